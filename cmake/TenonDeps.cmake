@@ -1,0 +1,33 @@
+# What we use from outside: `tenon_deps` is everything that the library links, all of it hidden or
+# header-only but for liblzma, zlib and SLEEF.
+
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER}
+          "${PROJECT_SOURCE_DIR}/cmake/hidden_deps.sh" ${TENON_SANITIZER}
+  OUTPUT_VARIABLE TENON_DEPS_PREFIX OUTPUT_STRIP_TRAILING_WHITESPACE
+  RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "protobuf and Abseil could not be built; see above")
+endif()
+
+find_package(Threads REQUIRED)
+find_package(absl REQUIRED CONFIG PATHS "${TENON_DEPS_PREFIX}" NO_DEFAULT_PATH)
+find_package(LibLZMA REQUIRED)
+find_package(ZLIB REQUIRED)
+find_program(TENON_PROTOC protoc REQUIRED)
+find_library(TENON_SLEEF sleef REQUIRED)
+# Opened at run time, never linked: its path is needed for its list of exports only.
+find_library(TENON_ONEDNN dnnl REQUIRED)
+
+add_library(tenon_deps INTERFACE)
+target_include_directories(
+  tenon_deps SYSTEM INTERFACE "${TENON_DEPS_PREFIX}/include" /usr/include/eigen3)
+target_link_libraries(
+  tenon_deps
+  INTERFACE "${TENON_DEPS_PREFIX}/lib/libprotobuf.a"
+            absl::any_invocable absl::btree absl::cleanup absl::cord absl::fixed_array
+            absl::flat_hash_map absl::flat_hash_set absl::function_ref absl::hash
+            absl::inlined_vector absl::int128 absl::node_hash_map absl::random_random absl::span
+            absl::status absl::statusor absl::str_format absl::strings absl::synchronization
+            absl::time
+            LibLZMA::LibLZMA ZLIB::ZLIB ${TENON_SLEEF} Threads::Threads ${CMAKE_DL_LIBS})

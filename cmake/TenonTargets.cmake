@@ -1,0 +1,84 @@
+# The kinds of targets: a folder of the library, a plug-in, and the tests of a folder.
+
+# One precompiled header for the library, one for tests (with GoogleTest). The checksum file stands
+# for the compiled header in ccache's eyes: compiled headers differ from build to build.
+function(tenon_precompiled_header target header)
+  set(source "${CMAKE_BINARY_DIR}/generated/${target}.cc")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "")
+  add_library(${target} OBJECT "${source}")
+  target_link_libraries(${target} PRIVATE tenon_deps)
+  target_precompile_headers(
+    ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/${header}>")
+  file(GLOB headers "${PROJECT_SOURCE_DIR}/cmake/*pch.h")
+  set(sum "${TENON_DEPS_PREFIX} ${CMAKE_CXX_COMPILER_VERSION} ${header}\n")
+  foreach(file IN LISTS headers)
+    file(SHA256 "${file}" hash)
+    string(APPEND sum "${hash}\n")
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
+  set(gch "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.gch")
+  file(CONFIGURE OUTPUT "${gch}.sum" CONTENT "${sum}")
+endfunction()
+
+set(TENON_INCLUDE_DIRS
+    "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}/graph/include"
+    "${PROJECT_SOURCE_DIR}/optimizer_api/include" "${PROJECT_SOURCE_DIR}/plugin/include"
+    "${PROJECT_SOURCE_DIR}/executor/include")
+
+# Files named *_avx2.cc and *_avx512.cc are compiled for that instruction set, without the
+# precompiled header: they must share no inline function with baseline code.
+function(tenon_set_isa_flags)
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "_avx2\\.cc$")
+      set(flags -mavx2 -mfma -mf16c)
+    elseif(source MATCHES "_avx512\\.cc$")
+      set(flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mf16c
+          -mprefer-vector-width=512)
+    else()
+      continue()
+    endif()
+    set_source_files_properties(
+      "${source}" PROPERTIES COMPILE_OPTIONS "${flags}" SKIP_PRECOMPILE_HEADERS ON)
+  endforeach()
+endfunction()
+
+# tenon_folder(NAME [EXCLUDE regex...]): object library tenon_NAME of every source below the current
+# folder but those whose path from it matches an EXCLUDE.
+function(tenon_folder name)
+  cmake_parse_arguments(arg "" "" "EXCLUDE;SOURCES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.cc)
+  foreach(pattern IN LISTS arg_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${pattern}")
+  endforeach()
+  list(APPEND sources ${arg_SOURCES})
+  if(NOT sources)
+    set(sources "${CMAKE_BINARY_DIR}/generated/empty.cc")
+    file(CONFIGURE OUTPUT "${sources}" CONTENT "")
+  endif()
+  add_library(tenon_${name} OBJECT ${sources})
+  tenon_set_isa_flags(${sources})
+  target_include_directories(tenon_${name} PUBLIC ${TENON_INCLUDE_DIRS})
+  target_link_libraries(tenon_${name} PUBLIC tenon_deps)
+  target_precompile_headers(tenon_${name} REUSE_FROM tenon_pch)
+  if(TARGET tenon_proto_headers)
+    add_dependencies(tenon_${name} tenon_proto_headers)
+  endif()
+endfunction()
+
+# tenon_plugin(NAME SOURCES... [OUTPUT_DIRECTORY dir] [LIBRARIES...]): libNAME.so, built as an outsider
+# would: only the public C headers in sight, nothing of ours linked.
+function(tenon_plugin name)
+  cmake_parse_arguments(arg "" "OUTPUT_DIRECTORY" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT arg_OUTPUT_DIRECTORY)
+    set(arg_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/plugins")
+  endif()
+  add_library(${name} MODULE ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${arg_OUTPUT_DIRECTORY}")
+  target_include_directories(
+    ${name} PRIVATE "${PROJECT_SOURCE_DIR}/graph/include"
+                    "${PROJECT_SOURCE_DIR}/optimizer_api/include"
+                    "${PROJECT_SOURCE_DIR}/plugin/include")
+  target_link_libraries(${name} PRIVATE Threads::Threads ${arg_LIBRARIES})
+endfunction()
+
+tenon_precompiled_header(tenon_pch cmake/pch.h)

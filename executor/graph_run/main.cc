@@ -1,0 +1,3 @@
+#include "tenon/graph_run.h"
+
+int main(int argc, char** argv) { return tenon::GraphRunMain(argc, argv); }
