@@ -1,0 +1,31 @@
+// An opaque, possibly unknown, shape.
+#ifndef TENSORFLOW_C_TF_SHAPE_H_
+#define TENSORFLOW_C_TF_SHAPE_H_
+
+#include <stdint.h>
+
+#include "tensorflow/c/c_api_macros.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TF_Shape TF_Shape;
+
+// A new shape of unknown rank. Release with TF_DeleteShape.
+TF_CAPI_EXPORT extern TF_Shape* TF_NewShape(void);
+
+// The rank, -1 if unknown.
+TF_CAPI_EXPORT extern int TF_ShapeDims(const TF_Shape* shape);
+
+// The size of dimension `d`; -1 if it is unknown, if the rank is, or if there is no such dimension.
+TF_CAPI_EXPORT extern int64_t TF_ShapeDimSize(const TF_Shape* shape, int d);
+
+// Releases a shape. NULL is allowed.
+TF_CAPI_EXPORT extern void TF_DeleteShape(TF_Shape* shape);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // TENSORFLOW_C_TF_SHAPE_H_
