@@ -16,16 +16,13 @@ typedef enum TF_LogLevel {
 } TF_LogLevel;
 
 // A level that does not exist is ignored.
-TF_CAPI_EXPORT extern void TF_Log(TF_LogLevel level, const char* fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+TF_CAPI_EXPORT extern void TF_Log(TF_LogLevel level, const char* fmt, ...);
 
 // Logged only if the host's verbosity is at least `level`.
-TF_CAPI_EXPORT extern void TF_VLog(int level, const char* fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+TF_CAPI_EXPORT extern void TF_VLog(int level, const char* fmt, ...);
 
 // As TF_VLog, in debug builds of the host only.
-TF_CAPI_EXPORT extern void TF_DVLog(int level, const char* fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+TF_CAPI_EXPORT extern void TF_DVLog(int level, const char* fmt, ...);
 
 #ifdef __cplusplus
 }
