@@ -1,0 +1,72 @@
+// Gives every node a device, and says why.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "plugin/device.h"
+#include "plugin/kernel_registry.h"
+
+namespace tenon {
+
+// Why a node is where it is, or is not where it might be. Names are the command line's codes.
+enum class PlaceCode : uint8_t {
+  kNoKernel,     // NO_KERNEL: no kernel of this op for the device type
+  kDtype,        // DTYPE: a kernel, but not for these types
+  kHostMemory,   // HOST_MEMORY
+  kColocation,   // COLOCATION: follows the group
+  kResource,     // RESOURCE
+  kPinned,       // PINNED: the node or a rule asks for it
+  kPassMoved,    // PASS_MOVED: a pass put it there
+  kPriority,     // PRIORITY: the device of highest priority that has a kernel
+  kGreedy,       // GREEDY: stays with its only neighbour (metadata and generator nodes)
+  kUnavailable,  // UNAVAILABLE: the requested device does not exist
+};
+std::string_view PlaceCodeName(PlaceCode code);
+
+struct RejectedDevice {
+  Device* device = nullptr;  // null: a requested device that does not exist (named in detail)
+  PlaceCode code;
+  std::string detail;
+};
+
+struct NodePlacement {
+  Device* device = nullptr;
+  std::string requested;  // as the graph or a rule has it; empty: free
+  PlaceCode reason = PlaceCode::kPriority;
+  std::vector<RejectedDevice> rejected;
+};
+
+struct PlacerOptions {
+  bool soft_placement = true;
+  bool fallback = true;             // false (--no-fallback): a node that cannot run on the default device is an error
+  std::string default_device;       // for nodes without a request; empty: by priority
+  std::vector<std::pair<std::string, std::string>> rules;  // RE2/POSIX regex on node names -> device; first match wins
+};
+
+// A parsed device request: "/job:a/replica:0/task:1/device:APU:2", "/device:APU:*", "/cpu:0", "/task:0" …
+// GraphDef spellings only; INVALID_ARGUMENT quotes the string.
+struct DeviceRequest {
+  std::string job;       // empty: any
+  int replica = -1;      // -1: any
+  int task = -1;
+  std::string type;      // empty: any
+  int ordinal = -1;      // -1: any
+};
+absl::StatusOr<DeviceRequest> ParseDeviceRequest(std::string_view text);
+// The looser spelling of --device and --place: "APU", "APU:0", "/APU:0" and all of the above.
+absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
+
+// Placement of all live nodes by id (entries of removed nodes are empty). `keep` (may be null) holds placements that stay: only nodes
+// whose device string is empty or unusable are decided. Devices in order of ordinal; the CPU is among them.
+// INVALID_ARGUMENT / UNIMPLEMENTED name node, op, request and group.
+absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph, absl::Span<Device* const> devices, const KernelRegistry& kernels,
+                                                 const PlacerOptions& options);
+
+// Writes full device names into the graph.
+void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement);
+
+}  // namespace tenon

@@ -1,0 +1,199 @@
+// The in-memory graph: flat arrays, stable node ids, ports on every edge. Attributes, names and constants stay where the
+// file put them and are decoded on demand.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "graph/attr_set.h"
+#include "graph/dtype.h"
+#include "graph/op_def.h"
+#include "graph/tensor.h"
+
+namespace tenon {
+
+using NodeId = int32_t;
+inline constexpr NodeId kNoNode = -1;
+inline constexpr int32_t kControlPort = -1;
+
+// One output of a node; port kControlPort is its control output.
+struct Output {
+  NodeId node = kNoNode;
+  int32_t port = 0;
+  bool is_control() const { return port == kControlPort; }
+  friend bool operator==(const Output&, const Output&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const Output& o) {
+    return H::combine(std::move(h), o.node, o.port);
+  }
+};
+
+// Everything about a node but its name, device and inputs. Interned: two nodes of one graph with equal op and equal small
+// attributes share one NodeKind, so that types are resolved once and equality is one pointer comparison.
+struct NodeKind {
+  std::string_view op_name;
+  const OpDef* op = nullptr;  // null: unknown op
+  AttrSet attrs;
+  NodeTypes types;            // empty unless types_status is OK
+  absl::Status types_status;  // why types could not be resolved
+};
+
+// Where a node stands in its file: line and column of text, byte offset of binary; 0,0 for nodes made later.
+struct SourcePos {
+  uint32_t line = 0;    // 1-based; 0 in binary files
+  uint32_t column = 0;  // 1-based in text; unused in binary files
+  uint64_t offset = 0;  // bytes from the start of the (decompressed) file
+};
+
+// Bytes that a graph refers to: the file, and an append-only arena. Shared by copies of a graph and by tensors decoded from it.
+class GraphStorage;
+
+// One function of the library, kept as wire bytes until somebody asks.
+struct FunctionEntry {
+  std::string_view name;
+  std::string_view wire;  // FunctionDef bytes
+  const OpDef* signature = nullptr;  // owned by the storage; null until FunctionSignature was asked
+};
+
+class Graph {
+ public:
+  Graph();
+  Graph(const Graph&);             // O(nodes); shares storage
+  Graph& operator=(const Graph&);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
+
+  // --- Reading. Ids run from 0 to num_node_ids() - 1; removed ones are not alive.
+  int32_t num_node_ids() const { return static_cast<int32_t>(nodes_.size()); }
+  int32_t num_nodes() const { return live_; }
+  bool alive(NodeId n) const { return nodes_[n].kind != nullptr; }
+  std::string_view name(NodeId n) const { return nodes_[n].name; }
+  const NodeKind& kind(NodeId n) const { return *nodes_[n].kind; }
+  std::string_view op_name(NodeId n) const { return nodes_[n].kind->op_name; }
+  const OpDef* op(NodeId n) const { return nodes_[n].kind->op; }
+  std::string_view device(NodeId n) const { return nodes_[n].device; }
+  const AttrSet& attrs(NodeId n) const { return nodes_[n].kind->attrs; }
+  // The attribute, or the OpDef's default, or null.
+  const AttrValue* attr(NodeId n, std::string_view name) const;
+
+  // Data inputs in order, then control inputs (port kControlPort). A hole left by a defect has node kNoNode.
+  // Spans are valid until the node's inputs are edited or a node is added.
+  std::span<const Output> inputs(NodeId n) const { return {edges_.data() + nodes_[n].first_input, nodes_[n].num_data + nodes_[n].num_control}; }
+  std::span<const Output> data_inputs(NodeId n) const { return inputs(n).first(nodes_[n].num_data); }
+  std::span<const Output> control_inputs(NodeId n) const { return inputs(n).subspan(nodes_[n].num_data); }
+  int num_inputs(NodeId n) const { return static_cast<int>(nodes_[n].num_data); }
+  int num_outputs(NodeId n) const { return static_cast<int>(nodes_[n].kind->types.outputs.size()); }
+  DataType input_type(NodeId n, int i) const { return nodes_[n].kind->types.inputs[i]; }
+  DataType output_type(Output o) const { return nodes_[o.node].kind->types.outputs[o.port]; }
+
+  // kNoNode when there is none.
+  NodeId FindNode(std::string_view name) const;
+  // "node", "node:1" or "^node". NOT_FOUND or INVALID_ARGUMENT name what is wrong and the closest name.
+  absl::StatusOr<Output> ParseOutput(std::string_view text) const;
+  std::string OutputName(Output o) const;  // "node", "node:1", "^node"
+
+  // --- Editing. Names and bytes are copied into the storage. Edits keep all other ids.
+  struct NewAttr {
+    std::string_view name;
+    std::string wire;  // AttrValue bytes, as from attr::Type(...)
+  };
+  // The op is looked up in the function library, then the registry. ALREADY_EXISTS for a name that is taken.
+  // `pos` (often that of the node it replaces) serves error messages.
+  absl::StatusOr<NodeId> AddNode(std::string_view name, std::string_view op, std::span<const Output> inputs,
+                                 std::vector<NewAttr> attrs, std::string_view device = {}, SourcePos pos = {});
+  // A name not yet taken: `base`, else base_1, base_2 …
+  std::string UniqueName(std::string_view base) const;
+  void RemoveNode(NodeId n);  // edges that point to it must have been moved before
+  void SetInput(NodeId n, int i, Output from);  // i counts data inputs, then control inputs
+  void SetInputs(NodeId n, std::span<const Output> data, std::span<const Output> control);
+  void AddControlInput(NodeId n, NodeId from);  // nothing when it is there already
+  void SetDevice(NodeId n, std::string_view device);
+  void SetAttr(NodeId n, std::string_view name, std::string wire);
+  void RemoveAttr(NodeId n, std::string_view name);
+  // Turns n into another op in place; name, device and position stay.
+  void SetKind(NodeId n, std::string_view op, std::vector<NewAttr> attrs);
+  // Makes n a Const of this value; its data inputs go, its control inputs stay (data inputs become none).
+  absl::Status MakeConst(NodeId n, const Tensor& value);
+
+  // The value of a Const node's `value` attribute as a view of the file's bytes where its encoding allows. The data of such a
+  // view may be unaligned (see Tensor users: executor aligns what is computed on). INVALID_ARGUMENT for malformed tensors.
+  absl::StatusOr<Tensor> ConstValue(NodeId n) const;
+
+  // --- Function library and versions.
+  const std::vector<FunctionEntry>& functions() const { return functions_; }
+  const FunctionEntry* FindFunction(std::string_view name) const;
+  // The op that a node of this name would be: a function's signature or a registered op; null if neither.
+  const OpDef* FindOp(std::string_view name) const;
+  std::string_view versions_wire() const { return versions_; }
+  int producer() const;  // versions.producer, 0 if absent
+
+  // --- Where things came from.
+  SourcePos pos(NodeId n) const { return nodes_[n].pos; }
+  const std::string& source_name() const { return source_name_; }  // file name, "<stdin>" or empty
+  // "file:line:col" or "file:offset"; the node's name alone when it was made by a pass.
+  std::string Locate(NodeId n) const;
+
+ private:
+  friend class GraphReader;  // graph/graph_reader.cc: builds the arrays from wire bytes
+  friend class GraphWriter;  // graph/graph_writer.cc
+
+  struct Node {
+    std::string_view name;
+    const NodeKind* kind = nullptr;  // null: removed
+    std::string_view device;
+    uint32_t first_input = 0;
+    uint32_t num_data = 0;
+    uint32_t num_control = 0;
+    SourcePos pos;
+  };
+
+  const NodeKind* Intern(std::string_view op_name, std::vector<Attr> sorted_attrs);
+  std::vector<Attr> CopyAttrs(std::vector<NewAttr> attrs);
+  void ReplaceAttrs(NodeId n, std::vector<Attr> attrs);
+
+  std::shared_ptr<GraphStorage> storage_;
+  std::vector<Node> nodes_;
+  std::vector<Output> edges_;
+  int32_t live_ = 0;
+  absl::flat_hash_map<std::string_view, NodeId> by_name_;
+  absl::flat_hash_map<uint64_t, std::vector<const NodeKind*>> kinds_;
+  // NodeDef fields that the host does not interpret (debug info, full type, unknown fields), kept for export.
+  absl::flat_hash_map<NodeId, std::string_view> extra_;
+  std::vector<FunctionEntry> functions_;
+  absl::flat_hash_map<std::string_view, int32_t> function_by_name_;
+  std::string_view library_extra_;  // gradients, registered gradients, unknown fields of the library
+  std::string_view versions_;
+  std::string_view graph_extra_;    // unknown fields of the GraphDef
+  std::string source_name_;
+};
+
+// Consumers of every output, as one CSR array: built once, O(nodes + edges), not updated by edits.
+class Fanouts {
+ public:
+  struct Use {
+    NodeId node;    // the consumer
+    int32_t input;  // its index into inputs(node)
+    int32_t port;   // of the producer that is used; kControlPort for a control edge
+  };
+  explicit Fanouts(const Graph& graph);
+  std::span<const Use> of(NodeId n) const { return {uses_.data() + begin_[n], uses_.data() + begin_[n + 1]}; }
+  // Number of uses of one output.
+  int count(Output o) const;
+
+ private:
+  std::vector<uint32_t> begin_;
+  std::vector<Use> uses_;
+};
+
+// Live nodes, producers first; edges into a Merge from a NextIteration do not count. INVALID_ARGUMENT names one cycle's nodes.
+absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph);
+
+}  // namespace tenon

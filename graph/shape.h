@@ -1,0 +1,90 @@
+// Tensor shapes: `Shape` is fully known, `PartialShape` may miss dimensions or its rank.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace tenon {
+
+// TensorFlow's limit on the number of dimensions.
+inline constexpr int kMaxRank = 254;
+inline constexpr int64_t kUnknownDim = -1;
+
+using Dims = absl::InlinedVector<int64_t, 6>;
+
+// A fully known shape: every dimension >= 0 and the number of elements fits int64. A default Shape is a scalar's.
+class Shape {
+ public:
+  Shape() = default;
+  // Trusted dimensions: the caller knows that they are valid. For anything from outside use Make.
+  explicit Shape(absl::Span<const int64_t> dims) : dims_(dims.begin(), dims.end()) {}
+  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
+
+  // INVALID_ARGUMENT for a negative dimension, a rank above kMaxRank or more than 2^63-1 elements.
+  static absl::StatusOr<Shape> Make(absl::Span<const int64_t> dims);
+
+  int rank() const { return static_cast<int>(dims_.size()); }
+  int64_t dim(int i) const { return dims_[i]; }
+  absl::Span<const int64_t> dims() const { return dims_; }
+  void set_dim(int i, int64_t size) { dims_[i] = size; }
+  void push_back(int64_t size) { dims_.push_back(size); }
+  int64_t num_elements() const;
+  std::string ToString() const;  // "[2,3]"
+
+  friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
+
+  template <typename H>
+  friend H AbslHashValue(H h, const Shape& s) {
+    return H::combine(std::move(h), s.dims_);
+  }
+
+ private:
+  Dims dims_;
+};
+
+// A shape of which the rank, or single dimensions (kUnknownDim), may be unknown. A default PartialShape has unknown rank.
+class PartialShape {
+ public:
+  PartialShape() = default;
+  PartialShape(const Shape& shape) : known_rank_(true), dims_(shape.dims().begin(), shape.dims().end()) {}  // NOLINT: widening
+  explicit PartialShape(absl::Span<const int64_t> dims) : known_rank_(true), dims_(dims.begin(), dims.end()) {}
+  PartialShape(std::initializer_list<int64_t> dims) : known_rank_(true), dims_(dims) {}
+  static PartialShape UnknownOfRank(int rank) { return PartialShape(Dims(rank, kUnknownDim)); }
+
+  // INVALID_ARGUMENT for a dimension below -1, a rank above kMaxRank or an overflow of the known dimensions' product.
+  static absl::StatusOr<PartialShape> Make(absl::Span<const int64_t> dims);
+
+  bool known_rank() const { return known_rank_; }
+  int rank() const { return known_rank_ ? static_cast<int>(dims_.size()) : -1; }
+  // kUnknownDim where the rank or the dimension is unknown. Negative i counts from the end.
+  int64_t dim(int i) const;
+  absl::Span<const int64_t> dims() const { return dims_; }
+  void set_dim(int i, int64_t size) { dims_[i] = size; }
+  void push_back(int64_t size) { dims_.push_back(size); }
+  bool fully_defined() const;
+  // The known shape, or nullopt.
+  std::optional<Shape> ToShape() const;
+  int64_t num_elements() const;  // kUnknownDim if not fully defined (0 if any known dimension is 0)
+  std::string ToString() const;  // "[2,?]", "<unknown>"
+
+  // Whether some Shape fits both.
+  bool CompatibleWith(const PartialShape& other) const;
+  // Everything that either knows; INVALID_ARGUMENT where they contradict each other.
+  absl::StatusOr<PartialShape> Merge(const PartialShape& other) const;
+
+  friend bool operator==(const PartialShape& a, const PartialShape& b) {
+    return a.known_rank_ == b.known_rank_ && a.dims_ == b.dims_;
+  }
+
+ private:
+  bool known_rank_ = false;
+  Dims dims_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,106 @@
+// Shape functions and the sweep that runs them over a graph.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/shape.h"
+#include "graph/tensor.h"
+
+namespace tenon {
+
+// What is known of one tensor before it is computed.
+struct TensorInfo {
+  PartialShape shape;
+  // The value, where it is constant and small enough to matter to a shape function (see kMaxShapeValueElements).
+  std::shared_ptr<const Tensor> value;
+  // Elements of an integer scalar or vector of which only some are known (kUnknownDim elsewhere): a shape on its way from
+  // Shape through StridedSlice, Pack, Concat, arithmetic … to Reshape. Rank 0 values hold one element.
+  std::optional<Dims> partial_value;
+};
+
+inline constexpr int64_t kMaxShapeValueElements = 1024;
+
+// What a shape function sees: one node, what is known of its inputs, and the outputs to fill in. Outputs start unknown.
+// Used on one thread. Built on a NodeId of a Graph or on loose parts (the C ABI's tests, eager calls).
+class InferenceContext {
+ public:
+  InferenceContext(const OpDef& op, const AttrSet& attrs, const NodeTypes& types, std::vector<const TensorInfo*> inputs,
+                   std::shared_ptr<const void> attr_owner = nullptr);
+
+  const OpDef& op() const { return op_; }
+  const AttrSet& attrs() const { return attrs_; }
+  const NodeTypes& types() const { return types_; }
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+
+  const PartialShape& input(int i) const { return inputs_[i]->shape; }
+  DataType input_type(int i) const { return types_.inputs[i]; }
+  DataType output_type(int i) const { return types_.outputs[i]; }
+  // The constant value of input i, or null. Marks that the value was asked for.
+  const Tensor* input_value(int i) const { return inputs_[i]->value.get(); }
+  // Elements of input i as a vector of integers, unknown ones kUnknownDim; nullopt when nothing is known.
+  std::optional<Dims> input_as_ints(int i) const;
+  // Input i read as a shape (a vector of sizes, -1 unknown); unknown rank when nothing is known.
+  absl::StatusOr<PartialShape> input_as_shape(int i) const;
+
+  void set_output(int i, PartialShape shape) { outputs_[i].shape = std::move(shape); }
+  // Beside the shape: the output's value, where the op computes it from shapes (Shape, Size, Rank) or from partial values.
+  void set_output_value(int i, Dims elements) { outputs_[i].partial_value = std::move(elements); }
+  TensorInfo& output(int i) { return outputs_[i]; }
+
+  // Attribute values, defaults applied. INVALID_ARGUMENT names the attribute.
+  absl::StatusOr<int64_t> AttrInt(std::string_view name) const;
+  absl::StatusOr<bool> AttrBool(std::string_view name) const;
+  absl::StatusOr<float> AttrFloat(std::string_view name) const;
+  absl::StatusOr<std::string_view> AttrString(std::string_view name) const;
+  absl::StatusOr<DataType> AttrType(std::string_view name) const;
+  absl::StatusOr<PartialShape> AttrShape(std::string_view name) const;
+  absl::StatusOr<std::vector<int64_t>> AttrIntList(std::string_view name) const;
+  absl::StatusOr<const AttrValue*> AttrOf(std::string_view name) const;
+  bool HasAttr(std::string_view name) const;
+
+  // Shape algebra; errors are INVALID_ARGUMENT in TensorFlow's terms ("Shape must be rank 2 but is rank 1").
+  absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank) const;
+  absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& s, int rank) const;
+  absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& s, int rank) const;
+  absl::StatusOr<int64_t> MergeDim(int64_t a, int64_t b) const;
+  absl::StatusOr<PartialShape> Broadcast(const PartialShape& a, const PartialShape& b) const;
+
+ private:
+  const OpDef& op_;
+  const AttrSet& attrs_;
+  const NodeTypes& types_;
+  std::vector<const TensorInfo*> inputs_;
+  std::vector<TensorInfo> outputs_;
+  std::shared_ptr<const void> attr_owner_;
+};
+
+// Runs the op's shape function, if it has one. The error names the op, the node where `node_name` is given, and the input shapes.
+absl::Status RunShapeFn(InferenceContext& context, std::string_view node_name);
+
+struct ShapeOptions {
+  // What Placeholders get: a fed shape (or value) by output; else the `shape` attr if assume_valid_feeds.
+  absl::flat_hash_map<Output, TensorInfo> feeds;
+  bool assume_valid_feeds = true;
+};
+
+// What is known of every output of every live node. Loops (NextIteration edges) start unknown and are not iterated.
+class GraphShapes {
+ public:
+  // One forward sweep in topological order. The first error of a shape function, or OK. Linear in the graph.
+  static absl::StatusOr<GraphShapes> Infer(const Graph& graph, const ShapeOptions& options = {});
+
+  const TensorInfo& info(Output o) const { return infos_[offsets_[o.node] + o.port]; }
+  const PartialShape& shape(Output o) const { return info(o).shape; }
+
+ private:
+  std::vector<uint32_t> offsets_;  // by node id
+  std::vector<TensorInfo> infos_;
+};
+
+}  // namespace tenon

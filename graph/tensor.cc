@@ -1,0 +1,110 @@
+#include "graph/tensor.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "tensorflow/c/tf_tstring.h"
+
+namespace tenon {
+namespace {
+
+// From this size on, transparent huge pages make the first touch several times cheaper.
+constexpr size_t kHugePageBytes = size_t{2} << 20;
+
+}  // namespace
+
+Buffer* Buffer::Allocate(size_t bytes) {
+  const size_t alignment = bytes >= kHugePageBytes ? kHugePageBytes : kTensorAlignment;
+  const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  if (rounded < bytes) return nullptr;
+  void* data = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  if (data == nullptr) return nullptr;
+  if (alignment == kHugePageBytes) madvise(data, rounded, MADV_HUGEPAGE);
+  return new Buffer(Kind::kOwned, data, bytes);
+}
+
+Buffer* Buffer::Wrap(void* data, size_t bytes, Release release, void* arg) {
+  Buffer* b = new Buffer(Kind::kWrapped, data, bytes);
+  b->release_ = release;
+  b->arg_ = arg;
+  return b;
+}
+
+Buffer* Buffer::View(Buffer* parent, void* data, size_t bytes) {
+  Buffer* b = new Buffer(Kind::kView, data, bytes);
+  parent->Ref();
+  b->parent_ = parent;
+  return b;
+}
+
+void Buffer::Unref() {
+  if (refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  switch (kind_) {
+    case Kind::kOwned:
+      for (int64_t i = 0; i < string_count_; ++i) TF_TString_Dealloc(static_cast<TF_TString*>(data_) + i);
+      std::free(data_);
+      break;
+    case Kind::kWrapped:
+      if (release_ != nullptr) release_(data_, bytes_, arg_);
+      break;
+    case Kind::kView:
+      parent_->Unref();
+      break;
+  }
+  delete this;
+}
+
+absl::StatusOr<size_t> TensorBytes(DataType dtype, const Shape& shape) {
+  size_t bytes = 0;
+  if (!__builtin_mul_overflow(static_cast<size_t>(shape.num_elements()), DataTypeSize(dtype), &bytes) &&
+      bytes <= static_cast<size_t>(INT64_MAX)) {
+    return bytes;
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a ", DataTypeName(dtype), " tensor of shape ", shape.ToString(), " does not fit the address space"));
+}
+
+absl::StatusOr<Tensor> Tensor::Allocate(DataType dtype, Shape shape) {
+  if (DataTypeSize(dtype) == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("no tensor can have dtype ", DataTypeName(dtype)));
+  }
+  TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(dtype, shape));
+  Buffer* buffer = Buffer::Allocate(bytes);
+  if (buffer == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for a ", DataTypeName(dtype), " tensor of shape ", shape.ToString(), ": ", bytes, " bytes"));
+  }
+  if (!IsMemcpyable(dtype)) std::memset(buffer->data(), 0, bytes);
+  if (BaseType(dtype) == DataType::kString) buffer->set_string_count(shape.num_elements());
+  return Tensor(dtype, std::move(shape), BufferRef::Adopt(buffer));
+}
+
+Tensor Tensor::CopyOf(DataType dtype, Shape shape, const void* data, size_t bytes) {
+  Buffer* buffer = Buffer::Allocate(bytes);
+  if (bytes != 0) std::memcpy(buffer->data(), data, bytes);
+  return Tensor(dtype, std::move(shape), BufferRef::Adopt(buffer));
+}
+
+int64_t Tensor::IntAt(int64_t i) const {
+  switch (dtype_) {
+    case DataType::kInt32: return flat<int32_t>()[i];
+    case DataType::kInt64: return flat<int64_t>()[i];
+    default: return 0;
+  }
+}
+
+std::string_view Tensor::StringAt(int64_t i) const {
+  const TF_TString* s = flat<TF_TString>() + i;
+  return {TF_TString_GetDataPointer(s), TF_TString_GetSize(s)};
+}
+
+void Tensor::SetString(int64_t i, std::string_view value) const {
+  TF_TString_Copy(flat<TF_TString>() + i, value.data(), value.size());
+}
+
+}  // namespace tenon

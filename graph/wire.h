@@ -1,0 +1,89 @@
+// The protobuf wire format, read and written in place. Graphs are kept as wire bytes and decoded on demand, so that import
+// copies no weights and builds no message objects. Messages that are not on a hot path go through protobuf itself.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace tenon {
+
+enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kStartGroup = 3, kEndGroup = 4, kFixed32 = 5 };
+
+struct WireField {
+  uint32_t number = 0;
+  WireType type = WireType::kVarint;
+  uint64_t scalar = 0;     // the value of kVarint, kFixed32 and kFixed64 fields
+  std::string_view bytes;  // the payload of kBytes fields
+  std::string_view raw;    // tag and payload, to keep a field that is not understood
+};
+
+// Walks the fields of one message. Next returns false at the end and at malformed bytes; ok() tells which.
+// Groups are skipped as one raw field up to their end (nested at most 64 deep).
+class WireReader {
+ public:
+  explicit WireReader(std::string_view message)
+      : begin_(message.data()), pos_(begin_), end_(begin_ + message.size()) {}
+
+  bool Next(WireField* field);
+  bool ok() const { return ok_; }
+  // Bytes from the start of the message to the next field, or to the field that is malformed.
+  size_t offset() const { return static_cast<size_t>(pos_ - begin_); }
+
+  // One varint of a packed field.
+  static bool ReadVarint(const char** pos, const char* end, uint64_t* value);
+
+ private:
+  bool Fail() {
+    ok_ = false;
+    return false;
+  }
+  bool SkipGroup(const char** pos, uint32_t number);
+
+  const char* begin_;
+  const char* pos_;
+  const char* end_;
+  bool ok_ = true;
+};
+
+// Appends fields to a string.
+class WireWriter {
+ public:
+  explicit WireWriter(std::string* out) : out_(out) {}
+  void Varint(uint32_t number, uint64_t value) {
+    Tag(number, WireType::kVarint);
+    RawVarint(value);
+  }
+  void Bytes(uint32_t number, std::string_view bytes) {
+    Tag(number, WireType::kBytes);
+    RawVarint(bytes.size());
+    out_->append(bytes);
+  }
+  void Fixed32(uint32_t number, uint32_t value) {
+    Tag(number, WireType::kFixed32);
+    out_->append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  void Fixed64(uint32_t number, uint64_t value) {
+    Tag(number, WireType::kFixed64);
+    out_->append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  void Float(uint32_t number, float value) {
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    Fixed32(number, bits);
+  }
+  void RawVarint(uint64_t value) {
+    while (value >= 0x80) {
+      out_->push_back(static_cast<char>(value | 0x80));
+      value >>= 7;
+    }
+    out_->push_back(static_cast<char>(value));
+  }
+
+ private:
+  void Tag(uint32_t number, WireType type) { RawVarint(uint64_t{number} << 3 | static_cast<uint64_t>(type)); }
+  std::string* out_;
+};
+
+}  // namespace tenon

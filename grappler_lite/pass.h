@@ -1,0 +1,89 @@
+// What a built-in pass is, and what it may ask of its surroundings.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/shape_inference.h"
+#include "graph/tensor.h"
+
+namespace tenon {
+
+// Runs one node's kernel on constants. The executor implements it; grappler_lite knows no kernels.
+class NodeEvaluator {
+ public:
+  virtual ~NodeEvaluator() = default;
+  // Outputs of node n for these input values, computed by the CPU kernel exactly as a run would. UNIMPLEMENTED when there is
+  // no kernel; an error of the kernel is returned, and the pass leaves the node as it is.
+  virtual absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs) = 0;
+};
+
+// Which device has a kernel for what. The executor implements it over the kernel registry.
+class KernelOracle {
+ public:
+  virtual ~KernelOracle() = default;
+  // Whether `device` (a full or partial device string; empty: CPU) has a kernel for this op and these attributes.
+  virtual bool HasKernel(std::string_view device, std::string_view op, const AttrSet& attrs) const = 0;
+};
+
+// Numeric honesty of a rewrite. kExact: same bits for every input. kToleranced: stays within a model's tolerance and never
+// makes or hides a NaN or infinity. kFastMath: reassociation and the like; off unless asked for.
+enum class Exactness : uint8_t { kExact, kToleranced, kFastMath };
+
+// What one pass run sees. Lives for one pipeline run.
+struct PassContext {
+  Graph& graph;
+  // Nodes that must stay, with name and meaning: fetches, feeds, and what running needs. By node id.
+  const absl::flat_hash_set<NodeId>& preserve;
+  // Nodes that are fed: their own computation never runs, their value is not constant.
+  const absl::flat_hash_set<NodeId>& feeds;
+  absl::Span<const Output> fetches;
+  NodeEvaluator& evaluator;
+  const KernelOracle& kernels;
+  bool fast_math = false;
+
+  // Counts one application of a named rewrite and says whether it may be done (not switched off, not beyond a bisect limit).
+  // Call it right before changing the graph. `rewrite` is the part after the pass's name: "remove_redundant_cast".
+  bool Allow(std::string_view rewrite);
+
+  // Filled by the pipeline.
+  std::string_view pass_name;
+  absl::flat_hash_set<std::string> disabled_rewrites;           // full names, "arithmetic_optimization.remove_redundant_cast"
+  absl::flat_hash_map<std::string, int64_t> rewrite_counts;     // of the running pass, by rewrite
+  int64_t rewrites_left = INT64_MAX;                            // --bisect-limit
+};
+
+// A pass keeps every node's device, merges no nodes of different devices, makes no op for which the node's device has no
+// kernel, and leaves ids of surviving nodes alone.
+class Pass {
+ public:
+  virtual ~Pass() = default;
+  // The RewriterConfig field that switches it: "constant_folding".
+  virtual std::string_view name() const = 0;
+  // Whether the graph changed. On an error the pipeline restores the graph of before.
+  virtual absl::StatusOr<bool> Run(PassContext& context) = 0;
+};
+
+using PassFactory = std::unique_ptr<Pass> (*)();
+std::unique_ptr<Pass> MakeModelPruning();
+std::unique_ptr<Pass> MakeConstantFolding();
+std::unique_ptr<Pass> MakeCommonSubgraphElimination();
+std::unique_ptr<Pass> MakeArithmeticOptimization();
+std::unique_ptr<Pass> MakeRemapping();
+
+// The pass order, as data: one line per built-in pass (grappler_lite/pass_order.cc).
+struct PassEntry {
+  std::string_view name;
+  PassFactory make;
+  std::string_view what;  // one line for --list-passes
+  Exactness exactness;    // of its least exact rewrite that is on by default
+};
+absl::Span<const PassEntry> PassOrder();
+
+}  // namespace tenon

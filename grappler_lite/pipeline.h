@@ -1,0 +1,65 @@
+// Runs the passes in order, times them, checks their work and reports what each did.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "grappler_lite/pass.h"
+
+namespace tenon {
+
+struct PipelineOptions {
+  int iterations = 2;               // stops early when a whole iteration changes nothing
+  int64_t min_graph_nodes = 4;      // smaller graphs are returned untouched; -1: none is too small
+  std::vector<std::string> only;    // if not empty, only these passes (in the pass order)
+  std::vector<std::string> disabled_passes;
+  std::vector<std::string> disabled_rewrites;
+  // Passes that a plug-in's optimizer configuration switched off, with the reason for the report.
+  std::vector<std::pair<std::string, std::string>> plugin_disabled;
+  bool verify_each = false;         // verify the graph after each pass, not only at the end
+  bool fast_math = false;
+  int64_t bisect_limit = INT64_MAX; // rewrites in all
+};
+
+// One row per pass and iteration. Keys of the command line's JSON have the same names.
+struct PassReport {
+  std::string name;
+  int iteration = 0;
+  bool changed = false;
+  bool skipped = false;
+  std::string reason;  // why skipped, or why rolled back
+  int64_t time_us = 0;
+  int64_t nodes_before = 0, nodes_after = 0;
+  int64_t edges_before = 0, edges_after = 0;
+  std::vector<std::pair<std::string, int64_t>> rewrites;
+};
+
+struct PipelineReport {
+  std::vector<PassReport> passes;
+  int64_t nodes_before = 0, nodes_after = 0;
+};
+
+// A pass that runs after the built-in ones in every iteration: a plug-in's (optimizer_api). Fills its own report row.
+class FinalPass {
+ public:
+  virtual ~FinalPass() = default;
+  virtual PassReport Run(Graph& graph, int iteration) = 0;
+};
+
+struct PipelineInput {
+  absl::Span<const Output> fetches;
+  absl::flat_hash_set<NodeId> feeds;
+  absl::flat_hash_set<NodeId> keep;  // further nodes to preserve
+  NodeEvaluator* evaluator = nullptr;
+  const KernelOracle* kernels = nullptr;
+  std::vector<FinalPass*> final_passes;
+};
+
+// Optimizes in place. A pass that fails, or whose result does not verify, is rolled back and reported; the pipeline goes on.
+// INVALID_ARGUMENT for an unknown pass name in the options (with the closest known one).
+absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input, const PipelineOptions& options);
+
+}  // namespace tenon
