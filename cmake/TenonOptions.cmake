@@ -43,7 +43,7 @@ set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_compile_options(
-  -Wall -Wextra "$<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique;-fpch-preprocess>")
+  -Wall -Wextra -Wno-maybe-uninitialized "$<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique;-fpch-preprocess>")
 
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
