@@ -7,6 +7,8 @@ function(tenon_precompiled_header target header)
   file(CONFIGURE OUTPUT "${source}" CONTENT "")
   add_library(${target} OBJECT "${source}")
   target_link_libraries(${target} PRIVATE tenon_deps)
+  # ccache would store some 100 MB per header, and mix up those that differ in a -D only.
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
   target_precompile_headers(
     ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/${header}>")
   file(GLOB headers "${PROJECT_SOURCE_DIR}/cmake/*pch.h")
