@@ -35,12 +35,14 @@ struct Output {
   }
 };
 
-// Everything about a node but its name, device and inputs. Interned: two nodes of one graph with equal op and equal small
-// attributes share one NodeKind, so that types are resolved once and equality is one pointer comparison.
+// Everything about a node but its name, device and inputs. Interned: two nodes of one graph with equal op and equal attributes
+// of at most kMaxInternedBytes share one NodeKind, so that types are resolved once and equality is one pointer comparison.
+inline constexpr size_t kMaxInternedBytes = 1024;
 struct NodeKind {
   std::string_view op_name;
   const OpDef* op = nullptr;  // null: unknown op
   AttrSet attrs;
+  AttrSet defaults;           // the OpDef's, of the attributes that the node lacks
   NodeTypes types;            // empty unless types_status is OK
   absl::Status types_status;  // why types could not be resolved
 };
@@ -59,7 +61,7 @@ class GraphStorage;
 struct FunctionEntry {
   std::string_view name;
   std::string_view wire;  // FunctionDef bytes
-  const OpDef* signature = nullptr;  // owned by the storage; null until FunctionSignature was asked
+  const OpDef* signature = nullptr;  // owned by the storage; null if malformed
 };
 
 class Graph {
@@ -152,19 +154,21 @@ class Graph {
     uint32_t first_input = 0;
     uint32_t num_data = 0;
     uint32_t num_control = 0;
+    uint32_t capacity = 0;  // of its range of edges_
     SourcePos pos;
   };
 
   const NodeKind* Intern(std::string_view op_name, std::vector<Attr> sorted_attrs);
   std::vector<Attr> CopyAttrs(std::vector<NewAttr> attrs);
-  void ReplaceAttrs(NodeId n, std::vector<Attr> attrs);
+  void ReplaceAttr(NodeId n, std::string_view name, const NewAttr* attr);
+  Output* ReserveInputs(NodeId n, size_t count);
 
   std::shared_ptr<GraphStorage> storage_;
   std::vector<Node> nodes_;
   std::vector<Output> edges_;
   int32_t live_ = 0;
   absl::flat_hash_map<std::string_view, NodeId> by_name_;
-  absl::flat_hash_map<uint64_t, std::vector<const NodeKind*>> kinds_;
+  absl::flat_hash_map<uint64_t, const NodeKind*> kinds_;  // by hash of op and attributes
   // NodeDef fields that the host does not interpret (debug info, full type, unknown fields), kept for export.
   absl::flat_hash_map<NodeId, std::string_view> extra_;
   std::vector<FunctionEntry> functions_;

@@ -1,0 +1,100 @@
+// Orders and inverse edges of a graph; see graph.h.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/graph.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMaxCycleNames = 10;
+
+bool IsLoopEdge(const Graph& graph, NodeId consumer, Output from) {
+  const std::string_view op = graph.op_name(consumer);
+  if (op != "Merge" && op != "RefMerge") return false;
+  const std::string_view producer = graph.op_name(from.node);
+  return producer == "NextIteration" || producer == "RefNextIteration";
+}
+
+// `path` is the depth-first search's stack; the cycle is its part from `start` on.
+absl::Status CycleError(const Graph& graph, const std::vector<NodeId>& path, NodeId start) {
+  const size_t first = std::find(path.begin(), path.end(), start) - path.begin();
+  const size_t length = path.size() - first;
+  std::string text;
+  // The stack goes from consumer to producer; people read the other way.
+  for (size_t i = 0; i < std::min(length, kMaxCycleNames); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : " -> ", "'", graph.name(path[path.size() - 1 - i]), "'");
+  }
+  if (length > kMaxCycleNames) absl::StrAppend(&text, " -> ... (", length, " nodes)");
+  absl::StrAppend(&text, " -> '", graph.name(path.back()), "'");
+  return absl::InvalidArgumentError(
+      absl::StrCat("nodes form a cycle: ", text, "; only a NextIteration may feed back, into a Merge"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph) {
+  enum : uint8_t { kNew, kOpen, kDone };
+  const int32_t count = graph.num_node_ids();
+  std::vector<uint8_t> state(count, kNew);
+  std::vector<NodeId> order, path;
+  std::vector<uint32_t> next_input;  // beside path
+  order.reserve(graph.num_nodes());
+  for (NodeId root = 0; root < count; ++root) {
+    if (!graph.alive(root) || state[root] != kNew) continue;
+    path.push_back(root);
+    next_input.push_back(0);
+    state[root] = kOpen;
+    while (!path.empty()) {
+      const NodeId n = path.back();
+      const std::span<const Output> inputs = graph.inputs(n);
+      uint32_t& i = next_input.back();
+      NodeId descend = kNoNode;
+      while (i < inputs.size() && descend == kNoNode) {
+        const Output from = inputs[i++];
+        if (from.node == kNoNode || !graph.alive(from.node) || state[from.node] == kDone) continue;
+        if (IsLoopEdge(graph, n, from)) continue;
+        if (state[from.node] == kOpen) return CycleError(graph, path, from.node);
+        descend = from.node;
+      }
+      if (descend != kNoNode) {
+        state[descend] = kOpen;
+        path.push_back(descend);
+        next_input.push_back(0);
+      } else {
+        state[n] = kDone;
+        order.push_back(n);
+        path.pop_back();
+        next_input.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
+Fanouts::Fanouts(const Graph& graph) : begin_(graph.num_node_ids() + 1, 0) {
+  const int32_t count = graph.num_node_ids();
+  const auto each_use = [&](auto use) {
+    for (NodeId n = 0; n < count; ++n) {
+      if (!graph.alive(n)) continue;
+      const std::span<const Output> inputs = graph.inputs(n);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i].node != kNoNode) use(inputs[i], Use{n, static_cast<int32_t>(i), inputs[i].port});
+      }
+    }
+  };
+  each_use([&](Output from, const Use&) { ++begin_[from.node + 1]; });
+  for (int32_t n = 0; n < count; ++n) begin_[n + 1] += begin_[n];
+  uses_.resize(begin_[count]);
+  std::vector<uint32_t> next(begin_.begin(), begin_.end() - 1);
+  each_use([&](Output from, const Use& use) { uses_[next[from.node]++] = use; });
+}
+
+int Fanouts::count(Output o) const {
+  int uses = 0;
+  for (const Use& use : of(o.node)) uses += use.port == o.port;
+  return uses;
+}
+
+}  // namespace tenon

@@ -1,0 +1,53 @@
+#include "graph/graph_storage.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMaxBlockBytes = size_t{1} << 20;
+
+}  // namespace
+
+char* GraphStorage::Reserve(size_t bytes) {
+  if (bytes > left_) {
+    block_bytes_ = std::min(block_bytes_ * 2, kMaxBlockBytes);
+    // Large pieces get a block of their own, so that the open block is not wasted on them.
+    const bool own_block = bytes > block_bytes_ / 4;
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(own_block ? bytes : block_bytes_));
+    if (own_block) return blocks_.back().get();
+    next_ = blocks_.back().get();
+    left_ = block_bytes_;
+  }
+  char* p = next_;
+  next_ += bytes;
+  left_ -= bytes;
+  return p;
+}
+
+std::string_view GraphStorage::Copy(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  absl::MutexLock lock(&mutex_);
+  char* p = Reserve(bytes.size());
+  std::memcpy(p, bytes.data(), bytes.size());
+  return {p, bytes.size()};
+}
+
+void GraphStorage::Keep(std::shared_ptr<const void> owner) {
+  absl::MutexLock lock(&mutex_);
+  owners_.push_back(std::move(owner));
+}
+
+const NodeKind* GraphStorage::Add(NodeKind kind) {
+  absl::MutexLock lock(&mutex_);
+  return &kinds_.emplace_back(std::move(kind));
+}
+
+const OpDef* GraphStorage::Add(OpDef op) {
+  absl::MutexLock lock(&mutex_);
+  return &ops_.emplace_back(std::move(op));
+}
+
+}  // namespace tenon

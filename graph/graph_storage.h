@@ -1,0 +1,41 @@
+// Bytes and node kinds that graphs refer to. Append-only, so that views into it stay valid; freed with the last graph (or tensor
+// view) that shares it.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "graph/graph.h"
+
+namespace tenon {
+
+// Thread-safe: copies of a graph share their storage and may be edited on different threads.
+class GraphStorage {
+ public:
+  // A copy of `bytes` that lives as long as the storage.
+  std::string_view Copy(std::string_view bytes);
+
+  // Keeps `owner` (a mapped file, a decompressed buffer) alive.
+  void Keep(std::shared_ptr<const void> owner);
+
+  const NodeKind* Add(NodeKind kind);
+  const OpDef* Add(OpDef op);
+
+ private:
+  char* Reserve(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  absl::Mutex mutex_;
+  std::vector<std::unique_ptr<char[]>> blocks_ ABSL_GUARDED_BY(mutex_);
+  char* next_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  size_t left_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t block_bytes_ ABSL_GUARDED_BY(mutex_) = 4096;
+  std::deque<NodeKind> kinds_ ABSL_GUARDED_BY(mutex_);
+  std::deque<OpDef> ops_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<const void>> owners_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon
