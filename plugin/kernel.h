@@ -78,7 +78,7 @@ class Prepare {
   absl::StatusOr<PartialShape> AttrShape(std::string_view name) const;
   absl::StatusOr<std::vector<int64_t>> AttrIntList(std::string_view name) const;
   absl::StatusOr<std::vector<std::string_view>> AttrStringList(std::string_view name) const;
-  absl::StatusOr<const AttrValue*> AttrOf(std::string_view name) const;
+  absl::StatusOr<AttrValue> AttrOf(std::string_view name) const;
 
   // --- Inputs.
   int num_inputs() const { return static_cast<int>(inputs_.size()); }

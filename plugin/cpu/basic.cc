@@ -1,0 +1,176 @@
+// Ops without arithmetic: constants, the same tensor under another shape, and shapes as values.
+#include "absl/strings/str_cat.h"
+#include "graph/tensor_proto.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+
+namespace tenon::cpu {
+namespace {
+
+absl::Status PrepareConst(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const AttrValue attr, p.AttrOf("value"));
+  TENON_ASSIGN_OR_RETURN(const std::string_view wire, attr.AsTensorWire());
+  TENON_ASSIGN_OR_RETURN(Tensor value, TensorFromWire(wire));
+  if (value.dtype() != p.output_type(0)) {
+    return p.Invalid(absl::StrCat("attribute 'value' is ", DataTypeName(value.dtype()), " where 'dtype' says ",
+                                  DataTypeName(p.output_type(0))));
+  }
+  p.set_output_shape(0, value.shape());
+  p.set_output_value(0, std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareNoOp(Prepare&) { return absl::OkStatus(); }
+
+absl::Status PrepareIdentity(Prepare& p) {
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    p.set_output_shape(i, p.input_shape(i));
+    p.Alias(i, i);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AliasAs(Prepare& p, absl::StatusOr<Shape> shape) {
+  if (!shape.ok()) return shape.status();
+  p.set_output_shape(0, *std::move(shape));
+  p.Alias(0, 0);
+  return absl::OkStatus();
+}
+
+absl::Status PrepareReshape(Prepare& p) {
+  const int64_t n = p.input_shape(0).num_elements();
+  if (p.input_shape(1).rank() != 1) return p.Invalid("the new shape must be a vector");
+  TENON_ASSIGN_OR_RETURN(Dims dims, p.InputInts(1));
+  int64_t known = 1;
+  int missing = -1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == -1) {
+      if (missing >= 0) return p.Invalid("only one dimension of the new shape may be -1");
+      missing = static_cast<int>(i);
+    } else if (dims[i] < 0 || __builtin_mul_overflow(known, dims[i], &known)) {
+      return p.Invalid(absl::StrCat("dimension ", i, " of the new shape cannot be ", dims[i]));
+    }
+  }
+  if (missing >= 0) {
+    if (known == 0 && n != 0) return p.Invalid("a dimension of -1 cannot be told beside one of 0");
+    dims[missing] = known == 0 ? 0 : n / known;
+    known *= dims[missing];
+  }
+  if (known != n) return p.Invalid(absl::StrCat("the new shape has ", known, " elements, the tensor has ", n));
+  return AliasAs(p, CheckedShape(p, dims));
+}
+
+absl::Status PrepareExpandDims(Prepare& p) {
+  const Shape& in = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(const int64_t dim, InputInt(p, 1));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, dim, in.rank() + 1));
+  Dims dims(in.dims().begin(), in.dims().end());
+  dims.insert(dims.begin() + axis, 1);
+  return AliasAs(p, CheckedShape(p, dims));
+}
+
+absl::Status PrepareSqueeze(Prepare& p) {
+  const Shape& in = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> wanted, p.AttrIntList("squeeze_dims"));
+  std::vector<bool> drop(in.rank(), false);
+  for (int64_t d : wanted) {
+    TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, d, in.rank()));
+    if (in.dim(axis) != 1) return p.Invalid(absl::StrCat("dimension ", axis, " is ", in.dim(axis), ", only 1 can be squeezed"));
+    drop[axis] = true;
+  }
+  Shape out;
+  for (int i = 0; i < in.rank(); ++i) {
+    if (wanted.empty() ? in.dim(i) != 1 : !drop[i]) out.push_back(in.dim(i));
+  }
+  return AliasAs(p, std::move(out));
+}
+
+absl::Status PrepareEnsureShape(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape wanted, p.AttrShape("shape"));
+  const Shape& in = p.input_shape(0);
+  if (!wanted.CompatibleWith(in)) {
+    return p.Invalid(absl::StrCat("shape ", in.ToString(), " is not compatible with ", wanted.ToString()));
+  }
+  return AliasAs(p, in);
+}
+
+absl::Status PrepareBitcast(Prepare& p) {
+  const int64_t from = static_cast<int64_t>(DataTypeSize(p.input_type(0)));
+  const int64_t to = static_cast<int64_t>(DataTypeSize(p.output_type(0)));
+  const Shape& in = p.input_shape(0);
+  Dims dims(in.dims().begin(), in.dims().end());
+  if (from > to) {
+    dims.push_back(from / to);
+  } else if (from < to) {
+    if (dims.empty() || dims.back() != to / from) {
+      return p.Invalid(absl::StrCat("the last dimension must be ", to / from, " to become ", DataTypeName(p.output_type(0))));
+    }
+    dims.pop_back();
+  }
+  return AliasAs(p, CheckedShape(p, dims));
+}
+
+// A value of integers as the int32 or int64 tensor that output i is declared to be.
+absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape) {
+  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(p.output_type(i), shape));
+  const bool is64 = p.output_type(i) == DataType::kInt64;
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (is64) {
+      t.flat<int64_t>()[k] = values[k];
+    } else if (values[k] > INT32_MAX) {
+      return p.Invalid(absl::StrCat("the size ", values[k], " does not fit int32"));
+    } else {
+      t.flat<int32_t>()[k] = static_cast<int32_t>(values[k]);
+    }
+  }
+  p.set_output_shape(i, shape);
+  p.set_output_value(i, std::move(t));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareShape(Prepare& p) {
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    const Shape& in = p.input_shape(i);
+    TENON_RETURN_IF_ERROR(SetInts(p, i, in.dims(), Shape({in.rank()})));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrepareSize(Prepare& p) {
+  const int64_t n = p.input_shape(0).num_elements();
+  return SetInts(p, 0, {&n, 1}, Shape());
+}
+
+absl::Status PrepareRank(Prepare& p) {
+  const int64_t rank = p.input_shape(0).rank();
+  return SetInts(p, 0, {&rank, 1}, Shape());
+}
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> BasicKernels() {
+  static const CpuKernelSpec specs[] = {
+      {"Const", {}, PrepareConst},
+      {"NoOp", {}, PrepareNoOp},
+      {"Identity", {}, PrepareIdentity},
+      {"IdentityN", {}, PrepareIdentity},
+      {"Snapshot", {}, PrepareIdentity},
+      {"StopGradient", {}, PrepareIdentity},
+      {"PreventGradient", {}, PrepareIdentity},
+      {"GuaranteeConst", {}, PrepareIdentity},
+      {"PlaceholderWithDefault", {}, PrepareIdentity},
+      {"DeepCopy", {}, PrepareIdentity},
+      {"Reshape", {}, PrepareReshape, 1 << 1},
+      {"ExpandDims", {}, PrepareExpandDims, 1 << 1},
+      {"Squeeze", {}, PrepareSqueeze},
+      {"EnsureShape", {}, PrepareEnsureShape},
+      {"Bitcast", {}, PrepareBitcast},
+      {"Shape", {}, PrepareShape},
+      {"ShapeN", {}, PrepareShape},
+      {"Size", {}, PrepareSize},
+      {"Rank", {}, PrepareRank},
+  };
+  return specs;
+}
+
+}  // namespace tenon::cpu

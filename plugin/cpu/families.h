@@ -1,0 +1,12 @@
+// The tables of the CPU's kernel families, one function per family file. To add a family: declare it here, list it in
+// all_kernels.cc.
+#pragma once
+
+#include "absl/types/span.h"
+#include "plugin/kernel.h"
+
+namespace tenon::cpu {
+
+absl::Span<const CpuKernelSpec> BasicKernels();  // Const, Identity, Shape: what needs no arithmetic
+
+}  // namespace tenon::cpu

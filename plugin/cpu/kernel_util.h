@@ -1,0 +1,56 @@
+// Small things that the CPU kernels of every family need.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "graph/status_macros.h"
+#include "plugin/cpu/workers.h"
+#include "plugin/kernel.h"
+
+namespace tenon::cpu {
+
+// Sets of types, as TypeConstraint wants them.
+inline constexpr uint64_t kHalfTypes = TypeBits(DataType::kHalf, DataType::kBfloat16);
+inline constexpr uint64_t kFloatTypes = kHalfTypes | TypeBits(DataType::kFloat, DataType::kDouble);
+inline constexpr uint64_t kComplexTypes = TypeBits(DataType::kComplex64, DataType::kComplex128);
+inline constexpr uint64_t kSignedTypes = TypeBits(DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64);
+inline constexpr uint64_t kUnsignedTypes =
+    TypeBits(DataType::kUint8, DataType::kUint16, DataType::kUint32, DataType::kUint64);
+inline constexpr uint64_t kIntTypes = kSignedTypes | kUnsignedTypes;
+inline constexpr uint64_t kRealTypes = kFloatTypes | kIntTypes;
+inline constexpr uint64_t kNumberTypes = kRealTypes | kComplexTypes;
+inline constexpr uint64_t kIndexTypes = TypeBits(DataType::kInt32, DataType::kInt64);
+
+constexpr bool HasType(uint64_t set, DataType t) { return (set & TypeBit(t)) != 0; }
+
+// `axis` in [-rank, rank) as a dimension number; INVALID_ARGUMENT names the range otherwise.
+absl::StatusOr<int> NormalizeAxis(const Prepare& p, int64_t axis, int rank);
+
+// The only element of value input i. INVALID_ARGUMENT unless it has exactly one.
+absl::StatusOr<int64_t> InputInt(const Prepare& p, int i);
+
+// Makes the shape from dimensions that came from data; INVALID_ARGUMENT with the op's name.
+absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims);
+
+// Rows to give one thread so that a piece of work touches some 64 KB: below that, waking a thread costs more than it saves.
+inline int64_t GrainFor(int64_t bytes_per_item) {
+  constexpr int64_t kPieceBytes = 64 << 10;
+  return bytes_per_item <= 0 ? kPieceBytes : (kPieceBytes + bytes_per_item - 1) / bytes_per_item;
+}
+
+// Product of dims [begin, end).
+inline int64_t DimProduct(const Shape& s, int begin, int end) {
+  int64_t n = 1;
+  for (int i = begin; i < end; ++i) n *= s.dim(i);
+  return n;
+}
+
+// An integer input element of either index type.
+inline int64_t LoadIndex(const void* data, bool is64, int64_t i) {
+  return is64 ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i];
+}
+
+}  // namespace tenon::cpu
