@@ -1,0 +1,135 @@
+#include "apu_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace apu {
+namespace {
+
+// Every living stream. Freed when empty, so that nothing is left behind by an unloaded library and
+// nothing has to be destroyed before threads that still call us at exit.
+std::mutex streams_mutex;
+std::vector<Stream*>* streams = nullptr;
+
+void Add(Stream* stream) {
+  std::lock_guard lock(streams_mutex);
+  if (streams == nullptr) streams = new std::vector<Stream*>;
+  streams->push_back(stream);
+}
+
+void Remove(Stream* stream) {
+  std::lock_guard lock(streams_mutex);
+  streams->erase(std::find(streams->begin(), streams->end(), stream));
+  if (streams->empty()) delete std::exchange(streams, nullptr);
+}
+
+// A library must not leave threads behind in code that is about to be unmapped.
+struct StopAtUnload {
+  ~StopAtUnload() { Stream::StopAll(); }
+} stop_at_unload;
+
+}  // namespace
+
+void Marker::Signal() {
+  std::lock_guard lock(mutex_);
+  reached_ = true;
+  changed_.notify_all();
+}
+
+void Marker::Wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return reached_; });
+}
+
+bool Marker::reached() {
+  std::lock_guard lock(mutex_);
+  return reached_;
+}
+
+Stream::Stream(DeviceMemory& memory) : memory_(memory) {
+  worker_ = std::thread(&Stream::Run, this);
+  Add(this);
+}
+
+Stream::~Stream() {
+  Remove(this);
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (worker_.joinable()) worker_.join();
+}
+
+void Stream::Enqueue(Task task) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    queue_.push_back(std::move(task));
+  }
+  wake_.notify_one();
+}
+
+std::shared_ptr<Marker> Stream::Mark() {
+  auto marker = std::make_shared<Marker>();
+  // The end of the task's life signals, not its run: a dropped task must not leave anyone waiting.
+  std::shared_ptr<void> signal(nullptr, [marker](void*) { marker->Signal(); });
+  Enqueue([signal = std::move(signal)] {});
+  return marker;
+}
+
+void Stream::WaitFor(std::shared_ptr<Marker> marker) {
+  Enqueue([marker = std::move(marker)] { marker->Wait(); });
+}
+
+void Stream::Run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    Task task = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    task();
+    task = nullptr;
+    lock.lock();
+  }
+}
+
+void Stream::Drop() {
+  std::deque<Task> dropped;
+  std::lock_guard lock(mutex_);
+  stopping_ = true;
+  dropped.swap(queue_);
+  wake_.notify_one();
+}
+
+std::vector<std::shared_ptr<Marker>> Stream::MarkAll() {
+  std::vector<std::shared_ptr<Marker>> markers;
+  std::lock_guard lock(streams_mutex);
+  if (streams == nullptr) return markers;
+  for (Stream* stream : *streams) markers.push_back(stream->Mark());
+  return markers;
+}
+
+void Stream::StopAll() {
+  std::lock_guard lock(streams_mutex);
+  if (streams == nullptr) return;
+  for (Stream* stream : *streams) stream->Drop();
+  for (Stream* stream : *streams) {
+    if (stream->worker_.joinable()) stream->worker_.join();
+  }
+}
+
+void Event::Record(Stream& stream) {
+  std::shared_ptr<Marker> marker = stream.Mark();
+  std::lock_guard lock(mutex_);
+  marker_ = std::move(marker);
+}
+
+std::shared_ptr<Marker> Event::marker() {
+  std::lock_guard lock(mutex_);
+  return marker_;
+}
+
+}  // namespace apu
