@@ -36,7 +36,7 @@ struct KernelDef {
     std::vector<DataType> allowed;
   };
   std::vector<Constraint> constraints;
-  std::vector<std::string> host_memory_args;
+  std::vector<std::string> host_memory_args;  // names of inputs and outputs in the OpDef
   std::string class_name;  // for diagnostics
   std::string plugin;      // path of the plug-in; empty: built in
 

@@ -1,0 +1,63 @@
+// What stands behind the opaque types of the C interface, for the code that implements it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "graph/shape.h"
+#include "graph/tensor.h"
+#include "tensorflow/c/tf_buffer.h"
+#include "tensorflow/c/tf_datatype.h"
+#include "tensorflow/c/tf_status.h"
+#include "tensorflow/c/tf_tensor.h"
+
+// Setting it to TF_OK allocates and frees nothing.
+struct TSL_Status {
+  TSL_Code code = TSL_OK;
+  std::string message;
+  absl::InlinedVector<std::pair<std::string, std::string>, 1> payloads;
+};
+
+struct TF_Tensor {
+  tenon::Tensor tensor;
+};
+
+struct TF_Shape {
+  tenon::PartialShape shape;
+};
+
+namespace tenon {
+
+// Codes, messages and payloads, both ways. A null `to` is ignored: a plug-in may pass none. A code outside TF_Code is UNKNOWN.
+void StatusToC(const absl::Status& from, TF_Status* to);
+absl::Status StatusFromC(const TF_Status* from);
+void ClearStatus(TF_Status* status);
+
+// A status object for one call into a plug-in.
+class CStatus {
+ public:
+  TF_Status* get() { return &status_; }
+  absl::Status ToStatus() const { return StatusFromC(&status_); }
+
+ private:
+  TF_Status status_;
+};
+
+// A handle on `tensor` for the C interface, released by TF_DeleteTensor. Handles come from a small per-thread stock.
+TF_Tensor* NewTensorHandle(Tensor tensor);
+
+inline TF_DataType DataTypeToC(DataType t) { return static_cast<TF_DataType>(t); }
+inline DataType DataTypeFromC(TF_DataType t) { return static_cast<DataType>(t); }
+
+// A buffer that owns a copy of `bytes`.
+TF_Buffer* NewBuffer(std::string_view bytes);
+// Fills an empty buffer of the caller with a copy of `bytes`; INVALID_ARGUMENT if it is not empty, RESOURCE_EXHAUSTED without memory.
+absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer);
+inline std::string_view BufferBytes(const TF_Buffer& buffer) {
+  return {static_cast<const char*>(buffer.data), buffer.data == nullptr ? 0 : buffer.length};
+}
+
+}  // namespace tenon

@@ -1,0 +1,54 @@
+// Byte blocks that cross the C interface.
+#include "tensorflow/c/tf_buffer.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "graph/c_api/c_api_internal.h"
+
+namespace tenon {
+namespace {
+
+void FreeBytes(void* data, size_t) { std::free(data); }
+
+}  // namespace
+
+absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer) {
+  if (buffer->data != nullptr) {
+    return absl::InvalidArgumentError("Passing non-empty TF_Buffer is invalid.");
+  }
+  void* copy = std::malloc(bytes.empty() ? 1 : bytes.size());
+  if (copy == nullptr) return absl::ResourceExhaustedError("no memory for a TF_Buffer's bytes");
+  if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
+  *buffer = {copy, bytes.size(), FreeBytes};
+  return absl::OkStatus();
+}
+
+TF_Buffer* NewBuffer(std::string_view bytes) {
+  TF_Buffer* buffer = new TF_Buffer{};
+  if (FillBuffer(bytes, buffer).ok()) return buffer;
+  delete buffer;
+  return nullptr;
+}
+
+}  // namespace tenon
+
+extern "C" {
+
+TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len) {
+  return tenon::NewBuffer({static_cast<const char*>(proto), proto_len});
+}
+
+TF_Buffer* TF_NewBuffer(void) { return new TF_Buffer{}; }
+
+void TF_DeleteBuffer(TF_Buffer* buffer) {
+  if (buffer == nullptr) return;
+  if (buffer->data_deallocator != nullptr) {
+    buffer->data_deallocator(const_cast<void*>(buffer->data), buffer->length);
+  }
+  delete buffer;
+}
+
+TF_Buffer TF_GetBuffer(TF_Buffer* buffer) { return *buffer; }
+
+}  // extern "C"

@@ -1,0 +1,10 @@
+// Sizes of element types as the C interface counts them.
+#include "tensorflow/c/tf_datatype.h"
+
+#include "graph/c_api/c_api_internal.h"
+
+extern "C" size_t TF_DataTypeSize(TF_DataType dt) {
+  const tenon::DataType type = tenon::DataTypeFromC(dt);
+  if (!tenon::IsKnownDataType(dt) || !tenon::IsMemcpyable(type)) return 0;
+  return tenon::DataTypeSize(type);
+}

@@ -1,0 +1,16 @@
+// Opaque shapes.
+#include "tensorflow/c/tf_shape.h"
+
+#include "graph/c_api/c_api_internal.h"
+
+extern "C" {
+
+TF_Shape* TF_NewShape(void) { return new TF_Shape; }
+void TF_DeleteShape(TF_Shape* shape) { delete shape; }
+int TF_ShapeDims(const TF_Shape* shape) { return shape->shape.rank(); }
+
+int64_t TF_ShapeDimSize(const TF_Shape* shape, int d) {
+  return d >= 0 && d < shape->shape.rank() ? shape->shape.dim(d) : tenon::kUnknownDim;
+}
+
+}  // extern "C"

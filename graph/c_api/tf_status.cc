@@ -1,0 +1,100 @@
+// Status objects under both their names, TF_ and TSL_.
+#include "tensorflow/c/tf_status.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+#include "graph/c_api/c_api_internal.h"
+
+namespace tenon {
+
+void ClearStatus(TF_Status* status) {
+  if (status == nullptr || status->code == TSL_OK) return;
+  status->code = TSL_OK;
+  status->message.clear();
+  status->payloads.clear();
+}
+
+void StatusToC(const absl::Status& from, TF_Status* to) {
+  if (to == nullptr) return;
+  ClearStatus(to);
+  if (from.ok()) return;
+  to->code = static_cast<TSL_Code>(from.code());
+  to->message.assign(from.message());
+  from.ForEachPayload([to](std::string_view key, const absl::Cord& value) {
+    to->payloads.emplace_back(std::string(key), std::string(value));
+  });
+}
+
+absl::Status StatusFromC(const TF_Status* from) {
+  if (from == nullptr || from->code == TSL_OK) return absl::OkStatus();
+  const bool known = from->code > TSL_OK && from->code <= TSL_UNAUTHENTICATED;
+  absl::Status status(
+      known ? static_cast<absl::StatusCode>(from->code) : absl::StatusCode::kUnknown,
+      known ? from->message
+            : absl::StrCat(from->message, " (status code ", static_cast<int>(from->code), ")"));
+  for (const auto& [key, value] : from->payloads) status.SetPayload(key, absl::Cord(value));
+  return status;
+}
+
+}  // namespace tenon
+
+extern "C" {
+
+TSL_Status* TSL_NewStatus(void) { return new TSL_Status; }
+void TSL_DeleteStatus(TSL_Status* s) { delete s; }
+
+void TSL_SetStatus(TSL_Status* s, TSL_Code code, const char* msg) {
+  if (s == nullptr) return;
+  // `msg` may point into the message that is about to be replaced.
+  std::string message = code == TSL_OK || msg == nullptr ? "" : msg;
+  s->code = code;
+  s->message = std::move(message);
+  s->payloads.clear();
+}
+
+void TSL_SetPayload(TSL_Status* s, const char* key, const char* value) {
+  if (s == nullptr || key == nullptr || value == nullptr || s->code == TSL_OK) return;
+  for (auto& [known, old] : s->payloads) {
+    if (known != key) continue;
+    old = value;
+    return;
+  }
+  s->payloads.emplace_back(key, value);
+}
+
+void TSL_ForEachPayload(const TSL_Status* s, TSL_PayloadVisitor visitor, void* capture) {
+  if (s == nullptr) return;
+  for (const auto& [key, value] : s->payloads) visitor(key.c_str(), value.c_str(), capture);
+}
+
+void TSL_SetStatusFromIOError(TSL_Status* s, int error_code, const char* context) {
+  if (s == nullptr) return;
+  s->payloads.clear();
+  s->code = static_cast<TSL_Code>(absl::ErrnoToStatusCode(error_code));
+  s->message =
+      error_code == 0 ? ""
+                      : absl::StrCat(context == nullptr ? "" : context, "; ", strerror(error_code));
+}
+
+TSL_Code TSL_GetCode(const TSL_Status* s) { return s == nullptr ? TSL_OK : s->code; }
+const char* TSL_Message(const TSL_Status* s) { return s == nullptr ? "" : s->message.c_str(); }
+
+TF_Status* TF_NewStatus(void) { return TSL_NewStatus(); }
+void TF_DeleteStatus(TF_Status* s) { TSL_DeleteStatus(s); }
+void TF_SetStatus(TF_Status* s, TF_Code code, const char* msg) { TSL_SetStatus(s, code, msg); }
+void TF_SetPayload(TF_Status* s, const char* key, const char* value) {
+  TSL_SetPayload(s, key, value);
+}
+void TF_ForEachPayload(const TF_Status* s, TF_PayloadVisitor visitor, void* capture) {
+  TSL_ForEachPayload(s, visitor, capture);
+}
+void TF_SetStatusFromIOError(TF_Status* s, int error_code, const char* context) {
+  TSL_SetStatusFromIOError(s, error_code, context);
+}
+TF_Code TF_GetCode(const TF_Status* s) { return TSL_GetCode(s); }
+const char* TF_Message(const TF_Status* s) { return TSL_Message(s); }
+
+}  // extern "C"

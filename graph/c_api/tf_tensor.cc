@@ -1,0 +1,199 @@
+// Tensor handles: each holds a tenon::Tensor and with it a share of the buffer.
+#include "tensorflow/c/tf_tensor.h"
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "graph/c_api/c_api_internal.h"
+#include "graph/tensor_proto.h"
+#include "tensorflow/c/c_api.h"
+
+namespace tenon {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr size_t kStock = 0;  // so that a sanitizer sees each handle's end
+#else
+constexpr size_t kStock = 32;
+#endif
+
+// Deleted handles that wait for reuse: a kernel makes and deletes several per execution.
+class HandleStock {
+ public:
+  ~HandleStock() {
+    for (size_t i = 0; i < size_; ++i) delete handles_[i];
+    size_ = 0;
+    closed_ = true;  // a later destructor of this thread may still delete tensors
+  }
+  TF_Tensor* Take() { return size_ == 0 ? new TF_Tensor : handles_[--size_]; }
+  void Give(TF_Tensor* handle) {
+    if (size_ >= kStock || closed_) {
+      delete handle;
+      return;
+    }
+    handle->tensor = Tensor();
+    handles_[size_++] = handle;
+  }
+
+ private:
+  std::array<TF_Tensor*, kStock + 1> handles_;
+  size_t size_ = 0;
+  bool closed_ = false;
+};
+
+thread_local HandleStock stock;
+
+struct Deallocator {
+  void (*fn)(void*, size_t, void*);
+  void* arg;
+};
+
+void RunDeallocator(void* data, size_t bytes, void* arg) {
+  const Deallocator* deallocator = static_cast<Deallocator*>(arg);
+  deallocator->fn(data, bytes, deallocator->arg);
+  delete deallocator;
+}
+
+bool IsAligned(const void* data) {
+  return reinterpret_cast<uintptr_t>(data) % kTensorAlignment == 0;
+}
+
+// The shape, if it is one and `len` bytes hold its elements.
+std::optional<Shape> CheckedShape(TF_DataType dtype, const int64_t* dims, int num_dims,
+                                  size_t len) {
+  if (num_dims < 0 || !IsKnownDataType(dtype)) return std::nullopt;
+  absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(dims, num_dims));
+  if (!shape.ok()) return std::nullopt;
+  const DataType type = DataTypeFromC(dtype);
+  const absl::StatusOr<size_t> bytes = TensorBytes(type, *shape);
+  if (!bytes.ok()) return std::nullopt;
+  if (*bytes > len && IsMemcpyable(type)) return std::nullopt;
+  return *std::move(shape);
+}
+
+}  // namespace
+
+TF_Tensor* NewTensorHandle(Tensor tensor) {
+  TF_Tensor* handle = stock.Take();
+  handle->tensor = std::move(tensor);
+  return handle;
+}
+
+}  // namespace tenon
+
+using tenon::Buffer;
+using tenon::BufferRef;
+using tenon::DataTypeFromC;
+using tenon::Shape;
+using tenon::Tensor;
+
+extern "C" {
+
+TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, void* data,
+                        size_t len, void (*deallocator)(void* data, size_t len, void* arg),
+                        void* deallocator_arg) {
+  std::optional<Shape> shape = tenon::CheckedShape(dtype, dims, num_dims, len);
+  const bool copy =
+      shape && tenon::IsMemcpyable(DataTypeFromC(dtype)) && !tenon::IsAligned(data);
+  Buffer* buffer = nullptr;
+  if (copy) {
+    buffer = Buffer::Allocate(len);
+    if (buffer != nullptr && len != 0) std::memcpy(buffer->data(), data, len);
+  } else if (shape && deallocator != nullptr) {
+    buffer = Buffer::Wrap(data, len, tenon::RunDeallocator,
+                          new tenon::Deallocator{deallocator, deallocator_arg});
+  } else if (shape) {
+    buffer = Buffer::Wrap(data, len, nullptr, nullptr);
+  }
+  if ((copy || buffer == nullptr) && deallocator != nullptr) {
+    deallocator(data, len, deallocator_arg);
+  }
+  if (buffer == nullptr) return nullptr;
+  return tenon::NewTensorHandle(
+      Tensor(DataTypeFromC(dtype), *std::move(shape), BufferRef::Adopt(buffer)));
+}
+
+size_t TF_TensorDefaultAlignment(void) { return tenon::kTensorAlignment; }
+
+TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dims, size_t len) {
+  std::optional<Shape> shape = tenon::CheckedShape(dtype, dims, num_dims, len);
+  if (!shape) return nullptr;
+  const tenon::DataType type = DataTypeFromC(dtype);
+  const size_t bytes = std::max(len, *tenon::TensorBytes(type, *shape));
+  Buffer* buffer = Buffer::Allocate(bytes);
+  if (buffer == nullptr) return nullptr;
+  if (!tenon::IsMemcpyable(type)) std::memset(buffer->data(), 0, bytes);
+  if (type == tenon::DataType::kString) buffer->set_string_count(shape->num_elements());
+  return tenon::NewTensorHandle(Tensor(type, *std::move(shape), BufferRef::Adopt(buffer)));
+}
+
+TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
+  const BufferRef& buffer = tensor->tensor.buffer();
+  return buffer && buffer->owned() && buffer->unique() ? tensor : nullptr;
+}
+
+void TF_DeleteTensor(TF_Tensor* tensor) {
+  if (tensor != nullptr) tenon::stock.Give(tensor);
+}
+
+TF_DataType TF_TensorType(const TF_Tensor* tensor) {
+  return tenon::DataTypeToC(tensor->tensor.dtype());
+}
+
+void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) {
+  if (num_dims < 0) return;
+  absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(dims, num_dims));
+  if (!shape.ok() || shape->num_elements() != tensor->tensor.num_elements()) return;
+  tensor->tensor = tensor->tensor.Reshaped(*std::move(shape));
+}
+
+int TF_NumDims(const TF_Tensor* tensor) { return tensor->tensor.shape().rank(); }
+
+int64_t TF_Dim(const TF_Tensor* tensor, int dim_index) {
+  const Shape& shape = tensor->tensor.shape();
+  return dim_index >= 0 && dim_index < shape.rank() ? shape.dim(dim_index) : -1;
+}
+
+size_t TF_TensorByteSize(const TF_Tensor* tensor) {
+  const BufferRef& buffer = tensor->tensor.buffer();
+  return buffer ? buffer->bytes() : 0;
+}
+
+void* TF_TensorData(const TF_Tensor* tensor) { return tensor->tensor.data(); }
+
+int64_t TF_TensorElementCount(const TF_Tensor* tensor) { return tensor->tensor.num_elements(); }
+
+void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to,
+                          const int64_t* new_dims, int num_new_dims, TF_Status* status) {
+  tenon::ClearStatus(status);
+  const auto fail = [status](const char* message) {
+    TF_SetStatus(status, TF_INVALID_ARGUMENT, message);
+  };
+  const size_t from_size = TF_DataTypeSize(TF_TensorType(from));
+  const size_t to_size = TF_DataTypeSize(type);
+  if (from_size == 0) return fail("other tensor has zero-sized data type");
+  if (to_size == 0) return fail("specified output type is zero-sized");
+  if (num_new_dims < 0) return fail("a tensor cannot have a negative number of dimensions");
+  absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(new_dims, num_new_dims));
+  if (!shape.ok()) return tenon::StatusToC(shape.status(), status);
+  const absl::StatusOr<size_t> bytes = tenon::TensorBytes(DataTypeFromC(type), *shape);
+  if (!bytes.ok() || *bytes != from->tensor.bytes()) {
+    return fail("input and output shapes/data type sizes are not compatible");
+  }
+  to->tensor = Tensor(DataTypeFromC(type), *std::move(shape), from->tensor.buffer());
+}
+
+bool TF_TensorIsAligned(const TF_Tensor* tensor) { return tenon::IsAligned(tensor->tensor.data()); }
+
+void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status) {
+  tenon::ClearStatus(status);
+  absl::StatusOr<Tensor> tensor = tenon::TensorFromWire(tenon::BufferBytes(*from));
+  if (!tensor.ok() && tensor.status().code() == absl::StatusCode::kDataLoss) {
+    return TF_SetStatus(status, TF_INVALID_ARGUMENT, "Unparseable tensor proto");
+  }
+  if (!tensor.ok()) return tenon::StatusToC(tensor.status(), status);
+  to->tensor = *std::move(tensor);
+}
+
+}  // extern "C"

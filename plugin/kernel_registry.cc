@@ -1,0 +1,264 @@
+#include "plugin/kernel_registry.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+
+namespace tenon {
+namespace {
+
+constexpr std::string_view kDefaultDevice = "DEFAULT";
+constexpr std::string_view kLabelAttr = "_kernel";
+constexpr int kNumTypes = 34;
+
+using KernelPtr = std::shared_ptr<const KernelDef>;
+
+KernelPtr FromCpuSpec(const CpuKernelSpec& spec) {
+  auto kernel = std::make_shared<KernelDef>();
+  kernel->op = spec.op;
+  kernel->device_type = "CPU";
+  kernel->cpu = &spec;
+  for (const TypeConstraint& constraint : spec.constraints) {
+    KernelDef::Constraint& c = kernel->constraints.emplace_back();
+    c.attr = std::string(constraint.attr);
+    for (int t = 1; t < kNumTypes; ++t) {
+      const DataType type = static_cast<DataType>(t);
+      if ((constraint.types & TypeBit(type)) != 0) c.allowed.push_back(type);
+    }
+  }
+  return kernel;
+}
+
+// The node's value of an attribute, or the op's default.
+AttrValue FindAttr(const AttrSet& attrs, const OpDef* op_def, std::string_view name) {
+  if (const AttrValue* value = attrs.Find(name)) return *value;
+  if (const AttrDef* def = op_def == nullptr ? nullptr : op_def->FindAttr(name);
+      def != nullptr && def->has_default) {
+    return AttrValue(def->default_wire);
+  }
+  return AttrValue();
+}
+
+// The types that a `type` or `list(type)` attribute names; empty for another kind.
+std::vector<DataType> TypesOf(const AttrValue& value) {
+  if (value.kind() == AttrKind::kType) {
+    const absl::StatusOr<DataType> type = value.AsType();
+    return type.ok() ? std::vector<DataType>{*type} : std::vector<DataType>{};
+  }
+  if (value.kind() != AttrKind::kList) return {};
+  const absl::StatusOr<std::vector<DataType>> types = value.AsTypeList();
+  return types.ok() ? *types : std::vector<DataType>{};
+}
+
+bool Allows(const KernelDef::Constraint& constraint, const AttrValue& value) {
+  if (value.kind() == AttrKind::kNone) return false;
+  const std::vector<DataType> types = TypesOf(value);
+  if (types.empty() && value.kind() != AttrKind::kList) return false;
+  return std::all_of(types.begin(), types.end(), [&](DataType t) {
+    return std::find(constraint.allowed.begin(), constraint.allowed.end(), t) !=
+           constraint.allowed.end();
+  });
+}
+
+bool AttrsMatch(const KernelDef& kernel, const AttrSet& attrs, const OpDef* op_def) {
+  return std::all_of(
+      kernel.constraints.begin(), kernel.constraints.end(),
+      [&](const KernelDef::Constraint& c) { return Allows(c, FindAttr(attrs, op_def, c.attr)); });
+}
+
+std::string LabelOf(const AttrSet& attrs) {
+  const AttrValue* value = attrs.Find(kLabelAttr);
+  if (value == nullptr || value->kind() != AttrKind::kString) return {};
+  const absl::StatusOr<std::string_view> label = value->AsString();
+  return label.ok() ? std::string(*label) : std::string();
+}
+
+std::string NodeText(std::string_view node_name) {
+  return absl::StrCat("{{node ", node_name, "}}");
+}
+
+std::string TypeNames(absl::Span<const DataType> types) {
+  return absl::StrJoin(types, ", ", [](std::string* out, DataType t) {
+    absl::StrAppend(out, DataTypeName(t));
+  });
+}
+
+// One registration as TensorFlow's one-line text form of a KernelDef shows it.
+std::string ShortText(const KernelDef& kernel) {
+  std::string text = absl::StrCat("op: \"", kernel.op, "\" device_type: \"", kernel.device_type, "\"");
+  for (const KernelDef::Constraint& c : kernel.constraints) {
+    absl::StrAppend(&text, " constraint { name: \"", c.attr, "\" allowed_values { list {");
+    for (DataType t : c.allowed) absl::StrAppend(&text, " type: ", DataTypeName(t));
+    absl::StrAppend(&text, " } } }");
+  }
+  for (const std::string& arg : kernel.host_memory_args) {
+    absl::StrAppend(&text, " host_memory_arg: \"", arg, "\"");
+  }
+  if (!kernel.label.empty()) absl::StrAppend(&text, " label: \"", kernel.label, "\"");
+  if (kernel.priority != 0) absl::StrAppend(&text, " priority: ", kernel.priority);
+  return text;
+}
+
+std::string ListText(absl::Span<const KernelPtr> kernels) {
+  if (kernels.empty()) return "  <no registered kernels>\n";
+  std::string text;
+  for (const KernelPtr& kernel : kernels) {
+    absl::StrAppend(&text, "  device='", kernel->device_type, "'");
+    if (!kernel->label.empty()) absl::StrAppend(&text, "; label='", kernel->label, "'");
+    for (const KernelDef::Constraint& c : kernel->constraints) {
+      absl::StrAppend(&text, "; ", c.attr, " in [", TypeNames(c.allowed), "]");
+    }
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
+// What a node asked for, of the attributes that some kernel constrains.
+std::string RequestedText(absl::Span<const KernelPtr> kernels, const AttrSet& attrs,
+                          const OpDef* op_def) {
+  std::vector<std::string> parts;
+  for (const KernelPtr& kernel : kernels) {
+    for (const KernelDef::Constraint& c : kernel->constraints) {
+      std::string part = absl::StrCat(c.attr, "=", TypeNames(TypesOf(FindAttr(attrs, op_def, c.attr))));
+      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
+    }
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+// Which of two registrations of the same priority serves: a plug-in's before a built-in one, of two plug-ins the one loaded
+// first. Null if neither rule decides.
+const KernelPtr* Prefer(const KernelPtr& first, const KernelPtr& second) {
+  if (first->plugin == second->plugin) return nullptr;
+  return first->plugin.empty() ? &second : &first;
+}
+
+// What a search of one device type found.
+struct Match {
+  KernelPtr kernel;
+  KernelPtr rival;         // another of the same priority that Prefer cannot tell from `kernel`
+  bool mismatch = false;   // there are kernels, but the attributes fit none
+};
+
+Match FindOn(absl::Span<const KernelPtr> kernels, std::string_view device_type,
+             std::string_view label, const AttrSet& attrs, const OpDef* op_def) {
+  Match match;
+  for (const KernelPtr& kernel : kernels) {
+    if (kernel->device_type != device_type || kernel->label != label) continue;
+    if (!AttrsMatch(*kernel, attrs, op_def)) {
+      match.mismatch = true;
+      continue;
+    }
+    if (!match.kernel || kernel->priority > match.kernel->priority) {
+      match.kernel = kernel;
+      match.rival = nullptr;
+    } else if (kernel->priority == match.kernel->priority) {
+      const KernelPtr* preferred = Prefer(match.kernel, kernel);
+      if (preferred == nullptr) {
+        match.rival = kernel;
+      } else if (*preferred == kernel) {
+        match.kernel = kernel;
+        match.rival = nullptr;
+      }
+    }
+  }
+  return match;
+}
+
+absl::Status AmbiguousError(const Match& match, std::string_view node_name) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("Multiple OpKernel registrations match NodeDef at the same priority '",
+                   NodeText(node_name), "': '", ShortText(*match.kernel), "' and '",
+                   ShortText(*match.rival), "'"));
+}
+
+}  // namespace
+
+struct KernelRegistry::Impl {
+  mutable absl::Mutex mutex;
+  bool has_builtin ABSL_GUARDED_BY(mutex) = false;
+  absl::flat_hash_map<std::string, std::vector<KernelPtr>> by_op ABSL_GUARDED_BY(mutex);
+
+  void AddBuiltin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    if (has_builtin) return;
+    has_builtin = true;
+    for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
+      for (const CpuKernelSpec& spec : family) by_op[spec.op].push_back(FromCpuSpec(spec));
+    }
+  }
+  // Built-in kernels are added at the first question: plug-ins may register before the host has done anything.
+  void EnsureBuiltin() ABSL_LOCKS_EXCLUDED(mutex) {
+    {
+      absl::ReaderMutexLock lock(&mutex);
+      if (has_builtin) return;
+    }
+    absl::MutexLock lock(&mutex);
+    AddBuiltin();
+  }
+};
+
+KernelRegistry::KernelRegistry() : impl_(new Impl) {}
+
+KernelRegistry& KernelRegistry::Global() {
+  static KernelRegistry* const registry = new KernelRegistry;
+  return *registry;
+}
+
+void KernelRegistry::Register(std::shared_ptr<const KernelDef> kernel) {
+  absl::MutexLock lock(&impl_->mutex);
+  impl_->by_op[kernel->op].push_back(std::move(kernel));
+}
+
+void KernelRegistry::RemovePlugin(std::string_view plugin) {
+  if (plugin.empty()) return;
+  absl::MutexLock lock(&impl_->mutex);
+  for (auto& [op, kernels] : impl_->by_op) {
+    std::erase_if(kernels, [plugin](const KernelPtr& k) { return k->plugin == plugin; });
+  }
+}
+
+absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(
+    std::string_view node_name, std::string_view op, const AttrSet& attrs, const OpDef* op_def,
+    std::string_view device_type) const {
+  impl_->EnsureBuiltin();
+  absl::ReaderMutexLock lock(&impl_->mutex);
+  const auto it = impl_->by_op.find(op);
+  const absl::Span<const KernelPtr> kernels =
+      it == impl_->by_op.end() ? absl::Span<const KernelPtr>() : absl::MakeConstSpan(it->second);
+  const std::string label = LabelOf(attrs);
+  bool mismatch = false;
+  for (std::string_view type : {device_type, kDefaultDevice}) {
+    Match match = FindOn(kernels, type, label, attrs, op_def);
+    if (match.rival) return AmbiguousError(match, node_name);
+    if (match.kernel) return std::move(match.kernel);
+    mismatch |= match.mismatch;
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "No registered '", op, "' OpKernel for '", device_type, "' devices compatible with node ",
+      NodeText(node_name),
+      mismatch ? absl::StrCat("\n\t (OpKernel was found, but attributes didn't match) Requested Attributes: ",
+                              RequestedText(kernels, attrs, op_def))
+               : "",
+      "\n\t.  Registered:", ListText(kernels)));
+}
+
+std::vector<std::shared_ptr<const KernelDef>> KernelRegistry::List(std::string_view op) const {
+  impl_->EnsureBuiltin();
+  std::vector<KernelPtr> kernels;
+  {
+    absl::ReaderMutexLock lock(&impl_->mutex);
+    for (const auto& [name, registered] : impl_->by_op) {
+      if (op.empty() || name == op) kernels.insert(kernels.end(), registered.begin(), registered.end());
+    }
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), [](const KernelPtr& a, const KernelPtr& b) {
+    return std::tie(a->op, a->device_type) < std::tie(b->op, b->device_type);
+  });
+  return kernels;
+}
+
+}  // namespace tenon
