@@ -8,7 +8,8 @@ namespace tenon {
 namespace {
 
 absl::Status NoStreams(std::string_view what) {
-  return absl::FailedPreconditionError(absl::StrCat("the CPU device has no streams: ", what, " is for devices with their own memory"));
+  return absl::FailedPreconditionError(absl::StrCat("the CPU device has no streams: ", what,
+                                                    " is for devices with their own memory"));
 }
 
 class CpuDevice : public Device {
@@ -23,17 +24,26 @@ class CpuDevice : public Device {
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override {
     Buffer* buffer = Buffer::Allocate(bytes);
     if (buffer != nullptr) return BufferRef::Adopt(buffer);
-    return absl::ResourceExhaustedError(absl::StrCat("no memory for ", bytes, " bytes on ", short_name()));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for ", bytes, " bytes on ", short_name()));
   }
 
   StreamHandle compute_stream() override { return nullptr; }
   StreamHandle host_to_device_stream() override { return nullptr; }
   StreamHandle device_to_host_stream() override { return nullptr; }
   StreamHandle device_to_device_stream() override { return nullptr; }
-  absl::Status StreamWaitsForStream(StreamHandle, StreamHandle) override { return NoStreams("waiting for a stream"); }
-  absl::Status CopyHostToDevice(StreamHandle, const Tensor&, const Tensor&) override { return NoStreams("a copy"); }
-  absl::Status CopyDeviceToHost(StreamHandle, const Tensor&, const Tensor&) override { return NoStreams("a copy"); }
-  absl::Status CopyDeviceToDevice(StreamHandle, const Tensor&, const Tensor&) override { return NoStreams("a copy"); }
+  absl::Status StreamWaitsForStream(StreamHandle, StreamHandle) override {
+    return NoStreams("waiting for a stream");
+  }
+  absl::Status CopyHostToDevice(StreamHandle, const Tensor&, const Tensor&) override {
+    return NoStreams("a copy");
+  }
+  absl::Status CopyDeviceToHost(StreamHandle, const Tensor&, const Tensor&) override {
+    return NoStreams("a copy");
+  }
+  absl::Status CopyDeviceToDevice(StreamHandle, const Tensor&, const Tensor&) override {
+    return NoStreams("a copy");
+  }
   absl::StatusOr<EventHandle> AcquireEvent() override { return NoStreams("an event"); }
   void ReleaseEvent(EventHandle) override {}
   absl::Status RecordEvent(StreamHandle, EventHandle) override { return NoStreams("an event"); }
@@ -44,8 +54,12 @@ class CpuDevice : public Device {
 }  // namespace
 
 std::string Device::short_name() const { return absl::StrCat("/device:", type(), ":", ordinal()); }
-std::string Device::full_name() const { return absl::StrCat("/job:localhost/replica:0/task:0", short_name()); }
-std::string Device::physical_name() const { return absl::StrCat("/physical_device:", type(), ":", ordinal()); }
+std::string Device::full_name() const {
+  return absl::StrCat("/job:localhost/replica:0/task:0", short_name());
+}
+std::string Device::physical_name() const {
+  return absl::StrCat("/physical_device:", type(), ":", ordinal());
+}
 
 std::unique_ptr<Device> MakeCpuDevice() { return std::make_unique<CpuDevice>(); }
 

@@ -82,14 +82,14 @@ std::string NodeText(std::string_view node_name) {
 }
 
 std::string TypeNames(absl::Span<const DataType> types) {
-  return absl::StrJoin(types, ", ", [](std::string* out, DataType t) {
-    absl::StrAppend(out, DataTypeName(t));
-  });
+  return absl::StrJoin(types, ", ",
+                       [](std::string* out, DataType t) { absl::StrAppend(out, DataTypeName(t)); });
 }
 
 // One registration as TensorFlow's one-line text form of a KernelDef shows it.
 std::string ShortText(const KernelDef& kernel) {
-  std::string text = absl::StrCat("op: \"", kernel.op, "\" device_type: \"", kernel.device_type, "\"");
+  std::string text =
+      absl::StrCat("op: \"", kernel.op, "\" device_type: \"", kernel.device_type, "\"");
   for (const KernelDef::Constraint& c : kernel.constraints) {
     absl::StrAppend(&text, " constraint { name: \"", c.attr, "\" allowed_values { list {");
     for (DataType t : c.allowed) absl::StrAppend(&text, " type: ", DataTypeName(t));
@@ -123,15 +123,17 @@ std::string RequestedText(absl::Span<const KernelPtr> kernels, const AttrSet& at
   std::vector<std::string> parts;
   for (const KernelPtr& kernel : kernels) {
     for (const KernelDef::Constraint& c : kernel->constraints) {
-      std::string part = absl::StrCat(c.attr, "=", TypeNames(TypesOf(FindAttr(attrs, op_def, c.attr))));
-      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
+      std::string part =
+          absl::StrCat(c.attr, "=", TypeNames(TypesOf(FindAttr(attrs, op_def, c.attr))));
+      if (std::find(parts.begin(), parts.end(), part) == parts.end())
+        parts.push_back(std::move(part));
     }
   }
   return absl::StrJoin(parts, ", ");
 }
 
-// Which of two registrations of the same priority serves: a plug-in's before a built-in one, of two plug-ins the one loaded
-// first. Null if neither rule decides.
+// Which of two registrations of the same priority serves: a plug-in's before a built-in one, of two
+// plug-ins the one loaded first. Null if neither rule decides.
 const KernelPtr* Prefer(const KernelPtr& first, const KernelPtr& second) {
   if (first->plugin == second->plugin) return nullptr;
   return first->plugin.empty() ? &second : &first;
@@ -140,8 +142,8 @@ const KernelPtr* Prefer(const KernelPtr& first, const KernelPtr& second) {
 // What a search of one device type found.
 struct Match {
   KernelPtr kernel;
-  KernelPtr rival;         // another of the same priority that Prefer cannot tell from `kernel`
-  bool mismatch = false;   // there are kernels, but the attributes fit none
+  KernelPtr rival;        // another of the same priority that Prefer cannot tell from `kernel`
+  bool mismatch = false;  // there are kernels, but the attributes fit none
 };
 
 Match FindOn(absl::Span<const KernelPtr> kernels, std::string_view device_type,
@@ -170,10 +172,9 @@ Match FindOn(absl::Span<const KernelPtr> kernels, std::string_view device_type,
 }
 
 absl::Status AmbiguousError(const Match& match, std::string_view node_name) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("Multiple OpKernel registrations match NodeDef at the same priority '",
-                   NodeText(node_name), "': '", ShortText(*match.kernel), "' and '",
-                   ShortText(*match.rival), "'"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "Multiple OpKernel registrations match NodeDef at the same priority '", NodeText(node_name),
+      "': '", ShortText(*match.kernel), "' and '", ShortText(*match.rival), "'"));
 }
 
 }  // namespace
@@ -190,7 +191,8 @@ struct KernelRegistry::Impl {
       for (const CpuKernelSpec& spec : family) by_op[spec.op].push_back(FromCpuSpec(spec));
     }
   }
-  // Built-in kernels are added at the first question: plug-ins may register before the host has done anything.
+  // Built-in kernels are added at the first question: plug-ins may register before the host has
+  // done anything.
   void EnsureBuiltin() ABSL_LOCKS_EXCLUDED(mutex) {
     {
       absl::ReaderMutexLock lock(&mutex);
@@ -240,9 +242,11 @@ absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(
   return absl::NotFoundError(absl::StrCat(
       "No registered '", op, "' OpKernel for '", device_type, "' devices compatible with node ",
       NodeText(node_name),
-      mismatch ? absl::StrCat("\n\t (OpKernel was found, but attributes didn't match) Requested Attributes: ",
-                              RequestedText(kernels, attrs, op_def))
-               : "",
+      mismatch
+          ? absl::StrCat(
+                "\n\t (OpKernel was found, but attributes didn't match) Requested Attributes: ",
+                RequestedText(kernels, attrs, op_def))
+          : "",
       "\n\t.  Registered:", ListText(kernels)));
 }
 
@@ -252,7 +256,8 @@ std::vector<std::shared_ptr<const KernelDef>> KernelRegistry::List(std::string_v
   {
     absl::ReaderMutexLock lock(&impl_->mutex);
     for (const auto& [name, registered] : impl_->by_op) {
-      if (op.empty() || name == op) kernels.insert(kernels.end(), registered.begin(), registered.end());
+      if (op.empty() || name == op)
+        kernels.insert(kernels.end(), registered.begin(), registered.end());
     }
   }
   std::stable_sort(kernels.begin(), kernels.end(), [](const KernelPtr& a, const KernelPtr& b) {

@@ -31,7 +31,8 @@ struct TF_Shape {
 
 namespace tenon {
 
-// Codes, messages and payloads, both ways. A null `to` is ignored: a plug-in may pass none. A code outside TF_Code is UNKNOWN.
+// Codes, messages and payloads, both ways. A null `to` is ignored: a plug-in may pass none. A code
+// outside TF_Code is UNKNOWN.
 void StatusToC(const absl::Status& from, TF_Status* to);
 absl::Status StatusFromC(const TF_Status* from);
 void ClearStatus(TF_Status* status);
@@ -46,7 +47,8 @@ class CStatus {
   TF_Status status_;
 };
 
-// A handle on `tensor` for the C interface, released by TF_DeleteTensor. Handles come from a small per-thread stock.
+// A handle on `tensor` for the C interface, released by TF_DeleteTensor. Handles come from a small
+// per-thread stock.
 TF_Tensor* NewTensorHandle(Tensor tensor);
 
 inline TF_DataType DataTypeToC(DataType t) { return static_cast<TF_DataType>(t); }
@@ -54,7 +56,8 @@ inline DataType DataTypeFromC(TF_DataType t) { return static_cast<DataType>(t); 
 
 // A buffer that owns a copy of `bytes`.
 TF_Buffer* NewBuffer(std::string_view bytes);
-// Fills an empty buffer of the caller with a copy of `bytes`; INVALID_ARGUMENT if it is not empty, RESOURCE_EXHAUSTED without memory.
+// Fills an empty buffer of the caller with a copy of `bytes`; INVALID_ARGUMENT if it is not empty,
+// RESOURCE_EXHAUSTED without memory.
 absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer);
 inline std::string_view BufferBytes(const TF_Buffer& buffer) {
   return {static_cast<const char*>(buffer.data), buffer.data == nullptr ? 0 : buffer.length};

@@ -74,9 +74,9 @@ void TSL_SetStatusFromIOError(TSL_Status* s, int error_code, const char* context
   if (s == nullptr) return;
   s->payloads.clear();
   s->code = static_cast<TSL_Code>(absl::ErrnoToStatusCode(error_code));
-  s->message =
-      error_code == 0 ? ""
-                      : absl::StrCat(context == nullptr ? "" : context, "; ", strerror(error_code));
+  s->message = error_code == 0
+                   ? ""
+                   : absl::StrCat(context == nullptr ? "" : context, "; ", strerror(error_code));
 }
 
 TSL_Code TSL_GetCode(const TSL_Status* s) { return s == nullptr ? TSL_OK : s->code; }

@@ -94,8 +94,7 @@ TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, vo
                         size_t len, void (*deallocator)(void* data, size_t len, void* arg),
                         void* deallocator_arg) {
   std::optional<Shape> shape = tenon::CheckedShape(dtype, dims, num_dims, len);
-  const bool copy =
-      shape && tenon::IsMemcpyable(DataTypeFromC(dtype)) && !tenon::IsAligned(data);
+  const bool copy = shape && tenon::IsMemcpyable(DataTypeFromC(dtype)) && !tenon::IsAligned(data);
   Buffer* buffer = nullptr;
   if (copy) {
     buffer = Buffer::Allocate(len);
