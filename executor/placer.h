@@ -60,11 +60,16 @@ absl::StatusOr<DeviceRequest> ParseDeviceRequest(std::string_view text);
 // The looser spelling of --device and --place: "APU", "APU:0", "/APU:0" and all of the above.
 absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 
-// Placement of all live nodes by id (entries of removed nodes are empty). `keep` (may be null) holds placements that stay: only nodes
-// whose device string is empty or unusable are decided. Devices in order of ordinal; the CPU is among them.
-// INVALID_ARGUMENT / UNIMPLEMENTED name node, op, request and group.
+// Placement of all live nodes by id (entries of removed nodes are empty). Linear in the graph. Devices in order of ordinal; the CPU is
+// among them. A node that has no kernel anywhere goes to the CPU with reason kNoKernel: only a run that needs it fails.
+// `previous` (empty the first time; else by node id, entries without a device for nodes that are new) is the placement of before the passes:
+// a node whose device string names an existing device that has a kernel for it stays there, the others are decided.
+// INVALID_ARGUMENT names node, op, request and group.
 absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph, absl::Span<Device* const> devices, const KernelRegistry& kernels,
-                                                 const PlacerOptions& options);
+                                                 const PlacerOptions& options, absl::Span<const NodePlacement> previous = {});
+
+// Ops that need no kernel on any device: the plan gives their values without a step there (Const, Placeholder, Identity, NoOp …).
+bool IsMoverOp(std::string_view op);
 
 // Writes full device names into the graph.
 void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement);

@@ -1,0 +1,139 @@
+#include "executor/device_types.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "executor/placer.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMaxTypes = 64;
+
+// Values of these types always lie in host memory.
+bool IsHostOnly(DataType t) {
+  return BaseType(t) == DataType::kString || BaseType(t) == DataType::kResource || BaseType(t) == DataType::kVariant;
+}
+
+// Ops that the plan itself carries out on the host; they are in no kernel table.
+bool IsPlanOp(std::string_view op) {
+  static const auto* const ops = new absl::flat_hash_set<std::string_view>{"Switch", "RefSwitch", "Merge", "RefMerge", "ControlTrigger"};
+  return ops->contains(op);
+}
+
+}  // namespace
+
+bool IsMoverOp(std::string_view op) {
+  static const auto* const ops = new absl::flat_hash_set<std::string_view>{
+      "Const",    "Placeholder",  "PlaceholderV2",   "PlaceholderWithDefault", "NoOp",
+      "Identity", "StopGradient", "PreventGradient", "Snapshot",               "RefIdentity"};
+  return ops->contains(op);
+}
+
+DeviceTypes::DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry& kernels)
+    : kernels_(kernels), devices_(devices.begin(), devices.end()) {
+  for (Device* device : devices_) {
+    auto it = std::find_if(types_.begin(), types_.end(), [&](const Type& t) { return t.name == device->type(); });
+    if (it == types_.end()) it = types_.insert(types_.end(), Type{device->type(), device->priority(), {}});
+    it->devices.push_back(device);
+    by_name_[device->full_name()] = device;
+    if (host_ == nullptr && device->is_host()) host_ = device;
+  }
+  std::stable_sort(types_.begin(), types_.end(), [](const Type& a, const Type& b) {
+    return a.priority != b.priority ? a.priority > b.priority : a.name < b.name;
+  });
+  for (size_t i = 0; i < types_.size() && i < kMaxTypes; ++i) {
+    for (Device* device : types_[i].devices) bits_[device] = uint64_t{1} << i;
+  }
+}
+
+absl::Status DeviceTypes::Check() const {
+  if (host_ == nullptr) return absl::FailedPreconditionError("the CPU is not among the devices to place on");
+  if (types_.size() <= kMaxTypes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("there are ", types_.size(), " device types; at most ", kMaxTypes, " can be used"));
+}
+
+uint64_t DeviceTypes::Bit(const Device* device) const {
+  auto it = bits_.find(device);
+  return it == bits_.end() ? 0 : it->second;
+}
+
+Device* DeviceTypes::ByFullName(std::string_view name) const {
+  auto it = by_name_.find(name);
+  return it == by_name_.end() ? nullptr : it->second;
+}
+
+KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
+  const NodeKind& kind = graph.kind(n);
+  KindSupport support;
+  support.priority.resize(types_.size(), 0);
+  support.mover = IsMoverOp(kind.op_name);
+  for (size_t i = 0; i < types_.size(); ++i) {
+    const uint64_t bit = uint64_t{1} << i;
+    if (support.mover) {
+      const bool host_only = std::any_of(kind.types.outputs.begin(), kind.types.outputs.end(), IsHostOnly);
+      if (!host_only || bit == host_bit()) support.mask |= bit;
+      continue;
+    }
+    if (IsPlanOp(kind.op_name)) {
+      support.mask |= host_bit();
+      continue;
+    }
+    auto found = kernels_.Find(graph.name(n), kind.op_name, kind.attrs, kind.op, types_[i].name);
+    if (found.ok()) {
+      support.mask |= bit;
+      support.priority[i] = (*found)->priority;
+    }
+  }
+  if (types_.size() > 1 && !support.mover) {
+    for (const auto& kernel : kernels_.List(kind.op_name)) {
+      for (size_t i = 0; i < types_.size(); ++i) {
+        if (kernel->device_type == types_[i].name) support.mismatch |= uint64_t{1} << i;
+      }
+    }
+    support.mismatch &= ~support.mask;
+  }
+  return support;
+}
+
+const KindSupport& DeviceTypes::Support(const Graph& graph, NodeId n) const {
+  const NodeKind* kind = &graph.kind(n);
+  auto it = support_.find(kind);
+  if (it == support_.end()) it = support_.emplace(kind, Ask(graph, n)).first;
+  return it->second;
+}
+
+std::string DeviceTypes::WhyNot(const Graph& graph, NodeId n, const Device* device) const {
+  const KindSupport& support = Support(graph, n);
+  if ((support.mismatch & Bit(device)) == 0) return absl::StrCat("no ", graph.op_name(n), " kernel for ", device->type());
+  std::vector<std::string> types;
+  for (DataType t : graph.kind(n).types.inputs) types.emplace_back(DataTypeName(t));
+  return absl::StrCat("no ", graph.op_name(n), " kernel for ", device->type(), " takes these attributes (inputs ", absl::StrJoin(types, ", "), ")");
+}
+
+Device* DeviceTypes::Best(uint64_t mask, absl::Span<const int32_t> kernel_priority) const {
+  int best = -1;
+  for (size_t i = 0; i < types_.size(); ++i) {
+    if ((mask >> i & 1) == 0) continue;
+    if (best < 0 || (!kernel_priority.empty() && kernel_priority[i] > kernel_priority[best])) best = static_cast<int>(i);
+  }
+  return best < 0 ? host_ : types_[best].devices.front();
+}
+
+Device* DeviceTypes::Find(std::string_view type, int ordinal, uint64_t mask) const {
+  for (size_t i = 0; i < types_.size(); ++i) {
+    if ((mask >> i & 1) == 0 || (!type.empty() && types_[i].name != type)) continue;
+    for (Device* device : types_[i].devices) {
+      if (ordinal < 0 || device->ordinal() == ordinal) return device;
+    }
+  }
+  return nullptr;
+}
+
+std::string DeviceTypes::Names() const {
+  return absl::StrJoin(devices_, ", ", [](std::string* out, const Device* d) { absl::StrAppend(out, d->short_name()); });
+}
+
+}  // namespace tenon

@@ -1,0 +1,420 @@
+#include "executor/placer.h"
+
+#include <algorithm>
+#include <numeric>
+#include <regex>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "executor/device_types.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+constexpr std::string_view kColocationAttr = "_class";
+constexpr std::string_view kColocationPrefix = "loc:@";
+
+bool IsMetadataOp(std::string_view op) { return op == "Shape" || op == "ShapeN" || op == "Size" || op == "Rank"; }
+
+bool SameTask(const DeviceRequest& r) {
+  return (r.job.empty() || r.job == "localhost") && r.replica <= 0 && r.task <= 0;
+}
+
+// One decision: a node alone, or all nodes of a colocation group. Kept at the root of the union-find forest.
+struct Group {
+  NodeId parent;
+  int32_t size = 1;
+  uint64_t mask = 0;           // device types that all members allow
+  DeviceRequest request;       // what members ask for, merged
+  bool asked = false;
+  bool by_default = false;     // the request is --device's, not the node's
+  bool conflict = false;       // members ask for different devices
+  bool movers_only = false;
+  bool by_resource = false;    // joined by an edge that carries a resource or a reference
+  Device* device = nullptr;    // decided
+  PlaceCode reason = PlaceCode::kPriority;
+};
+
+class Placer {
+ public:
+  Placer(const Graph& graph, absl::Span<Device* const> devices, const KernelRegistry& kernels, const PlacerOptions& options,
+         absl::Span<const NodePlacement> previous)
+      : graph_(graph), types_(devices, kernels), options_(options), previous_(previous) {}
+
+  absl::StatusOr<std::vector<NodePlacement>> Run();
+
+ private:
+  absl::Status ReadRules();
+  absl::Status Request(NodeId n);
+  absl::Status ReadNode(NodeId n);
+  bool Keep(NodeId n);
+  NodeId Root(NodeId n);
+  absl::Status Join(NodeId a, NodeId b, bool resource);
+  absl::Status MergeRequests(NodeId into, NodeId from);
+  absl::Status JoinGroups();
+  absl::Status JoinClasses(NodeId n);
+  Device* Best(const Group& g, NodeId n, uint64_t mask) const;
+  Device* Find(const DeviceRequest& request, uint64_t mask) const;
+  absl::Status Decide(NodeId root);
+  absl::Status Relax(NodeId root);
+  bool StayNear(NodeId n, Device* device);
+  void PlaceGenerators(const std::vector<NodeId>& order);
+  std::vector<RejectedDevice> Rejected(NodeId n, const Group& g) const;
+  std::string Describe(NodeId root);
+  absl::Status Refuse(NodeId root, std::string_view why);
+
+  const Graph& graph_;
+  DeviceTypes types_;
+  const PlacerOptions& options_;
+  absl::Span<const NodePlacement> previous_;
+  std::vector<std::pair<std::regex, DeviceRequest>> rules_;
+  std::vector<std::string> rule_texts_;
+  std::optional<DeviceRequest> default_;
+  std::vector<Group> groups_;
+  std::vector<std::string> requested_;
+  std::vector<bool> kept_;
+  absl::flat_hash_map<std::string_view, DeviceRequest> parsed_;
+};
+
+absl::Status Placer::ReadRules() {
+  for (const auto& [pattern, device] : options_.rules) {
+    TENON_ASSIGN_OR_RETURN(DeviceRequest request, ParseDeviceFlag(device));
+    try {
+      rules_.emplace_back(std::regex(pattern), std::move(request));
+    } catch (const std::regex_error& e) {
+      return absl::InvalidArgumentError(absl::StrCat("the placement rule '", pattern, "' is no regular expression: ", e.what()));
+    }
+    rule_texts_.push_back(device);
+  }
+  if (!options_.default_device.empty()) {
+    TENON_ASSIGN_OR_RETURN(default_, ParseDeviceFlag(options_.default_device));
+  }
+  return absl::OkStatus();
+}
+
+// What node n asks for: by a rule, by its own device string, or by the default.
+absl::Status Placer::Request(NodeId n) {
+  Group& g = groups_[n];
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    if (!std::regex_search(graph_.name(n).begin(), graph_.name(n).end(), rules_[i].first)) continue;
+    g.request = rules_[i].second;
+    g.asked = true;
+    requested_[n] = rule_texts_[i];
+    return absl::OkStatus();
+  }
+  const std::string_view device = graph_.device(n);
+  if (!device.empty()) {
+    auto [it, fresh] = parsed_.try_emplace(device);
+    if (fresh) {
+      absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
+      if (!request.ok()) {
+        return absl::InvalidArgumentError(absl::StrCat(graph_.Locate(n), ": node '", graph_.name(n), "' (", graph_.op_name(n),
+                                                       "): ", request.status().message()));
+      }
+      it->second = *std::move(request);
+    }
+    g.request = it->second;
+    g.asked = true;
+    requested_[n] = std::string(device);
+  }
+  if (g.request.type.empty() && g.request.ordinal < 0 && SameTask(g.request)) g.asked = false;
+  if (!g.asked && default_.has_value() && !IsMoverOp(graph_.op_name(n))) {
+    g.request = *default_;
+    g.asked = g.by_default = true;
+  }
+  return absl::OkStatus();
+}
+
+// A device string that the first placement (or a pass) wrote and that is usable: no second thoughts.
+bool Placer::Keep(NodeId n) {
+  if (previous_.empty()) return false;
+  Device* device = types_.ByFullName(graph_.device(n));
+  if (device == nullptr || (groups_[n].mask & types_.Bit(device)) == 0) return false;
+  groups_[n].device = device;
+  kept_[n] = true;
+  return true;
+}
+
+absl::Status Placer::ReadNode(NodeId n) {
+  Group& g = groups_[n];
+  g.parent = n;
+  const KindSupport& support = types_.Support(graph_, n);
+  g.mask = support.mask != 0 ? support.mask : types_.host_bit();
+  g.movers_only = support.mover;
+  if (Keep(n)) return absl::OkStatus();
+  return Request(n);
+}
+
+NodeId Placer::Root(NodeId n) {
+  while (groups_[n].parent != n) {
+    groups_[n].parent = groups_[groups_[n].parent].parent;
+    n = groups_[n].parent;
+  }
+  return n;
+}
+
+absl::Status Placer::MergeRequests(NodeId into, NodeId from) {
+  Group& a = groups_[into];
+  const Group& b = groups_[from];
+  a.conflict |= b.conflict;
+  if (!b.asked || (a.asked && !a.by_default && b.by_default)) return absl::OkStatus();
+  if (!a.asked || (a.by_default && !b.by_default)) {
+    a.request = b.request;
+    a.asked = true;
+    a.by_default = b.by_default;
+    return absl::OkStatus();
+  }
+  DeviceRequest& x = a.request;
+  const DeviceRequest& y = b.request;
+  if (x.job.empty()) x.job = y.job;
+  if (x.replica < 0) x.replica = y.replica;
+  if (x.task < 0) x.task = y.task;
+  const bool type_conflict = !x.type.empty() && !y.type.empty() && x.type != y.type;
+  const bool ordinal_conflict = x.ordinal >= 0 && y.ordinal >= 0 && x.ordinal != y.ordinal;
+  if (type_conflict || ordinal_conflict) {
+    a.conflict = true;
+    return absl::OkStatus();
+  }
+  if (x.type.empty()) x.type = y.type;
+  if (x.ordinal < 0) x.ordinal = y.ordinal;
+  return absl::OkStatus();
+}
+
+absl::Status Placer::Join(NodeId a, NodeId b, bool resource) {
+  NodeId into = Root(a), from = Root(b);
+  if (into == from || kept_[a] || kept_[b]) return absl::OkStatus();
+  if (groups_[into].size < groups_[from].size) std::swap(into, from);
+  const uint64_t mask = groups_[into].mask & groups_[from].mask;
+  if (mask == 0) {
+    if (options_.soft_placement) return absl::OkStatus();
+    return Refuse(into, absl::StrCat("no device has kernels for it and for '", graph_.name(from), "' (", graph_.op_name(from),
+                                     "), which must be beside it"));
+  }
+  TENON_RETURN_IF_ERROR(MergeRequests(into, from));
+  Group& g = groups_[into];
+  g.mask = mask;
+  g.size += groups_[from].size;
+  g.movers_only &= groups_[from].movers_only;
+  g.by_resource |= resource | groups_[from].by_resource;
+  groups_[from].parent = into;
+  return absl::OkStatus();
+}
+
+absl::Status Placer::JoinClasses(NodeId n) {
+  const AttrValue* attr = graph_.attrs(n).Find(kColocationAttr);
+  if (attr == nullptr) return absl::OkStatus();
+  absl::StatusOr<std::vector<std::string_view>> classes = attr->AsStringList();
+  if (!classes.ok()) return absl::OkStatus();
+  for (std::string_view c : *classes) {
+    if (!absl::ConsumePrefix(&c, kColocationPrefix)) continue;
+    const NodeId other = graph_.FindNode(c);  // a pass may have removed it: then the request is void
+    if (other != kNoNode && graph_.alive(other)) TENON_RETURN_IF_ERROR(Join(n, other, false));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Placer::JoinGroups() {
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+    if (!graph_.alive(n) || kept_[n]) continue;
+    TENON_RETURN_IF_ERROR(JoinClasses(n));
+    const auto& types = graph_.kind(n).types.inputs;
+    const std::span<const Output> inputs = graph_.data_inputs(n);
+    for (size_t i = 0; i < inputs.size() && i < types.size(); ++i) {
+      if (inputs[i].node == kNoNode || (types[i] != DataType::kResource && !IsRef(types[i]))) continue;
+      TENON_RETURN_IF_ERROR(Join(inputs[i].node, n, true));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Highest priority of the kernel (a lone node), then of the device; a group of movers has nothing to compute: the host.
+Device* Placer::Best(const Group& g, NodeId n, uint64_t mask) const {
+  if (g.movers_only && (mask & types_.host_bit()) != 0) return types_.host();
+  return types_.Best(mask, g.size == 1 ? types_.Support(graph_, n).priority : absl::Span<const int32_t>());
+}
+
+Device* Placer::Find(const DeviceRequest& request, uint64_t mask) const { return types_.Find(request.type, request.ordinal, mask); }
+
+std::string Placer::Describe(NodeId root) {
+  std::vector<std::string> members;
+  for (NodeId n = 0; n < graph_.num_node_ids() && members.size() < 10; ++n) {
+    if (!graph_.alive(n) || Root(n) != root) continue;
+    members.push_back(absl::StrCat("'", graph_.name(n), "' (", graph_.op_name(n), ")",
+                                   requested_[n].empty() ? "" : absl::StrCat(" asks for '", requested_[n], "'")));
+  }
+  return members.size() < 2 ? "" : absl::StrCat("; its colocation group: ", absl::StrJoin(members, ", "));
+}
+
+absl::Status Placer::Refuse(NodeId root, std::string_view why) {
+  NodeId n = root;  // the member that asks, if any
+  for (NodeId i = 0; requested_[n].empty() && i < graph_.num_node_ids(); ++i) {
+    if (graph_.alive(i) && Root(i) == root && !requested_[i].empty()) n = i;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(graph_.Locate(n), ": cannot place node '", graph_.name(n), "' (", graph_.op_name(n), ")",
+                   requested_[n].empty() ? "" : absl::StrCat(" on '", requested_[n], "'"), ": ", why,
+                   "; the devices are ", types_.Names(), Describe(root)));
+}
+
+// The request cannot be met as it is. Soft placement gives up the ordinal, then the type; never the task.
+absl::Status Placer::Relax(NodeId root) {
+  Group& g = groups_[root];
+  const bool exists = Find(g.request, ~uint64_t{0}) != nullptr;
+  const bool may_relax = g.by_default ? options_.fallback : options_.soft_placement;
+  if (!may_relax) {
+    if (g.by_default && requested_[root].empty()) requested_[root] = options_.default_device;
+    return Refuse(root, g.conflict ? "the members of its group ask for different devices"
+                        : exists   ? "the device has no kernel for it or for its group"
+                                   : "there is no such device");
+  }
+  g.reason = exists ? PlaceCode::kNoKernel : PlaceCode::kUnavailable;
+  if (exists && g.size > 1) g.reason = PlaceCode::kColocation;
+  g.device = types_.Find(g.request.type, -1, g.mask);
+  if (g.device == nullptr) g.device = Best(g, root, g.mask);
+  return absl::OkStatus();
+}
+
+absl::Status Placer::Decide(NodeId root) {
+  Group& g = groups_[root];
+  if (g.device != nullptr) return absl::OkStatus();
+  if (g.asked && !SameTask(g.request)) return Refuse(root, "there is only /job:localhost/replica:0/task:0");
+  if (g.conflict) {
+    if (!options_.soft_placement) return Relax(root);
+    g.reason = PlaceCode::kColocation;
+    g.device = (g.mask & types_.host_bit()) != 0 ? types_.host() : Best(g, root, g.mask);
+    return absl::OkStatus();
+  }
+  if (g.asked && !(g.request.type.empty() && g.request.ordinal < 0)) {
+    g.device = Find(g.request, g.mask);
+    g.reason = PlaceCode::kPinned;
+    return g.device != nullptr ? absl::OkStatus() : Relax(root);
+  }
+  g.reason = g.size > 1 ? (g.by_resource ? PlaceCode::kResource : PlaceCode::kColocation) : PlaceCode::kPriority;
+  g.device = Best(g, root, g.mask);
+  return absl::OkStatus();
+}
+
+// Moves a lone, free node to a neighbour's device if that is allowed.
+bool Placer::StayNear(NodeId n, Device* device) {
+  Group& g = groups_[n];
+  if (device == nullptr || g.size > 1 || g.asked || kept_[n] || Root(n) != n) return false;
+  if ((g.mask & types_.Bit(device)) == 0) return false;
+  if (g.device == device) return true;
+  g.device = device;
+  g.reason = PlaceCode::kGreedy;
+  return true;
+}
+
+// A node without inputs goes where its only consumers are. Consumers come later in the order, so backwards.
+void Placer::PlaceGenerators(const std::vector<NodeId>& order) {
+  std::vector<Device*> consumers(groups_.size(), nullptr);
+  std::vector<bool> several(groups_.size(), false);
+  for (NodeId n : order) {
+    Device* device = groups_[Root(n)].device;
+    for (const Output& in : graph_.data_inputs(n)) {
+      if (in.node == kNoNode) continue;
+      if (consumers[in.node] != nullptr && consumers[in.node] != device) several[in.node] = true;
+      consumers[in.node] = device;
+    }
+  }
+  for (NodeId n : order) {
+    const bool generator = graph_.num_inputs(n) == 0 && graph_.num_outputs(n) == 1 && !IsRef(graph_.output_type({n, 0}));
+    if (generator && !several[n]) StayNear(n, consumers[n]);
+  }
+}
+
+std::vector<RejectedDevice> Placer::Rejected(NodeId n, const Group& g) const {
+  std::vector<RejectedDevice> rejected;
+  if (g.reason == PlaceCode::kUnavailable) rejected.push_back({nullptr, PlaceCode::kUnavailable, requested_[n]});
+  if (types_.count() == 1) return rejected;
+  const KindSupport& support = types_.Support(graph_, n);
+  for (Device* device : types_.devices()) {
+    if (device == g.device) continue;
+    const uint64_t bit = types_.Bit(device);
+    if ((support.mask & bit) == 0) {
+      rejected.push_back({device, (support.mismatch & bit) != 0 ? PlaceCode::kDtype : PlaceCode::kNoKernel, types_.WhyNot(graph_, n, device)});
+    } else if ((g.mask & bit) == 0 || g.reason == PlaceCode::kColocation || g.reason == PlaceCode::kResource) {
+      rejected.push_back({device, g.by_resource ? PlaceCode::kResource : PlaceCode::kColocation, "its group is elsewhere"});
+    } else {
+      const PlaceCode code = g.reason == PlaceCode::kPinned || g.reason == PlaceCode::kGreedy ? g.reason : PlaceCode::kPriority;
+      rejected.push_back({device, code, ""});
+    }
+  }
+  return rejected;
+}
+
+absl::StatusOr<std::vector<NodePlacement>> Placer::Run() {
+  TENON_RETURN_IF_ERROR(types_.Check());
+  TENON_RETURN_IF_ERROR(ReadRules());
+  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(graph_));
+  groups_.resize(graph_.num_node_ids());
+  requested_.resize(graph_.num_node_ids());
+  kept_.resize(graph_.num_node_ids());
+  for (NodeId n : order) TENON_RETURN_IF_ERROR(ReadNode(n));
+  TENON_RETURN_IF_ERROR(JoinGroups());
+  for (NodeId n : order) {
+    const NodeId root = Root(n);
+    TENON_RETURN_IF_ERROR(Decide(root));
+    const bool follows = IsMetadataOp(graph_.op_name(n)) || (groups_[n].movers_only && groups_[n].size == 1);
+    if (follows && graph_.num_inputs(n) > 0) StayNear(n, groups_[Root(graph_.inputs(n)[0].node)].device);
+  }
+  if (types_.count() > 1) PlaceGenerators(order);
+
+  std::vector<NodePlacement> result(graph_.num_node_ids());
+  for (NodeId n : order) {
+    const Group& g = groups_[Root(n)];
+    if (kept_[n] && static_cast<size_t>(n) < previous_.size() && previous_[n].device == g.device) {
+      result[n] = previous_[n];
+      continue;
+    }
+    NodePlacement& p = result[n];
+    p.device = g.device;
+    p.requested = requested_[n];
+    p.reason = kept_[n] ? PlaceCode::kPassMoved : g.reason;
+    // In a group, only the member that asked is pinned; the others follow it.
+    if (g.size > 1 && p.reason == PlaceCode::kPinned && requested_[n].empty() && !g.by_default) p.reason = PlaceCode::kColocation;
+    if (types_.Support(graph_, n).mask == 0) p.reason = PlaceCode::kNoKernel;
+    p.rejected = Rejected(n, g);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string_view PlaceCodeName(PlaceCode code) {
+  switch (code) {
+    case PlaceCode::kNoKernel: return "NO_KERNEL";
+    case PlaceCode::kDtype: return "DTYPE";
+    case PlaceCode::kHostMemory: return "HOST_MEMORY";
+    case PlaceCode::kColocation: return "COLOCATION";
+    case PlaceCode::kResource: return "RESOURCE";
+    case PlaceCode::kPinned: return "PINNED";
+    case PlaceCode::kPassMoved: return "PASS_MOVED";
+    case PlaceCode::kPriority: return "PRIORITY";
+    case PlaceCode::kGreedy: return "GREEDY";
+    case PlaceCode::kUnavailable: return "UNAVAILABLE";
+  }
+  return "PRIORITY";
+}
+
+absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph, absl::Span<Device* const> devices, const KernelRegistry& kernels,
+                                                 const PlacerOptions& options, absl::Span<const NodePlacement> previous) {
+  return Placer(graph, devices, kernels, options, previous).Run();
+}
+
+void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement) {
+  absl::flat_hash_map<const Device*, std::string> names;
+  for (NodeId n = 0; n < graph.num_node_ids() && static_cast<size_t>(n) < placement.size(); ++n) {
+    const Device* device = placement[n].device;
+    if (!graph.alive(n) || device == nullptr) continue;
+    auto [it, fresh] = names.try_emplace(device);
+    if (fresh) it->second = device->full_name();
+    if (graph.device(n) != it->second) graph.SetDevice(n, it->second);
+  }
+}
+
+}  // namespace tenon
