@@ -21,6 +21,8 @@ struct OpSpec {
   const char* attrs;
   absl::Status (*shape_fn)(InferenceContext&);
   uint32_t flags = 0;
+  int deprecated_since = 0;  // GraphDef version from which on the op is refused; 0: never
+  const char* deprecation = "";
 };
 enum OpFlag : uint32_t { kStateful = 1, kCommutative = 2, kAggregate = 4, kUninitializedInput = 8 };
 

@@ -1,0 +1,15 @@
+// Every built-in op.
+#include "graph/ops/families.h"
+
+namespace tenon {
+
+absl::Span<const absl::Span<const OpSpec>> BuiltinOps() {
+  using namespace ops;
+  static const std::array families = {
+      Basic(),    Elementwise(), Reduction(),  Arrays(),      Selection(), Linalg(),
+      Nn(),       Image(),       Quantize(),   Strings(),     Random(),    Variables(),
+      Training(), Containers(),  Preprocess(), ControlFlow(), Functions(), Files()};
+  return families;
+}
+
+}  // namespace tenon

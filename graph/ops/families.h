@@ -1,0 +1,28 @@
+// The families of built-in ops: each is a table of rows, in the file of its name.
+#pragma once
+
+#include "absl/types/span.h"
+#include "graph/op_registry.h"
+
+namespace tenon::ops {
+
+absl::Span<const OpSpec> Basic();
+absl::Span<const OpSpec> Elementwise();
+absl::Span<const OpSpec> Reduction();
+absl::Span<const OpSpec> Arrays();
+absl::Span<const OpSpec> Selection();
+absl::Span<const OpSpec> Linalg();
+absl::Span<const OpSpec> Nn();
+absl::Span<const OpSpec> Image();
+absl::Span<const OpSpec> Quantize();
+absl::Span<const OpSpec> Strings();
+absl::Span<const OpSpec> Random();
+absl::Span<const OpSpec> Variables();
+absl::Span<const OpSpec> Training();
+absl::Span<const OpSpec> Containers();
+absl::Span<const OpSpec> Preprocess();
+absl::Span<const OpSpec> ControlFlow();
+absl::Span<const OpSpec> Functions();
+absl::Span<const OpSpec> Files();
+
+}  // namespace tenon::ops

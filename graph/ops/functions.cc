@@ -1,0 +1,69 @@
+// Calls, branches and loops over functions.
+#include "graph/ops/families.h"
+
+namespace tenon::ops {
+namespace {
+
+constexpr OpSpec kOps[] = {
+    {"_ArrayToList", "input: N * T", "output: out_types", "T: type; N: int; out_types: list(type)",
+     nullptr},
+    {"Case", "branch_index: int32; input: Tin", "output: Tout",
+     "Tin: list(type) >= 0; Tout: list(type) >= 0; branches: list(func) >= 1; "
+     "output_shapes: list(shape) = []",
+     nullptr, kStateful},
+    {"DeviceIndex", "", "index: int32", "device_names: list(string)", nullptr, kStateful},
+    {"EagerPyFunc", "input: Tin", "output: Tout",
+     "token: string; is_async: bool = false; Tin: list(type) >= 0; Tout: list(type) >= 0", nullptr,
+     kStateful},
+    {"FakeParam", "", "output: dtype", "dtype: type; shape: shape", nullptr},
+    {"For", "start: int32; limit: int32; delta: int32; input: T", "output: T",
+     "T: list(type) >= 0; body: func", nullptr},
+    {"If", "cond: Tcond; input: Tin", "output: Tout",
+     "Tcond: type; Tin: list(type) >= 0; Tout: list(type) >= 0; then_branch: func; "
+     "else_branch: func; output_shapes: list(shape) = []",
+     nullptr, kStateful},
+    {"_If", "cond: Tcond; input: Tin", "output: Tout",
+     "Tcond: type; Tin: list(type); Tout: list(type); then_branch: func; else_branch: func",
+     nullptr, kStateful},
+    {"_ListToArray", "input: Tin", "output: N * T", "Tin: list(type); T: type; N: int", nullptr},
+    {"PartitionedCall", "args: Tin", "output: Tout",
+     "Tin: list(type) >= 0; Tout: list(type) >= 0; f: func; config: string = ''; "
+     "config_proto: string = ''; executor_type: string = ''",
+     nullptr},
+    {"PyFunc", "input: Tin", "output: Tout",
+     "token: string; Tin: list(type) >= 0; Tout: list(type) >= 0", nullptr, kStateful},
+    {"PyFuncStateless", "input: Tin", "output: Tout",
+     "token: string; Tin: list(type) >= 0; Tout: list(type) >= 0", nullptr},
+    {"RemoteCall", "target: string; args: Tin", "output: Tout",
+     "Tin: list(type); Tout: list(type); f: func", nullptr, kStateful},
+    {"StatefulPartitionedCall", "args: Tin", "output: Tout",
+     "Tin: list(type) >= 0; Tout: list(type) >= 0; f: func; config: string = ''; "
+     "config_proto: string = ''; executor_type: string = ''",
+     nullptr, kStateful},
+    {"StatelessCase", "branch_index: int32; input: Tin", "output: Tout",
+     "Tin: list(type) >= 0; Tout: list(type) >= 0; branches: list(func) >= 1; "
+     "output_shapes: list(shape) = []",
+     nullptr},
+    {"StatelessIf", "cond: Tcond; input: Tin", "output: Tout",
+     "Tcond: type; Tin: list(type) >= 0; Tout: list(type) >= 0; then_branch: func; "
+     "else_branch: func; output_shapes: list(shape) = []",
+     nullptr},
+    {"StatelessWhile", "input: T", "output: T",
+     "T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; "
+     "parallel_iterations: int = 10",
+     nullptr},
+    {"SymbolicGradient", "input: Tin", "output: Tout", "Tin: list(type); Tout: list(type); f: func",
+     nullptr},
+    {"While", "input: T", "output: T",
+     "T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; "
+     "parallel_iterations: int = 10",
+     nullptr, kStateful},
+    {"_While", "input: T", "output: T", "T: list(type) >= 0; cond: func; body: func", nullptr,
+     kStateful},
+};
+
+}  // namespace
+
+absl::Span<const OpSpec> Functions() { return kOps; }
+
+}  // namespace tenon::ops
