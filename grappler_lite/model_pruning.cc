@@ -1,0 +1,97 @@
+// Removes what no fetch needs, and nodes that only pass their input on.
+#include <algorithm>
+#include <vector>
+
+#include "grappler_lite/pass.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+bool IsIdentityLike(std::string_view op) {
+  return op == "Identity" || op == "Snapshot" || op == "StopGradient" || op == "PreventGradient";
+}
+
+class ModelPruning : public Pass {
+ public:
+  std::string_view name() const override { return "model_pruning"; }
+
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    bool changed = BypassIdentities(context);
+    changed |= RemoveUnreachable(context);
+    return changed;
+  }
+
+ private:
+  // An identity goes when nothing depends on it as a node: no control edges, and its producer is on the same device (else it is
+  // the place of a copy). The output of a Switch keeps it: dead values may be waited for there.
+  static bool CanBypass(const PassContext& c, NodeId n) {
+    const Graph& g = c.graph;
+    if (!IsIdentityLike(g.op_name(n)) || c.preserve.contains(n)) return false;
+    if (g.num_inputs(n) != 1 || !g.control_inputs(n).empty()) return false;
+    const NodeId producer = g.data_inputs(n)[0].node;
+    const std::string_view op = g.op_name(producer);
+    return g.device(producer) == g.device(n) && op != "Switch" && op != "RefSwitch";
+  }
+
+  static bool BypassIdentities(PassContext& c) {
+    Graph& g = c.graph;
+    std::vector<bool> bypassed(g.num_node_ids(), false);
+    bool changed = false;
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (g.alive(n) && CanBypass(c, n) && c.Allow("bypass_identity")) changed = bypassed[n] = true;
+    }
+    if (!changed) return false;
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (!g.alive(n)) continue;
+      for (int i = 0; i < static_cast<int>(g.inputs(n).size()); ++i) {
+        const Output from = g.inputs(n)[i];
+        Output source = from;
+        while (source.node != n && bypassed[source.node]) source = Through(g, source);
+        if (source != from) g.SetInput(n, i, source);
+      }
+    }
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (bypassed[n]) g.RemoveNode(n);
+    }
+    return true;
+  }
+
+  // What a use of a bypassed node uses instead.
+  static Output Through(const Graph& g, Output use) {
+    const Output source = g.data_inputs(use.node)[0];
+    return use.is_control() ? Output{source.node, kControlPort} : source;
+  }
+
+  // A fed node keeps its inputs: the graph stays one that verifies, and a run does not compute them anyway.
+  static bool RemoveUnreachable(PassContext& c) {
+    Graph& g = c.graph;
+    std::vector<bool> needed(g.num_node_ids(), false);
+    std::vector<NodeId> stack;
+    const auto need = [&](NodeId n) {
+      if (n != kNoNode && !needed[n]) {
+        needed[n] = true;
+        stack.push_back(n);
+      }
+    };
+    for (NodeId n : c.preserve) need(n);
+    while (!stack.empty()) {
+      const NodeId n = stack.back();
+      stack.pop_back();
+      for (const Output& in : g.inputs(n)) need(in.node);
+    }
+    std::vector<NodeId> dead;
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (g.alive(n) && !needed[n]) dead.push_back(n);
+    }
+    if (dead.empty() || !c.Allow("remove_unreachable")) return false;
+    for (NodeId n : dead) g.RemoveNode(n);
+    return true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeModelPruning() { return std::make_unique<ModelPruning>(); }
+
+}  // namespace tenon

@@ -1,0 +1,158 @@
+#include "grappler_lite/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "graph/io.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int64_t MicrosSince(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
+}
+
+int64_t CountEdges(const Graph& graph) {
+  int64_t edges = 0;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) edges += static_cast<int64_t>(graph.inputs(n).size());
+  }
+  return edges;
+}
+
+absl::Status CheckNames(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto order = PassOrder();
+    if (std::none_of(order.begin(), order.end(), [&](const PassEntry& e) { return e.name == name; })) {
+      return absl::InvalidArgumentError(absl::StrCat("there is no pass '", name, "'; --list-passes names them"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Why a pass does not run, or empty.
+std::string SkipReason(std::string_view name, const PipelineOptions& options) {
+  const auto has = [&](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), name) != list.end(); };
+  if (!options.only.empty() && !has(options.only)) return "not selected";
+  if (has(options.disabled_passes)) return "disabled";
+  for (const auto& [pass, why] : options.plugin_disabled) {
+    if (pass == name) return why;
+  }
+  return "";
+}
+
+// What must hold after any pass: structure, and fetches that are still there. Shapes are checked when the plan is built.
+absl::Status CheckResult(const Graph& graph, absl::Span<const Output> fetches) {
+  for (const Output& f : fetches) {
+    if (!graph.alive(f.node)) return absl::InternalError("a fetched node was removed");
+    if (!f.is_control() && f.port >= graph.num_outputs(f.node)) {
+      return absl::InternalError(absl::StrCat("fetch ", graph.OutputName(f), " lost its output"));
+    }
+  }
+  const std::vector<Defect> defects = Verify(graph);
+  return defects.empty() ? absl::OkStatus() : absl::InternalError(defects.front().message);
+}
+
+class PipelineRun {
+ public:
+  // With `guarded`, every pass works on a snapshot that is restored when it fails or its result does not verify. Without, the
+  // caller verifies at the end: cheaper, and right for passes that keep their promises.
+  PipelineRun(Graph& graph, const PipelineInput& input, const PipelineOptions& options, bool guarded)
+      : graph_(graph), input_(input), options_(options), guarded_(guarded), preserve_(input.keep) {
+    for (NodeId n : input.feeds) preserve_.insert(n);
+    for (const Output& f : input.fetches) preserve_.insert(f.node);
+    rewrites_left_ = options.bisect_limit;
+  }
+
+  absl::StatusOr<PipelineReport> Run() {
+    report_.nodes_before = graph_.num_nodes();
+    for (int i = 0; i < options_.iterations; ++i) {
+      TENON_ASSIGN_OR_RETURN(const bool changed, RunIteration(i));
+      if (!changed) break;
+    }
+    report_.nodes_after = graph_.num_nodes();
+    return std::move(report_);
+  }
+
+ private:
+  absl::StatusOr<bool> RunIteration(int iteration) {
+    bool changed = false;
+    for (const PassEntry& entry : PassOrder()) {
+      PassReport row;
+      row.name = std::string(entry.name);
+      row.iteration = iteration;
+      row.reason = SkipReason(entry.name, options_);
+      row.skipped = !row.reason.empty();
+      row.nodes_before = graph_.num_nodes();
+      row.edges_before = CountEdges(graph_);
+      if (!row.skipped) TENON_RETURN_IF_ERROR(RunPass(entry, row));
+      row.nodes_after = graph_.num_nodes();
+      row.edges_after = CountEdges(graph_);
+      changed |= row.changed;
+      report_.passes.push_back(std::move(row));
+    }
+    for (FinalPass* pass : input_.final_passes) {
+      report_.passes.push_back(pass->Run(graph_, iteration));
+      changed |= report_.passes.back().changed;
+    }
+    return changed;
+  }
+
+  absl::Status RunPass(const PassEntry& entry, PassReport& row) {
+    std::optional<Graph> before;
+    if (guarded_) before.emplace(graph_);
+    const auto start = Clock::now();
+    PassContext context{graph_, preserve_, input_.feeds, input_.fetches, *input_.evaluator, *input_.kernels, options_.fast_math,
+                        entry.name, {options_.disabled_rewrites.begin(), options_.disabled_rewrites.end()}, {}, rewrites_left_};
+    absl::StatusOr<bool> changed = entry.make()->Run(context);
+    row.time_us = MicrosSince(start);
+    absl::Status status = changed.status();
+    if (status.ok() && guarded_ && *changed) status = CheckResult(graph_, input_.fetches);
+    if (!status.ok()) {
+      if (!guarded_) return status;
+      graph_ = *std::move(before);
+      row.reason = absl::StrCat("rolled back: ", status.message());
+      return absl::OkStatus();
+    }
+    row.changed = *changed;
+    rewrites_left_ = context.rewrites_left;
+    row.rewrites.assign(context.rewrite_counts.begin(), context.rewrite_counts.end());
+    std::sort(row.rewrites.begin(), row.rewrites.end());
+    return absl::OkStatus();
+  }
+
+  Graph& graph_;
+  const PipelineInput& input_;
+  const PipelineOptions& options_;
+  const bool guarded_;
+  absl::flat_hash_set<NodeId> preserve_;
+  int64_t rewrites_left_;
+  PipelineReport report_;
+};
+
+}  // namespace
+
+absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input, const PipelineOptions& options) {
+  TENON_RETURN_IF_ERROR(CheckNames(options.only));
+  TENON_RETURN_IF_ERROR(CheckNames(options.disabled_passes));
+  if (graph.num_nodes() < options.min_graph_nodes) {
+    PipelineReport report;
+    report.nodes_before = report.nodes_after = graph.num_nodes();
+    return report;
+  }
+  // A plug-in's pass must not run twice because a built-in one failed, so graphs that have one are guarded from the start.
+  const bool guarded = options.verify_each || !input.final_passes.empty();
+  if (guarded) return PipelineRun(graph, input, options, true).Run();
+  const Graph before = graph;
+  absl::StatusOr<PipelineReport> report = PipelineRun(graph, input, options, false).Run();
+  if (report.ok() && CheckResult(graph, input.fetches).ok()) return report;
+  graph = before;
+  return PipelineRun(graph, input, options, true).Run();
+}
+
+}  // namespace tenon
