@@ -1,0 +1,197 @@
+// Computes what depends on constants only, and values that follow from known shapes.
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "grappler_lite/pass.h"
+#include "graph/status_macros.h"
+#include "graph/tensor_proto.h"
+
+namespace tenon {
+namespace {
+
+// A folded value may be larger than what it is made of up to this size; beyond, the node stays and computes.
+constexpr size_t kMaxGrowthBytes = size_t{10} << 20;
+
+bool IsConst(const Graph& g, NodeId n) { return g.op_name(n) == "Const"; }
+
+// Nodes that must be run where they stand, whatever their inputs are.
+bool NeverFolds(const Graph& g, NodeId n) {
+  const OpDef* op = g.op(n);
+  if (op == nullptr || op->is_stateful || op->outputs.empty()) return true;
+  static constexpr std::string_view kNames[] = {"Placeholder", "PlaceholderWithDefault", "Switch", "Merge", "Enter", "Exit", "NextIteration",
+                                                "LoopCond", "_Arg", "_Retval", "Snapshot", "GuaranteeConst", "CheckNumerics", "Print"};
+  for (std::string_view name : kNames) {
+    if (op->name == name) return true;
+  }
+  for (DataType t : g.kind(n).types.outputs) {
+    if (!IsMemcpyable(t) && t != DataType::kString) return true;
+  }
+  return false;
+}
+
+
+// One run of the pass.
+class Folder {
+ public:
+  explicit Folder(PassContext& context) : c_(context), g_(context.graph) {
+    for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
+      has_switch_ |= g_.alive(n) && (g_.op_name(n) == "Switch" || g_.op_name(n) == "RefSwitch");
+    }
+  }
+
+  absl::StatusOr<bool> Run() {
+    bool changed = MaterializeShapes();
+    TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(g_));
+    for (NodeId n : order) {
+      ForwardInputs(n);
+      changed |= Fold(n);
+    }
+    // Uses over the back edges of loops, which the sweep passed before their producer.
+    if (!replaced_.empty()) {
+      for (NodeId n : order) ForwardInputs(n);
+    }
+    return changed;
+  }
+
+ private:
+  bool MayFold(NodeId n) const { return !IsConst(g_, n) && !NeverFolds(g_, n) && !c_.feeds.contains(n); }
+
+  // Nodes whose value shape inference knows (Shape, Size, Rank, and integer arithmetic on them) become constants.
+  bool MaterializeShapes() {
+    ShapeOptions options;
+    for (NodeId n : c_.feeds) {
+      for (int i = 0; i < g_.num_outputs(n); ++i) options.feeds[{n, i}] = FedInfo(n);
+    }
+    absl::StatusOr<GraphShapes> shapes = GraphShapes::Infer(g_, options);
+    if (!shapes.ok()) return false;  // the plan will say what is wrong, with the shapes of the feeds
+    bool changed = false;
+    for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
+      if (!g_.alive(n) || !MayFold(n) || g_.num_outputs(n) != 1) continue;
+      const std::optional<Tensor> value = KnownValue(shapes->info({n, 0}), g_.output_type({n, 0}));
+      if (value && c_.Allow("materialize_shape")) changed |= BecomeConst(n, *value);
+    }
+    return changed;
+  }
+
+  // A fed Placeholder has the shape that it promises; any other fed node may be anything.
+  TensorInfo FedInfo(NodeId n) const {
+    TensorInfo info;
+    const AttrValue* shape = g_.op_name(n) == "Placeholder" ? g_.attr(n, "shape") : nullptr;
+    if (shape == nullptr) return info;
+    if (absl::StatusOr<PartialShape> s = shape->AsShape(); s.ok() && s->rank() != 0) info.shape = *std::move(s);
+    return info;
+  }
+
+  static std::optional<Tensor> KnownValue(const TensorInfo& info, DataType type) {
+    if (type != DataType::kInt32 && type != DataType::kInt64) return std::nullopt;
+    if (info.value != nullptr) return *info.value;
+    const std::optional<Shape> shape = info.shape.ToShape();
+    if (!info.partial_value || !shape || static_cast<int64_t>(info.partial_value->size()) != shape->num_elements()) {
+      return std::nullopt;
+    }
+    absl::StatusOr<Tensor> value = Tensor::Allocate(type, *shape);
+    if (!value.ok()) return std::nullopt;
+    const int64_t highest = type == DataType::kInt32 ? INT32_MAX : INT64_MAX;
+    for (size_t i = 0; i < info.partial_value->size(); ++i) {
+      const int64_t v = (*info.partial_value)[i];
+      if (v < 0 || v > highest) return std::nullopt;
+      if (type == DataType::kInt32) {
+        value->flat<int32_t>()[i] = static_cast<int32_t>(v);
+      } else {
+        value->flat<int64_t>()[i] = v;
+      }
+    }
+    return *std::move(value);
+  }
+
+  // What must have run before the constant that takes n's place: with a Switch in the graph, everything that n waited for, because it
+  // may be dead. Without one, only what n and its constant inputs waited for explicitly.
+  std::vector<NodeId> Guards(NodeId n) const {
+    std::vector<NodeId> guards;
+    for (const Output& in : g_.data_inputs(n)) {
+      if (IsConst(g_, in.node)) {
+        for (const Output& control : g_.control_inputs(in.node)) guards.push_back(control.node);
+      } else if (has_switch_) {
+        guards.push_back(in.node);
+      }
+    }
+    return guards;
+  }
+
+  bool BecomeConst(NodeId n, const Tensor& value) {
+    const std::vector<NodeId> guards = Guards(n);
+    if (!g_.MakeConst(n, value).ok()) return false;
+    for (NodeId m : guards) g_.AddControlInput(n, m);
+    return true;
+  }
+
+  bool Fold(NodeId n) {
+    if (!MayFold(n)) return false;
+    if (g_.num_outputs(n) != 1 && c_.preserve.contains(n)) return false;  // a constant has one output
+    std::vector<Tensor> inputs;
+    size_t input_bytes = 0;
+    for (const Output& in : g_.data_inputs(n)) {
+      if (!IsConst(g_, in.node) || c_.feeds.contains(in.node)) return false;
+    }
+    for (const Output& in : g_.data_inputs(n)) {
+      absl::StatusOr<Tensor> value = g_.ConstValue(in.node);
+      if (!value.ok()) return false;
+      input_bytes += value->bytes();
+      inputs.push_back(*std::move(value));
+    }
+    absl::StatusOr<std::vector<Tensor>> outputs = c_.evaluator.Evaluate(g_, n, inputs);
+    if (!outputs.ok()) return false;  // it fails, or has no kernel: the run says so
+    size_t output_bytes = 0;
+    for (const Tensor& t : *outputs) output_bytes += t.bytes();
+    if (output_bytes > input_bytes && output_bytes > kMaxGrowthBytes) return false;
+    if (!c_.Allow("fold")) return false;
+    return outputs->size() == 1 ? BecomeConst(n, (*outputs)[0]) : SplitIntoConsts(n, *outputs);
+  }
+
+  // A node of several outputs is replaced by a constant for each; the node itself goes with the next pruning.
+  bool SplitIntoConsts(NodeId n, const std::vector<Tensor>& outputs) {
+    const std::vector<NodeId> guards = Guards(n);
+    std::vector<NodeId> consts;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const std::string name = g_.UniqueName(absl::StrCat(g_.name(n), "/folded_", i));
+      absl::StatusOr<std::string> wire = TensorToWire(outputs[i]);
+      if (!wire.ok()) return false;
+      std::vector<Graph::NewAttr> attrs;
+      attrs.push_back({"dtype", attr::Type(outputs[i].dtype())});
+      attrs.push_back({"value", attr::TensorWire(*wire)});
+      std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
+      for (NodeId m : guards) controls.push_back({m, kControlPort});
+      absl::StatusOr<NodeId> id = g_.AddNode(name, "Const", controls, std::move(attrs), g_.device(n), g_.pos(n));
+      if (!id.ok()) return false;
+      consts.push_back(*id);
+    }
+    replaced_.emplace(n, std::move(consts));
+    return true;
+  }
+
+  void ForwardInputs(NodeId n) {
+    if (replaced_.empty()) return;
+    for (int i = 0; i < g_.num_inputs(n); ++i) {
+      const Output in = g_.data_inputs(n)[i];
+      if (const auto it = replaced_.find(in.node); it != replaced_.end()) g_.SetInput(n, i, {it->second[in.port], 0});
+    }
+  }
+
+  PassContext& c_;
+  Graph& g_;
+  bool has_switch_ = false;
+  absl::flat_hash_map<NodeId, std::vector<NodeId>> replaced_;
+};
+
+class ConstantFolding : public Pass {
+ public:
+  std::string_view name() const override { return "constant_folding"; }
+  absl::StatusOr<bool> Run(PassContext& context) override { return Folder(context).Run(); }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeConstantFolding() { return std::make_unique<ConstantFolding>(); }
+
+}  // namespace tenon
