@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "grappler_lite/pass.h"
+#include "grappler_lite/rewriter.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
 
@@ -59,28 +60,16 @@ class Folder {
 
   // Nodes whose value shape inference knows (Shape, Size, Rank, and integer arithmetic on them) become constants.
   bool MaterializeShapes() {
-    ShapeOptions options;
-    for (NodeId n : c_.feeds) {
-      for (int i = 0; i < g_.num_outputs(n); ++i) options.feeds[{n, i}] = FedInfo(n);
-    }
-    absl::StatusOr<GraphShapes> shapes = GraphShapes::Infer(g_, options);
+    const absl::StatusOr<GraphShapes> shapes = InferForPass(c_);
     if (!shapes.ok()) return false;  // the plan will say what is wrong, with the shapes of the feeds
     bool changed = false;
     for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
       if (!g_.alive(n) || !MayFold(n) || g_.num_outputs(n) != 1) continue;
-      const std::optional<Tensor> value = KnownValue(shapes->info({n, 0}), g_.output_type({n, 0}));
-      if (value && c_.Allow("materialize_shape")) changed |= BecomeConst(n, *value);
+      const DataType type = g_.output_type({n, 0});
+      const std::optional<Tensor> value = KnownValue(shapes->info({n, 0}), type);
+      if (value && HasConstKernel(n, type) && c_.Allow("materialize_shape")) changed |= BecomeConst(n, *value);
     }
     return changed;
-  }
-
-  // A fed Placeholder has the shape that it promises; any other fed node may be anything.
-  TensorInfo FedInfo(NodeId n) const {
-    TensorInfo info;
-    const AttrValue* shape = g_.op_name(n) == "Placeholder" ? g_.attr(n, "shape") : nullptr;
-    if (shape == nullptr) return info;
-    if (absl::StatusOr<PartialShape> s = shape->AsShape(); s.ok() && s->rank() != 0) info.shape = *std::move(s);
-    return info;
   }
 
   static std::optional<Tensor> KnownValue(const TensorInfo& info, DataType type) {
@@ -119,6 +108,12 @@ class Folder {
     return guards;
   }
 
+  // A pass makes no op for which the node's device has no kernel.
+  bool HasConstKernel(NodeId n, DataType type) const {
+    const std::string wire = attr::Type(type);
+    return c_.kernels.HasKernel(g_.device(n), "Const", AttrSet({{"dtype", AttrValue(wire)}}));
+  }
+
   bool BecomeConst(NodeId n, const Tensor& value) {
     const std::vector<NodeId> guards = Guards(n);
     if (!g_.MakeConst(n, value).ok()) return false;
@@ -129,6 +124,9 @@ class Folder {
   bool Fold(NodeId n) {
     if (!MayFold(n)) return false;
     if (g_.num_outputs(n) != 1 && c_.preserve.contains(n)) return false;  // a constant has one output
+    for (DataType type : g_.kind(n).types.outputs) {
+      if (!HasConstKernel(n, type)) return false;
+    }
     std::vector<Tensor> inputs;
     size_t input_bytes = 0;
     for (const Output& in : g_.data_inputs(n)) {

@@ -1,0 +1,247 @@
+// Removes arithmetic and data movement that changes nothing or cancels out. One small function per rewrite; kRewrites lists them.
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "grappler_lite/pass.h"
+#include "grappler_lite/rewriter.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+bool OpIs(const Graph& g, NodeId n, std::initializer_list<std::string_view> names) {
+  for (std::string_view name : names) {
+    if (g.op_name(n) == name) return true;
+  }
+  return false;
+}
+
+// Whether combining tensor `x` with constant `c` elementwise keeps x's shape.
+bool KeepsShape(const Sweep& s, Output x, const Tensor& c) {
+  const PartialShape shape = s.shape(x);
+  if (c.num_elements() == 1) return c.shape().rank() == 0 || shape.rank() >= c.shape().rank();
+  const std::optional<Shape> known = shape.ToShape();
+  return known && *known == c.shape();
+}
+
+// n = x op c with every element of c equal to v: n is x.
+bool RemoveNeutral(Sweep& s, NodeId n, int x, double v) {
+  const Graph& g = s.graph();
+  const Output operand = g.data_inputs(n)[x];
+  const Output constant = g.data_inputs(n)[1 - x];
+  const std::optional<Tensor> c = s.ConstOf(constant);
+  return c && s.IsSplat(constant, v) && KeepsShape(s, operand, *c) && s.ReplaceBy(n, operand);
+}
+
+bool RemoveMulByOne(Sweep& s, NodeId n) {
+  return OpIs(s.graph(), n, {"Mul"}) && (RemoveNeutral(s, n, 0, 1) || RemoveNeutral(s, n, 1, 1));
+}
+
+bool RemoveDivByOne(Sweep& s, NodeId n) {
+  return OpIs(s.graph(), n, {"RealDiv", "Div"}) && RemoveNeutral(s, n, 0, 1);
+}
+
+bool RemovePowOne(Sweep& s, NodeId n) { return OpIs(s.graph(), n, {"Pow"}) && RemoveNeutral(s, n, 0, 1); }
+
+bool IsIntegral(const Graph& g, NodeId n) { return IsInteger(g.output_type({n, 0})); }
+
+// The sign of every zero in a floating constant: +1, -1, or 0 when they differ or it is not one.
+int SignOfZeros(const Sweep& s, Output o) {
+  const std::optional<Tensor> t = s.ConstOf(o);
+  if (!t || t->dtype() != DataType::kFloat || t->num_elements() == 0) return 0;
+  int sign = 0;
+  for (int64_t i = 0; i < t->num_elements(); ++i) {
+    float v;
+    std::memcpy(&v, static_cast<const char*>(t->data()) + i * sizeof(v), sizeof(v));
+    const int this_sign = std::signbit(v) ? -1 : 1;
+    if (v != 0 || (sign != 0 && sign != this_sign)) return 0;
+    sign = this_sign;
+  }
+  return sign;
+}
+
+// x - (+0) is x for every x; x - (-0) turns -0 into +0. Integers have one zero.
+bool RemoveSubZero(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (!OpIs(g, n, {"Sub"})) return false;
+  return (IsIntegral(g, n) || SignOfZeros(s, g.data_inputs(n)[1]) > 0) && RemoveNeutral(s, n, 0, 0);
+}
+
+// x + (-0) is x for every x; x + (+0) turns -0 into +0, so it is dropped for integers only.
+bool RemoveAddZero(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (!OpIs(g, n, {"Add", "AddV2"})) return false;
+  for (int x : {0, 1}) {
+    if ((IsIntegral(g, n) || SignOfZeros(s, g.data_inputs(n)[1 - x]) < 0) && RemoveNeutral(s, n, x, 0)) return true;
+  }
+  return false;
+}
+
+// x + (+0), which gives +0 for -0.
+bool RemoveAddPositiveZero(Sweep& s, NodeId n) {
+  return OpIs(s.graph(), n, {"Add", "AddV2"}) && (RemoveNeutral(s, n, 0, 0) || RemoveNeutral(s, n, 1, 0));
+}
+
+// f(f(x)) is x.
+bool RemoveInvolution(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (!OpIs(g, n, {"Neg", "LogicalNot", "Invert", "Conj"})) return false;
+  const NodeId inner = g.data_inputs(n)[0].node;
+  return g.op_name(inner) == g.op_name(n) && !s.fed(inner) && g.control_inputs(inner).empty() &&
+         s.ReplaceBy(n, g.data_inputs(inner)[0]);
+}
+
+// f(f(x)) is f(x).
+bool RemoveIdempotent(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (!OpIs(g, n, {"Relu", "Relu6", "Abs", "Floor", "Ceil", "Rint", "Sign"})) return false;
+  const NodeId inner = g.data_inputs(n)[0].node;
+  return g.op_name(inner) == g.op_name(n) && !s.fed(inner) && s.ReplaceBy(n, g.data_inputs(n)[0]);
+}
+
+bool RemoveRedundantCast(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  return OpIs(g, n, {"Cast", "Bitcast"}) && g.input_type(n, 0) == g.output_type({n, 0}) && s.ReplaceBy(n, g.data_inputs(n)[0]);
+}
+
+// Shapes that are equal in every run: known alike, with at most one dimension left to follow from the number of elements.
+bool SameShape(const PartialShape& a, const PartialShape& b) {
+  if (!a.known_rank() || !(a == b)) return false;
+  int unknown = 0;
+  for (int64_t d : a.dims()) {
+    if (d == 0) return false;  // a missing dimension would not follow
+    unknown += d < 0;
+  }
+  return unknown <= 1;
+}
+
+// Ops that only give the elements another shape, or move none, when the shape stays.
+bool RemoveRedundantReshape(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (!OpIs(g, n, {"Reshape", "Squeeze", "ExpandDims", "EnsureShape"})) return false;
+  const Output x = g.data_inputs(n)[0];
+  return SameShape(s.shape(x), s.shape({n, 0})) && s.ReplaceBy(n, x);
+}
+
+// Only the last of two reshapes counts.
+bool MergeReshapes(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (!OpIs(g, n, {"Reshape"})) return false;
+  const Output inner = g.data_inputs(n)[0];
+  if (!OpIs(g, inner.node, {"Reshape", "Squeeze", "ExpandDims"}) || s.fed(inner.node) || !g.control_inputs(inner.node).empty() ||
+      g.device(inner.node) != g.device(n)) {
+    return false;
+  }
+  if (!s.Allow()) return false;
+  g.SetInput(n, 0, g.data_inputs(inner.node)[0]);
+  return true;
+}
+
+// Data movement that, on fully known shapes, moves nothing.
+bool RemoveFullSlice(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (!OpIs(g, n, {"Slice", "Pad", "PadV2", "MirrorPad", "Tile", "BroadcastTo"})) return false;
+  const Output x = g.data_inputs(n)[0];
+  const std::optional<Shape> in = s.shape(x).ToShape();
+  const std::optional<Shape> out = s.shape({n, 0}).ToShape();
+  return in && out && *in == *out && in->num_elements() > 0 && s.ReplaceBy(n, x);
+}
+
+bool RemoveSingleElementList(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (OpIs(g, n, {"AddN"}) && g.num_inputs(n) == 1) return s.ReplaceBy(n, g.data_inputs(n)[0]);
+  if (OpIs(g, n, {"ConcatV2"}) && g.num_inputs(n) == 2) return s.ReplaceBy(n, g.data_inputs(n)[0]);
+  if (OpIs(g, n, {"Split"}) && g.num_outputs(n) == 1) return s.ReplaceBy(n, g.data_inputs(n)[1]);
+  return false;
+}
+
+std::optional<Dims> Permutation(const Sweep& s, NodeId n) {
+  const std::optional<Tensor> t = s.ConstOf(s.graph().data_inputs(n)[1], kMaxRank);
+  if (!t || (t->dtype() != DataType::kInt32 && t->dtype() != DataType::kInt64)) return std::nullopt;
+  const int64_t rank = t->num_elements();
+  Dims perm;
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t p = t->IntAt(i) < 0 ? t->IntAt(i) + rank : t->IntAt(i);
+    if (p < 0 || p >= rank) return std::nullopt;
+    perm.push_back(p);
+  }
+  return perm;
+}
+
+bool IsIdentityPermutation(const Dims& perm) {
+  for (size_t i = 0; i < perm.size(); ++i) {
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+bool RemoveIdentityTranspose(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (!OpIs(g, n, {"Transpose"})) return false;
+  const std::optional<Dims> perm = Permutation(s, n);
+  return perm && IsIdentityPermutation(*perm) && s.ReplaceBy(n, g.data_inputs(n)[0]);
+}
+
+bool CancelTransposes(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (!OpIs(g, n, {"Transpose"})) return false;
+  const NodeId inner = g.data_inputs(n)[0].node;
+  if (!OpIs(g, inner, {"Transpose"}) || s.fed(inner) || !g.control_inputs(inner).empty()) return false;
+  const std::optional<Dims> outer_perm = Permutation(s, n);
+  const std::optional<Dims> inner_perm = Permutation(s, inner);
+  if (!outer_perm || !inner_perm || outer_perm->size() != inner_perm->size()) return false;
+  Dims both;
+  for (int64_t p : *outer_perm) both.push_back((*inner_perm)[p]);
+  return IsIdentityPermutation(both) && s.ReplaceBy(n, g.data_inputs(inner)[0]);
+}
+
+// Pow(x, 2) is Square(x).
+bool PowToSquare(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (!OpIs(g, n, {"Pow"}) || !s.IsSplat(g.data_inputs(n)[1], 2)) return false;
+  const std::optional<Tensor> exponent = s.ConstOf(g.data_inputs(n)[1]);
+  const Output x = g.data_inputs(n)[0];
+  if (!KeepsShape(s, x, *exponent)) return false;
+  const std::string type = attr::Type(g.output_type({n, 0}));
+  if (!s.context().kernels.HasKernel(g.device(n), "Square", AttrSet({{"T", AttrValue(type)}})) || !s.Allow()) return false;
+  const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
+  g.SetKind(n, "Square", {{"T", type}});
+  g.SetInputs(n, {&x, 1}, controls);
+  return true;
+}
+
+constexpr Rewrite kRewrites[] = {
+    {"remove_mul_by_one", Exactness::kExact, RemoveMulByOne},
+    {"remove_div_by_one", Exactness::kExact, RemoveDivByOne},
+    {"remove_pow_one", Exactness::kExact, RemovePowOne},
+    {"remove_sub_zero", Exactness::kExact, RemoveSubZero},
+    {"remove_add_zero", Exactness::kExact, RemoveAddZero},
+    {"remove_add_positive_zero", Exactness::kFastMath, RemoveAddPositiveZero},
+    {"remove_involution", Exactness::kExact, RemoveInvolution},
+    {"remove_idempotent", Exactness::kExact, RemoveIdempotent},
+    {"remove_redundant_cast", Exactness::kExact, RemoveRedundantCast},
+    {"remove_redundant_reshape", Exactness::kExact, RemoveRedundantReshape},
+    {"merge_reshapes", Exactness::kExact, MergeReshapes},
+    {"remove_full_slice", Exactness::kExact, RemoveFullSlice},
+    {"remove_single_element_list", Exactness::kExact, RemoveSingleElementList},
+    {"remove_identity_transpose", Exactness::kExact, RemoveIdentityTranspose},
+    {"cancel_transposes", Exactness::kExact, CancelTransposes},
+    {"pow_to_square", Exactness::kToleranced, PowToSquare},
+};
+
+class ArithmeticOptimization : public Pass {
+ public:
+  std::string_view name() const override { return "arithmetic_optimization"; }
+
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    const absl::StatusOr<GraphShapes> shapes = InferForPass(context);
+    return Sweep(context, shapes.ok() ? &*shapes : nullptr).Run(kRewrites);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeArithmeticOptimization() { return std::make_unique<ArithmeticOptimization>(); }
+
+}  // namespace tenon

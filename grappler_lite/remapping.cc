@@ -1,0 +1,376 @@
+// Fuses MatMul and convolution with what follows them. Each rewrite merges one node into the contraction before it, and the sweep goes
+// forward, so that Conv2D, BiasAdd, Add, Relu become one node step by step. The last node of a chain keeps its name.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "grappler_lite/pass.h"
+#include "grappler_lite/rewriter.h"
+#include "graph/status_macros.h"
+#include "graph/tensor_proto.h"
+
+namespace tenon {
+namespace {
+
+// A contraction op, what it is called when fused, and which attributes the fused op takes over.
+struct Contraction {
+  std::string_view op;
+  std::string_view fused;
+  std::vector<std::string_view> attrs;
+};
+
+const Contraction* FindContraction(std::string_view op) {
+  static const Contraction kContractions[] = {
+      {"MatMul", "_FusedMatMul", {"T", "transpose_a", "transpose_b"}},
+      {"Conv2D", "_FusedConv2D", {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations", "use_cudnn_on_gpu"}},
+      {"DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative", {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations"}},
+  };
+  for (const Contraction& c : kContractions) {
+    if (c.op == op || c.fused == op) return &c;
+  }
+  return nullptr;
+}
+
+bool IsConvolution(const Contraction& c) { return c.op != "MatMul"; }
+
+std::vector<std::string_view> FusedOps(const Graph& g, NodeId n) {
+  const AttrValue* fused = g.attr(n, "fused_ops");
+  if (fused == nullptr) return {};
+  absl::StatusOr<std::vector<std::string_view>> list = fused->AsStringList();
+  return list.ok() ? *std::move(list) : std::vector<std::string_view>();
+}
+
+bool IsNhwc(const Graph& g, NodeId n) {
+  const AttrValue* format = g.attr(n, "data_format");
+  if (format == nullptr) return true;
+  const absl::StatusOr<std::string_view> value = format->AsString();
+  return value.ok() && *value == "NHWC";
+}
+
+// Whether `producer` may be merged into its consumer n: nothing else sees it.
+bool OnlyFor(const Sweep& s, const Graph& g, Output producer, NodeId n, const PassContext& c) {
+  return producer.port == 0 && s.uses(producer) == 1 && !s.has_control_uses(producer.node) && !c.preserve.contains(producer.node) &&
+         g.device(producer.node) == g.device(n);
+}
+
+std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b) {
+  std::vector<Output> controls(g.control_inputs(a).begin(), g.control_inputs(a).end());
+  for (const Output& c : g.control_inputs(b)) {
+    if (std::find(controls.begin(), controls.end(), c) == controls.end()) controls.push_back(c);
+  }
+  return controls;
+}
+
+// What one more op fused into a contraction needs.
+struct Fusion {
+  NodeId contraction;
+  std::string_view op;                 // the next entry of fused_ops
+  std::optional<Output> arg;           // its further input
+  std::optional<NodeId> filter;        // a filter in place of the contraction's own
+  std::optional<float> leakyrelu_alpha;
+};
+
+// Turns n into the fusion. False where the device has no kernel for it, or the rewrite is switched off.
+bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
+  Graph& g = s.graph();
+  const Contraction& c = *FindContraction(g.op_name(fusion.contraction));
+  std::vector<std::string_view> fused_ops = FusedOps(g, fusion.contraction);
+  fused_ops.push_back(fusion.op);
+  std::vector<Output> inputs(g.data_inputs(fusion.contraction).begin(), g.data_inputs(fusion.contraction).end());
+  if (fusion.filter) inputs[1] = {*fusion.filter, 0};
+  if (fusion.arg) inputs.push_back(*fusion.arg);
+  const DataType type = g.output_type({fusion.contraction, 0});
+
+  std::vector<Graph::NewAttr> attrs;
+  for (std::string_view name : c.attrs) {
+    if (const AttrValue* value = g.attr(fusion.contraction, name)) attrs.push_back({name, std::string(value->wire())});
+  }
+  attrs.push_back({"fused_ops", attr::StringList(fused_ops)});
+  attrs.push_back({"num_args", attr::Int(static_cast<int64_t>(inputs.size()) - 2)});
+  if (c.op == "Conv2D") attrs.push_back({"TArgs", attr::TypeList(std::vector<DataType>(inputs.size() - 2, type))});
+  if (fusion.leakyrelu_alpha) attrs.push_back({"leakyrelu_alpha", attr::Float(*fusion.leakyrelu_alpha)});
+
+  std::vector<Attr> views;
+  for (const Graph::NewAttr& a : attrs) views.push_back({a.name, AttrValue(a.wire)});
+  std::sort(views.begin(), views.end(), [](const Attr& a, const Attr& b) { return a.name < b.name; });
+  if (!s.context().kernels.HasKernel(g.device(n), c.fused, AttrSet(views)) || !s.Allow()) return false;
+  const std::vector<Output> controls = MergedControls(g, fusion.contraction, n);
+  g.SetKind(n, c.fused, std::move(attrs));
+  g.SetInputs(n, inputs, controls);
+  return true;
+}
+
+// The contraction that feeds input i of n, with `fused_ops` so far, or kNoNode.
+NodeId ContractionInput(const Sweep& s, const Graph& g, NodeId n, int i, std::initializer_list<std::string_view> fused_ops,
+                        const PassContext& c) {
+  const Output producer = g.data_inputs(n)[i];
+  const Contraction* contraction = FindContraction(g.op_name(producer.node));
+  if (contraction == nullptr || s.fed(producer.node) || g.op(producer.node) == nullptr || !OnlyFor(s, g, producer, n, c)) return kNoNode;
+  if (IsConvolution(*contraction) && !IsNhwc(g, producer.node)) return kNoNode;
+  const std::vector<std::string_view> have = FusedOps(g, producer.node);
+  return std::equal(have.begin(), have.end(), fused_ops.begin(), fused_ops.end()) ? producer.node : kNoNode;
+}
+
+// The number of output channels of a contraction, or kUnknownDim.
+int64_t Channels(const Sweep& s, const Graph& g, NodeId contraction) { return s.shape({contraction, 0}).dim(-1); }
+
+// Whether `bias` is a vector over the channels, so that adding it is a BiasAdd: shape [C] or [1, …, 1, C].
+bool IsChannelVector(const PartialShape& bias, int64_t channels) {
+  if (!bias.fully_defined() || bias.rank() < 1 || channels < 0 || bias.dim(-1) != channels) return false;
+  return bias.num_elements() == channels;
+}
+
+// Conv2D, BiasAdd.
+bool FuseBias(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.op_name(n) != "BiasAdd" || !IsNhwc(g, n)) return false;
+  const NodeId contraction = ContractionInput(s, g, n, 0, {}, s.context());
+  const Output bias = g.data_inputs(n)[1];
+  return contraction != kNoNode && Fuse(s, n, {contraction, "BiasAdd", bias, {}, {}});
+}
+
+// A new constant next to `like`: its device and position, its name with a suffix.
+absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix, const Tensor& value) {
+  TENON_ASSIGN_OR_RETURN(const std::string wire, TensorToWire(value));
+  std::vector<Graph::NewAttr> attrs;
+  attrs.push_back({"dtype", attr::Type(value.dtype())});
+  attrs.push_back({"value", attr::TensorWire(wire)});
+  return g.AddNode(g.UniqueName(absl::StrCat(g.name(like), "/", suffix)), "Const", {}, std::move(attrs), g.device(like), g.pos(like));
+}
+
+// `constant`, or a copy of it under the shape [C].
+absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value) {
+  if (value.shape().rank() == 1) return constant;
+  TENON_ASSIGN_OR_RETURN(const NodeId id, NewConst(g, constant.node, "flat", value.Reshaped(Shape({value.num_elements()}))));
+  return Output{id, 0};
+}
+
+// Conv2D, Add of a constant channel vector.
+bool FuseAddedBias(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.op_name(n) != "AddV2" && g.op_name(n) != "Add") return false;
+  for (int i : {0, 1}) {
+    const NodeId contraction = ContractionInput(s, g, n, i, {}, s.context());
+    if (contraction == kNoNode) continue;
+    const Output other = g.data_inputs(n)[1 - i];
+    const std::optional<Tensor> value = s.ConstOf(other);
+    if (!value || !IsChannelVector(value->shape(), Channels(s, g, contraction))) continue;
+    if (value->shape().rank() > s.shape({contraction, 0}).rank()) continue;
+    const absl::StatusOr<Output> bias = FlatConst(g, other, *value);
+    if (bias.ok() && Fuse(s, n, {contraction, "BiasAdd", *bias, {}, {}})) return true;
+  }
+  return false;
+}
+
+// Conv2D + BiasAdd, Add of a tensor of the same shape: a residual connection.
+bool FuseResidual(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.op_name(n) != "AddV2" && g.op_name(n) != "Add") return false;
+  for (int i : {0, 1}) {
+    const NodeId contraction = ContractionInput(s, g, n, i, {"BiasAdd"}, s.context());
+    if (contraction == kNoNode) continue;
+    const Output other = g.data_inputs(n)[1 - i];
+    const std::optional<Shape> shape = s.shape(g.data_inputs(n)[i]).ToShape();
+    if (!shape || s.shape(other).ToShape() != shape) continue;
+    if (Fuse(s, n, {contraction, "Add", other, {}, {}})) return true;
+  }
+  return false;
+}
+
+struct Activation {
+  std::string_view op;
+  bool after_residual;  // TensorFlow's kernels know only Relu there
+};
+constexpr Activation kActivations[] = {{"Relu", true}, {"Relu6", false}, {"Elu", false}, {"LeakyRelu", false}, {"Tanh", false}, {"Sigmoid", false}};
+
+bool FuseActivation(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  for (const Activation& a : kActivations) {
+    if (g.op_name(n) != a.op) continue;
+    NodeId contraction = ContractionInput(s, g, n, 0, {"BiasAdd"}, s.context());
+    if (contraction == kNoNode && a.after_residual) contraction = ContractionInput(s, g, n, 0, {"BiasAdd", "Add"}, s.context());
+    if (contraction == kNoNode) return false;
+    std::optional<float> alpha;
+    if (a.op == "LeakyRelu") {
+      const absl::StatusOr<float> value = g.attr(n, "alpha")->AsFloat();
+      if (!value.ok()) return false;
+      alpha = *value;
+    }
+    return Fuse(s, n, {contraction, a.op, {}, {}, alpha});
+  }
+  return false;
+}
+
+// --- Scaling folded into weights.
+
+// Output channels of a filter: HWIO and [K, N] have them last; a depthwise filter [H, W, C, M] has C*M of them, also last.
+int64_t FilterChannels(const Contraction& c, const Shape& filter) {
+  const int r = filter.rank();
+  return c.op == "DepthwiseConv2dNative" ? filter.dim(r - 2) * filter.dim(r - 1) : filter.dim(r - 1);
+}
+
+// A constant float filter of a contraction, and its number of output channels.
+struct Filter {
+  Tensor value;
+  int64_t channels = 0;
+};
+
+std::optional<Filter> ScalableFilter(const Sweep& s, const Graph& g, NodeId contraction) {
+  for (std::string_view transpose : {"transpose_a", "transpose_b"}) {
+    const AttrValue* v = g.attr(contraction, transpose);
+    if (v != nullptr && v->AsBool().value_or(true)) return std::nullopt;
+  }
+  std::optional<Tensor> value = s.ConstOf(g.data_inputs(contraction)[1], INT64_MAX);
+  if (!value || value->dtype() != DataType::kFloat || value->num_elements() == 0) return std::nullopt;
+  const int64_t channels = FilterChannels(*FindContraction(g.op_name(contraction)), value->shape());
+  return Filter{*std::move(value), channels};
+}
+
+std::vector<float> FloatsOf(const Tensor& t) {
+  std::vector<float> values(t.num_elements());
+  std::memcpy(values.data(), t.data(), t.bytes());
+  return values;
+}
+
+// A new constant: the filter with output channel j multiplied by scale[j].
+absl::StatusOr<NodeId> ScaledFilter(Graph& g, NodeId contraction, const Filter& filter, const std::vector<float>& scale) {
+  TENON_ASSIGN_OR_RETURN(Tensor scaled, Tensor::Allocate(DataType::kFloat, filter.value.shape()));
+  std::memcpy(scaled.data(), filter.value.data(), filter.value.bytes());
+  float* w = scaled.flat<float>();
+  for (int64_t row = 0, rows = filter.value.num_elements() / filter.channels; row < rows; ++row, w += filter.channels) {
+    for (int64_t j = 0; j < filter.channels; ++j) w[j] *= scale[j];
+  }
+  return NewConst(g, g.data_inputs(contraction)[1].node, "scaled", scaled);
+}
+
+// Conv2D, Mul by a constant channel vector: n becomes the contraction with a scaled filter.
+bool FoldMul(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.op_name(n) != "Mul") return false;
+  for (int i : {0, 1}) {
+    const NodeId contraction = ContractionInput(s, g, n, i, {}, s.context());
+    if (contraction == kNoNode) continue;
+    const std::optional<Filter> filter = ScalableFilter(s, g, contraction);
+    const std::optional<Tensor> factor = s.ConstOf(g.data_inputs(n)[1 - i]);
+    if (!filter || !factor || factor->dtype() != DataType::kFloat || !IsChannelVector(factor->shape(), filter->channels) ||
+        factor->shape().rank() > s.shape({contraction, 0}).rank() || !s.Allow()) {
+      continue;
+    }
+    const absl::StatusOr<NodeId> scaled = ScaledFilter(g, contraction, *filter, FloatsOf(*factor));
+    if (!scaled.ok()) return false;
+    std::vector<Graph::NewAttr> attrs;
+    for (const Attr& a : g.attrs(contraction).all()) attrs.push_back({a.name, std::string(a.value.wire())});
+    const std::vector<Output> controls = MergedControls(g, contraction, n);
+    const std::vector<Output> inputs = {g.data_inputs(contraction)[0], {*scaled, 0}};
+    g.SetKind(n, g.op_name(contraction), std::move(attrs));
+    g.SetInputs(n, inputs, controls);
+    return true;
+  }
+  return false;
+}
+
+// Whether only output 0 of n is used or fetched.
+bool OnlyFirstOutputUsed(const Sweep& s, const Graph& g, NodeId n, const PassContext& c) {
+  for (int port = 1; port < g.num_outputs(n); ++port) {
+    if (s.uses({n, port}) > 0) return false;
+  }
+  for (const Output& f : c.fetches) {
+    if (f.node == n && f.port > 0) return false;
+  }
+  return true;
+}
+
+// Batch normalization by constants as y = x * scale + bias, one pair per channel.
+struct AffineNorm {
+  std::vector<float> scale;
+  Tensor bias;
+};
+
+std::optional<AffineNorm> NormOf(const Sweep& s, const Graph& g, NodeId n, int64_t channels) {
+  const absl::StatusOr<float> epsilon = g.attr(n, "epsilon")->AsFloat();
+  absl::StatusOr<Tensor> bias = Tensor::Allocate(DataType::kFloat, Shape({channels}));
+  if (!epsilon.ok() || !bias.ok()) return std::nullopt;
+  std::vector<float> p[4];  // scale, offset, mean, variance
+  for (int i = 0; i < 4; ++i) {
+    const std::optional<Tensor> t = s.ConstOf(g.data_inputs(n)[i + 1]);
+    if (!t || t->dtype() != DataType::kFloat || t->num_elements() != channels) return std::nullopt;
+    p[i] = FloatsOf(*t);
+  }
+  std::vector<float> scale(channels);
+  for (int64_t j = 0; j < channels; ++j) {
+    scale[j] = p[0][j] / std::sqrt(p[3][j] + *epsilon);
+    bias->flat<float>()[j] = p[1][j] - p[2][j] * scale[j];
+    if (!std::isfinite(scale[j]) || !std::isfinite(bias->flat<float>()[j])) return std::nullopt;
+  }
+  return AffineNorm{std::move(scale), *std::move(bias)};
+}
+
+// Conv2D, FusedBatchNorm in inference with constant statistics: the filter is scaled, the rest is a bias.
+bool FoldBatchNorm(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  const std::string_view op = g.op_name(n);
+  if (op != "FusedBatchNormV3" && op != "FusedBatchNormV2" && op != "FusedBatchNorm") return false;
+  if (!IsNhwc(g, n) || g.attr(n, "is_training")->AsBool().value_or(true) || !OnlyFirstOutputUsed(s, g, n, s.context())) return false;
+  const NodeId conv = ContractionInput(s, g, n, 0, {}, s.context());
+  if (conv == kNoNode) return false;
+  const std::optional<Filter> filter = ScalableFilter(s, g, conv);
+  if (!filter) return false;
+  const std::optional<AffineNorm> norm = NormOf(s, g, n, filter->channels);
+  if (!norm) return false;
+  const absl::StatusOr<NodeId> scaled = ScaledFilter(g, conv, *filter, norm->scale);
+  const absl::StatusOr<NodeId> bias = NewConst(g, n, "bias", norm->bias);
+  return scaled.ok() && bias.ok() && Fuse(s, n, {conv, "BiasAdd", Output{*bias, 0}, *scaled, {}});
+}
+
+// Pad, Conv2D: the convolution pads.
+bool FusePad(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.op_name(n) != "Conv2D" || !IsNhwc(g, n) || g.attr(n, "padding")->AsString().value_or("") != "VALID") return false;
+  const Output padded = g.data_inputs(n)[0];
+  if (g.op_name(padded.node) != "Pad" || s.fed(padded.node) || !OnlyFor(s, g, padded, n, s.context())) return false;
+  const std::optional<Tensor> paddings = s.ConstOf(g.data_inputs(padded.node)[1], 8);
+  if (!paddings || paddings->num_elements() != 8 || !IsInteger(paddings->dtype())) return false;
+  std::vector<int64_t> explicit_paddings;
+  for (int i = 0; i < 8; ++i) explicit_paddings.push_back(paddings->IntAt(i));
+  const bool only_space = explicit_paddings[0] == 0 && explicit_paddings[1] == 0 && explicit_paddings[6] == 0 && explicit_paddings[7] == 0;
+  if (!only_space || !s.Allow()) return false;
+  std::vector<Graph::NewAttr> attrs;
+  for (const Attr& a : g.attrs(n).all()) {
+    if (a.name != "padding" && a.name != "explicit_paddings") attrs.push_back({a.name, std::string(a.value.wire())});
+  }
+  attrs.push_back({"padding", attr::String("EXPLICIT")});
+  attrs.push_back({"explicit_paddings", attr::IntList(explicit_paddings)});
+  const std::vector<Output> controls = MergedControls(g, padded.node, n);
+  const std::vector<Output> inputs = {g.data_inputs(padded.node)[0], g.data_inputs(n)[1]};
+  g.SetKind(n, "Conv2D", std::move(attrs));
+  g.SetInputs(n, inputs, controls);
+  return true;
+}
+
+constexpr Rewrite kRewrites[] = {
+    {"fuse_pad", Exactness::kExact, FusePad},
+    {"fold_batch_norm", Exactness::kToleranced, FoldBatchNorm},
+    {"fold_mul", Exactness::kToleranced, FoldMul},
+    {"fuse_bias", Exactness::kToleranced, FuseBias},
+    {"fuse_added_bias", Exactness::kToleranced, FuseAddedBias},
+    {"fuse_residual", Exactness::kToleranced, FuseResidual},
+    {"fuse_activation", Exactness::kToleranced, FuseActivation},
+};
+
+class Remapping : public Pass {
+ public:
+  std::string_view name() const override { return "remapping"; }
+
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    const absl::StatusOr<GraphShapes> shapes = InferForPass(context);
+    return Sweep(context, shapes.ok() ? &*shapes : nullptr).Run(kRewrites);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeRemapping() { return std::make_unique<Remapping>(); }
+
+}  // namespace tenon
