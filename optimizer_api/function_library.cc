@@ -1,0 +1,41 @@
+// TF_FunctionLibraryDefinition: the ops that a graph may use, its functions among them.
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+#include "graph/c_api/c_api_internal.h"
+#include "graph/io.h"
+#include "graph/op_registry.h"
+
+struct TF_FunctionLibraryDefinition {
+  tenon::Graph graph;
+};
+
+namespace tenon {
+namespace {
+
+absl::Status LookUp(const Graph& graph, std::string_view name, TF_Buffer* buffer) {
+  if (const OpDef* op = graph.FindOp(name)) return FillBuffer(OpDefToWire(*op), buffer);
+  char host[256] = "this host";
+  gethostname(host, sizeof(host) - 1);
+  return absl::NotFoundError(absl::StrCat("Op type not registered '", name, "' in binary running on ", host,
+                                          ". Make sure the Op and Kernel are registered in the binary running in this process."));
+}
+
+}  // namespace
+}  // namespace tenon
+
+extern "C" {
+
+TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* graph_buf, TF_Status* status) {
+  absl::StatusOr<tenon::Imported> imported = tenon::ImportBytes(std::string(tenon::BufferBytes(*graph_buf)), "<plug-in>");
+  tenon::StatusToC(imported.status(), status);
+  return imported.ok() ? new TF_FunctionLibraryDefinition{std::move(imported->graph)} : nullptr;
+}
+
+void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* fn_lib) { delete fn_lib; }
+
+void TF_LookUpOpDef(TF_FunctionLibraryDefinition* fn_lib, const char* name, TF_Buffer* buf, TF_Status* s) {
+  tenon::StatusToC(tenon::LookUp(fn_lib->graph, name, buf), s);
+}
+
+}  // extern "C"

@@ -1,0 +1,109 @@
+// TF_GraphProperties: shapes and values that inference knows, as OpInfo.TensorProperties bytes.
+#include <optional>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/c_api/c_api_internal.h"
+#include "graph/shape_inference.h"
+#include "graph/status_macros.h"
+#include "graph/tensor_proto.h"
+#include "graph/wire.h"
+#include "optimizer_api/grappler_item.h"
+
+struct TF_GraphProperties {
+  const TF_GrapplerItem* item = nullptr;
+  std::optional<tenon::GraphShapes> shapes;
+  bool input_values = false;
+  bool output_values = false;
+};
+
+namespace tenon {
+namespace {
+
+// Without trust in the feeds, nothing that follows from one is known.
+absl::Status Infer(TF_GraphProperties& gp, bool assume_valid_feeds) {
+  const Graph& g = *gp.item->graph;
+  ShapeOptions options;
+  options.assume_valid_feeds = assume_valid_feeds;
+  if (!assume_valid_feeds) {
+    for (const std::string& feed : gp.item->item->feeds) {
+      const NodeId n = g.FindNode(feed);
+      for (int i = 0; n != kNoNode && i < g.num_outputs(n); ++i) options.feeds[{n, i}] = TensorInfo();
+    }
+  }
+  TENON_ASSIGN_OR_RETURN(gp.shapes, GraphShapes::Infer(g, options));
+  return absl::OkStatus();
+}
+
+std::string PropertiesWire(DataType dtype, const TensorInfo& info, bool with_value) {
+  std::string out;
+  WireWriter writer(&out);
+  writer.Varint(1, static_cast<uint64_t>(dtype));
+  writer.Bytes(2, ShapeToWire(info.shape));
+  if (with_value && info.value != nullptr) {
+    if (absl::StatusOr<std::string> value = TensorToWire(*info.value); value.ok()) writer.Bytes(3, *value);
+  }
+  return out;
+}
+
+// Properties of every input, or every output, of the node; none for an unknown node.
+std::vector<std::string> Properties(const TF_GraphProperties& gp, const char* name, bool inputs) {
+  std::vector<std::string> list;
+  const Graph& g = *gp.item->graph;
+  const NodeId n = g.FindNode(name);
+  if (n == kNoNode || !gp.shapes) return list;
+  if (inputs) {
+    for (const Output& in : g.data_inputs(n)) list.push_back(PropertiesWire(g.output_type(in), gp.shapes->info(in), gp.input_values));
+  } else {
+    for (int i = 0; i < g.num_outputs(n); ++i) {
+      list.push_back(PropertiesWire(g.output_type({n, i}), gp.shapes->info({n, i}), gp.output_values));
+    }
+  }
+  return list;
+}
+
+absl::Status Fill(const std::vector<std::string>& list, TF_Buffer** buffers, int num_values) {
+  if (num_values != static_cast<int>(list.size())) {
+    return absl::InvalidArgumentError(absl::StrCat("Expected ", list.size(), " properties, got room for ", num_values));
+  }
+  for (int i = 0; i < num_values; ++i) TENON_RETURN_IF_ERROR(FillBuffer(list[i], buffers[i]));
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace tenon
+
+extern "C" {
+
+TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item) { return new TF_GraphProperties{item, {}, false, false}; }
+
+void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties) { delete graph_properties; }
+
+void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_valid_feeds, TF_Bool /*aggressive_shape_inference*/,
+                        TF_Bool include_input_tensor_values, TF_Bool include_output_tensor_values, TF_Status* s) {
+  graph_properties->input_values = include_input_tensor_values != 0;
+  graph_properties->output_values = include_output_tensor_values != 0;
+  tenon::StatusToC(tenon::Infer(*graph_properties, assume_valid_feeds != 0), s);
+}
+
+void TF_GetInputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name, int* num_values, TF_Status* status) {
+  tenon::ClearStatus(status);
+  *num_values = static_cast<int>(tenon::Properties(*graph_properties, name, true).size());
+}
+
+void TF_GetOutputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name, int* num_values, TF_Status* status) {
+  tenon::ClearStatus(status);
+  *num_values = static_cast<int>(tenon::Properties(*graph_properties, name, false).size());
+}
+
+void TF_GetInputPropertiesList(TF_GraphProperties* graph_properties, const char* name, TF_Buffer** properties, int num_values,
+                               TF_Status* status) {
+  tenon::StatusToC(tenon::Fill(tenon::Properties(*graph_properties, name, true), properties, num_values), status);
+}
+
+void TF_GetOutputPropertiesList(TF_GraphProperties* graph_properties, const char* name, TF_Buffer** properties, int num_values,
+                                TF_Status* status) {
+  tenon::StatusToC(tenon::Fill(tenon::Properties(*graph_properties, name, false), properties, num_values), status);
+}
+
+}  // extern "C"
