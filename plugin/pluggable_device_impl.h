@@ -11,7 +11,7 @@
 #include "absl/synchronization/mutex.h"
 #include "graph/c_api/c_api_internal.h"
 #include "plugin/bfc_allocator.h"
-#include "plugin/callback_scope.h"
+#include "graph/c_api/callback_scope.h"
 #include "plugin/pluggable_device.h"
 
 namespace tenon {

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/status_macros.h"
-#include "plugin/callback_scope.h"
+#include "graph/c_api/callback_scope.h"
 #include "plugin/stream_executor.h"
 
 namespace tenon {

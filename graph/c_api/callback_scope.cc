@@ -1,4 +1,4 @@
-#include "plugin/callback_scope.h"
+#include "graph/c_api/callback_scope.h"
 
 #include "absl/strings/str_cat.h"
 

@@ -1,0 +1,63 @@
+// Calls into a plug-in: which one is running on this thread, for a signal handler to name, and a
+// guard against exceptions.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace tenon {
+
+// The call in progress; strings are NUL-terminated and live as long as the call. Empty strings
+// where there is nothing to say.
+struct CallbackInfo {
+  const char* plugin = "";    // path
+  const char* callback = "";  // "memcpy_htod", "compute_func", "dlopen" …
+  const char* node = "";      // the node that a kernel works for
+};
+
+// The innermost call into a plug-in on this thread, or null. Safe to call from a signal handler.
+const CallbackInfo* CurrentCallback();
+
+// Marks a call for its lifetime; they nest.
+class CallbackScope {
+ public:
+  CallbackScope(const char* plugin, const char* callback, const char* node = "");
+  ~CallbackScope();
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
+
+ private:
+  CallbackInfo info_;
+  const CallbackInfo* outer_;
+};
+
+// INTERNAL "callback of plug-in path threw an exception: what".
+absl::Status ExceptionStatus(const CallbackInfo& info, const char* what);
+
+// The error of a callback: its own code and text, then "(callback of plug-in path)". OK stays OK.
+absl::Status Attribute(absl::Status status, std::string_view callback, std::string_view plugin);
+
+// Calls fn, which calls into the plug-in. An exception becomes a status; cancelling a thread passes
+// through.
+template <typename Fn>
+absl::Status CallPlugin(const char* plugin, const char* callback, const char* node, Fn&& fn) {
+  CallbackScope scope(plugin, callback, node);
+  try {
+    std::forward<Fn>(fn)();
+    return absl::OkStatus();
+  } catch (abi::__forced_unwind&) {
+    throw;
+  } catch (const std::exception& e) {
+    return ExceptionStatus({plugin, callback, node}, e.what());
+  } catch (...) {
+    return ExceptionStatus({plugin, callback, node}, nullptr);
+  }
+}
+
+}  // namespace tenon
