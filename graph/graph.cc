@@ -301,4 +301,12 @@ std::string Graph::Locate(NodeId n) const {
   return absl::StrCat("node '", name(n), "'");
 }
 
+void Graph::InheritPositions(const Graph& before) {
+  source_name_ = before.source_name_;
+  for (Node& node : nodes_) {
+    const NodeId was = before.FindNode(node.name);
+    node.pos = was == kNoNode ? SourcePos() : before.pos(was);
+  }
+}
+
 }  // namespace tenon

@@ -142,6 +142,8 @@ class Graph {
   const std::string& source_name() const { return source_name_; }  // file name, "<stdin>" or empty
   // "file:line:col" or "file:offset"; the node's name alone when it was made by a pass.
   std::string Locate(NodeId n) const;
+  // Takes the source and the positions of nodes of the same name from the graph that this one was made from; others have none.
+  void InheritPositions(const Graph& before);
 
  private:
   friend class GraphReader;  // graph/graph_reader.cc: builds the arrays from wire bytes

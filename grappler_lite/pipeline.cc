@@ -17,14 +17,6 @@ int64_t MicrosSince(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
 }
 
-int64_t CountEdges(const Graph& graph) {
-  int64_t edges = 0;
-  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (graph.alive(n)) edges += static_cast<int64_t>(graph.inputs(n).size());
-  }
-  return edges;
-}
-
 absl::Status CheckNames(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto order = PassOrder();
@@ -63,10 +55,10 @@ class PipelineRun {
   // With `guarded`, every pass works on a snapshot that is restored when it fails or its result does not verify. Without, the
   // caller verifies at the end: cheaper, and right for passes that keep their promises.
   PipelineRun(Graph& graph, const PipelineInput& input, const PipelineOptions& options, bool guarded)
-      : graph_(graph), input_(input), options_(options), guarded_(guarded), preserve_(input.keep) {
-    for (NodeId n : input.feeds) preserve_.insert(n);
-    for (const Output& f : input.fetches) preserve_.insert(f.node);
-    rewrites_left_ = options.bisect_limit;
+      : graph_(graph), input_(input), options_(options), guarded_(guarded), rewrites_left_(options.bisect_limit) {
+    for (const Output& f : input.fetches) fetch_names_.push_back(graph.OutputName(f));
+    for (NodeId n : input.feeds) feed_names_.emplace_back(graph.name(n));
+    for (NodeId n : input.keep) keep_names_.emplace_back(graph.name(n));
   }
 
   absl::StatusOr<PipelineReport> Run() {
@@ -80,8 +72,31 @@ class PipelineRun {
   }
 
  private:
+  // Node ids of what must stay, by name: a final pass may have brought a new graph.
+  absl::Status Resolve() {
+    fetches_.clear();
+    feeds_.clear();
+    preserve_.clear();
+    for (const std::string& name : fetch_names_) {
+      TENON_ASSIGN_OR_RETURN(const Output f, graph_.ParseOutput(name));
+      fetches_.push_back(f);
+      preserve_.insert(f.node);
+    }
+    for (const std::string& name : feed_names_) {
+      const NodeId n = graph_.FindNode(name);
+      if (n != kNoNode) feeds_.insert(n);
+    }
+    for (const std::string& name : keep_names_) {
+      const NodeId n = graph_.FindNode(name);
+      if (n != kNoNode) preserve_.insert(n);
+    }
+    preserve_.insert(feeds_.begin(), feeds_.end());
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<bool> RunIteration(int iteration) {
     bool changed = false;
+    TENON_RETURN_IF_ERROR(Resolve());
     for (const PassEntry& entry : PassOrder()) {
       PassReport row;
       row.name = std::string(entry.name);
@@ -107,15 +122,16 @@ class PipelineRun {
     std::optional<Graph> before;
     if (guarded_) before.emplace(graph_);
     const auto start = Clock::now();
-    PassContext context{graph_, preserve_, input_.feeds, input_.fetches, *input_.evaluator, *input_.kernels, options_.fast_math,
+    PassContext context{graph_, preserve_, feeds_, fetches_, *input_.evaluator, *input_.kernels, options_.fast_math,
                         entry.name, {options_.disabled_rewrites.begin(), options_.disabled_rewrites.end()}, {}, rewrites_left_};
     absl::StatusOr<bool> changed = entry.make()->Run(context);
     row.time_us = MicrosSince(start);
     absl::Status status = changed.status();
-    if (status.ok() && guarded_ && *changed) status = CheckResult(graph_, input_.fetches);
+    if (status.ok() && guarded_ && *changed) status = CheckResult(graph_, fetches_);
     if (!status.ok()) {
       if (!guarded_) return status;
       graph_ = *std::move(before);
+      row.failed = true;
       row.reason = absl::StrCat("rolled back: ", status.message());
       return absl::OkStatus();
     }
@@ -130,12 +146,23 @@ class PipelineRun {
   const PipelineInput& input_;
   const PipelineOptions& options_;
   const bool guarded_;
-  absl::flat_hash_set<NodeId> preserve_;
   int64_t rewrites_left_;
+  std::vector<std::string> fetch_names_, feed_names_, keep_names_;
+  std::vector<Output> fetches_;
+  absl::flat_hash_set<NodeId> feeds_;
+  absl::flat_hash_set<NodeId> preserve_;
   PipelineReport report_;
 };
 
 }  // namespace
+
+int64_t CountEdges(const Graph& graph) {
+  int64_t edges = 0;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) edges += static_cast<int64_t>(graph.inputs(n).size());
+  }
+  return edges;
+}
 
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input, const PipelineOptions& options) {
   TENON_RETURN_IF_ERROR(CheckNames(options.only));

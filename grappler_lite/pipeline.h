@@ -30,12 +30,15 @@ struct PassReport {
   int iteration = 0;
   bool changed = false;
   bool skipped = false;
-  std::string reason;  // why skipped, or why rolled back
+  bool failed = false;  // rolled back
+  std::string reason;   // why skipped, or why rolled back
   int64_t time_us = 0;
   int64_t nodes_before = 0, nodes_after = 0;
   int64_t edges_before = 0, edges_after = 0;
   std::vector<std::pair<std::string, int64_t>> rewrites;
 };
+
+int64_t CountEdges(const Graph& graph);
 
 struct PipelineReport {
   std::vector<PassReport> passes;
@@ -59,6 +62,7 @@ struct PipelineInput {
 };
 
 // Optimizes in place. A pass that fails, or whose result does not verify, is rolled back and reported; the pipeline goes on.
+// A final pass may bring a graph with other node ids: look fetches and feeds up by name afterwards.
 // INVALID_ARGUMENT for an unknown pass name in the options (with the closest known one).
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input, const PipelineOptions& options);
 

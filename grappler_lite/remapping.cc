@@ -114,7 +114,7 @@ NodeId ContractionInput(const Sweep& s, const Graph& g, NodeId n, int i, std::in
 }
 
 // The number of output channels of a contraction, or kUnknownDim.
-int64_t Channels(const Sweep& s, const Graph& g, NodeId contraction) { return s.shape({contraction, 0}).dim(-1); }
+int64_t Channels(const Sweep& s, NodeId contraction) { return s.shape({contraction, 0}).dim(-1); }
 
 // Whether `bias` is a vector over the channels, so that adding it is a BiasAdd: shape [C] or [1, …, 1, C].
 bool IsChannelVector(const PartialShape& bias, int64_t channels) {
@@ -156,7 +156,7 @@ bool FuseAddedBias(Sweep& s, NodeId n) {
     if (contraction == kNoNode) continue;
     const Output other = g.data_inputs(n)[1 - i];
     const std::optional<Tensor> value = s.ConstOf(other);
-    if (!value || !IsChannelVector(value->shape(), Channels(s, g, contraction))) continue;
+    if (!value || !IsChannelVector(value->shape(), Channels(s, contraction))) continue;
     if (value->shape().rank() > s.shape({contraction, 0}).rank()) continue;
     const absl::StatusOr<Output> bias = FlatConst(g, other, *value);
     if (bias.ok() && Fuse(s, n, {contraction, "BiasAdd", *bias, {}, {}})) return true;
