@@ -6,6 +6,8 @@ namespace tenon {
 absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
   static const absl::Span<const CpuKernelSpec> families[] = {
       cpu::BasicKernels(),
+      cpu::MatMulKernels(),
+      cpu::BiasAddKernels(),
   };
   return families;
 }

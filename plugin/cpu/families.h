@@ -7,6 +7,8 @@
 
 namespace tenon::cpu {
 
-absl::Span<const CpuKernelSpec> BasicKernels();  // Const, Identity, Shape: what needs no arithmetic
+absl::Span<const CpuKernelSpec> BasicKernels();    // Const, Identity, Shape: what needs no arithmetic
+absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul
+absl::Span<const CpuKernelSpec> BiasAddKernels();  // BiasAdd, BiasAddV1
 
 }  // namespace tenon::cpu

@@ -1,0 +1,98 @@
+// BiasAdd: one value per channel, the last dimension or (NCHW) the second.
+#include <complex>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/element.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+
+namespace tenon::cpu {
+namespace {
+
+// The tensor is [outer, channels, inner].
+struct BiasAdd {
+  int64_t outer, channels, inner;
+};
+
+// Native arithmetic on T; 16-bit floats go through float.
+template <typename Element, typename A>
+void AddBias(const BiasAdd& s, const StepArgs& args) {
+  const Element element;
+  args.workers->ParallelFor(s.outer, GrainFor(s.channels * s.inner * sizeof(A)), [&](int64_t begin, int64_t end) {
+    int64_t at = begin * s.channels * s.inner;
+    for (int64_t o = begin; o < end; ++o) {
+      if (s.inner == 1) {
+        for (int64_t c = 0; c < s.channels; ++c, ++at) {
+          element.template Put<A>(args.out[0], at,
+                                  element.template As<A>(args.in[0], at) + element.template As<A>(args.in[1], c));
+        }
+        continue;
+      }
+      for (int64_t c = 0; c < s.channels; ++c) {
+        const A bias = element.template As<A>(args.in[1], c);
+        for (int64_t i = 0; i < s.inner; ++i, ++at) {
+          element.template Put<A>(args.out[0], at, element.template As<A>(args.in[0], at) + bias);
+        }
+      }
+    }
+  });
+}
+
+// Sums of signed integers wrap, as unsigned ones do.
+template <typename Element, typename A>
+absl::Status RunBiasAdd(const void* state, const StepArgs& args) {
+  AddBias<Element, A>(*static_cast<const BiasAdd*>(state), args);
+  return absl::OkStatus();
+}
+
+RunFn ChooseRun(DataType t) {
+  switch (DataTypeSize(t)) {
+    case 1: return &RunBiasAdd<PlainElement<uint8_t>, uint8_t>;
+    case 2:
+      if (t == DataType::kHalf) return &RunBiasAdd<HalfElement, float>;
+      if (t == DataType::kBfloat16) return &RunBiasAdd<Bfloat16Element, float>;
+      return &RunBiasAdd<PlainElement<uint16_t>, uint16_t>;
+    case 4:
+      if (t == DataType::kFloat) return &RunBiasAdd<PlainElement<float>, float>;
+      return &RunBiasAdd<PlainElement<uint32_t>, uint32_t>;
+    case 8:
+      if (t == DataType::kDouble) return &RunBiasAdd<PlainElement<double>, double>;
+      if (t == DataType::kComplex64) return &RunBiasAdd<PlainElement<std::complex<float>>, std::complex<float>>;
+      return &RunBiasAdd<PlainElement<uint64_t>, uint64_t>;
+    default: return &RunBiasAdd<PlainElement<std::complex<double>>, std::complex<double>>;
+  }
+}
+
+absl::Status PrepareBiasAdd(Prepare& p) {
+  const Shape& value = p.input_shape(0);
+  const Shape& bias = p.input_shape(1);
+  bool nchw = false;
+  if (p.op().FindAttr("data_format") != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("data_format"));
+    nchw = format == "NCHW";
+  }
+  if (value.rank() < 2) return p.Invalid(absl::StrCat("the value must have at least rank 2, not ", value.ToString()));
+  if (bias.rank() != 1) return p.Invalid(absl::StrCat("the bias must be a vector, not ", bias.ToString()));
+  const int channel = nchw ? 1 : value.rank() - 1;
+  if (bias.dim(0) != value.dim(channel)) {
+    return p.Invalid(absl::StrCat("the bias has ", bias.dim(0), " values for ", value.dim(channel), " channels"));
+  }
+  p.set_output_shape(0, value);
+  p.AllowInPlace(0, 0);
+  if (value.num_elements() == 0) return absl::OkStatus();
+  auto s = std::make_shared<BiasAdd>();
+  *s = {DimProduct(value, 0, channel), value.dim(channel), DimProduct(value, channel + 1, value.rank())};
+  p.set_run(ChooseRun(p.input_type(0)), std::move(s));
+  return absl::OkStatus();
+}
+
+const CpuKernelSpec kKernels[] = {
+    {"BiasAdd", {{"T", kNumberTypes}}, &PrepareBiasAdd},
+    {"BiasAddV1", {{"T", kNumberTypes}}, &PrepareBiasAdd},
+};
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> BiasAddKernels() { return kKernels; }
+
+}  // namespace tenon::cpu

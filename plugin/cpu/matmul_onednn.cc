@@ -1,0 +1,144 @@
+// Matrix products by oneDNN's matmul, constant right sides packed once.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "graph/status_macros.h"
+#include "plugin/cpu/matmul.h"
+#include "plugin/cpu/onednn.h"
+#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/workers.h"
+
+namespace tenon::cpu {
+namespace {
+
+using Dim = dnnl::memory::dim;
+
+// Rows, columns and matrices of the output that one tile covers.
+struct TileSize {
+  Dim batch, m, n;
+  bool operator<(const TileSize& o) const { return std::tie(batch, m, n) < std::tie(o.batch, o.m, o.n); }
+};
+
+class Builder {
+ public:
+  Builder(Prepare& p, const MatMulProblem& problem)
+      : p_(p), q_(problem), type_(*OneDnnType(p.input_type(0))), element_(DataTypeSize(p.input_type(0))) {}
+
+  absl::Status Build() {
+    strided_ = Increasing(q_.a_batch) && Increasing(q_.b_batch);
+    pack_ = p_.input_value(1) != nullptr && q_.batch() == 1;
+    const TileSize tile = ChooseTile();
+    for (Dim i = 0; i < q_.batch(); i += tile.batch) {
+      for (Dim r = 0; r < q_.m; r += tile.m) {
+        for (Dim c = 0; c < q_.n; c += tile.n) {
+          const TileSize size{std::min(tile.batch, q_.batch() - i), std::min(tile.m, q_.m - r), std::min(tile.n, q_.n - c)};
+          TENON_RETURN_IF_ERROR(AddTile(size, i, r, c));
+        }
+      }
+    }
+    if (q_.fused.add >= 0) tiled_->StartFrom(q_.fused.add, q_.batch() * q_.m * q_.n * element_);
+    if (packed_all_) p_.DropInput(1);
+    TiledPrimitive::Install(p_, std::move(tiled_));
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Piece {
+    int runner;
+    MemoryDesc weights;
+  };
+
+  static bool Increasing(const std::vector<int64_t>& indices) {
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (indices[i] != static_cast<int64_t>(i)) return false;
+    }
+    return true;
+  }
+
+  TileSize ChooseTile() const {
+    TileSize tile{strided_ ? Dim{q_.batch()} : 1, q_.m, q_.n};
+    const Dim tiles = TilesFor(p_.workers(), q_.flops());
+    if (tiles <= 1) return tile;
+    if (q_.batch() > 1) {
+      tile.batch = strided_ ? std::max<Dim>(1, q_.batch() / tiles) : 1;
+    } else if (q_.n >= q_.m) {
+      tile.n = RoundUp(q_.n / tiles, 64);
+    } else {
+      tile.m = RoundUp(q_.m / tiles, 32);
+    }
+    return tile;
+  }
+
+  static Dim RoundUp(Dim x, Dim to) { return std::max<Dim>(1, (x + to - 1) / to) * to; }
+
+  // The descriptor of `batch` matrices of rows by columns, stored in rows of `row` elements (or columns, if transposed), each
+  // matrix `matrix` elements after the last.
+  MemoryDesc Matrices(Dim batch, Dim rows, Dim columns, Dim row, bool transposed, Dim matrix) const {
+    const Dim row_stride = transposed ? 1 : row, column_stride = transposed ? row : 1;
+    if (q_.batch() == 1 || !strided_) return MemoryDesc({rows, columns}, type_, {row_stride, column_stride});
+    return MemoryDesc({batch, rows, columns}, type_, {matrix, row_stride, column_stride});
+  }
+
+  MemoryDesc PlainWeights(const TileSize& s) const {
+    return Matrices(s.batch, q_.k, s.n, q_.transpose_b ? q_.k : q_.n, q_.transpose_b, q_.k * q_.n);
+  }
+
+  Piece MakePiece(const TileSize& s) {
+    const MemoryDesc a = Matrices(s.batch, s.m, q_.k, q_.transpose_a ? q_.m : q_.k, q_.transpose_a, q_.m * q_.k);
+    const MemoryDesc c = Matrices(s.batch, s.m, s.n, q_.n, false, q_.m * q_.n);
+    const MemoryDesc b = pack_ ? MemoryDesc({q_.k, s.n}, type_, dnnl::memory::format_tag::any) : PlainWeights(s);
+    dnnl::primitive_attr attr = UserScratchpad();
+    attr.set_post_ops(PostOps(q_.fused));
+    const MemoryDesc bias = Matrices(1, 1, s.n, s.n, false, s.n);
+    const dnnl::matmul::desc desc = q_.fused.bias >= 0 ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+    const dnnl::matmul::primitive_desc pd(desc, attr, OneDnnEngine());
+    std::vector<OneDnnRunner::Arg> args = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, c}};
+    if (q_.fused.bias >= 0) args.push_back({DNNL_ARG_BIAS, bias});
+    const int runner = tiled_->AddRunner(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc());
+    return {runner, pd.weights_desc()};
+  }
+
+  absl::Status AddTile(const TileSize& size, Dim i, Dim r, Dim c) {
+    auto found = pieces_.find(size);
+    if (found == pieces_.end()) found = pieces_.emplace(size, MakePiece(size)).first;
+    const Piece& piece = found->second;
+    const Dim a_at = q_.a_batch[i] * q_.m * q_.k + r * (q_.transpose_a ? 1 : q_.k);
+    const Dim b_at = q_.b_batch[i] * q_.k * q_.n + c * (q_.transpose_b ? q_.k : 1);
+    TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer weights, Weights(size, piece.weights, b_at * element_));
+    absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {
+        TiledPrimitive::Input(0, a_at * element_), weights,
+        TiledPrimitive::Output(0, ((i * q_.m + r) * q_.n + c) * element_)};
+    if (q_.fused.bias >= 0) pointers.push_back(TiledPrimitive::Input(q_.fused.bias, c * element_));
+    tiled_->AddTile(piece.runner, std::move(pointers));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<TiledPrimitive::Pointer> Weights(const TileSize& size, const MemoryDesc& wanted, int64_t offset) {
+    const MemoryDesc plain = PlainWeights(size);
+    if (wanted == plain) {
+      packed_all_ = false;
+      return TiledPrimitive::Input(1, offset);
+    }
+    TENON_ASSIGN_OR_RETURN(auto packed, PackConstant(p_, 1, offset, plain, wanted));
+    return TiledPrimitive::Fixed(tiled_->Keep(std::move(packed)));
+  }
+
+  Prepare& p_;
+  const MatMulProblem& q_;
+  const dnnl::memory::data_type type_;
+  const int64_t element_;
+  bool strided_ = false;     // matrix i of the output comes from matrix i of each input
+  bool pack_ = false;        // b is constant
+  bool packed_all_ = true;   // no tile reads b itself
+  std::shared_ptr<TiledPrimitive> tiled_ = std::make_shared<TiledPrimitive>();
+  std::map<TileSize, Piece> pieces_;
+};
+
+}  // namespace
+
+absl::Status PrepareOneDnnMatMul(Prepare& p, const MatMulProblem& problem) {
+  return Guarded([&] { return Builder(p, problem).Build(); });
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,120 @@
+// Products of few rows or little work, without oneDNN: it costs 0.1 us a call, and one row gains nothing from packed weights.
+#include <algorithm>
+#include <limits>
+
+#include "graph/status_macros.h"
+#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/matmul.h"
+#include "plugin/cpu/onednn.h"
+#include "plugin/cpu/small_gemm.h"
+#include "plugin/cpu/workers.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr double kSmallFlops = 16 << 10;
+constexpr int64_t kColumns = 64;  // columns that one thread takes at least
+
+struct SmallMatMul {
+  SmallGemm gemm = {};
+  SmallGemmFn multiply = nullptr;
+  std::vector<int64_t> a_at, b_at;  // elements, of each matrix of the output
+  int bias = -1;
+  std::shared_ptr<const PackedBytes> packed;  // b, if not input 1
+  std::unique_ptr<OneDnnRunner> activation;   // of the whole output, in place
+  int64_t grain = 0;                          // blocks of kColumns for one thread, if there is one row
+};
+
+void MultiplyColumns(const SmallMatMul& s, SmallGemm g, int64_t begin, int64_t end) {
+  g.b += begin;
+  g.c += begin;
+  if (g.bias != nullptr) g.bias += begin;
+  g.n = end - begin;
+  s.multiply(g);
+}
+
+absl::Status RunSmallMatMul(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const SmallMatMul*>(state);
+  SmallGemm g = s.gemm;
+  const float* a = static_cast<const float*>(args.in[0]);
+  const float* b = static_cast<const float*>(s.packed ? s.packed->data : args.in[1]);
+  if (s.bias >= 0) g.bias = static_cast<const float*>(args.in[s.bias]);
+  g.c = static_cast<float*>(args.out[0]);
+  for (size_t i = 0; i < s.a_at.size(); ++i, g.c += g.m * g.n) {
+    g.a = a + s.a_at[i];
+    g.b = b + s.b_at[i];
+    if (s.grain == 0) {
+      s.multiply(g);
+      continue;
+    }
+    args.workers->ParallelFor((g.n + kColumns - 1) / kColumns, s.grain, [&](int64_t begin, int64_t end) {
+      MultiplyColumns(s, g, begin * kColumns, std::min(end * kColumns, g.n));
+    });
+  }
+  if (s.activation == nullptr) return absl::OkStatus();
+  return s.activation->Run({args.out[0], args.out[0]}, args.scratch);
+}
+
+// Relu and Relu6 cost nothing in the product; the others follow it.
+absl::Status SetActivation(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
+  const Activation activation = q.fused.activation;
+  if (activation == Activation::kNone) return absl::OkStatus();
+  if (activation == Activation::kRelu || activation == Activation::kRelu6) {
+    s.gemm.clamp = true;
+    s.gemm.ceiling = activation == Activation::kRelu6 ? 6 : std::numeric_limits<float>::infinity();
+    return absl::OkStatus();
+  }
+  return Guarded([&] {
+    const MemoryDesc desc({q.batch() * q.m * q.n}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a);
+    dnnl::algorithm algorithm;
+    float scale, alpha, beta;
+    PostOps({.activation = activation, .alpha = q.fused.alpha}).get_params_eltwise(0, scale, algorithm, alpha, beta);
+    const dnnl::eltwise_forward::primitive_desc pd({dnnl::prop_kind::forward_inference, algorithm, desc, alpha, beta},
+                                                   UserScratchpad(), OneDnnEngine());
+    s.activation = std::make_unique<OneDnnRunner>(dnnl::eltwise_forward(pd),
+                                                  std::vector<OneDnnRunner::Arg>{{DNNL_ARG_SRC, desc}, {DNNL_ARG_DST, desc}},
+                                                  pd.scratchpad_desc());
+    p.set_scratch_bytes(s.activation->scratch_bytes());
+    return absl::OkStatus();
+  });
+}
+
+// A constant [n, k] matrix as [k, n].
+absl::Status PackTransposed(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
+  using dnnl::memory;
+  return Guarded([&]() -> absl::Status {
+    const MemoryDesc from({q.k, q.n}, memory::data_type::f32, memory::dims{1, q.k});
+    const MemoryDesc to({q.k, q.n}, memory::data_type::f32, memory::dims{q.n, 1});
+    TENON_ASSIGN_OR_RETURN(s.packed, PackConstant(p, 1, 0, from, to));
+    p.DropInput(1);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<bool> PrepareSmallMatMul(Prepare& p, const MatMulProblem& q) {
+  const double flops = 2.0 * q.m * q.n * q.k;
+  if (q.fused.add >= 0 || (q.m > 1 && flops > kSmallFlops)) return false;
+  const bool constant = p.input_value(1) != nullptr && q.batch() == 1;
+  if (q.transpose_b && !constant && q.n > 1) return false;
+  auto s = std::make_shared<SmallMatMul>();
+  s->multiply = ChooseSmallGemm();
+  s->gemm.m = q.m, s->gemm.n = q.n, s->gemm.k = q.k;
+  s->gemm.a_row = q.transpose_a ? 1 : q.k;
+  s->gemm.a_col = q.transpose_a ? q.m : 1;
+  s->gemm.b_row = s->gemm.c_row = q.n;
+  s->bias = q.fused.bias;
+  for (int64_t i = 0; i < q.batch(); ++i) {
+    s->a_at.push_back(q.a_batch[i] * q.m * q.k);
+    s->b_at.push_back(q.b_batch[i] * q.k * q.n);
+  }
+  if (q.transpose_b && q.n > 1) TENON_RETURN_IF_ERROR(PackTransposed(p, q, *s));
+  TENON_RETURN_IF_ERROR(SetActivation(p, q, *s));
+  const int64_t block_bytes = q.k * kColumns * static_cast<int64_t>(sizeof(float));
+  if (q.m == 1 && q.n > kColumns && block_bytes * q.n / kColumns > 256 << 10) s->grain = GrainFor(block_bytes);
+  p.set_run(&RunSmallMatMul, std::move(s));
+  return true;
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,65 @@
+// A step made of oneDNN primitives that each compute one tile of the output.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
+#include "plugin/cpu/onednn.h"
+#include "plugin/kernel.h"
+
+namespace tenon::cpu {
+
+// Calls body(tile, scratch) for every tile on the workers, each concurrent call with `slot_bytes` of scratch memory of its own.
+// The first failure is returned; the tiles that follow it may be left out.
+absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
+                         absl::FunctionRef<absl::Status(int64_t tile, char* scratch)> body);
+// Scratch that ForEachTile needs.
+size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes);
+
+// Into how many tiles work of this many floating point operations should be split: 1 with one thread, else as many as are
+// worth handing to another core, whatever the number of threads.
+int64_t TilesFor(const Workers& workers, double flops);
+
+class TiledPrimitive {
+ public:
+  // Where a primitive's argument lies at run time.
+  struct Pointer {
+    enum class From : uint8_t { kInput, kOutput, kFixed } from;
+    int index = 0;               // of the input or output
+    const void* fixed = nullptr; // kFixed
+    int64_t offset = 0;          // bytes
+  };
+  static Pointer Input(int i, int64_t offset = 0) { return {Pointer::From::kInput, i, nullptr, offset}; }
+  static Pointer Output(int i, int64_t offset = 0) { return {Pointer::From::kOutput, i, nullptr, offset}; }
+  static Pointer Fixed(const void* data, int64_t offset = 0) { return {Pointer::From::kFixed, 0, data, offset}; }
+
+  // Inside Guarded(). Returns the runner's number.
+  int AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args, const MemoryDesc& scratchpad);
+  void AddTile(int runner, absl::InlinedVector<Pointer, 6> pointers) { tiles_.push_back({runner, std::move(pointers)}); }
+  // Keeps a constant alive that Fixed() pointers refer to.
+  const void* Keep(std::shared_ptr<const PackedBytes> constant);
+  // Before the tiles run, output 0 gets a copy of input i (unless it is the same memory): primitives that add to their output.
+  void StartFrom(int input, size_t bytes) { start_input_ = input, start_bytes_ = bytes; }
+
+  // Hands this object to the preparation as its run state.
+  static void Install(Prepare& p, std::shared_ptr<TiledPrimitive> self);
+
+ private:
+  struct Tile {
+    int runner;
+    absl::InlinedVector<Pointer, 6> pointers;
+  };
+  static absl::Status Run(const void* state, const StepArgs& args);
+  absl::Status RunTile(const Tile& tile, const StepArgs& args, char* scratch) const;
+
+  std::vector<std::unique_ptr<OneDnnRunner>> runners_;
+  std::vector<Tile> tiles_;
+  std::vector<std::shared_ptr<const PackedBytes>> kept_;
+  size_t slot_bytes_ = 0;
+  int start_input_ = -1;
+  size_t start_bytes_ = 0;
+};
+
+}  // namespace tenon::cpu
