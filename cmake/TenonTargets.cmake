@@ -27,11 +27,14 @@ set(TENON_INCLUDE_DIRS
     "${PROJECT_SOURCE_DIR}/optimizer_api/include" "${PROJECT_SOURCE_DIR}/plugin/include"
     "${PROJECT_SOURCE_DIR}/executor/include")
 
-# Files named *_avx2.cc and *_avx512.cc are compiled for that instruction set, without the
-# precompiled header: they must share no inline function with baseline code.
+# Files named *_sse2.cc, *_avx2.cc and *_avx512.cc are compiled for that instruction set, without the
+# precompiled header: they must share no inline function with baseline code. They hold inner loops,
+# so they are vectorized in every preset; floats keep IEEE's rules but for the flags and errno.
 function(tenon_set_isa_flags)
   foreach(source IN LISTS ARGN)
-    if(source MATCHES "_avx2\\.cc$")
+    if(source MATCHES "_sse2\\.cc$")
+      set(flags)
+    elseif(source MATCHES "_avx2\\.cc$")
       set(flags -mavx2 -mfma -mf16c)
     elseif(source MATCHES "_avx512\\.cc$")
       set(flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mf16c
@@ -39,6 +42,7 @@ function(tenon_set_isa_flags)
     else()
       continue()
     endif()
+    list(APPEND flags -O3 -fno-math-errno -fno-trapping-math)
     set_source_files_properties(
       "${source}" PROPERTIES COMPILE_OPTIONS "${flags}" SKIP_PRECOMPILE_HEADERS ON)
   endforeach()

@@ -5,6 +5,7 @@ namespace tenon {
 
 absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
   static const absl::Span<const CpuKernelSpec> families[] = {
+      cpu::ElementwiseKernels(),
       cpu::BasicKernels(),
       cpu::MatMulKernels(),
       cpu::BiasAddKernels(),

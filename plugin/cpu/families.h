@@ -7,6 +7,7 @@
 
 namespace tenon::cpu {
 
+absl::Span<const CpuKernelSpec> ElementwiseKernels();
 absl::Span<const CpuKernelSpec> BasicKernels();    // Const, Identity, Shape: what needs no arithmetic
 absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul
 absl::Span<const CpuKernelSpec> BiasAddKernels();  // BiasAdd, BiasAddV1

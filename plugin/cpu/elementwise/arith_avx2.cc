@@ -1,0 +1,4 @@
+#include "plugin/cpu/elementwise/element_op.h"
+
+#define TENON_ARITH_ENTRY FindArith_avx2
+#include "plugin/cpu/elementwise/arith.inc"

@@ -1,0 +1,270 @@
+#include "plugin/cpu/elementwise/broadcast.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "plugin/cpu/workers.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr int64_t kBlock = 512;        // elements that are expanded or converted at a time: they stay in the first cache
+constexpr int64_t kShortRow = 48;      // below this many elements a call per row costs more than expanding
+constexpr int64_t kMaxElementBytes = 24;
+
+using Pointers = std::array<const void*, kMaxOperands>;
+
+const void* At(const void* base, int64_t bytes) { return static_cast<const char*>(base) + bytes; }
+
+// One contiguous piece, converted in blocks where the step asks for it.
+void CallLoop(const ElementStep& step, const Pointers& in, void* out, int64_t n) {
+  if (!step.converts) {
+    step.loop(in.data(), out, n, step.param);
+    return;
+  }
+  // Doubles, so that a cast between half and a type of 8 bytes fits.
+  alignas(64) double wide[kMaxOperands + 1][kBlock];
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t count = std::min(kBlock, n - begin);
+    Pointers operands = in;
+    for (int k = 0; k < step.operands; ++k) {
+      operands[k] = At(in[k], begin * step.in_size[k]);
+      if (step.widen[k] == nullptr) continue;
+      step.widen[k](&operands[k], wide[k], count, 0);
+      operands[k] = wide[k];
+    }
+    void* result = static_cast<char*>(out) + begin * step.out_size;
+    if (step.narrow == nullptr) {
+      step.loop(operands.data(), result, count, step.param);
+      continue;
+    }
+    step.loop(operands.data(), wide[kMaxOperands], count, step.param);
+    const void* narrow_in = wide[kMaxOperands];
+    step.narrow(&narrow_in, result, count, 0);
+  }
+}
+
+// n copies of one element.
+void Repeat(const void* element, int64_t size, int64_t n, void* out) {
+  char* to = static_cast<char*>(out);
+  switch (size) {
+    case 1:
+      std::memset(to, *static_cast<const uint8_t*>(element), n);
+      return;
+    case 4: {
+      uint32_t bits;
+      std::memcpy(&bits, element, 4);
+      std::fill_n(reinterpret_cast<uint32_t*>(to), n, bits);
+      return;
+    }
+    case 8: {
+      uint64_t bits;
+      std::memcpy(&bits, element, 8);
+      std::fill_n(reinterpret_cast<uint64_t*>(to), n, bits);
+      return;
+    }
+    default:
+      for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * size, element, size);
+  }
+}
+
+// Where a linear position of the result stands in the merged dimensions, and each operand with it.
+class Cursor {
+ public:
+  Cursor(const ElementStep& step, int64_t position) : plan_(step.plan), operands_(step.operands) {
+    index_.resize(plan_.size.size());
+    offset_.fill(0);
+    for (int d = static_cast<int>(index_.size()) - 1; d >= 0; --d) {
+      index_[d] = position % plan_.size[d];
+      position /= plan_.size[d];
+      for (int k = 0; k < operands_; ++k) offset_[k] += index_[d] * plan_.stride[k][d];
+    }
+  }
+  int64_t row_left() const { return plan_.size.back() - index_.back(); }
+  int64_t offset(int k) const { return offset_[k]; }
+  // By at most row_left().
+  void Advance(int64_t count) {
+    int d = static_cast<int>(index_.size()) - 1;
+    Move(d, count);
+    while (d > 0 && index_[d] == plan_.size[d]) {
+      Move(d, -plan_.size[d]);
+      Move(--d, 1);
+    }
+  }
+
+ private:
+  void Move(int d, int64_t count) {
+    index_[d] += count;
+    for (int k = 0; k < operands_; ++k) offset_[k] += count * plan_.stride[k][d];
+  }
+
+  const BroadcastPlan& plan_;
+  int operands_;
+  Dims index_;
+  std::array<int64_t, kMaxOperands> offset_;
+};
+
+// A scalar operand needs expanding once for all blocks.
+struct Scratch {
+  alignas(64) char bytes[kMaxOperands][kBlock * kMaxElementBytes];
+  std::array<const void*, kMaxOperands> filled = {};
+  std::array<int64_t, kMaxOperands> filled_count = {};
+
+  const void* Filled(int k, const void* element, int64_t size, int64_t n) {
+    if (filled[k] != element || filled_count[k] < n) {
+      Repeat(element, size, n, bytes[k]);
+      filled[k] = element;
+      filled_count[k] = n;
+    }
+    return bytes[k];
+  }
+};
+
+// Rows long enough for a call each.
+void RunRows(const ElementStep& step, const void* const* in, void* out, int64_t begin, int64_t end) {
+  Scratch scratch;
+  Cursor cursor(step, begin);
+  while (begin < end) {
+    const int64_t left = std::min(cursor.row_left(), end - begin);
+    bool repeats = false;
+    for (int k = 0; k < step.operands; ++k) repeats |= step.plan.stride[k].back() == 0;
+    const int64_t count = repeats ? std::min(left, kBlock) : left;
+    Pointers operands = {};
+    for (int k = 0; k < step.operands; ++k) {
+      const void* from = At(in[k], cursor.offset(k) * step.in_size[k]);
+      operands[k] = step.plan.stride[k].back() == 0 ? scratch.Filled(k, from, step.in_size[k], count) : from;
+    }
+    CallLoop(step, operands, static_cast<char*>(out) + begin * step.out_size, count);
+    cursor.Advance(count);
+    begin += count;
+  }
+}
+
+// Whether operand k lies in memory as the result does.
+bool LikeResult(const BroadcastPlan& plan, int k) {
+  int64_t expected = 1;
+  for (int d = static_cast<int>(plan.size.size()) - 1; d >= 0; --d) {
+    if (plan.stride[k][d] != expected) return false;
+    expected *= plan.size[d];
+  }
+  return true;
+}
+
+// Short rows: operands that do not lie as the result does are expanded, a block at a time.
+void RunBlocks(const ElementStep& step, const void* const* in, void* out, int64_t begin, int64_t end) {
+  Scratch scratch;
+  std::array<bool, kMaxOperands> direct;
+  for (int k = 0; k < step.operands; ++k) direct[k] = LikeResult(step.plan, k);
+  Cursor cursor(step, begin);
+  while (begin < end) {
+    const int64_t count = std::min(kBlock, end - begin);
+    for (int64_t done = 0; done < count;) {
+      const int64_t run = std::min(cursor.row_left(), count - done);
+      for (int k = 0; k < step.operands; ++k) {
+        if (direct[k]) continue;
+        const int64_t size = step.in_size[k];
+        const void* from = At(in[k], cursor.offset(k) * size);
+        char* to = scratch.bytes[k] + done * size;
+        if (step.plan.stride[k].back() == 0) {
+          Repeat(from, size, run, to);
+        } else {
+          std::memcpy(to, from, run * size);
+        }
+      }
+      cursor.Advance(run);
+      done += run;
+    }
+    Pointers operands = {};
+    for (int k = 0; k < step.operands; ++k) {
+      operands[k] = direct[k] ? At(in[k], begin * step.in_size[k]) : scratch.bytes[k];
+    }
+    CallLoop(step, operands, static_cast<char*>(out) + begin * step.out_size, count);
+    begin += count;
+  }
+}
+
+void RunRange(const ElementStep& step, const void* const* in, void* out, int64_t begin, int64_t end) {
+  if (step.plan.flat) {
+    Pointers operands = {};
+    for (int k = 0; k < step.operands; ++k) operands[k] = At(in[k], begin * step.in_size[k]);
+    CallLoop(step, operands, static_cast<char*>(out) + begin * step.out_size, end - begin);
+  } else if (step.plan.size.size() == 1 || step.plan.size.back() >= kShortRow) {
+    RunRows(step, in, out, begin, end);
+  } else {
+    RunBlocks(step, in, out, begin, end);
+  }
+}
+
+}  // namespace
+
+std::optional<BroadcastPlan> BroadcastPlan::Make(absl::Span<const Shape> operands) {
+  int rank = 0;
+  for (const Shape& s : operands) rank = std::max(rank, s.rank());
+  BroadcastPlan plan;
+  const int count = static_cast<int>(operands.size());
+  std::array<Dims, kMaxOperands> repeats;  // per merged dimension, innermost first
+  Dims size;
+  Dims shape(rank);
+  for (int d = rank - 1; d >= 0; --d) {
+    int64_t dim = 1;
+    for (const Shape& s : operands) {
+      const int own = d - (rank - s.rank());
+      if (own >= 0 && s.dim(own) != 1) {
+        if (dim != 1 && dim != s.dim(own)) return std::nullopt;
+        dim = s.dim(own);
+      }
+    }
+    shape[d] = dim;
+    if (dim == 1) continue;
+    bool merges = !size.empty();
+    std::array<bool, kMaxOperands> repeat = {};
+    for (int k = 0; k < count; ++k) {
+      const int own = d - (rank - operands[k].rank());
+      repeat[k] = own < 0 || operands[k].dim(own) == 1;
+      merges = merges && repeats[k].back() == repeat[k];
+    }
+    if (merges) {
+      size.back() *= dim;
+      continue;
+    }
+    size.push_back(dim);
+    for (int k = 0; k < count; ++k) repeats[k].push_back(repeat[k]);
+  }
+  plan.flat = true;
+  const int merged = static_cast<int>(size.size());
+  for (int k = 0; k < count; ++k) {
+    plan.stride[k].resize(merged);
+    int64_t stride = 1;
+    for (int i = 0; i < merged; ++i) {
+      plan.stride[k][merged - 1 - i] = repeats[k][i] ? 0 : stride;
+      plan.flat = plan.flat && !repeats[k][i];
+      if (!repeats[k][i]) stride *= size[i];
+    }
+  }
+  std::reverse(size.begin(), size.end());
+  plan.size = size;
+  absl::StatusOr<Shape> checked = Shape::Make(shape);
+  if (!checked.ok()) return std::nullopt;
+  plan.shape = *std::move(checked);
+  return plan;
+}
+
+void RunElementStep(const ElementStep& step, const void* const* in, void* out, Workers* workers) {
+  workers->ParallelFor(step.n, step.grain,
+                       [&](int64_t begin, int64_t end) { RunRange(step, in, out, begin, end); });
+}
+
+bool ChooseLoop(ElementOp op, DataType in, DataType out, ElementStep* step) {
+  const bool half = (in == DataType::kHalf || in == DataType::kBfloat16);
+  step->loop = FindElementLoop(op, in);
+  if (step->loop != nullptr) return true;
+  if (!half) return false;
+  step->loop = FindElementLoop(op, DataType::kFloat);
+  step->converts = true;
+  step->widen.fill(FindCastLoop(in, DataType::kFloat));
+  if (out == in) step->narrow = FindCastLoop(DataType::kFloat, in);
+  return step->loop != nullptr;
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,26 @@
+#include "plugin/cpu/elementwise/element_op.h"
+
+#include "plugin/cpu/isa.h"
+
+namespace tenon::cpu {
+
+#define TENON_DECLARE(ISA)                               \
+  ElementLoop FindArith_##ISA(ElementOp op, DataType t); \
+  ElementLoop FindMath_##ISA(ElementOp op, DataType t);  \
+  ElementLoop FindCast_##ISA(DataType from, DataType to);
+TENON_DECLARE(sse2)
+TENON_DECLARE(avx2)
+TENON_DECLARE(avx512)
+ElementLoop FindSlow(ElementOp op, DataType t);  // slow_loops.cc
+
+ElementLoop FindElementLoop(ElementOp op, DataType t) {
+  if (ElementLoop loop = SelectIsa(FindArith_sse2, FindArith_avx2, FindArith_avx512)(op, t)) return loop;
+  if (ElementLoop loop = SelectIsa(FindMath_sse2, FindMath_avx2, FindMath_avx512)(op, t)) return loop;
+  return FindSlow(op, t);
+}
+
+ElementLoop FindCastLoop(DataType from, DataType to) {
+  return SelectIsa(FindCast_sse2, FindCast_avx2, FindCast_avx512)(from, to);
+}
+
+}  // namespace tenon::cpu

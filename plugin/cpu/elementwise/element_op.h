@@ -1,0 +1,45 @@
+// The inner loops of elementwise ops: contiguous operands of equal length, one function per operation and type.
+//
+// Broadcasting, half precision and threads are the driver's (broadcast.h): it brings every operand into this form.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/dtype.h"
+
+namespace tenon::cpu {
+
+enum class ElementOp : uint8_t {
+  // One operand, of any number type.
+  kNeg, kAbs, kSquare, kSign, kRelu, kRelu6,
+  // One operand, floating.
+  kLeakyRelu, kSqrt, kRsqrt, kReciprocal, kFloor, kCeil, kRint,
+  kExp, kExpm1, kLog, kLog1p, kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kTanh, kAsinh, kAcosh, kAtanh,
+  kErf, kErfc, kSigmoid, kElu, kSelu, kSoftplus, kSoftsign, kLgamma,
+  // One operand, other results: bool, or bits.
+  kIsNan, kIsInf, kIsFinite, kLogicalNot, kInvert,
+  // Two operands.
+  kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kSquaredDifference, kDivNoNan, kMulNoNan, kPow, kAtan2,
+  kFloorDiv, kFloorMod, kTruncateDiv, kTruncateMod, kXdivy, kXlogy, kXlog1py,
+  kLogicalAnd, kLogicalOr, kBitwiseAnd, kBitwiseOr, kBitwiseXor, kLeftShift, kRightShift,
+  // Two operands, the result is bool.
+  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kApproximateEqual,
+  // Gradients, operands in the order of the op's inputs.
+  kReluGrad, kRelu6Grad, kLeakyReluGrad, kEluGrad, kSeluGrad, kSoftplusGrad, kSoftsignGrad,
+  kTanhGrad, kSigmoidGrad, kSqrtGrad, kRsqrtGrad, kReciprocalGrad,
+  // Three operands.
+  kSelect, kClip,
+};
+
+// in[k]: operand k, n elements, no alignment asked for. `out` may be one of the operands. `param` is the operation's own number
+// (LeakyRelu's alpha), else ignored.
+using ElementLoop = void (*)(const void* const* in, void* out, int64_t n, float param);
+
+// The loop for elements of type `t` (of the first operand after Select's condition), chosen for this machine; null where there
+// is none. Half and bfloat16 have none of their own but for moves: use float and convert.
+ElementLoop FindElementLoop(ElementOp op, DataType t);
+
+// Loops that convert between two real or bool types (half and bfloat16 included), C's rules, floats to bool by != 0. Null for others.
+ElementLoop FindCastLoop(DataType from, DataType to);
+
+}  // namespace tenon::cpu

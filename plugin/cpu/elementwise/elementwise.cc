@@ -1,0 +1,323 @@
+// The elementwise ops: a table from op to loop, and the few ops that need a look at their operands.
+#include <algorithm>
+#include <cstring>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/elementwise/broadcast.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+
+namespace tenon::cpu {
+namespace {
+
+struct Row {
+  const char* name;
+  ElementOp op;
+  int operands;
+};
+
+constexpr Row kRows[] = {
+    {"Abs", ElementOp::kAbs, 1},
+    {"Neg", ElementOp::kNeg, 1},
+    {"Square", ElementOp::kSquare, 1},
+    {"Sign", ElementOp::kSign, 1},
+    {"Relu", ElementOp::kRelu, 1},
+    {"Relu6", ElementOp::kRelu6, 1},
+    {"Sqrt", ElementOp::kSqrt, 1},
+    {"Rsqrt", ElementOp::kRsqrt, 1},
+    {"Reciprocal", ElementOp::kReciprocal, 1},
+    {"Inv", ElementOp::kReciprocal, 1},
+    {"Floor", ElementOp::kFloor, 1},
+    {"Ceil", ElementOp::kCeil, 1},
+    {"Rint", ElementOp::kRint, 1},
+    {"Exp", ElementOp::kExp, 1},
+    {"Expm1", ElementOp::kExpm1, 1},
+    {"Log", ElementOp::kLog, 1},
+    {"Log1p", ElementOp::kLog1p, 1},
+    {"Sin", ElementOp::kSin, 1},
+    {"Cos", ElementOp::kCos, 1},
+    {"Tan", ElementOp::kTan, 1},
+    {"Asin", ElementOp::kAsin, 1},
+    {"Acos", ElementOp::kAcos, 1},
+    {"Atan", ElementOp::kAtan, 1},
+    {"Sinh", ElementOp::kSinh, 1},
+    {"Cosh", ElementOp::kCosh, 1},
+    {"Tanh", ElementOp::kTanh, 1},
+    {"Asinh", ElementOp::kAsinh, 1},
+    {"Acosh", ElementOp::kAcosh, 1},
+    {"Atanh", ElementOp::kAtanh, 1},
+    {"Erf", ElementOp::kErf, 1},
+    {"Erfc", ElementOp::kErfc, 1},
+    {"Lgamma", ElementOp::kLgamma, 1},
+    {"Sigmoid", ElementOp::kSigmoid, 1},
+    {"Elu", ElementOp::kElu, 1},
+    {"Selu", ElementOp::kSelu, 1},
+    {"Softplus", ElementOp::kSoftplus, 1},
+    {"Softsign", ElementOp::kSoftsign, 1},
+    {"IsNan", ElementOp::kIsNan, 1},
+    {"IsInf", ElementOp::kIsInf, 1},
+    {"IsFinite", ElementOp::kIsFinite, 1},
+    {"LogicalNot", ElementOp::kLogicalNot, 1},
+    {"Invert", ElementOp::kInvert, 1},
+    {"Add", ElementOp::kAdd, 2},
+    {"AddV2", ElementOp::kAdd, 2},
+    {"Sub", ElementOp::kSub, 2},
+    {"Mul", ElementOp::kMul, 2},
+    {"Div", ElementOp::kDiv, 2},
+    {"RealDiv", ElementOp::kDiv, 2},
+    {"Maximum", ElementOp::kMaximum, 2},
+    {"Minimum", ElementOp::kMinimum, 2},
+    {"SquaredDifference", ElementOp::kSquaredDifference, 2},
+    {"DivNoNan", ElementOp::kDivNoNan, 2},
+    {"MulNoNan", ElementOp::kMulNoNan, 2},
+    {"Pow", ElementOp::kPow, 2},
+    {"Atan2", ElementOp::kAtan2, 2},
+    {"FloorDiv", ElementOp::kFloorDiv, 2},
+    {"FloorMod", ElementOp::kFloorMod, 2},
+    {"TruncateDiv", ElementOp::kTruncateDiv, 2},
+    {"TruncateMod", ElementOp::kTruncateMod, 2},
+    {"Mod", ElementOp::kTruncateMod, 2},
+    {"Xdivy", ElementOp::kXdivy, 2},
+    {"Xlogy", ElementOp::kXlogy, 2},
+    {"Xlog1py", ElementOp::kXlog1py, 2},
+    {"LogicalAnd", ElementOp::kLogicalAnd, 2},
+    {"LogicalOr", ElementOp::kLogicalOr, 2},
+    {"BitwiseAnd", ElementOp::kBitwiseAnd, 2},
+    {"BitwiseOr", ElementOp::kBitwiseOr, 2},
+    {"BitwiseXor", ElementOp::kBitwiseXor, 2},
+    {"LeftShift", ElementOp::kLeftShift, 2},
+    {"RightShift", ElementOp::kRightShift, 2},
+    {"Equal", ElementOp::kEqual, 2},
+    {"NotEqual", ElementOp::kNotEqual, 2},
+    {"Less", ElementOp::kLess, 2},
+    {"LessEqual", ElementOp::kLessEqual, 2},
+    {"Greater", ElementOp::kGreater, 2},
+    {"GreaterEqual", ElementOp::kGreaterEqual, 2},
+    {"ReluGrad", ElementOp::kReluGrad, 2},
+    {"Relu6Grad", ElementOp::kRelu6Grad, 2},
+    {"EluGrad", ElementOp::kEluGrad, 2},
+    {"SeluGrad", ElementOp::kSeluGrad, 2},
+    {"SoftplusGrad", ElementOp::kSoftplusGrad, 2},
+    {"SoftsignGrad", ElementOp::kSoftsignGrad, 2},
+    {"TanhGrad", ElementOp::kTanhGrad, 2},
+    {"SigmoidGrad", ElementOp::kSigmoidGrad, 2},
+    {"SqrtGrad", ElementOp::kSqrtGrad, 2},
+    {"RsqrtGrad", ElementOp::kRsqrtGrad, 2},
+    {"ReciprocalGrad", ElementOp::kReciprocalGrad, 2},
+    {"InvGrad", ElementOp::kReciprocalGrad, 2},
+    {"SelectV2", ElementOp::kSelect, 3},
+};
+
+const Row* FindRow(std::string_view name) {
+  static const auto* rows = [] {
+    auto* map = new absl::flat_hash_map<std::string_view, const Row*>;
+    for (const Row& row : kRows) map->emplace(row.name, &row);
+    return map;
+  }();
+  auto it = rows->find(name);
+  return it == rows->end() ? nullptr : it->second;
+}
+
+template <typename T>
+absl::Status RefuseZero(const void* second, int64_t n) {
+  const T* b = static_cast<const T*>(second);
+  if (std::find(b, b + n, T{0}) == b + n) return absl::OkStatus();
+  return absl::InvalidArgumentError("integer division by zero");
+}
+template <typename T>
+absl::Status RefuseNegative(const void* second, int64_t n) {
+  const T* b = static_cast<const T*>(second);
+  const T* bad = std::find_if(b, b + n, [](T e) { return e < 0; });
+  if (bad == b + n) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("integers cannot be raised to the negative power ", static_cast<int64_t>(*bad)));
+}
+
+using Check = absl::Status (*)(const void*, int64_t);
+
+Check FindCheck(ElementOp op, DataType t) {
+  if (op == ElementOp::kPow) {
+    if (t == DataType::kInt8) return RefuseNegative<int8_t>;
+    if (t == DataType::kInt16) return RefuseNegative<int16_t>;
+    if (t == DataType::kInt32) return RefuseNegative<int32_t>;
+    return t == DataType::kInt64 ? RefuseNegative<int64_t> : nullptr;
+  }
+  const bool divides = op == ElementOp::kDiv || op == ElementOp::kFloorDiv || op == ElementOp::kFloorMod ||
+                       op == ElementOp::kTruncateDiv || op == ElementOp::kTruncateMod;
+  if (!divides || !HasType(kIntTypes, t)) return nullptr;
+  switch (DataTypeSize(t)) {
+    case 1:
+      return RefuseZero<uint8_t>;
+    case 2:
+      return RefuseZero<uint16_t>;
+    case 4:
+      return RefuseZero<uint32_t>;
+    default:
+      return RefuseZero<uint64_t>;
+  }
+}
+
+absl::Status PrepareRow(Prepare& p) {
+  const Row* row = FindRow(p.op().name);
+  if (row == nullptr) return p.Unimplemented("no CPU kernel");
+  ElementSpec spec{row->op};
+  if (row->operands == 2) spec.check = FindCheck(row->op, p.input_type(1));
+  return PrepareElementwise(p, spec, row->operands);
+}
+
+// With incompatible_shape_error off, shapes that do not broadcast are simply not equal.
+absl::Status PrepareEquality(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const bool strict, p.AttrBool("incompatible_shape_error"));
+  const Shape shapes[] = {p.input_shape(0), p.input_shape(1)};
+  if (strict || BroadcastPlan::Make(shapes).has_value()) return PrepareRow(p);
+  const bool answer = p.op().name == "NotEqual";
+  p.set_output_shape(0, Shape());
+  p.set_output_value(0, Tensor::CopyOf(DataType::kBool, Shape(), &answer, 1));
+  return absl::OkStatus();
+}
+
+// Integers are round already.
+absl::Status PrepareRound(Prepare& p) {
+  if (!HasType(kIntTypes, p.input_type(0))) return PrepareElementwise(p, {ElementOp::kRint}, 1);
+  p.set_output_shape(0, p.input_shape(0));
+  p.Alias(0, 0);
+  return absl::OkStatus();
+}
+
+absl::Status PrepareLeakyRelu(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const float alpha, p.AttrFloat("alpha"));
+  return PrepareElementwise(p, {ElementOp::kLeakyRelu, alpha}, 1);
+}
+
+absl::Status PrepareLeakyReluGrad(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const float alpha, p.AttrFloat("alpha"));
+  return PrepareElementwise(p, {ElementOp::kLeakyReluGrad, alpha}, 2);
+}
+
+absl::Status PrepareApproximateEqual(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const float tolerance, p.AttrFloat("tolerance"));
+  if (!(p.input_shape(0) == p.input_shape(1))) return p.Invalid("the shapes must be equal");
+  return PrepareElementwise(p, {ElementOp::kApproximateEqual, tolerance}, 2);
+}
+
+// The condition is a scalar, has the operands' shape, or chooses whole rows.
+absl::Status PrepareSelect(Prepare& p) {
+  const Shape& condition = p.input_shape(0);
+  const Shape& then = p.input_shape(1);
+  if (!(then == p.input_shape(2))) return p.Invalid("'then' and 'else' must have equal shapes");
+  Shape spread = condition;
+  if (condition.rank() == 1 && then.rank() >= 1 && condition.dim(0) == then.dim(0)) {
+    for (int d = 1; d < then.rank(); ++d) spread.push_back(1);
+  } else if (condition.rank() != 0 && !(condition == then)) {
+    return p.Invalid("the condition must be a scalar, a vector of 'then's first dimension, or of its shape");
+  }
+  const Shape shapes[] = {spread, then, then};
+  return PrepareElementwise(p, {ElementOp::kSelect}, shapes);
+}
+
+absl::Status PrepareClip(Prepare& p) {
+  const Shape& x = p.input_shape(0);
+  for (int k = 1; k < 3; ++k) {
+    if (p.input_shape(k).num_elements() != 1 && !(p.input_shape(k) == x)) {
+      return p.Invalid("the bounds must be scalars or have the tensor's shape");
+    }
+  }
+  const Shape shapes[] = {x, p.input_shape(1) == x ? x : Shape(), p.input_shape(2) == x ? x : Shape()};
+  return PrepareElementwise(p, {ElementOp::kClip}, shapes);
+}
+
+struct AddNState {
+  ElementStep step;
+  int inputs = 0;
+};
+
+// Block by block, so that the running sum stays in the cache.
+absl::Status RunAddN(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const AddNState*>(state);
+  Workers alone(1);
+  args.workers->ParallelFor(s.step.n, s.step.grain, [&](int64_t begin, int64_t end) {
+    constexpr int64_t kBlock = 2048;
+    for (int64_t i = begin; i < end; i += kBlock) {
+      ElementStep block = s.step;
+      block.n = std::min(kBlock, end - i);
+      char* out = static_cast<char*>(args.out[0]) + i * s.step.out_size;
+      const void* sum = static_cast<const char*>(args.in[0]) + i * s.step.out_size;
+      for (int k = 1; k < s.inputs; ++k) {
+        const void* operands[2] = {sum, static_cast<const char*>(args.in[k]) + i * s.step.out_size};
+        RunElementStep(block, operands, out, &alone);
+        sum = out;
+      }
+    }
+  });
+  return absl::OkStatus();
+}
+
+absl::Status PrepareAddN(Prepare& p) {
+  const Shape& shape = p.input_shape(0);
+  p.set_output_shape(0, shape);
+  for (int k = 1; k < p.num_inputs(); ++k) {
+    if (!(p.input_shape(k) == shape)) return p.Invalid("all inputs must have equal shapes");
+  }
+  if (p.num_inputs() == 1) {
+    p.Alias(0, 0);
+    return absl::OkStatus();
+  }
+  auto state = std::make_shared<AddNState>();
+  ElementStep& step = state->step;
+  const DataType type = p.output_type(0);
+  if (!ChooseLoop(ElementOp::kAdd, type, type, &step)) return p.Unimplemented("no CPU kernel for this type");
+  const Shape both[] = {shape, shape};
+  step.plan = *BroadcastPlan::Make(both);
+  step.operands = 2;
+  step.n = shape.num_elements();
+  step.in_size.fill(static_cast<int64_t>(DataTypeSize(type)));
+  step.out_size = step.in_size[0];
+  step.grain = GrainFor(step.out_size * (p.num_inputs() + 1));
+  state->inputs = p.num_inputs();
+  p.AllowInPlace(0, 0);
+  p.set_run(&RunAddN, std::move(state));
+  return absl::OkStatus();
+}
+
+PrepareFn PrepareOf(const Row& row) {
+  return row.op == ElementOp::kEqual || row.op == ElementOp::kNotEqual ? &PrepareEquality : &PrepareRow;
+}
+
+// Every type for which there is a loop.
+uint64_t TypesOf(ElementOp op) {
+  uint64_t types = 0;
+  for (int i = 1; i <= static_cast<int>(DataType::kUint4); ++i) {
+    ElementStep step;
+    const DataType t = static_cast<DataType>(i);
+    if (ChooseLoop(op, t, t, &step)) types |= TypeBit(t);
+  }
+  return types;
+}
+
+std::vector<CpuKernelSpec> MakeSpecs() {
+  std::vector<CpuKernelSpec> specs;
+  for (const Row& row : kRows) {
+    CpuKernelSpec spec{row.name, {{"T", TypesOf(row.op)}}, PrepareOf(row)};
+    const bool logical = row.op == ElementOp::kLogicalAnd || row.op == ElementOp::kLogicalOr || row.op == ElementOp::kLogicalNot;
+    if (logical) spec.constraints.clear();
+    specs.push_back(spec);
+  }
+  specs.push_back({"Round", {{"T", TypesOf(ElementOp::kRint) | kIntTypes}}, PrepareRound});
+  specs.push_back({"LeakyRelu", {{"T", kFloatTypes}}, PrepareLeakyRelu});
+  specs.push_back({"LeakyReluGrad", {{"T", kFloatTypes}}, PrepareLeakyReluGrad});
+  specs.push_back({"ApproximateEqual", {{"T", TypesOf(ElementOp::kApproximateEqual)}}, PrepareApproximateEqual});
+  specs.push_back({"Select", {{"T", TypesOf(ElementOp::kSelect)}}, PrepareSelect});
+  specs.push_back({"ClipByValue", {{"T", TypesOf(ElementOp::kClip)}}, PrepareClip});
+  specs.push_back({"AddN", {{"T", kNumberTypes}}, PrepareAddN});
+  specs.push_back({"Cast", {}, PrepareCast});
+  return specs;
+}
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> ElementwiseKernels() {
+  static const auto* specs = new std::vector<CpuKernelSpec>(MakeSpecs());
+  return *specs;
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,284 @@
+// Element loops that gain nothing from vectors: integer division and power, complex numbers.
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "plugin/cpu/elementwise/element_op.h"
+
+namespace tenon::cpu {
+namespace {
+
+template <typename T>
+using Unsigned = std::make_unsigned_t<T>;
+
+// Division with the two cases that trap or are undefined in C++: by zero (checked before, 0 here) and of the lowest number by -1
+// (wraps). The quotient is rounded toward zero.
+template <typename T>
+T Quotient(T a, T b) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return static_cast<T>(Unsigned<T>{0} - static_cast<Unsigned<T>>(a));
+  }
+  return static_cast<T>(a / b);
+}
+template <typename T>
+T Remainder(T a, T b) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return 0;
+  }
+  return static_cast<T>(a % b);
+}
+
+struct TruncateDiv {
+  template <typename T>
+  static T Do(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) return std::trunc(a / b);
+    else return Quotient(a, b);
+  }
+};
+struct FloorDiv {
+  template <typename T>
+  static T Do(T a, T b) {
+    const T q = Quotient(a, b);
+    if constexpr (std::is_signed_v<T>) {
+      if (Remainder(a, b) != 0 && (a < 0) != (b < 0)) return static_cast<T>(q - 1);
+    }
+    return q;
+  }
+};
+struct TruncateMod {
+  template <typename T>
+  static T Do(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) return std::fmod(a, b);
+    else return Remainder(a, b);
+  }
+};
+struct FloorMod {
+  template <typename T>
+  static T Do(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T r = std::fmod(a, b);
+      return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    } else {
+      const T r = Remainder(a, b);
+      if constexpr (std::is_signed_v<T>) {
+        if (r != 0 && (r < 0) != (b < 0)) return static_cast<T>(r + b);
+      }
+      return r;
+    }
+  }
+};
+// Squares and multiplies modulo 2^bits; negative exponents are refused before.
+struct IntPow {
+  template <typename T>
+  static T Do(T a, T b) {
+    uint64_t base = static_cast<uint64_t>(a);
+    uint64_t result = 1;
+    for (uint64_t e = b < 0 ? 0 : static_cast<uint64_t>(b); e != 0; e >>= 1) {
+      if (e & 1) result *= base;
+      base *= base;
+    }
+    return static_cast<T>(result);
+  }
+};
+// Counts outside of [0, width) act as the nearest inside.
+template <typename T>
+int ShiftCount(T b) {
+  constexpr int kLast = static_cast<int>(sizeof(T)) * 8 - 1;
+  if (b < 0) return 0;
+  return static_cast<uint64_t>(b) > static_cast<uint64_t>(kLast) ? kLast : static_cast<int>(b);
+}
+struct LeftShift {
+  template <typename T>
+  static T Do(T a, T b) {
+    return static_cast<T>(static_cast<uint64_t>(a) << ShiftCount(b));
+  }
+};
+struct RightShift {
+  template <typename T>
+  static T Do(T a, T b) {
+    return static_cast<T>(a >> ShiftCount(b));
+  }
+};
+
+template <typename Op, typename T, typename R = T>
+void Binary(const void* const* in, void* out, int64_t n, float) {
+  const T* a = static_cast<const T*>(in[0]);
+  const T* b = static_cast<const T*>(in[1]);
+  R* r = static_cast<R*>(out);
+  for (int64_t i = 0; i < n; ++i) r[i] = Op::Do(a[i], b[i]);
+}
+template <typename Op, typename T>
+void Unary(const void* const* in, void* out, int64_t n, float) {
+  const T* a = static_cast<const T*>(in[0]);
+  T* r = static_cast<T*>(out);
+  for (int64_t i = 0; i < n; ++i) r[i] = Op::Do(a[i]);
+}
+
+template <typename Op>
+ElementLoop Ints(DataType t) {
+  switch (t) {
+    case DataType::kInt8: return &Binary<Op, int8_t>;
+    case DataType::kUint8: return &Binary<Op, uint8_t>;
+    case DataType::kInt16: return &Binary<Op, int16_t>;
+    case DataType::kUint16: return &Binary<Op, uint16_t>;
+    case DataType::kInt32: return &Binary<Op, int32_t>;
+    case DataType::kUint32: return &Binary<Op, uint32_t>;
+    case DataType::kInt64: return &Binary<Op, int64_t>;
+    case DataType::kUint64: return &Binary<Op, uint64_t>;
+    default: return nullptr;
+  }
+}
+template <typename Op>
+ElementLoop IntsAndFloats(DataType t) {
+  if (t == DataType::kFloat) return &Binary<Op, float>;
+  if (t == DataType::kDouble) return &Binary<Op, double>;
+  return Ints<Op>(t);
+}
+
+#define TENON_COMPLEX1(NAME, EXPR)                \
+  struct NAME {                                   \
+    template <typename C>                         \
+    static C Do(C a) {                            \
+      using R [[maybe_unused]] = typename C::value_type; \
+      return EXPR;                                \
+    }                                             \
+  };
+#define TENON_COMPLEX2(NAME, EXPR) \
+  struct NAME {                    \
+    template <typename C>          \
+    static auto Do(C a, C b) {     \
+      return EXPR;                 \
+    }                              \
+  };
+TENON_COMPLEX1(CNeg, -a)
+TENON_COMPLEX1(CSquare, a* a)
+TENON_COMPLEX1(CSign, a == C(0) ? C(0) : a / std::abs(a))
+TENON_COMPLEX1(CSqrt, std::sqrt(a))
+TENON_COMPLEX1(CRsqrt, C(1) / std::sqrt(a))
+TENON_COMPLEX1(CReciprocal, C(1) / a)
+TENON_COMPLEX1(CExp, std::exp(a))
+TENON_COMPLEX1(CExpm1, std::exp(a) - C(1))
+TENON_COMPLEX1(CLog, std::log(a))
+TENON_COMPLEX1(CLog1p, std::log(a + C(1)))
+TENON_COMPLEX1(CSin, std::sin(a))
+TENON_COMPLEX1(CCos, std::cos(a))
+TENON_COMPLEX1(CTan, std::tan(a))
+TENON_COMPLEX1(CAsin, std::asin(a))
+TENON_COMPLEX1(CAcos, std::acos(a))
+TENON_COMPLEX1(CAtan, std::atan(a))
+TENON_COMPLEX1(CSinh, std::sinh(a))
+TENON_COMPLEX1(CCosh, std::cosh(a))
+TENON_COMPLEX1(CTanh, std::tanh(a))
+TENON_COMPLEX1(CAsinh, std::asinh(a))
+TENON_COMPLEX1(CAcosh, std::acosh(a))
+TENON_COMPLEX1(CAtanh, std::atanh(a))
+TENON_COMPLEX1(CSigmoid, C(1) / (C(1) + std::exp(-a)))
+TENON_COMPLEX1(CRint, C(std::rint(a.real()), std::rint(a.imag())))
+TENON_COMPLEX2(CAdd, a + b)
+TENON_COMPLEX2(CSub, a - b)
+TENON_COMPLEX2(CMul, a* b)
+TENON_COMPLEX2(CDiv, a / b)
+TENON_COMPLEX2(CDivNoNan, b == C(0) ? C(0) : a / b)
+TENON_COMPLEX2(CMulNoNan, b == C(0) ? C(0) : a * b)
+TENON_COMPLEX2(CSquaredDifference, std::conj(a - b) * (a - b))
+TENON_COMPLEX2(CPow, b == C(0) ? C(1) : std::pow(a, b))
+TENON_COMPLEX2(CXdivy, a == C(0) ? C(0) : a / b)
+TENON_COMPLEX2(CXlogy, a == C(0) ? C(0) : a * std::log(b))
+TENON_COMPLEX2(CXlog1py, a == C(0) ? C(0) : a * std::log(b + C(1)))
+TENON_COMPLEX2(CEqual, a == b)
+TENON_COMPLEX2(CNotEqual, a != b)
+TENON_COMPLEX2(CTanhGrad, b*(C(1) - std::conj(a * a)))
+TENON_COMPLEX2(CSigmoidGrad, b* std::conj(a*(C(1) - a)))
+TENON_COMPLEX2(CSqrtGrad, C(0.5) * b / std::conj(a))
+TENON_COMPLEX2(CRsqrtGrad, C(-0.5) * b * std::conj(a * a * a))
+TENON_COMPLEX2(CReciprocalGrad, -b * std::conj(a * a))
+
+template <typename C>
+void ComplexSelect(const void* const* in, void* out, int64_t n, float) {
+  const bool* c = static_cast<const bool*>(in[0]);
+  for (int64_t i = 0; i < n; ++i) {
+    const void* from = static_cast<const C*>(in[c[i] ? 1 : 2]) + i;
+    std::memcpy(static_cast<C*>(out) + i, from, sizeof(C));
+  }
+}
+template <typename C>
+void ComplexApproximateEqual(const void* const* in, void* out, int64_t n, float param) {
+  const C* a = static_cast<const C*>(in[0]);
+  const C* b = static_cast<const C*>(in[1]);
+  for (int64_t i = 0; i < n; ++i) static_cast<bool*>(out)[i] = std::abs(a[i] - b[i]) < param;
+}
+
+template <typename C>
+ElementLoop FindComplex(ElementOp op) {
+  switch (op) {
+    case ElementOp::kNeg: return &Unary<CNeg, C>;
+    case ElementOp::kSquare: return &Unary<CSquare, C>;
+    case ElementOp::kSign: return &Unary<CSign, C>;
+    case ElementOp::kSqrt: return &Unary<CSqrt, C>;
+    case ElementOp::kRsqrt: return &Unary<CRsqrt, C>;
+    case ElementOp::kReciprocal: return &Unary<CReciprocal, C>;
+    case ElementOp::kExp: return &Unary<CExp, C>;
+    case ElementOp::kExpm1: return &Unary<CExpm1, C>;
+    case ElementOp::kLog: return &Unary<CLog, C>;
+    case ElementOp::kLog1p: return &Unary<CLog1p, C>;
+    case ElementOp::kSin: return &Unary<CSin, C>;
+    case ElementOp::kCos: return &Unary<CCos, C>;
+    case ElementOp::kTan: return &Unary<CTan, C>;
+    case ElementOp::kAsin: return &Unary<CAsin, C>;
+    case ElementOp::kAcos: return &Unary<CAcos, C>;
+    case ElementOp::kAtan: return &Unary<CAtan, C>;
+    case ElementOp::kSinh: return &Unary<CSinh, C>;
+    case ElementOp::kCosh: return &Unary<CCosh, C>;
+    case ElementOp::kTanh: return &Unary<CTanh, C>;
+    case ElementOp::kAsinh: return &Unary<CAsinh, C>;
+    case ElementOp::kAcosh: return &Unary<CAcosh, C>;
+    case ElementOp::kAtanh: return &Unary<CAtanh, C>;
+    case ElementOp::kSigmoid: return &Unary<CSigmoid, C>;
+    case ElementOp::kRint: return &Unary<CRint, C>;
+    case ElementOp::kAdd: return &Binary<CAdd, C>;
+    case ElementOp::kSub: return &Binary<CSub, C>;
+    case ElementOp::kMul: return &Binary<CMul, C>;
+    case ElementOp::kDiv: return &Binary<CDiv, C>;
+    case ElementOp::kDivNoNan: return &Binary<CDivNoNan, C>;
+    case ElementOp::kMulNoNan: return &Binary<CMulNoNan, C>;
+    case ElementOp::kSquaredDifference: return &Binary<CSquaredDifference, C>;
+    case ElementOp::kPow: return &Binary<CPow, C>;
+    case ElementOp::kXdivy: return &Binary<CXdivy, C>;
+    case ElementOp::kXlogy: return &Binary<CXlogy, C>;
+    case ElementOp::kXlog1py: return &Binary<CXlog1py, C>;
+    case ElementOp::kEqual: return &Binary<CEqual, C, bool>;
+    case ElementOp::kNotEqual: return &Binary<CNotEqual, C, bool>;
+    case ElementOp::kApproximateEqual: return &ComplexApproximateEqual<C>;
+    case ElementOp::kTanhGrad: return &Binary<CTanhGrad, C>;
+    case ElementOp::kSigmoidGrad: return &Binary<CSigmoidGrad, C>;
+    case ElementOp::kSqrtGrad: return &Binary<CSqrtGrad, C>;
+    case ElementOp::kRsqrtGrad: return &Binary<CRsqrtGrad, C>;
+    case ElementOp::kReciprocalGrad: return &Binary<CReciprocalGrad, C>;
+    case ElementOp::kSelect: return &ComplexSelect<C>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+ElementLoop FindSlow(ElementOp op, DataType t) {
+  if (t == DataType::kComplex64) return FindComplex<std::complex<float>>(op);
+  if (t == DataType::kComplex128) return FindComplex<std::complex<double>>(op);
+  switch (op) {
+    case ElementOp::kDiv:
+    case ElementOp::kTruncateDiv: return IntsAndFloats<TruncateDiv>(t);
+    case ElementOp::kFloorDiv: return Ints<FloorDiv>(t);
+    case ElementOp::kTruncateMod: return IntsAndFloats<TruncateMod>(t);
+    case ElementOp::kFloorMod: return IntsAndFloats<FloorMod>(t);
+    case ElementOp::kPow: return Ints<IntPow>(t);
+    case ElementOp::kLeftShift: return Ints<LeftShift>(t);
+    case ElementOp::kRightShift: return Ints<RightShift>(t);
+    default: return nullptr;
+  }
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,197 @@
+// The inner loops against the C library in double precision: 2 ulp for float, and the rules for special values.
+#include "plugin/cpu/elementwise/element_op.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "plugin/cpu/elementwise/broadcast.h"
+#include "plugin/cpu/workers.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// Distance of `got` from the exact value, in units of the last place of the float nearest to it.
+double UlpError(float got, double exact) {
+  if (std::isnan(exact)) return std::isnan(got) ? 0 : 1e9;
+  const float rounded = static_cast<float>(exact);
+  if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : 1e9;
+  if (std::abs(exact) < 1.2e-38) return std::abs(got) <= 1.2e-38 ? 0 : 1e9;
+  int exponent;
+  std::frexp(exact, &exponent);
+  return std::abs(static_cast<double>(got) - exact) / std::ldexp(1.0, exponent - 24);
+}
+
+struct UnaryCase {
+  const char* name;
+  ElementOp op;
+  double (*exact)(double);
+  double low, high;
+};
+
+class UnaryUlp : public testing::TestWithParam<UnaryCase> {};
+
+TEST_P(UnaryUlp, FloatWithinTwoUlp) {
+  const UnaryCase& c = GetParam();
+  std::vector<float> x;
+  constexpr int kSteps = 20011;
+  for (int i = 0; i <= kSteps; ++i) x.push_back(static_cast<float>(c.low + (c.high - c.low) * i / kSteps));
+  for (double m = 1e-30; m < 1; m *= 1.7) {
+    for (double v : {m, -m}) {
+      if (v > c.low && v < c.high) x.push_back(static_cast<float>(v));
+    }
+  }
+  x.push_back(kNan);
+  std::vector<float> got(x.size());
+  const void* in[] = {x.data()};
+  FindElementLoop(c.op, DataType::kFloat)(in, got.data(), static_cast<int64_t>(x.size()), 0);
+  double worst = 0;
+  float at = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double error = UlpError(got[i], c.exact(x[i]));
+    if (error > worst) {
+      worst = error;
+      at = x[i];
+    }
+  }
+  EXPECT_LE(worst, 2.0) << c.name << " at " << at;
+  RecordProperty("worst_ulp", std::to_string(worst));
+  if (std::getenv("TENON_SHOW_ULP") != nullptr) std::printf("%-10s %.3f ulp at %g\n", c.name, worst, at);
+}
+
+TEST_P(UnaryUlp, DoubleCloseToTheLibrary) {
+  const UnaryCase& c = GetParam();
+  std::vector<double> x;
+  for (int i = 0; i <= 1001; ++i) x.push_back(c.low + (c.high - c.low) * i / 1001);
+  std::vector<double> got(x.size());
+  const void* in[] = {x.data()};
+  FindElementLoop(c.op, DataType::kDouble)(in, got.data(), static_cast<int64_t>(x.size()), 0);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double want = c.exact(x[i]);
+    EXPECT_NEAR(got[i], want, 1e-14 * std::abs(want) + 1e-15) << c.name << "(" << x[i] << ")";
+  }
+}
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double Elu(double x) { return x < 0 ? std::expm1(x) : x; }
+double Selu(double x) { return 1.0507009873554804 * (x < 0 ? 1.6732632423543772 * std::expm1(x) : x); }
+double Softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+double Rsqrt(double x) { return 1 / std::sqrt(x); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Elements, UnaryUlp,
+    testing::Values(UnaryCase{"Exp", ElementOp::kExp, std::exp, -87, 88.7}, UnaryCase{"Expm1", ElementOp::kExpm1, std::expm1, -20, 88},
+                    UnaryCase{"Log", ElementOp::kLog, std::log, 1e-6, 100}, UnaryCase{"Log1p", ElementOp::kLog1p, std::log1p, -0.999, 50},
+                    UnaryCase{"Sin", ElementOp::kSin, std::sin, -100, 100}, UnaryCase{"Cos", ElementOp::kCos, std::cos, -100, 100},
+                    UnaryCase{"Tan", ElementOp::kTan, std::tan, -10, 10}, UnaryCase{"Asin", ElementOp::kAsin, std::asin, -1, 1},
+                    UnaryCase{"Acos", ElementOp::kAcos, std::acos, -1, 1}, UnaryCase{"Atan", ElementOp::kAtan, std::atan, -50, 50},
+                    UnaryCase{"Sinh", ElementOp::kSinh, std::sinh, -88, 88}, UnaryCase{"Cosh", ElementOp::kCosh, std::cosh, -88, 88},
+                    UnaryCase{"Tanh", ElementOp::kTanh, std::tanh, -11, 11}, UnaryCase{"Asinh", ElementOp::kAsinh, std::asinh, -50, 50},
+                    UnaryCase{"Acosh", ElementOp::kAcosh, std::acosh, 1, 50}, UnaryCase{"Atanh", ElementOp::kAtanh, std::atanh, -0.999, 0.999},
+                    UnaryCase{"Erf", ElementOp::kErf, std::erf, -5, 5}, UnaryCase{"Erfc", ElementOp::kErfc, std::erfc, -5, 9},
+                    UnaryCase{"Sigmoid", ElementOp::kSigmoid, Sigmoid, -80, 80}, UnaryCase{"Elu", ElementOp::kElu, Elu, -20, 20},
+                    UnaryCase{"Selu", ElementOp::kSelu, Selu, -20, 20}, UnaryCase{"Softplus", ElementOp::kSoftplus, Softplus, -80, 80},
+                    UnaryCase{"Rsqrt", ElementOp::kRsqrt, Rsqrt, 1e-6, 100}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+std::vector<float> RunFloat(ElementOp op, std::vector<float> x) {
+  std::vector<float> out(x.size());
+  const void* in[] = {x.data()};
+  FindElementLoop(op, DataType::kFloat)(in, out.data(), static_cast<int64_t>(x.size()), 0);
+  return out;
+}
+
+TEST(ElementLoops, SpecialValues) {
+  for (int64_t length : {1, 19}) {
+    const std::vector<float> exp = RunFloat(ElementOp::kExp, std::vector<float>(length, kInf));
+    EXPECT_EQ(exp.back(), kInf);
+    EXPECT_EQ(RunFloat(ElementOp::kExp, std::vector<float>(length, -kInf)).back(), 0.0f);
+    EXPECT_TRUE(std::isnan(RunFloat(ElementOp::kRelu, std::vector<float>(length, kNan)).back()));
+    EXPECT_TRUE(std::isnan(RunFloat(ElementOp::kSign, std::vector<float>(length, kNan)).back()));
+    EXPECT_EQ(RunFloat(ElementOp::kRsqrt, std::vector<float>(length, -0.0f)).back(), -kInf);
+    EXPECT_EQ(RunFloat(ElementOp::kRint, std::vector<float>(length, 2.5f)).back(), 2.0f);
+    EXPECT_EQ(RunFloat(ElementOp::kSigmoid, std::vector<float>(length, -kInf)).back(), 0.0f);
+    EXPECT_EQ(RunFloat(ElementOp::kSoftplus, std::vector<float>(length, kInf)).back(), kInf);
+  }
+}
+
+TEST(ElementLoops, HalfRoundTripsEveryValue) {
+  for (DataType type : {DataType::kHalf, DataType::kBfloat16}) {
+    std::vector<uint16_t> all(65536), back(65536);
+    for (int i = 0; i < 65536; ++i) all[i] = static_cast<uint16_t>(i);
+    std::vector<float> wide(65536);
+    const void* in[] = {all.data()};
+    FindCastLoop(type, DataType::kFloat)(in, wide.data(), 65536, 0);
+    const void* wide_in[] = {wide.data()};
+    FindCastLoop(DataType::kFloat, type)(wide_in, back.data(), 65536, 0);
+    for (int i = 0; i < 65536; ++i) {
+      if (!std::isnan(wide[i])) EXPECT_EQ(back[i], all[i]);
+    }
+  }
+}
+
+TEST(ElementLoops, IntegerDivisionNeverTraps) {
+  const std::vector<int32_t> a = {7, -7, 7, -7, std::numeric_limits<int32_t>::min(), 1};
+  const std::vector<int32_t> b = {2, 2, -2, -2, -1, 0};
+  std::vector<int32_t> out(a.size());
+  const void* in[] = {a.data(), b.data()};
+  FindElementLoop(ElementOp::kFloorDiv, DataType::kInt32)(in, out.data(), 6, 0);
+  EXPECT_EQ((std::vector<int32_t>(out.begin(), out.begin() + 4)), (std::vector<int32_t>{3, -4, -4, 3}));
+  FindElementLoop(ElementOp::kFloorMod, DataType::kInt32)(in, out.data(), 6, 0);
+  EXPECT_EQ((std::vector<int32_t>(out.begin(), out.begin() + 4)), (std::vector<int32_t>{1, 1, -1, -1}));
+}
+
+// Every pair of shapes against index arithmetic.
+TEST(Broadcast, AgreesWithIndexing) {
+  const std::vector<std::pair<Shape, Shape>> cases = {
+      {{}, {}},           {{5}, {}},         {{2, 3}, {3}},      {{2, 1}, {1, 3}},          {{2, 3, 4}, {3, 1}},
+      {{4, 1, 5}, {2, 1}}, {{700, 3}, {700, 1}}, {{3, 700}, {700}}, {{3, 700}, {3, 1}},     {{0, 3}, {1}},
+      {{2, 1, 3, 1}, {1, 5, 1, 60}}, {{1, 2000}, {2000, 1}},
+  };
+  Workers workers(2);
+  for (const auto& [sa, sb] : cases) {
+    const Shape shapes[] = {sa, sb};
+    auto plan = BroadcastPlan::Make(shapes);
+    ASSERT_TRUE(plan.has_value());
+    std::vector<float> a(sa.num_elements()), b(sb.num_elements());
+    for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i);
+    for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i) * 0.5f;
+    ElementStep step;
+    ASSERT_TRUE(ChooseLoop(ElementOp::kSub, DataType::kFloat, DataType::kFloat, &step));
+    step.plan = *plan;
+    step.operands = 2;
+    step.n = plan->shape.num_elements();
+    step.in_size.fill(4);
+    step.out_size = 4;
+    step.grain = 100;
+    std::vector<float> out(step.n);
+    const void* in[] = {a.data(), b.data()};
+    RunElementStep(step, in, out.data(), &workers);
+    const int rank = plan->shape.rank();
+    for (int64_t i = 0; i < step.n; ++i) {
+      int64_t rest = i, ia = 0, ib = 0, pa = 1, pb = 1;
+      for (int d = rank - 1; d >= 0; --d) {
+        const int64_t at = rest % plan->shape.dim(d);
+        rest /= plan->shape.dim(d);
+        const int da = d - (rank - sa.rank()), db = d - (rank - sb.rank());
+        if (da >= 0) {
+          ia += sa.dim(da) == 1 ? 0 : at * pa;
+          pa *= sa.dim(da);
+        }
+        if (db >= 0) {
+          ib += sb.dim(db) == 1 ? 0 : at * pb;
+          pb *= sb.dim(db);
+        }
+      }
+      ASSERT_EQ(out[i], a[ia] - b[ib]) << sa.ToString() << " " << sb.ToString() << " at " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::cpu
