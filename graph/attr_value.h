@@ -32,7 +32,7 @@ std::string_view AttrKindName(AttrKind kind);
 // A name with attributes of its own: the value of a `func` attribute.
 struct FuncAttr {
   std::string_view name;
-  std::string_view attrs_wire;  // the NameAttrList's `attr` map entries, raw
+  std::string_view attrs_wire;  // the NameAttrList itself, raw: the name and the `attr` map entries
 };
 
 // A cheap view; valid as long as the bytes behind it (a graph's storage, or the string that made it).

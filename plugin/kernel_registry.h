@@ -42,6 +42,7 @@ struct KernelDef {
 
   const CpuKernelSpec* cpu = nullptr;  // built-in kernels
   PluginKernelFns fns;                 // plug-in kernels
+  std::shared_ptr<const void> builder; // what a plug-in may still hold a pointer to
 };
 
 class KernelRegistry {

@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-// The node that a kernel is made for; views must outlive the kernel.
+// The node that a kernel is made for.
 struct KernelNode {
   std::string_view name;
   const OpDef* op = nullptr;
@@ -22,6 +22,7 @@ struct KernelNode {
   std::string node_def_wire;              // serialized NodeDef
   std::vector<std::string> input_names;   // "node:port" as the graph has them
   std::string device_name;                // full name
+  int graph_def_version = 0;              // producer
 };
 
 // Which inputs and outputs of a node lie in host memory for this kernel: by HostMemory declarations, by type (string, resource)
@@ -39,17 +40,20 @@ struct ComputeArgs {
   int64_t step_id = 0;
   uint64_t frame_id = 0;
   int64_t iter_id = 0;
+  double timeout_s = 60;         // for an asynchronous kernel's done callback and for deferred work
 };
 
 class PluginKernel {
  public:
   // Runs create_func. Errors: the plug-in's code and text + "[[{{node n}}]]".
+  // What the node's views point to must outlive the kernel.
   static absl::StatusOr<std::unique_ptr<PluginKernel>> Create(std::shared_ptr<const KernelDef> kernel, KernelNode node,
                                                               Device* device);
   virtual ~PluginKernel() = default;  // delete_func
 
   // Enqueues (device) or runs (host) the computation; thread-safe. The first failure that the kernel reported wins; a missing output
-  // is INTERNAL "Missing 0-th output from {{node n}}"; exceptions become INTERNAL. An async kernel is waited for.
+  // is INTERNAL "Missing 0-th output from {{node n}}"; exceptions become INTERNAL. An async kernel, and work that a kernel deferred,
+  // is waited for: DEADLINE_EXCEEDED after timeout_s.
   virtual absl::Status Compute(const ComputeArgs& args) = 0;
   virtual const MemoryTypes& memory() const = 0;
 };

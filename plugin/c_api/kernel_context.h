@@ -1,0 +1,63 @@
+// What stands behind TF_OpKernelConstruction and TF_OpKernelContext.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/plugin_kernel.h"
+#include "tensorflow/c/kernels.h"
+
+namespace tenon {
+
+// A plug-in's kernel as its contexts see it: constant for the kernel's life.
+struct KernelInfo {
+  std::shared_ptr<const KernelDef> def;
+  KernelNode node;
+  std::string name;  // of the node; NUL-terminated for plug-ins and signal handlers
+  MemoryTypes memory;
+  Device* device = nullptr;  // null: the host, also when the executor passed its CPU device
+};
+
+}  // namespace tenon
+
+struct TF_OpKernelConstruction {
+  const tenon::KernelInfo* kernel = nullptr;
+  absl::Status status;  // the first failure
+};
+
+struct TF_AsyncOpKernelDoneCallback {
+  TF_OpKernelContext* context = nullptr;
+};
+
+// One execution. Contexts are recycled, never freed while a plug-in may still call back.
+struct TF_OpKernelContext {
+  const tenon::KernelInfo* kernel = nullptr;
+  const tenon::ComputeArgs* args = nullptr;
+  absl::InlinedVector<bool, 8> output_set;
+  TF_AsyncOpKernelDoneCallback done_callback;
+
+  // For an asynchronous kernel: its own share of inputs and outputs, which stays valid when the
+  // host stops waiting.
+  std::vector<tenon::Tensor> own_inputs;
+  std::vector<tenon::Tensor> own_outputs;
+  tenon::ComputeArgs own_args;
+
+  std::atomic<bool> failed{false};
+  std::atomic<int64_t> deferred{0};
+  absl::Mutex mutex;
+  absl::Status status ABSL_GUARDED_BY(mutex);  // the first failure
+  bool done ABSL_GUARDED_BY(mutex) = false;    // of an asynchronous kernel
+
+  void Fail(absl::Status failure) {
+    absl::MutexLock lock(&mutex);
+    if (status.ok()) status = std::move(failure);
+    failed = !status.ok();
+  }
+  int num_inputs() const { return static_cast<int>(args->inputs.size()); }
+  int num_outputs() const { return static_cast<int>(args->outputs.size()); }
+};

@@ -1,0 +1,201 @@
+// Outputs and scratch memory of a kernel's execution.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "graph/c_api/c_api_internal.h"
+#include "graph/status_macros.h"
+#include "plugin/c_api/kernel_context.h"
+
+namespace tenon {
+namespace {
+
+const KernelInfo& Info(TF_OpKernelContext* ctx) { return *ctx->kernel; }
+
+absl::StatusOr<Shape> ShapeFromC(const int64_t* dims, int num_dims) {
+  if (num_dims < 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat("a tensor cannot have ", num_dims, " dimensions"));
+  return Shape::Make(absl::MakeConstSpan(dims, num_dims));
+}
+
+// Memory of the kernel's device, or of the host.
+absl::StatusOr<Tensor> NewTensor(TF_OpKernelContext* ctx, DataType dtype, Shape shape,
+                                 bool on_host) {
+  Device* device = Info(ctx).device;
+  if (on_host || device == nullptr) return Tensor::Allocate(dtype, std::move(shape));
+  if (!IsMemcpyable(dtype)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a ", DataTypeName(dtype), " tensor cannot be in device memory"));
+  }
+  TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(dtype, shape));
+  TENON_ASSIGN_OR_RETURN(BufferRef buffer, device->Allocate(bytes));
+  return Tensor(dtype, std::move(shape), std::move(buffer));
+}
+
+absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index) {
+  const int num_outputs = ctx->num_outputs();
+  if (index < 0 || index >= num_outputs) {
+    return absl::InternalError(absl::StrCat("allocate_output with bad index=", index,
+                                            " num_outputs=", num_outputs,
+                                            " kernel=", Info(ctx).name));
+  }
+  if (IsRef(Info(ctx).node.types->outputs[index])) {
+    return absl::InternalError(absl::StrCat(
+        "allocate_output with ref type. index=", index,
+        " type=", DataTypeName(Info(ctx).node.types->outputs[index]), " kernel=", Info(ctx).name));
+  }
+  if (ctx->output_set[index]) {
+    return absl::InternalError(
+        absl::StrFormat("allocate_output on same index multiple times. index = %d "
+                        "mutable_output(index) = %p kernel=%s",
+                        index, ctx->args->outputs[index].data(), Info(ctx).name));
+  }
+  return absl::OkStatus();
+}
+
+TF_Tensor* PutOutput(TF_OpKernelContext* ctx, int index, Tensor tensor) {
+  ctx->args->outputs[index] = tensor;
+  ctx->output_set[index] = true;
+  return NewTensorHandle(std::move(tensor));
+}
+
+absl::StatusOr<TF_Tensor*> AllocateOutput(TF_OpKernelContext* ctx, int index,
+                                          absl::StatusOr<Shape> shape) {
+  TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, index));
+  TENON_RETURN_IF_ERROR(shape.status());
+  TENON_ASSIGN_OR_RETURN(Tensor tensor,
+                         NewTensor(ctx, Info(ctx).node.types->outputs[index], *std::move(shape),
+                                   Info(ctx).memory.output_on_host[index]));
+  return PutOutput(ctx, index, std::move(tensor));
+}
+
+// Whether the input's buffer may become the output: nothing else reads it, and it has the output's
+// type, size and place.
+bool CanForward(TF_OpKernelContext* ctx, int input, int output, int64_t elements) {
+  const Tensor& t = ctx->args->inputs[input];
+  const KernelInfo& info = Info(ctx);
+  return t.initialized() && !IsRef(info.node.types->inputs[input]) &&
+         t.dtype() == info.node.types->outputs[output] && t.num_elements() == elements &&
+         info.memory.input_on_host[input] == info.memory.output_on_host[output] &&
+         t.buffer()->unique();
+}
+
+absl::StatusOr<TF_Tensor*> ForwardOrAllocate(TF_OpKernelContext* ctx,
+                                             absl::Span<const int> candidates, int output,
+                                             absl::StatusOr<Shape> shape, int* forwarded) {
+  TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, output));
+  TENON_RETURN_IF_ERROR(shape.status());
+  for (const int input : candidates) {
+    if (input < 0 || input >= ctx->num_inputs())
+      return absl::OutOfRangeError("input index out of range");
+  }
+  const int64_t elements = shape->num_elements();
+  for (const int input : candidates) {
+    if (!CanForward(ctx, input, output, elements)) continue;
+    if (forwarded != nullptr) *forwarded = input;
+    return PutOutput(ctx, output, ctx->args->inputs[input].Reshaped(*std::move(shape)));
+  }
+  return AllocateOutput(ctx, output, std::move(shape));
+}
+
+absl::StatusOr<TF_Tensor*> AllocateTemp(TF_OpKernelContext* ctx, TF_DataType dtype,
+                                        absl::StatusOr<Shape> shape,
+                                        const TF_AllocatorAttributes* attrs) {
+  if (attrs != nullptr && attrs->struct_size == 0) {
+    return absl::InvalidArgumentError(
+        "TF_AllocatorAttributes struct size member must be set to "
+        "TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE");
+  }
+  TENON_RETURN_IF_ERROR(shape.status());
+  if (!IsKnownDataType(dtype))
+    return absl::InvalidArgumentError(
+        absl::StrCat("no tensor can have type ", static_cast<int>(dtype)));
+  TENON_ASSIGN_OR_RETURN(Tensor tensor, NewTensor(ctx, DataTypeFromC(dtype), *std::move(shape),
+                                                  attrs != nullptr && attrs->on_host != 0));
+  return NewTensorHandle(std::move(tensor));
+}
+
+absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) {
+  if (i < 0 || i >= ctx->num_outputs()) return absl::OutOfRangeError("output index out of range");
+  if (tensor == nullptr)
+    return absl::InvalidArgumentError(
+        absl::StrCat("output ", i, " cannot be set to a NULL tensor"));
+  const DataType declared = Info(ctx).node.types->outputs[i];
+  if (ctx->output_set[i] || IsRef(declared)) {
+    return absl::InternalError(
+        absl::StrCat("output ", i, " of kernel ", Info(ctx).name,
+                     IsRef(declared) ? " is a reference and cannot be set" : " is set already"));
+  }
+  Tensor value = tensor->tensor;
+  if (value.dtype() != declared) {
+    // TensorFlow passes the bytes on unseen. That is right for types of one size only.
+    if (DataTypeSize(value.dtype()) != DataTypeSize(declared) ||
+        IsMemcpyable(value.dtype()) != IsMemcpyable(declared)) {
+      return absl::InternalError(absl::StrCat(
+          "output ", i, " of kernel ", Info(ctx).name, " is declared ", DataTypeName(declared),
+          " and was set to a ", DataTypeName(value.dtype()), " tensor"));
+    }
+    value = Tensor(declared, value.shape(), value.buffer());
+  }
+  ctx->args->outputs[i] = std::move(value);
+  ctx->output_set[i] = true;
+  return absl::OkStatus();
+}
+
+// The handle, or null and the error in `status`.
+TF_Tensor* HandleToC(const absl::StatusOr<TF_Tensor*>& handle, TF_Status* status) {
+  StatusToC(handle.status(), status);
+  return handle.ok() ? *handle : nullptr;
+}
+
+}  // namespace
+}  // namespace tenon
+
+extern "C" {
+
+TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* context, int index, TF_DataType,
+                             const int64_t* dims, int num_dims, size_t, TF_Status* status) {
+  return tenon::HandleToC(tenon::AllocateOutput(context, index, tenon::ShapeFromC(dims, num_dims)),
+                          status);
+}
+
+TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* context,
+                                           const int* candidate_input_indices,
+                                           int num_candidate_input_indices, int output_index,
+                                           const int64_t* output_dims, int output_num_dims,
+                                           int* forwarded_input, TF_Status* status) {
+  if (forwarded_input != nullptr) *forwarded_input = -1;
+  const auto candidates =
+      absl::MakeConstSpan(candidate_input_indices, std::max(0, num_candidate_input_indices));
+  return tenon::HandleToC(
+      tenon::ForwardOrAllocate(context, candidates, output_index,
+                               tenon::ShapeFromC(output_dims, output_num_dims), forwarded_input),
+      status);
+}
+
+TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF_DataType dtype, const int64_t* dims,
+                           int num_dims, TF_AllocatorAttributes* alloc_attrs, TF_Status* status) {
+  return tenon::HandleToC(
+      tenon::AllocateTemp(context, dtype, tenon::ShapeFromC(dims, num_dims), alloc_attrs), status);
+}
+
+void TF_SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor, TF_Status* status) {
+  tenon::StatusToC(tenon::SetOutput(ctx, i, tensor), status);
+}
+
+TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+  if (i < 0 || i >= ctx->num_outputs()) {
+    tenon::StatusToC(absl::OutOfRangeError("output index out of range"), status);
+    return nullptr;
+  }
+  if (!ctx->output_set[i]) {
+    tenon::StatusToC(absl::FailedPreconditionError(absl::StrCat("output ", i, " is not allocated")),
+                     status);
+    return nullptr;
+  }
+  tenon::ClearStatus(status);
+  return tenon::NewTensorHandle(ctx->args->outputs[i]);
+}
+
+}  // extern "C"

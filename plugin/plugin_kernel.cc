@@ -1,0 +1,256 @@
+#include "plugin/plugin_kernel.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/status_macros.h"
+#include "plugin/c_api/kernel_context.h"
+#include "plugin/callback_scope.h"
+
+namespace tenon {
+namespace {
+
+// Marks the flattened tensors of the arguments that the kernel declared; returns those names that
+// are no argument.
+absl::Status MarkDeclared(const KernelDef& kernel, const KernelNode& node, MemoryTypes* memory) {
+  std::vector<std::string_view> unknown;
+  for (const std::string& name : kernel.host_memory_args) {
+    bool found = false;
+    for (size_t i = 0; i < node.op->inputs.size(); ++i) {
+      if (node.op->inputs[i].name != name) continue;
+      TENON_ASSIGN_OR_RETURN(const auto range,
+                             InputRange(*node.op, *node.attrs, static_cast<int>(i)));
+      for (int k = range.first; k < range.second; ++k) memory->input_on_host[k] = true;
+      found = true;
+    }
+    for (size_t i = 0; i < node.op->outputs.size(); ++i) {
+      if (node.op->outputs[i].name != name) continue;
+      TENON_ASSIGN_OR_RETURN(const auto range,
+                             OutputRange(*node.op, *node.attrs, static_cast<int>(i)));
+      for (int k = range.first; k < range.second; ++k) memory->output_on_host[k] = true;
+      found = true;
+    }
+    if (!found) unknown.push_back(name);
+  }
+  if (unknown.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("HostMemory args '", absl::StrJoin(unknown, "', '"),
+                   "' not found in OpDef: ", node.op->name, " (node '", node.name, "')"));
+}
+
+void MarkListed(const AttrSet& attrs, std::string_view attr,
+                absl::InlinedVector<bool, 8>* on_host) {
+  const AttrValue* value = attrs.Find(attr);
+  if (value == nullptr || value->kind() != AttrKind::kList) return;
+  const absl::StatusOr<std::vector<int64_t>> list = value->AsIntList();
+  if (!list.ok()) return;
+  for (const int64_t i : *list) {
+    if (i >= 0 && i < static_cast<int64_t>(on_host->size())) (*on_host)[i] = true;
+  }
+}
+
+bool AlwaysOnHost(DataType type) {
+  return BaseType(type) == DataType::kString || BaseType(type) == DataType::kResource;
+}
+
+std::string NodeSuffix(const KernelInfo& info) {
+  return absl::StrCat("\n\t [[{{node ", info.name, "}}]] (op ", info.node.op->name, ", kernel ",
+                      info.def->class_name, info.def->plugin.empty() ? "" : " of plug-in ",
+                      info.def->plugin, ")");
+}
+
+absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
+  if (status.ok() || absl::StrContains(status.message(), "[[{{node ")) return status;
+  absl::Status named(status.code(), absl::StrCat(status.message(), NodeSuffix(info)));
+  status.ForEachPayload(
+      [&named](std::string_view key, const absl::Cord& value) { named.SetPayload(key, value); });
+  return named;
+}
+
+// A plug-in may call back into a context that the host gave up on: it then finds no inputs and no
+// outputs.
+const ComputeArgs kAbandoned;
+
+class PluginKernelImpl final : public PluginKernel {
+ public:
+  explicit PluginKernelImpl(KernelInfo info) : info_(std::move(info)) {}
+  ~PluginKernelImpl() override;
+
+  absl::Status Construct();
+  absl::Status Compute(const ComputeArgs& args) override;
+  const MemoryTypes& memory() const override { return info_.memory; }
+
+ private:
+  TF_OpKernelContext* TakeContext();
+  void GiveContext(TF_OpKernelContext* context);
+  absl::Status ComputeSync(TF_OpKernelContext* context, const ComputeArgs& args);
+  absl::Status ComputeAsync(TF_OpKernelContext* context, const ComputeArgs& args);
+  absl::Status Result(TF_OpKernelContext* context);
+  absl::Status TimedOut(const char* what, double timeout_s) const;
+
+  KernelInfo info_;
+  void* kernel_ = nullptr;
+  bool constructed_ = false;
+  absl::Mutex mutex_;
+  std::vector<TF_OpKernelContext*> idle_ ABSL_GUARDED_BY(mutex_);
+};
+
+absl::Status PluginKernelImpl::Construct() {
+  const PluginKernelFns& fns = info_.def->fns;
+  TF_OpKernelConstruction construction{&info_, {}};
+  absl::Status called = absl::OkStatus();
+  if (fns.create != nullptr) {
+    called = CallPlugin(info_.def->plugin.c_str(), "create_func", info_.name.c_str(),
+                        [&] { kernel_ = fns.create(&construction); });
+  }
+  constructed_ = called.ok();  // delete_func is owed also after a reported failure
+  return WithNode(called.ok() ? construction.status : called, info_);
+}
+
+PluginKernelImpl::~PluginKernelImpl() {
+  const PluginKernelFns& fns = info_.def->fns;
+  if (constructed_ && fns.destroy != nullptr) {
+    CallPlugin(info_.def->plugin.c_str(), "delete_func", info_.name.c_str(), [&] {
+      fns.destroy(kernel_);
+    }).IgnoreError();
+  }
+  absl::MutexLock lock(&mutex_);
+  for (TF_OpKernelContext* context : idle_) delete context;
+}
+
+TF_OpKernelContext* PluginKernelImpl::TakeContext() {
+  absl::MutexLock lock(&mutex_);
+  if (idle_.empty()) {
+    auto* context = new TF_OpKernelContext;
+    context->kernel = &info_;
+    context->done_callback.context = context;
+    return context;
+  }
+  TF_OpKernelContext* context = idle_.back();
+  idle_.pop_back();
+  return context;
+}
+
+void PluginKernelImpl::GiveContext(TF_OpKernelContext* context) {
+  context->args = &kAbandoned;
+  absl::MutexLock lock(&mutex_);
+  idle_.push_back(context);
+}
+
+absl::Status PluginKernelImpl::Compute(const ComputeArgs& args) {
+  TF_OpKernelContext* context = TakeContext();
+  context->output_set.assign(args.outputs.size(), false);
+  if (context->failed.exchange(false)) {
+    absl::MutexLock lock(&context->mutex);
+    context->status = absl::OkStatus();
+  }
+  return info_.def->fns.compute_async == nullptr ? ComputeSync(context, args)
+                                                 : ComputeAsync(context, args);
+}
+
+absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) const {
+  return WithNode(absl::DeadlineExceededError(absl::StrCat(what, " within ", timeout_s, " s")),
+                  info_);
+}
+
+// What the plug-in reported, or the first output that it forgot.
+absl::Status PluginKernelImpl::Result(TF_OpKernelContext* context) {
+  if (context->failed) {
+    absl::MutexLock lock(&context->mutex);
+    return WithNode(context->status, info_);
+  }
+  for (size_t i = 0; i < context->output_set.size(); ++i) {
+    if (!context->output_set[i]) {
+      return absl::InternalError(absl::StrCat("Missing ", i, "-th output from {{node ", info_.name,
+                                              "}}", NodeSuffix(info_)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PluginKernelImpl::ComputeSync(TF_OpKernelContext* context, const ComputeArgs& args) {
+  context->args = &args;
+  const absl::Status called =
+      CallPlugin(info_.def->plugin.c_str(), "compute_func", info_.name.c_str(),
+                 [&] { info_.def->fns.compute(kernel_, context); });
+  if (!called.ok()) context->Fail(called);
+  if (context->deferred.load(std::memory_order_acquire) > 0) {
+    const auto none = [context] { return context->deferred.load(std::memory_order_acquire) <= 0; };
+    absl::MutexLock lock(&context->mutex);
+    if (!context->mutex.AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s))) {
+      context->args = &kAbandoned;  // and never recycled
+      return TimedOut("the kernel's deferred work did not end", args.timeout_s);
+    }
+  }
+  absl::Status result = Result(context);
+  GiveContext(context);
+  return result;
+}
+
+absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, const ComputeArgs& args) {
+  context->own_inputs.assign(std::make_move_iterator(args.inputs.begin()),
+                             std::make_move_iterator(args.inputs.end()));
+  context->own_outputs.assign(args.outputs.size(), Tensor());
+  context->own_args = args;
+  context->own_args.inputs = context->own_inputs;
+  context->own_args.outputs = context->own_outputs;
+  context->args = &context->own_args;
+  {
+    absl::MutexLock lock(&context->mutex);
+    context->done = false;
+  }
+  const absl::Status called =
+      CallPlugin(info_.def->plugin.c_str(), "compute_async_func", info_.name.c_str(),
+                 [&] { info_.def->fns.compute_async(kernel_, context, &context->done_callback); });
+  if (!called.ok()) context->Fail(called);
+  const auto finished = [context] {
+    context->mutex.AssertReaderHeld();
+    return context->done && context->deferred.load(std::memory_order_acquire) <= 0;
+  };
+  {
+    absl::MutexLock lock(&context->mutex);
+    // After an exception nobody will call back: do not wait for it.
+    const double wait = called.ok() ? args.timeout_s : 0;
+    if (!context->mutex.AwaitWithTimeout(absl::Condition(&finished), absl::Seconds(wait))) {
+      if (!called.ok()) return WithNode(called, info_);
+      return TimedOut("the kernel did not run its done callback", args.timeout_s);
+    }
+  }
+  absl::Status result = Result(context);
+  std::move(context->own_outputs.begin(), context->own_outputs.end(), args.outputs.begin());
+  context->own_inputs.clear();
+  GiveContext(context);
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node) {
+  MemoryTypes memory;
+  memory.input_on_host.assign(node.types->inputs.size(), false);
+  memory.output_on_host.assign(node.types->outputs.size(), false);
+  for (size_t i = 0; i < node.types->inputs.size(); ++i)
+    memory.input_on_host[i] = AlwaysOnHost(node.types->inputs[i]);
+  for (size_t i = 0; i < node.types->outputs.size(); ++i)
+    memory.output_on_host[i] = AlwaysOnHost(node.types->outputs[i]);
+  TENON_RETURN_IF_ERROR(MarkDeclared(kernel, node, &memory));
+  MarkListed(*node.attrs, "_input_hostmem", &memory.input_on_host);
+  MarkListed(*node.attrs, "_output_hostmem", &memory.output_on_host);
+  return memory;
+}
+
+absl::StatusOr<std::unique_ptr<PluginKernel>> PluginKernel::Create(
+    std::shared_ptr<const KernelDef> kernel, KernelNode node, Device* device) {
+  KernelInfo info;
+  info.name = std::string(node.name);
+  TENON_ASSIGN_OR_RETURN(info.memory, ResolveMemoryTypes(*kernel, node));
+  info.def = std::move(kernel);
+  info.node = std::move(node);
+  info.device = device == nullptr || device->is_host() ? nullptr : device;
+  auto impl = std::make_unique<PluginKernelImpl>(std::move(info));
+  TENON_RETURN_IF_ERROR(impl->Construct());
+  return impl;
+}
+
+}  // namespace tenon
