@@ -296,9 +296,13 @@ int Graph::producer() const { return ParseVersions(versions_).producer; }
 
 std::string Graph::Locate(NodeId n) const {
   const SourcePos at = pos(n);
-  if (at.line != 0) return absl::StrCat(source_name_, ":", at.line, ":", at.column);
-  if (at.offset != 0) return absl::StrCat(source_name_, ":", at.offset);
-  return absl::StrCat("node '", name(n), "'");
+  return at.line == 0 && at.offset == 0 ? absl::StrCat("node '", name(n), "'") : Locate(at);
+}
+
+std::string Graph::Locate(SourcePos pos) const {
+  if (pos.line != 0) return absl::StrCat(source_name_, ":", pos.line, ":", pos.column);
+  if (pos.offset != 0) return absl::StrCat(source_name_, ":", pos.offset);
+  return source_name_;
 }
 
 void Graph::InheritPositions(const Graph& before) {

@@ -62,6 +62,7 @@ struct FunctionEntry {
   std::string_view name;
   std::string_view wire;  // FunctionDef bytes
   const OpDef* signature = nullptr;  // owned by the storage; null if malformed
+  SourcePos pos;
 };
 
 class Graph {
@@ -142,6 +143,7 @@ class Graph {
   const std::string& source_name() const { return source_name_; }  // file name, "<stdin>" or empty
   // "file:line:col" or "file:offset"; the node's name alone when it was made by a pass.
   std::string Locate(NodeId n) const;
+  std::string Locate(SourcePos pos) const;  // the file's name alone for a position that is none
   // Takes the source and the positions of nodes of the same name from the graph that this one was made from; others have none.
   void InheritPositions(const Graph& before);
 

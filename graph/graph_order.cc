@@ -3,33 +3,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/cycles.h"
 #include "graph/graph.h"
 
 namespace tenon {
 namespace {
 
-constexpr size_t kMaxCycleNames = 10;
-
-bool IsLoopEdge(const Graph& graph, NodeId consumer, Output from) {
-  const std::string_view op = graph.op_name(consumer);
-  if (op != "Merge" && op != "RefMerge") return false;
-  const std::string_view producer = graph.op_name(from.node);
-  return producer == "NextIteration" || producer == "RefNextIteration";
-}
-
-// `path` is the depth-first search's stack; the cycle is its part from `start` on.
-absl::Status CycleError(const Graph& graph, const std::vector<NodeId>& path, NodeId start) {
-  const size_t first = std::find(path.begin(), path.end(), start) - path.begin();
-  const size_t length = path.size() - first;
-  std::string text;
-  // The stack goes from consumer to producer; people read the other way.
-  for (size_t i = 0; i < std::min(length, kMaxCycleNames); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : " -> ", "'", graph.name(path[path.size() - 1 - i]), "'");
-  }
-  if (length > kMaxCycleNames) absl::StrAppend(&text, " -> ... (", length, " nodes)");
-  absl::StrAppend(&text, " -> '", graph.name(path.back()), "'");
-  return absl::InvalidArgumentError(
-      absl::StrCat("nodes form a cycle: ", text, "; only a NextIteration may feed back, into a Merge"));
+absl::Status CycleError(const Graph& graph) {
+  const std::vector<std::vector<NodeId>> cycles = FindCycles(graph);
+  return absl::InvalidArgumentError(absl::StrCat("nodes form a cycle: ", cycles.empty() ? "" : DescribeCycle(graph, cycles[0]),
+                                                 "; only a NextIteration may feed back, into a Merge"));
 }
 
 }  // namespace
@@ -54,8 +37,8 @@ absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph) {
       while (i < inputs.size() && descend == kNoNode) {
         const Output from = inputs[i++];
         if (from.node == kNoNode || !graph.alive(from.node) || state[from.node] == kDone) continue;
-        if (IsLoopEdge(graph, n, from)) continue;
-        if (state[from.node] == kOpen) return CycleError(graph, path, from.node);
+        if (IsLoopEdge(graph, from.node, n)) continue;
+        if (state[from.node] == kOpen) return CycleError(graph);
         descend = from.node;
       }
       if (descend != kNoNode) {

@@ -1,0 +1,144 @@
+#include "graph/text_import.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "proto/graph_def.pb.h"
+
+namespace tenon {
+namespace {
+
+namespace gp = google::protobuf;
+
+using ParseInfo = gp::TextFormat::ParseInfoTree;
+
+// TextFormat recurses: nesting beyond this would eat the stack whatever the caller's limit.
+constexpr int64_t kMaxTextDepth = 1000;
+
+class FirstError : public gp::io::ErrorCollector {
+ public:
+  void AddError(int line, gp::io::ColumnNumber column, const std::string& message) override {
+    if (failed_) return;
+    failed_ = true;
+    line_ = line;
+    column_ = column;
+    message_ = message;
+  }
+  void AddWarning(int, gp::io::ColumnNumber, const std::string&) override {}
+
+  int line() const { return line_; }
+  int column() const { return column_; }
+  const std::string& message() const { return message_; }
+
+ private:
+  bool failed_ = false;
+  int line_ = 0;
+  int column_ = 0;
+  std::string message_ = "not a GraphDef in text form";
+};
+
+const gp::FieldDescriptor* NodeField() { return pb::GraphDef::descriptor()->FindFieldByName("node"); }
+const gp::FieldDescriptor* LibraryField() { return pb::GraphDef::descriptor()->FindFieldByName("library"); }
+
+SourcePos ToPos(gp::TextFormat::ParseLocation at) {
+  return {static_cast<uint32_t>(at.line + 1), static_cast<uint32_t>(at.column + 1), 0};
+}
+
+std::vector<SourcePos> NodePositions(const ParseInfo& info, int count) {
+  std::vector<SourcePos> positions(count);
+  for (int i = 0; i < count; ++i) positions[i] = ToPos(info.GetLocation(NodeField(), i));
+  return positions;
+}
+
+std::vector<SourcePos> FunctionPositions(const ParseInfo& info, const pb::GraphDef& graph) {
+  std::vector<SourcePos> positions(graph.library().function_size());
+  const ParseInfo* library = info.GetTreeForNested(LibraryField(), -1);
+  const gp::FieldDescriptor* function = pb::FunctionDefLibrary::descriptor()->FindFieldByName("function");
+  for (size_t i = 0; library != nullptr && i < positions.size(); ++i) {
+    positions[i] = ToPos(library->GetLocation(function, static_cast<int>(i)));
+  }
+  return positions;
+}
+
+// " in node 'x'" where the parser was inside a node when it stopped.
+std::string InNode(const pb::GraphDef& partial, const ParseInfo& info, const FirstError& error) {
+  if (partial.node_size() == 0) return {};
+  const int last = partial.node_size() - 1;
+  const int node_line = info.GetLocation(NodeField(), last).line;
+  const int library_line = info.GetLocation(LibraryField(), -1).line;
+  if (partial.node(last).name().empty() || node_line > error.line() || library_line > node_line) return {};
+  return absl::StrCat(" in node '", partial.node(last).name(), "'");
+}
+
+std::string Serialize(const pb::GraphDef& graph) {
+  std::string wire;
+  gp::io::StringOutputStream stream(&wire);
+  gp::io::CodedOutputStream coded(&stream);
+  // Attributes in one order, so that equal nodes are equal bytes.
+  coded.SetSerializationDeterministic(true);
+  graph.SerializePartialToCodedStream(&coded);
+  coded.Trim();
+  return wire;
+}
+
+}  // namespace
+
+absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name, int64_t max_depth) {
+  if (text.size() > INT_MAX) return absl::InvalidArgumentError(absl::StrCat(name, ": text of more than 2 GiB; use the binary form"));
+  // Our messages are in the status; protobuf would print its own.
+  const gp::LogSilencer silence;
+  FirstError error;
+  ParseInfo info;
+  gp::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  parser.WriteLocationsTo(&info);
+  // The graph itself is the first level.
+  parser.SetRecursionLimit(static_cast<int>(std::clamp<int64_t>(max_depth - 1, 1, kMaxTextDepth)));
+  pb::GraphDef graph;
+  gp::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
+  if (!parser.Parse(&input, &graph)) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ":", error.line() + 1, ":", error.column() + 1, ": ", error.message(),
+                                                   InNode(graph, info, error)));
+  }
+  if (graph.ByteSizeLong() > INT_MAX) return absl::InvalidArgumentError(absl::StrCat(name, ": the graph has more than 2 GiB"));
+  return TextGraph{Serialize(graph), NodePositions(info, graph.node_size()), FunctionPositions(info, graph)};
+}
+
+absl::StatusOr<std::string> PrintGraphText(std::string_view wire) {
+  pb::GraphDef graph;
+  if (wire.size() > INT_MAX) return absl::InvalidArgumentError("the graph has more than 2 GiB: too much for text");
+  const gp::LogSilencer silence;
+  if (!graph.ParsePartialFromArray(wire.data(), static_cast<int>(wire.size()))) {
+    return absl::InvalidArgumentError("the graph's bytes are no GraphDef");
+  }
+  std::string text;
+  gp::TextFormat::Printer printer;
+  if (!printer.PrintToString(graph, &text)) return absl::InternalError("printing the graph as text failed");
+  return text;
+}
+
+bool LooksLikeText(std::string_view bytes) {
+  const std::string_view sample = bytes.substr(0, 4096);
+  if (sample.starts_with("\xef\xbb\xbf")) return true;
+  size_t controls = 0;
+  for (const char c : sample) {
+    const auto b = static_cast<uint8_t>(c);
+    controls += b == 0x7f || (b < 0x20 && (b < '\t' || b > '\r'));
+  }
+  const size_t first = sample.find_first_not_of(" \t\r\n\v\f");
+  if (first == sample.npos) return true;
+  const char c = sample[first];
+  const bool starts_as_text = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '#' || c == '[';
+  // A binary graph has a control byte (a tag or a length) every few dozen bytes.
+  return controls == 0 ? starts_as_text || bytes.size() > 1 : starts_as_text && controls * 128 < sample.size();
+}
+
+}  // namespace tenon

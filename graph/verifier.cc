@@ -1,0 +1,205 @@
+#include "graph/verifier.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "graph/cycles.h"
+#include "graph/versions.h"
+
+namespace tenon {
+namespace {
+
+constexpr NodeId kAfterAllNodes = INT_MAX;
+
+std::string Count(size_t n, std::string_view what) { return absl::StrCat(n, " ", what, n == 1 ? "" : "s"); }
+
+// One sweep over the nodes. Whatever depends on op and attributes alone is found once per NodeKind.
+class Verifier {
+ public:
+  Verifier(const Graph& graph, const VerifyOptions& options, DefectLog* log) : graph_(graph), options_(options), log_(log) {}
+
+  void Run() {
+    CheckVersions();
+    for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+      if (!graph_.alive(n)) continue;
+      CheckName(n);
+      CheckDevice(n);
+      for (const KindDefect& d : KindDefects(graph_.kind(n))) Add(n, d.code, d.message);
+      CheckInputs(n);
+    }
+    CheckCycles();
+  }
+
+ private:
+  void Add(NodeId n, DefectCode code, std::string_view message) { log_->AddNode(graph_, n, code, message); }
+  void CheckVersions();
+  void CheckName(NodeId n);
+  void CheckDevice(NodeId n);
+  const std::vector<KindDefect>& KindDefects(const NodeKind& kind);
+  void CheckInputs(NodeId n);
+  bool CheckSource(NodeId n, size_t i, Output from);
+  void CheckType(NodeId n, size_t i, Output from);
+  void CheckCycles();
+
+  const Graph& graph_;
+  const VerifyOptions& options_;
+  DefectLog* log_;
+  // Only kinds with defects are listed: there are few.
+  absl::flat_hash_map<const NodeKind*, std::vector<KindDefect>> kinds_;
+  const NodeKind* last_kind_ = nullptr;
+  const std::vector<KindDefect>* last_defects_ = nullptr;
+  absl::flat_hash_set<std::string_view> good_devices_;
+};
+
+void Verifier::CheckVersions() {
+  const Versions versions = ParseVersions(graph_.versions_wire());
+  if (!versions.ok) log_->AddFile(graph_, DefectCode::kVersion, "malformed VersionDef");
+  if (versions.producer < 0) {
+    log_->AddFile(graph_, DefectCode::kVersion, absl::StrCat("GraphDef producer version ", versions.producer, " is below 0"));
+  }
+  if (versions.min_consumer > kGraphDefVersion) {
+    log_->AddFile(graph_, DefectCode::kVersion,
+                  absl::StrCat("the graph asks for a reader of GraphDef version ", versions.min_consumer,
+                               " or above; this one reads version ", kGraphDefVersion));
+  }
+  for (const int bad : versions.bad_consumers) {
+    if (bad != kGraphDefVersion) continue;
+    log_->AddFile(graph_, DefectCode::kVersion,
+                  absl::StrCat("the graph excludes readers of GraphDef version ", bad, " (bad_consumers), as this one is"));
+    break;
+  }
+}
+
+void Verifier::CheckName(NodeId n) {
+  const std::string_view name = graph_.name(n);
+  if (!IsNodeName(name, options_.from_file)) {
+    Add(n, DefectCode::kName,
+        "is no node name: it must start with a letter, a digit or '.', and go on with these and '_', '-', '/', '>' or '\\'");
+  }
+  const NodeId first = graph_.FindNode(name);
+  if (first != n) {
+    Add(n, DefectCode::kName, absl::StrCat("a node of this name stands at ", first == kNoNode ? "?" : graph_.Locate(first),
+                                           "; names must be unique"));
+  }
+}
+
+void Verifier::CheckDevice(NodeId n) {
+  const std::string_view device = graph_.device(n);
+  if (device.empty() || good_devices_.contains(device)) return;
+  if (IsDeviceString(device)) {
+    good_devices_.insert(device);
+    return;
+  }
+  Add(n, DefectCode::kDevice,
+      absl::StrCat("'", absl::CHexEscape(device),
+                   "' is no device; '/device:TYPE:0', '/CPU:0' or '/job:localhost/replica:0/task:0/device:TYPE:0' would be"));
+}
+
+const std::vector<KindDefect>& Verifier::KindDefects(const NodeKind& kind) {
+  if (&kind == last_kind_) return *last_defects_;
+  auto [it, added] = kinds_.try_emplace(&kind);
+  if (added) it->second = CheckKind(graph_, kind, options_);
+  last_kind_ = &kind;
+  last_defects_ = &it->second;
+  return it->second;
+}
+
+// Whether the source exists; a hole that the reader made was reported there.
+bool Verifier::CheckSource(NodeId n, size_t i, Output from) {
+  if (from.node == kNoNode && options_.from_file) return false;
+  if (from.node >= 0 && from.node < graph_.num_node_ids() && graph_.alive(from.node)) return true;
+  Add(n, DefectCode::kInput, absl::StrCat("input ", i, " comes from a node that is not in the graph"));
+  return false;
+}
+
+void Verifier::CheckType(NodeId n, size_t i, Output from) {
+  const DataType wanted = graph_.kind(n).types.inputs[i];
+  const DataType given = graph_.output_type(from);
+  if (given == wanted || (!IsRef(wanted) && BaseType(given) == wanted)) return;
+  Add(n, DefectCode::kType, absl::StrCat("input ", i, " ('", graph_.OutputName(from), "') has type ", DataTypeName(given),
+                                         " where ", DataTypeName(wanted), " is expected"));
+}
+
+void Verifier::CheckInputs(NodeId n) {
+  const NodeKind& kind = graph_.kind(n);
+  const bool known = kind.op != nullptr && kind.types_status.ok();
+  const std::span<const Output> inputs = graph_.inputs(n);
+  const auto num_data = static_cast<size_t>(graph_.num_inputs(n));
+  if (known && num_data != kind.types.inputs.size()) {
+    Add(n, DefectCode::kArity, absl::StrCat("has ", Count(num_data, "input"), " where the op takes ", kind.types.inputs.size()));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Output from = inputs[i];
+    if (!CheckSource(n, i, from) || from.is_control()) continue;
+    const NodeKind& producer = graph_.kind(from.node);
+    if (producer.op == nullptr || !producer.types_status.ok()) continue;
+    const size_t outputs = producer.types.outputs.size();
+    if (from.port < 0 || static_cast<size_t>(from.port) >= outputs) {
+      Add(n, DefectCode::kInput, absl::StrCat("input ", i, " is output ", from.port, " of node '", graph_.name(from.node),
+                                              "' (", producer.op_name, "), which has ", Count(outputs, "output")));
+    } else if (known && i < kind.types.inputs.size()) {
+      CheckType(n, i, from);
+    }
+  }
+}
+
+void Verifier::CheckCycles() {
+  if (TopologicalOrder(graph_).ok()) return;
+  for (const std::vector<NodeId>& cycle : FindCycles(graph_)) {
+    Add(cycle.front(), DefectCode::kCycle,
+        absl::StrCat("is part of a cycle: ", DescribeCycle(graph_, cycle), "; only a NextIteration may feed back, into a Merge"));
+  }
+}
+
+}  // namespace
+
+bool IsNodeName(std::string_view name, bool from_file) {
+  if (name.empty()) return false;
+  const char first = name[0];
+  if (!absl::ascii_isalnum(first) && first != '.' && (from_file || first != '_')) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-' || c == '/' || c == '>' || c == '\\';
+  });
+}
+
+void DefectLog::AddNode(const Graph& graph, NodeId node, DefectCode code, std::string_view message) {
+  const std::string name = absl::CHexEscape(graph.name(node));
+  found_.emplace_back(node, Defect{code, graph.Locate(node), name,
+                                   absl::StrCat("node '", name, "' (", absl::CHexEscape(graph.op_name(node)), "): ", message)});
+}
+
+void DefectLog::AddFile(const Graph& graph, DefectCode code, std::string_view message) {
+  found_.emplace_back(kNoNode, Defect{code, graph.source_name(), "", std::string(message)});
+}
+
+void DefectLog::AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node, DefectCode code,
+                            std::string_view message) {
+  const std::string name = absl::CHexEscape(node);
+  found_.emplace_back(kAfterAllNodes, Defect{code, graph.Locate(function.pos), name,
+                                             absl::StrCat("function '", absl::CHexEscape(function.name), "': ", message)});
+}
+
+std::vector<Defect> DefectLog::Take() && {
+  std::stable_sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Defect> defects;
+  defects.reserve(found_.size());
+  for (auto& [node, defect] : found_) defects.push_back(std::move(defect));
+  return defects;
+}
+
+void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* log) {
+  Verifier(graph, options, log).Run();
+  VerifyFunctions(graph, options, log);
+}
+
+std::vector<Defect> Verify(const Graph& graph) {
+  DefectLog log;
+  VerifyGraph(graph, VerifyOptions(), &log);
+  return std::move(log).Take();
+}
+
+}  // namespace tenon

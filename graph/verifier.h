@@ -1,0 +1,58 @@
+// The checks behind Verify and import. Private to graph/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/io.h"
+
+namespace tenon {
+
+// Defects with their place in the file's order.
+class DefectLog {
+ public:
+  // "node 'x' (Op): message"
+  void AddNode(const Graph& graph, NodeId node, DefectCode code, std::string_view message);
+  // About the file as a whole; sorts before all nodes.
+  void AddFile(const Graph& graph, DefectCode code, std::string_view message);
+  // About a function or a node in its body; sorts after all nodes. `node` may be empty.
+  void AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node, DefectCode code,
+                   std::string_view message);
+  size_t size() const { return found_.size(); }
+  // In file order.
+  std::vector<Defect> Take() &&;
+
+ private:
+  std::vector<std::pair<NodeId, Defect>> found_;
+};
+
+struct VerifyOptions {
+  // The graph was just read: holes among the inputs have been reported, and names must be those that a user may give.
+  bool from_file = false;
+  int64_t max_const_bytes = ImportLimits().max_const_bytes;
+};
+
+void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* log);
+
+// Function library: names, signatures and bodies (graph/verify_functions.cc).
+void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog* log);
+
+// What is wrong with an op and its attributes, whatever the node. Message texts name the attribute, not the node.
+struct KindDefect {
+  DefectCode code;
+  std::string message;
+};
+std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind, const VerifyOptions& options);
+
+// Whether `name` may be a node's: letters, digits and ._-/>\ after a letter, digit or dot (or, made by a pass, an underscore).
+bool IsNodeName(std::string_view name, bool from_file);
+
+// Whether a node of a GraphDef may ask for this device: "/job:a/replica:0/task:1/device:APU:2" or parts of it, '*' for any, and
+// "/cpu:0", "CPU:0", "/gpu:0", "GPU:0".
+bool IsDeviceString(std::string_view text);
+
+}  // namespace tenon

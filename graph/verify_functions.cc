@@ -1,0 +1,207 @@
+// Defects of the function library; see verifier.h. Types inside a body depend on the caller's attributes and are not checked here.
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "graph/closest.h"
+#include "graph/verifier.h"
+#include "graph/wire.h"
+
+namespace tenon {
+namespace {
+
+struct BodyNode {
+  std::string_view name;
+  std::string_view op_name;
+  std::string_view device;
+  std::vector<std::string_view> inputs;
+  std::vector<Attr> attrs;
+  const OpDef* op = nullptr;
+};
+
+Attr ParseEntry(std::string_view entry) {
+  Attr attr;
+  WireReader reader(entry);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.type != WireType::kBytes) continue;
+    if (f.number == 1) attr.name = f.bytes;
+    if (f.number == 2) attr.value = AttrValue(f.bytes);
+  }
+  return attr;
+}
+
+BodyNode ParseBodyNode(std::string_view wire) {
+  BodyNode node;
+  WireReader reader(wire);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.type != WireType::kBytes) continue;
+    if (f.number == 1) node.name = f.bytes;
+    if (f.number == 2) node.op_name = f.bytes;
+    if (f.number == 3) node.inputs.push_back(f.bytes);
+    if (f.number == 4) node.device = f.bytes;
+    if (f.number == 5) node.attrs.push_back(ParseEntry(f.bytes));
+  }
+  std::stable_sort(node.attrs.begin(), node.attrs.end(), [](const Attr& a, const Attr& b) { return a.name < b.name; });
+  return node;
+}
+
+// Values like "$T" that the caller fills in: what they are is not known here.
+bool HasPlaceholder(const BodyNode& node) {
+  return std::any_of(node.attrs.begin(), node.attrs.end(),
+                     [](const Attr& a) { return a.value.kind() == AttrKind::kPlaceholder; });
+}
+
+class FunctionVerifier {
+ public:
+  FunctionVerifier(const Graph& graph, const FunctionEntry& function, const VerifyOptions& options, DefectLog* log)
+      : graph_(graph), function_(function), options_(options), log_(log) {}
+
+  void Run() {
+    if (graph_.FindFunction(function_.name) != &function_) {
+      Add({}, DefectCode::kFunction, "another function of this name stands before it; names must be unique");
+    }
+    if (function_.name.empty()) Add({}, DefectCode::kFunction, "has no name");
+    if (function_.signature == nullptr) return Add({}, DefectCode::kFunction, "its signature is no valid OpDef");
+    for (const ArgDef& arg : function_.signature->inputs) args_.emplace(arg.name, &arg);
+    Parse();
+    for (const BodyNode& node : nodes_) CheckNode(node);
+    CheckReturns();
+  }
+
+ private:
+  void Add(std::string_view node, DefectCode code, std::string_view message) {
+    log_->AddFunction(graph_, function_, node, code, message);
+  }
+  void AddNode(const BodyNode& node, DefectCode code, std::string_view message) {
+    Add(node.name, code,
+        absl::StrCat("node '", absl::CHexEscape(node.name), "' (", absl::CHexEscape(node.op_name), "): ", message));
+  }
+
+  void Parse() {
+    WireReader reader(function_.wire);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.number == 3 && f.type == WireType::kBytes) nodes_.push_back(ParseBodyNode(f.bytes));
+      if (f.number == 4 && f.type == WireType::kBytes) returns_.push_back(ParseEntry(f.bytes));
+      if (f.number == 6 && f.type == WireType::kBytes) control_returns_.push_back(ParseEntry(f.bytes));
+    }
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      nodes_[i].op = graph_.FindOp(nodes_[i].op_name);
+      const bool is_new = by_name_.try_emplace(nodes_[i].name, i).second;
+      if (!is_new || args_.contains(nodes_[i].name)) {
+        AddNode(nodes_[i], DefectCode::kName, "another node or argument of the function has this name");
+      }
+    }
+  }
+
+  void CheckNode(const BodyNode& node) {
+    if (!IsNodeName(node.name, /*from_file=*/false)) AddNode(node, DefectCode::kName, "is no node name");
+    if (!IsDeviceString(node.device)) {
+      AddNode(node, DefectCode::kDevice, absl::StrCat("'", absl::CHexEscape(node.device), "' is no device"));
+    }
+    if (!HasPlaceholder(node)) {
+      NodeKind kind;
+      kind.op_name = node.op_name;
+      kind.op = node.op;
+      // Colocation is with nodes of the body, which are not the graph's.
+      std::vector<Attr> attrs = node.attrs;
+      std::erase_if(attrs, [](const Attr& a) { return a.name == "_class"; });
+      kind.attrs = AttrSet(std::move(attrs));
+      for (const KindDefect& d : CheckKind(graph_, kind, options_)) AddNode(node, d.code, d.message);
+    } else if (node.op == nullptr) {
+      AddNode(node, DefectCode::kUnknownOp, "no op and no function has the op's name");
+    }
+    bool control = false;
+    for (const std::string_view input : node.inputs) {
+      const bool is_control = input.starts_with('^');
+      if (control && !is_control) {
+        AddNode(node, DefectCode::kInput, absl::StrCat("data input '", absl::CHexEscape(input), "' follows a control input"));
+      }
+      control |= is_control;
+      const std::string problem = CheckSource(input);
+      if (!problem.empty()) AddNode(node, DefectCode::kInput, problem);
+    }
+  }
+
+  // "argument", "node:result", "node:result:index" or "^node": what is wrong with it, or empty.
+  std::string CheckSource(std::string_view text) const {
+    std::string_view rest = text;
+    const bool control = absl::ConsumePrefix(&rest, "^");
+    const size_t colon = rest.find(':');
+    const std::string_view name = rest.substr(0, colon);
+    if (const auto it = args_.find(name); it != args_.end()) return {};
+    const auto it = by_name_.find(name);
+    if (it == by_name_.end()) {
+      ClosestName closest(name);
+      for (const auto& [other, index] : by_name_) closest.Offer(other);
+      for (const auto& [other, arg] : args_) closest.Offer(other);
+      return absl::StrCat("'", absl::CHexEscape(text), "' names no node and no argument of the function", closest.Hint());
+    }
+    if (control) return {};
+    if (colon == rest.npos) return absl::StrCat("'", absl::CHexEscape(text), "' must say which result: 'node:result:0'");
+    return CheckResult(nodes_[it->second], text, rest.substr(colon + 1));
+  }
+
+  std::string CheckResult(const BodyNode& node, std::string_view text, std::string_view result) const {
+    if (node.op == nullptr) return {};
+    const size_t colon = result.find(':');
+    const std::string_view name = result.substr(0, colon);
+    int index = 0;
+    if (colon != result.npos && (!absl::SimpleAtoi(result.substr(colon + 1), &index) || index < 0)) {
+      return absl::StrCat("'", absl::CHexEscape(text), "' does not end in an index such as ':0'");
+    }
+    const std::vector<ArgDef>& outputs = node.op->outputs;
+    const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const ArgDef& a) { return a.name == name; });
+    if (found == outputs.end()) {
+      return absl::StrCat("'", absl::CHexEscape(text), "': op ", node.op_name, " has no result '", absl::CHexEscape(name), "'");
+    }
+    if (HasPlaceholder(node)) return {};
+    const absl::StatusOr<std::pair<int, int>> range =
+        OutputRange(*node.op, AttrSet(node.attrs), static_cast<int>(found - outputs.begin()));
+    if (!range.ok() || index < range->second - range->first) return {};
+    return absl::StrCat("'", absl::CHexEscape(text), "': result '", name, "' of op ", node.op_name, " has ",
+                        range->second - range->first, " tensors");
+  }
+
+  void CheckReturns() {
+    for (const Attr& entry : returns_) {
+      const std::vector<ArgDef>& outputs = function_.signature->outputs;
+      if (std::none_of(outputs.begin(), outputs.end(), [&](const ArgDef& a) { return a.name == entry.name; })) {
+        Add({}, DefectCode::kFunction, absl::StrCat("'ret' fills '", absl::CHexEscape(entry.name), "', which is no result of it"));
+      }
+      const std::string problem = CheckSource(entry.value.wire());
+      if (!problem.empty()) Add({}, DefectCode::kFunction, absl::StrCat("result '", entry.name, "': ", problem));
+    }
+    for (const ArgDef& output : function_.signature->outputs) {
+      if (std::none_of(returns_.begin(), returns_.end(), [&](const Attr& r) { return r.name == output.name; })) {
+        Add({}, DefectCode::kFunction, absl::StrCat("result '", output.name, "' is not filled by 'ret'"));
+      }
+    }
+    for (const Attr& entry : control_returns_) {
+      if (by_name_.contains(entry.value.wire())) continue;
+      Add({}, DefectCode::kFunction,
+          absl::StrCat("'control_ret' names '", absl::CHexEscape(entry.value.wire()), "', which is no node of it"));
+    }
+  }
+
+  const Graph& graph_;
+  const FunctionEntry& function_;
+  const VerifyOptions& options_;
+  DefectLog* log_;
+  std::vector<BodyNode> nodes_;
+  std::vector<Attr> returns_;  // value: the bytes of a text, not of an AttrValue
+  std::vector<Attr> control_returns_;
+  absl::flat_hash_map<std::string_view, size_t> by_name_;
+  absl::flat_hash_map<std::string_view, const ArgDef*> args_;
+};
+
+}  // namespace
+
+void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog* log) {
+  for (const FunctionEntry& function : graph.functions()) FunctionVerifier(graph, function, options, log).Run();
+}
+
+}  // namespace tenon

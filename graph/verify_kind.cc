@@ -1,0 +1,125 @@
+// Defects of an op and its attributes; see verifier.h.
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "graph/closest.h"
+#include "graph/op_registry.h"
+#include "graph/tensor_proto.h"
+#include "graph/verifier.h"
+#include "graph/wire_check.h"
+
+namespace tenon {
+namespace {
+
+class KindChecker {
+ public:
+  KindChecker(const Graph& graph, const NodeKind& kind, const VerifyOptions& options)
+      : graph_(graph), kind_(kind), options_(options) {}
+
+  std::vector<KindDefect> Run() && {
+    if (kind_.op == nullptr) {
+      AddUnknownOp();
+    } else {
+      CheckOp();
+    }
+    for (const Attr& a : kind_.attrs.all()) CheckValue(a);
+    CheckConst();
+    return std::move(defects_);
+  }
+
+ private:
+  void Add(DefectCode code, std::string message) { defects_.push_back({code, std::move(message)}); }
+
+  void AddUnknownOp() {
+    const std::string_view closest = OpRegistry::Global().Closest(kind_.op_name);
+    const std::string hint = closest.empty() ? "" : absl::StrCat(" (did you mean '", closest, "'?)");
+    Add(DefectCode::kUnknownOp,
+        absl::StrCat("no op and no function is named '", absl::CHexEscape(kind_.op_name), "'", hint));
+  }
+
+  void CheckOp() {
+    for (std::string& message : CheckAttrs(*kind_.op, kind_.attrs)) Add(DefectCode::kAttr, std::move(message));
+    if (defects_.empty() && !kind_.types_status.ok()) Add(DefectCode::kAttr, std::string(kind_.types_status.message()));
+    const int since = kind_.op->deprecated_since;
+    if (since > 0 && graph_.producer() >= since) {
+      Add(DefectCode::kVersion, absl::StrCat("the op is not available from GraphDef version ", since, " on (the graph has ",
+                                             graph_.producer(), "): ", kind_.op->deprecation));
+    }
+  }
+
+  void CheckValue(const Attr& a) {
+    if (a.name == "_class") return CheckClass(a.value);
+    switch (a.value.kind()) {
+      case AttrKind::kTensor: return CheckTensor(a.name, *a.value.AsTensorWire());
+      case AttrKind::kFunc:
+        if (const absl::StatusOr<FuncAttr> func = a.value.AsFunc(); func.ok()) CheckFunction(a.name, func->name);
+        return;
+      case AttrKind::kList: return CheckList(a);
+      default: return;
+    }
+  }
+
+  void CheckList(const Attr& a) {
+    if (a.value.list_kind() == AttrKind::kTensor) {
+      const absl::StatusOr<std::vector<std::string_view>> tensors = a.value.AsTensorWireList();
+      for (size_t i = 0; tensors.ok() && i < tensors->size(); ++i) CheckTensor(a.name, (*tensors)[i]);
+    }
+    if (a.value.list_kind() == AttrKind::kFunc) {
+      const absl::StatusOr<std::vector<FuncAttr>> functions = a.value.AsFuncList();
+      for (size_t i = 0; functions.ok() && i < functions->size(); ++i) CheckFunction(a.name, (*functions)[i].name);
+    }
+  }
+
+  void CheckTensor(std::string_view attr, std::string_view wire) {
+    const absl::Status status = CheckTensorWire(wire, static_cast<size_t>(options_.max_const_bytes));
+    if (status.ok() || absl::IsUnimplemented(status)) return;
+    Add(absl::IsResourceExhausted(status) ? DefectCode::kLimit : DefectCode::kConst,
+        absl::StrCat("attribute '", attr, "': ", status.message()));
+  }
+
+  // An empty name stands for no function.
+  void CheckFunction(std::string_view attr, std::string_view name) {
+    if (name.empty() || graph_.FindFunction(name) != nullptr || OpRegistry::Global().Find(name) != nullptr) return;
+    ClosestName closest(name);
+    for (const FunctionEntry& f : graph_.functions()) closest.Offer(f.name);
+    Add(DefectCode::kFunction, absl::StrCat("attribute '", attr, "' names the function '", absl::CHexEscape(name),
+                                            "', which is not in the library", closest.Hint()));
+  }
+
+  void CheckClass(const AttrValue& value) {
+    const absl::StatusOr<std::vector<std::string_view>> entries = value.AsStringList();
+    if (!entries.ok()) return Add(DefectCode::kAttr, absl::StrCat("attribute '_class' ", entries.status().message()));
+    for (std::string_view entry : *entries) {
+      if (!absl::ConsumePrefix(&entry, "loc:@") || graph_.FindNode(entry) != kNoNode) continue;
+      Add(DefectCode::kColocation,
+          absl::StrCat("attribute '_class' asks to be placed with '", absl::CHexEscape(entry), "', which is no node of the graph"));
+    }
+  }
+
+  void CheckConst() {
+    if (kind_.op_name != "Const" || !defects_.empty()) return;
+    const AttrValue* dtype = kind_.attrs.Find("dtype");
+    const AttrValue* value = kind_.attrs.Find("value");
+    if (dtype == nullptr || value == nullptr) return;
+    const absl::StatusOr<DataType> wanted = dtype->AsType();
+    const absl::StatusOr<std::string_view> wire = value->AsTensorWire();
+    if (!wanted.ok() || !wire.ok()) return;
+    const absl::StatusOr<TensorProtoHeader> header = TensorHeaderFromWire(*wire);
+    if (!header.ok() || header->dtype == *wanted) return;
+    Add(DefectCode::kConst, absl::StrCat("attribute 'value' holds a ", DataTypeName(header->dtype),
+                                         " tensor where attribute 'dtype' says ", DataTypeName(*wanted)));
+  }
+
+  const Graph& graph_;
+  const NodeKind& kind_;
+  const VerifyOptions& options_;
+  std::vector<KindDefect> defects_;
+};
+
+}  // namespace
+
+std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind, const VerifyOptions& options) {
+  return KindChecker(graph, kind, options).Run();
+}
+
+}  // namespace tenon
