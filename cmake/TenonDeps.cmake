@@ -10,6 +10,10 @@ if(NOT result EQUAL 0)
   message(FATAL_ERROR "protobuf and Abseil could not be built; see above")
 endif()
 
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+             "${PROJECT_SOURCE_DIR}/cmake/hidden_deps.sh")
+unset(absl_DIR CACHE)
+
 find_package(Threads REQUIRED)
 find_package(absl REQUIRED CONFIG PATHS "${TENON_DEPS_PREFIX}" NO_DEFAULT_PATH)
 find_package(LibLZMA REQUIRED)

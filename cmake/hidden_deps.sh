@@ -17,8 +17,8 @@ die() { say "error: $*"; exit 1; }
 flags="-fno-gnu-unique -fvisibility=hidden -fvisibility-inlines-hidden"
 case $flavour in
   plain) flags+=" -O2 -DNDEBUG" ;;
-  asan) flags+=" -O1 -g1 -DNDEBUG -fno-omit-frame-pointer -fsanitize=address,undefined" ;;
-  tsan) flags+=" -O1 -g1 -DNDEBUG -fno-omit-frame-pointer -fsanitize=thread" ;;
+  asan) flags+=" -O1 -DNDEBUG -fno-omit-frame-pointer -fsanitize=address" ;;
+  tsan) flags+=" -O1 -DNDEBUG -fno-omit-frame-pointer -fsanitize=thread" ;;
   *) die "unknown flavour '$flavour'; use plain, asan or tsan" ;;
 esac
 
