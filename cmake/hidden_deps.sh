@@ -47,6 +47,8 @@ if [[ -e $prefix/complete ]]; then
   exit 0
 fi
 
+# Whoever held the lock before is gone; so is the use of what it left half built.
+rm -rf "$deps"/work.*
 work=$(mktemp -d "$deps/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
