@@ -1,0 +1,53 @@
+// Version and registry queries of c_api.h and c_api_experimental.h.
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "graph/c_api/c_api_internal.h"
+#include "graph/op_registry.h"
+#include "graph/wire.h"
+#include "plugin/kernel_def_wire.h"
+#include "tensorflow/c/c_api.h"
+#include "tensorflow/c/c_api_experimental.h"
+
+extern "C" {
+
+// The release whose interface this is; plug-ins compare it.
+const char* TF_Version(void) { return "2.21.0"; }
+
+TF_Buffer* TF_GetAllOpList(void) {
+  tenon::OpRegistry& registry = tenon::OpRegistry::Global();
+  std::string wire;
+  tenon::WireWriter writer(&wire);
+  for (std::string_view name : registry.Names()) {
+    if (const tenon::OpDef* op = registry.Find(name)) writer.Bytes(1, tenon::OpDefToWire(*op));
+  }
+  return tenon::NewBuffer(wire);
+}
+
+TF_Buffer* TF_GetAllRegisteredKernels(TF_Status* status) {
+  tenon::ClearStatus(status);
+  return tenon::NewBuffer(tenon::KernelListToWire(tenon::KernelRegistry::Global().List()));
+}
+
+TF_Buffer* TF_GetRegisteredKernelsForOp(const char* name, TF_Status* status) {
+  tenon::ClearStatus(status);
+  // List("") is the list of all; no op has the empty name.
+  if (name == nullptr || *name == '\0') return tenon::NewBuffer({});
+  return tenon::NewBuffer(tenon::KernelListToWire(tenon::KernelRegistry::Global().List(name)));
+}
+
+int TF_OpIsStateful(const char* op_type, TF_Status* status) {
+  const tenon::OpDef* op = tenon::OpRegistry::Global().Find(op_type);
+  if (op == nullptr) {
+    tenon::StatusToC(absl::NotFoundError(absl::StrCat("Op type not registered '", op_type, "'")),
+                     status);
+    return 0;
+  }
+  tenon::ClearStatus(status);
+  return op->is_stateful;
+}
+
+unsigned char TF_GetXlaAutoJitEnabled(void) { return 0; }
+
+}  // extern "C"
