@@ -10,30 +10,47 @@
 
 namespace tenon {
 
-class PluginOptimizerFns;  // optimizer_api/plugin_optimizer.h
+class PluginProfiler;  // plugin/profiler.h
 
 // What one plug-in brought; for `graph_run devices`.
 struct PluginInfo {
-  std::string path;                        // canonical
-  absl::Status status;                     // why it did not load
-  std::vector<std::string> entry_points;   // those it exports, in call order
-  std::string device_type;                 // of SE_InitPlugin; empty if none
+  std::string path;                       // canonical
+  absl::Status status;                    // why it did not load
+  std::vector<std::string> entry_points;  // those it exports, in call order
+  std::string device_type;                // of SE_InitPlugin; empty if none
   std::vector<std::string> ops;
   int kernels = 0;
   bool pass = false;
   bool profiler = false;
   int device_count = 0;
+  std::vector<std::string> warnings;  // what a person should know although it loaded
 };
 
-// Loads a plug-in: dlopen(RTLD_NOW | RTLD_LOCAL), then SE_InitPlugin, TF_InitKernel, TF_InitGraph, TF_InitProfiler in this order, all
-// optional. Everything is staged and published at once: a plug-in that fails leaves nothing registered. The same canonical path again is
-// the same plug-in. NOT_FOUND with the loader's text when the file cannot be opened; else the plug-in's own status. Thread-safe.
+// Loads a plug-in: dlopen(RTLD_NOW | RTLD_LOCAL), then SE_InitPlugin, TF_InitKernel, TF_InitGraph,
+// TF_InitProfiler in this order, all optional. Everything is staged and published at once: a
+// plug-in that fails leaves nothing registered. The same canonical path again is the same plug-in.
+// NOT_FOUND with the loader's text when the file cannot be opened; else the plug-in's own status.
+// Every error starts with the path and says which call failed. Thread-safe; no lock is held while
+// the plug-in's code runs.
 absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path);
 
-// Every plug-in that was asked for, also the failed ones.
+// Every plug-in that was asked for, also the failed ones, in the order of the first request.
 std::vector<PluginInfo> Plugins();
 
-// The devices of all loaded plug-ins, created at the first call and kept. Errors of a plug-in's device creation are returned.
+// The devices of all loaded plug-ins, created at the first call after their load and kept. Ordinals
+// count per type over all plug-ins. Errors of a plug-in's device creation are returned.
 absl::StatusOr<std::vector<Device*>> PluginDevices();
+
+// Profilers of all loaded plug-ins.
+std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers();
+
+// Destroys the devices of all plug-ins, then their platforms and profilers, in reverse order of
+// creation, and takes their kernels, ops and passes out of the registries. No session may exist any
+// more. Libraries stay mapped. For the end of a process, and for tests.
+void ShutdownPlugins();
+
+// Opens a library of ops and kernels that it registers in its static constructors; calls no entry
+// point. The ops' names. The same path again: the same answer.
+absl::StatusOr<std::vector<std::string>> LoadOpLibrary(const std::string& path);
 
 }  // namespace tenon

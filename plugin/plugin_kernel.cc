@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 #include "plugin/c_api/kernel_context.h"
-#include "plugin/callback_scope.h"
+#include "graph/c_api/callback_scope.h"
 
 namespace tenon {
 namespace {

@@ -4,49 +4,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
-#include "graph/status_macros.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/status_macros.h"
 #include "plugin/stream_executor.h"
+#include "plugin/struct_checks.h"
 
 namespace tenon {
 namespace {
-
-absl::Status NotSet(std::string_view member, std::string_view in) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("'", member, "' field in ", in, " must be set."));
-}
-
-absl::Status CheckStructSize(size_t struct_size, std::string_view name, std::string_view macro) {
-  if (struct_size != 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("Expected initialized `", name,
-                                                    "` structure with `struct_size` field set to ",
-                                                    macro, ". Found `struct_size` = 0."));
-}
-
-// [A-Z][A-Z_]*
-absl::Status CheckName(std::string_view name) {
-  bool valid = !name.empty() && name[0] != '_';
-  for (const char c : name) valid = valid && ((c >= 'A' && c <= 'Z') || c == '_');
-  if (valid) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("Device name/type '", name, "' must match [A-Z][A-Z_]*."));
-}
-
-// A function pointer member with its name; which of them are null is all that validation asks.
-struct Member {
-  const char* name;
-  bool set;
-};
-
-absl::Status CheckMembers(std::initializer_list<Member> members, std::string_view in) {
-  for (const Member& member : members) {
-    if (!member.set) return NotSet(member.name, in);
-  }
-  return absl::OkStatus();
-}
-
-#define TENON_MEMBER(table, member) \
-  Member { #member, (table).member != nullptr }
 
 absl::Status Validate(const SE_PlatformRegistrationParams& params) {
   TENON_RETURN_IF_ERROR(CheckStructSize(params.struct_size, "SE_PlatformRegistrationParams",
@@ -61,8 +25,8 @@ absl::Status Validate(const SP_Platform& platform) {
       CheckStructSize(platform.struct_size, "SP_Platform", "SP_PLATFORM_STRUCT_SIZE"));
   TENON_RETURN_IF_ERROR(
       CheckMembers({TENON_MEMBER(platform, name), TENON_MEMBER(platform, type)}, "SP_Platform"));
-  TENON_RETURN_IF_ERROR(CheckName(platform.name));
-  return CheckName(platform.type);
+  TENON_RETURN_IF_ERROR(CheckDeviceName(platform.name));
+  return CheckDeviceName(platform.type);
 }
 
 absl::Status Validate(const SP_PlatformFns& fns) {
@@ -111,8 +75,6 @@ absl::Status Validate(const SP_StreamExecutor& se, bool unified_memory) {
                        TENON_MEMBER(se, memset32)},
                       kName);
 }
-
-#undef TENON_MEMBER
 
 // One callback that reports through a TF_Status.
 template <typename Fn>

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "plugin/callback_scope.h"
+#include "graph/c_api/callback_scope.h"
 
 namespace tenon {
 namespace {

@@ -1,2 +1,0 @@
-#pragma once
-#include "graph/c_api/callback_scope.h"  // IWYU pragma: export

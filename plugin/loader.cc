@@ -1,0 +1,330 @@
+#include "plugin/loader.h"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "graph/c_api/callback_scope.h"
+#include "graph/op_registry.h"
+#include "graph/status_macros.h"
+#include "optimizer_api/plugin_optimizer.h"
+#include "plugin/kernel_registry.h"
+#include "plugin/load_scope.h"
+#include "plugin/pluggable_device.h"
+#include "plugin/profiler.h"
+#include "plugin/shared_library.h"
+#include "plugin/stream_executor.h"
+#include "tensorflow/c/kernels.h"
+
+namespace tenon {
+namespace {
+
+// The entry points of a plug-in, in call order.
+struct EntryPoints {
+  decltype(SE_InitPlugin)* se_init = nullptr;
+  decltype(TF_InitKernel)* init_kernel = nullptr;
+  decltype(TF_InitGraph)* init_graph = nullptr;
+  decltype(TF_InitProfiler)* init_profiler = nullptr;
+};
+
+// One plug-in that somebody asked for.
+struct Plugin {
+  PluginInfo info;
+  bool loading = true;
+  std::thread::id loader;
+  std::shared_ptr<StreamExecutorPlatform> platform;
+  std::shared_ptr<PluginProfiler> profiler;
+  bool devices_created = false;
+};
+
+class Loader {
+ public:
+  static Loader& Global() {
+    static Loader* const loader = new Loader;
+    return *loader;
+  }
+  absl::StatusOr<PluginInfo> Load(const std::string& path);
+  std::vector<PluginInfo> List();
+  absl::StatusOr<std::vector<Device*>> Devices();
+  std::vector<std::shared_ptr<PluginProfiler>> Profilers();
+  void Shutdown();
+  absl::StatusOr<std::vector<std::string>> LoadOps(const std::string& path);
+
+ private:
+  Plugin* Find(const std::string& path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Open(const std::string& path, Plugin* result);
+  void WarnOfRivals(Plugin* plugin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  absl::Mutex mutex_;
+  std::vector<std::unique_ptr<Plugin>> plugins_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, std::vector<std::string>> op_libraries_ ABSL_GUARDED_BY(mutex_);
+
+  absl::Mutex devices_mutex_;  // held while devices are created
+  std::vector<std::unique_ptr<Device>> devices_ ABSL_GUARDED_BY(devices_mutex_);
+};
+
+EntryPoints FindEntryPoints(void* handle, PluginInfo* info) {
+  EntryPoints entries;
+  const auto find = [&](const char* name, auto** fn) {
+    *fn = FindFunction<std::remove_pointer_t<std::remove_pointer_t<decltype(fn)>>>(handle, name);
+    if (*fn != nullptr) info->entry_points.push_back(name);
+  };
+  find("SE_InitPlugin", &entries.se_init);
+  void (*next_device)() = nullptr;
+  find("TFNPD_InitPlugin", &next_device);
+  if (next_device != nullptr)
+    info->warnings.push_back(
+        "TFNPD_InitPlugin is not called: this host has no NextPluggableDevice");
+  find("TF_InitKernel", &entries.init_kernel);
+  find("TF_InitGraph", &entries.init_graph);
+  find("TF_InitProfiler", &entries.init_profiler);
+  return entries;
+}
+
+absl::Status Prefixed(const absl::Status& status, std::string_view path, std::string_view call) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat("plug-in ", path, ": ", call, ": ", status.message()));
+}
+
+// What the entry points brought, not yet published.
+struct Staged {
+  std::shared_ptr<StreamExecutorPlatform> platform;
+  std::optional<PluginOptimizer> optimizer;
+  std::shared_ptr<PluginProfiler> profiler;
+};
+
+absl::StatusOr<Staged> CallEntryPoints(const EntryPoints& entries, const std::string& path) {
+  Staged staged;
+  if (entries.se_init != nullptr) {
+    absl::StatusOr<std::shared_ptr<StreamExecutorPlatform>> platform =
+        InitStreamExecutorPlugin(entries.se_init, path);
+    if (!platform.ok()) return Prefixed(platform.status(), path, "SE_InitPlugin");
+    staged.platform = *std::move(platform);
+  }
+  if (entries.init_kernel != nullptr) {
+    const absl::Status called =
+        CallPlugin(path.c_str(), "TF_InitKernel", "", [&] { entries.init_kernel(); });
+    TENON_RETURN_IF_ERROR(Prefixed(called, path, "TF_InitKernel"));
+  }
+  if (entries.init_graph != nullptr) {
+    absl::StatusOr<PluginOptimizer> optimizer = InitPluginOptimizer(entries.init_graph, path);
+    if (!optimizer.ok()) return Prefixed(optimizer.status(), path, "TF_InitGraph");
+    staged.optimizer = *std::move(optimizer);
+  }
+  if (entries.init_profiler != nullptr) {
+    absl::StatusOr<std::shared_ptr<PluginProfiler>> profiler =
+        PluginProfiler::Init(entries.init_profiler, path);
+    if (!profiler.ok()) return Prefixed(profiler.status(), path, "TF_InitProfiler");
+    staged.profiler = *std::move(profiler);
+  }
+  return staged;
+}
+
+// The pass first: it is easily taken out again when an op is refused.
+absl::Status Publish(Staged& staged, LoadScope& scope, const std::string& path) {
+  if (staged.optimizer) {
+    TENON_RETURN_IF_ERROR(
+        Prefixed(RegisterPluginOptimizer(*staged.optimizer), path, "TF_InitGraph"));
+  }
+  const absl::Status published = scope.Publish();
+  if (!published.ok()) RemovePluginOptimizers(path);
+  return Prefixed(published, path, "registration of ops");
+}
+
+// Opens the library and runs its code; nothing is registered when it fails. A library that was
+// opened stays mapped: it may have started threads.
+absl::Status Loader::Open(const std::string& path, Plugin* result) {
+  LoadScope scope(path);
+  absl::StatusOr<void*> handle = OpenLibrary(path);
+  if (!handle.ok()) return Prefixed(handle.status(), path, "dlopen");
+  const EntryPoints entries = FindEntryPoints(*handle, &result->info);
+  TENON_ASSIGN_OR_RETURN(Staged staged, CallEntryPoints(entries, path));
+  TENON_RETURN_IF_ERROR(Publish(staged, scope, path));
+  PluginInfo& info = result->info;
+  info.ops = scope.op_names();
+  info.kernels = scope.num_kernels();
+  info.pass = staged.optimizer.has_value();
+  info.profiler = staged.profiler != nullptr;
+  if (staged.platform != nullptr) info.device_type = staged.platform->type();
+  if (info.entry_points.empty() && info.ops.empty() && info.kernels == 0) {
+    info.warnings.push_back("it exports no entry point and registered nothing: is this a plug-in?");
+  }
+  result->platform = std::move(staged.platform);
+  result->profiler = std::move(staged.profiler);
+  return absl::OkStatus();
+}
+
+Plugin* Loader::Find(const std::string& path) {
+  const auto it = std::find_if(plugins_.begin(), plugins_.end(),
+                               [&](const auto& p) { return p->info.path == path; });
+  return it == plugins_.end() ? nullptr : it->get();
+}
+
+void Loader::WarnOfRivals(Plugin* plugin) {
+  if (plugin->platform == nullptr) return;
+  for (const auto& other : plugins_) {
+    if (other.get() == plugin || other->platform == nullptr) continue;
+    if (other->platform->type() == plugin->platform->type()) {
+      plugin->info.warnings.push_back(
+          absl::StrCat("device type ", plugin->platform->type(), " is also that of ",
+                       other->info.path, ": this plug-in's devices get the ordinals after its"));
+    } else if (other->platform->name() == plugin->platform->name()) {
+      plugin->info.warnings.push_back(absl::StrCat("platform name \"", plugin->platform->name(),
+                                                   "\" is also that of ", other->info.path));
+    }
+  }
+}
+
+absl::StatusOr<PluginInfo> Loader::Load(const std::string& path) {
+  PrepareForPlugins();
+  const std::string canonical = CanonicalPath(path);
+  Plugin* plugin;
+  {
+    absl::MutexLock lock(&mutex_);
+    plugin = Find(canonical);
+    if (plugin != nullptr && plugin->loading && plugin->loader == std::this_thread::get_id()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("plug-in ", canonical, ": asks for its own load while it is being loaded"));
+    }
+    if (plugin != nullptr) {
+      const auto loaded = [plugin] { return !plugin->loading; };
+      mutex_.Await(absl::Condition(&loaded));
+      // A file that could not be opened may be there now; what was opened does not get better.
+      if (plugin->info.status.code() != absl::StatusCode::kNotFound) {
+        if (!plugin->info.status.ok()) return plugin->info.status;
+        return plugin->info;
+      }
+    } else {
+      plugin = plugins_.emplace_back(std::make_unique<Plugin>()).get();
+    }
+    plugin->info = PluginInfo{.path = canonical,
+                              .status = {},
+                              .entry_points = {},
+                              .device_type = {},
+                              .ops = {},
+                              .warnings = {}};
+    plugin->loading = true;
+    plugin->loader = std::this_thread::get_id();
+  }
+  Plugin loaded;
+  loaded.info.path = canonical;
+  loaded.info.status = Open(canonical, &loaded);
+  absl::MutexLock lock(&mutex_);
+  plugin->info = std::move(loaded.info);
+  plugin->platform = std::move(loaded.platform);
+  plugin->profiler = std::move(loaded.profiler);
+  plugin->loading = false;
+  if (!plugin->info.status.ok()) return plugin->info.status;
+  WarnOfRivals(plugin);
+  return plugin->info;
+}
+
+std::vector<PluginInfo> Loader::List() {
+  std::vector<PluginInfo> infos;
+  std::vector<std::shared_ptr<StreamExecutorPlatform>> platforms;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& plugin : plugins_) {
+      if (plugin->loading) continue;
+      infos.push_back(plugin->info);
+      platforms.push_back(plugin->platform);
+    }
+  }
+  for (size_t i = 0; i < infos.size(); ++i) {
+    if (platforms[i] == nullptr) continue;
+    std::string why;
+    infos[i].device_count = platforms[i]->DeviceCount(&why);
+    if (!why.empty()) infos[i].warnings.push_back(std::move(why));
+  }
+  return infos;
+}
+
+absl::StatusOr<std::vector<Device*>> Loader::Devices() {
+  absl::MutexLock devices_lock(&devices_mutex_);
+  std::vector<Plugin*> fresh;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& plugin : plugins_) {
+      if (plugin->platform != nullptr && !plugin->devices_created) fresh.push_back(plugin.get());
+    }
+  }
+  for (Plugin* plugin : fresh) {
+    // Ordinal 0 of the type CPU is the host's own.
+    int first = plugin->platform->type() == "CPU" ? 1 : 0;
+    for (const auto& device : devices_) {
+      if (device->type() == plugin->platform->type())
+        first = std::max(first, device->ordinal() + 1);
+    }
+    TENON_ASSIGN_OR_RETURN(auto created, CreatePluggableDevices(plugin->platform, first));
+    for (auto& device : created) devices_.push_back(std::move(device));
+    plugin->devices_created = true;
+  }
+  std::vector<Device*> devices;
+  for (const auto& device : devices_) devices.push_back(device.get());
+  return devices;
+}
+
+std::vector<std::shared_ptr<PluginProfiler>> Loader::Profilers() {
+  absl::MutexLock lock(&mutex_);
+  std::vector<std::shared_ptr<PluginProfiler>> profilers;
+  for (const auto& plugin : plugins_) {
+    if (plugin->profiler != nullptr) profilers.push_back(plugin->profiler);
+  }
+  return profilers;
+}
+
+void Loader::Shutdown() {
+  absl::MutexLock devices_lock(&devices_mutex_);
+  while (!devices_.empty()) devices_.pop_back();
+  std::vector<std::unique_ptr<Plugin>> plugins;
+  {
+    absl::MutexLock lock(&mutex_);
+    plugins.swap(plugins_);
+  }
+  while (!plugins.empty()) {
+    const PluginInfo& info = plugins.back()->info;
+    if (info.status.ok()) {
+      RemovePluginOptimizers(info.path);
+      KernelRegistry::Global().RemovePlugin(info.path);
+      for (const std::string& op : info.ops) OpRegistry::Global().Remove(op);
+    }
+    plugins.pop_back();
+  }
+}
+
+absl::StatusOr<std::vector<std::string>> Loader::LoadOps(const std::string& path) {
+  PrepareForPlugins();
+  const std::string canonical = CanonicalPath(path);
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto it = op_libraries_.find(canonical);
+    if (it != op_libraries_.end()) return it->second;
+  }
+  LoadScope scope(canonical);
+  TENON_RETURN_IF_ERROR(OpenLibrary(canonical).status());
+  TENON_RETURN_IF_ERROR(scope.Publish());
+  absl::MutexLock lock(&mutex_);
+  return op_libraries_.try_emplace(canonical, scope.op_names()).first->second;
+}
+
+}  // namespace
+
+absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path) {
+  return Loader::Global().Load(path);
+}
+std::vector<PluginInfo> Plugins() { return Loader::Global().List(); }
+absl::StatusOr<std::vector<Device*>> PluginDevices() { return Loader::Global().Devices(); }
+std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers() {
+  return Loader::Global().Profilers();
+}
+void ShutdownPlugins() { Loader::Global().Shutdown(); }
+absl::StatusOr<std::vector<std::string>> LoadOpLibrary(const std::string& path) {
+  return Loader::Global().LoadOps(path);
+}
+
+}  // namespace tenon
