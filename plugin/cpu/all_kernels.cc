@@ -9,6 +9,9 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::BasicKernels(),
       cpu::MatMulKernels(),
       cpu::BiasAddKernels(),
+      cpu::ConvKernels(),
+      cpu::PoolKernels(),
+      cpu::SoftmaxKernels(),
   };
   return families;
 }

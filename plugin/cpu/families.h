@@ -11,5 +11,8 @@ absl::Span<const CpuKernelSpec> ElementwiseKernels();
 absl::Span<const CpuKernelSpec> BasicKernels();    // Const, Identity, Shape: what needs no arithmetic
 absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul
 absl::Span<const CpuKernelSpec> BiasAddKernels();  // BiasAdd, BiasAddV1
+absl::Span<const CpuKernelSpec> ConvKernels();     // Conv2D, DepthwiseConv2dNative, their fused forms
+absl::Span<const CpuKernelSpec> PoolKernels();     // MaxPool, MaxPoolV2, AvgPool
+absl::Span<const CpuKernelSpec> SoftmaxKernels();  // Softmax, LogSoftmax
 
 }  // namespace tenon::cpu

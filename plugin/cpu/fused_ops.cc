@@ -74,9 +74,8 @@ absl::Status CheckFusedShapes(const Prepare& p, const FusedOps& fused, const Sha
   return absl::OkStatus();
 }
 
-dnnl::post_ops PostOps(const FusedOps& fused) {
+dnnl::post_ops PostOps(const FusedOps& fused, dnnl::post_ops ops) {
   using dnnl::algorithm;
-  dnnl::post_ops ops;
   if (fused.add >= 0) ops.append_sum(1.0f);
   switch (fused.activation) {
     case Activation::kNone: break;

@@ -38,8 +38,8 @@ absl::StatusOr<FusedOps> ReadFusedOps(const Prepare& p, int first_arg);
 // INVALID_ARGUMENT unless each argument has the shape that `output`, whose channels are dimension `channel`, asks for.
 absl::Status CheckFusedShapes(const Prepare& p, const FusedOps& fused, const Shape& output, int channel);
 
-// The addition (as a sum with what the output holds) and the activation. Inside Guarded().
-dnnl::post_ops PostOps(const FusedOps& fused);
+// `ops`, then the addition (as a sum with what the output holds) and the activation. Inside Guarded().
+dnnl::post_ops PostOps(const FusedOps& fused, dnnl::post_ops ops = dnnl::post_ops());
 
 // The activation of one value.
 double Activate(Activation activation, double alpha, double x);

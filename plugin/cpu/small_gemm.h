@@ -24,7 +24,7 @@ struct SmallGemm {
 using SmallGemmFn = void (*)(const SmallGemm& g);
 SmallGemmFn ChooseSmallGemm();
 
-namespace baseline {
+namespace sse2 {
 void MultiplySmall(const SmallGemm& g);
 }
 namespace avx2 {

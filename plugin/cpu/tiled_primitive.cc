@@ -16,6 +16,8 @@ int SlotsFor(int threads, int64_t tiles) {
   return static_cast<int>(std::min<int64_t>({threads, tiles, kMaxSlots}));
 }
 
+size_t Aligned(size_t bytes) { return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment; }
+
 // Gives each concurrent caller a number below `count`.
 class Slots {
  public:
@@ -76,8 +78,7 @@ int64_t TilesFor(const Workers& workers, double flops) {
 int TiledPrimitive::AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
                               const MemoryDesc& scratchpad) {
   runners_.push_back(std::make_unique<OneDnnRunner>(primitive, std::move(args), scratchpad));
-  const size_t bytes = (runners_.back()->scratch_bytes() + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-  slot_bytes_ = std::max(slot_bytes_, bytes);
+  slot_bytes_ = std::max(slot_bytes_, Aligned(runners_.back()->scratch_bytes()));
   return static_cast<int>(runners_.size()) - 1;
 }
 
@@ -86,8 +87,13 @@ const void* TiledPrimitive::Keep(std::shared_ptr<const PackedBytes> constant) {
   return kept_.back()->data;
 }
 
+void TiledPrimitive::SetPrologue(size_t bytes, Prologue prologue) {
+  prologue_bytes_ = Aligned(bytes);
+  prologue_ = std::move(prologue);
+}
+
 void TiledPrimitive::Install(Prepare& p, std::shared_ptr<TiledPrimitive> self) {
-  p.set_scratch_bytes(TileScratchBytes(p.workers(), self->tiles_.size(), self->slot_bytes_));
+  p.set_scratch_bytes(self->prologue_bytes_ + TileScratchBytes(p.workers(), self->tiles_.size(), self->slot_bytes_));
   if (self->start_input_ >= 0) p.AllowInPlace(0, self->start_input_);
   p.set_run(&Run, std::move(self));
 }
@@ -97,16 +103,24 @@ absl::Status TiledPrimitive::Run(const void* state, const StepArgs& args) {
   if (self.start_input_ >= 0 && args.in[self.start_input_] != args.out[0]) {
     memcpy(args.out[0], args.in[self.start_input_], self.start_bytes_);
   }
-  return ForEachTile(args, self.tiles_.size(), self.slot_bytes_,
-                     [&](int64_t t, char* scratch) { return self.RunTile(self.tiles_[t], args, scratch); });
+  char* const prologue = static_cast<char*>(args.scratch);
+  if (self.prologue_) {
+    absl::Status status = self.prologue_(args, prologue);
+    if (!status.ok()) return status;
+  }
+  StepArgs rest = args;
+  rest.scratch = prologue + self.prologue_bytes_;
+  return ForEachTile(rest, self.tiles_.size(), self.slot_bytes_,
+                     [&](int64_t t, char* scratch) { return self.RunTile(self.tiles_[t], args, prologue, scratch); });
 }
 
-absl::Status TiledPrimitive::RunTile(const Tile& tile, const StepArgs& args, char* scratch) const {
+absl::Status TiledPrimitive::RunTile(const Tile& tile, const StepArgs& args, const char* prologue, char* scratch) const {
   absl::InlinedVector<void*, 8> pointers;
   for (const Pointer& p : tile.pointers) {
     const void* base = p.from == Pointer::From::kInput    ? args.in[p.index]
                        : p.from == Pointer::From::kOutput ? args.out[p.index]
-                                                          : p.fixed;
+                       : p.from == Pointer::From::kFixed  ? p.fixed
+                                                          : prologue;
     pointers.push_back(const_cast<char*>(static_cast<const char*>(base)) + p.offset);
   }
   return runners_[tile.runner]->Run(pointers, scratch);

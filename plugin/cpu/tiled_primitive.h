@@ -1,6 +1,7 @@
 // A step made of oneDNN primitives that each compute one tile of the output.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -26,7 +27,7 @@ class TiledPrimitive {
  public:
   // Where a primitive's argument lies at run time.
   struct Pointer {
-    enum class From : uint8_t { kInput, kOutput, kFixed } from;
+    enum class From : uint8_t { kInput, kOutput, kFixed, kPrologue } from;
     int index = 0;               // of the input or output
     const void* fixed = nullptr; // kFixed
     int64_t offset = 0;          // bytes
@@ -34,6 +35,13 @@ class TiledPrimitive {
   static Pointer Input(int i, int64_t offset = 0) { return {Pointer::From::kInput, i, nullptr, offset}; }
   static Pointer Output(int i, int64_t offset = 0) { return {Pointer::From::kOutput, i, nullptr, offset}; }
   static Pointer Fixed(const void* data, int64_t offset = 0) { return {Pointer::From::kFixed, 0, data, offset}; }
+
+  static Pointer FromPrologue(int64_t offset) { return {Pointer::From::kPrologue, 0, nullptr, offset}; }
+
+  // What a run computes before its tiles, into memory that FromPrologue(offset) reaches: weights that are not constant, packed;
+  // values derived from them.
+  using Prologue = std::function<absl::Status(const StepArgs& args, char* memory)>;
+  void SetPrologue(size_t bytes, Prologue prologue);
 
   // Inside Guarded(). Returns the runner's number.
   int AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args, const MemoryDesc& scratchpad);
@@ -52,12 +60,14 @@ class TiledPrimitive {
     absl::InlinedVector<Pointer, 6> pointers;
   };
   static absl::Status Run(const void* state, const StepArgs& args);
-  absl::Status RunTile(const Tile& tile, const StepArgs& args, char* scratch) const;
+  absl::Status RunTile(const Tile& tile, const StepArgs& args, const char* prologue, char* scratch) const;
 
   std::vector<std::unique_ptr<OneDnnRunner>> runners_;
   std::vector<Tile> tiles_;
   std::vector<std::shared_ptr<const PackedBytes>> kept_;
   size_t slot_bytes_ = 0;
+  Prologue prologue_;
+  size_t prologue_bytes_ = 0;
   int start_input_ = -1;
   size_t start_bytes_ = 0;
 };

@@ -1,0 +1,288 @@
+// Convolutions by oneDNN: NHWC throughout, constant filters packed once, split over the batch or over rows of the output.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "plugin/cpu/conv.h"
+#include "plugin/cpu/element.h"
+#include "plugin/cpu/onednn.h"
+#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/workers.h"
+
+namespace tenon::cpu {
+namespace {
+
+using Dim = dnnl::memory::dim;
+using Memory = dnnl::memory;
+
+// Batch normalisation as y = scale * x + shift, from the values of its scale, offset, mean and variance.
+void ComputeAffine(const std::array<const void*, 4>& args, const std::array<DataType, 4>& types, float epsilon, int64_t n,
+                   float* scale, float* shift) {
+  const auto at = [&](int i, int64_t c) {
+    double x = 0;
+    VisitFloat(types[i], [&](auto element) { x = element.template As<double>(args[i], c); });
+    return x;
+  };
+  for (int64_t c = 0; c < n; ++c) {
+    const double factor = at(0, c) / std::sqrt(at(3, c) + epsilon);
+    scale[c] = static_cast<float>(factor);
+    shift[c] = static_cast<float>(at(1, c) - at(2, c) * factor);
+  }
+}
+
+class Builder {
+ public:
+  Builder(Prepare& p, const ConvProblem& problem)
+      : p_(p), q_(problem), type_(*OneDnnType(p.input_type(0))), element_(DataTypeSize(p.input_type(0))) {}
+
+  absl::Status Build() {
+    constant_filter_ = p_.input_value(1) != nullptr;
+    fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormConstant() && q_.fused.add < 0;
+    const Tile tile = ChooseTile();
+    std::vector<Placed> placed;
+    for (Dim n = 0; n < q_.batch; n += tile.batch) {
+      for (Dim r = 0; r < q_.rows.out; r += tile.rows) {
+        placed.push_back({std::min(tile.batch, q_.batch - n), n, r, PieceOf(q_.rows, r, std::min(tile.rows, q_.rows.out - r))});
+      }
+    }
+    for (const Placed& t : placed) {
+      TENON_RETURN_IF_ERROR(AddTile(t));
+    }
+    if (q_.fused.add >= 0) {
+      tiled_->StartFrom(q_.fused.add, q_.batch * q_.rows.out * q_.columns.out * q_.out_channels * element_);
+    }
+    TENON_RETURN_IF_ERROR(SetPrologue());
+    TiledPrimitive::Install(p_, std::move(tiled_));
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Tile {
+    Dim batch, rows;
+  };
+  struct Placed {
+    Dim batch, first_image, first_row;
+    WindowPiece rows;
+  };
+  using Key = std::array<Dim, 5>;
+
+  bool BatchNormConstant() const {
+    for (int i = 0; i < 4; ++i) {
+      if (p_.input_value(q_.fused.batch_norm + i) == nullptr) return false;
+    }
+    return true;
+  }
+
+  Tile ChooseTile() const {
+    const Tile whole{q_.batch, q_.rows.out};
+    const Dim tiles = TilesFor(p_.workers(), q_.flops());
+    if (tiles <= 1) return whole;
+    if (q_.batch >= tiles || q_.nchw) return {std::max<Dim>(1, q_.batch / tiles), q_.rows.out};
+    const Dim per_image = std::min<Dim>(q_.rows.out, (tiles + q_.batch - 1) / q_.batch);
+    const Dim rows = (q_.rows.out + per_image - 1) / per_image;
+    // A piece must see some of the input, which pieces in wide paddings do not.
+    const bool narrow = q_.rows.before < q_.rows.extent() && q_.rows.after < q_.rows.extent();
+    return {1, narrow ? rows : q_.rows.out};
+  }
+
+  Memory::format_tag Layout() const { return q_.nchw ? Memory::format_tag::nchw : Memory::format_tag::nhwc; }
+
+  Memory::dims FilterDims() const {
+    if (q_.groups == 1) return {q_.out_channels, q_.in_channels, q_.rows.size, q_.columns.size};
+    return {q_.groups, q_.out_channels / q_.groups, q_.in_channels / q_.groups, q_.rows.size, q_.columns.size};
+  }
+
+  // The filter as TensorFlow stores it.
+  MemoryDesc PlainFilter() const {
+    const Dim out = q_.out_channels, in = q_.in_channels / q_.groups;
+    const Dim column = q_.depthwise ? out : in * out;
+    if (q_.groups == 1) return MemoryDesc(FilterDims(), type_, Memory::dims{1, out, q_.columns.size * column, column});
+    const Dim per_group = out / q_.groups;
+    return MemoryDesc(FilterDims(), type_, Memory::dims{per_group, 1, out, q_.columns.size * column, column});
+  }
+
+  // Per-channel values of a batch normalisation that cannot be folded.
+  MemoryDesc ChannelDesc() const {
+    return MemoryDesc({1, q_.out_channels, 1, 1}, Memory::data_type::f32, Memory::format_tag::nchw);
+  }
+  bool AffineAtRun() const { return q_.fused.batch_norm >= 0 && !fold_; }
+  bool HasBias() const { return q_.fused.bias >= 0 || fold_; }
+
+  MemoryDesc BiasDesc() const {
+    Memory::data_type type = Memory::data_type::f32;
+    if (!fold_ && p_.input_type(q_.fused.bias) == DataType::kBfloat16) type = Memory::data_type::bf16;
+    return MemoryDesc({q_.out_channels}, type, Memory::format_tag::a);
+  }
+
+  dnnl::primitive_attr Attributes() const {
+    dnnl::primitive_attr attr = UserScratchpad();
+    dnnl::post_ops ops;
+    if (AffineAtRun()) {
+      ops.append_binary(dnnl::algorithm::binary_mul, ChannelDesc());
+      ops.append_binary(dnnl::algorithm::binary_add, ChannelDesc());
+    }
+    attr.set_post_ops(PostOps(q_.fused, ops));
+    return attr;
+  }
+
+  int MakeRunner(const Placed& t) {
+    const MemoryDesc in({t.batch, q_.in_channels, t.rows.axis.in, q_.columns.in}, type_, Layout());
+    const MemoryDesc out({t.batch, q_.out_channels, t.rows.axis.out, q_.columns.out}, type_, Layout());
+    // All pieces share the layout that the first one likes.
+    if (!filter_) filter_ = MemoryDesc(FilterDims(), type_, Memory::format_tag::any);
+    const Memory::dims strides = {q_.rows.stride, q_.columns.stride};
+    const Memory::dims dilations = {q_.rows.dilation - 1, q_.columns.dilation - 1};
+    const Memory::dims before = {t.rows.axis.before, q_.columns.before};
+    const Memory::dims after = {Surplus(t.rows.axis), Surplus(q_.columns)};
+    const auto kind = dnnl::prop_kind::forward_inference;
+    const auto algorithm = dnnl::algorithm::convolution_direct;
+    using Conv = dnnl::convolution_forward;
+    const Conv::desc desc =
+        HasBias() ? Conv::desc(kind, algorithm, in, *filter_, BiasDesc(), out, strides, dilations, before, after)
+                  : Conv::desc(kind, algorithm, in, *filter_, out, strides, dilations, before, after);
+    const Conv::primitive_desc pd(desc, Attributes(), OneDnnEngine());
+    filter_ = pd.weights_desc();
+    std::vector<OneDnnRunner::Arg> args = {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, *filter_}, {DNNL_ARG_DST, out}};
+    if (HasBias()) args.push_back({DNNL_ARG_BIAS, BiasDesc()});
+    if (AffineAtRun()) {
+      args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, ChannelDesc()});
+      args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(1) | DNNL_ARG_SRC_1, ChannelDesc()});
+    }
+    return tiled_->AddRunner(Conv(pd), std::move(args), pd.scratchpad_desc());
+  }
+
+  // How far the last window reaches beyond the input.
+  static Dim Surplus(const WindowAxis& a) {
+    return std::max<Dim>(0, (a.out - 1) * a.stride + a.extent() - a.before - a.in);
+  }
+
+  absl::Status AddTile(const Placed& t) {
+    const Key key = {t.batch, t.rows.axis.in, t.rows.axis.out, t.rows.axis.before, t.rows.axis.after};
+    auto found = runners_.find(key);
+    if (found == runners_.end()) found = runners_.emplace(key, MakeRunner(t)).first;
+    const Dim in_row = q_.columns.in * q_.in_channels, out_row = q_.columns.out * q_.out_channels;
+    const Dim in_at = t.first_image * q_.rows.in * in_row + t.rows.start * in_row;
+    const Dim out_at = t.first_image * q_.rows.out * out_row + t.first_row * out_row;
+    TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer filter, Filter());
+    absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {TiledPrimitive::Input(0, in_at * element_), filter,
+                                                                TiledPrimitive::Output(0, out_at * element_)};
+    if (fold_) {
+      pointers.push_back(TiledPrimitive::Fixed(folded_shift_));
+    } else if (q_.fused.bias >= 0) {
+      pointers.push_back(TiledPrimitive::Input(q_.fused.bias));
+    }
+    if (AffineAtRun()) {
+      pointers.push_back(TiledPrimitive::FromPrologue(0));
+      pointers.push_back(TiledPrimitive::FromPrologue(AffineBytes()));
+    }
+    tiled_->AddTile(found->second, std::move(pointers));
+    return absl::OkStatus();
+  }
+
+  // Bytes of one of the two vectors, aligned.
+  size_t AffineBytes() const { return (q_.out_channels * sizeof(float) + 63) / 64 * 64; }
+  size_t PackedAt() const { return AffineAtRun() ? 2 * AffineBytes() : 0; }
+
+  absl::StatusOr<TiledPrimitive::Pointer> Filter() {
+    if (packed_ != nullptr) return TiledPrimitive::Fixed(packed_);
+    if (fold_) return FoldedFilter();
+    if (*filter_ == PlainFilter()) return TiledPrimitive::Input(1);
+    if (!constant_filter_) return TiledPrimitive::FromPrologue(PackedAt());
+    TENON_ASSIGN_OR_RETURN(auto packed, PackConstant(p_, 1, 0, PlainFilter(), *filter_));
+    packed_ = tiled_->Keep(std::move(packed));
+    p_.DropInput(1);
+    return TiledPrimitive::Fixed(packed_);
+  }
+
+  // The filter times the normalisation's scale, packed; its shift becomes the bias.
+  absl::StatusOr<TiledPrimitive::Pointer> FoldedFilter() {
+    std::array<const void*, 4> args;
+    std::array<DataType, 4> types;
+    for (int i = 0; i < 4; ++i) {
+      args[i] = p_.input_value(q_.fused.batch_norm + i)->data();
+      types[i] = p_.input_type(q_.fused.batch_norm + i);
+      p_.DropInput(q_.fused.batch_norm + i);
+    }
+    auto shift = std::make_shared<PackedBytes>(q_.out_channels * sizeof(float));
+    std::vector<float> scale(q_.out_channels);
+    if (shift->data == nullptr) return absl::ResourceExhaustedError("no memory for a folded batch normalisation");
+    ComputeAffine(args, types, q_.fused.epsilon, q_.out_channels, scale.data(), static_cast<float*>(shift->data));
+    folded_shift_ = tiled_->Keep(std::move(shift));
+    const Tensor& filter = *p_.input_value(1);
+    const std::string key = absl::StrCat("conv*bn:", LayoutKey(*filter_), "e", q_.fused.epsilon, "@",
+                                         reinterpret_cast<uintptr_t>(args[0]), ",", reinterpret_cast<uintptr_t>(args[3]));
+    const auto packed = p_.session().GetPacked(filter.data(), key, [&] { return PackScaled(filter, scale); });
+    auto bytes = std::static_pointer_cast<const PackedBytes>(packed);
+    if (bytes == nullptr || bytes->data == nullptr) return absl::ResourceExhaustedError("no memory for a folded filter");
+    packed_ = tiled_->Keep(std::move(bytes));
+    p_.DropInput(1);
+    return TiledPrimitive::Fixed(packed_);
+  }
+
+  std::shared_ptr<const PackedBytes> PackScaled(const Tensor& filter, const std::vector<float>& scale) const {
+    PackedBytes scaled(filter.bytes());
+    auto packed = std::make_shared<PackedBytes>(filter_->get_size());
+    if (scaled.data == nullptr || packed->data == nullptr) return nullptr;
+    VisitFloat(filter.dtype(), [&](auto element) {
+      // Output channels are the innermost dimensions of a filter of either kind.
+      for (int64_t i = 0; i < filter.num_elements(); ++i) {
+        element.Put(scaled.data, i, element.template As<float>(filter.data(), i) * scale[i % q_.out_channels]);
+      }
+    });
+    Reorder(PlainFilter(), scaled.data, *filter_, packed->data);
+    return packed;
+  }
+
+  absl::Status SetPrologue() {
+    const bool reorder = !constant_filter_ && !(*filter_ == PlainFilter());
+    if (!reorder && !AffineAtRun()) return absl::OkStatus();
+    std::shared_ptr<OneDnnRunner> pack;
+    if (reorder) {
+      const MemoryDesc from = PlainFilter();
+      const dnnl::reorder::primitive_desc pd(OneDnnEngine(), from, OneDnnEngine(), *filter_, UserScratchpad());
+      pack = std::make_shared<OneDnnRunner>(dnnl::reorder(pd),
+                                            std::vector<OneDnnRunner::Arg>{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, *filter_}},
+                                            pd.scratchpad_desc());
+    }
+    std::array<DataType, 4> types = {};
+    const int first = q_.fused.batch_norm;
+    for (int i = 0; i < 4 && first >= 0; ++i) types[i] = p_.input_type(first + i);
+    const size_t packed_at = PackedAt(), affine_bytes = AffineBytes();
+    const size_t packed_bytes = reorder ? (filter_->get_size() + 63) / 64 * 64 : 0;
+    tiled_->SetPrologue(packed_at + packed_bytes + (pack ? pack->scratch_bytes() : 0),
+                        [=, affine = AffineAtRun(), epsilon = q_.fused.epsilon, n = q_.out_channels](
+                            const StepArgs& args, char* memory) -> absl::Status {
+                          if (affine) {
+                            ComputeAffine({args.in[first], args.in[first + 1], args.in[first + 2], args.in[first + 3]}, types,
+                                          epsilon, n, reinterpret_cast<float*>(memory),
+                                          reinterpret_cast<float*>(memory + affine_bytes));
+                          }
+                          if (pack == nullptr) return absl::OkStatus();
+                          return pack->Run({args.in[1], memory + packed_at}, memory + packed_at + packed_bytes);
+                        });
+    return absl::OkStatus();
+  }
+
+  Prepare& p_;
+  const ConvProblem& q_;
+  const Memory::data_type type_;
+  const int64_t element_;
+  bool constant_filter_ = false;
+  bool fold_ = false;  // the batch normalisation is part of filter and bias
+  std::optional<MemoryDesc> filter_;
+  const void* packed_ = nullptr;
+  const void* folded_shift_ = nullptr;
+  std::shared_ptr<TiledPrimitive> tiled_ = std::make_shared<TiledPrimitive>();
+  std::map<Key, int> runners_;
+};
+
+}  // namespace
+
+absl::Status PrepareOneDnnConv(Prepare& p, const ConvProblem& problem) {
+  return Guarded([&] { return Builder(p, problem).Build(); });
+}
+
+}  // namespace tenon::cpu

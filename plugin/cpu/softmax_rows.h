@@ -1,0 +1,27 @@
+// Softmax and its logarithm over contiguous rows of floats.
+#pragma once
+
+#include <cstdint>
+
+namespace tenon::cpu {
+
+struct SoftmaxRows {
+  const float* x;
+  float* y;  // may be x
+  int64_t rows, n;
+};
+
+namespace sse2 {
+void Softmax(const SoftmaxRows& s);
+void LogSoftmax(const SoftmaxRows& s);
+}  // namespace sse2
+namespace avx2 {
+void Softmax(const SoftmaxRows& s);
+void LogSoftmax(const SoftmaxRows& s);
+}  // namespace avx2
+namespace avx512 {
+void Softmax(const SoftmaxRows& s);
+void LogSoftmax(const SoftmaxRows& s);
+}  // namespace avx512
+
+}  // namespace tenon::cpu
