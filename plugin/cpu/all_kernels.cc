@@ -9,6 +9,7 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::BasicKernels(),
       cpu::MatMulKernels(),
       cpu::BiasAddKernels(),
+      cpu::BatchNormKernels(),
       cpu::ConvKernels(),
       cpu::PoolKernels(),
       cpu::SoftmaxKernels(),
