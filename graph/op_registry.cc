@@ -4,6 +4,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/closest.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -44,22 +45,6 @@ absl::StatusOr<OpDef> Parse(const OpSpec& spec) {
   def.deprecation = spec.deprecation;
   if (spec.shape_fn != nullptr) def.shape_fn = spec.shape_fn;
   return std::move(builder).Finish();
-}
-
-// Levenshtein's distance, or anything above `limit` once it is exceeded.
-int EditDistance(std::string_view a, std::string_view b, int limit) {
-  if (std::abs(static_cast<int>(a.size()) - static_cast<int>(b.size())) > limit) return limit + 1;
-  std::vector<int> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
-  for (size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = std::exchange(row[0], static_cast<int>(i));
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const int substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
 }
 
 struct BuiltinOp {
@@ -146,16 +131,9 @@ std::vector<std::string_view> OpRegistry::Names() {
 }
 
 std::string_view OpRegistry::Closest(std::string_view name) {
-  if (name.size() > 100) return {};
-  int limit = std::max<int>(2, static_cast<int>(name.size()) / 3);
-  std::string_view best;
-  for (std::string_view candidate : Names()) {
-    const int distance = EditDistance(name, candidate, limit);
-    if (distance > limit) continue;
-    best = candidate;
-    limit = distance - 1;
-  }
-  return best;
+  ClosestName closest(name);
+  for (std::string_view candidate : Names()) closest.Offer(candidate);
+  return closest.best();
 }
 
 }  // namespace tenon

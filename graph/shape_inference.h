@@ -35,13 +35,16 @@ class InferenceContext {
   const OpDef& op() const { return op_; }
   const AttrSet& attrs() const { return attrs_; }
   const NodeTypes& types() const { return types_; }
+  // Keeps the bytes behind attrs() alive; null when the caller of the constructor does so otherwise.
+  const std::shared_ptr<const void>& attr_owner() const { return attr_owner_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
 
+  const TensorInfo& input_info(int i) const { return *inputs_[i]; }
   const PartialShape& input(int i) const { return inputs_[i]->shape; }
   DataType input_type(int i) const { return types_.inputs[i]; }
   DataType output_type(int i) const { return types_.outputs[i]; }
-  // The constant value of input i, or null. Marks that the value was asked for.
+  // The constant value of input i, or null. Its elements may lie unaligned.
   const Tensor* input_value(int i) const { return inputs_[i]->value.get(); }
   // Elements of input i as a vector of integers, unknown ones kUnknownDim; nullopt when nothing is known.
   std::optional<Dims> input_as_ints(int i) const;
@@ -61,7 +64,7 @@ class InferenceContext {
   absl::StatusOr<DataType> AttrType(std::string_view name) const;
   absl::StatusOr<PartialShape> AttrShape(std::string_view name) const;
   absl::StatusOr<std::vector<int64_t>> AttrIntList(std::string_view name) const;
-  absl::StatusOr<const AttrValue*> AttrOf(std::string_view name) const;
+  absl::StatusOr<AttrValue> AttrOf(std::string_view name) const;
   bool HasAttr(std::string_view name) const;
 
   // Shape algebra; errors are INVALID_ARGUMENT in TensorFlow's terms ("Shape must be rank 2 but is rank 1").
@@ -95,12 +98,16 @@ class GraphShapes {
   // One forward sweep in topological order. The first error of a shape function, or OK. Linear in the graph.
   static absl::StatusOr<GraphShapes> Infer(const Graph& graph, const ShapeOptions& options = {});
 
-  const TensorInfo& info(Output o) const { return infos_[offsets_[o.node] + o.port]; }
+  // Outputs that the node does not have (its op is unknown) are unknown.
+  const TensorInfo& info(Output o) const {
+    const uint32_t i = offsets_[o.node] + static_cast<uint32_t>(o.port);
+    return i < offsets_[o.node + 1] ? infos_[i] : infos_.back();
+  }
   const PartialShape& shape(Output o) const { return info(o).shape; }
 
  private:
-  std::vector<uint32_t> offsets_;  // by node id
-  std::vector<TensorInfo> infos_;
+  std::vector<uint32_t> offsets_;  // by node id, and the end
+  std::vector<TensorInfo> infos_;  // the last one is of nothing
 };
 
 }  // namespace tenon
