@@ -177,8 +177,9 @@ class Graph {
   absl::flat_hash_map<NodeId, std::string_view> extra_;
   std::vector<FunctionEntry> functions_;
   absl::flat_hash_map<std::string_view, int32_t> function_by_name_;
+  bool has_library_ = false;        // in the file, though perhaps empty
   std::string_view library_extra_;  // gradients, registered gradients, unknown fields of the library
-  std::string_view versions_;
+  std::string_view versions_;       // data() is null where the file had none
   std::string_view graph_extra_;    // unknown fields of the GraphDef
   std::string source_name_;
 };

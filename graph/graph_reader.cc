@@ -86,6 +86,7 @@ absl::Status GraphReader::Scan() {
     if (f.type == WireType::kBytes && f.number == kNode) {
       node_wires_.push_back(f.bytes);
     } else if (f.type == WireType::kBytes && f.number == kLibrary) {
+      graph_.has_library_ = true;
       library_ = Merge(library_, f.bytes, graph_.storage_.get());
     } else if (f.type == WireType::kBytes && f.number == kVersions) {
       graph_.versions_ = Merge(graph_.versions_, f.bytes, graph_.storage_.get());

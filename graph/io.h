@@ -62,7 +62,7 @@ std::vector<Defect> Verify(const Graph& graph);
 
 // GraphDef bytes of the live nodes in id order; lossless for what was imported.
 std::string ExportBinary(const Graph& graph);
-std::string ExportText(const Graph& graph);
+absl::StatusOr<std::string> ExportText(const Graph& graph);  // INVALID_ARGUMENT beyond 2 GiB
 // Format and compression follow the file name's extensions: .pb, .pbtxt, then .xz or .gz.
 absl::Status ExportFile(const Graph& graph, const std::string& path);
 

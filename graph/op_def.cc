@@ -205,15 +205,6 @@ std::vector<std::string> CheckAttrs(const OpDef& op, const AttrSet& attrs) {
       wrong.push_back(absl::StrCat("missing attr '", def.name, "'"));
     }
   }
-  for (const Attr& a : attrs.all()) {
-    if (a.name.starts_with('_') || op.FindAttr(a.name) != nullptr) continue;
-    wrong.push_back(absl::StrCat(
-        "attr '", a.name, "' is not one of op '", op.name, "'; it has: ",
-        op.attrs.empty() ? "none"
-                         : absl::StrJoin(op.attrs, ", ", [](std::string* s, const AttrDef& d) {
-                             s->append(d.name);
-                           })));
-  }
   return wrong;
 }
 

@@ -86,7 +86,7 @@ struct NodeTypes {
 absl::StatusOr<NodeTypes> ResolveTypes(const OpDef& op, const AttrSet& attrs);
 
 // Every violation of the op's attributes by `attrs`: missing without default, wrong kind, value not allowed, below the
-// minimum. Attributes that the OpDef lacks are errors only if they do not start with '_'. Message texts name the attribute.
+// minimum. Attributes that the OpDef lacks are none: newer producers write them. Message texts name the attribute.
 std::vector<std::string> CheckAttrs(const OpDef& op, const AttrSet& attrs);
 
 // Half-open range of the flattened inputs (outputs) that argument `arg` covers. INVALID_ARGUMENT as ResolveTypes.

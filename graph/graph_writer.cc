@@ -1,0 +1,134 @@
+// Graphs back to files; see io.h.
+#include "graph/graph_writer.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "graph/file_bytes.h"
+#include "graph/io.h"
+#include "graph/status_macros.h"
+#include "graph/text_import.h"
+#include "graph/wire.h"
+
+namespace tenon {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* f) const { std::fclose(f); }
+};
+
+absl::Status WriteError(const std::string& path) {
+  return absl::UnknownError(absl::StrCat(path, ": cannot be written: ", std::strerror(errno)));
+}
+
+absl::Status WriteFile(const std::string& path, std::string_view bytes) {
+  std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "wb"));
+  if (file == nullptr) return WriteError(path);
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) return WriteError(path);
+  if (std::fclose(file.release()) != 0) return WriteError(path);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string GraphWriter::Binary() const {
+  std::string out;
+  out.reserve(EstimateBytes());
+  WireWriter writer(&out);
+  std::string node;
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+    if (!graph_.alive(n)) continue;
+    node.clear();
+    AppendNode(n, &node);
+    writer.Bytes(1, node);
+  }
+  if (graph_.has_library_ || !graph_.functions_.empty()) writer.Bytes(2, Library());
+  if (graph_.versions_.data() != nullptr) writer.Bytes(4, graph_.versions_);
+  out.append(graph_.graph_extra_);
+  return out;
+}
+
+size_t GraphWriter::EstimateBytes() const {
+  size_t bytes = graph_.graph_extra_.size() + graph_.library_extra_.size() + 64;
+  for (const FunctionEntry& f : graph_.functions_) bytes += f.wire.size() + 8;
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+    if (!graph_.alive(n)) continue;
+    bytes += graph_.name(n).size() + graph_.op_name(n).size() + graph_.device(n).size() + 16;
+    for (const Output& from : graph_.inputs(n)) {
+      if (from.node != kNoNode) bytes += graph_.name(from.node).size() + 4;
+    }
+    for (const Attr& a : graph_.attrs(n).all()) bytes += a.name.size() + a.value.wire().size() + 24;
+  }
+  return bytes;
+}
+
+void GraphWriter::AppendNode(NodeId n, std::string* out) const {
+  WireWriter writer(out);
+  writer.Bytes(1, graph_.name(n));
+  writer.Bytes(2, graph_.op_name(n));
+  for (const Output& from : graph_.inputs(n)) {
+    // Holes are defects that were reported; a file cannot say them.
+    if (from.node != kNoNode) writer.Bytes(3, graph_.OutputName(from));
+  }
+  if (!graph_.device(n).empty()) writer.Bytes(4, graph_.device(n));
+  for (const Attr& a : graph_.attrs(n).all()) AppendAttr(a, out);
+  if (const auto extra = graph_.extra_.find(n); extra != graph_.extra_.end()) out->append(extra->second);
+}
+
+// One entry of the map; its length is known beforehand, so that large constants are copied once.
+void GraphWriter::AppendAttr(const Attr& attr, std::string* out) {
+  const auto length_of_varint = [](uint64_t v) {
+    size_t n = 1;
+    for (; v >= 0x80; v >>= 7) ++n;
+    return n;
+  };
+  const std::string_view value = attr.value.wire();
+  WireWriter writer(out);
+  writer.RawVarint(5 << 3 | static_cast<uint64_t>(WireType::kBytes));
+  writer.RawVarint(1 + length_of_varint(attr.name.size()) + attr.name.size() + 1 + length_of_varint(value.size()) + value.size());
+  writer.Bytes(1, attr.name);
+  writer.Bytes(2, value);
+}
+
+std::string GraphWriter::Library() const {
+  std::string library;
+  WireWriter writer(&library);
+  for (const FunctionEntry& f : graph_.functions_) writer.Bytes(1, f.wire);
+  library.append(graph_.library_extra_);
+  return library;
+}
+
+std::string ExportBinary(const Graph& graph) { return GraphWriter(graph).Binary(); }
+
+absl::StatusOr<std::string> ExportText(const Graph& graph) { return PrintGraphText(ExportBinary(graph)); }
+
+absl::Status ExportFile(const Graph& graph, const std::string& path) {
+  std::string_view stem = path;
+  const bool xz = absl::ConsumeSuffix(&stem, ".xz");
+  const bool gz = !xz && absl::ConsumeSuffix(&stem, ".gz");
+  const bool text = absl::EndsWith(stem, ".pbtxt");
+  if (!text && !absl::EndsWith(stem, ".pb")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
+  }
+  std::string bytes;
+  if (text) {
+    TENON_ASSIGN_OR_RETURN(bytes, ExportText(graph));
+  } else {
+    bytes = ExportBinary(graph);
+  }
+  if (xz) {
+    TENON_ASSIGN_OR_RETURN(bytes, PackXz(bytes));
+  } else if (gz) {
+    TENON_ASSIGN_OR_RETURN(bytes, PackGzip(bytes));
+  }
+  return WriteFile(path, bytes);
+}
+
+}  // namespace tenon

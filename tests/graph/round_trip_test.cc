@@ -1,0 +1,152 @@
+// Every model goes through the graph and back without a change, as protobuf sees it.
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/util/message_differencer.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "graph/file_bytes.h"
+#include "graph/io.h"
+#include "proto/graph_def.pb.h"
+#include "tests/support/paths.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+using google::protobuf::TextFormat;
+using google::protobuf::util::MessageDifferencer;
+using ::testing::IsEmpty;
+
+// Graphs above this take seconds to compare as messages; their shapes occur in smaller ones.
+constexpr size_t kMaxBytes = size_t{20} << 20;
+
+std::vector<std::string> GraphFiles() {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(testing::Golden("models"))) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("graph.")) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string Unpacked(const std::string& path) {
+  const absl::StatusOr<FileBytes> packed = ReadFile(path, SIZE_MAX);
+  if (!packed.ok()) return {};
+  const absl::StatusOr<FileBytes> bytes = Unpack(*packed, path, kMaxBytes);
+  return bytes.ok() ? std::string(bytes->bytes) : std::string();
+}
+
+pb::GraphDef Parsed(const std::string& bytes, bool text) {
+  pb::GraphDef graph;
+  const bool ok = text ? TextFormat::ParseFromString(bytes, &graph) : graph.ParseFromString(bytes);
+  EXPECT_TRUE(ok);
+  return graph;
+}
+
+std::string Difference(const pb::GraphDef& a, const pb::GraphDef& b) {
+  MessageDifferencer differencer;
+  std::string report;
+  differencer.ReportDifferencesToString(&report);
+  differencer.Compare(a, b);
+  return report.substr(0, 500);
+}
+
+std::vector<std::string> Texts(const std::vector<Defect>& defects) {
+  std::vector<std::string> texts;
+  for (const Defect& d : defects) texts.push_back(d.ToString());
+  return texts;
+}
+
+class RoundTrip : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(RoundTrip, KeepsEverything) {
+  const std::string bytes = Unpacked(GetParam());
+  if (bytes.empty()) GTEST_SKIP() << "large";
+  const absl::StatusOr<Imported> imported = ImportFile(GetParam());
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(Texts(imported->defects), IsEmpty());
+  const pb::GraphDef before = Parsed(bytes, GetParam().ends_with(".pbtxt"));
+  EXPECT_EQ(Difference(before, Parsed(ExportBinary(imported->graph), false)), "");
+  const absl::StatusOr<std::string> text = ExportText(imported->graph);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(Difference(before, Parsed(*text, true)), "");
+}
+
+TEST_P(RoundTrip, CopiesShareNothingThatEditsChange) {
+  if (Unpacked(GetParam()).empty()) GTEST_SKIP() << "large";
+  absl::StatusOr<Graph> graph = LoadGraph(GetParam());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const std::string before = ExportBinary(*graph);
+  Graph copy = *graph;
+  for (NodeId n = 0; n < copy.num_node_ids(); ++n) copy.SetAttr(n, "_seen", attr::Int(n));
+  EXPECT_NE(ExportBinary(copy), before);
+  EXPECT_EQ(ExportBinary(*graph), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, RoundTrip, ::testing::ValuesIn(GraphFiles()), [](const auto& info) {
+  std::string name = info.param.substr(testing::Golden("models/").size());
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
+
+// What no fixture has: fields that we do not know, debug information, gradients, both kinds of versions.
+TEST(RoundTripBytes, KeepsWhatItDoesNotUnderstand) {
+  pb::GraphDef graph;
+  const std::string text = R"pb(
+    node {
+      name: "a" op: "NoOp" device: "/CPU:0"
+      attr { key: "_unknown" value { list { func { name: "f" attr { key: "T" value { type: DT_HALF } } } } } }
+      attr { key: "_placeholder" value { placeholder: "T" } }
+      experimental_debug_info { original_node_names: "x" original_func_names: "f" }
+      experimental_type { type_id: TFT_PRODUCT args { type_id: TFT_TENSOR } }
+    }
+    node { name: "b" op: "NoOp" input: "^a" }
+    library {
+      function { signature { name: "f" input_arg { name: "x" type: DT_INT32 } output_arg { name: "y" type: DT_INT32 } }
+                 ret { key: "y" value: "x" }
+                 attr { key: "_noinline" value { b: true } }
+                 arg_attr { key: 0 value { attr { key: "_user_specified_name" value { s: "x" } } } } }
+      gradient { function_name: "f" gradient_func: "g" }
+      registered_gradients { gradient_func: "g" registered_op_type: "Op" }
+    }
+    versions { producer: 1700 min_consumer: 12 bad_consumers: 13 bad_consumers: 14 }
+    version: 21
+    debug_info { files: "model.py" traces { key: "a" value { file_line_cols { file_index: 0 line: 3 } } } })pb";
+  ASSERT_TRUE(TextFormat::ParseFromString(text, &graph));
+  std::string wire = graph.SerializeAsString();
+  const std::string unknown("\xa2\x06\x03xyz", 6);  // field 100
+  wire += unknown;
+  const absl::StatusOr<Imported> imported = ImportBytes(wire, "x.pb");
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(Texts(imported->defects), IsEmpty());
+  const std::string out = ExportBinary(imported->graph);
+  EXPECT_EQ(Difference(Parsed(wire, false), Parsed(out, false)), "");
+  EXPECT_NE(out.find(unknown), std::string::npos);
+  EXPECT_EQ(imported->graph.producer(), 1700);
+}
+
+TEST(ExportFile, FollowsTheExtension) {
+  const absl::StatusOr<Graph> graph = LoadGraph(testing::Golden("models/mlp/graph.pb.xz"));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const std::string folder = ::testing::TempDir();
+  for (const char* extension : {".pb", ".pbtxt", ".pb.xz", ".pb.gz", ".pbtxt.xz", ".pbtxt.gz"}) {
+    const std::string path = absl::StrCat(folder, "/round_trip", extension);
+    ASSERT_TRUE(ExportFile(*graph, path).ok()) << path;
+    const absl::StatusOr<Graph> again = LoadGraph(path);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(ExportBinary(*graph), ExportBinary(*again)) << path;
+    fs::remove(path);
+  }
+  EXPECT_EQ(ExportFile(*graph, folder + "/x.onnx").code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace tenon
