@@ -6,6 +6,11 @@ namespace tenon {
 absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
   static const absl::Span<const CpuKernelSpec> families[] = {
       cpu::ElementwiseKernels(),
+      cpu::SliceKernels(),
+      cpu::JoinKernels(),
+      cpu::RepeatKernels(),
+      cpu::TransposeKernels(),
+      cpu::ReductionKernels(),
       cpu::BasicKernels(),
       cpu::MatMulKernels(),
       cpu::BiasAddKernels(),

@@ -8,6 +8,14 @@
 namespace tenon::cpu {
 
 absl::Span<const CpuKernelSpec> ElementwiseKernels();
+absl::Span<const CpuKernelSpec> SliceKernels();      // Slice, StridedSlice, Reverse
+absl::Span<const CpuKernelSpec> JoinKernels();       // Concat, Pack, Split, Unpack
+absl::Span<const CpuKernelSpec> RepeatKernels();     // Tile, BroadcastTo, Fill, Pad
+absl::Span<const CpuKernelSpec> TransposeKernels();  // Transpose, SpaceToBatch and kin
+absl::Span<const CpuKernelSpec> GatherKernels();     // Gather, Scatter, OneHot
+absl::Span<const CpuKernelSpec> SequenceKernels();   // Range, LinSpace, MatrixBandPart
+absl::Span<const CpuKernelSpec> ReductionKernels();  // Sum, Mean, Max, ArgMax
+absl::Span<const CpuKernelSpec> RandomKernels();
 absl::Span<const CpuKernelSpec> BasicKernels();    // Const, Identity, Shape: what needs no arithmetic
 absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul
 absl::Span<const CpuKernelSpec> BiasAddKernels();  // BiasAdd, BiasAddV1

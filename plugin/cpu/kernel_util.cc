@@ -19,6 +19,17 @@ absl::StatusOr<int64_t> InputInt(const Prepare& p, int i) {
   return values[0];
 }
 
+absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i) {
+  const Tensor* value = p.input_value(i);
+  if (value == nullptr) return absl::InternalError(absl::StrCat("the value of input ", i, " is not known"));
+  if (!HasType(kIndexTypes, value->dtype())) {
+    return p.Invalid(absl::StrCat("input ", i, " must be int32 or int64, it is ", DataTypeName(value->dtype())));
+  }
+  Dims ints(value->num_elements());
+  for (size_t k = 0; k < ints.size(); ++k) ints[k] = value->IntAt(static_cast<int64_t>(k));
+  return ints;
+}
+
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims) {
   absl::StatusOr<Shape> shape = Shape::Make(dims);
   if (!shape.ok()) return p.Invalid(shape.status().message());

@@ -32,6 +32,9 @@ absl::StatusOr<int> NormalizeAxis(const Prepare& p, int64_t axis, int rank);
 // The only element of value input i. INVALID_ARGUMENT unless it has exactly one.
 absl::StatusOr<int64_t> InputInt(const Prepare& p, int i);
 
+// The elements of an integer value input of any rank, row by row.
+absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i);
+
 // Makes the shape from dimensions that came from data; INVALID_ARGUMENT with the op's name.
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims);
 

@@ -1,0 +1,248 @@
+// Joining tensors and taking them apart: Concat, Pack, Split, Unpack.
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/arrays/strided_copy.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+
+namespace tenon::cpu {
+namespace {
+
+// Lines of a tensor's axis from `begin` on, of `total`: one side of a copy.
+struct Band {
+  int64_t total, begin, line_bytes;
+};
+
+// Copies between a dense tensor and a band of another one.
+CopyPiece BandCopy(DataType type, int in, int out, const Band& band, bool to_band, const Shape& dense, int axis) {
+  CopyPiece piece{in, out, 0, 0, StridedCopy(type)};
+  const int64_t bytes = static_cast<int64_t>(DataTypeSize(type));
+  const Dims own = DenseStrides(dense, bytes);
+  Shape whole = dense;
+  whole.set_dim(axis, band.total);
+  const Dims other = DenseStrides(whole, bytes);
+  (to_band ? piece.to_offset : piece.from_offset) = band.begin * band.line_bytes;
+  piece.copy = to_band ? BlockCopy(type, dense, own, other) : BlockCopy(type, dense, other, own);
+  return piece;
+}
+
+Band MakeBand(const Shape& whole, int axis, int64_t begin, DataType type) {
+  const int64_t inner = DimProduct(whole, axis + 1, whole.rank()) * static_cast<int64_t>(DataTypeSize(type));
+  return {whole.dim(axis), begin, inner};
+}
+
+// Inputs [first, first + count) along `axis`: the result's shape and the copies, or what does not fit.
+struct Joined {
+  Shape shape;
+  std::vector<CopyPiece> pieces;
+};
+absl::StatusOr<Joined> Join(absl::Span<const Shape> shapes, int first, int64_t axis, DataType type) {
+  const int rank = shapes[0].rank();
+  if (axis < -rank || axis >= rank) {
+    return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " is outside of [", -rank, ", ", rank, ")"));
+  }
+  const int a = static_cast<int>(axis < 0 ? axis + rank : axis);
+  int64_t total = 0;
+  for (const Shape& s : shapes) {
+    bool fits = s.rank() == rank;
+    for (int d = 0; fits && d < rank; ++d) fits = d == a || s.dim(d) == shapes[0].dim(d);
+    if (!fits) {
+      return absl::InvalidArgumentError(absl::StrCat("shapes ", shapes[0].ToString(), " and ", s.ToString(),
+                                                     " must agree in all dimensions but ", a));
+    }
+    if (__builtin_add_overflow(total, s.dim(a), &total)) return absl::InvalidArgumentError("the result is too long");
+  }
+  Joined joined;
+  Dims dims(shapes[0].dims().begin(), shapes[0].dims().end());
+  dims[a] = total;
+  TENON_ASSIGN_OR_RETURN(joined.shape, Shape::Make(dims));
+  int64_t begin = 0;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Band band = MakeBand(joined.shape, a, begin, type);
+    joined.pieces.push_back(BandCopy(type, first + static_cast<int>(i), 0, band, true, shapes[i], a));
+    begin += shapes[i].dim(a);
+  }
+  return joined;
+}
+
+// The axis is known only when the step runs.
+struct LateConcat {
+  std::vector<Shape> shapes;
+  int first, axis_input;
+  bool axis64;
+  DataType type;
+};
+absl::Status RunLateConcat(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const LateConcat*>(state);
+  TENON_ASSIGN_OR_RETURN(Joined joined, Join(s.shapes, s.first, LoadIndex(args.in[s.axis_input], s.axis64, 0), s.type));
+  TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, joined.shape));
+  CopyState copies;
+  copies.pieces = std::move(joined.pieces);
+  RunCopies(copies, args.in, &out, args.workers);
+  return absl::OkStatus();
+}
+
+absl::Status PrepareConcatAt(Prepare& p, int first, int axis_input) {
+  const int count = p.num_inputs() - 1;
+  std::vector<Shape> shapes;
+  for (int i = 0; i < count; ++i) shapes.push_back(p.input_shape(first + i));
+  if (p.input_shape(axis_input).num_elements() != 1) return p.Invalid("the axis must be a scalar");
+  if (p.input_value(axis_input) == nullptr) {
+    auto late = std::make_shared<LateConcat>(LateConcat{std::move(shapes), first, axis_input,
+                                                        p.input_type(axis_input) == DataType::kInt64, p.output_type(0)});
+    p.set_dynamic_output(0);
+    p.set_run(&RunLateConcat, std::move(late));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const int64_t axis, InputInt(p, axis_input));
+  absl::StatusOr<Joined> joined = Join(shapes, first, axis, p.output_type(0));
+  if (!joined.ok()) return p.Invalid(joined.status().message());
+  p.set_output_shape(0, joined->shape);
+  if (count == 1) {
+    p.Alias(0, first);
+    return absl::OkStatus();
+  }
+  SetCopies(p, std::move(joined->pieces));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareConcat(Prepare& p) { return PrepareConcatAt(p, 1, 0); }
+absl::Status PrepareConcatV2(Prepare& p) { return PrepareConcatAt(p, 0, p.num_inputs() - 1); }
+
+absl::Status PreparePack(Prepare& p) {
+  const Shape& one = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(const int64_t axis_attr, p.AttrInt("axis"));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_attr, one.rank() + 1));
+  Dims dims(one.dims().begin(), one.dims().end());
+  dims.insert(dims.begin() + axis, 1);
+  TENON_ASSIGN_OR_RETURN(const Shape expanded, CheckedShape(p, dims));
+  std::vector<Shape> shapes;
+  for (int i = 0; i < p.num_inputs(); ++i) {
+    if (!(p.input_shape(i) == one)) return p.Invalid("all inputs must have equal shapes");
+    shapes.push_back(expanded);
+  }
+  absl::StatusOr<Joined> joined = Join(shapes, 0, axis, p.output_type(0));
+  if (!joined.ok()) return p.Invalid(joined.status().message());
+  p.set_output_shape(0, joined->shape);
+  SetCopies(p, std::move(joined->pieces));
+  return absl::OkStatus();
+}
+
+// Cuts input `in` along `axis` into outputs of these sizes; their shapes lose the axis if `drop`.
+absl::Status Cut(Prepare& p, int in, int axis, const Dims& sizes, bool drop) {
+  const Shape& whole = p.input_shape(in);
+  std::vector<CopyPiece> pieces;
+  int64_t begin = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    Shape part = whole;
+    part.set_dim(axis, sizes[i]);
+    const Band band = MakeBand(whole, axis, begin, p.input_type(in));
+    pieces.push_back(BandCopy(p.input_type(in), in, static_cast<int>(i), band, false, part, axis));
+    begin += sizes[i];
+    Shape out;
+    for (int d = 0; d < part.rank(); ++d) {
+      if (d != axis || !drop) out.push_back(part.dim(d));
+    }
+    p.set_output_shape(static_cast<int>(i), out);
+  }
+  if (sizes.size() == 1) {
+    p.Alias(0, in);
+    return absl::OkStatus();
+  }
+  SetCopies(p, std::move(pieces));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareSplit(Prepare& p) {
+  const Shape& in = p.input_shape(1);
+  TENON_ASSIGN_OR_RETURN(const int64_t axis_value, InputInt(p, 0));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_value, in.rank()));
+  const int count = p.num_outputs();
+  if (in.dim(axis) % count != 0) {
+    return p.Invalid(absl::StrCat("dimension ", axis, " of ", in.dim(axis), " cannot be split into ", count, " equal parts"));
+  }
+  return Cut(p, 1, axis, Dims(count, in.dim(axis) / count), false);
+}
+
+absl::Status PrepareSplitV(Prepare& p) {
+  const Shape& in = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(Dims sizes, p.InputInts(1));
+  TENON_ASSIGN_OR_RETURN(const int64_t axis_value, InputInt(p, 2));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_value, in.rank()));
+  if (static_cast<int>(sizes.size()) != p.num_outputs()) {
+    return p.Invalid(absl::StrCat("'size_splits' must have ", p.num_outputs(), " elements"));
+  }
+  int64_t known = 0;
+  int missing = -1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == -1 && missing < 0 && sizes.size() > 1) {
+      missing = static_cast<int>(i);
+    } else if (sizes[i] < 0 || sizes[i] > in.dim(axis)) {
+      return p.Invalid(absl::StrCat("size_splits[", i, "] cannot be ", sizes[i]));
+    } else {
+      known += sizes[i];
+    }
+  }
+  if (missing >= 0) {
+    sizes[missing] = in.dim(axis) - known;
+    known = sizes[missing] < 0 ? -1 : in.dim(axis);
+  }
+  if (known != in.dim(axis)) {
+    return p.Invalid(absl::StrCat("the sizes must add up to ", in.dim(axis), ", the length of dimension ", axis));
+  }
+  return Cut(p, 0, axis, sizes, false);
+}
+
+absl::Status PrepareUnpack(Prepare& p) {
+  const Shape& in = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(const int64_t axis_attr, p.AttrInt("axis"));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_attr, in.rank()));
+  if (in.dim(axis) != p.num_outputs()) {
+    return p.Invalid(absl::StrCat("dimension ", axis, " is ", in.dim(axis), " where 'num' says ", p.num_outputs()));
+  }
+  if (p.num_outputs() == 0) return absl::OkStatus();
+  return Cut(p, 0, axis, Dims(p.num_outputs(), 1), true);
+}
+
+// Where each input of a Concat starts, as coordinates.
+absl::Status PrepareConcatOffset(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const int64_t axis_value, InputInt(p, 0));
+  TENON_ASSIGN_OR_RETURN(const Dims first, p.InputInts(1));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_value, static_cast<int>(first.size())));
+  int64_t offset = 0;
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const Dims shape, p.InputInts(i + 1));
+    if (shape.size() != first.size()) return p.Invalid("the shapes must have equal ranks");
+    Shape out({static_cast<int64_t>(shape.size())});
+    TENON_ASSIGN_OR_RETURN(Tensor value, Tensor::Allocate(p.output_type(i), out));
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+      if (d != axis && shape[d] != first[d]) return p.Invalid(absl::StrCat("the shapes differ in dimension ", d));
+      const int64_t at = d == axis ? offset : 0;
+      if (p.output_type(i) == DataType::kInt64) {
+        value.flat<int64_t>()[d] = at;
+      } else {
+        value.flat<int32_t>()[d] = static_cast<int32_t>(at);
+      }
+    }
+    offset += shape[axis];
+    p.set_output_shape(i, out);
+    p.set_output_value(i, std::move(value));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> JoinKernels() {
+  static const CpuKernelSpec specs[] = {
+      {"Concat", {}, PrepareConcat, 0b1},
+      {"ConcatV2", {}, PrepareConcatV2},
+      {"ConcatOffset", {}, PrepareConcatOffset, kAllInputs},
+      {"Pack", {}, PreparePack},
+      {"Split", {}, PrepareSplit, 0b1},
+      {"SplitV", {}, PrepareSplitV, 0b110},
+      {"Unpack", {}, PrepareUnpack},
+  };
+  return specs;
+}
+
+}  // namespace tenon::cpu

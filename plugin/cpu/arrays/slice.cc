@@ -1,0 +1,192 @@
+// Slice, StridedSlice and reversing: a block of the input under other strides.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/arrays/strided_copy.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+
+namespace tenon::cpu {
+namespace {
+
+// A range of one input dimension, or a new dimension of size 1.
+struct Range {
+  int dim = -1;  // of the input; -1: new
+  int64_t begin = 0;
+  int64_t stride = 1;
+  int64_t size = 1;
+  bool keep = true;  // in the output's shape
+};
+
+// Output 0 becomes the block of input 0 that the ranges describe.
+absl::Status SetBlock(Prepare& p, const std::vector<Range>& ranges) {
+  const Shape& in = p.input_shape(0);
+  const int64_t bytes = static_cast<int64_t>(DataTypeSize(p.input_type(0)));
+  const Dims from = DenseStrides(in, bytes);
+  Shape out, moved;
+  CopyPiece piece{0, 0, 0, 0, StridedCopy(p.input_type(0))};
+  bool whole = true;
+  for (const Range& r : ranges) {
+    if (r.keep) out.push_back(r.size);
+    if (r.dim < 0) continue;
+    moved.push_back(r.size);
+    piece.from_offset += r.begin * from[r.dim];
+    whole = whole && r.size == in.dim(r.dim) && (r.stride == 1 || r.size <= 1);
+  }
+  p.set_output_shape(0, out);
+  if (whole) {
+    p.Alias(0, 0);
+    return absl::OkStatus();
+  }
+  if (moved.num_elements() == 0) piece.from_offset = 0;
+  const Dims to = DenseStrides(moved, bytes);
+  int k = 0;
+  for (const Range& r : ranges) {
+    if (r.dim >= 0) piece.copy.AddDim(r.size, from[r.dim] * r.stride, to[k++]);
+  }
+  piece.copy.Finish();
+  std::vector<CopyPiece> pieces;
+  pieces.push_back(std::move(piece));
+  SetCopies(p, std::move(pieces));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareSlice(Prepare& p) {
+  const Shape& in = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(const Dims begin, p.InputInts(1));
+  TENON_ASSIGN_OR_RETURN(const Dims size, p.InputInts(2));
+  if (static_cast<int>(begin.size()) != in.rank() || static_cast<int>(size.size()) != in.rank()) {
+    return p.Invalid(absl::StrCat("'begin' and 'size' must have ", in.rank(), " elements each"));
+  }
+  std::vector<Range> ranges;
+  for (int d = 0; d < in.rank(); ++d) {
+    const int64_t count = size[d] == -1 ? in.dim(d) - begin[d] : size[d];
+    if (begin[d] < 0 || begin[d] > in.dim(d) || count < 0 || count > in.dim(d) - begin[d]) {
+      return p.Invalid(absl::StrCat("begin ", begin[d], " and size ", size[d], " leave dimension ", d, " of ", in.dim(d)));
+    }
+    ranges.push_back({d, begin[d], 1, count});
+  }
+  return SetBlock(p, ranges);
+}
+
+struct SliceMasks {
+  int64_t begin, end, ellipsis, new_axis, shrink;
+};
+
+bool Bit(int64_t mask, int i) { return i < 63 && (mask >> i & 1) != 0; }
+
+// TensorFlow's rule for one `begin:end:stride` of a dimension of n elements.
+absl::StatusOr<Range> ResolveRange(const Prepare& p, const SliceMasks& masks, int i, int dim, int64_t begin, int64_t end,
+                                   int64_t stride) {
+  const int64_t n = p.input_shape(0).dim(dim);
+  if (stride == 0) return p.Invalid(absl::StrCat("strides[", i, "] must not be zero"));
+  if (Bit(masks.shrink, i)) {
+    if (stride < 0) return p.Invalid(absl::StrCat("strides[", i, "] must be positive where one index is taken"));
+    const int64_t at = begin < 0 ? begin + n : begin;
+    if (at < 0 || at >= n) return p.Invalid(absl::StrCat("slice index ", begin, " of dimension ", dim, " out of bounds"));
+    return Range{dim, at, 1, 1, false};
+  }
+  const int64_t lowest = stride > 0 ? 0 : -1;
+  const int64_t highest = stride > 0 ? n : n - 1;
+  const auto clamp = [&](int64_t x) { return std::clamp(x < 0 ? x + n : x, lowest, highest); };
+  const int64_t from = Bit(masks.begin, i) ? (stride > 0 ? lowest : highest) : clamp(begin);
+  const int64_t to = Bit(masks.end, i) ? (stride > 0 ? highest : lowest) : clamp(end);
+  const int64_t interval = to - from;
+  Range range{dim, from, stride, 0};
+  if (interval != 0 && (interval < 0) == (stride < 0)) range.size = interval / stride + (interval % stride != 0);
+  if (range.size == 0) range.begin = 0;
+  return range;
+}
+
+absl::StatusOr<SliceMasks> ReadMasks(const Prepare& p) {
+  SliceMasks m;
+  TENON_ASSIGN_OR_RETURN(m.begin, p.AttrInt("begin_mask"));
+  TENON_ASSIGN_OR_RETURN(m.end, p.AttrInt("end_mask"));
+  TENON_ASSIGN_OR_RETURN(m.ellipsis, p.AttrInt("ellipsis_mask"));
+  TENON_ASSIGN_OR_RETURN(m.new_axis, p.AttrInt("new_axis_mask"));
+  TENON_ASSIGN_OR_RETURN(m.shrink, p.AttrInt("shrink_axis_mask"));
+  if (m.ellipsis & (m.ellipsis - 1)) return p.Invalid("only one ellipsis may be given");
+  return m;
+}
+
+absl::Status PrepareStridedSlice(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const SliceMasks masks, ReadMasks(p));
+  TENON_ASSIGN_OR_RETURN(const Dims begin, p.InputInts(1));
+  TENON_ASSIGN_OR_RETURN(const Dims end, p.InputInts(2));
+  TENON_ASSIGN_OR_RETURN(const Dims strides, p.InputInts(3));
+  if (begin.size() != end.size() || begin.size() != strides.size()) {
+    return p.Invalid("'begin', 'end' and 'strides' must have equal lengths");
+  }
+  const int rank = p.input_shape(0).rank();
+  const int count = static_cast<int>(begin.size());
+  std::vector<Range> ranges;
+  int dim = 0;
+  const auto whole_until = [&](int last) {
+    for (; dim < last; ++dim) ranges.push_back({dim, 0, 1, p.input_shape(0).dim(dim)});
+  };
+  for (int i = 0; i < count; ++i) {
+    if (Bit(masks.ellipsis, i)) {
+      int later = 0;
+      for (int k = i + 1; k < count; ++k) later += !Bit(masks.new_axis, k);
+      whole_until(std::min(rank - later, rank));
+    } else if (Bit(masks.new_axis, i)) {
+      ranges.push_back({});
+    } else if (dim >= rank) {
+      return p.Invalid(absl::StrCat("the slice has more than ", rank, " dimensions"));
+    } else {
+      TENON_ASSIGN_OR_RETURN(Range range, ResolveRange(p, masks, i, dim, begin[i], end[i], strides[i]));
+      ranges.push_back(range);
+      ++dim;
+    }
+  }
+  whole_until(rank);
+  return SetBlock(p, ranges);
+}
+
+absl::Status SetReversed(Prepare& p, const std::vector<bool>& reversed) {
+  const Shape& in = p.input_shape(0);
+  std::vector<Range> ranges;
+  for (int d = 0; d < in.rank(); ++d) {
+    const int64_t n = in.dim(d);
+    if (reversed[d] && n > 0) {
+      ranges.push_back({d, n - 1, -1, n});
+    } else {
+      ranges.push_back({d, 0, 1, n});
+    }
+  }
+  return SetBlock(p, ranges);
+}
+
+absl::Status PrepareReverseV2(Prepare& p) {
+  const int rank = p.input_shape(0).rank();
+  TENON_ASSIGN_OR_RETURN(const Dims axes, p.InputInts(1));
+  std::vector<bool> reversed(rank, false);
+  for (int64_t a : axes) {
+    TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, a, rank));
+    if (reversed[axis]) return p.Invalid(absl::StrCat("axis ", axis, " is given twice"));
+    reversed[axis] = true;
+  }
+  return SetReversed(p, reversed);
+}
+
+absl::Status PrepareReverse(Prepare& p) {
+  const int rank = p.input_shape(0).rank();
+  const Tensor* dims = p.input_value(1);
+  if (dims == nullptr || dims->num_elements() != rank) return p.Invalid("'dims' must have one bool per dimension");
+  const bool* flags = dims->flat<bool>();
+  return SetReversed(p, std::vector<bool>(flags, flags + rank));
+}
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> SliceKernels() {
+  static const CpuKernelSpec specs[] = {
+      {"Slice", {}, PrepareSlice, 0b110},
+      {"StridedSlice", {}, PrepareStridedSlice, 0b1110},
+      {"ReverseV2", {}, PrepareReverseV2, 0b10},
+      {"Reverse", {}, PrepareReverse, 0b10},
+  };
+  return specs;
+}
+
+}  // namespace tenon::cpu

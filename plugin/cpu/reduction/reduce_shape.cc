@@ -1,0 +1,79 @@
+#include "plugin/cpu/reduction/reduce_shape.h"
+
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/arrays/strided_copy.h"
+#include "plugin/cpu/kernel_util.h"
+
+namespace tenon::cpu {
+
+absl::StatusOr<std::vector<bool>> ReadReducedAxes(const Prepare& p) {
+  const int rank = p.input_shape(0).rank();
+  TENON_ASSIGN_OR_RETURN(const Dims axes, InputIntsOfAnyRank(p, 1));
+  std::vector<bool> reduced(rank, false);
+  for (int64_t a : axes) {
+    TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, a, rank));
+    if (reduced[axis]) return p.Invalid(absl::StrCat("axis ", axis, " is given twice"));
+    reduced[axis] = true;
+  }
+  return reduced;
+}
+
+Shape ReducedShape(const Shape& in, const std::vector<bool>& reduced, bool keep_dims) {
+  Shape out;
+  for (int d = 0; d < in.rank(); ++d) {
+    if (!reduced[d]) {
+      out.push_back(in.dim(d));
+    } else if (keep_dims) {
+      out.push_back(1);
+    }
+  }
+  return out;
+}
+
+ReduceLayout ReduceLayout::Make(const Shape& in, const std::vector<bool>& reduced, int64_t element_bytes) {
+  ReduceLayout l;
+  const Dims stride = DenseStrides(in, element_bytes);
+  Dims size, merged_stride;
+  std::vector<bool> merged;
+  for (int d = 0; d < in.rank(); ++d) {
+    if (in.dim(d) == 1) continue;
+    if (!merged.empty() && merged.back() == reduced[d]) {
+      size.back() *= in.dim(d);
+      merged_stride.back() = stride[d];
+      continue;
+    }
+    size.push_back(in.dim(d));
+    merged_stride.push_back(stride[d]);
+    merged.push_back(reduced[d]);
+  }
+  l.inner_reduced = merged.empty() || merged.back();
+  for (size_t i = 0; i < merged.size(); ++i) {
+    if (merged[i]) {
+      l.reduced_size.push_back(size[i]);
+      l.reduced_stride.push_back(merged_stride[i]);
+      l.reduced_count *= size[i];
+    } else if (i + 1 == merged.size()) {
+      l.columns = size[i];
+    } else {
+      l.kept_size.push_back(size[i]);
+      l.kept_stride.push_back(merged_stride[i]);
+      l.kept_count *= size[i];
+    }
+  }
+  if (l.reduced_size.empty()) {
+    l.reduced_size.push_back(1);
+    l.reduced_stride.push_back(element_bytes);
+  }
+  return l;
+}
+
+int64_t ReduceLayout::KeptOffset(int64_t o) const {
+  int64_t offset = 0;
+  for (int d = static_cast<int>(kept_size.size()) - 1; d >= 0; --d) {
+    offset += o % kept_size[d] * kept_stride[d];
+    o /= kept_size[d];
+  }
+  return offset;
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,345 @@
+// Sum, Mean, Prod, Max, Min, All, Any, EuclideanNorm.
+//
+// Dimensions are merged to a sequence of kept and reduced ones. Where the innermost is reduced, each output is a run over
+// contiguous elements; where it is kept, whole rows are accumulated. Work is split over outputs, never over a sum, so that
+// results do not depend on the number of threads.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/elementwise/element_op.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/isa.h"
+#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/reduction/reduce_loops.h"
+#include "plugin/cpu/reduction/reduce_shape.h"
+
+namespace tenon::cpu {
+
+ReduceLoops FindReduceLoops_sse2(ReduceOp op, DataType t);
+ReduceLoops FindReduceLoops_avx2(ReduceOp op, DataType t);
+ReduceLoops FindReduceLoops_avx512(ReduceOp op, DataType t);
+
+ReduceLoops FindReduceLoops(ReduceOp op, DataType t) {
+  return SelectIsa(FindReduceLoops_sse2, FindReduceLoops_avx2, FindReduceLoops_avx512)(op, t);
+}
+
+namespace {
+
+// --- Loops for types without vectors.
+
+struct ComplexSum {
+  template <typename C>
+  static C Do(C a, C x) {
+    return a + x;
+  }
+};
+struct ComplexProd {
+  template <typename C>
+  static C Do(C a, C x) {
+    return a * x;
+  }
+};
+struct ComplexSquares {
+  template <typename C>
+  static C Do(C a, C x) {
+    return a + C(std::norm(x));
+  }
+};
+
+template <typename Op, typename C>
+void ComplexRun(const void* x, int64_t n, void* acc) {
+  C sum = *static_cast<C*>(acc);
+  for (int64_t i = 0; i < n; ++i) sum = Op::Do(sum, C(static_cast<const C*>(x)[i]));
+  *static_cast<C*>(acc) = sum;
+}
+template <typename Op, typename C>
+void ComplexRows(const void* x, int64_t stride, int64_t rows, int64_t columns, void* acc) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const C* row = reinterpret_cast<const C*>(static_cast<const char*>(x) + r * stride);
+    for (int64_t j = 0; j < columns; ++j) static_cast<C*>(acc)[j] = Op::Do(static_cast<C*>(acc)[j], row[j]);
+  }
+}
+template <typename C>
+ReduceLoops FindComplex(ReduceOp op, DataType t) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return {&ComplexRun<ComplexSum, C>, &ComplexRows<ComplexSum, C>, t};
+    case ReduceOp::kProd:
+      return {&ComplexRun<ComplexProd, C>, &ComplexRows<ComplexProd, C>, t};
+    case ReduceOp::kSumSquares:
+      return {&ComplexRun<ComplexSquares, C>, &ComplexRows<ComplexSquares, C>, t};
+    default:
+      return {};
+  }
+}
+
+// --- The step.
+
+enum class Finish : uint8_t { kNone, kMean, kRoot };
+
+struct ReduceState {
+  ReduceLayout layout;
+  ReduceLoops loops;
+  ReduceOp op;
+  Finish finish = Finish::kNone;
+  DataType type;        // of the elements
+  int64_t bytes;        // of an element
+  int64_t acc_bytes;
+  ElementLoop widen = nullptr;  // half precision: to float
+  alignas(16) char init[16] = {};
+};
+
+template <typename T>
+T Lowest() {
+  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+}
+template <typename T>
+T Highest() {
+  return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+}
+
+// The value of nothing, as an accumulator.
+template <typename T>
+void PutInit(ReduceOp op, char* to) {
+  T value = T(0);
+  if (op == ReduceOp::kProd) value = T(1);
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (op == ReduceOp::kMax) value = Lowest<T>();
+    if (op == ReduceOp::kMin) value = Highest<T>();
+  }
+  std::memcpy(to, &value, sizeof value);
+}
+
+template <typename T>
+T MeanOf(T sum, int64_t n) {
+  if constexpr (std::is_integral_v<T>) {
+    return n == 0 ? T(0) : static_cast<T>(static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(sum) / n);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return sum / static_cast<T>(n);
+  } else {
+    using R = typename T::value_type;
+    return T(sum.real() / static_cast<R>(n), sum.imag() / static_cast<R>(n));
+  }
+}
+template <typename T>
+T RootOf(T x) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(std::sqrt(static_cast<double>(x)));
+  } else {
+    return std::sqrt(x);
+  }
+}
+
+// n accumulators of type A to results of type T.
+template <typename A, typename T>
+void Store(const ReduceState& s, const void* acc, int64_t n, void* out) {
+  for (int64_t j = 0; j < n; ++j) {
+    A value = static_cast<const A*>(acc)[j];
+    if (s.finish == Finish::kMean) value = MeanOf<A>(value, s.layout.reduced_count);
+    if (s.finish == Finish::kRoot) value = RootOf<A>(value);
+    static_cast<T*>(out)[j] = static_cast<T>(value);
+  }
+}
+
+void StoreAll(const ReduceState& s, const void* acc, int64_t n, void* out) {
+  switch (s.type) {
+    case DataType::kFloat:
+      return s.loops.acc_type == DataType::kDouble ? Store<double, float>(s, acc, n, out) : Store<float, float>(s, acc, n, out);
+    case DataType::kHalf:
+    case DataType::kBfloat16: {
+      float wide[kReduceColumns];
+      s.loops.acc_type == DataType::kDouble ? Store<double, float>(s, acc, n, wide) : Store<float, float>(s, acc, n, wide);
+      const void* in[] = {wide};
+      FindCastLoop(DataType::kFloat, s.type)(in, out, n, 0);
+      return;
+    }
+    case DataType::kDouble:
+      return Store<double, double>(s, acc, n, out);
+    case DataType::kInt8:
+      return Store<int8_t, int8_t>(s, acc, n, out);
+    case DataType::kUint8:
+    case DataType::kBool:
+      return Store<uint8_t, uint8_t>(s, acc, n, out);
+    case DataType::kInt16:
+      return Store<int16_t, int16_t>(s, acc, n, out);
+    case DataType::kUint16:
+      return Store<uint16_t, uint16_t>(s, acc, n, out);
+    case DataType::kInt32:
+      return Store<int32_t, int32_t>(s, acc, n, out);
+    case DataType::kUint32:
+      return Store<uint32_t, uint32_t>(s, acc, n, out);
+    case DataType::kInt64:
+      return Store<int64_t, int64_t>(s, acc, n, out);
+    case DataType::kUint64:
+      return Store<uint64_t, uint64_t>(s, acc, n, out);
+    case DataType::kComplex64:
+      return Store<std::complex<float>, std::complex<float>>(s, acc, n, out);
+    case DataType::kComplex128:
+      return Store<std::complex<double>, std::complex<double>>(s, acc, n, out);
+    default:
+      return;
+  }
+}
+
+void CallRun(const ReduceState& s, const char* x, int64_t n, void* acc) {
+  if (s.widen == nullptr) return s.loops.run(x, n, acc);
+  float wide[1024];
+  for (int64_t i = 0; i < n; i += 1024) {
+    const int64_t count = std::min<int64_t>(1024, n - i);
+    const void* in[] = {x + i * s.bytes};
+    s.widen(in, wide, count, 0);
+    s.loops.run(wide, count, acc);
+  }
+}
+
+void CallRows(const ReduceState& s, const char* x, int64_t stride, int64_t rows, int64_t columns, void* acc) {
+  if (s.widen == nullptr) return s.loops.rows(x, stride, rows, columns, acc);
+  float wide[4][kReduceColumns];
+  for (int64_t r = 0; r < rows; r += 4) {
+    const int64_t count = std::min<int64_t>(4, rows - r);
+    for (int64_t k = 0; k < count; ++k) {
+      const void* in[] = {x + (r + k) * stride};
+      s.widen(in, wide[k], columns, 0);
+    }
+    s.loops.rows(wide, sizeof(wide[0]), count, columns, acc);
+  }
+}
+
+// Visits every combination of the reduced dimensions but the innermost one.
+template <typename F>
+void ForReduced(const ReduceLayout& l, const char* x, F visit) {
+  const int outer = static_cast<int>(l.reduced_size.size()) - 1;
+  Dims index(std::max(outer, 0), 0);
+  for (;;) {
+    visit(x);
+    int d = outer - 1;
+    for (; d >= 0; --d) {
+      x += l.reduced_stride[d];
+      if (++index[d] < l.reduced_size[d]) break;
+      x -= index[d] * l.reduced_stride[d];
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+// Outputs [begin, end), each reduced from contiguous runs.
+void ReduceRuns(const ReduceState& s, const char* x, char* out, int64_t begin, int64_t end) {
+  const ReduceLayout& l = s.layout;
+  for (int64_t o = begin; o < end; ++o) {
+    alignas(16) char acc[16];
+    std::memcpy(acc, s.init, 16);
+    if (l.reduced_count > 0) {
+      ForReduced(l, x + l.KeptOffset(o), [&](const char* run) { CallRun(s, run, l.reduced_size.back(), acc); });
+    }
+    StoreAll(s, acc, 1, out + o * s.bytes);
+  }
+}
+
+// Tiles [begin, end): a tile is up to kReduceColumns outputs of one row of outputs.
+void ReduceRowTiles(const ReduceState& s, const char* x, char* out, int64_t begin, int64_t end) {
+  const ReduceLayout& l = s.layout;
+  const int64_t tiles = (l.columns + kReduceColumns - 1) / kReduceColumns;
+  alignas(64) char acc[kReduceColumns * 16];
+  for (int64_t t = begin; t < end; ++t) {
+    const int64_t row = t / tiles;
+    const int64_t column = t % tiles * kReduceColumns;
+    const int64_t count = std::min(kReduceColumns, l.columns - column);
+    for (int64_t j = 0; j < count; ++j) std::memcpy(acc + j * s.acc_bytes, s.init, s.acc_bytes);
+    if (l.reduced_count > 0) {
+      ForReduced(l, x + l.KeptOffset(row) + column * s.bytes, [&](const char* rows) {
+        CallRows(s, rows, l.reduced_stride.back(), l.reduced_size.back(), count, acc);
+      });
+    }
+    StoreAll(s, acc, count, out + (row * l.columns + column) * s.bytes);
+  }
+}
+
+absl::Status RunReduce(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const ReduceState*>(state);
+  const ReduceLayout& l = s.layout;
+  const char* x = static_cast<const char*>(args.in[0]);
+  char* out = static_cast<char*>(args.out[0]);
+  if (l.inner_reduced) {
+    args.workers->ParallelFor(l.kept_count, GrainFor(l.reduced_count * s.bytes),
+                              [&](int64_t begin, int64_t end) { ReduceRuns(s, x, out, begin, end); });
+    return absl::OkStatus();
+  }
+  const int64_t tiles = (l.columns + kReduceColumns - 1) / kReduceColumns;
+  args.workers->ParallelFor(l.kept_count * tiles, GrainFor(l.reduced_count * std::min(l.columns, kReduceColumns) * s.bytes),
+                            [&](int64_t begin, int64_t end) { ReduceRowTiles(s, x, out, begin, end); });
+  return absl::OkStatus();
+}
+
+bool FillState(ReduceState* s) {
+  DataType compute = s->type;
+  if (HasType(kHalfTypes, compute)) {
+    s->widen = FindCastLoop(compute, DataType::kFloat);
+    compute = DataType::kFloat;
+  }
+  s->loops = FindReduceLoops(s->op, compute);
+  if (compute == DataType::kComplex64) s->loops = FindComplex<std::complex<float>>(s->op, compute);
+  if (compute == DataType::kComplex128) s->loops = FindComplex<std::complex<double>>(s->op, compute);
+  if (s->loops.run == nullptr) return false;
+  s->acc_bytes = static_cast<int64_t>(DataTypeSize(s->loops.acc_type));
+  switch (s->loops.acc_type) {
+    case DataType::kFloat: PutInit<float>(s->op, s->init); break;
+    case DataType::kDouble: PutInit<double>(s->op, s->init); break;
+    case DataType::kInt8: PutInit<int8_t>(s->op, s->init); break;
+    case DataType::kUint8: PutInit<uint8_t>(s->op, s->init); break;
+    case DataType::kBool: PutInit<bool>(s->op, s->init); break;
+    case DataType::kInt16: PutInit<int16_t>(s->op, s->init); break;
+    case DataType::kUint16: PutInit<uint16_t>(s->op, s->init); break;
+    case DataType::kInt32: PutInit<int32_t>(s->op, s->init); break;
+    case DataType::kUint32: PutInit<uint32_t>(s->op, s->init); break;
+    case DataType::kInt64: PutInit<int64_t>(s->op, s->init); break;
+    case DataType::kUint64: PutInit<uint64_t>(s->op, s->init); break;
+    case DataType::kComplex64: PutInit<std::complex<float>>(s->op, s->init); break;
+    case DataType::kComplex128: PutInit<std::complex<double>>(s->op, s->init); break;
+    default: return false;
+  }
+  return true;
+}
+
+template <ReduceOp kOp, Finish kFinish>
+absl::Status PrepareReduce(Prepare& p) {
+  auto state = std::make_shared<ReduceState>();
+  state->op = kOp;
+  state->finish = kFinish;
+  state->type = p.input_type(0);
+  state->bytes = static_cast<int64_t>(DataTypeSize(state->type));
+  TENON_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReadReducedAxes(p));
+  TENON_ASSIGN_OR_RETURN(const bool keep_dims, p.AttrBool("keep_dims"));
+  p.set_output_shape(0, ReducedShape(p.input_shape(0), reduced, keep_dims));
+  state->layout = ReduceLayout::Make(p.input_shape(0), reduced, state->bytes);
+  // One element each: the result is the input (but for a norm, which drops the sign).
+  if (state->layout.reduced_count == 1 && kFinish != Finish::kRoot) {
+    p.Alias(0, 0);
+    return absl::OkStatus();
+  }
+  if (!FillState(state.get())) return p.Unimplemented("no CPU kernel for this type");
+  p.set_run(&RunReduce, std::move(state));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> ReductionKernels() {
+  static const CpuKernelSpec specs[] = {
+      {"Sum", {{"T", kNumberTypes}}, PrepareReduce<ReduceOp::kSum, Finish::kNone>, 0b10},
+      {"Mean", {{"T", kNumberTypes}}, PrepareReduce<ReduceOp::kSum, Finish::kMean>, 0b10},
+      {"Prod", {{"T", kNumberTypes}}, PrepareReduce<ReduceOp::kProd, Finish::kNone>, 0b10},
+      {"Max", {{"T", kRealTypes}}, PrepareReduce<ReduceOp::kMax, Finish::kNone>, 0b10},
+      {"Min", {{"T", kRealTypes}}, PrepareReduce<ReduceOp::kMin, Finish::kNone>, 0b10},
+      {"EuclideanNorm", {{"T", kNumberTypes}}, PrepareReduce<ReduceOp::kSumSquares, Finish::kRoot>, 0b10},
+      {"All", {}, PrepareReduce<ReduceOp::kMin, Finish::kNone>, 0b10},
+      {"Any", {}, PrepareReduce<ReduceOp::kMax, Finish::kNone>, 0b10},
+  };
+  return specs;
+}
+
+}  // namespace tenon::cpu
