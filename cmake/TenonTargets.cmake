@@ -79,6 +79,7 @@ function(tenon_plugin name)
     set(arg_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/plugins")
   endif()
   add_library(${name} MODULE ${arg_SOURCES})
+  add_dependencies(tenon_plugins ${name})
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${arg_OUTPUT_DIRECTORY}")
   target_include_directories(
     ${name} PRIVATE "${PROJECT_SOURCE_DIR}/graph/include"
@@ -87,4 +88,5 @@ function(tenon_plugin name)
   target_link_libraries(${name} PRIVATE Threads::Threads ${arg_LIBRARIES})
 endfunction()
 
+add_custom_target(tenon_plugins)
 tenon_precompiled_header(tenon_pch cmake/pch.h)
