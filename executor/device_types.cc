@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "executor/kernel_store.h"
 #include "executor/placer.h"
 
 namespace tenon {
@@ -15,12 +16,6 @@ constexpr size_t kMaxTypes = 64;
 // Values of these types always lie in host memory.
 bool IsHostOnly(DataType t) {
   return BaseType(t) == DataType::kString || BaseType(t) == DataType::kResource || BaseType(t) == DataType::kVariant;
-}
-
-// Ops that the plan itself carries out on the host; they are in no kernel table.
-bool IsPlanOp(std::string_view op) {
-  static const auto* const ops = new absl::flat_hash_set<std::string_view>{"Switch", "RefSwitch", "Merge", "RefMerge", "ControlTrigger"};
-  return ops->contains(op);
 }
 
 }  // namespace

@@ -35,6 +35,10 @@ struct MemoryReport {
   int64_t weights_bytes = 0;            // constants in memory, packed ones included
 };
 
+struct PlanCacheReport {
+  int64_t builds = 0, hits = 0, plans = 0;
+};
+
 // What was made of one (feeds, fetches) pair.
 class Executable;
 
@@ -70,6 +74,7 @@ const PipelineReport& OptimizerReport(const Executable& e);
 const std::vector<NodePlacement>& PlacementReport(const Executable& e);  // by node id of the optimized graph
 const Times& TimesReport(const Executable& e);
 MemoryReport MemoryOf(const Executable& e);
+PlanCacheReport PlanCacheOf(const Executable& e);
 // The plan for the last signature, one line per step: order, stream, events, buffer offsets, in-place reuse.
 std::string PlanText(const Executable& e);
 // Copies between devices that the plan makes: producer, from, to, bytes (-1: unknown).

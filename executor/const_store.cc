@@ -1,0 +1,117 @@
+#include "executor/const_store.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kPoolBytes = 64 << 10;
+constexpr size_t kMaxPooledBytes = 1024;
+constexpr size_t kLine = 64;
+
+absl::Status CopyToDevice(const Tensor& from, const Tensor& to, Device& device, double timeout_s) {
+  const StreamHandle stream = device.host_to_device_stream();
+  TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
+  TENON_RETURN_IF_ERROR(device.CopyHostToDevice(stream, from, to));
+  TENON_ASSIGN_OR_RETURN(const EventHandle event, device.AcquireEvent());
+  absl::Status status = device.RecordEvent(stream, event);
+  if (status.ok()) status = device.BlockUntilComplete(event, timeout_s);
+  device.ReleaseEvent(event);
+  return status;
+}
+
+}  // namespace
+
+absl::StatusOr<const Tensor*> ConstStore::ValueOf(NodeId n) {
+  absl::MutexLock lock(&mutex_);
+  auto it = values_.find(n);
+  if (it == values_.end()) {
+    TENON_ASSIGN_OR_RETURN(Tensor value, graph_.ConstValue(n));
+    it = values_.emplace(n, std::make_unique<Tensor>(std::move(value))).first;
+  }
+  return it->second.get();
+}
+
+const std::vector<Tensor>* ConstStore::Folded(NodeId n) {
+  absl::MutexLock lock(&mutex_);
+  auto it = folded_.find(n);
+  return it == folded_.end() ? nullptr : it->second.get();
+}
+
+const std::vector<Tensor>* ConstStore::SetFolded(NodeId n, std::vector<Tensor> outputs) {
+  absl::MutexLock lock(&mutex_);
+  auto& entry = folded_[n];
+  if (entry == nullptr) entry = std::make_unique<std::vector<Tensor>>(std::move(outputs));
+  return entry.get();
+}
+
+absl::StatusOr<Tensor> ConstStore::CopyLocked(const Tensor& value) {
+  const size_t bytes = value.bytes();
+  bytes_ += static_cast<int64_t>(bytes);
+  if (bytes > kMaxPooledBytes) {
+    TENON_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(value.dtype(), value.shape()));
+    std::memcpy(copy.data(), value.data(), bytes);
+    return copy;
+  }
+  const size_t alignment = bytes < kLine ? std::bit_ceil(std::max<size_t>(bytes, 4)) : kLine;
+  pool_used_ = (pool_used_ + alignment - 1) / alignment * alignment;
+  if (!pool_ || pool_used_ + bytes > kPoolBytes) {
+    pool_ = BufferRef::Adopt(Buffer::Allocate(kPoolBytes));
+    pool_used_ = 0;
+    if (!pool_) return absl::ResourceExhaustedError("no memory for constants");
+  }
+  char* data = static_cast<char*>(pool_->data()) + pool_used_;
+  pool_used_ += bytes;
+  if (bytes > 0) std::memcpy(data, value.data(), bytes);
+  return Tensor(value.dtype(), value.shape(), BufferRef::Adopt(Buffer::View(pool_.get(), data, bytes)));
+}
+
+absl::StatusOr<Tensor> ConstStore::Aligned(const Tensor& value) {
+  const bool aligned = value.buffer()->owned() && reinterpret_cast<uintptr_t>(value.data()) % kTensorAlignment == 0;
+  if (aligned || !IsMemcpyable(value.dtype())) return value;
+  absl::MutexLock lock(&mutex_);
+  auto it = aligned_.find(value.data());
+  // One address may carry several types or shapes (constants that a pass made from each other); the bytes are the same.
+  if (it == aligned_.end() || it->second.copy.bytes() != value.bytes()) {
+    TENON_ASSIGN_OR_RETURN(Tensor copy, CopyLocked(value));
+    it = aligned_.insert_or_assign(value.data(), Copy{value, std::move(copy)}).first;
+  }
+  return Tensor(value.dtype(), value.shape(), it->second.copy.buffer());
+}
+
+absl::StatusOr<Tensor> ConstStore::OnDevice(const Tensor& value, Device* device, double timeout_s) {
+  absl::MutexLock lock(&mutex_);
+  const std::pair<const void*, Device*> key(value.data(), device);
+  auto it = on_device_.find(key);
+  if (it == on_device_.end() || it->second.copy.bytes() != value.bytes()) {
+    Device& d = *key.second;
+    TENON_ASSIGN_OR_RETURN(BufferRef buffer, d.Allocate(value.bytes()));
+    Tensor copy(value.dtype(), value.shape(), std::move(buffer));
+    if (value.bytes() > 0) TENON_RETURN_IF_ERROR(CopyToDevice(value, copy, d, timeout_s));
+    it = on_device_.insert_or_assign(key, Copy{value, std::move(copy)}).first;
+  }
+  return Tensor(value.dtype(), value.shape(), it->second.copy.buffer());
+}
+
+void ConstStore::DropPages(const Tensor& value) {
+  (void)value;
+}
+
+void ConstStore::CountPacked(const Tensor& value) {
+  absl::MutexLock lock(&mutex_);
+  packed_[value.data()] = static_cast<int64_t>(value.bytes());
+}
+
+int64_t ConstStore::bytes() const {
+  absl::MutexLock lock(&mutex_);
+  int64_t total = bytes_;
+  for (const auto& [data, bytes] : packed_) total += bytes;
+  return total;
+}
+
+}  // namespace tenon

@@ -1,0 +1,84 @@
+#include "executor/evaluator.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "executor/prepared_kernel.h"
+#include "graph/op_registry.h"
+#include "graph/status_macros.h"
+#include "plugin/kernel_registry.h"
+
+namespace tenon {
+namespace {
+
+// Constants may lie anywhere in a file; kernels want aligned elements.
+absl::StatusOr<Tensor> Readable(const Tensor& t) {
+  if (!IsMemcpyable(t.dtype()) || reinterpret_cast<uintptr_t>(t.data()) % kTensorAlignment == 0) return t;
+  TENON_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(t.dtype(), t.shape()));
+  std::memcpy(copy.data(), t.data(), t.bytes());
+  return copy;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs) {
+  const NodeKind& kind = graph.kind(n);
+  TENON_RETURN_IF_ERROR(kind.types_status);
+  auto kernel = KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs, kind.op, "CPU");
+  if (!kernel.ok()) return absl::UnimplementedError(kernel.status().message());
+  const CpuKernelSpec* spec = (*kernel)->cpu;
+  if (spec == nullptr || spec->stateful || kind.op->is_stateful) {
+    return absl::UnimplementedError(absl::StrCat(kind.op_name, " cannot be computed ahead of a run"));
+  }
+  std::vector<Tensor> readable;
+  std::vector<Prepare::Input> prepare_inputs(inputs.size());
+  absl::InlinedVector<void*, 4> data;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(Tensor t, Readable(inputs[i]));
+    readable.push_back(std::move(t));
+    data.push_back(readable.back().data());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) prepare_inputs[i] = {readable[i].shape(), &readable[i], false};
+  // Packed weights are kept by address; these constants do not live long enough for that.
+  KernelStates states;
+  Prepare p(graph.name(n), *kind.op, kind.attrs, kind.types, std::move(prepare_inputs), states, workers_);
+  TENON_RETURN_IF_ERROR(spec->prepare(p));
+  DenormalGuard denormals;
+  auto input = [&](int i) -> absl::StatusOr<Tensor> { return readable[i]; };
+  return ComputeOutputs(PreparedKernel::From(p), data.data(), input, workers_);
+}
+
+bool RegistryOracle::HasKernel(std::string_view device, std::string_view op, const AttrSet& attrs) const {
+  absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
+  if (!request.ok()) return false;
+  const std::string type = request->type.empty() ? "CPU" : request->type;
+  for (const Device* d : devices_) {
+    if (d->type() != type) continue;
+    if (IsPlanOp(op)) return true;
+    return KernelRegistry::Global().Find("", op, attrs, OpRegistry::Global().Find(op), type).ok();
+  }
+  return false;
+}
+
+std::shared_ptr<NodeState> KernelStates::GetNodeState(std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) {
+  absl::MutexLock lock(&mutex_);
+  std::shared_ptr<NodeState>& state = nodes_[node_name];
+  if (state == nullptr) state = make();
+  return state;
+}
+
+std::shared_ptr<const void> KernelStates::GetPacked(const void* constant, std::string_view key,
+                                                    const std::function<std::shared_ptr<const void>()>& make) {
+  const std::pair<const void*, std::string> id(constant, key);
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto it = packed_.find(id);
+    if (it != packed_.end()) return it->second;
+  }
+  // Packing may be slow and may itself ask for state: made without the lock, the first one wins.
+  std::shared_ptr<const void> made = make();
+  absl::MutexLock lock(&mutex_);
+  return packed_.emplace(id, std::move(made)).first->second;
+}
+
+}  // namespace tenon

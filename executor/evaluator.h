@@ -1,0 +1,45 @@
+// What constant folding and the other passes ask of the executor: values and kernels.
+#pragma once
+
+#include "executor/kernel_store.h"
+#include "executor/placer.h"
+#include "grappler_lite/pass.h"
+#include "plugin/cpu/workers.h"
+#include "plugin/kernel.h"
+
+namespace tenon {
+
+// Runs CPU kernels on constants, with FTZ and DAZ as in a run. Stateful kernels are UNIMPLEMENTED. Not thread-safe.
+class CpuEvaluator : public NodeEvaluator {
+ public:
+  explicit CpuEvaluator(Workers& workers) : workers_(workers) {}
+  absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs) override;
+
+ private:
+  Workers& workers_;
+};
+
+// Answers from the kernel registry. Device strings are full or partial; of a type that has no device there is no kernel.
+class RegistryOracle : public KernelOracle {
+ public:
+  explicit RegistryOracle(std::vector<Device*> devices) : devices_(std::move(devices)) {}
+  bool HasKernel(std::string_view device, std::string_view op, const AttrSet& attrs) const override;
+
+ private:
+  std::vector<Device*> devices_;
+};
+
+// The state that kernels keep over the runs of a session. Thread-safe.
+class KernelStates : public SessionState {
+ public:
+  std::shared_ptr<NodeState> GetNodeState(std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) override;
+  std::shared_ptr<const void> GetPacked(const void* constant, std::string_view key,
+                                        const std::function<std::shared_ptr<const void>()>& make) override;
+
+ private:
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, std::shared_ptr<NodeState>> nodes_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon

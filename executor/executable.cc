@@ -1,0 +1,339 @@
+#include "executor/executable.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "executor/evaluator.h"
+#include "executor/plan_builder.h"
+#include "graph/status_macros.h"
+#include "optimizer_api/plugin_optimizer.h"
+
+namespace tenon {
+namespace {
+
+// Before this GraphDef version, a Placeholder's shape [] meant that the shape is not known.
+constexpr int kScalarPlaceholders = 24;
+
+class Stopwatch {
+ public:
+  double Milliseconds() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+absl::Status Named(std::string_view role, std::string_view name, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(role, " '", name, "': ", status.message()));
+}
+
+absl::StatusOr<Output> ResolveFetch(const Graph& graph, std::string_view name) {
+  absl::StatusOr<Output> output = graph.ParseOutput(name);
+  if (!output.ok()) {
+    // A node without outputs can be fetched to run it.
+    const NodeId n = graph.FindNode(name);
+    if (n != kNoNode && graph.num_outputs(n) == 0) return Output{n, kControlPort};
+    return Named("fetch", name, output.status());
+  }
+  if (!output->is_control() && graph.num_outputs(output->node) == 0) output->port = kControlPort;
+  if (!output->is_control() && output->port >= graph.num_outputs(output->node)) {
+    return absl::InvalidArgumentError(absl::StrCat("fetch '", name, "': node '", graph.name(output->node), "' (", graph.op_name(output->node),
+                                                   ") has ", graph.num_outputs(output->node), " outputs"));
+  }
+  return output;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(const Graph& graph, const std::vector<std::string>& feeds,
+                                                             const std::vector<std::string>& fetches, const SessionParts& parts) {
+  auto e = std::unique_ptr<Executable>(new Executable(graph, parts));
+  TENON_RETURN_IF_ERROR(e->Resolve(feeds, fetches));
+  TENON_RETURN_IF_ERROR(e->FindOrder());  // before anything is spent: are all placeholders fed?
+  const Stopwatch place;
+  TENON_RETURN_IF_ERROR(e->PlaceGraph());
+  e->times_.place = place.Milliseconds();
+  if (parts.options.opt_level > 0) {
+    const Stopwatch optimize;
+    TENON_RETURN_IF_ERROR(e->Optimize());
+    e->times_.optimize = optimize.Milliseconds();
+  } else {
+    e->pipeline_.nodes_before = e->pipeline_.nodes_after = e->graph_.num_nodes();
+  }
+  TENON_RETURN_IF_ERROR(e->FindOrder());
+  TENON_RETURN_IF_ERROR(e->CheckKernels());
+  TENON_RETURN_IF_ERROR(e->DescribeFeeds());
+  return e;
+}
+
+absl::Status Executable::Resolve(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches) {
+  feed_names_ = feeds;
+  fetch_names_ = fetches;
+  for (const std::string& name : feeds) {
+    absl::StatusOr<Output> output = graph_.ParseOutput(name);
+    if (!output.ok()) return Named("feed", name, output.status());
+    if (output->is_control() || output->port >= graph_.num_outputs(output->node)) {
+      return absl::InvalidArgumentError(absl::StrCat("feed '", name, "': there is no such output; node '", graph_.name(output->node), "' (",
+                                                     graph_.op_name(output->node), ") has ", graph_.num_outputs(output->node)));
+    }
+    if (std::find(feeds_.begin(), feeds_.end(), *output) != feeds_.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("feed '", name, "' is given twice"));
+    }
+    feeds_.push_back(*output);
+  }
+  for (const std::string& name : fetches) {
+    TENON_ASSIGN_OR_RETURN(const Output output, ResolveFetch(graph_, name));
+    fetches_.push_back(output);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executable::PlaceGraph() {
+  TENON_ASSIGN_OR_RETURN(placement_, Place(graph_, parts_.devices, KernelRegistry::Global(), parts_.options.placer));
+  ApplyPlacement(graph_, placement_);
+  return absl::OkStatus();
+}
+
+absl::Status Executable::Optimize() {
+  // Passes may renumber nodes; names stay.
+  std::vector<std::pair<std::string, int32_t>> feeds, fetches;
+  for (const Output& o : feeds_) feeds.emplace_back(graph_.name(o.node), o.port);
+  for (const Output& o : fetches_) fetches.emplace_back(graph_.name(o.node), o.port);
+  std::vector<std::pair<std::string, NodePlacement>> before;
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+    if (graph_.alive(n)) before.emplace_back(graph_.name(n), std::move(placement_[n]));
+  }
+
+  PipelineOptions options = parts_.options.pipeline;
+  CpuEvaluator evaluator(parts_.workers);
+  RegistryOracle oracle({parts_.devices.begin(), parts_.devices.end()});
+  PipelineInput input;
+  input.fetches = fetches_;
+  for (const Output& o : feeds_) input.feeds.insert(o.node);
+  input.evaluator = &evaluator;
+  input.kernels = &oracle;
+  const auto plugins = PluginOptimizersFor(graph_);
+  for (auto& off : PassesSwitchedOff(plugins)) options.plugin_disabled.push_back(std::move(off));
+  std::vector<std::unique_ptr<FinalPass>> passes;
+  for (const auto& plugin : plugins) {
+    OptimizerItem item;
+    for (const Output& o : fetches_) item.fetches.push_back(absl::StrCat(graph_.name(o.node), o.is_control() ? "" : absl::StrCat(":", o.port)));
+    for (const auto& [name, port] : feeds) item.feeds.push_back(name);
+    passes.push_back(MakePluginPass(plugin, std::move(item), &oracle));
+    input.final_passes.push_back(passes.back().get());
+  }
+  TENON_ASSIGN_OR_RETURN(pipeline_, RunPipeline(graph_, input, options));
+
+  auto resolve = [this](const std::vector<std::pair<std::string, int32_t>>& names, std::vector<Output>& outputs) -> absl::Status {
+    for (size_t i = 0; i < names.size(); ++i) {
+      const NodeId n = graph_.FindNode(names[i].first);
+      if (n == kNoNode) return absl::InternalError(absl::StrCat("the optimizer removed node '", names[i].first, "', which is fed or fetched"));
+      outputs[i] = {n, names[i].second};
+    }
+    return absl::OkStatus();
+  };
+  TENON_RETURN_IF_ERROR(resolve(feeds, feeds_));
+  TENON_RETURN_IF_ERROR(resolve(fetches, fetches_));
+  return PlaceAgain(before);
+}
+
+absl::Status Executable::PlaceAgain(const std::vector<std::pair<std::string, NodePlacement>>& before) {
+  std::vector<NodePlacement> previous(std::max(graph_.num_node_ids(), 1));
+  for (const auto& [name, placement] : before) {
+    const NodeId n = graph_.FindNode(name);
+    if (n != kNoNode) previous[n] = placement;
+  }
+  TENON_ASSIGN_OR_RETURN(placement_, Place(graph_, parts_.devices, KernelRegistry::Global(), parts_.options.placer, previous));
+  ApplyPlacement(graph_, placement_);
+  return absl::OkStatus();
+}
+
+// What the fetches need, in topological order. A fed output stops the search.
+absl::Status Executable::FindOrder() {
+  const int32_t count = graph_.num_node_ids();
+  absl::flat_hash_set<Output> fed(feeds_.begin(), feeds_.end());
+  std::vector<bool> needed(count, false);
+  fed_only_.assign(count, false);
+  std::vector<NodeId> stack;
+  auto need = [&](const Output& o) {
+    if (!o.is_control() && fed.contains(o)) {
+      if (!needed[o.node]) fed_only_[o.node] = true;
+      needed[o.node] = true;
+      return;
+    }
+    if (o.is_control() && graph_.num_outputs(o.node) == 1 && fed.contains({o.node, 0})) return;
+    if (needed[o.node] && !fed_only_[o.node]) return;
+    needed[o.node] = true;
+    fed_only_[o.node] = false;
+    stack.push_back(o.node);
+  };
+  for (const Output& fetch : fetches_) need(fetch);
+  while (!stack.empty()) {
+    const NodeId n = stack.back();
+    stack.pop_back();
+    if (graph_.op_name(n) == "Placeholder" || graph_.op_name(n) == "PlaceholderV2") {
+      return absl::FailedPreconditionError(absl::StrCat(graph_.Locate(n), ": nothing is fed to placeholder '", graph_.name(n), "' (",
+                                                        graph_.op_name(n), "), which the fetches need; feed a value of its dtype and shape"));
+    }
+    for (const Output& from : graph_.inputs(n)) need(from);
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> all, TopologicalOrder(graph_));
+  order_.clear();
+  for (NodeId n : all) {
+    if (needed[n]) order_.push_back(n);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executable::CheckKernels() {
+  node_devices_.assign(graph_.num_node_ids(), parts_.host);
+  for (NodeId n : order_) {
+    if (placement_[n].device != nullptr) node_devices_[n] = placement_[n].device;
+    if (fed_only_[n] || IsPlanOp(graph_.op_name(n))) continue;
+    const absl::Status status = kernels_.Find(graph_, n, *node_devices_[n]).status();
+    if (!status.ok()) return NodeError(graph_, n, status);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executable::DescribeFeeds() {
+  for (const Output& o : feeds_) {
+    feed_types_.push_back(BaseType(graph_.output_type(o)));
+    PartialShape& shape = feed_shapes_.emplace_back();
+    const std::string_view op = graph_.op_name(o.node);
+    const AttrValue* attr = op == "Placeholder" || op == "PlaceholderV2" || op == "PlaceholderWithDefault" ? graph_.attr(o.node, "shape") : nullptr;
+    if (attr == nullptr) continue;
+    absl::StatusOr<PartialShape> declared = attr->AsShape();
+    if (!declared.ok()) return NodeError(graph_, o.node, declared.status());
+    const bool legacy = declared->known_rank() && declared->rank() == 0 && graph_.producer() < kScalarPlaceholders;
+    if (!legacy) shape = *std::move(declared);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executable::CheckFeeds(const std::vector<Tensor>& feeds) const {
+  if (feeds.size() != feeds_.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("there are ", feeds.size(), " values for ", feeds_.size(), " feeds"));
+  }
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    if (!feeds[i].initialized()) return absl::InvalidArgumentError(absl::StrCat("feed '", feed_names_[i], "' has no value"));
+    if (feeds[i].dtype() != feed_types_[i]) {
+      return absl::InvalidArgumentError(absl::StrCat("feed '", feed_names_[i], "' is ", DataTypeName(feeds[i].dtype()), ", but the graph takes ",
+                                                     DataTypeName(feed_types_[i])));
+    }
+    if (!feed_shapes_[i].CompatibleWith(feeds[i].shape())) {
+      return absl::InvalidArgumentError(absl::StrCat("feed '", feed_names_[i], "' has shape ", feeds[i].shape().ToString(),
+                                                     ", but the graph takes ", feed_shapes_[i].ToString()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::shared_ptr<const Plan> Executable::Cached(const std::vector<Tensor>& feeds) {
+  absl::ReaderMutexLock lock(&mutex_);
+  for (const auto& cached : plans_) {
+    const bool same = std::equal(cached->shapes.begin(), cached->shapes.end(), feeds.begin(), feeds.end(),
+                                 [](const Shape& s, const Tensor& t) { return s == t.shape(); });
+    if (!same) continue;
+    cached->used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+    return cached->plan;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Executable::PlanFor(const std::vector<Tensor>& feeds) {
+  std::shared_ptr<const Plan> plan = Cached(feeds);
+  if (plan != nullptr) {
+    hits_.fetch_add(1, std::memory_order_relaxed);
+    return plan;
+  }
+  absl::MutexLock build(&build_mutex_);
+  plan = Cached(feeds);  // another thread may have built it meanwhile
+  if (plan != nullptr) return plan;
+  const Stopwatch watch;
+  TENON_ASSIGN_OR_RETURN(plan, Build(feeds));
+  if (builds_.fetch_add(1) == 0) times_.plan = watch.Milliseconds();
+  auto entry = std::make_unique<CachedPlan>();
+  for (const Tensor& t : feeds) entry->shapes.push_back(t.shape());
+  entry->plan = plan;
+  entry->used = clock_.fetch_add(1);
+  absl::MutexLock lock(&mutex_);
+  if (plans_.size() >= static_cast<size_t>(std::max(parts_.options.max_cached_plans, 1))) {
+    plans_.erase(std::min_element(plans_.begin(), plans_.end(), [](const auto& a, const auto& b) { return a->used < b->used; }));
+  }
+  plans_.push_back(std::move(entry));
+  return plan;
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<Tensor>& feeds) {
+  std::vector<FeedSpec> specs;
+  for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape()});
+  const PlanInput input{graph_,        order_,       fed_only_,  node_devices_,  feeds_,         specs,
+                        fetches_,      fetch_names_, parts_.host, constants_,     kernels_,       parts_.states,
+                        parts_.workers, parts_.options.device_timeout_s};
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, PlanBuilder(input).Build());
+  return std::shared_ptr<const Plan>(std::move(plan));
+}
+
+absl::StatusOr<std::vector<Tensor>> Executable::Run(const std::vector<Tensor>& feeds) {
+  TENON_RETURN_IF_ERROR(CheckFeeds(feeds));
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(feeds));
+  RunContext context;
+  context.workers = &parts_.workers;
+  context.device_timeout_s = parts_.options.device_timeout_s;
+  context.step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed);
+  if (has_run_.load(std::memory_order_relaxed)) return RunPlan(*plan, feeds, context);
+  const Stopwatch watch;
+  absl::StatusOr<std::vector<Tensor>> values = RunPlan(*plan, feeds, context);
+  const double time = watch.Milliseconds();
+  absl::MutexLock lock(&build_mutex_);
+  if (!has_run_.exchange(true)) times_.first_run = time;
+  return values;
+}
+
+std::shared_ptr<const Plan> Executable::last_plan() const {
+  absl::ReaderMutexLock lock(&mutex_);
+  const auto last = std::max_element(plans_.begin(), plans_.end(), [](const auto& a, const auto& b) { return a->used < b->used; });
+  return last == plans_.end() ? nullptr : (*last)->plan;
+}
+
+MemoryReport Executable::memory() const {
+  MemoryReport report;
+  report.weights_bytes = constants_.bytes();
+  if (const std::shared_ptr<const Plan> plan = last_plan()) {
+    report.arena_bytes = static_cast<int64_t>(plan->arena_bytes);
+    report.arena_lower_bound_bytes = static_cast<int64_t>(plan->arena_lower_bound);
+  }
+  return report;
+}
+
+PlanCacheReport Executable::plan_cache() const {
+  absl::ReaderMutexLock lock(&mutex_);
+  return {builds_.load(), hits_.load(), static_cast<int64_t>(plans_.size())};
+}
+
+const Graph& OptimizedGraph(const Executable& e) { return e.graph(); }
+const PipelineReport& OptimizerReport(const Executable& e) { return e.pipeline(); }
+const std::vector<NodePlacement>& PlacementReport(const Executable& e) { return e.placement(); }
+const Times& TimesReport(const Executable& e) { return e.times(); }
+MemoryReport MemoryOf(const Executable& e) { return e.memory(); }
+PlanCacheReport PlanCacheOf(const Executable& e) { return e.plan_cache(); }
+
+std::string PlanText(const Executable& e) {
+  const std::shared_ptr<const Plan> plan = e.last_plan();
+  return plan == nullptr ? "" : PlanToText(*plan);
+}
+
+std::vector<CopyReport> CopiesOf(const Executable& e) {
+  std::vector<CopyReport> reports;
+  const std::shared_ptr<const Plan> plan = e.last_plan();
+  if (plan == nullptr) return reports;
+  for (const PlanCopy& copy : plan->copies) {
+    reports.push_back({e.graph().OutputName(copy.value), copy.from->short_name(), copy.to->short_name(), copy.bytes});
+  }
+  return reports;
+}
+
+}  // namespace tenon

@@ -1,0 +1,85 @@
+// One (feeds, fetches) pair of a session: the optimized, placed graph and its plans by input signature. Private to the executor.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "executor/const_store.h"
+#include "executor/kernel_store.h"
+#include "executor/plan.h"
+#include "executor/session.h"
+
+namespace tenon {
+
+// What an executable borrows from its session.
+struct SessionParts {
+  const SessionOptions& options;
+  absl::Span<Device* const> devices;
+  Device* host;
+  Workers& workers;
+  SessionState& states;
+  std::atomic<int64_t>& next_step;
+};
+
+class Executable {
+ public:
+  // Places, optimizes, checks that everything that the fetches need can be run.
+  static absl::StatusOr<std::unique_ptr<Executable>> Make(const Graph& graph, const std::vector<std::string>& feeds,
+                                                          const std::vector<std::string>& fetches, const SessionParts& parts);
+
+  absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds);
+
+  const Graph& graph() const { return graph_; }
+  const PipelineReport& pipeline() const { return pipeline_; }
+  const std::vector<NodePlacement>& placement() const { return placement_; }
+  const Times& times() const { return times_; }
+  MemoryReport memory() const;
+  PlanCacheReport plan_cache() const;
+  std::shared_ptr<const Plan> last_plan() const;
+
+ private:
+  struct CachedPlan {
+    std::vector<Shape> shapes;
+    std::shared_ptr<const Plan> plan;
+    std::atomic<int64_t> used{0};
+  };
+  Executable(const Graph& graph, const SessionParts& parts) : graph_(graph), parts_(parts), constants_(graph_) {}
+
+  absl::Status Resolve(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches);
+  absl::Status PlaceGraph();
+  absl::Status Optimize();
+  absl::Status PlaceAgain(const std::vector<std::pair<std::string, NodePlacement>>& before);
+  absl::Status FindOrder();
+  absl::Status CheckKernels();
+  absl::Status DescribeFeeds();
+  absl::Status CheckFeeds(const std::vector<Tensor>& feeds) const;
+  std::shared_ptr<const Plan> Cached(const std::vector<Tensor>& feeds);
+  absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(const std::vector<Tensor>& feeds);
+  absl::StatusOr<std::shared_ptr<const Plan>> Build(const std::vector<Tensor>& feeds);
+
+  Graph graph_;
+  SessionParts parts_;
+  std::vector<std::string> feed_names_, fetch_names_;
+  std::vector<Output> feeds_, fetches_;
+  std::vector<DataType> feed_types_;
+  std::vector<PartialShape> feed_shapes_;
+  std::vector<NodePlacement> placement_;
+  std::vector<Device*> node_devices_;
+  std::vector<NodeId> order_;
+  std::vector<bool> fed_only_;
+  PipelineReport pipeline_;
+  Times times_;
+  ConstStore constants_;
+  KernelStore kernels_;
+
+  absl::Mutex build_mutex_;  // one plan is built at a time
+  std::atomic<bool> has_run_{false};
+  std::atomic<int64_t> clock_{0}, hits_{0}, builds_{0};
+  mutable absl::Mutex mutex_;
+  std::vector<std::unique_ptr<CachedPlan>> plans_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon

@@ -1,0 +1,90 @@
+// The state of one run of a plan: memory, pointer table, values whose place is not planned. Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/tensor.h"
+#include "plugin/device.h"
+#include "plugin/kernel.h"
+
+namespace tenon {
+
+struct Plan;
+
+// What every run of a session has in common.
+struct RunContext {
+  Workers* workers = nullptr;
+  double device_timeout_s = 60;
+  int64_t step_id = 0;
+};
+
+// An input as a step sees it that works on tensors.
+struct StepInput {
+  int32_t storage = -1;
+  DataType dtype = DataType::kInvalid;
+  std::optional<Shape> shape;  // unknown: that of the slot's tensor
+};
+
+class Frame : public RunState {
+ public:
+  // RESOURCE_EXHAUSTED without memory for the arena.
+  static absl::StatusOr<std::unique_ptr<Frame>> Create(const Plan& plan);
+
+  // Start and end of a run. Begin copies feeds that kernels cannot read and makes the fetches' buffers.
+  absl::Status Begin(absl::Span<const Tensor> feeds, const RunContext& context);
+  // Waits for all devices that the plan uses; then releases what the run held.
+  absl::Status Synchronize();
+  void End();
+
+  void* const* table() const { return table_.data(); }
+  char* arena() const { return static_cast<char*>(arena_->data()); }
+  const RunContext& context() const { return context_; }
+
+  // Liveness flags of v1 control flow.
+  bool alive(int32_t i) const { return alive_[i] != 0; }
+  void set_alive(int32_t i, bool value) { alive_[i] = value ? 1 : 0; }
+
+  const Tensor& slot(int32_t i) const { return slots_[i]; }
+  void SetSlot(int32_t i, Tensor value);  // and every entry of the table that reads it
+  void ReleaseSlot(int32_t i) { slots_[i] = Tensor(); }
+  void ReleaseView(const StepInput& input);  // of a slot, by its last reader
+  const Tensor& feed(int32_t i) const { return feeds_[i]; }
+  const Tensor& fetch_buffer(int32_t i) const { return fetch_buffers_[i]; }
+
+  // An input's shape, and the input as a tensor. Tensors of planned memory are views that must not outlive the step: `keep` copies those.
+  const Shape& ShapeOf(const StepInput& input) const;
+  Tensor View(const StepInput& input) const;
+  absl::StatusOr<Tensor> Keep(const StepInput& input) const;
+
+  // Events between the start of a copy and the step that waits for it.
+  struct Event {
+    Device* device = nullptr;
+    EventHandle handle = nullptr;
+  };
+  Event& event(int32_t i) { return events_[i]; }
+
+  absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override;
+  void SetOutput(int, Tensor) override {}
+
+ private:
+  explicit Frame(const Plan& plan) : plan_(plan) {}
+  void Patch(absl::Span<const uint32_t> args, void* data);
+
+  const Plan& plan_;
+  RunContext context_;
+  BufferRef arena_;
+  std::vector<void*> table_;
+  std::vector<uint8_t> alive_;
+  std::vector<Tensor> slots_;
+  std::vector<Tensor> feeds_;
+  std::vector<void*> feed_pointers_;  // those that the table has now
+  std::vector<Tensor> fetch_buffers_;
+  std::vector<Event> events_;
+};
+
+}  // namespace tenon

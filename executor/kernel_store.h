@@ -1,0 +1,34 @@
+// Which kernel serves which node of an executable.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "graph/graph.h"
+#include "plugin/device.h"
+#include "plugin/kernel_registry.h"
+#include "plugin/plugin_kernel.h"
+
+namespace tenon {
+
+// Kernels of the executable's nodes: found once, plug-in kernels created once. Thread-safe.
+class KernelStore {
+ public:
+  // The kernel for node n on a device type. UNIMPLEMENTED without one.
+  absl::StatusOr<const KernelDef*> Find(const Graph& graph, NodeId n, const Device& device);
+  absl::StatusOr<PluginKernel*> Create(const Graph& graph, NodeId n, Device* device);
+
+ private:
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::pair<const NodeKind*, std::string>, std::shared_ptr<const KernelDef>> found_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<NodeId, std::unique_ptr<PluginKernel>> created_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Whether the plan carries the op out itself (Switch, Merge) or makes no step of it at all (Const, Identity, NoOp).
+bool IsPlanOp(std::string_view op);
+
+}  // namespace tenon

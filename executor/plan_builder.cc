@@ -1,0 +1,198 @@
+#include "executor/plan_builder.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+// Ops whose outputs are their inputs: they rename a value wherever it is.
+bool IsRenaming(std::string_view op) { return op != "Const" && op != "NoOp" && IsMoverOp(op); }
+
+}  // namespace
+
+PlanBuilder::PlanBuilder(const PlanInput& input) : in_(input), plan_(std::make_unique<Plan>()) {
+  plan_->graph = &input.graph;
+  first_value_.resize(input.graph.num_node_ids(), -1);
+  node_alive_.resize(input.graph.num_node_ids(), 0);
+  int32_t count = 0;
+  for (NodeId n : input.order) {
+    first_value_[n] = count;
+    count += input.graph.num_outputs(n);
+  }
+  values_.resize(count);
+  fed_.resize(count, 0);
+  for (NodeId n : input.order) {
+    for (int port = 0; port < input.graph.num_outputs(n); ++port) {
+      PlanValue& v = values_[first_value_[n] + port];
+      v.output = {n, port};
+      v.dtype = BaseType(input.graph.output_type(v.output));
+    }
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Plan>> PlanBuilder::Build() {
+  TENON_RETURN_IF_ERROR(AddFeeds());
+  for (NodeId n : in_.order) {
+    if (in_.fed_only[n]) continue;
+    // Of a node that is fed in part, the fed outputs stay as they are.
+    const auto first = values_.begin() + first_value_[n];
+    const std::vector<PlanValue> before(first, first + in_.graph.num_outputs(n));
+    const absl::Status status = AddNode(n);
+    if (!status.ok()) return NodeError(in_.graph, n, status);
+    for (size_t port = 0; port < before.size(); ++port) {
+      if (fed_[first_value_[n] + port]) values_[first_value_[n] + port] = before[port];
+    }
+  }
+  for (size_t i = 0; i < in_.fetches.size(); ++i) TENON_RETURN_IF_ERROR(AddFetch(i));
+  TENON_RETURN_IF_ERROR(Layout());
+  return std::move(plan_);
+}
+
+int32_t PlanBuilder::NewStorage(Where where, uint64_t bytes, int32_t index) {
+  storages_.push_back({where, index, bytes, 0, nullptr});
+  return static_cast<int32_t>(storages_.size()) - 1;
+}
+
+int32_t PlanBuilder::NewSlot() { return NewStorage(Where::kSlot, 0, plan_->num_slots++); }
+
+absl::Status PlanBuilder::AddFeeds() {
+  plan_->feeds.assign(in_.feed_specs.begin(), in_.feed_specs.end());
+  for (size_t i = 0; i < in_.feeds.size(); ++i) {
+    if (first_value_[in_.feeds[i].node] < 0) continue;  // no fetch needs it
+    PlanValue& v = value(ValueOf(in_.feeds[i]));
+    v.shape = in_.feed_specs[i].shape;
+    TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(v.dtype, *v.shape));
+    v.storage = NewStorage(Where::kFeed, bytes, static_cast<int32_t>(i));
+    fed_[ValueOf(in_.feeds[i])] = 1;
+  }
+  return absl::OkStatus();
+}
+
+// A node is alive if all its inputs, data and control, are.
+int32_t PlanBuilder::NodeAlive(NodeId n) {
+  int32_t alive = 0;
+  for (const Output& from : in_.graph.data_inputs(n)) alive = BothAlive(n, alive, value(ValueOf(from)).alive);
+  for (const Output& from : in_.graph.control_inputs(n)) {
+    if (first_value_[from.node] >= 0) alive = BothAlive(n, alive, node_alive_[from.node]);
+  }
+  return alive;
+}
+
+void PlanBuilder::SetAlias(int32_t to, int32_t from, Shape shape) {
+  const PlanValue& source = value(from);
+  PlanValue& v = value(to);
+  v.storage = source.storage;
+  v.shape = std::move(shape);
+  v.device = source.device;
+  v.stream = source.stream;
+  v.ticket = source.ticket;
+  if (source.constant == nullptr) return;
+  if (source.constant->dtype() == v.dtype && source.constant->shape() == *v.shape) {
+    SetConstant(to, source.constant, source.graph_constant);
+    return;
+  }
+  plan_->alias_constants.push_back(std::make_unique<Tensor>(v.dtype, *v.shape, source.constant->buffer()));
+  SetConstant(to, plan_->alias_constants.back().get(), source.graph_constant);
+}
+
+void PlanBuilder::SetConstant(int32_t id, const Tensor* tensor, bool graph_constant) {
+  PlanValue& v = value(id);
+  v.constant = tensor;
+  v.graph_constant = graph_constant;
+  v.shape = tensor->shape();
+}
+
+absl::StatusOr<int32_t> PlanBuilder::ReadStorage(int32_t id) {
+  PlanValue& v = value(id);
+  if (v.storage >= 0 || v.constant == nullptr) return v.storage;
+  TENON_ASSIGN_OR_RETURN(Tensor readable, in_.constants.Aligned(*v.constant));
+  v.storage = NewStorage(Where::kConst, readable.bytes());
+  storages_[v.storage].address = readable.data();
+  plan_->constants.push_back(std::move(readable));
+  return v.storage;
+}
+
+StepInput PlanBuilder::InputOf(int32_t id) const {
+  const PlanValue& v = values_[id];
+  return {v.storage, v.dtype, v.shape};
+}
+
+PlanBuilder::BuildStep& PlanBuilder::AddStep(NodeId n, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs) {
+  BuildStep& step = steps_.emplace_back();
+  step.node = n;
+  step.first_arg = static_cast<uint32_t>(args_.size());
+  step.num_inputs = static_cast<uint32_t>(inputs.size());
+  step.num_outputs = static_cast<uint32_t>(outputs.size());
+  args_.insert(args_.end(), inputs.begin(), inputs.end());
+  args_.insert(args_.end(), outputs.begin(), outputs.end());
+  return step;
+}
+
+absl::Status PlanBuilder::AddConst(NodeId n) {
+  TENON_ASSIGN_OR_RETURN(const Tensor* tensor, in_.constants.ValueOf(n));
+  if (tensor->dtype() != value(first_value_[n]).dtype) {
+    return absl::InvalidArgumentError(absl::StrCat("attribute 'value' is ", DataTypeName(tensor->dtype()), " where 'dtype' says ",
+                                                   DataTypeName(value(first_value_[n]).dtype)));
+  }
+  SetConstant(first_value_[n], tensor, true);
+  return absl::OkStatus();
+}
+
+absl::Status PlanBuilder::AddNode(NodeId n) {
+  const std::string_view op = in_.graph.op_name(n);
+  const int outputs = in_.graph.num_outputs(n);
+  if (op == "Merge" || op == "RefMerge") return AddMerge(n);
+  const int32_t alive = node_alive_[n] = NodeAlive(n);
+  for (int port = 0; port < outputs; ++port) value(first_value_[n] + port).alive = alive;
+  if (op == "Switch" || op == "RefSwitch") return AddSwitch(n);
+  if (op == "Const") return AddConst(n);
+  if (op == "NoOp" || op == "ControlTrigger") return absl::OkStatus();
+  if (IsRenaming(op)) {
+    if (in_.graph.num_inputs(n) == 0) return absl::FailedPreconditionError("the placeholder is needed and nothing is fed to it");
+    const int32_t from = ValueOf(in_.graph.data_inputs(n)[0]);
+    // Nothing is known of the shape: the value is shared as it is.
+    PlanValue& v = value(first_value_[n]);
+    const PlanValue& source = value(from);
+    if (source.shape.has_value()) {
+      SetAlias(first_value_[n], from, *source.shape);
+    } else {
+      v.storage = source.storage;
+      v.device = source.device;
+      v.stream = source.stream;
+      v.ticket = source.ticket;
+    }
+    return absl::OkStatus();
+  }
+  Device* device = in_.devices[n];
+  TENON_ASSIGN_OR_RETURN(const KernelDef* kernel, in_.kernels.Find(in_.graph, n, *device));
+  if (kernel->cpu != nullptr) return AddCpuKernel(n, *kernel);
+  return AddPluginKernel(n, device);
+}
+
+absl::Status PlanBuilder::AddFetch(size_t i) {
+  const Output fetch = in_.fetches[i];
+  plan_->fetch_names.push_back(in_.fetch_names[i]);
+  FetchSpec& spec = plan_->fetches.emplace_back();
+  fetch_values_.push_back(-1);
+  if (fetch.is_control()) {
+    spec.alive = node_alive_[fetch.node];
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const int32_t id, OnHost(fetch.node, ValueOf(fetch)));
+  const PlanValue& v = value(id);
+  spec.dtype = v.dtype;
+  spec.shape = v.shape;
+  spec.alive = v.alive;
+  if (v.constant != nullptr) {
+    spec.where = Where::kConst;
+    TENON_ASSIGN_OR_RETURN(spec.constant, in_.constants.Aligned(*v.constant));
+    return absl::OkStatus();
+  }
+  fetch_values_.back() = id;
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

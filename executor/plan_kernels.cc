@@ -1,0 +1,193 @@
+// CPU kernels in a plan: prepared now where everything is known, else when the run tells.
+#include "absl/strings/str_cat.h"
+#include "executor/plan_builder.h"
+#include "executor/plan_builder_inl.h"
+#include "plugin/cpu/workers.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+// A constant sub-graph is computed once if its values are no larger than this, or than what they are made of.
+constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
+
+bool NeedsValue(const CpuKernelSpec& spec, size_t input) { return (spec.value_inputs >> std::min<size_t>(input, 31) & 1) != 0; }
+
+KernelStep::Node StepNode(const Graph& graph, NodeId n, const CpuKernelSpec& spec) {
+  const NodeKind& kind = graph.kind(n);
+  return {graph.name(n), kind.op, &kind.attrs, &kind.types, &spec};
+}
+
+}  // namespace
+
+// In a branch that may not be taken, an error is one only when the branch is.
+absl::Status PlanBuilder::FailLater(NodeId n, const absl::Status& status) {
+  if (node_alive_[n] == 0) return status;
+  std::vector<int32_t> outputs;
+  for (int port = 0; port < in_.graph.num_outputs(n); ++port) {
+    PlanValue& v = value(first_value_[n] + port);
+    v.storage = NewSlot();
+    outputs.push_back(v.storage);
+  }
+  AddSlowStep(n, std::make_unique<ErrorStep>(status), node_alive_[n], {}, outputs);
+  return absl::OkStatus();
+}
+
+absl::Status PlanBuilder::AddCpuKernel(NodeId n, const KernelDef& kernel) {
+  const CpuKernelSpec& spec = *kernel.cpu;
+  const std::span<const Output> sources = in_.graph.data_inputs(n);
+  absl::InlinedVector<int32_t, 4> ids(sources.size());
+  std::vector<Prepare::Input> inputs(sources.size());
+  bool known = true;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(ids[i], OnHost(n, ValueOf(sources[i])));
+    const PlanValue& v = value(ids[i]);
+    if (v.shape.has_value()) inputs[i].shape = *v.shape;
+    if (v.constant != nullptr && (v.graph_constant || NeedsValue(spec, i))) inputs[i].value = v.constant;
+    known &= v.shape.has_value() && (!NeedsValue(spec, i) || v.constant != nullptr);
+  }
+  if (!known) return AddDynamic(n, spec, ids);
+  const NodeKind& kind = in_.graph.kind(n);
+  Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, std::move(inputs), in_.session, in_.workers);
+  if (absl::Status status = spec.prepare(p); !status.ok()) return FailLater(n, status);
+  TENON_ASSIGN_OR_RETURN(const bool folded, Fold(n, spec, p, ids));
+  return folded ? absl::OkStatus() : AddPrepared(n, spec, p, ids);
+}
+
+// Computes the node now if all its inputs are constants.
+absl::StatusOr<bool> PlanBuilder::Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p, absl::Span<const int32_t> inputs) {
+  if (spec.stateful || in_.graph.op(n)->is_stateful || p.run() == nullptr) return false;
+  size_t in_bytes = 0, out_bytes = 0;
+  bool of_graph = true;
+  for (int32_t id : inputs) {
+    const PlanValue& v = value(id);
+    if (v.constant == nullptr) return false;
+    in_bytes += v.constant->bytes();
+    of_graph &= v.graph_constant;
+  }
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    absl::StatusOr<size_t> bytes = TensorBytes(BaseType(p.output_type(i)), p.outputs()[i].shape);
+    if (!bytes.ok()) return false;
+    out_bytes += *bytes;
+  }
+  if (out_bytes > std::max(kMaxFoldedBytes, in_bytes)) return false;
+  const std::vector<Tensor>* outputs = of_graph ? in_.constants.Folded(n) : nullptr;
+  if (outputs == nullptr) {
+    std::vector<Tensor> aligned;
+    absl::InlinedVector<void*, 4> data;
+    for (int32_t id : inputs) {
+      TENON_ASSIGN_OR_RETURN(Tensor t, in_.constants.Aligned(*value(id).constant));
+      data.push_back(t.data());
+      aligned.push_back(std::move(t));
+    }
+    DenormalGuard denormals;
+    auto input = [&](int i) -> absl::StatusOr<Tensor> { return aligned[i]; };
+    absl::StatusOr<std::vector<Tensor>> computed = ComputeOutputs(PreparedKernel::From(p), data.data(), input, in_.workers);
+    if (!computed.ok()) {
+      if (node_alive_[n] != 0) return false;  // the step fails if its branch is taken
+      return computed.status();
+    }
+    if (of_graph) {
+      outputs = in_.constants.SetFolded(n, *std::move(computed));
+    } else {
+      plan_->folded.push_back(std::make_unique<std::vector<Tensor>>(*std::move(computed)));
+      outputs = plan_->folded.back().get();
+    }
+  }
+  for (int i = 0; i < p.num_outputs(); ++i) SetConstant(first_value_[n] + i, &(*outputs)[i], of_graph);
+  return true;
+}
+
+absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p, absl::Span<const int32_t> inputs) {
+  bool tensors = false, steps = false;
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    const Prepare::PreparedOutput& o = p.outputs()[i];
+    const int32_t id = first_value_[n] + i;
+    if (o.value.has_value() && p.run() == nullptr) {
+      plan_->alias_constants.push_back(std::make_unique<Tensor>(*o.value));
+      SetConstant(id, plan_->alias_constants.back().get(), false);
+    } else if (o.alias.has_value() && p.run() == nullptr) {
+      SetAlias(id, inputs[*o.alias], o.shape);
+    } else {
+      steps = true;
+      tensors |= o.dynamic || o.value.has_value() || !IsMemcpyable(value(id).dtype);
+    }
+  }
+  if (p.run() == nullptr && !steps) return absl::OkStatus();
+  if (p.run() == nullptr) return absl::InternalError("its kernel prepared neither a run function nor all values");
+  if (tensors) return AddTensorStep(n, spec, inputs, &p);
+
+  absl::InlinedVector<int32_t, 4> reads, writes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (p.inputs()[i].dropped) {
+      reads.push_back(-1);
+      if (value(inputs[i]).constant != nullptr) {
+        in_.constants.CountPacked(*value(inputs[i]).constant);
+        in_.constants.DropPages(*value(inputs[i]).constant);
+      }
+      continue;
+    }
+    TENON_ASSIGN_OR_RETURN(const int32_t storage, ReadStorage(inputs[i]));
+    reads.push_back(storage);
+  }
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    const Prepare::PreparedOutput& o = p.outputs()[i];
+    PlanValue& v = value(first_value_[n] + i);
+    v.shape = o.shape;
+    if (o.alias.has_value()) {
+      SetAlias(first_value_[n] + i, inputs[*o.alias], o.shape);
+      writes.push_back(-1);
+      continue;
+    }
+    TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(v.dtype, o.shape));
+    v.storage = NewStorage(Where::kArena, bytes);
+    writes.push_back(v.storage);
+    for (int in : o.in_place) in_place_.push_back({static_cast<int32_t>(steps_.size()), static_cast<int16_t>(i), static_cast<int16_t>(in)});
+  }
+  if (p.state() != nullptr) plan_->states.push_back(p.state());
+  if (node_alive_[n] != 0) {
+    AddSlowStep(n, std::make_unique<GuardedStep>(p.run(), p.state().get()), node_alive_[n], reads, writes);
+    steps_.back().scratch_bytes = p.scratch_bytes();
+    return absl::OkStatus();
+  }
+  BuildStep& step = AddStep(n, reads, writes);
+  step.fn = p.run();
+  step.state = p.state().get();
+  step.scratch_bytes = p.scratch_bytes();
+  return absl::OkStatus();
+}
+
+absl::Status PlanBuilder::AddDynamic(NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs) {
+  return AddTensorStep(n, spec, inputs, nullptr);
+}
+
+// Outputs become tensors of the run. Without `prepared` the step prepares itself when shapes and values are there.
+absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs, const Prepare* prepared) {
+  std::vector<StepInput> step_inputs;
+  std::vector<const Tensor*> constants;
+  absl::InlinedVector<int32_t, 4> reads, writes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const int32_t storage, ReadStorage(inputs[i]));
+    reads.push_back(storage);
+    step_inputs.push_back(InputOf(inputs[i]));
+    const PlanValue& v = value(inputs[i]);
+    constants.push_back(v.constant != nullptr && (v.graph_constant || NeedsValue(spec, i)) ? v.constant : nullptr);
+  }
+  std::vector<int32_t> slots;
+  std::vector<std::optional<Shape>> promised;
+  for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
+    PlanValue& v = value(first_value_[n] + i);
+    if (prepared != nullptr && !prepared->outputs()[i].dynamic) v.shape = prepared->outputs()[i].shape;
+    v.storage = NewSlot();
+    writes.push_back(v.storage);
+    slots.push_back(storages_[v.storage].index);
+    promised.push_back(v.shape);
+  }
+  auto step = std::make_unique<KernelStep>(StepNode(in_.graph, n, spec), std::move(step_inputs), std::move(constants), std::move(slots),
+                                           std::move(promised), in_.session);
+  if (prepared != nullptr) step->set_prepared(PreparedKernel::From(*prepared));
+  AddSlowStep(n, std::move(step), node_alive_[n], reads, writes);
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

@@ -1,0 +1,69 @@
+#include "executor/prepared_kernel.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+// Outputs whose shape the kernel tells while it runs.
+class Collector : public RunState {
+ public:
+  Collector(const PreparedKernel& kernel, std::vector<Tensor>& outputs) : kernel_(kernel), outputs_(outputs) {}
+
+  absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override {
+    TENON_ASSIGN_OR_RETURN(outputs_[i], Tensor::Allocate(kernel_.output_types[i], shape));
+    return outputs_[i].data();
+  }
+  void SetOutput(int i, Tensor value) override { outputs_[i] = std::move(value); }
+
+ private:
+  const PreparedKernel& kernel_;
+  std::vector<Tensor>& outputs_;
+};
+
+}  // namespace
+
+PreparedKernel PreparedKernel::From(const Prepare& p) {
+  PreparedKernel k;
+  k.outputs = p.outputs();
+  for (int i = 0; i < p.num_outputs(); ++i) k.output_types.push_back(BaseType(p.output_type(i)));
+  k.scratch_bytes = p.scratch_bytes();
+  k.run = p.run();
+  k.state = p.state();
+  return k;
+}
+
+absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
+                                                   absl::FunctionRef<absl::StatusOr<Tensor>(int)> input, Workers& workers) {
+  std::vector<Tensor> outputs(kernel.outputs.size());
+  absl::InlinedVector<void*, 4> out(outputs.size(), nullptr);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Prepare::PreparedOutput& o = kernel.outputs[i];
+    if (o.value.has_value()) {
+      outputs[i] = *o.value;
+    } else if (o.alias.has_value()) {
+      TENON_ASSIGN_OR_RETURN(const Tensor t, input(*o.alias));
+      outputs[i] = Tensor(kernel.output_types[i], o.shape, t.buffer());
+    } else if (!o.dynamic) {
+      TENON_ASSIGN_OR_RETURN(outputs[i], Tensor::Allocate(kernel.output_types[i], o.shape));
+    }
+    out[i] = outputs[i].data();
+  }
+  if (kernel.run != nullptr) {
+    BufferRef scratch;
+    if (kernel.scratch_bytes > 0) {
+      scratch = BufferRef::Adopt(Buffer::Allocate(kernel.scratch_bytes));
+      if (!scratch) return absl::ResourceExhaustedError(absl::StrCat("no memory for ", kernel.scratch_bytes, " bytes of scratch"));
+    }
+    Collector collector(kernel, outputs);
+    StepArgs args{in, out.data(), scratch ? scratch->data() : nullptr, &workers, &collector};
+    TENON_RETURN_IF_ERROR(kernel.run(kernel.state.get(), args));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].initialized()) return absl::InternalError(absl::StrCat("the kernel left output ", i, " without a value"));
+  }
+  return outputs;
+}
+
+}  // namespace tenon

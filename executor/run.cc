@@ -1,0 +1,96 @@
+// The dispatch loop.
+#include "absl/strings/str_cat.h"
+#include "executor/plan.h"
+#include "graph/status_macros.h"
+#include "plugin/cpu/workers.h"
+
+namespace tenon {
+namespace {
+
+constexpr uint64_t kLine = 64;
+
+absl::Status Dispatch(const Plan& plan, Frame& frame) {
+  DenormalGuard denormals;
+  void* const* const table = frame.table();
+  char* const arena = frame.arena();
+  StepArgs args{nullptr, nullptr, nullptr, frame.context().workers, &frame};
+  for (const Step& step : plan.steps) {
+    args.in = table + step.first_arg;
+    args.out = args.in + step.num_inputs;
+    args.scratch = arena + step.scratch * kLine;
+    absl::Status status = step.fn(step.state, args);
+    if (!status.ok()) [[unlikely]] return NodeError(*plan.graph, step.node, status);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> Fetch(const FetchSpec& fetch, const Frame& frame) {
+  Tensor t;
+  switch (fetch.where) {
+    case Where::kConst: return fetch.constant;
+    case Where::kFeed: t = frame.feed(fetch.index); break;
+    case Where::kFetch: t = frame.fetch_buffer(fetch.index); break;
+    case Where::kSlot: t = frame.slot(fetch.index); break;
+    case Where::kNone:
+    case Where::kArena: return Tensor();
+  }
+  return Tensor(fetch.dtype, fetch.shape.has_value() ? *fetch.shape : t.shape(), t.buffer());
+}
+
+absl::StatusOr<std::vector<Tensor>> CollectFetches(const Plan& plan, const Frame& frame) {
+  std::vector<Tensor> values;
+  values.reserve(plan.fetches.size());
+  for (size_t i = 0; i < plan.fetches.size(); ++i) {
+    const FetchSpec& fetch = plan.fetches[i];
+    if (fetch.alive != 0 && !frame.alive(fetch.alive)) {
+      return absl::InvalidArgumentError(absl::StrCat("fetch '", plan.fetch_names[i], "' has no value: it lies in a branch that was not taken (Retval[",
+                                                     i, "] does not have value)"));
+    }
+    TENON_ASSIGN_OR_RETURN(Tensor value, Fetch(fetch, frame));
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const Tensor> feeds, const RunContext& context, Frame& frame) {
+  TENON_RETURN_IF_ERROR(frame.Begin(feeds, context));
+  absl::Status status = Dispatch(plan, frame);
+  // Also after an error: what is queued may still write to this run's memory.
+  if (!plan.devices.empty()) status.Update(frame.Synchronize());
+  TENON_RETURN_IF_ERROR(status);
+  return CollectFetches(plan, frame);
+}
+
+}  // namespace
+
+absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status) {
+  if (n == kNoNode) return status;
+  return absl::Status(status.code(), absl::StrCat(graph.Locate(n), ": node '", graph.name(n), "' (", graph.op_name(n), "): ", status.message()));
+}
+
+absl::StatusOr<std::unique_ptr<Frame>> TakeFrame(const Plan& plan) {
+  {
+    absl::MutexLock lock(&plan.mutex);
+    if (!plan.idle.empty()) {
+      std::unique_ptr<Frame> frame = std::move(plan.idle.back());
+      plan.idle.pop_back();
+      return frame;
+    }
+  }
+  return Frame::Create(plan);
+}
+
+void ReturnFrame(const Plan& plan, std::unique_ptr<Frame> frame) {
+  absl::MutexLock lock(&plan.mutex);
+  plan.idle.push_back(std::move(frame));
+}
+
+absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const Tensor> feeds, const RunContext& context) {
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, TakeFrame(plan));
+  absl::StatusOr<std::vector<Tensor>> values = RunFrame(plan, feeds, context, *frame);
+  frame->End();
+  ReturnFrame(plan, std::move(frame));
+  return values;
+}
+
+}  // namespace tenon

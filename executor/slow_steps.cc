@@ -1,0 +1,109 @@
+#include "executor/slow_steps.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+
+absl::Status RunSlowStep(const void* state, const StepArgs& args) {
+  const SlowStep& step = *static_cast<const SlowStep*>(state);
+  Frame& frame = static_cast<Frame&>(*args.run_state);
+  if (step.guard != 0 && !frame.alive(step.guard)) return absl::OkStatus();
+  return step.Run(frame, args);
+}
+
+bool KernelStep::IsValueInput(int i) const { return (node_.spec->value_inputs >> std::min(i, 31) & 1) != 0; }
+
+std::string KernelStep::Signature(const Frame& frame, const StepArgs& args) const {
+  std::string key;
+  auto append = [&key](const void* data, size_t bytes) { key.append(static_cast<const char*>(data), bytes); };
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Shape& shape = frame.ShapeOf(inputs_[i]);
+    const int64_t rank = shape.rank();
+    append(&rank, sizeof(rank));
+    append(shape.dims().data(), shape.dims().size() * sizeof(int64_t));
+    if (!IsValueInput(static_cast<int>(i)) || constants_[i] != nullptr) continue;
+    const size_t count = static_cast<size_t>(shape.num_elements());
+    if (IsMemcpyable(inputs_[i].dtype)) {
+      append(args.in[i], count * DataTypeSize(inputs_[i].dtype));
+      continue;
+    }
+    const Tensor view = frame.View(inputs_[i]);
+    for (size_t k = 0; k < count && BaseType(inputs_[i].dtype) == DataType::kString; ++k) {
+      absl::StrAppend(&key, view.StringAt(static_cast<int64_t>(k)).size(), ":", view.StringAt(static_cast<int64_t>(k)));
+    }
+  }
+  return key;
+}
+
+absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame, const StepArgs& args) const {
+  std::vector<Prepare::Input> inputs(inputs_.size());
+  std::vector<Tensor> values(inputs_.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    inputs[i].shape = frame.ShapeOf(inputs_[i]);
+    inputs[i].value = constants_[i];
+    if (inputs[i].value != nullptr || !IsValueInput(static_cast<int>(i))) continue;
+    values[i] = frame.View(inputs_[i]);
+    inputs[i].value = &values[i];
+  }
+  Prepare p(node_.name, *node_.op, *node_.attrs, *node_.types, std::move(inputs), session_, *args.workers);
+  TENON_RETURN_IF_ERROR(node_.spec->prepare(p));
+  return std::make_shared<const PreparedKernel>(PreparedKernel::From(p));
+}
+
+absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame, const StepArgs& args) const {
+  if (fixed_ != nullptr) return fixed_;
+  std::string key = Signature(frame, args);
+  absl::MutexLock lock(&mutex_);
+  auto found = std::find_if(cache_.begin(), cache_.end(), [&](const auto& entry) { return entry.first == key; });
+  if (found != cache_.end()) {
+    std::rotate(found, found + 1, cache_.end());
+    return cache_.back().second;
+  }
+  TENON_ASSIGN_OR_RETURN(Prepared prepared, PrepareFor(frame, args));
+  if (cache_.size() == kMaxPrepared) cache_.erase(cache_.begin());
+  cache_.emplace_back(std::move(key), prepared);
+  return prepared;
+}
+
+absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
+  TENON_ASSIGN_OR_RETURN(const Prepared prepared, Find(frame, args));
+  auto input = [&](int i) { return frame.Keep(inputs_[i]); };
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, ComputeOutputs(*prepared, args.in, input, *args.workers));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (promised_[i].has_value() && outputs[i].shape() != *promised_[i]) {
+      return absl::InternalError(absl::StrCat("output ", i, " has shape ", outputs[i].shape().ToString(), " where the plan says ",
+                                              promised_[i]->ToString()));
+    }
+    if (outputs_[i] >= 0) frame.SetSlot(outputs_[i], std::move(outputs[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SwitchStep::Run(Frame& frame, const StepArgs& args) const {
+  const bool alive = frame.alive(in_);
+  const bool taken = alive && *static_cast<const bool*>(args.in[1]);
+  frame.set_alive(false_, alive && !taken);
+  frame.set_alive(true_, taken);
+  return absl::OkStatus();
+}
+
+absl::Status MergeStep::Run(Frame& frame, const StepArgs& args) const {
+  const auto first = std::find_if(alive_.begin(), alive_.end(), [&](int32_t flag) { return frame.alive(flag); });
+  frame.set_alive(out_alive_, first != alive_.end());
+  if (first == alive_.end()) return absl::OkStatus();
+  const size_t i = static_cast<size_t>(first - alive_.begin());
+  if (slot_ >= 0) {
+    TENON_ASSIGN_OR_RETURN(Tensor value, frame.Keep(inputs_[i]));
+    frame.SetSlot(slot_, std::move(value));
+  } else if (args.out[0] != nullptr && bytes_ > 0) {
+    std::memcpy(args.out[0], args.in[i], bytes_);
+  }
+  if (args.out[1] != nullptr) *static_cast<int32_t*>(args.out[1]) = static_cast<int32_t>(i);
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

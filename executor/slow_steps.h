@@ -1,0 +1,148 @@
+// Steps that are more than a call of a kernel's run function: shapes known late, v1 control flow, tensors that are freed early.
+// The dispatch loop does not know the difference: RunSlowStep is their run function.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "executor/frame.h"
+#include "executor/prepared_kernel.h"
+#include "graph/graph.h"
+#include "plugin/kernel.h"
+
+namespace tenon {
+
+class SlowStep {
+ public:
+  virtual ~SlowStep() = default;
+  // Thread-safe: one step object serves all frames.
+  virtual absl::Status Run(Frame& frame, const StepArgs& args) const = 0;
+  virtual std::string Describe() const = 0;  // for PlanText
+
+  int32_t guard = 0;  // liveness flag; a dead step is skipped. 0: always alive
+};
+
+// `state` is a SlowStep, args.run_state the Frame.
+absl::Status RunSlowStep(const void* state, const StepArgs& args);
+
+// A planned step inside a conditional branch.
+class GuardedStep : public SlowStep {
+ public:
+  GuardedStep(RunFn fn, const void* state) : fn_(fn), state_(state) {}
+  absl::Status Run(Frame&, const StepArgs& args) const override { return fn_(state_, args); }
+  std::string Describe() const override { return "if alive"; }
+
+ private:
+  RunFn fn_;
+  const void* state_;
+};
+
+// Fails when it is reached: a node in a branch that cannot be prepared, which is no error while the branch is not taken.
+class ErrorStep : public SlowStep {
+ public:
+  explicit ErrorStep(absl::Status status) : status_(std::move(status)) {}
+  absl::Status Run(Frame&, const StepArgs&) const override { return status_; }
+  std::string Describe() const override { return "error"; }
+
+ private:
+  absl::Status status_;
+};
+
+// A CPU kernel whose outputs are tensors made by the run. Prepared at plan time, or, where shapes or values were not known
+// then, at run time: the last kMaxPrepared preparations are kept by shapes and values.
+class KernelStep : public SlowStep {
+ public:
+  struct Node {
+    std::string_view name;
+    const OpDef* op;
+    const AttrSet* attrs;
+    const NodeTypes* types;
+    const CpuKernelSpec* spec;
+  };
+  KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants, std::vector<int32_t> outputs,
+             std::vector<std::optional<Shape>> promised, SessionState& session)
+      : node_(node), inputs_(std::move(inputs)), constants_(std::move(constants)), outputs_(std::move(outputs)),
+        promised_(std::move(promised)), session_(session) {}
+  void set_prepared(PreparedKernel kernel) { fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel)); }
+
+  absl::Status Run(Frame& frame, const StepArgs& args) const override;
+  std::string Describe() const override { return fixed_ != nullptr ? "tensors" : "dynamic"; }
+
+ private:
+  static constexpr size_t kMaxPrepared = 32;
+  using Prepared = std::shared_ptr<const PreparedKernel>;
+  bool IsValueInput(int i) const;
+  std::string Signature(const Frame& frame, const StepArgs& args) const;
+  absl::StatusOr<Prepared> PrepareFor(const Frame& frame, const StepArgs& args) const;
+  absl::StatusOr<Prepared> Find(const Frame& frame, const StepArgs& args) const;
+
+  Node node_;
+  std::vector<StepInput> inputs_;
+  std::vector<const Tensor*> constants_;  // by input; null where the value is not constant
+  std::vector<int32_t> outputs_;          // slots; -1: nobody reads it
+  std::vector<std::optional<Shape>> promised_;  // what the plan told the consumers
+  SessionState& session_;
+  Prepared fixed_;
+  mutable absl::Mutex mutex_;
+  mutable std::vector<std::pair<std::string, Prepared>> cache_ ABSL_GUARDED_BY(mutex_);  // last used last
+};
+
+// Sets the liveness of a Switch's outputs. Input 0: data, input 1: predicate.
+class SwitchStep : public SlowStep {
+ public:
+  SwitchStep(int32_t in, int32_t if_false, int32_t if_true) : in_(in), false_(if_false), true_(if_true) {}
+  absl::Status Run(Frame& frame, const StepArgs& args) const override;
+  std::string Describe() const override { return "switch"; }
+
+ private:
+  int32_t in_, false_, true_;
+};
+
+// The value of the first input that is alive, and its index. Memory outputs are copied into; slots share the tensor.
+class MergeStep : public SlowStep {
+ public:
+  MergeStep(std::vector<StepInput> inputs, std::vector<int32_t> alive, int32_t out_alive, int32_t slot, size_t bytes)
+      : inputs_(std::move(inputs)), alive_(std::move(alive)), out_alive_(out_alive), slot_(slot), bytes_(bytes) {}
+  absl::Status Run(Frame& frame, const StepArgs& args) const override;
+  std::string Describe() const override { return "merge"; }
+
+ private:
+  std::vector<StepInput> inputs_;
+  std::vector<int32_t> alive_;
+  int32_t out_alive_;
+  int32_t slot_;   // -1: the output is planned memory of `bytes_`
+  size_t bytes_;
+};
+
+// A node is alive if all that it depends on is.
+class BothAliveStep : public SlowStep {
+ public:
+  BothAliveStep(int32_t a, int32_t b, int32_t out) : a_(a), b_(b), out_(out) {}
+  absl::Status Run(Frame& frame, const StepArgs&) const override {
+    frame.set_alive(out_, frame.alive(a_) && frame.alive(b_));
+    return absl::OkStatus();
+  }
+  std::string Describe() const override { return "both alive"; }
+
+ private:
+  int32_t a_, b_, out_;
+};
+
+// Lets go of tensors that no later step reads.
+class ReleaseStep : public SlowStep {
+ public:
+  explicit ReleaseStep(std::vector<int32_t> slots) : slots_(std::move(slots)) {}
+  absl::Status Run(Frame& frame, const StepArgs&) const override {
+    for (int32_t slot : slots_) frame.ReleaseSlot(slot);
+    return absl::OkStatus();
+  }
+  std::string Describe() const override { return "release"; }
+
+ private:
+  std::vector<int32_t> slots_;
+};
+
+}  // namespace tenon
