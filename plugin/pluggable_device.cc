@@ -127,7 +127,7 @@ absl::Status PluggableDevice::CreateStream(Stream& stream) {
 
 PluggableDevice::~PluggableDevice() {
   for (Stream& stream : streams_) {
-    if (stream.created) BlockUntilStreamDone(stream).IgnoreError();
+    if (stream.created) BlockUntilStreamDone(stream.handle).IgnoreError();
   }
   if (owner_ != nullptr) {
     absl::MutexLock lock(&owner_->mutex);
@@ -148,24 +148,6 @@ PluggableDevice::~PluggableDevice() {
       platform_->platform_fns().destroy_device(platform_->platform(), &device_);
     }).IgnoreError();
   }
-}
-
-// block_host_until_done where the plug-in has it, else an event.
-absl::Status PluggableDevice::BlockUntilStreamDone(Stream& stream) {
-  if (se().block_host_until_done != nullptr) {
-    return CallWithStatus("block_host_until_done", [&](TF_Status* s) {
-      se().block_host_until_done(&device_, stream.handle, s);
-    });
-  }
-  TENON_ASSIGN_OR_RETURN(EventHandle event, AcquireEvent());
-  absl::Status status = RecordEvent(stream.handle, event);
-  if (status.ok()) {
-    status = CallWithStatus("block_host_for_event", [&](TF_Status* s) {
-      se().block_host_for_event(&device_, static_cast<Event*>(event)->handle, s);
-    });
-  }
-  ReleaseEvent(event);
-  return status;
 }
 
 absl::Mutex* PluggableDevice::StreamMutex(StreamHandle handle) {

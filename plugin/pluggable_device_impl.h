@@ -4,14 +4,17 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
 #include "graph/c_api/c_api_internal.h"
-#include "plugin/bfc_allocator.h"
 #include "graph/c_api/callback_scope.h"
+#include "plugin/bfc_allocator.h"
 #include "plugin/pluggable_device.h"
 
 namespace tenon {
@@ -51,6 +54,27 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::Status SynchronizeAllActivity() override;
 
   const DeviceFacts& facts() const { return facts_; }
+
+  // The rest of what a plug-in's table offers (pluggable_calls.cc).
+  absl::StatusOr<void*> AllocateHostMemory(
+      size_t bytes);  // INTERNAL "Failed to allocate host memory"
+  void FreeHostMemory(void* data);
+  absl::StatusOr<void*> AllocateUnifiedMemory(
+      size_t bytes);  // UNIMPLEMENTED unless the platform supports it
+  void FreeUnifiedMemory(void* data);
+  absl::StatusOr<std::optional<SP_AllocatorStats>> AllocatorStats();
+  // Free and total bytes; nullopt if the plug-in does not know.
+  absl::StatusOr<std::optional<std::pair<int64_t, int64_t>>> MemoryUsage();
+  absl::Status StreamStatus(StreamHandle stream);
+  absl::Status StreamWaitsForEvent(StreamHandle stream, EventHandle event);
+  absl::Status BlockUntilStreamDone(StreamHandle stream);
+  absl::Status CopyHostToDeviceNow(const void* host, void* device, size_t bytes);
+  absl::Status CopyDeviceToHostNow(void* device, void* host, size_t bytes);
+  absl::Status ZeroMemory(StreamHandle stream, void* device, size_t bytes);
+  absl::Status FillMemory32(StreamHandle stream, void* device, uint32_t pattern, size_t bytes);
+  // Queues `callback`; its status goes to the plug-in. INTERNAL "Failed to host callback." when the
+  // plug-in refuses.
+  absl::Status HostCallback(StreamHandle stream, std::function<absl::Status()> callback);
 
  private:
   enum StreamKind { kCompute, kHostToDevice, kDeviceToHost, kDeviceToDevice, kNumStreams };
@@ -101,7 +125,6 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::Mutex* StreamMutex(StreamHandle handle);
   absl::Status CheckCopy(const Tensor& from, const Tensor& to) const;
   absl::StatusOr<SE_EventStatus> Poll(Event* event);
-  absl::Status BlockUntilStreamDone(Stream& stream);
   void DestroyEvent(Event* event);
 
   // pluggable_memory.cc

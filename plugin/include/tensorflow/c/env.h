@@ -70,7 +70,8 @@ TF_CAPI_EXPORT extern TF_StringStream* TF_GetChildren(const char* filename, TF_S
 // Directories for temporary files, best first.
 TF_CAPI_EXPORT extern TF_StringStream* TF_GetLocalTempDirectories(void);
 
-// Name for a temporary file that does not exist, ending in `extension`. The caller calls free().
+// Path of a new, empty temporary file, ending in ".extension"; NULL if none can be made. The caller
+// calls free().
 TF_CAPI_EXPORT extern char* TF_GetTempFileName(const char* extension);
 
 // --- Time since the Unix epoch ---

@@ -1,0 +1,185 @@
+// Files and directories for plug-ins: env.h.
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/c_api/c_api_internal.h"
+#include "tensorflow/c/env.h"
+
+struct TF_WritableFileHandle {
+  FILE* file;
+  std::string name;
+};
+
+struct TF_StringStream {
+  std::vector<std::string> strings;
+  size_t next = 0;
+};
+
+namespace tenon {
+namespace {
+
+// OK for 0, else what errno says of `path`.
+void SetResult(bool ok, const char* path, TF_Status* status) {
+  if (ok) return ClearStatus(status);
+  TF_SetStatusFromIOError(status, errno, path);
+}
+
+// The handle is kept on failure: its owner still has to close it.
+void SetFileResult(bool ok, TF_WritableFileHandle* handle, TF_Status* status) {
+  SetResult(ok, handle->name.c_str(), status);
+}
+
+std::vector<std::string> TempDirectories() {
+  std::vector<std::string> found;
+  for (const char* dir :
+       {static_cast<const char*>(getenv("TEST_TMPDIR")), static_cast<const char*>(getenv("TMPDIR")),
+        static_cast<const char*>(getenv("TMP")), "/tmp"}) {
+    std::error_code error;
+    if (dir != nullptr && std::filesystem::is_directory(dir, error)) found.push_back(dir);
+  }
+  return found;
+}
+
+// Depth first without following links; counts what could not be deleted.
+void DeleteTree(const std::filesystem::path& root, int64_t* files_left, int64_t* dirs_left) {
+  std::vector<std::filesystem::path> directories;
+  std::error_code error;
+  directories.push_back(root);
+  for (size_t i = 0; i < directories.size(); ++i) {
+    const std::filesystem::path directory = directories[i];
+    for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end;
+         it.increment(error)) {
+      std::error_code ignored;
+      if (it->symlink_status(ignored).type() == std::filesystem::file_type::directory) {
+        directories.push_back(it->path());
+      } else if (unlink(it->path().c_str()) != 0) {
+        ++*files_left;
+      }
+    }
+  }
+  for (auto it = directories.rbegin(); it != directories.rend(); ++it) {
+    if (rmdir(it->c_str()) != 0) ++*dirs_left;
+  }
+}
+
+}  // namespace
+}  // namespace tenon
+
+extern "C" {
+
+void TF_CreateDir(const char* dirname, TF_Status* status) {
+  tenon::SetResult(mkdir(dirname, 0755) == 0, dirname, status);
+}
+
+void TF_DeleteDir(const char* dirname, TF_Status* status) {
+  tenon::SetResult(rmdir(dirname) == 0, dirname, status);
+}
+
+void TF_DeleteFile(const char* filename, TF_Status* status) {
+  tenon::SetResult(unlink(filename) == 0, filename, status);
+}
+
+void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
+                          int64_t* undeleted_dir_count, TF_Status* status) {
+  *undeleted_file_count = *undeleted_dir_count = 0;
+  if (access(dirname, F_OK) != 0) {
+    *undeleted_dir_count = 1;
+    return tenon::SetResult(false, dirname, status);
+  }
+  tenon::DeleteTree(dirname, undeleted_file_count, undeleted_dir_count);
+  const int64_t left = *undeleted_file_count + *undeleted_dir_count;
+  tenon::StatusToC(left == 0 ? absl::OkStatus()
+                             : absl::UnknownError(absl::StrCat(dirname, "; ", left,
+                                                               " entries could not be deleted")),
+                   status);
+}
+
+void TF_FileStat(const char* filename, TF_FileStatistics* stats, TF_Status* status) {
+  struct stat st;
+  if (stat(filename, &st) != 0) return tenon::SetResult(false, filename, status);
+  stats->length = st.st_size;
+  stats->mtime_nsec = int64_t{st.st_mtim.tv_sec} * 1000000000 + st.st_mtim.tv_nsec;
+  stats->is_directory = S_ISDIR(st.st_mode);
+  tenon::ClearStatus(status);
+}
+
+void TF_NewWritableFile(const char* filename, TF_WritableFileHandle** handle, TF_Status* status) {
+  FILE* file = std::fopen(filename, "we");
+  if (file != nullptr) *handle = new TF_WritableFileHandle{file, filename};
+  tenon::SetResult(file != nullptr, filename, status);
+}
+
+void TF_CloseWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
+  const std::unique_ptr<TF_WritableFileHandle> owned(handle);
+  tenon::SetFileResult(std::fclose(handle->file) == 0, handle, status);
+}
+
+void TF_SyncWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
+  tenon::SetFileResult(std::fflush(handle->file) == 0 && fsync(fileno(handle->file)) == 0, handle,
+                       status);
+}
+
+void TF_FlushWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
+  tenon::SetFileResult(std::fflush(handle->file) == 0, handle, status);
+}
+
+void TF_AppendWritableFile(TF_WritableFileHandle* handle, const char* data, size_t length,
+                           TF_Status* status) {
+  tenon::SetFileResult(std::fwrite(data, 1, length, handle->file) == length, handle, status);
+}
+
+bool TF_StringStreamNext(TF_StringStream* list, const char** result) {
+  const bool more = list->next < list->strings.size();
+  *result = more ? list->strings[list->next++].c_str() : nullptr;
+  return more;
+}
+
+void TF_StringStreamDone(TF_StringStream* list) { delete list; }
+
+TF_StringStream* TF_GetChildren(const char* filename, TF_Status* status) {
+  auto list = std::make_unique<TF_StringStream>();
+  DIR* dir = opendir(filename);
+  tenon::SetResult(dir != nullptr, filename, status);
+  if (dir == nullptr) return nullptr;
+  while (const dirent* entry = readdir(dir)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") list->strings.push_back(name);
+  }
+  closedir(dir);
+  return list.release();
+}
+
+TF_StringStream* TF_GetLocalTempDirectories(void) {
+  return new TF_StringStream{tenon::TempDirectories(), 0};
+}
+
+char* TF_GetTempFileName(const char* extension) {
+  static std::atomic<uint64_t> counter{0};
+  const std::string suffix =
+      extension == nullptr || *extension == '\0' ? "" : absl::StrCat(".", extension);
+  for (const std::string& dir : tenon::TempDirectories()) {
+    // The file is made, so that no one else gets the name; its creator writes over it.
+    std::string name = absl::StrCat(dir, "/tmp_file_tenon_", getpid(), "_", counter.fetch_add(1),
+                                    "_XXXXXX", suffix);
+    const int fd = mkstemps(name.data(), static_cast<int>(suffix.size()));
+    if (fd < 0) continue;
+    close(fd);
+    return strdup(name.c_str());
+  }
+  return nullptr;
+}
+
+}  // extern "C"

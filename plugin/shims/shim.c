@@ -1,0 +1,2 @@
+// Empty on purpose: a shim has a name and a dependency, nothing else.
+typedef int tenon_shim;
