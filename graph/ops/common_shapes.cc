@@ -145,6 +145,14 @@ void SetValue(InferenceContext& c, int i, std::optional<Dims> value) {
   c.set_output_value(i, *std::move(value));
 }
 
+absl::Status SetOutputs(InferenceContext& c, std::initializer_list<PartialShape> shapes) {
+  int i = 0;
+  for (const PartialShape& s : shapes) {
+    if (i < c.num_outputs()) c.set_output(i++, s);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status UnchangedShape(InferenceContext& c) {
   c.set_output(0, c.input(0));
   return absl::OkStatus();

@@ -50,6 +50,9 @@ absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank);
 // Sets the output's value if it is a scalar or a vector of these elements.
 void SetValue(InferenceContext& c, int i, std::optional<Dims> value);
 
+// Sets the outputs from the first on. Returns OK, so that it can end a shape function.
+absl::Status SetOutputs(InferenceContext& c, std::initializer_list<PartialShape> shapes);
+
 // --- Shape functions.
 ShapeFunction UnchangedShape;        // output 0 is like input 0
 ShapeFunction IdentityShape;         // the same, and the value too

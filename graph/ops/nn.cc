@@ -1,5 +1,6 @@
 // Convolution, pooling, normalisation, losses, recurrent cells.
 #include "graph/ops/families.h"
+#include "graph/ops/shapes.h"
 
 namespace tenon::ops {
 namespace {
@@ -8,53 +9,54 @@ constexpr OpSpec kOps[] = {
     {"AvgPool", "value: T", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: {half, bfloat16, float, double}",
-     nullptr},
+     Pool2DShape},
     {"AvgPool3D", "input: T", "output: T",
      "ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: {half, bfloat16, float, double}",
-     nullptr},
+     Pool3DShape},
     {"AvgPool3DGrad", "orig_input_shape: int32; grad: T", "output: T",
      "ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: {half, bfloat16, float, double}",
-     nullptr},
+     AvgPool3DGradShape},
     {"AvgPoolGrad", "orig_input_shape: int32; grad: T", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: {half, bfloat16, float, double}",
-     nullptr},
+     AvgPoolGradShape},
     {"BiasAdd", "value: T; bias: T", "output: T",
-     "T: numbertype; data_format: {'NHWC', 'NCHW'} = 'NHWC'", nullptr},
+     "T: numbertype; data_format: {'NHWC', 'NCHW'} = 'NHWC'", BiasAddShape},
     {"BiasAddGrad", "out_backprop: T", "output: T",
-     "T: numbertype; data_format: {'NHWC', 'NCHW'} = 'NHWC'", nullptr},
-    {"BiasAddV1", "value: T; bias: T", "output: T", "T: numbertype", nullptr},
+     "T: numbertype; data_format: {'NHWC', 'NCHW'} = 'NHWC'", BiasAddGradShape},
+    {"BiasAddV1", "value: T; bias: T", "output: T", "T: numbertype", BiasAddShape},
     {"BlockLSTM",
      "seq_len_max: int64; x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T",
      "i: T; cs: T; f: T; o: T; ci: T; co: T; h: T",
      "forget_bias: float = 1; cell_clip: float = 3; use_peephole: bool = false; T: {half, float}",
-     nullptr},
+     BlockLSTMShape},
     {"BlockLSTMV2",
      "seq_len_max: int64; x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T",
      "i: T; cs: T; f: T; o: T; ci: T; co: T; h: T",
-     "cell_clip: float = 0; use_peephole: bool = false; T: {half, float}", nullptr},
+     "cell_clip: float = 0; use_peephole: bool = false; T: {half, float}", BlockLSTMShape},
     {"CTCBeamSearchDecoder", "inputs: T; sequence_length: int32",
      "decoded_indices: top_paths * int64; decoded_values: top_paths * int64; "
      "decoded_shape: top_paths * int64; log_probability: T",
      "beam_width: int >= 1; top_paths: int; merge_repeated: bool = true; "
      "T: {float, double} = DT_FLOAT",
-     nullptr},
+     CTCBeamSearchDecoderShape},
     {"CTCGreedyDecoder", "inputs: T; sequence_length: int32",
      "decoded_indices: int64; decoded_values: int64; decoded_shape: int64; log_probability: T",
-     "merge_repeated: bool = false; blank_index: int = -1; T: {float, double} = DT_FLOAT", nullptr},
+     "merge_repeated: bool = false; blank_index: int = -1; T: {float, double} = DT_FLOAT",
+     CTCGreedyDecoderShape},
     {"CTCLoss", "inputs: T; labels_indices: int64; labels_values: int32; sequence_length: int32",
      "loss: T; gradient: T",
      "preprocess_collapse_repeated: bool = false; ctc_merge_repeated: bool = true; "
      "ignore_longer_outputs_than_inputs: bool = false; T: {float, double} = DT_FLOAT",
-     nullptr},
+     CTCLossShape},
     {"CTCLossV2",
      "inputs: float; labels_indices: int64; labels_values: int32; sequence_length: int32",
      "loss: float; gradient: float",
      "preprocess_collapse_repeated: bool = false; ctc_merge_repeated: bool = true; "
      "ignore_longer_outputs_than_inputs: bool = false",
-     nullptr},
+     CTCLossShape},
     {"Conv", "input: T; filter: T", "output: T",
      "T: {half, bfloat16, float, double, int32}; strides: list(int); "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
@@ -66,12 +68,12 @@ constexpr OpSpec kOps[] = {
      "use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; "
      "explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
      "dilations: list(int) = [1, 1, 1, 1]",
-     nullptr},
+     Conv2DShape},
     {"Conv2DBackpropFilter", "input: T; filter_sizes: int32; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int); use_cudnn_on_gpu: bool = true; "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]",
-     nullptr},
+     Conv2DBackpropFilterShape},
     {"Conv2DBackpropFilterV2", "input: T; filter: T; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int); use_cudnn_on_gpu: bool = true; "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
@@ -82,7 +84,7 @@ constexpr OpSpec kOps[] = {
      "use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; "
      "explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
      "dilations: list(int) = [1, 1, 1, 1]",
-     nullptr},
+     Conv2DBackpropInputShape},
     {"Conv2DBackpropInputV2", "input: T; filter: T; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double, int32}; strides: list(int); "
      "use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; "
@@ -92,37 +94,37 @@ constexpr OpSpec kOps[] = {
     {"Conv3D", "input: T; filter: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]",
-     nullptr},
+     Conv3DShape},
     {"Conv3DBackpropFilterV2", "input: T; filter_sizes: int32; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]",
-     nullptr},
+     Conv3DBackpropFilterShape},
     {"Conv3DBackpropInputV2", "input_sizes: Tshape; filter: T; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]; "
      "Tshape: {int32, int64} = DT_INT32",
-     nullptr},
+     Conv3DBackpropInputShape},
     {"DepthwiseConv2dNative", "input: T; filter: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int); "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]",
-     nullptr},
+     DepthwiseConv2DShape},
     {"DepthwiseConv2dNativeBackpropFilter", "input: T; filter_sizes: int32; out_backprop: T",
      "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int); "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]",
-     nullptr},
+     Conv2DBackpropFilterShape},
     {"DepthwiseConv2dNativeBackpropInput", "input_sizes: int32; filter: T; out_backprop: T",
      "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int); "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]",
-     nullptr},
+     DepthwiseBackpropInputShape},
     {"Dilation2D", "input: T; filter: T", "output: T",
      "T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; "
      "padding: {'SAME', 'VALID'}",
-     nullptr},
+     Dilation2DShape},
     {"Dilation2DBackpropFilter", "input: T; filter: T; out_backprop: T", "filter_backprop: T",
      "T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; "
      "padding: {'SAME', 'VALID'}",
@@ -130,22 +132,22 @@ constexpr OpSpec kOps[] = {
     {"Dilation2DBackpropInput", "input: T; filter: T; out_backprop: T", "in_backprop: T",
      "T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; "
      "padding: {'SAME', 'VALID'}",
-     nullptr},
+     LikeInput0Rank4Shape},
     {"FractionalAvgPool", "value: T",
      "output: T; row_pooling_sequence: int64; col_pooling_sequence: int64",
      "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; "
      "deterministic: bool = false; seed: int = 0; seed2: int = 0; T: {float, double, int32, int64}",
-     nullptr},
+     FractionalPoolShape},
     {"FractionalMaxPool", "value: T",
      "output: T; row_pooling_sequence: int64; col_pooling_sequence: int64",
      "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; "
      "deterministic: bool = false; seed: int = 0; seed2: int = 0; T: {float, double, int32, int64}",
-     nullptr},
+     FractionalPoolShape},
     {"FusedBatchNorm", "x: T; scale: T; offset: T; mean: T; variance: T",
      "y: T; batch_mean: T; batch_variance: T; reserve_space_1: T; reserve_space_2: T",
      "T: {float}; epsilon: float = 0.0001; exponential_avg_factor: float = 1; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; is_training: bool = true",
-     nullptr},
+     FusedBatchNormShape},
     {"_FusedBatchNormEx",
      "x: T; scale: U; offset: U; mean: U; variance: U; side_input: num_side_inputs * T",
      "y: T; batch_mean: U; batch_variance: U; reserve_space_1: U; reserve_space_2: U; "
@@ -154,38 +156,38 @@ constexpr OpSpec kOps[] = {
      "exponential_avg_factor: float = 1; num_side_inputs: int >= 0 = 0; "
      "activation_mode: string = 'Identity'; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
      "is_training: bool = true",
-     nullptr},
+     FusedBatchNormShape},
     {"FusedBatchNormGrad", "y_backprop: T; x: T; scale: T; reserve_space_1: T; reserve_space_2: T",
      "x_backprop: T; scale_backprop: T; offset_backprop: T; reserve_space_3: T; reserve_space_4: T",
      "T: {float}; epsilon: float = 0.0001; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
      "is_training: bool = true",
-     nullptr},
+     FusedBatchNormGradShape},
     {"FusedBatchNormGradV2",
      "y_backprop: T; x: T; scale: float; reserve_space_1: U; reserve_space_2: U",
      "x_backprop: T; scale_backprop: U; offset_backprop: U; reserve_space_3: U; reserve_space_4: U",
      "T: {half, bfloat16, float}; U: {float}; epsilon: float = 0.0001; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; is_training: bool = true",
-     nullptr},
+     FusedBatchNormGradShape},
     {"FusedBatchNormGradV3",
      "y_backprop: T; x: T; scale: float; reserve_space_1: U; reserve_space_2: U; "
      "reserve_space_3: U",
      "x_backprop: T; scale_backprop: U; offset_backprop: U; reserve_space_4: U; reserve_space_5: U",
      "T: {half, bfloat16, float}; U: {float}; epsilon: float = 0.0001; "
      "data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'; is_training: bool = true",
-     nullptr},
+     FusedBatchNormGradShape},
     {"FusedBatchNormV2", "x: T; scale: U; offset: U; mean: U; variance: U",
      "y: T; batch_mean: U; batch_variance: U; reserve_space_1: U; reserve_space_2: U",
      "T: {half, bfloat16, float}; U: {float}; epsilon: float = 0.0001; "
      "exponential_avg_factor: float = 1; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
      "is_training: bool = true",
-     nullptr},
+     FusedBatchNormShape},
     {"FusedBatchNormV3", "x: T; scale: U; offset: U; mean: U; variance: U",
      "y: T; batch_mean: U; batch_variance: U; reserve_space_1: U; reserve_space_2: U; "
      "reserve_space_3: U",
      "T: {half, bfloat16, float}; U: {bfloat16, float}; epsilon: float = 0.0001; "
      "exponential_avg_factor: float = 1; "
      "data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'; is_training: bool = true",
-     nullptr},
+     FusedBatchNormShape},
     {"_FusedConv2D", "input: T; filter: T; args: TArgs; host_args: num_host_args * float",
      "output: T",
      "T: {half, float, double, int8, qint8}; TArgs: list(type); num_args: int >= 0; "
@@ -194,82 +196,85 @@ constexpr OpSpec kOps[] = {
      "filter_format: {'HWIO', 'OIHW', 'OIHW_VECT_I'} = 'HWIO'; "
      "dilations: list(int) = [1, 1, 1, 1]; use_cudnn_on_gpu: bool = true; "
      "fused_ops: list(string) = []; epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
-     nullptr},
+     Conv2DShape},
     {"_FusedDepthwiseConv2dNative", "input: T; filter: T; args: num_args * T", "output: T",
      "T: {half, bfloat16, float, double}; num_args: int >= 0; strides: list(int); "
      "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
      "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; epsilon: float = 0.0001; "
      "leakyrelu_alpha: float = 0.2",
-     nullptr},
+     DepthwiseConv2DShape},
     {"GRUBlockCell", "x: T; h_prev: T; w_ru: T; w_c: T; b_ru: T; b_c: T", "r: T; u: T; c: T; h: T",
-     "T: {float}", nullptr},
+     "T: {float}", GRUBlockCellShape},
     {"InTopK", "predictions: float; targets: T", "precision: bool",
-     "k: int; T: {int32, int64} = DT_INT32", nullptr},
+     "k: int; T: {int32, int64} = DT_INT32", InTopKShape},
     {"InTopKV2", "predictions: float; targets: T; k: T", "precision: bool",
-     "T: {int32, int64} = DT_INT32", nullptr},
-    {"L2Loss", "t: T", "output: T", "T: {half, bfloat16, float, double}", nullptr},
+     "T: {int32, int64} = DT_INT32", InTopKShape},
+    {"L2Loss", "t: T", "output: T", "T: {half, bfloat16, float, double}", ScalarShape},
     {"LRN", "input: T", "output: T",
      "depth_radius: int = 5; bias: float = 1; alpha: float = 1; beta: float = 0.5; "
      "T: {half, bfloat16, float} = DT_FLOAT",
-     nullptr},
+     LikeInput0Rank4Shape},
     {"LRNGrad", "input_grads: T; input_image: T; output_image: T", "output: T",
      "depth_radius: int = 5; bias: float = 1; alpha: float = 1; beta: float = 0.5; "
      "T: {half, bfloat16, float} = DT_FLOAT",
-     nullptr},
+     LRNGradShape},
     {"LSTMBlockCell", "x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T",
      "i: T; cs: T; f: T; o: T; ci: T; co: T; h: T",
      "forget_bias: float = 1; cell_clip: float = 3; use_peephole: bool = false; T: {half, float}",
-     nullptr},
-    {"LogSoftmax", "logits: T", "logsoftmax: T", "T: {half, bfloat16, float, double}", nullptr},
+     LSTMBlockCellShape},
+    {"LogSoftmax", "logits: T", "logsoftmax: T", "T: {half, bfloat16, float, double}",
+     AtLeastVectorShape},
     {"MaxPool", "input: T", "output: T",
      "T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, "
      "qint8} = DT_FLOAT; ksize: list(int) >= 4; strides: list(int) >= 4; "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
      "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
-     nullptr},
+     Pool2DShape},
     {"MaxPool3D", "input: T", "output: T",
      "ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: {half, bfloat16, float}",
-     nullptr},
+     Pool3DShape},
     {"MaxPool3DGrad", "orig_input: TInput; orig_output: TInput; grad: T", "output: T",
      "ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: {half, bfloat16, float} = DT_FLOAT; "
      "TInput: {half, bfloat16, float} = DT_FLOAT",
-     nullptr},
+     LikeInput0Rank5Shape},
     {"MaxPoolGrad", "orig_input: T; orig_output: T; grad: T", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID', 'EXPLICIT'}; "
      "explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
      "T: realnumbertype = DT_FLOAT",
-     nullptr},
+     LikeInput0Rank4Shape},
     {"MaxPoolGradGrad", "orig_input: T; orig_output: T; grad: T", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: realnumbertype",
-     nullptr},
+     LikeInput1Rank4Shape},
     {"MaxPoolGradV2", "orig_input: T; orig_output: T; grad: T; ksize: int32; strides: int32",
      "output: T",
      "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
      "T: realnumbertype = DT_FLOAT",
-     nullptr},
+     LikeInput0Rank4Shape},
     {"MaxPoolGradWithArgmax", "input: T; grad: T; argmax: Targmax", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "include_batch_in_index: bool = false; Targmax: {int32, int64}; T: realnumbertype",
-     nullptr},
+     LikeInput0Rank4Shape},
     {"MaxPoolV2", "input: T; ksize: int32; strides: int32", "output: T",
      "T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, "
      "qint8} = DT_FLOAT; padding: {'SAME', 'VALID'}; "
      "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
-     nullptr},
+     MaxPoolV2Shape},
     {"MaxPoolWithArgmax", "input: T", "output: T; argmax: Targmax",
      "ksize: list(int) >= 4; strides: list(int) >= 4; Targmax: {int32, int64} = DT_INT64; "
      "padding: {'SAME', 'VALID'}; include_batch_in_index: bool = false; T: realnumbertype",
-     nullptr},
-    {"Softmax", "logits: T", "softmax: T", "T: {half, bfloat16, float, double}", nullptr},
+     Pool2DShape},
+    {"Softmax", "logits: T", "softmax: T", "T: {half, bfloat16, float, double}",
+     AtLeastVectorShape},
     {"SoftmaxCrossEntropyWithLogits", "features: T; labels: T", "loss: T; backprop: T",
-     "T: {half, bfloat16, float, double}", nullptr},
+     "T: {half, bfloat16, float, double}", SoftmaxCrossEntropyShape},
     {"SparseSoftmaxCrossEntropyWithLogits", "features: T; labels: Tlabels", "loss: T; backprop: T",
-     "T: {half, bfloat16, float, double}; Tlabels: {int32, int64} = DT_INT64", nullptr},
+     "T: {half, bfloat16, float, double}; Tlabels: {int32, int64} = DT_INT64",
+     SparseSoftmaxCrossEntropyShape},
     {"TopK", "input: T", "values: T; indices: int32",
-     "k: int >= 0; sorted: bool = true; T: realnumbertype", nullptr, 0, 7, "use TopKV2"},
+     "k: int >= 0; sorted: bool = true; T: realnumbertype", TopKV2Shape, 0, 7, "use TopKV2"},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Decoding of files and records, sampling, in-place updates.
 #include "graph/ops/families.h"
+#include "graph/ops/shapes.h"
 
 namespace tenon::ops {
 namespace {
@@ -8,8 +9,8 @@ constexpr OpSpec kOps[] = {
     {"AudioSpectrogram", "input: float", "spectrogram: float",
      "window_size: int; stride: int; magnitude_squared: bool = false", nullptr},
     {"BatchNormWithGlobalNormalization", "t: T; m: T; v: T; beta: T; gamma: T", "result: T",
-     "T: numbertype; variance_epsilon: float; scale_after_normalization: bool", nullptr, 0, 9,
-     "use tf"},
+     "T: numbertype; variance_epsilon: float; scale_after_normalization: bool",
+     BatchNormGlobalShape, 0, 9, "use tf"},
     {"DecodeBmp", "contents: string", "image: uint8", "channels: int = 0", nullptr},
     {"DecodeCSV", "records: string; record_defaults: OUT_TYPE", "output: OUT_TYPE",
      "OUT_TYPE: list({float, double, int32, int64, string}); field_delim: string = ','; "
@@ -43,11 +44,11 @@ constexpr OpSpec kOps[] = {
     {"FusedPadConv2D", "input: T; paddings: int32; filter: T", "output: T",
      "T: {half, bfloat16, float, double}; mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); "
      "padding: {'SAME', 'VALID'}",
-     nullptr},
+     FusedPadConv2DShape},
     {"FusedResizeAndPadConv2D", "input: T; size: int32; paddings: int32; filter: T", "output: T",
      "T: {half, float, double}; resize_align_corners: bool = false; "
      "mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}",
-     nullptr},
+     FusedResizeAndPadConv2DShape},
     {"InplaceAdd", "x: T; i: int32; v: T", "y: T", "T: type", nullptr},
     {"InplaceSub", "x: T; i: int32; v: T", "y: T", "T: type", nullptr},
     {"InplaceUpdate", "x: T; i: int32; v: T", "y: T", "T: type", nullptr},

@@ -1,5 +1,6 @@
 // Gather, scatter, search, sparse and ragged tensors.
 #include "graph/ops/families.h"
+#include "graph/ops/shapes.h"
 
 namespace tenon::ops {
 namespace {
@@ -21,7 +22,7 @@ constexpr OpSpec kOps[] = {
     {"LowerBound", "sorted_inputs: T; values: T", "output: out_type",
      "T: type; out_type: {int32, int64} = DT_INT32", nullptr},
     {"NthElement", "input: T; n: int32", "values: T", "reverse: bool = false; T: realnumbertype",
-     nullptr},
+     NthElementShape},
     {"OneHot", "indices: TI; depth: int32; on_value: T; off_value: T", "output: T",
      "axis: int = -1; T: type; TI: {uint8, int8, int32, int64} = DT_INT64", nullptr},
     {"ParallelDynamicStitch", "indices: N * int32; data: N * T", "merged: T", "N: int; T: type",
@@ -103,7 +104,7 @@ constexpr OpSpec kOps[] = {
     {"TopKV2", "input: T; k: Tk", "values: T; indices: index_type",
      "sorted: bool = true; T: realnumbertype; Tk: {int16, int32, int64} = DT_INT32; "
      "index_type: {int16, int32, int64} = DT_INT32",
-     nullptr},
+     TopKV2Shape},
     {"Unique", "x: T", "y: T; idx: out_idx", "T: type; out_idx: {int32, int64} = DT_INT32",
      nullptr},
     {"UniqueV2", "x: T; axis: Taxis", "y: T; idx: out_idx",

@@ -24,6 +24,20 @@ ShapeFunction AtLeastMatrixShape, BatchToSpaceNDShape, BatchToSpaceShape, DepthT
     MatrixDiagV2Shape, MatrixSetDiagShape, MatrixSetDiagV2Shape, MirrorPadGradShape, PadShape,
     SpaceToBatchNDShape, SpaceToBatchShape, SpaceToDepthShape;
 
+// linalg_shapes.cc
+ShapeFunction BatchMatMulShape, CrossShape, DeterminantShape, EinsumShape, Fft2DShape, Fft3DShape,
+    FftShape, Irfft2DShape, Irfft3DShape, IrfftShape, LuShape, MatMulShape, MatrixSolveLsShape,
+    MatrixSolveShape, MatrixTriangularSolveShape, QrShape, Rfft2DShape, Rfft3DShape, RfftShape,
+    SelfAdjointEigShape, SparseMatMulShape, SquareMatrixShape, SvdShape, TridiagonalMatMulShape,
+    TridiagonalSolveShape;
+
+// nn_shapes.cc
+ShapeFunction AtLeastVectorShape, BatchNormGlobalShape, BiasAddGradShape, BiasAddShape,
+    BlockLSTMShape, CTCBeamSearchDecoderShape, CTCGreedyDecoderShape, CTCLossShape,
+    FractionalPoolShape, FusedBatchNormGradShape, FusedBatchNormShape, GRUBlockCellShape,
+    InTopKShape, LRNGradShape, LSTMBlockCellShape, NthElementShape, SoftmaxCrossEntropyShape,
+    SparseSoftmaxCrossEntropyShape, TopKV2Shape;
+
 // reduction_shapes.cc
 ShapeFunction ArgMaxShape, BincountShape, CumulativeShape, DenseBincountShape, HistogramShape,
     ProdShape, ReductionShape, SegmentShape, SparseSegmentShape, UnsortedSegmentShape;
@@ -31,5 +45,12 @@ ShapeFunction ArgMaxShape, BincountShape, CumulativeShape, DenseBincountShape, H
 // slice_shapes.cc
 ShapeFunction ConcatOffsetShape, ConcatShape, ConcatV2Shape, PackShape, ParallelConcatShape,
     SliceShape, SplitShape, SplitVShape, StridedSliceGradShape, StridedSliceShape, UnpackShape;
+
+// window_shapes.cc
+ShapeFunction AvgPool3DGradShape, AvgPoolGradShape, Conv2DBackpropFilterShape,
+    Conv2DBackpropInputShape, Conv2DShape, Conv3DBackpropFilterShape, Conv3DBackpropInputShape,
+    Conv3DShape, DepthwiseBackpropInputShape, DepthwiseConv2DShape, Dilation2DShape,
+    FusedPadConv2DShape, FusedResizeAndPadConv2DShape, LikeInput0Rank4Shape, LikeInput0Rank5Shape,
+    LikeInput1Rank4Shape, MaxPoolV2Shape, Pool2DShape, Pool3DShape;
 
 }  // namespace tenon::ops
