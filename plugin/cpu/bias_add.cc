@@ -2,8 +2,10 @@
 #include <complex>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/bias_rows.h"
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
+#include "plugin/cpu/isa.h"
 #include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {
@@ -12,6 +14,7 @@ namespace {
 // The tensor is [outer, channels, inner].
 struct BiasAdd {
   int64_t outer, channels, inner;
+  void (*add_rows)(const BiasRows&);
 };
 
 // Native arithmetic on T; 16-bit floats go through float.
@@ -42,6 +45,17 @@ void AddBias(const BiasAdd& s, const StepArgs& args) {
 template <typename Element, typename A>
 absl::Status RunBiasAdd(const void* state, const StepArgs& args) {
   AddBias<Element, A>(*static_cast<const BiasAdd*>(state), args);
+  return absl::OkStatus();
+}
+
+absl::Status RunFloatRows(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const BiasAdd*>(state);
+  const auto* x = static_cast<const float*>(args.in[0]);
+  auto* y = static_cast<float*>(args.out[0]);
+  args.workers->ParallelFor(s.outer, GrainFor(s.channels * sizeof(float)), [&](int64_t begin, int64_t end) {
+    const int64_t at = begin * s.channels;
+    s.add_rows({x + at, static_cast<const float*>(args.in[1]), y + at, end - begin, s.channels});
+  });
   return absl::OkStatus();
 }
 
@@ -81,8 +95,10 @@ absl::Status PrepareBiasAdd(Prepare& p) {
   p.AllowInPlace(0, 0);
   if (value.num_elements() == 0) return absl::OkStatus();
   auto s = std::make_shared<BiasAdd>();
-  *s = {DimProduct(value, 0, channel), value.dim(channel), DimProduct(value, channel + 1, value.rank())};
-  p.set_run(ChooseRun(p.input_type(0)), std::move(s));
+  *s = {DimProduct(value, 0, channel), value.dim(channel), DimProduct(value, channel + 1, value.rank()),
+        SelectIsa<void (*)(const BiasRows&)>(&sse2::AddBias, &avx2::AddBias, &avx512::AddBias)};
+  const bool float_rows = p.input_type(0) == DataType::kFloat && s->inner == 1;
+  p.set_run(float_rows ? &RunFloatRows : ChooseRun(p.input_type(0)), std::move(s));
   return absl::OkStatus();
 }
 

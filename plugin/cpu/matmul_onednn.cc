@@ -1,6 +1,10 @@
-// Matrix products by oneDNN's matmul, constant right sides packed once.
+// Matrix products by oneDNN, constant right sides packed once: by matmul where it has kernels for packed ones (AVX-512), else
+// as a convolution of 1x1 windows over m places of k channels, which beats its plain matmul by a tenth, and by half where rows
+// are a power of two apart.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "graph/status_macros.h"
@@ -28,6 +32,7 @@ class Builder {
   absl::Status Build() {
     strided_ = Increasing(q_.a_batch) && Increasing(q_.b_batch);
     pack_ = p_.input_value(1) != nullptr && q_.batch() == 1;
+    as_convolution_ = pack_ && !q_.transpose_a && !PacksWeights();
     const TileSize tile = ChooseTile();
     for (Dim i = 0; i < q_.batch(); i += tile.batch) {
       for (Dim r = 0; r < q_.m; r += tile.m) {
@@ -62,7 +67,7 @@ class Builder {
     if (tiles <= 1) return tile;
     if (q_.batch() > 1) {
       tile.batch = strided_ ? std::max<Dim>(1, q_.batch() / tiles) : 1;
-    } else if (q_.n >= q_.m) {
+    } else if (q_.n >= q_.m && !as_convolution_) {
       tile.n = RoundUp(q_.n / tiles, 64);
     } else {
       tile.m = RoundUp(q_.m / tiles, 32);
@@ -84,7 +89,45 @@ class Builder {
     return Matrices(s.batch, q_.k, s.n, q_.transpose_b ? q_.k : q_.n, q_.transpose_b, q_.k * q_.n);
   }
 
+  // Whether matmul takes the constant in a layout of its own.
+  bool PacksWeights() const {
+    const MemoryDesc a({q_.m, q_.k}, type_, dnnl::memory::dims{q_.k, 1});
+    const MemoryDesc b({q_.k, q_.n}, type_, dnnl::memory::format_tag::any);
+    const MemoryDesc c({q_.m, q_.n}, type_, dnnl::memory::dims{q_.n, 1});
+    const dnnl::matmul::primitive_desc pd({a, b, c}, UserScratchpad(), OneDnnEngine());
+    return std::string_view(pd.impl_info_str()).substr(0, 3) == "brg";
+  }
+
+  // b as the convolution's filter, as it is stored.
+  MemoryDesc PlainFilter() const {
+    return MemoryDesc({q_.n, q_.k, 1, 1}, type_,
+                      q_.transpose_b ? dnnl::memory::dims{q_.k, 1, 1, 1} : dnnl::memory::dims{1, q_.n, 1, 1});
+  }
+
+  Piece MakeConvolution(const TileSize& s) {
+    using dnnl::memory;
+    const MemoryDesc a({1, q_.k, s.m, 1}, type_, memory::format_tag::nhwc);
+    const MemoryDesc c({1, q_.n, s.m, 1}, type_, memory::format_tag::nhwc);
+    // All tiles share the layout that the first one likes.
+    if (!filter_) filter_ = MemoryDesc({q_.n, q_.k, 1, 1}, type_, memory::format_tag::any);
+    const MemoryDesc bias({q_.n}, type_, memory::format_tag::a);
+    dnnl::primitive_attr attr = UserScratchpad();
+    attr.set_post_ops(PostOps(q_.fused));
+    using Conv = dnnl::convolution_forward;
+    const auto kind = dnnl::prop_kind::forward_inference;
+    const auto algorithm = dnnl::algorithm::convolution_direct;
+    const memory::dims ones = {1, 1}, zeros = {0, 0};
+    const Conv::desc desc = q_.fused.bias >= 0 ? Conv::desc(kind, algorithm, a, *filter_, bias, c, ones, zeros, zeros)
+                                               : Conv::desc(kind, algorithm, a, *filter_, c, ones, zeros, zeros);
+    const Conv::primitive_desc pd(desc, attr, OneDnnEngine());
+    filter_ = pd.weights_desc();
+    std::vector<OneDnnRunner::Arg> args = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, *filter_}, {DNNL_ARG_DST, c}};
+    if (q_.fused.bias >= 0) args.push_back({DNNL_ARG_BIAS, bias});
+    return {tiled_->AddRunner(Conv(pd), std::move(args), pd.scratchpad_desc()), *filter_};
+  }
+
   Piece MakePiece(const TileSize& s) {
+    if (as_convolution_) return MakeConvolution(s);
     const MemoryDesc a = Matrices(s.batch, s.m, q_.k, q_.transpose_a ? q_.m : q_.k, q_.transpose_a, q_.m * q_.k);
     const MemoryDesc c = Matrices(s.batch, s.m, s.n, q_.n, false, q_.m * q_.n);
     const MemoryDesc b = pack_ ? MemoryDesc({q_.k, s.n}, type_, dnnl::memory::format_tag::any) : PlainWeights(s);
@@ -115,7 +158,7 @@ class Builder {
   }
 
   absl::StatusOr<TiledPrimitive::Pointer> Weights(const TileSize& size, const MemoryDesc& wanted, int64_t offset) {
-    const MemoryDesc plain = PlainWeights(size);
+    const MemoryDesc plain = as_convolution_ ? PlainFilter() : PlainWeights(size);
     if (wanted == plain) {
       packed_all_ = false;
       return TiledPrimitive::Input(1, offset);
@@ -130,6 +173,8 @@ class Builder {
   const int64_t element_;
   bool strided_ = false;     // matrix i of the output comes from matrix i of each input
   bool pack_ = false;        // b is constant
+  bool as_convolution_ = false;
+  std::optional<MemoryDesc> filter_;  // of the convolution
   bool packed_all_ = true;   // no tile reads b itself
   std::shared_ptr<TiledPrimitive> tiled_ = std::make_shared<TiledPrimitive>();
   std::map<TileSize, Piece> pieces_;
