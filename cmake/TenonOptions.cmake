@@ -11,7 +11,9 @@ set(checks "-O1 -g1 -D_GLIBCXX_ASSERTIONS")
 set(sanitize "${checks} -fno-omit-frame-pointer")
 set(flags_release "-O2 -DNDEBUG")
 set(flags_dev "${checks}")
-set(flags_asan "${sanitize} -fsanitize=address,undefined -fno-sanitize-recover=undefined")
+# Null and object-size checks cost a third of the compile time, and what they find faults anyway.
+string(CONCAT flags_asan "${sanitize} -fsanitize=address,undefined -fno-sanitize=null,object-size "
+                         "-fno-sanitize-recover=undefined")
 set(flags_tsan "${sanitize} -fsanitize=thread")
 foreach(type IN ITEMS release dev asan tsan)
   string(TOUPPER ${type} upper)
