@@ -1,0 +1,238 @@
+// Products, convolutions and poolings that are large enough to be split over threads: right, and the same bits whatever the
+// number of threads. Small ones are the op cases' business.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/op_registry.h"
+#include "plugin/cpu/workers.h"
+#include "plugin/kernel.h"
+
+namespace tenon {
+namespace {
+
+class TestSession : public SessionState {
+ public:
+  std::shared_ptr<NodeState> GetNodeState(std::string_view,
+                                          const std::function<std::shared_ptr<NodeState>()>& make) override {
+    return make();
+  }
+  std::shared_ptr<const void> GetPacked(const void* constant, std::string_view key,
+                                        const std::function<std::shared_ptr<const void>()>& make) override {
+    auto& entry = packed_[{constant, std::string(key)}];
+    if (entry == nullptr) entry = make();
+    return entry;
+  }
+
+ private:
+  std::map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_;
+};
+
+using Attrs = std::map<std::string, std::string>;
+
+// Values in [-1, 1) that repeat only after 2^32.
+Tensor Noise(const Shape& shape, uint32_t seed) {
+  Tensor t = *Tensor::Allocate(DataType::kFloat, shape);
+  uint32_t x = seed * 2654435761u + 1;
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    x = x * 1664525u + 1013904223u;
+    t.flat<float>()[i] = static_cast<float>(static_cast<int32_t>(x)) * 4.656612e-10f;
+  }
+  return t;
+}
+
+const CpuKernelSpec* FindKernel(std::string_view op) {
+  for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
+    for (const CpuKernelSpec& spec : family) {
+      if (op == spec.op) return &spec;
+    }
+  }
+  return nullptr;
+}
+
+// Output 0 of a float op. Inputs from the second on are constants if `constant`.
+absl::StatusOr<Tensor> Run(const std::string& op, Attrs attrs, const std::vector<Tensor>& tensors, int threads, bool constant) {
+  const OpDef* def = OpRegistry::Global().Find(op);
+  const CpuKernelSpec* spec = FindKernel(op);
+  if (def == nullptr || spec == nullptr) return absl::NotFoundError(op);
+  attrs["T"] = attr::Type(DataType::kFloat);
+  std::vector<Attr> list;
+  for (const auto& [name, wire] : attrs) list.push_back({name, AttrValue(wire)});
+  const AttrSet set(std::move(list));
+  NodeTypes types;
+  types.inputs.assign(tensors.size(), DataType::kFloat);
+  types.outputs.assign(1, DataType::kFloat);
+  std::vector<Prepare::Input> inputs;
+  std::vector<void*> in, out;
+  for (const Tensor& t : tensors) inputs.push_back({t.shape(), constant && !inputs.empty() ? &t : nullptr, false});
+  TestSession session;
+  Workers workers(threads);
+  Prepare p("node", *def, set, types, inputs, session, workers);
+  if (absl::Status status = spec->prepare(p); !status.ok()) return status;
+  for (size_t i = 0; i < tensors.size(); ++i) in.push_back(p.inputs()[i].dropped ? nullptr : tensors[i].data());
+  Tensor result = Noise(p.outputs()[0].shape, 99), scratch = Noise(Shape({static_cast<int64_t>(p.scratch_bytes() / 4 + 16)}), 98);
+  out.push_back(result.data());
+  const StepArgs args{in.data(), out.data(), scratch.data(), &workers, nullptr};
+  const DenormalGuard flush;  // as the threads of the workers have it
+  for (int i = 0; i < 2; ++i) {
+    if (absl::Status status = p.run()(p.state().get(), args); !status.ok()) return status;
+  }
+  return result;
+}
+
+bool SameBits(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
+// Runs with 1, 2 and 3 threads, constant weights and not; gives the result of one thread and constant weights.
+Tensor RunEveryWay(const std::string& op, const Attrs& attrs, const std::vector<Tensor>& tensors) {
+  Tensor result;
+  for (bool constant : {false, true}) {
+    const absl::StatusOr<Tensor> one = Run(op, attrs, tensors, 1, constant);
+    EXPECT_TRUE(one.ok()) << one.status();
+    if (!one.ok()) return result;
+    for (int threads : {2, 3}) {
+      const absl::StatusOr<Tensor> more = Run(op, attrs, tensors, threads, constant);
+      EXPECT_TRUE(more.ok()) << more.status();
+      if (more.ok()) EXPECT_TRUE(SameBits(*one, *more)) << op << " with " << threads << " threads, constant " << constant;
+    }
+    result = *one;
+  }
+  return result;
+}
+
+struct ProductCase {
+  int64_t m, n, k;
+  bool transpose_a, transpose_b;
+};
+
+class Products : public ::testing::TestWithParam<ProductCase> {};
+
+TEST_P(Products, AreRightWhateverTheThreads) {
+  const ProductCase& c = GetParam();
+  const Tensor a = Noise(c.transpose_a ? Shape({c.k, c.m}) : Shape({c.m, c.k}), 1);
+  const Tensor b = Noise(c.transpose_b ? Shape({c.n, c.k}) : Shape({c.k, c.n}), 2);
+  const Tensor bias = Noise(Shape({c.n}), 3), add = Noise(Shape({c.m, c.n}), 4);
+  const Attrs attrs = {{"transpose_a", attr::Bool(c.transpose_a)},
+                       {"transpose_b", attr::Bool(c.transpose_b)},
+                       {"num_args", attr::Int(2)},
+                       {"fused_ops", attr::StringList({"BiasAdd", "Add", "Relu"})}};
+
+  const Tensor got = RunEveryWay("_FusedMatMul", attrs, {a, b, bias, add});
+
+  ASSERT_EQ(got.shape(), Shape({c.m, c.n}));
+  const double tolerance = 1e-6 * std::sqrt(static_cast<double>(c.k)) + 1e-6;
+  for (int64_t at = 0; at < c.m * c.n; at += 37) {
+    const int64_t i = at / c.n, j = at % c.n;
+    double want = bias.flat<float>()[j] + add.flat<float>()[at];
+    for (int64_t p = 0; p < c.k; ++p) {
+      want += 1.0 * a.flat<float>()[c.transpose_a ? p * c.m + i : i * c.k + p] *
+              b.flat<float>()[c.transpose_b ? j * c.k + p : p * c.n + j];
+    }
+    ASSERT_NEAR(got.flat<float>()[at], std::max(want, 0.0), tolerance) << i << "," << j;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Products,
+                         ::testing::Values(ProductCase{128, 768, 256, false, false}, ProductCase{61, 515, 1000, false, true},
+                                           ProductCase{700, 70, 333, true, false}, ProductCase{1, 1000, 999, false, false},
+                                           ProductCase{2, 4096, 512, false, false}));
+
+struct ConvCase {
+  int64_t batch, size, in, out, filter, stride, dilation;
+  const char* padding;
+};
+
+class Convolutions : public ::testing::TestWithParam<ConvCase> {};
+
+TEST_P(Convolutions, AreRightWhateverTheThreads) {
+  const ConvCase& c = GetParam();
+  const Tensor x = Noise(Shape({c.batch, c.size, c.size, c.in}), 1);
+  const Tensor w = Noise(Shape({c.filter, c.filter, c.in, c.out}), 2), bias = Noise(Shape({c.out}), 3);
+  const Attrs attrs = {{"strides", attr::IntList({1, c.stride, c.stride, 1})},
+                       {"dilations", attr::IntList({1, c.dilation, c.dilation, 1})},
+                       {"padding", attr::String(c.padding)},
+                       {"num_args", attr::Int(1)},
+                       {"TArgs", attr::TypeList({DataType::kFloat})},
+                       {"fused_ops", attr::StringList({"BiasAdd"})}};
+
+  const Tensor got = RunEveryWay("_FusedConv2D", attrs, {x, w, bias});
+
+  ASSERT_EQ(got.shape().rank(), 4);
+  const int64_t extent = (c.filter - 1) * c.dilation + 1, rows = got.shape().dim(1);
+  const int64_t before = std::string(c.padding) == "SAME" ? std::max<int64_t>(0, (rows - 1) * c.stride + extent - c.size) / 2 : 0;
+  for (int64_t at = 0; at < got.num_elements(); at += 101) {
+    const int64_t o = at % c.out, q = at / c.out % rows, r = at / c.out / rows % rows, n = at / c.out / rows / rows;
+    double want = bias.flat<float>()[o];
+    for (int64_t i = 0; i < c.filter; ++i) {
+      for (int64_t j = 0; j < c.filter; ++j) {
+        const int64_t y = r * c.stride - before + i * c.dilation, z = q * c.stride - before + j * c.dilation;
+        if (y < 0 || z < 0 || y >= c.size || z >= c.size) continue;
+        for (int64_t p = 0; p < c.in; ++p) {
+          want += 1.0 * x.flat<float>()[((n * c.size + y) * c.size + z) * c.in + p] *
+                  w.flat<float>()[((i * c.filter + j) * c.in + p) * c.out + o];
+        }
+      }
+    }
+    ASSERT_NEAR(got.flat<float>()[at], want, 1e-5 * std::abs(want) + 1e-4) << n << "," << r << "," << q << "," << o;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Convolutions,
+                         ::testing::Values(ConvCase{1, 56, 64, 64, 3, 1, 1, "SAME"}, ConvCase{1, 57, 3, 64, 7, 2, 1, "SAME"},
+                                           ConvCase{1, 28, 128, 256, 1, 2, 1, "VALID"},
+                                           ConvCase{1, 28, 128, 256, 1, 1, 1, "VALID"},
+                                           ConvCase{1, 7, 512, 512, 3, 1, 1, "SAME"},
+                                           ConvCase{3, 31, 40, 50, 3, 2, 1, "VALID"},
+                                           ConvCase{20, 15, 64, 40, 3, 1, 1, "SAME"},
+                                           ConvCase{1, 33, 64, 64, 3, 1, 2, "SAME"}));
+
+TEST(BatchedProducts, AreTheSameWhateverTheThreads) {
+  const Tensor x = Noise(Shape({12, 128, 64}), 1), y = Noise(Shape({12, 128, 64}), 2), z = Noise(Shape({1, 64, 96}), 3);
+  RunEveryWay("BatchMatMulV2", {{"adj_x", attr::Bool(false)}, {"adj_y", attr::Bool(true)}}, {x, y});
+  RunEveryWay("BatchMatMulV2", {{"adj_x", attr::Bool(true)}, {"adj_y", attr::Bool(false)}}, {x, y});
+  RunEveryWay("BatchMatMulV2", {{"adj_x", attr::Bool(false)}, {"adj_y", attr::Bool(false)}}, {x, z});
+}
+
+TEST(Pools, AreTheSameWhateverTheThreads) {
+  const Attrs attrs = {{"ksize", attr::IntList({1, 3, 3, 1})}, {"strides", attr::IntList({1, 2, 2, 1})}, {"padding", attr::String("SAME")}};
+  for (const char* op : {"MaxPool", "AvgPool"}) {
+    RunEveryWay(op, attrs, {Noise(Shape({1, 113, 112, 64}), 1)});
+    RunEveryWay(op, attrs, {Noise(Shape({17, 40, 41, 24}), 1)});
+  }
+}
+
+TEST(DepthwiseConvolutions, AreTheSameWhateverTheThreads) {
+  const Attrs attrs = {{"strides", attr::IntList({1, 1, 1, 1})}, {"padding", attr::String("SAME")}};
+  RunEveryWay("DepthwiseConv2dNative", attrs, {Noise(Shape({1, 112, 112, 96}), 1), Noise(Shape({3, 3, 96, 1}), 2)});
+  RunEveryWay("DepthwiseConv2dNative", attrs, {Noise(Shape({2, 56, 56, 60}), 1), Noise(Shape({5, 5, 60, 2}), 2)});
+}
+
+TEST(Softmaxes, SumToOneWhateverTheThreads) {
+  for (int64_t n : {1, 5, 16, 31, 128, 1000}) {
+    const Tensor x = Noise(Shape({200, n}), 1);
+    for (int64_t i = 0; i < x.num_elements(); ++i) x.flat<float>()[i] *= 60;
+    const Tensor y = RunEveryWay("Softmax", {}, {x});
+    const Tensor log = RunEveryWay("LogSoftmax", {}, {x});
+    for (int64_t r = 0; r < 200; ++r) {
+      // The difference to the maximum is rounded to float, as in TensorFlow; the rest must be nearly exact.
+      float max = -1e9;
+      double total = 0;
+      for (int64_t i = r * n; i < (r + 1) * n; ++i) max = std::max(max, x.flat<float>()[i]);
+      for (int64_t i = r * n; i < (r + 1) * n; ++i) total += std::exp(double{x.flat<float>()[i] - max});
+      for (int64_t i = r * n; i < (r + 1) * n; ++i) {
+        const double difference = x.flat<float>()[i] - max, want = std::exp(difference) / total;
+        ASSERT_NEAR(y.flat<float>()[i], want, 4e-7 * want + 2e-38);
+        ASSERT_NEAR(log.flat<float>()[i], difference - std::log(total), 2e-5);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon
