@@ -24,8 +24,9 @@ using google::protobuf::TextFormat;
 using google::protobuf::util::MessageDifferencer;
 using ::testing::IsEmpty;
 
-// Graphs above this take seconds to compare as messages; their shapes occur in smaller ones.
-constexpr size_t kMaxBytes = size_t{20} << 20;
+constexpr size_t kMaxBytes = size_t{1} << 30;
+// The text of larger graphs takes gigabytes and many seconds.
+constexpr size_t kMaxBytesForText = size_t{16} << 20;
 
 std::vector<std::string> GraphFiles() {
   std::vector<std::string> files;
@@ -69,19 +70,18 @@ class RoundTrip : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RoundTrip, KeepsEverything) {
   const std::string bytes = Unpacked(GetParam());
-  if (bytes.empty()) GTEST_SKIP() << "large";
   const absl::StatusOr<Imported> imported = ImportFile(GetParam());
   ASSERT_TRUE(imported.ok()) << imported.status();
   EXPECT_THAT(Texts(imported->defects), IsEmpty());
   const pb::GraphDef before = Parsed(bytes, GetParam().ends_with(".pbtxt"));
   EXPECT_EQ(Difference(before, Parsed(ExportBinary(imported->graph), false)), "");
+  if (bytes.size() > kMaxBytesForText) return;
   const absl::StatusOr<std::string> text = ExportText(imported->graph);
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_EQ(Difference(before, Parsed(*text, true)), "");
 }
 
 TEST_P(RoundTrip, CopiesShareNothingThatEditsChange) {
-  if (Unpacked(GetParam()).empty()) GTEST_SKIP() << "large";
   absl::StatusOr<Graph> graph = LoadGraph(GetParam());
   ASSERT_TRUE(graph.ok()) << graph.status();
   const std::string before = ExportBinary(*graph);
