@@ -81,8 +81,7 @@ const AttrValue* Graph::attr(NodeId n, std::string_view name) const {
 }
 
 NodeId Graph::FindNode(std::string_view name) const {
-  const auto it = by_name_.find(name);
-  return it == by_name_.end() ? kNoNode : it->second;
+  return by_name_.Find(NameIndex::Hash(name), [&](NodeId n) { return HasName(n, name); });
 }
 
 absl::StatusOr<Output> Graph::ParseOutput(std::string_view text) const {
@@ -100,7 +99,9 @@ absl::StatusOr<Output> Graph::ParseOutput(std::string_view text) const {
   const NodeId n = FindNode(name);
   if (n == kNoNode) {
     ClosestName closest(name);
-    for (const auto& [other, id] : by_name_) closest.Offer(other);
+    for (NodeId other = 0; other < num_node_ids(); ++other) {
+      if (alive(other)) closest.Offer(nodes_[other].name);
+    }
     return absl::NotFoundError(absl::StrCat("no node is named '", name, "'", closest.Hint()));
   }
   if (port >= num_outputs(n)) {
@@ -184,8 +185,8 @@ absl::StatusOr<NodeId> Graph::AddNode(std::string_view name, std::string_view op
   node.kind = Intern(op, CopyAttrs(std::move(attrs)));
   node.device = storage_->Copy(device);
   node.first_input = static_cast<uint32_t>(edges_.size());
-  node.pos = pos;
-  by_name_.emplace(node.name, n);
+  node.place = Place(pos);
+  by_name_.Insert(NameIndex::Hash(name), n);
   nodes_.push_back(node);
   ++live_;
   SetInputs(n, data, control);
@@ -208,7 +209,7 @@ std::string Graph::UniqueName(std::string_view base) const {
 
 void Graph::RemoveNode(NodeId n) {
   if (!alive(n)) return;
-  if (FindNode(name(n)) == n) by_name_.erase(name(n));
+  if (FindNode(name(n)) == n) by_name_.Erase(NameIndex::Hash(name(n)), n);
   nodes_[n].kind = nullptr;
   nodes_[n].num_data = nodes_[n].num_control = 0;
   extra_.erase(n);
@@ -309,7 +310,7 @@ void Graph::InheritPositions(const Graph& before) {
   source_name_ = before.source_name_;
   for (Node& node : nodes_) {
     const NodeId was = before.FindNode(node.name);
-    node.pos = was == kNoNode ? SourcePos() : before.pos(was);
+    node.place = was == kNoNode ? Place() : before.nodes_[was].place;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "graph/attr_set.h"
 #include "graph/dtype.h"
+#include "graph/name_index.h"
 #include "graph/op_def.h"
 #include "graph/tensor.h"
 
@@ -40,6 +41,7 @@ struct Output {
 inline constexpr size_t kMaxInternedBytes = 1024;
 struct NodeKind {
   std::string_view op_name;
+  uint32_t index = 0;         // dense among the kinds of one storage: for side tables
   const OpDef* op = nullptr;  // null: unknown op
   AttrSet attrs;
   AttrSet defaults;           // the OpDef's, of the attributes that the node lacks
@@ -139,7 +141,7 @@ class Graph {
   int producer() const;  // versions.producer, 0 if absent
 
   // --- Where things came from.
-  SourcePos pos(NodeId n) const { return nodes_[n].pos; }
+  SourcePos pos(NodeId n) const { return nodes_[n].place.pos(); }
   const std::string& source_name() const { return source_name_; }  // file name, "<stdin>" or empty
   // "file:line:col" or "file:offset"; the node's name alone when it was made by a pass.
   std::string Locate(NodeId n) const;
@@ -151,7 +153,24 @@ class Graph {
   friend class GraphReader;  // graph/graph_reader.cc: builds the arrays from wire bytes
   friend class GraphWriter;  // graph/graph_writer.cc
 
-  struct Node {
+  // A SourcePos in 8 bytes: an offset, or a line and a column under the top bit.
+  class Place {
+   public:
+    Place() = default;
+    explicit Place(SourcePos p)
+        : bits_(p.line == 0 ? p.offset : kText | uint64_t{p.line & 0x7fffffff} << 32 | p.column) {}
+    SourcePos pos() const {
+      if ((bits_ & kText) == 0) return {0, 0, bits_};
+      return {static_cast<uint32_t>((bits_ & ~kText) >> 32), static_cast<uint32_t>(bits_), 0};
+    }
+
+   private:
+    static constexpr uint64_t kText = uint64_t{1} << 63;
+    uint64_t bits_ = 0;
+  };
+
+  // One cache line: large graphs are bound by memory.
+  struct alignas(64) Node {
     std::string_view name;
     const NodeKind* kind = nullptr;  // null: removed
     std::string_view device;
@@ -159,9 +178,10 @@ class Graph {
     uint32_t num_data = 0;
     uint32_t num_control = 0;
     uint32_t capacity = 0;  // of its range of edges_
-    SourcePos pos;
+    Place place;
   };
 
+  bool HasName(NodeId n, std::string_view name) const { return nodes_[n].name == name; }
   const NodeKind* Intern(std::string_view op_name, std::vector<Attr> sorted_attrs);
   std::vector<Attr> CopyAttrs(std::vector<NewAttr> attrs);
   void ReplaceAttr(NodeId n, std::string_view name, const NewAttr* attr);
@@ -171,7 +191,7 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<Output> edges_;
   int32_t live_ = 0;
-  absl::flat_hash_map<std::string_view, NodeId> by_name_;
+  NameIndex by_name_;  // the first of each name
   absl::flat_hash_map<uint64_t, const NodeKind*> kinds_;  // by hash of op and attributes
   // NodeDef fields that the host does not interpret (debug info, full type, unknown fields), kept for export.
   absl::flat_hash_map<NodeId, std::string_view> extra_;

@@ -15,9 +15,27 @@ absl::Status CycleError(const Graph& graph) {
                                                  "; only a NextIteration may feed back, into a Merge"));
 }
 
-}  // namespace
+// Whether ids are an order already, as in most files: then no search is needed.
+bool InOrder(const Graph& graph) {
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    for (const Output& from : graph.inputs(n)) {
+      if (from.node >= n) return false;
+    }
+  }
+  return true;
+}
 
-absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph) {
+std::vector<NodeId> LiveNodes(const Graph& graph) {
+  std::vector<NodeId> nodes;
+  nodes.reserve(graph.num_nodes());
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) nodes.push_back(n);
+  }
+  return nodes;
+}
+
+absl::StatusOr<std::vector<NodeId>> DepthFirstOrder(const Graph& graph) {
   enum : uint8_t { kNew, kOpen, kDone };
   const int32_t count = graph.num_node_ids();
   std::vector<uint8_t> state(count, kNew);
@@ -54,6 +72,14 @@ absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph) {
     }
   }
   return order;
+}
+
+}  // namespace
+
+// Both ways give the same order where the first applies.
+absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph) {
+  if (InOrder(graph)) return LiveNodes(graph);
+  return DepthFirstOrder(graph);
 }
 
 Fanouts::Fanouts(const Graph& graph) : begin_(graph.num_node_ids() + 1, 0) {

@@ -1,10 +1,12 @@
 #include "graph/graph_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "graph/closest.h"
 #include "graph/graph_storage.h"
@@ -24,6 +26,27 @@ constexpr int64_t kDepthOfNode = 2;
 constexpr size_t kMaxEdges = size_t{1} << 31;
 // Closest-name searches cost a sweep over all names; a file with a thousand bad inputs gets no more hints than this.
 constexpr int kMaxHints = 50;
+
+// Lookups in flight at once: enough to hide memory, few enough to stay in the first-level cache.
+constexpr size_t kBlock = 32;
+
+// "^name", "name:1" or "name".
+struct InputText {
+  std::string_view name;
+  int32_t port = 0;
+  bool port_ok = true;
+};
+
+InputText ParseInput(std::string_view text) {
+  if (text.starts_with('^')) return {text.substr(1), kControlPort, true};
+  const size_t last = text.empty() || text.back() < '0' || text.back() > '9' ? text.npos : text.find_last_not_of("0123456789");
+  if (last == text.npos || last == 0 || text[last] != ':') return {text, 0, true};
+  InputText input{text.substr(0, last), 0, true};
+  const char* digits = text.data() + last + 1;
+  input.port_ok = std::from_chars(digits, text.data() + text.size(), input.port).ec == std::errc();
+  if (!input.port_ok) input.port = 0;
+  return input;
+}
 
 // The entries as one piece of the file, if they stand side by side.
 std::string_view OnePiece(const std::vector<std::string_view>& entries) {
@@ -156,7 +179,7 @@ absl::Status GraphReader::ReadNodes() {
 absl::Status GraphReader::ReadNode(std::string_view wire, SourcePos pos) {
   const NodeId id = graph_.num_node_ids();
   Graph::Node& node = graph_.nodes_.emplace_back();
-  node.pos = pos;
+  node.place = Graph::Place(pos);
   node.first_input = static_cast<uint32_t>(input_texts_.size());
   std::string_view op;
   attr_entries_.clear();
@@ -191,7 +214,8 @@ absl::Status GraphReader::ReadNode(std::string_view wire, SourcePos pos) {
 absl::StatusOr<const NodeKind*> GraphReader::KindOf(std::string_view op, const std::vector<std::string_view>& entries,
                                                     NodeId node) {
   const std::string_view bytes = OnePiece(entries);
-  const bool lookup = bytes.size() <= kMaxInternedBytes && (entries.empty() || !bytes.empty());
+  // Constants are seldom equal: looking for them costs more than it finds.
+  const bool lookup = bytes.size() <= kMaxInternedBytes && (entries.empty() || !bytes.empty()) && op != "Const";
   uint64_t hash = 0;
   if (lookup) {
     hash = absl::HashOf(op, bytes);
@@ -240,73 +264,96 @@ absl::StatusOr<std::vector<Attr>> GraphReader::ParseAttrs(const std::vector<std:
 }
 
 void GraphReader::IndexNames() {
-  graph_.by_name_.reserve(graph_.nodes_.size());
-  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) graph_.by_name_.try_emplace(graph_.nodes_[n].name, n);
+  NameIndex& index = graph_.by_name_;
+  index.Reserve(graph_.nodes_.size());
+  std::array<uint64_t, kBlock> hashes;
+  for (size_t begin = 0; begin < graph_.nodes_.size(); begin += kBlock) {
+    const size_t count = std::min(kBlock, graph_.nodes_.size() - begin);
+    for (size_t i = 0; i < count; ++i) {
+      hashes[i] = NameIndex::Hash(graph_.nodes_[begin + i].name);
+      index.Prefetch(hashes[i]);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const auto n = static_cast<NodeId>(begin + i);
+      const std::string_view name = graph_.name(n);
+      const auto same = [&](NodeId other) { return graph_.HasName(other, name); };
+      if (index.Find(hashes[i], same) == NameIndex::kEmpty) index.Insert(hashes[i], n);
+    }
+  }
+}
+
+// Looks up a block of inputs at once: each step fetches the memory that the next one reads, so that the waits overlap.
+void GraphReader::ResolveBlock(size_t begin, size_t end) {
+  struct Lookup {
+    InputText text;
+    uint64_t hash;
+    NodeId guess;
+  };
+  std::array<Lookup, kBlock> lookups;
+  const NameIndex& index = graph_.by_name_;
+  const std::span<Lookup> block(lookups.data(), end - begin);
+  for (size_t i = 0; i < block.size(); ++i) {
+    block[i].text = ParseInput(input_texts_[begin + i]);
+    block[i].hash = NameIndex::Hash(block[i].text.name);
+    index.Prefetch(block[i].hash);
+  }
+  for (Lookup& l : block) {
+    l.guess = index.Guess(l.hash);
+    if (l.guess >= 0) __builtin_prefetch(&graph_.nodes_[l.guess]);
+  }
+  for (const Lookup& l : block) {
+    if (l.guess >= 0) __builtin_prefetch(graph_.nodes_[l.guess].name.data());
+  }
+  for (size_t i = 0; i < block.size(); ++i) {
+    const Lookup& l = block[i];
+    const auto same = [&](NodeId n) { return graph_.HasName(n, l.text.name); };
+    const NodeId found = l.guess >= 0 && same(l.guess) ? l.guess : index.Find(l.hash, same);
+    graph_.edges_[begin + i] = {l.text.port_ok ? found : kNoNode, l.text.port};
+  }
+}
+
+void GraphReader::ResolveInputs() {
+  graph_.edges_.resize(input_texts_.size());
+  for (size_t begin = 0; begin < input_texts_.size(); begin += kBlock) {
+    ResolveBlock(begin, std::min(begin + kBlock, input_texts_.size()));
+  }
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) OrderInputs(n);
+}
+
+// Counts data and control inputs, which come last in a good file, and puts them so in others.
+void GraphReader::OrderInputs(NodeId n) {
+  Graph::Node& node = graph_.nodes_[n];
+  const std::span<Output> inputs(graph_.edges_.data() + node.first_input, node.capacity);
+  bool in_order = true;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string_view text = input_texts_[node.first_input + i];
+    if (inputs[i].node == kNoNode) ReportHole(n, text);
+    if (inputs[i].is_control()) {
+      ++node.num_control;
+    } else if (node.num_control > 0 && in_order) {
+      in_order = false;
+      BadInput(n, absl::StrCat("data input '", absl::CHexEscape(text),
+                               "' follows a control input; control inputs ('^name') must come last"));
+    }
+  }
+  node.num_data = node.capacity - node.num_control;
+  if (!in_order) std::stable_partition(inputs.begin(), inputs.end(), [](Output o) { return !o.is_control(); });
+}
+
+void GraphReader::ReportHole(NodeId n, std::string_view text) {
+  const InputText input = ParseInput(text);
+  if (!input.port_ok) {
+    return BadInput(n, absl::StrCat("input '", absl::CHexEscape(text), "' has a port number that no node can have"));
+  }
+  ClosestName closest(input.name);
+  if (++hints_ <= kMaxHints) {
+    for (const Graph::Node& other : graph_.nodes_) closest.Offer(other.name);
+  }
+  BadInput(n, absl::StrCat("input '", absl::CHexEscape(text), "' names no node of the graph", closest.Hint()));
 }
 
 void GraphReader::BadInput(NodeId node, std::string_view message) {
   defects_->AddNode(graph_, node, DefectCode::kInput, message);
-}
-
-Output GraphReader::ResolveInput(NodeId node, std::string_view text, NodeId guess) {
-  std::string_view name = text;
-  int32_t port = 0;
-  bool port_ok = true;
-  if (name.starts_with('^')) {
-    name.remove_prefix(1);
-    port = kControlPort;
-  } else if (!name.empty() && name.back() >= '0' && name.back() <= '9') {
-    const size_t last = name.find_last_not_of("0123456789");
-    if (last != name.npos && last > 0 && name[last] == ':') {
-      port_ok = std::from_chars(name.data() + last + 1, name.data() + name.size(), port).ec == std::errc();
-      name = name.substr(0, last);
-    }
-  }
-  // Chains are common. Where names repeat, the guess may not be the first of its name.
-  const bool guessed = guess >= 0 && port_ok && graph_.nodes_[guess].name == name;
-  if (guessed && graph_.by_name_.size() == graph_.nodes_.size()) return {guess, port};
-  const auto it = graph_.by_name_.find(name);
-  if (it == graph_.by_name_.end()) {
-    ClosestName closest(name);
-    if (defects_->size() < kMaxHints) {
-      for (const Graph::Node& other : graph_.nodes_) closest.Offer(other.name);
-    }
-    BadInput(node, absl::StrCat("input '", text, "' names no node of the graph", closest.Hint()));
-    return {kNoNode, port};
-  }
-  if (!port_ok) {
-    BadInput(node, absl::StrCat("input '", text, "' has a port number that no node can have"));
-    return {kNoNode, 0};
-  }
-  return {it->second, port};
-}
-
-// Data inputs first, then control inputs, in place of the texts. A data input after a control input is a defect.
-void GraphReader::ResolveInputs() {
-  graph_.edges_.resize(input_texts_.size());
-  std::vector<Output> control;
-  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
-    Graph::Node& node = graph_.nodes_[n];
-    control.clear();
-    Output* out = graph_.edges_.data() + node.first_input;
-    bool in_order = true;
-    for (uint32_t i = 0; i < node.capacity; ++i) {
-      const std::string_view text = input_texts_[node.first_input + i];
-      const Output from = ResolveInput(n, text, n - 1);
-      if (from.is_control()) {
-        control.push_back(from);
-        continue;
-      }
-      if (!control.empty() && in_order) {
-        in_order = false;
-        BadInput(n, absl::StrCat("data input '", text, "' follows a control input; control inputs ('^name') must come last"));
-      }
-      *out++ = from;
-    }
-    node.num_control = static_cast<uint32_t>(control.size());
-    node.num_data = node.capacity - node.num_control;
-    std::copy(control.begin(), control.end(), out);
-  }
 }
 
 }  // namespace tenon

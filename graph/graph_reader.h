@@ -41,7 +41,9 @@ class GraphReader {
   absl::StatusOr<std::vector<Attr>> ParseAttrs(const std::vector<std::string_view>& entries, NodeId node);
   void IndexNames();
   void ResolveInputs();
-  Output ResolveInput(NodeId node, std::string_view text, NodeId guess);
+  void ResolveBlock(size_t begin, size_t end);
+  void OrderInputs(NodeId n);
+  void ReportHole(NodeId n, std::string_view text);
   void BadInput(NodeId node, std::string_view message);
 
   std::string Where(NodeId node) const;
@@ -59,6 +61,7 @@ class GraphReader {
   // Scratch of ReadNode, kept for its memory.
   std::vector<std::string_view> attr_entries_;
   std::string extra_;
+  int hints_ = 0;
   // Kinds by the bytes they were made from: most nodes of a graph repeat another's op and attributes.
   struct KnownKind {
     std::string_view op;

@@ -42,6 +42,7 @@ void GraphStorage::Keep(std::shared_ptr<const void> owner) {
 
 const NodeKind* GraphStorage::Add(NodeKind kind) {
   absl::MutexLock lock(&mutex_);
+  kind.index = static_cast<uint32_t>(kinds_.size());
   return &kinds_.emplace_back(std::move(kind));
 }
 

@@ -317,13 +317,14 @@ absl::Status CheckDecodable(const Parsed& p) {
 
 absl::StatusOr<TensorProtoHeader> TensorHeaderFromWire(std::string_view wire) { return ParseHeader(wire); }
 
-absl::Status CheckTensorWire(std::string_view wire, size_t max_bytes) {
-  TENON_ASSIGN_OR_RETURN(const Parsed p, Parse(wire));
+absl::StatusOr<TensorProtoHeader> CheckTensorWire(std::string_view wire, size_t max_bytes) {
+  TENON_ASSIGN_OR_RETURN(Parsed p, Parse(wire));
   TENON_RETURN_IF_ERROR(CheckDecodable(p));
   TENON_ASSIGN_OR_RETURN(const size_t bytes, CheckSize(p, max_bytes));
-  if (bytes == 0 || p.content.empty()) return absl::OkStatus();
-  if (p.dtype == DataType::kString) return StringsOfContent(p).status();
-  return CheckContent(p, bytes);
+  if (bytes != 0 && !p.content.empty()) {
+    TENON_RETURN_IF_ERROR(p.dtype == DataType::kString ? StringsOfContent(p).status() : CheckContent(p, bytes));
+  }
+  return TensorProtoHeader{p.dtype, std::move(p.shape)};
 }
 
 absl::StatusOr<Tensor> TensorFromWire(std::string_view wire, std::shared_ptr<const void> owner, size_t max_bytes) {

@@ -25,7 +25,7 @@ absl::StatusOr<Tensor> TensorFromWire(std::string_view wire, std::shared_ptr<con
                                       size_t max_bytes = size_t{1} << 36);
 
 // Whether TensorFromWire would succeed, without its memory: the same errors but for a machine short of memory.
-absl::Status CheckTensorWire(std::string_view wire, size_t max_bytes = size_t{1} << 36);
+absl::StatusOr<TensorProtoHeader> CheckTensorWire(std::string_view wire, size_t max_bytes = size_t{1} << 36);
 
 // Uses tensor_content for plain types, string_val for strings. UNIMPLEMENTED for resource and variant.
 absl::StatusOr<std::string> TensorToWire(const Tensor& tensor);

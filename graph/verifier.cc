@@ -39,7 +39,7 @@ class Verifier {
   void CheckVersions();
   void CheckName(NodeId n);
   void CheckDevice(NodeId n);
-  const std::vector<KindDefect>& KindDefects(const NodeKind& kind);
+  std::span<const KindDefect> KindDefects(const NodeKind& kind);
   void CheckInputs(NodeId n);
   bool CheckSource(NodeId n, size_t i, Output from);
   void CheckType(NodeId n, size_t i, Output from);
@@ -48,10 +48,8 @@ class Verifier {
   const Graph& graph_;
   const VerifyOptions& options_;
   DefectLog* log_;
-  // Only kinds with defects are listed: there are few.
-  absl::flat_hash_map<const NodeKind*, std::vector<KindDefect>> kinds_;
-  const NodeKind* last_kind_ = nullptr;
-  const std::vector<KindDefect>* last_defects_ = nullptr;
+  std::vector<bool> seen_;  // by NodeKind::index
+  absl::flat_hash_map<const NodeKind*, std::vector<KindDefect>> bad_kinds_;
   absl::flat_hash_set<std::string_view> good_devices_;
 };
 
@@ -99,13 +97,16 @@ void Verifier::CheckDevice(NodeId n) {
                    "' is no device; '/device:TYPE:0', '/CPU:0' or '/job:localhost/replica:0/task:0/device:TYPE:0' would be"));
 }
 
-const std::vector<KindDefect>& Verifier::KindDefects(const NodeKind& kind) {
-  if (&kind == last_kind_) return *last_defects_;
-  auto [it, added] = kinds_.try_emplace(&kind);
-  if (added) it->second = CheckKind(graph_, kind, options_);
-  last_kind_ = &kind;
-  last_defects_ = &it->second;
-  return it->second;
+std::span<const KindDefect> Verifier::KindDefects(const NodeKind& kind) {
+  if (kind.index >= seen_.size()) seen_.resize(std::max<size_t>(kind.index + 1, seen_.size() * 2));
+  if (!seen_[kind.index]) {
+    seen_[kind.index] = true;
+    std::vector<KindDefect> found = CheckKind(graph_, kind, options_);
+    if (!found.empty()) bad_kinds_.emplace(&kind, std::move(found));
+  }
+  if (bad_kinds_.empty()) return {};
+  const auto it = bad_kinds_.find(&kind);
+  return it == bad_kinds_.end() ? std::span<const KindDefect>() : it->second;
 }
 
 // Whether the source exists; a hole that the reader made was reported there.

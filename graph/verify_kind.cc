@@ -23,7 +23,6 @@ class KindChecker {
       CheckOp();
     }
     for (const Attr& a : kind_.attrs.all()) CheckValue(a);
-    CheckConst();
     return std::move(defects_);
   }
 
@@ -71,10 +70,22 @@ class KindChecker {
   }
 
   void CheckTensor(std::string_view attr, std::string_view wire) {
-    const absl::Status status = CheckTensorWire(wire, static_cast<size_t>(options_.max_const_bytes));
-    if (status.ok() || absl::IsUnimplemented(status)) return;
-    Add(absl::IsResourceExhausted(status) ? DefectCode::kLimit : DefectCode::kConst,
-        absl::StrCat("attribute '", attr, "': ", status.message()));
+    const absl::StatusOr<TensorProtoHeader> header = CheckTensorWire(wire, static_cast<size_t>(options_.max_const_bytes));
+    if (header.ok()) {
+      if (attr == "value") CheckConst(header->dtype);
+    } else if (!absl::IsUnimplemented(header.status())) {
+      Add(absl::IsResourceExhausted(header.status()) ? DefectCode::kLimit : DefectCode::kConst,
+          absl::StrCat("attribute '", attr, "': ", header.status().message()));
+    }
+  }
+
+  void CheckConst(DataType given) {
+    const AttrValue* dtype = kind_.op_name == "Const" ? kind_.attrs.Find("dtype") : nullptr;
+    if (dtype == nullptr) return;
+    const absl::StatusOr<DataType> wanted = dtype->AsType();
+    if (!wanted.ok() || given == *wanted) return;
+    Add(DefectCode::kConst, absl::StrCat("attribute 'value' holds a ", DataTypeName(given), " tensor where attribute 'dtype' says ",
+                                         DataTypeName(*wanted)));
   }
 
   // An empty name stands for no function.
@@ -94,20 +105,6 @@ class KindChecker {
       Add(DefectCode::kColocation,
           absl::StrCat("attribute '_class' asks to be placed with '", absl::CHexEscape(entry), "', which is no node of the graph"));
     }
-  }
-
-  void CheckConst() {
-    if (kind_.op_name != "Const" || !defects_.empty()) return;
-    const AttrValue* dtype = kind_.attrs.Find("dtype");
-    const AttrValue* value = kind_.attrs.Find("value");
-    if (dtype == nullptr || value == nullptr) return;
-    const absl::StatusOr<DataType> wanted = dtype->AsType();
-    const absl::StatusOr<std::string_view> wire = value->AsTensorWire();
-    if (!wanted.ok() || !wire.ok()) return;
-    const absl::StatusOr<TensorProtoHeader> header = TensorHeaderFromWire(*wire);
-    if (!header.ok() || header->dtype == *wanted) return;
-    Add(DefectCode::kConst, absl::StrCat("attribute 'value' holds a ", DataTypeName(header->dtype),
-                                         " tensor where attribute 'dtype' says ", DataTypeName(*wanted)));
   }
 
   const Graph& graph_;
