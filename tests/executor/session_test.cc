@@ -1,0 +1,252 @@
+#include "executor/session.h"
+
+#include <thread>
+
+#include "absl/strings/substitute.h"
+#include "gmock/gmock.h"
+#include "graph/io.h"
+#include "gtest/gtest.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Graph Parse(std::string text) {
+  absl::StatusOr<Imported> imported = ImportBytes(std::move(text), "test.pbtxt");
+  if (!imported.ok()) {
+    ADD_FAILURE() << imported.status();
+    return Graph();
+  }
+  for (const Defect& d : imported->defects) ADD_FAILURE() << d.ToString();
+  return std::move(imported->graph);
+}
+
+std::string Placeholder(std::string_view name, std::string_view shape, std::string_view type = "DT_FLOAT") {
+  return absl::Substitute("node { name: '$0' op: 'Placeholder' attr { key: 'dtype' value { type: $2 } } attr { key: 'shape' value { shape { $1 } } } }\n",
+                          name, shape, type);
+}
+
+std::string Node(std::string_view name, std::string_view op, std::vector<std::string> inputs, std::string_view attrs = "", std::string_view type = "DT_FLOAT") {
+  std::string text = absl::Substitute("node { name: '$0' op: '$1' ", name, op);
+  for (const std::string& in : inputs) absl::StrAppend(&text, "input: '", in, "' ");
+  if (!type.empty()) absl::StrAppend(&text, "attr { key: 'T' value { type: ", type, " } } ");
+  return absl::StrCat(text, attrs, " }\n");
+}
+
+std::string Const(std::string_view name, std::string_view type, std::string_view value, std::string_view extra = "") {
+  return absl::Substitute("node { name: '$0' op: 'Const' $3 attr { key: 'dtype' value { type: $1 } } attr { key: 'value' value { tensor { dtype: $1 $2 } } } }\n",
+                          name, type, value, extra);
+}
+
+Tensor Floats(std::vector<float> values, Shape shape) { return Tensor::Of<float>(DataType::kFloat, values, std::move(shape)); }
+Tensor Bool(bool v) { return Tensor::CopyOf(DataType::kBool, Shape(), &v, 1); }
+
+std::vector<float> Values(const Tensor& t) { return {t.flat<float>(), t.flat<float>() + t.num_elements()}; }
+
+std::unique_ptr<Session> Make(std::string text, int opt_level = 0) {
+  SessionOptions options;
+  options.opt_level = opt_level;
+  options.threads = 1;
+  absl::StatusOr<std::unique_ptr<Session>> session = Session::Create(Parse(std::move(text)), {}, options);
+  EXPECT_TRUE(session.ok()) << session.status();
+  return *std::move(session);
+}
+
+TEST(Session, RunsAChainOnFedValues) {
+  auto session = Make(Placeholder("x", "dim { size: 2 }") + Node("a", "AddV2", {"x", "x"}) + Node("b", "Mul", {"a", "x"}) + Node("c", "Neg", {"b"}));
+  for (float v : {1.0f, 3.0f}) {
+    const auto out = session->Run({{"x", Floats({v, 2}, {2})}}, {"c", "a:0"});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_THAT(Values((*out)[0]), ElementsAre(-2 * v * v, -8));
+    EXPECT_THAT(Values((*out)[1]), ElementsAre(2 * v, 4));
+  }
+}
+
+TEST(Session, ReusesMemoryInPlace) {
+  std::string text = Placeholder("x", "dim { size: 1000 }") + Node("n0", "Neg", {"x"});
+  for (int i = 1; i < 50; ++i) text += Node(absl::StrCat("n", i), "Neg", {absl::StrCat("n", i - 1)});
+  auto session = Make(text + Node("sum", "AddV2", {"n49", "x"}));
+  auto e = session->Prepare({"x"}, {"sum"});
+  ASSERT_TRUE(e.ok()) << e.status();
+  const auto out = session->Run(*e, {Floats(std::vector<float>(1000, 2), {1000})});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].flat<float>()[999], 4);
+  EXPECT_LE(MemoryOf(**e).arena_bytes, 2 * 4032);
+  EXPECT_THAT(PlanText(**e), HasSubstr("in place"));
+}
+
+TEST(Session, FetchedValuesOutliveTheSession) {
+  auto session = Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Neg", {"x"}) + Node("i", "Identity", {"x"}) +
+                      Const("c", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: 7"));
+  auto out = session->Run({{"x", Floats({1, 2}, {2})}}, {"a", "i", "c", "a"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  (void)session->Run({{"x", Floats({5, 6}, {2})}}, {"a", "i", "c", "a"});
+  session.reset();
+  EXPECT_THAT(Values((*out)[0]), ElementsAre(-1, -2));
+  EXPECT_THAT(Values((*out)[1]), ElementsAre(1, 2));
+  EXPECT_THAT(Values((*out)[2]), ElementsAre(7, 7));
+  EXPECT_THAT(Values((*out)[3]), ElementsAre(-1, -2));
+}
+
+TEST(Session, PlansOncePerShape) {
+  auto session = Make(Placeholder("x", "dim { size: -1 }") + Node("a", "Neg", {"x"}));
+  auto e = session->Prepare({"x"}, {"a"});
+  ASSERT_TRUE(e.ok()) << e.status();
+  for (int round = 0; round < 3; ++round) {
+    for (int64_t n : {1, 4, 0}) {
+      const auto out = session->Run(*e, {Floats(std::vector<float>(n, 2), Shape({n}))});
+      ASSERT_TRUE(out.ok()) << out.status();
+      EXPECT_EQ((*out)[0].shape(), Shape({n}));
+    }
+  }
+  EXPECT_EQ(PlanCacheOf(**e).builds, 3);
+  EXPECT_EQ(PlanCacheOf(**e).hits, 6);
+}
+
+TEST(Session, FeedsMayStandInTheMiddle) {
+  auto session = Make(Placeholder("x", "") + Node("a", "Neg", {"x"}) + Node("b", "Neg", {"a"}));
+  const auto out = session->Run({{"a", Floats({3}, {})}}, {"b"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(Values((*out)[0]), ElementsAre(-3));
+}
+
+TEST(Session, SaysWhatIsWrongWithFeedsAndFetches) {
+  auto session = Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Neg", {"x"}));
+  auto message = [](const auto& result) { return std::string(result.status().message()); };
+  EXPECT_THAT(message(session->Prepare({"x"}, {"b"})), HasSubstr("fetch 'b'"));
+  EXPECT_THAT(message(session->Prepare({"y"}, {"a"})), HasSubstr("feed 'y'"));
+  EXPECT_THAT(message(session->Prepare({"x"}, {"a:1"})), HasSubstr("a:1"));
+  EXPECT_EQ(session->Prepare({}, {"a"}).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(message(session->Prepare({}, {"a"})), HasSubstr("'x'"));
+  EXPECT_THAT(message(session->Run({{"x", Floats({1}, {1})}}, {"a"})), HasSubstr("[1]"));
+  EXPECT_THAT(message(session->Run({{"x", Bool(true)}}, {"a"})), HasSubstr("DT_BOOL"));
+  EXPECT_EQ(session->Prepare({"x", "x"}, {"a"}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Session, ControlInputsAndNoOpsRun) {
+  auto session = Make(Placeholder("x", "") + Node("a", "Neg", {"x"}) + Node("done", "NoOp", {"^a"}, "", "") + Node("b", "Neg", {"x", "^done"}));
+  const auto out = session->Run({{"x", Floats({3}, {})}}, {"b", "done"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(Values((*out)[0]), ElementsAre(-3));
+  EXPECT_FALSE((*out)[1].initialized());
+}
+
+TEST(Session, ConstantSubgraphsAreComputedOnce) {
+  auto session = Make(Placeholder("x", "") + Const("c", "DT_FLOAT", "tensor_shape {} float_val: 4") + Node("d", "Neg", {"c"}) + Node("e", "Neg", {"d"}) +
+                      Node("f", "AddV2", {"x", "e"}));
+  auto e = session->Prepare({"x"}, {"f"});
+  ASSERT_TRUE(e.ok()) << e.status();
+  const auto out = session->Run(*e, {Floats({1}, {})});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(Values((*out)[0]), ElementsAre(5));
+  EXPECT_THAT(PlanText(**e), HasSubstr("plan: 1 steps"));
+}
+
+TEST(Session, ShapesThatTheRunTells) {
+  // Reshape(x, s) with a fed s: only the run knows the shape.
+  auto session = Make(Placeholder("x", "dim { size: 6 }") + Placeholder("s", "dim { size: 2 }", "DT_INT32") +
+                      Node("r", "Reshape", {"x", "s"}, "attr { key: 'Tshape' value { type: DT_INT32 } }") + Node("n", "Neg", {"r"}) + Node("m", "AddV2", {"n", "n"}));
+  for (int round = 0; round < 2; ++round) {
+    for (int32_t rows : {2, 3, 1}) {
+      const int32_t dims[] = {rows, -1};
+      const auto out = session->Run({{"x", Floats({1, 2, 3, 4, 5, 6}, {6})}, {"s", Tensor::CopyOf(DataType::kInt32, {2}, dims, sizeof(dims))}}, {"m", "r"});
+      ASSERT_TRUE(out.ok()) << out.status();
+      EXPECT_EQ((*out)[0].shape(), Shape({rows, 6 / rows}));
+      EXPECT_THAT(Values((*out)[0]), ElementsAre(-2, -4, -6, -8, -10, -12));
+      EXPECT_THAT(Values((*out)[1]), ElementsAre(1, 2, 3, 4, 5, 6));
+    }
+  }
+  const int32_t bad[] = {4, 4};
+  const auto out = session->Run({{"x", Floats({1, 2, 3, 4, 5, 6}, {6})}, {"s", Tensor::CopyOf(DataType::kInt32, {2}, bad, sizeof(bad))}}, {"m"});
+  EXPECT_THAT(std::string(out.status().message()), HasSubstr("node 'r' (Reshape)"));
+}
+
+std::string Conditional() {
+  return Placeholder("x", "dim { size: 2 }") + Placeholder("p", "", "DT_BOOL") + Node("s", "Switch", {"x", "p"}) + Node("no", "Neg", {"s"}) +
+         Node("yes", "AddV2", {"s:1", "s:1"}) + Node("m", "Merge", {"no", "yes"}, "attr { key: 'N' value { i: 2 } }") + Node("after", "AddV2", {"m", "x"}) +
+         Node("pivot", "Identity", {"s:1"}) + Const("k", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: 9", "input: '^pivot'") +
+         Node("m2", "Merge", {"no", "k"}, "attr { key: 'N' value { i: 2 } }") + Node("both", "AddV2", {"no", "yes"});
+}
+
+TEST(Session, DeadBranchesDoNotRun) {
+  auto session = Make(Conditional());
+  for (bool p : {true, false}) {
+    const auto out = session->Run({{"x", Floats({1, 2}, {2})}, {"p", Bool(p)}}, {"m", "m:1", "after", "m2", "m2:1"});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_EQ(Values((*out)[0])[1], p ? 4 : -2);
+    EXPECT_EQ(*(*out)[1].flat<int32_t>(), p ? 1 : 0);
+    EXPECT_EQ(Values((*out)[2])[1], p ? 6 : 0);
+    EXPECT_EQ(Values((*out)[3])[0], p ? 9 : -1);
+    EXPECT_EQ(*(*out)[4].flat<int32_t>(), p ? 1 : 0);
+  }
+}
+
+TEST(Session, AFetchOfADeadValueIsAnError) {
+  auto session = Make(Conditional());
+  for (const char* fetch : {"yes", "both", "s:1", "k"}) {
+    const auto out = session->Run({{"x", Floats({1, 2}, {2})}, {"p", Bool(false)}}, {fetch});
+    EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument) << fetch;
+    EXPECT_THAT(std::string(out.status().message()), HasSubstr(absl::StrCat("'", fetch, "'")));
+  }
+  EXPECT_TRUE(session->Run({{"x", Floats({1, 2}, {2})}, {"p", Bool(true)}}, {"yes", "k"}).ok());
+}
+
+TEST(Session, ErrorsInBranchesThatAreNotTakenDoNotCount) {
+  auto session = Make(Placeholder("x", "dim { size: 2 }") + Placeholder("y", "dim { size: -1 }") + Placeholder("p", "", "DT_BOOL") + Node("s", "Switch", {"x", "p"}) +
+                      Node("bad", "AddV2", {"s:1", "y"}) + Node("m", "Merge", {"s", "bad"}, "attr { key: 'N' value { i: 2 } }"));
+  const Tensor x = Floats({1, 2}, {2}), y = Floats({1, 2, 3}, {3});
+  EXPECT_TRUE(session->Run({{"x", x}, {"y", y}, {"p", Bool(false)}}, {"m"}).ok());
+  const auto out = session->Run({{"x", x}, {"y", y}, {"p", Bool(true)}}, {"m"});
+  EXPECT_THAT(std::string(out.status().message()), HasSubstr("node 'bad' (AddV2)"));
+}
+
+TEST(Session, LoopsAreNotImplementedYet) {
+  auto session = Make(Placeholder("x", "") + Node("e", "Enter", {"x"}, "attr { key: 'frame_name' value { s: 'f' } }") + Node("y", "Exit", {"e"}));
+  const auto e = session->Prepare({"x"}, {"y"});
+  EXPECT_EQ(e.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(e.status().message()), HasSubstr("Enter"));
+}
+
+TEST(Session, ManyThreadsRunAtOnce) {
+  std::string text = Placeholder("x", "dim { size: -1 }") + Node("n0", "Neg", {"x"});
+  for (int i = 1; i < 40; ++i) text += Node(absl::StrCat("n", i), i % 2 == 1 ? "AddV2" : "Sub", {absl::StrCat("n", i - 1), "x"});
+  auto session = Make(text);
+  std::vector<std::thread> threads;
+  std::atomic<int> failures{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const int64_t n = 1 + (i + t) % 5;
+        const auto out = session->Run({{"x", Floats(std::vector<float>(n, static_cast<float>(t)), Shape({n}))}}, {"n39"});
+        if (!out.ok() || (*out)[0].flat<float>()[n - 1] != 0) ++failures;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(failures, 0);
+}
+
+TEST(Session, AChainOf100000NodesRuns) {
+  Graph graph = Parse(Placeholder("x", "") + Placeholder("y", ""));
+  Output last{graph.FindNode("x"), 0};
+  const Output y{graph.FindNode("y"), 0};
+  for (int i = 0; i < 100000; ++i) {
+    const Output inputs[] = {last, y};
+    std::vector<Graph::NewAttr> attrs;
+    attrs.push_back({"T", attr::Type(DataType::kFloat)});
+    last = {*graph.AddNode(absl::StrCat("a", i), "AddV2", inputs, std::move(attrs)), 0};
+  }
+  SessionOptions options;
+  options.opt_level = 0;
+  options.threads = 1;
+  auto session = Session::Create(std::move(graph), {}, options);
+  ASSERT_TRUE(session.ok());
+  const auto out = (*session)->Run({{"x", Floats({0}, {})}, {"y", Floats({1}, {})}}, {"a99999"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(Values((*out)[0]), ElementsAre(100000));
+}
+
+}  // namespace
+}  // namespace tenon
