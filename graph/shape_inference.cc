@@ -57,7 +57,7 @@ absl::StatusOr<T> Named(std::string_view name, absl::StatusOr<T> got) {
 
 absl::Status RankError(std::string_view wanted, int rank, int actual) {
   return absl::InvalidArgumentError(
-      absl::StrCat("shape must be ", wanted, " ", rank, " but is rank ", actual));
+      absl::StrCat("Shape must be ", wanted, " ", rank, " but is rank ", actual));
 }
 
 }  // namespace

@@ -5,6 +5,6 @@
 
 extern "C" size_t TF_DataTypeSize(TF_DataType dt) {
   const tenon::DataType type = tenon::DataTypeFromC(dt);
-  if (!tenon::IsKnownDataType(dt) || !tenon::IsMemcpyable(type)) return 0;
+  if (!tenon::IsKnownDataType(dt) || tenon::IsRef(type) || !tenon::IsMemcpyable(type)) return 0;
   return tenon::DataTypeSize(type);
 }
