@@ -41,23 +41,30 @@ absl::Status PrepareReshape(Prepare& p) {
   const int64_t n = p.input_shape(0).num_elements();
   if (p.input_shape(1).rank() != 1) return p.Invalid("the new shape must be a vector");
   TENON_ASSIGN_OR_RETURN(Dims dims, p.InputInts(1));
+  // Of the dimensions other than 0 and -1; a 0 in the new shape lets the tensor's zeros be left out of the division below.
   int64_t known = 1;
   int missing = -1;
+  bool has_zero = false;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == -1) {
       if (missing >= 0) return p.Invalid("only one dimension of the new shape may be -1");
       missing = static_cast<int>(i);
+    } else if (dims[i] == 0) {
+      has_zero = true;
     } else if (dims[i] < 0 || __builtin_mul_overflow(known, dims[i], &known)) {
       return p.Invalid(absl::StrCat("dimension ", i, " of the new shape cannot be ", dims[i]));
     }
   }
   if (missing >= 0) {
-    if (known == 0 && n != 0) return p.Invalid("a dimension of -1 cannot be told beside one of 0");
-    dims[missing] = known == 0 ? 0 : n / known;
-    known *= dims[missing];
+    int64_t elements = 1;
+    for (int64_t d : p.input_shape(0).dims()) elements *= d == 0 && has_zero ? 1 : d;
+    dims[missing] = elements / known;
   }
-  if (known != n) return p.Invalid(absl::StrCat("the new shape has ", known, " elements, the tensor has ", n));
-  return AliasAs(p, CheckedShape(p, dims));
+  absl::StatusOr<Shape> out = CheckedShape(p, dims);
+  if (out.ok() && out->num_elements() != n) {
+    return p.Invalid(absl::StrCat("the new shape ", out->ToString(), " has ", out->num_elements(), " elements, the tensor has ", n));
+  }
+  return AliasAs(p, std::move(out));
 }
 
 absl::Status PrepareExpandDims(Prepare& p) {

@@ -13,8 +13,10 @@ absl::Span<const CpuKernelSpec> JoinKernels();       // Concat, Pack, Split, Unp
 absl::Span<const CpuKernelSpec> RepeatKernels();     // Tile, BroadcastTo, Fill, Pad
 absl::Span<const CpuKernelSpec> TransposeKernels();  // Transpose, SpaceToBatch and kin
 absl::Span<const CpuKernelSpec> GatherKernels();     // Gather, Scatter, OneHot
-absl::Span<const CpuKernelSpec> SequenceKernels();   // Range, LinSpace, MatrixBandPart
-absl::Span<const CpuKernelSpec> ReductionKernels();  // Sum, Mean, Max, ArgMax
+absl::Span<const CpuKernelSpec> SequenceKernels();   // Range, LinSpace, BroadcastArgs
+absl::Span<const CpuKernelSpec> MatrixPartKernels(); // MatrixBandPart, Diag, MatrixDiag
+absl::Span<const CpuKernelSpec> ReductionKernels();  // Sum, Mean, Max
+absl::Span<const CpuKernelSpec> ArgKernels();        // ArgMax, ArgMin
 absl::Span<const CpuKernelSpec> RandomKernels();
 absl::Span<const CpuKernelSpec> BasicKernels();    // Const, Identity, Shape: what needs no arithmetic
 absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul

@@ -53,7 +53,6 @@ constexpr Row kRows[] = {
     {"Sigmoid", ElementOp::kSigmoid, 1},
     {"Elu", ElementOp::kElu, 1},
     {"Selu", ElementOp::kSelu, 1},
-    {"Softplus", ElementOp::kSoftplus, 1},
     {"Softsign", ElementOp::kSoftsign, 1},
     {"IsNan", ElementOp::kIsNan, 1},
     {"IsInf", ElementOp::kIsInf, 1},
@@ -176,12 +175,27 @@ absl::Status PrepareEquality(Prepare& p) {
   return absl::OkStatus();
 }
 
-// Integers are round already.
+// TensorFlow 2.21 rounds every integer to 0, and this is where numbers are TensorFlow's.
 absl::Status PrepareRound(Prepare& p) {
-  if (!HasType(kIntTypes, p.input_type(0))) return PrepareElementwise(p, {ElementOp::kRint}, 1);
-  p.set_output_shape(0, p.input_shape(0));
-  p.Alias(0, 0);
+  if (!HasType(kIndexTypes, p.input_type(0))) return PrepareElementwise(p, {ElementOp::kRint}, 1);
+  const Shape& shape = p.input_shape(0);
+  p.set_output_shape(0, shape);
+  auto bytes = std::make_shared<int64_t>(shape.num_elements() * static_cast<int64_t>(DataTypeSize(p.input_type(0))));
+  p.set_run(
+      [](const void* state, const StepArgs& args) {
+        std::memset(args.out[0], 0, static_cast<size_t>(*static_cast<const int64_t*>(state)));
+        return absl::OkStatus();
+      },
+      std::move(bytes));
   return absl::OkStatus();
+}
+
+// The bound is -log(epsilon) - 2.
+absl::Status PrepareSoftplus(Prepare& p) {
+  float bound = 1e30f;
+  if (p.input_type(0) == DataType::kHalf) bound = 4.93f;
+  if (p.input_type(0) == DataType::kBfloat16) bound = 2.85f;
+  return PrepareElementwise(p, {ElementOp::kSoftplus, bound}, 1);
 }
 
 absl::Status PrepareLeakyRelu(Prepare& p) {
@@ -302,7 +316,8 @@ std::vector<CpuKernelSpec> MakeSpecs() {
     if (logical) spec.constraints.clear();
     specs.push_back(spec);
   }
-  specs.push_back({"Round", {{"T", TypesOf(ElementOp::kRint) | kIntTypes}}, PrepareRound});
+  specs.push_back({"Round", {{"T", TypesOf(ElementOp::kRint) | kIndexTypes}}, PrepareRound});
+  specs.push_back({"Softplus", {{"T", kFloatTypes}}, PrepareSoftplus});
   specs.push_back({"LeakyRelu", {{"T", kFloatTypes}}, PrepareLeakyRelu});
   specs.push_back({"LeakyReluGrad", {{"T", kFloatTypes}}, PrepareLeakyReluGrad});
   specs.push_back({"ApproximateEqual", {{"T", TypesOf(ElementOp::kApproximateEqual)}}, PrepareApproximateEqual});

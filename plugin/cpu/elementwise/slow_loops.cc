@@ -191,8 +191,8 @@ TENON_COMPLEX2(CXlogy, a == C(0) ? C(0) : a * std::log(b))
 TENON_COMPLEX2(CXlog1py, a == C(0) ? C(0) : a * std::log(b + C(1)))
 TENON_COMPLEX2(CEqual, a == b)
 TENON_COMPLEX2(CNotEqual, a != b)
-TENON_COMPLEX2(CTanhGrad, b*(C(1) - std::conj(a * a)))
-TENON_COMPLEX2(CSigmoidGrad, b* std::conj(a*(C(1) - a)))
+TENON_COMPLEX2(CTanhGrad, b*(C(1) - a * a))
+TENON_COMPLEX2(CSigmoidGrad, b* a*(C(1) - a))
 TENON_COMPLEX2(CSqrtGrad, C(0.5) * b / std::conj(a))
 TENON_COMPLEX2(CRsqrtGrad, C(-0.5) * b * std::conj(a * a * a))
 TENON_COMPLEX2(CReciprocalGrad, -b * std::conj(a * a))
@@ -209,7 +209,7 @@ template <typename C>
 void ComplexApproximateEqual(const void* const* in, void* out, int64_t n, float param) {
   const C* a = static_cast<const C*>(in[0]);
   const C* b = static_cast<const C*>(in[1]);
-  for (int64_t i = 0; i < n; ++i) static_cast<bool*>(out)[i] = std::abs(a[i] - b[i]) < param;
+  for (int64_t i = 0; i < n; ++i) static_cast<bool*>(out)[i] = std::abs(a[i] - b[i]) <= param;
 }
 
 template <typename C>

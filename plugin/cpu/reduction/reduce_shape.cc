@@ -8,7 +8,7 @@ namespace tenon::cpu {
 
 absl::StatusOr<std::vector<bool>> ReadReducedAxes(const Prepare& p) {
   const int rank = p.input_shape(0).rank();
-  TENON_ASSIGN_OR_RETURN(const Dims axes, InputIntsOfAnyRank(p, 1));
+  TENON_ASSIGN_OR_RETURN(const Dims axes, p.InputInts(1));
   std::vector<bool> reduced(rank, false);
   for (int64_t a : axes) {
     TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, a, rank));

@@ -89,7 +89,9 @@ struct ReduceState {
   DataType type;        // of the elements
   int64_t bytes;        // of an element
   int64_t acc_bytes;
-  ElementLoop widen = nullptr;  // half precision: to float
+  // Half precision is widened to float, integers to 64 bits for a mean.
+  ElementLoop widen = nullptr;
+  int64_t wide_bytes = 0;
   alignas(16) char init[16] = {};
 };
 
@@ -146,6 +148,13 @@ void Store(const ReduceState& s, const void* acc, int64_t n, void* out) {
 }
 
 void StoreAll(const ReduceState& s, const void* acc, int64_t n, void* out) {
+  if (s.finish == Finish::kMean && s.widen != nullptr && HasType(kIntTypes, s.type)) {
+    int64_t wide[kReduceColumns];
+    s.loops.acc_type == DataType::kInt64 ? Store<int64_t, int64_t>(s, acc, n, wide) : Store<uint64_t, uint64_t>(s, acc, n, wide);
+    const void* in[] = {wide};
+    FindCastLoop(s.loops.acc_type, s.type)(in, out, n, 0);
+    return;
+  }
   switch (s.type) {
     case DataType::kFloat:
       return s.loops.acc_type == DataType::kDouble ? Store<double, float>(s, acc, n, out) : Store<float, float>(s, acc, n, out);
@@ -187,7 +196,7 @@ void StoreAll(const ReduceState& s, const void* acc, int64_t n, void* out) {
 
 void CallRun(const ReduceState& s, const char* x, int64_t n, void* acc) {
   if (s.widen == nullptr) return s.loops.run(x, n, acc);
-  float wide[1024];
+  double wide[1024];
   for (int64_t i = 0; i < n; i += 1024) {
     const int64_t count = std::min<int64_t>(1024, n - i);
     const void* in[] = {x + i * s.bytes};
@@ -198,14 +207,15 @@ void CallRun(const ReduceState& s, const char* x, int64_t n, void* acc) {
 
 void CallRows(const ReduceState& s, const char* x, int64_t stride, int64_t rows, int64_t columns, void* acc) {
   if (s.widen == nullptr) return s.loops.rows(x, stride, rows, columns, acc);
-  float wide[4][kReduceColumns];
+  double wide[4 * kReduceColumns];
+  const int64_t line = columns * s.wide_bytes;
   for (int64_t r = 0; r < rows; r += 4) {
     const int64_t count = std::min<int64_t>(4, rows - r);
     for (int64_t k = 0; k < count; ++k) {
       const void* in[] = {x + (r + k) * stride};
-      s.widen(in, wide[k], columns, 0);
+      s.widen(in, reinterpret_cast<char*>(wide) + k * line, columns, 0);
     }
-    s.loops.rows(wide, sizeof(wide[0]), count, columns, acc);
+    s.loops.rows(wide, line, count, columns, acc);
   }
 }
 
@@ -280,7 +290,12 @@ bool FillState(ReduceState* s) {
   if (HasType(kHalfTypes, compute)) {
     s->widen = FindCastLoop(compute, DataType::kFloat);
     compute = DataType::kFloat;
+  } else if (s->finish == Finish::kMean && HasType(kIntTypes, compute) && DataTypeSize(compute) < 8) {
+    const DataType wide = HasType(kSignedTypes, compute) ? DataType::kInt64 : DataType::kUint64;
+    s->widen = FindCastLoop(compute, wide);
+    compute = wide;
   }
+  s->wide_bytes = static_cast<int64_t>(DataTypeSize(compute));
   s->loops = FindReduceLoops(s->op, compute);
   if (compute == DataType::kComplex64) s->loops = FindComplex<std::complex<float>>(s->op, compute);
   if (compute == DataType::kComplex128) s->loops = FindComplex<std::complex<double>>(s->op, compute);

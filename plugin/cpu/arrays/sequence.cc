@@ -1,0 +1,216 @@
+// Sequences and arithmetic on shapes: Range, LinSpace, InvertPermutation, BroadcastArgs.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/elementwise/broadcast.h"
+#include "plugin/cpu/elementwise/element_op.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+
+namespace tenon::cpu {
+namespace {
+
+// The element of a scalar value input as double (half precision widened) or int64.
+template <typename T>
+absl::StatusOr<T> ScalarValue(const Prepare& p, int i) {
+  const Tensor* t = p.input_value(i);
+  if (t == nullptr || t->num_elements() != 1) return p.Invalid(absl::StrCat("input ", i, " must be a scalar"));
+  if (HasType(kHalfTypes, t->dtype())) {
+    float wide = 0;
+    const void* in[] = {t->data()};
+    FindCastLoop(t->dtype(), DataType::kFloat)(in, &wide, 1, 0);
+    return static_cast<T>(wide);
+  }
+  T value{};
+  std::memcpy(&value, t->data(), sizeof(T));
+  return value;
+}
+
+// Writes n values value(i) of type T into output 0, known now.
+template <typename T, typename F>
+absl::Status SetSequence(Prepare& p, int64_t n, F value) {
+  const Shape shape({n});
+  TENON_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(p.output_type(0), shape));
+  if (HasType(kHalfTypes, p.output_type(0))) {
+    for (int64_t i = 0; i < n; ++i) {
+      const float wide = static_cast<float>(value(i));
+      const void* in[] = {&wide};
+      FindCastLoop(DataType::kFloat, p.output_type(0))(in, out.flat<uint16_t>() + i, 1, 0);
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) out.flat<T>()[i] = value(i);
+  }
+  p.set_output_shape(0, shape);
+  p.set_output_value(0, std::move(out));
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status RangeOf(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const T start, ScalarValue<T>(p, 0));
+  TENON_ASSIGN_OR_RETURN(const T limit, ScalarValue<T>(p, 1));
+  TENON_ASSIGN_OR_RETURN(const T delta, ScalarValue<T>(p, 2));
+  if (delta == 0) return p.Invalid("'delta' must not be zero");
+  if (delta > 0 ? start > limit : start < limit) {
+    return p.Invalid(absl::StrCat("from ", start, ", steps of ", delta, " do not lead to ", limit));
+  }
+  int64_t n = 0;
+  if constexpr (std::is_integral_v<T>) {
+    const __int128 span = static_cast<__int128>(limit) - start;
+    const __int128 step = delta;
+    const __int128 count = (span < 0 ? -span : span) / (step < 0 ? -step : step) + (span % step != 0);
+    if (count > INT64_MAX) return p.Invalid("the range is too long");
+    n = static_cast<int64_t>(count);
+  } else {
+    const double count = std::ceil(std::abs((static_cast<double>(limit) - start) / delta));
+    if (!(count < 9e18)) return p.Invalid("the range is too long");
+    n = static_cast<int64_t>(count);
+  }
+  return SetSequence<T>(p, n, [&](int64_t i) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<uint64_t>(start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
+    } else {
+      return static_cast<T>(start + static_cast<T>(i) * delta);
+    }
+  });
+}
+
+absl::Status PrepareRange(Prepare& p) {
+  switch (p.output_type(0)) {
+    case DataType::kInt32:
+      return RangeOf<int32_t>(p);
+    case DataType::kInt64:
+      return RangeOf<int64_t>(p);
+    case DataType::kDouble:
+      return RangeOf<double>(p);
+    case DataType::kInt8:
+      return RangeOf<int8_t>(p);
+    case DataType::kInt16:
+      return RangeOf<int16_t>(p);
+    case DataType::kUint16:
+      return RangeOf<uint16_t>(p);
+    case DataType::kUint32:
+      return RangeOf<uint32_t>(p);
+    default:
+      return RangeOf<float>(p);
+  }
+}
+
+template <typename T>
+absl::Status LinSpaceOf(Prepare& p, int64_t n) {
+  TENON_ASSIGN_OR_RETURN(const T start, ScalarValue<T>(p, 0));
+  TENON_ASSIGN_OR_RETURN(const T stop, ScalarValue<T>(p, 1));
+  const T step = n > 1 ? (stop - start) / static_cast<T>(n - 1) : T(0);
+  return SetSequence<T>(p, n, [&](int64_t i) {
+    if (i > 0 && i == n - 1) return stop;
+    return static_cast<T>(start + step * static_cast<T>(i));
+  });
+}
+
+absl::Status PrepareLinSpace(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const int64_t n, InputInt(p, 2));
+  if (n <= 0) return p.Invalid(absl::StrCat("'num' must be positive: ", n));
+  return p.output_type(0) == DataType::kDouble ? LinSpaceOf<double>(p, n) : LinSpaceOf<float>(p, n);
+}
+
+struct LengthState {
+  int64_t n;
+};
+
+template <typename T>
+absl::Status RunInvert(const void* state, const StepArgs& args) {
+  const int64_t n = static_cast<const LengthState*>(state)->n;
+  const T* x = static_cast<const T*>(args.in[0]);
+  T* out = static_cast<T*>(args.out[0]);
+  std::fill_n(out, n, T{-1});
+  for (int64_t i = 0; i < n; ++i) {
+    if (x[i] < 0 || x[i] >= n) return absl::InvalidArgumentError(absl::StrCat(x[i], " is not between 0 and ", n));
+    if (out[x[i]] != -1) return absl::InvalidArgumentError(absl::StrCat(x[i], " is duplicated in the permutation"));
+    out[x[i]] = static_cast<T>(i);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrepareInvertPermutation(Prepare& p) {
+  if (p.input_shape(0).rank() != 1) return p.Invalid("the permutation must be a vector");
+  p.set_output_shape(0, p.input_shape(0));
+  p.set_run(p.input_type(0) == DataType::kInt64 ? &RunInvert<int64_t> : &RunInvert<int32_t>,
+            std::make_shared<LengthState>(LengthState{p.input_shape(0).dim(0)}));
+  return absl::OkStatus();
+}
+
+absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values) {
+  const Shape shape({static_cast<int64_t>(values.size())});
+  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(p.output_type(i), shape));
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (p.output_type(i) == DataType::kInt64) {
+      t.flat<int64_t>()[k] = values[k];
+    } else {
+      t.flat<int32_t>()[k] = static_cast<int32_t>(values[k]);
+    }
+  }
+  p.set_output_shape(i, shape);
+  p.set_output_value(i, std::move(t));
+  return absl::OkStatus();
+}
+
+// Two vectors that say shapes, and what they broadcast to.
+struct ShapePair {
+  Dims a, b, both;
+};
+absl::StatusOr<ShapePair> ReadShapePair(const Prepare& p) {
+  ShapePair s;
+  TENON_ASSIGN_OR_RETURN(s.a, p.InputInts(0));
+  TENON_ASSIGN_OR_RETURN(s.b, p.InputInts(1));
+  if (p.input_shape(0).rank() != 1 || p.input_shape(1).rank() != 1) return p.Invalid("the shapes must be vectors");
+  const size_t rank = std::max(s.a.size(), s.b.size());
+  s.both.resize(rank);
+  for (size_t k = 1; k <= rank; ++k) {
+    const int64_t a = k <= s.a.size() ? s.a[s.a.size() - k] : 1;
+    const int64_t b = k <= s.b.size() ? s.b[s.b.size() - k] : 1;
+    if (a != b && a != 1 && b != 1) return p.Invalid(absl::StrCat("dimensions ", a, " and ", b, " do not broadcast"));
+    s.both[rank - k] = a == 1 ? b : a;
+  }
+  return s;
+}
+
+absl::Status PrepareBroadcastArgs(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const ShapePair s, ReadShapePair(p));
+  return SetInts(p, 0, s.both);
+}
+
+// Along which dimensions of the broadcast shape each operand's gradient is summed.
+absl::Status PrepareBroadcastGradientArgs(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const ShapePair s, ReadShapePair(p));
+  for (int i = 0; i < 2; ++i) {
+    const Dims& own = i == 0 ? s.a : s.b;
+    const Dims& other = i == 0 ? s.b : s.a;
+    Dims axes;
+    if (!(own == other)) {
+      const size_t missing = s.both.size() - own.size();
+      for (size_t d = 0; d < s.both.size(); ++d) {
+        if (d < missing || own[d - missing] == 1) axes.push_back(static_cast<int64_t>(d));
+      }
+    }
+    TENON_RETURN_IF_ERROR(SetInts(p, i, axes));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> SequenceKernels() {
+  constexpr uint64_t kRangeTypes = kFloatTypes | kSignedTypes | TypeBits(DataType::kUint16, DataType::kUint32);
+  static const CpuKernelSpec specs[] = {
+      {"Range", {{"Tidx", kRangeTypes}}, PrepareRange, 0b111},
+      {"LinSpace", {{"T", kFloatTypes}}, PrepareLinSpace, 0b111},
+      {"InvertPermutation", {}, PrepareInvertPermutation},
+      {"BroadcastArgs", {}, PrepareBroadcastArgs, 0b11},
+      {"BroadcastGradientArgs", {}, PrepareBroadcastGradientArgs, 0b11},
+  };
+  return specs;
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,64 @@
+// The Philox 4x32-10 counter-based generator (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), and how
+// its words become numbers in TensorFlow.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace tenon::cpu {
+
+using PhiloxWords = std::array<uint32_t, 4>;
+
+struct Philox {
+  PhiloxWords counter = {};
+  std::array<uint32_t, 2> key = {};
+
+  // Adds `count` to the 128-bit counter.
+  void Skip(uint64_t count) {
+    const uint64_t low = (static_cast<uint64_t>(counter[1]) << 32 | counter[0]) + count;
+    if (low < count && ++counter[2] == 0) ++counter[3];
+    counter[0] = static_cast<uint32_t>(low);
+    counter[1] = static_cast<uint32_t>(low >> 32);
+  }
+
+  PhiloxWords Next() {
+    PhiloxWords c = counter;
+    std::array<uint32_t, 2> k = key;
+    for (int round = 0; round < 10; ++round) {
+      const uint64_t a = static_cast<uint64_t>(0xD2511F53u) * c[0];
+      const uint64_t b = static_cast<uint64_t>(0xCD9E8D57u) * c[2];
+      c = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k[0], static_cast<uint32_t>(b),
+           static_cast<uint32_t>(a >> 32) ^ c[3] ^ k[1], static_cast<uint32_t>(a)};
+      k[0] += 0x9E3779B9u;
+      k[1] += 0xBB67AE85u;
+    }
+    Skip(1);
+    return c;
+  }
+};
+
+// [0, 1) from the low bits of a word.
+inline float UniformFloat(uint32_t word) {
+  const uint32_t bits = 0x3f800000u | (word & 0x7fffffu);
+  float f;
+  __builtin_memcpy(&f, &bits, sizeof f);
+  return f - 1.0f;
+}
+inline double UniformDouble(uint32_t word0, uint32_t word1) {
+  const uint64_t bits = uint64_t{1023} << 52 | static_cast<uint64_t>(word0 & 0xfffffu) << 32 | word1;
+  double d;
+  __builtin_memcpy(&d, &bits, sizeof d);
+  return d - 1.0;
+}
+
+// Two normal deviates from two uniform ones (Box and Muller); the logarithm's argument is kept off 0.
+template <typename T>
+std::array<T, 2> BoxMuller(T u0, T u1) {
+  constexpr T kSmallest = static_cast<T>(1.0e-7);
+  const T angle = static_cast<T>(2 * M_PI) * u1;
+  const T radius = std::sqrt(static_cast<T>(-2) * std::log(u0 < kSmallest ? kSmallest : u0));
+  return {std::sin(angle) * radius, std::cos(angle) * radius};
+}
+
+}  // namespace tenon::cpu
