@@ -55,5 +55,22 @@ inline int64_t DimProduct(const Shape& s, int begin, int end) {
 inline int64_t LoadIndex(const void* data, bool is64, int64_t i) {
   return is64 ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i];
 }
+// The same for all types that indices may have.
+inline int64_t LoadIndex(const void* data, DataType t, int64_t i) {
+  switch (t) {
+    case DataType::kInt8:
+      return static_cast<const int8_t*>(data)[i];
+    case DataType::kUint8:
+      return static_cast<const uint8_t*>(data)[i];
+    case DataType::kInt16:
+      return static_cast<const int16_t*>(data)[i];
+    case DataType::kUint16:
+      return static_cast<const uint16_t*>(data)[i];
+    case DataType::kInt64:
+      return static_cast<const int64_t*>(data)[i];
+    default:
+      return static_cast<const int32_t*>(data)[i];
+  }
+}
 
 }  // namespace tenon::cpu

@@ -115,7 +115,8 @@ struct PointState {
   int64_t points = 0;
   int64_t piece_bytes = 0, piece_elements = 0;
   int64_t total_bytes = 0;
-  bool index64 = false, strings = false;
+  DataType index_type = DataType::kInt32;
+  bool strings = false;
   ElementStep combine;  // for scatters other than updates; loop null: overwrite
 };
 
@@ -124,7 +125,7 @@ int64_t PointOffset(const PointState& s, const void* indices, int64_t i) {
   const int64_t depth = static_cast<int64_t>(s.size.size());
   int64_t offset = 0;
   for (int64_t d = 0; d < depth; ++d) {
-    const int64_t at = LoadIndex(indices, s.index64, i * depth + d);
+    const int64_t at = LoadIndex(indices, s.index_type, i * depth + d);
     if (at < 0 || at >= s.size[d]) return -1;
     offset = offset * s.size[d] + at;
   }
@@ -134,7 +135,7 @@ int64_t PointOffset(const PointState& s, const void* indices, int64_t i) {
 absl::Status BadPoint(const PointState& s, const void* indices, int64_t i) {
   const int64_t depth = static_cast<int64_t>(s.size.size());
   std::vector<int64_t> point;
-  for (int64_t d = 0; d < depth; ++d) point.push_back(LoadIndex(indices, s.index64, i * depth + d));
+  for (int64_t d = 0; d < depth; ++d) point.push_back(LoadIndex(indices, s.index_type, i * depth + d));
   return absl::InvalidArgumentError(
       absl::StrCat("indices[", i, "] = [", absl::StrJoin(point, ", "), "] does not index into [", absl::StrJoin(s.size, ","), "]"));
 }
@@ -170,7 +171,7 @@ absl::Status PrepareGatherNd(Prepare& p) {
   auto s = std::make_shared<PointState>();
   TENON_ASSIGN_OR_RETURN(const Shape out, DescribePoints(p, p.input_shape(1), p.input_shape(0), p.input_type(0), s.get()));
   if (s->points > 0 && p.input_shape(0).num_elements() == 0 && out.num_elements() > 0) return p.Invalid("the params are empty");
-  s->index64 = p.input_type(1) == DataType::kInt64;
+  s->index_type = p.input_type(1);
   p.set_output_shape(0, out);
   p.set_run(&RunGatherNd, std::move(s));
   return absl::OkStatus();
@@ -220,7 +221,7 @@ absl::Status PrepareScatterNd(Prepare& p) {
   const DataType type = p.input_type(1);
   TENON_ASSIGN_OR_RETURN(const Shape updates, DescribePoints(p, p.input_shape(0), out, type, s.get()));
   if (!(updates == p.input_shape(1))) return p.Invalid(absl::StrCat("the updates must have shape ", updates.ToString()));
-  s->index64 = p.input_type(0) == DataType::kInt64;
+  s->index_type = p.input_type(0);
   if (!s->strings && type != DataType::kBool && !SetCombine(ElementOp::kAdd, type, s.get())) {
     return p.Unimplemented("no CPU kernel for this type");
   }
@@ -242,7 +243,7 @@ absl::Status SetTensorScatter(Prepare& p, std::optional<ElementOp> op) {
   const DataType type = p.input_type(0);
   TENON_ASSIGN_OR_RETURN(const Shape updates, DescribePoints(p, p.input_shape(1), p.input_shape(0), type, s.get()));
   if (!(updates == p.input_shape(2))) return p.Invalid(absl::StrCat("the updates must have shape ", updates.ToString()));
-  s->index64 = p.input_type(1) == DataType::kInt64;
+  s->index_type = p.input_type(1);
   if (op.has_value() && !SetCombine(*op, type, s.get())) return p.Unimplemented("no CPU kernel for this type");
   p.set_output_shape(0, p.input_shape(0));
   p.set_run(&RunTensorScatter, std::move(s));
@@ -261,17 +262,6 @@ struct OneHotState {
   bool strings = false;
 };
 
-int64_t LoadAnyIndex(const void* data, DataType t, int64_t i) {
-  switch (t) {
-    case DataType::kInt8:
-      return static_cast<const int8_t*>(data)[i];
-    case DataType::kUint8:
-      return static_cast<const uint8_t*>(data)[i];
-    default:
-      return LoadIndex(data, t == DataType::kInt64, i);
-  }
-}
-
 absl::Status RunOneHot(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const OneHotState*>(state);
   const char* on = static_cast<const char*>(args.in[2]);
@@ -282,7 +272,7 @@ absl::Status RunOneHot(const void* state, const StepArgs& args) {
     for (int64_t o = begin; o < end; ++o) {
       for (int64_t i = 0; i < block; ++i) MovePiece(off, out + (o * block + i) * s.bytes, s.bytes, s.strings);
       for (int64_t j = 0; j < s.inner; ++j) {
-        const int64_t at = LoadAnyIndex(args.in[0], s.index_type, o * s.inner + j);
+        const int64_t at = LoadIndex(args.in[0], s.index_type, o * s.inner + j);
         if (at < 0 || at >= s.depth) continue;
         MovePiece(on, out + (o * block + at * s.inner + j) * s.bytes, s.bytes, s.strings);
       }

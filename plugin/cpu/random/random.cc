@@ -108,7 +108,8 @@ Group TruncatedNormal(Philox philox, DataType type) {
 
 Group MakeGroup(const RandomState& s, Philox philox, int64_t group) {
   if (s.distribution == Distribution::kTruncatedNormal) {
-    philox.Skip(kBlocksPerOutput * static_cast<uint64_t>(group));
+    // 256 words for each output of the group.
+    philox.Skip((s.type == DataType::kDouble ? 128 : 256) * static_cast<uint64_t>(group));
     return TruncatedNormal(philox, s.type);
   }
   philox.Skip(static_cast<uint64_t>(group));

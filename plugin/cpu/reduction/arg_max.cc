@@ -108,7 +108,7 @@ RunFn FindRun(DataType t) {
 absl::Status PrepareArg(Prepare& p) {
   const Shape& in = p.input_shape(0);
   const Tensor* dimension = p.input_value(1);
-  if (dimension == nullptr || dimension->num_elements() != 1) return p.Invalid("'dimension' must be a scalar");
+  if (dimension == nullptr || dimension->shape().rank() != 0) return p.Invalid("'dimension' must be a scalar");
   const int64_t value = dimension->dtype() == DataType::kInt16 ? dimension->flat<int16_t>()[0] : dimension->IntAt(0);
   TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, value, in.rank()));
   if (in.dim(axis) == 0) return p.Invalid(absl::StrCat("dimension ", axis, " is empty"));
