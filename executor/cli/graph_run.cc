@@ -1,19 +1,161 @@
 #include "tenon/graph_run.h"
 
-#include <cstdio>
-#include <string>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/command_table.h"
+#include "executor/cli/exit_code.h"
+#include "executor/cli/flags.h"
+#include "executor/cli/guard.h"
+#include "executor/cli/invocation.h"
+#include "graph/closest.h"
 #include "graph/version.h"
 
 namespace tenon {
+namespace cli {
+namespace {
 
-int GraphRunMain(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--version") {
-    printf("graph_run %s\n", std::string(Version()).c_str());
-    return 0;
+// Writes to stdout. Whoever closed the pipe has read enough: not an error.
+absl::Status Print(std::string_view text) {
+  const bool written =
+      fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
+  if (written || errno == EPIPE) return absl::OkStatus();
+  return absl::UnknownError(absl::StrCat("writing to stdout failed: ", strerror(errno)));
+}
+
+void SetStatus(Json& doc, const absl::Status& status) {
+  Json json = Json::Object();
+  json.Set("code", absl::StatusCodeToString(status.code())).Set("message", status.message());
+  doc.Set("status", std::move(json));
+}
+
+// The keys that every document starts with, in this order.
+Json NewDocument(std::string_view command) {
+  Json doc = Json::Object();
+  doc.Set("schema", "graph_run/1").Set("command", command).Set("version", Version());
+  SetStatus(doc, absl::OkStatus());
+  return doc;
+}
+
+// Prints what there is to print and gives the exit code.
+int Finish(Invocation& invocation, absl::Status status) {
+  if (invocation.json()) SetStatus(invocation.doc, status);
+  DocumentWritten();
+  const absl::Status printed =
+      Print(invocation.json() ? invocation.doc.Dump() + "\n" : invocation.text);
+  if (status.ok()) status = printed;
+  if (!status.ok() && !WasPrinted(status)) PrintErrorLine(status.message());
+  return static_cast<int>(ExitOf(status));
+}
+
+absl::Status Dispatch(Invocation& invocation) {
+  switch (invocation.options.command) {
+    case Command::kRun:
+      return RunCommand(invocation);
+    case Command::kBench:
+      return BenchCommand(invocation);
+    case Command::kShow:
+      return ShowCommand(invocation);
+    case Command::kLint:
+      return LintCommand(invocation);
+    case Command::kOpt:
+      return OptCommand(invocation);
+    case Command::kExplain:
+      return ExplainCommand(invocation);
+    case Command::kDevices:
+      return DevicesCommand(invocation);
+    case Command::kCheck:
+      return CheckCommand(invocation);
   }
-  fprintf(stderr, "usage: graph_run --version\n");
-  return 2;
+  return absl::InternalError("unknown command");
+}
+
+int Execute(Command command, std::vector<std::string> args, AllocationCounter allocations) {
+  Invocation invocation;
+  // Also a command line that does not parse gets its document.
+  invocation.options.json = std::find(args.begin(), args.end(), "--json") != args.end();
+  invocation.doc = NewDocument(NameOf(command));
+  invocation.style = Style::For(STDOUT_FILENO);
+  invocation.allocations = allocations;
+  absl::StatusOr<ParsedArgs> parsed = ParseArgs(command, std::move(args));
+  if (!parsed.ok()) return Finish(invocation, parsed.status());
+  if (!parsed->help.empty()) return static_cast<int>(ExitOf(Print(parsed->help)));
+  invocation.options = std::move(parsed->options);
+  InstallFaultHandlers(NameOf(command), invocation.json());
+  // check watches over its child processes instead.
+  if (command != Command::kCheck) {
+    const std::optional<double> timeout = invocation.options.timeout_s;
+    StartWatchdog(timeout.value_or(kDefaultCallbackTimeout), timeout);
+  }
+  const absl::Status status = Dispatch(invocation);
+  return Finish(invocation, status);
+}
+
+int PrintVersion(bool json) {
+  if (!json) return static_cast<int>(ExitOf(Print(VersionText())));
+  Invocation invocation;
+  invocation.options.json = true;
+  invocation.doc = NewDocument("version");
+  AddVersions(invocation.doc);
+  return Finish(invocation, absl::OkStatus());
+}
+
+int UnknownCommand(std::string_view name, bool json) {
+  ClosestName closest(name);
+  for (const CommandInfo& info : Commands()) closest.Offer(info.name);
+  Invocation invocation;
+  invocation.options.json = json;
+  invocation.doc = NewDocument(name);
+  return Finish(invocation,
+                UsageError(absl::StrCat("'", name, "' is neither a command of graph_run nor a file",
+                                        closest.Hint(), "; graph_run --help lists the commands")));
+}
+
+bool LooksLikeFile(const std::string& word) {
+  std::error_code error;
+  return word == "-" || word.find('/') != std::string::npos ||
+         word.find('.') != std::string::npos || std::filesystem::exists(word, error);
+}
+
+int Main(std::vector<std::string> args, AllocationCounter allocations) {
+  const bool json = std::find(args.begin(), args.end(), "--json") != args.end();
+  if (args.empty()) {
+    fputs(ProgramHelp().c_str(), stderr);
+    return static_cast<int>(Exit::kUsage);
+  }
+  const std::string first = args.front();
+  if (first == "--help" || first == "-h" || first == "help")
+    return static_cast<int>(ExitOf(Print(ProgramHelp())));
+  if (std::find(args.begin(), args.end(), "--version") != args.end()) return PrintVersion(json);
+  if (const CommandInfo* info = FindCommand(first)) {
+    args.erase(args.begin());
+    return Execute(info->command, std::move(args), allocations);
+  }
+  if (first[0] == '-' && first != "-") return Execute(Command::kRun, std::move(args), allocations);
+  if (!LooksLikeFile(first)) return UnknownCommand(first, json);
+  return Execute(Command::kRun, std::move(args), allocations);
+}
+
+}  // namespace
+
+void Warn(const Options& options, std::string_view message) {
+  if (!options.quiet) PrintErrorLine(absl::StrCat("warning: ", message));
+}
+
+void PrintErrorLine(std::string_view message) {
+  const std::string line = OneLine(message) + "\n";
+  fflush(stdout);
+  fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace cli
+
+int GraphRunMain(int argc, char** argv, AllocationCounter allocations) {
+  return cli::Main(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), allocations);
 }
 
 }  // namespace tenon

@@ -1,3 +1,6 @@
+#include "allocation_counter.h"
 #include "tenon/graph_run.h"
 
-int main(int argc, char** argv) { return tenon::GraphRunMain(argc, argv); }
+int main(int argc, char** argv) {
+  return tenon::GraphRunMain(argc, argv, graph_run::CountAllocations);
+}

@@ -1,22 +1,80 @@
 #include "graph/c_api/callback_scope.h"
 
+#include <atomic>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace tenon {
 namespace {
 
-thread_local const CallbackInfo* current = nullptr;
+// What one thread is doing. Never freed, reused by later threads: a watchdog walks the list without a lock.
+struct ThreadCalls {
+  std::atomic<const CallbackInfo*> current{nullptr};
+  std::atomic<uint64_t> serial{0};  // counts begins and ends of calls
+  std::atomic<bool> taken{true};
+  ThreadCalls* next = nullptr;
+};
+std::atomic<ThreadCalls*> all_threads{nullptr};
+
+ThreadCalls* TakeThreadCalls() {
+  for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
+    bool taken = false;
+    if (calls->taken.compare_exchange_strong(taken, true)) return calls;
+  }
+  auto* calls = new ThreadCalls;
+  calls->next = all_threads.load();
+  while (!all_threads.compare_exchange_weak(calls->next, calls)) {
+  }
+  return calls;
+}
+
+thread_local ThreadCalls* this_thread = nullptr;
+
+// Gives the entry back when the thread ends.
+struct ThreadExit {
+  ~ThreadExit() {
+    ThreadCalls* calls = std::exchange(this_thread, nullptr);
+    if (calls != nullptr) calls->taken.store(false);
+  }
+};
+
+ThreadCalls& ThisThread() {
+  if (this_thread == nullptr) {
+    static thread_local ThreadExit at_exit;
+    (void)&at_exit;
+    this_thread = TakeThreadCalls();
+  }
+  return *this_thread;
+}
+
+void Enter(const CallbackInfo* call) {
+  ThreadCalls& calls = ThisThread();
+  calls.serial.store(calls.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  calls.current.store(call, std::memory_order_release);
+}
 
 }  // namespace
 
-const CallbackInfo* CurrentCallback() { return current; }
-
-CallbackScope::CallbackScope(const char* plugin, const char* callback, const char* node)
-    : info_{plugin, callback, node}, outer_(current) {
-  current = &info_;
+const CallbackInfo* CurrentCallback() {
+  return this_thread == nullptr ? nullptr : this_thread->current.load(std::memory_order_relaxed);
 }
 
-CallbackScope::~CallbackScope() { current = outer_; }
+std::vector<ActiveCall> ActiveCalls() {
+  std::vector<ActiveCall> active;
+  for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
+    const CallbackInfo* call = calls->current.load(std::memory_order_acquire);
+    if (call != nullptr) active.push_back({calls, calls->serial.load(std::memory_order_relaxed), call});
+  }
+  return active;
+}
+
+CallbackScope::CallbackScope(const char* plugin, const char* callback, const char* node)
+    : info_{plugin, callback, node}, outer_(CurrentCallback()) {
+  Enter(&info_);
+}
+
+CallbackScope::~CallbackScope() { Enter(outer_); }
 
 absl::Status ExceptionStatus(const CallbackInfo& info, const char* what) {
   return absl::InternalError(absl::StrCat(info.callback, " of plug-in ", info.plugin,

@@ -4,10 +4,12 @@
 
 #include <cxxabi.h>
 
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -23,6 +25,15 @@ struct CallbackInfo {
 
 // The innermost call into a plug-in on this thread, or null. Safe to call from a signal handler.
 const CallbackInfo* CurrentCallback();
+
+// A call in progress on some thread, for a watchdog. The same thread with the same serial is the same
+// call; only while that holds may `call` be read.
+struct ActiveCall {
+  const void* thread;
+  uint64_t serial;
+  const CallbackInfo* call;
+};
+std::vector<ActiveCall> ActiveCalls();
 
 // Marks a call for its lifetime; they nest.
 class CallbackScope {

@@ -1,0 +1,99 @@
+#include "executor/cli/array_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/exit_code.h"
+#include "executor/cli/tensor_text.h"
+#include "graph/npy.h"
+#include "graph/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+// A failed read of an input file.
+template <typename T>
+absl::StatusOr<T> Read(absl::StatusOr<T> value) {
+  if (value.ok()) return value;
+  return WithExit(Exit::kInvalidInput, value.status());
+}
+
+absl::Status Unreadable(const std::string& path) {
+  return WithExit(Exit::kInvalidInput,
+                  absl::NotFoundError(absl::StrCat(path, ": ", std::strerror(errno))));
+}
+
+absl::Status NoBytes(std::string_view path, DataType dtype) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": ", DataTypeShortName(dtype), " has no raw bytes; use .npy"));
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> LoadArray(const std::string& path, const std::string& key, DataType as) {
+  if (key.empty()) {
+    absl::StatusOr<Tensor> array = ReadNpy(path, as);
+    return Read(std::move(array));
+  }
+  TENON_ASSIGN_OR_RETURN(const NpzReader archive, Read(NpzReader::Open(path)));
+  return Read(archive.Read(key, as));
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> LoadArchive(
+    const std::string& path, const ArchiveTypes& type_of) {
+  TENON_ASSIGN_OR_RETURN(const NpzReader archive, Read(NpzReader::Open(path)));
+  std::vector<std::pair<std::string, Tensor>> arrays;
+  for (const std::string& key : archive.Keys()) {
+    TENON_ASSIGN_OR_RETURN(const DataType dtype, type_of(key));
+    TENON_ASSIGN_OR_RETURN(Tensor array, Read(archive.Read(key, dtype)));
+    arrays.emplace_back(key, std::move(array));
+  }
+  return arrays;
+}
+
+absl::StatusOr<Tensor> LoadRaw(const std::string& path, DataType dtype, const Shape& shape) {
+  if (!IsMemcpyable(dtype)) return WithExit(Exit::kUsage, NoBytes(path, dtype));
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return Unreadable(path);
+  const std::streamoff size = file.tellg();
+  TENON_ASSIGN_OR_RETURN(const size_t wanted, Read(TensorBytes(dtype, shape)));
+  if (size < 0 || static_cast<size_t>(size) != wanted) {
+    return WithExit(Exit::kInvalidInput,
+                    absl::InvalidArgumentError(
+                        absl::StrCat(path, ": has ", static_cast<int64_t>(size), " bytes where ",
+                                     TypeText(dtype, shape), " takes ", wanted)));
+  }
+  TENON_ASSIGN_OR_RETURN(Tensor tensor, Read(Tensor::Allocate(dtype, shape)));
+  file.seekg(0);
+  if (!file.read(static_cast<char*>(tensor.data()), size)) return Unreadable(path);
+  return tensor;
+}
+
+bool LooksLikeNumPy(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[6] = {};
+  file.read(magic, sizeof(magic));
+  return std::memcmp(magic, "\x93NUMPY", 6) == 0 || std::memcmp(magic, "PK\x03\x04", 4) == 0;
+}
+
+absl::Status SaveArray(const std::string& path, const Tensor& tensor) {
+  return WriteNpy(path, tensor);
+}
+
+absl::Status SaveArchive(const std::string& path,
+                         const std::vector<std::pair<std::string, Tensor>>& arrays) {
+  return WriteNpz(path, arrays);
+}
+
+absl::Status SaveRaw(const std::string& path, const Tensor& tensor) {
+  if (!IsMemcpyable(tensor.dtype())) return NoBytes(path, tensor.dtype());
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(static_cast<const char*>(tensor.data()), static_cast<std::streamsize>(tensor.bytes()));
+  file.close();
+  if (file) return absl::OkStatus();
+  return absl::UnknownError(absl::StrCat(path, ": ", std::strerror(errno)));
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,32 @@
+// What a worker of `check` tells its parent: messages of a few fields over a pipe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon::cli {
+
+// The first field is the kind.
+inline constexpr std::string_view kCaseBegins = "begin";  // file, case, name
+inline constexpr std::string_view kCaseEnded = "result";  // file, case, name, status, detail
+inline constexpr std::string_view kFileBegins = "file";   // file
+inline constexpr std::string_view kFileEnded = "done";    // file
+inline constexpr std::string_view kNoHost = "nohost";     // exit code, status code, message
+
+using Message = std::vector<std::string>;
+
+// Writes one message whole. False when the reader is gone.
+bool SendMessage(int fd, const Message& message);
+
+// Collects bytes and gives back whole messages.
+class MessageReader {
+ public:
+  void Append(const char* data, size_t size) { buffer_.append(data, size); }
+  std::optional<Message> Next();
+
+ private:
+  std::string buffer_;
+};
+
+}  // namespace tenon::cli

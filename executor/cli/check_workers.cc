@@ -1,0 +1,249 @@
+#include "executor/cli/check_workers.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/check_protocol.h"
+#include "executor/cli/exit_code.h"
+#include "executor/cli/guard.h"
+#include "graph/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Where a worker starts: in the middle of a file whose earlier worker died.
+struct StartAt {
+  size_t file = SIZE_MAX;  // SIZE_MAX: take the next free one
+  size_t index = 0;
+};
+
+// --- The worker's side.
+
+class Worker {
+ public:
+  Worker(const std::vector<std::string>& files, const Options& options,
+         std::atomic<size_t>& next_file, int fd)
+      : files_(files), options_(options), next_file_(next_file), fd_(fd) {}
+
+  int Run(StartAt start) {
+    DocumentWritten();  // the parent's business
+    absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(options_);
+    absl::StatusOr<SessionOptions> session = SessionOptionsFrom(options_);
+    const absl::Status status = !host.ok() ? host.status() : session.status();
+    if (!status.ok()) {
+      SendMessage(fd_,
+                  {std::string(kNoHost), absl::StrCat(static_cast<int>(ExitOf(status))),
+                   absl::StrCat(static_cast<int>(status.code())), std::string(status.message())});
+      return 0;
+    }
+    if (options_.threads == 0)
+      session->threads = 1;  // a pool per case would cost more than the case
+    if (start.file != SIZE_MAX) RunFile(start, **host, *session);
+    for (size_t file = next_file_.fetch_add(1); file < files_.size();
+         file = next_file_.fetch_add(1))
+      RunFile({file, 0}, **host, *session);
+    return 0;
+  }
+
+ private:
+  void RunFile(StartAt at, const Host& host, const SessionOptions& session) {
+    const std::string id = absl::StrCat(at.file);
+    SendMessage(fd_, {std::string(kFileBegins), id});
+    const absl::StatusOr<CheckFile> file = ReadCheckFile(files_[at.file], options_.limits);
+    if (!file.ok()) {
+      SendMessage(
+          fd_, {std::string(kCaseEnded), id, "0", "", "f", std::string(file.status().message())});
+    } else {
+      for (size_t i = at.index; i < file->cases.size(); ++i) {
+        const CheckCase& c = file->cases[i];
+        SendMessage(fd_, {std::string(kCaseBegins), id, absl::StrCat(i), c.name});
+        const CaseResult result = RunCase(*file, c, host, session);
+        SendMessage(fd_, {std::string(kCaseEnded), id, absl::StrCat(i), c.name,
+                          std::string(1, static_cast<char>(result.status)), result.detail});
+      }
+    }
+    SendMessage(fd_, {std::string(kFileEnded), id});
+  }
+
+  const std::vector<std::string>& files_;
+  const Options& options_;
+  std::atomic<size_t>& next_file_;
+  int fd_;
+};
+
+// --- The parent's side.
+
+struct Child {
+  pid_t pid = -1;
+  int fd = -1;
+  MessageReader reader;
+  size_t file = SIZE_MAX;             // in progress
+  std::optional<CaseRecord> running;  // the case in progress
+  size_t next_index = 0;              // of the case after the last one that was begun
+  Clock::time_point since = Clock::now();
+  bool timed_out = false;
+};
+
+class Parent {
+ public:
+  Parent(const std::vector<std::string>& files, const Options& options,
+         const std::function<void(size_t)>& done)
+      : files_(files),
+        options_(options),
+        done_(done),
+        timeout_s_(options.timeout_s.value_or(kDefaultCallbackTimeout)) {}
+
+  absl::StatusOr<std::vector<CaseRecord>> Run() {
+    void* shared = mmap(nullptr, sizeof(std::atomic<size_t>), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+      return absl::ResourceExhaustedError("no memory to share with the workers");
+    next_file_ = new (shared) std::atomic<size_t>(0);
+    const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 16);
+    for (size_t i = 0; i < std::min(workers, files_.size()); ++i) TENON_RETURN_IF_ERROR(Fork({}));
+    while (!children_.empty()) TENON_RETURN_IF_ERROR(Step());
+    munmap(shared, sizeof(std::atomic<size_t>));
+    std::sort(records_.begin(), records_.end(), [](const CaseRecord& a, const CaseRecord& b) {
+      return std::pair(a.file, a.index) < std::pair(b.file, b.index);
+    });
+    return std::move(records_);
+  }
+
+  ~Parent() {
+    for (const auto& child : children_) {
+      kill(child->pid, SIGKILL);
+      waitpid(child->pid, nullptr, 0);
+      close(child->fd);
+    }
+  }
+
+ private:
+  absl::Status Fork(StartAt start) {
+    int ends[2];
+    if (pipe(ends) != 0)
+      return absl::ResourceExhaustedError(absl::StrCat("pipe: ", std::strerror(errno)));
+    fflush(nullptr);
+    const pid_t pid = fork();
+    if (pid < 0) return absl::ResourceExhaustedError(absl::StrCat("fork: ", std::strerror(errno)));
+    if (pid == 0) {
+      close(ends[0]);
+      _exit(Worker(files_, options_, *next_file_, ends[1]).Run(start));
+    }
+    close(ends[1]);
+    auto child = std::make_unique<Child>();
+    child->pid = pid;
+    child->fd = ends[0];
+    children_.push_back(std::move(child));
+    return absl::OkStatus();
+  }
+
+  absl::Status Step() {
+    std::vector<pollfd> fds;
+    for (const auto& child : children_) fds.push_back({child->fd, POLLIN, 0});
+    poll(fds.data(), fds.size(), 200);
+    for (size_t i = fds.size(); i-- > 0;) {
+      if (fds[i].revents != 0) TENON_RETURN_IF_ERROR(ReadFrom(i));
+    }
+    for (const auto& child : children_) KillIfLate(*child);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadFrom(size_t i) {
+    Child& child = *children_[i];
+    char buffer[1 << 16];
+    const ssize_t n = read(child.fd, buffer, sizeof(buffer));
+    if (n > 0) child.reader.Append(buffer, static_cast<size_t>(n));
+    while (const std::optional<Message> message = child.reader.Next())
+      TENON_RETURN_IF_ERROR(Handle(child, *message));
+    return n > 0 ? absl::OkStatus() : Ended(i);
+  }
+
+  absl::Status Handle(Child& child, const Message& m) {
+    const std::string_view kind = m[0];
+    if (kind == kNoHost) {
+      return WithExit(static_cast<Exit>(std::stoi(m[1])),
+                      absl::Status(static_cast<absl::StatusCode>(std::stoi(m[2])), m[3]));
+    }
+    child.since = Clock::now();
+    child.file = std::stoul(m[1]);
+    if (kind == kFileBegins) {
+      child.next_index = 0;
+    } else if (kind == kCaseBegins) {
+      child.running = CaseRecord{child.file, std::stoul(m[2]), m[3], {}};
+      child.next_index = child.running->index + 1;
+    } else if (kind == kCaseEnded) {
+      records_.push_back(
+          {child.file, std::stoul(m[2]), m[3], {static_cast<CaseStatus>(m[4][0]), m[5]}});
+      child.running.reset();
+    } else if (kind == kFileEnded) {
+      child.file = SIZE_MAX;
+      done_(++finished_);
+    }
+    return absl::OkStatus();
+  }
+
+  // A worker that ended in the middle of a file crashed: blame the case, go on behind it.
+  absl::Status Ended(size_t i) {
+    const std::unique_ptr<Child> child = std::move(children_[i]);
+    children_.erase(children_.begin() + static_cast<ptrdiff_t>(i));
+    close(child->fd);
+    int status = 0;
+    waitpid(child->pid, &status, 0);
+    if (child->file == SIZE_MAX) return absl::OkStatus();
+    CaseRecord record = child->running.value_or(CaseRecord{child->file, child->next_index, "", {}});
+    record.result = {CaseStatus::kCrashed, HowItDied(*child, status)};
+    records_.push_back(record);
+    if (child->running) return Fork({child->file, child->next_index});
+    done_(++finished_);
+    return Fork({});
+  }
+
+  std::string HowItDied(const Child& child, int status) const {
+    if (child.timed_out) return absl::StrCat("not done after ", timeout_s_, " s (--timeout)");
+    if (WIFSIGNALED(status)) return absl::StrCat("killed by SIG", sigabbrev_np(WTERMSIG(status)));
+    const int code = WEXITSTATUS(status);
+    return code == static_cast<int>(Exit::kPluginFault)
+               ? "a plug-in's fault, see the line on stderr"
+               : absl::StrCat("the process left with code ", code);
+  }
+
+  void KillIfLate(Child& child) {
+    const double waited = std::chrono::duration<double>(Clock::now() - child.since).count();
+    if (child.file == SIZE_MAX || waited < timeout_s_ || child.timed_out) return;
+    child.timed_out = true;
+    kill(child.pid, SIGKILL);
+  }
+
+  const std::vector<std::string>& files_;
+  const Options& options_;
+  const std::function<void(size_t)>& done_;
+  const double timeout_s_;
+  std::atomic<size_t>* next_file_ = nullptr;
+  std::vector<std::unique_ptr<Child>> children_;
+  std::vector<CaseRecord> records_;
+  size_t finished_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<CaseRecord>> RunInWorkers(const std::vector<std::string>& files,
+                                                     const Options& options,
+                                                     const std::function<void(size_t)>& done) {
+  return Parent(files, options, done).Run();
+}
+
+}  // namespace tenon::cli

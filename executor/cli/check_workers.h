@@ -1,0 +1,29 @@
+// Runs the cases of many files in child processes, so that one that dies takes only its own case
+// with it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/cli/check_run.h"
+#include "executor/cli/options.h"
+
+namespace tenon::cli {
+
+struct CaseRecord {
+  size_t file = 0;   // index into the files
+  size_t index = 0;  // of the case in its file
+  std::string name;  // empty: the file as a whole, which could not be read
+  CaseResult result;
+};
+
+// Forks workers, which open the host by themselves; the caller must have no thread yet. `done` is
+// told after each file how many are finished. Records come in order of file and case. An error of a
+// worker's start (a plug-in that does not load) is the error of all.
+absl::StatusOr<std::vector<CaseRecord>> RunInWorkers(
+    const std::vector<std::string>& files, const Options& options,
+    const std::function<void(size_t finished)>& done);
+
+}  // namespace tenon::cli

@@ -1,0 +1,195 @@
+// graph_run check: self-checking graphs.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "executor/cli/check_workers.h"
+#include "executor/cli/exit_code.h"
+#include "executor/cli/invocation.h"
+#include "graph/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsCheckFile(const std::string& name) {
+  return absl::EndsWith(name, ".pbtxt") || absl::EndsWith(name, ".pbtxt.xz") ||
+         absl::EndsWith(name, ".pbtxt.gz");
+}
+
+// A file is named after its op: "Relu.pbtxt.xz".
+std::string OpOf(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  return name.substr(0, name.find('.'));
+}
+
+bool Wanted(const std::string& path, const Options& options) {
+  const auto has = [&](const std::vector<std::string>& ops) {
+    return std::find(ops.begin(), ops.end(), OpOf(path)) != ops.end();
+  };
+  return (options.only_ops.empty() || has(options.only_ops)) && !has(options.skipped_ops);
+}
+
+absl::StatusOr<std::vector<std::string>> FilesToCheck(const Options& options) {
+  std::vector<std::string> files;
+  for (const std::string& path : options.paths) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      std::vector<std::string> found;
+      for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+        if (IsCheckFile(entry.path().filename().string())) found.push_back(entry.path().string());
+      }
+      std::sort(found.begin(), found.end());
+      files.insert(files.end(), found.begin(), found.end());
+    } else if (fs::exists(path, error)) {
+      files.push_back(path);
+    } else {
+      return WithExit(Exit::kInvalidInput,
+                      absl::NotFoundError(absl::StrCat(path, ": no such file or folder")));
+    }
+  }
+  std::erase_if(files, [&](const std::string& path) { return !Wanted(path, options); });
+  if (files.empty())
+    return UsageError(absl::StrCat("no self-checking graph (*.pbtxt) in ",
+                                   absl::StrJoin(options.paths, " "),
+                                   options.only_ops.empty() ? "" : " for --ops"));
+  return files;
+}
+
+struct Counts {
+  int64_t passed = 0, failed = 0, unimplemented = 0, crashed = 0;
+
+  void Add(CaseStatus status) {
+    switch (status) {
+      case CaseStatus::kPassed:
+        ++passed;
+        break;
+      case CaseStatus::kFailed:
+        ++failed;
+        break;
+      case CaseStatus::kUnimplemented:
+        ++unimplemented;
+        break;
+      case CaseStatus::kCrashed:
+        ++crashed;
+        break;
+    }
+  }
+  int64_t total() const { return passed + failed + unimplemented + crashed; }
+};
+
+// A bar on a terminal, for work that takes longer than a second.
+class Progress {
+ public:
+  Progress(size_t total, bool wanted)
+      : total_(total), shown_(wanted && isatty(STDERR_FILENO) == 1) {}
+  ~Progress() {
+    if (drawn_) fprintf(stderr, "\r\033[K");
+  }
+  void Update(size_t finished) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!shown_ || now - start_ < std::chrono::seconds(1) ||
+        now - last_ < std::chrono::milliseconds(100))
+      return;
+    constexpr size_t kWidth = 40;
+    const size_t filled = kWidth * finished / total_;
+    fprintf(stderr, "\r[%s%s] %zu of %zu files", std::string(filled, '#').c_str(),
+            std::string(kWidth - filled, ' ').c_str(), finished, total_);
+    last_ = now;
+    drawn_ = true;
+  }
+
+ private:
+  size_t total_;
+  bool shown_, drawn_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_;
+};
+
+Json CaseJson(const CaseRecord& record, const std::string& path) {
+  Json json = Json::Object();
+  json.Set("file", path)
+      .Set("case", record.name)
+      .Set("op", OpOf(path))
+      .Set("status", CaseStatusName(record.result.status))
+      .Set("detail", record.result.detail);
+  return json;
+}
+
+std::string Number(int64_t n) { return n == 0 ? "-" : absl::StrCat(n); }
+
+// A row for each op that has something to say, a line for those without any kernel.
+std::string CheckText(const std::map<std::string, Counts>& ops, const Counts& all, bool verbose,
+                      const Style& style) {
+  Table table({"op", ">cases", ">passed", ">failed", ">unimplemented", ">crashed"});
+  std::vector<std::string> missing;
+  int64_t complete = 0;
+  for (const auto& [op, c] : ops) {
+    if (c.passed == c.total()) ++complete;
+    if (c.unimplemented == c.total()) missing.push_back(op);
+    if (!verbose && (c.passed == c.total() || c.unimplemented == c.total())) continue;
+    table.Row({op, Number(c.total()), Number(c.passed),
+               c.failed > 0 ? style.Red(Number(c.failed)) : "-", Number(c.unimplemented),
+               c.crashed > 0 ? style.Red(Number(c.crashed)) : "-"});
+  }
+  std::string text = table.empty() ? "" : table.Text(style) + "\n";
+  if (!missing.empty() && !verbose)
+    absl::StrAppend(&text, style.Dim("not implemented: "), absl::StrJoin(missing, " "), "\n\n");
+  const bool bad = all.failed + all.crashed > 0;
+  absl::StrAppend(
+      &text, Plural(static_cast<int64_t>(ops.size()), "op"), " (", complete, " complete), ",
+      Plural(all.total(), "case"), ": ",
+      bad ? absl::StrCat(all.passed, " passed") : style.Green(absl::StrCat(all.passed, " passed")),
+      ", ", bad ? style.Red(absl::StrCat(all.failed, " failed")) : "0 failed", ", ",
+      all.unimplemented, " unimplemented, ", all.crashed, " crashed\n");
+  return text;
+}
+
+}  // namespace
+
+absl::Status CheckCommand(Invocation& invocation) {
+  const Options& options = invocation.options;
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesToCheck(options));
+  std::vector<CaseRecord> records;
+  {
+    Progress progress(files.size(), !options.quiet);
+    TENON_ASSIGN_OR_RETURN(
+        records, RunInWorkers(files, options, [&](size_t finished) { progress.Update(finished); }));
+  }
+  Counts all;
+  std::map<std::string, Counts> ops;
+  Json cases = Json::Array();
+  for (const CaseRecord& record : records) {
+    const std::string& path = files[record.file];
+    const CaseStatus status = record.result.status;
+    all.Add(status);
+    ops[OpOf(path)].Add(status);
+    if (status == CaseStatus::kFailed || status == CaseStatus::kCrashed) {
+      PrintErrorLine(absl::StrCat(path, record.name.empty() ? "" : ": ", record.name, ": ",
+                                  CaseStatusName(status), ": ", record.result.detail));
+    }
+    if (invocation.json()) cases.Push(CaseJson(record, path));
+  }
+  Json summary = Json::Object();
+  summary.Set("ops", ops.size())
+      .Set("cases", all.total())
+      .Set("passed", all.passed)
+      .Set("failed", all.failed)
+      .Set("unimplemented", all.unimplemented)
+      .Set("crashed", all.crashed);
+  invocation.doc.Set("cases", std::move(cases)).Set("summary", std::move(summary));
+  if (!invocation.json()) invocation.text = CheckText(ops, all, options.verbose, invocation.style);
+  if (all.failed + all.crashed == 0) return absl::OkStatus();
+  return AlreadyPrinted(WithExit(
+      Exit::kMismatch,
+      absl::FailedPreconditionError(absl::StrCat(all.failed, " failed, ", all.crashed,
+                                                 " crashed of ", Plural(all.total(), "case")))));
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,116 @@
+// graph_run devices: devices, plug-ins, and with --kernels the op table.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/exit_code.h"
+#include "executor/cli/host.h"
+#include "executor/cli/invocation.h"
+#include "executor/cli/kernel_table.h"
+#include "graph/status_macros.h"
+#include "plugin/kernel_registry.h"
+
+namespace tenon::cli {
+namespace {
+
+int64_t KernelCount(std::string_view device_type) {
+  int64_t count = 0;
+  for (const auto& kernel : KernelRegistry::Global().List()) {
+    if (kernel->device_type == device_type || kernel->device_type == "DEFAULT") ++count;
+  }
+  return count;
+}
+
+Json DeviceJson(const Device& device) {
+  Json json = Json::Object();
+  json.Set("name", device.physical_name())
+      .Set("type", device.type())
+      .Set("ordinal", device.ordinal())
+      .Set("plugin", device.plugin())
+      .Set("priority", device.priority())
+      .Set("memory_bytes", device.memory_bytes())
+      .Set("kernels", KernelCount(device.type()));
+  return json;
+}
+
+Json PluginJson(const PluginInfo& plugin) {
+  Json status = Json::Object();
+  status.Set("code", absl::StatusCodeToString(plugin.status.code()))
+      .Set("message", plugin.status.message());
+  Json json = Json::Object();
+  json.Set("path", plugin.path)
+      .Set("status", std::move(status))
+      .Set("entry_points", Json::ArrayOf(plugin.entry_points))
+      .Set("device_type", plugin.device_type)
+      .Set("ops", Json::ArrayOf(plugin.ops))
+      .Set("kernels", plugin.kernels)
+      .Set("pass", plugin.pass)
+      .Set("profiler", plugin.profiler)
+      .Set("warnings", Json::ArrayOf(plugin.warnings));
+  return json;
+}
+
+void AddJson(const Host& host, Json& doc) {
+  Json devices = Json::Array(), plugins = Json::Array();
+  for (const Device* device : host.devices()) devices.Push(DeviceJson(*device));
+  for (const PluginInfo& plugin : Plugins()) plugins.Push(PluginJson(plugin));
+  doc.Set("devices", std::move(devices)).Set("plugins", std::move(plugins));
+}
+
+std::string DevicesText(const Host& host, const Style& style) {
+  Table table({"device", ">priority", ">memory", ">kernels", "from"});
+  for (const Device* device : host.devices()) {
+    table.Row({style.Bold(device->physical_name()), absl::StrCat(device->priority()),
+               device->memory_bytes() == 0 ? "-" : Bytes(device->memory_bytes()),
+               absl::StrCat(KernelCount(device->type())),
+               device->plugin().empty() ? "built in" : std::string(device->plugin())});
+  }
+  return table.Text(style);
+}
+
+std::string PluginText(const PluginInfo& plugin, const Style& style) {
+  std::string text = absl::StrCat("\n", style.Bold(plugin.path), "\n");
+  if (!plugin.status.ok())
+    return absl::StrCat(text, "  ", style.Red("failed"), ": ", OneLine(plugin.status.message()),
+                        "\n");
+  absl::StrAppend(&text, "  entry points  ", absl::StrJoin(plugin.entry_points, ", "), "\n");
+  if (!plugin.device_type.empty()) {
+    absl::StrAppend(&text, "  device type   ", plugin.device_type, " (",
+                    Plural(plugin.device_count, "device"), ")\n");
+  }
+  absl::StrAppend(&text, "  brings        ", Plural(plugin.kernels, "kernel"),
+                  plugin.ops.empty() ? "" : absl::StrCat(", ops ", absl::StrJoin(plugin.ops, ", ")),
+                  plugin.pass ? ", a graph pass" : "", plugin.profiler ? ", a profiler" : "", "\n");
+  for (const std::string& warning : plugin.warnings)
+    absl::StrAppend(&text, "  ", style.Yellow("note"), "          ", warning, "\n");
+  return text;
+}
+
+}  // namespace
+
+absl::Status DevicesCommand(Invocation& invocation) {
+  absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(invocation.options);
+  if (!host.ok()) {
+    // The plug-ins' own state tells more than the first error.
+    Json plugins = Json::Array();
+    for (const PluginInfo& plugin : Plugins()) plugins.Push(PluginJson(plugin));
+    invocation.doc.Set("devices", Json::Array()).Set("plugins", std::move(plugins));
+    return host.status();
+  }
+  const std::vector<KernelRow> kernels =
+      invocation.options.kernels ? KernelRows() : std::vector<KernelRow>();
+  if (invocation.json()) {
+    AddJson(**host, invocation.doc);
+    if (invocation.options.kernels) invocation.doc.Set("kernels", KernelsJson(kernels));
+    return absl::OkStatus();
+  }
+  invocation.text = DevicesText(**host, invocation.style);
+  for (const PluginInfo& plugin : Plugins())
+    invocation.text += PluginText(plugin, invocation.style);
+  if (invocation.options.kernels)
+    absl::StrAppend(&invocation.text, "\n", KernelsText(kernels, invocation.style));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,72 @@
+// graph_run opt: optimize for the fetches, write the result.
+#include "absl/strings/str_cat.h"
+#include "executor/cli/feeds.h"
+#include "executor/cli/model.h"
+#include "executor/cli/pass_report.h"
+#include "executor/cli/workbench.h"
+#include "graph/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+std::string_view ExactnessName(Exactness exactness) {
+  switch (exactness) {
+    case Exactness::kExact:
+      return "same bits";
+    case Exactness::kToleranced:
+      return "within tolerance";
+    case Exactness::kFastMath:
+      return "fast math";
+  }
+  return "";
+}
+
+void ListPasses(Invocation& invocation) {
+  Table table({"pass", "numbers", "what it does"});
+  Json list = Json::Array();
+  for (const PassEntry& pass : PassOrder()) {
+    table.Row({invocation.style.Bold(pass.name), std::string(ExactnessName(pass.exactness)),
+               std::string(pass.what)});
+    Json json = Json::Object();
+    json.Set("name", pass.name)
+        .Set("what", pass.what)
+        .Set("exactness", ExactnessName(pass.exactness));
+    list.Push(std::move(json));
+  }
+  invocation.doc.Set("available_passes", std::move(list));
+  invocation.text = absl::StrCat(
+      table.Text(invocation.style),
+      "\nThe graph pass of a plug-in runs after these, if a node is placed on its device.\n");
+}
+
+}  // namespace
+
+absl::Status OptCommand(Invocation& invocation) {
+  const Options& options = invocation.options;
+  if (options.list_passes) {
+    ListPasses(invocation);
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(options));
+  const Graph& graph = bench.graph();
+  TENON_ASSIGN_OR_RETURN(const std::vector<NamedSink> outputs, RequestedOutputs(graph, options));
+  std::vector<std::string> feeds, fetches;
+  for (const NodeId n : Placeholders(graph)) feeds.emplace_back(graph.name(n));
+  for (const NamedSink& output : outputs) fetches.push_back(output.name);
+  TENON_ASSIGN_OR_RETURN(const Executable* executable,
+                         PrepareExecutable(bench, options, feeds, fetches));
+  const PipelineReport& report = OptimizerReport(*executable);
+  invocation.doc.Set("passes", PassesJson(report))
+      .Set("nodes_before", graph.num_nodes())
+      .Set("nodes_after", OptimizedGraph(*executable).num_nodes());
+  invocation.text = absl::StrCat(options.paths.front(), ": ", Plural(graph.num_nodes(), "node"),
+                                 " -> ", OptimizedGraph(*executable).num_nodes(), " in ",
+                                 Millis(TimesReport(*executable).optimize), "\n");
+  if (!options.save_optimized.empty())
+    absl::StrAppend(&invocation.text, "written to ", options.save_optimized, "\n");
+  if (options.time_passes || options.verbose)
+    absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,188 @@
+// graph_run show: what a graph takes, answers and is made of.
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "executor/cli/flops.h"
+#include "executor/cli/host.h"
+#include "executor/cli/invocation.h"
+#include "executor/cli/model.h"
+#include "executor/cli/tensor_text.h"
+#include "graph/status_macros.h"
+#include "graph/tensor_proto.h"
+
+namespace tenon::cli {
+namespace {
+
+struct NamedType {
+  std::string name;
+  DataType dtype;
+  PartialShape shape;
+};
+
+struct Summary {
+  std::vector<NamedType> inputs, outputs;
+  std::map<std::string, int64_t> ops;
+  std::map<std::string, int64_t> devices;  // requested; "" for nodes that ask for nothing
+  int64_t const_bytes = 0;
+  FlopEstimate cost;
+};
+
+int64_t ConstBytes(const Graph& graph, NodeId n) {
+  if (graph.op_name(n) != "Const") return 0;
+  const AttrValue* value = graph.attr(n, "value");
+  if (value == nullptr) return 0;
+  const auto wire = value->AsTensorWire();
+  if (!wire.ok()) return 0;
+  const auto header = TensorHeaderFromWire(*wire);
+  if (!header.ok()) return 0;
+  return header->shape.num_elements() * static_cast<int64_t>(DataTypeSize(header->dtype));
+}
+
+absl::StatusOr<Summary> Summarize(const Graph& graph) {
+  Summary summary;
+  TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    ++summary.ops[std::string(graph.op_name(n))];
+    ++summary.devices[std::string(graph.device(n))];
+    summary.const_bytes += ConstBytes(graph, n);
+  }
+  for (const NodeId n : Placeholders(graph)) {
+    const SpecHint declared = DeclaredInput(graph, n);
+    summary.inputs.push_back({std::string(graph.name(n)), declared.dtype, shapes.shape({n, 0})});
+  }
+  for (const std::string& name : GraphOutputs(graph)) {
+    TENON_ASSIGN_OR_RETURN(const Output output, graph.ParseOutput(name));
+    summary.outputs.push_back({name, graph.output_type(output), shapes.shape(output)});
+  }
+  summary.cost = EstimateFlops(graph, shapes);
+  return summary;
+}
+
+Json TypesJson(const std::vector<NamedType>& tensors) {
+  Json array = Json::Array();
+  for (const NamedType& t : tensors) {
+    Json json = Json::Object();
+    json.Set("name", t.name).Set("dtype", DataTypeShortName(t.dtype));
+    // null: unknown rank; -1: unknown dimension
+    json.Set("shape", t.shape.known_rank() ? Json::ArrayOf(t.shape.dims()) : Json());
+    array.Push(std::move(json));
+  }
+  return array;
+}
+
+Json CountsJson(const std::map<std::string, int64_t>& counts) {
+  Json json = Json::Object();
+  for (const auto& [name, count] : counts) json.Set(name, count);
+  return json;
+}
+
+std::string Quoted(const std::string& word) {
+  return word.find_first_of(" '\"()[]*?&;<>|$`\\#~") == std::string::npos
+             ? word
+             : absl::StrCat("'", word, "'");
+}
+
+// " --input 'x=1x20xf32=random(seed=1)'" for each input.
+std::string InputFlags(const Summary& summary) {
+  std::string flags;
+  for (const NamedType& t : summary.inputs) {
+    absl::StrAppend(&flags, " --input ",
+                    Quoted(absl::StrCat(t.name, "=", SuggestSpec({t.dtype, t.shape}))));
+  }
+  return flags;
+}
+
+std::string TensorLines(std::string_view title, const std::vector<NamedType>& tensors,
+                        const Style& style) {
+  constexpr size_t kShown = 24;
+  std::string text = absl::StrCat(style.Dim(title), tensors.empty() ? "none\n" : "");
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (i > 0) absl::StrAppend(&text, std::string(title.size(), ' '));
+    if (i == kShown) return absl::StrCat(text, "and ", tensors.size() - kShown, " more\n");
+    absl::StrAppend(&text, style.Bold(tensors[i].name), "  ",
+                    TypeText(tensors[i].dtype, tensors[i].shape), "\n");
+  }
+  return text;
+}
+
+std::string OpsText(const Summary& summary, const Style& style) {
+  std::vector<std::pair<std::string, int64_t>> ops(summary.ops.begin(), summary.ops.end());
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text, line;
+  for (const auto& [op, count] : ops) {
+    const std::string item = absl::StrCat(op, " ", count);
+    if (line.size() + item.size() > 84) {
+      absl::StrAppend(&text, text.empty() ? "" : "           ", line, "\n");
+      line.clear();
+    }
+    absl::StrAppend(&line, line.empty() ? "" : "  ", item);
+  }
+  return absl::StrCat(style.Dim("ops        "), text, text.empty() ? "" : "           ", line,
+                      "\n");
+}
+
+std::string CostText(const FlopEstimate& cost) {
+  return absl::StrCat(
+      Count(cost.flops), cost.flops >= 1000 ? "FLOP" : " FLOP", " a run",
+      cost.assumed ? ", unknown dimensions taken as 1" : "",
+      cost.unknown_nodes > 0
+          ? absl::StrCat(", ", Plural(cost.unknown_nodes, "node"), " of unknown cost")
+          : "");
+}
+
+std::string SummaryText(const Graph& graph, const Summary& summary, const Options& options,
+                        const Style& style) {
+  const std::string path = Quoted(options.paths.front());
+  std::string text =
+      absl::StrCat(style.Bold(options.paths.front()), "  ", Plural(graph.num_nodes(), "node"), ", ",
+                   Plural(static_cast<int64_t>(graph.functions().size()), "function"),
+                   ", producer ", graph.producer(), "\n\n");
+  absl::StrAppend(&text, TensorLines("inputs     ", summary.inputs, style),
+                  TensorLines("outputs    ", summary.outputs, style), OpsText(summary, style));
+  absl::StrAppend(&text, style.Dim("constants  "), Bytes(summary.const_bytes), "\n");
+  absl::StrAppend(&text, style.Dim("cost       "), CostText(summary.cost), "\n");
+  for (const auto& [device, count] : summary.devices) {
+    if (!device.empty())
+      absl::StrAppend(&text, style.Dim("device     "), device, "  ", Plural(count, "node"), "\n");
+  }
+  const std::string flags = InputFlags(summary);
+  absl::StrAppend(&text, "\n", style.Dim("run it     "), "graph_run run ", path, flags, "\n",
+                  style.Dim("time it    "), "graph_run bench ", path, flags, "\n");
+  return text;
+}
+
+}  // namespace
+
+absl::Status ShowCommand(Invocation& invocation) {
+  const Options& options = invocation.options;
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(options));
+  TENON_ASSIGN_OR_RETURN(const Model model, LoadModel(options));
+  TENON_ASSIGN_OR_RETURN(const Summary summary, Summarize(model.graph));
+  if (!invocation.json()) {
+    invocation.text = SummaryText(model.graph, summary, options, invocation.style);
+    return absl::OkStatus();
+  }
+  const std::string flags = InputFlags(summary);
+  Json commands = Json::Array();
+  for (const std::string_view command : {"run", "bench"}) {
+    commands.Push(absl::StrCat("graph_run ", command, " ", Quoted(options.paths.front()), flags));
+  }
+  invocation.doc.Set("inputs", TypesJson(summary.inputs))
+      .Set("outputs", TypesJson(summary.outputs))
+      .Set("ops", CountsJson(summary.ops))
+      .Set("nodes", model.graph.num_nodes())
+      .Set("functions", model.graph.functions().size())
+      .Set("const_bytes", summary.const_bytes)
+      .Set("flops", summary.cost.flops)
+      .Set("flops_assumed", summary.cost.assumed)
+      .Set("devices", CountsJson(summary.devices))
+      .Set("producer", model.graph.producer())
+      .Set("commands", std::move(commands));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,109 @@
+#include "executor/cli/command_table.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "graph/version.h"
+#include "graph/versions.h"
+#include "tensorflow/c/experimental/grappler/grappler.h"
+#include "tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h"
+#include "tensorflow/c/experimental/stream_executor/stream_executor.h"
+
+namespace tenon::cli {
+
+const std::vector<CommandInfo>& Commands() {
+  static const auto& table = *new std::vector<CommandInfo>{
+      {Command::kRun, "run", "MODEL",
+       "Import, optimize, place, plan and run a graph once; print, save or compare what it "
+       "answers.",
+       "  graph_run run tests/golden/models/mlp/graph.pbtxt --input 'x=4x20xf32=random(seed=1)'\n"
+       "  graph_run run tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones --output "
+       "out=@/tmp/out.npy --json"},
+      {Command::kBench, "bench", "MODEL",
+       "Warm up, time many runs, print statistics with a confidence interval.",
+       "  graph_run bench tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones --runs 1000\n"
+       "  graph_run bench tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones --seconds 1 "
+       "--threads 1 --json"},
+      {Command::kShow, "show", "MODEL",
+       "Inputs, outputs, ops, constants, cost, and command lines to go on with.",
+       "  graph_run show tests/golden/models/mlp/graph.pbtxt\n"
+       "  graph_run show tests/golden/models/mlp/graph.pbtxt --json"},
+      {Command::kLint, "lint", "MODEL",
+       "Every defect of a graph with its place in the file; exit 4 if there is any.",
+       "  graph_run lint tests/golden/models/mlp/graph.pbtxt\n"
+       "  graph_run lint - < tests/golden/models/mlp/graph.pbtxt"},
+      {Command::kOpt, "opt", "MODEL", "Optimize a graph for its fetches and write it.",
+       "  graph_run opt tests/golden/models/mlp/graph.pbtxt -o /tmp/mlp.pbtxt --time-passes\n"
+       "  graph_run opt --list-passes"},
+      {Command::kExplain, "explain", "MODEL",
+       "Where each node goes, why, why not elsewhere, and which copies that causes.",
+       "  graph_run explain tests/golden/models/mlp/graph.pbtxt\n"
+       "  graph_run explain tests/golden/models/mlp/graph.pbtxt --opt-level 0 --json"},
+      {Command::kDevices, "devices", "",
+       "Devices, the plug-ins they come from, and what they can run.",
+       "  graph_run devices\n"
+       "  graph_run devices --kernels"},
+      {Command::kCheck, "check", "PATH...",
+       "Run self-checking graphs; a table of passed, failed, unimplemented and crashed cases per "
+       "op.",
+       "  graph_run check tests/golden/ops\n"
+       "  graph_run check tests/golden/ops --ops Relu,MatMul --json"},
+  };
+  return table;
+}
+
+const CommandInfo* FindCommand(std::string_view name) {
+  for (const CommandInfo& info : Commands()) {
+    if (info.name == name) return &info;
+  }
+  return nullptr;
+}
+
+std::string_view NameOf(Command command) {
+  for (const CommandInfo& info : Commands()) {
+    if (info.command == command) return info.name;
+  }
+  return {};
+}
+
+std::string ProgramHelp() {
+  std::string text =
+      "graph_run: TensorFlow-style graphs and plug-ins, without TensorFlow.\n\n"
+      "usage: graph_run COMMAND ARGUMENTS [FLAGS]\n"
+      "       graph_run MODEL [FLAGS]             the same as graph_run run\n\nCommands:\n";
+  for (const CommandInfo& info : Commands()) {
+    absl::StrAppendFormat(&text, "  %-8s %-8s %s\n", info.name, info.arguments, info.what);
+  }
+  absl::StrAppend(
+      &text,
+      "\nEach command has its own --help. --version prints the versions of all interfaces.\n"
+      "Exit codes: 0 ok, 1 run failed, 2 usage, 3 mismatch, 4 invalid graph or input file, 5 "
+      "plug-in fault, 6 time-out.\n\n"
+      "Examples:\n"
+      "  graph_run show tests/golden/models/mlp/graph.pbtxt\n"
+      "  graph_run tests/golden/models/mlp/graph.pbtxt --input 'x=4x20xf32=random(seed=1)'\n");
+  return text;
+}
+
+void AddVersions(Json& doc) {
+  const auto dotted = [](int major, int minor, int patch) {
+    return absl::StrFormat("%d.%d.%d", major, minor, patch);
+  };
+  doc.Set("tensorflow", "2.21.0")
+      .Set("graph_def", kGraphDefVersion)
+      .Set("stream_executor", dotted(SE_MAJOR, SE_MINOR, SE_PATCH))
+      .Set("graph_optimizer", dotted(GO_MAJOR, GO_MINOR, GO_PATCH))
+      .Set("profiler", dotted(TP_MAJOR, TP_MINOR, TP_PATCH));
+}
+
+std::string VersionText() {
+  return absl::StrFormat(
+      "graph_run %s\n"
+      "TensorFlow C API 2.21.0, GraphDef %d\n"
+      "StreamExecutor C API %d.%d.%d\n"
+      "Graph optimizer C API %d.%d.%d\n"
+      "Profiler C API %d.%d.%d\n",
+      Version(), kGraphDefVersion, SE_MAJOR, SE_MINOR, SE_PATCH, GO_MAJOR, GO_MINOR, GO_PATCH,
+      TP_MAJOR, TP_MINOR, TP_PATCH);
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,71 @@
+#include "executor/cli/fault_line.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/guard.h"
+#include "graph/version.h"
+
+namespace tenon::cli {
+namespace {
+
+char document_head[256];
+std::atomic<bool> document_due{false};
+
+void WriteAll(int fd, const char* data, size_t size) {
+  while (size > 0) {
+    const ssize_t written = write(fd, data, size);
+    if (written <= 0) return;
+    data += written;
+    size -= static_cast<size_t>(written);
+  }
+}
+
+// Control characters never occur in paths and node names worth printing: they become blanks.
+void WriteJsonString(const char* text, size_t size) {
+  char out[2 * 2048];
+  size_t n = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const char c = static_cast<unsigned char>(text[i]) < 0x20 ? ' ' : text[i];
+    if (c == '"' || c == '\\') out[n++] = '\\';
+    out[n++] = c;
+  }
+  WriteAll(STDOUT_FILENO, out, n);
+}
+
+void WriteText(int fd, const char* text) { WriteAll(fd, text, std::strlen(text)); }
+
+}  // namespace
+
+FaultLine& FaultLine::Add(const char* text) {
+  for (; *text != '\0' && size_ < sizeof(text_); ++text)
+    text_[size_++] = *text == '\n' ? ' ' : *text;
+  return *this;
+}
+
+void FaultLine::Write(const char* code) {
+  WriteText(STDERR_FILENO, "graph_run: ");
+  WriteAll(STDERR_FILENO, text_, size_);
+  WriteText(STDERR_FILENO, "\n");
+  if (!document_due.exchange(false)) return;
+  WriteText(STDOUT_FILENO, document_head);
+  WriteText(STDOUT_FILENO, code);
+  WriteText(STDOUT_FILENO, "\",\"message\":\"");
+  WriteJsonString(text_, size_);
+  WriteText(STDOUT_FILENO, "\"}}\n");
+}
+
+void PrepareFaultDocument(std::string_view command, bool json) {
+  const std::string head =
+      absl::StrCat("{\"schema\":\"graph_run/1\",\"command\":\"", command, "\",\"version\":\"",
+                   Version(), "\",\"status\":{\"code\":\"");
+  std::strncpy(document_head, head.c_str(), sizeof(document_head) - 1);
+  document_due.store(json);
+}
+
+void DocumentWritten() { document_due.store(false); }
+
+}  // namespace tenon::cli

@@ -1,0 +1,25 @@
+// The last words of a process that cannot go on: built without memory allocation, so that a signal
+// handler may write them.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace tenon::cli {
+
+// One line on stderr, "graph_run: …", and the JSON document where one is due. Async-signal-safe.
+class FaultLine {
+ public:
+  FaultLine& Add(const char* text);
+  // `code` is the status's name in the document.
+  void Write(const char* code);
+
+ private:
+  char text_[2048];
+  size_t size_ = 0;
+};
+
+// What the document of this command starts with. Before any fault.
+void PrepareFaultDocument(std::string_view command, bool json);
+
+}  // namespace tenon::cli

@@ -1,0 +1,172 @@
+#include "executor/cli/feeds.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "executor/cli/array_file.h"
+#include "executor/cli/exit_code.h"
+#include "executor/cli/model.h"
+#include "executor/cli/spec.h"
+#include "executor/cli/tensor_text.h"
+#include "graph/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+// "node" or "node:port" of a data output.
+absl::StatusOr<Output> ResolveOutput(const Graph& graph, std::string_view flag,
+                                     std::string_view name) {
+  absl::StatusOr<Output> output = graph.ParseOutput(name);
+  if (!output.ok())
+    return UsageError(absl::StrCat(flag, " '", name, "': ", output.status().message()));
+  const int count = graph.num_outputs(output->node);
+  if (!output->is_control() && output->port < count) return output;
+  if (flag == "--output" && count == 0) return output;  // fetched to be run
+  return UsageError(absl::StrCat(flag, " '", name, "': node '", graph.name(output->node), "' (",
+                                 graph.op_name(output->node), ") has ", count,
+                                 count == 1 ? " output" : " outputs"));
+}
+
+SpecHint HintFor(const Graph& graph, Output output) {
+  if (IsPlaceholder(graph, output.node) || graph.op_name(output.node) == "PlaceholderWithDefault")
+    return DeclaredInput(graph, output.node);
+  SpecHint hint;
+  hint.dtype = BaseType(graph.output_type(output));
+  return hint;
+}
+
+// The same status with what it is about in front.
+absl::Status Prefixed(std::string_view flag, std::string_view name, const absl::Status& status) {
+  return WithExit(ExitOf(status), absl::Status(status.code(), absl::StrCat(flag, " ", name, ": ",
+                                                                           status.message())));
+}
+
+absl::Status CheckFits(const Graph& graph, std::string_view name, Output output,
+                       const Tensor& value, bool from_file) {
+  const SpecHint hint = HintFor(graph, output);
+  const bool dtype_fits = hint.dtype == DataType::kInvalid || BaseType(hint.dtype) == value.dtype();
+  // Graphs from before version 24 write [] for a shape that is not known.
+  const bool shape_known =
+      !(hint.shape.known_rank() && hint.shape.rank() == 0 && graph.producer() < 24);
+  if (dtype_fits && (!shape_known || hint.shape.CompatibleWith(value.shape())))
+    return absl::OkStatus();
+  return WithExit(from_file ? Exit::kInvalidInput : Exit::kUsage,
+                  absl::InvalidArgumentError(absl::StrCat(
+                      "--input ", name, ": the value is ", TypeText(value.dtype(), value.shape()),
+                      " where the graph takes ", TypeText(BaseType(hint.dtype), hint.shape),
+                      ", such as ", name, "=", SuggestSpec(hint))));
+}
+
+class Reader {
+ public:
+  Reader(const Graph& graph, const Options& options) : graph_(graph), options_(options) {}
+
+  absl::StatusOr<RunRequest> Read() {
+    for (const std::string& text : options_.inputs) TENON_RETURN_IF_ERROR(ReadInput(text));
+    for (const std::string& path : options_.input_files) TENON_RETURN_IF_ERROR(ReadArchive(path));
+    TENON_ASSIGN_OR_RETURN(request_.outputs, RequestedOutputs(graph_, options_));
+    for (const NamedSink& output : request_.outputs)
+      TENON_RETURN_IF_ERROR(AddFetch(output.name, "--output").status());
+    for (const std::string& text : options_.expects) TENON_RETURN_IF_ERROR(ReadExpect(text));
+    TENON_RETURN_IF_ERROR(CheckUnfed());
+    return std::move(request_);
+  }
+
+ private:
+  absl::Status Feed(std::string_view flag, std::string_view name, Output output, Tensor value,
+                    bool from_file) {
+    if (std::find(fed_.begin(), fed_.end(), output) != fed_.end())
+      return UsageError(absl::StrCat(flag, " ", name, ": is fed twice"));
+    TENON_RETURN_IF_ERROR(CheckFits(graph_, name, output, value, from_file));
+    fed_.push_back(output);
+    request_.feed_names.emplace_back(name);
+    request_.feeds.push_back(std::move(value));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadInput(const std::string& text) {
+    TENON_ASSIGN_OR_RETURN(const NamedSpec named, SplitNamedSpec(text));
+    TENON_ASSIGN_OR_RETURN(const Output output, ResolveOutput(graph_, "--input", named.name));
+    absl::StatusOr<Tensor> value = ParseSpec(named.spec, HintFor(graph_, output));
+    if (!value.ok()) return Prefixed("--input", named.name, value.status());
+    return Feed("--input", named.name, output, *std::move(value),
+                absl::StrContains(named.spec, "@"));
+  }
+
+  absl::Status ReadArchive(const std::string& path) {
+    const auto type_of = [this](const std::string& key) -> absl::StatusOr<DataType> {
+      TENON_ASSIGN_OR_RETURN(const Output output, ResolveOutput(graph_, "--inputs", key));
+      return HintFor(graph_, output).dtype;
+    };
+    TENON_ASSIGN_OR_RETURN(auto arrays, LoadArchive(path, type_of));
+    for (auto& [key, value] : arrays) {
+      TENON_ASSIGN_OR_RETURN(const Output output, ResolveOutput(graph_, "--inputs", key));
+      TENON_RETURN_IF_ERROR(Feed("--inputs", key, output, std::move(value), true));
+    }
+    return absl::OkStatus();
+  }
+
+  // Index of the fetch, which is added where it is new.
+  absl::StatusOr<size_t> AddFetch(const std::string& name, std::string_view flag) {
+    TENON_ASSIGN_OR_RETURN(const Output output, ResolveOutput(graph_, flag, name));
+    const auto found =
+        flag == "--expect" ? std::find(fetched_.begin(), fetched_.end(), output) : fetched_.end();
+    if (found != fetched_.end()) return static_cast<size_t>(found - fetched_.begin());
+    fetched_.push_back(output);
+    request_.fetches.push_back(name);
+    return fetched_.size() - 1;
+  }
+
+  absl::Status ReadExpect(const std::string& text) {
+    TENON_ASSIGN_OR_RETURN(const NamedSpec named, SplitNamedSpec(text));
+    TENON_ASSIGN_OR_RETURN(const size_t fetch, AddFetch(std::string(named.name), "--expect"));
+    request_.expectations.push_back({std::string(named.name), std::string(named.spec), fetch});
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckUnfed() {
+    const std::vector<NodeId> unfed = UnfedPlaceholders(graph_, fetched_, fed_);
+    if (unfed.empty()) return absl::OkStatus();
+    std::string flags;
+    for (const NodeId n : unfed)
+      absl::StrAppend(&flags, " --input '", graph_.name(n), "=",
+                      SuggestSpec(DeclaredInput(graph_, n)), "'");
+    const NodeId first = unfed.front();
+    const SpecHint hint = DeclaredInput(graph_, first);
+    const std::string others =
+        unfed.size() > 1 ? absl::StrCat(" and ", unfed.size() - 1, " more") : "";
+    return UsageError(absl::StrCat(graph_.Locate(first), ": nothing is fed to Placeholder '",
+                                   graph_.name(first), "' (", TypeText(hint.dtype, hint.shape), ")",
+                                   others, ", which the outputs need; add", flags));
+  }
+
+  const Graph& graph_;
+  const Options& options_;
+  RunRequest request_;
+  std::vector<Output> fed_, fetched_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<NamedSink>> RequestedOutputs(const Graph& graph,
+                                                        const Options& options) {
+  std::vector<NamedSink> outputs;
+  for (const std::string& text : options.outputs) {
+    TENON_ASSIGN_OR_RETURN(NamedSink named, ParseSink(text));
+    TENON_RETURN_IF_ERROR(ResolveOutput(graph, "--output", named.name).status());
+    outputs.push_back(std::move(named));
+  }
+  if (!options.outputs.empty()) return outputs;
+  for (std::string& name : GraphOutputs(graph)) outputs.push_back({std::move(name), "-"});
+  if (outputs.empty())
+    return UsageError(
+        absl::StrCat(options.paths.front(), ": the graph has no outputs; name some with --output"));
+  return outputs;
+}
+
+absl::StatusOr<RunRequest> ReadRequest(const Graph& graph, const Options& options) {
+  return Reader(graph, options).Read();
+}
+
+}  // namespace tenon::cli

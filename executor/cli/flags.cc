@@ -1,0 +1,290 @@
+#include "executor/cli/flags.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "executor/cli/command_table.h"
+#include "executor/cli/exit_code.h"
+#include "graph/closest.h"
+#include "graph/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr uint32_t Bit(Command c) { return uint32_t{1} << static_cast<int>(c); }
+constexpr uint32_t kRuns = Bit(Command::kRun) | Bit(Command::kBench);
+constexpr uint32_t kOptimizes = kRuns | Bit(Command::kOpt) | Bit(Command::kExplain);
+constexpr uint32_t kPlaces = kOptimizes | Bit(Command::kCheck);
+constexpr uint32_t kReads = kPlaces | Bit(Command::kShow) | Bit(Command::kLint);
+constexpr uint32_t kOpensPlugins = kReads | Bit(Command::kDevices);
+constexpr uint32_t kAll = ~uint32_t{0};
+
+// Declares options on an App for those commands that have them.
+class Declarer {
+ public:
+  Declarer(CLI::App& app, Command command) : app_(app), bit_(Bit(command)) {}
+
+  void Group(std::string name) { group_ = std::move(name); }
+
+  template <typename T>
+  CLI::Option* Value(uint32_t commands, const char* name, T& target, const char* value,
+                     const char* what) {
+    if ((commands & bit_) == 0) return nullptr;
+    return app_.add_option(name, target, what)->group(group_)->option_text(value);
+  }
+  // May be given more than once; takes one value each time.
+  void Repeat(uint32_t commands, const char* name, std::vector<std::string>& target,
+              const char* value, const char* what) {
+    CLI::Option* option = Value(commands, name, target, value, what);
+    if (option != nullptr) option->expected(1, -1)->allow_extra_args(false)->take_all();
+  }
+  void Flag(uint32_t commands, const char* name, bool& target, const char* what) {
+    if ((commands & bit_) != 0) app_.add_flag(name, target, what)->group(group_);
+  }
+  // A list in one value: "A,B".
+  void List(uint32_t commands, const char* name, std::vector<std::string>& target,
+            const char* value, const char* what) {
+    if ((commands & bit_) == 0) return;
+    app_.add_option_function<std::vector<std::string>>(
+            name,
+            [&target](const std::vector<std::string>& values) {
+              for (const std::string& v : values) {
+                for (std::string_view item : absl::StrSplit(v, ',', absl::SkipWhitespace()))
+                  target.emplace_back(item);
+              }
+            },
+            what)
+        ->group(group_)
+        ->option_text(value)
+        ->expected(1, -1)
+        ->allow_extra_args(false)
+        ->take_all();
+  }
+  // One of a few words.
+  void Choice(uint32_t commands, const char* name, std::vector<std::string> words,
+              const char* value, const char* what, std::function<void(const std::string&)> set) {
+    if ((commands & bit_) == 0) return;
+    app_.add_option_function<std::string>(name, std::move(set), what)
+        ->group(group_)
+        ->option_text(value)
+        ->check(CLI::IsMember(std::move(words)));
+  }
+  CLI::App& app() { return app_; }
+  bool Has(uint32_t commands) const { return (commands & bit_) != 0; }
+
+ private:
+  CLI::App& app_;
+  uint32_t bit_;
+  std::string group_;
+};
+
+void DeclareData(Declarer& d, Options& o) {
+  d.Group("Data");
+  d.Repeat(kRuns, "--input", o.inputs, "NAME=SPEC",
+           "feed a tensor: x=2x2xf32=1,2,3,4  x=@x.npy  x=4x20xf32=random(seed=1)");
+  d.Repeat(kRuns, "--inputs", o.input_files, "FILE.npz",
+           "feed every array of an archive by its name");
+  d.Repeat(kOptimizes, "--output", o.outputs, "NAME[=SINK]",
+           "fetch; SINK is -, @y.npy, @all.npz or @y.bin (default: the graph's outputs)");
+  d.Repeat(Bit(Command::kRun), "--expect", o.expects, "NAME=SPEC",
+           "compare; exit 3 where it differs; NAME=(ignored) compares nothing");
+  d.Value(Bit(Command::kRun), "--rtol", o.rtol, "X",
+          "right is |got - want| <= atol + rtol * |want| (default 1e-5)");
+  d.Value(Bit(Command::kRun), "--atol", o.atol, "X", "(default 1e-6)");
+  d.Value(Bit(Command::kRun), "--max-ulp", o.max_ulp, "N",
+          "right is at most N floating-point steps away");
+  d.Flag(Bit(Command::kRun), "--equal-nan", o.equal_nan, "NaN equals NaN");
+}
+
+void DeclareDevices(Declarer& d, Options& o) {
+  d.Group("Devices");
+  d.Repeat(kOpensPlugins, "--plugin", o.plugins, "PATH[;K=V...]",
+           "load a plug-in; K=V is set in the environment first (also: TENON_PLUGIN_PATH)");
+  d.Choice(kOpensPlugins, "--plugin-errors", {"report", "fail"}, "report|fail",
+           "a plug-in's pass that fails is rolled back; fail: exit 5",
+           [&o](const std::string& v) { o.fail_on_plugin_errors = v == "fail"; });
+  d.Value(kPlaces, "--device", o.device, "NAME",
+          "where nodes go that ask for nothing, such as APU or CPU:0");
+  d.Repeat(kPlaces, "--place", o.place, "REGEX=DEVICE", "where nodes with such names go");
+  d.Flag(kPlaces, "--no-fallback", o.no_fallback, "a node that cannot run on --device is an error");
+  d.Choice(kPlaces, "--soft-placement", {"on", "off"}, "on|off",
+           "relax requests that no kernel can meet (default on)",
+           [&o](const std::string& v) { o.soft_placement = v == "on"; });
+  if (auto* option = d.Value(kPlaces, "--threads", o.threads, "N",
+                             "CPU threads in all (default: the machine's)"))
+    option->check(CLI::Range(0, 4096));
+  d.Flag(Bit(Command::kDevices), "--kernels", o.kernels,
+         "the op table: types and devices of every kernel");
+}
+
+void DeclareOptimizer(Declarer& d, Options& o) {
+  d.Group("Optimizer");
+  if (auto* option = d.Value(
+          kPlaces, "--opt-level", o.opt_level, "0|1|2",
+          "0: no pass runs; 1: what TensorFlow runs by default; 2: costlier searches too")) {
+    option->check(CLI::Range(0, 2));
+  }
+  d.List(kOptimizes, "--passes", o.passes, "A,B", "only these passes");
+  d.List(kOptimizes, "--disable-pass", o.disabled_passes, "A,B", "not these passes");
+  d.List(kOptimizes, "--disable-rewrite", o.disabled_rewrites, "A,B",
+         "not these rewrites, such as arithmetic_optimization.remove_identity");
+  d.Flag(Bit(Command::kOpt), "--list-passes", o.list_passes, "the passes in their order");
+  d.Flag(kOptimizes, "--time-passes", o.time_passes,
+         "a table of what each pass did and how long it took");
+  if (d.Has(kOptimizes)) {
+    d.app()
+        .add_flag("--verify-each{structure}", o.verify_each, "verify the graph after each pass")
+        ->group("Optimizer")
+        ->check(CLI::IsMember({"structure"}));
+  }
+  d.Flag(kOptimizes, "--fast-math", o.fast_math, "allow rewrites that change rounding");
+  d.Value(kOptimizes, "--bisect-limit", o.bisect_limit, "N", "only the first N rewrites");
+  d.Value(kOptimizes, d.Has(Bit(Command::kOpt)) ? "-o,--save-optimized" : "--save-optimized",
+          o.save_optimized, "OUT", "write the optimized graph: .pb or .pbtxt, .xz or .gz after it");
+}
+
+void DeclareRuns(Declarer& d, Options& o) {
+  d.Group("Runs");
+  if (auto* option = d.Value(kRuns, "--warmup", o.warmup, "N", "runs before those that count"))
+    option->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+  if (auto* option = d.Value(kRuns, "--runs", o.runs, "N", "runs that count"))
+    option->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  d.Value(Bit(Command::kBench), "--seconds", o.seconds, "S",
+          "stop after so long (default 2, unless --runs is given)");
+  if (auto* option = d.Value(Bit(Command::kBench), "--concurrency", o.concurrency, "N",
+                             "runs at the same time"))
+    option->check(CLI::Range(1, 1024));
+  d.Value(kRuns | Bit(Command::kCheck), "--seed", o.seed, "N",
+          "of random ops that have none; 0: from the system");
+  d.Value(kOpensPlugins, "--timeout", o.timeout_s, "S",
+          "exit 6 when the work, or one callback of a plug-in (60 s), takes longer");
+}
+
+void DeclareLimits(Declarer& d, Options& o) {
+  d.Group("Limits");
+  d.Value(kReads, "--max-nodes", o.limits.max_nodes, "N", "of a graph");
+  d.Value(kReads, "--max-const-bytes", o.limits.max_const_bytes, "N", "of one constant");
+  d.Value(kReads, "--max-depth", o.limits.max_depth, "N", "of nested messages");
+  d.Value(kReads, "--max-rank", o.max_rank, "N", "of a constant or a declared shape");
+}
+
+void DeclareOutput(Declarer& d, Options& o) {
+  d.Group("Output");
+  d.Flag(kAll, "--json", o.json, "one JSON document on stdout, nothing else");
+  d.Flag(kAll, "--quiet", o.quiet, "no progress and no warnings");
+  d.Flag(kAll, "--verbose", o.verbose, "more detail: placement, plan");
+  d.Flag(Bit(Command::kRun), "--story", o.story,
+         "tell what each stage did, from the file to the result");
+}
+
+void DeclareCheck(Declarer& d, Options& o) {
+  d.Group("Ops");
+  d.List(Bit(Command::kCheck), "--ops", o.only_ops, "A,B", "only these ops");
+  d.List(Bit(Command::kCheck), "--skip-ops", o.skipped_ops, "A,B", "not these ops");
+}
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(const CommandInfo& info) : info_(info) {}
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return absl::StrCat("usage: graph_run ", info_.name, info_.arguments.empty() ? "" : " ",
+                        info_.arguments, " [FLAGS]\n");
+  }
+
+ private:
+  const CommandInfo& info_;
+};
+
+// The error for arguments that nothing takes: flags that do not exist, or words too many.
+absl::Status UnknownArguments(CLI::App& app, const std::vector<std::string>& extras,
+                              const CommandInfo& info) {
+  const std::string& first = extras.front();
+  const std::string flag = first.substr(0, first.find('='));
+  if (flag.size() < 2 || flag[0] != '-') {
+    return UsageError(absl::StrCat("'", first, "' is one argument too many; usage: graph_run ",
+                                   info.name, " ", info.arguments));
+  }
+  ClosestName closest(flag);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(absl::StrCat("--", name));
+  }
+  for (const std::string& name : names) closest.Offer(name);
+  return UsageError(absl::StrCat("unknown flag '", flag, "' of graph_run ", info.name,
+                                 closest.Hint(), "; graph_run ", info.name, " --help lists them"));
+}
+
+absl::Status Parse(CLI::App& app, std::vector<std::string> args, const CommandInfo& info) {
+  std::reverse(args.begin(), args.end());  // the library wants them last first
+  try {
+    app.parse(std::move(args));
+  } catch (const CLI::ExtrasError&) {
+    return UnknownArguments(app, app.remaining(), info);
+  } catch (const CLI::ParseError& e) {
+    return UsageError(absl::StrCat("graph_run ", info.name, ": ", e.what()));
+  }
+  if (!app.remaining().empty()) return UnknownArguments(app, app.remaining(), info);
+  return absl::OkStatus();
+}
+
+absl::Status CheckPaths(const Options& o, const CommandInfo& info) {
+  if (info.arguments.empty()) {
+    if (o.paths.empty()) return absl::OkStatus();
+    return UsageError(absl::StrCat("graph_run ", info.name, " takes no '", o.paths[0], "'"));
+  }
+  if (o.paths.empty() && !o.list_passes) {
+    return UsageError(absl::StrCat("graph_run ", info.name, " needs ", info.arguments,
+                                   "; graph_run ", info.name, " --help shows examples"));
+  }
+  if (o.command != Command::kCheck && o.paths.size() > 1) {
+    return UsageError(absl::StrCat("'", o.paths[1], "' is one argument too many; graph_run ",
+                                   info.name, " takes one model"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ParsedArgs> ParseArgs(Command command, std::vector<std::string> args) {
+  TENON_ASSIGN_OR_RETURN(args, ExpandFlagFiles(args));
+  const CommandInfo& info = *FindCommand(NameOf(command));
+  ParsedArgs parsed;
+  Options& o = parsed.options;
+  o.command = command;
+  CLI::App app(std::string(info.what), absl::StrCat("graph_run ", info.name));
+  app.set_help_flag();
+  bool help = false;
+  std::string flagfile;  // never set: expanded above
+  app.add_option("PATH", o.paths)->group("");
+  Declarer declare(app, command);
+  DeclareData(declare, o);
+  DeclareDevices(declare, o);
+  DeclareOptimizer(declare, o);
+  DeclareRuns(declare, o);
+  DeclareCheck(declare, o);
+  DeclareLimits(declare, o);
+  DeclareOutput(declare, o);
+  app.add_option("--flagfile", flagfile, "read flags from a file, one per line")
+      ->option_text("FILE")
+      ->group("Output");
+  app.add_flag("-h,--help", help, "this text")->group("Output");
+  app.formatter(std::make_shared<HelpFormatter>(info));
+  app.footer(absl::StrCat("\nExamples:\n", info.examples));
+  app.get_formatter()->column_width(34);
+  app.allow_extras();
+  const absl::Status status = Parse(app, std::move(args), info);
+  if (help) {
+    parsed.help = app.help();
+    return parsed;
+  }
+  TENON_RETURN_IF_ERROR(status);
+  TENON_RETURN_IF_ERROR(CheckPaths(o, info));
+  return parsed;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,24 @@
+// Command-line arguments to Options. The only user of the argument parser library.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/cli/options.h"
+
+namespace tenon::cli {
+
+struct ParsedArgs {
+  Options options;
+  std::string help;  // not empty: --help was asked for; print this and leave
+};
+
+// `args` without the program's name and sub-command. Errors are kUsage and name the flag, the
+// closest known one, or the value that does not fit.
+absl::StatusOr<ParsedArgs> ParseArgs(Command command, std::vector<std::string> args);
+
+// Replaces each --flagfile FILE by the file's lines: one flag per line, '#' starts a comment.
+absl::StatusOr<std::vector<std::string>> ExpandFlagFiles(const std::vector<std::string>& args);
+
+}  // namespace tenon::cli

@@ -1,0 +1,27 @@
+// The op table: which op runs for which types on which device types.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "executor/cli/json.h"
+#include "executor/cli/text.h"
+
+namespace tenon::cli {
+
+// All kernels of one op on one device type from one source.
+struct KernelRow {
+  std::string op;
+  std::string device_type;
+  std::string plugin;              // path; empty: built in
+  std::vector<std::string> types;  // "T: f32 f64", one per constrained attribute
+  std::vector<std::string> notes;  // host memory arguments, labels, priorities
+};
+
+// Sorted by op, then device type.
+std::vector<KernelRow> KernelRows();
+
+Json KernelsJson(const std::vector<KernelRow>& rows);
+std::string KernelsText(const std::vector<KernelRow>& rows, const Style& style);
+
+}  // namespace tenon::cli

@@ -1,0 +1,75 @@
+// Everything that a command line can say, as plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/session.h"
+#include "graph/io.h"
+
+namespace tenon::cli {
+
+enum class Command : uint8_t { kRun, kBench, kShow, kLint, kOpt, kExplain, kDevices, kCheck };
+
+struct Options {
+  Command command = Command::kRun;
+  std::vector<std::string> paths;  // MODEL, or the PATHs of check
+
+  // Data.
+  std::vector<std::string> inputs;       // NAME=SPEC
+  std::vector<std::string> input_files;  // .npz
+  std::vector<std::string> outputs;      // NAME[=SINK]
+  std::vector<std::string> expects;      // NAME=SPEC
+  std::optional<double> rtol, atol;
+  std::optional<int64_t> max_ulp;
+  bool equal_nan = false;
+
+  // Devices.
+  std::vector<std::string> plugins;  // PATH[;key=value...]
+  bool fail_on_plugin_errors = false;
+  std::string device;
+  std::vector<std::string> place;  // REGEX=DEVICE
+  bool no_fallback = false;
+  bool soft_placement = true;
+  int threads = 0;
+  bool kernels = false;
+
+  // Optimizer.
+  int opt_level = -1;  // -1: the command's default
+  std::vector<std::string> passes, disabled_passes, disabled_rewrites;
+  bool list_passes = false;
+  bool time_passes = false;
+  std::string verify_each;  // "structure", or empty: at the end only
+  bool fast_math = false;
+  int64_t bisect_limit = -1;  // -1: none
+  std::string save_optimized;
+
+  // Runs.
+  int64_t warmup = -1, runs = -1;  // -1: the command's default
+  double seconds = -1;
+  int concurrency = 1;
+  uint64_t seed = 0;
+  std::optional<double> timeout_s;
+
+  // check
+  std::vector<std::string> only_ops, skipped_ops;
+
+  ImportLimits limits;
+  int64_t max_rank = kMaxRank;
+
+  // Output.
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool story = false;
+};
+
+// What the session gets to know of them. INVALID_ARGUMENT (kUsage) for a malformed --place.
+absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options);
+
+inline constexpr double kDefaultCallbackTimeout = 60;  // seconds
+
+}  // namespace tenon::cli

@@ -1,0 +1,27 @@
+// One finished run with everything that made it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "executor/cli/expect.h"
+#include "executor/cli/feeds.h"
+#include "executor/cli/workbench.h"
+
+namespace tenon::cli {
+
+struct NamedComparison {
+  std::string name;
+  bool ignored = false;
+  Comparison result;
+};
+
+struct RunOutcome {
+  Workbench bench;
+  RunRequest request;
+  Executable* executable = nullptr;  // of bench.session
+  std::vector<Tensor> values;        // of request.fetches
+  std::vector<NamedComparison> comparisons;
+};
+
+}  // namespace tenon::cli

@@ -1,0 +1,75 @@
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "executor/cli/exit_code.h"
+#include "executor/cli/options.h"
+#include "graph/closest.h"
+#include "graph/status_macros.h"
+#include "grappler_lite/pass.h"
+
+namespace tenon::cli {
+namespace {
+
+// "REGEX=DEVICE": device names hold no '=', expressions may.
+absl::StatusOr<std::pair<std::string, std::string>> ParseRule(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    return UsageError(
+        absl::StrCat("--place '", text, "' is no REGEX=DEVICE, such as 'layer1/.*=APU:0'"));
+  }
+  const std::string device = text.substr(equals + 1);
+  const absl::Status valid = ParseDeviceFlag(device).status();
+  if (!valid.ok()) return UsageError(absl::StrCat("--place '", text, "': ", valid.message()));
+  return std::pair(text.substr(0, equals), device);
+}
+
+absl::Status PlacerOptionsFrom(const Options& options, PlacerOptions& placer) {
+  placer.soft_placement = options.soft_placement;
+  placer.fallback = !options.no_fallback;
+  placer.default_device = options.device;
+  if (!options.device.empty()) {
+    const absl::Status valid = ParseDeviceFlag(options.device).status();
+    if (!valid.ok()) return UsageError(absl::StrCat("--device: ", valid.message()));
+  }
+  for (const std::string& text : options.place) {
+    TENON_ASSIGN_OR_RETURN(auto rule, ParseRule(text));
+    placer.rules.push_back(std::move(rule));
+  }
+  return absl::OkStatus();
+}
+
+// Names of built-in passes; those of plug-ins are only known when the graph is placed.
+absl::Status CheckPassNames(std::string_view flag, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (absl::StartsWith(name, "plugin:")) continue;
+    ClosestName closest(name);
+    for (const PassEntry& pass : PassOrder()) closest.Offer(pass.name);
+    if (closest.best() == name) continue;
+    return UsageError(absl::StrCat(flag, ": there is no pass '", name, "'", closest.Hint(),
+                                   "; graph_run opt --list-passes lists them"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
+  SessionOptions session;
+  session.threads = options.threads;
+  session.opt_level = options.opt_level >= 0               ? options.opt_level
+                      : options.command == Command::kCheck ? 0
+                                                           : 1;
+  TENON_RETURN_IF_ERROR(CheckPassNames("--passes", options.passes));
+  TENON_RETURN_IF_ERROR(CheckPassNames("--disable-pass", options.disabled_passes));
+  session.pipeline.only = options.passes;
+  session.pipeline.disabled_passes = options.disabled_passes;
+  session.pipeline.disabled_rewrites = options.disabled_rewrites;
+  session.pipeline.verify_each = !options.verify_each.empty();
+  session.pipeline.fast_math = options.fast_math;
+  if (options.bisect_limit >= 0) session.pipeline.bisect_limit = options.bisect_limit;
+  TENON_RETURN_IF_ERROR(PlacerOptionsFrom(options, session.placer));
+  session.device_timeout_s = options.timeout_s.value_or(kDefaultCallbackTimeout);
+  session.seed = options.seed;
+  return session;
+}
+
+}  // namespace tenon::cli

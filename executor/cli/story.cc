@@ -1,0 +1,7 @@
+#include "executor/cli/story.h"
+
+namespace tenon::cli {
+
+std::string Story(const RunOutcome&, const Options&, const Style&) { return ""; }
+
+}  // namespace tenon::cli

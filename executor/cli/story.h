@@ -1,0 +1,15 @@
+// run --story: what each stage did on the way from the file to the result, for people.
+#pragma once
+
+#include <string>
+
+#include "executor/cli/options.h"
+#include "executor/cli/run_outcome.h"
+#include "executor/cli/text.h"
+
+namespace tenon::cli {
+
+// About a screenful: import, passes, the plug-in's pass, placement, plan, run, comparison.
+std::string Story(const RunOutcome& outcome, const Options& options, const Style& style);
+
+}  // namespace tenon::cli

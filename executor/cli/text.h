@@ -1,0 +1,55 @@
+// Text for people: colours, columns, numbers with units.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon::cli {
+
+// ANSI colours, or nothing where they are not wanted.
+class Style {
+ public:
+  explicit Style(bool colour = false) : colour_(colour) {}
+  // Colours where `fd` is a terminal and NO_COLOR is not set.
+  static Style For(int fd);
+
+  std::string Bold(std::string_view s) const { return Wrap("1", s); }
+  std::string Dim(std::string_view s) const { return Wrap("2", s); }
+  std::string Red(std::string_view s) const { return Wrap("31", s); }
+  std::string Green(std::string_view s) const { return Wrap("32", s); }
+  std::string Yellow(std::string_view s) const { return Wrap("33", s); }
+  std::string Cyan(std::string_view s) const { return Wrap("36", s); }
+
+ private:
+  std::string Wrap(std::string_view code, std::string_view s) const;
+  bool colour_;
+};
+
+// Columns padded to their widest cell. Cells may hold colour codes and UTF-8.
+class Table {
+ public:
+  // A column name that starts with '>' is right-aligned.
+  explicit Table(std::vector<std::string> header);
+  void Row(std::vector<std::string> cells);
+  bool empty() const { return rows_.empty(); }
+  std::string Text(const Style& style, std::string_view indent = "") const;
+
+ private:
+  std::vector<std::string> header_;
+  std::vector<bool> right_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Columns that the text takes on a terminal.
+size_t DisplayWidth(std::string_view s);
+
+std::string Plural(int64_t n, std::string_view noun);  // "1 node", "2 nodes", "3 copies"
+std::string Bytes(int64_t bytes);                      // "1.5 kB", "102.7 MB"
+std::string Count(double n);                           // "7.75 G", "512"
+std::string Millis(double ms);                         // "0.42 ms", "12.3 ms", "1.20 s"
+// Line feeds become blanks: a message is one line.
+std::string OneLine(std::string_view s);
+
+}  // namespace tenon::cli

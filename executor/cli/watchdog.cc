@@ -1,0 +1,85 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "executor/cli/exit_code.h"
+#include "executor/cli/fault_line.h"
+#include "executor/cli/guard.h"
+#include "graph/c_api/callback_scope.h"
+
+namespace tenon::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+[[noreturn]] void TimeOut(FaultLine& line) {
+  line.Write("DEADLINE_EXCEEDED");
+  _exit(static_cast<int>(Exit::kTimeout));
+}
+
+class Watchdog {
+ public:
+  Watchdog(double callback_s, std::optional<double> total_s)
+      : callback_s_(callback_s), total_s_(total_s) {}
+
+  [[noreturn]] void Run() {
+    const double shortest = total_s_ ? std::min(*total_s_, callback_s_) : callback_s_;
+    const std::chrono::duration<double> period(std::clamp(shortest / 20, 0.005, 0.5));
+    for (;;) {
+      std::this_thread::sleep_for(period);
+      LookAtCalls();
+      LookAtProcess();
+    }
+  }
+
+ private:
+  struct Seen {
+    uint64_t serial;
+    Clock::time_point since;
+  };
+
+  static double SecondsSince(Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+  }
+
+  void LookAtCalls() {
+    for (const ActiveCall& active : ActiveCalls()) {
+      const auto [it, fresh] = seen_.try_emplace(active.thread, Seen{active.serial, Clock::now()});
+      if (!fresh && it->second.serial != active.serial) it->second = {active.serial, Clock::now()};
+      if (SecondsSince(it->second.since) < callback_s_) continue;
+      FaultLine line;
+      line.Add("plug-in ").Add(active.call->plugin).Add(": ").Add(active.call->callback);
+      if (*active.call->node != '\0') line.Add(" of node '").Add(active.call->node).Add("'");
+      line.Add(" has not returned for ")
+          .Add(absl::StrCat(callback_s_).c_str())
+          .Add(" s (--timeout)");
+      TimeOut(line);
+    }
+  }
+
+  void LookAtProcess() {
+    if (!total_s_ || SecondsSince(start_) < *total_s_) return;
+    FaultLine line;
+    line.Add("the work is not done after ")
+        .Add(absl::StrCat(*total_s_).c_str())
+        .Add(" s (--timeout)");
+    TimeOut(line);
+  }
+
+  const double callback_s_;
+  const std::optional<double> total_s_;
+  const Clock::time_point start_ = Clock::now();
+  absl::flat_hash_map<const void*, Seen> seen_;
+};
+
+}  // namespace
+
+void StartWatchdog(double callback_s, std::optional<double> total_s) {
+  std::thread([callback_s, total_s] { Watchdog(callback_s, total_s).Run(); }).detach();
+}
+
+}  // namespace tenon::cli

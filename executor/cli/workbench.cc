@@ -1,0 +1,78 @@
+#include "executor/cli/workbench.h"
+
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "executor/cli/exit_code.h"
+#include "executor/cli/model.h"
+#include "graph/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+absl::Status ReportFailedPasses(const Executable& executable, const Options& options) {
+  for (const PassReport& pass : OptimizerReport(executable).passes) {
+    if (!pass.failed) continue;
+    const std::string message = absl::StrCat("pass ", pass.name, ": ", pass.reason);
+    if (options.fail_on_plugin_errors && absl::StartsWith(pass.name, "plugin:")) {
+      return WithExit(Exit::kPluginFault, absl::InternalError(message));
+    }
+    Warn(options, message);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
+  TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(options));
+  Workbench bench;
+  TENON_ASSIGN_OR_RETURN(bench.host, Host::Open(options));
+  TENON_ASSIGN_OR_RETURN(Model model, LoadModel(options));
+  bench.load_ms = model.load_ms;
+  TENON_ASSIGN_OR_RETURN(
+      bench.session,
+      Session::Create(std::move(model.graph), bench.host->devices(), std::move(session_options)));
+  return bench;
+}
+
+absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const Options& options,
+                                              const std::vector<std::string>& feeds,
+                                              const std::vector<std::string>& fetches) {
+  TENON_ASSIGN_OR_RETURN(Executable * executable, bench.session->Prepare(feeds, fetches));
+  TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, options));
+  if (!options.save_optimized.empty()) {
+    TENON_RETURN_IF_ERROR(
+        ExportFile(GraphToWrite(*executable, bench.graph()), options.save_optimized));
+  }
+  return executable;
+}
+
+std::vector<std::pair<std::string, int64_t>> NodesPerDevice(const Executable& executable) {
+  const Graph& graph = OptimizedGraph(executable);
+  const std::vector<NodePlacement>& placement = PlacementReport(executable);
+  std::map<std::string, int64_t> counts;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) ++counts[ShortName(placement[n].device)];
+  }
+  return {counts.begin(), counts.end()};
+}
+
+Graph GraphToWrite(const Executable& executable, const Graph& original) {
+  Graph graph = OptimizedGraph(executable);
+  const std::vector<NodePlacement>& placement = PlacementReport(executable);
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    const NodeId before = original.FindNode(graph.name(n));
+    const Device* device = placement[n].device;
+    if (before != kNoNode) {
+      graph.SetDevice(n, original.device(before));
+    } else if (device != nullptr && device->is_host()) {
+      graph.SetDevice(n, "");
+    }
+  }
+  return graph;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,40 @@
+// From a command line to an executable: host, model, session, in the order in which they are made
+// and the reverse of which they go.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/cli/host.h"
+#include "executor/cli/invocation.h"
+#include "executor/session.h"
+
+namespace tenon::cli {
+
+struct Workbench {
+  std::unique_ptr<Host> host;
+  double load_ms = 0;
+  std::unique_ptr<Session> session;
+
+  const Graph& graph() const { return session->graph(); }
+};
+
+// Opens devices, loads the model, makes the session.
+absl::StatusOr<Workbench> OpenWorkbench(const Options& options);
+
+// Session::Prepare; then reports passes that were rolled back (kPluginFault for a plug-in's with
+// --plugin-errors=fail) and writes
+// --save-optimized.
+absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const Options& options,
+                                              const std::vector<std::string>& feeds,
+                                              const std::vector<std::string>& fetches);
+
+// Live nodes per device of the optimized graph, by short name.
+std::vector<std::pair<std::string, int64_t>> NodesPerDevice(const Executable& executable);
+
+// The optimized graph as it is written: each node asks for the device that it asked for in
+// `original`, new nodes on the CPU for none.
+Graph GraphToWrite(const Executable& executable, const Graph& original);
+
+}  // namespace tenon::cli
