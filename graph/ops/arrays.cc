@@ -36,7 +36,7 @@ constexpr OpSpec kOps[] = {
      UnchangedShape},
     {"DataFormatVecPermute", "x: T", "y: T",
      "T: {int32, int64} = DT_INT32; src_format: string = 'NHWC'; dst_format: string = 'NCHW'",
-     nullptr},
+     UnchangedShape},
     {"DepthToSpace", "input: T", "output: T",
      "T: type; block_size: int >= 2; data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
      DepthToSpaceShape},

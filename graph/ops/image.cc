@@ -1,118 +1,122 @@
 // Resizing, colour, boxes.
 #include "graph/ops/families.h"
+#include "graph/ops/shapes.h"
 
 namespace tenon::ops {
 namespace {
 
 constexpr OpSpec kOps[] = {
     {"AdjustContrastv2", "images: T; contrast_factor: float", "output: T",
-     "T: {half, float} = DT_FLOAT", nullptr},
-    {"AdjustHue", "images: T; delta: float", "output: T", "T: {half, float} = DT_FLOAT", nullptr},
+     "T: {half, float} = DT_FLOAT", AtLeastImageShape},
+    {"AdjustHue", "images: T; delta: float", "output: T", "T: {half, float} = DT_FLOAT",
+     AtLeastImageShape},
     {"AdjustSaturation", "images: T; scale: float", "output: T", "T: {half, float} = DT_FLOAT",
-     nullptr},
+     AtLeastImageShape},
     {"CombinedNonMaxSuppression",
      "boxes: float; scores: float; max_output_size_per_class: int32; max_total_size: int32; "
      "iou_threshold: float; score_threshold: float",
      "nmsed_boxes: float; nmsed_scores: float; nmsed_classes: float; valid_detections: int32",
-     "pad_per_class: bool = false; clip_boxes: bool = true", nullptr},
+     "pad_per_class: bool = false; clip_boxes: bool = true", CombinedNonMaxSuppressionShape},
     {"CropAndResize", "image: T; boxes: float; box_ind: int32; crop_size: int32", "crops: float",
      "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}; "
      "method: {'bilinear', 'nearest'} = 'bilinear'; extrapolation_value: float = 0",
-     nullptr},
+     CropAndResizeShape},
     {"CropAndResizeGradBoxes", "grads: float; image: T; boxes: float; box_ind: int32",
      "output: float",
      "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}; "
      "method: {'bilinear'} = 'bilinear'",
-     nullptr},
+     CropAndResizeGradBoxesShape},
     {"CropAndResizeGradImage", "grads: float; boxes: float; box_ind: int32; image_size: int32",
      "output: T", "T: {float, half, double}; method: {'bilinear', 'nearest'} = 'bilinear'",
-     nullptr},
+     CropAndResizeGradImageShape},
     {"DrawBoundingBoxes", "images: T; boxes: float", "output: T", "T: {float, half} = DT_FLOAT",
-     nullptr},
+     DrawBoundingBoxesShape},
     {"DrawBoundingBoxesV2", "images: T; boxes: float; colors: float", "output: T",
-     "T: {float, half} = DT_FLOAT", nullptr},
+     "T: {float, half} = DT_FLOAT", DrawBoundingBoxesShape},
     {"ExtractImagePatches", "images: T", "patches: T",
      "ksizes: list(int) >= 4; strides: list(int) >= 4; rates: list(int) >= 4; T: {bfloat16, half, "
      "float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, "
      "complex128, bool}; padding: {'SAME', 'VALID'}",
-     nullptr},
+     ExtractPatchesShape},
     {"ExtractVolumePatches", "input: T", "patches: T",
      "ksizes: list(int) >= 5; strides: list(int) >= 5; T: realnumbertype; "
      "padding: {'SAME', 'VALID'}",
-     nullptr},
+     ExtractPatchesShape},
     {"HSVToRGB", "images: T", "output: T", "T: {half, bfloat16, float, double} = DT_FLOAT",
-     nullptr},
+     ColorSpaceShape},
     {"ImageProjectiveTransformV2", "images: dtype; transforms: float; output_shape: int32",
      "transformed_images: dtype",
      "dtype: {uint8, int32, int64, half, bfloat16, float, double}; interpolation: string; "
      "fill_mode: string = 'CONSTANT'",
-     nullptr},
+     ProjectiveTransformShape},
     {"ImageProjectiveTransformV3",
      "images: dtype; transforms: float; output_shape: int32; fill_value: float",
      "transformed_images: dtype",
      "dtype: {uint8, int32, int64, half, bfloat16, float, double}; interpolation: string; "
      "fill_mode: string = 'CONSTANT'",
-     nullptr},
+     ProjectiveTransformShape},
     {"NonMaxSuppression", "boxes: float; scores: float; max_output_size: int32",
-     "selected_indices: int32", "iou_threshold: float = 0.5", nullptr},
+     "selected_indices: int32", "iou_threshold: float = 0.5", NonMaxSuppressionShape},
     {"NonMaxSuppressionV2",
      "boxes: T; scores: T; max_output_size: int32; iou_threshold: T_threshold",
      "selected_indices: int32",
-     "T: {half, float} = DT_FLOAT; T_threshold: {half, float} = DT_FLOAT", nullptr},
+     "T: {half, float} = DT_FLOAT; T_threshold: {half, float} = DT_FLOAT", NonMaxSuppressionShape},
     {"NonMaxSuppressionV3",
      "boxes: T; scores: T; max_output_size: int32; iou_threshold: T_threshold; "
      "score_threshold: T_threshold",
      "selected_indices: int32",
-     "T: {half, float} = DT_FLOAT; T_threshold: {half, float} = DT_FLOAT", nullptr},
+     "T: {half, float} = DT_FLOAT; T_threshold: {half, float} = DT_FLOAT", NonMaxSuppressionShape},
     {"NonMaxSuppressionV4",
      "boxes: T; scores: T; max_output_size: int32; iou_threshold: T_threshold; "
      "score_threshold: T_threshold",
      "selected_indices: int32; valid_outputs: int32",
      "T: {half, float} = DT_FLOAT; T_threshold: {half, float} = DT_FLOAT; "
      "pad_to_max_output_size: bool = false",
-     nullptr},
+     NonMaxSuppressionPaddedShape},
     {"NonMaxSuppressionV5",
      "boxes: T; scores: T; max_output_size: int32; iou_threshold: T; score_threshold: T; "
      "soft_nms_sigma: T",
      "selected_indices: int32; selected_scores: T; valid_outputs: int32",
-     "T: {half, float} = DT_FLOAT; pad_to_max_output_size: bool = false", nullptr},
+     "T: {half, float} = DT_FLOAT; pad_to_max_output_size: bool = false",
+     NonMaxSuppressionPaddedShape},
     {"NonMaxSuppressionWithOverlaps",
      "overlaps: float; scores: float; max_output_size: int32; overlap_threshold: float; "
      "score_threshold: float",
-     "selected_indices: int32", "", nullptr},
+     "selected_indices: int32", "", NonMaxSuppressionOverlapsShape},
     {"RGBToHSV", "images: T", "output: T", "T: {half, bfloat16, float, double} = DT_FLOAT",
-     nullptr},
+     ColorSpaceShape},
     {"ResizeArea", "images: T; size: int32", "resized_images: float",
      "T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}; "
      "align_corners: bool = false",
-     nullptr},
+     ResizeShape},
     {"ResizeBicubic", "images: T; size: int32", "resized_images: float",
      "T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}; "
      "align_corners: bool = false; half_pixel_centers: bool = false",
-     nullptr},
+     ResizeShape},
     {"ResizeBicubicGrad", "grads: float; original_image: T", "output: T",
-     "T: {float, double}; align_corners: bool = false; half_pixel_centers: bool = false", nullptr},
+     "T: {float, double}; align_corners: bool = false; half_pixel_centers: bool = false",
+     LikeInput1Shape},
     {"ResizeBilinear", "images: T; size: int32", "resized_images: float",
      "T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double, bfloat16}; "
      "align_corners: bool = false; half_pixel_centers: bool = false",
-     nullptr},
+     ResizeShape},
     {"ResizeBilinearGrad", "grads: float; original_image: T", "output: T",
      "T: {float, bfloat16, half, double}; align_corners: bool = false; "
      "half_pixel_centers: bool = false",
-     nullptr},
+     LikeInput1Shape},
     {"ResizeNearestNeighbor", "images: T; size: int32", "resized_images: T",
      "T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}; "
      "align_corners: bool = false; half_pixel_centers: bool = false",
-     nullptr},
+     ResizeShape},
     {"ResizeNearestNeighborGrad", "grads: T; size: int32", "output: T",
      "T: {uint8, int8, int32, half, float, double, bfloat16}; align_corners: bool = false; "
      "half_pixel_centers: bool = false",
-     nullptr},
+     ResizeShape},
     {"ScaleAndTranslate", "images: T; size: int32; scale: float; translation: float",
      "resized_images: float",
      "T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double}; "
      "kernel_type: string = 'lanczos3'; antialias: bool = true",
-     nullptr},
+     ResizeLikeShape},
 };
 
 }  // namespace

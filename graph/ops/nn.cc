@@ -128,7 +128,7 @@ constexpr OpSpec kOps[] = {
     {"Dilation2DBackpropFilter", "input: T; filter: T; out_backprop: T", "filter_backprop: T",
      "T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; "
      "padding: {'SAME', 'VALID'}",
-     nullptr},
+     LikeInput1Shape},
     {"Dilation2DBackpropInput", "input: T; filter: T; out_backprop: T", "in_backprop: T",
      "T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; "
      "padding: {'SAME', 'VALID'}",

@@ -18,6 +18,14 @@ ShapeFunction ConstShape, EnsureShapeShape, PlaceholderWithDefaultShape;
 ShapeFunction AddShape, BetaincShape, BitcastShape, CastShape, DivShape, EqualShape, FloorDivShape,
     FloorModShape, MaximumShape, MinimumShape, MulShape, SelectShape, SelectV2Shape, SubShape;
 
+// image_shapes.cc
+ShapeFunction AtLeastImageShape, ColorSpaceShape, CombinedNonMaxSuppressionShape,
+    CropAndResizeGradBoxesShape, CropAndResizeGradImageShape, CropAndResizeShape,
+    DrawBoundingBoxesShape, ExtractGlimpseShape, ExtractPatchesShape, LikeInput1Shape,
+    NonMaxSuppressionOverlapsShape, NonMaxSuppressionPaddedShape, NonMaxSuppressionShape,
+    ProjectiveTransformShape, RandomCropShape, ResizeLikeShape, ResizeShape,
+    SampleDistortedBoundingBoxShape;
+
 // layout_shapes.cc
 ShapeFunction AtLeastMatrixShape, BatchToSpaceNDShape, BatchToSpaceShape, DepthToSpaceShape,
     DiagPartShape, DiagShape, MatrixDiagPartShape, MatrixDiagPartV2Shape, MatrixDiagShape,
@@ -38,13 +46,49 @@ ShapeFunction AtLeastVectorShape, BatchNormGlobalShape, BiasAddGradShape, BiasAd
     InTopKShape, LRNGradShape, LSTMBlockCellShape, NthElementShape, SoftmaxCrossEntropyShape,
     SparseSoftmaxCrossEntropyShape, TopKV2Shape;
 
+// preprocess_shapes.cc
+ShapeFunction AudioSpectrogramShape, DecodeCSVShape, DecodeImageShape, DecodeWavShape,
+    EncodePngShape, EncodeWavShape, FingerprintShape, MfccShape;
+
+// quantize_shapes.cc
+ShapeFunction DequantizeShape, FakeQuantPerChannelGradShape, FakeQuantPerChannelShape,
+    FakeQuantVarsGradShape, FakeQuantVarsShape, QuantizeAndDequantizeGradShape,
+    QuantizeAndDequantizeShape, QuantizeV2Shape, QuantizedMatMulShape, QuantizedUnaryShape,
+    RequantizationRangeShape;
+
+// random_shapes.cc
+ShapeFunction CandidateSamplerShape, IndexShuffleShape, KeyCounterShape, MultinomialShape,
+    RandomUniformIntShape, SamplesOfEachShape, ShapeInputShape, SobolSampleShape,
+    StatelessMultinomialShape, StatelessRandomShape, StatelessRandomV2Shape;
+
 // reduction_shapes.cc
 ShapeFunction ArgMaxShape, BincountShape, CumulativeShape, DenseBincountShape, HistogramShape,
     ProdShape, ReductionShape, SegmentShape, SparseSegmentShape, UnsortedSegmentShape;
 
+// selection_shapes.cc
+ShapeFunction DynamicPartitionShape, DynamicStitchShape, GatherNdShape, GatherShape, GatherV2Shape,
+    InvertPermutationShape, ListDiffShape, OneHotShape, ScatterNdShape, SearchSortedShape,
+    TensorScatterShape, UniqueShape, UniqueV2Shape, UnravelIndexShape, WhereShape;
+
 // slice_shapes.cc
 ShapeFunction ConcatOffsetShape, ConcatShape, ConcatV2Shape, PackShape, ParallelConcatShape,
     SliceShape, SplitShape, SplitVShape, StridedSliceGradShape, StridedSliceShape, UnpackShape;
+
+// sparse_shapes.cc
+ShapeFunction DenseSetOperationShape, RaggedGatherShape, RaggedRangeShape,
+    RaggedTensorToSparseShape, SparseAddShape, SparseConcatShape, SparseFillEmptyRowsShape,
+    SparseReduceShape, SparseReorderShape, SparseReshapeShape, SparseSliceShape,
+    SparseTensorDenseAddShape, SparseTensorDenseMatMulShape, SparseToDenseShape, SparseValuesShape;
+
+// state_shapes.cc
+ShapeFunction AssignShape, AssignUpdateShape, EnterShape, MergeShape, PairHandleShape, SwitchShape,
+    TensorArrayConcatShape, TensorArrayGatherShape, TensorListConcatShape, TensorListGatherShape,
+    TensorListGetItemShape, TensorListPopBackShape, TensorListStackShape, VariableShapeShape;
+
+// strings_shapes.cc
+ShapeFunction DecodePaddedRawShape, DecodeRawShape, EditDistanceShape, NGramsShape, ReduceJoinShape,
+    RegexShape, StringFormatShape, StringJoinShape, StringSplitShape, SubstrShape,
+    UnicodeDecodeShape, UnicodeEncodeShape;
 
 // window_shapes.cc
 ShapeFunction AvgPool3DGradShape, AvgPoolGradShape, Conv2DBackpropFilterShape,

@@ -1,5 +1,6 @@
 // Optimizers' update rules.
 #include "graph/ops/families.h"
+#include "graph/ops/shapes.h"
 
 namespace tenon::ops {
 namespace {
@@ -8,51 +9,51 @@ constexpr OpSpec kOps[] = {
     {"ApplyAdaMax",
      "var: Ref(T); m: Ref(T); v: Ref(T); beta1_power: T; lr: T; beta1: T; beta2: T; epsilon: T; "
      "grad: T",
-     "out: Ref(T)", "T: numbertype; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; use_locking: bool = false", UnchangedShape},
     {"ApplyAdadelta",
      "var: Ref(T); accum: Ref(T); accum_update: Ref(T); lr: T; rho: T; epsilon: T; grad: T",
-     "out: Ref(T)", "T: numbertype; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; use_locking: bool = false", UnchangedShape},
     {"ApplyAdagrad", "var: Ref(T); accum: Ref(T); lr: T; grad: T", "out: Ref(T)",
-     "T: numbertype; use_locking: bool = false; update_slots: bool = true", nullptr},
+     "T: numbertype; use_locking: bool = false; update_slots: bool = true", UnchangedShape},
     {"ApplyAdagradDA",
      "var: Ref(T); gradient_accumulator: Ref(T); gradient_squared_accumulator: Ref(T); grad: T; "
      "lr: T; l1: T; l2: T; global_step: int64",
-     "out: Ref(T)", "T: numbertype; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; use_locking: bool = false", UnchangedShape},
     {"ApplyAdagradV2", "var: Ref(T); accum: Ref(T); lr: T; epsilon: T; grad: T", "out: Ref(T)",
-     "T: numbertype; use_locking: bool = false; update_slots: bool = true", nullptr},
+     "T: numbertype; use_locking: bool = false; update_slots: bool = true", UnchangedShape},
     {"ApplyAdam",
      "var: Ref(T); m: Ref(T); v: Ref(T); beta1_power: T; beta2_power: T; lr: T; beta1: T; "
      "beta2: T; epsilon: T; grad: T",
      "out: Ref(T)", "T: numbertype; use_locking: bool = false; use_nesterov: bool = false",
-     nullptr},
+     UnchangedShape},
     {"ApplyAddSign", "var: Ref(T); m: Ref(T); lr: T; alpha: T; sign_decay: T; beta: T; grad: T",
-     "out: Ref(T)", "T: numbertype; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; use_locking: bool = false", UnchangedShape},
     {"ApplyCenteredRMSProp",
      "var: Ref(T); mg: Ref(T); ms: Ref(T); mom: Ref(T); lr: T; rho: T; momentum: T; epsilon: T; "
      "grad: T",
-     "out: Ref(T)", "T: numbertype; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; use_locking: bool = false", UnchangedShape},
     {"ApplyFtrl",
      "var: Ref(T); accum: Ref(T); linear: Ref(T); grad: T; lr: T; l1: T; l2: T; lr_power: T",
      "out: Ref(T)", "T: numbertype; use_locking: bool = false; multiply_linear_by_lr: bool = false",
-     nullptr},
+     UnchangedShape},
     {"ApplyFtrlV2",
      "var: Ref(T); accum: Ref(T); linear: Ref(T); grad: T; lr: T; l1: T; l2: T; l2_shrinkage: T; "
      "lr_power: T",
      "out: Ref(T)", "T: numbertype; use_locking: bool = false; multiply_linear_by_lr: bool = false",
-     nullptr},
+     UnchangedShape},
     {"ApplyGradientDescent", "var: Ref(T); alpha: T; delta: T", "out: Ref(T)",
-     "T: numbertype; use_locking: bool = false", nullptr},
+     "T: numbertype; use_locking: bool = false", UnchangedShape},
     {"ApplyMomentum", "var: Ref(T); accum: Ref(T); lr: T; grad: T; momentum: T", "out: Ref(T)",
-     "T: numbertype; use_locking: bool = false; use_nesterov: bool = false", nullptr},
+     "T: numbertype; use_locking: bool = false; use_nesterov: bool = false", UnchangedShape},
     {"ApplyPowerSign", "var: Ref(T); m: Ref(T); lr: T; logbase: T; sign_decay: T; beta: T; grad: T",
-     "out: Ref(T)", "T: numbertype; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; use_locking: bool = false", UnchangedShape},
     {"ApplyProximalAdagrad", "var: Ref(T); accum: Ref(T); lr: T; l1: T; l2: T; grad: T",
-     "out: Ref(T)", "T: numbertype; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; use_locking: bool = false", UnchangedShape},
     {"ApplyProximalGradientDescent", "var: Ref(T); alpha: T; l1: T; l2: T; delta: T", "out: Ref(T)",
-     "T: numbertype; use_locking: bool = false", nullptr},
+     "T: numbertype; use_locking: bool = false", UnchangedShape},
     {"ApplyRMSProp",
      "var: Ref(T); ms: Ref(T); mom: Ref(T); lr: T; rho: T; momentum: T; epsilon: T; grad: T",
-     "out: Ref(T)", "T: numbertype; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; use_locking: bool = false", UnchangedShape},
     {"ResourceApplyAdaMax",
      "var: resource; m: resource; v: resource; beta1_power: T; lr: T; beta1: T; beta2: T; "
      "epsilon: T; grad: T",
@@ -169,54 +170,58 @@ constexpr OpSpec kOps[] = {
     {"SparseApplyAdadelta",
      "var: Ref(T); accum: Ref(T); accum_update: Ref(T); lr: T; rho: T; epsilon: T; grad: T; "
      "indices: Tindices",
-     "out: Ref(T)", "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false",
+     UnchangedShape},
     {"SparseApplyAdagrad", "var: Ref(T); accum: Ref(T); lr: T; grad: T; indices: Tindices",
      "out: Ref(T)",
      "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; "
      "update_slots: bool = true",
-     nullptr},
+     UnchangedShape},
     {"SparseApplyAdagradDA",
      "var: Ref(T); gradient_accumulator: Ref(T); gradient_squared_accumulator: Ref(T); grad: T; "
      "indices: Tindices; lr: T; l1: T; l2: T; global_step: int64",
-     "out: Ref(T)", "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false",
+     UnchangedShape},
     {"SparseApplyAdagradV2",
      "var: Ref(T); accum: Ref(T); lr: T; epsilon: T; grad: T; indices: Tindices", "out: Ref(T)",
      "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; "
      "update_slots: bool = true",
-     nullptr},
+     UnchangedShape},
     {"SparseApplyCenteredRMSProp",
      "var: Ref(T); mg: Ref(T); ms: Ref(T); mom: Ref(T); lr: T; rho: T; momentum: T; epsilon: T; "
      "grad: T; indices: Tindices",
-     "out: Ref(T)", "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false",
+     UnchangedShape},
     {"SparseApplyFtrl",
      "var: Ref(T); accum: Ref(T); linear: Ref(T); grad: T; indices: Tindices; lr: T; l1: T; "
      "l2: T; lr_power: T",
      "out: Ref(T)",
      "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; "
      "multiply_linear_by_lr: bool = false",
-     nullptr},
+     UnchangedShape},
     {"SparseApplyFtrlV2",
      "var: Ref(T); accum: Ref(T); linear: Ref(T); grad: T; indices: Tindices; lr: T; l1: T; "
      "l2: T; l2_shrinkage: T; lr_power: T",
      "out: Ref(T)",
      "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; "
      "multiply_linear_by_lr: bool = false",
-     nullptr},
+     UnchangedShape},
     {"SparseApplyMomentum",
      "var: Ref(T); accum: Ref(T); lr: T; grad: T; indices: Tindices; momentum: T", "out: Ref(T)",
      "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; "
      "use_nesterov: bool = false",
-     nullptr},
+     UnchangedShape},
     {"SparseApplyProximalAdagrad",
      "var: Ref(T); accum: Ref(T); lr: T; l1: T; l2: T; grad: T; indices: Tindices", "out: Ref(T)",
-     "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false", nullptr},
+     "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false", UnchangedShape},
     {"SparseApplyProximalGradientDescent",
      "var: Ref(T); alpha: T; l1: T; l2: T; grad: T; indices: Tindices", "out: Ref(T)",
-     "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false", nullptr},
+     "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false", UnchangedShape},
     {"SparseApplyRMSProp",
      "var: Ref(T); ms: Ref(T); mom: Ref(T); lr: T; rho: T; momentum: T; epsilon: T; grad: T; "
      "indices: Tindices",
-     "out: Ref(T)", "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false", nullptr},
+     "out: Ref(T)", "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false",
+     UnchangedShape},
 };
 
 }  // namespace

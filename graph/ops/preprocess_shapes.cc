@@ -1,0 +1,79 @@
+#include "graph/ops/shapes.h"
+
+namespace tenon::ops {
+
+absl::Status DecodeImageShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {0}));
+  TENON_ASSIGN_OR_RETURN(const int64_t channels, c.AttrInt("channels"));
+  if (channels < 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat("channels must be non-negative, got ", channels));
+  c.set_output(0, PartialShape({kUnknownDim, kUnknownDim, channels == 0 ? kUnknownDim : channels}));
+  return absl::OkStatus();
+}
+
+absl::Status DecodeWavShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {0}));
+  TENON_ASSIGN_OR_RETURN(const int64_t samples, c.AttrInt("desired_samples"));
+  TENON_ASSIGN_OR_RETURN(const int64_t channels, c.AttrInt("desired_channels"));
+  if (samples < -1 || channels < -1)
+    return absl::InvalidArgumentError("desired samples and channels must be -1 or more");
+  return SetOutputs(c, {Matrix(samples, channels), Shape()});
+}
+
+absl::Status EncodePngShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(0), 3).status());
+  c.set_output(0, Subshape(c.input(0), 0, -3));
+  return absl::OkStatus();
+}
+
+absl::Status EncodeWavShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 0}));
+  return ScalarShape(c);
+}
+
+// One column per default.
+absl::Status DecodeCSVShape(InferenceContext& c) {
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(i), 1).status());
+    if (c.input(i).rank() == 1 && c.input(i).dim(0) > 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the default of column ", i - 1, " must have at most one value"));
+    }
+  }
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, c.input(0));
+  return absl::OkStatus();
+}
+
+// audio [samples, channels] -> [channels, windows, frequencies].
+absl::Status AudioSpectrogramShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(c.input(0), 2));
+  TENON_ASSIGN_OR_RETURN(const int64_t window, c.AttrInt("window_size"));
+  TENON_ASSIGN_OR_RETURN(const int64_t stride, c.AttrInt("stride"));
+  if (stride <= 0 || window <= 0 || window > (int64_t{1} << 40)) {
+    return absl::InvalidArgumentError("window_size and stride must be positive");
+  }
+  int64_t windows = kUnknownDim;
+  if (in.dim(0) >= 0) windows = in.dim(0) < window ? 0 : (in.dim(0) - window) / stride + 1;
+  int64_t transform = 1;
+  while (transform < window) transform *= 2;
+  c.set_output(0, PartialShape({in.dim(1), windows, transform / 2 + 1}));
+  return absl::OkStatus();
+}
+
+absl::Status MfccShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(c.input(0), 3));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {3, 0}));
+  TENON_ASSIGN_OR_RETURN(const int64_t coefficients, c.AttrInt("dct_coefficient_count"));
+  c.set_output(0, PartialShape({in.dim(0), in.dim(1), coefficients}));
+  return absl::OkStatus();
+}
+
+absl::Status FingerprintShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape data, c.WithRankAtLeast(c.input(0), 1));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
+  c.set_output(0, Matrix(data.dim(0), kUnknownDim));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,105 @@
+#include "graph/ops/shapes.h"
+
+namespace tenon::ops {
+namespace {
+
+// Inputs [begin, end) are scalars.
+absl::Status Scalars(InferenceContext& c, int begin, int end) {
+  for (int i = begin; i < end; ++i) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 0).status());
+  return absl::OkStatus();
+}
+
+// Ranges per slice along attr `axis`, or scalars without.
+absl::Status CheckRanges(InferenceContext& c, int first) {
+  TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
+  TENON_ASSIGN_OR_RETURN(const PartialShape range, c.WithRank(c.input(first), axis == -1 ? 0 : 1));
+  TENON_RETURN_IF_ERROR(MergeShapes(range, c.input(first + 1)).status());
+  if (axis < -1)
+    return absl::InvalidArgumentError(absl::StrCat("axis must be at least -1 but is ", axis));
+  if (axis == -1 || !c.input(0).known_rank()) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(NormalizeAxis(axis, c.input(0).rank()).status());
+  return c.MergeDim(range.dim(0), c.input(0).dim(static_cast<int>(axis))).status();
+}
+
+}  // namespace
+
+// Values with a range, which the outputs have again as two scalars.
+absl::Status QuantizedUnaryShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(Scalars(c, 1, c.num_inputs()));
+  return SetOutputs(c, {c.input(0), Shape(), Shape()});
+}
+
+absl::Status QuantizeV2Shape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckRanges(c, 1));
+  TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
+  const int64_t slices = axis >= 0 ? c.input(0).dim(static_cast<int>(axis)) : kUnknownDim;
+  const PartialShape range = axis >= 0 ? Vector(slices) : PartialShape(Shape());
+  return SetOutputs(c, {c.input(0), range, range});
+}
+
+absl::Status DequantizeShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckRanges(c, 1));
+  c.set_output(0, c.input(0));
+  return absl::OkStatus();
+}
+
+absl::Status QuantizeAndDequantizeShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckRanges(c, 1));
+  if (c.num_inputs() > 3) TENON_RETURN_IF_ERROR(Scalars(c, 3, 4));
+  c.set_output(0, c.input(0));
+  return absl::OkStatus();
+}
+
+absl::Status QuantizeAndDequantizeGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(2), c.input(3)).status());
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, MergeShapes(c.input(0), c.input(1)));
+  return SetOutputs(c, {in, c.input(2), c.input(3)});
+}
+
+absl::Status RequantizationRangeShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(Scalars(c, 1, 3));
+  return SetOutputs(c, {Shape(), Shape()});
+}
+
+absl::Status QuantizedMatMulShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(MatMulShape(c));
+  TENON_RETURN_IF_ERROR(Scalars(c, 2, 6));
+  return SetOutputs(c, {c.output(0).shape, Shape(), Shape()});
+}
+
+absl::Status FakeQuantVarsShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(Scalars(c, 1, 3));
+  c.set_output(0, c.input(0));
+  return absl::OkStatus();
+}
+
+absl::Status FakeQuantVarsGradShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, MergeShapes(c.input(0), c.input(1)));
+  TENON_RETURN_IF_ERROR(Scalars(c, 2, 4));
+  return SetOutputs(c, {in, Shape(), Shape()});
+}
+
+absl::Status FakeQuantPerChannelShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(c.input(0), 1));
+  int64_t channels = in.dim(-1);
+  for (int i = 1; i < 3; ++i) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape range, c.WithRank(c.input(i), 1));
+    TENON_ASSIGN_OR_RETURN(channels, c.MergeDim(channels, range.dim(0)));
+  }
+  c.set_output(0, ReplaceDim(std::move(in), -1, channels));
+  return absl::OkStatus();
+}
+
+absl::Status FakeQuantPerChannelGradShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape in, MergeShapes(c.input(0), c.input(1)));
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
+  int64_t channels = in.dim(-1);
+  for (int i = 2; i < 4; ++i) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape range, c.WithRank(c.input(i), 1));
+    TENON_ASSIGN_OR_RETURN(channels, c.MergeDim(channels, range.dim(0)));
+  }
+  return SetOutputs(c,
+                    {ReplaceDim(std::move(in), -1, channels), Vector(channels), Vector(channels)});
+}
+
+}  // namespace tenon::ops

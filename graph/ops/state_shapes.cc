@@ -1,0 +1,111 @@
+// Variables, containers and control flow: mostly handles and scalars.
+#include "graph/ops/shapes.h"
+
+namespace tenon::ops {
+
+// A handle of two strings: stacks and the older containers.
+absl::Status PairHandleShape(InferenceContext& c) { return SetOutputs(c, {Vector(2), Shape()}); }
+
+absl::Status VariableShapeShape(InferenceContext& c) {
+  c.set_output(0, Vector(kUnknownDim));
+  return absl::OkStatus();
+}
+
+// Assignments by reference give the variable, which takes the value's shape where that may change.
+absl::Status AssignShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const bool validate, c.AttrBool("validate_shape"));
+  if (!validate) {
+    c.set_output(0, c.input(1));
+    return absl::OkStatus();
+  }
+  return MergedInputsShape(c);
+}
+
+// Input 1's shape and 0's agree.
+absl::Status AssignUpdateShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape merged, MergeShapes(c.input(0), c.input(1)));
+  c.set_output(0, std::move(merged));
+  return absl::OkStatus();
+}
+
+absl::Status TensorArrayGatherShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(1), 1));
+  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.AttrShape("element_shape"));
+  c.set_output(0, Concatenate(Vector(indices.dim(0)), element));
+  return absl::OkStatus();
+}
+
+absl::Status TensorArrayConcatShape(InferenceContext& c) {
+  c.set_output(1, Vector(kUnknownDim));
+  return absl::OkStatus();
+}
+
+// The popped list and the element, of the shape asked for.
+absl::Status TensorListPopBackShape(InferenceContext& c) {
+  c.set_output(0, c.input(0));
+  if (c.input_value(1) == nullptr && !c.input_info(1).partial_value) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(PartialShape element, c.input_as_shape(1));
+  c.set_output(1, std::move(element));
+  return absl::OkStatus();
+}
+
+// Input 2 is the element's shape.
+absl::Status TensorListGetItemShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape element, c.input_as_shape(2));
+  c.set_output(0, std::move(element));
+  return absl::OkStatus();
+}
+
+absl::Status TensorListStackShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_shape(1));
+  TENON_ASSIGN_OR_RETURN(const int64_t count, c.AttrInt("num_elements"));
+  c.set_output(0, Concatenate(Vector(count), element));
+  return absl::OkStatus();
+}
+
+absl::Status TensorListGatherShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_shape(2));
+  c.set_output(0, Concatenate(c.input(1), element));
+  return absl::OkStatus();
+}
+
+absl::Status TensorListConcatShape(InferenceContext& c) {
+  PartialShape rest;
+  if (c.HasAttr("element_shape")) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape element, c.AttrShape("element_shape"));
+    rest = Subshape(element, 1);
+  } else {
+    TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_shape(1));
+    rest = Subshape(element, 1);
+  }
+  return SetOutputs(c, {Concatenate(Vector(kUnknownDim), rest), Vector(kUnknownDim)});
+}
+
+absl::Status SwitchShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
+  for (int i = 0; i < c.num_outputs(); ++i) c.output(i) = c.input_info(0);
+  return absl::OkStatus();
+}
+
+// What all inputs share. Inputs that come round a loop are unknown, and so is the output then.
+absl::Status MergeShape(InferenceContext& c) {
+  PartialShape out = c.input(0);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    const PartialShape& in = c.input(i);
+    if (!out.known_rank() || !in.known_rank() || in.rank() != out.rank()) {
+      out = PartialShape();
+      break;
+    }
+    out = CommonShape(out, in);
+  }
+  return SetOutputs(c, {out, Shape()});
+}
+
+// A loop's constant keeps its shape in every iteration.
+absl::Status EnterShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const bool constant, c.AttrBool("is_constant"));
+  if (constant) return IdentityShape(c);
+  return UnchangedShape(c);
+}
+
+}  // namespace tenon::ops
