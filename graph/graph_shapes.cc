@@ -10,6 +10,9 @@ bool IsPlaceholder(const Graph& graph, NodeId n) {
   return op == "Placeholder" || op == "PlaceholderV2";
 }
 
+// Graphs up to this version could not say "unknown shape": their scalars may be anything.
+constexpr int kLastProducerWithoutUnknownShapes = 21;
+
 // Whether the node is sound enough to ask its shape function.
 bool CanInfer(const Graph& graph, NodeId n) {
   return graph.op(n) != nullptr && graph.kind(n).types_status.ok() &&
@@ -42,6 +45,10 @@ absl::StatusOr<GraphShapes> GraphShapes::Infer(const Graph& graph, const ShapeOp
     InferenceContext context(*graph.op(n), graph.attrs(n), graph.kind(n).types, inputs);
     if (options.assume_valid_feeds || !IsPlaceholder(graph, n)) {
       TENON_RETURN_IF_ERROR(RunShapeFn(context, graph.name(n)));
+    }
+    if (graph.op_name(n) == "Placeholder" && context.output(0).shape.rank() == 0 &&
+        graph.producer() <= kLastProducerWithoutUnknownShapes) {
+      context.set_output(0, PartialShape());
     }
     for (int i = 0; i < context.num_outputs(); ++i) {
       TensorInfo& info = shapes.infos_[shapes.offsets_[n] + i];

@@ -207,6 +207,7 @@ absl::Status BroadcastToShape(InferenceContext& c) {
     TENON_RETURN_IF_ERROR(c.WithRankAtMost(in, out.rank()).status());
     for (int i = 1; i <= in.rank(); ++i) {
       const int64_t from = in.dim(-i), to = out.dim(-i);
+      if (to < 0 && from > 1) out.set_dim(out.rank() - i, from);
       if (from < 0 || to < 0 || from == to || from == 1) continue;
       return absl::InvalidArgumentError(
           absl::StrCat("shape ", in.ToString(), " cannot be broadcast to ", out.ToString()));

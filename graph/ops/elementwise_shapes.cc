@@ -84,11 +84,14 @@ absl::Status EqualShape(InferenceContext& c) {
   const PartialShape& x = c.input(0);
   const PartialShape& y = c.input(1);
   if (!x.known_rank() || !y.known_rank()) return absl::OkStatus();
+  bool unknown = false;
   for (int i = 1; i <= std::min(x.rank(), y.rank()); ++i) {
     const int64_t a = x.dim(-i), b = y.dim(-i);
-    if (a != 1 && b != 1 && a != b) return absl::OkStatus();
+    if (a == 1 || b == 1 || (a >= 0 && a == b)) continue;
+    if (a >= 0 && b >= 0) return ScalarShape(c);
+    unknown = true;
   }
-  return BroadcastBinaryShape(c);
+  return unknown ? absl::OkStatus() : BroadcastBinaryShape(c);
 }
 
 absl::Status SelectV2Shape(InferenceContext& c) {

@@ -58,7 +58,9 @@ absl::Status ColorSpaceShape(InferenceContext& c) {
 }
 
 absl::Status DrawBoundingBoxesShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(c.input(0), 3));
+  TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRank(c.input(0), 4));
+  TENON_ASSIGN_OR_RETURN(const PartialShape boxes, c.WithRank(c.input(1), 3));
+  TENON_RETURN_IF_ERROR(CheckBoxes(c, boxes));
   c.set_output(0, std::move(s));
   return absl::OkStatus();
 }

@@ -79,11 +79,12 @@ absl::Status BatchMatMulShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape b, c.WithRankAtLeast(c.input(1), 2));
   TENON_ASSIGN_OR_RETURN(const bool ta, c.AttrBool("adj_x"));
   TENON_ASSIGN_OR_RETURN(const bool tb, c.AttrBool("adj_y"));
-  if (!a.known_rank() || !b.known_rank()) return absl::OkStatus();
+  const bool broadcasts = c.op().name != "BatchMatMul";
+  if (broadcasts && (!a.known_rank() || !b.known_rank())) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(c.MergeDim(a.dim(ta ? -2 : -1), b.dim(tb ? -1 : -2)).status());
   const PartialShape x = Subshape(a, 0, -2), y = Subshape(b, 0, -2);
   TENON_ASSIGN_OR_RETURN(const PartialShape batch,
-                         c.op().name == "BatchMatMul" ? MergeShapes(x, y) : c.Broadcast(x, y));
+                         broadcasts ? c.Broadcast(x, y) : MergeShapes(x, y));
   c.set_output(0, Concatenate(batch, Matrix(a.dim(ta ? -1 : -2), b.dim(tb ? -2 : -1))));
   return absl::OkStatus();
 }

@@ -247,7 +247,7 @@ constexpr OpSpec kOps[] = {
     {"MaxPoolGradGrad", "orig_input: T; orig_output: T; grad: T", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: realnumbertype",
-     LikeInput1Rank4Shape},
+     Pool2DShape},
     {"MaxPoolGradV2", "orig_input: T; orig_output: T; grad: T; ksize: int32; strides: int32",
      "output: T",
      "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "

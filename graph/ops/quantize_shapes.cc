@@ -51,9 +51,9 @@ absl::Status QuantizeAndDequantizeShape(InferenceContext& c) {
 }
 
 absl::Status QuantizeAndDequantizeGradShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(MergeShapes(c.input(2), c.input(3)).status());
+  TENON_ASSIGN_OR_RETURN(const PartialShape range, MergeShapes(c.input(2), c.input(3)));
   TENON_ASSIGN_OR_RETURN(const PartialShape in, MergeShapes(c.input(0), c.input(1)));
-  return SetOutputs(c, {in, c.input(2), c.input(3)});
+  return SetOutputs(c, {in, range, range});
 }
 
 absl::Status RequantizationRangeShape(InferenceContext& c) {

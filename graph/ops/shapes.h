@@ -81,9 +81,10 @@ ShapeFunction DenseSetOperationShape, RaggedGatherShape, RaggedRangeShape,
     SparseTensorDenseAddShape, SparseTensorDenseMatMulShape, SparseToDenseShape, SparseValuesShape;
 
 // state_shapes.cc
-ShapeFunction AssignShape, AssignUpdateShape, EnterShape, MergeShape, PairHandleShape, SwitchShape,
-    TensorArrayConcatShape, TensorArrayGatherShape, TensorListConcatShape, TensorListGatherShape,
-    TensorListGetItemShape, TensorListPopBackShape, TensorListStackShape, VariableShapeShape;
+ShapeFunction AssignShape, AssignUpdateShape, EnterShape, MergeShape, PairHandleShape,
+    PushBackBatchShape, SwitchShape, TensorArrayConcatShape, TensorArrayGatherShape,
+    TensorListConcatShape, TensorListGatherShape, TensorListGetItemShape, TensorListPopBackShape,
+    TensorListStackShape, VariableShapeShape;
 
 // strings_shapes.cc
 ShapeFunction DecodePaddedRawShape, DecodeRawShape, EditDistanceShape, NGramsShape, ReduceJoinShape,
@@ -95,6 +96,6 @@ ShapeFunction AvgPool3DGradShape, AvgPoolGradShape, Conv2DBackpropFilterShape,
     Conv2DBackpropInputShape, Conv2DShape, Conv3DBackpropFilterShape, Conv3DBackpropInputShape,
     Conv3DShape, DepthwiseBackpropInputShape, DepthwiseConv2DShape, Dilation2DShape,
     FusedPadConv2DShape, FusedResizeAndPadConv2DShape, LikeInput0Rank4Shape, LikeInput0Rank5Shape,
-    LikeInput1Rank4Shape, MaxPoolV2Shape, Pool2DShape, Pool3DShape;
+    MaxPoolV2Shape, Pool2DShape, Pool3DShape;
 
 }  // namespace tenon::ops

@@ -76,7 +76,7 @@ absl::Status SparseReduceShape(InferenceContext& c) {
   if (!dense || !axes) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(const bool keep_dims, c.AttrBool("keep_dims"));
   const int rank = static_cast<int>(dense->size());
-  std::vector<bool> reduced(rank, axes->empty());
+  std::vector<bool> reduced(rank);
   for (int64_t a : *axes) {
     TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(a, rank));
     reduced[axis] = true;

@@ -42,10 +42,18 @@ absl::Status TensorArrayConcatShape(InferenceContext& c) {
 
 // The popped list and the element, of the shape asked for.
 absl::Status TensorListPopBackShape(InferenceContext& c) {
-  c.set_output(0, c.input(0));
+  c.set_output(0, Shape());
   if (c.input_value(1) == nullptr && !c.input_info(1).partial_value) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(PartialShape element, c.input_as_shape(1));
   c.set_output(1, std::move(element));
+  return absl::OkStatus();
+}
+
+// Element i goes to list i.
+absl::Status PushBackBatchShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape elements, c.WithRankAtLeast(c.input(1), 1));
+  TENON_ASSIGN_OR_RETURN(PartialShape lists, MergeShapes(c.input(0), Subshape(elements, 0, 1)));
+  c.set_output(0, std::move(lists));
   return absl::OkStatus();
 }
 

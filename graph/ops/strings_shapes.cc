@@ -5,13 +5,14 @@ namespace tenon::ops {
 // Scalars broadcast; all others have one shape.
 absl::Status StringJoinShape(InferenceContext& c) {
   PartialShape out = Shape();
+  bool unknown = false;
   for (int i = 0; i < c.num_inputs(); ++i) {
     const PartialShape& in = c.input(i);
-    if (!in.known_rank()) return absl::OkStatus();
-    if (in.rank() == 0) continue;
+    unknown |= !in.known_rank();
+    if (in.rank() <= 0) continue;
     TENON_ASSIGN_OR_RETURN(out, out.rank() == 0 ? in : MergeShapes(out, in));
   }
-  c.set_output(0, std::move(out));
+  if (!unknown || out.rank() > 0) c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
 

@@ -136,22 +136,22 @@ absl::Status FromSizes(InferenceContext& c, int sizes, int rank) {
   return absl::OkStatus();
 }
 
-// Conv2DBackpropInput may be given the spatial sizes alone; batch and depth follow from the other
-// inputs.
-absl::Status BackpropInput(InferenceContext& c, int spatial, bool depthwise) {
+// Input 0 is the shape of the convolution's input, or its spatial sizes alone; batch and depth
+// follow from the others.
+absl::Status BackpropInput(InferenceContext& c, int spatial) {
   TENON_ASSIGN_OR_RETURN(const WindowFormat f, WindowFormatOf(c, spatial));
-  TENON_ASSIGN_OR_RETURN(PartialShape asked, c.input_as_shape(0));
+  TENON_ASSIGN_OR_RETURN(const PartialShape asked, c.input_as_shape(0));
+  TENON_ASSIGN_OR_RETURN(const PartialShape filter, c.WithRank(c.input(1), f.rank()));
   TENON_ASSIGN_OR_RETURN(const PartialShape grad, c.WithRank(c.input(2), f.rank()));
-  if (asked.rank() == spatial && !depthwise) {
-    TENON_ASSIGN_OR_RETURN(const PartialShape filter, c.WithRank(c.input(1), f.rank()));
-    PartialShape out = PartialShape::UnknownOfRank(f.rank());
-    out.set_dim(0, grad.dim(0));
+  PartialShape out = PartialShape::UnknownOfRank(f.rank());
+  if (asked.rank() == spatial) {
     out.set_dim(f.channels(), filter.dim(spatial));
     for (int i = 0; i < spatial; ++i) out.set_dim(f.first() + i, asked.dim(i));
-    c.set_output(0, std::move(out));
-    return absl::OkStatus();
+  } else {
+    TENON_ASSIGN_OR_RETURN(out, c.WithRank(asked, f.rank()));
   }
-  TENON_ASSIGN_OR_RETURN(PartialShape out, c.WithRank(asked, f.rank()));
+  TENON_ASSIGN_OR_RETURN(const int64_t batch, c.MergeDim(out.dim(0), grad.dim(0)));
+  out.set_dim(0, batch);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
@@ -199,9 +199,7 @@ absl::Status DepthwiseConv2DShape(InferenceContext& c) {
   return Convolve(c, c.input(0), 2, /*depthwise=*/true);
 }
 
-absl::Status Conv2DBackpropInputShape(InferenceContext& c) {
-  return BackpropInput(c, 2, /*depthwise=*/false);
-}
+absl::Status Conv2DBackpropInputShape(InferenceContext& c) { return BackpropInput(c, 2); }
 absl::Status Conv3DBackpropInputShape(InferenceContext& c) { return FromSizes(c, 0, 5); }
 absl::Status DepthwiseBackpropInputShape(InferenceContext& c) { return FromSizes(c, 0, 4); }
 absl::Status Conv2DBackpropFilterShape(InferenceContext& c) { return FromSizes(c, 1, 4); }
@@ -228,7 +226,6 @@ absl::Status AvgPoolGradShape(InferenceContext& c) { return FromSizes(c, 0, 4); 
 absl::Status AvgPool3DGradShape(InferenceContext& c) { return FromSizes(c, 0, 5); }
 absl::Status LikeInput0Rank4Shape(InferenceContext& c) { return LikeInput(c, 0, 4); }
 absl::Status LikeInput0Rank5Shape(InferenceContext& c) { return LikeInput(c, 0, 5); }
-absl::Status LikeInput1Rank4Shape(InferenceContext& c) { return LikeInput(c, 1, 4); }
 
 // Grey-scale dilation: the filter has one value per position and channel.
 absl::Status Dilation2DShape(InferenceContext& c) {

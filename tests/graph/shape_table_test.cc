@@ -127,6 +127,9 @@ Result Infer(const Row& row, const OpDef& op) {
   std::sort(sorted.begin(), sorted.end(),
             [](const Attr& a, const Attr& b) { return a.name < b.name; });
   const AttrSet attrs(std::move(sorted));
+  if (const auto wrong = CheckAttrs(op, attrs); !wrong.empty()) {
+    return {absl::InvalidArgumentError(wrong[0]), {}};
+  }
   const auto types = ResolveTypes(op, attrs);
   if (!types.ok()) return {types.status(), {}};
   if (types->inputs.size() != row.inputs.size())
