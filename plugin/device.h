@@ -32,7 +32,8 @@ class Device {
 
   // --- Below: only for devices that are not the host. Errors carry the plug-in's own text and name plug-in and callback.
 
-  // Device memory (256-byte aligned), freed for reuse in the order of the compute stream. RESOURCE_EXHAUSTED when full.
+  // Device memory (256-byte aligned), freed for reuse in the order of the compute stream: work that is queued there may still use it,
+  // so any other stream that writes to it must first wait for the compute stream. RESOURCE_EXHAUSTED when full.
   virtual absl::StatusOr<BufferRef> Allocate(size_t bytes) = 0;
 
   // The four streams of a device; distinct, made with the device.
@@ -44,7 +45,7 @@ class Device {
   // Work queued on `stream` from now on starts after what is queued on `other` now.
   virtual absl::Status StreamWaitsForStream(StreamHandle stream, StreamHandle other) = 0;
 
-  // Queue copies. Host memory must stay valid until an event recorded after the copy is complete.
+  // Queue copies. Both tensors must be kept until an event recorded after the copy is complete.
   virtual absl::Status CopyHostToDevice(StreamHandle stream, const Tensor& host, const Tensor& device) = 0;
   virtual absl::Status CopyDeviceToHost(StreamHandle stream, const Tensor& device, const Tensor& host) = 0;
   virtual absl::Status CopyDeviceToDevice(StreamHandle stream, const Tensor& from, const Tensor& to) = 0;

@@ -1,0 +1,218 @@
+// One plug-in per kind; the macro of its name (tests/bad_plugins/CMakeLists.txt) says which. All
+// are built like anyone's: from the public headers alone.
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include "tensorflow/c/c_api.h"
+#include "tensorflow/c/experimental/grappler/grappler.h"
+#include "tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h"
+#include "tensorflow/c/experimental/stream_executor/stream_executor.h"
+#include "tensorflow/c/kernels.h"
+#include "tensorflow/c/ops.h"
+
+#if defined(GOOD_DEVICE) || defined(MISSING_ALLOCATE) || defined(BAD_TYPE) ||               \
+    defined(GRAPH_ERROR) || defined(PROFILER_INCOMPLETE) || defined(CREATE_DEVICE_FAILS) || \
+    defined(NULL_MEMORY) || defined(EVENT_ERROR) || defined(INIT_ERROR) || defined(INIT_THROWS)
+#define HAS_DEVICE
+#endif
+#if defined(GOOD_CPU) || defined(GOOD_DEVICE) || defined(KERNELS_THROW) || defined(GRAPH_ERROR) || \
+    defined(OP_TAKEN) || defined(PROFILER_INCOMPLETE) || defined(COMPUTE_THROWS) ||                \
+    defined(NESTED_LOAD)
+#define HAS_KERNELS
+#endif
+
+namespace {
+
+[[maybe_unused]] void RegisterOp(const char* name) {
+  TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(name);
+  TF_OpDefinitionBuilderAddInput(op, "x: float");
+  TF_OpDefinitionBuilderAddOutput(op, "y: float");
+  TF_Status* status = TF_NewStatus();
+  TF_RegisterOpDefinition(op, status);
+  TF_DeleteStatus(status);  // many plug-ins do not look
+}
+
+// y = x, through a new tensor.
+[[maybe_unused]] void Copy(void*, TF_OpKernelContext* ctx) {
+#ifdef COMPUTE_THROWS
+  throw std::runtime_error("from compute");
+#endif
+  TF_Status* status = TF_NewStatus();
+  TF_Tensor* in = nullptr;
+  TF_GetInput(ctx, 0, &in, status);
+  TF_Tensor* out = TF_AllocateOutput(ctx, 0, TF_FLOAT, nullptr, 0, 4, status);
+  std::memcpy(TF_TensorData(out), TF_TensorData(in), 4);
+  TF_DeleteTensor(in);
+  TF_DeleteTensor(out);
+  TF_DeleteStatus(status);
+}
+
+[[maybe_unused]] void RegisterKernel(const char* op) {
+  TF_Status* status = TF_NewStatus();
+  TF_RegisterKernelBuilder(KIND, TF_NewKernelBuilder(op, "CPU", nullptr, Copy, nullptr), status);
+  TF_DeleteStatus(status);
+}
+
+}  // namespace
+
+#ifdef OPS_IN_CONSTRUCTOR
+__attribute__((constructor)) static void OnLoad() {
+  TF_DeleteBuffer(TF_GetAllOpList());
+  RegisterOp("OpFromConstructor");
+}
+#endif
+
+#ifdef UNDEFINED_SYMBOL
+extern "C" void TF_NoSuchFunctionAnywhere(void);
+extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
+  TF_NoSuchFunctionAnywhere();
+}
+#endif
+
+#ifdef HAS_KERNELS
+extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
+#ifdef OP_TAKEN
+  RegisterOp("MatMul");
+#endif
+  RegisterOp("Op_" KIND);
+  RegisterKernel("Op_" KIND);
+#ifdef KERNELS_THROW
+  throw std::runtime_error("from TF_InitKernel");
+#endif
+#ifdef NESTED_LOAD
+  TF_Status* status = TF_NewStatus();
+  TF_DeleteLibraryHandle(TF_LoadLibrary(std::getenv("TENON_TEST_NESTED"), status));
+  TF_DeleteStatus(status);
+#endif
+}
+#endif
+
+#ifdef GRAPH_ERROR
+extern "C" __attribute__((visibility("default"))) void TF_InitGraph(TP_OptimizerRegistrationParams*,
+                                                                    TF_Status* status) {
+  TF_SetStatus(status, TF_UNAUTHENTICATED, "from TF_InitGraph");
+}
+#endif
+
+#if defined(GOOD_PROFILER) || defined(PROFILER_INCOMPLETE)
+extern "C" __attribute__((visibility("default"))) void TF_InitProfiler(
+    TF_ProfilerRegistrationParams* params, TF_Status*) {
+  params->profiler->device_type = "CPU";
+  params->profiler_fns->stop = [](const TP_Profiler*, TF_Status*) {};
+  params->profiler_fns->collect_data_xspace = [](const TP_Profiler*, uint8_t*, size_t* size,
+                                                 TF_Status*) { *size = 0; };
+#ifdef GOOD_PROFILER
+  params->profiler_fns->start = [](const TP_Profiler*, TF_Status*) {};
+#endif
+  params->destroy_profiler = [](TP_Profiler*) {};
+  params->destroy_profiler_fns = [](TP_ProfilerFns*) {};
+}
+#endif
+
+#ifdef HAS_DEVICE
+namespace {
+
+void FillExecutor(SP_StreamExecutor* se) {
+  *se = {};
+  se->struct_size = SP_STREAMEXECUTOR_STRUCT_SIZE;
+#ifndef MISSING_ALLOCATE
+  se->allocate = [](const SP_Device*, uint64_t size, int64_t, SP_DeviceMemoryBase* mem) {
+#ifdef NULL_MEMORY
+    (void)size;
+    mem->opaque = nullptr;
+#else
+    mem->opaque = std::malloc(size);
+#endif
+  };
+#endif
+  se->deallocate = [](const SP_Device*, SP_DeviceMemoryBase* mem) { std::free(mem->opaque); };
+  se->host_memory_allocate = [](const SP_Device*, uint64_t size) { return std::malloc(size); };
+  se->host_memory_deallocate = [](const SP_Device*, void* mem) { std::free(mem); };
+  se->get_allocator_stats = [](const SP_Device*, SP_AllocatorStats*) -> TF_Bool { return 0; };
+  se->device_memory_usage = [](const SP_Device*, int64_t* free, int64_t* total) -> TF_Bool {
+    *free = *total = int64_t{1} << 30;
+    return 1;
+  };
+  se->create_stream = [](const SP_Device*, SP_Stream* stream, TF_Status*) {
+    *stream = static_cast<SP_Stream>(std::malloc(1));
+  };
+  se->destroy_stream = [](const SP_Device*, SP_Stream stream) { std::free(stream); };
+  se->create_stream_dependency = [](const SP_Device*, SP_Stream, SP_Stream, TF_Status*) {};
+  se->get_stream_status = [](const SP_Device*, SP_Stream, TF_Status*) {};
+  se->create_event = [](const SP_Device*, SP_Event* event, TF_Status*) {
+    *event = static_cast<SP_Event>(std::malloc(1));
+  };
+  se->destroy_event = [](const SP_Device*, SP_Event event) { std::free(event); };
+  se->get_event_status = [](const SP_Device*, SP_Event) {
+#ifdef EVENT_ERROR
+    return SE_EVENT_ERROR;
+#else
+    return SE_EVENT_COMPLETE;
+#endif
+  };
+  se->record_event = [](const SP_Device*, SP_Stream, SP_Event, TF_Status*) {};
+  se->wait_for_event = [](const SP_Device*, SP_Stream, SP_Event, TF_Status*) {};
+  se->memcpy_dtoh = [](const SP_Device*, SP_Stream, void* to, const SP_DeviceMemoryBase* from,
+                       uint64_t size, TF_Status*) { std::memcpy(to, from->opaque, size); };
+  se->memcpy_htod = [](const SP_Device*, SP_Stream, SP_DeviceMemoryBase* to, const void* from,
+                       uint64_t size, TF_Status*) { std::memcpy(to->opaque, from, size); };
+  se->sync_memcpy_dtoh = [](const SP_Device*, void* to, const SP_DeviceMemoryBase* from,
+                            uint64_t size, TF_Status*) { std::memcpy(to, from->opaque, size); };
+  se->sync_memcpy_htod = [](const SP_Device*, SP_DeviceMemoryBase* to, const void* from,
+                            uint64_t size, TF_Status*) { std::memcpy(to->opaque, from, size); };
+  se->block_host_for_event = [](const SP_Device*, SP_Event, TF_Status*) {};
+  se->synchronize_all_activity = [](const SP_Device*, TF_Status*) {};
+  se->host_callback = [](const SP_Device*, SP_Stream, SE_StatusCallbackFn, void*) -> TF_Bool {
+    return 0;
+  };
+  se->mem_zero = [](const SP_Device*, SP_Stream, SP_DeviceMemoryBase*, uint64_t, TF_Status*) {};
+  se->memset = [](const SP_Device*, SP_Stream, SP_DeviceMemoryBase*, uint8_t, uint64_t,
+                  TF_Status*) {};
+  se->memset32 = [](const SP_Device*, SP_Stream, SP_DeviceMemoryBase*, uint32_t, uint64_t,
+                    TF_Status*) {};
+}
+
+void CreateDevice(const SP_Platform*, SE_CreateDeviceParams* params, TF_Status* status) {
+  params->device->ordinal = params->ordinal;
+#ifdef CREATE_DEVICE_FAILS
+  TF_SetStatus(status, TF_UNAVAILABLE, "no such board");
+#else
+  (void)status;
+#endif
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void SE_InitPlugin(
+    SE_PlatformRegistrationParams* params, TF_Status* status) {
+#if defined(INIT_ERROR)
+  TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "from SE_InitPlugin");
+  return;
+#elif defined(INIT_THROWS)
+  throw std::runtime_error("from SE_InitPlugin");
+#endif
+  (void)status;
+  params->platform->name = "TESTPLATFORM";
+#ifdef BAD_TYPE
+  params->platform->type = "Test2";
+#else
+  params->platform->type = "TEST";
+#endif
+#ifndef NULL_MEMORY
+  params->platform->use_bfc_allocator = 1;
+#endif
+  params->platform->force_memory_growth = 1;
+  SP_PlatformFns* fns = params->platform_fns;
+  fns->get_device_count = [](const SP_Platform*, int* count, TF_Status*) { *count = 2; };
+  fns->create_device = CreateDevice;
+  fns->destroy_device = [](const SP_Platform*, SP_Device*) {};
+  fns->create_device_fns = [](const SP_Platform*, SE_CreateDeviceFnsParams*, TF_Status*) {};
+  fns->destroy_device_fns = [](const SP_Platform*, SP_DeviceFns*) {};
+  fns->create_stream_executor = [](const SP_Platform*, SE_CreateStreamExecutorParams* p,
+                                   TF_Status*) { FillExecutor(p->stream_executor); };
+  fns->destroy_stream_executor = [](const SP_Platform*, SP_StreamExecutor*) {};
+  params->destroy_platform = [](SP_Platform*) {};
+  params->destroy_platform_fns = [](SP_PlatformFns*) {};
+}
+#endif
