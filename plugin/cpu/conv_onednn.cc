@@ -18,6 +18,8 @@ namespace {
 using Dim = dnnl::memory::dim;
 using Memory = dnnl::memory;
 
+constexpr Dim kLeastPlaces = 28;
+
 // Batch normalisation as y = scale * x + shift, from the values of its scale, offset, mean and variance.
 void ComputeAffine(const std::array<const void*, 4>& args, const std::array<DataType, 4>& types, float epsilon, int64_t n,
                    float* scale, float* shift) {
@@ -82,7 +84,9 @@ class Builder {
     if (tiles <= 1) return whole;
     if (q_.batch >= tiles || q_.nchw) return {std::max<Dim>(1, q_.batch / tiles), q_.rows.out};
     const Dim per_image = std::min<Dim>(q_.rows.out, (tiles + q_.batch - 1) / q_.batch);
-    const Dim rows = (q_.rows.out + per_image - 1) / per_image;
+    // Each piece reads the whole filter, which fewer places than these do not pay for.
+    const Dim least = (kLeastPlaces + q_.columns.out - 1) / q_.columns.out;
+    const Dim rows = std::max((q_.rows.out + per_image - 1) / per_image, std::min(least, q_.rows.out));
     // A piece must see some of the input, which pieces in wide paddings do not.
     const bool narrow = q_.rows.before < q_.rows.extent() && q_.rows.after < q_.rows.extent();
     return {1, narrow ? rows : q_.rows.out};

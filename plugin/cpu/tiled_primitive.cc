@@ -68,12 +68,13 @@ size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes
   return slot_bytes * SlotsFor(workers.threads(), std::max<int64_t>(tiles, 1));
 }
 
-int64_t TilesFor(const Workers& workers, double flops) {
+int64_t TilesFor(double flops) {
   constexpr double kTileFlops = 8e6;  // some 40 us of one core
   constexpr int64_t kMostTiles = 16;
-  if (workers.threads() == 1) return 1;
   return std::clamp<int64_t>(static_cast<int64_t>(std::min(flops / kTileFlops, 1e6)), 1, kMostTiles);
 }
+
+int64_t TilesFor(const Workers& workers, double flops) { return workers.threads() == 1 ? 1 : TilesFor(flops); }
 
 int TiledPrimitive::AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
                               const MemoryDesc& scratchpad) {

@@ -19,8 +19,10 @@ absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
 // Scratch that ForEachTile needs.
 size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes);
 
-// Into how many tiles work of this many floating point operations should be split: 1 with one thread, else as many as are
-// worth handing to another core, whatever the number of threads.
+// Into how many tiles work of this many floating point operations should be split: as many as are worth handing to another
+// core, whatever the number of threads. A primitive may order its sums by the size of its tile, so that only those that were
+// seen not to may take one tile where there is one thread: the second form.
+int64_t TilesFor(double flops);
 int64_t TilesFor(const Workers& workers, double flops);
 
 class TiledPrimitive {
