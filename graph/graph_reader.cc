@@ -96,7 +96,7 @@ absl::Status GraphReader::SyntaxError(std::string_view at, NodeId node, std::str
                                 ? Where(node)
                                 : absl::StrCat(source_.name, ":", inside ? at.data() - source_.wire.data() : 0);
   std::string in_node;
-  if (node != kNoNode) in_node = absl::StrCat(" in node '", graph_.name(node), "'");
+  if (node != kNoNode) in_node = absl::StrCat(", in node '", absl::CHexEscape(graph_.name(node)), "'");
   return absl::InvalidArgumentError(absl::StrCat(where, ": ", message, in_node));
 }
 

@@ -37,14 +37,19 @@ absl::StatusOr<GraphShapes> GraphShapes::Infer(const Graph& graph, const ShapeOp
   const TensorInfo& unknown = shapes.infos_.back();
   std::vector<const TensorInfo*> inputs;
   for (NodeId n : order) {
-    if (!CanInfer(graph, n)) continue;
+    if (!CanInfer(graph, n) || (options.skip != nullptr && options.skip->contains(n))) continue;
     inputs.clear();
     for (Output from : graph.data_inputs(n)) {
       inputs.push_back(from.node == kNoNode ? &unknown : &shapes.info(from));
     }
     InferenceContext context(*graph.op(n), graph.attrs(n), graph.kind(n).types, inputs);
     if (options.assume_valid_feeds || !IsPlaceholder(graph, n)) {
-      TENON_RETURN_IF_ERROR(RunShapeFn(context, graph.name(n)));
+      absl::Status status = RunShapeFn(context, options.errors == nullptr ? graph.name(n) : std::string_view());
+      if (!status.ok() && options.errors == nullptr) return status;
+      if (!status.ok()) {
+        options.errors->emplace_back(n, std::move(status));
+        continue;
+      }
     }
     if (graph.op_name(n) == "Placeholder" && context.output(0).shape.rank() == 0 &&
         graph.producer() <= kLastProducerWithoutUnknownShapes) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph/shape.h"
@@ -90,6 +91,11 @@ struct ShapeOptions {
   // What Placeholders get: a fed shape (or value) by output; else the `shape` attr if assume_valid_feeds.
   absl::flat_hash_map<Output, TensorInfo> feeds;
   bool assume_valid_feeds = true;
+  // Where given: errors of shape functions go here with their nodes (which the messages do not name), the outputs stay unknown
+  // and the sweep goes on.
+  std::vector<std::pair<NodeId, absl::Status>>* errors = nullptr;
+  // Nodes whose shape functions are not to run: they have other defects. Their outputs stay unknown.
+  const absl::flat_hash_set<NodeId>* skip = nullptr;
 };
 
 // What is known of every output of every live node. Loops (NextIteration edges) start unknown and are not iterated.

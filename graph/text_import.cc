@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "proto/graph_def.pb.h"
 
 namespace tenon {
@@ -30,7 +31,10 @@ class FirstError : public gp::io::ErrorCollector {
     failed_ = true;
     line_ = line;
     column_ = column;
-    message_ = message;
+    // In the user's terms: our package is no part of the format.
+    message_ = absl::StrReplaceAll(message, {{"tenon.pb.", ""}});
+    if (message_.ends_with('.')) message_.pop_back();
+    if (message_.ends_with("got: ")) message_ += "the end of the file";
   }
   void AddWarning(int, gp::io::ColumnNumber, const std::string&) override {}
 
@@ -68,14 +72,14 @@ std::vector<SourcePos> FunctionPositions(const ParseInfo& info, const pb::GraphD
   return positions;
 }
 
-// " in node 'x'" where the parser was inside a node when it stopped.
+// ", in node 'x'" where the parser was inside a node when it stopped.
 std::string InNode(const pb::GraphDef& partial, const ParseInfo& info, const FirstError& error) {
   if (partial.node_size() == 0) return {};
   const int last = partial.node_size() - 1;
   const int node_line = info.GetLocation(NodeField(), last).line;
   const int library_line = info.GetLocation(LibraryField(), -1).line;
   if (partial.node(last).name().empty() || node_line > error.line() || library_line > node_line) return {};
-  return absl::StrCat(" in node '", partial.node(last).name(), "'");
+  return absl::StrCat(", in node '", partial.node(last).name(), "'");
 }
 
 std::string Serialize(const pb::GraphDef& graph) {

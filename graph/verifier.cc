@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "graph/cycles.h"
+#include "graph/shape_inference.h"
 #include "graph/versions.h"
 
 namespace tenon {
@@ -32,6 +33,7 @@ class Verifier {
       CheckInputs(n);
     }
     CheckCycles();
+    CheckShapes();
   }
 
  private:
@@ -44,6 +46,7 @@ class Verifier {
   bool CheckSource(NodeId n, size_t i, Output from);
   void CheckType(NodeId n, size_t i, Output from);
   void CheckCycles();
+  void CheckShapes();
 
   const Graph& graph_;
   const VerifyOptions& options_;
@@ -148,6 +151,17 @@ void Verifier::CheckInputs(NodeId n) {
   }
 }
 
+// Only what is wrong for every possible feed; a node with another defect has shown what is wrong with it.
+void Verifier::CheckShapes() {
+  std::vector<std::pair<NodeId, absl::Status>> errors;
+  ShapeOptions options;
+  options.errors = &errors;
+  const absl::flat_hash_set<NodeId> bad = log_->Nodes();
+  if (!bad.empty()) options.skip = &bad;
+  if (!GraphShapes::Infer(graph_, options).ok()) return;
+  for (const auto& [n, status] : errors) Add(n, DefectCode::kShape, status.message());
+}
+
 void Verifier::CheckCycles() {
   if (TopologicalOrder(graph_).ok()) return;
   for (const std::vector<NodeId>& cycle : FindCycles(graph_)) {
@@ -182,6 +196,12 @@ void DefectLog::AddFunction(const Graph& graph, const FunctionEntry& function, s
   const std::string name = absl::CHexEscape(node);
   found_.emplace_back(kAfterAllNodes, Defect{code, graph.Locate(function.pos), name,
                                              absl::StrCat("function '", absl::CHexEscape(function.name), "': ", message)});
+}
+
+absl::flat_hash_set<NodeId> DefectLog::Nodes() const {
+  absl::flat_hash_set<NodeId> nodes;
+  for (const auto& [node, defect] : found_) nodes.insert(node);
+  return nodes;
 }
 
 std::vector<Defect> DefectLog::Take() && {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "graph/graph.h"
 #include "graph/io.h"
 
@@ -23,6 +24,8 @@ class DefectLog {
   void AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node, DefectCode code,
                    std::string_view message);
   size_t size() const { return found_.size(); }
+  // Those that have a defect.
+  absl::flat_hash_set<NodeId> Nodes() const;
   // In file order.
   std::vector<Defect> Take() &&;
 
