@@ -5,6 +5,7 @@
 #include "graph/c_api/c_api_internal.h"
 #include "graph/io.h"
 #include "graph/op_registry.h"
+#include "tensorflow/c/experimental/grappler/grappler.h"
 
 struct TF_FunctionLibraryDefinition {
   tenon::Graph graph;
