@@ -1,4 +1,6 @@
 // graph_run run: from a file to results, once.
+#include <chrono>
+
 #include "absl/strings/str_cat.h"
 #include "executor/cli/element.h"
 #include "executor/cli/exit_code.h"
@@ -13,6 +15,7 @@
 namespace tenon::cli {
 namespace {
 
+constexpr int64_t kStoryRuns = 20;        // a story also tells how fast it gets
 constexpr int64_t kMaxJsonValues = 1024;  // larger tensors go to files
 
 Json FetchJson(const NamedSink& target, const Tensor& value) {
@@ -162,10 +165,14 @@ std::string ResultText(const RunOutcome& outcome, const Options& options, const 
 }
 
 absl::Status RunAll(RunOutcome& outcome, const Options& options) {
-  const int64_t times = std::max<int64_t>(options.warmup, 0) + std::max<int64_t>(options.runs, 1);
+  const int64_t wanted = options.runs > 0 ? options.runs : options.story ? kStoryRuns : 1;
+  const int64_t times = std::max<int64_t>(options.warmup, 0) + wanted;
   for (int64_t i = 0; i < times; ++i) {
+    const auto start = std::chrono::steady_clock::now();
     TENON_ASSIGN_OR_RETURN(outcome.values,
                            outcome.bench.session->Run(outcome.executable, outcome.request.feeds));
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    outcome.run_ms.push_back(time.count());
   }
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "executor/cli/command_table.h"
 #include "executor/cli/exit_code.h"
@@ -140,6 +141,7 @@ void DeclareOptimizer(Declarer& d, Options& o) {
     d.app()
         .add_flag("--verify-each{structure}", o.verify_each, "verify the graph after each pass")
         ->group("Optimizer")
+        ->option_text(" ")
         ->check(CLI::IsMember({"structure"}));
   }
   d.Flag(kOptimizes, "--fast-math", o.fast_math, "allow rewrites that change rounding");
@@ -191,6 +193,14 @@ void DeclareCheck(Declarer& d, Options& o) {
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(const CommandInfo& info) : info_(info) {}
+  // "--verify-each{structure}" is how the library writes a flag whose value may be left out.
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    const std::string name = CLI::Formatter::make_option_name(option, positional);
+    const size_t brace = name.find('{');
+    if (brace == std::string::npos) return name;
+    return absl::StrCat(name.substr(0, brace),
+                        "[=", name.substr(brace + 1, name.size() - brace - 2), "]");
+  }
   std::string make_usage(const CLI::App*, std::string) const override {
     return absl::StrCat("usage: graph_run ", info_.name, info_.arguments.empty() ? "" : " ",
                         info_.arguments, " [FLAGS]\n");
@@ -279,7 +289,7 @@ absl::StatusOr<ParsedArgs> ParseArgs(Command command, std::vector<std::string> a
   app.allow_extras();
   const absl::Status status = Parse(app, std::move(args), info);
   if (help) {
-    parsed.help = app.help();
+    parsed.help = absl::StrReplaceAll(app.help(), {{"\n\n\n", "\n\n"}});
     return parsed;
   }
   TENON_RETURN_IF_ERROR(status);
