@@ -1,4 +1,5 @@
 #include "plugin/cpu/elementwise/element_op.h"
 
 #define TENON_ARITH_ENTRY FindArith_sse2
+#define TENON_REPEAT_ENTRY Repeat_sse2
 #include "plugin/cpu/elementwise/arith.inc"

@@ -45,30 +45,6 @@ void CallLoop(const ElementStep& step, const Pointers& in, void* out, int64_t n)
   }
 }
 
-// n copies of one element.
-void Repeat(const void* element, int64_t size, int64_t n, void* out) {
-  char* to = static_cast<char*>(out);
-  switch (size) {
-    case 1:
-      std::memset(to, *static_cast<const uint8_t*>(element), n);
-      return;
-    case 4: {
-      uint32_t bits;
-      std::memcpy(&bits, element, 4);
-      std::fill_n(reinterpret_cast<uint32_t*>(to), n, bits);
-      return;
-    }
-    case 8: {
-      uint64_t bits;
-      std::memcpy(&bits, element, 8);
-      std::fill_n(reinterpret_cast<uint64_t*>(to), n, bits);
-      return;
-    }
-    default:
-      for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * size, element, size);
-  }
-}
-
 // Where a linear position of the result stands in the merged dimensions, and each operand with it.
 class Cursor {
  public:
@@ -111,9 +87,11 @@ struct Scratch {
   std::array<const void*, kMaxOperands> filled = {};
   std::array<int64_t, kMaxOperands> filled_count = {};
 
+  const RepeatFn repeat = FindRepeat();
+
   const void* Filled(int k, const void* element, int64_t size, int64_t n) {
     if (filled[k] != element || filled_count[k] < n) {
-      Repeat(element, size, n, bytes[k]);
+      repeat(element, size, n, bytes[k]);
       filled[k] = element;
       filled_count[k] = n;
     }
@@ -167,7 +145,7 @@ void RunBlocks(const ElementStep& step, const void* const* in, void* out, int64_
         const void* from = At(in[k], cursor.offset(k) * size);
         char* to = scratch.bytes[k] + done * size;
         if (step.plan.stride[k].back() == 0) {
-          Repeat(from, size, run, to);
+          scratch.repeat(from, size, run, to);
         } else {
           std::memcpy(to, from, run * size);
         }
@@ -184,6 +162,56 @@ void RunBlocks(const ElementStep& step, const void* const* in, void* out, int64_
   }
 }
 
+// The commonest short rows: a matrix against a row, or against a column. The row is laid out once, long enough for a block from
+// any column on; column elements are repeated by the loop below.
+template <typename T>
+void RepeatEach(const void* from, int64_t columns, int64_t begin, int64_t count, void* to) {
+  const T* element = static_cast<const T*>(from) + begin / columns;
+  T* out = static_cast<T*>(to);
+  int64_t left = columns - begin % columns;
+  for (int64_t i = 0; i < count; ++element, left = columns) {
+    const int64_t end = std::min(count, i + left);
+    for (; i < end; ++i) out[i] = *element;
+  }
+}
+
+bool IsMatrixCase(const ElementStep& step) {
+  if (step.plan.size.size() != 2) return false;
+  for (int k = 0; k < step.operands; ++k) {
+    if (step.in_size[k] != 1 && step.in_size[k] != 4 && step.in_size[k] != 8) return false;
+  }
+  return true;
+}
+
+void RunMatrix(const ElementStep& step, const void* const* in, void* out, int64_t begin, int64_t end) {
+  const int64_t columns = step.plan.size[1];
+  alignas(64) char scratch[kMaxOperands][(kBlock + kShortRow) * 8];
+  for (int k = 0; k < step.operands; ++k) {
+    if (step.plan.stride[k][0] != 0) continue;
+    const int64_t row = step.in_size[k] * (step.plan.stride[k][1] == 0 ? 1 : columns);
+    for (int64_t at = 0; at < (kBlock + columns) * step.in_size[k]; at += row) {
+      std::memcpy(scratch[k] + at, in[k], std::min(row, static_cast<int64_t>(sizeof scratch[k]) - at));
+    }
+  }
+  for (; begin < end; begin += kBlock) {
+    const int64_t count = std::min(kBlock, end - begin);
+    Pointers operands = {};
+    for (int k = 0; k < step.operands; ++k) {
+      if (step.plan.stride[k][0] == 0) {
+        operands[k] = scratch[k] + begin % columns * step.in_size[k];
+      } else if (step.plan.stride[k][1] != 0) {
+        operands[k] = At(in[k], begin * step.in_size[k]);
+      } else {
+        operands[k] = scratch[k];
+        if (step.in_size[k] == 1) RepeatEach<uint8_t>(in[k], columns, begin, count, scratch[k]);
+        if (step.in_size[k] == 4) RepeatEach<uint32_t>(in[k], columns, begin, count, scratch[k]);
+        if (step.in_size[k] == 8) RepeatEach<uint64_t>(in[k], columns, begin, count, scratch[k]);
+      }
+    }
+    CallLoop(step, operands, static_cast<char*>(out) + begin * step.out_size, count);
+  }
+}
+
 void RunRange(const ElementStep& step, const void* const* in, void* out, int64_t begin, int64_t end) {
   if (step.plan.flat) {
     Pointers operands = {};
@@ -191,6 +219,8 @@ void RunRange(const ElementStep& step, const void* const* in, void* out, int64_t
     CallLoop(step, operands, static_cast<char*>(out) + begin * step.out_size, end - begin);
   } else if (step.plan.size.size() == 1 || step.plan.size.back() >= kShortRow) {
     RunRows(step, in, out, begin, end);
+  } else if (IsMatrixCase(step)) {
+    RunMatrix(step, in, out, begin, end);
   } else {
     RunBlocks(step, in, out, begin, end);
   }

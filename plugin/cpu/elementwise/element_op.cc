@@ -5,6 +5,7 @@
 namespace tenon::cpu {
 
 #define TENON_DECLARE(ISA)                               \
+  void Repeat_##ISA(const void*, int64_t, int64_t, void*); \
   ElementLoop FindArith_##ISA(ElementOp op, DataType t); \
   ElementLoop FindMath_##ISA(ElementOp op, DataType t);  \
   ElementLoop FindCast_##ISA(DataType from, DataType to);
@@ -18,6 +19,8 @@ ElementLoop FindElementLoop(ElementOp op, DataType t) {
   if (ElementLoop loop = SelectIsa(FindMath_sse2, FindMath_avx2, FindMath_avx512)(op, t)) return loop;
   return FindSlow(op, t);
 }
+
+RepeatFn FindRepeat() { return SelectIsa(&Repeat_sse2, &Repeat_avx2, &Repeat_avx512); }
 
 ElementLoop FindCastLoop(DataType from, DataType to) {
   return SelectIsa(FindCast_sse2, FindCast_avx2, FindCast_avx512)(from, to);

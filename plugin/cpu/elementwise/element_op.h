@@ -39,6 +39,10 @@ using ElementLoop = void (*)(const void* const* in, void* out, int64_t n, float 
 // is none. Half and bfloat16 have none of their own but for moves: use float and convert.
 ElementLoop FindElementLoop(ElementOp op, DataType t);
 
+// Writes n copies of one element of `bytes` bytes.
+using RepeatFn = void (*)(const void* element, int64_t bytes, int64_t n, void* out);
+RepeatFn FindRepeat();
+
 // Loops that convert between two real or bool types (half and bfloat16 included), C's rules, floats to bool by != 0. Null for others.
 ElementLoop FindCastLoop(DataType from, DataType to);
 
