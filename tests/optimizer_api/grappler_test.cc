@@ -1,0 +1,226 @@
+// The graph-optimization C interface, case by case as TensorFlow's own tests have it, with its messages.
+#include "tensorflow/c/experimental/grappler/grappler.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "graph/graph.h"
+#include "graph/op_registry.h"
+#include "gtest/gtest.h"
+#include "optimizer_api/grappler_item.h"
+#include "optimizer_api/plugin_optimizer.h"
+#include "proto/op_def.pb.h"
+#include "proto/op_info.pb.h"
+
+namespace tenon {
+namespace {
+
+void Optimize(void*, const TF_Buffer*, const TF_GrapplerItem*, TF_Buffer*, TF_Status*) {}
+
+template <int kVariant>
+void Init(TP_OptimizerRegistrationParams* params, TF_Status* status) {
+  TF_SetStatus(status, TF_OK, "");
+  params->struct_size = TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE;
+  params->optimizer_configs->struct_size = TP_OPTIMIZER_CONFIGS_STRUCT_SIZE;
+  params->optimizer->struct_size = TP_OPTIMIZER_STRUCT_SIZE;
+  params->optimizer->optimize_func = Optimize;
+  params->device_type = "TESTA";
+  params->optimizer_configs->remapping = TF_TriState_Off;
+  if (kVariant == 1) params->device_type = "TESTB";
+  if (kVariant == 2) params->device_type = nullptr;
+  if (kVariant == 3) params->optimizer->optimize_func = nullptr;
+  if (kVariant == 4) params->optimizer->struct_size = 0;
+  if (kVariant == 5) TF_SetStatus(status, TF_INTERNAL, "no graph for you");
+  if (kVariant == 6) throw std::runtime_error("thrown");
+}
+
+// A chain of n AddN nodes on `device`, fed by a Const of shape [10,1].
+Graph MakeGraph(const std::string& device) {
+  Graph g;
+  const Tensor value = *Tensor::Allocate(DataType::kFloat, Shape({10, 1}));
+  std::vector<Graph::NewAttr> placeholder;
+  placeholder.push_back({"dtype", attr::Type(DataType::kFloat)});
+  placeholder.push_back({"shape", attr::Shape(PartialShape{10, 1})});
+  Output last{*g.AddNode("x", "Placeholder", {}, std::move(placeholder), device), 0};
+  const NodeId c = *g.AddNode("c", "NoOp", {}, {}, device);
+  EXPECT_TRUE(g.MakeConst(c, value).ok());
+  for (const char* name : {"AddN", "AddN_1"}) {
+    const Output inputs[] = {last, {c, 0}};
+    std::vector<Graph::NewAttr> attrs;
+    attrs.push_back({"N", attr::Int(2)});
+    attrs.push_back({"T", attr::Type(DataType::kFloat)});
+    last = {*g.AddNode(name, "AddN", inputs, std::move(attrs), device), 0};
+  }
+  return g;
+}
+
+constexpr char kDevice[] = "/job:localhost/replica:0/task:0/device:TESTA:0";
+
+TEST(Grappler, SuccessfulRegistration) {
+  absl::StatusOr<PluginOptimizer> optimizer = InitPluginOptimizer(Init<0>, "plugin.so");
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  EXPECT_EQ(optimizer->device_type, "TESTA");
+  ASSERT_TRUE(RegisterPluginOptimizer(*optimizer).ok());
+  const auto found = PluginOptimizersFor(MakeGraph(kDevice));
+  ASSERT_EQ(found.size(), 1u);
+  const auto off = PassesSwitchedOff(found);
+  ASSERT_EQ(off.size(), 1u);
+  EXPECT_EQ(off[0].first, "remapping");
+  EXPECT_THAT(off[0].second, testing::HasSubstr("plugin.so"));
+  EXPECT_TRUE(PluginOptimizersFor(MakeGraph("/device:CPU:0")).empty());
+  RemovePluginOptimizers("plugin.so");
+  EXPECT_TRUE(PluginOptimizersFor(MakeGraph(kDevice)).empty());
+}
+
+TEST(Grappler, MultiplePluginRegistration) {
+  ASSERT_TRUE(RegisterPluginOptimizer(*InitPluginOptimizer(Init<0>, "a.so")).ok());
+  ASSERT_TRUE(RegisterPluginOptimizer(*InitPluginOptimizer(Init<1>, "b.so")).ok());
+  const absl::Status twice = RegisterPluginOptimizer(*InitPluginOptimizer(Init<0>, "c.so"));
+  EXPECT_EQ(twice.message(), "PluginGraphOptimizer with device_type TESTA is registered twice.");
+  RemovePluginOptimizers("a.so");
+  RemovePluginOptimizers("b.so");
+}
+
+TEST(Grappler, DeviceTypeNotSet) {
+  const absl::Status status = InitPluginOptimizer(Init<2>, "p.so").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(), "'device_type' field in TP_OptimizerRegistrationParams must be set.");
+}
+
+TEST(Grappler, OptimizeFuncNotSet) {
+  const absl::Status status = InitPluginOptimizer(Init<3>, "p.so").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(), "'optimize_func' field in TP_Optimizer must be set.");
+}
+
+TEST(Grappler, StructSizeNotSet) {
+  EXPECT_EQ(InitPluginOptimizer(Init<4>, "p.so").status().message(),
+            "struct_size field in TP_Optimizer must be set to TP_OPTIMIZER_STRUCT_SIZE.");
+}
+
+TEST(Grappler, StatusAndExceptionOfThePluginAreReturned) {
+  const absl::Status status = InitPluginOptimizer(Init<5>, "p.so").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(status.message(), "no graph for you");
+  EXPECT_THAT(std::string(InitPluginOptimizer(Init<6>, "p.so").status().message()), testing::HasSubstr("thrown"));
+}
+
+using ListSizeFn = void (*)(const TF_GrapplerItem*, int*, size_t*, TF_Status*);
+using ListFn = void (*)(const TF_GrapplerItem*, char**, size_t*, int, void*, size_t, TF_Status*);
+
+std::vector<std::string> ReadList(const TF_GrapplerItem& item, ListSizeFn size_fn, ListFn list_fn) {
+  TF_Status* status = TF_NewStatus();
+  int n = 0;
+  size_t bytes = 0;
+  size_fn(&item, &n, &bytes, status);
+  EXPECT_EQ(TF_GetCode(status), TF_OK);
+  std::vector<char*> values(n);
+  std::vector<size_t> lengths(n);
+  std::vector<char> storage(bytes);
+  list_fn(&item, values.data(), lengths.data(), n, storage.data(), bytes, status);
+  EXPECT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
+  std::vector<std::string> list;
+  for (int i = 0; i < n; ++i) list.emplace_back(values[i], lengths[i]);
+  if (bytes > 0) {
+    list_fn(&item, values.data(), lengths.data(), n, storage.data(), bytes - 1, status);
+    EXPECT_EQ(TF_GetCode(status), TF_INVALID_ARGUMENT);
+    EXPECT_STREQ(TF_Message(status), "Not enough storage to hold the requested list of nodes");
+  }
+  TF_DeleteStatus(status);
+  return list;
+}
+
+TEST(TF_GrapplerItem, NodesToPreserve) {
+  const Graph g = MakeGraph(kDevice);
+  const OptimizerItem names{{"AddN_1:0", "AddN"}, {"x"}, {"c"}};
+  const ::TF_GrapplerItem item{&g, &names};
+  EXPECT_THAT(ReadList(item, TF_GetNodesToPreserveListSize, TF_GetNodesToPreserveList),
+              testing::UnorderedElementsAre("AddN_1", "AddN", "x", "c"));
+}
+
+TEST(TF_GrapplerItem, FetchNodes) {
+  const Graph g = MakeGraph(kDevice);
+  const OptimizerItem names{{"AddN_1:0", "AddN:0"}, {}, {}};
+  const ::TF_GrapplerItem item{&g, &names};
+  EXPECT_THAT(ReadList(item, TF_GetFetchNodesListSize, TF_GetFetchNodesList), testing::ElementsAre("AddN_1:0", "AddN:0"));
+}
+
+class GraphPropertiesTest : public testing::Test {
+ protected:
+  // Properties of AddN as parsed messages.
+  std::vector<pb::OpInfo::TensorProperties> Read(bool inputs, bool valid_feeds, bool values) {
+    const OptimizerItem names{{"AddN_1:0"}, {"x"}, {}};
+    const ::TF_GrapplerItem item{&graph_, &names};
+    ::TF_GraphProperties* properties = TF_NewGraphProperties(&item);
+    TF_Status* status = TF_NewStatus();
+    TF_InferStatically(properties, valid_feeds, 0, values, values, status);
+    EXPECT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
+    int n = -1;
+    (inputs ? TF_GetInputPropertiesListSize : TF_GetOutputPropertiesListSize)(properties, "nobody", &n, status);
+    EXPECT_EQ(n, 0);
+    (inputs ? TF_GetInputPropertiesListSize : TF_GetOutputPropertiesListSize)(properties, "AddN", &n, status);
+    std::vector<TF_Buffer*> buffers;
+    for (int i = 0; i < n; ++i) buffers.push_back(TF_NewBuffer());
+    (inputs ? TF_GetInputPropertiesList : TF_GetOutputPropertiesList)(properties, "AddN", buffers.data(), n, status);
+    EXPECT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
+    std::vector<pb::OpInfo::TensorProperties> parsed(n);
+    for (int i = 0; i < n; ++i) {
+      EXPECT_TRUE(parsed[i].ParseFromArray(buffers[i]->data, static_cast<int>(buffers[i]->length)));
+      TF_DeleteBuffer(buffers[i]);
+    }
+    TF_DeleteGraphProperties(properties);
+    TF_DeleteStatus(status);
+    return parsed;
+  }
+
+  Graph graph_ = MakeGraph(kDevice);
+};
+
+TEST_F(GraphPropertiesTest, InputProperties) {
+  const auto inputs = Read(true, true, true);
+  ASSERT_EQ(inputs.size(), 2u);
+  EXPECT_EQ(inputs[0].dtype(), pb::DT_FLOAT);
+  ASSERT_EQ(inputs[0].shape().dim_size(), 2);
+  EXPECT_EQ(inputs[0].shape().dim(0).size(), 10);
+  EXPECT_EQ(inputs[0].shape().dim(1).size(), 1);
+  EXPECT_FALSE(inputs[0].has_value());
+  EXPECT_TRUE(inputs[1].has_value());
+}
+
+TEST_F(GraphPropertiesTest, OutputProperties) {
+  const auto outputs = Read(false, true, false);
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_EQ(outputs[0].dtype(), pb::DT_FLOAT);
+  EXPECT_EQ(outputs[0].shape().dim_size(), 2);
+}
+
+TEST_F(GraphPropertiesTest, FedPlaceholderIsUnknownUnlessTrusted) {
+  EXPECT_TRUE(Read(true, false, false)[0].shape().unknown_rank());
+}
+
+TEST(TF_FunctionLibraryDefinition, LookUpOpDef) {
+  TF_Status* status = TF_NewStatus();
+  TF_Buffer graph{"", 0, nullptr};
+  ::TF_FunctionLibraryDefinition* library = TF_NewFunctionLibraryDefinition(&graph, status);
+  ASSERT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
+  TF_Buffer* bytes = TF_NewBuffer();
+  TF_LookUpOpDef(library, "Add", bytes, status);
+  ASSERT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
+  EXPECT_EQ(std::string(static_cast<const char*>(bytes->data), bytes->length), OpDefToWire(*OpRegistry::Global().Find("Add")));
+  TF_Buffer* none = TF_NewBuffer();
+  TF_LookUpOpDef(library, "NoSuchOp", none, status);
+  EXPECT_EQ(TF_GetCode(status), TF_NOT_FOUND);
+  EXPECT_THAT(TF_Message(status), testing::HasSubstr("Op type not registered 'NoSuchOp' in binary running on"));
+  TF_DeleteBuffer(none);
+  TF_DeleteBuffer(bytes);
+  TF_DeleteFunctionLibraryDefinition(library);
+  TF_Buffer garbage{"\xff\xff\xff", 3, nullptr};
+  EXPECT_EQ(TF_NewFunctionLibraryDefinition(&garbage, status), nullptr);
+  EXPECT_NE(TF_GetCode(status), TF_OK);
+  TF_DeleteStatus(status);
+}
+
+}  // namespace
+}  // namespace tenon
