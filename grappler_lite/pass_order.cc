@@ -10,6 +10,7 @@ absl::Span<const PassEntry> PassOrder() {
       {"constant_folding", MakeConstantFolding, "compute what depends on constants and known shapes only", Exactness::kExact},
       {"arithmetic_optimization", MakeArithmeticOptimization, "remove arithmetic and data movement that cancels out", Exactness::kToleranced},
       {"remapping", MakeRemapping, "fuse MatMul and convolution with what follows them", Exactness::kToleranced},
+      {"model_pruning", MakeModelPruning, "remove what the others left behind", Exactness::kExact},
   };
   return kOrder;
 }
