@@ -1,5 +1,6 @@
 // Calls, branches and loops over functions.
 #include "graph/ops/families.h"
+#include "graph/ops/shapes.h"
 
 namespace tenon::ops {
 namespace {
@@ -10,7 +11,7 @@ constexpr OpSpec kOps[] = {
     {"Case", "branch_index: int32; input: Tin", "output: Tout",
      "Tin: list(type) >= 0; Tout: list(type) >= 0; branches: list(func) >= 1; "
      "output_shapes: list(shape) = []",
-     nullptr, kStateful},
+     OutputShapesShape, kStateful},
     {"DeviceIndex", "", "index: int32", "device_names: list(string)", nullptr, kStateful},
     {"EagerPyFunc", "input: Tin", "output: Tout",
      "token: string; is_async: bool = false; Tin: list(type) >= 0; Tout: list(type) >= 0", nullptr,
@@ -21,7 +22,7 @@ constexpr OpSpec kOps[] = {
     {"If", "cond: Tcond; input: Tin", "output: Tout",
      "Tcond: type; Tin: list(type) >= 0; Tout: list(type) >= 0; then_branch: func; "
      "else_branch: func; output_shapes: list(shape) = []",
-     nullptr, kStateful},
+     OutputShapesShape, kStateful},
     {"_If", "cond: Tcond; input: Tin", "output: Tout",
      "Tcond: type; Tin: list(type); Tout: list(type); then_branch: func; else_branch: func",
      nullptr, kStateful},
@@ -43,21 +44,21 @@ constexpr OpSpec kOps[] = {
     {"StatelessCase", "branch_index: int32; input: Tin", "output: Tout",
      "Tin: list(type) >= 0; Tout: list(type) >= 0; branches: list(func) >= 1; "
      "output_shapes: list(shape) = []",
-     nullptr},
+     OutputShapesShape},
     {"StatelessIf", "cond: Tcond; input: Tin", "output: Tout",
      "Tcond: type; Tin: list(type) >= 0; Tout: list(type) >= 0; then_branch: func; "
      "else_branch: func; output_shapes: list(shape) = []",
-     nullptr},
+     OutputShapesShape},
     {"StatelessWhile", "input: T", "output: T",
      "T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; "
      "parallel_iterations: int = 10",
-     nullptr},
+     OutputShapesShape},
     {"SymbolicGradient", "input: Tin", "output: Tout", "Tin: list(type); Tout: list(type); f: func",
      nullptr},
     {"While", "input: T", "output: T",
      "T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; "
      "parallel_iterations: int = 10",
-     nullptr, kStateful},
+     OutputShapesShape, kStateful},
     {"_While", "input: T", "output: T", "T: list(type) >= 0; cond: func; body: func", nullptr,
      kStateful},
 };

@@ -81,10 +81,10 @@ ShapeFunction DenseSetOperationShape, RaggedGatherShape, RaggedRangeShape,
     SparseTensorDenseAddShape, SparseTensorDenseMatMulShape, SparseToDenseShape, SparseValuesShape;
 
 // state_shapes.cc
-ShapeFunction AssignShape, AssignUpdateShape, EnterShape, MergeShape, PairHandleShape,
-    PushBackBatchShape, SwitchShape, TensorArrayConcatShape, TensorArrayGatherShape,
-    TensorListConcatShape, TensorListGatherShape, TensorListGetItemShape, TensorListPopBackShape,
-    TensorListStackShape, VariableShapeShape;
+ShapeFunction AssignShape, AssignUpdateShape, EnterShape, MergeShape, OutputShapesShape,
+    PairHandleShape, PushBackBatchShape, SwitchShape, TensorArrayConcatShape,
+    TensorArrayGatherShape, TensorListConcatShape, TensorListGatherShape, TensorListGetItemShape,
+    TensorListPopBackShape, TensorListStackShape, VariableShapeShape;
 
 // strings_shapes.cc
 ShapeFunction DecodePaddedRawShape, DecodeRawShape, EditDistanceShape, NGramsShape, ReduceJoinShape,

@@ -89,6 +89,19 @@ absl::Status TensorListConcatShape(InferenceContext& c) {
   return SetOutputs(c, {Concatenate(Vector(kUnknownDim), rest), Vector(kUnknownDim)});
 }
 
+// Functional branches and loops may state what comes out of them.
+absl::Status OutputShapesShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf("output_shapes"));
+  TENON_ASSIGN_OR_RETURN(const std::vector<PartialShape> shapes, attr.AsShapeList());
+  if (shapes.empty()) return absl::OkStatus();
+  if (static_cast<int>(shapes.size()) != c.num_outputs()) {
+    return absl::InvalidArgumentError(absl::StrCat("attr 'output_shapes' has ", shapes.size(),
+                                                   " shapes for ", c.num_outputs(), " outputs"));
+  }
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, shapes[i]);
+  return absl::OkStatus();
+}
+
 absl::Status SwitchShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
   for (int i = 0; i < c.num_outputs(); ++i) c.output(i) = c.input_info(0);
