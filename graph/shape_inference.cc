@@ -72,16 +72,21 @@ InferenceContext::InferenceContext(const OpDef& op, const AttrSet& attrs, const 
       outputs_(types.outputs.size()),
       attr_owner_(std::move(attr_owner)) {}
 
+const TensorInfo& InferenceContext::Nothing() {
+  static const TensorInfo* const nothing = new TensorInfo;
+  return *nothing;
+}
+
 std::optional<Dims> InferenceContext::input_as_ints(int i) const {
   if (const Tensor* value = input_value(i)) return IntsOf(*value);
-  return inputs_[i]->partial_value;
+  return input_info(i).partial_value;
 }
 
 absl::StatusOr<PartialShape> InferenceContext::input_as_shape(int i) const {
   const std::optional<Dims> dims = input_as_ints(i);
   if (input(i).rank() == 0) {
     // One -1 stands for any shape at all.
-    if (!dims || dims->front() == -1) return PartialShape();
+    if (!dims || dims->empty() || dims->front() == -1) return PartialShape();
     return absl::InvalidArgumentError("a shape must be a vector, or a scalar of -1");
   }
   TENON_ASSIGN_OR_RETURN(const PartialShape vector, WithRank(input(i), 1));

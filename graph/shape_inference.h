@@ -41,21 +41,22 @@ class InferenceContext {
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
 
-  const TensorInfo& input_info(int i) const { return *inputs_[i]; }
-  const PartialShape& input(int i) const { return inputs_[i]->shape; }
-  DataType input_type(int i) const { return types_.inputs[i]; }
-  DataType output_type(int i) const { return types_.outputs[i]; }
+  // Inputs that the node lacks (an attr such as N contradicts its OpDef) are unknown, outputs that it lacks are dropped.
+  const TensorInfo& input_info(int i) const { return i >= 0 && i < num_inputs() ? *inputs_[i] : Nothing(); }
+  const PartialShape& input(int i) const { return input_info(i).shape; }
+  DataType input_type(int i) const { return i < num_inputs() ? types_.inputs[i] : DataType::kInvalid; }
+  DataType output_type(int i) const { return i < num_outputs() ? types_.outputs[i] : DataType::kInvalid; }
   // The constant value of input i, or null. Its elements may lie unaligned.
-  const Tensor* input_value(int i) const { return inputs_[i]->value.get(); }
+  const Tensor* input_value(int i) const { return input_info(i).value.get(); }
   // Elements of input i as a vector of integers, unknown ones kUnknownDim; nullopt when nothing is known.
   std::optional<Dims> input_as_ints(int i) const;
   // Input i read as a shape (a vector of sizes, -1 unknown); unknown rank when nothing is known.
   absl::StatusOr<PartialShape> input_as_shape(int i) const;
 
-  void set_output(int i, PartialShape shape) { outputs_[i].shape = std::move(shape); }
+  void set_output(int i, PartialShape shape) { output(i).shape = std::move(shape); }
   // Beside the shape: the output's value, where the op computes it from shapes (Shape, Size, Rank) or from partial values.
-  void set_output_value(int i, Dims elements) { outputs_[i].partial_value = std::move(elements); }
-  TensorInfo& output(int i) { return outputs_[i]; }
+  void set_output_value(int i, Dims elements) { output(i).partial_value = std::move(elements); }
+  TensorInfo& output(int i) { return i >= 0 && i < num_outputs() ? outputs_[i] : dropped_; }
 
   // Attribute values, defaults applied. INVALID_ARGUMENT names the attribute.
   absl::StatusOr<int64_t> AttrInt(std::string_view name) const;
@@ -76,11 +77,14 @@ class InferenceContext {
   absl::StatusOr<PartialShape> Broadcast(const PartialShape& a, const PartialShape& b) const;
 
  private:
+  static const TensorInfo& Nothing();
+
   const OpDef& op_;
   const AttrSet& attrs_;
   const NodeTypes& types_;
   std::vector<const TensorInfo*> inputs_;
   std::vector<TensorInfo> outputs_;
+  TensorInfo dropped_;
   std::shared_ptr<const void> attr_owner_;
 };
 

@@ -6,6 +6,9 @@
 namespace tenon::ops {
 namespace {
 
+// Integers below it are exact as doubles.
+constexpr double kExactDouble = 9007199254740992;
+
 // The value of a scalar constant as a double, for ops that take float limits too.
 std::optional<double> NumberValue(InferenceContext& c, int i) {
   const Tensor* t = c.input_value(i);
@@ -163,15 +166,16 @@ absl::Status RangeShape(InferenceContext& c) {
                                                    " and delta ", *delta,
                                                    " do not go in one direction"));
   }
+  // Integers beyond a double's precision are left to the kernel.
   const double count = std::ceil(std::abs((*limit - *start) / *delta));
-  if (!(count < 9e18))
-    return absl::InvalidArgumentError(absl::StrCat("Range: ", count, " elements are too many"));
+  if (!(count < kExactDouble && std::abs(*start) < kExactDouble && std::abs(*limit) < kExactDouble))
+    return absl::OkStatus();
   const int64_t n = static_cast<int64_t>(count);
   c.set_output(0, Vector(n));
   if (!IsInteger(c.output_type(0)) || n > kMaxShapeValueElements) return absl::OkStatus();
   Dims values;
   for (int64_t i = 0; i < n; ++i)
-    values.push_back(static_cast<int64_t>(*start) + i * static_cast<int64_t>(*delta));
+    values.push_back(static_cast<int64_t>(*start + static_cast<double>(i) * *delta));
   SetValue(c, 0, std::move(values));
   return absl::OkStatus();
 }

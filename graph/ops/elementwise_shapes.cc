@@ -141,6 +141,7 @@ absl::Status BitcastShape(InferenceContext& c) {
   const int64_t from = static_cast<int64_t>(DataTypeSize(c.input_type(0)));
   const int64_t to = static_cast<int64_t>(DataTypeSize(c.output_type(0)));
   PartialShape shape = c.input(0);
+  if (from == 0 || to == 0) return absl::OkStatus();
   if (from < to && shape.known_rank()) {
     TENON_ASSIGN_OR_RETURN(shape, c.WithRankAtLeast(shape, 1));
     TENON_RETURN_IF_ERROR(c.MergeDim(shape.dim(-1), to / from).status());
