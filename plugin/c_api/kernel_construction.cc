@@ -16,15 +16,6 @@
 namespace tenon {
 namespace {
 
-// The node's value, else the op's default.
-std::optional<AttrValue> FindAttr(const TF_OpKernelConstruction* ctx, std::string_view name) {
-  const KernelNode& node = ctx->kernel->node;
-  if (const AttrValue* value = node.attrs->Find(name)) return *value;
-  const AttrDef* def = node.op->FindAttr(name);
-  if (def == nullptr || !def->has_default) return std::nullopt;
-  return AttrValue(def->default_wire);
-}
-
 // "int", "list(int)", as TensorFlow's messages call an attribute's type.
 std::string TypeText(const AttrValue& value) {
   if (value.kind() != AttrKind::kList) return std::string(AttrKindName(value.kind()));
@@ -32,7 +23,7 @@ std::string TypeText(const AttrValue& value) {
 }
 
 absl::StatusOr<AttrValue> GetAttr(const TF_OpKernelConstruction* ctx, std::string_view name) {
-  if (std::optional<AttrValue> value = FindAttr(ctx, name)) return *value;
+  if (std::optional<AttrValue> value = FindAttr(ctx->kernel->node, name)) return *value;
   return absl::NotFoundError(absl::StrCat("No attr named '", name, "' in NodeDef:\n\t [[{{node ",
                                           ctx->kernel->name, "}}]]"));
 }
@@ -189,6 +180,14 @@ auto With(const absl::StatusOr<AttrValue>& value, Get get) -> decltype(get(*valu
 }
 
 }  // namespace
+
+std::optional<AttrValue> FindAttr(const KernelNode& node, std::string_view name) {
+  if (const AttrValue* value = node.attrs->Find(name)) return *value;
+  const AttrDef* def = node.op->FindAttr(name);
+  if (def == nullptr || !def->has_default) return std::nullopt;
+  return AttrValue(def->default_wire);
+}
+
 }  // namespace tenon
 
 using tenon::AttrKind;
@@ -218,13 +217,13 @@ TF_StringView TF_OpKernelConstruction_GetName(TF_OpKernelConstruction* ctx) {
 
 bool TF_OpKernelConstruction_HasAttr(TF_OpKernelConstruction* ctx, const char* attr_name,
                                      TF_Status*) {
-  return tenon::FindAttr(ctx, attr_name).has_value();
+  return tenon::FindAttr(ctx->kernel->node, attr_name).has_value();
 }
 
 void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction* ctx, const char* attr_name,
                                          int32_t* list_size, int32_t* total_size,
                                          TF_Status* status) {
-  const std::optional<AttrValue> value = tenon::FindAttr(ctx, attr_name);
+  const std::optional<AttrValue> value = tenon::FindAttr(ctx->kernel->node, attr_name);
   // A status that is not OK on entry counts as a missing attribute, as in TensorFlow.
   if (!value || TF_GetCode(status) != TF_OK) {
     *list_size = *total_size = -1;

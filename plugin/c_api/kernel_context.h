@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -22,6 +23,9 @@ struct KernelInfo {
   MemoryTypes memory;
   Device* device = nullptr;  // null: the host, also when the executor passed its CPU device
 };
+
+// The node's value of an attribute, else the op's default; nullopt if there is neither.
+std::optional<AttrValue> FindAttr(const KernelNode& node, std::string_view name);
 
 }  // namespace tenon
 

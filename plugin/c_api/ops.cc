@@ -5,10 +5,10 @@
 
 #include "absl/status/status.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 #include "plugin/c_api/shape_handles.h"
-#include "graph/c_api/callback_scope.h"
 #include "plugin/load_scope.h"
 
 // Specs are read when they are added; the first error comes out at registration.

@@ -1,0 +1,117 @@
+// Choosing a kernel: constraints, labels, priorities, DEFAULT, and the messages when there is none
+// or more than one.
+#include "plugin/kernel_registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/plugin/kernel_node_util.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::shared_ptr<KernelDef> Def(const std::string& op, const std::string& device,
+                               std::vector<DataType> types = {}) {
+  auto def = std::make_shared<KernelDef>();
+  def->op = op;
+  def->device_type = device;
+  if (!types.empty()) def->constraints.push_back({"T", std::move(types)});
+  return def;
+}
+
+class KernelRegistryTest : public ::testing::Test {
+ protected:
+  ~KernelRegistryTest() override {
+    for (const char* plugin : {"a.so", "b.so"}) KernelRegistry::Global().RemovePlugin(plugin);
+  }
+  std::shared_ptr<KernelDef> Add(std::shared_ptr<KernelDef> def,
+                                 const std::string& plugin = "a.so") {
+    def->plugin = plugin;
+    KernelRegistry::Global().Register(def);
+    return def;
+  }
+  absl::StatusOr<std::shared_ptr<const KernelDef>> Find(const std::string& op,
+                                                        std::string_view device,
+                                                        DataType type = DataType::kFloat,
+                                                        std::string_view label = {}) {
+    type_ = attr::Type(type);
+    label_ = attr::String(label);
+    std::vector<Attr> attrs;
+    attrs.push_back({"T", AttrValue(type_)});
+    if (!label.empty()) attrs.push_back({"_kernel", AttrValue(label_)});
+    return KernelRegistry::Global().Find("y", op, AttrSet(std::move(attrs)), nullptr, device);
+  }
+  std::string type_, label_;
+};
+
+TEST_F(KernelRegistryTest, ConstraintsAndDevice) {
+  const auto floats = Add(Def("Op1", "APU", {DataType::kFloat, DataType::kHalf}));
+  const auto ints = Add(Def("Op1", "APU", {DataType::kInt32}));
+  EXPECT_EQ(*Find("Op1", "APU", DataType::kHalf), floats);
+  EXPECT_EQ(*Find("Op1", "APU", DataType::kInt32), ints);
+  const absl::Status status = Find("Op1", "APU", DataType::kString).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(
+      status.message(),
+      StartsWith("No registered 'Op1' OpKernel for 'APU' devices compatible with node {{node y}}"));
+  EXPECT_THAT(
+      status.message(),
+      HasSubstr(
+          "(OpKernel was found, but attributes didn't match) Requested Attributes: T=DT_STRING"));
+  EXPECT_THAT(status.message(), HasSubstr("  device='APU'; T in [DT_FLOAT, DT_HALF]\n"));
+  EXPECT_THAT(Find("Op1", "CPU").status().message(), Not(HasSubstr("attributes didn't match")));
+  EXPECT_THAT(Find("NoOp1", "CPU").status().message(), HasSubstr("  <no registered kernels>\n"));
+}
+
+TEST_F(KernelRegistryTest, PriorityAndLabel) {
+  const auto low = Add(Def("Op2", "APU"));
+  auto high = Def("Op2", "APU", {DataType::kFloat});
+  high->priority = 5;
+  Add(high);
+  auto special = Def("Op2", "APU");
+  special->label = "special";
+  Add(special);
+  EXPECT_EQ(*Find("Op2", "APU"), high);
+  EXPECT_EQ(*Find("Op2", "APU", DataType::kInt32), low);
+  EXPECT_EQ(*Find("Op2", "APU", DataType::kFloat, "special"), special);
+  EXPECT_FALSE(Find("Op2", "APU", DataType::kFloat, "other").ok());
+  EXPECT_THAT(Find("Op2", "CPU").status().message(),
+              HasSubstr("  device='APU'; label='special'\n"));
+}
+
+TEST_F(KernelRegistryTest, TwoOfOnePluginAtTheSamePriority) {
+  Add(Def("Op3", "CPU"));
+  Add(Def("Op3", "CPU", {DataType::kFloat}));
+  EXPECT_EQ(
+      Find("Op3", "CPU").status(),
+      absl::InvalidArgumentError(
+          "Multiple OpKernel registrations match NodeDef at the same priority '{{node y}}': 'op: "
+          "\"Op3\" "
+          "device_type: \"CPU\"' and 'op: \"Op3\" device_type: \"CPU\" constraint { name: \"T\" "
+          "allowed_values { list { type: DT_FLOAT } } }'"));
+}
+
+TEST_F(KernelRegistryTest, BetweenPluginsTheFirstLoadedAndBeforeOurOwn) {
+  const auto first = Add(Def("Op4", "CPU"), "a.so");
+  Add(Def("Op4", "CPU"), "b.so");
+  EXPECT_EQ(*Find("Op4", "CPU"), first);
+  const auto relu = Add(Def("Relu", "CPU", {DataType::kFloat}));
+  EXPECT_EQ(*Find("Relu", "CPU"), relu);
+  KernelRegistry::Global().RemovePlugin("a.so");
+  const auto builtin = Find("Relu", "CPU");
+  ASSERT_TRUE(builtin.ok()) << builtin.status();
+  EXPECT_NE((*builtin)->cpu, nullptr);
+}
+
+TEST_F(KernelRegistryTest, DefaultServesEveryType) {
+  const auto any = Add(Def("Op5", "DEFAULT"));
+  EXPECT_EQ(*Find("Op5", "APU"), any);
+  const auto own = Add(Def("Op5", "APU"));
+  EXPECT_EQ(*Find("Op5", "APU"), own);
+}
+
+}  // namespace
+}  // namespace tenon
