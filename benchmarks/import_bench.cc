@@ -83,7 +83,7 @@ void BM_Read(benchmark::State& state) {
   const FileBytes bytes = BytesOf(kMake(state.range(0)));
   for (auto _ : state) {
     DefectLog log;
-    absl::StatusOr<Graph> graph = GraphReader::Read({bytes.bytes, bytes.owner, "bench", {}, {}}, ImportLimits(), &log);
+    absl::StatusOr<Graph> graph = GraphReader::Read({bytes.bytes, bytes.owner, "bench", {}, {}, {}}, ImportLimits(), &log);
     if (!graph.ok() || log.size() != 0) state.SkipWithError("the graph does not import");
     benchmark::DoNotOptimize(graph);
   }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "graph/closest.h"
 #include "graph/graph_storage.h"
@@ -84,7 +83,7 @@ absl::StatusOr<Graph> GraphReader::Read(ReadSource source, const ImportLimits& l
 
 SourcePos GraphReader::PosOf(const std::vector<SourcePos>& text_pos, size_t index, std::string_view wire) const {
   if (index < text_pos.size()) return text_pos[index];
-  const bool inside = wire.data() >= source_.wire.data() && wire.data() < source_.wire.data() + source_.wire.size();
+  const bool inside = wire.data() >= source_.wire.data() && wire.data() <= source_.wire.data() + source_.wire.size();
   return {0, 0, inside ? static_cast<uint64_t>(wire.data() - source_.wire.data()) : 0};
 }
 
@@ -96,8 +95,8 @@ absl::Status GraphReader::SyntaxError(std::string_view at, NodeId node, std::str
                                 ? Where(node)
                                 : absl::StrCat(source_.name, ":", inside ? at.data() - source_.wire.data() : 0);
   std::string in_node;
-  if (node != kNoNode) in_node = absl::StrCat(", in node '", absl::CHexEscape(graph_.name(node)), "'");
-  return absl::InvalidArgumentError(absl::StrCat(where, ": ", message, in_node));
+  if (node != kNoNode) in_node = absl::StrCat(", in node '", graph_.name(node), "'");
+  return absl::InvalidArgumentError(Printable(absl::StrCat(where, ": ", message, in_node)));
 }
 
 // Finds the nodes and everything that is no node; the library comes after the nodes in most files, and op names need it.
@@ -112,6 +111,8 @@ absl::Status GraphReader::Scan() {
       graph_.has_library_ = true;
       library_ = Merge(library_, f.bytes, graph_.storage_.get());
     } else if (f.type == WireType::kBytes && f.number == kVersions) {
+      const bool text = source_.versions_pos.line != 0;
+      defects_->set_versions_pos(text ? source_.versions_pos : PosOf({}, 0, f.bytes));
       graph_.versions_ = Merge(graph_.versions_, f.bytes, graph_.storage_.get());
     } else {
       extra.append(f.raw);
@@ -332,7 +333,7 @@ void GraphReader::OrderInputs(NodeId n) {
       ++node.num_control;
     } else if (node.num_control > 0 && in_order) {
       in_order = false;
-      BadInput(n, absl::StrCat("data input '", absl::CHexEscape(text),
+      BadInput(n, absl::StrCat("data input '", text,
                                "' follows a control input; control inputs ('^name') must come last"));
     }
   }
@@ -343,13 +344,13 @@ void GraphReader::OrderInputs(NodeId n) {
 void GraphReader::ReportHole(NodeId n, std::string_view text) {
   const InputText input = ParseInput(text);
   if (!input.port_ok) {
-    return BadInput(n, absl::StrCat("input '", absl::CHexEscape(text), "' has a port number that no node can have"));
+    return BadInput(n, absl::StrCat("input '", text, "' has a port number that no node can have"));
   }
   ClosestName closest(input.name);
   if (++hints_ <= kMaxHints) {
     for (const Graph::Node& other : graph_.nodes_) closest.Offer(other.name);
   }
-  BadInput(n, absl::StrCat("input '", absl::CHexEscape(text), "' names no node of the graph", closest.Hint()));
+  BadInput(n, absl::StrCat("input '", text, "' names no node of the graph", closest.Hint()));
 }
 
 void GraphReader::BadInput(NodeId node, std::string_view message) {

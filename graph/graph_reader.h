@@ -20,6 +20,7 @@ struct ReadSource {
   // Places of the nodes and functions in the text that `wire` was made from; empty for binary files.
   std::vector<SourcePos> node_pos;
   std::vector<SourcePos> function_pos;
+  SourcePos versions_pos;
 };
 
 class GraphReader {

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "graph/verifier.h"
 #include "proto/graph_def.pb.h"
 
 namespace tenon {
@@ -109,11 +110,13 @@ absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::strin
   pb::GraphDef graph;
   gp::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
   if (!parser.Parse(&input, &graph)) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ":", error.line() + 1, ":", error.column() + 1, ": ", error.message(),
-                                                   InNode(graph, info, error)));
+    return absl::InvalidArgumentError(Printable(absl::StrCat(name, ":", error.line() + 1, ":", error.column() + 1, ": ",
+                                                             error.message(), InNode(graph, info, error))));
   }
   if (graph.ByteSizeLong() > INT_MAX) return absl::InvalidArgumentError(absl::StrCat(name, ": the graph has more than 2 GiB"));
-  return TextGraph{Serialize(graph), NodePositions(info, graph.node_size()), FunctionPositions(info, graph)};
+  SourcePos versions_pos;
+  if (graph.has_versions()) versions_pos = ToPos(info.GetLocation(pb::GraphDef::descriptor()->FindFieldByName("versions"), -1));
+  return TextGraph{Serialize(graph), NodePositions(info, graph.node_size()), FunctionPositions(info, graph), versions_pos};
 }
 
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire) {

@@ -14,6 +14,7 @@ struct TextGraph {
   std::string wire;
   std::vector<SourcePos> node_pos;
   std::vector<SourcePos> function_pos;
+  SourcePos versions_pos;
 };
 
 // INVALID_ARGUMENT "name:line:col: …" for the first error: syntax, unknown fields and enumerators, nesting beyond `max_depth`.

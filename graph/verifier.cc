@@ -5,11 +5,11 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "graph/cycles.h"
 #include "graph/shape_inference.h"
 #include "graph/versions.h"
+#include "graph/wire_check.h"
 
 namespace tenon {
 namespace {
@@ -58,18 +58,18 @@ class Verifier {
 
 void Verifier::CheckVersions() {
   const Versions versions = ParseVersions(graph_.versions_wire());
-  if (!versions.ok) log_->AddFile(graph_, DefectCode::kVersion, "malformed VersionDef");
+  if (!versions.ok) log_->AddVersions(graph_, DefectCode::kVersion, "malformed VersionDef");
   if (versions.producer < 0) {
-    log_->AddFile(graph_, DefectCode::kVersion, absl::StrCat("GraphDef producer version ", versions.producer, " is below 0"));
+    log_->AddVersions(graph_, DefectCode::kVersion, absl::StrCat("GraphDef producer version ", versions.producer, " is below 0"));
   }
   if (versions.min_consumer > kGraphDefVersion) {
-    log_->AddFile(graph_, DefectCode::kVersion,
+    log_->AddVersions(graph_, DefectCode::kVersion,
                   absl::StrCat("the graph asks for a reader of GraphDef version ", versions.min_consumer,
                                " or above; this one reads version ", kGraphDefVersion));
   }
   for (const int bad : versions.bad_consumers) {
     if (bad != kGraphDefVersion) continue;
-    log_->AddFile(graph_, DefectCode::kVersion,
+    log_->AddVersions(graph_, DefectCode::kVersion,
                   absl::StrCat("the graph excludes readers of GraphDef version ", bad, " (bad_consumers), as this one is"));
     break;
   }
@@ -96,7 +96,7 @@ void Verifier::CheckDevice(NodeId n) {
     return;
   }
   Add(n, DefectCode::kDevice,
-      absl::StrCat("'", absl::CHexEscape(device),
+      absl::StrCat("'", device,
                    "' is no device; '/device:TYPE:0', '/CPU:0' or '/job:localhost/replica:0/task:0/device:TYPE:0' would be"));
 }
 
@@ -181,21 +181,38 @@ bool IsNodeName(std::string_view name, bool from_file) {
   });
 }
 
-void DefectLog::AddNode(const Graph& graph, NodeId node, DefectCode code, std::string_view message) {
-  const std::string name = absl::CHexEscape(graph.name(node));
-  found_.emplace_back(node, Defect{code, graph.Locate(node), name,
-                                   absl::StrCat("node '", name, "' (", absl::CHexEscape(graph.op_name(node)), "): ", message)});
+std::string Printable(std::string_view text) {
+  std::string out;
+  size_t i = 0;
+  while (i < text.size()) {
+    const auto b = static_cast<uint8_t>(text[i]);
+    const size_t length = b < 0x80 ? 1 : b >= 0xf0 ? 4 : b >= 0xe0 ? 3 : 2;
+    const std::string_view one = text.substr(i, length);
+    if (absl::ascii_iscntrl(b) || !IsUtf8(one)) {
+      absl::StrAppend(&out, "\\x", absl::Hex(b, absl::kZeroPad2));
+      ++i;
+    } else {
+      out.append(one);
+      i += one.size();
+    }
+  }
+  return out;
 }
 
-void DefectLog::AddFile(const Graph& graph, DefectCode code, std::string_view message) {
-  found_.emplace_back(kNoNode, Defect{code, graph.source_name(), "", std::string(message)});
+void DefectLog::AddNode(const Graph& graph, NodeId node, DefectCode code, std::string_view message) {
+  found_.emplace_back(
+      node, Defect{code, graph.Locate(node), std::string(graph.name(node)),
+                   Printable(absl::StrCat("node '", graph.name(node), "' (", graph.op_name(node), "): ", message))});
+}
+
+void DefectLog::AddVersions(const Graph& graph, DefectCode code, std::string_view message) {
+  found_.emplace_back(kNoNode, Defect{code, graph.Locate(versions_pos_), "", Printable(message)});
 }
 
 void DefectLog::AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node, DefectCode code,
                             std::string_view message) {
-  const std::string name = absl::CHexEscape(node);
-  found_.emplace_back(kAfterAllNodes, Defect{code, graph.Locate(function.pos), name,
-                                             absl::StrCat("function '", absl::CHexEscape(function.name), "': ", message)});
+  found_.emplace_back(kAfterAllNodes, Defect{code, graph.Locate(function.pos), std::string(node),
+                                             Printable(absl::StrCat("function '", function.name, "': ", message))});
 }
 
 absl::flat_hash_set<NodeId> DefectLog::Nodes() const {

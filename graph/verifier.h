@@ -18,8 +18,9 @@ class DefectLog {
  public:
   // "node 'x' (Op): message"
   void AddNode(const Graph& graph, NodeId node, DefectCode code, std::string_view message);
-  // About the file as a whole; sorts before all nodes.
-  void AddFile(const Graph& graph, DefectCode code, std::string_view message);
+  // About the graph's versions; sorts before all nodes.
+  void AddVersions(const Graph& graph, DefectCode code, std::string_view message);
+  void set_versions_pos(SourcePos pos) { versions_pos_ = pos; }
   // About a function or a node in its body; sorts after all nodes. `node` may be empty.
   void AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node, DefectCode code,
                    std::string_view message);
@@ -31,6 +32,7 @@ class DefectLog {
 
  private:
   std::vector<std::pair<NodeId, Defect>> found_;
+  SourcePos versions_pos_;
 };
 
 struct VerifyOptions {
@@ -50,6 +52,9 @@ struct KindDefect {
   std::string message;
 };
 std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind, const VerifyOptions& options);
+
+// `text` for a message of one line: control characters and what is no UTF-8 as \xNN.
+std::string Printable(std::string_view text);
 
 // Whether `name` may be a node's: letters, digits and ._-/>\ after a letter, digit or dot (or, made by a pass, an underscore).
 bool IsNodeName(std::string_view name, bool from_file);

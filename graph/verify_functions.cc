@@ -1,6 +1,5 @@
 // Defects of the function library; see verifier.h. Types inside a body depend on the caller's attributes and are not checked here.
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -77,7 +76,7 @@ class FunctionVerifier {
   }
   void AddNode(const BodyNode& node, DefectCode code, std::string_view message) {
     Add(node.name, code,
-        absl::StrCat("node '", absl::CHexEscape(node.name), "' (", absl::CHexEscape(node.op_name), "): ", message));
+        absl::StrCat("node '", node.name, "' (", node.op_name, "): ", message));
   }
 
   void Parse() {
@@ -100,7 +99,7 @@ class FunctionVerifier {
   void CheckNode(const BodyNode& node) {
     if (!IsNodeName(node.name, /*from_file=*/false)) AddNode(node, DefectCode::kName, "is no node name");
     if (!IsDeviceString(node.device)) {
-      AddNode(node, DefectCode::kDevice, absl::StrCat("'", absl::CHexEscape(node.device), "' is no device"));
+      AddNode(node, DefectCode::kDevice, absl::StrCat("'", node.device, "' is no device"));
     }
     if (!HasPlaceholder(node)) {
       NodeKind kind;
@@ -118,7 +117,7 @@ class FunctionVerifier {
     for (const std::string_view input : node.inputs) {
       const bool is_control = input.starts_with('^');
       if (control && !is_control) {
-        AddNode(node, DefectCode::kInput, absl::StrCat("data input '", absl::CHexEscape(input), "' follows a control input"));
+        AddNode(node, DefectCode::kInput, absl::StrCat("data input '", input, "' follows a control input"));
       }
       control |= is_control;
       const std::string problem = CheckSource(input);
@@ -138,10 +137,10 @@ class FunctionVerifier {
       ClosestName closest(name);
       for (const auto& [other, index] : by_name_) closest.Offer(other);
       for (const auto& [other, arg] : args_) closest.Offer(other);
-      return absl::StrCat("'", absl::CHexEscape(text), "' names no node and no argument of the function", closest.Hint());
+      return absl::StrCat("'", text, "' names no node and no argument of the function", closest.Hint());
     }
     if (control) return {};
-    if (colon == rest.npos) return absl::StrCat("'", absl::CHexEscape(text), "' must say which result: 'node:result:0'");
+    if (colon == rest.npos) return absl::StrCat("'", text, "' must say which result: 'node:result:0'");
     return CheckResult(nodes_[it->second], text, rest.substr(colon + 1));
   }
 
@@ -151,18 +150,18 @@ class FunctionVerifier {
     const std::string_view name = result.substr(0, colon);
     int index = 0;
     if (colon != result.npos && (!absl::SimpleAtoi(result.substr(colon + 1), &index) || index < 0)) {
-      return absl::StrCat("'", absl::CHexEscape(text), "' does not end in an index such as ':0'");
+      return absl::StrCat("'", text, "' does not end in an index such as ':0'");
     }
     const std::vector<ArgDef>& outputs = node.op->outputs;
     const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const ArgDef& a) { return a.name == name; });
     if (found == outputs.end()) {
-      return absl::StrCat("'", absl::CHexEscape(text), "': op ", node.op_name, " has no result '", absl::CHexEscape(name), "'");
+      return absl::StrCat("'", text, "': op ", node.op_name, " has no result '", name, "'");
     }
     if (HasPlaceholder(node)) return {};
     const absl::StatusOr<std::pair<int, int>> range =
         OutputRange(*node.op, AttrSet(node.attrs), static_cast<int>(found - outputs.begin()));
     if (!range.ok() || index < range->second - range->first) return {};
-    return absl::StrCat("'", absl::CHexEscape(text), "': result '", name, "' of op ", node.op_name, " has ",
+    return absl::StrCat("'", text, "': result '", name, "' of op ", node.op_name, " has ",
                         range->second - range->first, " tensors");
   }
 
@@ -170,7 +169,7 @@ class FunctionVerifier {
     for (const Attr& entry : returns_) {
       const std::vector<ArgDef>& outputs = function_.signature->outputs;
       if (std::none_of(outputs.begin(), outputs.end(), [&](const ArgDef& a) { return a.name == entry.name; })) {
-        Add({}, DefectCode::kFunction, absl::StrCat("'ret' fills '", absl::CHexEscape(entry.name), "', which is no result of it"));
+        Add({}, DefectCode::kFunction, absl::StrCat("'ret' fills '", entry.name, "', which is no result of it"));
       }
       const std::string problem = CheckSource(entry.value.wire());
       if (!problem.empty()) Add({}, DefectCode::kFunction, absl::StrCat("result '", entry.name, "': ", problem));
@@ -183,7 +182,7 @@ class FunctionVerifier {
     for (const Attr& entry : control_returns_) {
       if (by_name_.contains(entry.value.wire())) continue;
       Add({}, DefectCode::kFunction,
-          absl::StrCat("'control_ret' names '", absl::CHexEscape(entry.value.wire()), "', which is no node of it"));
+          absl::StrCat("'control_ret' names '", entry.value.wire(), "', which is no node of it"));
     }
   }
 

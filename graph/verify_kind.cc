@@ -1,5 +1,4 @@
 // Defects of an op and its attributes; see verifier.h.
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/closest.h"
@@ -33,7 +32,7 @@ class KindChecker {
     const std::string_view closest = OpRegistry::Global().Closest(kind_.op_name);
     const std::string hint = closest.empty() ? "" : absl::StrCat(" (did you mean '", closest, "'?)");
     Add(DefectCode::kUnknownOp,
-        absl::StrCat("no op and no function is named '", absl::CHexEscape(kind_.op_name), "'", hint));
+        absl::StrCat("no op and no function is named '", kind_.op_name, "'", hint));
   }
 
   void CheckOp() {
@@ -93,7 +92,7 @@ class KindChecker {
     if (name.empty() || graph_.FindFunction(name) != nullptr || OpRegistry::Global().Find(name) != nullptr) return;
     ClosestName closest(name);
     for (const FunctionEntry& f : graph_.functions()) closest.Offer(f.name);
-    Add(DefectCode::kFunction, absl::StrCat("attribute '", attr, "' names the function '", absl::CHexEscape(name),
+    Add(DefectCode::kFunction, absl::StrCat("attribute '", attr, "' names the function '", name,
                                             "', which is not in the library", closest.Hint()));
   }
 
@@ -103,7 +102,7 @@ class KindChecker {
     for (std::string_view entry : *entries) {
       if (!absl::ConsumePrefix(&entry, "loc:@") || graph_.FindNode(entry) != kNoNode) continue;
       Add(DefectCode::kColocation,
-          absl::StrCat("attribute '_class' asks to be placed with '", absl::CHexEscape(entry), "', which is no node of the graph"));
+          absl::StrCat("attribute '_class' asks to be placed with '", entry, "', which is no node of the graph"));
     }
   }
 

@@ -46,7 +46,8 @@ Graph Import(std::string text) {
   auto imported = ImportBytes("versions { producer: 2000 }\n" + std::move(text), "test");
   EXPECT_TRUE(imported.ok()) << imported.status();
   if (!imported.ok()) return Graph();
-  for (const Defect& d : imported->defects) ADD_FAILURE() << d.ToString();
+  // Shape errors are what some tests are about.
+  for (const Defect& d : imported->defects) EXPECT_EQ(d.code, DefectCode::kShape) << d.ToString();
   return std::move(imported->graph);
 }
 
