@@ -108,6 +108,11 @@ absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const
       SetConstant(id, plan_->alias_constants.back().get(), false);
     } else if (o.alias.has_value() && p.run() == nullptr) {
       SetAlias(id, inputs[*o.alias], o.shape);
+    } else if (p.run() == nullptr && !o.dynamic && o.shape.num_elements() == 0) {
+      // Nothing to compute: kernels need no run function for that.
+      TENON_ASSIGN_OR_RETURN(Tensor empty, Tensor::Allocate(BaseType(p.output_type(i)), o.shape));
+      plan_->alias_constants.push_back(std::make_unique<Tensor>(std::move(empty)));
+      SetConstant(id, plan_->alias_constants.back().get(), false);
     } else {
       steps = true;
       tensors |= o.dynamic || o.value.has_value() || !IsMemcpyable(value(id).dtype);

@@ -22,7 +22,8 @@ namespace {
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t kHandlerStackBytes = 64 << 10;
 
-// Executable pages of plug-ins. Only ever grows; the handler reads what is there.
+// Executable pages of plug-ins, and of ourselves (no path). Only ever grows; the handler reads what
+// is there.
 struct CodeRange {
   uintptr_t begin = 0, end = 0;
   char path[512] = {};
@@ -30,9 +31,9 @@ struct CodeRange {
 std::array<CodeRange, 128> code_ranges;
 std::atomic<size_t> num_code_ranges{0};
 
-const char* PluginAt(uintptr_t address) {
+const CodeRange* RangeAt(uintptr_t address) {
   for (size_t i = 0; i < num_code_ranges.load(std::memory_order_acquire); ++i) {
-    if (address >= code_ranges[i].begin && address < code_ranges[i].end) return code_ranges[i].path;
+    if (address >= code_ranges[i].begin && address < code_ranges[i].end) return &code_ranges[i];
   }
   return nullptr;
 }
@@ -72,8 +73,15 @@ uintptr_t FaultAddress(void* context) {
 void OnSignal(int signal, siginfo_t*, void* context) {
   const CallbackInfo* call = CurrentCallback();
   if (call != nullptr) EndInPlugin(*call, SignalText(signal));
-  const char* plugin = PluginAt(FaultAddress(context));
-  if (plugin != nullptr) EndInPlugin({plugin, "a thread of its own", ""}, SignalText(signal));
+  const CodeRange* code = RangeAt(FaultAddress(context));
+  if (code != nullptr && code->path[0] != '\0') {
+    EndInPlugin({code->path, "a thread of its own", ""}, SignalText(signal));
+  }
+  // Foreign code on a foreign thread while a plug-in is being called: a thread that it started, of
+  // a library not noted yet.
+  const CallbackInfo* any = code == nullptr ? AnyCallback() : nullptr;
+  if (any != nullptr)
+    EndInPlugin({any->plugin, "a thread of its own", any->node}, SignalText(signal));
   // Not a plug-in's doing: die of it as if there were no handler.
   struct sigaction fallback = {};
   fallback.sa_handler = SIG_DFL;
@@ -98,21 +106,31 @@ void UseHandlerStack() {
   sigaltstack(&stack, nullptr);
 }
 
-int NoteRanges(dl_phdr_info* info, size_t, void* path) {
-  const char* wanted = static_cast<const char*>(path);
-  if (std::strcmp(info->dlpi_name, wanted) != 0) return 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+void NoteRanges(const dl_phdr_info& info, const char* path) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
     const size_t next = num_code_ranges.load(std::memory_order_relaxed);
     if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0 || next == code_ranges.size())
       continue;
     CodeRange& range = code_ranges[next];
-    range.begin = info->dlpi_addr + header.p_vaddr;
+    range.begin = info.dlpi_addr + header.p_vaddr;
     range.end = range.begin + header.p_memsz;
-    std::strncpy(range.path, wanted, sizeof(range.path) - 1);
+    std::strncpy(range.path, path, sizeof(range.path) - 1);
     num_code_ranges.store(next + 1, std::memory_order_release);
   }
+}
+
+int NotePlugin(dl_phdr_info* info, size_t, void* path) {
+  const char* wanted = static_cast<const char*>(path);
+  if (std::strcmp(info->dlpi_name, wanted) != 0) return 0;
+  NoteRanges(*info, wanted);
   return 1;
+}
+
+// What is loaded before any plug-in: the program, libtenon, the C library.
+int NoteOwn(dl_phdr_info* info, size_t, void*) {
+  NoteRanges(*info, "");
+  return 0;
 }
 
 }  // namespace
@@ -121,6 +139,7 @@ void InstallFaultHandlers(std::string_view command, bool json) {
   PrepareFaultDocument(command, json);
   signal(SIGPIPE, SIG_IGN);
   UseHandlerStack();
+  dl_iterate_phdr(NoteOwn, nullptr);
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -129,7 +148,7 @@ void InstallFaultHandlers(std::string_view command, bool json) {
 }
 
 void NotePluginCode(const std::string& path) {
-  dl_iterate_phdr(NoteRanges, const_cast<char*>(path.c_str()));
+  dl_iterate_phdr(NotePlugin, const_cast<char*>(path.c_str()));
 }
 
 }  // namespace tenon::cli

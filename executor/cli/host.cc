@@ -93,10 +93,13 @@ absl::StatusOr<std::unique_ptr<Host>> Host::Open(const Options& options) {
   absl::StatusOr<std::vector<Device*>> devices = PluginDevices();
   if (!devices.ok()) return WithExit(Exit::kPluginFault, devices.status());
   host->devices_.insert(host->devices_.end(), devices->begin(), devices->end());
+  host->open_ = true;
   return host;
 }
 
-Host::~Host() { ShutdownPlugins(); }
+Host::~Host() {
+  if (open_) ShutdownPlugins();
+}
 
 std::string ShortName(const Device* device) {
   return device == nullptr ? "/device:?" : device->short_name();

@@ -27,6 +27,7 @@ class Host {
 
  private:
   Host() = default;
+  bool open_ = false;  // after a failed start the plug-ins stay as they are, to be reported
   std::unique_ptr<Device> cpu_;
   std::vector<Device*> devices_;
 };

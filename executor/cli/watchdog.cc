@@ -50,23 +50,30 @@ class Watchdog {
     for (const ActiveCall& active : ActiveCalls()) {
       const auto [it, fresh] = seen_.try_emplace(active.thread, Seen{active.serial, Clock::now()});
       if (!fresh && it->second.serial != active.serial) it->second = {active.serial, Clock::now()};
-      if (SecondsSince(it->second.since) < callback_s_) continue;
-      FaultLine line;
-      line.Add("plug-in ").Add(active.call->plugin).Add(": ").Add(active.call->callback);
-      if (*active.call->node != '\0') line.Add(" of node '").Add(active.call->node).Add("'");
-      line.Add(" has not returned for ")
-          .Add(absl::StrCat(callback_s_).c_str())
-          .Add(" s (--timeout)");
-      TimeOut(line);
+      if (SecondsSince(it->second.since) >= callback_s_) Blame(*active.call, callback_s_);
     }
   }
 
   void LookAtProcess() {
     if (!total_s_ || SecondsSince(start_) < *total_s_) return;
+    // One call took most of the time: it is the one to name.
+    for (const ActiveCall& active : ActiveCalls()) {
+      const auto it = seen_.find(active.thread);
+      const bool same = it != seen_.end() && it->second.serial == active.serial;
+      if (same && SecondsSince(it->second.since) > *total_s_ / 2) Blame(*active.call, *total_s_);
+    }
     FaultLine line;
     line.Add("the work is not done after ")
         .Add(absl::StrCat(*total_s_).c_str())
         .Add(" s (--timeout)");
+    TimeOut(line);
+  }
+
+  [[noreturn]] static void Blame(const CallbackInfo& call, double limit_s) {
+    FaultLine line;
+    line.Add("plug-in ").Add(call.plugin).Add(": ").Add(call.callback);
+    if (*call.node != '\0') line.Add(" of node '").Add(call.node).Add("'");
+    line.Add(" has not returned within ").Add(absl::StrCat(limit_s).c_str()).Add(" s (--timeout)");
     TimeOut(line);
   }
 

@@ -31,11 +31,12 @@ ThreadCalls* TakeThreadCalls() {
 
 thread_local ThreadCalls* this_thread = nullptr;
 
-// Gives the entry back when the thread ends.
+// Gives the entry back when the thread ends. Not when the plug-in ends it in the middle of a call: that
+// call is still to be told.
 struct ThreadExit {
   ~ThreadExit() {
-    ThreadCalls* calls = std::exchange(this_thread, nullptr);
-    if (calls != nullptr) calls->taken.store(false);
+    if (this_thread == nullptr || this_thread->current.load() != nullptr) return;
+    std::exchange(this_thread, nullptr)->taken.store(false);
   }
 };
 
@@ -58,6 +59,14 @@ void Enter(const CallbackInfo* call) {
 
 const CallbackInfo* CurrentCallback() {
   return this_thread == nullptr ? nullptr : this_thread->current.load(std::memory_order_relaxed);
+}
+
+const CallbackInfo* AnyCallback() {
+  for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
+    const CallbackInfo* call = calls->current.load(std::memory_order_acquire);
+    if (call != nullptr) return call;
+  }
+  return nullptr;
 }
 
 std::vector<ActiveCall> ActiveCalls() {

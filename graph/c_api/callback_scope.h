@@ -25,6 +25,8 @@ struct CallbackInfo {
 
 // The innermost call into a plug-in on this thread, or null. Safe to call from a signal handler.
 const CallbackInfo* CurrentCallback();
+// A call in progress on whatever thread, or null; it may end at any time. For a signal handler on a thread of which nothing is known.
+const CallbackInfo* AnyCallback();
 
 // A call in progress on some thread, for a watchdog. The same thread with the same serial is the same
 // call; only while that holds may `call` be read.

@@ -1,0 +1,111 @@
+// Graphs and files that are not what they should be.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/process_util.h"
+
+namespace tenon::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
+
+size_t Lines(const std::string& text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(Lint, FindsEveryDefectWithItsPlace) {
+  const std::string path = TempFile("bad.pbtxt",
+                                    "node { name: \"a\" op: \"Relu\" input: \"nowhere\" attr { "
+                                    "key: \"T\" value { type: DT_FLOAT } } }\n"
+                                    "node { name: \"b\" op: \"NoSuchOp\" }\n"
+                                    "node { name: \"c\" op: \"NoOp\" }\n"
+                                    "node { name: \"c\" op: \"NoOp\" }\n");
+  const Finished lint = GraphRun({"lint", path, "--json"});
+  EXPECT_EQ(lint.exit, 4);
+  EXPECT_EQ(Lines(lint.err), 3) << lint.err;
+  EXPECT_THAT(lint.err, HasSubstr(path + ":1:"));
+  EXPECT_THAT(lint.err, HasSubstr(path + ":2:"));
+  EXPECT_THAT(lint.err, HasSubstr(path + ":4:"));
+  const json doc = json::parse(lint.out);
+  EXPECT_EQ(doc["defects"].size(), 3);
+  EXPECT_EQ(doc["status"]["code"], "INVALID_ARGUMENT");
+  for (const char* command : {"run", "show", "opt", "explain", "bench"})
+    EXPECT_EQ(GraphRun({command, path}).exit, 4) << command;
+}
+
+TEST(Lint, AnUnknownOpAlone) {
+  const std::string path = TempFile("unknown.pbtxt", "node { name: \"b\" op: \"NoSuchOp\" }\n");
+  EXPECT_EQ(GraphRun({"lint", path}).exit, 4);
+  for (const char* command : {"run", "opt", "explain", "bench"}) {
+    const Finished run = GraphRun({command, path, "--json"});
+    EXPECT_EQ(run.exit, 1) << command;
+    EXPECT_THAT(run.err, HasSubstr("NoSuchOp"));
+    EXPECT_EQ(json::parse(run.out)["status"]["code"], "UNIMPLEMENTED");
+  }
+}
+
+TEST(Lint, GoodGraphs) {
+  for (const char* model : {"mlp", "two_devices", "functions", "lstm_lowered"})
+    EXPECT_EQ(GraphRun({"lint", GoldenGraph(model)}).exit, 0) << model;
+}
+
+TEST(Files, NoGraphIsExitFour) {
+  EXPECT_EQ(GraphRun({"run", TempPath("missing.pb")}).exit, 4);
+  const Finished text =
+      GraphRun({"run", TempFile("broken.pbtxt", "node {\n  name: \"a\"\n  op: 7\n}\n")});
+  EXPECT_EQ(text.exit, 4);
+  EXPECT_THAT(text.err, HasSubstr("broken.pbtxt:3:"));
+  const std::string mlp = ReadFile(kMlp);
+  EXPECT_EQ(GraphRun({"lint", TempFile("cut.pbtxt", mlp.substr(0, mlp.size() / 2))}).exit, 4);
+  EXPECT_EQ(GraphRun({"lint", "/proc/self/mem"}).exit, 4);
+  EXPECT_EQ(GraphRun({"lint", "tests"}).exit, 4);
+}
+
+TEST(Files, ArraysThatDoNotFit) {
+  const std::string npy = TempPath("i32.npy");
+  ASSERT_EQ(GraphRun({"run", kMlp, "--input", "x=4x20xf32=ones", "--output", "out=@" + npy}).exit,
+            0);
+  const Finished shape = GraphRun({"run", kMlp, "--input", "x=@" + npy});
+  EXPECT_EQ(shape.exit, 4);
+  EXPECT_THAT(shape.err, HasSubstr("f32[4,10]"));
+  EXPECT_EQ(GraphRun({"run", kMlp, "--input", "x=@" + TempFile("no.npy", "\x93NUMPYxx")}).exit, 4);
+  EXPECT_EQ(GraphRun({"run", kMlp, "--input", "x=4x20xf32=@" + TempFile("short.bin", "abc")}).exit,
+            4);
+  EXPECT_EQ(GraphRun({"run", kMlp, "--input", "x=@/nonexistent.npy"}).exit, 4);
+}
+
+TEST(Limits, AreObeyed) {
+  EXPECT_EQ(GraphRun({"lint", kMlp, "--max-nodes", "5"}).exit, 4);
+  EXPECT_EQ(GraphRun({"lint", kMlp, "--max-const-bytes", "100"}).exit, 4);
+  EXPECT_EQ(GraphRun({"lint", kMlp, "--max-rank", "1"}).exit, 4);
+  EXPECT_EQ(GraphRun({"lint", kMlp, "--max-depth", "2"}).exit, 4);
+}
+
+TEST(Limits, DeepNestingIsNoCrash) {
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "library { function { signature { ";
+  EXPECT_EQ(GraphRun({"lint", TempFile("deep.pbtxt", deep)}).exit, 4);
+}
+
+TEST(Limits, AChainOfAHundredThousandNodesRuns) {
+  std::string text =
+      "node { name: \"n0\" op: \"Const\" attr { key: \"dtype\" value { type: DT_FLOAT } } attr { "
+      "key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1 } } } }\n";
+  for (int i = 1; i < 100000; ++i) {
+    text += "node { name: \"n" + std::to_string(i) + "\" op: \"Neg\" input: \"n" +
+            std::to_string(i - 1) + "\" attr { key: \"T\" value { type: DT_FLOAT } } }\n";
+  }
+  const std::string path = TempFile("chain.pbtxt", text);
+  EXPECT_EQ(GraphRun({"lint", path}).exit, 0);
+  const Finished run =
+      GraphRun({"run", path, "--opt-level", "0", "--expect", "n99999=f32=-1", "--quiet"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+}
+
+}  // namespace
+}  // namespace tenon::testing

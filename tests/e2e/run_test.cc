@@ -1,0 +1,235 @@
+// run, opt, show, explain, bench, devices: answers and documents.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
+
+namespace tenon::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
+
+// The document of a run that succeeds.
+json Document(std::vector<std::string> args) {
+  args.push_back("--json");
+  const Finished run = GraphRun(args);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  json doc = json::parse(run.out, nullptr, false);
+  EXPECT_EQ(doc["schema"], "graph_run/1");
+  EXPECT_EQ(doc["command"], args[0]);
+  EXPECT_EQ(doc["status"]["code"], "OK");
+  return doc;
+}
+
+struct Model {
+  std::string name;
+  std::vector<std::string> feeds, fetches, extra;
+};
+
+class GoldenModels : public ::testing::TestWithParam<Model> {};
+
+// Optimized, not optimized, and with the APU: TensorFlow's numbers.
+TEST_P(GoldenModels, MatchTensorFlow) {
+  const Model& model = GetParam();
+  for (const std::vector<std::string>& how : {std::vector<std::string>{},
+                                              {"--opt-level", "0"},
+                                              {"--plugin", Built("lib/plugins/libapu.so")},
+                                              {"--threads", "2", "--verify-each"}}) {
+    std::vector<std::string> args = GoldenRun(model.name, model.feeds, model.fetches);
+    args.insert(args.end(), model.extra.begin(), model.extra.end());
+    args.insert(args.end(), how.begin(), how.end());
+    const json doc = Document(args);
+    for (const json& expect : doc["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, GoldenModels,
+    ::testing::Values(
+        Model{"mlp", {"x"}, {"out"}, {}},
+        Model{"cnn_bn", {"x"}, {"out"}, {"--rtol", "2e-4", "--atol", "2e-5"}},
+        Model{"dlrm", {"dense", "sparse"}, {"out"}, {"--rtol", "1e-4", "--atol", "1e-5"}}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Run, Document) {
+  const json doc = Document({"run", kMlp, "--input", "x=@tests/golden/models/mlp/feeds/x.npy",
+                             "--expect", "out=@tests/golden/models/mlp/fetches/out.npy"});
+  EXPECT_EQ(doc["nodes_imported"], 23);
+  EXPECT_LT(doc["nodes_optimized"], 23);
+  EXPECT_EQ(doc["devices"]["/device:CPU:0"], doc["nodes_optimized"]);
+  for (const char* stage : {"load", "optimize", "place", "plan", "first_run"})
+    EXPECT_TRUE(doc["times_ms"][stage].is_number()) << stage;
+  ASSERT_EQ(doc["fetches"].size(), 1);
+  const json& fetch = doc["fetches"][0];
+  EXPECT_EQ(fetch["name"], "out");
+  EXPECT_EQ(fetch["dtype"], "f32");
+  EXPECT_EQ(fetch["shape"], json({4, 10}));
+  EXPECT_EQ(fetch["values"].size(), 40);
+  EXPECT_EQ(fetch["sink"], "-");
+  const json& expect = doc["expect"][0];
+  for (const char* key : {"name", "ok", "max_abs", "max_rel", "max_ulp", "mismatches"})
+    EXPECT_TRUE(expect.contains(key)) << key;
+}
+
+TEST(Run, NamesAreAsTypedAndPortsAreAllowed) {
+  const json doc = Document(
+      {"run", kMlp, "--input", "x:0=2x20xf32=iota", "--output", "out:0", "--output", "out"});
+  EXPECT_EQ(doc["fetches"][0]["name"], "out:0");
+  EXPECT_EQ(doc["fetches"][0]["values"], doc["fetches"][1]["values"]);
+}
+
+TEST(Run, WritesWhatItReads) {
+  const std::string npy = TempPath("y.npy"), npz = TempPath("all.npz"), bin = TempPath("y.bin");
+  const std::vector<std::string> feed = {"run", kMlp, "--quiet", "--input",
+                                         "x=3x20xf32=normal(seed=5)"};
+  std::vector<std::string> write = feed, compare = feed;
+  write.insert(write.end(), {"--output", "out=@" + npy, "--output", "out:0=@" + npz, "--output",
+                             "x=@" + npz, "--output", "out=@" + bin});
+  const Finished written = GraphRun(write);
+  EXPECT_EQ(written.exit, 0) << written.err;
+  compare.insert(compare.end(), {"--max-ulp", "0", "--expect", "out=@" + npy, "--expect",
+                                 "out:0=@" + npz + "[out:0]", "--expect", "out=3x10xf32=@" + bin,
+                                 "--expect", "out=(ignored)"});
+  const Finished compared = GraphRun(compare);
+  EXPECT_EQ(compared.exit, 0) << compared.err << compared.out;
+  const std::string feeds = TempPath("feeds.npz");
+  EXPECT_EQ(GraphRun({"run", kMlp, "--input", "x=2x20xf32=ones", "--output", "x=@" + feeds}).exit,
+            0);
+  EXPECT_EQ(GraphRun({"run", kMlp, "--inputs", feeds}).exit, 0);
+}
+
+TEST(Run, AMismatchIsExitThree) {
+  const Finished run = GraphRun(
+      {"run", kMlp, "--json", "--input", "x=1x20xf32=ones", "--expect", "out=1x10xf32=0.5"});
+  EXPECT_EQ(run.exit, 3);
+  EXPECT_THAT(run.err, HasSubstr("element [0,0] is"));
+  const json doc = json::parse(run.out);
+  EXPECT_NE(doc["status"]["code"], "OK");
+  EXPECT_FALSE(doc["expect"][0]["ok"]);
+  EXPECT_EQ(doc["expect"][0]["mismatches"], 10);
+  EXPECT_EQ(doc["fetches"].size(), 1);
+}
+
+TEST(Run, RandomNumbersAreTheSameEverywhere) {
+  const json doc =
+      Document({"run", kMlp, "--input", "x=1x20xf32=random(seed=7,lo=-1,hi=1)", "--output", "x"});
+  const json again =
+      Document({"run", kMlp, "--input", "x=1x20xf32=random(seed=7,lo=-1,hi=1)", "--output", "x"});
+  EXPECT_EQ(doc["fetches"][0]["values"], again["fetches"][0]["values"]);
+  for (const double value : doc["fetches"][0]["values"]) EXPECT_TRUE(value >= -1 && value < 1);
+}
+
+TEST(Run, NonFiniteNumbersAreStrings) {
+  const json doc =
+      Document({"run", kMlp, "--input", "x=1x20xf32=1,nan,inf,-inf,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+                "--output", "x"});
+  EXPECT_EQ(doc["fetches"][0]["values"][1], "NaN");
+  EXPECT_EQ(doc["fetches"][0]["values"][2], "Infinity");
+  EXPECT_EQ(doc["fetches"][0]["values"][3], "-Infinity");
+}
+
+TEST(Run, NoColourWithoutATerminal) {
+  EXPECT_THAT(GraphRun({"run", kMlp, "--input", "x=1x20xf32=ones"}).out,
+              ::testing::Not(HasSubstr("\033[")));
+}
+
+TEST(Run, StandardInput) {
+  const Finished run =
+      GraphRun({{"run", "-", "--input", "x=1x20xf32=ones", "--quiet"}, ReadFile(kMlp), {}});
+  EXPECT_EQ(run.exit, 0) << run.err;
+}
+
+TEST(Run, StoryNamesEveryStage) {
+  const Finished run = GraphRun({"run", kMlp, "--input", "x=1x20xf32=ones", "--story", "--plugin",
+                                 Built("lib/plugins/libapu.so")});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  for (const char* word : {"import", "optimize", "plugin:APU", "Relu became ApuBiasRelu 2 times",
+                           "place", "plan", "run"})
+    EXPECT_THAT(run.out, HasSubstr(word));
+}
+
+TEST(Show, DocumentAndReadyCommands) {
+  const json doc = Document({"show", kMlp});
+  EXPECT_EQ(doc["inputs"], json::parse(R"([{"name":"x","dtype":"f32","shape":[-1,20]}])"));
+  EXPECT_EQ(doc["outputs"], json::parse(R"([{"name":"out","dtype":"f32","shape":[-1,10]}])"));
+  EXPECT_EQ(doc["ops"]["MatMul"], 3);
+  EXPECT_EQ(doc["nodes"], 23);
+  EXPECT_EQ(doc["functions"], 0);
+  EXPECT_GT(doc["const_bytes"], 20000);
+  EXPECT_GT(doc["flops"], 10000);
+}
+
+TEST(Opt, WritesAGraphThatGivesTheSame) {
+  const std::string out = TempPath("opt.pbtxt.gz");
+  const json doc = Document({"opt", kMlp, "-o", out});
+  EXPECT_EQ(doc["nodes_before"], 23);
+  EXPECT_LT(doc["nodes_after"], 23);
+  for (const char* key :
+       {"name", "iteration", "changed", "skipped", "reason", "time_us", "nodes_before",
+        "nodes_after", "edges_before", "edges_after", "rewrites"}) {
+    EXPECT_TRUE(doc["passes"][0].contains(key)) << key;
+  }
+  const Finished run = GraphRun({"run", out, "--input", "x=@tests/golden/models/mlp/feeds/x.npy",
+                                 "--expect", "out=@tests/golden/models/mlp/fetches/out.npy"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(GraphRun({"opt", "--list-passes"}).out, HasSubstr("constant_folding"));
+  const json none = Document({"opt", kMlp, "--bisect-limit", "0"});
+  for (const json& pass : none["passes"])
+    EXPECT_TRUE(pass["rewrites"].empty() || pass["changed"] == false) << pass;
+}
+
+TEST(Explain, SaysWhyEachNodeIsWhereItIs) {
+  const json doc =
+      Document({"explain", kMlp, "--plugin", Built("lib/plugins/libapu.so"), "--opt-level", "0"});
+  const auto relu = std::find_if(doc["nodes"].begin(), doc["nodes"].end(),
+                                 [](const json& n) { return n["op"] == "Relu"; });
+  ASSERT_NE(relu, doc["nodes"].end());
+  EXPECT_EQ((*relu)["device"], "/device:APU:0");
+  EXPECT_EQ((*relu)["reason"], "PRIORITY");
+  ASSERT_EQ((*relu)["copies"].size(), 1);
+  EXPECT_EQ((*relu)["copies"][0]["from"], "/device:CPU:0");
+  EXPECT_EQ((*relu)["copies"][0]["to"], "/device:APU:0");
+  const auto matmul = std::find_if(doc["nodes"].begin(), doc["nodes"].end(),
+                                   [](const json& n) { return n["op"] == "MatMul"; });
+  EXPECT_EQ((*matmul)["rejected"][0]["code"], "NO_KERNEL");
+}
+
+TEST(Bench, Statistics) {
+  const json doc =
+      Document({"bench", kMlp, "--input", "x=4x20xf32=ones", "--runs", "50", "--threads", "1"});
+  EXPECT_EQ(doc["count"], 50);
+  for (const char* key :
+       {"init_ms", "first_ms", "min_us", "p50_us", "p90_us", "p99_us", "max_us", "mean_us",
+        "std_us", "peak_rss_mb", "arena_bytes", "arena_lower_bound_bytes", "weights_bytes"}) {
+    EXPECT_TRUE(doc[key].is_number()) << key;
+  }
+  EXPECT_LE(doc["ci95_us"][0], doc["mean_us"]);
+  EXPECT_TRUE(doc.contains("allocations_per_run"));
+  EXPECT_EQ(Document({"bench", kMlp, "--input", "x=4x20xf32=ones", "--runs", "40", "--concurrency",
+                      "4"})["count"],
+            40);
+}
+
+TEST(Devices, CpuAndApu) {
+  const json doc = Document({"devices", "--plugin", Built("lib/plugins/libapu.so"), "--kernels"});
+  EXPECT_EQ(doc["devices"][0]["name"], "/physical_device:CPU:0");
+  EXPECT_EQ(doc["devices"][1]["name"], "/physical_device:APU:0");
+  EXPECT_GT(doc["devices"][1]["priority"], doc["devices"][0]["priority"]);
+  EXPECT_EQ(doc["plugins"][0]["device_type"], "APU");
+  EXPECT_THAT(doc["plugins"][0]["entry_points"].get<std::vector<std::string>>(),
+              Contains("SE_InitPlugin"));
+  EXPECT_TRUE(doc["plugins"][0]["pass"]);
+  EXPECT_GT(doc["kernels"].size(), 100);
+}
+
+}  // namespace
+}  // namespace tenon::testing

@@ -1,0 +1,148 @@
+// The command line itself: help, versions, mistakes and what they answer.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/e2e/process_util.h"
+
+namespace tenon::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+const std::vector<std::string> kCommands = {"run", "bench",   "show",    "lint",
+                                            "opt", "explain", "devices", "check"};
+constexpr char kModel[] = "tests/golden/models/mlp/graph.pbtxt";
+
+TEST(Usage, Version) {
+  const Finished run = GraphRun({"--version"});
+  EXPECT_EQ(run.exit, 0);
+  EXPECT_THAT(run.out, StartsWith("graph_run "));
+  EXPECT_THAT(run.out, HasSubstr("StreamExecutor C API 0.0.1"));
+  const auto doc = nlohmann::json::parse(GraphRun({"--version", "--json"}).out);
+  EXPECT_EQ(doc["schema"], "graph_run/1");
+  EXPECT_EQ(doc["stream_executor"], "0.0.1");
+}
+
+TEST(Usage, HelpOfEachCommandEndsWithExamples) {
+  const Finished all = GraphRun({"--help"});
+  EXPECT_EQ(all.exit, 0);
+  for (const std::string& command : kCommands) {
+    EXPECT_THAT(all.out, HasSubstr("\n  " + command + " "));
+    const Finished help = GraphRun({command, "--help"});
+    EXPECT_EQ(help.exit, 0) << command;
+    EXPECT_THAT(help.out, HasSubstr("Examples:\n  graph_run " + command)) << command;
+  }
+}
+
+TEST(Usage, NoArgumentsIsAMistake) {
+  const Finished run = GraphRun(std::vector<std::string>{});
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.out, IsEmpty());
+}
+
+TEST(Usage, AFileIsRun) {
+  const Finished run = GraphRun({kModel, "--input", "x=1x20xf32=ones", "--quiet"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.out, StartsWith("out  f32[1,10]\n"));
+}
+
+struct Mistake {
+  std::vector<std::string> args;
+  std::string says;
+};
+
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+
+// Exit code 2, one line, and with --json a document that says the same.
+TEST_P(Mistakes, AreExplained) {
+  const Mistake& mistake = GetParam();
+  const Finished text = GraphRun(mistake.args);
+  EXPECT_EQ(text.exit, 2);
+  EXPECT_THAT(text.err, HasSubstr(mistake.says));
+  EXPECT_THAT(text.out, IsEmpty());
+  std::vector<std::string> args = mistake.args;
+  args.push_back("--json");
+  const Finished json = GraphRun(args);
+  EXPECT_EQ(json.exit, 2);
+  const auto doc = nlohmann::json::parse(json.out);
+  EXPECT_EQ(doc["status"]["code"], "INVALID_ARGUMENT");
+  EXPECT_THAT(doc["status"]["message"].get<std::string>(), HasSubstr(mistake.says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Mistakes,
+    ::testing::Values(
+        Mistake{{"rnu", kModel}, "did you mean 'run'?"},
+        Mistake{{"run", kModel, "--inptu", "x=1"}, "did you mean '--input'?"},
+        Mistake{{"run", kModel, "--trace=x.json"}, "unknown flag '--trace'"},
+        Mistake{{"bench", kModel, "--ab"}, "unknown flag '--ab'"}, Mistake{{"run"}, "needs MODEL"},
+        Mistake{{"run", kModel, "other"}, "one argument too many"},
+        Mistake{{"run", kModel, "--threads", "-3"}, "--threads"},
+        Mistake{{"run", kModel, "--threads", "many"}, "--threads"},
+        Mistake{{"run", kModel, "--soft-placement", "perhaps"}, "--soft-placement"},
+        Mistake{{"run", kModel}, "add --input 'x=1x20xf32=random(seed=1)'"},
+        Mistake{{"run", kModel, "--input", "x"}, "NAME=SPEC"},
+        Mistake{{"run", kModel, "--input", "y=1"}, "y"},
+        Mistake{{"run", kModel, "--input", "x=4x20xf32=1,2"}, "takes 80 elements"},
+        Mistake{{"run", kModel, "--input", "x=2x2xf33=1"}, "did you mean 'f32'?"},
+        Mistake{{"run", kModel, "--input", "x=4x20xi32=1"},
+                "i32[4,20] where the graph takes f32[?,20]"},
+        Mistake{{"run", kModel, "--input", "x=4x20xf32=randm(seed=1)"}, "did you mean 'random'?"},
+        Mistake{{"run", kModel, "--input", "x=4x20xf32=random(sead=1)"}, "did you mean 'seed'?"},
+        Mistake{{"run", kModel, "--input", "x=4x20xf32=1", "--output", "out=y.npy"}, "SINK"},
+        Mistake{{"run", kModel, "--input", "x=4x20xf32=1", "--output", "uot"}, "out"},
+        Mistake{{"opt", kModel, "--disable-pass", "remaping"}, "did you mean 'remapping'?"},
+        Mistake{{"run", kModel, "--place", "x"}, "REGEX=DEVICE"},
+        Mistake{{"run", kModel, "--flagfile", "/nonexistent"}, "/nonexistent"}));
+
+TEST(Usage, ValuesFollowWithAndWithoutEquals) {
+  const Finished a = GraphRun({"run", kModel, "--input=x=2x20xf32=1", "--quiet"});
+  const Finished b = GraphRun({"run", kModel, "--input", "x=2x20xf32=1", "--quiet"});
+  EXPECT_EQ(a.exit, 0) << a.err;
+  EXPECT_EQ(a.out, b.out);
+}
+
+TEST(Usage, FlagFile) {
+  const std::string flags = TempFile("flags", "# a comment\n--input x=2x20xf32=1 \n--quiet\n");
+  const Finished run = GraphRun({"run", kModel, "--flagfile", flags});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.out, StartsWith("out  f32[2,10]"));
+  const std::string loop = TempPath("loop");
+  TempFile("loop", "--flagfile=" + loop + "\n");
+  EXPECT_EQ(GraphRun({"run", kModel, "--flagfile", loop}).exit, 2);
+}
+
+TEST(Usage, ExamplesWork) {
+  for (const std::string& command : kCommands) {
+    std::istringstream help(GraphRun({command, "--help"}).out);
+    std::string line;
+    while (std::getline(help, line) && line != "Examples:") {
+    }
+    while (std::getline(help, line)) {
+      if (line.find("graph_run") == std::string::npos) continue;
+      std::vector<std::string> args;
+      std::string input, word;
+      std::istringstream words(line);
+      words >> word;
+      while (words >> word) {
+        if (word == "<") {
+          words >> word;
+          input = ReadFile(word);
+        } else {
+          std::erase(word, '\'');
+          args.push_back(word);
+        }
+      }
+      const Finished run = GraphRun({args, input, {}});
+      EXPECT_EQ(run.exit, 0) << line << "\n" << run.err;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::testing
