@@ -23,6 +23,9 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::ConvKernels(),
       cpu::PoolKernels(),
       cpu::SoftmaxKernels(),
+      cpu::ConvGradKernels(),
+      cpu::ResizeKernels(),
+      cpu::LossKernels(),
   };
   return families;
 }

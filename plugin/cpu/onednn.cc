@@ -68,7 +68,7 @@ struct OneDnnRunner::Context {
 
 OneDnnRunner::OneDnnRunner(const dnnl::primitive& primitive, std::vector<Arg> args, const MemoryDesc& scratchpad)
     : primitive_(primitive), args_(std::move(args)), scratch_bytes_(scratchpad.get_size()) {
-  args_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad});
+  if (scratch_bytes_ > 0) args_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad});
   Return(Take());
   Stream();
 }
@@ -113,7 +113,7 @@ absl::Status OneDnnRunner::Run(absl::Span<void* const> pointers, void* scratch) 
     dnnl_memory_set_data_handle_v2(context->args[i].memory, pointer, nullptr);
   };
   for (size_t i = 0; i < pointers.size(); ++i) set(i, pointers[i]);
-  set(pointers.size(), scratch);
+  if (scratch_bytes_ > 0) set(pointers.size(), scratch);
   const dnnl_status_t status = dnnl_primitive_execute(primitive_.get(), Stream().get(),
                                                       static_cast<int>(context->args.size()), context->args.data());
   Return(context);
