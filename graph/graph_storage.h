@@ -1,5 +1,5 @@
-// Bytes and node kinds that graphs refer to. Append-only, so that views into it stay valid; freed
-// with the last graph (or tensor view) that shares it.
+// Bytes and node kinds that graphs refer to. Append-only, so that views into it stay valid; freed with the last graph (or tensor
+// view) that shares it.
 #pragma once
 
 #include <deque>

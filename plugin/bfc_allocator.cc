@@ -36,7 +36,6 @@ class BfcAllocator::Core {
   void Unref() {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  uint64_t num_frees() const { return num_frees_.load(std::memory_order_acquire); }
   BfcStats stats() const {
     absl::MutexLock lock(&mutex_);
     return stats_;
@@ -79,7 +78,6 @@ class BfcAllocator::Core {
 
   mutable absl::Mutex mutex_;
   std::atomic<int64_t> refs_{1};
-  std::atomic<uint64_t> num_frees_{0};
   RegionSource* source_ ABSL_GUARDED_BY(mutex_);  // null once closed
   const BfcOptions options_;
   size_t next_region_ ABSL_GUARDED_BY(mutex_);
@@ -150,7 +148,6 @@ BfcAllocator::Core::Chunk* BfcAllocator::Core::Take(Chunk* chunk, size_t bytes) 
 void BfcAllocator::Core::Free(Chunk* chunk) {
   absl::MutexLock lock(&mutex_);
   stats_.bytes_in_use -= static_cast<int64_t>(chunk->bytes);
-  num_frees_.fetch_add(1, std::memory_order_release);
   if (source_ == nullptr) return;  // the regions are gone
   if (chunk->after != nullptr && chunk->after->free) {
     Unlink(chunk->after);
@@ -257,6 +254,5 @@ BfcAllocator::~BfcAllocator() {
 
 absl::StatusOr<BufferRef> BfcAllocator::Allocate(size_t bytes) { return core_->Allocate(bytes); }
 BfcStats BfcAllocator::stats() const { return core_->stats(); }
-uint64_t BfcAllocator::num_frees() const { return core_->num_frees(); }
 
 }  // namespace tenon

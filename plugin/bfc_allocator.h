@@ -52,8 +52,6 @@ class BfcAllocator {
   // RESOURCE_EXHAUSTED naming the device, the request and what is in use.
   absl::StatusOr<BufferRef> Allocate(size_t bytes);
   BfcStats stats() const;
-  // How many chunks have been given back so far: what is allocated later may be one of them.
-  uint64_t num_frees() const;
 
  private:
   class Core;

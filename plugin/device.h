@@ -32,8 +32,8 @@ class Device {
 
   // --- Below: only for devices that are not the host. Errors carry the plug-in's own text and name plug-in and callback.
 
-  // Device memory (256-byte aligned), freed for reuse in the order of the compute stream: work that is queued there, also by another
-  // run, may still use it. Copies to the device on another stream wait for that work by themselves. RESOURCE_EXHAUSTED when full.
+  // Device memory (256-byte aligned), freed for reuse in the order of the compute stream: work that is queued there may still use it,
+  // so any other stream that writes to it must first wait for the compute stream. RESOURCE_EXHAUSTED when full.
   virtual absl::StatusOr<BufferRef> Allocate(size_t bytes) = 0;
 
   // The four streams of a device; distinct, made with the device.

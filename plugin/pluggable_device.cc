@@ -150,31 +150,18 @@ PluggableDevice::~PluggableDevice() {
   }
 }
 
-PluggableDevice::Stream& PluggableDevice::StreamOf(StreamHandle handle) {
+absl::Mutex* PluggableDevice::StreamMutex(StreamHandle handle) {
   for (Stream& stream : streams_) {
-    if (stream.handle == handle) return stream;
+    if (stream.handle == handle) return &stream.mutex;
   }
-  return streams_[kCompute];  // another device's stream: any lock of ours does
+  return &streams_[kCompute].mutex;  // another device's stream: any lock of ours does
 }
 
 absl::Status PluggableDevice::StreamWaitsForStream(StreamHandle stream, StreamHandle other) {
-  Stream& waiting = StreamOf(stream);
-  const uint64_t frees = bfc_ == nullptr ? 0 : bfc_->num_frees();
-  absl::MutexLock lock(&waiting.mutex);
-  TENON_RETURN_IF_ERROR(CallWithStatus("create_stream_dependency", [&](TF_Status* s) {
+  absl::MutexLock lock(StreamMutex(stream));
+  return CallWithStatus("create_stream_dependency", [&](TF_Status* s) {
     se().create_stream_dependency(&device_, ToC(stream), ToC(other), s);
-  }));
-  if (other == compute_stream() && waiting.frees_seen < frees) waiting.frees_seen = frees;
-  return absl::OkStatus();
-}
-
-// Memory that another run gave back since this stream last waited may still be read by what that
-// run queued on the compute stream.
-absl::Status PluggableDevice::WaitForFreedMemory(StreamHandle stream) {
-  if (bfc_ == nullptr || stream == compute_stream() ||
-      StreamOf(stream).frees_seen >= bfc_->num_frees())
-    return absl::OkStatus();
-  return StreamWaitsForStream(stream, compute_stream());
+  });
 }
 
 absl::Status PluggableDevice::CheckCopy(const Tensor& from, const Tensor& to) const {
@@ -190,7 +177,6 @@ absl::Status PluggableDevice::CopyHostToDevice(StreamHandle stream, const Tensor
                                                const Tensor& device) {
   TENON_RETURN_IF_ERROR(CheckCopy(host, device));
   if (host.bytes() == 0) return absl::OkStatus();
-  TENON_RETURN_IF_ERROR(WaitForFreedMemory(stream));
   SP_DeviceMemoryBase to = MemoryAt(device.data(), host.bytes());
   absl::MutexLock lock(StreamMutex(stream));
   return CallWithStatus("memcpy_htod", [&](TF_Status* s) {
@@ -219,7 +205,6 @@ absl::Status PluggableDevice::CopyDeviceToDevice(StreamHandle stream, const Tens
             "'memcpy_dtod' field in SP_StreamExecutor is not set: no copy inside the device"),
         "memcpy_dtod");
   }
-  TENON_RETURN_IF_ERROR(WaitForFreedMemory(stream));
   const SP_DeviceMemoryBase source = MemoryAt(from.data(), from.bytes());
   SP_DeviceMemoryBase target = MemoryAt(to.data(), from.bytes());
   absl::MutexLock lock(StreamMutex(stream));

@@ -82,8 +82,6 @@ class PluggableDevice final : public Device, public RegionSource {
     SP_Stream handle = nullptr;
     bool created = false;
     absl::Mutex mutex;  // held while the plug-in touches the stream
-    // Chunks given back when this stream last waited for the compute stream.
-    std::atomic<uint64_t> frees_seen{0};
   };
   struct Event {
     SP_Event handle = nullptr;
@@ -124,9 +122,7 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::Status QueryMemory();
   void QueryFacts();
   absl::Status CreateStream(Stream& stream);
-  Stream& StreamOf(StreamHandle handle);
-  absl::Mutex* StreamMutex(StreamHandle handle) { return &StreamOf(handle).mutex; }
-  absl::Status WaitForFreedMemory(StreamHandle stream);
+  absl::Mutex* StreamMutex(StreamHandle handle);
   absl::Status CheckCopy(const Tensor& from, const Tensor& to) const;
   absl::StatusOr<SE_EventStatus> Poll(Event* event);
   void DestroyEvent(Event* event);

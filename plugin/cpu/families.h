@@ -17,6 +17,10 @@ absl::Span<const CpuKernelSpec> SequenceKernels();   // Range, LinSpace, Broadca
 absl::Span<const CpuKernelSpec> MatrixPartKernels(); // MatrixBandPart, Diag, MatrixDiag
 absl::Span<const CpuKernelSpec> ReductionKernels();  // Sum, Mean, Max
 absl::Span<const CpuKernelSpec> ArgKernels();        // ArgMax, ArgMin
+absl::Span<const CpuKernelSpec> ScanKernels();       // Cumsum, Cumprod
+absl::Span<const CpuKernelSpec> TopKKernels();       // TopKV2, NthElement
+absl::Span<const CpuKernelSpec> WhereKernels();      // Where, Unique, ListDiff
+absl::Span<const CpuKernelSpec> ComplexKernels();    // Complex, Real, Conj
 absl::Span<const CpuKernelSpec> RandomKernels();
 absl::Span<const CpuKernelSpec> BasicKernels();    // Const, Identity, Shape: what needs no arithmetic
 absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul

@@ -255,6 +255,10 @@ class ApuTest : public LoaderTest {
     const Tensor host = Tensor::Of<float>(DataType::kFloat, absl::MakeConstSpan(values),
                                           Shape({static_cast<int64_t>(values.size())}));
     const Tensor there(DataType::kFloat, host.shape(), *device_->Allocate(host.bytes()));
+    // The memory may be an earlier run's, still being read.
+    EXPECT_TRUE(
+        device_->StreamWaitsForStream(device_->host_to_device_stream(), device_->compute_stream())
+            .ok());
     EXPECT_TRUE(device_->CopyHostToDevice(device_->host_to_device_stream(), host, there).ok());
     WaitFor(device_->host_to_device_stream());
     return there;

@@ -137,6 +137,7 @@ struct Tolerance {
 };
 
 bool Near(double got, double want, double scale, const Tolerance& t) {
+  if (got == want) return true;
   if (std::isnan(want)) return std::isnan(got);
   if (std::isinf(want) || std::isinf(got)) return got == want;
   return std::abs(got - want) <= t.atol + t.rtol * scale;
@@ -181,6 +182,16 @@ Tolerance DefaultTolerance(DataType t) {
   }
 }
 
+// Of the 8-bit floats; every NaN equals every other.
+bool IsFloat8Nan(DataType type, uint8_t bits) {
+  switch (type) {
+    case DataType::kFloat8E5m2: return (bits & 0x7c) == 0x7c && (bits & 3) != 0;
+    case DataType::kFloat8E4m3fn: return (bits & 0x7f) == 0x7f;
+    case DataType::kFloat8E4m3fnuz: case DataType::kFloat8E4m3b11fnuz: case DataType::kFloat8E5m2fnuz: return bits == 0x80;
+    default: return false;
+  }
+}
+
 bool ElementEqual(const Tensor& got, const Tensor& want, int64_t i, const Tolerance& t) {
   const DataType type = want.dtype();
   if (type == DataType::kString) return got.StringAt(i) == want.StringAt(i);
@@ -196,6 +207,7 @@ bool ElementEqual(const Tensor& got, const Tensor& want, int64_t i, const Tolera
   const std::optional<double> g = Number(got, i), w = Number(want, i);
   if (g.has_value()) return Near(*g, *w, std::abs(*w), t);
   const size_t size = DataTypeSize(type);
+  if (size == 1 && IsFloat8Nan(type, want.flat<uint8_t>()[i])) return IsFloat8Nan(type, got.flat<uint8_t>()[i]);
   if (t.given && (type == DataType::kInt64 || type == DataType::kUint64 || type == DataType::kUint32)) {
     const double a = static_cast<double>(got.IntAt(i)), b = static_cast<double>(want.IntAt(i));
     return Near(a, b, std::abs(b), t);

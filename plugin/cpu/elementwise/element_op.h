@@ -46,4 +46,9 @@ RepeatFn FindRepeat();
 // Loops that convert between two real or bool types (half and bfloat16 included), C's rules, floats to bool by != 0. Null for others.
 ElementLoop FindCastLoop(DataType from, DataType to);
 
+// The type through which `t` is cast to all others (float for half, complex64 and float8); `t` itself where it needs none.
+DataType CastHub(DataType t);
+// Between such a type and its hub, and between the complex types; null for others.
+ElementLoop FindSpecialCast(DataType from, DataType to);
+
 }  // namespace tenon::cpu

@@ -128,6 +128,27 @@ absl::Status PrepareElementwise(Prepare& p, const ElementSpec& spec, int operand
   return PrepareElementwise(p, spec, shapes);
 }
 
+namespace {
+
+ElementLoop FindStep(DataType from, DataType to) {
+  ElementLoop loop = FindCastLoop(from, to);
+  return loop != nullptr ? loop : FindSpecialCast(from, to);
+}
+
+// One loop, or up to three through the hubs of both types.
+bool ChooseCast(DataType from, DataType to, ElementStep* step) {
+  step->loop = FindStep(from, to);
+  if (step->loop != nullptr) return true;
+  const DataType from_hub = CastHub(from), to_hub = CastHub(to);
+  step->converts = true;
+  if (from_hub != from) step->widen[0] = FindStep(from, from_hub);
+  if (to_hub != to) step->narrow = FindStep(to_hub, to);
+  step->loop = FindCastLoop(from_hub, to_hub);
+  return step->loop != nullptr && (from_hub == from || step->widen[0] != nullptr) && (to_hub == to || step->narrow != nullptr);
+}
+
+}  // namespace
+
 absl::Status PrepareCast(Prepare& p) {
   const DataType from = p.input_type(0);
   const DataType to = p.output_type(0);
@@ -137,18 +158,8 @@ absl::Status PrepareCast(Prepare& p) {
     return absl::OkStatus();
   }
   auto step = std::make_shared<ElementStep>();
-  step->loop = FindCastLoop(from, to);
-  if (step->loop == nullptr) {
-    // Half precision goes through float.
-    const bool from_half = HasType(kHalfTypes, from);
-    const bool to_half = HasType(kHalfTypes, to);
-    step->converts = true;
-    if (from_half) step->widen[0] = FindCastLoop(from, DataType::kFloat);
-    if (to_half) step->narrow = FindCastLoop(DataType::kFloat, to);
-    step->loop = FindCastLoop(from_half ? DataType::kFloat : from, to_half ? DataType::kFloat : to);
-    if ((!from_half && !to_half) || step->loop == nullptr) {
-      return p.Unimplemented(absl::StrCat("no CPU kernel that casts ", DataTypeName(from), " to ", DataTypeName(to)));
-    }
+  if (!ChooseCast(from, to, step.get())) {
+    return p.Unimplemented(absl::StrCat("no CPU kernel that casts ", DataTypeName(from), " to ", DataTypeName(to)));
   }
   const Shape all[] = {p.input_shape(0)};
   step->plan = *BroadcastPlan::Make(all);
