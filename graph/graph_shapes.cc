@@ -44,7 +44,8 @@ absl::StatusOr<GraphShapes> GraphShapes::Infer(const Graph& graph, const ShapeOp
     }
     InferenceContext context(*graph.op(n), graph.attrs(n), graph.kind(n).types, inputs);
     if (options.assume_valid_feeds || !IsPlaceholder(graph, n)) {
-      absl::Status status = RunShapeFn(context, options.errors == nullptr ? graph.name(n) : std::string_view());
+      absl::Status status =
+          RunShapeFn(context, options.errors == nullptr ? graph.name(n) : std::string_view());
       if (!status.ok() && options.errors == nullptr) return status;
       if (!status.ok()) {
         options.errors->emplace_back(n, std::move(status));

@@ -128,6 +128,7 @@ std::string OpDefToWire(const OpDef& op) {
 }
 
 absl::StatusOr<OpDef> OpDefFromWire(std::string_view wire) {
+  const google::protobuf::LogSilencer silence;
   pb::OpDef in;
   if (wire.size() > INT32_MAX || !in.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) {
     return absl::DataLossError("malformed OpDef bytes");

@@ -6,9 +6,10 @@ namespace tenon {
 absl::Span<const absl::Span<const OpSpec>> BuiltinOps() {
   using namespace ops;
   static const std::array families = {
-      Basic(),    Elementwise(), Reduction(),  Arrays(),      Selection(), Linalg(),
-      Nn(),       Image(),       Quantize(),   Strings(),     Random(),    Variables(),
-      Training(), Containers(),  Preprocess(), ControlFlow(), Functions(), Files()};
+      Basic(),       Elementwise(), Reduction(),  Arrays(),      Selection(),   Linalg(),
+      Nn(),          Image(),       Quantize(),   Strings(),     Random(),      Variables(),
+      Training(),    Containers(),  Preprocess(), ControlFlow(), Functions(),   Files(),
+      QuantizedNn(), Sparse(),      Summary(),    Data(),        Distribution()};
   return families;
 }
 

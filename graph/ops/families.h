@@ -24,5 +24,10 @@ absl::Span<const OpSpec> Preprocess();
 absl::Span<const OpSpec> ControlFlow();
 absl::Span<const OpSpec> Functions();
 absl::Span<const OpSpec> Files();
+absl::Span<const OpSpec> QuantizedNn();
+absl::Span<const OpSpec> Sparse();
+absl::Span<const OpSpec> Summary();
+absl::Span<const OpSpec> Data();
+absl::Span<const OpSpec> Distribution();
 
 }  // namespace tenon::ops

@@ -6,6 +6,9 @@ namespace tenon::ops {
 namespace {
 
 constexpr OpSpec kOps[] = {
+    {"AdjustContrast", "images: T; contrast_factor: float; min_value: float; max_value: float",
+     "output: float", "T: {uint8, int8, int16, int32, int64, float, double}", nullptr, 0, 2,
+     "use AdjustContrastv2"},
     {"AdjustContrastv2", "images: T; contrast_factor: float", "output: T",
      "T: {half, float} = DT_FLOAT", AtLeastImageShape},
     {"AdjustHue", "images: T; delta: float", "output: T", "T: {half, float} = DT_FLOAT",
@@ -29,19 +32,46 @@ constexpr OpSpec kOps[] = {
     {"CropAndResizeGradImage", "grads: float; boxes: float; box_ind: int32; image_size: int32",
      "output: T", "T: {float, half, double}; method: {'bilinear', 'nearest'} = 'bilinear'",
      CropAndResizeGradImageShape},
+    {"DecodeAndCropJpeg", "contents: string; crop_window: int32", "image: uint8",
+     "channels: int = 0; ratio: int = 1; fancy_upscaling: bool = true; "
+     "try_recover_truncated: bool = false; acceptable_fraction: float = 1; dct_method: string = ''",
+     DecodeImageShape},
+    {"DecodeGif", "contents: string", "image: uint8", "", nullptr},
+    {"DecodeImage", "contents: string", "image: dtype",
+     "channels: int = 0; dtype: {uint8, uint16, float} = DT_UINT8; expand_animations: bool = true",
+     nullptr},
+    {"DecodeJpeg", "contents: string", "image: uint8",
+     "channels: int = 0; ratio: int = 1; fancy_upscaling: bool = true; "
+     "try_recover_truncated: bool = false; acceptable_fraction: float = 1; dct_method: string = ''",
+     DecodeImageShape},
+    {"DecodeWebP", "contents: string", "image: dtype",
+     "channels: int = 0; dtype: {uint8} = DT_UINT8", nullptr},
     {"DrawBoundingBoxes", "images: T; boxes: float", "output: T", "T: {float, half} = DT_FLOAT",
      DrawBoundingBoxesShape},
     {"DrawBoundingBoxesV2", "images: T; boxes: float; colors: float", "output: T",
      "T: {float, half} = DT_FLOAT", DrawBoundingBoxesShape},
+    {"EncodeJpeg", "image: uint8", "contents: string",
+     "format: {'', 'grayscale', 'rgb'} = ''; quality: int = 95; progressive: bool = false; "
+     "optimize_size: bool = false; chroma_downsampling: bool = true; "
+     "density_unit: {'in', 'cm'} = 'in'; x_density: int = 300; y_density: int = 300; "
+     "xmp_metadata: string = ''",
+     nullptr},
+    {"EncodeJpegVariableQuality", "images: uint8; quality: int32", "contents: string", "", nullptr},
     {"ExtractImagePatches", "images: T", "patches: T",
      "ksizes: list(int) >= 4; strides: list(int) >= 4; rates: list(int) >= 4; T: {bfloat16, half, "
      "float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, "
      "complex128, bool}; padding: {'SAME', 'VALID'}",
      ExtractPatchesShape},
+    {"ExtractJpegShape", "contents: string", "image_shape: output_type",
+     "output_type: {int32, int64} = DT_INT32", nullptr},
     {"ExtractVolumePatches", "input: T", "patches: T",
      "ksizes: list(int) >= 5; strides: list(int) >= 5; T: realnumbertype; "
      "padding: {'SAME', 'VALID'}",
      ExtractPatchesShape},
+    {"GenerateBoundingBoxProposals",
+     "scores: float; bbox_deltas: float; image_info: float; anchors: float; nms_threshold: float; "
+     "pre_nms_topn: int32; min_size: float",
+     "rois: float; roi_probabilities: float", "post_nms_topn: int = 300", nullptr},
     {"HSVToRGB", "images: T", "output: T", "T: {half, bfloat16, float, double} = DT_FLOAT",
      ColorSpaceShape},
     {"ImageProjectiveTransformV2", "images: dtype; transforms: float; output_shape: int32",
@@ -112,11 +142,20 @@ constexpr OpSpec kOps[] = {
      "T: {uint8, int8, int32, half, float, double, bfloat16}; align_corners: bool = false; "
      "half_pixel_centers: bool = false",
      ResizeShape},
+    {"SampleDistortedBoundingBox", "image_size: T; bounding_boxes: float",
+     "begin: T; size: T; bboxes: float",
+     "T: {uint8, int8, int16, int32, int64}; seed: int = 0; seed2: int = 0; "
+     "min_object_covered: float = 0.1; aspect_ratio_range: list(float) = [0.75, 1.33]; "
+     "area_range: list(float) = [0.05, 1]; max_attempts: int = 100; "
+     "use_image_if_no_bounding_boxes: bool = false",
+     nullptr, kStateful},
     {"ScaleAndTranslate", "images: T; size: int32; scale: float; translation: float",
      "resized_images: float",
      "T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double}; "
      "kernel_type: string = 'lanczos3'; antialias: bool = true",
      ResizeLikeShape},
+    {"ScaleAndTranslateGrad", "grads: T; original_image: T; scale: float; translation: float",
+     "output: T", "T: {float}; kernel_type: string = 'lanczos3'; antialias: bool = true", nullptr},
 };
 
 }  // namespace

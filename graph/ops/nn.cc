@@ -6,6 +6,11 @@ namespace tenon::ops {
 namespace {
 
 constexpr OpSpec kOps[] = {
+    {"ApproxTopK", "input: T", "values: T; indices: int32",
+     "k: int >= 0; reduction_dimension: int = -1; recall_target: float = 0.95; "
+     "is_max_k: bool = true; reduction_input_size_override: int = -1; "
+     "aggregate_to_topk: bool = true; T: {half, bfloat16, float}",
+     nullptr},
     {"AvgPool", "value: T", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: {half, bfloat16, float, double}",
@@ -22,6 +27,10 @@ constexpr OpSpec kOps[] = {
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: {half, bfloat16, float, double}",
      AvgPoolGradShape},
+    {"BatchNormWithGlobalNormalizationGrad", "t: T; m: T; v: T; gamma: T; backprop: T",
+     "dx: T; dm: T; dv: T; db: T; dg: T",
+     "T: numbertype; variance_epsilon: float; scale_after_normalization: bool", nullptr, 0, 9,
+     "use tf"},
     {"BiasAdd", "value: T; bias: T", "output: T",
      "T: numbertype; data_format: {'NHWC', 'NCHW'} = 'NHWC'", BiasAddShape},
     {"BiasAddGrad", "out_backprop: T", "output: T",
@@ -32,6 +41,18 @@ constexpr OpSpec kOps[] = {
      "i: T; cs: T; f: T; o: T; ci: T; co: T; h: T",
      "forget_bias: float = 1; cell_clip: float = 3; use_peephole: bool = false; T: {half, float}",
      BlockLSTMShape},
+    {"BlockLSTMGrad",
+     "seq_len_max: int64; x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T; i: T; "
+     "cs: T; f: T; o: T; ci: T; co: T; h: T; cs_grad: T; h_grad: T",
+     "x_grad: T; cs_prev_grad: T; h_prev_grad: T; w_grad: T; wci_grad: T; wcf_grad: T; "
+     "wco_grad: T; b_grad: T",
+     "use_peephole: bool; T: {half, float}", nullptr},
+    {"BlockLSTMGradV2",
+     "seq_len_max: int64; x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T; i: T; "
+     "cs: T; f: T; o: T; ci: T; co: T; h: T; cs_grad: T; h_grad: T",
+     "x_grad: T; cs_prev_grad: T; h_prev_grad: T; w_grad: T; wci_grad: T; wcf_grad: T; "
+     "wco_grad: T; b_grad: T",
+     "use_peephole: bool; T: {half, float}", nullptr},
     {"BlockLSTMV2",
      "seq_len_max: int64; x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T",
      "i: T; cs: T; f: T; o: T; ci: T; co: T; h: T",
@@ -95,15 +116,126 @@ constexpr OpSpec kOps[] = {
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]",
      Conv3DShape},
+    {"Conv3DBackpropFilter", "input: T; filter: T; out_backprop: T", "output: T",
+     "T: {half, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
+     "dilations: list(int) = [1, 1, 1, 1, 1]",
+     nullptr, 0, 10, "use Conv3DBackpropFilterV2"},
     {"Conv3DBackpropFilterV2", "input: T; filter_sizes: int32; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]",
      Conv3DBackpropFilterShape},
+    {"Conv3DBackpropInput", "input: T; filter: T; out_backprop: T", "output: T",
+     "T: {half, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
+     "dilations: list(int) = [1, 1, 1, 1, 1]",
+     nullptr, 0, 10, "use Conv3DBackpropInputV2"},
     {"Conv3DBackpropInputV2", "input_sizes: Tshape; filter: T; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]; "
      "Tshape: {int32, int64} = DT_INT32",
      Conv3DBackpropInputShape},
+    {"CudnnRNN", "input: T; input_h: T; input_c: T; params: T",
+     "output: T; output_h: T; output_c: T; reserve_space: T",
+     "T: {bfloat16, half, float, double}; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0; is_training: bool = true",
+     nullptr, kStateful},
+    {"CudnnRNNBackprop",
+     "input: T; input_h: T; input_c: T; params: T; output: T; output_h: T; output_c: T; "
+     "output_backprop: T; output_h_backprop: T; output_c_backprop: T; reserve_space: T",
+     "input_backprop: T; input_h_backprop: T; input_c_backprop: T; params_backprop: T",
+     "T: {bfloat16, half, float, double}; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0",
+     nullptr, kStateful},
+    {"CudnnRNNBackpropV2",
+     "input: T; input_h: T; input_c: T; params: T; output: T; output_h: T; output_c: T; "
+     "output_backprop: T; output_h_backprop: T; output_c_backprop: T; reserve_space: T; "
+     "host_reserved: int8",
+     "input_backprop: T; input_h_backprop: T; input_c_backprop: T; params_backprop: T",
+     "T: {bfloat16, half, float, double}; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0",
+     nullptr, kStateful},
+    {"CudnnRNNBackpropV3",
+     "input: T; input_h: T; input_c: T; params: T; sequence_lengths: int32; output: T; "
+     "output_h: T; output_c: T; output_backprop: T; output_h_backprop: T; output_c_backprop: T; "
+     "reserve_space: T; host_reserved: int8",
+     "input_backprop: T; input_h_backprop: T; input_c_backprop: T; params_backprop: T",
+     "T: {bfloat16, half, float, double}; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0; num_proj: int = 0; time_major: bool = true",
+     nullptr, kStateful},
+    {"CudnnRNNCanonicalToParams",
+     "num_layers: int32; num_units: int32; input_size: int32; weights: num_params * T; "
+     "biases: num_params * T",
+     "params: T",
+     "T: {bfloat16, half, float, double}; num_params: int; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0",
+     nullptr},
+    {"CudnnRNNCanonicalToParamsV2",
+     "num_layers: int32; num_units: int32; input_size: int32; weights: num_params_weights * T; "
+     "biases: num_params_biases * T",
+     "params: T",
+     "T: {bfloat16, half, float, double}; num_params_weights: int; num_params_biases: int; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0; num_proj: int = 0",
+     nullptr},
+    {"CudnnRNNParamsSize", "num_layers: int32; num_units: int32; input_size: int32",
+     "params_size: S",
+     "T: {bfloat16, half, float, double}; S: {int32, int64}; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0; num_proj: int = 0",
+     nullptr},
+    {"CudnnRNNParamsToCanonical",
+     "num_layers: int32; num_units: int32; input_size: int32; params: T",
+     "weights: num_params * T; biases: num_params * T",
+     "T: {bfloat16, half, float, double}; num_params: int; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0",
+     nullptr},
+    {"CudnnRNNParamsToCanonicalV2",
+     "num_layers: int32; num_units: int32; input_size: int32; params: T",
+     "weights: num_params_weights * T; biases: num_params_biases * T",
+     "T: {bfloat16, half, float, double}; num_params_weights: int; num_params_biases: int; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0; num_proj: int = 0",
+     nullptr},
+    {"CudnnRNNV2", "input: T; input_h: T; input_c: T; params: T",
+     "output: T; output_h: T; output_c: T; reserve_space: T; host_reserved: int8",
+     "T: {bfloat16, half, float, double}; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0; is_training: bool = true",
+     nullptr, kStateful},
+    {"CudnnRNNV3", "input: T; input_h: T; input_c: T; params: T; sequence_lengths: int32",
+     "output: T; output_h: T; output_c: T; reserve_space: T; host_reserved: int8",
+     "T: {bfloat16, half, float, double}; "
+     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
+     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
+     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
+     "seed: int = 0; seed2: int = 0; num_proj: int = 0; is_training: bool = true; "
+     "time_major: bool = true",
+     nullptr, kStateful},
     {"DepthwiseConv2dNative", "input: T; filter: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int); "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
@@ -138,11 +270,19 @@ constexpr OpSpec kOps[] = {
      "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; "
      "deterministic: bool = false; seed: int = 0; seed2: int = 0; T: {float, double, int32, int64}",
      FractionalPoolShape},
+    {"FractionalAvgPoolGrad",
+     "orig_input_tensor_shape: int64; out_backprop: T; row_pooling_sequence: int64; "
+     "col_pooling_sequence: int64",
+     "output: T", "overlapping: bool = false; T: {float, double, int32, int64}", nullptr},
     {"FractionalMaxPool", "value: T",
      "output: T; row_pooling_sequence: int64; col_pooling_sequence: int64",
      "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; "
      "deterministic: bool = false; seed: int = 0; seed2: int = 0; T: {float, double, int32, int64}",
      FractionalPoolShape},
+    {"FractionalMaxPoolGrad",
+     "orig_input: T; orig_output: T; out_backprop: T; row_pooling_sequence: int64; "
+     "col_pooling_sequence: int64",
+     "output: T", "overlapping: bool = false; T: {float, double, int32, int64}", nullptr},
     {"FusedBatchNorm", "x: T; scale: T; offset: T; mean: T; variance: T",
      "y: T; batch_mean: T; batch_variance: T; reserve_space_1: T; reserve_space_2: T",
      "T: {float}; epsilon: float = 0.0001; exponential_avg_factor: float = 1; "
@@ -162,6 +302,15 @@ constexpr OpSpec kOps[] = {
      "T: {float}; epsilon: float = 0.0001; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
      "is_training: bool = true",
      FusedBatchNormGradShape},
+    {"_FusedBatchNormGradEx",
+     "y_backprop: T; x: T; scale: float; reserve_space_1: U; reserve_space_2: U; "
+     "reserve_space_3: U; offset: float; y: T",
+     "x_backprop: T; scale_backprop: U; offset_backprop: U; reserve_space_4: U; "
+     "reserve_space_5: U; side_input_backprop: num_side_inputs * T",
+     "T: {half, float}; U: {float}; epsilon: float = 0.0001; num_side_inputs: int >= 0 = 0; "
+     "activation_mode: string = 'Identity'; "
+     "data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'; is_training: bool = true",
+     nullptr},
     {"FusedBatchNormGradV2",
      "y_backprop: T; x: T; scale: float; reserve_space_1: U; reserve_space_2: U",
      "x_backprop: T; scale_backprop: U; offset_backprop: U; reserve_space_3: U; reserve_space_4: U",
@@ -197,6 +346,12 @@ constexpr OpSpec kOps[] = {
      "dilations: list(int) = [1, 1, 1, 1]; use_cudnn_on_gpu: bool = true; "
      "fused_ops: list(string) = []; epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
      Conv2DShape},
+    {"_FusedConv3D", "input: T; filter: T; args: num_args * T", "output: T",
+     "T: {bfloat16, float, half}; num_args: int >= 0; strides: list(int) >= 5; "
+     "padding: {'SAME', 'VALID'}; data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; "
+     "dilations: list(int) = [1, 1, 1, 1, 1]; padding_list: list(int) = []; "
+     "fused_ops: list(string) = []; epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
+     nullptr},
     {"_FusedDepthwiseConv2dNative", "input: T; filter: T; args: num_args * T", "output: T",
      "T: {half, bfloat16, float, double}; num_args: int >= 0; strides: list(int); "
      "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
@@ -205,10 +360,15 @@ constexpr OpSpec kOps[] = {
      DepthwiseConv2DShape},
     {"GRUBlockCell", "x: T; h_prev: T; w_ru: T; w_c: T; b_ru: T; b_c: T", "r: T; u: T; c: T; h: T",
      "T: {float}", GRUBlockCellShape},
+    {"GRUBlockCellGrad",
+     "x: T; h_prev: T; w_ru: T; w_c: T; b_ru: T; b_c: T; r: T; u: T; c: T; d_h: T",
+     "d_x: T; d_h_prev: T; d_c_bar: T; d_r_bar_u_bar: T", "T: {float}", nullptr},
     {"InTopK", "predictions: float; targets: T", "precision: bool",
      "k: int; T: {int32, int64} = DT_INT32", InTopKShape},
     {"InTopKV2", "predictions: float; targets: T; k: T", "precision: bool",
      "T: {int32, int64} = DT_INT32", InTopKShape},
+    {"IsotonicRegression", "input: T", "output: output_dtype; segments: int32",
+     "T: realnumbertype; output_dtype: {half, bfloat16, float, double} = DT_FLOAT", nullptr},
     {"L2Loss", "t: T", "output: T", "T: {half, bfloat16, float, double}", ScalarShape},
     {"LRN", "input: T", "output: T",
      "depth_radius: int = 5; bias: float = 1; alpha: float = 1; beta: float = 0.5; "
@@ -222,8 +382,14 @@ constexpr OpSpec kOps[] = {
      "i: T; cs: T; f: T; o: T; ci: T; co: T; h: T",
      "forget_bias: float = 1; cell_clip: float = 3; use_peephole: bool = false; T: {half, float}",
      LSTMBlockCellShape},
+    {"LSTMBlockCellGrad",
+     "x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T; i: T; cs: T; f: T; o: T; "
+     "ci: T; co: T; cs_grad: T; h_grad: T",
+     "cs_prev_grad: T; dicfo: T; wci_grad: T; wcf_grad: T; wco_grad: T",
+     "use_peephole: bool; T: {half, float}", nullptr},
     {"LogSoftmax", "logits: T", "logsoftmax: T", "T: {half, bfloat16, float, double}",
      AtLeastVectorShape},
+    {"MakeUnique", "input: float", "output: float", "", nullptr},
     {"MaxPool", "input: T", "output: T",
      "T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, "
      "qint8} = DT_FLOAT; ksize: list(int) >= 4; strides: list(int) >= 4; "
@@ -239,6 +405,10 @@ constexpr OpSpec kOps[] = {
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: {half, bfloat16, float} = DT_FLOAT; "
      "TInput: {half, bfloat16, float} = DT_FLOAT",
      LikeInput0Rank5Shape},
+    {"MaxPool3DGradGrad", "orig_input: T; orig_output: T; grad: T", "output: T",
+     "ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
+     "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: realnumbertype",
+     nullptr},
     {"MaxPoolGrad", "orig_input: T; orig_output: T; grad: T", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID', 'EXPLICIT'}; "
      "explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
@@ -248,6 +418,14 @@ constexpr OpSpec kOps[] = {
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: realnumbertype",
      Pool2DShape},
+    {"MaxPoolGradGradV2", "orig_input: T; orig_output: T; grad: T; ksize: int32; strides: int32",
+     "output: T",
+     "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: realnumbertype",
+     nullptr},
+    {"MaxPoolGradGradWithArgmax", "input: T; grad: T; argmax: Targmax", "output: T",
+     "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
+     "include_batch_in_index: bool = false; Targmax: {int32, int64}; T: realnumbertype",
+     nullptr},
     {"MaxPoolGradV2", "orig_input: T; orig_output: T; grad: T; ksize: int32; strides: int32",
      "output: T",
      "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
@@ -275,6 +453,8 @@ constexpr OpSpec kOps[] = {
      SparseSoftmaxCrossEntropyShape},
     {"TopK", "input: T", "values: T; indices: int32",
      "k: int >= 0; sorted: bool = true; T: realnumbertype", TopKV2Shape, 0, 7, "use TopKV2"},
+    {"TopKUnique", "input: float", "topk: float; topk_indices: int32", "k: int", nullptr},
+    {"TopKWithUnique", "input: float", "topk: float; topk_indices: int32", "k: int", nullptr},
 };
 
 }  // namespace

@@ -1,0 +1,265 @@
+// Data sets and iterators.
+#include "graph/ops/families.h"
+#include "graph/ops/shapes.h"
+
+namespace tenon::ops {
+namespace {
+
+constexpr OpSpec kOps[] = {
+    {"AnonymousIterator", "", "handle: resource",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1", nullptr, kStateful},
+    {"AnonymousIteratorV2", "", "handle: resource; deleter: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1", nullptr, kStateful},
+    {"AnonymousIteratorV3", "", "handle: resource",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1", nullptr, kStateful},
+    {"BatchDataset", "input_dataset: variant; batch_size: int64", "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"BatchDatasetV2", "input_dataset: variant; batch_size: int64; drop_remainder: bool",
+     "handle: variant",
+     "parallel_copy: bool = false; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"CacheDataset", "input_dataset: variant; filename: string", "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"CacheDatasetV2", "input_dataset: variant; filename: string; cache: resource",
+     "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr, kStateful},
+    {"ConcatenateDataset", "input_dataset: variant; another_dataset: variant", "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"DeleteIterator", "handle: resource; deleter: variant", "", "", nullptr, kStateful},
+    {"FilterDataset", "input_dataset: variant; other_arguments: Targuments", "handle: variant",
+     "predicate: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"FinalizeDataset", "input_dataset: variant", "handle: variant",
+     "has_captured_ref: bool = false; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1",
+     nullptr},
+    {"FixedLengthRecordDataset",
+     "filenames: string; header_bytes: int64; record_bytes: int64; footer_bytes: int64; "
+     "buffer_size: int64",
+     "handle: variant", "metadata: string = ''", nullptr, kStateful},
+    {"FixedLengthRecordDatasetV2",
+     "filenames: string; header_bytes: int64; record_bytes: int64; footer_bytes: int64; "
+     "buffer_size: int64; compression_type: string",
+     "handle: variant", "metadata: string = ''", nullptr, kStateful},
+    {"FlatMapDataset", "input_dataset: variant; other_arguments: Targuments", "handle: variant",
+     "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"GeneratorDataset",
+     "init_func_other_args: Tinit_func_args; next_func_other_args: Tnext_func_args; "
+     "finalize_func_other_args: Tfinalize_func_args",
+     "handle: variant",
+     "init_func: func; next_func: func; finalize_func: func; Tinit_func_args: list(type) >= 0; "
+     "Tnext_func_args: list(type) >= 0; Tfinalize_func_args: list(type) >= 0; "
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr, kStateful},
+    {"InterleaveDataset",
+     "input_dataset: variant; other_arguments: Targuments; cycle_length: int64; "
+     "block_length: int64",
+     "handle: variant",
+     "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"Iterator", "", "handle: resource",
+     "shared_name: string; container: string; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1",
+     nullptr, kStateful},
+    {"IteratorFromStringHandle", "string_handle: string", "resource_handle: resource",
+     "output_types: list(type) >= 0 = []; output_shapes: list(shape) >= 0 = []", nullptr,
+     kStateful},
+    {"IteratorFromStringHandleV2", "string_handle: string", "resource_handle: resource",
+     "output_types: list(type) >= 0 = []; output_shapes: list(shape) >= 0 = []", nullptr,
+     kStateful},
+    {"IteratorGetNext", "iterator: resource", "components: output_types",
+     "output_types: list(type); output_shapes: list(shape) >= 1", nullptr, kStateful},
+    {"IteratorGetNextAsOptional", "iterator: resource", "optional: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1", nullptr, kStateful},
+    {"IteratorGetNextSync", "iterator: resource", "components: output_types",
+     "output_types: list(type); output_shapes: list(shape) >= 1", nullptr, kStateful},
+    {"IteratorToStringHandle", "resource_handle: resource", "string_handle: string", "", nullptr,
+     kStateful},
+    {"IteratorV2", "", "handle: resource",
+     "shared_name: string; container: string; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1",
+     ScalarShape, kStateful},
+    {"MakeIterator", "dataset: variant; iterator: resource", "", "", nullptr, kStateful},
+    {"MapDataset", "input_dataset: variant; other_arguments: Targuments", "handle: variant",
+     "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; use_inter_op_parallelism: bool = true; "
+     "preserve_cardinality: bool = false; force_synchronous: bool = false; metadata: string = ''",
+     nullptr},
+    {"ModelDataset", "input_dataset: variant", "handle: variant",
+     "algorithm: int = 0; cpu_budget: int = 0; ram_budget: int = 0; "
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1",
+     nullptr},
+    {"OneShotIterator", "", "handle: resource",
+     "dataset_factory: func; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
+     "container: string = ''; shared_name: string = ''",
+     nullptr, kStateful},
+    {"OptimizeDataset", "input_dataset: variant; optimizations: string", "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
+     "optimization_configs: list(string) = []",
+     nullptr},
+    {"OptimizeDatasetV2",
+     "input_dataset: variant; optimizations_enabled: string; optimizations_disabled: string; "
+     "optimizations_default: string",
+     "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
+     "optimization_configs: list(string) = []",
+     nullptr},
+    {"OptionalFromValue", "components: Toutput_types", "optional: variant",
+     "Toutput_types: list(type)", nullptr},
+    {"OptionalGetValue", "optional: variant", "components: output_types",
+     "output_types: list(type); output_shapes: list(shape) >= 1", nullptr},
+    {"OptionalHasValue", "optional: variant", "has_value: bool", "", nullptr},
+    {"OptionalNone", "", "optional: variant", "", nullptr},
+    {"OptionsDataset", "input_dataset: variant", "handle: variant",
+     "serialized_options: string; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
+     "metadata: string = ''",
+     nullptr},
+    {"PaddedBatchDataset",
+     "input_dataset: variant; batch_size: int64; padded_shapes: N * int64; "
+     "padding_values: Toutput_types",
+     "handle: variant",
+     "Toutput_types: list(type); output_shapes: list(shape) >= 1; N: int; metadata: string = ''",
+     nullptr},
+    {"PaddedBatchDatasetV2",
+     "input_dataset: variant; batch_size: int64; padded_shapes: N * int64; "
+     "padding_values: Toutput_types; drop_remainder: bool",
+     "handle: variant",
+     "parallel_copy: bool = false; Toutput_types: list(type); output_shapes: list(shape) >= 1; "
+     "N: int; metadata: string = ''",
+     nullptr},
+    {"ParallelInterleaveDataset",
+     "input_dataset: variant; other_arguments: Targuments; cycle_length: int64; "
+     "block_length: int64; sloppy: bool; buffer_output_elements: int64; "
+     "prefetch_input_elements: int64",
+     "handle: variant",
+     "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"ParallelInterleaveDatasetV2",
+     "input_dataset: variant; other_arguments: Targuments; cycle_length: int64; "
+     "block_length: int64; num_parallel_calls: int64",
+     "handle: variant",
+     "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; sloppy: bool = false; metadata: string = ''",
+     nullptr},
+    {"ParallelInterleaveDatasetV3",
+     "input_dataset: variant; other_arguments: Targuments; cycle_length: int64; "
+     "block_length: int64; num_parallel_calls: int64",
+     "handle: variant",
+     "f: func; deterministic: string = 'default'; Targuments: list(type) >= 0; "
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"ParallelInterleaveDatasetV4",
+     "input_dataset: variant; other_arguments: Targuments; cycle_length: int64; "
+     "block_length: int64; buffer_output_elements: int64; prefetch_input_elements: int64; "
+     "num_parallel_calls: int64",
+     "handle: variant",
+     "f: func; deterministic: string = 'default'; Targuments: list(type) >= 0; "
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"ParallelMapDataset",
+     "input_dataset: variant; other_arguments: Targuments; num_parallel_calls: int32",
+     "handle: variant",
+     "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; use_inter_op_parallelism: bool = true; "
+     "sloppy: bool = false; preserve_cardinality: bool = false; metadata: string = ''",
+     nullptr},
+    {"ParallelMapDatasetV2",
+     "input_dataset: variant; other_arguments: Targuments; num_parallel_calls: int64",
+     "handle: variant",
+     "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; use_inter_op_parallelism: bool = true; "
+     "deterministic: string = 'default'; preserve_cardinality: bool = false; "
+     "use_unbounded_threadpool: bool = false; metadata: string = ''",
+     nullptr},
+    {"PrefetchDataset", "input_dataset: variant; buffer_size: int64", "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; slack_period: int = 0; "
+     "legacy_autotune: bool = true; buffer_size_min: int = 0; metadata: string = ''",
+     nullptr},
+    {"RangeDataset", "start: int64; stop: int64; step: int64", "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; "
+     "replicate_on_split: bool = false",
+     nullptr, kStateful},
+    {"RepeatDataset", "input_dataset: variant; count: int64", "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"ShardDataset", "input_dataset: variant; num_shards: int64; index: int64", "handle: variant",
+     "require_non_empty: bool = false; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"ShuffleAndRepeatDataset",
+     "input_dataset: variant; buffer_size: int64; seed: int64; seed2: int64; count: int64",
+     "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
+     "reshuffle_each_iteration: bool = true; metadata: string = ''",
+     nullptr},
+    {"ShuffleAndRepeatDatasetV2",
+     "input_dataset: variant; buffer_size: int64; seed: int64; seed2: int64; count: int64; "
+     "seed_generator: resource",
+     "handle: variant",
+     "reshuffle_each_iteration: bool = true; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr, kStateful},
+    {"ShuffleDataset", "input_dataset: variant; buffer_size: int64; seed: int64; seed2: int64",
+     "handle: variant",
+     "reshuffle_each_iteration: bool = true; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"ShuffleDatasetV2", "input_dataset: variant; buffer_size: int64; seed_generator: resource",
+     "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr, kStateful},
+    {"ShuffleDatasetV3",
+     "input_dataset: variant; buffer_size: int64; seed: int64; seed2: int64; "
+     "seed_generator: resource",
+     "handle: variant",
+     "reshuffle_each_iteration: bool = true; output_types: list(type) >= 1; "
+     "output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr, kStateful},
+    {"SkipDataset", "input_dataset: variant; count: int64", "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"SparseTensorSliceDataset", "indices: int64; values: Tvalues; dense_shape: int64",
+     "handle: variant", "Tvalues: type", nullptr, kStateful},
+    {"TFRecordDataset", "filenames: string; compression_type: string; buffer_size: int64",
+     "handle: variant", "metadata: string = ''", nullptr, kStateful},
+    {"TFRecordDatasetV2",
+     "filenames: string; compression_type: string; buffer_size: int64; byte_offsets: int64",
+     "handle: variant", "metadata: string = ''", nullptr, kStateful},
+    {"TakeDataset", "input_dataset: variant; count: int64", "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"TensorDataset", "components: Toutput_types", "handle: variant",
+     "Toutput_types: list(type); output_shapes: list(shape) >= 1; metadata: string = ''", nullptr,
+     kStateful},
+    {"TensorSliceDataset", "components: Toutput_types", "handle: variant",
+     "Toutput_types: list(type); output_shapes: list(shape) >= 1; is_files: bool = false; "
+     "metadata: string = ''; replicate_on_split: bool = false",
+     nullptr, kStateful},
+    {"TextLineDataset", "filenames: string; compression_type: string; buffer_size: int64",
+     "handle: variant", "metadata: string = ''", nullptr, kStateful},
+    {"WindowDataset",
+     "input_dataset: variant; size: int64; shift: int64; stride: int64; drop_remainder: bool",
+     "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
+     nullptr},
+    {"ZipDataset", "input_datasets: N * variant", "handle: variant",
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int; "
+     "metadata: string = ''",
+     nullptr},
+};
+
+}  // namespace
+
+absl::Span<const OpSpec> Data() { return kOps; }
+
+}  // namespace tenon::ops
