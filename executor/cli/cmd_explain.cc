@@ -76,11 +76,14 @@ absl::Status ExplainCommand(Invocation& invocation) {
   const std::vector<std::vector<EdgeCopy>> copies = CopiesInto(graph, placement);
   Table table({"node", "op", "device", "requested", "reason", "rejected", "copies in"});
   Json nodes = Json::Array();
-  int64_t copy_count = 0, copy_bytes = 0;
+  int64_t copy_count = 0, copy_bytes = 0, unknown = 0;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n)) continue;
     const NodePlacement& p = placement[n];
-    for (const EdgeCopy& copy : copies[n]) copy_bytes += std::max<int64_t>(copy.bytes, 0);
+    for (const EdgeCopy& copy : copies[n]) {
+      copy_bytes += std::max<int64_t>(copy.bytes, 0);
+      unknown += copy.bytes < 0 ? 1 : 0;
+    }
     copy_count += static_cast<int64_t>(copies[n].size());
     if (invocation.json()) {
       Json json = Json::Object();
@@ -104,10 +107,10 @@ absl::Status ExplainCommand(Invocation& invocation) {
   std::string devices;
   for (const auto& [name, count] : NodesPerDevice(*executable))
     absl::StrAppend(&devices, ", ", name, " ", count);
-  invocation.text =
-      absl::StrCat(table.Text(invocation.style), "\n", Plural(graph.num_nodes(), "node"), devices,
-                   "; ", copy_count == 1 ? "1 copy" : absl::StrCat(copy_count, " copies"), ", ",
-                   Bytes(copy_bytes), "\n");
+  invocation.text = absl::StrCat(
+      table.Text(invocation.style), "\n", Plural(graph.num_nodes(), "node"), devices, "; ",
+      copy_count == 1 ? "1 copy" : absl::StrCat(copy_count, " copies"), ", ", Bytes(copy_bytes),
+      unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "", "\n");
   return absl::OkStatus();
 }
 

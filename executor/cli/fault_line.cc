@@ -1,8 +1,10 @@
 #include "executor/cli/fault_line.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +16,15 @@ namespace {
 
 char document_head[256];
 std::atomic<bool> document_due{false};
+int output_fd = STDOUT_FILENO;
+
+void SetStdoutAside() {
+  fflush(stdout);
+  const int aside = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (aside < 0) return;
+  if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return;
+  output_fd = aside;
+}
 
 void WriteAll(int fd, const char* data, size_t size) {
   while (size > 0) {
@@ -33,7 +44,7 @@ void WriteJsonString(const char* text, size_t size) {
     if (c == '"' || c == '\\') out[n++] = '\\';
     out[n++] = c;
   }
-  WriteAll(STDOUT_FILENO, out, n);
+  WriteAll(output_fd, out, n);
 }
 
 void WriteText(int fd, const char* text) { WriteAll(fd, text, std::strlen(text)); }
@@ -51,11 +62,11 @@ void FaultLine::Write(const char* code) {
   WriteAll(STDERR_FILENO, text_, size_);
   WriteText(STDERR_FILENO, "\n");
   if (!document_due.exchange(false)) return;
-  WriteText(STDOUT_FILENO, document_head);
-  WriteText(STDOUT_FILENO, code);
-  WriteText(STDOUT_FILENO, "\",\"message\":\"");
+  WriteText(output_fd, document_head);
+  WriteText(output_fd, code);
+  WriteText(output_fd, "\",\"message\":\"");
   WriteJsonString(text_, size_);
-  WriteText(STDOUT_FILENO, "\"}}\n");
+  WriteText(output_fd, "\"}}\n");
 }
 
 void PrepareFaultDocument(std::string_view command, bool json) {
@@ -64,7 +75,10 @@ void PrepareFaultDocument(std::string_view command, bool json) {
                    Version(), "\",\"status\":{\"code\":\"");
   std::strncpy(document_head, head.c_str(), sizeof(document_head) - 1);
   document_due.store(json);
+  if (json && output_fd == STDOUT_FILENO) SetStdoutAside();
 }
+
+int OutputFd() { return output_fd; }
 
 void DocumentWritten() { document_due.store(false); }
 

@@ -19,7 +19,11 @@ class FaultLine {
   size_t size_ = 0;
 };
 
-// What the document of this command starts with. Before any fault.
+// What the document of this command starts with. Before any fault. With `json`, standard output is
+// set aside for the document: what plug-ins print to it goes to stderr.
 void PrepareFaultDocument(std::string_view command, bool json);
+
+// Where the command's own output goes.
+int OutputFd();
 
 }  // namespace tenon::cli

@@ -3,12 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/command_table.h"
 #include "executor/cli/exit_code.h"
+#include "executor/cli/fault_line.h"
 #include "executor/cli/flags.h"
 #include "executor/cli/guard.h"
 #include "executor/cli/invocation.h"
@@ -21,10 +24,15 @@ namespace {
 
 // Writes to stdout. Whoever closed the pipe has read enough: not an error.
 absl::Status Print(std::string_view text) {
-  const bool written =
-      fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
-  if (written || errno == EPIPE) return absl::OkStatus();
-  return absl::UnknownError(absl::StrCat("writing to stdout failed: ", strerror(errno)));
+  while (!text.empty()) {
+    const ssize_t written = write(OutputFd(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) break;
+    if (written < 0)
+      return absl::UnknownError(absl::StrCat("writing to stdout failed: ", strerror(errno)));
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
 }
 
 void SetStatus(Json& doc, const absl::Status& status) {
@@ -115,10 +123,11 @@ int UnknownCommand(std::string_view name, bool json) {
                                         closest.Hint(), "; graph_run --help lists the commands")));
 }
 
+// A folder named like a command that does not exist is no model.
 bool LooksLikeFile(const std::string& word) {
   std::error_code error;
-  return word == "-" || word.find('/') != std::string::npos ||
-         word.find('.') != std::string::npos || std::filesystem::exists(word, error);
+  if (word == "-" || word.find_first_of("/.") != std::string::npos) return true;
+  return std::filesystem::exists(word, error) && !std::filesystem::is_directory(word, error);
 }
 
 int Main(std::vector<std::string> args, AllocationCounter allocations) {

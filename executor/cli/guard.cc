@@ -7,10 +7,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "executor/cli/exit_code.h"
 #include "executor/cli/fault_line.h"
@@ -20,6 +22,7 @@ namespace tenon::cli {
 namespace {
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+struct sigaction earlier_actions[std::size(kSignals)];
 constexpr size_t kHandlerStackBytes = 64 << 10;
 
 // Executable pages of plug-ins, and of ourselves (no path). Only ever grows; the handler reads what
@@ -70,7 +73,21 @@ uintptr_t FaultAddress(void* context) {
   _exit(static_cast<int>(Exit::kPluginFault));
 }
 
-void OnSignal(int signal, siginfo_t*, void* context) {
+// Not a plug-in's doing: whoever had the signal before (a sanitizer, a debugger's agent) gets it,
+// or it kills as it always did.
+void PassOn(int signal, siginfo_t* info, void* context) {
+  const size_t index = static_cast<size_t>(
+      std::find(std::begin(kSignals), std::end(kSignals), signal) - std::begin(kSignals));
+  const struct sigaction& before = earlier_actions[index];
+  if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr) {
+    before.sa_sigaction(signal, info, context);
+    return;
+  }
+  sigaction(signal, &before, nullptr);
+  raise(signal);
+}
+
+void OnSignal(int signal, siginfo_t* info, void* context) {
   const CallbackInfo* call = CurrentCallback();
   if (call != nullptr) EndInPlugin(*call, SignalText(signal));
   const CodeRange* code = RangeAt(FaultAddress(context));
@@ -82,11 +99,7 @@ void OnSignal(int signal, siginfo_t*, void* context) {
   const CallbackInfo* any = code == nullptr ? AnyCallback() : nullptr;
   if (any != nullptr)
     EndInPlugin({any->plugin, "a thread of its own", any->node}, SignalText(signal));
-  // Not a plug-in's doing: die of it as if there were no handler.
-  struct sigaction fallback = {};
-  fallback.sa_handler = SIG_DFL;
-  sigaction(signal, &fallback, nullptr);
-  raise(signal);
+  PassOn(signal, info, context);
 }
 
 void OnExit() {
@@ -97,6 +110,9 @@ void OnExit() {
 // A stack overflow leaves no stack for the handler but this one. For the main thread, where graphs
 // are run from.
 void UseHandlerStack() {
+  stack_t present = {};
+  if (sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) == 0)
+    return;  // a sanitizer's
   void* memory =
       mmap(nullptr, kHandlerStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
@@ -143,7 +159,8 @@ void InstallFaultHandlers(std::string_view command, bool json) {
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    sigaction(kSignals[i], &action, &earlier_actions[i]);
   std::atexit(OnExit);
 }
 

@@ -91,7 +91,14 @@ absl::StatusOr<std::unique_ptr<Host>> Host::Open(const Options& options) {
   host->devices_.push_back(host->cpu_.get());
   if (requests.empty()) return host;
   absl::StatusOr<std::vector<Device*>> devices = PluginDevices();
-  if (!devices.ok()) return WithExit(Exit::kPluginFault, devices.status());
+  if (!devices.ok() && !options.plugins.empty())
+    return WithExit(Exit::kPluginFault, devices.status());
+  if (!devices.ok()) {
+    Warn(options,
+         absl::StrCat(devices.status().message(),
+                      " (found through TENON_PLUGIN_PATH, no device of a plug-in is used)"));
+    return host;
+  }
   host->devices_.insert(host->devices_.end(), devices->begin(), devices->end());
   host->open_ = true;
   return host;

@@ -29,6 +29,9 @@ absl::Status WriteSinks(const std::vector<SinkTensor>& tensors) {
   std::map<std::string, std::vector<std::pair<std::string, Tensor>>> archives;
   for (const SinkTensor& t : tensors) {
     if (t.target.sink == "-") continue;
+    if (!t.value.initialized())
+      return UsageError(
+          absl::StrCat("--output ", t.target.name, ": the node has no output to write"));
     const std::string path = t.target.sink.substr(1);
     if (absl::EndsWith(path, ".npz")) {
       archives[path].emplace_back(t.target.name, t.value);

@@ -67,6 +67,13 @@ TEST(Plugins, ThatBehaveRun) {
   EXPECT_EQ(run.exit, 0) << run.err;
 }
 
+TEST(Plugins, ThatPrintDoNotSpoilTheDocument) {
+  const Finished run = GraphRun({"run", RogueGraph(), "--plugin", TestPlugin("rogue"), "--json"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out, nullptr, false)["status"]["code"], "OK") << run.out;
+  EXPECT_THAT(run.err, HasSubstr("a plug-in that talks"));
+}
+
 TEST(Plugins, NamedOnesMustLoad) {
   const Finished missing =
       GraphRun({"run", kMlp, "--input", "x=1x20xf32=1", "--plugin", "/nonexistent.so"});

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -43,6 +44,7 @@ void Misbehave(const std::string& place) {
 __attribute__((constructor)) void OnLoad() { Misbehave("load"); }
 
 void Compute(void*, TF_OpKernelContext* ctx) {
+  std::puts("a plug-in that talks");
   Misbehave("compute");
   TF_Status* status = TF_NewStatus();
   const char* rogue = std::getenv("ROGUE");
