@@ -24,7 +24,8 @@ Buffer* Buffer::Allocate(size_t bytes) {
   if (rounded < bytes) return nullptr;
   void* data = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
   if (data == nullptr) return nullptr;
-  if (alignment == kHugePageBytes) madvise(data, rounded, MADV_HUGEPAGE);
+  // The rest of the last one would be memory that nobody asked for.
+  if (alignment == kHugePageBytes) madvise(data, bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
   return new Buffer(Kind::kOwned, data, bytes);
 }
 

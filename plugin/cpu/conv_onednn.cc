@@ -3,6 +3,9 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
@@ -43,25 +46,34 @@ class Builder {
   absl::Status Build() {
     constant_filter_ = p_.input_value(1) != nullptr;
     fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormConstant() && q_.fused.add < 0;
-    const Tile tile = ChooseTile();
-    std::vector<Placed> placed;
-    for (Dim n = 0; n < q_.batch; n += tile.batch) {
-      for (Dim r = 0; r < q_.rows.out; r += tile.rows) {
-        placed.push_back({std::min(tile.batch, q_.batch - n), n, r, PieceOf(q_.rows, r, std::min(tile.rows, q_.rows.out - r))});
-      }
-    }
-    for (const Placed& t : placed) {
-      TENON_RETURN_IF_ERROR(AddTile(t));
+    const Tile whole{q_.batch, q_.rows.out};
+    const Tile tile = ChooseTile(whole);
+    TENON_ASSIGN_OR_RETURN(const bool fast, AddTiles(tile));
+    if (!fast && (tile.batch < whole.batch || tile.rows < whole.rows)) {
+      tiled_ = std::make_shared<TiledPrimitive>();
+      pieces_.clear();
+      packed_.clear();
+      filter_.reset();
+      TENON_RETURN_IF_ERROR(AddTiles(whole).status());
     }
     if (q_.fused.add >= 0) {
       tiled_->StartFrom(q_.fused.add, q_.batch * q_.rows.out * q_.columns.out * q_.out_channels * element_);
     }
+    DropConstants();
     TENON_RETURN_IF_ERROR(SetPrologue());
     TiledPrimitive::Install(p_, std::move(tiled_));
     return absl::OkStatus();
   }
 
  private:
+  // Only what no tile reads.
+  void DropConstants() {
+    bool plain_read = false;
+    for (const auto& [key, piece] : pieces_) plain_read |= piece.filter == PlainFilter();
+    if (fold_ || (constant_filter_ && !plain_read)) p_.DropInput(1);
+    for (int i = 0; fold_ && i < 4; ++i) p_.DropInput(q_.fused.batch_norm + i);
+  }
+
   struct Tile {
     Dim batch, rows;
   };
@@ -78,8 +90,27 @@ class Builder {
     return true;
   }
 
-  Tile ChooseTile() const {
-    const Tile whole{q_.batch, q_.rows.out};
+  // A piece of the output and the filter's layout that it wants.
+  struct Piece {
+    int runner;
+    MemoryDesc filter;
+    bool fast;  // oneDNN has more than its reference loops for it
+  };
+
+  // False if a piece is not fast: of shapes that the whole output does not have, some are not.
+  absl::StatusOr<bool> AddTiles(const Tile& tile) {
+    bool fast = true;
+    for (Dim n = 0; n < q_.batch; n += tile.batch) {
+      for (Dim r = 0; r < q_.rows.out; r += tile.rows) {
+        const Placed placed{std::min(tile.batch, q_.batch - n), n, r, PieceOf(q_.rows, r, std::min(tile.rows, q_.rows.out - r))};
+        TENON_ASSIGN_OR_RETURN(const bool piece_fast, AddTile(placed));
+        fast &= piece_fast;
+      }
+    }
+    return fast;
+  }
+
+  Tile ChooseTile(const Tile& whole) const {
     const Dim tiles = TilesFor(p_.workers(), q_.flops());
     if (tiles <= 1) return whole;
     if (q_.batch >= tiles || q_.nchw) return {std::max<Dim>(1, q_.batch / tiles), q_.rows.out};
@@ -132,30 +163,39 @@ class Builder {
     return attr;
   }
 
-  int MakeRunner(const Placed& t) {
-    const MemoryDesc in({t.batch, q_.in_channels, t.rows.axis.in, q_.columns.in}, type_, Layout());
-    const MemoryDesc out({t.batch, q_.out_channels, t.rows.axis.out, q_.columns.out}, type_, Layout());
-    // All pieces share the layout that the first one likes.
-    if (!filter_) filter_ = MemoryDesc(FilterDims(), type_, Memory::format_tag::any);
+  using Conv = dnnl::convolution_forward;
+
+  Conv::primitive_desc Describe(const Placed& t, const MemoryDesc& in, const MemoryDesc& out, const MemoryDesc& filter) const {
     const Memory::dims strides = {q_.rows.stride, q_.columns.stride};
     const Memory::dims dilations = {q_.rows.dilation - 1, q_.columns.dilation - 1};
     const Memory::dims before = {t.rows.axis.before, q_.columns.before};
     const Memory::dims after = {Surplus(t.rows.axis), Surplus(q_.columns)};
     const auto kind = dnnl::prop_kind::forward_inference;
     const auto algorithm = dnnl::algorithm::convolution_direct;
-    using Conv = dnnl::convolution_forward;
     const Conv::desc desc =
-        HasBias() ? Conv::desc(kind, algorithm, in, *filter_, BiasDesc(), out, strides, dilations, before, after)
-                  : Conv::desc(kind, algorithm, in, *filter_, out, strides, dilations, before, after);
-    const Conv::primitive_desc pd(desc, Attributes(), OneDnnEngine());
-    filter_ = pd.weights_desc();
-    std::vector<OneDnnRunner::Arg> args = {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, *filter_}, {DNNL_ARG_DST, out}};
+        HasBias() ? Conv::desc(kind, algorithm, in, filter, BiasDesc(), out, strides, dilations, before, after)
+                  : Conv::desc(kind, algorithm, in, filter, out, strides, dilations, before, after);
+    return Conv::primitive_desc(desc, Attributes(), OneDnnEngine());
+  }
+
+  static bool IsFast(const Conv::primitive_desc& pd) { return std::string_view(pd.impl_info_str()).substr(0, 3) != "ref"; }
+
+  Piece MakePiece(const Placed& t) {
+    const MemoryDesc in({t.batch, q_.in_channels, t.rows.axis.in, q_.columns.in}, type_, Layout());
+    const MemoryDesc out({t.batch, q_.out_channels, t.rows.axis.out, q_.columns.out}, type_, Layout());
+    // Pieces share the layout that the first one likes, but for those that have no kernel for it.
+    const MemoryDesc any(FilterDims(), type_, Memory::format_tag::any);
+    Conv::primitive_desc pd = Describe(t, in, out, filter_ ? *filter_ : any);
+    if (filter_ && !IsFast(pd) && constant_filter_) pd = Describe(t, in, out, any);
+    const MemoryDesc filter = pd.weights_desc();
+    if (!filter_) filter_ = filter;
+    std::vector<OneDnnRunner::Arg> args = {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, filter}, {DNNL_ARG_DST, out}};
     if (HasBias()) args.push_back({DNNL_ARG_BIAS, BiasDesc()});
     if (AffineAtRun()) {
       args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, ChannelDesc()});
       args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(1) | DNNL_ARG_SRC_1, ChannelDesc()});
     }
-    return tiled_->AddRunner(Conv(pd), std::move(args), pd.scratchpad_desc());
+    return {tiled_->AddRunner(Conv(pd), std::move(args), pd.scratchpad_desc()), filter, IsFast(pd)};
   }
 
   // How far the last window reaches beyond the input.
@@ -163,14 +203,15 @@ class Builder {
     return std::max<Dim>(0, (a.out - 1) * a.stride + a.extent() - a.before - a.in);
   }
 
-  absl::Status AddTile(const Placed& t) {
+  absl::StatusOr<bool> AddTile(const Placed& t) {
     const Key key = {t.batch, t.rows.axis.in, t.rows.axis.out, t.rows.axis.before, t.rows.axis.after};
-    auto found = runners_.find(key);
-    if (found == runners_.end()) found = runners_.emplace(key, MakeRunner(t)).first;
+    auto found = pieces_.find(key);
+    if (found == pieces_.end()) found = pieces_.emplace(key, MakePiece(t)).first;
+    const Piece& piece = found->second;
     const Dim in_row = q_.columns.in * q_.in_channels, out_row = q_.columns.out * q_.out_channels;
     const Dim in_at = t.first_image * q_.rows.in * in_row + t.rows.start * in_row;
     const Dim out_at = t.first_image * q_.rows.out * out_row + t.first_row * out_row;
-    TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer filter, Filter());
+    TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer filter, Filter(piece.filter));
     absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {TiledPrimitive::Input(0, in_at * element_), filter,
                                                                 TiledPrimitive::Output(0, out_at * element_)};
     if (fold_) {
@@ -182,33 +223,35 @@ class Builder {
       pointers.push_back(TiledPrimitive::FromPrologue(0));
       pointers.push_back(TiledPrimitive::FromPrologue(AffineBytes()));
     }
-    tiled_->AddTile(found->second, std::move(pointers));
-    return absl::OkStatus();
+    tiled_->AddTile(piece.runner, std::move(pointers));
+    return piece.fast;
   }
 
   // Bytes of one of the two vectors, aligned.
   size_t AffineBytes() const { return (q_.out_channels * sizeof(float) + 63) / 64 * 64; }
   size_t PackedAt() const { return AffineAtRun() ? 2 * AffineBytes() : 0; }
 
-  absl::StatusOr<TiledPrimitive::Pointer> Filter() {
-    if (packed_ != nullptr) return TiledPrimitive::Fixed(packed_);
-    if (fold_) return FoldedFilter();
-    if (*filter_ == PlainFilter()) return TiledPrimitive::Input(1);
+  absl::StatusOr<TiledPrimitive::Pointer> Filter(const MemoryDesc& layout) {
+    const std::string key = LayoutKey(layout);
+    if (const auto found = packed_.find(key); found != packed_.end()) return TiledPrimitive::Fixed(found->second);
+    if (fold_) {
+      TENON_ASSIGN_OR_RETURN(packed_[key], FoldedFilter(layout));
+      return TiledPrimitive::Fixed(packed_[key]);
+    }
+    if (layout == PlainFilter()) return TiledPrimitive::Input(1);
     if (!constant_filter_) return TiledPrimitive::FromPrologue(PackedAt());
-    TENON_ASSIGN_OR_RETURN(auto packed, PackConstant(p_, 1, 0, PlainFilter(), *filter_));
-    packed_ = tiled_->Keep(std::move(packed));
-    p_.DropInput(1);
-    return TiledPrimitive::Fixed(packed_);
+    TENON_ASSIGN_OR_RETURN(auto packed, PackConstant(p_, 1, 0, PlainFilter(), layout));
+    packed_[key] = tiled_->Keep(std::move(packed));
+    return TiledPrimitive::Fixed(packed_[key]);
   }
 
   // The filter times the normalisation's scale, packed; its shift becomes the bias.
-  absl::StatusOr<TiledPrimitive::Pointer> FoldedFilter() {
+  absl::StatusOr<const void*> FoldedFilter(const MemoryDesc& layout) {
     std::array<const void*, 4> args;
     std::array<DataType, 4> types;
     for (int i = 0; i < 4; ++i) {
       args[i] = p_.input_value(q_.fused.batch_norm + i)->data();
       types[i] = p_.input_type(q_.fused.batch_norm + i);
-      p_.DropInput(q_.fused.batch_norm + i);
     }
     auto shift = std::make_shared<PackedBytes>(q_.out_channels * sizeof(float));
     std::vector<float> scale(q_.out_channels);
@@ -216,19 +259,18 @@ class Builder {
     ComputeAffine(args, types, q_.fused.epsilon, q_.out_channels, scale.data(), static_cast<float*>(shift->data));
     folded_shift_ = tiled_->Keep(std::move(shift));
     const Tensor& filter = *p_.input_value(1);
-    const std::string key = absl::StrCat("conv*bn:", LayoutKey(*filter_), "e", q_.fused.epsilon, "@",
+    const std::string key = absl::StrCat("conv*bn:", LayoutKey(layout), "e", q_.fused.epsilon, "@",
                                          reinterpret_cast<uintptr_t>(args[0]), ",", reinterpret_cast<uintptr_t>(args[3]));
-    const auto packed = p_.session().GetPacked(filter.data(), key, [&] { return PackScaled(filter, scale); });
+    const auto packed = p_.session().GetPacked(filter.data(), key, [&] { return PackScaled(filter, scale, layout); });
     auto bytes = std::static_pointer_cast<const PackedBytes>(packed);
     if (bytes == nullptr || bytes->data == nullptr) return absl::ResourceExhaustedError("no memory for a folded filter");
-    packed_ = tiled_->Keep(std::move(bytes));
-    p_.DropInput(1);
-    return TiledPrimitive::Fixed(packed_);
+    return tiled_->Keep(std::move(bytes));
   }
 
-  std::shared_ptr<const PackedBytes> PackScaled(const Tensor& filter, const std::vector<float>& scale) const {
+  std::shared_ptr<const PackedBytes> PackScaled(const Tensor& filter, const std::vector<float>& scale,
+                                                const MemoryDesc& layout) const {
     PackedBytes scaled(filter.bytes());
-    auto packed = std::make_shared<PackedBytes>(filter_->get_size());
+    auto packed = std::make_shared<PackedBytes>(layout.get_size());
     if (scaled.data == nullptr || packed->data == nullptr) return nullptr;
     VisitFloat(filter.dtype(), [&](auto element) {
       // Output channels are the innermost dimensions of a filter of either kind.
@@ -236,7 +278,7 @@ class Builder {
         element.Put(scaled.data, i, element.template As<float>(filter.data(), i) * scale[i % q_.out_channels]);
       }
     });
-    Reorder(PlainFilter(), scaled.data, *filter_, packed->data);
+    Reorder(PlainFilter(), scaled.data, layout, packed->data);
     return packed;
   }
 
@@ -276,11 +318,11 @@ class Builder {
   const int64_t element_;
   bool constant_filter_ = false;
   bool fold_ = false;  // the batch normalisation is part of filter and bias
-  std::optional<MemoryDesc> filter_;
-  const void* packed_ = nullptr;
+  std::optional<MemoryDesc> filter_;             // the first piece's layout
+  std::map<std::string, const void*> packed_;    // by layout
   const void* folded_shift_ = nullptr;
   std::shared_ptr<TiledPrimitive> tiled_ = std::make_shared<TiledPrimitive>();
-  std::map<Key, int> runners_;
+  std::map<Key, Piece> pieces_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "graph/status_macros.h"
@@ -31,7 +32,7 @@ class Builder {
   absl::Status Build() {
     strided_ = Increasing(q_.a_batch) && Increasing(q_.b_batch);
     pack_ = p_.input_value(1) != nullptr && q_.batch() == 1;
-    as_convolution_ = pack_ && !q_.transpose_a && type_ == dnnl::memory::data_type::f32;
+    as_convolution_ = pack_ && !q_.transpose_a && type_ == dnnl::memory::data_type::f32 && FastConvolution();
     const TileSize tile = ChooseTile();
     for (Dim i = 0; i < q_.batch(); i += tile.batch) {
       for (Dim r = 0; r < q_.m; r += tile.m) {
@@ -94,26 +95,37 @@ class Builder {
                       q_.transpose_b ? dnnl::memory::dims{q_.k, 1, 1, 1} : dnnl::memory::dims{1, q_.n, 1, 1});
   }
 
-  Piece MakeConvolution(const TileSize& s) {
-    using dnnl::memory;
-    const MemoryDesc a({1, q_.k, s.m, 1}, type_, memory::format_tag::nhwc);
-    const MemoryDesc c({1, q_.n, s.m, 1}, type_, memory::format_tag::nhwc);
-    // All tiles share the layout that the first one likes.
-    if (!filter_) filter_ = MemoryDesc({q_.n, q_.k, 1, 1}, type_, memory::format_tag::any);
-    const MemoryDesc bias({q_.n}, type_, memory::format_tag::a);
+  dnnl::convolution_forward::primitive_desc DescribeConvolution(Dim m, const MemoryDesc& filter) const {
+    using Conv = dnnl::convolution_forward;
+    const auto a = ChannelsLast(q_.k, m), c = ChannelsLast(q_.n, m);
+    const MemoryDesc bias({q_.n}, type_, dnnl::memory::format_tag::a);
     dnnl::primitive_attr attr = UserScratchpad();
     attr.set_post_ops(PostOps(q_.fused));
-    using Conv = dnnl::convolution_forward;
     const auto kind = dnnl::prop_kind::forward_inference;
     const auto algorithm = dnnl::algorithm::convolution_direct;
-    const memory::dims ones = {1, 1}, zeros = {0, 0};
-    const Conv::desc desc = q_.fused.bias >= 0 ? Conv::desc(kind, algorithm, a, *filter_, bias, c, ones, zeros, zeros)
-                                               : Conv::desc(kind, algorithm, a, *filter_, c, ones, zeros, zeros);
-    const Conv::primitive_desc pd(desc, attr, OneDnnEngine());
+    const dnnl::memory::dims ones = {1, 1}, zeros = {0, 0};
+    const Conv::desc desc = q_.fused.bias >= 0 ? Conv::desc(kind, algorithm, a, filter, bias, c, ones, zeros, zeros)
+                                               : Conv::desc(kind, algorithm, a, filter, c, ones, zeros, zeros);
+    return Conv::primitive_desc(desc, attr, OneDnnEngine());
+  }
+
+  MemoryDesc ChannelsLast(Dim channels, Dim places) const {
+    return MemoryDesc({1, channels, places, 1}, type_, dnnl::memory::format_tag::nhwc);
+  }
+  MemoryDesc AnyFilter() const { return MemoryDesc({q_.n, q_.k, 1, 1}, type_, dnnl::memory::format_tag::any); }
+
+  bool FastConvolution() const {
+    return std::string_view(DescribeConvolution(q_.m, AnyFilter()).impl_info_str()).substr(0, 3) != "ref";
+  }
+
+  Piece MakeConvolution(const TileSize& s) {
+    // All tiles share the layout that the first one likes.
+    const auto pd = DescribeConvolution(s.m, filter_ ? *filter_ : AnyFilter());
     filter_ = pd.weights_desc();
-    std::vector<OneDnnRunner::Arg> args = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, *filter_}, {DNNL_ARG_DST, c}};
-    if (q_.fused.bias >= 0) args.push_back({DNNL_ARG_BIAS, bias});
-    return {tiled_->AddRunner(Conv(pd), std::move(args), pd.scratchpad_desc()), *filter_};
+    std::vector<OneDnnRunner::Arg> args = {
+        {DNNL_ARG_SRC, pd.src_desc()}, {DNNL_ARG_WEIGHTS, *filter_}, {DNNL_ARG_DST, pd.dst_desc()}};
+    if (q_.fused.bias >= 0) args.push_back({DNNL_ARG_BIAS, pd.bias_desc()});
+    return {tiled_->AddRunner(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc()), *filter_};
   }
 
   Piece MakePiece(const TileSize& s) {

@@ -1,6 +1,5 @@
 #include "plugin/cpu/onednn.h"
 
-#include <cstdlib>
 #include <new>
 
 #include "absl/strings/str_cat.h"
@@ -129,9 +128,10 @@ void Reorder(const MemoryDesc& from_desc, const void* from, const MemoryDesc& to
   stream.wait();
 }
 
-PackedBytes::PackedBytes(size_t n)
-    : data(std::aligned_alloc(kTensorAlignment, (n + kTensorAlignment) / kTensorAlignment * kTensorAlignment)), bytes(n) {}
-PackedBytes::~PackedBytes() { std::free(data); }
+// A buffer takes huge pages where it is large: packing touches every page, and a run streams through them.
+PackedBytes::PackedBytes(size_t n) : buffer_(BufferRef::Adopt(Buffer::Allocate(n))) {
+  data = buffer_ ? buffer_->data() : nullptr;
+}
 
 absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int i, size_t offset, const MemoryDesc& from,
                                                                 const MemoryDesc& to) {

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "graph/dtype.h"
+#include "graph/tensor.h"
 #include "plugin/kernel.h"
 
 namespace tenon::cpu {
@@ -68,14 +69,14 @@ class OneDnnRunner {
 // One-shot reorder of `from` into `to`, inside Guarded().
 void Reorder(const MemoryDesc& from_desc, const void* from, const MemoryDesc& to_desc, void* to);
 
-// A buffer aligned to kTensorAlignment, for packed weights.
-struct PackedBytes {
+// A buffer for packed weights, aligned to kTensorAlignment; `data` is null if memory was short.
+class PackedBytes {
+ public:
   explicit PackedBytes(size_t bytes);
-  ~PackedBytes();
-  PackedBytes(const PackedBytes&) = delete;
-  PackedBytes& operator=(const PackedBytes&) = delete;
   void* data;
-  size_t bytes;
+
+ private:
+  BufferRef buffer_;
 };
 
 // The constant weights of input i, of which the piece described by `from` begins at byte `offset`, in layout `to`: packed once
