@@ -22,6 +22,8 @@ struct TensorInfo {
   // Elements of an integer scalar or vector of which only some are known (kUnknownDim elsewhere): a shape on its way from
   // Shape through StridedSlice, Pack, Concat, arithmetic … to Reshape. Rank 0 values hold one element.
   std::optional<Dims> partial_value;
+  // Of a resource handle: the shape of the variable that it stands for, where that is known.
+  std::shared_ptr<const PartialShape> handle_shape;
 };
 
 inline constexpr int64_t kMaxShapeValueElements = 1024;

@@ -82,9 +82,10 @@ ShapeFunction DenseSetOperationShape, RaggedGatherShape, RaggedRangeShape,
 
 // state_shapes.cc
 ShapeFunction AssignShape, AssignUpdateShape, EnterShape, MergeShape, OutputShapesShape,
-    PairHandleShape, PushBackBatchShape, SwitchShape, TensorArrayConcatShape,
-    TensorArrayGatherShape, TensorListConcatShape, TensorListGatherShape, TensorListGetItemShape,
-    TensorListPopBackShape, TensorListStackShape, VariableShapeShape;
+    PairHandleShape, PushBackBatchShape, ReadVariableShape, ResourceGatherShape, SwitchShape,
+    TensorArrayConcatShape, TensorArrayGatherShape, TensorListConcatShape, TensorListGatherShape,
+    TensorListGetItemShape, TensorListPopBackShape, TensorListStackShape, VarHandleShape,
+    VariableShapeShape;
 
 // strings_shapes.cc
 ShapeFunction DecodePaddedRawShape, DecodeRawShape, EditDistanceShape, NGramsShape, ReduceJoinShape,

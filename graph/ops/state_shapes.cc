@@ -6,8 +6,33 @@ namespace tenon::ops {
 // A handle of two strings: stacks and the older containers.
 absl::Status PairHandleShape(InferenceContext& c) { return SetOutputs(c, {Vector(2), Shape()}); }
 
+absl::Status VarHandleShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape shape, c.AttrShape("shape"));
+  c.set_output(0, Shape());
+  c.output(0).handle_shape = std::make_shared<const PartialShape>(std::move(shape));
+  return absl::OkStatus();
+}
+
+absl::Status ReadVariableShape(InferenceContext& c) {
+  if (const auto& shape = c.input_info(0).handle_shape) c.set_output(0, *shape);
+  return absl::OkStatus();
+}
+
 absl::Status VariableShapeShape(InferenceContext& c) {
-  c.set_output(0, Vector(kUnknownDim));
+  const auto& shape = c.input_info(0).handle_shape;
+  c.set_output(0, Vector(shape && shape->known_rank() ? shape->rank() : kUnknownDim));
+  if (shape && shape->known_rank())
+    SetValue(c, 0, Dims(shape->dims().begin(), shape->dims().end()));
+  return absl::OkStatus();
+}
+
+// Rows of a variable.
+absl::Status ResourceGatherShape(InferenceContext& c) {
+  const auto& shape = c.input_info(0).handle_shape;
+  TENON_ASSIGN_OR_RETURN(const int64_t batch_dims, c.AttrInt("batch_dims"));
+  if (!shape || !shape->known_rank() || batch_dims != 0) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(*shape, 1).status());
+  c.set_output(0, Concatenate(c.input(1), Subshape(*shape, 1)));
   return absl::OkStatus();
 }
 

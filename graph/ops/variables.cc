@@ -42,7 +42,8 @@ constexpr OpSpec kOps[] = {
     {"MutexLock", "mutex: resource", "mutex_lock: variant", "", nullptr, kStateful},
     {"MutexV2", "", "resource: resource", "container: string = ''; shared_name: string = ''",
      nullptr, kStateful},
-    {"ReadVariableOp", "resource: resource", "value: dtype", "dtype: type", nullptr, kStateful},
+    {"ReadVariableOp", "resource: resource", "value: dtype", "dtype: type", ReadVariableShape,
+     kStateful},
     {"_ReadVariablesOp", "resources: N * resource", "values: dtypes",
      "N: int >= 0; dtypes: list(type)", nullptr, kStateful},
     {"ResourceAccumulatorApplyGradient", "handle: resource; local_step: int64; gradient: dtype", "",
@@ -61,7 +62,7 @@ constexpr OpSpec kOps[] = {
      nullptr, kStateful},
     {"ResourceGather", "resource: resource; indices: Tindices", "output: dtype",
      "batch_dims: int = 0; validate_indices: bool = true; dtype: type; Tindices: {int32, int64}",
-     nullptr, kStateful},
+     ResourceGatherShape, kStateful},
     {"ResourceGatherNd", "resource: resource; indices: Tindices", "output: dtype",
      "dtype: type; Tindices: {int32, int64}", nullptr, kStateful},
     {"ResourceScatterAdd", "resource: resource; indices: Tindices; updates: dtype", "",
@@ -137,7 +138,7 @@ constexpr OpSpec kOps[] = {
     {"VarHandleOp", "", "resource: resource",
      "container: string = ''; shared_name: string = ''; debug_name: string = ''; dtype: type; "
      "shape: shape; allowed_devices: list(string) = []",
-     ScalarShape, kStateful},
+     VarHandleShape, kStateful},
     {"_VarHandlesOp", "", "resources: N * resource",
      "containers: list(string); shared_names: list(string); N: int >= 0; dtypes: list(type); "
      "shapes: list(shape)",

@@ -155,6 +155,17 @@ TEST(GraphShapes, FedValuesReachShapes) {
   EXPECT_EQ(ShapeOf(g, "y", options), "[8,3]");
 }
 
+TEST(GraphShapes, VariablesKnowTheirShape) {
+  const std::pair<std::string_view, std::string_view> type = {"dtype", "type: DT_FLOAT"};
+  const Graph g = Import(
+      Node("v", "VarHandleOp", {}, {type, {"shape", "shape { dim { size: 9 } dim { size: 4 } }"}}) +
+      Node("h", "Identity", {"v"}, {{"T", "type: DT_RESOURCE"}}) +
+      Node("r", "ReadVariableOp", {"h"}, {type}) + Placeholder("i", "?", "DT_INT32") +
+      Node("rows", "ResourceGather", {"h", "i"}, {type, {"Tindices", "type: DT_INT32"}}));
+  EXPECT_EQ(ShapeOf(g, "r"), "[9,4]");
+  EXPECT_EQ(ShapeOf(g, "rows"), "[?,4]");
+}
+
 TEST(GraphShapes, ErrorsNameNodeAndShapes) {
   const Graph g = Import(Placeholder("x", "23") + Placeholder("w", "45") +
                          Node("product", "MatMul", {"x", "w"}, {kFloatT}));
