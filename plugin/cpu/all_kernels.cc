@@ -19,6 +19,7 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::TopKKernels(),
       cpu::WhereKernels(),
       cpu::ComplexKernels(),
+      cpu::EinsumKernels(),
       cpu::RandomKernels(),
       cpu::BasicKernels(),
       cpu::MatMulKernels(),
