@@ -38,13 +38,23 @@ Output Chain(Graph& g, int64_t n, Output x, Output y) {
 }
 
 Output RandomDag(Graph& g, int64_t n, Output x, Output y) {
+  // Every value is used: the first operand is one that nothing uses yet, in the end they are summed.
   std::mt19937 random(1);
-  std::vector<Output> values = {x, y};
-  for (int64_t i = 0; i < n; ++i) {
-    const size_t a = random() % values.size(), b = random() % values.size();
-    values.push_back(Add(g, i, values[a], values[b]));
+  std::vector<Output> values = {x, y}, unused = {x};
+  int64_t i = 0;
+  while (i + static_cast<int64_t>(unused.size()) <= n) {
+    const size_t a = random() % unused.size();
+    const Output sum = Add(g, i++, unused[a], values[random() % values.size()]);
+    if (random() % 3 == 0) {
+      unused.push_back(sum);
+    } else {
+      unused[a] = sum;
+    }
+    values.push_back(sum);
   }
-  return values.back();
+  Output total = unused[0];
+  for (size_t k = 1; k < unused.size(); ++k) total = Add(g, i++, total, unused[k]);
+  return total;
 }
 
 // n/2 values that all live at once, then summed.

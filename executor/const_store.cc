@@ -56,6 +56,7 @@ absl::StatusOr<Tensor> ConstStore::CopyLocked(const Tensor& value) {
   if (bytes > kMaxPooledBytes) {
     TENON_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(value.dtype(), value.shape()));
     std::memcpy(copy.data(), value.data(), bytes);
+    DropPages(value);
     return copy;
   }
   const size_t alignment = bytes < kLine ? std::bit_ceil(std::max<size_t>(bytes, 4)) : kLine;
@@ -99,7 +100,8 @@ absl::StatusOr<Tensor> ConstStore::OnDevice(const Tensor& value, Device* device,
 }
 
 void ConstStore::DropPages(const Tensor& value) {
-  (void)value;
+  constexpr size_t kWorthACall = 64 << 10;
+  if (value.bytes() >= kWorthACall && !value.buffer()->owned()) graph_.DropPages(value);
 }
 
 void ConstStore::CountPacked(const Tensor& value) {

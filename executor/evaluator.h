@@ -32,11 +32,14 @@ class RegistryOracle : public KernelOracle {
 // The state that kernels keep over the runs of a session. Thread-safe.
 class KernelStates : public SessionState {
  public:
+  explicit KernelStates(uint64_t seed = 0) : seed_(seed) {}
+  uint64_t seed() const override { return seed_; }
   std::shared_ptr<NodeState> GetNodeState(std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) override;
   std::shared_ptr<const void> GetPacked(const void* constant, std::string_view key,
                                         const std::function<std::shared_ptr<const void>()>& make) override;
 
  private:
+  const uint64_t seed_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<NodeState>> nodes_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_ ABSL_GUARDED_BY(mutex_);

@@ -17,7 +17,7 @@ struct Session::Impl {
   using Key = std::pair<std::vector<std::string>, std::vector<std::string>>;
 
   Impl(Graph g, std::vector<Device*> d, SessionOptions o)
-      : graph(std::move(g)), devices(std::move(d)), options(std::move(o)), workers(options.threads) {}
+      : graph(std::move(g)), devices(std::move(d)), options(std::move(o)), workers(options.threads), states(options.seed) {}
 
   SessionParts Parts(Device* host) { return {options, devices, host, workers, states, next_step}; }
 

@@ -65,7 +65,7 @@ absl::StatusOr<FileBytes> Map(int fd, const std::string& path, size_t size) {
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (data == MAP_FAILED) return FileError(path, errno);
   std::shared_ptr<const void> owner(data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-  return FileBytes{{static_cast<const char*>(data), size}, std::move(owner)};
+  return FileBytes{{static_cast<const char*>(data), size}, std::move(owner), true};
 }
 
 }  // namespace

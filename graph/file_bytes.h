@@ -13,6 +13,7 @@ namespace tenon {
 struct FileBytes {
   std::string_view bytes;
   std::shared_ptr<const void> owner;  // keeps `bytes` alive
+  bool mapped = false;                // `bytes` is a read-only mapping of a file
 };
 
 FileBytes BytesOf(std::string bytes);

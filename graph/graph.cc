@@ -281,6 +281,10 @@ absl::StatusOr<Tensor> Graph::ConstValue(NodeId n) const {
   return TensorFromWire(wire, storage_);
 }
 
+void Graph::DropPages(const Tensor& view) const {
+  storage_->DropPages({static_cast<const char*>(view.data()), view.bytes()});
+}
+
 const FunctionEntry* Graph::FindFunction(std::string_view name) const {
   const auto it = function_by_name_.find(name);
   return it == function_by_name_.end() ? nullptr : &functions_[it->second];

@@ -131,6 +131,8 @@ class Graph {
   // The value of a Const node's `value` attribute as a view of the file's bytes where its encoding allows. The data of such a
   // view may be unaligned (see Tensor users: executor aligns what is computed on). INVALID_ARGUMENT for malformed tensors.
   absl::StatusOr<Tensor> ConstValue(NodeId n) const;
+  // Lets the file pages of such a view leave memory, where the file is mapped; reading it again brings them back.
+  void DropPages(const Tensor& view) const;
 
   // --- Function library and versions.
   const std::vector<FunctionEntry>& functions() const { return functions_; }

@@ -68,7 +68,11 @@ std::string_view Merge(std::string_view before, std::string_view more, GraphStor
 GraphReader::GraphReader(ReadSource source, const ImportLimits& limits, DefectLog* defects)
     : source_(std::move(source)), limits_(limits), defects_(defects) {
   graph_.source_name_ = source_.name;
-  graph_.storage_->Keep(source_.owner);
+  if (source_.mapped) {
+    graph_.storage_->KeepMapping(source_.wire, source_.owner);
+  } else {
+    graph_.storage_->Keep(source_.owner);
+  }
 }
 
 absl::StatusOr<Graph> GraphReader::Read(ReadSource source, const ImportLimits& limits, DefectLog* defects) {

@@ -21,6 +21,7 @@ struct ReadSource {
   std::vector<SourcePos> node_pos;
   std::vector<SourcePos> function_pos;
   SourcePos versions_pos;
+  bool mapped = false;  // `wire` is a mapped file
 };
 
 class GraphReader {

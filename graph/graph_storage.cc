@@ -1,5 +1,8 @@
 #include "graph/graph_storage.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -38,6 +41,25 @@ std::string_view GraphStorage::Copy(std::string_view bytes) {
 void GraphStorage::Keep(std::shared_ptr<const void> owner) {
   absl::MutexLock lock(&mutex_);
   owners_.push_back(std::move(owner));
+}
+
+void GraphStorage::KeepMapping(std::string_view bytes, std::shared_ptr<const void> owner) {
+  absl::MutexLock lock(&mutex_);
+  owners_.push_back(std::move(owner));
+  mappings_.push_back(bytes);
+}
+
+void GraphStorage::DropPages(std::string_view bytes) {
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto first = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
+  const auto last = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size()) / page * page;
+  if (first >= last) return;
+  absl::MutexLock lock(&mutex_);
+  for (std::string_view mapping : mappings_) {
+    if (bytes.data() < mapping.data() || bytes.data() + bytes.size() > mapping.data() + mapping.size()) continue;
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    return;
+  }
 }
 
 const NodeKind* GraphStorage::Add(NodeKind kind) {

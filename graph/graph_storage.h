@@ -22,6 +22,11 @@ class GraphStorage {
   // Keeps `owner` (a mapped file, a decompressed buffer) alive.
   void Keep(std::shared_ptr<const void> owner);
 
+  // The same for a mapped file; DropPages may then let its pages go. They come back from the file when they are read again.
+  void KeepMapping(std::string_view bytes, std::shared_ptr<const void> owner);
+  // Whole pages of `bytes` that lie in a mapping leave the process's memory; nothing happens to other bytes.
+  void DropPages(std::string_view bytes);
+
   const NodeKind* Add(NodeKind kind);
   const OpDef* Add(OpDef op);
 
@@ -36,6 +41,7 @@ class GraphStorage {
   std::deque<NodeKind> kinds_ ABSL_GUARDED_BY(mutex_);
   std::deque<OpDef> ops_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const void>> owners_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string_view> mappings_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenon

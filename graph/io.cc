@@ -17,7 +17,7 @@ namespace {
 size_t MaxFileBytes(const ImportLimits& limits) { return static_cast<size_t>(std::max<int64_t>(limits.max_file_bytes, 0)); }
 
 absl::StatusOr<ReadSource> ToSource(FileBytes file, std::string name, const ImportLimits& limits) {
-  if (!LooksLikeText(file.bytes)) return ReadSource{file.bytes, std::move(file.owner), std::move(name), {}, {}, {}};
+  if (!LooksLikeText(file.bytes)) return ReadSource{file.bytes, std::move(file.owner), std::move(name), {}, {}, {}, file.mapped};
   TENON_ASSIGN_OR_RETURN(TextGraph text, ParseGraphText(file.bytes, name, limits.max_depth));
   FileBytes wire = BytesOf(std::move(text.wire));
   return ReadSource{wire.bytes, std::move(wire.owner), std::move(name), std::move(text.node_pos), std::move(text.function_pos), text.versions_pos};

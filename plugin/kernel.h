@@ -54,6 +54,8 @@ class NodeState {
 class SessionState {
  public:
   virtual ~SessionState() = default;
+  // For generators whose own seeds are both 0; 0: take one from the system.
+  virtual uint64_t seed() const { return 0; }
   // The node's state, made by `make` at first use.
   virtual std::shared_ptr<NodeState> GetNodeState(std::string_view node_name,
                                                   const std::function<std::shared_ptr<NodeState>()>& make) = 0;

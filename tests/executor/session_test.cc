@@ -2,10 +2,10 @@
 
 #include <thread>
 
-#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "graph/io.h"
 #include "gtest/gtest.h"
+#include "tests/executor/graph_text_util.h"
 
 namespace tenon {
 namespace {
@@ -13,37 +13,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Graph Parse(std::string text) {
-  absl::StatusOr<Imported> imported = ImportBytes(std::move(text), "test.pbtxt");
-  if (!imported.ok()) {
-    ADD_FAILURE() << imported.status();
-    return Graph();
-  }
-  for (const Defect& d : imported->defects) ADD_FAILURE() << d.ToString();
-  return std::move(imported->graph);
-}
-
-std::string Placeholder(std::string_view name, std::string_view shape, std::string_view type = "DT_FLOAT") {
-  return absl::Substitute("node { name: '$0' op: 'Placeholder' attr { key: 'dtype' value { type: $2 } } attr { key: 'shape' value { shape { $1 } } } }\n",
-                          name, shape, type);
-}
-
-std::string Node(std::string_view name, std::string_view op, std::vector<std::string> inputs, std::string_view attrs = "", std::string_view type = "DT_FLOAT") {
-  std::string text = absl::Substitute("node { name: '$0' op: '$1' ", name, op);
-  for (const std::string& in : inputs) absl::StrAppend(&text, "input: '", in, "' ");
-  if (!type.empty()) absl::StrAppend(&text, "attr { key: 'T' value { type: ", type, " } } ");
-  return absl::StrCat(text, attrs, " }\n");
-}
-
-std::string Const(std::string_view name, std::string_view type, std::string_view value, std::string_view extra = "") {
-  return absl::Substitute("node { name: '$0' op: 'Const' $3 attr { key: 'dtype' value { type: $1 } } attr { key: 'value' value { tensor { dtype: $1 $2 } } } }\n",
-                          name, type, value, extra);
-}
-
-Tensor Floats(std::vector<float> values, Shape shape) { return Tensor::Of<float>(DataType::kFloat, values, std::move(shape)); }
-Tensor Bool(bool v) { return Tensor::CopyOf(DataType::kBool, Shape(), &v, 1); }
-
-std::vector<float> Values(const Tensor& t) { return {t.flat<float>(), t.flat<float>() + t.num_elements()}; }
+using testing::Bool;
+using testing::Const;
+using testing::Floats;
+using testing::Node;
+using testing::Parse;
+using testing::Placeholder;
+using testing::Values;
 
 std::unique_ptr<Session> Make(std::string text, int opt_level = 0) {
   SessionOptions options;

@@ -16,9 +16,13 @@ namespace {
 
 class GeneratorState : public NodeState {
  public:
-  GeneratorState(int64_t seed, int64_t seed2) {
+  // Both seeds 0: the session's seed and the node's name decide, or, without the former, the system.
+  GeneratorState(int64_t seed, int64_t seed2, uint64_t session_seed, std::string_view node_name) {
     auto a = static_cast<uint64_t>(seed), b = static_cast<uint64_t>(seed2);
-    if (a == 0 && b == 0) {
+    if (a == 0 && b == 0 && session_seed != 0) {
+      a = session_seed;
+      for (char c : node_name) b = b * 31 + static_cast<uint8_t>(c);
+    } else if (a == 0 && b == 0) {
       std::random_device device;
       a = static_cast<uint64_t>(device()) << 32 | device();
       b = static_cast<uint64_t>(device()) << 32 | device();
@@ -171,7 +175,9 @@ absl::Status PrepareRandom(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const int64_t seed2, p.AttrInt("seed2"));
   auto s = std::make_shared<RandomState>();
   s->generator = std::static_pointer_cast<GeneratorState>(
-      p.session().GetNodeState(p.node_name(), [&] { return std::make_shared<GeneratorState>(seed, seed2); }));
+      p.session().GetNodeState(p.node_name(), [&] {
+        return std::make_shared<GeneratorState>(seed, seed2, p.session().seed(), p.node_name());
+      }));
   s->distribution = kDistribution;
   s->type = p.output_type(0);
   s->n = shape.num_elements();
