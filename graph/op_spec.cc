@@ -324,20 +324,15 @@ absl::Status CheckNames(const OpDef& def) {
                     });
   if (!fits)
     return absl::InvalidArgumentError(absl::StrCat("op name '", def.name, "' is not CamelCase"));
-  std::set<std::string_view> seen;
-  for (const AttrDef& a : def.attrs) {
-    if (!seen.insert(a.name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("op '", def.name, "' has two attrs or arguments named '", a.name, "'"));
-    }
-  }
   for (const auto* args : {&def.inputs, &def.outputs}) {
-    std::set<std::string_view> names = seen;
-    for (const ArgDef& a : *args) {
-      if (names.insert(a.name).second) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("op '", def.name, "' has two attrs or arguments named '", a.name, "'"));
-    }
+    std::vector<std::string_view> names;
+    for (const AttrDef& a : def.attrs) names.push_back(a.name);
+    for (const ArgDef& a : *args) names.push_back(a.name);
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice == names.end()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("op '", def.name, "' has two attrs or arguments named '", *twice, "'"));
   }
   return absl::OkStatus();
 }
@@ -347,7 +342,8 @@ absl::Status CheckDefaults(const OpDef& def) {
   OpDef with_default;
   std::vector<Attr> values;
   for (const AttrDef& a : def.attrs) {
-    if (!a.has_default) continue;
+    const bool restricted = a.has_minimum || !a.allowed_types.empty() || !a.allowed_strings.empty();
+    if (!a.has_default || !restricted) continue;
     with_default.attrs.push_back(a);
     values.push_back({a.name, AttrValue(a.default_wire)});
   }

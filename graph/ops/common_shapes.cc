@@ -141,6 +141,11 @@ absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank) {
 void SetValue(InferenceContext& c, int i, std::optional<Dims> value) {
   if (!value || value->size() > static_cast<size_t>(kMaxShapeValueElements)) return;
   if (c.output(i).shape.known_rank() && c.output(i).shape.rank() > 1) return;
+  if (c.output_type(i) == DataType::kInt32) {
+    for (int64_t& v : *value) v = v == static_cast<int32_t>(v) ? v : kUnknownDim;
+  } else if (c.output_type(i) != DataType::kInt64) {
+    return;
+  }
   const auto unknown = [](int64_t v) { return v == kUnknownDim; };
   if (!value->empty() && std::all_of(value->begin(), value->end(), unknown)) return;
   c.set_output_value(i, *std::move(value));

@@ -47,7 +47,8 @@ absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i);
 std::optional<Dims> ConstantInts(InferenceContext& c, int i);
 // axis in [-rank, rank) as [0, rank); INVALID_ARGUMENT otherwise.
 absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank);
-// Sets the output's value if it is a scalar or a vector of these elements.
+// Sets the output's value if it is an int32 or int64 scalar or vector of these elements. What its
+// type cannot hold is unknown.
 void SetValue(InferenceContext& c, int i, std::optional<Dims> value);
 
 // Sets the outputs from the first on. Returns OK, so that it can end a shape function.

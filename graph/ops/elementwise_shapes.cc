@@ -8,7 +8,6 @@ namespace {
 template <typename F>
 absl::Status BinaryWithValue(InferenceContext& c, F f) {
   TENON_RETURN_IF_ERROR(BroadcastBinaryShape(c));
-  if (!IsInteger(c.output_type(0))) return absl::OkStatus();
   const std::optional<Dims> x = c.input_as_ints(0);
   const std::optional<Dims> y = c.input_as_ints(1);
   if (!x || !y || x->empty() || y->empty()) return absl::OkStatus();
@@ -72,7 +71,7 @@ absl::Status MinimumShape(InferenceContext& c) {
 
 absl::Status CastShape(InferenceContext& c) {
   c.set_output(0, c.input(0));
-  if (IsInteger(c.input_type(0)) && IsInteger(c.output_type(0))) SetValue(c, 0, c.input_as_ints(0));
+  SetValue(c, 0, c.input_as_ints(0));
   return absl::OkStatus();
 }
 

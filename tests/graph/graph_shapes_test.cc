@@ -119,6 +119,15 @@ TEST(GraphShapes, GatherProdCastExpandDims) {
   EXPECT_EQ(ShapeOf(g, "y"), "[24]");
 }
 
+TEST(GraphShapes, ValuesThatOverflowAreUnknown) {
+  const Graph g = Import(
+      Placeholder("x", "") + Ints("big", "65536,3") + Node("mul", "Mul", {"big", "big"}, {kIntT}) +
+      Node("y", "BroadcastTo", {"x", "mul"}, {kFloatT, {"Tidx", "type: DT_INT32"}}) +
+      Node("byte", "Cast", {"big"}, {{"SrcT", "type: DT_INT32"}, {"DstT", "type: DT_UINT8"}}));
+  EXPECT_EQ(ShapeOf(g, "y"), "[?,9]");
+  EXPECT_FALSE(GraphShapes::Infer(g)->info(*g.ParseOutput("byte")).partial_value.has_value());
+}
+
 TEST(GraphShapes, RangeToTheRank) {
   const Graph g =
       Import(Placeholder("x", "?4") + Node("rank", "Rank", {"x"}, {kFloatT}) +
