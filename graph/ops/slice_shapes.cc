@@ -1,4 +1,6 @@
 // Slices, splits, concatenation and packing.
+#include <bit>
+
 #include "graph/ops/shapes.h"
 
 namespace tenon::ops {
@@ -76,7 +78,7 @@ absl::StatusOr<Masks> SliceMasks(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(m.ellipsis, c.AttrInt("ellipsis_mask"));
   TENON_ASSIGN_OR_RETURN(m.new_axis, c.AttrInt("new_axis_mask"));
   TENON_ASSIGN_OR_RETURN(m.shrink, c.AttrInt("shrink_axis_mask"));
-  if ((m.ellipsis & (m.ellipsis - 1)) != 0)
+  if (std::popcount(static_cast<uint64_t>(m.ellipsis)) > 1)
     return absl::InvalidArgumentError("more than one ellipsis is not allowed");
   return m;
 }
