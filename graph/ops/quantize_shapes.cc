@@ -29,11 +29,13 @@ absl::Status QuantizedUnaryShape(InferenceContext& c) {
   return SetOutputs(c, {c.input(0), Shape(), Shape()});
 }
 
+// Output ranges are per slice along the axis, but scalars for a single slice.
 absl::Status QuantizeV2Shape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(CheckRanges(c, 1));
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
-  const int64_t slices = axis >= 0 ? c.input(0).dim(static_cast<int>(axis)) : kUnknownDim;
-  const PartialShape range = axis >= 0 ? Vector(slices) : PartialShape(Shape());
+  const int64_t slices = axis >= 0 ? c.input(0).dim(static_cast<int>(axis)) : 1;
+  const PartialShape scalar = Shape();
+  const PartialShape range = slices == 1 ? scalar : slices < 0 ? PartialShape() : Vector(slices);
   return SetOutputs(c, {c.input(0), range, range});
 }
 
