@@ -15,10 +15,14 @@ namespace {
 
 // From this size on, transparent huge pages make the first touch several times cheaper.
 constexpr size_t kHugePageBytes = size_t{2} << 20;
+// Nearly a tebibyte: more is a mistake in a shape, and sanitizers' allocators end the process over
+// it.
+constexpr size_t kMaxBytes = (size_t{1} << 40) - (size_t{1} << 24);
 
 }  // namespace
 
 Buffer* Buffer::Allocate(size_t bytes) {
+  if (bytes > kMaxBytes) return nullptr;
   const size_t alignment = bytes >= kHugePageBytes ? kHugePageBytes : kTensorAlignment;
   const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   if (rounded < bytes) return nullptr;
@@ -47,7 +51,8 @@ void Buffer::Unref() {
   if (refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   switch (kind_) {
     case Kind::kOwned:
-      for (int64_t i = 0; i < string_count_; ++i) TF_TString_Dealloc(static_cast<TF_TString*>(data_) + i);
+      for (int64_t i = 0; i < string_count_; ++i)
+        TF_TString_Dealloc(static_cast<TF_TString*>(data_) + i);
       std::free(data_);
       break;
     case Kind::kWrapped:
@@ -62,23 +67,27 @@ void Buffer::Unref() {
 
 absl::StatusOr<size_t> TensorBytes(DataType dtype, const Shape& shape) {
   size_t bytes = 0;
-  if (!__builtin_mul_overflow(static_cast<size_t>(shape.num_elements()), DataTypeSize(dtype), &bytes) &&
+  if (!__builtin_mul_overflow(static_cast<size_t>(shape.num_elements()), DataTypeSize(dtype),
+                              &bytes) &&
       bytes <= static_cast<size_t>(INT64_MAX)) {
     return bytes;
   }
-  return absl::ResourceExhaustedError(
-      absl::StrCat("a ", DataTypeName(dtype), " tensor of shape ", shape.ToString(), " does not fit the address space"));
+  return absl::ResourceExhaustedError(absl::StrCat("a ", DataTypeName(dtype), " tensor of shape ",
+                                                   shape.ToString(),
+                                                   " does not fit the address space"));
 }
 
 absl::StatusOr<Tensor> Tensor::Allocate(DataType dtype, Shape shape) {
   if (DataTypeSize(dtype) == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("no tensor can have dtype ", DataTypeName(dtype)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("no tensor can have dtype ", DataTypeName(dtype)));
   }
   TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(dtype, shape));
   Buffer* buffer = Buffer::Allocate(bytes);
   if (buffer == nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for a ", DataTypeName(dtype), " tensor of shape ", shape.ToString(), ": ", bytes, " bytes"));
+    return absl::ResourceExhaustedError(absl::StrCat("no memory for a ", DataTypeName(dtype),
+                                                     " tensor of shape ", shape.ToString(), ": ",
+                                                     bytes, " bytes"));
   }
   if (!IsMemcpyable(dtype)) std::memset(buffer->data(), 0, bytes);
   if (BaseType(dtype) == DataType::kString) buffer->set_string_count(shape.num_elements());
@@ -93,9 +102,12 @@ Tensor Tensor::CopyOf(DataType dtype, Shape shape, const void* data, size_t byte
 
 int64_t Tensor::IntAt(int64_t i) const {
   switch (dtype_) {
-    case DataType::kInt32: return flat<int32_t>()[i];
-    case DataType::kInt64: return flat<int64_t>()[i];
-    default: return 0;
+    case DataType::kInt32:
+      return flat<int32_t>()[i];
+    case DataType::kInt64:
+      return flat<int64_t>()[i];
+    default:
+      return 0;
   }
 }
 

@@ -214,14 +214,17 @@ absl::Status PluggableDevice::CopyDeviceToDevice(StreamHandle stream, const Tens
 }
 
 absl::StatusOr<SE_EventStatus> PluggableDevice::Poll(Event* event) {
-  SE_EventStatus status = SE_EVENT_UNKNOWN;
-  TENON_RETURN_IF_ERROR(
-      Call("get_event_status", [&] { status = se().get_event_status(&device_, event->handle); }));
+  int status = SE_EVENT_UNKNOWN;  // not the enum: a plug-in may answer anything
+  TENON_RETURN_IF_ERROR(Call("get_event_status", [&] {
+    const SE_EventStatus answer = se().get_event_status(&device_, event->handle);
+    std::memcpy(&status, &answer, sizeof(status));
+  }));
   if (status == SE_EVENT_COMPLETE) event->pending = false;
-  if (status == SE_EVENT_COMPLETE || status == SE_EVENT_PENDING) return status;
+  if (status == SE_EVENT_COMPLETE || status == SE_EVENT_PENDING)
+    return static_cast<SE_EventStatus>(status);
   event->broken = true;
   return Attributed(
-      absl::InternalError(absl::StrCat("Unexpected Event status: ", static_cast<int>(status),
+      absl::InternalError(absl::StrCat("Unexpected Event status: ", status,
                                        status == SE_EVENT_ERROR ? " (error)" : " (unknown)")),
       "get_event_status");
 }

@@ -4,9 +4,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/status_macros.h"
 #include "plugin/c_api/kernel_context.h"
-#include "graph/c_api/callback_scope.h"
 
 namespace tenon {
 namespace {
@@ -72,9 +72,23 @@ absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
 // outputs.
 const ComputeArgs kAbandoned;
 
+// Keeps a context that a plug-in may still use, and what it refers to, for the rest of the process.
+void Abandon(TF_OpKernelContext* context, std::shared_ptr<const KernelInfo> info) {
+  static auto* const mutex = new absl::Mutex;
+  static auto* const abandoned =
+      new std::vector<std::pair<TF_OpKernelContext*, std::shared_ptr<const KernelInfo>>>;
+  absl::MutexLock lock(mutex);
+  abandoned->emplace_back(context, std::move(info));
+}
+
 class PluginKernelImpl final : public PluginKernel {
  public:
-  explicit PluginKernelImpl(KernelInfo info) : info_(std::move(info)) {}
+  explicit PluginKernelImpl(KernelInfo info)
+      : shared_info_(std::make_shared<KernelInfo>(std::move(info))), info_(*shared_info_) {
+    // Own types: an abandoned context may outlive the graph.
+    shared_info_->types = *info_.node.types;
+    shared_info_->node.types = &shared_info_->types;
+  }
   ~PluginKernelImpl() override;
 
   absl::Status Construct();
@@ -89,7 +103,8 @@ class PluginKernelImpl final : public PluginKernel {
   absl::Status Result(TF_OpKernelContext* context);
   absl::Status TimedOut(const char* what, double timeout_s) const;
 
-  KernelInfo info_;
+  const std::shared_ptr<KernelInfo> shared_info_;
+  const KernelInfo& info_;
   void* kernel_ = nullptr;
   bool constructed_ = false;
   absl::Mutex mutex_;
@@ -179,7 +194,8 @@ absl::Status PluginKernelImpl::ComputeSync(TF_OpKernelContext* context, const Co
     const auto none = [context] { return context->deferred.load(std::memory_order_acquire) <= 0; };
     absl::MutexLock lock(&context->mutex);
     if (!context->mutex.AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s))) {
-      context->args = &kAbandoned;  // and never recycled
+      context->args = &kAbandoned;
+      Abandon(context, shared_info_);
       return TimedOut("the kernel's deferred work did not end", args.timeout_s);
     }
   }
@@ -213,6 +229,7 @@ absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, const C
     // After an exception nobody will call back: do not wait for it.
     const double wait = called.ok() ? args.timeout_s : 0;
     if (!context->mutex.AwaitWithTimeout(absl::Condition(&finished), absl::Seconds(wait))) {
+      Abandon(context, shared_info_);
       if (!called.ok()) return WithNode(called, info_);
       return TimedOut("the kernel did not run its done callback", args.timeout_s);
     }

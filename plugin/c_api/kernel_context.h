@@ -20,6 +20,7 @@ struct KernelInfo {
   std::shared_ptr<const KernelDef> def;
   KernelNode node;
   std::string name;  // of the node; NUL-terminated for plug-ins and signal handlers
+  NodeTypes types;   // what node.types points to
   MemoryTypes memory;
   Device* device = nullptr;  // null: the host, also when the executor passed its CPU device
 };

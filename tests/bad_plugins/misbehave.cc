@@ -70,6 +70,14 @@ extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
 }
 #endif
 
+#ifdef NEXT_PLUGGABLE
+// Not called by a host that has no such devices.
+extern "C" __attribute__((visibility("default"))) const void* TFNPD_InitPlugin(void*, TF_Status*) {
+  std::abort();
+}
+extern "C" __attribute__((visibility("default"))) const void* GetPjrtApi(void) { std::abort(); }
+#endif
+
 #ifdef HAS_KERNELS
 extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
 #ifdef OP_TAKEN

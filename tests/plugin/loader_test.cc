@@ -122,6 +122,14 @@ TEST_F(LoaderTest, LibraryPluggableDeviceLoadFunctions) {
   EXPECT_EQ(status.code(), TF_RESOURCE_EXHAUSTED);
 }
 
+TEST_F(LoaderTest, LibraryNextPluggableDeviceLoadFunctions) {
+  const auto info = LoadPlugin(TestPlugin("next_pluggable"));
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_THAT(info->entry_points, ElementsAre("TFNPD_InitPlugin"));
+  ASSERT_EQ(info->warnings.size(), 1u);
+  EXPECT_THAT(info->warnings[0], HasSubstr("TFNPD_InitPlugin is not called"));
+}
+
 // Kinds whose init fails: code, and what the message ends with.
 TEST_F(LoaderTest, FailedInitLeavesNothing) {
   struct Case {
