@@ -30,46 +30,68 @@ class KindChecker {
 
   void AddUnknownOp() {
     const std::string_view closest = OpRegistry::Global().Closest(kind_.op_name);
-    const std::string hint = closest.empty() ? "" : absl::StrCat(" (did you mean '", closest, "'?)");
+    const std::string hint =
+        closest.empty() ? "" : absl::StrCat(" (did you mean '", closest, "'?)");
     Add(DefectCode::kUnknownOp,
         absl::StrCat("no op and no function is named '", kind_.op_name, "'", hint));
   }
 
   void CheckOp() {
-    for (std::string& message : CheckAttrs(*kind_.op, kind_.attrs)) Add(DefectCode::kAttr, std::move(message));
-    if (defects_.empty() && !kind_.types_status.ok()) Add(DefectCode::kAttr, std::string(kind_.types_status.message()));
+    for (std::string& message : CheckAttrs(*kind_.op, kind_.attrs))
+      Add(DefectCode::kAttr, std::move(message));
+    if (defects_.empty() && !kind_.types_status.ok())
+      Add(DefectCode::kAttr, std::string(kind_.types_status.message()));
     const int since = kind_.op->deprecated_since;
     if (since > 0 && graph_.producer() >= since) {
-      Add(DefectCode::kVersion, absl::StrCat("the op is not available from GraphDef version ", since, " on (the graph has ",
-                                             graph_.producer(), "): ", kind_.op->deprecation));
+      Add(DefectCode::kVersion,
+          absl::StrCat("the op is not available from GraphDef version ", since,
+                       " on (the graph has ", graph_.producer(), "): ", kind_.op->deprecation));
     }
   }
 
   void CheckValue(const Attr& a) {
     if (a.name == "_class") return CheckClass(a.value);
     switch (a.value.kind()) {
-      case AttrKind::kTensor: return CheckTensor(a.name, *a.value.AsTensorWire());
+      case AttrKind::kTensor:
+        return CheckTensor(a.name, *a.value.AsTensorWire());
       case AttrKind::kFunc:
-        if (const absl::StatusOr<FuncAttr> func = a.value.AsFunc(); func.ok()) CheckFunction(a.name, func->name);
+        if (const absl::StatusOr<FuncAttr> func = a.value.AsFunc(); func.ok())
+          CheckFunction(a.name, func->name);
         return;
-      case AttrKind::kList: return CheckList(a);
-      default: return;
+      case AttrKind::kShape:
+        return CheckShape(a, a.value.AsShape().status());
+      case AttrKind::kList:
+        return CheckList(a);
+      default:
+        return;
     }
   }
 
+  // Attributes of the OpDef have been checked with it; others, such as _output_shapes, must be
+  // sound too.
+  void CheckShape(const Attr& a, const absl::Status& status) {
+    if (status.ok() || (kind_.op != nullptr && kind_.op->FindAttr(a.name) != nullptr)) return;
+    Add(DefectCode::kAttr, absl::StrCat("attribute '", a.name, "': ", status.message()));
+  }
+
   void CheckList(const Attr& a) {
+    if (a.value.list_kind() == AttrKind::kShape)
+      return CheckShape(a, a.value.AsShapeList().status());
     if (a.value.list_kind() == AttrKind::kTensor) {
       const absl::StatusOr<std::vector<std::string_view>> tensors = a.value.AsTensorWireList();
-      for (size_t i = 0; tensors.ok() && i < tensors->size(); ++i) CheckTensor(a.name, (*tensors)[i]);
+      for (size_t i = 0; tensors.ok() && i < tensors->size(); ++i)
+        CheckTensor(a.name, (*tensors)[i]);
     }
     if (a.value.list_kind() == AttrKind::kFunc) {
       const absl::StatusOr<std::vector<FuncAttr>> functions = a.value.AsFuncList();
-      for (size_t i = 0; functions.ok() && i < functions->size(); ++i) CheckFunction(a.name, (*functions)[i].name);
+      for (size_t i = 0; functions.ok() && i < functions->size(); ++i)
+        CheckFunction(a.name, (*functions)[i].name);
     }
   }
 
   void CheckTensor(std::string_view attr, std::string_view wire) {
-    const absl::StatusOr<TensorProtoHeader> header = CheckTensorWire(wire, static_cast<size_t>(options_.max_const_bytes));
+    const absl::StatusOr<TensorProtoHeader> header =
+        CheckTensorWire(wire, static_cast<size_t>(options_.max_const_bytes));
     if (header.ok()) {
       if (attr == "value") CheckConst(header->dtype);
     } else if (!absl::IsUnimplemented(header.status())) {
@@ -83,13 +105,16 @@ class KindChecker {
     if (dtype == nullptr) return;
     const absl::StatusOr<DataType> wanted = dtype->AsType();
     if (!wanted.ok() || given == *wanted) return;
-    Add(DefectCode::kConst, absl::StrCat("attribute 'value' holds a ", DataTypeName(given), " tensor where attribute 'dtype' says ",
-                                         DataTypeName(*wanted)));
+    Add(DefectCode::kConst,
+        absl::StrCat("attribute 'value' holds a ", DataTypeName(given),
+                     " tensor where attribute 'dtype' says ", DataTypeName(*wanted)));
   }
 
   // An empty name stands for no function.
   void CheckFunction(std::string_view attr, std::string_view name) {
-    if (name.empty() || graph_.FindFunction(name) != nullptr || OpRegistry::Global().Find(name) != nullptr) return;
+    if (name.empty() || graph_.FindFunction(name) != nullptr ||
+        OpRegistry::Global().Find(name) != nullptr)
+      return;
     ClosestName closest(name);
     for (const FunctionEntry& f : graph_.functions()) closest.Offer(f.name);
     Add(DefectCode::kFunction, absl::StrCat("attribute '", attr, "' names the function '", name,
@@ -98,11 +123,13 @@ class KindChecker {
 
   void CheckClass(const AttrValue& value) {
     const absl::StatusOr<std::vector<std::string_view>> entries = value.AsStringList();
-    if (!entries.ok()) return Add(DefectCode::kAttr, absl::StrCat("attribute '_class' ", entries.status().message()));
+    if (!entries.ok())
+      return Add(DefectCode::kAttr,
+                 absl::StrCat("attribute '_class' ", entries.status().message()));
     for (std::string_view entry : *entries) {
       if (!absl::ConsumePrefix(&entry, "loc:@") || graph_.FindNode(entry) != kNoNode) continue;
-      Add(DefectCode::kColocation,
-          absl::StrCat("attribute '_class' asks to be placed with '", entry, "', which is no node of the graph"));
+      Add(DefectCode::kColocation, absl::StrCat("attribute '_class' asks to be placed with '",
+                                                entry, "', which is no node of the graph"));
     }
   }
 
@@ -114,7 +141,8 @@ class KindChecker {
 
 }  // namespace
 
-std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind, const VerifyOptions& options) {
+std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind,
+                                  const VerifyOptions& options) {
   return KindChecker(graph, kind, options).Run();
 }
 
