@@ -1,4 +1,5 @@
-// Defects of the function library; see verifier.h. Types inside a body depend on the caller's attributes and are not checked here.
+// Defects of the function library; see verifier.h. Types inside a body depend on the caller's
+// attributes and are not checked here.
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -43,7 +44,8 @@ BodyNode ParseBodyNode(std::string_view wire) {
     if (f.number == 4) node.device = f.bytes;
     if (f.number == 5) node.attrs.push_back(ParseEntry(f.bytes));
   }
-  std::stable_sort(node.attrs.begin(), node.attrs.end(), [](const Attr& a, const Attr& b) { return a.name < b.name; });
+  std::stable_sort(node.attrs.begin(), node.attrs.end(),
+                   [](const Attr& a, const Attr& b) { return a.name < b.name; });
   return node;
 }
 
@@ -55,15 +57,18 @@ bool HasPlaceholder(const BodyNode& node) {
 
 class FunctionVerifier {
  public:
-  FunctionVerifier(const Graph& graph, const FunctionEntry& function, const VerifyOptions& options, DefectLog* log)
+  FunctionVerifier(const Graph& graph, const FunctionEntry& function, const VerifyOptions& options,
+                   DefectLog* log)
       : graph_(graph), function_(function), options_(options), log_(log) {}
 
   void Run() {
     if (graph_.FindFunction(function_.name) != &function_) {
-      Add({}, DefectCode::kFunction, "another function of this name stands before it; names must be unique");
+      Add({}, DefectCode::kFunction,
+          "another function of this name stands before it; names must be unique");
     }
     if (function_.name.empty()) Add({}, DefectCode::kFunction, "has no name");
-    if (function_.signature == nullptr) return Add({}, DefectCode::kFunction, "its signature is no valid OpDef");
+    if (function_.signature == nullptr)
+      return Add({}, DefectCode::kFunction, "its signature is no valid OpDef");
     for (const ArgDef& arg : function_.signature->inputs) args_.emplace(arg.name, &arg);
     Parse();
     for (const BodyNode& node : nodes_) CheckNode(node);
@@ -75,8 +80,7 @@ class FunctionVerifier {
     log_->AddFunction(graph_, function_, node, code, message);
   }
   void AddNode(const BodyNode& node, DefectCode code, std::string_view message) {
-    Add(node.name, code,
-        absl::StrCat("node '", node.name, "' (", node.op_name, "): ", message));
+    Add(node.name, code, absl::StrCat("node '", node.name, "' (", node.op_name, "): ", message));
   }
 
   void Parse() {
@@ -85,19 +89,22 @@ class FunctionVerifier {
     while (reader.Next(&f)) {
       if (f.number == 3 && f.type == WireType::kBytes) nodes_.push_back(ParseBodyNode(f.bytes));
       if (f.number == 4 && f.type == WireType::kBytes) returns_.push_back(ParseEntry(f.bytes));
-      if (f.number == 6 && f.type == WireType::kBytes) control_returns_.push_back(ParseEntry(f.bytes));
+      if (f.number == 6 && f.type == WireType::kBytes)
+        control_returns_.push_back(ParseEntry(f.bytes));
     }
     for (size_t i = 0; i < nodes_.size(); ++i) {
       nodes_[i].op = graph_.FindOp(nodes_[i].op_name);
       const bool is_new = by_name_.try_emplace(nodes_[i].name, i).second;
       if (!is_new || args_.contains(nodes_[i].name)) {
-        AddNode(nodes_[i], DefectCode::kName, "another node or argument of the function has this name");
+        AddNode(nodes_[i], DefectCode::kName,
+                "another node or argument of the function has this name");
       }
     }
   }
 
   void CheckNode(const BodyNode& node) {
-    if (!IsNodeName(node.name, /*from_file=*/false)) AddNode(node, DefectCode::kName, "is no node name");
+    if (!IsNodeName(node.name, /*from_file=*/false))
+      AddNode(node, DefectCode::kName, "is no node name");
     if (!IsDeviceString(node.device)) {
       AddNode(node, DefectCode::kDevice, absl::StrCat("'", node.device, "' is no device"));
     }
@@ -109,7 +116,8 @@ class FunctionVerifier {
       std::vector<Attr> attrs = node.attrs;
       std::erase_if(attrs, [](const Attr& a) { return a.name == "_class"; });
       kind.attrs = AttrSet(std::move(attrs));
-      for (const KindDefect& d : CheckKind(graph_, kind, options_)) AddNode(node, d.code, d.message);
+      for (const KindDefect& d : CheckKind(graph_, kind, options_))
+        AddNode(node, d.code, d.message);
     } else if (node.op == nullptr) {
       AddNode(node, DefectCode::kUnknownOp, "no op and no function has the op's name");
     }
@@ -117,7 +125,8 @@ class FunctionVerifier {
     for (const std::string_view input : node.inputs) {
       const bool is_control = input.starts_with('^');
       if (control && !is_control) {
-        AddNode(node, DefectCode::kInput, absl::StrCat("data input '", input, "' follows a control input"));
+        AddNode(node, DefectCode::kInput,
+                absl::StrCat("data input '", input, "' follows a control input"));
       }
       control |= is_control;
       const std::string problem = CheckSource(input);
@@ -129,7 +138,7 @@ class FunctionVerifier {
   std::string CheckSource(std::string_view text) const {
     std::string_view rest = text;
     const bool control = absl::ConsumePrefix(&rest, "^");
-    const size_t colon = rest.find(':');
+    const size_t colon = control ? rest.npos : rest.find(':');
     const std::string_view name = rest.substr(0, colon);
     if (const auto it = args_.find(name); it != args_.end()) return {};
     const auto it = by_name_.find(name);
@@ -137,23 +146,28 @@ class FunctionVerifier {
       ClosestName closest(name);
       for (const auto& [other, index] : by_name_) closest.Offer(other);
       for (const auto& [other, arg] : args_) closest.Offer(other);
-      return absl::StrCat("'", text, "' names no node and no argument of the function", closest.Hint());
+      return absl::StrCat("'", text, "' names no node and no argument of the function",
+                          closest.Hint());
     }
     if (control) return {};
-    if (colon == rest.npos) return absl::StrCat("'", text, "' must say which result: 'node:result:0'");
+    if (colon == rest.npos)
+      return absl::StrCat("'", text, "' must say which result: 'node:result:0'");
     return CheckResult(nodes_[it->second], text, rest.substr(colon + 1));
   }
 
-  std::string CheckResult(const BodyNode& node, std::string_view text, std::string_view result) const {
+  std::string CheckResult(const BodyNode& node, std::string_view text,
+                          std::string_view result) const {
     if (node.op == nullptr) return {};
     const size_t colon = result.find(':');
     const std::string_view name = result.substr(0, colon);
     int index = 0;
-    if (colon != result.npos && (!absl::SimpleAtoi(result.substr(colon + 1), &index) || index < 0)) {
+    if (colon != result.npos &&
+        (!absl::SimpleAtoi(result.substr(colon + 1), &index) || index < 0)) {
       return absl::StrCat("'", text, "' does not end in an index such as ':0'");
     }
     const std::vector<ArgDef>& outputs = node.op->outputs;
-    const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const ArgDef& a) { return a.name == name; });
+    const auto found = std::find_if(outputs.begin(), outputs.end(),
+                                    [&](const ArgDef& a) { return a.name == name; });
     if (found == outputs.end()) {
       return absl::StrCat("'", text, "': op ", node.op_name, " has no result '", name, "'");
     }
@@ -168,15 +182,20 @@ class FunctionVerifier {
   void CheckReturns() {
     for (const Attr& entry : returns_) {
       const std::vector<ArgDef>& outputs = function_.signature->outputs;
-      if (std::none_of(outputs.begin(), outputs.end(), [&](const ArgDef& a) { return a.name == entry.name; })) {
-        Add({}, DefectCode::kFunction, absl::StrCat("'ret' fills '", entry.name, "', which is no result of it"));
+      if (std::none_of(outputs.begin(), outputs.end(),
+                       [&](const ArgDef& a) { return a.name == entry.name; })) {
+        Add({}, DefectCode::kFunction,
+            absl::StrCat("'ret' fills '", entry.name, "', which is no result of it"));
       }
       const std::string problem = CheckSource(entry.value.wire());
-      if (!problem.empty()) Add({}, DefectCode::kFunction, absl::StrCat("result '", entry.name, "': ", problem));
+      if (!problem.empty())
+        Add({}, DefectCode::kFunction, absl::StrCat("result '", entry.name, "': ", problem));
     }
     for (const ArgDef& output : function_.signature->outputs) {
-      if (std::none_of(returns_.begin(), returns_.end(), [&](const Attr& r) { return r.name == output.name; })) {
-        Add({}, DefectCode::kFunction, absl::StrCat("result '", output.name, "' is not filled by 'ret'"));
+      if (std::none_of(returns_.begin(), returns_.end(),
+                       [&](const Attr& r) { return r.name == output.name; })) {
+        Add({}, DefectCode::kFunction,
+            absl::StrCat("result '", output.name, "' is not filled by 'ret'"));
       }
     }
     for (const Attr& entry : control_returns_) {
@@ -200,7 +219,8 @@ class FunctionVerifier {
 }  // namespace
 
 void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog* log) {
-  for (const FunctionEntry& function : graph.functions()) FunctionVerifier(graph, function, options, log).Run();
+  for (const FunctionEntry& function : graph.functions())
+    FunctionVerifier(graph, function, options, log).Run();
 }
 
 }  // namespace tenon

@@ -61,6 +61,11 @@ namespace {
 absl::StatusOr<std::vector<int64_t>> PerDim(InferenceContext& c, std::string_view name, int rank) {
   if (!c.HasAttr(name)) return std::vector<int64_t>(rank, 1);
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, c.AttrIntList(name));
+  for (const int64_t value : values) {
+    if (value == static_cast<int32_t>(value)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("attr '", name, "' has value ", value, ", out of range for an int32"));
+  }
   if (static_cast<int>(values.size()) == rank) return values;
   return absl::InvalidArgumentError(absl::StrCat("attr '", name,
                                                  "' must have one value for each of ", rank,
