@@ -29,6 +29,7 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::PoolKernels(),
       cpu::SoftmaxKernels(),
       cpu::ConvGradKernels(),
+      cpu::PoolGradKernels(),
       cpu::ResizeKernels(),
       cpu::LossKernels(),
   };

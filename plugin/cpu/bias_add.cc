@@ -1,4 +1,4 @@
-// BiasAdd: one value per channel, the last dimension or (NCHW) the second.
+// BiasAdd: one value per channel, the last dimension or (NCHW) the second; and its gradient.
 #include <complex>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +15,11 @@ namespace {
 struct BiasAdd {
   int64_t outer, channels, inner;
   void (*add_rows)(const BiasRows&);
+};
+
+struct BiasGrad {
+  DataType type;
+  int64_t outer, channels, inner;
 };
 
 // Native arithmetic on T; 16-bit floats go through float.
@@ -102,8 +107,46 @@ absl::Status PrepareBiasAdd(Prepare& p) {
   return absl::OkStatus();
 }
 
+// The sum over everything but the channels, in an accumulator that is wider than the type or wraps as it does.
+template <typename A>
+absl::Status RunBiasGrad(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const BiasGrad*>(state);
+  args.workers->ParallelFor(s.channels, GrainFor(s.outer * s.inner * 8), [&](int64_t begin, int64_t end) {
+    VisitElement(s.type, [&](auto element) {
+      for (int64_t c = begin; c < end; ++c) {
+        A sum = A();
+        for (int64_t o = 0; o < s.outer; ++o) {
+          const int64_t at = (o * s.channels + c) * s.inner;
+          for (int64_t i = 0; i < s.inner; ++i) sum += element.template As<A>(args.in[0], at + i);
+        }
+        element.Put(args.out[0], c, sum);
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+absl::Status PrepareBiasGrad(Prepare& p) {
+  const Shape& gradient = p.input_shape(0);
+  TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("data_format"));
+  if (gradient.rank() < 2) return p.Invalid(absl::StrCat("the gradient must have at least rank 2, not ", gradient.ToString()));
+  const int channel = format == "NCHW" ? 1 : gradient.rank() - 1;
+  auto s = std::make_shared<BiasGrad>();
+  s->type = p.input_type(0);
+  s->outer = DimProduct(gradient, 0, channel);
+  s->channels = gradient.dim(channel);
+  s->inner = DimProduct(gradient, channel + 1, gradient.rank());
+  p.set_output_shape(0, Shape({s->channels}));
+  const RunFn run = IsComplex(s->type)    ? &RunBiasGrad<std::complex<double>>
+                    : IsFloating(s->type) ? &RunBiasGrad<double>
+                                          : &RunBiasGrad<uint64_t>;
+  p.set_run(run, std::move(s));
+  return absl::OkStatus();
+}
+
 const CpuKernelSpec kKernels[] = {
     {"BiasAdd", {{"T", kNumberTypes}}, &PrepareBiasAdd},
+    {"BiasAddGrad", {{"T", kNumberTypes}}, &PrepareBiasGrad},
     {"BiasAddV1", {{"T", kNumberTypes}}, &PrepareBiasAdd},
 };
 

@@ -27,6 +27,7 @@ absl::Span<const CpuKernelSpec> BasicKernels();    // Const, Identity, Shape: wh
 absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul
 absl::Span<const CpuKernelSpec> BiasAddKernels();  // BiasAdd, BiasAddV1
 absl::Span<const CpuKernelSpec> ConvKernels();     // Conv2D, DepthwiseConv2dNative, their fused forms
+absl::Span<const CpuKernelSpec> PoolGradKernels(); // MaxPoolGrad, AvgPoolGrad
 absl::Span<const CpuKernelSpec> ConvGradKernels(); // Conv2DBackpropInput, Conv2DBackpropFilter
 absl::Span<const CpuKernelSpec> BatchNormKernels();  // FusedBatchNorm and its versions
 absl::Span<const CpuKernelSpec> PoolKernels();     // MaxPool, MaxPoolV2, AvgPool

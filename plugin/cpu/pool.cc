@@ -8,21 +8,12 @@
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/onednn.h"
+#include "plugin/cpu/pool.h"
 #include "plugin/cpu/tiled_primitive.h"
 #include "plugin/cpu/window.h"
 
 namespace tenon::cpu {
 namespace {
-
-struct Pool {
-  bool max = false, nchw = false;
-  DataType type = DataType::kFloat;
-  int64_t batch = 0, channels = 0;
-  int64_t depth_window = 1;  // channels that make one output channel
-  WindowAxis rows, columns;
-
-  int64_t out_channels() const { return channels / depth_window; }
-};
 
 using Memory = dnnl::memory;
 
@@ -66,11 +57,6 @@ absl::Status PrepareOneDnnPool(Prepare& p, const Pool& s) {
   });
 }
 
-// Element number of channel c at (row, column) of image n.
-int64_t At(const Pool& s, int64_t rows, int64_t columns, int64_t channels, int64_t n, int64_t r, int64_t c, int64_t channel) {
-  return s.nchw ? ((n * channels + channel) * rows + r) * columns + c : ((n * rows + r) * columns + c) * channels + channel;
-}
-
 template <typename A, typename Element>
 A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t r, int64_t c, int64_t channel) {
   const int64_t r0 = r * s.rows.stride - s.rows.before, c0 = c * s.columns.stride - s.columns.before;
@@ -79,7 +65,7 @@ A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t r, 
   for (int64_t i = std::max<int64_t>(r0, 0); i < std::min(r0 + s.rows.size, s.rows.in); ++i) {
     for (int64_t j = std::max<int64_t>(c0, 0); j < std::min(c0 + s.columns.size, s.columns.in); ++j) {
       for (int64_t d = 0; d < s.depth_window; ++d, ++count) {
-        const A x = element.template As<A>(in, At(s, s.rows.in, s.columns.in, s.channels, n, i, j, channel * s.depth_window + d));
+        const A x = element.template As<A>(in, s.InputAt(n, i, j, channel * s.depth_window + d));
         if (!s.max) {
           result += x;
         } else if (count == 0 || x > result) {
@@ -99,8 +85,7 @@ void PoolRows(const Pool& s, const StepArgs& args, Element element) {
       const int64_t n = t / s.rows.out, r = t % s.rows.out;
       for (int64_t c = 0; c < s.columns.out; ++c) {
         for (int64_t channel = 0; channel < s.out_channels(); ++channel) {
-          element.Put(args.out[0], At(s, s.rows.out, s.columns.out, s.out_channels(), n, r, c, channel),
-                      PoolOne<A>(s, args.in[0], element, n, r, c, channel));
+          element.Put(args.out[0], s.OutputAt(n, r, c, channel), PoolOne<A>(s, args.in[0], element, n, r, c, channel));
         }
       }
     }
@@ -123,7 +108,7 @@ absl::Status RunAnyPool(const void* state, const StepArgs& args) {
 
 absl::StatusOr<Dims> ReadFour(const Prepare& p, std::string_view attr, int input) {
   Dims values;
-  if (input < p.num_inputs()) {
+  if (input >= 0) {
     TENON_ASSIGN_OR_RETURN(values, p.InputInts(input));
   } else {
     TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> list, p.AttrIntList(attr));
@@ -152,17 +137,23 @@ absl::Status CheckPadding(const Prepare& p, const WindowAxis& axis) {
   return p.Invalid(absl::StrCat("padding of ", std::max(axis.before, axis.after), " must be below the window's ", axis.size));
 }
 
-absl::Status PreparePool(Prepare& p, bool max) {
-  const Shape& input = p.input_shape(0);
+}  // namespace
+
+Dims Pool::OutputDims() const {
+  if (nchw) return {batch, out_channels(), rows.out, columns.out};
+  return {batch, rows.out, columns.out, out_channels()};
+}
+
+absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, bool max, int sizes_input) {
   if (input.rank() != 4) return p.Invalid(absl::StrCat("the input must have rank 4, not ", input.ToString()));
-  TENON_ASSIGN_OR_RETURN(const Dims sizes, ReadFour(p, "ksize", 1));
-  TENON_ASSIGN_OR_RETURN(const Dims strides, ReadFour(p, "strides", 2));
+  TENON_ASSIGN_OR_RETURN(const Dims sizes, ReadFour(p, "ksize", sizes_input));
+  TENON_ASSIGN_OR_RETURN(const Dims strides, ReadFour(p, "strides", sizes_input < 0 ? -1 : sizes_input + 1));
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p, &strides));
   if (sizes[0] != 1 || strides[0] != 1) return p.Unimplemented("pooling over the batch is not built");
   Pool s;
   s.max = max;
   s.nchw = attrs.nchw;
-  s.type = p.input_type(0);
+  s.type = p.output_type(0);
   s.batch = input.dim(0);
   s.channels = input.dim(attrs.channel());
   TENON_RETURN_IF_ERROR(ReadDepthWindow(p, attrs, sizes, s));
@@ -170,9 +161,14 @@ absl::Status PreparePool(Prepare& p, bool max) {
   TENON_ASSIGN_OR_RETURN(s.columns, MakeWindowAxis(p, attrs, 1, input.dim(attrs.spatial(1)), sizes[attrs.spatial(1)]));
   TENON_RETURN_IF_ERROR(CheckPadding(p, s.rows));
   TENON_RETURN_IF_ERROR(CheckPadding(p, s.columns));
-  Dims dims = {s.batch, s.rows.out, s.columns.out, s.out_channels()};
-  if (s.nchw) dims = {s.batch, s.out_channels(), s.rows.out, s.columns.out};
-  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, dims));
+  return s;
+}
+
+namespace {
+
+absl::Status PreparePool(Prepare& p, bool max, int sizes_input) {
+  TENON_ASSIGN_OR_RETURN(const Pool s, ReadPool(p, p.input_shape(0), max, sizes_input));
+  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, s.OutputDims()));
   p.set_output_shape(0, output);
   if (output.num_elements() == 0) return absl::OkStatus();
   if (s.depth_window == 1 && OneDnnType(s.type).has_value()) {
@@ -183,12 +179,13 @@ absl::Status PreparePool(Prepare& p, bool max) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareMaxPool(Prepare& p) { return PreparePool(p, true); }
-absl::Status PrepareAvgPool(Prepare& p) { return PreparePool(p, false); }
+absl::Status PrepareMaxPool(Prepare& p) { return PreparePool(p, true, -1); }
+absl::Status PrepareMaxPoolV2(Prepare& p) { return PreparePool(p, true, 1); }
+absl::Status PrepareAvgPool(Prepare& p) { return PreparePool(p, false, -1); }
 
 const CpuKernelSpec kKernels[] = {
     {"MaxPool", {{"T", kRealTypes}}, &PrepareMaxPool},
-    {"MaxPoolV2", {{"T", kRealTypes}}, &PrepareMaxPool, 0b110},
+    {"MaxPoolV2", {{"T", kRealTypes}}, &PrepareMaxPoolV2, 0b110},
     {"AvgPool", {{"T", kFloatTypes}}, &PrepareAvgPool},
 };
 
