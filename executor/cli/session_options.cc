@@ -1,3 +1,5 @@
+#include <regex>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
@@ -19,7 +21,14 @@ absl::StatusOr<std::pair<std::string, std::string>> ParseRule(const std::string&
   const std::string device = text.substr(equals + 1);
   const absl::Status valid = ParseDeviceFlag(device).status();
   if (!valid.ok()) return UsageError(absl::StrCat("--place '", text, "': ", valid.message()));
-  return std::pair(text.substr(0, equals), device);
+  const std::string pattern = text.substr(0, equals);
+  try {
+    std::regex unused(pattern);
+  } catch (const std::regex_error& e) {
+    return UsageError(
+        absl::StrCat("--place '", text, "': '", pattern, "' is no regular expression: ", e.what()));
+  }
+  return std::pair(pattern, device);
 }
 
 absl::Status PlacerOptionsFrom(const Options& options, PlacerOptions& placer) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "executor/cli/array_file.h"
+#include "executor/cli/element.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/spec_elements.h"
 #include "executor/cli/spec_generator.h"
@@ -214,7 +215,8 @@ std::string SuggestSpec(const SpecHint& hint) {
   absl::StrAppend(&text, DataTypeShortName(dtype), "=");
   if (dtype == DataType::kString) return text + "\"a\"";
   if (dtype == DataType::kBool) return text + "true";
-  return text + "random(seed=1)";
+  // Small integers are most likely valid where they index something.
+  return text + (IsIntegerLike(dtype) ? "random(seed=1,lo=0,hi=2)" : "random(seed=1)");
 }
 
 }  // namespace tenon::cli

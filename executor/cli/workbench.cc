@@ -11,6 +11,19 @@
 namespace tenon::cli {
 namespace {
 
+// Soft placement relaxes a device that is not there; whoever typed it wants to know.
+void WarnOfMissingDevice(std::string_view text, const Host& host, const Options& options) {
+  const absl::StatusOr<DeviceRequest> request = ParseDeviceFlag(text);
+  if (!request.ok() || request->type.empty()) return;
+  std::string known;
+  for (const Device* device : host.devices()) {
+    const bool ordinal_fits = request->ordinal < 0 || request->ordinal == device->ordinal();
+    if (device->type() == request->type && ordinal_fits) return;
+    absl::StrAppend(&known, known.empty() ? "" : ", ", device->short_name());
+  }
+  Warn(options, absl::StrCat("there is no device '", text, "'; there are ", known));
+}
+
 absl::Status ReportFailedPasses(const Executable& executable, const Options& options) {
   for (const PassReport& pass : OptimizerReport(executable).passes) {
     if (!pass.failed) continue;
@@ -29,6 +42,9 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
   TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(options));
   Workbench bench;
   TENON_ASSIGN_OR_RETURN(bench.host, Host::Open(options));
+  if (!options.device.empty()) WarnOfMissingDevice(options.device, *bench.host, options);
+  for (const auto& [pattern, device] : session_options.placer.rules)
+    WarnOfMissingDevice(device, *bench.host, options);
   TENON_ASSIGN_OR_RETURN(Model model, LoadModel(options));
   bench.load_ms = model.load_ms;
   TENON_ASSIGN_OR_RETURN(

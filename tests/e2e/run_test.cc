@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
@@ -166,6 +167,22 @@ TEST(Show, DocumentAndReadyCommands) {
   EXPECT_EQ(doc["functions"], 0);
   EXPECT_GT(doc["const_bytes"], 20000);
   EXPECT_GT(doc["flops"], 10000);
+}
+
+// The printed command lines run as they are.
+TEST(Show, CommandsWork) {
+  for (const char* model : {"mlp", "bert_tiny", "dlrm", "grappler_food"}) {
+    const json doc = Document({"show", GoldenGraph(model)});
+    std::istringstream words(doc["commands"][0].get<std::string>());
+    std::vector<std::string> args;
+    for (std::string word; words >> word;) {
+      std::erase(word, '\'');
+      args.push_back(word);
+    }
+    args.erase(args.begin());
+    const Finished run = GraphRun(args);
+    EXPECT_EQ(run.exit, 0) << model << ": " << run.err;
+  }
 }
 
 TEST(Opt, WritesAGraphThatGivesTheSame) {

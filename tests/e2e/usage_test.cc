@@ -99,6 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", kModel, "--input", "x=4x20xf32=1", "--output", "uot"}, "out"},
         Mistake{{"opt", kModel, "--disable-pass", "remaping"}, "did you mean 'remapping'?"},
         Mistake{{"run", kModel, "--place", "x"}, "REGEX=DEVICE"},
+        Mistake{{"run", kModel, "--place", "(=APU"}, "no regular expression"},
+        Mistake{{"run", kModel, "--device", "/:"}, "--device"},
         Mistake{{"run", kModel, "--flagfile", "/nonexistent"}, "/nonexistent"}));
 
 TEST(Usage, ValuesFollowWithAndWithoutEquals) {

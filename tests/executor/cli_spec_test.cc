@@ -54,7 +54,7 @@ TEST(Spec, TheGraphFillsInWhatIsLeftOut) {
   EXPECT_EQ(Parsed("ones", {DataType::kInt32, PartialShape({1, 2})}), "i32[1,2] 1 1");
   EXPECT_EQ(Parsed("2x1=3", {DataType::kUint8, PartialShape()}), "u8[2,1] 3 3");
   EXPECT_THAT(Parsed("ones", {DataType::kInt32, PartialShape({-1, 2})}),
-              HasSubstr("such as 1x2xi32=random(seed=1)"));
+              HasSubstr("such as 1x2xi32=random(seed=1,lo=0,hi=2)"));
 }
 
 TEST(Spec, MistakesAreQuoted) {
