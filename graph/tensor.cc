@@ -101,11 +101,16 @@ Tensor Tensor::CopyOf(DataType dtype, Shape shape, const void* data, size_t byte
 }
 
 int64_t Tensor::IntAt(int64_t i) const {
+  // Constants of a graph are views of the file's bytes, aligned to nothing.
+  int32_t narrow;
+  int64_t wide;
   switch (dtype_) {
     case DataType::kInt32:
-      return flat<int32_t>()[i];
+      std::memcpy(&narrow, flat<char>() + i * sizeof(narrow), sizeof(narrow));
+      return narrow;
     case DataType::kInt64:
-      return flat<int64_t>()[i];
+      std::memcpy(&wide, flat<char>() + i * sizeof(wide), sizeof(wide));
+      return wide;
     default:
       return 0;
   }

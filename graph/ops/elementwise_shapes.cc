@@ -58,8 +58,10 @@ absl::Status DivShape(InferenceContext& c) { return BinaryWithValue(c, Truncate)
 absl::Status FloorDivShape(InferenceContext& c) { return BinaryWithValue(c, FloorDivide); }
 absl::Status FloorModShape(InferenceContext& c) {
   return BinaryWithValue(c, [](int64_t a, int64_t b) -> std::optional<int64_t> {
-    const std::optional<int64_t> quotient = FloorDivide(a, b);
-    return quotient ? std::optional(a - *quotient * b) : std::nullopt;
+    if (!FloorDivide(a, b)) return std::nullopt;
+    // Not a - quotient * b: the product may overflow where the remainder does not.
+    const int64_t remainder = a % b;
+    return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
   });
 }
 absl::Status MaximumShape(InferenceContext& c) {
