@@ -1,0 +1,233 @@
+// Rows reduced by a number that each carries: Segment* (sorted) and UnsortedSegment*.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/elementwise/broadcast.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+
+namespace tenon::cpu {
+namespace {
+
+struct SegmentState {
+  ElementStep combine;         // two rows
+  ElementStep divide;          // a row by a row of counts, for means
+  int64_t rows = 0, row_elements = 0, row_bytes = 0;
+  int64_t segments = 0;        // of the unsorted ones
+  DataType type, id_type;
+  Shape row_shape;             // of one segment
+  char empty[16] = {};         // an element of a segment without rows
+  bool mean = false;
+};
+
+void SetTwoRows(ElementStep* step, int64_t elements, int64_t bytes) {
+  const Shape row({elements});
+  const Shape both[] = {row, row};
+  step->plan = *BroadcastPlan::Make(both);
+  step->operands = 2;
+  step->n = elements;
+  step->grain = std::max<int64_t>(elements, 1);
+  step->in_size.fill(bytes);
+  step->out_size = bytes;
+}
+
+template <typename T>
+void PutLimit(bool highest, char* to) {
+  const T value = highest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
+  std::memcpy(to, &value, sizeof value);
+}
+
+// An element as the type holds it, from a small number.
+void PutNumber(DataType type, double value, char* to) {
+  const void* in[] = {&value};
+  const ElementLoop direct = FindCastLoop(DataType::kDouble, type);
+  if (direct != nullptr) return direct(in, to, 1, 0);
+  const DataType hub = CastHub(type);
+  char wide[16] = {};
+  FindCastLoop(DataType::kDouble, hub)(in, wide, 1, 0);
+  const void* wide_in[] = {wide};
+  ElementLoop last = FindCastLoop(hub, type);
+  if (last == nullptr) last = FindSpecialCast(hub, type);
+  if (last != nullptr) last(wide_in, to, 1, 0);
+}
+
+// The lowest or highest finite value.
+void PutExtreme(DataType type, bool highest, char* to) {
+  switch (type) {
+    case DataType::kFloat: return PutLimit<float>(highest, to);
+    case DataType::kDouble: return PutLimit<double>(highest, to);
+    case DataType::kInt8: return PutLimit<int8_t>(highest, to);
+    case DataType::kUint8: return PutLimit<uint8_t>(highest, to);
+    case DataType::kInt16: return PutLimit<int16_t>(highest, to);
+    case DataType::kUint16: return PutLimit<uint16_t>(highest, to);
+    case DataType::kInt32: return PutLimit<int32_t>(highest, to);
+    case DataType::kUint32: return PutLimit<uint32_t>(highest, to);
+    case DataType::kInt64: return PutLimit<int64_t>(highest, to);
+    case DataType::kUint64: return PutLimit<uint64_t>(highest, to);
+    default: {
+      const uint16_t magnitude = type == DataType::kHalf ? 0x7bff : 0x7f7f;
+      const uint16_t bits = highest ? magnitude : static_cast<uint16_t>(magnitude | 0x8000);
+      std::memcpy(to, &bits, 2);
+    }
+  }
+}
+
+void FillEmpty(const SegmentState& s, char* out, int64_t rows) {
+  const int64_t bytes = static_cast<int64_t>(DataTypeSize(s.type));
+  FindRepeat()(s.empty, bytes, rows * s.row_elements, out);
+}
+
+// Row `from` joins segment `to`, as its first member or not.
+void Join(const SegmentState& s, const char* from, char* to, bool first, Workers* alone) {
+  if (first) {
+    std::memcpy(to, from, s.row_bytes);
+    return;
+  }
+  const void* in[] = {to, from};
+  RunElementStep(s.combine, in, to, alone);
+}
+
+void DivideBy(const SegmentState& s, int64_t count, char* row, Workers* alone) {
+  if (count <= 1) return;
+  char element[16] = {};
+  PutNumber(s.type, static_cast<double>(count), element);
+  std::vector<char> counts(s.row_bytes);
+  FindRepeat()(element, static_cast<int64_t>(DataTypeSize(s.type)), s.row_elements, counts.data());
+  const void* in[] = {row, counts.data()};
+  RunElementStep(s.divide, in, row, alone);
+}
+
+absl::Status RunSorted(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const SegmentState*>(state);
+  const auto id = [&](int64_t i) { return LoadIndex(args.in[1], s.id_type, i); };
+  for (int64_t i = 0; i < s.rows; ++i) {
+    if (id(i) < 0) return absl::InvalidArgumentError(absl::StrCat("segment ids must be >= 0: ", id(i)));
+    if (i > 0 && id(i) < id(i - 1)) return absl::InvalidArgumentError("segment ids are not increasing");
+  }
+  const int64_t segments = s.rows == 0 ? 0 : id(s.rows - 1) + 1;
+  Dims dims = {segments};
+  dims.insert(dims.end(), s.row_shape.dims().begin(), s.row_shape.dims().end());
+  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(dims));
+  TENON_ASSIGN_OR_RETURN(void* data, args.run_state->AllocateOutput(0, shape));
+  char* out = static_cast<char*>(data);
+  FillEmpty(s, out, segments);
+  Workers alone(1);
+  for (int64_t i = 0, start = 0; i < s.rows; ++i) {
+    if (i > 0 && id(i) != id(i - 1)) start = i;
+    char* to = out + id(i) * s.row_bytes;
+    Join(s, static_cast<const char*>(args.in[0]) + i * s.row_bytes, to, i == start, &alone);
+    const bool last = i + 1 == s.rows || id(i + 1) != id(i);
+    if (s.mean && last) DivideBy(s, i + 1 - start, to, &alone);
+  }
+  return absl::OkStatus();
+}
+
+// Negative ids are left out.
+absl::Status RunUnsorted(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const SegmentState*>(state);
+  char* out = static_cast<char*>(args.out[0]);
+  FillEmpty(s, out, s.segments);
+  Workers alone(1);
+  std::vector<bool> seen(s.segments, false);
+  for (int64_t i = 0; i < s.rows; ++i) {
+    const int64_t id = LoadIndex(args.in[1], s.id_type, i);
+    if (id < 0) continue;
+    if (id >= s.segments) {
+      return absl::InvalidArgumentError(absl::StrCat("segment_ids[", i, "] = ", id, " is not below num_segments ", s.segments));
+    }
+    Join(s, static_cast<const char*>(args.in[0]) + i * s.row_bytes, out + id * s.row_bytes, !seen[id], &alone);
+    seen[id] = true;
+  }
+  return absl::OkStatus();
+}
+
+struct SegmentOp {
+  ElementOp combine;
+  bool mean = false;
+};
+
+SegmentOp OpOf(std::string_view name) {
+  if (absl::EndsWith(name, "Mean")) return {ElementOp::kAdd, true};
+  if (absl::EndsWith(name, "Prod")) return {ElementOp::kMul};
+  if (absl::EndsWith(name, "Max")) return {ElementOp::kMaximum};
+  if (absl::EndsWith(name, "Min")) return {ElementOp::kMinimum};
+  return {ElementOp::kAdd};
+}
+
+absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id_rank, bool sorted) {
+  const Shape& data = p.input_shape(0);
+  auto s = std::make_shared<SegmentState>();
+  s->type = p.input_type(0);
+  s->id_type = p.input_type(1);
+  const SegmentOp op = OpOf(p.op().name);
+  const int64_t bytes = static_cast<int64_t>(DataTypeSize(s->type));
+  if (!ChooseLoop(op.combine, s->type, s->type, &s->combine)) return p.Unimplemented("no CPU kernel for this type");
+  s->rows = DimProduct(data, 0, id_rank);
+  s->row_elements = DimProduct(data, id_rank, data.rank());
+  s->row_bytes = s->row_elements * bytes;
+  for (int d = id_rank; d < data.rank(); ++d) s->row_shape.push_back(data.dim(d));
+  SetTwoRows(&s->combine, s->row_elements, bytes);
+  s->mean = op.mean;
+  if (op.mean) {
+    if (!ChooseLoop(ElementOp::kDiv, s->type, s->type, &s->divide)) return p.Unimplemented("no CPU kernel for this type");
+    SetTwoRows(&s->divide, s->row_elements, bytes);
+  }
+  if (op.combine == ElementOp::kMul) PutNumber(s->type, 1, s->empty);
+  const bool extreme = op.combine == ElementOp::kMaximum || op.combine == ElementOp::kMinimum;
+  if (extreme && !sorted) PutExtreme(s->type, op.combine == ElementOp::kMinimum, s->empty);
+  return s;
+}
+
+absl::Status PrepareSorted(Prepare& p) {
+  const Shape& data = p.input_shape(0);
+  const Shape& ids = p.input_shape(1);
+  if (data.rank() < 1 || ids.rank() != 1) return p.Invalid("the segment ids must be a vector, the data at least one");
+  if (ids.dim(0) != data.dim(0)) return p.Invalid("there must be one segment id per row");
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<SegmentState> s, MakeState(p, 1, true));
+  p.set_dynamic_output(0);
+  p.set_run(&RunSorted, std::move(s));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareUnsorted(Prepare& p) {
+  const Shape& data = p.input_shape(0);
+  const Shape& ids = p.input_shape(1);
+  if (ids.rank() > data.rank()) return p.Invalid("the data's shape must start with that of the segment ids");
+  for (int d = 0; d < ids.rank(); ++d) {
+    if (ids.dim(d) != data.dim(d)) return p.Invalid("the data's shape must start with that of the segment ids");
+  }
+  if (p.input_shape(2).rank() != 0) return p.Invalid("'num_segments' must be a scalar");
+  TENON_ASSIGN_OR_RETURN(const int64_t segments, InputInt(p, 2));
+  if (segments < 0) return p.Invalid(absl::StrCat("'num_segments' must not be negative: ", segments));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<SegmentState> s, MakeState(p, ids.rank(), false));
+  s->segments = segments;
+  Dims dims = {segments};
+  dims.insert(dims.end(), s->row_shape.dims().begin(), s->row_shape.dims().end());
+  TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, dims));
+  p.set_output_shape(0, out);
+  p.set_run(&RunUnsorted, std::move(s));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> SegmentKernels() {
+  static const CpuKernelSpec specs[] = {
+      {"SegmentSum", {{"T", kNumberTypes}}, PrepareSorted},
+      {"SegmentMean", {{"T", kNumberTypes}}, PrepareSorted},
+      {"SegmentProd", {{"T", kNumberTypes}}, PrepareSorted},
+      {"SegmentMax", {{"T", kRealTypes}}, PrepareSorted},
+      {"SegmentMin", {{"T", kRealTypes}}, PrepareSorted},
+      {"UnsortedSegmentSum", {{"T", kNumberTypes}}, PrepareUnsorted, 0b100},
+      {"UnsortedSegmentProd", {{"T", kNumberTypes}}, PrepareUnsorted, 0b100},
+      {"UnsortedSegmentMax", {{"T", kRealTypes}}, PrepareUnsorted, 0b100},
+      {"UnsortedSegmentMin", {{"T", kRealTypes}}, PrepareUnsorted, 0b100},
+  };
+  return specs;
+}
+
+}  // namespace tenon::cpu
