@@ -9,7 +9,8 @@
 
 // The functions of the library that the program uses, by their names.
 #define LIBRARY_FUNCTIONS(F) \
-  F(TF_NewStatus) F(TF_GetCode) F(TF_Message) F(TF_LoadPluggableDeviceLibrary) F(TF_GetOpList) F(TF_GetAllRegisteredKernels)
+  F(TF_NewStatus) F(TF_GetCode) F(TF_Message) F(TF_LoadPluggableDeviceLibrary) F(TF_GetOpList) F(TF_GetAllRegisteredKernels) \
+  F(TF_DeleteBuffer) F(TF_DeletePluggableDeviceLibraryHandle) F(TF_DeleteStatus)
 
 #define DECLARE(name) static __typeof__(&name) p_##name;
 LIBRARY_FUNCTIONS(DECLARE)
@@ -32,5 +33,8 @@ int main(int argc, char** argv) {
   if (!Contains(ops.data, ops.length, "Op_")) return fprintf(stderr, "the op is not in the list\n"), 1;
   TF_Buffer* kernels = p_TF_GetAllRegisteredKernels(status);
   if (!Contains(kernels->data, kernels->length, "Op_")) return fprintf(stderr, "the kernel is not in the list\n"), 1;
+  p_TF_DeleteBuffer(kernels);
+  p_TF_DeletePluggableDeviceLibraryHandle(plugin);
+  p_TF_DeleteStatus(status);
   return 0;
 }
