@@ -1,5 +1,6 @@
-// What a node costs when its arithmetic costs nothing: chains, NoOps, a random and a wide graph of scalar AddV2, optimizer off, one thread.
-// Peers: TensorFlow 77-95 ns, ONNX Runtime 138 ns per AddV2 of a chain; 12.5-21 ns per NoOp.
+// What a node costs when its arithmetic costs nothing: chains, NoOps, a random and a wide graph of
+// scalar AddV2, optimizer off, one thread. Peers: TensorFlow 77-95 ns, ONNX Runtime 138 ns per
+// AddV2 of a chain; 12.5-21 ns per NoOp.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -38,7 +39,8 @@ Output Chain(Graph& g, int64_t n, Output x, Output y) {
 }
 
 Output RandomDag(Graph& g, int64_t n, Output x, Output y) {
-  // Every value is used: the first operand is one that nothing uses yet, in the end they are summed.
+  // Every value is used: the first operand is one that nothing uses yet, in the end they are
+  // summed.
   std::mt19937 random(1);
   std::vector<Output> values = {x, y}, unused = {x};
   int64_t i = 0;
@@ -71,7 +73,8 @@ Output NoOps(Graph& g, int64_t n, Output x, Output) {
   NodeId last = kNoNode;
   for (int64_t i = 0; i < n; ++i) {
     const Output control[] = {{last, kControlPort}};
-    last = *g.AddNode("noop" + std::to_string(i), "NoOp", last == kNoNode ? std::span<const Output>() : control, {});
+    last = *g.AddNode("noop" + std::to_string(i), "NoOp",
+                      last == kNoNode ? std::span<const Output>() : control, {});
   }
   const Output inputs[] = {x, {last, kControlPort}};
   std::vector<Graph::NewAttr> attrs;
@@ -91,7 +94,8 @@ Prepared Make(Builder builder, int64_t n) {
   p.session = *Session::Create(std::move(g), {}, options);
   p.executable = *p.session->Prepare({"x", "y"}, {fetch});
   const float zero = 0, tiny = 1e-6f;
-  p.feeds = {Tensor::CopyOf(DataType::kFloat, {}, &zero, sizeof(zero)), Tensor::CopyOf(DataType::kFloat, {}, &tiny, sizeof(tiny))};
+  p.feeds = {Tensor::CopyOf(DataType::kFloat, {}, &zero, sizeof(zero)),
+             Tensor::CopyOf(DataType::kFloat, {}, &tiny, sizeof(tiny))};
   return p;
 }
 
@@ -102,14 +106,32 @@ void Run(benchmark::State& state, Builder builder) {
     if (!out.ok()) state.SkipWithError(std::string(out.status().message()).c_str());
     benchmark::DoNotOptimize(out);
   }
-  state.counters["ns_per_node"] =
-      benchmark::Counter(static_cast<double>(state.range(0)) * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_node"] = benchmark::Counter(
+      static_cast<double>(state.range(0)) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-BENCHMARK_CAPTURE(Run, chain, Chain)->Arg(1)->Arg(1000)->Arg(10000)->Arg(100000)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(Run, noop, NoOps)->Arg(1000)->Arg(10000)->Arg(100000)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(Run, random_dag, RandomDag)->Arg(1000)->Arg(10000)->Arg(100000)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(Run, wide, Wide)->Arg(1000)->Arg(10000)->Arg(100000)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(Run, chain, Chain)
+    ->Arg(1)
+    ->Arg(1000)
+    ->Arg(10000)
+    ->Arg(100000)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(Run, noop, NoOps)
+    ->Arg(1000)
+    ->Arg(10000)
+    ->Arg(100000)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(Run, random_dag, RandomDag)
+    ->Arg(1000)
+    ->Arg(10000)
+    ->Arg(100000)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(Run, wide, Wide)
+    ->Arg(1000)
+    ->Arg(10000)
+    ->Arg(100000)
+    ->Unit(benchmark::kMicrosecond);
 
 // Session, placement and plan of a chain, bytes to first result without import.
 void FirstRun(benchmark::State& state) {
@@ -117,8 +139,9 @@ void FirstRun(benchmark::State& state) {
     Prepared p = Make(Chain, state.range(0));
     benchmark::DoNotOptimize(p.session->Run(p.executable, p.feeds));
   }
-  state.counters["ns_per_node"] =
-      benchmark::Counter(static_cast<double>(state.range(0)) * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_node"] = benchmark::Counter(
+      static_cast<double>(state.range(0)) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(FirstRun)->Arg(1000)->Arg(100000)->Unit(benchmark::kMillisecond);
 

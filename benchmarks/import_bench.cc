@@ -15,7 +15,8 @@
 namespace tenon {
 namespace {
 
-void AppendNode(std::string* graph, std::string_view name, std::string_view op, std::initializer_list<std::string> inputs,
+void AppendNode(std::string* graph, std::string_view name, std::string_view op,
+                std::initializer_list<std::string> inputs,
                 std::initializer_list<std::pair<std::string_view, std::string>> attrs) {
   std::string node;
   WireWriter writer(&node);
@@ -32,10 +33,13 @@ void AppendNode(std::string* graph, std::string_view name, std::string_view op, 
 }
 
 void AppendPlaceholder(std::string* graph) {
-  AppendNode(graph, "layer/x", "Placeholder", {}, {{"dtype", attr::Type(DataType::kFloat)}, {"shape", attr::Shape(Shape({}))}});
+  AppendNode(graph, "layer/x", "Placeholder", {},
+             {{"dtype", attr::Type(DataType::kFloat)}, {"shape", attr::Shape(Shape({}))}});
 }
 
-std::string Name(int64_t i) { return i < 0 ? "layer/x" : absl::StrCat("layer/block_", i % 100, "/add_", i); }
+std::string Name(int64_t i) {
+  return i < 0 ? "layer/x" : absl::StrCat("layer/block_", i % 100, "/add_", i);
+}
 
 // x + 1 - 1 …: every node feeds the next.
 std::string Chain(int64_t nodes) {
@@ -53,7 +57,9 @@ std::string RandomDag(int64_t nodes) {
   AppendPlaceholder(&graph);
   std::mt19937_64 random(7);
   for (int64_t i = 0; i + 1 < nodes; ++i) {
-    const auto any = [&] { return Name(static_cast<int64_t>(random() % static_cast<uint64_t>(i + 1)) - 1); };
+    const auto any = [&] {
+      return Name(static_cast<int64_t>(random() % static_cast<uint64_t>(i + 1)) - 1);
+    };
     AppendNode(&graph, Name(i), "AddV2", {any(), any()}, {{"T", attr::Type(DataType::kFloat)}});
   }
   return graph;
@@ -68,8 +74,10 @@ std::string Constants(int64_t nodes) {
     const auto value = static_cast<float>(i);
     tensor.append(reinterpret_cast<const char*>(&value), sizeof(value));
     const std::string constant = absl::StrCat(Name(i), "/y");
-    AppendNode(&graph, constant, "Const", {}, {{"dtype", attr::Type(DataType::kFloat)}, {"value", attr::TensorWire(tensor)}});
-    AppendNode(&graph, Name(i), "AddV2", {Name(i == 0 ? -1 : i - 2), constant}, {{"T", attr::Type(DataType::kFloat)}});
+    AppendNode(&graph, constant, "Const", {},
+               {{"dtype", attr::Type(DataType::kFloat)}, {"value", attr::TensorWire(tensor)}});
+    AppendNode(&graph, Name(i), "AddV2", {Name(i == 0 ? -1 : i - 2), constant},
+               {{"T", attr::Type(DataType::kFloat)}});
     AppendNode(&graph, Name(i + 1), "Relu", {Name(i)}, {{"T", attr::Type(DataType::kFloat)}});
   }
   return graph;
@@ -83,12 +91,14 @@ void BM_Read(benchmark::State& state) {
   const FileBytes bytes = BytesOf(kMake(state.range(0)));
   for (auto _ : state) {
     DefectLog log;
-    absl::StatusOr<Graph> graph = GraphReader::Read({bytes.bytes, bytes.owner, "bench", {}, {}, {}}, ImportLimits(), &log);
+    absl::StatusOr<Graph> graph =
+        GraphReader::Read({bytes.bytes, bytes.owner, "bench", {}, {}, {}}, ImportLimits(), &log);
     if (!graph.ok() || log.size() != 0) state.SkipWithError("the graph does not import");
     benchmark::DoNotOptimize(graph);
   }
-  state.counters["per_node"] = benchmark::Counter(static_cast<double>(state.iterations() * state.range(0)),
-                                                  benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["per_node"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * state.range(0)),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 // What users wait for: read and verified.
@@ -100,14 +110,17 @@ void BM_Import(benchmark::State& state) {
     std::string copy = bytes;
     state.ResumeTiming();
     absl::StatusOr<Imported> imported = ImportBytes(std::move(copy), "bench");
-    if (!imported.ok() || !imported->defects.empty()) state.SkipWithError("the graph does not import");
+    if (!imported.ok() || !imported->defects.empty())
+      state.SkipWithError("the graph does not import");
     benchmark::DoNotOptimize(imported);
   }
-  state.counters["per_node"] = benchmark::Counter(static_cast<double>(state.iterations() * state.range(0)),
-                                                  benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["per_node"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * state.range(0)),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-#define TENON_IMPORT_SIZES Arg(1000)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)
+#define TENON_IMPORT_SIZES \
+  Arg(1000)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)
 BENCHMARK(BM_Read<Chain>)->TENON_IMPORT_SIZES;
 BENCHMARK(BM_Read<RandomDag>)->TENON_IMPORT_SIZES;
 BENCHMARK(BM_Read<Constants>)->TENON_IMPORT_SIZES;

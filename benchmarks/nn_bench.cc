@@ -1,5 +1,5 @@
-// Single kernels, prepared as a plan prepares them, one thread: matrix products and the convolutions of ResNet-50.
-// Rate is floating point operations a second.
+// Single kernels, prepared as a plan prepares them, one thread: matrix products and the
+// convolutions of ResNet-50. Rate is floating point operations a second.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -15,12 +15,13 @@ namespace {
 
 class BenchSession : public SessionState {
  public:
-  std::shared_ptr<NodeState> GetNodeState(std::string_view,
-                                          const std::function<std::shared_ptr<NodeState>()>& make) override {
+  std::shared_ptr<NodeState> GetNodeState(
+      std::string_view, const std::function<std::shared_ptr<NodeState>()>& make) override {
     return make();
   }
-  std::shared_ptr<const void> GetPacked(const void*, std::string_view,
-                                        const std::function<std::shared_ptr<const void>()>& make) override {
+  std::shared_ptr<const void> GetPacked(
+      const void*, std::string_view,
+      const std::function<std::shared_ptr<const void>()>& make) override {
     return make();
   }
 };
@@ -36,13 +37,14 @@ const CpuKernelSpec* FindKernel(std::string_view op) {
 
 Tensor Filled(const Shape& shape) {
   Tensor t = *Tensor::Allocate(DataType::kFloat, shape);
-  for (int64_t i = 0; i < t.num_elements(); ++i) t.flat<float>()[i] = static_cast<float>(i % 13) / 8 - 0.7f;
+  for (int64_t i = 0; i < t.num_elements(); ++i)
+    t.flat<float>()[i] = static_cast<float>(i % 13) / 8 - 0.7f;
   return t;
 }
 
 // Runs one float kernel over and over; input 1 is a constant if `constant`.
-void RunKernel(benchmark::State& state, const char* op, std::map<std::string, std::string> attrs, std::vector<Shape> shapes,
-               bool constant, double flops, int64_t threads) {
+void RunKernel(benchmark::State& state, const char* op, std::map<std::string, std::string> attrs,
+               std::vector<Shape> shapes, bool constant, double flops, int64_t threads) {
   const OpDef* def = OpRegistry::Global().Find(op);
   const CpuKernelSpec* spec = FindKernel(op);
   if (def == nullptr || spec == nullptr) return state.SkipWithError("no such op or kernel");
@@ -56,14 +58,16 @@ void RunKernel(benchmark::State& state, const char* op, std::map<std::string, st
   std::vector<Tensor> tensors;
   std::vector<Prepare::Input> inputs;
   for (const Shape& shape : shapes) tensors.push_back(Filled(shape));
-  for (size_t i = 0; i < shapes.size(); ++i) inputs.push_back({shapes[i], constant && i > 0 ? &tensors[i] : nullptr, false});
+  for (size_t i = 0; i < shapes.size(); ++i)
+    inputs.push_back({shapes[i], constant && i > 0 ? &tensors[i] : nullptr, false});
   BenchSession session;
   Workers workers(static_cast<int>(threads));
   Prepare p("bench", *def, set, types, inputs, session, workers);
   const absl::Status status = spec->prepare(p);
   if (!status.ok()) return state.SkipWithError(status.ToString().c_str());
   Tensor out = Filled(p.outputs()[0].shape);
-  Tensor scratch = *Tensor::Allocate(DataType::kUint8, Shape({static_cast<int64_t>(p.scratch_bytes() + 64)}));
+  Tensor scratch =
+      *Tensor::Allocate(DataType::kUint8, Shape({static_cast<int64_t>(p.scratch_bytes() + 64)}));
   std::vector<void*> in;
   for (const Tensor& t : tensors) in.push_back(t.data());
   void* outs[] = {out.data()};
@@ -71,13 +75,15 @@ void RunKernel(benchmark::State& state, const char* op, std::map<std::string, st
   for (auto _ : state) {
     benchmark::DoNotOptimize(p.run()(p.state().get(), args));
   }
-  state.counters["FLOP/s"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["FLOP/s"] =
+      benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 // {m, n, k, constant, threads}
 void BM_MatMul(benchmark::State& state) {
   const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
-  RunKernel(state, "MatMul", {{"transpose_a", attr::Bool(false)}, {"transpose_b", attr::Bool(false)}},
+  RunKernel(state, "MatMul",
+            {{"transpose_a", attr::Bool(false)}, {"transpose_b", attr::Bool(false)}},
             {Shape({m, k}), Shape({k, n})}, state.range(3) != 0, 2.0 * m * n * k, state.range(4));
 }
 BENCHMARK(BM_MatMul)
@@ -99,14 +105,19 @@ void BM_BatchMatMul(benchmark::State& state) {
   const int64_t b = state.range(0), m = state.range(1), n = state.range(2), k = state.range(3);
   const bool adj = state.range(4) != 0;
   RunKernel(state, "BatchMatMulV2", {{"adj_x", attr::Bool(false)}, {"adj_y", attr::Bool(adj)}},
-            {Shape({b, m, k}), adj ? Shape({b, n, k}) : Shape({b, k, n})}, false, 2.0 * b * m * n * k, state.range(5));
+            {Shape({b, m, k}), adj ? Shape({b, n, k}) : Shape({b, k, n})}, false,
+            2.0 * b * m * n * k, state.range(5));
 }
-BENCHMARK(BM_BatchMatMul)->Args({12, 128, 128, 64, 0, 1})->Args({12, 128, 128, 64, 1, 1})->Args({12, 128, 64, 128, 0, 1});
+BENCHMARK(BM_BatchMatMul)
+    ->Args({12, 128, 128, 64, 0, 1})
+    ->Args({12, 128, 128, 64, 1, 1})
+    ->Args({12, 128, 64, 128, 0, 1});
 
 // {rows and columns, in, out, filter, stride, threads}
 void BM_Conv(benchmark::State& state) {
-  const int64_t size = state.range(0), in = state.range(1), out = state.range(2), filter = state.range(3),
-                stride = state.range(4), result = (size + stride - 1) / stride;
+  const int64_t size = state.range(0), in = state.range(1), out = state.range(2),
+                filter = state.range(3), stride = state.range(4),
+                result = (size + stride - 1) / stride;
   RunKernel(state, "_FusedConv2D",
             {{"strides", attr::IntList({1, stride, stride, 1})},
              {"padding", attr::String("SAME")},
@@ -139,21 +150,26 @@ BENCHMARK(BM_Conv)
 
 // {rows and columns, channels, stride, threads}
 void BM_Depthwise(benchmark::State& state) {
-  const int64_t size = state.range(0), channels = state.range(1), stride = state.range(2), result = (size + stride - 1) / stride;
-  RunKernel(state, "DepthwiseConv2dNative", {{"strides", attr::IntList({1, stride, stride, 1})}, {"padding", attr::String("SAME")}},
-            {Shape({1, size, size, channels}), Shape({3, 3, channels, 1})}, true, 18.0 * result * result * channels, state.range(3));
+  const int64_t size = state.range(0), channels = state.range(1), stride = state.range(2),
+                result = (size + stride - 1) / stride;
+  RunKernel(state, "DepthwiseConv2dNative",
+            {{"strides", attr::IntList({1, stride, stride, 1})}, {"padding", attr::String("SAME")}},
+            {Shape({1, size, size, channels}), Shape({3, 3, channels, 1})}, true,
+            18.0 * result * result * channels, state.range(3));
 }
 BENCHMARK(BM_Depthwise)->Args({112, 32, 1, 1})->Args({56, 144, 1, 1})->Args({14, 384, 1, 1});
 
 // {rows, columns, threads}
 void BM_Softmax(benchmark::State& state) {
-  RunKernel(state, "Softmax", {}, {Shape({state.range(0), state.range(1)})}, false, state.range(0) * state.range(1), state.range(2));
+  RunKernel(state, "Softmax", {}, {Shape({state.range(0), state.range(1)})}, false,
+            state.range(0) * state.range(1), state.range(2));
 }
 BENCHMARK(BM_Softmax)->Args({1536, 128, 1})->Args({1, 10, 1})->Args({64, 1000, 1});
 
 // {rows, columns, threads}
 void BM_BiasAdd(benchmark::State& state) {
-  RunKernel(state, "BiasAdd", {}, {Shape({state.range(0), state.range(1)}), Shape({state.range(1)})}, false,
+  RunKernel(state, "BiasAdd", {},
+            {Shape({state.range(0), state.range(1)}), Shape({state.range(1)})}, false,
             state.range(0) * state.range(1), state.range(2));
 }
 BENCHMARK(BM_BiasAdd)->Args({128, 768, 1})->Args({3136, 64, 1});

@@ -69,15 +69,18 @@ absl::StatusOr<Tensor> ConstStore::CopyLocked(const Tensor& value) {
   char* data = static_cast<char*>(pool_->data()) + pool_used_;
   pool_used_ += bytes;
   if (bytes > 0) std::memcpy(data, value.data(), bytes);
-  return Tensor(value.dtype(), value.shape(), BufferRef::Adopt(Buffer::View(pool_.get(), data, bytes)));
+  return Tensor(value.dtype(), value.shape(),
+                BufferRef::Adopt(Buffer::View(pool_.get(), data, bytes)));
 }
 
 absl::StatusOr<Tensor> ConstStore::Aligned(const Tensor& value) {
-  const bool aligned = value.buffer()->owned() && reinterpret_cast<uintptr_t>(value.data()) % kTensorAlignment == 0;
+  const bool aligned =
+      value.buffer()->owned() && reinterpret_cast<uintptr_t>(value.data()) % kTensorAlignment == 0;
   if (aligned || !IsMemcpyable(value.dtype())) return value;
   absl::MutexLock lock(&mutex_);
   auto it = aligned_.find(value.data());
-  // One address may carry several types or shapes (constants that a pass made from each other); the bytes are the same.
+  // One address may carry several types or shapes (constants that a pass made from each other); the
+  // bytes are the same.
   if (it == aligned_.end() || it->second.copy.bytes() != value.bytes()) {
     TENON_ASSIGN_OR_RETURN(Tensor copy, CopyLocked(value));
     it = aligned_.insert_or_assign(value.data(), Copy{value, std::move(copy)}).first;

@@ -1,4 +1,5 @@
-// Constants of an executable's graph: decoded once, aligned only where a run reads them, the file's pages let go once nobody needs them.
+// Constants of an executable's graph: decoded once, aligned only where a run reads them, the file's
+// pages let go once nobody needs them.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,8 @@ bool IsLegacyType(std::string_view type) {
 bool ParseTypeAndOrdinal(std::string_view text, DeviceRequest* request) {
   const size_t colon = text.find(':');
   const std::string_view type = text.substr(0, colon);
-  if (colon != std::string_view::npos && !ParseNumber(text.substr(colon + 1), &request->ordinal)) return false;
+  if (colon != std::string_view::npos && !ParseNumber(text.substr(colon + 1), &request->ordinal))
+    return false;
   if (type == "*") return true;
   if (!IsTypeName(type)) return false;
   request->type = IsLegacyType(type) ? absl::AsciiStrToUpper(type) : std::string(type);
@@ -57,7 +58,8 @@ bool ParsePart(std::string_view part, DeviceRequest* request) {
   if (absl::ConsumePrefix(&part, "task:")) return ParseNumber(part, &request->task);
   if (absl::ConsumePrefix(&part, "device:")) return ParseTypeAndOrdinal(part, request);
   const size_t colon = part.find(':');
-  return colon != std::string_view::npos && IsLegacyType(part.substr(0, colon)) && ParseTypeAndOrdinal(part, request);
+  return colon != std::string_view::npos && IsLegacyType(part.substr(0, colon)) &&
+         ParseTypeAndOrdinal(part, request);
 }
 
 bool ParseParts(std::string_view text, DeviceRequest* request) {
@@ -78,7 +80,9 @@ absl::Status BadDevice(std::string_view text, std::string_view right) {
 absl::StatusOr<DeviceRequest> ParseDeviceRequest(std::string_view text) {
   DeviceRequest request;
   if (ParseParts(text, &request)) return request;
-  return BadDevice(text, "a graph may say '/device:CPU:0', '/device:CPU:*', '/cpu:0', '/job:localhost/replica:0/task:0/device:CPU:0' or a part of it");
+  return BadDevice(text,
+                   "a graph may say '/device:CPU:0', '/device:CPU:*', '/cpu:0', "
+                   "'/job:localhost/replica:0/task:0/device:CPU:0' or a part of it");
 }
 
 absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text) {

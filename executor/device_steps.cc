@@ -7,7 +7,8 @@ namespace tenon {
 namespace {
 
 absl::Status Wait(Device& device, absl::Span<const StreamWait> waits) {
-  for (const StreamWait& w : waits) TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(w.waiting, w.other));
+  for (const StreamWait& w : waits)
+    TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(w.waiting, w.other));
   return absl::OkStatus();
 }
 
@@ -38,8 +39,9 @@ absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (promised_[i].has_value() && outputs[i].shape() != *promised_[i]) {
-      return absl::InternalError(absl::StrCat("plug-in ", plugin_, ": output ", i, " has shape ", outputs[i].shape().ToString(),
-                                              " where the op's shape function says ", promised_[i]->ToString()));
+      return absl::InternalError(absl::StrCat(
+          "plug-in ", plugin_, ": output ", i, " has shape ", outputs[i].shape().ToString(),
+          " where the op's shape function says ", promised_[i]->ToString()));
     }
     frame.SetSlot(outputs_[i], std::move(outputs[i]));
   }
@@ -47,7 +49,8 @@ absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
 }
 
 std::string PluginStep::Describe() const {
-  return absl::StrCat(device_->short_name(), device_->is_host() ? "" : " compute", waits_.empty() ? "" : " after its copies");
+  return absl::StrCat(device_->short_name(), device_->is_host() ? "" : " compute",
+                      waits_.empty() ? "" : " after its copies");
 }
 
 absl::StatusOr<Tensor> CopyStep::Target(Frame& frame, const Tensor& from) const {
@@ -67,9 +70,12 @@ absl::Status CopyStep::Run(Frame& frame, const StepArgs&) const {
   if (from.bytes() == 0) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(Wait(*device_, waits_));
   switch (direction_) {
-    case Direction::kToDevice: return device_->CopyHostToDevice(device_->host_to_device_stream(), from, to);
-    case Direction::kBetween: return device_->CopyDeviceToDevice(device_->device_to_device_stream(), from, to);
-    case Direction::kToHost: break;
+    case Direction::kToDevice:
+      return device_->CopyHostToDevice(device_->host_to_device_stream(), from, to);
+    case Direction::kBetween:
+      return device_->CopyDeviceToDevice(device_->device_to_device_stream(), from, to);
+    case Direction::kToHost:
+      break;
   }
   const StreamHandle stream = device_->device_to_host_stream();
   TENON_RETURN_IF_ERROR(device_->CopyDeviceToHost(stream, from, to));
@@ -81,9 +87,12 @@ absl::Status CopyStep::Run(Frame& frame, const StepArgs&) const {
 
 std::string CopyStep::Describe() const {
   switch (direction_) {
-    case Direction::kToDevice: return absl::StrCat("copy host -> ", device_->short_name());
-    case Direction::kToHost: return absl::StrCat("copy ", device_->short_name(), " -> host");
-    case Direction::kBetween: break;
+    case Direction::kToDevice:
+      return absl::StrCat("copy host -> ", device_->short_name());
+    case Direction::kToHost:
+      return absl::StrCat("copy ", device_->short_name(), " -> host");
+    case Direction::kBetween:
+      break;
   }
   return absl::StrCat("copy ", device_->short_name(), " -> ", target_->short_name());
 }

@@ -1,4 +1,5 @@
-// Steps on devices with their own memory and streams: kernels that came through the C ABI, copies, waits.
+// Steps on devices with their own memory and streams: kernels that came through the C ABI, copies,
+// waits.
 #pragma once
 
 #include <memory>
@@ -11,21 +12,32 @@
 
 namespace tenon {
 
-// `waiting` is to start what follows after all that `other` has queued now. Done before a step queues its own work.
+// `waiting` is to start what follows after all that `other` has queued now. Done before a step
+// queues its own work.
 struct StreamWait {
   StreamHandle waiting;
   StreamHandle other;
 };
 
-// A plug-in's kernel: queued on the device's compute stream, or run in place for a kernel that the plug-in brought for the CPU.
+// A plug-in's kernel: queued on the device's compute stream, or run in place for a kernel that the
+// plug-in brought for the CPU.
 class PluginStep : public SlowStep {
  public:
-  // `inputs[i].storage` is -1 for a constant: then `constants[i]` is it, in the memory that the kernel wants.
-  PluginStep(PluginKernel* kernel, Device* device, std::vector<StreamWait> waits, std::vector<StepInput> inputs,
-             std::vector<Tensor> constants, std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
+  // `inputs[i].storage` is -1 for a constant: then `constants[i]` is it, in the memory that the
+  // kernel wants.
+  PluginStep(PluginKernel* kernel, Device* device, std::vector<StreamWait> waits,
+             std::vector<StepInput> inputs, std::vector<Tensor> constants,
+             std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
              std::string plugin)
-      : kernel_(kernel), device_(device), waits_(std::move(waits)), inputs_(std::move(inputs)), constants_(std::move(constants)),
-        outputs_(std::move(outputs)), promised_(std::move(promised)), may_take_(inputs_.size(), false), plugin_(std::move(plugin)) {}
+      : kernel_(kernel),
+        device_(device),
+        waits_(std::move(waits)),
+        inputs_(std::move(inputs)),
+        constants_(std::move(constants)),
+        outputs_(std::move(outputs)),
+        promised_(std::move(promised)),
+        may_take_(inputs_.size(), false),
+        plugin_(std::move(plugin)) {}
 
   // This step is the last reader of input i: the kernel may have the buffer. Only while planning.
   void MayTake(size_t i) { may_take_[i] = true; }
@@ -44,14 +56,21 @@ class PluginStep : public SlowStep {
   std::string plugin_;
 };
 
-// Queues a copy. The target is a slot (device memory, or host memory of a size that only the run knows) or planned host memory.
+// Queues a copy. The target is a slot (device memory, or host memory of a size that only the run
+// knows) or planned host memory.
 class CopyStep : public SlowStep {
  public:
   enum class Direction { kToDevice, kToHost, kBetween };
-  CopyStep(Direction direction, Device* device, Device* target, std::vector<StreamWait> waits, StepInput from, StepInput to, int32_t slot,
-           int32_t event)
-      : direction_(direction), device_(device), target_(target), waits_(std::move(waits)), from_(std::move(from)), to_(std::move(to)),
-        slot_(slot), event_(event) {}
+  CopyStep(Direction direction, Device* device, Device* target, std::vector<StreamWait> waits,
+           StepInput from, StepInput to, int32_t slot, int32_t event)
+      : direction_(direction),
+        device_(device),
+        target_(target),
+        waits_(std::move(waits)),
+        from_(std::move(from)),
+        to_(std::move(to)),
+        slot_(slot),
+        event_(event) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
 
@@ -59,12 +78,12 @@ class CopyStep : public SlowStep {
   absl::StatusOr<Tensor> Target(Frame& frame, const Tensor& from) const;
 
   Direction direction_;
-  Device* device_;   // whose stream copies
-  Device* target_;   // between devices: where the copy is made
+  Device* device_;  // whose stream copies
+  Device* target_;  // between devices: where the copy is made
   std::vector<StreamWait> waits_;
   StepInput from_, to_;
-  int32_t slot_;     // -1: `to` is planned memory
-  int32_t event_;    // to host: recorded after the copy
+  int32_t slot_;   // -1: `to` is planned memory
+  int32_t event_;  // to host: recorded after the copy
 };
 
 // Blocks the host until a copy to it has ended.

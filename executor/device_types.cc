@@ -15,23 +15,27 @@ constexpr size_t kMaxTypes = 64;
 
 // Values of these types always lie in host memory.
 bool IsHostOnly(DataType t) {
-  return BaseType(t) == DataType::kString || BaseType(t) == DataType::kResource || BaseType(t) == DataType::kVariant;
+  return BaseType(t) == DataType::kString || BaseType(t) == DataType::kResource ||
+         BaseType(t) == DataType::kVariant;
 }
 
 }  // namespace
 
 bool IsMoverOp(std::string_view op) {
   static const auto* const ops = new absl::flat_hash_set<std::string_view>{
-      "Const",    "Placeholder",  "PlaceholderV2",   "PlaceholderWithDefault", "NoOp",
-      "Identity", "StopGradient", "PreventGradient", "Snapshot",               "RefIdentity"};
+      "Const",    "Placeholder", "PlaceholderV2", "PlaceholderWithDefault",
+      "NoOp",     "Identity",    "StopGradient",  "PreventGradient",
+      "Snapshot", "RefIdentity"};
   return ops->contains(op);
 }
 
 DeviceTypes::DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry& kernels)
     : kernels_(kernels), devices_(devices.begin(), devices.end()) {
   for (Device* device : devices_) {
-    auto it = std::find_if(types_.begin(), types_.end(), [&](const Type& t) { return t.name == device->type(); });
-    if (it == types_.end()) it = types_.insert(types_.end(), Type{device->type(), device->priority(), {}});
+    auto it = std::find_if(types_.begin(), types_.end(),
+                           [&](const Type& t) { return t.name == device->type(); });
+    if (it == types_.end())
+      it = types_.insert(types_.end(), Type{device->type(), device->priority(), {}});
     it->devices.push_back(device);
     by_name_[device->full_name()] = device;
     if (host_ == nullptr && device->is_host()) host_ = device;
@@ -45,9 +49,11 @@ DeviceTypes::DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry
 }
 
 absl::Status DeviceTypes::Check() const {
-  if (host_ == nullptr) return absl::FailedPreconditionError("the CPU is not among the devices to place on");
+  if (host_ == nullptr)
+    return absl::FailedPreconditionError("the CPU is not among the devices to place on");
   if (types_.size() <= kMaxTypes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("there are ", types_.size(), " device types; at most ", kMaxTypes, " can be used"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "there are ", types_.size(), " device types; at most ", kMaxTypes, " can be used"));
 }
 
 uint64_t DeviceTypes::Bit(const Device* device) const {
@@ -68,7 +74,8 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
   for (size_t i = 0; i < types_.size(); ++i) {
     const uint64_t bit = uint64_t{1} << i;
     if (support.mover) {
-      const bool host_only = std::any_of(kind.types.outputs.begin(), kind.types.outputs.end(), IsHostOnly);
+      const bool host_only =
+          std::any_of(kind.types.outputs.begin(), kind.types.outputs.end(), IsHostOnly);
       if (!host_only || bit == host_bit()) support.mask |= bit;
       continue;
     }
@@ -102,17 +109,20 @@ const KindSupport& DeviceTypes::Support(const Graph& graph, NodeId n) const {
 
 std::string DeviceTypes::WhyNot(const Graph& graph, NodeId n, const Device* device) const {
   const KindSupport& support = Support(graph, n);
-  if ((support.mismatch & Bit(device)) == 0) return absl::StrCat("no ", graph.op_name(n), " kernel for ", device->type());
+  if ((support.mismatch & Bit(device)) == 0)
+    return absl::StrCat("no ", graph.op_name(n), " kernel for ", device->type());
   std::vector<std::string> types;
   for (DataType t : graph.kind(n).types.inputs) types.emplace_back(DataTypeName(t));
-  return absl::StrCat("no ", graph.op_name(n), " kernel for ", device->type(), " takes these attributes (inputs ", absl::StrJoin(types, ", "), ")");
+  return absl::StrCat("no ", graph.op_name(n), " kernel for ", device->type(),
+                      " takes these attributes (inputs ", absl::StrJoin(types, ", "), ")");
 }
 
 Device* DeviceTypes::Best(uint64_t mask, absl::Span<const int32_t> kernel_priority) const {
   int best = -1;
   for (size_t i = 0; i < types_.size(); ++i) {
     if ((mask >> i & 1) == 0) continue;
-    if (best < 0 || (!kernel_priority.empty() && kernel_priority[i] > kernel_priority[best])) best = static_cast<int>(i);
+    if (best < 0 || (!kernel_priority.empty() && kernel_priority[i] > kernel_priority[best]))
+      best = static_cast<int>(i);
   }
   return best < 0 ? host_ : types_[best].devices.front();
 }
@@ -128,7 +138,9 @@ Device* DeviceTypes::Find(std::string_view type, int ordinal, uint64_t mask) con
 }
 
 std::string DeviceTypes::Names() const {
-  return absl::StrJoin(devices_, ", ", [](std::string* out, const Device* d) { absl::StrAppend(out, d->short_name()); });
+  return absl::StrJoin(devices_, ", ", [](std::string* out, const Device* d) {
+    absl::StrAppend(out, d->short_name());
+  });
 }
 
 }  // namespace tenon

@@ -1,4 +1,5 @@
-// The devices of a session by type, and which of the types have a kernel for a node. Private to the placer.
+// The devices of a session by type, and which of the types have a kernel for a node. Private to the
+// placer.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,20 @@ namespace tenon {
 
 // What a node's kind allows. Bits are those of DeviceTypes.
 struct KindSupport {
-  uint64_t mask = 0;      // types with a kernel
-  uint64_t mismatch = 0;  // types with a kernel of the op, but not for these attributes
-  bool mover = false;     // needs no kernel
+  uint64_t mask = 0;              // types with a kernel
+  uint64_t mismatch = 0;          // types with a kernel of the op, but not for these attributes
+  bool mover = false;             // needs no kernel
   std::vector<int32_t> priority;  // of the kernel, by type
 };
 
-// Types in order of preference: highest device priority first, then by name. Device pointers must outlive it.
+// Types in order of preference: highest device priority first, then by name. Device pointers must
+// outlive it.
 class DeviceTypes {
  public:
   DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry& kernels);
 
-  // FAILED_PRECONDITION unless the host is among the devices; INVALID_ARGUMENT for more than 64 types.
+  // FAILED_PRECONDITION unless the host is among the devices; INVALID_ARGUMENT for more than 64
+  // types.
   absl::Status Check() const;
 
   // Cached by kind: one question to the registry per kind and type.
@@ -40,7 +43,8 @@ class DeviceTypes {
   uint64_t host_bit() const { return Bit(host_); }
   uint64_t Bit(const Device* device) const;
   Device* ByFullName(std::string_view name) const;
-  // The first device of the best type in `mask`. `kernel_priority` (may be empty) goes before the device's own priority.
+  // The first device of the best type in `mask`. `kernel_priority` (may be empty) goes before the
+  // device's own priority.
   Device* Best(uint64_t mask, absl::Span<const int32_t> kernel_priority) const;
   // The first device that fits type and ordinal (empty, -1: any) and is in `mask`, or null.
   Device* Find(std::string_view type, int ordinal, uint64_t mask) const;

@@ -13,7 +13,8 @@ namespace {
 
 // Constants may lie anywhere in a file; kernels want aligned elements.
 absl::StatusOr<Tensor> Readable(const Tensor& t) {
-  if (!IsMemcpyable(t.dtype()) || reinterpret_cast<uintptr_t>(t.data()) % kTensorAlignment == 0) return t;
+  if (!IsMemcpyable(t.dtype()) || reinterpret_cast<uintptr_t>(t.data()) % kTensorAlignment == 0)
+    return t;
   TENON_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(t.dtype(), t.shape()));
   std::memcpy(copy.data(), t.data(), t.bytes());
   return copy;
@@ -21,14 +22,17 @@ absl::StatusOr<Tensor> Readable(const Tensor& t) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs) {
+absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, NodeId n,
+                                                           absl::Span<const Tensor> inputs) {
   const NodeKind& kind = graph.kind(n);
   TENON_RETURN_IF_ERROR(kind.types_status);
-  auto kernel = KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs, kind.op, "CPU");
+  auto kernel =
+      KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs, kind.op, "CPU");
   if (!kernel.ok()) return absl::UnimplementedError(kernel.status().message());
   const CpuKernelSpec* spec = (*kernel)->cpu;
   if (spec == nullptr || spec->stateful || kind.op->is_stateful) {
-    return absl::UnimplementedError(absl::StrCat(kind.op_name, " cannot be computed ahead of a run"));
+    return absl::UnimplementedError(
+        absl::StrCat(kind.op_name, " cannot be computed ahead of a run"));
   }
   std::vector<Tensor> readable;
   std::vector<Prepare::Input> prepare_inputs(inputs.size());
@@ -38,17 +42,20 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
     readable.push_back(std::move(t));
     data.push_back(readable.back().data());
   }
-  for (size_t i = 0; i < inputs.size(); ++i) prepare_inputs[i] = {readable[i].shape(), &readable[i], false};
+  for (size_t i = 0; i < inputs.size(); ++i)
+    prepare_inputs[i] = {readable[i].shape(), &readable[i], false};
   // Packed weights are kept by address; these constants do not live long enough for that.
   KernelStates states;
-  Prepare p(graph.name(n), *kind.op, kind.attrs, kind.types, std::move(prepare_inputs), states, workers_);
+  Prepare p(graph.name(n), *kind.op, kind.attrs, kind.types, std::move(prepare_inputs), states,
+            workers_);
   TENON_RETURN_IF_ERROR(spec->prepare(p));
   DenormalGuard denormals;
   auto input = [&](int i) -> absl::StatusOr<Tensor> { return readable[i]; };
   return ComputeOutputs(PreparedKernel::From(p), data.data(), input, workers_);
 }
 
-bool RegistryOracle::HasKernel(std::string_view device, std::string_view op, const AttrSet& attrs) const {
+bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,
+                               const AttrSet& attrs) const {
   absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
   if (!request.ok()) return false;
   const std::string type = request->type.empty() ? "CPU" : request->type;
@@ -60,15 +67,17 @@ bool RegistryOracle::HasKernel(std::string_view device, std::string_view op, con
   return false;
 }
 
-std::shared_ptr<NodeState> KernelStates::GetNodeState(std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) {
+std::shared_ptr<NodeState> KernelStates::GetNodeState(
+    std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) {
   absl::MutexLock lock(&mutex_);
   std::shared_ptr<NodeState>& state = nodes_[node_name];
   if (state == nullptr) state = make();
   return state;
 }
 
-std::shared_ptr<const void> KernelStates::GetPacked(const void* constant, std::string_view key,
-                                                    const std::function<std::shared_ptr<const void>()>& make) {
+std::shared_ptr<const void> KernelStates::GetPacked(
+    const void* constant, std::string_view key,
+    const std::function<std::shared_ptr<const void>()>& make) {
   const std::pair<const void*, std::string> id(constant, key);
   {
     absl::MutexLock lock(&mutex_);

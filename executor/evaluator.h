@@ -9,17 +9,20 @@
 
 namespace tenon {
 
-// Runs CPU kernels on constants, with FTZ and DAZ as in a run. Stateful kernels are UNIMPLEMENTED. Not thread-safe.
+// Runs CPU kernels on constants, with FTZ and DAZ as in a run. Stateful kernels are UNIMPLEMENTED.
+// Not thread-safe.
 class CpuEvaluator : public NodeEvaluator {
  public:
   explicit CpuEvaluator(Workers& workers) : workers_(workers) {}
-  absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs) override;
+  absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n,
+                                               absl::Span<const Tensor> inputs) override;
 
  private:
   Workers& workers_;
 };
 
-// Answers from the kernel registry. Device strings are full or partial; of a type that has no device there is no kernel.
+// Answers from the kernel registry. Device strings are full or partial; of a type that has no
+// device there is no kernel.
 class RegistryOracle : public KernelOracle {
  public:
   explicit RegistryOracle(std::vector<Device*> devices) : devices_(std::move(devices)) {}
@@ -34,15 +37,18 @@ class KernelStates : public SessionState {
  public:
   explicit KernelStates(uint64_t seed = 0) : seed_(seed) {}
   uint64_t seed() const override { return seed_; }
-  std::shared_ptr<NodeState> GetNodeState(std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) override;
-  std::shared_ptr<const void> GetPacked(const void* constant, std::string_view key,
-                                        const std::function<std::shared_ptr<const void>()>& make) override;
+  std::shared_ptr<NodeState> GetNodeState(
+      std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) override;
+  std::shared_ptr<const void> GetPacked(
+      const void* constant, std::string_view key,
+      const std::function<std::shared_ptr<const void>()>& make) override;
 
  private:
   const uint64_t seed_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<NodeState>> nodes_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenon

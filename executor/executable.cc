@@ -18,7 +18,8 @@ constexpr int kScalarPlaceholders = 24;
 class Stopwatch {
  public:
   double Milliseconds() const {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+        .count();
   }
 
  private:
@@ -39,16 +40,18 @@ absl::StatusOr<Output> ResolveFetch(const Graph& graph, std::string_view name) {
   }
   if (!output->is_control() && graph.num_outputs(output->node) == 0) output->port = kControlPort;
   if (!output->is_control() && output->port >= graph.num_outputs(output->node)) {
-    return absl::InvalidArgumentError(absl::StrCat("fetch '", name, "': node '", graph.name(output->node), "' (", graph.op_name(output->node),
-                                                   ") has ", graph.num_outputs(output->node), " outputs"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "fetch '", name, "': node '", graph.name(output->node), "' (", graph.op_name(output->node),
+        ") has ", graph.num_outputs(output->node), " outputs"));
   }
   return output;
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(const Graph& graph, const std::vector<std::string>& feeds,
-                                                             const std::vector<std::string>& fetches, const SessionParts& parts) {
+absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
+    const Graph& graph, const std::vector<std::string>& feeds,
+    const std::vector<std::string>& fetches, const SessionParts& parts) {
   auto e = std::unique_ptr<Executable>(new Executable(graph, parts));
   TENON_RETURN_IF_ERROR(e->Resolve(feeds, fetches));
   TENON_RETURN_IF_ERROR(e->FindOrder());  // before anything is spent: are all placeholders fed?
@@ -68,15 +71,17 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(const Graph& graph,
   return e;
 }
 
-absl::Status Executable::Resolve(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches) {
+absl::Status Executable::Resolve(const std::vector<std::string>& feeds,
+                                 const std::vector<std::string>& fetches) {
   feed_names_ = feeds;
   fetch_names_ = fetches;
   for (const std::string& name : feeds) {
     absl::StatusOr<Output> output = graph_.ParseOutput(name);
     if (!output.ok()) return Named("feed", name, output.status());
     if (output->is_control() || output->port >= graph_.num_outputs(output->node)) {
-      return absl::InvalidArgumentError(absl::StrCat("feed '", name, "': there is no such output; node '", graph_.name(output->node), "' (",
-                                                     graph_.op_name(output->node), ") has ", graph_.num_outputs(output->node)));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "feed '", name, "': there is no such output; node '", graph_.name(output->node), "' (",
+          graph_.op_name(output->node), ") has ", graph_.num_outputs(output->node)));
     }
     if (std::find(feeds_.begin(), feeds_.end(), *output) != feeds_.end()) {
       return absl::InvalidArgumentError(absl::StrCat("feed '", name, "' is given twice"));
@@ -91,7 +96,8 @@ absl::Status Executable::Resolve(const std::vector<std::string>& feeds, const st
 }
 
 absl::Status Executable::PlaceGraph() {
-  TENON_ASSIGN_OR_RETURN(placement_, Place(graph_, parts_.devices, KernelRegistry::Global(), parts_.options.placer));
+  TENON_ASSIGN_OR_RETURN(
+      placement_, Place(graph_, parts_.devices, KernelRegistry::Global(), parts_.options.placer));
   ApplyPlacement(graph_, placement_);
   return absl::OkStatus();
 }
@@ -119,17 +125,22 @@ absl::Status Executable::Optimize() {
   std::vector<std::unique_ptr<FinalPass>> passes;
   for (const auto& plugin : plugins) {
     OptimizerItem item;
-    for (const Output& o : fetches_) item.fetches.push_back(absl::StrCat(graph_.name(o.node), o.is_control() ? "" : absl::StrCat(":", o.port)));
+    for (const Output& o : fetches_)
+      item.fetches.push_back(
+          absl::StrCat(graph_.name(o.node), o.is_control() ? "" : absl::StrCat(":", o.port)));
     for (const auto& [name, port] : feeds) item.feeds.push_back(name);
     passes.push_back(MakePluginPass(plugin, std::move(item), &oracle));
     input.final_passes.push_back(passes.back().get());
   }
   TENON_ASSIGN_OR_RETURN(pipeline_, RunPipeline(graph_, input, options));
 
-  auto resolve = [this](const std::vector<std::pair<std::string, int32_t>>& names, std::vector<Output>& outputs) -> absl::Status {
+  auto resolve = [this](const std::vector<std::pair<std::string, int32_t>>& names,
+                        std::vector<Output>& outputs) -> absl::Status {
     for (size_t i = 0; i < names.size(); ++i) {
       const NodeId n = graph_.FindNode(names[i].first);
-      if (n == kNoNode) return absl::InternalError(absl::StrCat("the optimizer removed node '", names[i].first, "', which is fed or fetched"));
+      if (n == kNoNode)
+        return absl::InternalError(absl::StrCat("the optimizer removed node '", names[i].first,
+                                                "', which is fed or fetched"));
       outputs[i] = {n, names[i].second};
     }
     return absl::OkStatus();
@@ -139,13 +150,15 @@ absl::Status Executable::Optimize() {
   return PlaceAgain(before);
 }
 
-absl::Status Executable::PlaceAgain(const std::vector<std::pair<std::string, NodePlacement>>& before) {
+absl::Status Executable::PlaceAgain(
+    const std::vector<std::pair<std::string, NodePlacement>>& before) {
   std::vector<NodePlacement> previous(std::max(graph_.num_node_ids(), 1));
   for (const auto& [name, placement] : before) {
     const NodeId n = graph_.FindNode(name);
     if (n != kNoNode) previous[n] = placement;
   }
-  TENON_ASSIGN_OR_RETURN(placement_, Place(graph_, parts_.devices, KernelRegistry::Global(), parts_.options.placer, previous));
+  TENON_ASSIGN_OR_RETURN(placement_, Place(graph_, parts_.devices, KernelRegistry::Global(),
+                                           parts_.options.placer, previous));
   ApplyPlacement(graph_, placement_);
   return absl::OkStatus();
 }
@@ -174,8 +187,9 @@ absl::Status Executable::FindOrder() {
     const NodeId n = stack.back();
     stack.pop_back();
     if (graph_.op_name(n) == "Placeholder" || graph_.op_name(n) == "PlaceholderV2") {
-      return absl::FailedPreconditionError(absl::StrCat(graph_.Locate(n), ": nothing is fed to placeholder '", graph_.name(n), "' (",
-                                                        graph_.op_name(n), "), which the fetches need; feed a value of its dtype and shape"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          graph_.Locate(n), ": nothing is fed to placeholder '", graph_.name(n), "' (",
+          graph_.op_name(n), "), which the fetches need; feed a value of its dtype and shape"));
     }
     for (const Output& from : graph_.inputs(n)) need(from);
   }
@@ -203,11 +217,15 @@ absl::Status Executable::DescribeFeeds() {
     feed_types_.push_back(BaseType(graph_.output_type(o)));
     PartialShape& shape = feed_shapes_.emplace_back();
     const std::string_view op = graph_.op_name(o.node);
-    const AttrValue* attr = op == "Placeholder" || op == "PlaceholderV2" || op == "PlaceholderWithDefault" ? graph_.attr(o.node, "shape") : nullptr;
+    const AttrValue* attr =
+        op == "Placeholder" || op == "PlaceholderV2" || op == "PlaceholderWithDefault"
+            ? graph_.attr(o.node, "shape")
+            : nullptr;
     if (attr == nullptr) continue;
     absl::StatusOr<PartialShape> declared = attr->AsShape();
     if (!declared.ok()) return NodeError(graph_, o.node, declared.status());
-    const bool legacy = declared->known_rank() && declared->rank() == 0 && graph_.producer() < kScalarPlaceholders;
+    const bool legacy =
+        declared->known_rank() && declared->rank() == 0 && graph_.producer() < kScalarPlaceholders;
     if (!legacy) shape = *std::move(declared);
   }
   return absl::OkStatus();
@@ -215,17 +233,21 @@ absl::Status Executable::DescribeFeeds() {
 
 absl::Status Executable::CheckFeeds(const std::vector<Tensor>& feeds) const {
   if (feeds.size() != feeds_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("there are ", feeds.size(), " values for ", feeds_.size(), " feeds"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("there are ", feeds.size(), " values for ", feeds_.size(), " feeds"));
   }
   for (size_t i = 0; i < feeds.size(); ++i) {
-    if (!feeds[i].initialized()) return absl::InvalidArgumentError(absl::StrCat("feed '", feed_names_[i], "' has no value"));
+    if (!feeds[i].initialized())
+      return absl::InvalidArgumentError(absl::StrCat("feed '", feed_names_[i], "' has no value"));
     if (feeds[i].dtype() != feed_types_[i]) {
-      return absl::InvalidArgumentError(absl::StrCat("feed '", feed_names_[i], "' is ", DataTypeName(feeds[i].dtype()), ", but the graph takes ",
-                                                     DataTypeName(feed_types_[i])));
+      return absl::InvalidArgumentError(
+          absl::StrCat("feed '", feed_names_[i], "' is ", DataTypeName(feeds[i].dtype()),
+                       ", but the graph takes ", DataTypeName(feed_types_[i])));
     }
     if (!feed_shapes_[i].CompatibleWith(feeds[i].shape())) {
-      return absl::InvalidArgumentError(absl::StrCat("feed '", feed_names_[i], "' has shape ", feeds[i].shape().ToString(),
-                                                     ", but the graph takes ", feed_shapes_[i].ToString()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("feed '", feed_names_[i], "' has shape ", feeds[i].shape().ToString(),
+                       ", but the graph takes ", feed_shapes_[i].ToString()));
     }
   }
   return absl::OkStatus();
@@ -234,8 +256,9 @@ absl::Status Executable::CheckFeeds(const std::vector<Tensor>& feeds) const {
 std::shared_ptr<const Plan> Executable::Cached(const std::vector<Tensor>& feeds) {
   absl::ReaderMutexLock lock(&mutex_);
   for (const auto& cached : plans_) {
-    const bool same = std::equal(cached->shapes.begin(), cached->shapes.end(), feeds.begin(), feeds.end(),
-                                 [](const Shape& s, const Tensor& t) { return s == t.shape(); });
+    const bool same =
+        std::equal(cached->shapes.begin(), cached->shapes.end(), feeds.begin(), feeds.end(),
+                   [](const Shape& s, const Tensor& t) { return s == t.shape(); });
     if (!same) continue;
     cached->used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
     return cached->plan;
@@ -261,7 +284,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::PlanFor(const std::vecto
   entry->used = clock_.fetch_add(1);
   absl::MutexLock lock(&mutex_);
   if (plans_.size() >= static_cast<size_t>(std::max(parts_.options.max_cached_plans, 1))) {
-    plans_.erase(std::min_element(plans_.begin(), plans_.end(), [](const auto& a, const auto& b) { return a->used < b->used; }));
+    plans_.erase(std::min_element(plans_.begin(), plans_.end(),
+                                  [](const auto& a, const auto& b) { return a->used < b->used; }));
   }
   plans_.push_back(std::move(entry));
   return plan;
@@ -270,8 +294,12 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::PlanFor(const std::vecto
 absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<Tensor>& feeds) {
   std::vector<FeedSpec> specs;
   for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape()});
-  const PlanInput input{graph_,        order_,       fed_only_,  node_devices_,  feeds_,         specs,
-                        fetches_,      fetch_names_, parts_.host, constants_,     kernels_,       parts_.states,
+  const PlanInput input{graph_,         order_,
+                        fed_only_,      node_devices_,
+                        feeds_,         specs,
+                        fetches_,       fetch_names_,
+                        parts_.host,    constants_,
+                        kernels_,       parts_.states,
                         parts_.workers, parts_.options.device_timeout_s};
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, PlanBuilder(input).Build());
   return std::shared_ptr<const Plan>(std::move(plan));
@@ -295,7 +323,8 @@ absl::StatusOr<std::vector<Tensor>> Executable::Run(const std::vector<Tensor>& f
 
 std::shared_ptr<const Plan> Executable::last_plan() const {
   absl::ReaderMutexLock lock(&mutex_);
-  const auto last = std::max_element(plans_.begin(), plans_.end(), [](const auto& a, const auto& b) { return a->used < b->used; });
+  const auto last = std::max_element(
+      plans_.begin(), plans_.end(), [](const auto& a, const auto& b) { return a->used < b->used; });
   return last == plans_.end() ? nullptr : (*last)->plan;
 }
 
@@ -331,7 +360,8 @@ std::vector<CopyReport> CopiesOf(const Executable& e) {
   const std::shared_ptr<const Plan> plan = e.last_plan();
   if (plan == nullptr) return reports;
   for (const PlanCopy& copy : plan->copies) {
-    reports.push_back({e.graph().OutputName(copy.value), copy.from->short_name(), copy.to->short_name(), copy.bytes});
+    reports.push_back({e.graph().OutputName(copy.value), copy.from->short_name(),
+                       copy.to->short_name(), copy.bytes});
   }
   return reports;
 }

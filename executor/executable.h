@@ -1,4 +1,5 @@
-// One (feeds, fetches) pair of a session: the optimized, placed graph and its plans by input signature. Private to the executor.
+// One (feeds, fetches) pair of a session: the optimized, placed graph and its plans by input
+// signature. Private to the executor.
 #pragma once
 
 #include <atomic>
@@ -27,8 +28,10 @@ struct SessionParts {
 class Executable {
  public:
   // Places, optimizes, checks that everything that the fetches need can be run.
-  static absl::StatusOr<std::unique_ptr<Executable>> Make(const Graph& graph, const std::vector<std::string>& feeds,
-                                                          const std::vector<std::string>& fetches, const SessionParts& parts);
+  static absl::StatusOr<std::unique_ptr<Executable>> Make(const Graph& graph,
+                                                          const std::vector<std::string>& feeds,
+                                                          const std::vector<std::string>& fetches,
+                                                          const SessionParts& parts);
 
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds);
 
@@ -46,9 +49,11 @@ class Executable {
     std::shared_ptr<const Plan> plan;
     std::atomic<int64_t> used{0};
   };
-  Executable(const Graph& graph, const SessionParts& parts) : graph_(graph), parts_(parts), constants_(graph_) {}
+  Executable(const Graph& graph, const SessionParts& parts)
+      : graph_(graph), parts_(parts), constants_(graph_) {}
 
-  absl::Status Resolve(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches);
+  absl::Status Resolve(const std::vector<std::string>& feeds,
+                       const std::vector<std::string>& fetches);
   absl::Status PlaceGraph();
   absl::Status Optimize();
   absl::Status PlaceAgain(const std::vector<std::pair<std::string, NodePlacement>>& before);

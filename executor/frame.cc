@@ -25,8 +25,11 @@ absl::Span<const uint32_t> Row(const PatchList& list, int32_t i) {
 
 absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
   auto frame = std::unique_ptr<Frame>(new Frame(plan));
-  frame->arena_ = BufferRef::Adopt(Buffer::Allocate(std::max<uint64_t>(plan.arena_bytes, kTensorAlignment)));
-  if (!frame->arena_) return absl::ResourceExhaustedError(absl::StrCat("no memory for an arena of ", plan.arena_bytes, " bytes"));
+  frame->arena_ =
+      BufferRef::Adopt(Buffer::Allocate(std::max<uint64_t>(plan.arena_bytes, kTensorAlignment)));
+  if (!frame->arena_)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for an arena of ", plan.arena_bytes, " bytes"));
   frame->table_.resize(plan.args.size(), nullptr);
   for (size_t i = 0; i < plan.args.size(); ++i) {
     if (plan.args[i] < 0) continue;
@@ -90,22 +93,30 @@ void Frame::End() {
 }
 
 const Shape& Frame::ShapeOf(const StepInput& input) const {
-  return input.shape.has_value() ? *input.shape : slots_[plan_.storages[input.storage].index].shape();
+  return input.shape.has_value() ? *input.shape
+                                 : slots_[plan_.storages[input.storage].index].shape();
 }
 
 Tensor Frame::View(const StepInput& input) const {
   const Storage& s = plan_.storages[input.storage];
   auto with = [&](const Tensor& t) { return Tensor(input.dtype, ShapeOf(input), t.buffer()); };
   auto wrap = [&](void* data) {
-    return Tensor(input.dtype, ShapeOf(input), BufferRef::Adopt(Buffer::Wrap(data, s.bytes, nullptr, nullptr)));
+    return Tensor(input.dtype, ShapeOf(input),
+                  BufferRef::Adopt(Buffer::Wrap(data, s.bytes, nullptr, nullptr)));
   };
   switch (s.where) {
-    case Where::kArena: return wrap(arena() + s.offset);
-    case Where::kConst: return wrap(s.address);
-    case Where::kFeed: return with(feeds_[s.index]);
-    case Where::kFetch: return with(fetch_buffers_[s.index]);
-    case Where::kSlot: return with(slots_[s.index]);
-    case Where::kNone: break;
+    case Where::kArena:
+      return wrap(arena() + s.offset);
+    case Where::kConst:
+      return wrap(s.address);
+    case Where::kFeed:
+      return with(feeds_[s.index]);
+    case Where::kFetch:
+      return with(fetch_buffers_[s.index]);
+    case Where::kSlot:
+      return with(slots_[s.index]);
+    case Where::kNone:
+      break;
   }
   return Tensor();
 }
@@ -119,7 +130,8 @@ void Frame::ReleaseView(const StepInput& input) {
 absl::StatusOr<Tensor> Frame::Keep(const StepInput& input) const {
   Tensor view = View(input);
   const Where where = plan_.storages[input.storage].where;
-  // A constant lives as long as the session's executable; planned memory is overwritten, and a fetch's buffer may still be.
+  // A constant lives as long as the session's executable; planned memory is overwritten, and a
+  // fetch's buffer may still be.
   if (where == Where::kSlot || where == Where::kFeed) return view;
   TENON_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(view.dtype(), view.shape()));
   if (IsMemcpyable(view.dtype())) {
@@ -127,13 +139,15 @@ absl::StatusOr<Tensor> Frame::Keep(const StepInput& input) const {
   } else if (BaseType(view.dtype()) == DataType::kString) {
     for (int64_t i = 0; i < view.num_elements(); ++i) copy.SetString(i, view.StringAt(i));
   } else {
-    return absl::UnimplementedError(absl::StrCat("a copy of a ", DataTypeName(view.dtype()), " value"));
+    return absl::UnimplementedError(
+        absl::StrCat("a copy of a ", DataTypeName(view.dtype()), " value"));
   }
   return copy;
 }
 
 absl::StatusOr<void*> Frame::AllocateOutput(int i, const Shape&) {
-  return absl::InternalError(absl::StrCat("output ", i, " was planned with a fixed shape; the kernel may not allocate it"));
+  return absl::InternalError(absl::StrCat(
+      "output ", i, " was planned with a fixed shape; the kernel may not allocate it"));
 }
 
 }  // namespace tenon

@@ -1,4 +1,5 @@
-// The state of one run of a plan: memory, pointer table, values whose place is not planned. Used by one thread at a time.
+// The state of one run of a plan: memory, pointer table, values whose place is not planned. Used by
+// one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,8 @@ class Frame : public RunState {
   // RESOURCE_EXHAUSTED without memory for the arena.
   static absl::StatusOr<std::unique_ptr<Frame>> Create(const Plan& plan);
 
-  // Start and end of a run. Begin copies feeds that kernels cannot read and makes the fetches' buffers.
+  // Start and end of a run. Begin copies feeds that kernels cannot read and makes the fetches'
+  // buffers.
   absl::Status Begin(absl::Span<const Tensor> feeds, const RunContext& context);
   // Waits for all devices that the plan uses; then releases what the run held.
   absl::Status Synchronize();
@@ -56,7 +58,8 @@ class Frame : public RunState {
   const Tensor& feed(int32_t i) const { return feeds_[i]; }
   const Tensor& fetch_buffer(int32_t i) const { return fetch_buffers_[i]; }
 
-  // An input's shape, and the input as a tensor. Tensors of planned memory are views that must not outlive the step: `keep` copies those.
+  // An input's shape, and the input as a tensor. Tensors of planned memory are views that must not
+  // outlive the step: `keep` copies those.
   const Shape& ShapeOf(const StepInput& input) const;
   Tensor View(const StepInput& input) const;
   absl::StatusOr<Tensor> Keep(const StepInput& input) const;

@@ -22,7 +22,8 @@ std::string NodeDefWire(const Graph& graph, NodeId n, absl::Span<const std::stri
   writer.Bytes(1, graph.name(n));
   writer.Bytes(2, graph.op_name(n));
   for (const std::string& input : inputs) writer.Bytes(3, input);
-  for (const Output& from : graph.control_inputs(n)) writer.Bytes(3, absl::StrCat("^", graph.name(from.node)));
+  for (const Output& from : graph.control_inputs(n))
+    writer.Bytes(3, absl::StrCat("^", graph.name(from.node)));
   if (!graph.device(n).empty()) writer.Bytes(4, graph.device(n));
   for (const Attr& attr : graph.attrs(n).all()) {
     std::string entry;
@@ -37,19 +38,25 @@ std::string NodeDefWire(const Graph& graph, NodeId n, absl::Span<const std::stri
 }  // namespace
 
 bool IsPlanOp(std::string_view op) {
-  return IsMoverOp(op) || op == "Switch" || op == "RefSwitch" || op == "Merge" || op == "RefMerge" || op == "ControlTrigger";
+  return IsMoverOp(op) || op == "Switch" || op == "RefSwitch" || op == "Merge" ||
+         op == "RefMerge" || op == "ControlTrigger";
 }
 
-absl::StatusOr<const KernelDef*> KernelStore::Find(const Graph& graph, NodeId n, const Device& device) {
+absl::StatusOr<const KernelDef*> KernelStore::Find(const Graph& graph, NodeId n,
+                                                   const Device& device) {
   const NodeKind& kind = graph.kind(n);
-  if (IsLoopOp(kind.op_name)) return absl::UnimplementedError(absl::StrCat("loops of ", kind.op_name, " are not implemented"));
+  if (IsLoopOp(kind.op_name))
+    return absl::UnimplementedError(
+        absl::StrCat("loops of ", kind.op_name, " are not implemented"));
   TENON_RETURN_IF_ERROR(kind.types_status);
   const std::pair<const NodeKind*, std::string> key(&kind, device.type());
   absl::MutexLock lock(&mutex_);
   auto it = found_.find(key);
   if (it == found_.end()) {
-    auto kernel = KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs, kind.op, device.type());
-    if (absl::IsNotFound(kernel.status())) return absl::UnimplementedError(kernel.status().message());
+    auto kernel = KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs, kind.op,
+                                                device.type());
+    if (absl::IsNotFound(kernel.status()))
+      return absl::UnimplementedError(kernel.status().message());
     TENON_RETURN_IF_ERROR(kernel.status());
     it = found_.emplace(key, *std::move(kernel)).first;
   }
@@ -67,11 +74,13 @@ absl::StatusOr<PluginKernel*> KernelStore::Create(const Graph& graph, NodeId n, 
   node.op = kind.op;
   node.attrs = &kind.attrs;
   node.types = &kind.types;
-  for (const Output& from : graph.data_inputs(n)) node.input_names.push_back(absl::StrCat(graph.name(from.node), ":", from.port));
+  for (const Output& from : graph.data_inputs(n))
+    node.input_names.push_back(absl::StrCat(graph.name(from.node), ":", from.port));
   node.node_def_wire = NodeDefWire(graph, n, node.input_names);
   node.device_name = device->full_name();
-  TENON_ASSIGN_OR_RETURN(std::unique_ptr<PluginKernel> kernel,
-                         PluginKernel::Create(found_[{&kind, std::string(device->type())}], std::move(node), device));
+  TENON_ASSIGN_OR_RETURN(
+      std::unique_ptr<PluginKernel> kernel,
+      PluginKernel::Create(found_[{&kind, std::string(device->type())}], std::move(node), device));
   return created_.emplace(n, std::move(kernel)).first->second.get();
 }
 

@@ -24,11 +24,13 @@ class KernelStore {
 
  private:
   absl::Mutex mutex_;
-  absl::flat_hash_map<std::pair<const NodeKind*, std::string>, std::shared_ptr<const KernelDef>> found_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::pair<const NodeKind*, std::string>, std::shared_ptr<const KernelDef>>
+      found_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<NodeId, std::unique_ptr<PluginKernel>> created_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Whether the plan carries the op out itself (Switch, Merge) or makes no step of it at all (Const, Identity, NoOp).
+// Whether the plan carries the op out itself (Switch, Merge) or makes no step of it at all (Const,
+// Identity, NoOp).
 bool IsPlanOp(std::string_view op);
 
 }  // namespace tenon

@@ -24,8 +24,10 @@ using Ids = std::vector<int32_t>;
 struct Sweep {
   Ids births, deaths;
   Sweep(absl::Span<const BufferRequest> requests, Ids ids) : births(ids), deaths(std::move(ids)) {
-    std::stable_sort(births.begin(), births.end(), [&](int32_t a, int32_t b) { return requests[a].first < requests[b].first; });
-    std::stable_sort(deaths.begin(), deaths.end(), [&](int32_t a, int32_t b) { return requests[a].last < requests[b].last; });
+    std::stable_sort(births.begin(), births.end(),
+                     [&](int32_t a, int32_t b) { return requests[a].first < requests[b].first; });
+    std::stable_sort(deaths.begin(), deaths.end(),
+                     [&](int32_t a, int32_t b) { return requests[a].last < requests[b].last; });
   }
   // Calls born(id) in order, and dead(id) for all buffers whose last step is over before.
   template <typename Born, typename Dead>
@@ -46,11 +48,15 @@ uint64_t LowerBound(absl::Span<const BufferRequest> requests, const Sweep& sweep
   return most;
 }
 
-// Small buffers: a stack of free places per size; a size that has none splits a cache line. Returns the bytes used.
-uint64_t PlaceSmall(absl::Span<const BufferRequest> requests, const Sweep& sweep, std::vector<uint64_t>& offsets) {
+// Small buffers: a stack of free places per size; a size that has none splits a cache line. Returns
+// the bytes used.
+uint64_t PlaceSmall(absl::Span<const BufferRequest> requests, const Sweep& sweep,
+                    std::vector<uint64_t>& offsets) {
   std::vector<uint64_t> free[8];
   uint64_t end = 0;
-  auto places = [&](uint64_t size) -> std::vector<uint64_t>& { return free[std::countr_zero(size)]; };
+  auto places = [&](uint64_t size) -> std::vector<uint64_t>& {
+    return free[std::countr_zero(size)];
+  };
   sweep.Walk(
       requests,
       [&](int32_t id) {
@@ -122,7 +128,8 @@ class FreeList {
   uint64_t end_ = 0;
 };
 
-uint64_t PlaceBySweep(absl::Span<const BufferRequest> requests, const Sweep& sweep, std::vector<uint64_t>& offsets) {
+uint64_t PlaceBySweep(absl::Span<const BufferRequest> requests, const Sweep& sweep,
+                      std::vector<uint64_t>& offsets) {
   FreeList free;
   sweep.Walk(
       requests, [&](int32_t id) { offsets[id] = free.Take(RoundedSize(requests[id].bytes)); },
@@ -130,9 +137,10 @@ uint64_t PlaceBySweep(absl::Span<const BufferRequest> requests, const Sweep& swe
   return free.end();
 }
 
-// The smallest gap between placed buffers that `request` fits into, else the end of those that live with it.
-uint64_t BestGap(absl::Span<const BufferRequest> requests, const Ids& by_offset, const std::vector<uint64_t>& offsets,
-                 const BufferRequest& request) {
+// The smallest gap between placed buffers that `request` fits into, else the end of those that live
+// with it.
+uint64_t BestGap(absl::Span<const BufferRequest> requests, const Ids& by_offset,
+                 const std::vector<uint64_t>& offsets, const BufferRequest& request) {
   const uint64_t size = RoundedSize(request.bytes);
   uint64_t end = 0, best = UINT64_MAX, best_gap = UINT64_MAX;
   for (int32_t id : by_offset) {
@@ -147,16 +155,19 @@ uint64_t BestGap(absl::Span<const BufferRequest> requests, const Ids& by_offset,
   return best == UINT64_MAX ? end : best;
 }
 
-uint64_t PlaceBySize(absl::Span<const BufferRequest> requests, Ids ids, std::vector<uint64_t>& offsets) {
-  std::stable_sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) { return requests[a].bytes > requests[b].bytes; });
+uint64_t PlaceBySize(absl::Span<const BufferRequest> requests, Ids ids,
+                     std::vector<uint64_t>& offsets) {
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](int32_t a, int32_t b) { return requests[a].bytes > requests[b].bytes; });
   Ids by_offset;
   uint64_t end = 0;
   for (int32_t id : ids) {
     offsets[id] = BestGap(requests, by_offset, offsets, requests[id]);
     end = std::max(end, offsets[id] + RoundedSize(requests[id].bytes));
-    by_offset.insert(std::upper_bound(by_offset.begin(), by_offset.end(), id,
-                                      [&](int32_t a, int32_t b) { return offsets[a] < offsets[b]; }),
-                     id);
+    by_offset.insert(
+        std::upper_bound(by_offset.begin(), by_offset.end(), id,
+                         [&](int32_t a, int32_t b) { return offsets[a] < offsets[b]; }),
+        id);
   }
   return end;
 }
@@ -173,7 +184,8 @@ ArenaLayout PlanArena(absl::Span<const BufferRequest> requests) {
   ArenaLayout layout;
   layout.offsets.resize(requests.size(), 0);
   layout.lower_bound = LowerBound(requests, Sweep(requests, all));
-  const uint64_t small_end = RoundUp(PlaceSmall(requests, Sweep(requests, small), layout.offsets), kLine);
+  const uint64_t small_end =
+      RoundUp(PlaceSmall(requests, Sweep(requests, small), layout.offsets), kLine);
   uint64_t large_end = PlaceBySweep(requests, Sweep(requests, large), layout.offsets);
   if (large.size() <= kMaxForQuadratic) {
     std::vector<uint64_t> offsets(requests.size(), 0);

@@ -18,31 +18,34 @@ namespace {
 constexpr std::string_view kColocationAttr = "_class";
 constexpr std::string_view kColocationPrefix = "loc:@";
 
-bool IsMetadataOp(std::string_view op) { return op == "Shape" || op == "ShapeN" || op == "Size" || op == "Rank"; }
+bool IsMetadataOp(std::string_view op) {
+  return op == "Shape" || op == "ShapeN" || op == "Size" || op == "Rank";
+}
 
 bool SameTask(const DeviceRequest& r) {
   return (r.job.empty() || r.job == "localhost") && r.replica <= 0 && r.task <= 0;
 }
 
-// One decision: a node alone, or all nodes of a colocation group. Kept at the root of the union-find forest.
+// One decision: a node alone, or all nodes of a colocation group. Kept at the root of the
+// union-find forest.
 struct Group {
   NodeId parent;
   int32_t size = 1;
-  uint64_t mask = 0;           // device types that all members allow
-  DeviceRequest request;       // what members ask for, merged
+  uint64_t mask = 0;      // device types that all members allow
+  DeviceRequest request;  // what members ask for, merged
   bool asked = false;
-  bool by_default = false;     // the request is --device's, not the node's
-  bool conflict = false;       // members ask for different devices
+  bool by_default = false;  // the request is --device's, not the node's
+  bool conflict = false;    // members ask for different devices
   bool movers_only = false;
-  bool by_resource = false;    // joined by an edge that carries a resource or a reference
-  Device* device = nullptr;    // decided
+  bool by_resource = false;  // joined by an edge that carries a resource or a reference
+  Device* device = nullptr;  // decided
   PlaceCode reason = PlaceCode::kPriority;
 };
 
 class Placer {
  public:
-  Placer(const Graph& graph, absl::Span<Device* const> devices, const KernelRegistry& kernels, const PlacerOptions& options,
-         absl::Span<const NodePlacement> previous)
+  Placer(const Graph& graph, absl::Span<Device* const> devices, const KernelRegistry& kernels,
+         const PlacerOptions& options, absl::Span<const NodePlacement> previous)
       : graph_(graph), types_(devices, kernels), options_(options), previous_(previous) {}
 
   absl::StatusOr<std::vector<NodePlacement>> Run();
@@ -86,7 +89,8 @@ absl::Status Placer::ReadRules() {
     try {
       rules_.emplace_back(std::regex(pattern), std::move(request));
     } catch (const std::regex_error& e) {
-      return absl::InvalidArgumentError(absl::StrCat("the placement rule '", pattern, "' is no regular expression: ", e.what()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the placement rule '", pattern, "' is no regular expression: ", e.what()));
     }
     rule_texts_.push_back(device);
   }
@@ -112,7 +116,8 @@ absl::Status Placer::Request(NodeId n) {
     if (fresh) {
       absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
       if (!request.ok()) {
-        return absl::InvalidArgumentError(absl::StrCat(graph_.Locate(n), ": node '", graph_.name(n), "' (", graph_.op_name(n),
+        return absl::InvalidArgumentError(absl::StrCat(graph_.Locate(n), ": node '", graph_.name(n),
+                                                       "' (", graph_.op_name(n),
                                                        "): ", request.status().message()));
       }
       it->second = *std::move(request);
@@ -129,7 +134,8 @@ absl::Status Placer::Request(NodeId n) {
   return absl::OkStatus();
 }
 
-// A device string that the first placement (or a pass) wrote and that is usable: no second thoughts.
+// A device string that the first placement (or a pass) wrote and that is usable: no second
+// thoughts.
 bool Placer::Keep(NodeId n) {
   if (previous_.empty()) return false;
   Device* device = types_.ByFullName(graph_.device(n));
@@ -191,8 +197,8 @@ absl::Status Placer::Join(NodeId a, NodeId b, bool resource) {
   const uint64_t mask = groups_[into].mask & groups_[from].mask;
   if (mask == 0) {
     if (options_.soft_placement) return absl::OkStatus();
-    return Refuse(into, absl::StrCat("no device has kernels for it and for '", graph_.name(from), "' (", graph_.op_name(from),
-                                     "), which must be beside it"));
+    return Refuse(into, absl::StrCat("no device has kernels for it and for '", graph_.name(from),
+                                     "' (", graph_.op_name(from), "), which must be beside it"));
   }
   TENON_RETURN_IF_ERROR(MergeRequests(into, from));
   Group& g = groups_[into];
@@ -211,7 +217,8 @@ absl::Status Placer::JoinClasses(NodeId n) {
   if (!classes.ok()) return absl::OkStatus();
   for (std::string_view c : *classes) {
     if (!absl::ConsumePrefix(&c, kColocationPrefix)) continue;
-    const NodeId other = graph_.FindNode(c);  // a pass may have removed it: then the request is void
+    const NodeId other =
+        graph_.FindNode(c);  // a pass may have removed it: then the request is void
     if (other != kNoNode && graph_.alive(other)) TENON_RETURN_IF_ERROR(Join(n, other, false));
   }
   return absl::OkStatus();
@@ -224,29 +231,37 @@ absl::Status Placer::JoinGroups() {
     const auto& types = graph_.kind(n).types.inputs;
     const std::span<const Output> inputs = graph_.data_inputs(n);
     for (size_t i = 0; i < inputs.size() && i < types.size(); ++i) {
-      if (inputs[i].node == kNoNode || (types[i] != DataType::kResource && !IsRef(types[i]))) continue;
+      if (inputs[i].node == kNoNode || (types[i] != DataType::kResource && !IsRef(types[i])))
+        continue;
       TENON_RETURN_IF_ERROR(Join(inputs[i].node, n, true));
     }
   }
   return absl::OkStatus();
 }
 
-// Highest priority of the kernel (a lone node), then of the device; a group of movers has nothing to compute: the host.
+// Highest priority of the kernel (a lone node), then of the device; a group of movers has nothing
+// to compute: the host.
 Device* Placer::Best(const Group& g, NodeId n, uint64_t mask) const {
   if (g.movers_only && (mask & types_.host_bit()) != 0) return types_.host();
-  return types_.Best(mask, g.size == 1 ? types_.Support(graph_, n).priority : absl::Span<const int32_t>());
+  return types_.Best(
+      mask, g.size == 1 ? types_.Support(graph_, n).priority : absl::Span<const int32_t>());
 }
 
-Device* Placer::Find(const DeviceRequest& request, uint64_t mask) const { return types_.Find(request.type, request.ordinal, mask); }
+Device* Placer::Find(const DeviceRequest& request, uint64_t mask) const {
+  return types_.Find(request.type, request.ordinal, mask);
+}
 
 std::string Placer::Describe(NodeId root) {
   std::vector<std::string> members;
   for (NodeId n = 0; n < graph_.num_node_ids() && members.size() < 10; ++n) {
     if (!graph_.alive(n) || Root(n) != root) continue;
-    members.push_back(absl::StrCat("'", graph_.name(n), "' (", graph_.op_name(n), ")",
-                                   requested_[n].empty() ? "" : absl::StrCat(" asks for '", requested_[n], "'")));
+    members.push_back(
+        absl::StrCat("'", graph_.name(n), "' (", graph_.op_name(n), ")",
+                     requested_[n].empty() ? "" : absl::StrCat(" asks for '", requested_[n], "'")));
   }
-  return members.size() < 2 ? "" : absl::StrCat("; its colocation group: ", absl::StrJoin(members, ", "));
+  return members.size() < 2
+             ? ""
+             : absl::StrCat("; its colocation group: ", absl::StrJoin(members, ", "));
 }
 
 absl::Status Placer::Refuse(NodeId root, std::string_view why) {
@@ -254,13 +269,14 @@ absl::Status Placer::Refuse(NodeId root, std::string_view why) {
   for (NodeId i = 0; requested_[n].empty() && i < graph_.num_node_ids(); ++i) {
     if (graph_.alive(i) && Root(i) == root && !requested_[i].empty()) n = i;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(graph_.Locate(n), ": cannot place node '", graph_.name(n), "' (", graph_.op_name(n), ")",
-                   requested_[n].empty() ? "" : absl::StrCat(" on '", requested_[n], "'"), ": ", why,
-                   "; the devices are ", types_.Names(), Describe(root)));
+  return absl::InvalidArgumentError(absl::StrCat(
+      graph_.Locate(n), ": cannot place node '", graph_.name(n), "' (", graph_.op_name(n), ")",
+      requested_[n].empty() ? "" : absl::StrCat(" on '", requested_[n], "'"), ": ", why,
+      "; the devices are ", types_.Names(), Describe(root)));
 }
 
-// The request cannot be met as it is. Soft placement gives up the ordinal, then the type; never the task.
+// The request cannot be met as it is. Soft placement gives up the ordinal, then the type; never the
+// task.
 absl::Status Placer::Relax(NodeId root) {
   Group& g = groups_[root];
   const bool exists = Find(g.request, ~uint64_t{0}) != nullptr;
@@ -281,7 +297,8 @@ absl::Status Placer::Relax(NodeId root) {
 absl::Status Placer::Decide(NodeId root) {
   Group& g = groups_[root];
   if (g.device != nullptr) return absl::OkStatus();
-  if (g.asked && !SameTask(g.request)) return Refuse(root, "there is only /job:localhost/replica:0/task:0");
+  if (g.asked && !SameTask(g.request))
+    return Refuse(root, "there is only /job:localhost/replica:0/task:0");
   if (g.conflict) {
     if (!options_.soft_placement) return Relax(root);
     g.reason = PlaceCode::kColocation;
@@ -293,7 +310,8 @@ absl::Status Placer::Decide(NodeId root) {
     g.reason = PlaceCode::kPinned;
     return g.device != nullptr ? absl::OkStatus() : Relax(root);
   }
-  g.reason = g.size > 1 ? (g.by_resource ? PlaceCode::kResource : PlaceCode::kColocation) : PlaceCode::kPriority;
+  g.reason = g.size > 1 ? (g.by_resource ? PlaceCode::kResource : PlaceCode::kColocation)
+                        : PlaceCode::kPriority;
   g.device = Best(g, root, g.mask);
   return absl::OkStatus();
 }
@@ -309,7 +327,8 @@ bool Placer::StayNear(NodeId n, Device* device) {
   return true;
 }
 
-// A node without inputs goes where its only consumers are. Consumers come later in the order, so backwards.
+// A node without inputs goes where its only consumers are. Consumers come later in the order, so
+// backwards.
 void Placer::PlaceGenerators(const std::vector<NodeId>& order) {
   std::vector<Device*> consumers(groups_.size(), nullptr);
   std::vector<bool> several(groups_.size(), false);
@@ -322,25 +341,33 @@ void Placer::PlaceGenerators(const std::vector<NodeId>& order) {
     }
   }
   for (NodeId n : order) {
-    const bool generator = graph_.num_inputs(n) == 0 && graph_.num_outputs(n) == 1 && !IsRef(graph_.output_type({n, 0}));
+    const bool generator = graph_.num_inputs(n) == 0 && graph_.num_outputs(n) == 1 &&
+                           !IsRef(graph_.output_type({n, 0}));
     if (generator && !several[n]) StayNear(n, consumers[n]);
   }
 }
 
 std::vector<RejectedDevice> Placer::Rejected(NodeId n, const Group& g) const {
   std::vector<RejectedDevice> rejected;
-  if (g.reason == PlaceCode::kUnavailable) rejected.push_back({nullptr, PlaceCode::kUnavailable, requested_[n]});
+  if (g.reason == PlaceCode::kUnavailable)
+    rejected.push_back({nullptr, PlaceCode::kUnavailable, requested_[n]});
   if (types_.count() == 1) return rejected;
   const KindSupport& support = types_.Support(graph_, n);
   for (Device* device : types_.devices()) {
     if (device == g.device) continue;
     const uint64_t bit = types_.Bit(device);
     if ((support.mask & bit) == 0) {
-      rejected.push_back({device, (support.mismatch & bit) != 0 ? PlaceCode::kDtype : PlaceCode::kNoKernel, types_.WhyNot(graph_, n, device)});
-    } else if ((g.mask & bit) == 0 || g.reason == PlaceCode::kColocation || g.reason == PlaceCode::kResource) {
-      rejected.push_back({device, g.by_resource ? PlaceCode::kResource : PlaceCode::kColocation, "its group is elsewhere"});
+      rejected.push_back({device,
+                          (support.mismatch & bit) != 0 ? PlaceCode::kDtype : PlaceCode::kNoKernel,
+                          types_.WhyNot(graph_, n, device)});
+    } else if ((g.mask & bit) == 0 || g.reason == PlaceCode::kColocation ||
+               g.reason == PlaceCode::kResource) {
+      rejected.push_back({device, g.by_resource ? PlaceCode::kResource : PlaceCode::kColocation,
+                          "its group is elsewhere"});
     } else {
-      const PlaceCode code = g.reason == PlaceCode::kPinned || g.reason == PlaceCode::kGreedy ? g.reason : PlaceCode::kPriority;
+      const PlaceCode code = g.reason == PlaceCode::kPinned || g.reason == PlaceCode::kGreedy
+                                 ? g.reason
+                                 : PlaceCode::kPriority;
       rejected.push_back({device, code, ""});
     }
   }
@@ -359,8 +386,10 @@ absl::StatusOr<std::vector<NodePlacement>> Placer::Run() {
   for (NodeId n : order) {
     const NodeId root = Root(n);
     TENON_RETURN_IF_ERROR(Decide(root));
-    const bool follows = IsMetadataOp(graph_.op_name(n)) || (groups_[n].movers_only && groups_[n].size == 1);
-    if (follows && graph_.num_inputs(n) > 0) StayNear(n, groups_[Root(graph_.inputs(n)[0].node)].device);
+    const bool follows =
+        IsMetadataOp(graph_.op_name(n)) || (groups_[n].movers_only && groups_[n].size == 1);
+    if (follows && graph_.num_inputs(n) > 0)
+      StayNear(n, groups_[Root(graph_.inputs(n)[0].node)].device);
   }
   if (types_.count() > 1) PlaceGenerators(order);
 
@@ -376,7 +405,8 @@ absl::StatusOr<std::vector<NodePlacement>> Placer::Run() {
     p.requested = requested_[n];
     p.reason = kept_[n] ? PlaceCode::kPassMoved : g.reason;
     // In a group, only the member that asked is pinned; the others follow it.
-    if (g.size > 1 && p.reason == PlaceCode::kPinned && requested_[n].empty() && !g.by_default) p.reason = PlaceCode::kColocation;
+    if (g.size > 1 && p.reason == PlaceCode::kPinned && requested_[n].empty() && !g.by_default)
+      p.reason = PlaceCode::kColocation;
     if (types_.Support(graph_, n).mask == 0) p.reason = PlaceCode::kNoKernel;
     p.rejected = Rejected(n, g);
   }
@@ -387,22 +417,35 @@ absl::StatusOr<std::vector<NodePlacement>> Placer::Run() {
 
 std::string_view PlaceCodeName(PlaceCode code) {
   switch (code) {
-    case PlaceCode::kNoKernel: return "NO_KERNEL";
-    case PlaceCode::kDtype: return "DTYPE";
-    case PlaceCode::kHostMemory: return "HOST_MEMORY";
-    case PlaceCode::kColocation: return "COLOCATION";
-    case PlaceCode::kResource: return "RESOURCE";
-    case PlaceCode::kPinned: return "PINNED";
-    case PlaceCode::kPassMoved: return "PASS_MOVED";
-    case PlaceCode::kPriority: return "PRIORITY";
-    case PlaceCode::kGreedy: return "GREEDY";
-    case PlaceCode::kUnavailable: return "UNAVAILABLE";
+    case PlaceCode::kNoKernel:
+      return "NO_KERNEL";
+    case PlaceCode::kDtype:
+      return "DTYPE";
+    case PlaceCode::kHostMemory:
+      return "HOST_MEMORY";
+    case PlaceCode::kColocation:
+      return "COLOCATION";
+    case PlaceCode::kResource:
+      return "RESOURCE";
+    case PlaceCode::kPinned:
+      return "PINNED";
+    case PlaceCode::kPassMoved:
+      return "PASS_MOVED";
+    case PlaceCode::kPriority:
+      return "PRIORITY";
+    case PlaceCode::kGreedy:
+      return "GREEDY";
+    case PlaceCode::kUnavailable:
+      return "UNAVAILABLE";
   }
   return "PRIORITY";
 }
 
-absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph, absl::Span<Device* const> devices, const KernelRegistry& kernels,
-                                                 const PlacerOptions& options, absl::Span<const NodePlacement> previous) {
+absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
+                                                 absl::Span<Device* const> devices,
+                                                 const KernelRegistry& kernels,
+                                                 const PlacerOptions& options,
+                                                 absl::Span<const NodePlacement> previous) {
   return Placer(graph, devices, kernels, options, previous).Run();
 }
 

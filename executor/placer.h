@@ -42,33 +42,40 @@ struct NodePlacement {
 
 struct PlacerOptions {
   bool soft_placement = true;
-  bool fallback = true;             // false (--no-fallback): a node that cannot run on the default device is an error
-  std::string default_device;       // for nodes without a request; empty: by priority
-  std::vector<std::pair<std::string, std::string>> rules;  // RE2/POSIX regex on node names -> device; first match wins
+  bool fallback =
+      true;  // false (--no-fallback): a node that cannot run on the default device is an error
+  std::string default_device;  // for nodes without a request; empty: by priority
+  std::vector<std::pair<std::string, std::string>>
+      rules;  // RE2/POSIX regex on node names -> device; first match wins
 };
 
-// A parsed device request: "/job:a/replica:0/task:1/device:APU:2", "/device:APU:*", "/cpu:0", "/task:0" …
-// GraphDef spellings only; INVALID_ARGUMENT quotes the string.
+// A parsed device request: "/job:a/replica:0/task:1/device:APU:2", "/device:APU:*", "/cpu:0",
+// "/task:0" … GraphDef spellings only; INVALID_ARGUMENT quotes the string.
 struct DeviceRequest {
-  std::string job;       // empty: any
-  int replica = -1;      // -1: any
+  std::string job;   // empty: any
+  int replica = -1;  // -1: any
   int task = -1;
-  std::string type;      // empty: any
-  int ordinal = -1;      // -1: any
+  std::string type;  // empty: any
+  int ordinal = -1;  // -1: any
 };
 absl::StatusOr<DeviceRequest> ParseDeviceRequest(std::string_view text);
 // The looser spelling of --device and --place: "APU", "APU:0", "/APU:0" and all of the above.
 absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 
-// Placement of all live nodes by id (entries of removed nodes are empty). Linear in the graph. Devices in order of ordinal; the CPU is
-// among them. A node that has no kernel anywhere goes to the CPU with reason kNoKernel: only a run that needs it fails.
-// `previous` (empty the first time; else by node id, entries without a device for nodes that are new) is the placement of before the passes:
-// a node whose device string names an existing device that has a kernel for it stays there, the others are decided.
-// INVALID_ARGUMENT names node, op, request and group.
-absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph, absl::Span<Device* const> devices, const KernelRegistry& kernels,
-                                                 const PlacerOptions& options, absl::Span<const NodePlacement> previous = {});
+// Placement of all live nodes by id (entries of removed nodes are empty). Linear in the graph.
+// Devices in order of ordinal; the CPU is among them. A node that has no kernel anywhere goes to
+// the CPU with reason kNoKernel: only a run that needs it fails. `previous` (empty the first time;
+// else by node id, entries without a device for nodes that are new) is the placement of before the
+// passes: a node whose device string names an existing device that has a kernel for it stays there,
+// the others are decided. INVALID_ARGUMENT names node, op, request and group.
+absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
+                                                 absl::Span<Device* const> devices,
+                                                 const KernelRegistry& kernels,
+                                                 const PlacerOptions& options,
+                                                 absl::Span<const NodePlacement> previous = {});
 
-// Ops that need no kernel on any device: the plan gives their values without a step there (Const, Placeholder, Identity, NoOp …).
+// Ops that need no kernel on any device: the plan gives their values without a step there (Const,
+// Placeholder, Identity, NoOp …).
 bool IsMoverOp(std::string_view op);
 
 // Writes full device names into the graph.

@@ -1,4 +1,5 @@
-// A graph for one input signature, compiled: a flat list of steps over a table of pointers. Immutable and shared by all runs.
+// A graph for one input signature, compiled: a flat list of steps over a table of pointers.
+// Immutable and shared by all runs.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,9 @@ namespace tenon {
 struct Step {
   RunFn fn;
   const void* state;
-  uint32_t first_arg;   // of the frame's pointer table: inputs, then outputs
+  uint32_t first_arg;  // of the frame's pointer table: inputs, then outputs
   uint32_t num_inputs;
-  uint32_t scratch;     // offset in the arena, in lines of 64 bytes
+  uint32_t scratch;  // offset in the arena, in lines of 64 bytes
   NodeId node;
 };
 static_assert(sizeof(Step) == 32);
@@ -42,7 +43,8 @@ struct Storage {
   void* address = nullptr;
 };
 
-// Entries of the pointer table that hold the pointer of feed, fetch buffer or slot i; compressed rows.
+// Entries of the pointer table that hold the pointer of feed, fetch buffer or slot i; compressed
+// rows.
 struct PatchList {
   std::vector<uint32_t> begin;  // one more than there are items
   std::vector<uint32_t> args;
@@ -76,7 +78,7 @@ class SlowStep;
 struct Plan {
   const Graph* graph = nullptr;
   std::vector<Step> steps;
-  std::vector<int32_t> args;      // storage of each entry of the pointer table; -1: none
+  std::vector<int32_t> args;  // storage of each entry of the pointer table; -1: none
   std::vector<Storage> storages;
   uint64_t arena_bytes = 0;
   uint64_t arena_lower_bound = 0;
@@ -88,14 +90,15 @@ struct Plan {
   int32_t num_slots = 0;
   int32_t num_alive = 1;
   int32_t num_events = 0;
-  std::vector<Device*> devices;   // those that are synchronized at the end of a run
+  std::vector<Device*> devices;  // those that are synchronized at the end of a run
   std::vector<PlanCopy> copies;
 
   // What steps point to.
   std::vector<std::unique_ptr<SlowStep>> slow_steps;
   std::vector<std::shared_ptr<const void>> states;
   std::vector<Tensor> constants;
-  std::vector<std::unique_ptr<Tensor>> alias_constants;  // constants of this plan, or under another shape
+  std::vector<std::unique_ptr<Tensor>>
+      alias_constants;  // constants of this plan, or under another shape
   std::vector<std::unique_ptr<std::vector<Tensor>>> folded;
 
   // Frames that wait for the next run.
@@ -108,7 +111,8 @@ absl::StatusOr<std::unique_ptr<Frame>> TakeFrame(const Plan& plan);
 void ReturnFrame(const Plan& plan, std::unique_ptr<Frame> frame);
 
 // One run: the fetches in order. `feeds` fit plan.feeds. Errors name the node.
-absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const Tensor> feeds, const RunContext& context);
+absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const Tensor> feeds,
+                                            const RunContext& context);
 
 // One line per step.
 std::string PlanToText(const Plan& plan);

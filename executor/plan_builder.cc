@@ -74,7 +74,8 @@ absl::Status PlanBuilder::AddFeeds() {
 // A node is alive if all its inputs, data and control, are.
 int32_t PlanBuilder::NodeAlive(NodeId n) {
   int32_t alive = 0;
-  for (const Output& from : in_.graph.data_inputs(n)) alive = BothAlive(n, alive, value(ValueOf(from)).alive);
+  for (const Output& from : in_.graph.data_inputs(n))
+    alive = BothAlive(n, alive, value(ValueOf(from)).alive);
   for (const Output& from : in_.graph.control_inputs(n)) {
     if (first_value_[from.node] >= 0) alive = BothAlive(n, alive, node_alive_[from.node]);
   }
@@ -94,7 +95,8 @@ void PlanBuilder::SetAlias(int32_t to, int32_t from, Shape shape) {
     SetConstant(to, source.constant, source.graph_constant);
     return;
   }
-  plan_->alias_constants.push_back(std::make_unique<Tensor>(v.dtype, *v.shape, source.constant->buffer()));
+  plan_->alias_constants.push_back(
+      std::make_unique<Tensor>(v.dtype, *v.shape, source.constant->buffer()));
   SetConstant(to, plan_->alias_constants.back().get(), source.graph_constant);
 }
 
@@ -120,7 +122,8 @@ StepInput PlanBuilder::InputOf(int32_t id) const {
   return {v.storage, v.dtype, v.shape};
 }
 
-PlanBuilder::BuildStep& PlanBuilder::AddStep(NodeId n, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs) {
+PlanBuilder::BuildStep& PlanBuilder::AddStep(NodeId n, absl::Span<const int32_t> inputs,
+                                             absl::Span<const int32_t> outputs) {
   BuildStep& step = steps_.emplace_back();
   step.node = n;
   step.first_arg = static_cast<uint32_t>(args_.size());
@@ -134,8 +137,9 @@ PlanBuilder::BuildStep& PlanBuilder::AddStep(NodeId n, absl::Span<const int32_t>
 absl::Status PlanBuilder::AddConst(NodeId n) {
   TENON_ASSIGN_OR_RETURN(const Tensor* tensor, in_.constants.ValueOf(n));
   if (tensor->dtype() != value(first_value_[n]).dtype) {
-    return absl::InvalidArgumentError(absl::StrCat("attribute 'value' is ", DataTypeName(tensor->dtype()), " where 'dtype' says ",
-                                                   DataTypeName(value(first_value_[n]).dtype)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("attribute 'value' is ", DataTypeName(tensor->dtype()), " where 'dtype' says ",
+                     DataTypeName(value(first_value_[n]).dtype)));
   }
   SetConstant(first_value_[n], tensor, true);
   return absl::OkStatus();
@@ -151,7 +155,8 @@ absl::Status PlanBuilder::AddNode(NodeId n) {
   if (op == "Const") return AddConst(n);
   if (op == "NoOp" || op == "ControlTrigger") return absl::OkStatus();
   if (IsRenaming(op)) {
-    if (in_.graph.num_inputs(n) == 0) return absl::FailedPreconditionError("the placeholder is needed and nothing is fed to it");
+    if (in_.graph.num_inputs(n) == 0)
+      return absl::FailedPreconditionError("the placeholder is needed and nothing is fed to it");
     const int32_t from = ValueOf(in_.graph.data_inputs(n)[0]);
     // Nothing is known of the shape: the value is shared as it is.
     PlanValue& v = value(first_value_[n]);

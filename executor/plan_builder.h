@@ -1,8 +1,9 @@
 // Compiles a placed graph into a Plan for given feed shapes. Private to the executor.
 //
-// Nodes are walked in topological order. A CPU kernel whose input shapes (and values that it needs) are known is prepared and
-// becomes a planned step; nodes that only rename a value, or whose value is known, become none; the rest become slow steps.
-// Then lifetimes are known and the layout gives every value its place.
+// Nodes are walked in topological order. A CPU kernel whose input shapes (and values that it needs)
+// are known is prepared and becomes a planned step; nodes that only rename a value, or whose value
+// is known, become none; the rest become slow steps. Then lifetimes are known and the layout gives
+// every value its place.
 #pragma once
 
 #include <memory>
@@ -12,11 +13,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "executor/const_store.h"
+#include "executor/device_steps.h"
 #include "executor/kernel_store.h"
 #include "executor/memory_planner.h"
 #include "executor/placer.h"
 #include "executor/plan.h"
-#include "executor/device_steps.h"
 #include "executor/slow_steps.h"
 #include "graph/shape_inference.h"
 #include "plugin/kernel_registry.h"
@@ -27,12 +28,12 @@ namespace tenon {
 // Everything that outlives the plan.
 struct PlanInput {
   const Graph& graph;
-  absl::Span<const NodeId> order;           // what the fetches need, producers first; fed nodes too
-  const std::vector<bool>& fed_only;        // by node id: its outputs are fed, it is not computed
-  absl::Span<Device* const> devices;        // by node id
+  absl::Span<const NodeId> order;     // what the fetches need, producers first; fed nodes too
+  const std::vector<bool>& fed_only;  // by node id: its outputs are fed, it is not computed
+  absl::Span<Device* const> devices;  // by node id
   absl::Span<const Output> feeds;
-  absl::Span<const FeedSpec> feed_specs;    // of this signature
-  absl::Span<const Output> fetches;         // control port: run the node, no value
+  absl::Span<const FeedSpec> feed_specs;  // of this signature
+  absl::Span<const Output> fetches;       // control port: run the node, no value
   absl::Span<const std::string> fetch_names;
   Device* host;
   ConstStore& constants;
@@ -48,11 +49,11 @@ struct PlanValue {
   std::optional<Shape> shape;
   int32_t storage = -1;
   int32_t alive = 0;
-  Device* device = nullptr;     // null: host memory
+  Device* device = nullptr;          // null: host memory
   const Tensor* constant = nullptr;  // known at plan time
-  bool graph_constant = false;  // the same in all plans
-  int32_t stream = -1;          // device values: the stream that writes it
-  int64_t ticket = 0;           // and the position in that stream
+  bool graph_constant = false;       // the same in all plans
+  int32_t stream = -1;               // device values: the stream that writes it
+  int64_t ticket = 0;                // and the position in that stream
   Output output;
 };
 
@@ -90,18 +91,23 @@ class PlanBuilder {
   void SetConstant(int32_t id, const Tensor* tensor, bool graph_constant);
   int32_t NewStorage(Where where, uint64_t bytes, int32_t index = 0);
   int32_t NewSlot();
-  absl::StatusOr<int32_t> ReadStorage(int32_t id);  // of a host value that a step reads: constants are made readable
+  absl::StatusOr<int32_t> ReadStorage(
+      int32_t id);  // of a host value that a step reads: constants are made readable
   StepInput InputOf(int32_t id) const;
   BuildStep& AddStep(NodeId n, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
   template <typename T>
-  T* AddSlowStep(NodeId n, std::unique_ptr<T> step, int32_t alive, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
+  T* AddSlowStep(NodeId n, std::unique_ptr<T> step, int32_t alive, absl::Span<const int32_t> inputs,
+                 absl::Span<const int32_t> outputs);
 
   // plan_kernels.cc: CPU kernels
   absl::Status AddCpuKernel(NodeId n, const KernelDef& kernel);
-  absl::Status AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p, absl::Span<const int32_t> inputs);
+  absl::Status AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
+                           absl::Span<const int32_t> inputs);
   absl::Status AddDynamic(NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs);
-  absl::Status AddTensorStep(NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs, const Prepare* prepared);
-  absl::StatusOr<bool> Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p, absl::Span<const int32_t> inputs);
+  absl::Status AddTensorStep(NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs,
+                             const Prepare* prepared);
+  absl::StatusOr<bool> Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
+                            absl::Span<const int32_t> inputs);
   absl::Status FailLater(NodeId n, const absl::Status& status);
 
   // plan_control.cc: v1 conditionals
@@ -112,7 +118,9 @@ class PlanBuilder {
   // plan_devices.cc: devices with their own memory
   absl::Status AddPluginKernel(NodeId n, Device* device);
   absl::StatusOr<int32_t> OnDevice(NodeId reader, int32_t id, Device* device);
-  absl::StatusOr<int32_t> OnHost(NodeId reader, int32_t id) { return OnDevice(reader, id, nullptr); }
+  absl::StatusOr<int32_t> OnHost(NodeId reader, int32_t id) {
+    return OnDevice(reader, id, nullptr);
+  }
   absl::StatusOr<int32_t> CopyToDevice(NodeId reader, int32_t id, Device* device);
   absl::StatusOr<int32_t> CopyToHost(NodeId reader, int32_t id);
   absl::StatusOr<int32_t> CopyBetween(NodeId reader, int32_t id, Device* to);
@@ -127,7 +135,8 @@ class PlanBuilder {
   void FindLifetimes();
   void ShareInPlace();
   int32_t Place(int32_t storage);
-  bool MayWriteInto(const BuildStep& step, int32_t index, size_t first, size_t last, int16_t out, int32_t place) const;
+  bool MayWriteInto(const BuildStep& step, int32_t index, size_t first, size_t last, int16_t out,
+                    int32_t place) const;
   void PlaceFetches();
   void PlaceArena();
   void EmitSteps();
@@ -136,10 +145,10 @@ class PlanBuilder {
 
   const PlanInput& in_;
   std::unique_ptr<Plan> plan_;
-  std::vector<int32_t> first_value_;   // by node id
-  std::vector<PlanValue> values_;      // of every output, then copies on other devices
-  std::vector<int32_t> node_alive_;    // by node id
-  std::vector<uint8_t> fed_;           // by value id
+  std::vector<int32_t> first_value_;  // by node id
+  std::vector<PlanValue> values_;     // of every output, then copies on other devices
+  std::vector<int32_t> node_alive_;   // by node id
+  std::vector<uint8_t> fed_;          // by value id
   std::vector<Storage> storages_;
   std::vector<DataType> storage_type_;
   std::vector<BuildStep> steps_;
@@ -150,11 +159,11 @@ class PlanBuilder {
   absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> both_alive_;
   absl::flat_hash_map<std::pair<int32_t, Device*>, int32_t> copies_;
   std::vector<Device*> used_devices_;
-  std::vector<int64_t> tickets_;             // by stream
-  std::vector<std::vector<int64_t>> seen_;   // by stream: how far it has waited for each other one
+  std::vector<int64_t> tickets_;            // by stream
+  std::vector<std::vector<int64_t>> seen_;  // by stream: how far it has waited for each other one
   // layout
-  std::vector<int32_t> shared_with_;   // by storage: the place that it was merged into
-  std::vector<int32_t> first_, last_;  // by storage
+  std::vector<int32_t> shared_with_;            // by storage: the place that it was merged into
+  std::vector<int32_t> first_, last_;           // by storage
   std::vector<std::vector<int32_t>> releases_;  // slots, by step after which they go
 };
 

@@ -8,8 +8,8 @@
 namespace tenon {
 
 template <typename T>
-T* PlanBuilder::AddSlowStep(NodeId n, std::unique_ptr<T> step, int32_t alive, absl::Span<const int32_t> inputs,
-                            absl::Span<const int32_t> outputs) {
+T* PlanBuilder::AddSlowStep(NodeId n, std::unique_ptr<T> step, int32_t alive,
+                            absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs) {
   T* raw = step.get();
   raw->guard = alive;
   plan_->slow_steps.push_back(std::move(step));

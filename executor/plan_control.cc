@@ -22,12 +22,14 @@ absl::Status PlanBuilder::AddSwitch(NodeId n) {
   const int32_t data = ValueOf(inputs[0]);
   TENON_ASSIGN_OR_RETURN(const int32_t predicate, OnHost(n, ValueOf(inputs[1])));
   if (value(predicate).shape.has_value() && value(predicate).shape->rank() != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("the predicate must be a scalar, but its shape is ", value(predicate).shape->ToString()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the predicate must be a scalar, but its shape is ", value(predicate).shape->ToString()));
   }
   TENON_ASSIGN_OR_RETURN(const int32_t predicate_storage, ReadStorage(predicate));
   const int32_t flags[2] = {plan_->num_alive, plan_->num_alive + 1};
   plan_->num_alive += 2;
-  AddSlowStep(n, std::make_unique<SwitchStep>(node_alive_[n], flags[0], flags[1]), 0, {-1, predicate_storage}, {});
+  AddSlowStep(n, std::make_unique<SwitchStep>(node_alive_[n], flags[0], flags[1]), 0,
+              {-1, predicate_storage}, {});
   TENON_RETURN_IF_ERROR(ReadStorage(data).status());
   for (int port = 0; port < 2; ++port) {
     // A constant behind a Switch is no constant any more: it may be dead.
@@ -76,7 +78,9 @@ absl::Status PlanBuilder::AddMerge(NodeId n) {
     v.storage = NewSlot();
     slot = storages_[v.storage].index;
   }
-  AddSlowStep(n, std::make_unique<MergeStep>(std::move(inputs), std::move(alive), flag, slot, bytes), 0, storages, {v.storage, index.storage});
+  AddSlowStep(n,
+              std::make_unique<MergeStep>(std::move(inputs), std::move(alive), flag, slot, bytes),
+              0, storages, {v.storage, index.storage});
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
-// Devices with their own memory: copies at the edges, streams, and the waits between them that are not implied by others.
+// Devices with their own memory: copies at the edges, streams, and the waits between them that are
+// not implied by others.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -13,17 +14,23 @@ enum StreamKind { kCompute, kHostToDevice, kDeviceToHost, kDeviceToDevice, kStre
 
 StreamHandle HandleOf(Device* device, int kind) {
   switch (kind) {
-    case kCompute: return device->compute_stream();
-    case kHostToDevice: return device->host_to_device_stream();
-    case kDeviceToHost: return device->device_to_host_stream();
-    default: return device->device_to_device_stream();
+    case kCompute:
+      return device->compute_stream();
+    case kHostToDevice:
+      return device->host_to_device_stream();
+    case kDeviceToHost:
+      return device->device_to_host_stream();
+    default:
+      return device->device_to_device_stream();
   }
 }
 
 }  // namespace
 
 void PlanBuilder::UseDevice(Device* device) {
-  if (device->is_host() || std::find(used_devices_.begin(), used_devices_.end(), device) != used_devices_.end()) return;
+  if (device->is_host() ||
+      std::find(used_devices_.begin(), used_devices_.end(), device) != used_devices_.end())
+    return;
   used_devices_.push_back(device);
   // Other runs share the streams: the first wait of a run is never implied.
   tickets_.resize(used_devices_.size() * kStreamKinds, 1);
@@ -39,12 +46,13 @@ int PlanBuilder::Stream(Device* device, int kind) {
 
 int64_t PlanBuilder::Enqueue(int stream) { return ++tickets_[stream]; }
 
-// Whether `stream` has to wait for `other` up to `ticket`, or has already, perhaps through a third stream. A step that may be
-// skipped teaches nothing.
+// Whether `stream` has to wait for `other` up to `ticket`, or has already, perhaps through a third
+// stream. A step that may be skipped teaches nothing.
 bool PlanBuilder::NeedsWait(int stream, int other, int64_t ticket, int32_t alive) {
   if (stream == other || seen_[stream][other] >= ticket) return false;
   if (alive != 0) return true;
-  for (size_t s = 0; s < seen_.size(); ++s) seen_[stream][s] = std::max(seen_[stream][s], seen_[other][s]);
+  for (size_t s = 0; s < seen_.size(); ++s)
+    seen_[stream][s] = std::max(seen_[stream][s], seen_[other][s]);
   seen_[stream][other] = tickets_[other];
   return true;
 }
@@ -68,21 +76,26 @@ absl::StatusOr<int32_t> PlanBuilder::OnDevice(NodeId reader, int32_t id, Device*
   }
   copies_[{id, device}] = copy;
   const PlanValue& v = value(id);
-  const int64_t bytes = v.shape.has_value() ? v.shape->num_elements() * static_cast<int64_t>(DataTypeSize(v.dtype)) : -1;
-  plan_->copies.push_back({v.output, from != nullptr ? from : in_.host, device != nullptr ? device : in_.host, bytes});
+  const int64_t bytes = v.shape.has_value()
+                            ? v.shape->num_elements() * static_cast<int64_t>(DataTypeSize(v.dtype))
+                            : -1;
+  plan_->copies.push_back(
+      {v.output, from != nullptr ? from : in_.host, device != nullptr ? device : in_.host, bytes});
   return copy;
 }
 
 absl::StatusOr<int32_t> PlanBuilder::CopyToDevice(NodeId, int32_t id, Device* device) {
   PlanValue copy = value(id);
   if (!IsMemcpyable(copy.dtype)) {
-    return absl::UnimplementedError(absl::StrCat("a ", DataTypeName(copy.dtype), " value cannot be copied to ", device->short_name()));
+    return absl::UnimplementedError(absl::StrCat(
+        "a ", DataTypeName(copy.dtype), " value cannot be copied to ", device->short_name()));
   }
   const int32_t storage = value(id).constant != nullptr ? -1 : value(id).storage;
   const int stream = Stream(device, kHostToDevice), compute = Stream(device, kCompute);
   copy.device = device;
   if (storage < 0) {
-    TENON_ASSIGN_OR_RETURN(Tensor on_device, in_.constants.OnDevice(*copy.constant, device, in_.device_timeout_s));
+    TENON_ASSIGN_OR_RETURN(Tensor on_device,
+                           in_.constants.OnDevice(*copy.constant, device, in_.device_timeout_s));
     plan_->alias_constants.push_back(std::make_unique<Tensor>(std::move(on_device)));
     copy.constant = plan_->alias_constants.back().get();
     copy.storage = -1;
@@ -91,15 +104,17 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToDevice(NodeId, int32_t id, Device* de
   }
   // The target's memory may have been read by what is queued on the compute stream.
   std::vector<StreamWait> waits;
-  if (NeedsWait(stream, compute, tickets_[compute], copy.alive)) waits.push_back({HandleOf(device, kHostToDevice), HandleOf(device, kCompute)});
+  if (NeedsWait(stream, compute, tickets_[compute], copy.alive))
+    waits.push_back({HandleOf(device, kHostToDevice), HandleOf(device, kCompute)});
   held_.push_back(storage);  // the copy may read it any time until the device is synchronized
   copy.storage = NewSlot();
   copy.stream = stream;
   copy.ticket = Enqueue(stream);
-  AddSlowStep(copy.output.node,
-              std::make_unique<CopyStep>(CopyStep::Direction::kToDevice, device, nullptr, std::move(waits), InputOf(id), StepInput(),
-                                         storages_[copy.storage].index, -1),
-              copy.alive, {storage}, {copy.storage});
+  AddSlowStep(
+      copy.output.node,
+      std::make_unique<CopyStep>(CopyStep::Direction::kToDevice, device, nullptr, std::move(waits),
+                                 InputOf(id), StepInput(), storages_[copy.storage].index, -1),
+      copy.alive, {storage}, {copy.storage});
   values_.push_back(std::move(copy));
   return static_cast<int32_t>(values_.size()) - 1;
 }
@@ -112,7 +127,9 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
   const int stream = Stream(device, kDeviceToHost);
   std::vector<StreamWait> waits;
   if (NeedsWait(stream, copy.stream, copy.ticket, copy.alive)) {
-    waits.push_back({HandleOf(device, kDeviceToHost), HandleOf(used_devices_[copy.stream / kStreamKinds], copy.stream % kStreamKinds)});
+    waits.push_back(
+        {HandleOf(device, kDeviceToHost),
+         HandleOf(used_devices_[copy.stream / kStreamKinds], copy.stream % kStreamKinds)});
   }
   Enqueue(stream);
   copy.device = nullptr;
@@ -127,8 +144,9 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
   }
   const int32_t event = plan_->num_events++;
   AddSlowStep(copy.output.node,
-              std::make_unique<CopyStep>(CopyStep::Direction::kToHost, device, nullptr, std::move(waits), InputOf(id),
-                                         StepInput{copy.storage, copy.dtype, copy.shape}, slot, event),
+              std::make_unique<CopyStep>(
+                  CopyStep::Direction::kToHost, device, nullptr, std::move(waits), InputOf(id),
+                  StepInput{copy.storage, copy.dtype, copy.shape}, slot, event),
               copy.alive, {source}, {copy.storage});
   // The source must outlive the copy: the wait reads it too.
   AddSlowStep(reader, std::make_unique<WaitStep>(event), copy.alive, {source}, {copy.storage});
@@ -145,18 +163,21 @@ absl::StatusOr<int32_t> PlanBuilder::CopyBetween(NodeId, int32_t id, Device* to)
   std::vector<StreamWait> waits;
   const StreamHandle handle = HandleOf(device, kDeviceToDevice);
   if (NeedsWait(stream, copy.stream, copy.ticket, copy.alive)) {
-    waits.push_back({handle, HandleOf(used_devices_[copy.stream / kStreamKinds], copy.stream % kStreamKinds)});
+    waits.push_back(
+        {handle, HandleOf(used_devices_[copy.stream / kStreamKinds], copy.stream % kStreamKinds)});
   }
-  if (NeedsWait(stream, target, tickets_[target], copy.alive)) waits.push_back({handle, HandleOf(to, kCompute)});
+  if (NeedsWait(stream, target, tickets_[target], copy.alive))
+    waits.push_back({handle, HandleOf(to, kCompute)});
   held_.push_back(source);
   copy.device = to;
   copy.storage = NewSlot();
   copy.stream = stream;
   copy.ticket = Enqueue(stream);
-  AddSlowStep(copy.output.node,
-              std::make_unique<CopyStep>(CopyStep::Direction::kBetween, device, to, std::move(waits), InputOf(id), StepInput(),
-                                         storages_[copy.storage].index, -1),
-              copy.alive, {source}, {copy.storage});
+  AddSlowStep(
+      copy.output.node,
+      std::make_unique<CopyStep>(CopyStep::Direction::kBetween, device, to, std::move(waits),
+                                 InputOf(id), StepInput(), storages_[copy.storage].index, -1),
+      copy.alive, {source}, {copy.storage});
   values_.push_back(std::move(copy));
   return static_cast<int32_t>(values_.size()) - 1;
 }
@@ -169,7 +190,8 @@ void PlanBuilder::InferShapes(NodeId n) {
     const PlanValue& v = value(ValueOf(from));
     TensorInfo& info = infos.emplace_back();
     if (v.shape.has_value()) info.shape = *v.shape;
-    if (v.constant != nullptr && v.device == nullptr && v.constant->num_elements() <= kMaxShapeValueElements) {
+    if (v.constant != nullptr && v.device == nullptr &&
+        v.constant->num_elements() <= kMaxShapeValueElements) {
       info.value = std::shared_ptr<const Tensor>(std::shared_ptr<const Tensor>(), v.constant);
     }
   }
@@ -177,12 +199,13 @@ void PlanBuilder::InferShapes(NodeId n) {
   for (const TensorInfo& info : infos) inputs.push_back(&info);
   InferenceContext context(*kind.op, kind.attrs, kind.types, std::move(inputs));
   if (!RunShapeFn(context, in_.graph.name(n)).ok()) return;
-  for (int i = 0; i < in_.graph.num_outputs(n); ++i) value(first_value_[n] + i).shape = context.output(i).shape.ToShape();
+  for (int i = 0; i < in_.graph.num_outputs(n); ++i)
+    value(first_value_[n] + i).shape = context.output(i).shape.ToShape();
 }
 
 absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
   TENON_ASSIGN_OR_RETURN(const KernelDef* def, in_.kernels.Find(in_.graph, n, *device));
-  TENON_ASSIGN_OR_RETURN(PluginKernel* kernel, in_.kernels.Create(in_.graph, n, device));
+  TENON_ASSIGN_OR_RETURN(PluginKernel * kernel, in_.kernels.Create(in_.graph, n, device));
   UseDevice(device);
   InferShapes(n);
   const bool on_host = device->is_host();
@@ -193,7 +216,9 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
   absl::InlinedVector<int32_t, 4> reads, writes;
   std::vector<int32_t> ids;
   for (size_t i = 0; i < sources.size(); ++i) {
-    TENON_ASSIGN_OR_RETURN(const int32_t id, OnDevice(n, ValueOf(sources[i]), kernel->memory().input_on_host[i] ? nullptr : device));
+    TENON_ASSIGN_OR_RETURN(
+        const int32_t id,
+        OnDevice(n, ValueOf(sources[i]), kernel->memory().input_on_host[i] ? nullptr : device));
     ids.push_back(id);
   }
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -210,8 +235,10 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
     }
     reads.push_back(v.storage);
     inputs.push_back(InputOf(ids[i]));
-    if (!on_host && v.stream >= 0 && NeedsWait(Stream(device, kCompute), v.stream, v.ticket, node_alive_[n])) {
-      waits.push_back({HandleOf(device, kCompute), HandleOf(used_devices_[v.stream / kStreamKinds], v.stream % kStreamKinds)});
+    if (!on_host && v.stream >= 0 &&
+        NeedsWait(Stream(device, kCompute), v.stream, v.ticket, node_alive_[n])) {
+      waits.push_back({HandleOf(device, kCompute),
+                       HandleOf(used_devices_[v.stream / kStreamKinds], v.stream % kStreamKinds)});
     }
   }
   const int64_t ticket = on_host ? 0 : Enqueue(Stream(device, kCompute));
@@ -229,7 +256,8 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
     slots.push_back(storages_[v.storage].index);
     promised.push_back(v.shape);
   }
-  auto step = std::make_unique<PluginStep>(kernel, device, std::move(waits), std::move(inputs), std::move(constants), std::move(slots),
+  auto step = std::make_unique<PluginStep>(kernel, device, std::move(waits), std::move(inputs),
+                                           std::move(constants), std::move(slots),
                                            std::move(promised), def->plugin);
   PluginStep* raw = AddSlowStep(n, std::move(step), node_alive_[n], reads, writes);
   steps_.back().plugin = raw;

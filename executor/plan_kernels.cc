@@ -2,16 +2,19 @@
 #include "absl/strings/str_cat.h"
 #include "executor/plan_builder.h"
 #include "executor/plan_builder_inl.h"
-#include "plugin/cpu/workers.h"
 #include "graph/status_macros.h"
+#include "plugin/cpu/workers.h"
 
 namespace tenon {
 namespace {
 
-// A constant sub-graph is computed once if its values are no larger than this, or than what they are made of.
+// A constant sub-graph is computed once if its values are no larger than this, or than what they
+// are made of.
 constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
 
-bool NeedsValue(const CpuKernelSpec& spec, size_t input) { return (spec.value_inputs >> std::min<size_t>(input, 31) & 1) != 0; }
+bool NeedsValue(const CpuKernelSpec& spec, size_t input) {
+  return (spec.value_inputs >> std::min<size_t>(input, 31) & 1) != 0;
+}
 
 KernelStep::Node StepNode(const Graph& graph, NodeId n, const CpuKernelSpec& spec) {
   const NodeKind& kind = graph.kind(n);
@@ -43,19 +46,22 @@ absl::Status PlanBuilder::AddCpuKernel(NodeId n, const KernelDef& kernel) {
     TENON_ASSIGN_OR_RETURN(ids[i], OnHost(n, ValueOf(sources[i])));
     const PlanValue& v = value(ids[i]);
     if (v.shape.has_value()) inputs[i].shape = *v.shape;
-    if (v.constant != nullptr && (v.graph_constant || NeedsValue(spec, i))) inputs[i].value = v.constant;
+    if (v.constant != nullptr && (v.graph_constant || NeedsValue(spec, i)))
+      inputs[i].value = v.constant;
     known &= v.shape.has_value() && (!NeedsValue(spec, i) || v.constant != nullptr);
   }
   if (!known) return AddDynamic(n, spec, ids);
   const NodeKind& kind = in_.graph.kind(n);
-  Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, std::move(inputs), in_.session, in_.workers);
+  Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, std::move(inputs), in_.session,
+            in_.workers);
   if (absl::Status status = spec.prepare(p); !status.ok()) return FailLater(n, status);
   TENON_ASSIGN_OR_RETURN(const bool folded, Fold(n, spec, p, ids));
   return folded ? absl::OkStatus() : AddPrepared(n, spec, p, ids);
 }
 
 // Computes the node now if all its inputs are constants.
-absl::StatusOr<bool> PlanBuilder::Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p, absl::Span<const int32_t> inputs) {
+absl::StatusOr<bool> PlanBuilder::Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
+                                       absl::Span<const int32_t> inputs) {
   if (spec.stateful || in_.graph.op(n)->is_stateful || p.run() == nullptr) return false;
   size_t in_bytes = 0, out_bytes = 0;
   bool of_graph = true;
@@ -82,7 +88,8 @@ absl::StatusOr<bool> PlanBuilder::Fold(NodeId n, const CpuKernelSpec& spec, cons
     }
     DenormalGuard denormals;
     auto input = [&](int i) -> absl::StatusOr<Tensor> { return aligned[i]; };
-    absl::StatusOr<std::vector<Tensor>> computed = ComputeOutputs(PreparedKernel::From(p), data.data(), input, in_.workers);
+    absl::StatusOr<std::vector<Tensor>> computed =
+        ComputeOutputs(PreparedKernel::From(p), data.data(), input, in_.workers);
     if (!computed.ok()) {
       if (node_alive_[n] != 0) return false;  // the step fails if its branch is taken
       return computed.status();
@@ -94,11 +101,13 @@ absl::StatusOr<bool> PlanBuilder::Fold(NodeId n, const CpuKernelSpec& spec, cons
       outputs = plan_->folded.back().get();
     }
   }
-  for (int i = 0; i < p.num_outputs(); ++i) SetConstant(first_value_[n] + i, &(*outputs)[i], of_graph);
+  for (int i = 0; i < p.num_outputs(); ++i)
+    SetConstant(first_value_[n] + i, &(*outputs)[i], of_graph);
   return true;
 }
 
-absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p, absl::Span<const int32_t> inputs) {
+absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
+                                      absl::Span<const int32_t> inputs) {
   bool tensors = false, steps = false;
   for (int i = 0; i < p.num_outputs(); ++i) {
     const Prepare::PreparedOutput& o = p.outputs()[i];
@@ -119,7 +128,8 @@ absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const
     }
   }
   if (p.run() == nullptr && !steps) return absl::OkStatus();
-  if (p.run() == nullptr) return absl::InternalError("its kernel prepared neither a run function nor all values");
+  if (p.run() == nullptr)
+    return absl::InternalError("its kernel prepared neither a run function nor all values");
   if (tensors) return AddTensorStep(n, spec, inputs, &p);
 
   absl::InlinedVector<int32_t, 4> reads, writes;
@@ -147,11 +157,14 @@ absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const
     TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(v.dtype, o.shape));
     v.storage = NewStorage(Where::kArena, bytes);
     writes.push_back(v.storage);
-    for (int in : o.in_place) in_place_.push_back({static_cast<int32_t>(steps_.size()), static_cast<int16_t>(i), static_cast<int16_t>(in)});
+    for (int in : o.in_place)
+      in_place_.push_back(
+          {static_cast<int32_t>(steps_.size()), static_cast<int16_t>(i), static_cast<int16_t>(in)});
   }
   if (p.state() != nullptr) plan_->states.push_back(p.state());
   if (node_alive_[n] != 0) {
-    AddSlowStep(n, std::make_unique<GuardedStep>(p.run(), p.state().get()), node_alive_[n], reads, writes);
+    AddSlowStep(n, std::make_unique<GuardedStep>(p.run(), p.state().get()), node_alive_[n], reads,
+                writes);
     steps_.back().scratch_bytes = p.scratch_bytes();
     return absl::OkStatus();
   }
@@ -162,12 +175,15 @@ absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const
   return absl::OkStatus();
 }
 
-absl::Status PlanBuilder::AddDynamic(NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs) {
+absl::Status PlanBuilder::AddDynamic(NodeId n, const CpuKernelSpec& spec,
+                                     absl::Span<const int32_t> inputs) {
   return AddTensorStep(n, spec, inputs, nullptr);
 }
 
-// Outputs become tensors of the run. Without `prepared` the step prepares itself when shapes and values are there.
-absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs, const Prepare* prepared) {
+// Outputs become tensors of the run. Without `prepared` the step prepares itself when shapes and
+// values are there.
+absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec,
+                                        absl::Span<const int32_t> inputs, const Prepare* prepared) {
   std::vector<StepInput> step_inputs;
   std::vector<const Tensor*> constants;
   absl::InlinedVector<int32_t, 4> reads, writes;
@@ -176,19 +192,22 @@ absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec, abs
     reads.push_back(storage);
     step_inputs.push_back(InputOf(inputs[i]));
     const PlanValue& v = value(inputs[i]);
-    constants.push_back(v.constant != nullptr && (v.graph_constant || NeedsValue(spec, i)) ? v.constant : nullptr);
+    constants.push_back(
+        v.constant != nullptr && (v.graph_constant || NeedsValue(spec, i)) ? v.constant : nullptr);
   }
   std::vector<int32_t> slots;
   std::vector<std::optional<Shape>> promised;
   for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
     PlanValue& v = value(first_value_[n] + i);
-    if (prepared != nullptr && !prepared->outputs()[i].dynamic) v.shape = prepared->outputs()[i].shape;
+    if (prepared != nullptr && !prepared->outputs()[i].dynamic)
+      v.shape = prepared->outputs()[i].shape;
     v.storage = NewSlot();
     writes.push_back(v.storage);
     slots.push_back(storages_[v.storage].index);
     promised.push_back(v.shape);
   }
-  auto step = std::make_unique<KernelStep>(StepNode(in_.graph, n, spec), std::move(step_inputs), std::move(constants), std::move(slots),
+  auto step = std::make_unique<KernelStep>(StepNode(in_.graph, n, spec), std::move(step_inputs),
+                                           std::move(constants), std::move(slots),
                                            std::move(promised), in_.session);
   if (prepared != nullptr) step->set_prepared(PreparedKernel::From(*prepared));
   AddSlowStep(n, std::move(step), node_alive_[n], reads, writes);

@@ -1,4 +1,5 @@
-// Where every value lives: lifetimes, in-place reuse, one arena, buffers for fetches, tensors that are let go early.
+// Where every value lives: lifetimes, in-place reuse, one arena, buffers for fetches, tensors that
+// are let go early.
 #include <algorithm>
 
 #include "executor/plan_builder.h"
@@ -48,10 +49,12 @@ void PlanBuilder::FindLifetimes() {
   for (int32_t s : held_) last_[s] = end;
 }
 
-// Whether output `out` of the step may overwrite `place`: the step is its last reader, and reads it only as inputs that the
-// kernel declared for this output (candidates [first, last) of in_place_).
-bool PlanBuilder::MayWriteInto(const BuildStep& step, int32_t index, size_t first, size_t last, int16_t out, int32_t place) const {
-  if (storages_[place].where != Where::kArena || last_[place] != index || first_[place] == index) return false;
+// Whether output `out` of the step may overwrite `place`: the step is its last reader, and reads it
+// only as inputs that the kernel declared for this output (candidates [first, last) of in_place_).
+bool PlanBuilder::MayWriteInto(const BuildStep& step, int32_t index, size_t first, size_t last,
+                               int16_t out, int32_t place) const {
+  if (storages_[place].where != Where::kArena || last_[place] != index || first_[place] == index)
+    return false;
   const auto place_of = [this](int32_t s) {
     while (shared_with_[s] != s) s = shared_with_[s];
     return s;
@@ -59,8 +62,9 @@ bool PlanBuilder::MayWriteInto(const BuildStep& step, int32_t index, size_t firs
   for (uint32_t i = 0; i < step.num_inputs; ++i) {
     const int32_t s = args_[step.first_arg + i];
     if (s < 0 || place_of(s) != place) continue;
-    const bool declared = std::any_of(in_place_.begin() + first, in_place_.begin() + last,
-                                      [&](const InPlace& c) { return c.out == out && c.in == static_cast<int16_t>(i); });
+    const bool declared = std::any_of(
+        in_place_.begin() + first, in_place_.begin() + last,
+        [&](const InPlace& c) { return c.out == out && c.in == static_cast<int16_t>(i); });
     if (!declared) return false;
   }
   for (uint32_t o = 0; o < step.num_outputs; ++o) {
@@ -82,7 +86,8 @@ void PlanBuilder::ShareInPlace() {
       const int32_t target = args_[step.first_arg + step.num_inputs + in_place_[c].out];
       if (source < 0 || target < 0 || shared_with_[target] != target) continue;
       const int32_t place = Place(source);
-      if (storages_[place].bytes != storages_[target].bytes || storages_[target].bytes == 0) continue;
+      if (storages_[place].bytes != storages_[target].bytes || storages_[target].bytes == 0)
+        continue;
       if (!MayWriteInto(step, in_place_[c].step, first, last, in_place_[c].out, place)) continue;
       shared_with_[target] = place;
       last_[place] = last_[target];
@@ -104,7 +109,8 @@ void PlanBuilder::PlaceFetches() {
     fetch.where = s.where;
     fetch.index = s.index;
     if (s.where != Where::kConst) continue;
-    const auto constant = std::find_if(plan_->constants.begin(), plan_->constants.end(), [&](const Tensor& t) { return t.data() == s.address; });
+    const auto constant = std::find_if(plan_->constants.begin(), plan_->constants.end(),
+                                       [&](const Tensor& t) { return t.data() == s.address; });
     fetch.constant = Tensor(v.dtype, *v.shape, constant->buffer());
   }
 }
@@ -138,7 +144,8 @@ void PlanBuilder::PlaceArena() {
 void PlanBuilder::EmitReleases(int32_t step) {
   if (step >= static_cast<int32_t>(releases_.size()) || releases_[step].empty()) return;
   auto release = std::make_unique<ReleaseStep>(releases_[step]);
-  plan_->steps.push_back({RunSlowStep, static_cast<const SlowStep*>(release.get()), 0, 0, 0, kNoNode});
+  plan_->steps.push_back(
+      {RunSlowStep, static_cast<const SlowStep*>(release.get()), 0, 0, 0, kNoNode});
   plan_->slow_steps.push_back(std::move(release));
 }
 
@@ -189,7 +196,8 @@ absl::Status PlanBuilder::Layout() {
   EmitSteps();
   EmitPatches();
   plan_->storages.reserve(storages_.size());
-  for (size_t s = 0; s < storages_.size(); ++s) plan_->storages.push_back(storages_[Place(static_cast<int32_t>(s))]);
+  for (size_t s = 0; s < storages_.size(); ++s)
+    plan_->storages.push_back(storages_[Place(static_cast<int32_t>(s))]);
   plan_->args = std::move(args_);
   plan_->devices = used_devices_;
   return absl::OkStatus();

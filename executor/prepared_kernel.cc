@@ -9,7 +9,8 @@ namespace {
 // Outputs whose shape the kernel tells while it runs.
 class Collector : public RunState {
  public:
-  Collector(const PreparedKernel& kernel, std::vector<Tensor>& outputs) : kernel_(kernel), outputs_(outputs) {}
+  Collector(const PreparedKernel& kernel, std::vector<Tensor>& outputs)
+      : kernel_(kernel), outputs_(outputs) {}
 
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override {
     TENON_ASSIGN_OR_RETURN(outputs_[i], Tensor::Allocate(kernel_.output_types[i], shape));
@@ -34,8 +35,9 @@ PreparedKernel PreparedKernel::From(const Prepare& p) {
   return k;
 }
 
-absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
-                                                   absl::FunctionRef<absl::StatusOr<Tensor>(int)> input, Workers& workers) {
+absl::StatusOr<std::vector<Tensor>> ComputeOutputs(
+    const PreparedKernel& kernel, void* const* in,
+    absl::FunctionRef<absl::StatusOr<Tensor>(int)> input, Workers& workers) {
   std::vector<Tensor> outputs(kernel.outputs.size());
   absl::InlinedVector<void*, 4> out(outputs.size(), nullptr);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -54,14 +56,17 @@ absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel,
     BufferRef scratch;
     if (kernel.scratch_bytes > 0) {
       scratch = BufferRef::Adopt(Buffer::Allocate(kernel.scratch_bytes));
-      if (!scratch) return absl::ResourceExhaustedError(absl::StrCat("no memory for ", kernel.scratch_bytes, " bytes of scratch"));
+      if (!scratch)
+        return absl::ResourceExhaustedError(
+            absl::StrCat("no memory for ", kernel.scratch_bytes, " bytes of scratch"));
     }
     Collector collector(kernel, outputs);
     StepArgs args{in, out.data(), scratch ? scratch->data() : nullptr, &workers, &collector};
     TENON_RETURN_IF_ERROR(kernel.run(kernel.state.get(), args));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].initialized()) return absl::InternalError(absl::StrCat("the kernel left output ", i, " without a value"));
+    if (!outputs[i].initialized())
+      return absl::InternalError(absl::StrCat("the kernel left output ", i, " without a value"));
   }
   return outputs;
 }

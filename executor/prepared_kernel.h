@@ -1,5 +1,5 @@
-// A CPU kernel after its preparation, and the way to run it on tensors where no arena is planned: at plan time, for constants,
-// and for steps whose shapes only the run tells.
+// A CPU kernel after its preparation, and the way to run it on tensors where no arena is planned:
+// at plan time, for constants, and for steps whose shapes only the run tells.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,10 @@ struct PreparedKernel {
   static PreparedKernel From(const Prepare& p);
 };
 
-// All outputs, in host memory. `in` are the inputs' data; `input` gives input i as a tensor that may be kept (for outputs that are
-// an input under another shape). Errors do not name the node.
-absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
-                                                   absl::FunctionRef<absl::StatusOr<Tensor>(int)> input, Workers& workers);
+// All outputs, in host memory. `in` are the inputs' data; `input` gives input i as a tensor that
+// may be kept (for outputs that are an input under another shape). Errors do not name the node.
+absl::StatusOr<std::vector<Tensor>> ComputeOutputs(
+    const PreparedKernel& kernel, void* const* in,
+    absl::FunctionRef<absl::StatusOr<Tensor>(int)> input, Workers& workers);
 
 }  // namespace tenon

@@ -19,7 +19,8 @@ absl::Status Dispatch(const Plan& plan, Frame& frame) {
     args.out = args.in + step.num_inputs;
     args.scratch = arena + step.scratch * kLine;
     absl::Status status = step.fn(step.state, args);
-    if (!status.ok()) [[unlikely]] return NodeError(*plan.graph, step.node, status);
+    if (!status.ok()) [[unlikely]]
+      return NodeError(*plan.graph, step.node, status);
   }
   return absl::OkStatus();
 }
@@ -27,12 +28,20 @@ absl::Status Dispatch(const Plan& plan, Frame& frame) {
 absl::StatusOr<Tensor> Fetch(const FetchSpec& fetch, const Frame& frame) {
   Tensor t;
   switch (fetch.where) {
-    case Where::kConst: return fetch.constant;
-    case Where::kFeed: t = frame.feed(fetch.index); break;
-    case Where::kFetch: t = frame.fetch_buffer(fetch.index); break;
-    case Where::kSlot: t = frame.slot(fetch.index); break;
+    case Where::kConst:
+      return fetch.constant;
+    case Where::kFeed:
+      t = frame.feed(fetch.index);
+      break;
+    case Where::kFetch:
+      t = frame.fetch_buffer(fetch.index);
+      break;
+    case Where::kSlot:
+      t = frame.slot(fetch.index);
+      break;
     case Where::kNone:
-    case Where::kArena: return Tensor();
+    case Where::kArena:
+      return Tensor();
   }
   return Tensor(fetch.dtype, fetch.shape.has_value() ? *fetch.shape : t.shape(), t.buffer());
 }
@@ -43,8 +52,10 @@ absl::StatusOr<std::vector<Tensor>> CollectFetches(const Plan& plan, const Frame
   for (size_t i = 0; i < plan.fetches.size(); ++i) {
     const FetchSpec& fetch = plan.fetches[i];
     if (fetch.alive != 0 && !frame.alive(fetch.alive)) {
-      return absl::InvalidArgumentError(absl::StrCat("fetch '", plan.fetch_names[i], "' has no value: it lies in a branch that was not taken (Retval[",
-                                                     i, "] does not have value)"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("fetch '", plan.fetch_names[i],
+                       "' has no value: it lies in a branch that was not taken (Retval[", i,
+                       "] does not have value)"));
     }
     TENON_ASSIGN_OR_RETURN(Tensor value, Fetch(fetch, frame));
     values.push_back(std::move(value));
@@ -52,7 +63,8 @@ absl::StatusOr<std::vector<Tensor>> CollectFetches(const Plan& plan, const Frame
   return values;
 }
 
-absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const Tensor> feeds, const RunContext& context, Frame& frame) {
+absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const Tensor> feeds,
+                                             const RunContext& context, Frame& frame) {
   TENON_RETURN_IF_ERROR(frame.Begin(feeds, context));
   absl::Status status = Dispatch(plan, frame);
   // Also after an error: what is queued may still write to this run's memory.
@@ -65,7 +77,8 @@ absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const 
 
 absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status) {
   if (n == kNoNode) return status;
-  return absl::Status(status.code(), absl::StrCat(graph.Locate(n), ": node '", graph.name(n), "' (", graph.op_name(n), "): ", status.message()));
+  return absl::Status(status.code(), absl::StrCat(graph.Locate(n), ": node '", graph.name(n), "' (",
+                                                  graph.op_name(n), "): ", status.message()));
 }
 
 absl::StatusOr<std::unique_ptr<Frame>> TakeFrame(const Plan& plan) {
@@ -85,7 +98,8 @@ void ReturnFrame(const Plan& plan, std::unique_ptr<Frame> frame) {
   plan.idle.push_back(std::move(frame));
 }
 
-absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const Tensor> feeds, const RunContext& context) {
+absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const Tensor> feeds,
+                                            const RunContext& context) {
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, TakeFrame(plan));
   absl::StatusOr<std::vector<Tensor>> values = RunFrame(plan, feeds, context, *frame);
   frame->End();

@@ -17,7 +17,11 @@ struct Session::Impl {
   using Key = std::pair<std::vector<std::string>, std::vector<std::string>>;
 
   Impl(Graph g, std::vector<Device*> d, SessionOptions o)
-      : graph(std::move(g)), devices(std::move(d)), options(std::move(o)), workers(options.threads), states(options.seed) {}
+      : graph(std::move(g)),
+        devices(std::move(d)),
+        options(std::move(o)),
+        workers(options.threads),
+        states(options.seed) {}
 
   SessionParts Parts(Device* host) { return {options, devices, host, workers, states, next_step}; }
 
@@ -34,11 +38,16 @@ struct Session::Impl {
   std::map<Key, std::unique_ptr<Executable>> executables ABSL_GUARDED_BY(mutex);
 };
 
-absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vector<Device*> devices, SessionOptions options) {
-  if (options.threads < 0) return absl::InvalidArgumentError(absl::StrCat("the number of threads cannot be ", options.threads));
-  if (options.threads == 0) options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vector<Device*> devices,
+                                                         SessionOptions options) {
+  if (options.threads < 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat("the number of threads cannot be ", options.threads));
+  if (options.threads == 0)
+    options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   auto impl = std::make_unique<Impl>(std::move(graph), std::move(devices), std::move(options));
-  const auto host = std::find_if(impl->devices.begin(), impl->devices.end(), [](const Device* d) { return d->is_host(); });
+  const auto host = std::find_if(impl->devices.begin(), impl->devices.end(),
+                                 [](const Device* d) { return d->is_host(); });
   if (host != impl->devices.end()) {
     impl->host = *host;
   } else {
@@ -54,7 +63,8 @@ Session::~Session() = default;
 
 const Graph& Session::graph() const { return impl_->graph; }
 
-absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches) {
+absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& feeds,
+                                             const std::vector<std::string>& fetches) {
   Impl::Key key(feeds, fetches);
   auto find = [&]() -> Executable* {
     absl::ReaderMutexLock lock(&impl_->mutex);
@@ -64,14 +74,19 @@ absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& fee
   if (Executable* e = find()) return e;
   absl::MutexLock prepare(&impl_->prepare_mutex);
   if (Executable* e = find()) return e;
-  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made, Executable::Make(impl_->graph, feeds, fetches, impl_->Parts(impl_->host)));
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made,
+                         Executable::Make(impl_->graph, feeds, fetches, impl_->Parts(impl_->host)));
   absl::MutexLock lock(&impl_->mutex);
   return impl_->executables.emplace(std::move(key), std::move(made)).first->second.get();
 }
 
-absl::StatusOr<std::vector<Tensor>> Session::Run(Executable* executable, const std::vector<Tensor>& feeds) { return executable->Run(feeds); }
+absl::StatusOr<std::vector<Tensor>> Session::Run(Executable* executable,
+                                                 const std::vector<Tensor>& feeds) {
+  return executable->Run(feeds);
+}
 
-absl::StatusOr<std::vector<Tensor>> Session::Run(const std::vector<NamedTensor>& feeds, const std::vector<std::string>& fetches) {
+absl::StatusOr<std::vector<Tensor>> Session::Run(const std::vector<NamedTensor>& feeds,
+                                                 const std::vector<std::string>& fetches) {
   std::vector<std::string> names;
   std::vector<Tensor> values;
   for (const auto& [name, value] : feeds) {

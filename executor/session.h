@@ -1,4 +1,5 @@
-// A graph made ready to run: placed, optimized once per set of feeds and fetches, planned once per input signature.
+// A graph made ready to run: placed, optimized once per set of feeds and fetches, planned once per
+// input signature.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +10,20 @@
 
 #include "absl/status/statusor.h"
 #include "executor/placer.h"
-#include "grappler_lite/pipeline.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
+#include "grappler_lite/pipeline.h"
 
 namespace tenon {
 
 struct SessionOptions {
-  int threads = 0;                   // CPU threads in all; 0: as many as the machine has
-  int opt_level = 1;                 // 0: no pass at all
+  int threads = 0;    // CPU threads in all; 0: as many as the machine has
+  int opt_level = 1;  // 0: no pass at all
   PipelineOptions pipeline;
   PlacerOptions placer;
-  int max_cached_plans = 64;         // per set of feeds and fetches; the least recently used goes
-  double device_timeout_s = 60;      // a plug-in's callback or event that takes longer
-  uint64_t seed = 0;                 // of random ops whose seeds are both 0; 0: from the system
+  int max_cached_plans = 64;     // per set of feeds and fetches; the least recently used goes
+  double device_timeout_s = 60;  // a plug-in's callback or event that takes longer
+  uint64_t seed = 0;             // of random ops whose seeds are both 0; 0: from the system
 };
 
 struct Times {  // milliseconds
@@ -47,17 +48,22 @@ class Session {
  public:
   using NamedTensor = std::pair<std::string, Tensor>;
 
-  static absl::StatusOr<std::unique_ptr<Session>> Create(Graph graph, std::vector<Device*> devices, SessionOptions options);
+  static absl::StatusOr<std::unique_ptr<Session>> Create(Graph graph, std::vector<Device*> devices,
+                                                         SessionOptions options);
   ~Session();
 
-  // Prepares feeds ("node" or "node:port") and fetches for many runs: optimizes and places. Cached; the pointer lives as long as the
-  // session. Errors name the feed or fetch, or the Placeholder that is missing (FAILED_PRECONDITION).
-  absl::StatusOr<Executable*> Prepare(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches);
+  // Prepares feeds ("node" or "node:port") and fetches for many runs: optimizes and places. Cached;
+  // the pointer lives as long as the session. Errors name the feed or fetch, or the Placeholder
+  // that is missing (FAILED_PRECONDITION).
+  absl::StatusOr<Executable*> Prepare(const std::vector<std::string>& feeds,
+                                      const std::vector<std::string>& fetches);
 
-  // One run. Values of the fetches in order, in host memory. Feed dtypes and shapes are checked against the graph's.
+  // One run. Values of the fetches in order, in host memory. Feed dtypes and shapes are checked
+  // against the graph's.
   absl::StatusOr<std::vector<Tensor>> Run(Executable* executable, const std::vector<Tensor>& feeds);
   // Both in one.
-  absl::StatusOr<std::vector<Tensor>> Run(const std::vector<NamedTensor>& feeds, const std::vector<std::string>& fetches);
+  absl::StatusOr<std::vector<Tensor>> Run(const std::vector<NamedTensor>& feeds,
+                                          const std::vector<std::string>& fetches);
 
   // The graph as given.
   const Graph& graph() const;
@@ -71,11 +77,13 @@ class Session {
 // Reports of an executable; stable after its first run.
 const Graph& OptimizedGraph(const Executable& e);
 const PipelineReport& OptimizerReport(const Executable& e);
-const std::vector<NodePlacement>& PlacementReport(const Executable& e);  // by node id of the optimized graph
+const std::vector<NodePlacement>& PlacementReport(
+    const Executable& e);  // by node id of the optimized graph
 const Times& TimesReport(const Executable& e);
 MemoryReport MemoryOf(const Executable& e);
 PlanCacheReport PlanCacheOf(const Executable& e);
-// The plan for the last signature, one line per step: order, stream, events, buffer offsets, in-place reuse.
+// The plan for the last signature, one line per step: order, stream, events, buffer offsets,
+// in-place reuse.
 std::string PlanText(const Executable& e);
 // Copies between devices that the plan makes: producer, from, to, bytes (-1: unknown).
 struct CopyReport {

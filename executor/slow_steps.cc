@@ -15,11 +15,15 @@ absl::Status RunSlowStep(const void* state, const StepArgs& args) {
   return step.Run(frame, args);
 }
 
-bool KernelStep::IsValueInput(int i) const { return (node_.spec->value_inputs >> std::min(i, 31) & 1) != 0; }
+bool KernelStep::IsValueInput(int i) const {
+  return (node_.spec->value_inputs >> std::min(i, 31) & 1) != 0;
+}
 
 std::string KernelStep::Signature(const Frame& frame, const StepArgs& args) const {
   std::string key;
-  auto append = [&key](const void* data, size_t bytes) { key.append(static_cast<const char*>(data), bytes); };
+  auto append = [&key](const void* data, size_t bytes) {
+    key.append(static_cast<const char*>(data), bytes);
+  };
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Shape& shape = frame.ShapeOf(inputs_[i]);
     const int64_t rank = shape.rank();
@@ -33,13 +37,15 @@ std::string KernelStep::Signature(const Frame& frame, const StepArgs& args) cons
     }
     const Tensor view = frame.View(inputs_[i]);
     for (size_t k = 0; k < count && BaseType(inputs_[i].dtype) == DataType::kString; ++k) {
-      absl::StrAppend(&key, view.StringAt(static_cast<int64_t>(k)).size(), ":", view.StringAt(static_cast<int64_t>(k)));
+      absl::StrAppend(&key, view.StringAt(static_cast<int64_t>(k)).size(), ":",
+                      view.StringAt(static_cast<int64_t>(k)));
     }
   }
   return key;
 }
 
-absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame, const StepArgs& args) const {
+absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame,
+                                                            const StepArgs& args) const {
   std::vector<Prepare::Input> inputs(inputs_.size());
   std::vector<Tensor> values(inputs_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -49,16 +55,19 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame, 
     values[i] = frame.View(inputs_[i]);
     inputs[i].value = &values[i];
   }
-  Prepare p(node_.name, *node_.op, *node_.attrs, *node_.types, std::move(inputs), session_, *args.workers);
+  Prepare p(node_.name, *node_.op, *node_.attrs, *node_.types, std::move(inputs), session_,
+            *args.workers);
   TENON_RETURN_IF_ERROR(node_.spec->prepare(p));
   return std::make_shared<const PreparedKernel>(PreparedKernel::From(p));
 }
 
-absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame, const StepArgs& args) const {
+absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame,
+                                                      const StepArgs& args) const {
   if (fixed_ != nullptr) return fixed_;
   std::string key = Signature(frame, args);
   absl::MutexLock lock(&mutex_);
-  auto found = std::find_if(cache_.begin(), cache_.end(), [&](const auto& entry) { return entry.first == key; });
+  auto found = std::find_if(cache_.begin(), cache_.end(),
+                            [&](const auto& entry) { return entry.first == key; });
   if (found != cache_.end()) {
     std::rotate(found, found + 1, cache_.end());
     return cache_.back().second;
@@ -72,11 +81,13 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame, const 
 absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
   TENON_ASSIGN_OR_RETURN(const Prepared prepared, Find(frame, args));
   auto input = [&](int i) { return frame.Keep(inputs_[i]); };
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, ComputeOutputs(*prepared, args.in, input, *args.workers));
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                         ComputeOutputs(*prepared, args.in, input, *args.workers));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (promised_[i].has_value() && outputs[i].shape() != *promised_[i]) {
-      return absl::InternalError(absl::StrCat("output ", i, " has shape ", outputs[i].shape().ToString(), " where the plan says ",
-                                              promised_[i]->ToString()));
+      return absl::InternalError(absl::StrCat("output ", i, " has shape ",
+                                              outputs[i].shape().ToString(),
+                                              " where the plan says ", promised_[i]->ToString()));
     }
     if (outputs_[i] >= 0) frame.SetSlot(outputs_[i], std::move(outputs[i]));
   }
@@ -92,7 +103,8 @@ absl::Status SwitchStep::Run(Frame& frame, const StepArgs& args) const {
 }
 
 absl::Status MergeStep::Run(Frame& frame, const StepArgs& args) const {
-  const auto first = std::find_if(alive_.begin(), alive_.end(), [&](int32_t flag) { return frame.alive(flag); });
+  const auto first =
+      std::find_if(alive_.begin(), alive_.end(), [&](int32_t flag) { return frame.alive(flag); });
   frame.set_alive(out_alive_, first != alive_.end());
   if (first == alive_.end()) return absl::OkStatus();
   const size_t i = static_cast<size_t>(first - alive_.begin());

@@ -1,5 +1,6 @@
-// Steps that are more than a call of a kernel's run function: shapes known late, v1 control flow, tensors that are freed early.
-// The dispatch loop does not know the difference: RunSlowStep is their run function.
+// Steps that are more than a call of a kernel's run function: shapes known late, v1 control flow,
+// tensors that are freed early. The dispatch loop does not know the difference: RunSlowStep is
+// their run function.
 #pragma once
 
 #include <memory>
@@ -40,7 +41,8 @@ class GuardedStep : public SlowStep {
   const void* state_;
 };
 
-// Fails when it is reached: a node in a branch that cannot be prepared, which is no error while the branch is not taken.
+// Fails when it is reached: a node in a branch that cannot be prepared, which is no error while the
+// branch is not taken.
 class ErrorStep : public SlowStep {
  public:
   explicit ErrorStep(absl::Status status) : status_(std::move(status)) {}
@@ -51,8 +53,9 @@ class ErrorStep : public SlowStep {
   absl::Status status_;
 };
 
-// A CPU kernel whose outputs are tensors made by the run. Prepared at plan time, or, where shapes or values were not known
-// then, at run time: the last kMaxPrepared preparations are kept by shapes and values.
+// A CPU kernel whose outputs are tensors made by the run. Prepared at plan time, or, where shapes
+// or values were not known then, at run time: the last kMaxPrepared preparations are kept by shapes
+// and values.
 class KernelStep : public SlowStep {
  public:
   struct Node {
@@ -62,11 +65,18 @@ class KernelStep : public SlowStep {
     const NodeTypes* types;
     const CpuKernelSpec* spec;
   };
-  KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants, std::vector<int32_t> outputs,
-             std::vector<std::optional<Shape>> promised, SessionState& session)
-      : node_(node), inputs_(std::move(inputs)), constants_(std::move(constants)), outputs_(std::move(outputs)),
-        promised_(std::move(promised)), session_(session) {}
-  void set_prepared(PreparedKernel kernel) { fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel)); }
+  KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants,
+             std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
+             SessionState& session)
+      : node_(node),
+        inputs_(std::move(inputs)),
+        constants_(std::move(constants)),
+        outputs_(std::move(outputs)),
+        promised_(std::move(promised)),
+        session_(session) {}
+  void set_prepared(PreparedKernel kernel) {
+    fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
+  }
 
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return fixed_ != nullptr ? "tensors" : "dynamic"; }
@@ -81,19 +91,21 @@ class KernelStep : public SlowStep {
 
   Node node_;
   std::vector<StepInput> inputs_;
-  std::vector<const Tensor*> constants_;  // by input; null where the value is not constant
-  std::vector<int32_t> outputs_;          // slots; -1: nobody reads it
+  std::vector<const Tensor*> constants_;        // by input; null where the value is not constant
+  std::vector<int32_t> outputs_;                // slots; -1: nobody reads it
   std::vector<std::optional<Shape>> promised_;  // what the plan told the consumers
   SessionState& session_;
   Prepared fixed_;
   mutable absl::Mutex mutex_;
-  mutable std::vector<std::pair<std::string, Prepared>> cache_ ABSL_GUARDED_BY(mutex_);  // last used last
+  mutable std::vector<std::pair<std::string, Prepared>> cache_
+      ABSL_GUARDED_BY(mutex_);  // last used last
 };
 
 // Sets the liveness of a Switch's outputs. Input 0: data, input 1: predicate.
 class SwitchStep : public SlowStep {
  public:
-  SwitchStep(int32_t in, int32_t if_false, int32_t if_true) : in_(in), false_(if_false), true_(if_true) {}
+  SwitchStep(int32_t in, int32_t if_false, int32_t if_true)
+      : in_(in), false_(if_false), true_(if_true) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return "switch"; }
 
@@ -101,11 +113,17 @@ class SwitchStep : public SlowStep {
   int32_t in_, false_, true_;
 };
 
-// The value of the first input that is alive, and its index. Memory outputs are copied into; slots share the tensor.
+// The value of the first input that is alive, and its index. Memory outputs are copied into; slots
+// share the tensor.
 class MergeStep : public SlowStep {
  public:
-  MergeStep(std::vector<StepInput> inputs, std::vector<int32_t> alive, int32_t out_alive, int32_t slot, size_t bytes)
-      : inputs_(std::move(inputs)), alive_(std::move(alive)), out_alive_(out_alive), slot_(slot), bytes_(bytes) {}
+  MergeStep(std::vector<StepInput> inputs, std::vector<int32_t> alive, int32_t out_alive,
+            int32_t slot, size_t bytes)
+      : inputs_(std::move(inputs)),
+        alive_(std::move(alive)),
+        out_alive_(out_alive),
+        slot_(slot),
+        bytes_(bytes) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return "merge"; }
 
@@ -113,7 +131,7 @@ class MergeStep : public SlowStep {
   std::vector<StepInput> inputs_;
   std::vector<int32_t> alive_;
   int32_t out_alive_;
-  int32_t slot_;   // -1: the output is planned memory of `bytes_`
+  int32_t slot_;  // -1: the output is planned memory of `bytes_`
   size_t bytes_;
 };
 

@@ -1,4 +1,5 @@
-// The attributes of a node: an immutable list sorted by name. Views; see graph/graph.h for who owns the bytes.
+// The attributes of a node: an immutable list sorted by name. Views; see graph/graph.h for who owns
+// the bytes.
 #pragma once
 
 #include <string_view>

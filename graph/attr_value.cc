@@ -31,25 +31,39 @@ WireType WireTypeOf(uint32_t number) {
   switch (number) {
     case kFieldI:
     case kFieldB:
-    case kFieldType: return WireType::kVarint;
-    case kFieldF: return WireType::kFixed32;
-    default: return WireType::kBytes;
+    case kFieldType:
+      return WireType::kVarint;
+    case kFieldF:
+      return WireType::kFixed32;
+    default:
+      return WireType::kBytes;
   }
 }
 
 AttrKind KindOfField(uint32_t number) {
   switch (number) {
-    case kFieldList: return AttrKind::kList;
-    case kFieldS: return AttrKind::kString;
-    case kFieldI: return AttrKind::kInt;
-    case kFieldF: return AttrKind::kFloat;
-    case kFieldB: return AttrKind::kBool;
-    case kFieldType: return AttrKind::kType;
-    case kFieldShape: return AttrKind::kShape;
-    case kFieldTensor: return AttrKind::kTensor;
-    case kFieldPlaceholder: return AttrKind::kPlaceholder;
-    case kFieldFunc: return AttrKind::kFunc;
-    default: return AttrKind::kNone;
+    case kFieldList:
+      return AttrKind::kList;
+    case kFieldS:
+      return AttrKind::kString;
+    case kFieldI:
+      return AttrKind::kInt;
+    case kFieldF:
+      return AttrKind::kFloat;
+    case kFieldB:
+      return AttrKind::kBool;
+    case kFieldType:
+      return AttrKind::kType;
+    case kFieldShape:
+      return AttrKind::kShape;
+    case kFieldTensor:
+      return AttrKind::kTensor;
+    case kFieldPlaceholder:
+      return AttrKind::kPlaceholder;
+    case kFieldFunc:
+      return AttrKind::kFunc;
+    default:
+      return AttrKind::kNone;
   }
 }
 
@@ -70,8 +84,9 @@ absl::StatusOr<WireField> Expect(const AttrValue& v, uint32_t number) {
   WireField f;
   const bool found = ValueField(v.wire(), &f);
   if (found && f.number == number) return f;
-  return absl::InvalidArgumentError(absl::StrCat("has a value of type '", AttrKindName(found ? KindOfField(f.number) : AttrKind::kNone),
-                                                 "' where '", AttrKindName(KindOfField(number)), "' is expected"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "has a value of type '", AttrKindName(found ? KindOfField(f.number) : AttrKind::kNone),
+      "' where '", AttrKindName(KindOfField(number)), "' is expected"));
 }
 
 float BitsToFloat(uint64_t bits) {
@@ -104,7 +119,8 @@ AttrKind ListFieldKind(uint32_t number) {
   return number >= kFieldS && number <= kFieldTensor ? KindOfField(number) : AttrKind::kNone;
 }
 
-// Calls `each` with every element of list field `number`, packed or not. Elements of another kind are an error.
+// Calls `each` with every element of list field `number`, packed or not. Elements of another kind
+// are an error.
 template <typename Each>
 absl::Status ForEachElement(const AttrValue& v, uint32_t number, Each each) {
   TENON_ASSIGN_OR_RETURN(const WireField list, Expect(v, kFieldList));
@@ -115,8 +131,9 @@ absl::Status ForEachElement(const AttrValue& v, uint32_t number, Each each) {
     const AttrKind kind = ListFieldKind(f.number);
     if (kind == AttrKind::kNone) continue;
     if (f.number != number) {
-      return absl::InvalidArgumentError(absl::StrCat("has a value of type 'list(", AttrKindName(kind), ")' where 'list(",
-                                                     AttrKindName(ListFieldKind(number)), ")' is expected"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("has a value of type 'list(", AttrKindName(kind), ")' where 'list(",
+                       AttrKindName(ListFieldKind(number)), ")' is expected"));
     }
     if (f.type == scalar) {
       TENON_RETURN_IF_ERROR(each(f));
@@ -158,8 +175,9 @@ absl::StatusOr<std::vector<T>> Elements(const AttrValue& v, uint32_t number, Con
 }  // namespace
 
 std::string_view AttrKindName(AttrKind kind) {
-  static constexpr std::array<std::string_view, 11> kNames = {"no value", "string", "int",  "float",       "bool", "type",
-                                                              "shape",    "tensor", "func", "placeholder", "list"};
+  static constexpr std::array<std::string_view, 11> kNames = {
+      "no value", "string", "int",  "float",       "bool", "type",
+      "shape",    "tensor", "func", "placeholder", "list"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -174,7 +192,8 @@ AttrKind AttrValue::list_kind() const {
   WireReader reader(list.bytes);
   WireField f;
   while (reader.Next(&f)) {
-    const bool packed_empty = f.type == WireType::kBytes && f.bytes.empty() && f.number >= kFieldI && f.number <= kFieldType;
+    const bool packed_empty = f.type == WireType::kBytes && f.bytes.empty() &&
+                              f.number >= kFieldI && f.number <= kFieldType;
     if (ListFieldKind(f.number) != AttrKind::kNone && !packed_empty) return ListFieldKind(f.number);
   }
   return AttrKind::kNone;
@@ -214,28 +233,39 @@ absl::StatusOr<FuncAttr> AttrValue::AsFunc() const {
 }
 
 absl::StatusOr<std::vector<std::string_view>> AttrValue::AsStringList() const {
-  return Elements<std::string_view>(*this, kFieldS, [](const WireField& f) { return absl::StatusOr<std::string_view>(f.bytes); });
+  return Elements<std::string_view>(
+      *this, kFieldS, [](const WireField& f) { return absl::StatusOr<std::string_view>(f.bytes); });
 }
 absl::StatusOr<std::vector<int64_t>> AttrValue::AsIntList() const {
-  return Elements<int64_t>(*this, kFieldI, [](const WireField& f) { return absl::StatusOr<int64_t>(static_cast<int64_t>(f.scalar)); });
+  return Elements<int64_t>(*this, kFieldI, [](const WireField& f) {
+    return absl::StatusOr<int64_t>(static_cast<int64_t>(f.scalar));
+  });
 }
 absl::StatusOr<std::vector<float>> AttrValue::AsFloatList() const {
-  return Elements<float>(*this, kFieldF, [](const WireField& f) { return absl::StatusOr<float>(BitsToFloat(f.scalar)); });
+  return Elements<float>(*this, kFieldF, [](const WireField& f) {
+    return absl::StatusOr<float>(BitsToFloat(f.scalar));
+  });
 }
 absl::StatusOr<std::vector<bool>> AttrValue::AsBoolList() const {
-  return Elements<bool>(*this, kFieldB, [](const WireField& f) { return absl::StatusOr<bool>(f.scalar != 0); });
+  return Elements<bool>(*this, kFieldB,
+                        [](const WireField& f) { return absl::StatusOr<bool>(f.scalar != 0); });
 }
 absl::StatusOr<std::vector<DataType>> AttrValue::AsTypeList() const {
-  return Elements<DataType>(*this, kFieldType, [](const WireField& f) { return CheckedType(f.scalar); });
+  return Elements<DataType>(*this, kFieldType,
+                            [](const WireField& f) { return CheckedType(f.scalar); });
 }
 absl::StatusOr<std::vector<PartialShape>> AttrValue::AsShapeList() const {
-  return Elements<PartialShape>(*this, kFieldShape, [](const WireField& f) { return ShapeFromWire(f.bytes); });
+  return Elements<PartialShape>(*this, kFieldShape,
+                                [](const WireField& f) { return ShapeFromWire(f.bytes); });
 }
 absl::StatusOr<std::vector<std::string_view>> AttrValue::AsTensorWireList() const {
-  return Elements<std::string_view>(*this, kFieldTensor, [](const WireField& f) { return absl::StatusOr<std::string_view>(f.bytes); });
+  return Elements<std::string_view>(*this, kFieldTensor, [](const WireField& f) {
+    return absl::StatusOr<std::string_view>(f.bytes);
+  });
 }
 absl::StatusOr<std::vector<FuncAttr>> AttrValue::AsFuncList() const {
-  return Elements<FuncAttr>(*this, kFieldListFunc, [](const WireField& f) { return ParseFunc(f.bytes); });
+  return Elements<FuncAttr>(*this, kFieldListFunc,
+                            [](const WireField& f) { return ParseFunc(f.bytes); });
 }
 
 namespace attr {
@@ -287,7 +317,9 @@ std::string Float(float v) {
 std::string Bool(bool v) { return OneVarint(kFieldB, v ? 1 : 0); }
 std::string Type(DataType v) { return OneVarint(kFieldType, static_cast<uint64_t>(v)); }
 std::string Shape(const PartialShape& v) { return OneBytes(kFieldShape, ShapeToWire(v)); }
-std::string TensorWire(std::string_view tensor_proto) { return OneBytes(kFieldTensor, tensor_proto); }
+std::string TensorWire(std::string_view tensor_proto) {
+  return OneBytes(kFieldTensor, tensor_proto);
+}
 std::string Func(std::string_view name) { return OneBytes(kFieldFunc, OneBytes(1, name)); }
 std::string StringList(absl::Span<const std::string_view> v) {
   return List<std::string_view>(v, [](WireWriter& w, std::string_view s) { w.Bytes(kFieldS, s); });
@@ -299,7 +331,8 @@ std::string FloatList(absl::Span<const float> v) {
 std::string BoolList(absl::Span<const bool> v) { return PackedList(kFieldB, v); }
 std::string TypeList(absl::Span<const DataType> v) { return PackedList(kFieldType, v); }
 std::string ShapeList(absl::Span<const PartialShape> v) {
-  return List<PartialShape>(v, [](WireWriter& w, const PartialShape& s) { w.Bytes(kFieldShape, ShapeToWire(s)); });
+  return List<PartialShape>(
+      v, [](WireWriter& w, const PartialShape& s) { w.Bytes(kFieldShape, ShapeToWire(s)); });
 }
 
 }  // namespace attr

@@ -35,9 +35,10 @@ struct FuncAttr {
   std::string_view attrs_wire;  // the NameAttrList itself, raw: the name and the `attr` map entries
 };
 
-// A cheap view; valid as long as the bytes behind it (a graph's storage, or the string that made it).
-// Accessors return INVALID_ARGUMENT "has type 'int' where 'float' is expected" for a value of another kind, and DATA_LOSS for
-// malformed bytes. Message texts do not name the attribute: the caller knows it.
+// A cheap view; valid as long as the bytes behind it (a graph's storage, or the string that made
+// it). Accessors return INVALID_ARGUMENT "has type 'int' where 'float' is expected" for a value of
+// another kind, and DATA_LOSS for malformed bytes. Message texts do not name the attribute: the
+// caller knows it.
 class AttrValue {
  public:
   AttrValue() = default;
@@ -90,7 +91,8 @@ std::string TypeList(absl::Span<const DataType> v);
 std::string ShapeList(absl::Span<const PartialShape> v);
 }  // namespace attr
 
-// TensorShapeProto bytes, both ways. INVALID_ARGUMENT for shapes that PartialShape::Make refuses, DATA_LOSS for malformed bytes.
+// TensorShapeProto bytes, both ways. INVALID_ARGUMENT for shapes that PartialShape::Make refuses,
+// DATA_LOSS for malformed bytes.
 absl::StatusOr<PartialShape> ShapeFromWire(std::string_view wire);
 std::string ShapeToWire(const PartialShape& shape);
 

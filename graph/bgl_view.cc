@@ -5,10 +5,13 @@
 namespace tenon {
 
 GraphView::GraphView(const Graph& graph, LoopEdges loop_edges)
-    : graph_(&graph), out_begin_(graph.num_node_ids() + 1, 0), in_begin_(graph.num_node_ids() + 1, 0) {
+    : graph_(&graph),
+      out_begin_(graph.num_node_ids() + 1, 0),
+      in_begin_(graph.num_node_ids() + 1, 0) {
   const NodeId count = graph.num_node_ids();
   for (NodeId n = 0; n < count; ++n) {
-    const std::span<const Output> inputs = graph.alive(n) ? graph.inputs(n) : std::span<const Output>();
+    const std::span<const Output> inputs =
+        graph.alive(n) ? graph.inputs(n) : std::span<const Output>();
     for (size_t i = 0; i < inputs.size(); ++i) {
       const NodeId from = inputs[i].node;
       if (from < 0 || from >= count || !graph.alive(from)) continue;

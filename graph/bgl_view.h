@@ -1,6 +1,7 @@
-// A read-only view of a Graph that Boost.Graph's algorithms take: a VertexListGraph, EdgeListGraph and BidirectionalGraph.
-// Vertices are node ids from 0 on; removed ones stand there without edges. Edges go from producer to consumer, one per input,
-// data and control alike; holes are left out. Include this in .cc files only: Boost's headers are heavy.
+// A read-only view of a Graph that Boost.Graph's algorithms take: a VertexListGraph, EdgeListGraph
+// and BidirectionalGraph. Vertices are node ids from 0 on; removed ones stand there without edges.
+// Edges go from producer to consumer, one per input, data and control alike; holes are left out.
+// Include this in .cc files only: Boost's headers are heavy.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@
 
 namespace tenon {
 
-// Whether edges from a NextIteration into a Merge are in the view. Without them a legal graph has no cycle.
+// Whether edges from a NextIteration into a Merge are in the view. Without them a legal graph has
+// no cycle.
 enum class LoopEdges : uint8_t { kShow, kHide };
 
 class GraphView {
@@ -43,7 +45,9 @@ class GraphView {
   using edge_descriptor = Edge;
   using directed_category = boost::bidirectional_tag;
   using edge_parallel_category = boost::allow_parallel_edge_tag;
-  struct traversal_category : boost::vertex_list_graph_tag, boost::edge_list_graph_tag, boost::bidirectional_graph_tag {};
+  struct traversal_category : boost::vertex_list_graph_tag,
+                              boost::edge_list_graph_tag,
+                              boost::bidirectional_graph_tag {};
   using vertex_iterator = boost::counting_iterator<NodeId>;
   using edge_iterator = const Edge*;
   using out_edge_iterator = const Edge*;
@@ -55,7 +59,8 @@ class GraphView {
   static NodeId null_vertex() { return kNoNode; }
 
  private:
-  static std::span<const Edge> Slice(const std::vector<Edge>& edges, const std::vector<uint32_t>& begin, NodeId n) {
+  static std::span<const Edge> Slice(const std::vector<Edge>& edges,
+                                     const std::vector<uint32_t>& begin, NodeId n) {
     return {edges.data() + begin[n], edges.data() + begin[n + 1]};
   }
   const Graph* graph_;
@@ -64,9 +69,12 @@ class GraphView {
 };
 
 using GraphEdgeRange = std::pair<const GraphView::Edge*, const GraphView::Edge*>;
-inline GraphEdgeRange ToRange(std::span<const GraphView::Edge> s) { return {s.data(), s.data() + s.size()}; }
+inline GraphEdgeRange ToRange(std::span<const GraphView::Edge> s) {
+  return {s.data(), s.data() + s.size()};
+}
 
-inline std::pair<GraphView::vertex_iterator, GraphView::vertex_iterator> vertices(const GraphView& g) {
+inline std::pair<GraphView::vertex_iterator, GraphView::vertex_iterator> vertices(
+    const GraphView& g) {
   return {GraphView::vertex_iterator(0), GraphView::vertex_iterator(g.size())};
 }
 inline std::size_t num_vertices(const GraphView& g) { return static_cast<std::size_t>(g.size()); }
@@ -78,10 +86,14 @@ inline GraphEdgeRange out_edges(NodeId n, const GraphView& g) { return ToRange(g
 inline std::size_t out_degree(NodeId n, const GraphView& g) { return g.out(n).size(); }
 inline GraphEdgeRange in_edges(NodeId n, const GraphView& g) { return ToRange(g.in(n)); }
 inline std::size_t in_degree(NodeId n, const GraphView& g) { return g.in(n).size(); }
-inline std::size_t degree(NodeId n, const GraphView& g) { return out_degree(n, g) + in_degree(n, g); }
+inline std::size_t degree(NodeId n, const GraphView& g) {
+  return out_degree(n, g) + in_degree(n, g);
+}
 
 // Node ids are their own index.
-inline boost::typed_identity_property_map<NodeId> get(boost::vertex_index_t, const GraphView&) { return {}; }
+inline boost::typed_identity_property_map<NodeId> get(boost::vertex_index_t, const GraphView&) {
+  return {};
+}
 inline NodeId get(boost::vertex_index_t, const GraphView&, NodeId n) { return n; }
 
 }  // namespace tenon

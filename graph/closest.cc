@@ -9,7 +9,8 @@
 namespace tenon {
 namespace {
 
-// Longer names are compared by their ends only: nobody needs help with them, and the cost is quadratic.
+// Longer names are compared by their ends only: nobody needs help with them, and the cost is
+// quadratic.
 constexpr size_t kMaxLength = 128;
 
 }  // namespace

@@ -7,10 +7,12 @@
 
 namespace tenon {
 
-// Edit distance (insertions, deletions, substitutions, swaps of neighbours), or limit + 1 when it is above `limit`.
+// Edit distance (insertions, deletions, substitutions, swaps of neighbours), or limit + 1 when it
+// is above `limit`.
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
 
-// Keeps the closest of the names offered to it. Names further away than a third of the wanted one's length never win.
+// Keeps the closest of the names offered to it. Names further away than a third of the wanted one's
+// length never win.
 class ClosestName {
  public:
   explicit ClosestName(std::string_view wanted);

@@ -15,9 +15,11 @@ constexpr size_t kMaxNames = 10;
 std::vector<NodeId> ShortestCycle(const Graph& graph, const std::vector<NodeId>& members) {
   const auto index = [&](NodeId n) -> size_t {
     const auto it = std::lower_bound(members.begin(), members.end(), n);
-    return it != members.end() && *it == n ? static_cast<size_t>(it - members.begin()) : members.size();
+    return it != members.end() && *it == n ? static_cast<size_t>(it - members.begin())
+                                           : members.size();
   };
-  // Backwards along inputs; towards[i] is the member that i was reached from, one step nearer to the start.
+  // Backwards along inputs; towards[i] is the member that i was reached from, one step nearer to
+  // the start.
   std::vector<size_t> queue = {0};
   std::vector<size_t> towards(members.size(), members.size());
   for (size_t head = 0; head < queue.size(); ++head) {
@@ -75,7 +77,8 @@ std::vector<std::vector<NodeId>> FindCycles(const Graph& graph) {
 std::string DescribeCycle(const Graph& graph, const std::vector<NodeId>& cycle) {
   const std::vector<NodeId> path = ShortestCycle(graph, cycle);
   std::string text;
-  for (size_t i = 0; i < std::min(path.size(), kMaxNames); ++i) absl::StrAppend(&text, "'", graph.name(path[i]), "' -> ");
+  for (size_t i = 0; i < std::min(path.size(), kMaxNames); ++i)
+    absl::StrAppend(&text, "'", graph.name(path[i]), "' -> ");
   if (path.size() > kMaxNames) absl::StrAppend(&text, "... (", path.size(), " nodes) -> ");
   return absl::StrCat(text, "'", graph.name(path[0]), "'");
 }

@@ -15,9 +15,10 @@
 namespace tenon {
 namespace {
 
-constexpr std::string_view kXzMagic("\xfd"
-                                    "7zXZ\0",
-                                    6);
+constexpr std::string_view kXzMagic(
+    "\xfd"
+    "7zXZ\0",
+    6);
 constexpr std::string_view kGzipMagic("\x1f\x8b", 2);
 // The decoder's own tables and window; the largest preset needs 65 MiB.
 constexpr uint64_t kXzDecoderMemory = uint64_t{512} << 20;
@@ -33,7 +34,8 @@ class Output {
   // Room for more bytes; false at the limit or when memory ends.
   bool Grow() {
     if (capacity_ > max_bytes_) return false;
-    const size_t capacity = std::min(std::max<size_t>(size_t{1} << 16, capacity_ * 2), max_bytes_ + 1);
+    const size_t capacity =
+        std::min(std::max<size_t>(size_t{1} << 16, capacity_ * 2), max_bytes_ + 1);
     void* grown = capacity > capacity_ ? std::realloc(data_, capacity) : nullptr;
     if (grown == nullptr) return false;
     data_ = static_cast<char*>(grown);
@@ -46,8 +48,10 @@ class Output {
   bool over_limit() const { return size_ > max_bytes_; }
 
   FileBytes Finish() && {
-    if (void* fitted = std::realloc(data_, std::max<size_t>(size_, 1))) data_ = static_cast<char*>(fitted);
-    std::shared_ptr<const void> owner(data_, [](const void* p) { std::free(const_cast<void*>(p)); });
+    if (void* fitted = std::realloc(data_, std::max<size_t>(size_, 1)))
+      data_ = static_cast<char*>(fitted);
+    std::shared_ptr<const void> owner(data_,
+                                      [](const void* p) { std::free(const_cast<void*>(p)); });
     return {{std::exchange(data_, nullptr), size_}, std::move(owner)};
   }
 
@@ -58,16 +62,21 @@ class Output {
   size_t capacity_ = 0;
 };
 
-absl::Status Corrupt(const std::string& name, std::string_view format, size_t offset, std::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(name, ":", offset, ": the ", format, " data is ", what));
+absl::Status Corrupt(const std::string& name, std::string_view format, size_t offset,
+                     std::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ":", offset, ": the ", format, " data is ", what));
 }
 
-absl::Status Beyond(const std::string& name, std::string_view format, size_t offset, size_t max_bytes) {
-  return absl::InvalidArgumentError(absl::StrCat(name, ":", offset, ": the ", format, " data unpacks to more than ", max_bytes,
+absl::Status Beyond(const std::string& name, std::string_view format, size_t offset,
+                    size_t max_bytes) {
+  return absl::InvalidArgumentError(absl::StrCat(name, ":", offset, ": the ", format,
+                                                 " data unpacks to more than ", max_bytes,
                                                  " bytes, the limit"));
 }
 
-absl::StatusOr<FileBytes> UnpackXz(std::string_view packed, const std::string& name, size_t max_bytes) {
+absl::StatusOr<FileBytes> UnpackXz(std::string_view packed, const std::string& name,
+                                   size_t max_bytes) {
   lzma_stream stream = LZMA_STREAM_INIT;
   if (lzma_stream_decoder(&stream, kXzDecoderMemory, LZMA_CONCATENATED) != LZMA_OK) {
     return absl::ResourceExhaustedError(absl::StrCat(name, ": no memory to unpack xz data"));
@@ -91,11 +100,13 @@ absl::StatusOr<FileBytes> UnpackXz(std::string_view packed, const std::string& n
     if (result == LZMA_BUF_ERROR && stream.avail_in == 0 && stream.avail_out != 0) {
       return Corrupt(name, "xz", stream.total_in, "truncated");
     }
-    if (result != LZMA_OK && result != LZMA_BUF_ERROR) return Corrupt(name, "xz", stream.total_in, "corrupt");
+    if (result != LZMA_OK && result != LZMA_BUF_ERROR)
+      return Corrupt(name, "xz", stream.total_in, "corrupt");
   }
 }
 
-absl::StatusOr<FileBytes> UnpackGzip(std::string_view packed, const std::string& name, size_t max_bytes) {
+absl::StatusOr<FileBytes> UnpackGzip(std::string_view packed, const std::string& name,
+                                     size_t max_bytes) {
   constexpr int kGzipOnly = 15 + 16;
   z_stream stream{};
   if (inflateInit2(&stream, kGzipOnly) != Z_OK) {
@@ -126,21 +137,25 @@ absl::StatusOr<FileBytes> UnpackGzip(std::string_view packed, const std::string&
       continue;
     }
     if (result != Z_OK && result != Z_BUF_ERROR) return Corrupt(name, "gzip", consumed, "corrupt");
-    if (consumed == packed.size() && stream.avail_out != 0) return Corrupt(name, "gzip", consumed, "truncated");
+    if (consumed == packed.size() && stream.avail_out != 0)
+      return Corrupt(name, "gzip", consumed, "truncated");
   }
 }
 
 // A small file that unpacks to all memory must fail as a limit does, not as a process killed.
 size_t WithinMemory(size_t max_bytes) {
-  const auto memory = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto memory =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return std::min(max_bytes, memory / 2);
 }
 
 }  // namespace
 
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes) {
-  if (packed.bytes.starts_with(kXzMagic)) return UnpackXz(packed.bytes, name, WithinMemory(max_bytes));
-  if (packed.bytes.starts_with(kGzipMagic)) return UnpackGzip(packed.bytes, name, WithinMemory(max_bytes));
+  if (packed.bytes.starts_with(kXzMagic))
+    return UnpackXz(packed.bytes, name, WithinMemory(max_bytes));
+  if (packed.bytes.starts_with(kGzipMagic))
+    return UnpackGzip(packed.bytes, name, WithinMemory(max_bytes));
   return packed;
 }
 
@@ -148,9 +163,11 @@ absl::StatusOr<std::string> PackXz(std::string_view bytes) {
   std::string packed(lzma_stream_buffer_bound(bytes.size()), '\0');
   size_t size = 0;
   const lzma_ret result =
-      lzma_easy_buffer_encode(LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const uint8_t*>(bytes.data()),
-                              bytes.size(), reinterpret_cast<uint8_t*>(packed.data()), &size, packed.size());
-  if (packed.empty() || result != LZMA_OK) return absl::ResourceExhaustedError("packing with xz failed");
+      lzma_easy_buffer_encode(LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64, nullptr,
+                              reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(),
+                              reinterpret_cast<uint8_t*>(packed.data()), &size, packed.size());
+  if (packed.empty() || result != LZMA_OK)
+    return absl::ResourceExhaustedError("packing with xz failed");
   packed.resize(size);
   return packed;
 }
@@ -158,7 +175,8 @@ absl::StatusOr<std::string> PackXz(std::string_view bytes) {
 absl::StatusOr<std::string> PackGzip(std::string_view bytes) {
   constexpr int kGzip = 15 + 16;
   z_stream stream{};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) !=
+      Z_OK) {
     return absl::ResourceExhaustedError("packing with gzip failed");
   }
   std::string packed;

@@ -6,12 +6,19 @@
 namespace tenon {
 namespace {
 
-enum Trait : uint8_t { kNone = 0, kFloating = 1, kInteger = 2, kComplexTrait = 4, kQuantizedTrait = 8, kObject = 16 };
+enum Trait : uint8_t {
+  kNone = 0,
+  kFloating = 1,
+  kInteger = 2,
+  kComplexTrait = 4,
+  kQuantizedTrait = 8,
+  kObject = 16
+};
 
 struct Info {
-  std::string_view name;        // without "DT_"
-  std::string_view ref_name;    // full name of the reference type
-  std::string_view full_name;   // with "DT_"
+  std::string_view name;       // without "DT_"
+  std::string_view ref_name;   // full name of the reference type
+  std::string_view full_name;  // with "DT_"
   std::string_view spec_name;
   std::string_view short_name;  // empty: none
   uint8_t size;

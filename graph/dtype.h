@@ -59,15 +59,16 @@ constexpr DataType MakeRef(DataType t) {
 // Whether `value` is a known type (or the reference form of one), as read from a file or a plug-in.
 bool IsKnownDataType(int32_t value);
 
-// Bytes of one element in a tensor's buffer. Strings are TF_TString (24); resource and variant elements are one
-// host object pointer (8); int4, uint4, int2 and uint2 lie one to a byte. 0 for kInvalid. References count as their base.
+// Bytes of one element in a tensor's buffer. Strings are TF_TString (24); resource and variant
+// elements are one host object pointer (8); int4, uint4, int2 and uint2 lie one to a byte. 0 for
+// kInvalid. References count as their base.
 size_t DataTypeSize(DataType t);
 
 // Whether elements may be copied with memcpy (everything but string, resource and variant).
 bool IsMemcpyable(DataType t);
 
-bool IsFloating(DataType t);   // half, bfloat16, float, double
-bool IsInteger(DataType t);    // signed and unsigned, without the quantized types
+bool IsFloating(DataType t);  // half, bfloat16, float, double
+bool IsInteger(DataType t);   // signed and unsigned, without the quantized types
 bool IsComplex(DataType t);
 bool IsQuantized(DataType t);
 

@@ -23,15 +23,19 @@ absl::Status FileError(const std::string& path, int error) {
   const std::string message = absl::StrCat(path, ": ", std::strerror(error));
   switch (error) {
     case ENOENT:
-    case ENOTDIR: return absl::NotFoundError(message);
+    case ENOTDIR:
+      return absl::NotFoundError(message);
     case EACCES:
-    case EPERM: return absl::PermissionDeniedError(message);
-    default: return absl::InvalidArgumentError(message);
+    case EPERM:
+      return absl::PermissionDeniedError(message);
+    default:
+      return absl::InvalidArgumentError(message);
   }
 }
 
 absl::Status TooLarge(const std::string& path, size_t max_bytes) {
-  return absl::InvalidArgumentError(absl::StrCat(path, ": the file is larger than the limit of ", max_bytes, " bytes"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": the file is larger than the limit of ", max_bytes, " bytes"));
 }
 
 struct Descriptor {
@@ -64,7 +68,8 @@ absl::StatusOr<FileBytes> ReadAll(int fd, const std::string& path, size_t max_by
 absl::StatusOr<FileBytes> Map(int fd, const std::string& path, size_t size) {
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (data == MAP_FAILED) return FileError(path, errno);
-  std::shared_ptr<const void> owner(data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
+  std::shared_ptr<const void> owner(
+      data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
   return FileBytes{{static_cast<const char*>(data), size}, std::move(owner), true};
 }
 
@@ -77,11 +82,13 @@ FileBytes BytesOf(std::string bytes) {
 
 absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes) {
   const bool is_stdin = path == "-";
-  const Descriptor file{is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC), !is_stdin};
+  const Descriptor file{is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC),
+                        !is_stdin};
   if (file.fd < 0) return FileError(path, errno);
   struct stat info {};
   if (::fstat(file.fd, &info) != 0) return FileError(path, errno);
-  if (S_ISDIR(info.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": is a folder, not a graph file"));
+  if (S_ISDIR(info.st_mode))
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is a folder, not a graph file"));
   const auto size = static_cast<size_t>(info.st_size);
   if (S_ISREG(info.st_mode) && size > max_bytes) return TooLarge(path, max_bytes);
   if (S_ISREG(info.st_mode) && !is_stdin && size >= kMapFrom) return Map(file.fd, path, size);

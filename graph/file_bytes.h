@@ -18,12 +18,13 @@ struct FileBytes {
 
 FileBytes BytesOf(std::string bytes);
 
-// Large regular files are mapped, others read; "-" is standard input. NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a
-// folder and for what exceeds `max_bytes`; messages start with the path.
+// Large regular files are mapped, others read; "-" is standard input. NOT_FOUND, PERMISSION_DENIED,
+// or INVALID_ARGUMENT for a folder and for what exceeds `max_bytes`; messages start with the path.
 absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes);
 
-// Unpacks xz and gzip, told by their first bytes; anything else comes back as it is. INVALID_ARGUMENT "name:offset: …" for
-// corrupt or truncated data and for output beyond `max_bytes` (or beyond most of the machine's memory, where that is less).
+// Unpacks xz and gzip, told by their first bytes; anything else comes back as it is.
+// INVALID_ARGUMENT "name:offset: …" for corrupt or truncated data and for output beyond `max_bytes`
+// (or beyond most of the machine's memory, where that is less).
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes);
 
 // The inverse, for export.

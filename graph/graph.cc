@@ -92,7 +92,8 @@ absl::StatusOr<Output> Graph::ParseOutput(std::string_view text) const {
     port = kControlPort;
   } else if (const size_t colon = name.rfind(':'); colon != name.npos) {
     if (!absl::SimpleAtoi(name.substr(colon + 1), &port) || port < 0) {
-      return absl::InvalidArgumentError(absl::StrCat("'", text, "' does not end in a port number such as ':0'"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", text, "' does not end in a port number such as ':0'"));
     }
     name = name.substr(0, colon);
   }
@@ -105,8 +106,9 @@ absl::StatusOr<Output> Graph::ParseOutput(std::string_view text) const {
     return absl::NotFoundError(absl::StrCat("no node is named '", name, "'", closest.Hint()));
   }
   if (port >= num_outputs(n)) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' names output ", port, " of node '", name, "' (", op_name(n),
-                                                   "), which has ", num_outputs(n)));
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' names output ", port, " of node '",
+                                                   name, "' (", op_name(n), "), which has ",
+                                                   num_outputs(n)));
   }
   return Output{n, port};
 }
@@ -132,14 +134,16 @@ const NodeKind* Graph::Intern(std::string_view op_name, std::vector<Attr> sorted
     }
   }
   if (op == nullptr) op = FindOp(op_name);
-  const std::string_view kept = op != nullptr ? std::string_view(op->name) : storage_->Copy(op_name);
+  const std::string_view kept =
+      op != nullptr ? std::string_view(op->name) : storage_->Copy(op_name);
   const NodeKind* kind = storage_->Add(MakeKind(kept, op, std::move(sorted_attrs)));
   if (small) kinds_[hash] = kind;
   return kind;
 }
 
 std::vector<Attr> Graph::CopyAttrs(std::vector<NewAttr> attrs) {
-  std::stable_sort(attrs.begin(), attrs.end(), [](const NewAttr& a, const NewAttr& b) { return a.name < b.name; });
+  std::stable_sort(attrs.begin(), attrs.end(),
+                   [](const NewAttr& a, const NewAttr& b) { return a.name < b.name; });
   std::vector<Attr> copies;
   copies.reserve(attrs.size());
   for (const NewAttr& a : attrs) {
@@ -160,7 +164,8 @@ Output* Graph::ReserveInputs(NodeId n, size_t count) {
       const size_t capacity = std::max<size_t>(count, size_t{2} * node.capacity);
       const size_t first = edges_.size();
       edges_.resize(first + capacity);
-      std::copy_n(edges_.begin() + node.first_input, node.num_data + node.num_control, edges_.begin() + first);
+      std::copy_n(edges_.begin() + node.first_input, node.num_data + node.num_control,
+                  edges_.begin() + first);
       node.first_input = static_cast<uint32_t>(first);
       node.capacity = static_cast<uint32_t>(capacity);
     }
@@ -168,13 +173,17 @@ Output* Graph::ReserveInputs(NodeId n, size_t count) {
   return edges_.data() + node.first_input;
 }
 
-absl::StatusOr<NodeId> Graph::AddNode(std::string_view name, std::string_view op, std::span<const Output> inputs,
-                                      std::vector<NewAttr> attrs, std::string_view device, SourcePos pos) {
-  if (FindNode(name) != kNoNode) return absl::AlreadyExistsError(absl::StrCat("a node is named '", name, "' already"));
-  if (edges_.size() + inputs.size() > kMaxInputs) return absl::ResourceExhaustedError("the graph has too many edges");
+absl::StatusOr<NodeId> Graph::AddNode(std::string_view name, std::string_view op,
+                                      std::span<const Output> inputs, std::vector<NewAttr> attrs,
+                                      std::string_view device, SourcePos pos) {
+  if (FindNode(name) != kNoNode)
+    return absl::AlreadyExistsError(absl::StrCat("a node is named '", name, "' already"));
+  if (edges_.size() + inputs.size() > kMaxInputs)
+    return absl::ResourceExhaustedError("the graph has too many edges");
   for (const Output& in : inputs) {
     if (in.node < 0 || in.node >= num_node_ids()) {
-      return absl::InvalidArgumentError(absl::StrCat("an input of node '", name, "' names no node: id ", in.node));
+      return absl::InvalidArgumentError(
+          absl::StrCat("an input of node '", name, "' names no node: id ", in.node));
     }
   }
   std::vector<Output> data, control;
@@ -245,7 +254,8 @@ void Graph::ReplaceAttr(NodeId n, std::string_view name, const NewAttr* attr) {
   std::vector<Attr> attrs = kind(n).attrs.all();
   std::erase_if(attrs, [&](const Attr& a) { return a.name == name; });
   if (attr != nullptr) {
-    const auto place = std::find_if(attrs.begin(), attrs.end(), [&](const Attr& a) { return a.name > name; });
+    const auto place =
+        std::find_if(attrs.begin(), attrs.end(), [&](const Attr& a) { return a.name > name; });
     attrs.insert(place, {storage_->Copy(name), AttrValue(storage_->Copy(attr->wire))});
   }
   nodes_[n].kind = Intern(op_name(n), std::move(attrs));
@@ -275,7 +285,8 @@ absl::Status Graph::MakeConst(NodeId n, const Tensor& value) {
 absl::StatusOr<Tensor> Graph::ConstValue(NodeId n) const {
   const AttrValue* value = attrs(n).Find("value");
   if (value == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("node '", name(n), "' (", op_name(n), ") has no attribute 'value'"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("node '", name(n), "' (", op_name(n), ") has no attribute 'value'"));
   }
   TENON_ASSIGN_OR_RETURN(const std::string_view wire, value->AsTensorWire());
   return TensorFromWire(wire, storage_);

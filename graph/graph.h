@@ -1,5 +1,5 @@
-// The in-memory graph: flat arrays, stable node ids, ports on every edge. Attributes, names and constants stay where the
-// file put them and are decoded on demand.
+// The in-memory graph: flat arrays, stable node ids, ports on every edge. Attributes, names and
+// constants stay where the file put them and are decoded on demand.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,9 @@ struct Output {
   }
 };
 
-// Everything about a node but its name, device and inputs. Interned: two nodes of one graph with equal op and equal attributes
-// of at most kMaxInternedBytes share one NodeKind, so that types are resolved once and equality is one pointer comparison.
+// Everything about a node but its name, device and inputs. Interned: two nodes of one graph with
+// equal op and equal attributes of at most kMaxInternedBytes share one NodeKind, so that types are
+// resolved once and equality is one pointer comparison.
 inline constexpr size_t kMaxInternedBytes = 1024;
 struct NodeKind {
   std::string_view op_name;
@@ -49,20 +50,22 @@ struct NodeKind {
   absl::Status types_status;  // why types could not be resolved
 };
 
-// Where a node stands in its file: line and column of text, byte offset of binary; 0,0 for nodes made later.
+// Where a node stands in its file: line and column of text, byte offset of binary; 0,0 for nodes
+// made later.
 struct SourcePos {
   uint32_t line = 0;    // 1-based; 0 in binary files
   uint32_t column = 0;  // 1-based in text; unused in binary files
   uint64_t offset = 0;  // bytes from the start of the (decompressed) file
 };
 
-// Bytes that a graph refers to: the file, and an append-only arena. Shared by copies of a graph and by tensors decoded from it.
+// Bytes that a graph refers to: the file, and an append-only arena. Shared by copies of a graph and
+// by tensors decoded from it.
 class GraphStorage;
 
 // One function of the library, kept as wire bytes until somebody asks.
 struct FunctionEntry {
   std::string_view name;
-  std::string_view wire;  // FunctionDef bytes
+  std::string_view wire;             // FunctionDef bytes
   const OpDef* signature = nullptr;  // owned by the storage; null if malformed
   SourcePos pos;
 };
@@ -70,7 +73,7 @@ struct FunctionEntry {
 class Graph {
  public:
   Graph();
-  Graph(const Graph&);             // O(nodes); shares storage
+  Graph(const Graph&);  // O(nodes); shares storage
   Graph& operator=(const Graph&);
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
@@ -89,11 +92,17 @@ class Graph {
   // The attribute, or the OpDef's default, or null.
   const AttrValue* attr(NodeId n, std::string_view name) const;
 
-  // Data inputs in order, then control inputs (port kControlPort). A hole left by a defect has node kNoNode.
-  // Spans are valid until the node's inputs are edited or a node is added.
-  std::span<const Output> inputs(NodeId n) const { return {edges_.data() + nodes_[n].first_input, nodes_[n].num_data + nodes_[n].num_control}; }
-  std::span<const Output> data_inputs(NodeId n) const { return inputs(n).first(nodes_[n].num_data); }
-  std::span<const Output> control_inputs(NodeId n) const { return inputs(n).subspan(nodes_[n].num_data); }
+  // Data inputs in order, then control inputs (port kControlPort). A hole left by a defect has node
+  // kNoNode. Spans are valid until the node's inputs are edited or a node is added.
+  std::span<const Output> inputs(NodeId n) const {
+    return {edges_.data() + nodes_[n].first_input, nodes_[n].num_data + nodes_[n].num_control};
+  }
+  std::span<const Output> data_inputs(NodeId n) const {
+    return inputs(n).first(nodes_[n].num_data);
+  }
+  std::span<const Output> control_inputs(NodeId n) const {
+    return inputs(n).subspan(nodes_[n].num_data);
+  }
   int num_inputs(NodeId n) const { return static_cast<int>(nodes_[n].num_data); }
   int num_outputs(NodeId n) const { return static_cast<int>(nodes_[n].kind->types.outputs.size()); }
   DataType input_type(NodeId n, int i) const { return nodes_[n].kind->types.inputs[i]; }
@@ -101,7 +110,8 @@ class Graph {
 
   // kNoNode when there is none.
   NodeId FindNode(std::string_view name) const;
-  // "node", "node:1" or "^node". NOT_FOUND or INVALID_ARGUMENT name what is wrong and the closest name.
+  // "node", "node:1" or "^node". NOT_FOUND or INVALID_ARGUMENT name what is wrong and the closest
+  // name.
   absl::StatusOr<Output> ParseOutput(std::string_view text) const;
   std::string OutputName(Output o) const;  // "node", "node:1", "^node"
 
@@ -110,10 +120,11 @@ class Graph {
     std::string_view name;
     std::string wire;  // AttrValue bytes, as from attr::Type(...)
   };
-  // The op is looked up in the function library, then the registry. ALREADY_EXISTS for a name that is taken.
-  // `pos` (often that of the node it replaces) serves error messages.
-  absl::StatusOr<NodeId> AddNode(std::string_view name, std::string_view op, std::span<const Output> inputs,
-                                 std::vector<NewAttr> attrs, std::string_view device = {}, SourcePos pos = {});
+  // The op is looked up in the function library, then the registry. ALREADY_EXISTS for a name that
+  // is taken. `pos` (often that of the node it replaces) serves error messages.
+  absl::StatusOr<NodeId> AddNode(std::string_view name, std::string_view op,
+                                 std::span<const Output> inputs, std::vector<NewAttr> attrs,
+                                 std::string_view device = {}, SourcePos pos = {});
   // A name not yet taken: `base`, else base_1, base_2 …
   std::string UniqueName(std::string_view base) const;
   void RemoveNode(NodeId n);  // edges that point to it must have been moved before
@@ -125,19 +136,23 @@ class Graph {
   void RemoveAttr(NodeId n, std::string_view name);
   // Turns n into another op in place; name, device and position stay.
   void SetKind(NodeId n, std::string_view op, std::vector<NewAttr> attrs);
-  // Makes n a Const of this value; its data inputs go, its control inputs stay (data inputs become none).
+  // Makes n a Const of this value; its data inputs go, its control inputs stay (data inputs become
+  // none).
   absl::Status MakeConst(NodeId n, const Tensor& value);
 
-  // The value of a Const node's `value` attribute as a view of the file's bytes where its encoding allows. The data of such a
-  // view may be unaligned (see Tensor users: executor aligns what is computed on). INVALID_ARGUMENT for malformed tensors.
+  // The value of a Const node's `value` attribute as a view of the file's bytes where its encoding
+  // allows. The data of such a view may be unaligned (see Tensor users: executor aligns what is
+  // computed on). INVALID_ARGUMENT for malformed tensors.
   absl::StatusOr<Tensor> ConstValue(NodeId n) const;
-  // Lets the file pages of such a view leave memory, where the file is mapped; reading it again brings them back.
+  // Lets the file pages of such a view leave memory, where the file is mapped; reading it again
+  // brings them back.
   void DropPages(const Tensor& view) const;
 
   // --- Function library and versions.
   const std::vector<FunctionEntry>& functions() const { return functions_; }
   const FunctionEntry* FindFunction(std::string_view name) const;
-  // The op that a node of this name would be: a function's signature or a registered op; null if neither.
+  // The op that a node of this name would be: a function's signature or a registered op; null if
+  // neither.
   const OpDef* FindOp(std::string_view name) const;
   std::string_view versions_wire() const { return versions_; }
   int producer() const;  // versions.producer, 0 if absent
@@ -148,7 +163,8 @@ class Graph {
   // "file:line:col" or "file:offset"; the node's name alone when it was made by a pass.
   std::string Locate(NodeId n) const;
   std::string Locate(SourcePos pos) const;  // the file's name alone for a position that is none
-  // Takes the source and the positions of nodes of the same name from the graph that this one was made from; others have none.
+  // Takes the source and the positions of nodes of the same name from the graph that this one was
+  // made from; others have none.
   void InheritPositions(const Graph& before);
 
  private:
@@ -193,16 +209,18 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<Output> edges_;
   int32_t live_ = 0;
-  NameIndex by_name_;  // the first of each name
+  NameIndex by_name_;                                     // the first of each name
   absl::flat_hash_map<uint64_t, const NodeKind*> kinds_;  // by hash of op and attributes
-  // NodeDef fields that the host does not interpret (debug info, full type, unknown fields), kept for export.
+  // NodeDef fields that the host does not interpret (debug info, full type, unknown fields), kept
+  // for export.
   absl::flat_hash_map<NodeId, std::string_view> extra_;
   std::vector<FunctionEntry> functions_;
   absl::flat_hash_map<std::string_view, int32_t> function_by_name_;
-  bool has_library_ = false;        // in the file, though perhaps empty
-  std::string_view library_extra_;  // gradients, registered gradients, unknown fields of the library
-  std::string_view versions_;       // data() is null where the file had none
-  std::string_view graph_extra_;    // unknown fields of the GraphDef
+  bool has_library_ = false;  // in the file, though perhaps empty
+  std::string_view
+      library_extra_;             // gradients, registered gradients, unknown fields of the library
+  std::string_view versions_;     // data() is null where the file had none
+  std::string_view graph_extra_;  // unknown fields of the GraphDef
   std::string source_name_;
 };
 
@@ -215,7 +233,9 @@ class Fanouts {
     int32_t port;   // of the producer that is used; kControlPort for a control edge
   };
   explicit Fanouts(const Graph& graph);
-  std::span<const Use> of(NodeId n) const { return {uses_.data() + begin_[n], uses_.data() + begin_[n + 1]}; }
+  std::span<const Use> of(NodeId n) const {
+    return {uses_.data() + begin_[n], uses_.data() + begin_[n + 1]};
+  }
   // Number of uses of one output.
   int count(Output o) const;
 
@@ -224,7 +244,8 @@ class Fanouts {
   std::vector<Use> uses_;
 };
 
-// Live nodes, producers first; edges into a Merge from a NextIteration do not count. INVALID_ARGUMENT names one cycle's nodes.
+// Live nodes, producers first; edges into a Merge from a NextIteration do not count.
+// INVALID_ARGUMENT names one cycle's nodes.
 absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph);
 
 }  // namespace tenon

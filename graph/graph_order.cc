@@ -11,8 +11,9 @@ namespace {
 
 absl::Status CycleError(const Graph& graph) {
   const std::vector<std::vector<NodeId>> cycles = FindCycles(graph);
-  return absl::InvalidArgumentError(absl::StrCat("nodes form a cycle: ", cycles.empty() ? "" : DescribeCycle(graph, cycles[0]),
-                                                 "; only a NextIteration may feed back, into a Merge"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("nodes form a cycle: ", cycles.empty() ? "" : DescribeCycle(graph, cycles[0]),
+                   "; only a NextIteration may feed back, into a Merge"));
 }
 
 // Whether ids are an order already, as in most files: then no search is needed.
@@ -89,7 +90,8 @@ Fanouts::Fanouts(const Graph& graph) : begin_(graph.num_node_ids() + 1, 0) {
       if (!graph.alive(n)) continue;
       const std::span<const Output> inputs = graph.inputs(n);
       for (size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i].node != kNoNode) use(inputs[i], Use{n, static_cast<int32_t>(i), inputs[i].port});
+        if (inputs[i].node != kNoNode)
+          use(inputs[i], Use{n, static_cast<int32_t>(i), inputs[i].port});
       }
     }
   };

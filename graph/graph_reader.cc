@@ -23,7 +23,8 @@ enum NodeField : uint32_t { kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttr =
 constexpr int64_t kDepthOfNode = 2;
 // A graph with more edges than this would overflow the 32-bit edge index.
 constexpr size_t kMaxEdges = size_t{1} << 31;
-// Closest-name searches cost a sweep over all names; a file with a thousand bad inputs gets no more hints than this.
+// Closest-name searches cost a sweep over all names; a file with a thousand bad inputs gets no more
+// hints than this.
 constexpr int kMaxHints = 50;
 
 // Lookups in flight at once: enough to hide memory, few enough to stay in the first-level cache.
@@ -38,7 +39,9 @@ struct InputText {
 
 InputText ParseInput(std::string_view text) {
   if (text.starts_with('^')) return {text.substr(1), kControlPort, true};
-  const size_t last = text.empty() || text.back() < '0' || text.back() > '9' ? text.npos : text.find_last_not_of("0123456789");
+  const size_t last = text.empty() || text.back() < '0' || text.back() > '9'
+                          ? text.npos
+                          : text.find_last_not_of("0123456789");
   if (last == text.npos || last == 0 || text[last] != ':') return {text, 0, true};
   InputText input{text.substr(0, last), 0, true};
   const char* digits = text.data() + last + 1;
@@ -58,7 +61,8 @@ std::string_view OnePiece(const std::vector<std::string_view>& entries) {
   return {entries[0].data(), static_cast<size_t>(end - entries[0].data())};
 }
 
-// Joins a singular message field that comes several times: protobuf merges them, which is to concatenate their bytes.
+// Joins a singular message field that comes several times: protobuf merges them, which is to
+// concatenate their bytes.
 std::string_view Merge(std::string_view before, std::string_view more, GraphStorage* storage) {
   return before.empty() ? more : storage->Copy(absl::StrCat(before, more));
 }
@@ -75,7 +79,8 @@ GraphReader::GraphReader(ReadSource source, const ImportLimits& limits, DefectLo
   }
 }
 
-absl::StatusOr<Graph> GraphReader::Read(ReadSource source, const ImportLimits& limits, DefectLog* defects) {
+absl::StatusOr<Graph> GraphReader::Read(ReadSource source, const ImportLimits& limits,
+                                        DefectLog* defects) {
   GraphReader reader(std::move(source), limits, defects);
   TENON_RETURN_IF_ERROR(reader.Scan());
   TENON_RETURN_IF_ERROR(reader.ReadLibrary(reader.library_));
@@ -85,25 +90,31 @@ absl::StatusOr<Graph> GraphReader::Read(ReadSource source, const ImportLimits& l
   return std::move(reader.graph_);
 }
 
-SourcePos GraphReader::PosOf(const std::vector<SourcePos>& text_pos, size_t index, std::string_view wire) const {
+SourcePos GraphReader::PosOf(const std::vector<SourcePos>& text_pos, size_t index,
+                             std::string_view wire) const {
   if (index < text_pos.size()) return text_pos[index];
-  const bool inside = wire.data() >= source_.wire.data() && wire.data() <= source_.wire.data() + source_.wire.size();
+  const bool inside = wire.data() >= source_.wire.data() &&
+                      wire.data() <= source_.wire.data() + source_.wire.size();
   return {0, 0, inside ? static_cast<uint64_t>(wire.data() - source_.wire.data()) : 0};
 }
 
 std::string GraphReader::Where(NodeId node) const { return graph_.Locate(node); }
 
-absl::Status GraphReader::SyntaxError(std::string_view at, NodeId node, std::string_view message) const {
-  const bool inside = at.data() >= source_.wire.data() && at.data() <= source_.wire.data() + source_.wire.size();
-  const std::string where = !source_.node_pos.empty() && node != kNoNode
-                                ? Where(node)
-                                : absl::StrCat(source_.name, ":", inside ? at.data() - source_.wire.data() : 0);
+absl::Status GraphReader::SyntaxError(std::string_view at, NodeId node,
+                                      std::string_view message) const {
+  const bool inside =
+      at.data() >= source_.wire.data() && at.data() <= source_.wire.data() + source_.wire.size();
+  const std::string where =
+      !source_.node_pos.empty() && node != kNoNode
+          ? Where(node)
+          : absl::StrCat(source_.name, ":", inside ? at.data() - source_.wire.data() : 0);
   std::string in_node;
   if (node != kNoNode) in_node = absl::StrCat(", in node '", graph_.name(node), "'");
   return absl::InvalidArgumentError(Printable(absl::StrCat(where, ": ", message, in_node)));
 }
 
-// Finds the nodes and everything that is no node; the library comes after the nodes in most files, and op names need it.
+// Finds the nodes and everything that is no node; the library comes after the nodes in most files,
+// and op names need it.
 absl::Status GraphReader::Scan() {
   WireReader reader(source_.wire);
   WireField f;
@@ -125,19 +136,24 @@ absl::Status GraphReader::Scan() {
   graph_.graph_extra_ = graph_.storage_->Copy(extra);
   if (!reader.ok()) {
     const std::string after =
-        node_wires_.empty() ? std::string() : absl::StrCat(" after ", node_wires_.size(), " nodes; the file may be truncated");
-    return SyntaxError(source_.wire.substr(reader.offset(), 0), kNoNode, absl::StrCat("malformed GraphDef", after));
+        node_wires_.empty()
+            ? std::string()
+            : absl::StrCat(" after ", node_wires_.size(), " nodes; the file may be truncated");
+    return SyntaxError(source_.wire.substr(reader.offset(), 0), kNoNode,
+                       absl::StrCat("malformed GraphDef", after));
   }
   if (static_cast<int64_t>(node_wires_.size()) > limits_.max_nodes) {
-    return absl::InvalidArgumentError(absl::StrCat(source_.name, ": the graph has ", node_wires_.size(),
-                                                   " nodes, the limit (--max-nodes) is ", limits_.max_nodes));
+    return absl::InvalidArgumentError(
+        absl::StrCat(source_.name, ": the graph has ", node_wires_.size(),
+                     " nodes, the limit (--max-nodes) is ", limits_.max_nodes));
   }
   return absl::OkStatus();
 }
 
 absl::Status GraphReader::ReadLibrary(std::string_view library) {
   if (const auto fault = CheckWire(WireMessage::kFunctionLibrary, library, limits_.max_depth - 1)) {
-    return SyntaxError(fault->at, kNoNode, absl::StrCat(fault->message, " in the function library"));
+    return SyntaxError(fault->at, kNoNode,
+                       absl::StrCat(fault->message, " in the function library"));
   }
   WireReader reader(library);
   WireField f;
@@ -154,18 +170,21 @@ absl::Status GraphReader::ReadLibrary(std::string_view library) {
 }
 
 void GraphReader::AddFunction(std::string_view wire) {
-  FunctionEntry entry{{}, wire, nullptr, PosOf(source_.function_pos, graph_.functions_.size(), wire)};
+  FunctionEntry entry{
+      {}, wire, nullptr, PosOf(source_.function_pos, graph_.functions_.size(), wire)};
   std::string_view signature;
   WireReader reader(wire);
   WireField f;
   while (reader.Next(&f)) {
-    if (f.number == 1 && f.type == WireType::kBytes) signature = Merge(signature, f.bytes, graph_.storage_.get());
+    if (f.number == 1 && f.type == WireType::kBytes)
+      signature = Merge(signature, f.bytes, graph_.storage_.get());
   }
   WireReader fields(signature);
   while (fields.Next(&f)) {
     if (f.number == 1 && f.type == WireType::kBytes) entry.name = f.bytes;
   }
-  if (absl::StatusOr<OpDef> op = OpDefFromWire(signature); op.ok()) entry.signature = graph_.storage_->Add(*std::move(op));
+  if (absl::StatusOr<OpDef> op = OpDefFromWire(signature); op.ok())
+    entry.signature = graph_.storage_->Add(*std::move(op));
   graph_.function_by_name_.try_emplace(entry.name, static_cast<int32_t>(graph_.functions_.size()));
   graph_.functions_.push_back(entry);
 }
@@ -177,7 +196,8 @@ absl::Status GraphReader::ReadNodes() {
     TENON_RETURN_IF_ERROR(ReadNode(node_wires_[i], PosOf(source_.node_pos, i, node_wires_[i])));
   }
   graph_.live_ = graph_.num_node_ids();
-  if (input_texts_.size() > kMaxEdges) return absl::InvalidArgumentError(absl::StrCat(source_.name, ": too many edges"));
+  if (input_texts_.size() > kMaxEdges)
+    return absl::InvalidArgumentError(absl::StrCat(source_.name, ": too many edges"));
   return absl::OkStatus();
 }
 
@@ -197,11 +217,21 @@ absl::Status GraphReader::ReadNode(std::string_view wire, SourcePos pos) {
       continue;
     }
     switch (f.number) {
-      case kName: node.name = f.bytes; break;
-      case kOp: op = f.bytes; break;
-      case kInput: input_texts_.push_back(f.bytes); break;
-      case kDevice: node.device = f.bytes; break;
-      default: attr_entries_.push_back(f.raw); break;
+      case kName:
+        node.name = f.bytes;
+        break;
+      case kOp:
+        op = f.bytes;
+        break;
+      case kInput:
+        input_texts_.push_back(f.bytes);
+        break;
+      case kDevice:
+        node.device = f.bytes;
+        break;
+      default:
+        attr_entries_.push_back(f.raw);
+        break;
     }
   }
   if (!reader.ok()) return SyntaxError(wire.substr(reader.offset(), 0), id, "malformed NodeDef");
@@ -216,16 +246,19 @@ absl::Status GraphReader::ReadNode(std::string_view wire, SourcePos pos) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<const NodeKind*> GraphReader::KindOf(std::string_view op, const std::vector<std::string_view>& entries,
+absl::StatusOr<const NodeKind*> GraphReader::KindOf(std::string_view op,
+                                                    const std::vector<std::string_view>& entries,
                                                     NodeId node) {
   const std::string_view bytes = OnePiece(entries);
   // Constants are seldom equal: looking for them costs more than it finds.
-  const bool lookup = bytes.size() <= kMaxInternedBytes && (entries.empty() || !bytes.empty()) && op != "Const";
+  const bool lookup =
+      bytes.size() <= kMaxInternedBytes && (entries.empty() || !bytes.empty()) && op != "Const";
   uint64_t hash = 0;
   if (lookup) {
     hash = absl::HashOf(op, bytes);
     const auto it = known_kinds_.find(hash);
-    if (it != known_kinds_.end() && it->second.op == op && it->second.attrs == bytes) return it->second.kind;
+    if (it != known_kinds_.end() && it->second.op == op && it->second.attrs == bytes)
+      return it->second.kind;
   }
   TENON_ASSIGN_OR_RETURN(std::vector<Attr> attrs, ParseAttrs(entries, node));
   const NodeKind* kind = graph_.Intern(op, std::move(attrs));
@@ -234,7 +267,8 @@ absl::StatusOr<const NodeKind*> GraphReader::KindOf(std::string_view op, const s
 }
 
 // `entries` are the raw fields of the node's attr map, tags included.
-absl::StatusOr<std::vector<Attr>> GraphReader::ParseAttrs(const std::vector<std::string_view>& entries, NodeId node) {
+absl::StatusOr<std::vector<Attr>> GraphReader::ParseAttrs(
+    const std::vector<std::string_view>& entries, NodeId node) {
   std::vector<Attr> attrs;
   attrs.reserve(entries.size());
   bool sorted = true;
@@ -242,7 +276,8 @@ absl::StatusOr<std::vector<Attr>> GraphReader::ParseAttrs(const std::vector<std:
     WireField entry;
     WireReader outer(raw);
     outer.Next(&entry);
-    if (const auto fault = CheckWire(WireMessage::kAttrEntry, entry.bytes, limits_.max_depth - kDepthOfNode)) {
+    if (const auto fault =
+            CheckWire(WireMessage::kAttrEntry, entry.bytes, limits_.max_depth - kDepthOfNode)) {
       return SyntaxError(fault->at, node, fault->message);
     }
     Attr attr;
@@ -257,7 +292,8 @@ absl::StatusOr<std::vector<Attr>> GraphReader::ParseAttrs(const std::vector<std:
     attrs.push_back(attr);
   }
   if (sorted) return attrs;
-  std::stable_sort(attrs.begin(), attrs.end(), [](const Attr& a, const Attr& b) { return a.name < b.name; });
+  std::stable_sort(attrs.begin(), attrs.end(),
+                   [](const Attr& a, const Attr& b) { return a.name < b.name; });
   // Of entries with one key the last counts.
   size_t kept = 0;
   for (size_t i = 0; i < attrs.size(); ++i) {
@@ -287,7 +323,8 @@ void GraphReader::IndexNames() {
   }
 }
 
-// Looks up a block of inputs at once: each step fetches the memory that the next one reads, so that the waits overlap.
+// Looks up a block of inputs at once: each step fetches the memory that the next one reads, so that
+// the waits overlap.
 void GraphReader::ResolveBlock(size_t begin, size_t end) {
   struct Lookup {
     InputText text;
@@ -337,12 +374,14 @@ void GraphReader::OrderInputs(NodeId n) {
       ++node.num_control;
     } else if (node.num_control > 0 && in_order) {
       in_order = false;
-      BadInput(n, absl::StrCat("data input '", text,
-                               "' follows a control input; control inputs ('^name') must come last"));
+      BadInput(n,
+               absl::StrCat("data input '", text,
+                            "' follows a control input; control inputs ('^name') must come last"));
     }
   }
   node.num_data = node.capacity - node.num_control;
-  if (!in_order) std::stable_partition(inputs.begin(), inputs.end(), [](Output o) { return !o.is_control(); });
+  if (!in_order)
+    std::stable_partition(inputs.begin(), inputs.end(), [](Output o) { return !o.is_control(); });
 }
 
 void GraphReader::ReportHole(NodeId n, std::string_view text) {

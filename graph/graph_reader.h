@@ -1,4 +1,5 @@
-// GraphDef bytes to a Graph, in place: names, attributes and constants stay views of the bytes. Private to graph/.
+// GraphDef bytes to a Graph, in place: names, attributes and constants stay views of the bytes.
+// Private to graph/.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,8 @@ struct ReadSource {
   std::string_view wire;              // the GraphDef
   std::shared_ptr<const void> owner;  // keeps `wire` alive; the graph shares it
   std::string name;                   // for messages
-  // Places of the nodes and functions in the text that `wire` was made from; empty for binary files.
+  // Places of the nodes and functions in the text that `wire` was made from; empty for binary
+  // files.
   std::vector<SourcePos> node_pos;
   std::vector<SourcePos> function_pos;
   SourcePos versions_pos;
@@ -26,10 +28,12 @@ struct ReadSource {
 
 class GraphReader {
  public:
-  // INVALID_ARGUMENT "file:offset: …" for bytes that are no GraphDef and for limits. Inputs that do not resolve become holes
-  // (kNoNode) and are reported in `defects`, as only the reader sees their text; all else is left to the verifier.
-  // Linear; forward references are legal; of nodes of one name the first is the one that inputs mean.
-  static absl::StatusOr<Graph> Read(ReadSource source, const ImportLimits& limits, DefectLog* defects);
+  // INVALID_ARGUMENT "file:offset: …" for bytes that are no GraphDef and for limits. Inputs that do
+  // not resolve become holes (kNoNode) and are reported in `defects`, as only the reader sees their
+  // text; all else is left to the verifier. Linear; forward references are legal; of nodes of one
+  // name the first is the one that inputs mean.
+  static absl::StatusOr<Graph> Read(ReadSource source, const ImportLimits& limits,
+                                    DefectLog* defects);
 
  private:
   GraphReader(ReadSource source, const ImportLimits& limits, DefectLog* defects);
@@ -39,8 +43,10 @@ class GraphReader {
   void AddFunction(std::string_view wire);
   absl::Status ReadNodes();
   absl::Status ReadNode(std::string_view wire, SourcePos pos);
-  absl::StatusOr<const NodeKind*> KindOf(std::string_view op, const std::vector<std::string_view>& entries, NodeId node);
-  absl::StatusOr<std::vector<Attr>> ParseAttrs(const std::vector<std::string_view>& entries, NodeId node);
+  absl::StatusOr<const NodeKind*> KindOf(std::string_view op,
+                                         const std::vector<std::string_view>& entries, NodeId node);
+  absl::StatusOr<std::vector<Attr>> ParseAttrs(const std::vector<std::string_view>& entries,
+                                               NodeId node);
   void IndexNames();
   void ResolveInputs();
   void ResolveBlock(size_t begin, size_t end);
@@ -50,7 +56,8 @@ class GraphReader {
 
   std::string Where(NodeId node) const;
   absl::Status SyntaxError(std::string_view at, NodeId node, std::string_view message) const;
-  SourcePos PosOf(const std::vector<SourcePos>& text_pos, size_t index, std::string_view wire) const;
+  SourcePos PosOf(const std::vector<SourcePos>& text_pos, size_t index,
+                  std::string_view wire) const;
 
   ReadSource source_;
   const ImportLimits& limits_;
@@ -58,13 +65,15 @@ class GraphReader {
   Graph graph_;
   std::vector<std::string_view> node_wires_;
   std::string_view library_;
-  // Input texts of all nodes, those of node n from graph_.nodes_[n].first_input on; data and control as they come.
+  // Input texts of all nodes, those of node n from graph_.nodes_[n].first_input on; data and
+  // control as they come.
   std::vector<std::string_view> input_texts_;
   // Scratch of ReadNode, kept for its memory.
   std::vector<std::string_view> attr_entries_;
   std::string extra_;
   int hints_ = 0;
-  // Kinds by the bytes they were made from: most nodes of a graph repeat another's op and attributes.
+  // Kinds by the bytes they were made from: most nodes of a graph repeat another's op and
+  // attributes.
   struct KnownKind {
     std::string_view op;
     std::string_view attrs;

@@ -56,7 +56,9 @@ void GraphStorage::DropPages(std::string_view bytes) {
   if (first >= last) return;
   absl::MutexLock lock(&mutex_);
   for (std::string_view mapping : mappings_) {
-    if (bytes.data() < mapping.data() || bytes.data() + bytes.size() > mapping.data() + mapping.size()) continue;
+    if (bytes.data() < mapping.data() ||
+        bytes.data() + bytes.size() > mapping.data() + mapping.size())
+      continue;
     ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
     return;
   }

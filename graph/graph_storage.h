@@ -1,5 +1,5 @@
-// Bytes and node kinds that graphs refer to. Append-only, so that views into it stay valid; freed with the last graph (or tensor
-// view) that shares it.
+// Bytes and node kinds that graphs refer to. Append-only, so that views into it stay valid; freed
+// with the last graph (or tensor view) that shares it.
 #pragma once
 
 #include <deque>
@@ -22,9 +22,11 @@ class GraphStorage {
   // Keeps `owner` (a mapped file, a decompressed buffer) alive.
   void Keep(std::shared_ptr<const void> owner);
 
-  // The same for a mapped file; DropPages may then let its pages go. They come back from the file when they are read again.
+  // The same for a mapped file; DropPages may then let its pages go. They come back from the file
+  // when they are read again.
   void KeepMapping(std::string_view bytes, std::shared_ptr<const void> owner);
-  // Whole pages of `bytes` that lie in a mapping leave the process's memory; nothing happens to other bytes.
+  // Whole pages of `bytes` that lie in a mapping leave the process's memory; nothing happens to
+  // other bytes.
   void DropPages(std::string_view bytes);
 
   const NodeKind* Add(NodeKind kind);

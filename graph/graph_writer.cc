@@ -30,7 +30,8 @@ absl::Status WriteError(const std::string& path) {
 absl::Status WriteFile(const std::string& path, std::string_view bytes) {
   std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "wb"));
   if (file == nullptr) return WriteError(path);
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) return WriteError(path);
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
+    return WriteError(path);
   if (std::fclose(file.release()) != 0) return WriteError(path);
   return absl::OkStatus();
 }
@@ -78,7 +79,8 @@ void GraphWriter::AppendNode(NodeId n, std::string* out) const {
   }
   if (!graph_.device(n).empty()) writer.Bytes(4, graph_.device(n));
   for (const Attr& a : graph_.attrs(n).all()) AppendAttr(a, out);
-  if (const auto extra = graph_.extra_.find(n); extra != graph_.extra_.end()) out->append(extra->second);
+  if (const auto extra = graph_.extra_.find(n); extra != graph_.extra_.end())
+    out->append(extra->second);
 }
 
 // One entry of the map; its length is known beforehand, so that large constants are copied once.
@@ -91,7 +93,8 @@ void GraphWriter::AppendAttr(const Attr& attr, std::string* out) {
   const std::string_view value = attr.value.wire();
   WireWriter writer(out);
   writer.RawVarint(5 << 3 | static_cast<uint64_t>(WireType::kBytes));
-  writer.RawVarint(1 + length_of_varint(attr.name.size()) + attr.name.size() + 1 + length_of_varint(value.size()) + value.size());
+  writer.RawVarint(1 + length_of_varint(attr.name.size()) + attr.name.size() + 1 +
+                   length_of_varint(value.size()) + value.size());
   writer.Bytes(1, attr.name);
   writer.Bytes(2, value);
 }
@@ -106,7 +109,9 @@ std::string GraphWriter::Library() const {
 
 std::string ExportBinary(const Graph& graph) { return GraphWriter(graph).Binary(); }
 
-absl::StatusOr<std::string> ExportText(const Graph& graph) { return PrintGraphText(ExportBinary(graph)); }
+absl::StatusOr<std::string> ExportText(const Graph& graph) {
+  return PrintGraphText(ExportBinary(graph));
+}
 
 absl::Status ExportFile(const Graph& graph, const std::string& path) {
   std::string_view stem = path;
@@ -114,8 +119,8 @@ absl::Status ExportFile(const Graph& graph, const std::string& path) {
   const bool gz = !xz && absl::ConsumeSuffix(&stem, ".gz");
   const bool text = absl::EndsWith(stem, ".pbtxt");
   if (!text && !absl::EndsWith(stem, ".pb")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
   }
   std::string bytes;
   if (text) {

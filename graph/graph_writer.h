@@ -11,7 +11,8 @@ class GraphWriter {
  public:
   explicit GraphWriter(const Graph& graph) : graph_(graph) {}
 
-  // Live nodes in id order, attributes by name, then library, versions and what the reader kept without understanding it.
+  // Live nodes in id order, attributes by name, then library, versions and what the reader kept
+  // without understanding it.
   std::string Binary() const;
 
  private:

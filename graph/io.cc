@@ -14,16 +14,25 @@
 namespace tenon {
 namespace {
 
-size_t MaxFileBytes(const ImportLimits& limits) { return static_cast<size_t>(std::max<int64_t>(limits.max_file_bytes, 0)); }
-
-absl::StatusOr<ReadSource> ToSource(FileBytes file, std::string name, const ImportLimits& limits) {
-  if (!LooksLikeText(file.bytes)) return ReadSource{file.bytes, std::move(file.owner), std::move(name), {}, {}, {}, file.mapped};
-  TENON_ASSIGN_OR_RETURN(TextGraph text, ParseGraphText(file.bytes, name, limits.max_depth));
-  FileBytes wire = BytesOf(std::move(text.wire));
-  return ReadSource{wire.bytes, std::move(wire.owner), std::move(name), std::move(text.node_pos), std::move(text.function_pos), text.versions_pos};
+size_t MaxFileBytes(const ImportLimits& limits) {
+  return static_cast<size_t>(std::max<int64_t>(limits.max_file_bytes, 0));
 }
 
-absl::StatusOr<Imported> Import(FileBytes file, const std::string& name, const ImportLimits& limits) {
+absl::StatusOr<ReadSource> ToSource(FileBytes file, std::string name, const ImportLimits& limits) {
+  if (!LooksLikeText(file.bytes))
+    return ReadSource{file.bytes, std::move(file.owner), std::move(name), {}, {}, {}, file.mapped};
+  TENON_ASSIGN_OR_RETURN(TextGraph text, ParseGraphText(file.bytes, name, limits.max_depth));
+  FileBytes wire = BytesOf(std::move(text.wire));
+  return ReadSource{wire.bytes,
+                    std::move(wire.owner),
+                    std::move(name),
+                    std::move(text.node_pos),
+                    std::move(text.function_pos),
+                    text.versions_pos};
+}
+
+absl::StatusOr<Imported> Import(FileBytes file, const std::string& name,
+                                const ImportLimits& limits) {
   TENON_ASSIGN_OR_RETURN(file, Unpack(std::move(file), name, MaxFileBytes(limits)));
   TENON_ASSIGN_OR_RETURN(ReadSource source, ToSource(std::move(file), name, limits));
   DefectLog log;
@@ -41,7 +50,8 @@ absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportLimits&
   return Import(std::move(file), path == "-" ? "<stdin>" : path, limits);
 }
 
-absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name, const ImportLimits& limits) {
+absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
+                                     const ImportLimits& limits) {
   return Import(BytesOf(std::move(bytes)), source_name, limits);
 }
 
@@ -49,8 +59,10 @@ absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& lim
   TENON_ASSIGN_OR_RETURN(Imported imported, ImportFile(path, limits));
   if (imported.defects.empty()) return std::move(imported.graph);
   const auto is_unknown_op = [](const Defect& d) { return d.code == DefectCode::kUnknownOp; };
-  const auto other = std::find_if_not(imported.defects.begin(), imported.defects.end(), is_unknown_op);
-  if (other == imported.defects.end()) return absl::UnimplementedError(imported.defects.front().ToString());
+  const auto other =
+      std::find_if_not(imported.defects.begin(), imported.defects.end(), is_unknown_op);
+  if (other == imported.defects.end())
+    return absl::UnimplementedError(imported.defects.front().ToString());
   return absl::InvalidArgumentError(other->ToString());
 }
 

@@ -1,4 +1,5 @@
-// Files to graphs and back: .pb, .pbtxt and either of them packed with xz or gzip, told apart by content.
+// Files to graphs and back: .pb, .pbtxt and either of them packed with xz or gzip, told apart by
+// content.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +20,28 @@ struct ImportLimits {
 };
 
 enum class DefectCode : uint8_t {
-  kSyntax,        // bytes that are no GraphDef
-  kLimit,         // a limit of ImportLimits
-  kName,          // malformed or duplicate node name
-  kUnknownOp,     // no OpDef
-  kArity,         // number of inputs does not fit the OpDef
-  kInput,         // unknown node, bad port, data input after a control input
-  kType,          // input type does not match
-  kAttr,          // missing, ill-typed or not allowed
-  kCycle,         // outside legal loops
-  kColocation,    // _class names an unknown node
-  kDevice,        // malformed device string
-  kConst,         // tensor that does not decode
-  kShape,         // a shape function refuses the node
-  kFunction,      // malformed or duplicate function
-  kVersion,       // producer, min_consumer, deprecated op
+  kSyntax,      // bytes that are no GraphDef
+  kLimit,       // a limit of ImportLimits
+  kName,        // malformed or duplicate node name
+  kUnknownOp,   // no OpDef
+  kArity,       // number of inputs does not fit the OpDef
+  kInput,       // unknown node, bad port, data input after a control input
+  kType,        // input type does not match
+  kAttr,        // missing, ill-typed or not allowed
+  kCycle,       // outside legal loops
+  kColocation,  // _class names an unknown node
+  kDevice,      // malformed device string
+  kConst,       // tensor that does not decode
+  kShape,       // a shape function refuses the node
+  kFunction,    // malformed or duplicate function
+  kVersion,     // producer, min_consumer, deprecated op
 };
 
 struct Defect {
   DefectCode code;
-  std::string where;    // "file:line:col" or "file:offset"
-  std::string node;     // empty for file-level defects
-  std::string message;  // what is wrong, in which node, what would be right
+  std::string where;             // "file:line:col" or "file:offset"
+  std::string node;              // empty for file-level defects
+  std::string message;           // what is wrong, in which node, what would be right
   std::string ToString() const;  // "where: message"
 };
 
@@ -49,12 +50,15 @@ struct Imported {
   std::vector<Defect> defects;  // in file order; empty: the graph is valid
 };
 
-// Reads and verifies. Status errors are for what is no graph at all: NOT_FOUND, PERMISSION_DENIED for the file, INVALID_ARGUMENT with
-// "file:line:col: …" (text) or "file:offset: …" for syntax. Everything else is a defect; all are found. "-" reads standard input.
+// Reads and verifies. Status errors are for what is no graph at all: NOT_FOUND, PERMISSION_DENIED
+// for the file, INVALID_ARGUMENT with "file:line:col: …" (text) or "file:offset: …" for syntax.
+// Everything else is a defect; all are found. "-" reads standard input.
 absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportLimits& limits = {});
-absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name, const ImportLimits& limits = {});
+absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
+                                     const ImportLimits& limits = {});
 
-// For callers that want a valid graph or an error: INVALID_ARGUMENT with the first defect (UNIMPLEMENTED if all are unknown ops).
+// For callers that want a valid graph or an error: INVALID_ARGUMENT with the first defect
+// (UNIMPLEMENTED if all are unknown ops).
 absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& limits = {});
 
 // Every defect of a graph in memory: what import finds, for graphs that passes or plug-ins changed.

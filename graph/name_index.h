@@ -1,5 +1,6 @@
-// Node ids by name: an open-addressing table of hash tags, 8 bytes a slot. The names stay with the nodes, so that the table
-// copies as plain memory and a lookup can be prefetched. Not thread-safe to change.
+// Node ids by name: an open-addressing table of hash tags, 8 bytes a slot. The names stay with the
+// nodes, so that the table copies as plain memory and a lookup can be prefetched. Not thread-safe
+// to change.
 #pragma once
 
 #include <bit>
@@ -21,7 +22,8 @@ class NameIndex {
     if (names * 2 > slots_.size()) Rehash(std::bit_ceil(names * 2 + 8));
   }
 
-  // The id of the name with this hash, or kEmpty. `is_name(id)` tells whether the node of that id has the name.
+  // The id of the name with this hash, or kEmpty. `is_name(id)` tells whether the node of that id
+  // has the name.
   template <typename IsName>
   int32_t Find(uint64_t hash, IsName is_name) const {
     if (slots_.empty()) return kEmpty;
@@ -54,7 +56,8 @@ class NameIndex {
 
   size_t size() const { return size_; }
 
-  // For lookups in batches: brings the first slot near, then guesses the id (kEmpty: none) without looking at the name.
+  // For lookups in batches: brings the first slot near, then guesses the id (kEmpty: none) without
+  // looking at the name.
   void Prefetch(uint64_t hash) const { __builtin_prefetch(slots_.data() + (Tag(hash) & mask_)); }
   int32_t Guess(uint64_t hash) const {
     const Slot& slot = slots_[Tag(hash) & mask_];
@@ -69,7 +72,8 @@ class NameIndex {
     uint32_t tag = 0;
     int32_t id = kEmpty;
   };
-  // Also says where the slot stands, so that the table grows without asking for names: ids are 31 bits, so slots are 32.
+  // Also says where the slot stands, so that the table grows without asking for names: ids are 31
+  // bits, so slots are 32.
   static uint32_t Tag(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
   void Rehash(size_t slots) {

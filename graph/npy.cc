@@ -19,7 +19,9 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kHeaderAlignment = 64;
 
-absl::Status Bad(std::string_view what) { return absl::InvalidArgumentError(absl::StrCat("not a readable .npy file: ", what)); }
+absl::Status Bad(std::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("not a readable .npy file: ", what));
+}
 
 struct Descr {
   bool big_endian = false;
@@ -60,7 +62,8 @@ absl::StatusOr<std::string_view> DictValue(std::string_view dict, std::string_vi
 }
 
 absl::StatusOr<Descr> ParseDescr(std::string_view text) {
-  if (text.size() < 4 || (text[0] != '\'' && text[0] != '"')) return absl::UnimplementedError("arrays of records are not read");
+  if (text.size() < 4 || (text[0] != '\'' && text[0] != '"'))
+    return absl::UnimplementedError("arrays of records are not read");
   const std::string_view code = text.substr(1, text.size() - 2);
   Descr d;
   d.big_endian = code[0] == '>';
@@ -70,13 +73,15 @@ absl::StatusOr<Descr> ParseDescr(std::string_view text) {
     return absl::UnimplementedError(absl::StrCat("arrays of type '", code, "' are not read"));
   }
   uint64_t size = 0;
-  if (!absl::SimpleAtoi(code.substr(2), &size) || size > (uint64_t{1} << 30)) return Bad(absl::StrCat("unknown type '", code, "'"));
+  if (!absl::SimpleAtoi(code.substr(2), &size) || size > (uint64_t{1} << 30))
+    return Bad(absl::StrCat("unknown type '", code, "'"));
   d.size = size;
   return d;
 }
 
 absl::StatusOr<Shape> ParseShape(std::string_view text) {
-  if (text.size() < 2 || text.front() != '(' || text.back() != ')') return Bad(absl::StrCat("shape ", text));
+  if (text.size() < 2 || text.front() != '(' || text.back() != ')')
+    return Bad(absl::StrCat("shape ", text));
   Dims dims;
   for (std::string_view part : absl::StrSplit(text.substr(1, text.size() - 2), ',')) {
     part = absl::StripAsciiWhitespace(part);
@@ -90,13 +95,15 @@ absl::StatusOr<Shape> ParseShape(std::string_view text) {
 
 // Splits the file into header and data.
 absl::StatusOr<Header> ParseHeader(std::string_view* bytes) {
-  if (bytes->size() < 10 || bytes->substr(0, kMagic.size()) != kMagic) return Bad("it does not begin with \\x93NUMPY");
+  if (bytes->size() < 10 || bytes->substr(0, kMagic.size()) != kMagic)
+    return Bad("it does not begin with \\x93NUMPY");
   const int major = (*bytes)[6];
   if (major < 1 || major > 3) return Bad(absl::StrCat("version ", major));
   const size_t length_bytes = major == 1 ? 2 : 4;
   if (bytes->size() < 8 + length_bytes) return Bad("it ends in its header");
   size_t length = 0;
-  for (size_t i = 0; i < length_bytes; ++i) length |= size_t{static_cast<uint8_t>((*bytes)[8 + i])} << (8 * i);
+  for (size_t i = 0; i < length_bytes; ++i)
+    length |= size_t{static_cast<uint8_t>((*bytes)[8 + i])} << (8 * i);
   if (bytes->size() - 8 - length_bytes < length) return Bad("it ends in its header");
   const std::string_view dict = bytes->substr(8 + length_bytes, length);
   bytes->remove_prefix(8 + length_bytes + length);
@@ -118,9 +125,10 @@ DataType TypeOf(const Descr& d) {
     DataType type;
   };
   static constexpr Row kRows[] = {
-      {'b', 1, DataType::kBool},   {'i', 1, DataType::kInt8},    {'i', 2, DataType::kInt16},     {'i', 4, DataType::kInt32},
-      {'i', 8, DataType::kInt64},  {'u', 1, DataType::kUint8},   {'u', 2, DataType::kUint16},    {'u', 4, DataType::kUint32},
-      {'u', 8, DataType::kUint64}, {'f', 2, DataType::kHalf},    {'f', 4, DataType::kFloat},     {'f', 8, DataType::kDouble},
+      {'b', 1, DataType::kBool},      {'i', 1, DataType::kInt8},       {'i', 2, DataType::kInt16},
+      {'i', 4, DataType::kInt32},     {'i', 8, DataType::kInt64},      {'u', 1, DataType::kUint8},
+      {'u', 2, DataType::kUint16},    {'u', 4, DataType::kUint32},     {'u', 8, DataType::kUint64},
+      {'f', 2, DataType::kHalf},      {'f', 4, DataType::kFloat},      {'f', 8, DataType::kDouble},
       {'c', 8, DataType::kComplex64}, {'c', 16, DataType::kComplex128}};
   for (const Row& row : kRows) {
     if (row.kind == d.kind && row.size == d.size) return row.type;
@@ -131,12 +139,18 @@ DataType TypeOf(const Descr& d) {
 // The type whose NumPy form stands for t in a file; t itself where NumPy has it.
 DataType FileType(DataType t) {
   switch (t) {
-    case DataType::kQint8: return DataType::kInt8;
-    case DataType::kQint16: return DataType::kInt16;
-    case DataType::kQint32: return DataType::kInt32;
-    case DataType::kQuint8: return DataType::kUint8;
-    case DataType::kQuint16: return DataType::kUint16;
-    case DataType::kBfloat16: return DataType::kUint16;
+    case DataType::kQint8:
+      return DataType::kInt8;
+    case DataType::kQint16:
+      return DataType::kInt16;
+    case DataType::kQint32:
+      return DataType::kInt32;
+    case DataType::kQuint8:
+      return DataType::kUint8;
+    case DataType::kQuint16:
+      return DataType::kUint16;
+    case DataType::kBfloat16:
+      return DataType::kUint16;
     case DataType::kFloat8E5m2:
     case DataType::kFloat8E4m3fn:
     case DataType::kFloat8E4m3fnuz:
@@ -146,35 +160,53 @@ DataType FileType(DataType t) {
     case DataType::kInt4:
     case DataType::kUint4:
     case DataType::kInt2:
-    case DataType::kUint2: return DataType::kUint8;
-    default: return t;
+    case DataType::kUint2:
+      return DataType::kUint8;
+    default:
+      return t;
   }
 }
 
 std::string DescrOf(DataType t) {
   switch (FileType(t)) {
-    case DataType::kBool: return "|b1";
-    case DataType::kInt8: return "|i1";
-    case DataType::kUint8: return "|u1";
-    case DataType::kInt16: return "<i2";
-    case DataType::kInt32: return "<i4";
-    case DataType::kInt64: return "<i8";
-    case DataType::kUint16: return "<u2";
-    case DataType::kUint32: return "<u4";
-    case DataType::kUint64: return "<u8";
-    case DataType::kHalf: return "<f2";
-    case DataType::kFloat: return "<f4";
-    case DataType::kDouble: return "<f8";
-    case DataType::kComplex64: return "<c8";
-    case DataType::kComplex128: return "<c16";
-    default: return "";
+    case DataType::kBool:
+      return "|b1";
+    case DataType::kInt8:
+      return "|i1";
+    case DataType::kUint8:
+      return "|u1";
+    case DataType::kInt16:
+      return "<i2";
+    case DataType::kInt32:
+      return "<i4";
+    case DataType::kInt64:
+      return "<i8";
+    case DataType::kUint16:
+      return "<u2";
+    case DataType::kUint32:
+      return "<u4";
+    case DataType::kUint64:
+      return "<u8";
+    case DataType::kHalf:
+      return "<f2";
+    case DataType::kFloat:
+      return "<f4";
+    case DataType::kDouble:
+      return "<f8";
+    case DataType::kComplex64:
+      return "<c8";
+    case DataType::kComplex128:
+      return "<c16";
+    default:
+      return "";
   }
 }
 
 // Index in C order for each position of the file.
 class FileOrder {
  public:
-  FileOrder(const Shape& shape, bool fortran) : shape_(shape), fortran_(fortran && shape.rank() > 1), index_(shape.rank(), 0) {
+  FileOrder(const Shape& shape, bool fortran)
+      : shape_(shape), fortran_(fortran && shape.rank() > 1), index_(shape.rank(), 0) {
     strides_.assign(shape.rank(), 1);
     for (int i = shape.rank() - 2; i >= 0; --i) strides_[i] = strides_[i + 1] * shape.dim(i + 1);
   }
@@ -205,7 +237,8 @@ void AppendUtf8(uint32_t c, std::string* out) {
   const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
   static constexpr uint8_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
   out->push_back(static_cast<char>(kLead[more] | (c >> (6 * more))));
-  for (int i = more - 1; i >= 0; --i) out->push_back(static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3F)));
+  for (int i = more - 1; i >= 0; --i)
+    out->push_back(static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3F)));
 }
 
 std::string DecodeString(const Descr& d, const char* data) {
@@ -217,7 +250,9 @@ std::string DecodeString(const Descr& d, const char* data) {
   }
   std::vector<uint32_t> points(d.size);
   for (size_t i = 0; i < d.size; ++i) {
-    for (int b = 0; b < 4; ++b) points[i] |= uint32_t{static_cast<uint8_t>(data[4 * i + b])} << (8 * (d.big_endian ? 3 - b : b));
+    for (int b = 0; b < 4; ++b)
+      points[i] |= uint32_t{static_cast<uint8_t>(data[4 * i + b])}
+                   << (8 * (d.big_endian ? 3 - b : b));
   }
   while (!points.empty() && points.back() == 0) points.pop_back();
   for (uint32_t c : points) AppendUtf8(c, &text);
@@ -233,10 +268,12 @@ void CopySwapped(const char* from, size_t size, size_t part, char* to) {
 absl::StatusOr<Tensor> NpyFromBytes(std::string_view bytes, DataType wanted) {
   TENON_ASSIGN_OR_RETURN(const Header h, ParseHeader(&bytes));
   DataType type = TypeOf(h.descr);
-  if (type == DataType::kInvalid) return absl::UnimplementedError("arrays of this element size are not read");
+  if (type == DataType::kInvalid)
+    return absl::UnimplementedError("arrays of this element size are not read");
   if (wanted != DataType::kInvalid && wanted != type) {
     if (FileType(wanted) != type) {
-      return absl::InvalidArgumentError(absl::StrCat("the array is ", DataTypeName(type), " where ", DataTypeName(wanted), " is asked for"));
+      return absl::InvalidArgumentError(absl::StrCat("the array is ", DataTypeName(type), " where ",
+                                                     DataTypeName(wanted), " is asked for"));
     }
     type = wanted;
   }
@@ -244,12 +281,14 @@ absl::StatusOr<Tensor> NpyFromBytes(std::string_view bytes, DataType wanted) {
   const size_t size = h.descr.kind == 'U' ? 4 * h.descr.size : h.descr.size;
   size_t total;
   if (__builtin_mul_overflow(static_cast<size_t>(n), size, &total) || total > bytes.size()) {
-    return Bad(absl::StrCat("it holds ", bytes.size(), " bytes of data, its shape ", h.shape.ToString(), " asks for more"));
+    return Bad(absl::StrCat("it holds ", bytes.size(), " bytes of data, its shape ",
+                            h.shape.ToString(), " asks for more"));
   }
   TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(type, h.shape));
   FileOrder order(h.shape, h.fortran);
   if (type == DataType::kString) {
-    for (int64_t i = 0; i < n; ++i) t.SetString(order.Next(), DecodeString(h.descr, bytes.data() + i * size));
+    for (int64_t i = 0; i < n; ++i)
+      t.SetString(order.Next(), DecodeString(h.descr, bytes.data() + i * size));
     return t;
   }
   const size_t part = h.descr.kind == 'c' ? size / 2 : size;
@@ -258,7 +297,9 @@ absl::StatusOr<Tensor> NpyFromBytes(std::string_view bytes, DataType wanted) {
     if (total > 0) std::memcpy(t.data(), bytes.data(), total);
     return t;
   }
-  for (int64_t i = 0; i < n; ++i) CopySwapped(bytes.data() + i * size, size, swap ? part : 1, t.flat<char>() + order.Next() * size);
+  for (int64_t i = 0; i < n; ++i)
+    CopySwapped(bytes.data() + i * size, size, swap ? part : 1,
+                t.flat<char>() + order.Next() * size);
   return t;
 }
 
@@ -271,15 +312,20 @@ absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor) {
     width = std::max<size_t>(width, 1);
     descr = absl::StrCat("|S", width);
   }
-  if (descr.empty()) return absl::UnimplementedError(absl::StrCat("a ", DataTypeName(tensor.dtype()), " tensor has no NumPy form"));
-  std::string dict = absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (", absl::StrJoin(tensor.shape().dims(), ", "),
+  if (descr.empty())
+    return absl::UnimplementedError(
+        absl::StrCat("a ", DataTypeName(tensor.dtype()), " tensor has no NumPy form"));
+  std::string dict = absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (",
+                                  absl::StrJoin(tensor.shape().dims(), ", "),
                                   tensor.shape().rank() == 1 ? ",), }" : "), }");
   const size_t header = kMagic.size() + 4 + dict.size() + 1;
   dict.append((kHeaderAlignment - header % kHeaderAlignment) % kHeaderAlignment, ' ');
   dict.push_back('\n');
-  if (dict.size() > 0xFFFF) return absl::UnimplementedError("the shape is too long for a .npy header");
+  if (dict.size() > 0xFFFF)
+    return absl::UnimplementedError("the shape is too long for a .npy header");
   std::string out(kMagic);
-  out.append({'\1', '\0', static_cast<char>(dict.size() & 0xFF), static_cast<char>(dict.size() >> 8)});
+  out.append(
+      {'\1', '\0', static_cast<char>(dict.size() & 0xFF), static_cast<char>(dict.size() >> 8)});
   out.append(dict);
   if (tensor.dtype() != DataType::kString) {
     out.append(tensor.flat<char>(), tensor.bytes());
@@ -294,7 +340,9 @@ absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor) {
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot open the file: ", std::strerror(errno)));
+  if (!file)
+    return absl::NotFoundError(
+        absl::StrCat(path, ": cannot open the file: ", std::strerror(errno)));
   std::ostringstream content;
   content << file.rdbuf();
   if (file.bad()) return absl::DataLossError(absl::StrCat(path, ": cannot read the file"));
@@ -303,14 +351,19 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
 
 absl::Status WriteWholeFile(const std::string& path, std::string_view bytes) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) return absl::PermissionDeniedError(absl::StrCat(path, ": cannot write the file: ", std::strerror(errno)));
+  if (!file)
+    return absl::PermissionDeniedError(
+        absl::StrCat(path, ": cannot write the file: ", std::strerror(errno)));
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
-  return file ? absl::OkStatus() : absl::DataLossError(absl::StrCat(path, ": cannot write the file: ", std::strerror(errno)));
+  return file ? absl::OkStatus()
+              : absl::DataLossError(
+                    absl::StrCat(path, ": cannot write the file: ", std::strerror(errno)));
 }
 
 absl::Status WithPath(const std::string& path, const absl::Status& status) {
-  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+  return status.ok() ? status
+                     : absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
 }
 
 absl::StatusOr<Tensor> ReadNpy(const std::string& path, DataType wanted) {

@@ -1,8 +1,10 @@
 // NumPy files: .npy arrays and .npz archives of them, to and from host tensors.
 //
-// Read: versions 1.0, 2.0 and 3.0, C and Fortran order, little- and big-endian; bool, integers, floats, complex, |S<n> and <U<n> (as UTF-8).
-// Written: 1.0, C order, little-endian; strings as |S<n>. Types that NumPy lacks (bfloat16, 8-bit floats, int4 …) are their raw bits:
-// <u2 or |u1. Errors: INVALID_ARGUMENT for malformed files, UNIMPLEMENTED for arrays of objects or records, NOT_FOUND for a missing file.
+// Read: versions 1.0, 2.0 and 3.0, C and Fortran order, little- and big-endian; bool, integers,
+// floats, complex, |S<n> and <U<n> (as UTF-8). Written: 1.0, C order, little-endian; strings as
+// |S<n>. Types that NumPy lacks (bfloat16, 8-bit floats, int4 …) are their raw bits: <u2 or |u1.
+// Errors: INVALID_ARGUMENT for malformed files, UNIMPLEMENTED for arrays of objects or records,
+// NOT_FOUND for a missing file.
 #pragma once
 
 #include <string>
@@ -15,8 +17,9 @@
 
 namespace tenon {
 
-// `wanted` says the element type where the caller knows it (kInvalid: whatever the file says): raw bits become that type, anything
-// else that does not fit is INVALID_ARGUMENT naming both; elements are never converted.
+// `wanted` says the element type where the caller knows it (kInvalid: whatever the file says): raw
+// bits become that type, anything else that does not fit is INVALID_ARGUMENT naming both; elements
+// are never converted.
 absl::StatusOr<Tensor> NpyFromBytes(std::string_view bytes, DataType wanted = DataType::kInvalid);
 absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor);
 

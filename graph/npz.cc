@@ -14,12 +14,15 @@
 namespace tenon {
 namespace {
 
-constexpr uint32_t kLocalMagic = 0x04034b50, kCentralMagic = 0x02014b50, kEndMagic = 0x06054b50, kEnd64Magic = 0x06064b50,
-                   kLocator64Magic = 0x07064b50;
-constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Bytes = 56, kLocator64Bytes = 20;
+constexpr uint32_t kLocalMagic = 0x04034b50, kCentralMagic = 0x02014b50, kEndMagic = 0x06054b50,
+                   kEnd64Magic = 0x06064b50, kLocator64Magic = 0x07064b50;
+constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Bytes = 56,
+                 kLocator64Bytes = 20;
 constexpr uint64_t kMaxExtracted = uint64_t{1} << 36;
 
-absl::Status Bad(std::string_view what) { return absl::InvalidArgumentError(absl::StrCat("not a readable .npz archive: ", what)); }
+absl::Status Bad(std::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("not a readable .npz archive: ", what));
+}
 
 uint64_t Load(std::string_view bytes, size_t at, size_t size) {
   uint64_t v = 0;
@@ -32,7 +35,8 @@ void Store(uint64_t value, size_t size, std::string* out) {
 }
 
 absl::StatusOr<std::string> Inflate(std::string_view packed, uint64_t size) {
-  if (size > kMaxExtracted || size > packed.size() * uint64_t{1040} + 64) return Bad("an entry's size is impossible");
+  if (size > kMaxExtracted || size > packed.size() * uint64_t{1040} + 64)
+    return Bad("an entry's size is impossible");
   std::string out(size, '\0');
   z_stream z{};
   if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return absl::InternalError("zlib does not start");
@@ -93,15 +97,20 @@ absl::Status NpzReader::ReadDirectory() {
   uint64_t count = Load(b, end + 10, 2), at = Load(b, end + 16, 4);
   if (end >= kLocator64Bytes && Load(b, end - kLocator64Bytes, 4) == kLocator64Magic) {
     const uint64_t end64 = Load(b, end - kLocator64Bytes + 8, 8);
-    if (end64 > b.size() || b.size() - end64 < kEnd64Bytes || Load(b, end64, 4) != kEnd64Magic) return Bad("its directory is damaged");
+    if (end64 > b.size() || b.size() - end64 < kEnd64Bytes || Load(b, end64, 4) != kEnd64Magic)
+      return Bad("its directory is damaged");
     count = Load(b, end64 + 32, 8);
     at = Load(b, end64 + 48, 8);
   }
   for (uint64_t i = 0; i < count; ++i) {
-    if (at > b.size() || b.size() - at < kCentralBytes || Load(b, at, 4) != kCentralMagic) return Bad("its directory is damaged");
-    const size_t name = Load(b, at + 28, 2), extra = Load(b, at + 30, 2), comment = Load(b, at + 32, 2);
-    if (b.size() - at - kCentralBytes < name + extra + comment) return Bad("its directory is damaged");
-    if ((Load(b, at + 8, 2) & 1) != 0) return absl::UnimplementedError("encrypted archives are not read");
+    if (at > b.size() || b.size() - at < kCentralBytes || Load(b, at, 4) != kCentralMagic)
+      return Bad("its directory is damaged");
+    const size_t name = Load(b, at + 28, 2), extra = Load(b, at + 30, 2),
+                 comment = Load(b, at + 32, 2);
+    if (b.size() - at - kCentralBytes < name + extra + comment)
+      return Bad("its directory is damaged");
+    if ((Load(b, at + 8, 2) & 1) != 0)
+      return absl::UnimplementedError("encrypted archives are not read");
     Entry e;
     e.name = std::string(absl::StripSuffix(b.substr(at + kCentralBytes, name), ".npy"));
     e.method = static_cast<int>(Load(b, at + 10, 2));
@@ -138,8 +147,11 @@ std::vector<std::string> NpzReader::Keys() const {
 
 absl::StatusOr<std::string> NpzReader::Extract(const Entry& e) const {
   const std::string_view b = bytes_;
-  if (e.offset > b.size() || b.size() - e.offset < kLocalBytes || Load(b, e.offset, 4) != kLocalMagic) return Bad("an entry is damaged");
-  const uint64_t data = e.offset + kLocalBytes + Load(b, e.offset + 26, 2) + Load(b, e.offset + 28, 2);
+  if (e.offset > b.size() || b.size() - e.offset < kLocalBytes ||
+      Load(b, e.offset, 4) != kLocalMagic)
+    return Bad("an entry is damaged");
+  const uint64_t data =
+      e.offset + kLocalBytes + Load(b, e.offset + 26, 2) + Load(b, e.offset + 28, 2);
   if (data > b.size() || b.size() - data < e.packed) return Bad("an entry is cut off");
   const std::string_view packed = b.substr(data, e.packed);
   std::string content;
@@ -148,7 +160,8 @@ absl::StatusOr<std::string> NpzReader::Extract(const Entry& e) const {
   } else if (e.method == 8) {
     TENON_ASSIGN_OR_RETURN(content, Inflate(packed, e.size));
   } else {
-    return absl::UnimplementedError(absl::StrCat("zip compression method ", e.method, " is not read"));
+    return absl::UnimplementedError(
+        absl::StrCat("zip compression method ", e.method, " is not read"));
   }
   if (Crc(content) != e.crc) return Bad("an entry's checksum does not match");
   return content;
@@ -161,7 +174,8 @@ absl::StatusOr<Tensor> NpzReader::Read(std::string_view key, DataType wanted) co
     absl::StatusOr<Tensor> tensor = NpyFromBytes(bytes, wanted);
     return tensor.ok() ? std::move(tensor) : WithPath(e.name, tensor.status());
   }
-  return absl::NotFoundError(absl::StrCat("the archive has no array '", key, "'; it has: ", absl::StrJoin(Keys(), ", ")));
+  return absl::NotFoundError(
+      absl::StrCat("the archive has no array '", key, "'; it has: ", absl::StrJoin(Keys(), ", ")));
 }
 
 absl::StatusOr<std::string> NpzToBytes(const NamedArrays& arrays) {
@@ -170,9 +184,11 @@ absl::StatusOr<std::string> NpzToBytes(const NamedArrays& arrays) {
     TENON_ASSIGN_OR_RETURN(const std::string npy, NpyToBytes(tensor));
     const std::string name = absl::StrCat(key, ".npy");
     if (npy.size() >= 0xFFFFFFFF || out.size() >= 0xFFFFFFFF || name.size() > 0xFFFF) {
-      return absl::UnimplementedError(absl::StrCat("array '", key, "' makes the archive larger than 4 GiB"));
+      return absl::UnimplementedError(
+          absl::StrCat("array '", key, "' makes the archive larger than 4 GiB"));
     }
-    std::string common;  // what both headers share: flags, stored, 1980-01-01, checksum, sizes, name length
+    std::string
+        common;  // what both headers share: flags, stored, 1980-01-01, checksum, sizes, name length
     Store(0, 2, &common);
     Store(0, 2, &common);
     Store(0, 2, &common);
@@ -194,7 +210,8 @@ absl::StatusOr<std::string> NpzToBytes(const NamedArrays& arrays) {
     out.append(common).append(name).append(npy);
   }
   const size_t at = out.size();
-  if (at >= 0xFFFFFFFF || arrays.size() >= 0xFFFF) return absl::UnimplementedError("archives above 4 GiB are not written");
+  if (at >= 0xFFFFFFFF || arrays.size() >= 0xFFFF)
+    return absl::UnimplementedError("archives above 4 GiB are not written");
   out.append(directory);
   Store(kEndMagic, 4, &out);
   Store(0, 4, &out);

@@ -18,8 +18,8 @@ class InferenceContext;
 class AttrSet;
 using ShapeFn = std::function<absl::Status(InferenceContext&)>;
 
-// An input or output. Its type is one of: a fixed `type`, the value of `type_attr`, the list in `type_list_attr`; with
-// `number_attr` it is that many tensors of the type.
+// An input or output. Its type is one of: a fixed `type`, the value of `type_attr`, the list in
+// `type_list_attr`; with `number_attr` it is that many tensors of the type.
 struct ArgDef {
   std::string name;
   DataType type = DataType::kInvalid;
@@ -36,9 +36,9 @@ struct AttrDef {
   bool has_default = false;
   std::string default_wire;  // AttrValue bytes
   bool has_minimum = false;
-  int64_t minimum = 0;  // of an int, or of a list's length
-  std::vector<DataType> allowed_types;      // empty: any
-  std::vector<std::string> allowed_strings; // empty: any
+  int64_t minimum = 0;                       // of an int, or of a list's length
+  std::vector<DataType> allowed_types;       // empty: any
+  std::vector<std::string> allowed_strings;  // empty: any
 };
 
 struct OpDef {
@@ -58,10 +58,13 @@ struct OpDef {
   const AttrDef* FindAttr(std::string_view attr_name) const;
 };
 
-// Builds an OpDef from specs in TensorFlow's notation. Each returns INVALID_ARGUMENT that quotes the spec.
+// Builds an OpDef from specs in TensorFlow's notation. Each returns INVALID_ARGUMENT that quotes
+// the spec.
 //   AddInput("a: T")  "x: N * T"  "xs: TList"  "ref: Ref(float)"
-//   AddAttr("T: {float, double} = DT_FLOAT")  "N: int >= 2"  "strides: list(int) >= 4"  "mode: {'A', 'B'} = 'A'"
-// Finish checks that every attr that an argument names exists with a fitting type, gives length attrs minimum 1, and sorts nothing.
+//   AddAttr("T: {float, double} = DT_FLOAT")  "N: int >= 2"  "strides: list(int) >= 4"  "mode:
+//   {'A', 'B'} = 'A'"
+// Finish checks that every attr that an argument names exists with a fitting type, gives length
+// attrs minimum 1, and sorts nothing.
 class OpDefBuilder {
  public:
   explicit OpDefBuilder(std::string_view name) { def_.name = std::string(name); }
@@ -77,7 +80,8 @@ class OpDefBuilder {
 
 using TypeVector = absl::InlinedVector<DataType, 4>;
 
-// Types of every input and output tensor of a node of `op` with these attributes (reference types marked).
+// Types of every input and output tensor of a node of `op` with these attributes (reference types
+// marked).
 struct NodeTypes {
   TypeVector inputs;
   TypeVector outputs;
@@ -85,11 +89,13 @@ struct NodeTypes {
 // INVALID_ARGUMENT names the attribute that is missing or of the wrong type.
 absl::StatusOr<NodeTypes> ResolveTypes(const OpDef& op, const AttrSet& attrs);
 
-// Every violation of the op's attributes by `attrs`: missing without default, wrong kind, value not allowed, below the
-// minimum. Attributes that the OpDef lacks are none: newer producers write them. Message texts name the attribute.
+// Every violation of the op's attributes by `attrs`: missing without default, wrong kind, value not
+// allowed, below the minimum. Attributes that the OpDef lacks are none: newer producers write them.
+// Message texts name the attribute.
 std::vector<std::string> CheckAttrs(const OpDef& op, const AttrSet& attrs);
 
-// Half-open range of the flattened inputs (outputs) that argument `arg` covers. INVALID_ARGUMENT as ResolveTypes.
+// Half-open range of the flattened inputs (outputs) that argument `arg` covers. INVALID_ARGUMENT as
+// ResolveTypes.
 absl::StatusOr<std::pair<int, int>> InputRange(const OpDef& op, const AttrSet& attrs, int arg);
 absl::StatusOr<std::pair<int, int>> OutputRange(const OpDef& op, const AttrSet& attrs, int arg);
 

@@ -1,5 +1,6 @@
-// All ops that the process knows: the built-in ones and those that plug-ins register. The one registry of its kind, because
-// TensorFlow's C ABI registers ops without a handle; it works before and during static construction of anything else.
+// All ops that the process knows: the built-in ones and those that plug-ins register. The one
+// registry of its kind, because TensorFlow's C ABI registers ops without a handle; it works before
+// and during static construction of anything else.
 #pragma once
 
 #include <memory>
@@ -12,8 +13,9 @@
 
 namespace tenon {
 
-// One row of a family's op table (graph/ops/<family>.cc). Specs are in OpDefBuilder's notation; several arguments or attrs
-// are separated by ';'. Parsed at the op's first use. A null shape function leaves the outputs unknown.
+// One row of a family's op table (graph/ops/<family>.cc). Specs are in OpDefBuilder's notation;
+// several arguments or attrs are separated by ';'. Parsed at the op's first use. A null shape
+// function leaves the outputs unknown.
 struct OpSpec {
   const char* name;
   const char* inputs;
@@ -30,7 +32,8 @@ class OpRegistry {
  public:
   static OpRegistry& Global();
 
-  // The op, or null. The pointer stays valid for the life of the process, also after Remove. Thread-safe.
+  // The op, or null. The pointer stays valid for the life of the process, also after Remove.
+  // Thread-safe.
   const OpDef* Find(std::string_view name);
 
   // ALREADY_EXISTS "Op with name X" for a second op of that name.

@@ -18,7 +18,8 @@ inline constexpr int64_t kUnknownDim = -1;
 
 using Dims = absl::InlinedVector<int64_t, 6>;
 
-// A fully known shape: every dimension >= 0 and the number of elements fits int64. A default Shape is a scalar's.
+// A fully known shape: every dimension >= 0 and the number of elements fits int64. A default Shape
+// is a scalar's.
 class Shape {
  public:
   Shape() = default;
@@ -48,16 +49,20 @@ class Shape {
   Dims dims_;
 };
 
-// A shape of which the rank, or single dimensions (kUnknownDim), may be unknown. A default PartialShape has unknown rank.
+// A shape of which the rank, or single dimensions (kUnknownDim), may be unknown. A default
+// PartialShape has unknown rank.
 class PartialShape {
  public:
   PartialShape() = default;
-  PartialShape(const Shape& shape) : known_rank_(true), dims_(shape.dims().begin(), shape.dims().end()) {}  // NOLINT: widening
-  explicit PartialShape(absl::Span<const int64_t> dims) : known_rank_(true), dims_(dims.begin(), dims.end()) {}
+  PartialShape(const Shape& shape)
+      : known_rank_(true), dims_(shape.dims().begin(), shape.dims().end()) {}  // NOLINT: widening
+  explicit PartialShape(absl::Span<const int64_t> dims)
+      : known_rank_(true), dims_(dims.begin(), dims.end()) {}
   PartialShape(std::initializer_list<int64_t> dims) : known_rank_(true), dims_(dims) {}
   static PartialShape UnknownOfRank(int rank) { return PartialShape(Dims(rank, kUnknownDim)); }
 
-  // INVALID_ARGUMENT for a dimension below -1, a rank above kMaxRank or an overflow of the known dimensions' product.
+  // INVALID_ARGUMENT for a dimension below -1, a rank above kMaxRank or an overflow of the known
+  // dimensions' product.
   static absl::StatusOr<PartialShape> Make(absl::Span<const int64_t> dims);
 
   bool known_rank() const { return known_rank_; }

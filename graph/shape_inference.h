@@ -17,10 +17,12 @@ namespace tenon {
 // What is known of one tensor before it is computed.
 struct TensorInfo {
   PartialShape shape;
-  // The value, where it is constant and small enough to matter to a shape function (see kMaxShapeValueElements).
+  // The value, where it is constant and small enough to matter to a shape function (see
+  // kMaxShapeValueElements).
   std::shared_ptr<const Tensor> value;
-  // Elements of an integer scalar or vector of which only some are known (kUnknownDim elsewhere): a shape on its way from
-  // Shape through StridedSlice, Pack, Concat, arithmetic … to Reshape. Rank 0 values hold one element.
+  // Elements of an integer scalar or vector of which only some are known (kUnknownDim elsewhere): a
+  // shape on its way from Shape through StridedSlice, Pack, Concat, arithmetic … to Reshape. Rank 0
+  // values hold one element.
   std::optional<Dims> partial_value;
   // Of a resource handle: the shape of the variable that it stands for, where that is known.
   std::shared_ptr<const PartialShape> handle_shape;
@@ -28,35 +30,47 @@ struct TensorInfo {
 
 inline constexpr int64_t kMaxShapeValueElements = 1024;
 
-// What a shape function sees: one node, what is known of its inputs, and the outputs to fill in. Outputs start unknown.
-// Used on one thread. Built on a NodeId of a Graph or on loose parts (the C ABI's tests, eager calls).
+// What a shape function sees: one node, what is known of its inputs, and the outputs to fill in.
+// Outputs start unknown. Used on one thread. Built on a NodeId of a Graph or on loose parts (the C
+// ABI's tests, eager calls).
 class InferenceContext {
  public:
-  InferenceContext(const OpDef& op, const AttrSet& attrs, const NodeTypes& types, std::vector<const TensorInfo*> inputs,
+  InferenceContext(const OpDef& op, const AttrSet& attrs, const NodeTypes& types,
+                   std::vector<const TensorInfo*> inputs,
                    std::shared_ptr<const void> attr_owner = nullptr);
 
   const OpDef& op() const { return op_; }
   const AttrSet& attrs() const { return attrs_; }
   const NodeTypes& types() const { return types_; }
-  // Keeps the bytes behind attrs() alive; null when the caller of the constructor does so otherwise.
+  // Keeps the bytes behind attrs() alive; null when the caller of the constructor does so
+  // otherwise.
   const std::shared_ptr<const void>& attr_owner() const { return attr_owner_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
 
-  // Inputs that the node lacks (an attr such as N contradicts its OpDef) are unknown, outputs that it lacks are dropped.
-  const TensorInfo& input_info(int i) const { return i >= 0 && i < num_inputs() ? *inputs_[i] : Nothing(); }
+  // Inputs that the node lacks (an attr such as N contradicts its OpDef) are unknown, outputs that
+  // it lacks are dropped.
+  const TensorInfo& input_info(int i) const {
+    return i >= 0 && i < num_inputs() ? *inputs_[i] : Nothing();
+  }
   const PartialShape& input(int i) const { return input_info(i).shape; }
-  DataType input_type(int i) const { return i < num_inputs() ? types_.inputs[i] : DataType::kInvalid; }
-  DataType output_type(int i) const { return i < num_outputs() ? types_.outputs[i] : DataType::kInvalid; }
+  DataType input_type(int i) const {
+    return i < num_inputs() ? types_.inputs[i] : DataType::kInvalid;
+  }
+  DataType output_type(int i) const {
+    return i < num_outputs() ? types_.outputs[i] : DataType::kInvalid;
+  }
   // The constant value of input i, or null. Its elements may lie unaligned.
   const Tensor* input_value(int i) const { return input_info(i).value.get(); }
-  // Elements of input i as a vector of integers, unknown ones kUnknownDim; nullopt when nothing is known.
+  // Elements of input i as a vector of integers, unknown ones kUnknownDim; nullopt when nothing is
+  // known.
   std::optional<Dims> input_as_ints(int i) const;
   // Input i read as a shape (a vector of sizes, -1 unknown); unknown rank when nothing is known.
   absl::StatusOr<PartialShape> input_as_shape(int i) const;
 
   void set_output(int i, PartialShape shape) { output(i).shape = std::move(shape); }
-  // Beside the shape: the output's value, where the op computes it from shapes (Shape, Size, Rank) or from partial values.
+  // Beside the shape: the output's value, where the op computes it from shapes (Shape, Size, Rank)
+  // or from partial values.
   void set_output_value(int i, Dims elements) { output(i).partial_value = std::move(elements); }
   TensorInfo& output(int i) { return i >= 0 && i < num_outputs() ? outputs_[i] : dropped_; }
 
@@ -71,7 +85,8 @@ class InferenceContext {
   absl::StatusOr<AttrValue> AttrOf(std::string_view name) const;
   bool HasAttr(std::string_view name) const;
 
-  // Shape algebra; errors are INVALID_ARGUMENT in TensorFlow's terms ("Shape must be rank 2 but is rank 1").
+  // Shape algebra; errors are INVALID_ARGUMENT in TensorFlow's terms ("Shape must be rank 2 but is
+  // rank 1").
   absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& s, int rank) const;
@@ -90,24 +105,29 @@ class InferenceContext {
   std::shared_ptr<const void> attr_owner_;
 };
 
-// Runs the op's shape function, if it has one. The error names the op, the node where `node_name` is given, and the input shapes.
+// Runs the op's shape function, if it has one. The error names the op, the node where `node_name`
+// is given, and the input shapes.
 absl::Status RunShapeFn(InferenceContext& context, std::string_view node_name);
 
 struct ShapeOptions {
-  // What Placeholders get: a fed shape (or value) by output; else the `shape` attr if assume_valid_feeds.
+  // What Placeholders get: a fed shape (or value) by output; else the `shape` attr if
+  // assume_valid_feeds.
   absl::flat_hash_map<Output, TensorInfo> feeds;
   bool assume_valid_feeds = true;
-  // Where given: errors of shape functions go here with their nodes (which the messages do not name), the outputs stay unknown
-  // and the sweep goes on.
+  // Where given: errors of shape functions go here with their nodes (which the messages do not
+  // name), the outputs stay unknown and the sweep goes on.
   std::vector<std::pair<NodeId, absl::Status>>* errors = nullptr;
-  // Nodes whose shape functions are not to run: they have other defects. Their outputs stay unknown.
+  // Nodes whose shape functions are not to run: they have other defects. Their outputs stay
+  // unknown.
   const absl::flat_hash_set<NodeId>* skip = nullptr;
 };
 
-// What is known of every output of every live node. Loops (NextIteration edges) start unknown and are not iterated.
+// What is known of every output of every live node. Loops (NextIteration edges) start unknown and
+// are not iterated.
 class GraphShapes {
  public:
-  // One forward sweep in topological order. The first error of a shape function, or OK. Linear in the graph.
+  // One forward sweep in topological order. The first error of a shape function, or OK. Linear in
+  // the graph.
   static absl::StatusOr<GraphShapes> Infer(const Graph& graph, const ShapeOptions& options = {});
 
   // Outputs that the node does not have (its op is unknown) are unknown.

@@ -4,16 +4,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define TENON_RETURN_IF_ERROR(expr)              \
-  do {                                           \
-    absl::Status tenon_status_ = (expr);         \
+#define TENON_RETURN_IF_ERROR(expr)                \
+  do {                                             \
+    absl::Status tenon_status_ = (expr);           \
     if (!tenon_status_.ok()) return tenon_status_; \
   } while (false)
 
 #define TENON_CONCAT_INNER_(a, b) a##b
 #define TENON_CONCAT_(a, b) TENON_CONCAT_INNER_(a, b)
 
-// TENON_ASSIGN_OR_RETURN(auto x, F()): x gets the value of a StatusOr, or the caller returns its status.
+// TENON_ASSIGN_OR_RETURN(auto x, F()): x gets the value of a StatusOr, or the caller returns its
+// status.
 #define TENON_ASSIGN_OR_RETURN(lhs, expr) \
   TENON_ASSIGN_OR_RETURN_IMPL_(TENON_CONCAT_(tenon_or_, __LINE__), lhs, expr)
 #define TENON_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \

@@ -29,7 +29,8 @@ Buffer* Buffer::Allocate(size_t bytes) {
   void* data = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
   if (data == nullptr) return nullptr;
   // The rest of the last one would be memory that nobody asked for.
-  if (alignment == kHugePageBytes) madvise(data, bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  if (alignment == kHugePageBytes)
+    madvise(data, bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
   return new Buffer(Kind::kOwned, data, bytes);
 }
 

@@ -1,5 +1,6 @@
-// Tensors and the reference-counted buffers behind them. A Tensor is a cheap handle: dtype, shape, and a share of a
-// buffer; copying one never copies elements. Buffers may live in a device's memory that the host cannot read.
+// Tensors and the reference-counted buffers behind them. A Tensor is a cheap handle: dtype, shape,
+// and a share of a buffer; copying one never copies elements. Buffers may live in a device's memory
+// that the host cannot read.
 #pragma once
 
 #include <atomic>
@@ -18,15 +19,18 @@ namespace tenon {
 // Alignment of every host buffer that Tenon allocates, in bytes.
 inline constexpr size_t kTensorAlignment = 64;
 
-// A block of memory with an intrusive reference count. Thread-safe to share; the last Unref frees it.
+// A block of memory with an intrusive reference count. Thread-safe to share; the last Unref frees
+// it.
 class Buffer {
  public:
   // Called once by the last Unref, on whatever thread drops it.
   using Release = void (*)(void* data, size_t bytes, void* arg);
 
-  // Host memory, aligned to kTensorAlignment, contents undefined. Null when the system has no memory.
+  // Host memory, aligned to kTensorAlignment, contents undefined. Null when the system has no
+  // memory.
   static Buffer* Allocate(size_t bytes);
-  // Memory owned by somebody else until `release` (which may be null) is called. `data` may be a device address.
+  // Memory owned by somebody else until `release` (which may be null) is called. `data` may be a
+  // device address.
   static Buffer* Wrap(void* data, size_t bytes, Release release, void* arg);
   // `bytes` of `parent` from `data` on; holds a reference on parent.
   static Buffer* View(Buffer* parent, void* data, size_t bytes);
@@ -39,7 +43,8 @@ class Buffer {
   size_t bytes() const { return bytes_; }
   // Allocated by Tenon in host memory, as opposed to wrapped or viewed.
   bool owned() const { return kind_ == Kind::kOwned; }
-  // The buffer holds this many TF_TString elements, which the last Unref destroys. Only for owned buffers.
+  // The buffer holds this many TF_TString elements, which the last Unref destroys. Only for owned
+  // buffers.
   void set_string_count(int64_t n) { string_count_ = n; }
 
  private:
@@ -92,8 +97,8 @@ class Tensor {
   Tensor(DataType dtype, Shape shape, BufferRef buffer)
       : dtype_(dtype), shape_(std::move(shape)), buffer_(std::move(buffer)) {}
 
-  // Host tensor of undefined contents (strings are empty). RESOURCE_EXHAUSTED when memory is short or the byte size
-  // overflows; INVALID_ARGUMENT for a dtype without elements.
+  // Host tensor of undefined contents (strings are empty). RESOURCE_EXHAUSTED when memory is short
+  // or the byte size overflows; INVALID_ARGUMENT for a dtype without elements.
   static absl::StatusOr<Tensor> Allocate(DataType dtype, Shape shape);
 
   // A host scalar or vector of plain elements.

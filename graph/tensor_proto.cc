@@ -48,36 +48,53 @@ struct Encoding {
 
 Encoding EncodingOf(DataType dtype) {
   switch (dtype) {
-    case DataType::kFloat: return {kFloatVal, Coding::kFixed32};
-    case DataType::kDouble: return {kDoubleVal, Coding::kFixed64};
-    case DataType::kComplex64: return {kComplex64Val, Coding::kFixed32, 2};
-    case DataType::kComplex128: return {kComplex128Val, Coding::kFixed64, 2};
-    case DataType::kInt64: return {kInt64Val, Coding::kVarint};
-    case DataType::kUint32: return {kUint32Val, Coding::kVarint};
-    case DataType::kUint64: return {kUint64Val, Coding::kVarint};
-    case DataType::kBool: return {kBoolVal, Coding::kVarint};
-    case DataType::kString: return {kStringVal, Coding::kStrings};
+    case DataType::kFloat:
+      return {kFloatVal, Coding::kFixed32};
+    case DataType::kDouble:
+      return {kDoubleVal, Coding::kFixed64};
+    case DataType::kComplex64:
+      return {kComplex64Val, Coding::kFixed32, 2};
+    case DataType::kComplex128:
+      return {kComplex128Val, Coding::kFixed64, 2};
+    case DataType::kInt64:
+      return {kInt64Val, Coding::kVarint};
+    case DataType::kUint32:
+      return {kUint32Val, Coding::kVarint};
+    case DataType::kUint64:
+      return {kUint64Val, Coding::kVarint};
+    case DataType::kBool:
+      return {kBoolVal, Coding::kVarint};
+    case DataType::kString:
+      return {kStringVal, Coding::kStrings};
     case DataType::kHalf:
-    case DataType::kBfloat16: return {kHalfVal, Coding::kVarint};
+    case DataType::kBfloat16:
+      return {kHalfVal, Coding::kVarint};
     case DataType::kFloat8E5m2:
     case DataType::kFloat8E4m3fn:
     case DataType::kFloat8E4m3fnuz:
     case DataType::kFloat8E4m3b11fnuz:
     case DataType::kFloat8E5m2fnuz:
-    case DataType::kFloat4E2m1fn: return {kFloat8Val, Coding::kRawBytes};
+    case DataType::kFloat4E2m1fn:
+      return {kFloat8Val, Coding::kRawBytes};
     case DataType::kInvalid:
     case DataType::kResource:
-    case DataType::kVariant: return {};
-    default: return {kIntVal, Coding::kVarint};
+    case DataType::kVariant:
+      return {};
+    default:
+      return {kIntVal, Coding::kVarint};
   }
 }
 
 WireType WireTypeOf(Coding coding) {
   switch (coding) {
-    case Coding::kVarint: return WireType::kVarint;
-    case Coding::kFixed32: return WireType::kFixed32;
-    case Coding::kFixed64: return WireType::kFixed64;
-    default: return WireType::kBytes;
+    case Coding::kVarint:
+      return WireType::kVarint;
+    case Coding::kFixed32:
+      return WireType::kFixed32;
+    case Coding::kFixed64:
+      return WireType::kFixed64;
+    default:
+      return WireType::kBytes;
   }
 }
 
@@ -89,19 +106,21 @@ struct Parsed {
   Shape shape;
   Encoding encoding;
   std::string_view content;
-  std::vector<WireField> values;  // of the dtype's list field, packed runs and single elements as they come
-  int64_t num_values = 0;         // elements in `values`
+  std::vector<WireField>
+      values;  // of the dtype's list field, packed runs and single elements as they come
+  int64_t num_values = 0;  // elements in `values`
 };
 
 absl::StatusOr<TensorProtoHeader> MakeHeader(uint64_t dtype, std::string_view shape_wire) {
-  if (dtype > INT32_MAX || !IsKnownDataType(static_cast<int32_t>(dtype)) || IsRef(static_cast<DataType>(dtype))) {
+  if (dtype > INT32_MAX || !IsKnownDataType(static_cast<int32_t>(dtype)) ||
+      IsRef(static_cast<DataType>(dtype))) {
     return absl::InvalidArgumentError(absl::StrCat("tensor has no usable dtype: ", dtype));
   }
   TENON_ASSIGN_OR_RETURN(const PartialShape partial, ShapeFromWire(shape_wire));
   const std::optional<Shape> shape = partial.ToShape();
   if (!shape.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tensor has shape ", partial.ToString(), "; every dimension of a value must be known"));
+    return absl::InvalidArgumentError(absl::StrCat("tensor has shape ", partial.ToString(),
+                                                   "; every dimension of a value must be known"));
   }
   return TensorProtoHeader{static_cast<DataType>(dtype), *shape};
 }
@@ -129,7 +148,8 @@ absl::StatusOr<TensorProtoHeader> ParseHeader(std::string_view wire) {
 
 // Number of values in one field of the list, or -1 for malformed bytes.
 int64_t CountValues(const WireField& f, Coding coding) {
-  if (f.type == WireTypeOf(coding)) return coding == Coding::kRawBytes ? static_cast<int64_t>(f.bytes.size()) : 1;
+  if (f.type == WireTypeOf(coding))
+    return coding == Coding::kRawBytes ? static_cast<int64_t>(f.bytes.size()) : 1;
   if (f.type != WireType::kBytes) return -1;
   const size_t size = f.bytes.size();
   if (coding == Coding::kFixed32) return size % 4 == 0 ? static_cast<int64_t>(size / 4) : -1;
@@ -163,16 +183,17 @@ absl::StatusOr<Parsed> Parse(std::string_view wire) {
 
 absl::Status CheckContent(const Parsed& p, size_t bytes) {
   if (p.dtype == DataType::kString || p.content.size() == bytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("tensor_content has ", p.content.size(), " bytes where a ",
-                                                 DataTypeName(p.dtype), " tensor of shape ", p.shape.ToString(), " has ",
-                                                 bytes));
+  return absl::InvalidArgumentError(
+      absl::StrCat("tensor_content has ", p.content.size(), " bytes where a ",
+                   DataTypeName(p.dtype), " tensor of shape ", p.shape.ToString(), " has ", bytes));
 }
 
 absl::StatusOr<size_t> CheckSize(const Parsed& p, size_t max_bytes) {
   TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(p.dtype, p.shape));
   if (bytes > max_bytes) {
-    return absl::ResourceExhaustedError(absl::StrCat("a ", DataTypeName(p.dtype), " tensor of shape ", p.shape.ToString(),
-                                                     " has ", bytes, " bytes, the limit is ", max_bytes));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a ", DataTypeName(p.dtype), " tensor of shape ", p.shape.ToString(), " has ",
+                     bytes, " bytes, the limit is ", max_bytes));
   }
   return bytes;
 }
@@ -181,16 +202,19 @@ absl::StatusOr<size_t> CheckSize(const Parsed& p, size_t max_bytes) {
 absl::Status CheckMemory(const Parsed& p, size_t bytes) {
   constexpr size_t kAlwaysFine = size_t{64} << 20;
   if (bytes <= kAlwaysFine) return absl::OkStatus();
-  const auto memory = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto memory =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   if (bytes <= memory / 4 * 3) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat("a ", DataTypeName(p.dtype), " tensor of shape ", p.shape.ToString(),
-                                                   " has ", bytes, " bytes, more than this machine can hold"));
+  return absl::ResourceExhaustedError(absl::StrCat("a ", DataTypeName(p.dtype), " tensor of shape ",
+                                                   p.shape.ToString(), " has ", bytes,
+                                                   " bytes, more than this machine can hold"));
 }
 
 // Appends elements of a fixed size to a buffer until it is full.
 class Sink {
  public:
-  Sink(char* data, size_t bytes, size_t value_bytes) : p_(data), end_(data + bytes), value_bytes_(value_bytes) {}
+  Sink(char* data, size_t bytes, size_t value_bytes)
+      : p_(data), end_(data + bytes), value_bytes_(value_bytes) {}
   bool full() const { return p_ == end_; }
   void PutValue(uint64_t v) {
     std::memcpy(p_, &v, value_bytes_);
@@ -211,7 +235,8 @@ class Sink {
 void PutVarints(std::string_view packed, bool is_bool, Sink* sink) {
   const char* p = packed.data();
   const char* end = p + packed.size();
-  for (uint64_t v; p < end && !sink->full() && WireReader::ReadVarint(&p, end, &v);) sink->PutValue(is_bool ? v != 0 : v);
+  for (uint64_t v; p < end && !sink->full() && WireReader::ReadVarint(&p, end, &v);)
+    sink->PutValue(is_bool ? v != 0 : v);
 }
 
 // Repeats the element before `filled` up to the end; doubling keeps it at memcpy speed.
@@ -249,13 +274,16 @@ void DecodeValues(const Parsed& p, char* data, size_t bytes) {
   Splat(data, filled, bytes, element);
 }
 
-void ReleaseOwner(void*, size_t, void* arg) { delete static_cast<std::shared_ptr<const void>*>(arg); }
+void ReleaseOwner(void*, size_t, void* arg) {
+  delete static_cast<std::shared_ptr<const void>*>(arg);
+}
 
 Tensor ViewOf(const Parsed& p, std::string_view bytes, std::shared_ptr<const void> owner) {
   auto* share = new std::shared_ptr<const void>(std::move(owner));
   // Tensors hand out plain pointers; nobody writes through one whose buffer is not its own.
   void* data = const_cast<char*>(bytes.data());
-  return Tensor(p.dtype, p.shape, BufferRef::Adopt(Buffer::Wrap(data, bytes.size(), ReleaseOwner, share)));
+  return Tensor(p.dtype, p.shape,
+                BufferRef::Adopt(Buffer::Wrap(data, bytes.size(), ReleaseOwner, share)));
 }
 
 // The bytes in the file that are the tensor's elements as they stand, or nothing.
@@ -263,14 +291,18 @@ std::optional<std::string_view> InPlace(const Parsed& p, size_t bytes) {
   if (p.dtype == DataType::kBool || !IsMemcpyable(p.dtype) || bytes == 0) return std::nullopt;
   if (!p.content.empty()) return p.content;
   const bool raw = p.encoding.coding != Coding::kVarint && p.values.size() == 1;
-  if (!raw || p.values[0].type != WireType::kBytes || p.values[0].bytes.size() != bytes) return std::nullopt;
+  if (!raw || p.values[0].type != WireType::kBytes || p.values[0].bytes.size() != bytes)
+    return std::nullopt;
   return p.values[0].bytes;
 }
 
 // tensor_content of strings: all lengths as varints, then all bytes.
 absl::StatusOr<std::vector<std::string_view>> StringsOfContent(const Parsed& p) {
   const int64_t n = p.shape.num_elements();
-  const auto bad = [] { return absl::InvalidArgumentError("tensor_content does not hold the strings of the tensor's shape"); };
+  const auto bad = [] {
+    return absl::InvalidArgumentError(
+        "tensor_content does not hold the strings of the tensor's shape");
+  };
   if (static_cast<uint64_t>(n) > p.content.size()) return bad();
   const char* pos = p.content.data();
   const char* end = pos + p.content.size();
@@ -299,35 +331,42 @@ absl::StatusOr<Tensor> DecodeStrings(const Parsed& p) {
   const int64_t n = p.shape.num_elements();
   if (!strings.empty() && strings.back().size() > kSmallString) {
     size_t total = 0;
-    if (__builtin_mul_overflow(strings.back().size(), static_cast<size_t>(n), &total)) total = SIZE_MAX;
+    if (__builtin_mul_overflow(strings.back().size(), static_cast<size_t>(n), &total))
+      total = SIZE_MAX;
     TENON_RETURN_IF_ERROR(CheckMemory(p, total));
   }
   TENON_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(p.dtype, p.shape));
   if (strings.empty()) return tensor;
-  for (int64_t i = 0; i < n; ++i) tensor.SetString(i, strings[std::min<size_t>(i, strings.size() - 1)]);
+  for (int64_t i = 0; i < n; ++i)
+    tensor.SetString(i, strings[std::min<size_t>(i, strings.size() - 1)]);
   return tensor;
 }
 
 absl::Status CheckDecodable(const Parsed& p) {
   if (p.encoding.field != 0) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("constants of dtype ", DataTypeName(p.dtype), " are not implemented"));
+  return absl::UnimplementedError(
+      absl::StrCat("constants of dtype ", DataTypeName(p.dtype), " are not implemented"));
 }
 
 }  // namespace
 
-absl::StatusOr<TensorProtoHeader> TensorHeaderFromWire(std::string_view wire) { return ParseHeader(wire); }
+absl::StatusOr<TensorProtoHeader> TensorHeaderFromWire(std::string_view wire) {
+  return ParseHeader(wire);
+}
 
 absl::StatusOr<TensorProtoHeader> CheckTensorWire(std::string_view wire, size_t max_bytes) {
   TENON_ASSIGN_OR_RETURN(Parsed p, Parse(wire));
   TENON_RETURN_IF_ERROR(CheckDecodable(p));
   TENON_ASSIGN_OR_RETURN(const size_t bytes, CheckSize(p, max_bytes));
   if (bytes != 0 && !p.content.empty()) {
-    TENON_RETURN_IF_ERROR(p.dtype == DataType::kString ? StringsOfContent(p).status() : CheckContent(p, bytes));
+    TENON_RETURN_IF_ERROR(p.dtype == DataType::kString ? StringsOfContent(p).status()
+                                                       : CheckContent(p, bytes));
   }
   return TensorProtoHeader{p.dtype, std::move(p.shape)};
 }
 
-absl::StatusOr<Tensor> TensorFromWire(std::string_view wire, std::shared_ptr<const void> owner, size_t max_bytes) {
+absl::StatusOr<Tensor> TensorFromWire(std::string_view wire, std::shared_ptr<const void> owner,
+                                      size_t max_bytes) {
   TENON_ASSIGN_OR_RETURN(const Parsed p, Parse(wire));
   TENON_RETURN_IF_ERROR(CheckDecodable(p));
   TENON_ASSIGN_OR_RETURN(const size_t bytes, CheckSize(p, max_bytes));
@@ -359,12 +398,13 @@ absl::StatusOr<std::string> TensorToWire(const Tensor& tensor) {
   writer.Varint(kDtype, static_cast<uint64_t>(tensor.dtype()));
   writer.Bytes(kShape, ShapeToWire(tensor.shape()));
   if (tensor.dtype() == DataType::kString) {
-    for (int64_t i = 0; i < tensor.num_elements(); ++i) writer.Bytes(kStringVal, tensor.StringAt(i));
+    for (int64_t i = 0; i < tensor.num_elements(); ++i)
+      writer.Bytes(kStringVal, tensor.StringAt(i));
     return wire;
   }
   if (!IsMemcpyable(tensor.dtype())) {
-    return absl::UnimplementedError(
-        absl::StrCat("a tensor of dtype ", DataTypeName(tensor.dtype()), " cannot be written as a constant"));
+    return absl::UnimplementedError(absl::StrCat("a tensor of dtype ", DataTypeName(tensor.dtype()),
+                                                 " cannot be written as a constant"));
   }
   if (tensor.bytes() != 0) writer.Bytes(kContent, {tensor.flat<char>(), tensor.bytes()});
   return wire;

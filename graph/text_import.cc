@@ -50,8 +50,12 @@ class FirstError : public gp::io::ErrorCollector {
   std::string message_ = "not a GraphDef in text form";
 };
 
-const gp::FieldDescriptor* NodeField() { return pb::GraphDef::descriptor()->FindFieldByName("node"); }
-const gp::FieldDescriptor* LibraryField() { return pb::GraphDef::descriptor()->FindFieldByName("library"); }
+const gp::FieldDescriptor* NodeField() {
+  return pb::GraphDef::descriptor()->FindFieldByName("node");
+}
+const gp::FieldDescriptor* LibraryField() {
+  return pb::GraphDef::descriptor()->FindFieldByName("library");
+}
 
 SourcePos ToPos(gp::TextFormat::ParseLocation at) {
   return {static_cast<uint32_t>(at.line + 1), static_cast<uint32_t>(at.column + 1), 0};
@@ -66,7 +70,8 @@ std::vector<SourcePos> NodePositions(const ParseInfo& info, int count) {
 std::vector<SourcePos> FunctionPositions(const ParseInfo& info, const pb::GraphDef& graph) {
   std::vector<SourcePos> positions(graph.library().function_size());
   const ParseInfo* library = info.GetTreeForNested(LibraryField(), -1);
-  const gp::FieldDescriptor* function = pb::FunctionDefLibrary::descriptor()->FindFieldByName("function");
+  const gp::FieldDescriptor* function =
+      pb::FunctionDefLibrary::descriptor()->FindFieldByName("function");
   for (size_t i = 0; library != nullptr && i < positions.size(); ++i) {
     positions[i] = ToPos(library->GetLocation(function, static_cast<int>(i)));
   }
@@ -79,7 +84,8 @@ std::string InNode(const pb::GraphDef& partial, const ParseInfo& info, const Fir
   const int last = partial.node_size() - 1;
   const int node_line = info.GetLocation(NodeField(), last).line;
   const int library_line = info.GetLocation(LibraryField(), -1).line;
-  if (partial.node(last).name().empty() || node_line > error.line() || library_line > node_line) return {};
+  if (partial.node(last).name().empty() || node_line > error.line() || library_line > node_line)
+    return {};
   return absl::StrCat(", in node '", partial.node(last).name(), "'");
 }
 
@@ -96,8 +102,11 @@ std::string Serialize(const pb::GraphDef& graph) {
 
 }  // namespace
 
-absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name, int64_t max_depth) {
-  if (text.size() > INT_MAX) return absl::InvalidArgumentError(absl::StrCat(name, ": text of more than 2 GiB; use the binary form"));
+absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
+                                         int64_t max_depth) {
+  if (text.size() > INT_MAX)
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": text of more than 2 GiB; use the binary form"));
   // Our messages are in the status; protobuf would print its own.
   const gp::LogSilencer silence;
   FirstError error;
@@ -110,25 +119,32 @@ absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::strin
   pb::GraphDef graph;
   gp::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
   if (!parser.Parse(&input, &graph)) {
-    return absl::InvalidArgumentError(Printable(absl::StrCat(name, ":", error.line() + 1, ":", error.column() + 1, ": ",
-                                                             error.message(), InNode(graph, info, error))));
+    return absl::InvalidArgumentError(
+        Printable(absl::StrCat(name, ":", error.line() + 1, ":", error.column() + 1, ": ",
+                               error.message(), InNode(graph, info, error))));
   }
-  if (graph.ByteSizeLong() > INT_MAX) return absl::InvalidArgumentError(absl::StrCat(name, ": the graph has more than 2 GiB"));
+  if (graph.ByteSizeLong() > INT_MAX)
+    return absl::InvalidArgumentError(absl::StrCat(name, ": the graph has more than 2 GiB"));
   SourcePos versions_pos;
-  if (graph.has_versions()) versions_pos = ToPos(info.GetLocation(pb::GraphDef::descriptor()->FindFieldByName("versions"), -1));
-  return TextGraph{Serialize(graph), NodePositions(info, graph.node_size()), FunctionPositions(info, graph), versions_pos};
+  if (graph.has_versions())
+    versions_pos =
+        ToPos(info.GetLocation(pb::GraphDef::descriptor()->FindFieldByName("versions"), -1));
+  return TextGraph{Serialize(graph), NodePositions(info, graph.node_size()),
+                   FunctionPositions(info, graph), versions_pos};
 }
 
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire) {
   pb::GraphDef graph;
-  if (wire.size() > INT_MAX) return absl::InvalidArgumentError("the graph has more than 2 GiB: too much for text");
+  if (wire.size() > INT_MAX)
+    return absl::InvalidArgumentError("the graph has more than 2 GiB: too much for text");
   const gp::LogSilencer silence;
   if (!graph.ParsePartialFromArray(wire.data(), static_cast<int>(wire.size()))) {
     return absl::InvalidArgumentError("the graph's bytes are no GraphDef");
   }
   std::string text;
   gp::TextFormat::Printer printer;
-  if (!printer.PrintToString(graph, &text)) return absl::InternalError("printing the graph as text failed");
+  if (!printer.PrintToString(graph, &text))
+    return absl::InternalError("printing the graph as text failed");
   return text;
 }
 
@@ -143,9 +159,11 @@ bool LooksLikeText(std::string_view bytes) {
   const size_t first = sample.find_first_not_of(" \t\r\n\v\f");
   if (first == sample.npos) return true;
   const char c = sample[first];
-  const bool starts_as_text = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '#' || c == '[';
+  const bool starts_as_text =
+      (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '#' || c == '[';
   // A binary graph has a control byte (a tag or a length) every few dozen bytes.
-  return controls == 0 ? starts_as_text || bytes.size() > 1 : starts_as_text && controls * 128 < sample.size();
+  return controls == 0 ? starts_as_text || bytes.size() > 1
+                       : starts_as_text && controls * 128 < sample.size();
 }
 
 }  // namespace tenon

@@ -17,8 +17,10 @@ struct TextGraph {
   SourcePos versions_pos;
 };
 
-// INVALID_ARGUMENT "name:line:col: …" for the first error: syntax, unknown fields and enumerators, nesting beyond `max_depth`.
-absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name, int64_t max_depth);
+// INVALID_ARGUMENT "name:line:col: …" for the first error: syntax, unknown fields and enumerators,
+// nesting beyond `max_depth`.
+absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
+                                         int64_t max_depth);
 
 // GraphDef bytes as text.
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire);

@@ -16,12 +16,15 @@ namespace {
 
 constexpr NodeId kAfterAllNodes = INT_MAX;
 
-std::string Count(size_t n, std::string_view what) { return absl::StrCat(n, " ", what, n == 1 ? "" : "s"); }
+std::string Count(size_t n, std::string_view what) {
+  return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
+}
 
 // One sweep over the nodes. Whatever depends on op and attributes alone is found once per NodeKind.
 class Verifier {
  public:
-  Verifier(const Graph& graph, const VerifyOptions& options, DefectLog* log) : graph_(graph), options_(options), log_(log) {}
+  Verifier(const Graph& graph, const VerifyOptions& options, DefectLog* log)
+      : graph_(graph), options_(options), log_(log) {}
 
   void Run() {
     CheckVersions();
@@ -37,7 +40,9 @@ class Verifier {
   }
 
  private:
-  void Add(NodeId n, DefectCode code, std::string_view message) { log_->AddNode(graph_, n, code, message); }
+  void Add(NodeId n, DefectCode code, std::string_view message) {
+    log_->AddNode(graph_, n, code, message);
+  }
   void CheckVersions();
   void CheckName(NodeId n);
   void CheckDevice(NodeId n);
@@ -60,17 +65,20 @@ void Verifier::CheckVersions() {
   const Versions versions = ParseVersions(graph_.versions_wire());
   if (!versions.ok) log_->AddVersions(graph_, DefectCode::kVersion, "malformed VersionDef");
   if (versions.producer < 0) {
-    log_->AddVersions(graph_, DefectCode::kVersion, absl::StrCat("GraphDef producer version ", versions.producer, " is below 0"));
+    log_->AddVersions(graph_, DefectCode::kVersion,
+                      absl::StrCat("GraphDef producer version ", versions.producer, " is below 0"));
   }
   if (versions.min_consumer > kGraphDefVersion) {
-    log_->AddVersions(graph_, DefectCode::kVersion,
-                  absl::StrCat("the graph asks for a reader of GraphDef version ", versions.min_consumer,
-                               " or above; this one reads version ", kGraphDefVersion));
+    log_->AddVersions(
+        graph_, DefectCode::kVersion,
+        absl::StrCat("the graph asks for a reader of GraphDef version ", versions.min_consumer,
+                     " or above; this one reads version ", kGraphDefVersion));
   }
   for (const int bad : versions.bad_consumers) {
     if (bad != kGraphDefVersion) continue;
     log_->AddVersions(graph_, DefectCode::kVersion,
-                  absl::StrCat("the graph excludes readers of GraphDef version ", bad, " (bad_consumers), as this one is"));
+                      absl::StrCat("the graph excludes readers of GraphDef version ", bad,
+                                   " (bad_consumers), as this one is"));
     break;
   }
 }
@@ -79,12 +87,14 @@ void Verifier::CheckName(NodeId n) {
   const std::string_view name = graph_.name(n);
   if (!IsNodeName(name, options_.from_file)) {
     Add(n, DefectCode::kName,
-        "is no node name: it must start with a letter, a digit or '.', and go on with these and '_', '-', '/', '>' or '\\'");
+        "is no node name: it must start with a letter, a digit or '.', and go on with these and "
+        "'_', '-', '/', '>' or '\\'");
   }
   const NodeId first = graph_.FindNode(name);
   if (first != n) {
-    Add(n, DefectCode::kName, absl::StrCat("a node of this name stands at ", first == kNoNode ? "?" : graph_.Locate(first),
-                                           "; names must be unique"));
+    Add(n, DefectCode::kName,
+        absl::StrCat("a node of this name stands at ",
+                     first == kNoNode ? "?" : graph_.Locate(first), "; names must be unique"));
   }
 }
 
@@ -97,7 +107,8 @@ void Verifier::CheckDevice(NodeId n) {
   }
   Add(n, DefectCode::kDevice,
       absl::StrCat("'", device,
-                   "' is no device; '/device:TYPE:0', '/CPU:0' or '/job:localhost/replica:0/task:0/device:TYPE:0' would be"));
+                   "' is no device; '/device:TYPE:0', '/CPU:0' or "
+                   "'/job:localhost/replica:0/task:0/device:TYPE:0' would be"));
 }
 
 std::span<const KindDefect> Verifier::KindDefects(const NodeKind& kind) {
@@ -116,7 +127,8 @@ std::span<const KindDefect> Verifier::KindDefects(const NodeKind& kind) {
 bool Verifier::CheckSource(NodeId n, size_t i, Output from) {
   if (from.node == kNoNode && options_.from_file) return false;
   if (from.node >= 0 && from.node < graph_.num_node_ids() && graph_.alive(from.node)) return true;
-  Add(n, DefectCode::kInput, absl::StrCat("input ", i, " comes from a node that is not in the graph"));
+  Add(n, DefectCode::kInput,
+      absl::StrCat("input ", i, " comes from a node that is not in the graph"));
   return false;
 }
 
@@ -124,8 +136,9 @@ void Verifier::CheckType(NodeId n, size_t i, Output from) {
   const DataType wanted = graph_.kind(n).types.inputs[i];
   const DataType given = graph_.output_type(from);
   if (given == wanted || (!IsRef(wanted) && BaseType(given) == wanted)) return;
-  Add(n, DefectCode::kType, absl::StrCat("input ", i, " ('", graph_.OutputName(from), "') has type ", DataTypeName(given),
-                                         " where ", DataTypeName(wanted), " is expected"));
+  Add(n, DefectCode::kType,
+      absl::StrCat("input ", i, " ('", graph_.OutputName(from), "') has type ", DataTypeName(given),
+                   " where ", DataTypeName(wanted), " is expected"));
 }
 
 void Verifier::CheckInputs(NodeId n) {
@@ -134,7 +147,9 @@ void Verifier::CheckInputs(NodeId n) {
   const std::span<const Output> inputs = graph_.inputs(n);
   const auto num_data = static_cast<size_t>(graph_.num_inputs(n));
   if (known && num_data != kind.types.inputs.size()) {
-    Add(n, DefectCode::kArity, absl::StrCat("has ", Count(num_data, "input"), " where the op takes ", kind.types.inputs.size()));
+    Add(n, DefectCode::kArity,
+        absl::StrCat("has ", Count(num_data, "input"), " where the op takes ",
+                     kind.types.inputs.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Output from = inputs[i];
@@ -143,15 +158,17 @@ void Verifier::CheckInputs(NodeId n) {
     if (producer.op == nullptr || !producer.types_status.ok()) continue;
     const size_t outputs = producer.types.outputs.size();
     if (from.port < 0 || static_cast<size_t>(from.port) >= outputs) {
-      Add(n, DefectCode::kInput, absl::StrCat("input ", i, " is output ", from.port, " of node '", graph_.name(from.node),
-                                              "' (", producer.op_name, "), which has ", Count(outputs, "output")));
+      Add(n, DefectCode::kInput,
+          absl::StrCat("input ", i, " is output ", from.port, " of node '", graph_.name(from.node),
+                       "' (", producer.op_name, "), which has ", Count(outputs, "output")));
     } else if (known && i < kind.types.inputs.size()) {
       CheckType(n, i, from);
     }
   }
 }
 
-// Only what is wrong for every possible feed; a node with another defect has shown what is wrong with it.
+// Only what is wrong for every possible feed; a node with another defect has shown what is wrong
+// with it.
 void Verifier::CheckShapes() {
   std::vector<std::pair<NodeId, absl::Status>> errors;
   ShapeOptions options;
@@ -166,7 +183,8 @@ void Verifier::CheckCycles() {
   if (TopologicalOrder(graph_).ok()) return;
   for (const std::vector<NodeId>& cycle : FindCycles(graph_)) {
     Add(cycle.front(), DefectCode::kCycle,
-        absl::StrCat("is part of a cycle: ", DescribeCycle(graph_, cycle), "; only a NextIteration may feed back, into a Merge"));
+        absl::StrCat("is part of a cycle: ", DescribeCycle(graph_, cycle),
+                     "; only a NextIteration may feed back, into a Merge"));
   }
 }
 
@@ -177,7 +195,8 @@ bool IsNodeName(std::string_view name, bool from_file) {
   const char first = name[0];
   if (!absl::ascii_isalnum(first) && first != '.' && (from_file || first != '_')) return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
-    return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-' || c == '/' || c == '>' || c == '\\';
+    return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-' || c == '/' || c == '>' ||
+           c == '\\';
   });
 }
 
@@ -199,20 +218,22 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
-void DefectLog::AddNode(const Graph& graph, NodeId node, DefectCode code, std::string_view message) {
-  found_.emplace_back(
-      node, Defect{code, graph.Locate(node), std::string(graph.name(node)),
-                   Printable(absl::StrCat("node '", graph.name(node), "' (", graph.op_name(node), "): ", message))});
+void DefectLog::AddNode(const Graph& graph, NodeId node, DefectCode code,
+                        std::string_view message) {
+  found_.emplace_back(node, Defect{code, graph.Locate(node), std::string(graph.name(node)),
+                                   Printable(absl::StrCat("node '", graph.name(node), "' (",
+                                                          graph.op_name(node), "): ", message))});
 }
 
 void DefectLog::AddVersions(const Graph& graph, DefectCode code, std::string_view message) {
   found_.emplace_back(kNoNode, Defect{code, graph.Locate(versions_pos_), "", Printable(message)});
 }
 
-void DefectLog::AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node, DefectCode code,
-                            std::string_view message) {
-  found_.emplace_back(kAfterAllNodes, Defect{code, graph.Locate(function.pos), std::string(node),
-                                             Printable(absl::StrCat("function '", function.name, "': ", message))});
+void DefectLog::AddFunction(const Graph& graph, const FunctionEntry& function,
+                            std::string_view node, DefectCode code, std::string_view message) {
+  found_.emplace_back(kAfterAllNodes,
+                      Defect{code, graph.Locate(function.pos), std::string(node),
+                             Printable(absl::StrCat("function '", function.name, "': ", message))});
 }
 
 absl::flat_hash_set<NodeId> DefectLog::Nodes() const {
@@ -222,7 +243,8 @@ absl::flat_hash_set<NodeId> DefectLog::Nodes() const {
 }
 
 std::vector<Defect> DefectLog::Take() && {
-  std::stable_sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(found_.begin(), found_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Defect> defects;
   defects.reserve(found_.size());
   for (auto& [node, defect] : found_) defects.push_back(std::move(defect));

@@ -22,8 +22,8 @@ class DefectLog {
   void AddVersions(const Graph& graph, DefectCode code, std::string_view message);
   void set_versions_pos(SourcePos pos) { versions_pos_ = pos; }
   // About a function or a node in its body; sorts after all nodes. `node` may be empty.
-  void AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node, DefectCode code,
-                   std::string_view message);
+  void AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node,
+                   DefectCode code, std::string_view message);
   size_t size() const { return found_.size(); }
   // Those that have a defect.
   absl::flat_hash_set<NodeId> Nodes() const;
@@ -36,7 +36,8 @@ class DefectLog {
 };
 
 struct VerifyOptions {
-  // The graph was just read: holes among the inputs have been reported, and names must be those that a user may give.
+  // The graph was just read: holes among the inputs have been reported, and names must be those
+  // that a user may give.
   bool from_file = false;
   int64_t max_const_bytes = ImportLimits().max_const_bytes;
 };
@@ -46,20 +47,24 @@ void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* lo
 // Function library: names, signatures and bodies (graph/verify_functions.cc).
 void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
-// What is wrong with an op and its attributes, whatever the node. Message texts name the attribute, not the node.
+// What is wrong with an op and its attributes, whatever the node. Message texts name the attribute,
+// not the node.
 struct KindDefect {
   DefectCode code;
   std::string message;
 };
-std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind, const VerifyOptions& options);
+std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind,
+                                  const VerifyOptions& options);
 
 // `text` for a message of one line: control characters and what is no UTF-8 as \xNN.
 std::string Printable(std::string_view text);
 
-// Whether `name` may be a node's: letters, digits and ._-/>\ after a letter, digit or dot (or, made by a pass, an underscore).
+// Whether `name` may be a node's: letters, digits and ._-/>\ after a letter, digit or dot (or, made
+// by a pass, an underscore).
 bool IsNodeName(std::string_view name, bool from_file);
 
-// Whether a node of a GraphDef may ask for this device: "/job:a/replica:0/task:1/device:APU:2" or parts of it, '*' for any, and
+// Whether a node of a GraphDef may ask for this device: "/job:a/replica:0/task:1/device:APU:2" or
+// parts of it, '*' for any, and
 // "/cpu:0", "CPU:0", "/gpu:0", "GPU:0".
 bool IsDeviceString(std::string_view text);
 

@@ -1,5 +1,6 @@
-// The protobuf wire format, read and written in place. Graphs are kept as wire bytes and decoded on demand, so that import
-// copies no weights and builds no message objects. Messages that are not on a hot path go through protobuf itself.
+// The protobuf wire format, read and written in place. Graphs are kept as wire bytes and decoded on
+// demand, so that import copies no weights and builds no message objects. Messages that are not on
+// a hot path go through protobuf itself.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,14 @@
 
 namespace tenon {
 
-enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kStartGroup = 3, kEndGroup = 4, kFixed32 = 5 };
+enum class WireType : uint8_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kBytes = 2,
+  kStartGroup = 3,
+  kEndGroup = 4,
+  kFixed32 = 5
+};
 
 struct WireField {
   uint32_t number = 0;
@@ -19,8 +27,8 @@ struct WireField {
   std::string_view raw;    // tag and payload, to keep a field that is not understood
 };
 
-// Walks the fields of one message. Next returns false at the end and at malformed bytes; ok() tells which.
-// Groups are skipped as one raw field up to their end (nested at most 64 deep).
+// Walks the fields of one message. Next returns false at the end and at malformed bytes; ok() tells
+// which. Groups are skipped as one raw field up to their end (nested at most 64 deep).
 class WireReader {
  public:
   explicit WireReader(std::string_view message)
@@ -82,7 +90,9 @@ class WireWriter {
   }
 
  private:
-  void Tag(uint32_t number, WireType type) { RawVarint(uint64_t{number} << 3 | static_cast<uint64_t>(type)); }
+  void Tag(uint32_t number, WireType type) {
+    RawVarint(uint64_t{number} << 3 | static_cast<uint64_t>(type));
+  }
   std::string* out_;
 };
 

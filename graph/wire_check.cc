@@ -27,11 +27,13 @@ struct MessageRules {
 using M = WireMessage;
 using R = Rule;
 
-constexpr FieldRule kNodeDefFields[] = {
-    {1, R::kText},        {2, R::kText},
-    {3, R::kText},        {4, R::kText},
-    {5, R::kMessage, M::kAttrEntry}, {6, R::kMessage, M::kStrings12},
-    {7, R::kMessage, M::kFullType}};
+constexpr FieldRule kNodeDefFields[] = {{1, R::kText},
+                                        {2, R::kText},
+                                        {3, R::kText},
+                                        {4, R::kText},
+                                        {5, R::kMessage, M::kAttrEntry},
+                                        {6, R::kMessage, M::kStrings12},
+                                        {7, R::kMessage, M::kFullType}};
 constexpr FieldRule kAttrEntryFields[] = {{1, R::kText}, {2, R::kMessage, M::kAttrValue}};
 constexpr FieldRule kAttrValueFields[] = {{1, R::kMessage, M::kAttrList},
                                           {7, R::kMessage, M::kTensorShape},
@@ -47,23 +49,32 @@ constexpr FieldRule kAttrListFields[] = {{3, R::kPackedVarint},
                                          {9, R::kMessage, M::kNameAttrList}};
 constexpr FieldRule kTensorShapeFields[] = {{2, R::kMessage, M::kShapeDim}};
 constexpr FieldRule kShapeDimFields[] = {{2, R::kText}};
-constexpr FieldRule kTensorFields[] = {
-    {2, R::kMessage, M::kTensorShape}, {5, R::kPacked32},
-    {6, R::kPacked64},     {7, R::kPackedVarint},
-    {9, R::kPacked32},     {10, R::kPackedVarint},
-    {11, R::kPackedVarint}, {12, R::kPacked64},
-    {13, R::kPackedVarint}, {14, R::kMessage, M::kResource},
-    {15, R::kMessage, M::kVariant},    {16, R::kPackedVarint},
-    {17, R::kPackedVarint}};
+constexpr FieldRule kTensorFields[] = {{2, R::kMessage, M::kTensorShape},
+                                       {5, R::kPacked32},
+                                       {6, R::kPacked64},
+                                       {7, R::kPackedVarint},
+                                       {9, R::kPacked32},
+                                       {10, R::kPackedVarint},
+                                       {11, R::kPackedVarint},
+                                       {12, R::kPacked64},
+                                       {13, R::kPackedVarint},
+                                       {14, R::kMessage, M::kResource},
+                                       {15, R::kMessage, M::kVariant},
+                                       {16, R::kPackedVarint},
+                                       {17, R::kPackedVarint}};
 constexpr FieldRule kNameAttrListFields[] = {{1, R::kText}, {2, R::kMessage, M::kAttrEntry}};
 constexpr FieldRule kVariantFields[] = {{1, R::kText}, {3, R::kMessage, M::kTensor}};
-constexpr FieldRule kResourceFields[] = {
-    {1, R::kText}, {2, R::kText}, {3, R::kText}, {5, R::kText}, {6, R::kMessage, M::kDtypeAndShape}};
+constexpr FieldRule kResourceFields[] = {{1, R::kText},
+                                         {2, R::kText},
+                                         {3, R::kText},
+                                         {5, R::kText},
+                                         {6, R::kMessage, M::kDtypeAndShape}};
 constexpr FieldRule kDtypeAndShapeFields[] = {{2, R::kMessage, M::kTensorShape}};
 constexpr FieldRule kFullTypeFields[] = {{2, R::kMessage, M::kFullType}, {3, R::kText}};
 constexpr FieldRule kStrings12Fields[] = {{1, R::kText}, {2, R::kText}};
-constexpr FieldRule kFunctionLibraryFields[] = {
-    {1, R::kMessage, M::kFunctionDef}, {2, R::kMessage, M::kStrings12}, {3, R::kMessage, M::kStrings12}};
+constexpr FieldRule kFunctionLibraryFields[] = {{1, R::kMessage, M::kFunctionDef},
+                                                {2, R::kMessage, M::kStrings12},
+                                                {3, R::kMessage, M::kStrings12}};
 constexpr FieldRule kFunctionDefFields[] = {
     {1, R::kMessage, M::kOpDef},     {3, R::kMessage, M::kNodeDef},
     {4, R::kMessage, M::kStrings12}, {5, R::kMessage, M::kAttrEntry},
@@ -79,9 +90,13 @@ constexpr FieldRule kOpDefFields[] = {{1, R::kText},
                                       {6, R::kText},
                                       {8, R::kMessage, M::kOpaque},
                                       {20, R::kText}};
-constexpr FieldRule kArgDefFields[] = {
-    {1, R::kText}, {2, R::kText}, {4, R::kText}, {5, R::kText}, {6, R::kText},
-    {7, R::kMessage, M::kDtypeAndShape}, {17, R::kMessage, M::kFullType}};
+constexpr FieldRule kArgDefFields[] = {{1, R::kText},
+                                       {2, R::kText},
+                                       {4, R::kText},
+                                       {5, R::kText},
+                                       {6, R::kText},
+                                       {7, R::kMessage, M::kDtypeAndShape},
+                                       {17, R::kMessage, M::kFullType}};
 constexpr FieldRule kAttrDefFields[] = {{1, R::kText},
                                         {2, R::kText},
                                         {3, R::kMessage, M::kAttrValue},
@@ -159,8 +174,8 @@ bool IsUtf8(std::string_view text) {
     if (b < 0xc2 || b > 0xf4 || !follows(n)) return false;
     const auto second = static_cast<uint8_t>(text[i + 1]);
     // Overlong forms, surrogates, and what lies beyond U+10FFFF.
-    if ((b == 0xe0 && second < 0xa0) || (b == 0xed && second > 0x9f) || (b == 0xf0 && second < 0x90) ||
-        (b == 0xf4 && second > 0x8f)) {
+    if ((b == 0xe0 && second < 0xa0) || (b == 0xed && second > 0x9f) ||
+        (b == 0xf0 && second < 0x90) || (b == 0xf4 && second > 0x8f)) {
       return false;
     }
     i += n + 1;
@@ -177,7 +192,8 @@ std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, int
     const MessageRules& rules = kRules[static_cast<size_t>(top.type)];
     if (!top.reader.Next(&f)) {
       if (!top.reader.ok()) {
-        return WireFault{top.bytes.substr(top.reader.offset(), 0), absl::StrCat("malformed ", rules.name)};
+        return WireFault{top.bytes.substr(top.reader.offset(), 0),
+                         absl::StrCat("malformed ", rules.name)};
       }
       open.pop_back();
       continue;
@@ -186,12 +202,14 @@ std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, int
     if (rule == nullptr) continue;
     if (rule->rule == Rule::kMessage) {
       if (static_cast<int64_t>(open.size()) >= max_depth) {
-        return WireFault{f.raw.substr(0, 0), absl::StrCat("messages are nested more than ", max_depth, " deep")};
+        return WireFault{f.raw.substr(0, 0),
+                         absl::StrCat("messages are nested more than ", max_depth, " deep")};
       }
       open.push_back({WireReader(f.bytes), rule->message, f.bytes});
     } else if (rule->rule == Rule::kText ? !IsUtf8(f.bytes) : !PackedOk(rule->rule, f.bytes)) {
       return WireFault{f.raw.substr(0, 0),
-                       absl::StrCat(rule->rule == Rule::kText ? "text that is not UTF-8 in field " : "malformed numbers in field ",
+                       absl::StrCat(rule->rule == Rule::kText ? "text that is not UTF-8 in field "
+                                                              : "malformed numbers in field ",
                                     f.number, " of ", rules.name)};
     }
   }

@@ -1,5 +1,5 @@
-// Well-formedness of GraphDef messages that are kept as bytes: what protobuf's own parser would refuse, found without building
-// message objects.
+// Well-formedness of GraphDef messages that are kept as bytes: what protobuf's own parser would
+// refuse, found without building message objects.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ struct WireFault {
   std::string message;  // "malformed AttrValue", "messages are nested more than 100 deep" …
 };
 
-// The first fault of `bytes` as a message of this type. Not recursive; at most `max_depth` messages inside each other.
-// Time is linear; blobs (tensor_content, strings of bytes) are not read.
+// The first fault of `bytes` as a message of this type. Not recursive; at most `max_depth` messages
+// inside each other. Time is linear; blobs (tensor_content, strings of bytes) are not read.
 std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, int64_t max_depth);
 
 // Whether protobuf would accept `text` in a string field.

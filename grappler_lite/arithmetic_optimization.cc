@@ -1,11 +1,12 @@
-// Removes arithmetic and data movement that changes nothing or cancels out. One small function per rewrite; kRewrites lists them.
+// Removes arithmetic and data movement that changes nothing or cancels out. One small function per
+// rewrite; kRewrites lists them.
 #include <cmath>
 #include <cstring>
 #include <vector>
 
+#include "graph/status_macros.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/rewriter.h"
-#include "graph/status_macros.h"
 
 namespace tenon {
 namespace {
@@ -42,7 +43,9 @@ bool RemoveDivByOne(Sweep& s, NodeId n) {
   return OpIs(s.graph(), n, {"RealDiv", "Div"}) && RemoveNeutral(s, n, 0, 1);
 }
 
-bool RemovePowOne(Sweep& s, NodeId n) { return OpIs(s.graph(), n, {"Pow"}) && RemoveNeutral(s, n, 0, 1); }
+bool RemovePowOne(Sweep& s, NodeId n) {
+  return OpIs(s.graph(), n, {"Pow"}) && RemoveNeutral(s, n, 0, 1);
+}
 
 bool IsIntegral(const Graph& g, NodeId n) { return IsInteger(g.output_type({n, 0})); }
 
@@ -73,14 +76,17 @@ bool RemoveAddZero(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (!OpIs(g, n, {"Add", "AddV2"})) return false;
   for (int x : {0, 1}) {
-    if ((IsIntegral(g, n) || SignOfZeros(s, g.data_inputs(n)[1 - x]) < 0) && RemoveNeutral(s, n, x, 0)) return true;
+    if ((IsIntegral(g, n) || SignOfZeros(s, g.data_inputs(n)[1 - x]) < 0) &&
+        RemoveNeutral(s, n, x, 0))
+      return true;
   }
   return false;
 }
 
 // x + (+0), which gives +0 for -0.
 bool RemoveAddPositiveZero(Sweep& s, NodeId n) {
-  return OpIs(s.graph(), n, {"Add", "AddV2"}) && (RemoveNeutral(s, n, 0, 0) || RemoveNeutral(s, n, 1, 0));
+  return OpIs(s.graph(), n, {"Add", "AddV2"}) &&
+         (RemoveNeutral(s, n, 0, 0) || RemoveNeutral(s, n, 1, 0));
 }
 
 // f(f(x)) is x.
@@ -102,10 +108,12 @@ bool RemoveIdempotent(Sweep& s, NodeId n) {
 
 bool RemoveRedundantCast(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  return OpIs(g, n, {"Cast", "Bitcast"}) && g.input_type(n, 0) == g.output_type({n, 0}) && s.ReplaceBy(n, g.data_inputs(n)[0]);
+  return OpIs(g, n, {"Cast", "Bitcast"}) && g.input_type(n, 0) == g.output_type({n, 0}) &&
+         s.ReplaceBy(n, g.data_inputs(n)[0]);
 }
 
-// Shapes that are equal in every run: known alike, with at most one dimension left to follow from the number of elements.
+// Shapes that are equal in every run: known alike, with at most one dimension left to follow from
+// the number of elements.
 bool SameShape(const PartialShape& a, const PartialShape& b) {
   if (!a.known_rank() || !(a == b)) return false;
   int unknown = 0;
@@ -129,8 +137,8 @@ bool MergeReshapes(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   if (!OpIs(g, n, {"Reshape"})) return false;
   const Output inner = g.data_inputs(n)[0];
-  if (!OpIs(g, inner.node, {"Reshape", "Squeeze", "ExpandDims"}) || s.fed(inner.node) || !g.control_inputs(inner.node).empty() ||
-      g.device(inner.node) != g.device(n)) {
+  if (!OpIs(g, inner.node, {"Reshape", "Squeeze", "ExpandDims"}) || s.fed(inner.node) ||
+      !g.control_inputs(inner.node).empty() || g.device(inner.node) != g.device(n)) {
     return false;
   }
   if (!s.Allow()) return false;
@@ -187,7 +195,8 @@ bool CancelTransposes(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (!OpIs(g, n, {"Transpose"})) return false;
   const NodeId inner = g.data_inputs(n)[0].node;
-  if (!OpIs(g, inner, {"Transpose"}) || s.fed(inner) || !g.control_inputs(inner).empty()) return false;
+  if (!OpIs(g, inner, {"Transpose"}) || s.fed(inner) || !g.control_inputs(inner).empty())
+    return false;
   const std::optional<Dims> outer_perm = Permutation(s, n);
   const std::optional<Dims> inner_perm = Permutation(s, inner);
   if (!outer_perm || !inner_perm || outer_perm->size() != inner_perm->size()) return false;
@@ -204,7 +213,9 @@ bool PowToSquare(Sweep& s, NodeId n) {
   const Output x = g.data_inputs(n)[0];
   if (!KeepsShape(s, x, *exponent)) return false;
   const std::string type = attr::Type(g.output_type({n, 0}));
-  if (!s.context().kernels.HasKernel(g.device(n), "Square", AttrSet({{"T", AttrValue(type)}})) || !s.Allow()) return false;
+  if (!s.context().kernels.HasKernel(g.device(n), "Square", AttrSet({{"T", AttrValue(type)}})) ||
+      !s.Allow())
+    return false;
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
   g.SetKind(n, "Square", {{"T", type}});
   g.SetInputs(n, {&x, 1}, controls);
@@ -242,6 +253,8 @@ class ArithmeticOptimization : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> MakeArithmeticOptimization() { return std::make_unique<ArithmeticOptimization>(); }
+std::unique_ptr<Pass> MakeArithmeticOptimization() {
+  return std::make_unique<ArithmeticOptimization>();
+}
 
 }  // namespace tenon

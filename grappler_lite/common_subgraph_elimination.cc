@@ -4,8 +4,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
-#include "grappler_lite/pass.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/pass.h"
 
 namespace tenon {
 namespace {
@@ -18,8 +18,8 @@ bool HasIdentityOfItsOwn(const Graph& g, NodeId n) {
   const OpDef* op = g.op(n);
   if (op == nullptr || op->is_stateful) return true;
   const std::string_view name = op->name;
-  return name == "Placeholder" || name == "PlaceholderWithDefault" || name == "Enter" || name == "Exit" ||
-         name == "NextIteration" || name == "_Arg" || name == "_Retval";
+  return name == "Placeholder" || name == "PlaceholderWithDefault" || name == "Enter" ||
+         name == "Exit" || name == "NextIteration" || name == "_Arg" || name == "_Retval";
 }
 
 bool SameAttrs(const AttrSet& a, const AttrSet& b) {
@@ -27,7 +27,9 @@ bool SameAttrs(const AttrSet& a, const AttrSet& b) {
   for (size_t i = 0; i < a.all().size(); ++i) {
     const Attr& x = a.all()[i];
     const Attr& y = b.all()[i];
-    if (x.name != y.name || x.value.wire().size() > kMaxComparedAttrBytes || x.value.wire() != y.value.wire()) return false;
+    if (x.name != y.name || x.value.wire().size() > kMaxComparedAttrBytes ||
+        x.value.wire() != y.value.wire())
+      return false;
   }
   return true;
 }
@@ -46,7 +48,8 @@ class CommonSubgraphElimination : public Pass {
       ForwardInputs(g, n, same_as);
       if (HasIdentityOfItsOwn(g, n) || context.feeds.contains(n)) continue;
       std::vector<NodeId>& candidates = seen[Hash(g, n)];
-      const auto twin = std::find_if(candidates.begin(), candidates.end(), [&](NodeId m) { return Same(g, n, m); });
+      const auto twin = std::find_if(candidates.begin(), candidates.end(),
+                                     [&](NodeId m) { return Same(g, n, m); });
       if (twin == candidates.end()) {
         candidates.push_back(n);
       } else if (context.preserve.contains(n)) {
@@ -74,7 +77,9 @@ class CommonSubgraphElimination : public Pass {
   // Data inputs in their order, or sorted where the op does not care; control inputs always sorted.
   static std::vector<Output> CanonicalInputs(const Graph& g, NodeId n) {
     std::vector<Output> inputs(g.inputs(n).begin(), g.inputs(n).end());
-    const auto less = [](const Output& a, const Output& b) { return std::pair(a.node, a.port) < std::pair(b.node, b.port); };
+    const auto less = [](const Output& a, const Output& b) {
+      return std::pair(a.node, a.port) < std::pair(b.node, b.port);
+    };
     const auto control = inputs.begin() + g.num_inputs(n);
     if (g.op(n)->is_commutative) std::sort(inputs.begin(), control, less);
     std::sort(control, inputs.end(), less);
@@ -99,6 +104,8 @@ class CommonSubgraphElimination : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> MakeCommonSubgraphElimination() { return std::make_unique<CommonSubgraphElimination>(); }
+std::unique_ptr<Pass> MakeCommonSubgraphElimination() {
+  return std::make_unique<CommonSubgraphElimination>();
+}
 
 }  // namespace tenon

@@ -3,15 +3,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "grappler_lite/pass.h"
-#include "grappler_lite/rewriter.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
+#include "grappler_lite/pass.h"
+#include "grappler_lite/rewriter.h"
 
 namespace tenon {
 namespace {
 
-// A folded value may be larger than what it is made of up to this size; beyond, the node stays and computes.
+// A folded value may be larger than what it is made of up to this size; beyond, the node stays and
+// computes.
 constexpr size_t kMaxGrowthBytes = size_t{10} << 20;
 
 bool IsConst(const Graph& g, NodeId n) { return g.op_name(n) == "Const"; }
@@ -20,8 +21,10 @@ bool IsConst(const Graph& g, NodeId n) { return g.op_name(n) == "Const"; }
 bool NeverFolds(const Graph& g, NodeId n) {
   const OpDef* op = g.op(n);
   if (op == nullptr || op->is_stateful || op->outputs.empty()) return true;
-  static constexpr std::string_view kNames[] = {"Placeholder", "PlaceholderWithDefault", "Switch", "Merge", "Enter", "Exit", "NextIteration",
-                                                "LoopCond", "_Arg", "_Retval", "Snapshot", "GuaranteeConst", "CheckNumerics", "Print"};
+  static constexpr std::string_view kNames[] = {
+      "Placeholder", "PlaceholderWithDefault", "Switch",        "Merge", "Enter",
+      "Exit",        "NextIteration",          "LoopCond",      "_Arg",  "_Retval",
+      "Snapshot",    "GuaranteeConst",         "CheckNumerics", "Print"};
   for (std::string_view name : kNames) {
     if (op->name == name) return true;
   }
@@ -30,7 +33,6 @@ bool NeverFolds(const Graph& g, NodeId n) {
   }
   return false;
 }
-
 
 // One run of the pass.
 class Folder {
@@ -56,18 +58,23 @@ class Folder {
   }
 
  private:
-  bool MayFold(NodeId n) const { return !IsConst(g_, n) && !NeverFolds(g_, n) && !c_.feeds.contains(n); }
+  bool MayFold(NodeId n) const {
+    return !IsConst(g_, n) && !NeverFolds(g_, n) && !c_.feeds.contains(n);
+  }
 
-  // Nodes whose value shape inference knows (Shape, Size, Rank, and integer arithmetic on them) become constants.
+  // Nodes whose value shape inference knows (Shape, Size, Rank, and integer arithmetic on them)
+  // become constants.
   bool MaterializeShapes() {
     const absl::StatusOr<GraphShapes> shapes = InferForPass(c_);
-    if (!shapes.ok()) return false;  // the plan will say what is wrong, with the shapes of the feeds
+    if (!shapes.ok())
+      return false;  // the plan will say what is wrong, with the shapes of the feeds
     bool changed = false;
     for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
       if (!g_.alive(n) || !MayFold(n) || g_.num_outputs(n) != 1) continue;
       const DataType type = g_.output_type({n, 0});
       const std::optional<Tensor> value = KnownValue(shapes->info({n, 0}), type);
-      if (value && HasConstKernel(n, type) && c_.Allow("materialize_shape")) changed |= BecomeConst(n, *value);
+      if (value && HasConstKernel(n, type) && c_.Allow("materialize_shape"))
+        changed |= BecomeConst(n, *value);
     }
     return changed;
   }
@@ -76,7 +83,8 @@ class Folder {
     if (type != DataType::kInt32 && type != DataType::kInt64) return std::nullopt;
     if (info.value != nullptr) return *info.value;
     const std::optional<Shape> shape = info.shape.ToShape();
-    if (!info.partial_value || !shape || static_cast<int64_t>(info.partial_value->size()) != shape->num_elements()) {
+    if (!info.partial_value || !shape ||
+        static_cast<int64_t>(info.partial_value->size()) != shape->num_elements()) {
       return std::nullopt;
     }
     absl::StatusOr<Tensor> value = Tensor::Allocate(type, *shape);
@@ -94,8 +102,9 @@ class Folder {
     return *std::move(value);
   }
 
-  // What must have run before the constant that takes n's place: with a Switch in the graph, everything that n waited for, because it
-  // may be dead. Without one, only what n and its constant inputs waited for explicitly.
+  // What must have run before the constant that takes n's place: with a Switch in the graph,
+  // everything that n waited for, because it may be dead. Without one, only what n and its constant
+  // inputs waited for explicitly.
   std::vector<NodeId> Guards(NodeId n) const {
     std::vector<NodeId> guards;
     for (const Output& in : g_.data_inputs(n)) {
@@ -123,7 +132,8 @@ class Folder {
 
   bool Fold(NodeId n) {
     if (!MayFold(n)) return false;
-    if (g_.num_outputs(n) != 1 && c_.preserve.contains(n)) return false;  // a constant has one output
+    if (g_.num_outputs(n) != 1 && c_.preserve.contains(n))
+      return false;  // a constant has one output
     for (DataType type : g_.kind(n).types.outputs) {
       if (!HasConstKernel(n, type)) return false;
     }
@@ -147,7 +157,8 @@ class Folder {
     return outputs->size() == 1 ? BecomeConst(n, (*outputs)[0]) : SplitIntoConsts(n, *outputs);
   }
 
-  // A node of several outputs is replaced by a constant for each; the node itself goes with the next pruning.
+  // A node of several outputs is replaced by a constant for each; the node itself goes with the
+  // next pruning.
   bool SplitIntoConsts(NodeId n, const std::vector<Tensor>& outputs) {
     const std::vector<NodeId> guards = Guards(n);
     std::vector<NodeId> consts;
@@ -160,7 +171,8 @@ class Folder {
       attrs.push_back({"value", attr::TensorWire(*wire)});
       std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
       for (NodeId m : guards) controls.push_back({m, kControlPort});
-      absl::StatusOr<NodeId> id = g_.AddNode(name, "Const", controls, std::move(attrs), g_.device(n), g_.pos(n));
+      absl::StatusOr<NodeId> id =
+          g_.AddNode(name, "Const", controls, std::move(attrs), g_.device(n), g_.pos(n));
       if (!id.ok()) return false;
       consts.push_back(*id);
     }
@@ -172,7 +184,8 @@ class Folder {
     if (replaced_.empty()) return;
     for (int i = 0; i < g_.num_inputs(n); ++i) {
       const Output in = g_.data_inputs(n)[i];
-      if (const auto it = replaced_.find(in.node); it != replaced_.end()) g_.SetInput(n, i, {it->second[in.port], 0});
+      if (const auto it = replaced_.find(in.node); it != replaced_.end())
+        g_.SetInput(n, i, {it->second[in.port], 0});
     }
   }
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "grappler_lite/pass.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/pass.h"
 
 namespace tenon {
 namespace {
@@ -23,8 +23,9 @@ class ModelPruning : public Pass {
   }
 
  private:
-  // An identity goes when nothing depends on it as a node: no control edges, and its producer is on the same device (else it is
-  // the place of a copy). The output of a Switch keeps it: dead values may be waited for there.
+  // An identity goes when nothing depends on it as a node: no control edges, and its producer is on
+  // the same device (else it is the place of a copy). The output of a Switch keeps it: dead values
+  // may be waited for there.
   static bool CanBypass(const PassContext& c, NodeId n) {
     const Graph& g = c.graph;
     if (!IsIdentityLike(g.op_name(n)) || c.preserve.contains(n)) return false;
@@ -63,7 +64,8 @@ class ModelPruning : public Pass {
     return use.is_control() ? Output{source.node, kControlPort} : source;
   }
 
-  // A fed node keeps its inputs: the graph stays one that verifies, and a run does not compute them anyway.
+  // A fed node keeps its inputs: the graph stays one that verifies, and a run does not compute them
+  // anyway.
   static bool RemoveUnreachable(PassContext& c) {
     Graph& g = c.graph;
     std::vector<bool> needed(g.num_node_ids(), false);

@@ -19,27 +19,33 @@ namespace tenon {
 class NodeEvaluator {
  public:
   virtual ~NodeEvaluator() = default;
-  // Outputs of node n for these input values, computed by the CPU kernel exactly as a run would. UNIMPLEMENTED when there is
-  // no kernel; an error of the kernel is returned, and the pass leaves the node as it is.
-  virtual absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs) = 0;
+  // Outputs of node n for these input values, computed by the CPU kernel exactly as a run would.
+  // UNIMPLEMENTED when there is no kernel; an error of the kernel is returned, and the pass leaves
+  // the node as it is.
+  virtual absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n,
+                                                       absl::Span<const Tensor> inputs) = 0;
 };
 
 // Which device has a kernel for what. The executor implements it over the kernel registry.
 class KernelOracle {
  public:
   virtual ~KernelOracle() = default;
-  // Whether `device` (a full or partial device string; empty: CPU) has a kernel for this op and these attributes.
-  virtual bool HasKernel(std::string_view device, std::string_view op, const AttrSet& attrs) const = 0;
+  // Whether `device` (a full or partial device string; empty: CPU) has a kernel for this op and
+  // these attributes.
+  virtual bool HasKernel(std::string_view device, std::string_view op,
+                         const AttrSet& attrs) const = 0;
 };
 
-// Numeric honesty of a rewrite. kExact: same bits for every input. kToleranced: stays within a model's tolerance and never
-// makes or hides a NaN or infinity. kFastMath: reassociation and the like; off unless asked for.
+// Numeric honesty of a rewrite. kExact: same bits for every input. kToleranced: stays within a
+// model's tolerance and never makes or hides a NaN or infinity. kFastMath: reassociation and the
+// like; off unless asked for.
 enum class Exactness : uint8_t { kExact, kToleranced, kFastMath };
 
 // What one pass run sees. Lives for one pipeline run.
 struct PassContext {
   Graph& graph;
-  // Nodes that must stay, with name and meaning: fetches, feeds, and what running needs. By node id.
+  // Nodes that must stay, with name and meaning: fetches, feeds, and what running needs. By node
+  // id.
   const absl::flat_hash_set<NodeId>& preserve;
   // Nodes that are fed: their own computation never runs, their value is not constant.
   const absl::flat_hash_set<NodeId>& feeds;
@@ -48,19 +54,21 @@ struct PassContext {
   const KernelOracle& kernels;
   bool fast_math = false;
 
-  // Counts one application of a named rewrite and says whether it may be done (not switched off, not beyond a bisect limit).
-  // Call it right before changing the graph. `rewrite` is the part after the pass's name: "remove_redundant_cast".
+  // Counts one application of a named rewrite and says whether it may be done (not switched off,
+  // not beyond a bisect limit). Call it right before changing the graph. `rewrite` is the part
+  // after the pass's name: "remove_redundant_cast".
   bool Allow(std::string_view rewrite);
 
   // Filled by the pipeline.
   std::string_view pass_name;
-  absl::flat_hash_set<std::string> disabled_rewrites;           // full names, "arithmetic_optimization.remove_redundant_cast"
-  absl::flat_hash_map<std::string, int64_t> rewrite_counts;     // of the running pass, by rewrite
-  int64_t rewrites_left = INT64_MAX;                            // --bisect-limit
+  absl::flat_hash_set<std::string>
+      disabled_rewrites;  // full names, "arithmetic_optimization.remove_redundant_cast"
+  absl::flat_hash_map<std::string, int64_t> rewrite_counts;  // of the running pass, by rewrite
+  int64_t rewrites_left = INT64_MAX;                         // --bisect-limit
 };
 
-// A pass keeps every node's device, merges no nodes of different devices, makes no op for which the node's device has no
-// kernel, and leaves ids of surviving nodes alone.
+// A pass keeps every node's device, merges no nodes of different devices, makes no op for which the
+// node's device has no kernel, and leaves ids of surviving nodes alone.
 class Pass {
  public:
   virtual ~Pass() = default;

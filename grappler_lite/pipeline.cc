@@ -20,8 +20,10 @@ int64_t MicrosSince(Clock::time_point start) {
 absl::Status CheckNames(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto order = PassOrder();
-    if (std::none_of(order.begin(), order.end(), [&](const PassEntry& e) { return e.name == name; })) {
-      return absl::InvalidArgumentError(absl::StrCat("there is no pass '", name, "'; --list-passes names them"));
+    if (std::none_of(order.begin(), order.end(),
+                     [&](const PassEntry& e) { return e.name == name; })) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("there is no pass '", name, "'; --list-passes names them"));
     }
   }
   return absl::OkStatus();
@@ -29,7 +31,9 @@ absl::Status CheckNames(const std::vector<std::string>& names) {
 
 // Why a pass does not run, or empty.
 std::string SkipReason(std::string_view name, const PipelineOptions& options) {
-  const auto has = [&](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), name) != list.end(); };
+  const auto has = [&](const std::vector<std::string>& list) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
   if (!options.only.empty() && !has(options.only)) return "not selected";
   if (has(options.disabled_passes)) return "disabled";
   for (const auto& [pass, why] : options.plugin_disabled) {
@@ -38,7 +42,8 @@ std::string SkipReason(std::string_view name, const PipelineOptions& options) {
   return "";
 }
 
-// What must hold after any pass: structure, and fetches that are still there. Shapes are checked when the plan is built.
+// What must hold after any pass: structure, and fetches that are still there. Shapes are checked
+// when the plan is built.
 absl::Status CheckResult(const Graph& graph, absl::Span<const Output> fetches) {
   for (const Output& f : fetches) {
     if (!graph.alive(f.node)) return absl::InternalError("a fetched node was removed");
@@ -52,10 +57,16 @@ absl::Status CheckResult(const Graph& graph, absl::Span<const Output> fetches) {
 
 class PipelineRun {
  public:
-  // With `guarded`, every pass works on a snapshot that is restored when it fails or its result does not verify. Without, the
-  // caller verifies at the end: cheaper, and right for passes that keep their promises.
-  PipelineRun(Graph& graph, const PipelineInput& input, const PipelineOptions& options, bool guarded)
-      : graph_(graph), input_(input), options_(options), guarded_(guarded), rewrites_left_(options.bisect_limit) {
+  // With `guarded`, every pass works on a snapshot that is restored when it fails or its result
+  // does not verify. Without, the caller verifies at the end: cheaper, and right for passes that
+  // keep their promises.
+  PipelineRun(Graph& graph, const PipelineInput& input, const PipelineOptions& options,
+              bool guarded)
+      : graph_(graph),
+        input_(input),
+        options_(options),
+        guarded_(guarded),
+        rewrites_left_(options.bisect_limit) {
     for (const Output& f : input.fetches) fetch_names_.push_back(graph.OutputName(f));
     for (NodeId n : input.feeds) feed_names_.emplace_back(graph.name(n));
     for (NodeId n : input.keep) keep_names_.emplace_back(graph.name(n));
@@ -122,8 +133,17 @@ class PipelineRun {
     std::optional<Graph> before;
     if (guarded_) before.emplace(graph_);
     const auto start = Clock::now();
-    PassContext context{graph_, preserve_, feeds_, fetches_, *input_.evaluator, *input_.kernels, options_.fast_math,
-                        entry.name, {options_.disabled_rewrites.begin(), options_.disabled_rewrites.end()}, {}, rewrites_left_};
+    PassContext context{graph_,
+                        preserve_,
+                        feeds_,
+                        fetches_,
+                        *input_.evaluator,
+                        *input_.kernels,
+                        options_.fast_math,
+                        entry.name,
+                        {options_.disabled_rewrites.begin(), options_.disabled_rewrites.end()},
+                        {},
+                        rewrites_left_};
     absl::StatusOr<bool> changed = entry.make()->Run(context);
     row.time_us = MicrosSince(start);
     absl::Status status = changed.status();
@@ -164,7 +184,8 @@ int64_t CountEdges(const Graph& graph) {
   return edges;
 }
 
-absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input, const PipelineOptions& options) {
+absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
+                                           const PipelineOptions& options) {
   TENON_RETURN_IF_ERROR(CheckNames(options.only));
   TENON_RETURN_IF_ERROR(CheckNames(options.disabled_passes));
   if (graph.num_nodes() < options.min_graph_nodes) {
@@ -172,7 +193,8 @@ absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& in
     report.nodes_before = report.nodes_after = graph.num_nodes();
     return report;
   }
-  // A plug-in's pass must not run twice because a built-in one failed, so graphs that have one are guarded from the start.
+  // A plug-in's pass must not run twice because a built-in one failed, so graphs that have one are
+  // guarded from the start.
   const bool guarded = options.verify_each || !input.final_passes.empty();
   if (guarded) return PipelineRun(graph, input, options, true).Run();
   const Graph before = graph;

@@ -12,16 +12,16 @@
 namespace tenon {
 
 struct PipelineOptions {
-  int iterations = 2;               // stops early when a whole iteration changes nothing
-  int64_t min_graph_nodes = 4;      // smaller graphs are returned untouched; -1: none is too small
-  std::vector<std::string> only;    // if not empty, only these passes (in the pass order)
+  int iterations = 2;             // stops early when a whole iteration changes nothing
+  int64_t min_graph_nodes = 4;    // smaller graphs are returned untouched; -1: none is too small
+  std::vector<std::string> only;  // if not empty, only these passes (in the pass order)
   std::vector<std::string> disabled_passes;
   std::vector<std::string> disabled_rewrites;
   // Passes that a plug-in's optimizer configuration switched off, with the reason for the report.
   std::vector<std::pair<std::string, std::string>> plugin_disabled;
-  bool verify_each = false;         // verify the graph after each pass, not only at the end
+  bool verify_each = false;  // verify the graph after each pass, not only at the end
   bool fast_math = false;
-  int64_t bisect_limit = INT64_MAX; // rewrites in all
+  int64_t bisect_limit = INT64_MAX;  // rewrites in all
 };
 
 // One row per pass and iteration. Keys of the command line's JSON have the same names.
@@ -45,7 +45,8 @@ struct PipelineReport {
   int64_t nodes_before = 0, nodes_after = 0;
 };
 
-// A pass that runs after the built-in ones in every iteration: a plug-in's (optimizer_api). Fills its own report row.
+// A pass that runs after the built-in ones in every iteration: a plug-in's (optimizer_api). Fills
+// its own report row.
 class FinalPass {
  public:
   virtual ~FinalPass() = default;
@@ -61,9 +62,11 @@ struct PipelineInput {
   std::vector<FinalPass*> final_passes;
 };
 
-// Optimizes in place. A pass that fails, or whose result does not verify, is rolled back and reported; the pipeline goes on.
-// A final pass may bring a graph with other node ids: look fetches and feeds up by name afterwards.
-// INVALID_ARGUMENT for an unknown pass name in the options (with the closest known one).
-absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input, const PipelineOptions& options);
+// Optimizes in place. A pass that fails, or whose result does not verify, is rolled back and
+// reported; the pipeline goes on. A final pass may bring a graph with other node ids: look fetches
+// and feeds up by name afterwards. INVALID_ARGUMENT for an unknown pass name in the options (with
+// the closest known one).
+absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
+                                           const PipelineOptions& options);
 
 }  // namespace tenon

@@ -1,15 +1,16 @@
-// Fuses MatMul and convolution with what follows them. Each rewrite merges one node into the contraction before it, and the sweep goes
-// forward, so that Conv2D, BiasAdd, Add, Relu become one node step by step. The last node of a chain keeps its name.
+// Fuses MatMul and convolution with what follows them. Each rewrite merges one node into the
+// contraction before it, and the sweep goes forward, so that Conv2D, BiasAdd, Add, Relu become one
+// node step by step. The last node of a chain keeps its name.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "grappler_lite/pass.h"
-#include "grappler_lite/rewriter.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
+#include "grappler_lite/pass.h"
+#include "grappler_lite/rewriter.h"
 
 namespace tenon {
 namespace {
@@ -24,8 +25,13 @@ struct Contraction {
 const Contraction* FindContraction(std::string_view op) {
   static const Contraction kContractions[] = {
       {"MatMul", "_FusedMatMul", {"T", "transpose_a", "transpose_b"}},
-      {"Conv2D", "_FusedConv2D", {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations", "use_cudnn_on_gpu"}},
-      {"DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative", {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations"}},
+      {"Conv2D",
+       "_FusedConv2D",
+       {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations",
+        "use_cudnn_on_gpu"}},
+      {"DepthwiseConv2dNative",
+       "_FusedDepthwiseConv2dNative",
+       {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations"}},
   };
   for (const Contraction& c : kContractions) {
     if (c.op == op || c.fused == op) return &c;
@@ -51,8 +57,8 @@ bool IsNhwc(const Graph& g, NodeId n) {
 
 // Whether `producer` may be merged into its consumer n: nothing else sees it.
 bool OnlyFor(const Sweep& s, const Graph& g, Output producer, NodeId n, const PassContext& c) {
-  return producer.port == 0 && s.uses(producer) == 1 && !s.has_control_uses(producer.node) && !c.preserve.contains(producer.node) &&
-         g.device(producer.node) == g.device(n);
+  return producer.port == 0 && s.uses(producer) == 1 && !s.has_control_uses(producer.node) &&
+         !c.preserve.contains(producer.node) && g.device(producer.node) == g.device(n);
 }
 
 std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b) {
@@ -66,36 +72,43 @@ std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b) {
 // What one more op fused into a contraction needs.
 struct Fusion {
   NodeId contraction;
-  std::string_view op;                 // the next entry of fused_ops
-  std::optional<Output> arg;           // its further input
-  std::optional<NodeId> filter;        // a filter in place of the contraction's own
+  std::string_view op;           // the next entry of fused_ops
+  std::optional<Output> arg;     // its further input
+  std::optional<NodeId> filter;  // a filter in place of the contraction's own
   std::optional<float> leakyrelu_alpha;
 };
 
-// Turns n into the fusion. False where the device has no kernel for it, or the rewrite is switched off.
+// Turns n into the fusion. False where the device has no kernel for it, or the rewrite is switched
+// off.
 bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
   Graph& g = s.graph();
   const Contraction& c = *FindContraction(g.op_name(fusion.contraction));
   std::vector<std::string_view> fused_ops = FusedOps(g, fusion.contraction);
   fused_ops.push_back(fusion.op);
-  std::vector<Output> inputs(g.data_inputs(fusion.contraction).begin(), g.data_inputs(fusion.contraction).end());
+  std::vector<Output> inputs(g.data_inputs(fusion.contraction).begin(),
+                             g.data_inputs(fusion.contraction).end());
   if (fusion.filter) inputs[1] = {*fusion.filter, 0};
   if (fusion.arg) inputs.push_back(*fusion.arg);
   const DataType type = g.output_type({fusion.contraction, 0});
 
   std::vector<Graph::NewAttr> attrs;
   for (std::string_view name : c.attrs) {
-    if (const AttrValue* value = g.attr(fusion.contraction, name)) attrs.push_back({name, std::string(value->wire())});
+    if (const AttrValue* value = g.attr(fusion.contraction, name))
+      attrs.push_back({name, std::string(value->wire())});
   }
   attrs.push_back({"fused_ops", attr::StringList(fused_ops)});
   attrs.push_back({"num_args", attr::Int(static_cast<int64_t>(inputs.size()) - 2)});
-  if (c.op == "Conv2D") attrs.push_back({"TArgs", attr::TypeList(std::vector<DataType>(inputs.size() - 2, type))});
-  if (fusion.leakyrelu_alpha) attrs.push_back({"leakyrelu_alpha", attr::Float(*fusion.leakyrelu_alpha)});
+  if (c.op == "Conv2D")
+    attrs.push_back({"TArgs", attr::TypeList(std::vector<DataType>(inputs.size() - 2, type))});
+  if (fusion.leakyrelu_alpha)
+    attrs.push_back({"leakyrelu_alpha", attr::Float(*fusion.leakyrelu_alpha)});
 
   std::vector<Attr> views;
   for (const Graph::NewAttr& a : attrs) views.push_back({a.name, AttrValue(a.wire)});
-  std::sort(views.begin(), views.end(), [](const Attr& a, const Attr& b) { return a.name < b.name; });
-  if (!s.context().kernels.HasKernel(g.device(n), c.fused, AttrSet(views)) || !s.Allow()) return false;
+  std::sort(views.begin(), views.end(),
+            [](const Attr& a, const Attr& b) { return a.name < b.name; });
+  if (!s.context().kernels.HasKernel(g.device(n), c.fused, AttrSet(views)) || !s.Allow())
+    return false;
   const std::vector<Output> controls = MergedControls(g, fusion.contraction, n);
   g.SetKind(n, c.fused, std::move(attrs));
   g.SetInputs(n, inputs, controls);
@@ -103,22 +116,27 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
 }
 
 // The contraction that feeds input i of n, with `fused_ops` so far, or kNoNode.
-NodeId ContractionInput(const Sweep& s, const Graph& g, NodeId n, int i, std::initializer_list<std::string_view> fused_ops,
-                        const PassContext& c) {
+NodeId ContractionInput(const Sweep& s, const Graph& g, NodeId n, int i,
+                        std::initializer_list<std::string_view> fused_ops, const PassContext& c) {
   const Output producer = g.data_inputs(n)[i];
   const Contraction* contraction = FindContraction(g.op_name(producer.node));
-  if (contraction == nullptr || s.fed(producer.node) || g.op(producer.node) == nullptr || !OnlyFor(s, g, producer, n, c)) return kNoNode;
+  if (contraction == nullptr || s.fed(producer.node) || g.op(producer.node) == nullptr ||
+      !OnlyFor(s, g, producer, n, c))
+    return kNoNode;
   if (IsConvolution(*contraction) && !IsNhwc(g, producer.node)) return kNoNode;
   const std::vector<std::string_view> have = FusedOps(g, producer.node);
-  return std::equal(have.begin(), have.end(), fused_ops.begin(), fused_ops.end()) ? producer.node : kNoNode;
+  return std::equal(have.begin(), have.end(), fused_ops.begin(), fused_ops.end()) ? producer.node
+                                                                                  : kNoNode;
 }
 
 // The number of output channels of a contraction, or kUnknownDim.
 int64_t Channels(const Sweep& s, NodeId contraction) { return s.shape({contraction, 0}).dim(-1); }
 
-// Whether `bias` is a vector over the channels, so that adding it is a BiasAdd: shape [C] or [1, …, 1, C].
+// Whether `bias` is a vector over the channels, so that adding it is a BiasAdd: shape [C] or [1, …,
+// 1, C].
 bool IsChannelVector(const PartialShape& bias, int64_t channels) {
-  if (!bias.fully_defined() || bias.rank() < 1 || channels < 0 || bias.dim(-1) != channels) return false;
+  if (!bias.fully_defined() || bias.rank() < 1 || channels < 0 || bias.dim(-1) != channels)
+    return false;
   return bias.num_elements() == channels;
 }
 
@@ -132,18 +150,21 @@ bool FuseBias(Sweep& s, NodeId n) {
 }
 
 // A new constant next to `like`: its device and position, its name with a suffix.
-absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix, const Tensor& value) {
+absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
+                                const Tensor& value) {
   TENON_ASSIGN_OR_RETURN(const std::string wire, TensorToWire(value));
   std::vector<Graph::NewAttr> attrs;
   attrs.push_back({"dtype", attr::Type(value.dtype())});
   attrs.push_back({"value", attr::TensorWire(wire)});
-  return g.AddNode(g.UniqueName(absl::StrCat(g.name(like), "/", suffix)), "Const", {}, std::move(attrs), g.device(like), g.pos(like));
+  return g.AddNode(g.UniqueName(absl::StrCat(g.name(like), "/", suffix)), "Const", {},
+                   std::move(attrs), g.device(like), g.pos(like));
 }
 
 // `constant`, or a copy of it under the shape [C].
 absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value) {
   if (value.shape().rank() == 1) return constant;
-  TENON_ASSIGN_OR_RETURN(const NodeId id, NewConst(g, constant.node, "flat", value.Reshaped(Shape({value.num_elements()}))));
+  TENON_ASSIGN_OR_RETURN(const NodeId id, NewConst(g, constant.node, "flat",
+                                                   value.Reshaped(Shape({value.num_elements()}))));
   return Output{id, 0};
 }
 
@@ -183,14 +204,16 @@ struct Activation {
   std::string_view op;
   bool after_residual;  // TensorFlow's kernels know only Relu there
 };
-constexpr Activation kActivations[] = {{"Relu", true}, {"Relu6", false}, {"Elu", false}, {"LeakyRelu", false}, {"Tanh", false}, {"Sigmoid", false}};
+constexpr Activation kActivations[] = {{"Relu", true},       {"Relu6", false}, {"Elu", false},
+                                       {"LeakyRelu", false}, {"Tanh", false},  {"Sigmoid", false}};
 
 bool FuseActivation(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   for (const Activation& a : kActivations) {
     if (g.op_name(n) != a.op) continue;
     NodeId contraction = ContractionInput(s, g, n, 0, {"BiasAdd"}, s.context());
-    if (contraction == kNoNode && a.after_residual) contraction = ContractionInput(s, g, n, 0, {"BiasAdd", "Add"}, s.context());
+    if (contraction == kNoNode && a.after_residual)
+      contraction = ContractionInput(s, g, n, 0, {"BiasAdd", "Add"}, s.context());
     if (contraction == kNoNode) return false;
     std::optional<float> alpha;
     if (a.op == "LeakyRelu") {
@@ -205,10 +228,12 @@ bool FuseActivation(Sweep& s, NodeId n) {
 
 // --- Scaling folded into weights.
 
-// Output channels of a filter: HWIO and [K, N] have them last; a depthwise filter [H, W, C, M] has C*M of them, also last.
+// Output channels of a filter: HWIO and [K, N] have them last; a depthwise filter [H, W, C, M] has
+// C*M of them, also last.
 int64_t FilterChannels(const Contraction& c, const Shape& filter) {
   const int r = filter.rank();
-  return c.op == "DepthwiseConv2dNative" ? filter.dim(r - 2) * filter.dim(r - 1) : filter.dim(r - 1);
+  return c.op == "DepthwiseConv2dNative" ? filter.dim(r - 2) * filter.dim(r - 1)
+                                         : filter.dim(r - 1);
 }
 
 // A constant float filter of a contraction, and its number of output channels.
@@ -223,7 +248,8 @@ std::optional<Filter> ScalableFilter(const Sweep& s, const Graph& g, NodeId cont
     if (v != nullptr && v->AsBool().value_or(true)) return std::nullopt;
   }
   std::optional<Tensor> value = s.ConstOf(g.data_inputs(contraction)[1], INT64_MAX);
-  if (!value || value->dtype() != DataType::kFloat || value->num_elements() == 0) return std::nullopt;
+  if (!value || value->dtype() != DataType::kFloat || value->num_elements() == 0)
+    return std::nullopt;
   const int64_t channels = FilterChannels(*FindContraction(g.op_name(contraction)), value->shape());
   return Filter{*std::move(value), channels};
 }
@@ -235,11 +261,13 @@ std::vector<float> FloatsOf(const Tensor& t) {
 }
 
 // A new constant: the filter with output channel j multiplied by scale[j].
-absl::StatusOr<NodeId> ScaledFilter(Graph& g, NodeId contraction, const Filter& filter, const std::vector<float>& scale) {
+absl::StatusOr<NodeId> ScaledFilter(Graph& g, NodeId contraction, const Filter& filter,
+                                    const std::vector<float>& scale) {
   TENON_ASSIGN_OR_RETURN(Tensor scaled, Tensor::Allocate(DataType::kFloat, filter.value.shape()));
   std::memcpy(scaled.data(), filter.value.data(), filter.value.bytes());
   float* w = scaled.flat<float>();
-  for (int64_t row = 0, rows = filter.value.num_elements() / filter.channels; row < rows; ++row, w += filter.channels) {
+  for (int64_t row = 0, rows = filter.value.num_elements() / filter.channels; row < rows;
+       ++row, w += filter.channels) {
     for (int64_t j = 0; j < filter.channels; ++j) w[j] *= scale[j];
   }
   return NewConst(g, g.data_inputs(contraction)[1].node, "scaled", scaled);
@@ -254,14 +282,16 @@ bool FoldMul(Sweep& s, NodeId n) {
     if (contraction == kNoNode) continue;
     const std::optional<Filter> filter = ScalableFilter(s, g, contraction);
     const std::optional<Tensor> factor = s.ConstOf(g.data_inputs(n)[1 - i]);
-    if (!filter || !factor || factor->dtype() != DataType::kFloat || !IsChannelVector(factor->shape(), filter->channels) ||
+    if (!filter || !factor || factor->dtype() != DataType::kFloat ||
+        !IsChannelVector(factor->shape(), filter->channels) ||
         factor->shape().rank() > s.shape({contraction, 0}).rank() || !s.Allow()) {
       continue;
     }
     const absl::StatusOr<NodeId> scaled = ScaledFilter(g, contraction, *filter, FloatsOf(*factor));
     if (!scaled.ok()) return false;
     std::vector<Graph::NewAttr> attrs;
-    for (const Attr& a : g.attrs(contraction).all()) attrs.push_back({a.name, std::string(a.value.wire())});
+    for (const Attr& a : g.attrs(contraction).all())
+      attrs.push_back({a.name, std::string(a.value.wire())});
     const std::vector<Output> controls = MergedControls(g, contraction, n);
     const std::vector<Output> inputs = {g.data_inputs(contraction)[0], {*scaled, 0}};
     g.SetKind(n, g.op_name(contraction), std::move(attrs));
@@ -307,12 +337,15 @@ std::optional<AffineNorm> NormOf(const Sweep& s, const Graph& g, NodeId n, int64
   return AffineNorm{std::move(scale), *std::move(bias)};
 }
 
-// Conv2D, FusedBatchNorm in inference with constant statistics: the filter is scaled, the rest is a bias.
+// Conv2D, FusedBatchNorm in inference with constant statistics: the filter is scaled, the rest is a
+// bias.
 bool FoldBatchNorm(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   const std::string_view op = g.op_name(n);
   if (op != "FusedBatchNormV3" && op != "FusedBatchNormV2" && op != "FusedBatchNorm") return false;
-  if (!IsNhwc(g, n) || g.attr(n, "is_training")->AsBool().value_or(true) || !OnlyFirstOutputUsed(s, g, n, s.context())) return false;
+  if (!IsNhwc(g, n) || g.attr(n, "is_training")->AsBool().value_or(true) ||
+      !OnlyFirstOutputUsed(s, g, n, s.context()))
+    return false;
   const NodeId conv = ContractionInput(s, g, n, 0, {}, s.context());
   if (conv == kNoNode) return false;
   const std::optional<Filter> filter = ScalableFilter(s, g, conv);
@@ -327,18 +360,24 @@ bool FoldBatchNorm(Sweep& s, NodeId n) {
 // Pad, Conv2D: the convolution pads.
 bool FusePad(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (g.op_name(n) != "Conv2D" || !IsNhwc(g, n) || g.attr(n, "padding")->AsString().value_or("") != "VALID") return false;
+  if (g.op_name(n) != "Conv2D" || !IsNhwc(g, n) ||
+      g.attr(n, "padding")->AsString().value_or("") != "VALID")
+    return false;
   const Output padded = g.data_inputs(n)[0];
-  if (g.op_name(padded.node) != "Pad" || s.fed(padded.node) || !OnlyFor(s, g, padded, n, s.context())) return false;
+  if (g.op_name(padded.node) != "Pad" || s.fed(padded.node) ||
+      !OnlyFor(s, g, padded, n, s.context()))
+    return false;
   const std::optional<Tensor> paddings = s.ConstOf(g.data_inputs(padded.node)[1], 8);
   if (!paddings || paddings->num_elements() != 8 || !IsInteger(paddings->dtype())) return false;
   std::vector<int64_t> explicit_paddings;
   for (int i = 0; i < 8; ++i) explicit_paddings.push_back(paddings->IntAt(i));
-  const bool only_space = explicit_paddings[0] == 0 && explicit_paddings[1] == 0 && explicit_paddings[6] == 0 && explicit_paddings[7] == 0;
+  const bool only_space = explicit_paddings[0] == 0 && explicit_paddings[1] == 0 &&
+                          explicit_paddings[6] == 0 && explicit_paddings[7] == 0;
   if (!only_space || !s.Allow()) return false;
   std::vector<Graph::NewAttr> attrs;
   for (const Attr& a : g.attrs(n).all()) {
-    if (a.name != "padding" && a.name != "explicit_paddings") attrs.push_back({a.name, std::string(a.value.wire())});
+    if (a.name != "padding" && a.name != "explicit_paddings")
+      attrs.push_back({a.name, std::string(a.value.wire())});
   }
   attrs.push_back({"padding", attr::String("EXPLICIT")});
   attrs.push_back({"explicit_paddings", attr::IntList(explicit_paddings)});

@@ -7,7 +7,10 @@
 namespace tenon {
 
 Sweep::Sweep(PassContext& context, const GraphShapes* shapes)
-    : context_(context), shapes_(shapes), known_nodes_(context.graph.num_node_ids()), fanouts_(context.graph) {}
+    : context_(context),
+      shapes_(shapes),
+      known_nodes_(context.graph.num_node_ids()),
+      fanouts_(context.graph) {}
 
 absl::StatusOr<bool> Sweep::Run(std::span<const Rewrite> rewrites) {
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(graph()));
@@ -51,7 +54,8 @@ void Sweep::ForwardInputs(NodeId n) {
 
 bool Sweep::MayReplace(NodeId n, Output by) const {
   const Graph& g = context_.graph;
-  return !context_.preserve.contains(n) && g.control_inputs(n).empty() && g.device(n) == g.device(by.node) && by.node != n;
+  return !context_.preserve.contains(n) && g.control_inputs(n).empty() &&
+         g.device(n) == g.device(by.node) && by.node != n;
 }
 
 bool Sweep::ReplaceBy(NodeId n, Output by) {
@@ -63,7 +67,9 @@ bool Sweep::ReplaceBy(NodeId n, Output by) {
 
 int Sweep::uses(Output o) const { return o.node < known_nodes_ ? fanouts_.count(o) : 1; }
 
-bool Sweep::has_control_uses(NodeId n) const { return n < known_nodes_ && fanouts_.count({n, kControlPort}) > 0; }
+bool Sweep::has_control_uses(NodeId n) const {
+  return n < known_nodes_ && fanouts_.count({n, kControlPort}) > 0;
+}
 
 PartialShape Sweep::shape(Output o) const {
   return shapes_ != nullptr && o.node < known_nodes_ ? shapes_->shape(o) : PartialShape();
@@ -96,11 +102,16 @@ bool Sweep::IsSplat(Output o, double v) const {
   const std::optional<Tensor> t = ConstOf(o);
   if (!t) return false;
   switch (t->dtype()) {
-    case DataType::kFloat: return AllEqual<float>(*t, v);
-    case DataType::kDouble: return AllEqual<double>(*t, v);
-    case DataType::kInt32: return AllEqual<int32_t>(*t, v);
-    case DataType::kInt64: return AllEqual<int64_t>(*t, v);
-    default: return false;
+    case DataType::kFloat:
+      return AllEqual<float>(*t, v);
+    case DataType::kDouble:
+      return AllEqual<double>(*t, v);
+    case DataType::kInt32:
+      return AllEqual<int32_t>(*t, v);
+    case DataType::kInt64:
+      return AllEqual<int64_t>(*t, v);
+    default:
+      return false;
   }
 }
 

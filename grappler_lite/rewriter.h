@@ -1,4 +1,5 @@
-// A forward sweep of local rewrites: each node is shown once, producers first, with its inputs already rewritten.
+// A forward sweep of local rewrites: each node is shown once, producers first, with its inputs
+// already rewritten.
 #pragma once
 
 #include <span>
@@ -9,8 +10,9 @@
 
 namespace tenon {
 
-// One named rewrite. `apply` looks at node n; where its pattern holds, and context.Allow(name) agrees, it changes n in place, or
-// names in `sweep` what uses of n shall use instead. It returns whether it did something.
+// One named rewrite. `apply` looks at node n; where its pattern holds, and context.Allow(name)
+// agrees, it changes n in place, or names in `sweep` what uses of n shall use instead. It returns
+// whether it did something.
 class Sweep;
 struct Rewrite {
   std::string_view name;
@@ -20,10 +22,12 @@ struct Rewrite {
 
 class Sweep {
  public:
-  // `shapes` may be null when they could not be inferred; it describes the nodes that the sweep started with.
+  // `shapes` may be null when they could not be inferred; it describes the nodes that the sweep
+  // started with.
   Sweep(PassContext& context, const GraphShapes* shapes);
 
-  // Runs the rewrites over the graph; the first that applies to a node wins. Rewrites of class kFastMath run only if asked for.
+  // Runs the rewrites over the graph; the first that applies to a node wins. Rewrites of class
+  // kFastMath run only if asked for.
   absl::StatusOr<bool> Run(std::span<const Rewrite> rewrites);
 
   // --- For rewrites.
@@ -33,13 +37,16 @@ class Sweep {
   // Asks PassContext::Allow for the rewrite that is running.
   bool Allow() { return context_.Allow(rewrite_->name); }
 
-  // Every later use of n's output 0 becomes a use of `by`, and n goes if nothing else needs it. n must not be preserved: see MayReplace.
-  // Control edges from n become control edges from by's node.
+  // Every later use of n's output 0 becomes a use of `by`, and n goes if nothing else needs it. n
+  // must not be preserved: see MayReplace. Control edges from n become control edges from by's
+  // node.
   bool ReplaceBy(NodeId n, Output by);
-  // Whether uses of n may be moved to `by`: n is not preserved, has no control inputs, and both are on one device.
+  // Whether uses of n may be moved to `by`: n is not preserved, has no control inputs, and both are
+  // on one device.
   bool MayReplace(NodeId n, Output by) const;
 
-  // How many uses an output had when the sweep started (control uses of its node not counted). The single consumer, or kNoNode.
+  // How many uses an output had when the sweep started (control uses of its node not counted). The
+  // single consumer, or kNoNode.
   int uses(Output o) const;
   bool has_control_uses(NodeId n) const;
 
@@ -64,7 +71,8 @@ class Sweep {
   const Rewrite* rewrite_ = nullptr;
 };
 
-// Shapes as a pass may use them: a fed Placeholder has the shape that its attribute promises, any other fed node may be anything.
+// Shapes as a pass may use them: a fed Placeholder has the shape that its attribute promises, any
+// other fed node may be anything.
 absl::StatusOr<GraphShapes> InferForPass(const PassContext& context);
 
 }  // namespace tenon

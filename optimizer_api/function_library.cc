@@ -18,8 +18,9 @@ absl::Status LookUp(const Graph& graph, std::string_view name, TF_Buffer* buffer
   if (const OpDef* op = graph.FindOp(name)) return FillBuffer(OpDefToWire(*op), buffer);
   char host[256] = "this host";
   gethostname(host, sizeof(host) - 1);
-  return absl::NotFoundError(absl::StrCat("Op type not registered '", name, "' in binary running on ", host,
-                                          ". Make sure the Op and Kernel are registered in the binary running in this process."));
+  return absl::NotFoundError(absl::StrCat(
+      "Op type not registered '", name, "' in binary running on ", host,
+      ". Make sure the Op and Kernel are registered in the binary running in this process."));
 }
 
 }  // namespace
@@ -27,15 +28,18 @@ absl::Status LookUp(const Graph& graph, std::string_view name, TF_Buffer* buffer
 
 extern "C" {
 
-TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* graph_buf, TF_Status* status) {
-  absl::StatusOr<tenon::Imported> imported = tenon::ImportBytes(std::string(tenon::BufferBytes(*graph_buf)), "<plug-in>");
+TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* graph_buf,
+                                                              TF_Status* status) {
+  absl::StatusOr<tenon::Imported> imported =
+      tenon::ImportBytes(std::string(tenon::BufferBytes(*graph_buf)), "<plug-in>");
   tenon::StatusToC(imported.status(), status);
   return imported.ok() ? new TF_FunctionLibraryDefinition{std::move(imported->graph)} : nullptr;
 }
 
 void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* fn_lib) { delete fn_lib; }
 
-void TF_LookUpOpDef(TF_FunctionLibraryDefinition* fn_lib, const char* name, TF_Buffer* buf, TF_Status* s) {
+void TF_LookUpOpDef(TF_FunctionLibraryDefinition* fn_lib, const char* name, TF_Buffer* buf,
+                    TF_Status* s) {
   tenon::StatusToC(tenon::LookUp(fn_lib->graph, name, buf), s);
 }
 

@@ -28,7 +28,8 @@ absl::Status Infer(TF_GraphProperties& gp, bool assume_valid_feeds) {
   if (!assume_valid_feeds) {
     for (const std::string& feed : gp.item->item->feeds) {
       const NodeId n = g.FindNode(feed);
-      for (int i = 0; n != kNoNode && i < g.num_outputs(n); ++i) options.feeds[{n, i}] = TensorInfo();
+      for (int i = 0; n != kNoNode && i < g.num_outputs(n); ++i)
+        options.feeds[{n, i}] = TensorInfo();
     }
   }
   TENON_ASSIGN_OR_RETURN(gp.shapes, GraphShapes::Infer(g, options));
@@ -41,7 +42,8 @@ std::string PropertiesWire(DataType dtype, const TensorInfo& info, bool with_val
   writer.Varint(1, static_cast<uint64_t>(dtype));
   writer.Bytes(2, ShapeToWire(info.shape));
   if (with_value && info.value != nullptr) {
-    if (absl::StatusOr<std::string> value = TensorToWire(*info.value); value.ok()) writer.Bytes(3, *value);
+    if (absl::StatusOr<std::string> value = TensorToWire(*info.value); value.ok())
+      writer.Bytes(3, *value);
   }
   return out;
 }
@@ -53,10 +55,12 @@ std::vector<std::string> Properties(const TF_GraphProperties& gp, const char* na
   const NodeId n = g.FindNode(name);
   if (n == kNoNode || !gp.shapes) return list;
   if (inputs) {
-    for (const Output& in : g.data_inputs(n)) list.push_back(PropertiesWire(g.output_type(in), gp.shapes->info(in), gp.input_values));
+    for (const Output& in : g.data_inputs(n))
+      list.push_back(PropertiesWire(g.output_type(in), gp.shapes->info(in), gp.input_values));
   } else {
     for (int i = 0; i < g.num_outputs(n); ++i) {
-      list.push_back(PropertiesWire(g.output_type({n, i}), gp.shapes->info({n, i}), gp.output_values));
+      list.push_back(
+          PropertiesWire(g.output_type({n, i}), gp.shapes->info({n, i}), gp.output_values));
     }
   }
   return list;
@@ -64,7 +68,8 @@ std::vector<std::string> Properties(const TF_GraphProperties& gp, const char* na
 
 absl::Status Fill(const std::vector<std::string>& list, TF_Buffer** buffers, int num_values) {
   if (num_values != static_cast<int>(list.size())) {
-    return absl::InvalidArgumentError(absl::StrCat("Expected ", list.size(), " properties, got room for ", num_values));
+    return absl::InvalidArgumentError(
+        absl::StrCat("Expected ", list.size(), " properties, got room for ", num_values));
   }
   for (int i = 0; i < num_values; ++i) TENON_RETURN_IF_ERROR(FillBuffer(list[i], buffers[i]));
   return absl::OkStatus();
@@ -75,35 +80,44 @@ absl::Status Fill(const std::vector<std::string>& list, TF_Buffer** buffers, int
 
 extern "C" {
 
-TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item) { return new TF_GraphProperties{item, {}, false, false}; }
+TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item) {
+  return new TF_GraphProperties{item, {}, false, false};
+}
 
 void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties) { delete graph_properties; }
 
-void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_valid_feeds, TF_Bool /*aggressive_shape_inference*/,
-                        TF_Bool include_input_tensor_values, TF_Bool include_output_tensor_values, TF_Status* s) {
+void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_valid_feeds,
+                        TF_Bool /*aggressive_shape_inference*/, TF_Bool include_input_tensor_values,
+                        TF_Bool include_output_tensor_values, TF_Status* s) {
   graph_properties->input_values = include_input_tensor_values != 0;
   graph_properties->output_values = include_output_tensor_values != 0;
   tenon::StatusToC(tenon::Infer(*graph_properties, assume_valid_feeds != 0), s);
 }
 
-void TF_GetInputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name, int* num_values, TF_Status* status) {
+void TF_GetInputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name,
+                                   int* num_values, TF_Status* status) {
   tenon::ClearStatus(status);
   *num_values = static_cast<int>(tenon::Properties(*graph_properties, name, true).size());
 }
 
-void TF_GetOutputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name, int* num_values, TF_Status* status) {
+void TF_GetOutputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name,
+                                    int* num_values, TF_Status* status) {
   tenon::ClearStatus(status);
   *num_values = static_cast<int>(tenon::Properties(*graph_properties, name, false).size());
 }
 
-void TF_GetInputPropertiesList(TF_GraphProperties* graph_properties, const char* name, TF_Buffer** properties, int num_values,
-                               TF_Status* status) {
-  tenon::StatusToC(tenon::Fill(tenon::Properties(*graph_properties, name, true), properties, num_values), status);
+void TF_GetInputPropertiesList(TF_GraphProperties* graph_properties, const char* name,
+                               TF_Buffer** properties, int num_values, TF_Status* status) {
+  tenon::StatusToC(
+      tenon::Fill(tenon::Properties(*graph_properties, name, true), properties, num_values),
+      status);
 }
 
-void TF_GetOutputPropertiesList(TF_GraphProperties* graph_properties, const char* name, TF_Buffer** properties, int num_values,
-                                TF_Status* status) {
-  tenon::StatusToC(tenon::Fill(tenon::Properties(*graph_properties, name, false), properties, num_values), status);
+void TF_GetOutputPropertiesList(TF_GraphProperties* graph_properties, const char* name,
+                                TF_Buffer** properties, int num_values, TF_Status* status) {
+  tenon::StatusToC(
+      tenon::Fill(tenon::Properties(*graph_properties, name, false), properties, num_values),
+      status);
 }
 
 }  // extern "C"

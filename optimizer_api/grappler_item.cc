@@ -33,8 +33,8 @@ void ListSize(const std::vector<std::string>& names, int* num_values, size_t* st
 }
 
 // Packs the names one after another, without NULs, as TensorFlow does.
-absl::Status PackList(const std::vector<std::string>& names, char** values, size_t* lengths, int num_values, void* storage,
-                      size_t storage_size) {
+absl::Status PackList(const std::vector<std::string>& names, char** values, size_t* lengths,
+                      int num_values, void* storage, size_t storage_size) {
   char* out = static_cast<char*>(storage);
   const size_t count = std::min(names.size(), static_cast<size_t>(std::max(num_values, 0)));
   for (size_t i = 0; i < count; ++i) {
@@ -54,24 +54,31 @@ absl::Status PackList(const std::vector<std::string>& names, char** values, size
 
 extern "C" {
 
-void TF_GetNodesToPreserveListSize(const TF_GrapplerItem* item, int* num_values, size_t* storage_size, TF_Status* status) {
+void TF_GetNodesToPreserveListSize(const TF_GrapplerItem* item, int* num_values,
+                                   size_t* storage_size, TF_Status* status) {
   tenon::ClearStatus(status);
   tenon::ListSize(tenon::NodesToPreserve(*item), num_values, storage_size);
 }
 
-void TF_GetNodesToPreserveList(const TF_GrapplerItem* item, char** values, size_t* lengths, int num_values, void* storage,
-                               size_t storage_size, TF_Status* status) {
-  tenon::StatusToC(tenon::PackList(tenon::NodesToPreserve(*item), values, lengths, num_values, storage, storage_size), status);
+void TF_GetNodesToPreserveList(const TF_GrapplerItem* item, char** values, size_t* lengths,
+                               int num_values, void* storage, size_t storage_size,
+                               TF_Status* status) {
+  tenon::StatusToC(tenon::PackList(tenon::NodesToPreserve(*item), values, lengths, num_values,
+                                   storage, storage_size),
+                   status);
 }
 
-void TF_GetFetchNodesListSize(const TF_GrapplerItem* item, int* num_values, size_t* storage_size, TF_Status* status) {
+void TF_GetFetchNodesListSize(const TF_GrapplerItem* item, int* num_values, size_t* storage_size,
+                              TF_Status* status) {
   tenon::ClearStatus(status);
   tenon::ListSize(item->item->fetches, num_values, storage_size);
 }
 
-void TF_GetFetchNodesList(const TF_GrapplerItem* item, char** values, size_t* lengths, int num_values, void* storage, size_t storage_size,
-                          TF_Status* status) {
-  tenon::StatusToC(tenon::PackList(item->item->fetches, values, lengths, num_values, storage, storage_size), status);
+void TF_GetFetchNodesList(const TF_GrapplerItem* item, char** values, size_t* lengths,
+                          int num_values, void* storage, size_t storage_size, TF_Status* status) {
+  tenon::StatusToC(
+      tenon::PackList(item->item->fetches, values, lengths, num_values, storage, storage_size),
+      status);
 }
 
 }  // extern "C"

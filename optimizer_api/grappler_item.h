@@ -1,4 +1,5 @@
-// What stands behind TF_GrapplerItem: one graph under optimization, and what must stay of it. Lives for one call of a plug-in's pass.
+// What stands behind TF_GrapplerItem: one graph under optimization, and what must stay of it. Lives
+// for one call of a plug-in's pass.
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@ struct TF_GrapplerItem {
 
 namespace tenon {
 
-// Names of the nodes that a pass must keep: fetches, feeds, kept ones, and nodes marked _grappler_do_not_remove. Without duplicates.
+// Names of the nodes that a pass must keep: fetches, feeds, kept ones, and nodes marked
+// _grappler_do_not_remove. Without duplicates.
 std::vector<std::string> NodesToPreserve(const TF_GrapplerItem& item);
 
 }  // namespace tenon

@@ -13,7 +13,8 @@
 namespace tenon {
 namespace {
 
-// Storage for a struct that a plug-in built with another header version may overwrite with its own, larger one.
+// Storage for a struct that a plug-in built with another header version may overwrite with its own,
+// larger one.
 template <typename T>
 struct Roomy {
   T value;
@@ -21,21 +22,28 @@ struct Roomy {
 };
 
 absl::Status MissingField(std::string_view field, std::string_view in) {
-  return absl::FailedPreconditionError(absl::StrCat("'", field, "' field in ", in, " must be set."));
+  return absl::FailedPreconditionError(
+      absl::StrCat("'", field, "' field in ", in, " must be set."));
 }
 
 absl::Status CheckStructSize(size_t size, std::string_view name, std::string_view macro) {
   if (size != 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("struct_size field in ", name, " must be set to ", macro, "."));
+  return absl::FailedPreconditionError(
+      absl::StrCat("struct_size field in ", name, " must be set to ", macro, "."));
 }
 
 // In TensorFlow's order: the first that fails makes the message.
-absl::Status Validate(const TP_OptimizerRegistrationParams& params, const TP_Optimizer& optimizer, const TP_OptimizerConfigs& configs) {
-  TENON_RETURN_IF_ERROR(CheckStructSize(params.struct_size, "TP_OptimizerRegistrationParams", "TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE"));
-  if (params.device_type == nullptr) return MissingField("device_type", "TP_OptimizerRegistrationParams");
-  TENON_RETURN_IF_ERROR(CheckStructSize(optimizer.struct_size, "TP_Optimizer", "TP_OPTIMIZER_STRUCT_SIZE"));
+absl::Status Validate(const TP_OptimizerRegistrationParams& params, const TP_Optimizer& optimizer,
+                      const TP_OptimizerConfigs& configs) {
+  TENON_RETURN_IF_ERROR(CheckStructSize(params.struct_size, "TP_OptimizerRegistrationParams",
+                                        "TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE"));
+  if (params.device_type == nullptr)
+    return MissingField("device_type", "TP_OptimizerRegistrationParams");
+  TENON_RETURN_IF_ERROR(
+      CheckStructSize(optimizer.struct_size, "TP_Optimizer", "TP_OPTIMIZER_STRUCT_SIZE"));
   if (optimizer.optimize_func == nullptr) return MissingField("optimize_func", "TP_Optimizer");
-  return CheckStructSize(configs.struct_size, "TP_OptimizerConfigs", "TP_OPTIMIZER_CONFIGS_STRUCT_SIZE");
+  return CheckStructSize(configs.struct_size, "TP_OptimizerConfigs",
+                         "TP_OPTIMIZER_CONFIGS_STRUCT_SIZE");
 }
 
 struct Registry {
@@ -53,7 +61,8 @@ struct ConfigField {
   std::string_view pass;
   size_t offset;
 };
-#define TENON_CONFIG(name) {#name, offsetof(TP_OptimizerConfigs, name)}
+#define TENON_CONFIG(name) \
+  { #name, offsetof(TP_OptimizerConfigs, name) }
 constexpr ConfigField kConfigFields[] = {
     TENON_CONFIG(implementation_selector),
     TENON_CONFIG(function_optimization),
@@ -95,7 +104,9 @@ std::string_view DeviceTypeOf(std::string_view device) {
 
 }  // namespace
 
-absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerRegistrationParams*, TF_Status*), std::string plugin) {
+absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerRegistrationParams*,
+                                                                 TF_Status*),
+                                                    std::string plugin) {
   Roomy<TP_Optimizer> optimizer{};
   Roomy<TP_OptimizerConfigs> configs{};
   Roomy<TP_OptimizerRegistrationParams> params{};
@@ -108,10 +119,12 @@ absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerReg
   params.value.optimizer = &optimizer.value;
   params.value.optimizer_configs = &configs.value;
   CStatus status;
-  TENON_RETURN_IF_ERROR(CallPlugin(plugin.c_str(), "TF_InitGraph", "", [&] { init(&params.value, status.get()); }));
+  TENON_RETURN_IF_ERROR(
+      CallPlugin(plugin.c_str(), "TF_InitGraph", "", [&] { init(&params.value, status.get()); }));
   TENON_RETURN_IF_ERROR(status.ToStatus());
   TENON_RETURN_IF_ERROR(Validate(params.value, optimizer.value, configs.value));
-  return PluginOptimizer{params.value.device_type, std::move(plugin), optimizer.value, configs.value};
+  return PluginOptimizer{params.value.device_type, std::move(plugin), optimizer.value,
+                         configs.value};
 }
 
 absl::Status RegisterPluginOptimizer(PluginOptimizer optimizer) {
@@ -119,7 +132,8 @@ absl::Status RegisterPluginOptimizer(PluginOptimizer optimizer) {
   std::lock_guard lock(registry.mutex);
   for (const auto& other : registry.optimizers) {
     if (other->device_type == optimizer.device_type) {
-      return absl::AlreadyExistsError(absl::StrCat("PluginGraphOptimizer with device_type ", optimizer.device_type, " is registered twice."));
+      return absl::AlreadyExistsError(absl::StrCat("PluginGraphOptimizer with device_type ",
+                                                   optimizer.device_type, " is registered twice."));
     }
   }
   registry.optimizers.push_back(std::make_shared<const PluginOptimizer>(std::move(optimizer)));
@@ -149,11 +163,14 @@ std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Gr
   return found;
 }
 
-std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers) {
+std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(
+    absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers) {
   std::vector<std::pair<std::string, std::string>> off;
   for (const auto& o : optimizers) {
-    const std::string why = absl::StrCat("switched off by the optimizer for ", o->device_type, " of ", o->plugin);
-    if (FieldOf(o->configs, offsetof(TP_OptimizerConfigs, disable_model_pruning)) == TF_TriState_On) off.emplace_back("model_pruning", why);
+    const std::string why =
+        absl::StrCat("switched off by the optimizer for ", o->device_type, " of ", o->plugin);
+    if (FieldOf(o->configs, offsetof(TP_OptimizerConfigs, disable_model_pruning)) == TF_TriState_On)
+      off.emplace_back("model_pruning", why);
     for (const ConfigField& field : kConfigFields) {
       if (FieldOf(o->configs, field.offset) == TF_TriState_Off) off.emplace_back(field.pass, why);
     }

@@ -1,4 +1,5 @@
-// The graph pass of a plug-in: registered through TF_InitGraph, run on bytes, adopted only if it verifies.
+// The graph pass of a plug-in: registered through TF_InitGraph, run on bytes, adopted only if it
+// verifies.
 #pragma once
 
 #include <memory>
@@ -20,27 +21,35 @@ struct PluginOptimizer {
   TP_OptimizerConfigs configs;
 };
 
-// Calls TF_InitGraph with preset structs and validates what it answers; messages are TensorFlow's. Registers nothing.
-absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerRegistrationParams*, TF_Status*), std::string plugin);
+// Calls TF_InitGraph with preset structs and validates what it answers; messages are TensorFlow's.
+// Registers nothing.
+absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerRegistrationParams*,
+                                                                 TF_Status*),
+                                                    std::string plugin);
 
-// One optimizer per device type; ALREADY_EXISTS "PluginGraphOptimizer with device_type X is registered twice.".
+// One optimizer per device type; ALREADY_EXISTS "PluginGraphOptimizer with device_type X is
+// registered twice.".
 absl::Status RegisterPluginOptimizer(PluginOptimizer optimizer);
 void RemovePluginOptimizers(std::string_view plugin);
 // Those whose device type some node of the graph is placed on.
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Graph& graph);
 
-// Names of built-in passes that these optimizers' configs switch off, with the plug-in to blame; merged as TensorFlow merges them.
-std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
+// Names of built-in passes that these optimizers' configs switch off, with the plug-in to blame;
+// merged as TensorFlow merges them.
+std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(
+    absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
 // What a pass may ask about the graph it works on (TF_GrapplerItem).
 struct OptimizerItem {
-  std::vector<std::string> fetches;            // tensor names with port, in order
-  std::vector<std::string> feeds;              // node names
-  absl::flat_hash_set<std::string> keep;       // further node names
+  std::vector<std::string> fetches;       // tensor names with port, in order
+  std::vector<std::string> feeds;         // node names
+  absl::flat_hash_set<std::string> keep;  // further node names
 };
 
-// The pass as a transaction: export, optimize_func, import, verify (structure, fetches with unchanged types, kernels, devices), adopt or
-// keep the graph of before. The report row says which. One optimizer object (create_func … destroy_func) per FinalPass object.
-std::unique_ptr<FinalPass> MakePluginPass(std::shared_ptr<const PluginOptimizer> optimizer, OptimizerItem item, const KernelOracle* kernels);
+// The pass as a transaction: export, optimize_func, import, verify (structure, fetches with
+// unchanged types, kernels, devices), adopt or keep the graph of before. The report row says which.
+// One optimizer object (create_func … destroy_func) per FinalPass object.
+std::unique_ptr<FinalPass> MakePluginPass(std::shared_ptr<const PluginOptimizer> optimizer,
+                                          OptimizerItem item, const KernelOracle* kernels);
 
 }  // namespace tenon

@@ -1,4 +1,5 @@
-// The pass of a plug-in as a transaction: on a copy, adopted only if it verifies, else reported and forgotten.
+// The pass of a plug-in as a transaction: on a copy, adopted only if it verifies, else reported and
+// forgotten.
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
@@ -14,7 +15,8 @@ namespace {
 
 class PluginPass : public FinalPass {
  public:
-  PluginPass(std::shared_ptr<const PluginOptimizer> optimizer, OptimizerItem item, const KernelOracle* kernels)
+  PluginPass(std::shared_ptr<const PluginOptimizer> optimizer, OptimizerItem item,
+             const KernelOracle* kernels)
       : optimizer_(std::move(optimizer)), item_(std::move(item)), kernels_(*kernels) {}
 
   ~PluginPass() override {
@@ -31,10 +33,13 @@ class PluginPass : public FinalPass {
     row.edges_before = row.edges_after = CountEdges(graph);
     const auto start = std::chrono::steady_clock::now();
     absl::StatusOr<std::optional<Graph>> answer = Optimize(graph);
-    row.time_us = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
+    row.time_us = std::chrono::duration_cast<std::chrono::microseconds>(
+                      std::chrono::steady_clock::now() - start)
+                      .count();
     if (!answer.ok()) {
       row.failed = true;
-      row.reason = absl::StrCat("rolled back: ", answer.status().message(), " (", optimizer_->plugin, ")");
+      row.reason =
+          absl::StrCat("rolled back: ", answer.status().message(), " (", optimizer_->plugin, ")");
       return row;
     }
     if (!answer->has_value()) return row;
@@ -65,7 +70,8 @@ class PluginPass : public FinalPass {
     TENON_ASSIGN_OR_RETURN(std::optional<std::string> out, CallOptimize(before, in));
     if (!out || *out == in) return std::nullopt;
     if (out->empty()) return absl::InvalidArgumentError("it answered with no graph at all");
-    TENON_ASSIGN_OR_RETURN(Imported answer, ImportBytes(*std::move(out), "<answer of the plug-in's pass>"));
+    TENON_ASSIGN_OR_RETURN(Imported answer,
+                           ImportBytes(*std::move(out), "<answer of the plug-in's pass>"));
     if (!answer.defects.empty()) return absl::InvalidArgumentError(answer.defects.front().message);
     TENON_RETURN_IF_ERROR(CheckFetchesAndFeeds(before, answer.graph));
     TENON_RETURN_IF_ERROR(CheckKernels(before, answer.graph));
@@ -74,16 +80,20 @@ class PluginPass : public FinalPass {
   }
 
   // The plug-in's bytes; nothing for ABORTED, its word for "not changed".
-  absl::StatusOr<std::optional<std::string>> CallOptimize(const Graph& graph, const std::string& in) {
+  absl::StatusOr<std::optional<std::string>> CallOptimize(const Graph& graph,
+                                                          const std::string& in) {
     const TF_Buffer graph_in{in.data(), in.size(), nullptr};
     TF_Buffer graph_out{nullptr, 0, nullptr};
     const TF_GrapplerItem item{&graph, &item_};
     CStatus status;
-    const absl::Status called =
-        Call("optimize_func", [&] { optimizer_->fns.optimize_func(object_, &graph_in, &item, &graph_out, status.get()); });
+    const absl::Status called = Call("optimize_func", [&] {
+      optimizer_->fns.optimize_func(object_, &graph_in, &item, &graph_out, status.get());
+    });
     std::string out(BufferBytes(graph_out));
     if (graph_out.data_deallocator != nullptr) {
-      (void)Call("data_deallocator", [&] { graph_out.data_deallocator(const_cast<void*>(graph_out.data), graph_out.length); });
+      (void)Call("data_deallocator", [&] {
+        graph_out.data_deallocator(const_cast<void*>(graph_out.data), graph_out.length);
+      });
     }
     TENON_RETURN_IF_ERROR(called);
     const absl::Status answer = status.ToStatus();
@@ -99,8 +109,9 @@ class PluginPass : public FinalPass {
       const absl::StatusOr<Output> is = after.ParseOutput(fetch);
       if (!is.ok()) return absl::InvalidArgumentError(absl::StrCat("fetch '", fetch, "' is gone"));
       if (!was.is_control() && before.output_type(was) != after.output_type(*is)) {
-        return absl::InvalidArgumentError(absl::StrCat("fetch '", fetch, "' became ", DataTypeName(after.output_type(*is)), ", it was ",
-                                                       DataTypeName(before.output_type(was))));
+        return absl::InvalidArgumentError(
+            absl::StrCat("fetch '", fetch, "' became ", DataTypeName(after.output_type(*is)),
+                         ", it was ", DataTypeName(before.output_type(was))));
       }
     }
     for (const std::string& feed : item_.feeds) {
@@ -108,21 +119,26 @@ class PluginPass : public FinalPass {
       const NodeId is = after.FindNode(feed);
       if (was == kNoNode) continue;
       if (is == kNoNode || before.op_name(was) != after.op_name(is)) {
-        return absl::InvalidArgumentError(absl::StrCat("feed '", feed, "' is gone or has another op"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("feed '", feed, "' is gone or has another op"));
       }
     }
     return absl::OkStatus();
   }
 
-  // A node that the plug-in made or moved must have a kernel where it stands; one without a device is placed later.
+  // A node that the plug-in made or moved must have a kernel where it stands; one without a device
+  // is placed later.
   absl::Status CheckKernels(const Graph& before, const Graph& after) const {
     for (NodeId n = 0; n < after.num_node_ids(); ++n) {
       if (!after.alive(n) || after.device(n).empty()) continue;
       const NodeId was = before.FindNode(after.name(n));
-      if (was != kNoNode && before.op_name(was) == after.op_name(n) && before.device(was) == after.device(n)) continue;
+      if (was != kNoNode && before.op_name(was) == after.op_name(n) &&
+          before.device(was) == after.device(n))
+        continue;
       if (kernels_.HasKernel(after.device(n), after.op_name(n), after.attrs(n))) continue;
-      return absl::InvalidArgumentError(absl::StrCat("node '", after.name(n), "' (", after.op_name(n), ") stands on ", after.device(n),
-                                                     ", which does not exist or has no kernel for it"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("node '", after.name(n), "' (", after.op_name(n), ") stands on ",
+                       after.device(n), ", which does not exist or has no kernel for it"));
     }
     return absl::OkStatus();
   }
@@ -136,7 +152,8 @@ class PluginPass : public FinalPass {
 
 }  // namespace
 
-std::unique_ptr<FinalPass> MakePluginPass(std::shared_ptr<const PluginOptimizer> optimizer, OptimizerItem item, const KernelOracle* kernels) {
+std::unique_ptr<FinalPass> MakePluginPass(std::shared_ptr<const PluginOptimizer> optimizer,
+                                          OptimizerItem item, const KernelOracle* kernels) {
   return std::make_unique<PluginPass>(std::move(optimizer), std::move(item), kernels);
 }
 

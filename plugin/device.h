@@ -1,5 +1,6 @@
-// Devices as the executor sees them: memory, in-order streams, events, copies. The CPU is one; a plug-in's StreamExecutor
-// callbacks are another (plugin/pluggable_device.h). All methods are thread-safe unless said.
+// Devices as the executor sees them: memory, in-order streams, events, copies. The CPU is one; a
+// plug-in's StreamExecutor callbacks are another (plugin/pluggable_device.h). All methods are
+// thread-safe unless said.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +21,22 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  virtual std::string_view type() const = 0;        // "CPU", "APU"
+  virtual std::string_view type() const = 0;  // "CPU", "APU"
   virtual int ordinal() const = 0;
-  virtual std::string_view plugin() const = 0;      // path; empty for built-in devices
-  virtual int priority() const = 0;                 // placement order: CPU 60, a plug-in 220
-  virtual int64_t memory_bytes() const = 0;         // 0: unknown
-  std::string full_name() const;                    // "/job:localhost/replica:0/task:0/device:APU:0"
-  std::string short_name() const;                   // "/device:APU:0"
-  std::string physical_name() const;                // "/physical_device:APU:0"
-  virtual bool is_host() const = 0;                 // tensors are host memory, steps run in the calling thread
+  virtual std::string_view plugin() const = 0;  // path; empty for built-in devices
+  virtual int priority() const = 0;             // placement order: CPU 60, a plug-in 220
+  virtual int64_t memory_bytes() const = 0;     // 0: unknown
+  std::string full_name() const;                // "/job:localhost/replica:0/task:0/device:APU:0"
+  std::string short_name() const;               // "/device:APU:0"
+  std::string physical_name() const;            // "/physical_device:APU:0"
+  virtual bool is_host() const = 0;  // tensors are host memory, steps run in the calling thread
 
-  // --- Below: only for devices that are not the host. Errors carry the plug-in's own text and name plug-in and callback.
+  // --- Below: only for devices that are not the host. Errors carry the plug-in's own text and name
+  // plug-in and callback.
 
-  // Device memory (256-byte aligned), freed for reuse in the order of the compute stream: work that is queued there may still use it,
-  // so any other stream that writes to it must first wait for the compute stream. RESOURCE_EXHAUSTED when full.
+  // Device memory (256-byte aligned), freed for reuse in the order of the compute stream: work that
+  // is queued there may still use it, so any other stream that writes to it must first wait for the
+  // compute stream. RESOURCE_EXHAUSTED when full.
   virtual absl::StatusOr<BufferRef> Allocate(size_t bytes) = 0;
 
   // The four streams of a device; distinct, made with the device.
@@ -46,16 +49,19 @@ class Device {
   virtual absl::Status StreamWaitsForStream(StreamHandle stream, StreamHandle other) = 0;
 
   // Queue copies. Both tensors must be kept until an event recorded after the copy is complete.
-  virtual absl::Status CopyHostToDevice(StreamHandle stream, const Tensor& host, const Tensor& device) = 0;
-  virtual absl::Status CopyDeviceToHost(StreamHandle stream, const Tensor& device, const Tensor& host) = 0;
-  virtual absl::Status CopyDeviceToDevice(StreamHandle stream, const Tensor& from, const Tensor& to) = 0;
+  virtual absl::Status CopyHostToDevice(StreamHandle stream, const Tensor& host,
+                                        const Tensor& device) = 0;
+  virtual absl::Status CopyDeviceToHost(StreamHandle stream, const Tensor& device,
+                                        const Tensor& host) = 0;
+  virtual absl::Status CopyDeviceToDevice(StreamHandle stream, const Tensor& from,
+                                          const Tensor& to) = 0;
 
   // Events come from a pool and go back to it.
   virtual absl::StatusOr<EventHandle> AcquireEvent() = 0;
   virtual void ReleaseEvent(EventHandle event) = 0;
   virtual absl::Status RecordEvent(StreamHandle stream, EventHandle event) = 0;
-  // Blocks the calling thread until the event is complete; an error event is an INTERNAL status. Gives up after `timeout_s` seconds
-  // with DEADLINE_EXCEEDED.
+  // Blocks the calling thread until the event is complete; an error event is an INTERNAL status.
+  // Gives up after `timeout_s` seconds with DEADLINE_EXCEEDED.
   virtual absl::Status BlockUntilComplete(EventHandle event, double timeout_s) = 0;
   virtual absl::Status SynchronizeAllActivity() = 0;
 };

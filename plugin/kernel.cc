@@ -19,8 +19,9 @@ absl::StatusOr<T> Named(std::string_view name, absl::StatusOr<T> value) {
 
 }  // namespace
 
-Prepare::Prepare(std::string_view node_name, const OpDef& op, const AttrSet& attrs, const NodeTypes& types,
-                 std::vector<Input> inputs, SessionState& session, Workers& workers)
+Prepare::Prepare(std::string_view node_name, const OpDef& op, const AttrSet& attrs,
+                 const NodeTypes& types, std::vector<Input> inputs, SessionState& session,
+                 Workers& workers)
     : node_name_(node_name),
       op_(&op),
       attrs_(&attrs),
@@ -34,7 +35,8 @@ absl::StatusOr<AttrValue> Prepare::AttrOf(std::string_view name) const {
   if (const AttrValue* value = attrs_->Find(name)) return *value;
   const AttrDef* def = op_->FindAttr(name);
   if (def != nullptr && def->has_default) return AttrValue(def->default_wire);
-  return absl::InvalidArgumentError(absl::StrCat("attribute '", name, "' of ", op_->name, " is missing"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("attribute '", name, "' of ", op_->name, " is missing"));
 }
 
 absl::StatusOr<int64_t> Prepare::AttrInt(std::string_view name) const {
@@ -79,11 +81,13 @@ absl::StatusOr<std::vector<std::string_view>> Prepare::AttrStringList(std::strin
 
 absl::StatusOr<Dims> Prepare::InputInts(int i) const {
   const Tensor* value = input_value(i);
-  if (value == nullptr) return absl::InternalError(absl::StrCat("the value of input ", i, " is not known"));
+  if (value == nullptr)
+    return absl::InternalError(absl::StrCat("the value of input ", i, " is not known"));
   const DataType type = value->dtype();
   if ((type != DataType::kInt32 && type != DataType::kInt64) || value->shape().rank() > 1) {
-    return Invalid(absl::StrCat("input ", i, " must be a scalar or vector of int32 or int64, it is ", DataTypeName(type),
-                                value->shape().ToString()));
+    return Invalid(absl::StrCat("input ", i,
+                                " must be a scalar or vector of int32 or int64, it is ",
+                                DataTypeName(type), value->shape().ToString()));
   }
   const int64_t n = value->num_elements();
   Dims ints(n);
@@ -96,7 +100,8 @@ namespace {
 std::string Describe(const Prepare& p, std::string_view message) {
   std::string text = absl::StrCat(message, " (", p.op().name, " of");
   for (int i = 0; i < p.num_inputs(); ++i) {
-    absl::StrAppend(&text, i == 0 ? " " : ", ", DataTypeName(p.input_type(i)), p.input_shape(i).ToString());
+    absl::StrAppend(&text, i == 0 ? " " : ", ", DataTypeName(p.input_type(i)),
+                    p.input_shape(i).ToString());
   }
   if (p.num_inputs() == 0) text += " no inputs";
   return text + ")";

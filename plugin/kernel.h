@@ -1,9 +1,11 @@
-// How a CPU kernel is written: one function that prepares a step for given shapes, and one that runs it.
+// How a CPU kernel is written: one function that prepares a step for given shapes, and one that
+// runs it.
 //
-// Prepare is called once per shape signature. It checks everything that shapes and attributes decide, computes output shapes,
-// makes oneDNN primitives, packs constant weights, and leaves a run function with an immutable state. Run gets pointers and
-// does the arithmetic; it may be called from several threads at once with different pointers. Unknown shapes need nothing from
-// a kernel: the executor then prepares when the shapes are there and caches per shape.
+// Prepare is called once per shape signature. It checks everything that shapes and attributes
+// decide, computes output shapes, makes oneDNN primitives, packs constant weights, and leaves a run
+// function with an immutable state. Run gets pointers and does the arithmetic; it may be called
+// from several threads at once with different pointers. Unknown shapes need nothing from a kernel:
+// the executor then prepares when the shapes are there and caches per shape.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +29,19 @@ class Workers;  // plugin/cpu/workers.h
 class RunState {
  public:
   virtual ~RunState() = default;
-  // Output i gets this shape; returns its memory (kTensorAlignment). RESOURCE_EXHAUSTED when there is none.
+  // Output i gets this shape; returns its memory (kTensorAlignment). RESOURCE_EXHAUSTED when there
+  // is none.
   virtual absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) = 0;
   // Output i is this tensor.
   virtual void SetOutput(int i, Tensor value) = 0;
 };
 
 struct StepArgs {
-  void* const* in;      // data of each input; of a string input an array of TF_TString
-  void* const* out;     // data of each output with a static shape (strings: initialized, empty); null for dynamic outputs
-  void* scratch;        // as many bytes as prepare asked for, kTensorAlignment
-  Workers* workers;     // never null; one worker means: compute in the calling thread
+  void* const* in;   // data of each input; of a string input an array of TF_TString
+  void* const* out;  // data of each output with a static shape (strings: initialized, empty); null
+                     // for dynamic outputs
+  void* scratch;     // as many bytes as prepare asked for, kTensorAlignment
+  Workers* workers;  // never null; one worker means: compute in the calling thread
   RunState* run_state;  // non-null when prepare declared dynamic outputs
 };
 
@@ -50,21 +54,25 @@ class NodeState {
   virtual ~NodeState() = default;
 };
 
-// The surroundings of a kernel preparation that outlive the plan; owned by the session, thread-safe.
+// The surroundings of a kernel preparation that outlive the plan; owned by the session,
+// thread-safe.
 class SessionState {
  public:
   virtual ~SessionState() = default;
   // For generators whose own seeds are both 0; 0: take one from the system.
   virtual uint64_t seed() const { return 0; }
   // The node's state, made by `make` at first use.
-  virtual std::shared_ptr<NodeState> GetNodeState(std::string_view node_name,
-                                                  const std::function<std::shared_ptr<NodeState>()>& make) = 0;
-  // A value derived from a constant (packed weights), shared by all plans: keyed by the constant's data and `key`.
-  virtual std::shared_ptr<const void> GetPacked(const void* constant, std::string_view key,
-                                                const std::function<std::shared_ptr<const void>()>& make) = 0;
+  virtual std::shared_ptr<NodeState> GetNodeState(
+      std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
+  // A value derived from a constant (packed weights), shared by all plans: keyed by the constant's
+  // data and `key`.
+  virtual std::shared_ptr<const void> GetPacked(
+      const void* constant, std::string_view key,
+      const std::function<std::shared_ptr<const void>()>& make) = 0;
 };
 
-// One preparation. Filled by the executor with the inputs, by the kernel with the outputs. Used on one thread.
+// One preparation. Filled by the executor with the inputs, by the kernel with the outputs. Used on
+// one thread.
 class Prepare {
  public:
   // --- The node.
@@ -86,12 +94,14 @@ class Prepare {
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Shape& input_shape(int i) const { return inputs_[i].shape; }
   DataType input_type(int i) const { return types_->inputs[i]; }
-  // The value of input i where it is known now: always for the kernel's `value_inputs`, else when it is a constant of the
-  // graph (weights to pack). Null otherwise. The data may be unaligned.
+  // The value of input i where it is known now: always for the kernel's `value_inputs`, else when
+  // it is a constant of the graph (weights to pack). Null otherwise. The data may be unaligned.
   const Tensor* input_value(int i) const { return inputs_[i].value; }
-  // A value input (int32 or int64) as integers. INVALID_ARGUMENT if it is no scalar or vector of integers.
+  // A value input (int32 or int64) as integers. INVALID_ARGUMENT if it is no scalar or vector of
+  // integers.
   absl::StatusOr<Dims> InputInts(int i) const;
-  // The run will not read input i: its value is packed into the state. Lets the executor drop the original.
+  // The run will not read input i: its value is packed into the state. Lets the executor drop the
+  // original.
   void DropInput(int i) { inputs_[i].dropped = true; }
 
   // --- Outputs.
@@ -100,9 +110,11 @@ class Prepare {
   void set_output_shape(int i, Shape shape) { outputs_[i].shape = std::move(shape); }
   // Only the data tells output i's shape: run calls RunState::AllocateOutput or SetOutput.
   void set_dynamic_output(int i) { outputs_[i].dynamic = true; }
-  // Output `out` may be computed in input `in`'s memory (same bytes; each element read before it is written, or elementwise).
+  // Output `out` may be computed in input `in`'s memory (same bytes; each element read before it is
+  // written, or elementwise).
   void AllowInPlace(int out, int in) { outputs_[out].in_place.push_back(in); }
-  // Output `out` is input `in` under another shape: no run function is needed if all outputs are aliases.
+  // Output `out` is input `in` under another shape: no run function is needed if all outputs are
+  // aliases.
   void Alias(int out, int in) { outputs_[out].alias = in; }
   // Output `out` is this value, known now.
   void set_output_value(int out, Tensor value) { outputs_[out].value = std::move(value); }
@@ -117,7 +129,8 @@ class Prepare {
   SessionState& session() const { return *session_; }
   Workers& workers() const { return *workers_; }
 
-  // INVALID_ARGUMENT and UNIMPLEMENTED with the op's name, dtypes and input shapes after the message.
+  // INVALID_ARGUMENT and UNIMPLEMENTED with the op's name, dtypes and input shapes after the
+  // message.
   absl::Status Invalid(std::string_view message) const;
   absl::Status Unimplemented(std::string_view message) const;
 
@@ -135,8 +148,8 @@ class Prepare {
   };
 
   // --- Set by the executor, read back by it.
-  Prepare(std::string_view node_name, const OpDef& op, const AttrSet& attrs, const NodeTypes& types, std::vector<Input> inputs,
-          SessionState& session, Workers& workers);
+  Prepare(std::string_view node_name, const OpDef& op, const AttrSet& attrs, const NodeTypes& types,
+          std::vector<Input> inputs, SessionState& session, Workers& workers);
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<PreparedOutput>& outputs() const { return outputs_; }
   size_t scratch_bytes() const { return scratch_bytes_; }
@@ -175,7 +188,8 @@ struct CpuKernelSpec {
   const char* op;
   absl::InlinedVector<TypeConstraint, 2> constraints;
   PrepareFn prepare;
-  uint32_t value_inputs = 0;  // bit i: prepare needs the value of input i (shape, axis, paddings …). Bit 31: of all from input 31 on
+  uint32_t value_inputs = 0;  // bit i: prepare needs the value of input i (shape, axis, paddings
+                              // …). Bit 31: of all from input 31 on
   bool stateful = false;      // output depends on more than the inputs: never folded, never merged
 };
 inline constexpr uint32_t kAllInputs = ~uint32_t{0};

@@ -1,5 +1,5 @@
-// Every kernel that the process knows: the built-in CPU ones and those that plug-ins register. Explicit, locked, testable;
-// global because TensorFlow's C ABI registers kernels without a handle.
+// Every kernel that the process knows: the built-in CPU ones and those that plug-ins register.
+// Explicit, locked, testable; global because TensorFlow's C ABI registers kernels without a handle.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ struct TF_AsyncOpKernelDoneCallback;
 
 namespace tenon {
 
-// What a plug-in registered: TensorFlow's callbacks. Any may be null but one of the compute functions.
+// What a plug-in registered: TensorFlow's callbacks. Any may be null but one of the compute
+// functions.
 struct PluginKernelFns {
   void* (*create)(TF_OpKernelConstruction*) = nullptr;
   void (*compute)(void*, TF_OpKernelContext*) = nullptr;
@@ -37,12 +38,12 @@ struct KernelDef {
   };
   std::vector<Constraint> constraints;
   std::vector<std::string> host_memory_args;  // names of inputs and outputs in the OpDef
-  std::string class_name;  // for diagnostics
-  std::string plugin;      // path of the plug-in; empty: built in
+  std::string class_name;                     // for diagnostics
+  std::string plugin;                         // path of the plug-in; empty: built in
 
-  const CpuKernelSpec* cpu = nullptr;  // built-in kernels
-  PluginKernelFns fns;                 // plug-in kernels
-  std::shared_ptr<const void> builder; // what a plug-in may still hold a pointer to
+  const CpuKernelSpec* cpu = nullptr;   // built-in kernels
+  PluginKernelFns fns;                  // plug-in kernels
+  std::shared_ptr<const void> builder;  // what a plug-in may still hold a pointer to
 };
 
 class KernelRegistry {
@@ -50,13 +51,17 @@ class KernelRegistry {
   static KernelRegistry& Global();
 
   void Register(std::shared_ptr<const KernelDef> kernel);
-  // Takes every kernel of this plug-in out again. Kernels in use stay alive through their shared_ptr.
+  // Takes every kernel of this plug-in out again. Kernels in use stay alive through their
+  // shared_ptr.
   void RemovePlugin(std::string_view plugin);
 
-  // The kernel for a node on a device type: constraints match, highest priority, the type DEFAULT if the device type itself has
-  // none. NOT_FOUND explains per registration why it does not match; INVALID_ARGUMENT for two of the same priority.
-  absl::StatusOr<std::shared_ptr<const KernelDef>> Find(std::string_view node_name, std::string_view op, const AttrSet& attrs,
-                                                        const OpDef* op_def, std::string_view device_type) const;
+  // The kernel for a node on a device type: constraints match, highest priority, the type DEFAULT
+  // if the device type itself has none. NOT_FOUND explains per registration why it does not match;
+  // INVALID_ARGUMENT for two of the same priority.
+  absl::StatusOr<std::shared_ptr<const KernelDef>> Find(std::string_view node_name,
+                                                        std::string_view op, const AttrSet& attrs,
+                                                        const OpDef* op_def,
+                                                        std::string_view device_type) const;
 
   // All kernels (of one op where it is not empty), in order of op and device type.
   std::vector<std::shared_ptr<const KernelDef>> List(std::string_view op = {}) const;

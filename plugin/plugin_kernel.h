@@ -1,4 +1,5 @@
-// A kernel that came through TensorFlow's C ABI, for one node: created once per session and node, computed many times.
+// A kernel that came through TensorFlow's C ABI, for one node: created once per session and node,
+// computed many times.
 #pragma once
 
 #include <memory>
@@ -19,14 +20,15 @@ struct KernelNode {
   const OpDef* op = nullptr;
   const AttrSet* attrs = nullptr;
   const NodeTypes* types = nullptr;
-  std::string node_def_wire;              // serialized NodeDef
-  std::vector<std::string> input_names;   // "node:port" as the graph has them
-  std::string device_name;                // full name
-  int graph_def_version = 0;              // producer
+  std::string node_def_wire;             // serialized NodeDef
+  std::vector<std::string> input_names;  // "node:port" as the graph has them
+  std::string device_name;               // full name
+  int graph_def_version = 0;             // producer
 };
 
-// Which inputs and outputs of a node lie in host memory for this kernel: by HostMemory declarations, by type (string, resource)
-// and by _input_hostmem/_output_hostmem. INVALID_ARGUMENT for a HostMemory argument that the OpDef lacks.
+// Which inputs and outputs of a node lie in host memory for this kernel: by HostMemory
+// declarations, by type (string, resource) and by _input_hostmem/_output_hostmem. INVALID_ARGUMENT
+// for a HostMemory argument that the OpDef lacks.
 struct MemoryTypes {
   absl::InlinedVector<bool, 8> input_on_host;
   absl::InlinedVector<bool, 8> output_on_host;
@@ -34,26 +36,28 @@ struct MemoryTypes {
 absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node);
 
 struct ComputeArgs {
-  Device* device = nullptr;      // null or host: a CPU kernel of a plug-in
-  std::span<Tensor> inputs;      // moved from when the step is the last user, so that a kernel may forward the buffer
-  std::span<Tensor> outputs;     // filled by the kernel
+  Device* device = nullptr;  // null or host: a CPU kernel of a plug-in
+  std::span<Tensor>
+      inputs;  // moved from when the step is the last user, so that a kernel may forward the buffer
+  std::span<Tensor> outputs;  // filled by the kernel
   int64_t step_id = 0;
   uint64_t frame_id = 0;
   int64_t iter_id = 0;
-  double timeout_s = 60;         // for an asynchronous kernel's done callback and for deferred work
+  double timeout_s = 60;  // for an asynchronous kernel's done callback and for deferred work
 };
 
 class PluginKernel {
  public:
   // Runs create_func. Errors: the plug-in's code and text + "[[{{node n}}]]".
   // What the node's views point to must outlive the kernel.
-  static absl::StatusOr<std::unique_ptr<PluginKernel>> Create(std::shared_ptr<const KernelDef> kernel, KernelNode node,
-                                                              Device* device);
+  static absl::StatusOr<std::unique_ptr<PluginKernel>> Create(
+      std::shared_ptr<const KernelDef> kernel, KernelNode node, Device* device);
   virtual ~PluginKernel() = default;  // delete_func
 
-  // Enqueues (device) or runs (host) the computation; thread-safe. The first failure that the kernel reported wins; a missing output
-  // is INTERNAL "Missing 0-th output from {{node n}}"; exceptions become INTERNAL. An async kernel, and work that a kernel deferred,
-  // is waited for: DEADLINE_EXCEEDED after timeout_s.
+  // Enqueues (device) or runs (host) the computation; thread-safe. The first failure that the
+  // kernel reported wins; a missing output is INTERNAL "Missing 0-th output from {{node n}}";
+  // exceptions become INTERNAL. An async kernel, and work that a kernel deferred, is waited for:
+  // DEADLINE_EXCEEDED after timeout_s.
   virtual absl::Status Compute(const ComputeArgs& args) = 0;
   virtual const MemoryTypes& memory() const = 0;
 };

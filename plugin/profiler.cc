@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "graph/c_api/c_api_internal.h"
-#include "graph/status_macros.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/status_macros.h"
 #include "plugin/struct_checks.h"
 
 namespace tenon {

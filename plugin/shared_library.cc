@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/status_macros.h"
 #include "plugin/cpu/onednn_loader.h"
 
 namespace tenon {

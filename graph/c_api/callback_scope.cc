@@ -8,7 +8,8 @@
 namespace tenon {
 namespace {
 
-// What one thread is doing. Never freed, reused by later threads: a watchdog walks the list without a lock.
+// What one thread is doing. Never freed, reused by later threads: a watchdog walks the list without
+// a lock.
 struct ThreadCalls {
   std::atomic<const CallbackInfo*> current{nullptr};
   std::atomic<uint64_t> serial{0};  // counts begins and ends of calls
@@ -31,8 +32,8 @@ ThreadCalls* TakeThreadCalls() {
 
 thread_local ThreadCalls* this_thread = nullptr;
 
-// Gives the entry back when the thread ends. Not when the plug-in ends it in the middle of a call: that
-// call is still to be told.
+// Gives the entry back when the thread ends. Not when the plug-in ends it in the middle of a call:
+// that call is still to be told.
 struct ThreadExit {
   ~ThreadExit() {
     if (this_thread == nullptr || this_thread->current.load() != nullptr) return;
@@ -73,7 +74,8 @@ std::vector<ActiveCall> ActiveCalls() {
   std::vector<ActiveCall> active;
   for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
     const CallbackInfo* call = calls->current.load(std::memory_order_acquire);
-    if (call != nullptr) active.push_back({calls, calls->serial.load(std::memory_order_relaxed), call});
+    if (call != nullptr)
+      active.push_back({calls, calls->serial.load(std::memory_order_relaxed), call});
   }
   return active;
 }

@@ -25,11 +25,12 @@ struct CallbackInfo {
 
 // The innermost call into a plug-in on this thread, or null. Safe to call from a signal handler.
 const CallbackInfo* CurrentCallback();
-// A call in progress on whatever thread, or null; it may end at any time. For a signal handler on a thread of which nothing is known.
+// A call in progress on whatever thread, or null; it may end at any time. For a signal handler on a
+// thread of which nothing is known.
 const CallbackInfo* AnyCallback();
 
-// A call in progress on some thread, for a watchdog. The same thread with the same serial is the same
-// call; only while that holds may `call` be read.
+// A call in progress on some thread, for a watchdog. The same thread with the same serial is the
+// same call; only while that holds may `call` be read.
 struct ActiveCall {
   const void* thread;
   uint64_t serial;

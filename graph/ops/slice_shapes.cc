@@ -80,7 +80,8 @@ absl::StatusOr<Masks> SliceMasks(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(m.shrink, c.AttrInt("shrink_axis_mask"));
   for (const int64_t mask : {m.begin, m.end, m.ellipsis, m.new_axis, m.shrink}) {
     if (mask != static_cast<int32_t>(mask))
-      return absl::InvalidArgumentError(absl::StrCat("mask ", mask, " is out of range for an int32"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("mask ", mask, " is out of range for an int32"));
   }
   if (std::popcount(static_cast<uint64_t>(m.ellipsis)) > 1)
     return absl::InvalidArgumentError("more than one ellipsis is not allowed");

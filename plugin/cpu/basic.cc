@@ -12,8 +12,8 @@ absl::Status PrepareConst(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const std::string_view wire, attr.AsTensorWire());
   TENON_ASSIGN_OR_RETURN(Tensor value, TensorFromWire(wire));
   if (value.dtype() != p.output_type(0)) {
-    return p.Invalid(absl::StrCat("attribute 'value' is ", DataTypeName(value.dtype()), " where 'dtype' says ",
-                                  DataTypeName(p.output_type(0))));
+    return p.Invalid(absl::StrCat("attribute 'value' is ", DataTypeName(value.dtype()),
+                                  " where 'dtype' says ", DataTypeName(p.output_type(0))));
   }
   p.set_output_shape(0, value.shape());
   p.set_output_value(0, std::move(value));
@@ -41,7 +41,8 @@ absl::Status PrepareReshape(Prepare& p) {
   const int64_t n = p.input_shape(0).num_elements();
   if (p.input_shape(1).rank() != 1) return p.Invalid("the new shape must be a vector");
   TENON_ASSIGN_OR_RETURN(Dims dims, p.InputInts(1));
-  // Of the dimensions other than 0 and -1; a 0 in the new shape lets the tensor's zeros be left out of the division below.
+  // Of the dimensions other than 0 and -1; a 0 in the new shape lets the tensor's zeros be left out
+  // of the division below.
   int64_t known = 1;
   int missing = -1;
   bool has_zero = false;
@@ -62,7 +63,8 @@ absl::Status PrepareReshape(Prepare& p) {
   }
   absl::StatusOr<Shape> out = CheckedShape(p, dims);
   if (out.ok() && out->num_elements() != n) {
-    return p.Invalid(absl::StrCat("the new shape ", out->ToString(), " has ", out->num_elements(), " elements, the tensor has ", n));
+    return p.Invalid(absl::StrCat("the new shape ", out->ToString(), " has ", out->num_elements(),
+                                  " elements, the tensor has ", n));
   }
   return AliasAs(p, std::move(out));
 }
@@ -82,7 +84,9 @@ absl::Status PrepareSqueeze(Prepare& p) {
   std::vector<bool> drop(in.rank(), false);
   for (int64_t d : wanted) {
     TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, d, in.rank()));
-    if (in.dim(axis) != 1) return p.Invalid(absl::StrCat("dimension ", axis, " is ", in.dim(axis), ", only 1 can be squeezed"));
+    if (in.dim(axis) != 1)
+      return p.Invalid(
+          absl::StrCat("dimension ", axis, " is ", in.dim(axis), ", only 1 can be squeezed"));
     drop[axis] = true;
   }
   Shape out;
@@ -96,7 +100,8 @@ absl::Status PrepareEnsureShape(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const PartialShape wanted, p.AttrShape("shape"));
   const Shape& in = p.input_shape(0);
   if (!wanted.CompatibleWith(in)) {
-    return p.Invalid(absl::StrCat("shape ", in.ToString(), " is not compatible with ", wanted.ToString()));
+    return p.Invalid(
+        absl::StrCat("shape ", in.ToString(), " is not compatible with ", wanted.ToString()));
   }
   return AliasAs(p, in);
 }
@@ -110,7 +115,8 @@ absl::Status PrepareBitcast(Prepare& p) {
     dims.push_back(from / to);
   } else if (from < to) {
     if (dims.empty() || dims.back() != to / from) {
-      return p.Invalid(absl::StrCat("the last dimension must be ", to / from, " to become ", DataTypeName(p.output_type(0))));
+      return p.Invalid(absl::StrCat("the last dimension must be ", to / from, " to become ",
+                                    DataTypeName(p.output_type(0))));
     }
     dims.pop_back();
   }

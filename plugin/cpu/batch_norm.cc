@@ -1,4 +1,5 @@
-// FusedBatchNorm and its versions: with given statistics (inference) or those of the batch (training, forward).
+// FusedBatchNorm and its versions: with given statistics (inference) or those of the batch
+// (training, forward).
 #include <cmath>
 #include <limits>
 
@@ -40,9 +41,11 @@ void SetStatistic(const BatchNorm& s, void* data, int64_t c, float value) {
   if (data != nullptr) VisitFloat(s.statistics, [&](auto element) { element.Put(data, c, value); });
 }
 
-// Mean and biased variance of channels [begin, end), in double precision, in one order whatever the number of threads.
+// Mean and biased variance of channels [begin, end), in double precision, in one order whatever the
+// number of threads.
 template <typename Element>
-void Statistics(const BatchNorm& s, const void* x, int64_t begin, int64_t end, const Vectors& v, Element element) {
+void Statistics(const BatchNorm& s, const void* x, int64_t begin, int64_t end, const Vectors& v,
+                Element element) {
   const double count = static_cast<double>(s.outer) * static_cast<double>(s.inner);
   const int64_t n = end - begin;
   std::vector<double> mean(n, 0), square(n, 0);
@@ -71,7 +74,8 @@ void BatchStatistics(const BatchNorm& s, const StepArgs& args, const Vectors& v)
     });
   });
   const int64_t count = s.outer * s.inner;
-  const float unbiased = static_cast<float>(count) / static_cast<float>(std::max<int64_t>(count - 1, 1));
+  const float unbiased =
+      static_cast<float>(count) / static_cast<float>(std::max<int64_t>(count - 1, 1));
   for (int64_t c = 0; c < s.channels; ++c) {
     SetStatistic(s, args.out[kSavedMean], c, v.mean[c]);
     SetStatistic(s, args.out[kSavedVariance], c, v.variance[c]);
@@ -91,7 +95,8 @@ void GivenStatistics(const BatchNorm& s, const StepArgs& args, const Vectors& v)
     v.mean[c] = Statistic(s, args.in[kMean], c);
     v.variance[c] = Statistic(s, args.in[kVariance], c);
     for (int out : {kBatchMean, kSavedMean}) SetStatistic(s, args.out[out], c, v.mean[c]);
-    for (int out : {kBatchVariance, kSavedVariance}) SetStatistic(s, args.out[out], c, v.variance[c]);
+    for (int out : {kBatchVariance, kSavedVariance})
+      SetStatistic(s, args.out[out], c, v.variance[c]);
   }
 }
 
@@ -101,8 +106,8 @@ void NormalizeFloat(const BatchNorm& s, const StepArgs& args, const Vectors& v) 
   const float* const side = s.side ? static_cast<const float*>(args.in[kSide]) : nullptr;
   const int64_t row = s.channels * s.inner;
   args.workers->ParallelFor(s.outer, GrainFor(row * 8), [&](int64_t begin, int64_t end) {
-    s.normalize({x + begin * row, y + begin * row, end - begin, s.channels, s.inner, v.mean, v.factor, v.offset,
-                 side == nullptr ? nullptr : side + begin * row, s.relu});
+    s.normalize({x + begin * row, y + begin * row, end - begin, s.channels, s.inner, v.mean,
+                 v.factor, v.offset, side == nullptr ? nullptr : side + begin * row, s.relu});
   });
 }
 
@@ -112,7 +117,8 @@ void NormalizeAny(const BatchNorm& s, const StepArgs& args, const Vectors& v) {
     VisitFloat(s.type, [&](auto element) {
       for (int64_t i = begin * row; i < end * row; ++i) {
         const int64_t c = i / s.inner % s.channels;
-        float y = (element.template As<float>(args.in[kX], i) - v.mean[c]) * v.factor[c] + v.offset[c];
+        float y =
+            (element.template As<float>(args.in[kX], i) - v.mean[c]) * v.factor[c] + v.offset[c];
         if (s.side) y += element.template As<float>(args.in[kSide], i);
         element.Put(args.out[kY], i, s.relu && y < 0 ? 0.0f : y);
       }
@@ -123,7 +129,8 @@ void NormalizeAny(const BatchNorm& s, const StepArgs& args, const Vectors& v) {
 absl::Status RunBatchNorm(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const BatchNorm*>(state);
   float* const scratch = static_cast<float*>(args.scratch);
-  const Vectors v{scratch, scratch + s.channels, scratch + 2 * s.channels, scratch + 3 * s.channels};
+  const Vectors v{scratch, scratch + s.channels, scratch + 2 * s.channels,
+                  scratch + 3 * s.channels};
   if (s.training) {
     BatchStatistics(s, args, v);
   } else {
@@ -155,12 +162,14 @@ absl::Status RunEmpty(const void* state, const StepArgs& args) {
 absl::Status ReadEx(Prepare& p, BatchNorm& s) {
   if (p.op().FindAttr("activation_mode") == nullptr) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(const std::string_view mode, p.AttrString("activation_mode"));
-  if (mode != "Identity" && mode != "Relu") return p.Unimplemented(absl::StrCat("activation_mode ", mode, " is not built"));
+  if (mode != "Identity" && mode != "Relu")
+    return p.Unimplemented(absl::StrCat("activation_mode ", mode, " is not built"));
   s.relu = mode == "Relu";
   if (p.num_inputs() > kSide + 1) return p.Unimplemented("more than one side input is not built");
   s.side = p.num_inputs() == kSide + 1;
   if (s.side && !(p.input_shape(kSide) == p.input_shape(kX))) {
-    return p.Invalid(absl::StrCat("the side input must have the shape ", p.input_shape(kX).ToString(), ", not ",
+    return p.Invalid(absl::StrCat("the side input must have the shape ",
+                                  p.input_shape(kX).ToString(), ", not ",
                                   p.input_shape(kSide).ToString()));
   }
   return absl::OkStatus();
@@ -173,7 +182,8 @@ absl::Status CheckVectors(const Prepare& p, const BatchNorm& s) {
     if (shape == Shape({s.channels})) continue;
     const bool unused = i >= kMean && s.training && shape == Shape({0});
     if (unused && s.new_share == 1) continue;
-    return p.Invalid(absl::StrCat("'", kNames[i], "' must have the shape [", s.channels, "], not ", shape.ToString()));
+    return p.Invalid(absl::StrCat("'", kNames[i], "' must have the shape [", s.channels, "], not ",
+                                  shape.ToString()));
   }
   return absl::OkStatus();
 }
@@ -183,7 +193,8 @@ absl::Status PrepareBatchNorm(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("data_format"));
   const bool volume = format == "NDHWC" || format == "NCDHW";
   const int rank = volume ? 5 : 4;
-  if (x.rank() != rank) return p.Invalid(absl::StrCat("x must have rank ", rank, ", not ", x.ToString()));
+  if (x.rank() != rank)
+    return p.Invalid(absl::StrCat("x must have rank ", rank, ", not ", x.ToString()));
   const int channel = format.substr(0, 2) == "NC" ? 1 : rank - 1;
   auto s = std::make_shared<BatchNorm>();
   s->outer = DimProduct(x, 0, channel);
@@ -197,7 +208,8 @@ absl::Status PrepareBatchNorm(Prepare& p) {
   TENON_RETURN_IF_ERROR(ReadEx(p, *s));
   TENON_RETURN_IF_ERROR(CheckVectors(p, *s));
   s->old_statistics = s->training && s->new_share != 1;
-  s->normalize = SelectIsa<void (*)(const NormalizeRows&)>(&sse2::Normalize, &avx2::Normalize, &avx512::Normalize);
+  s->normalize = SelectIsa<void (*)(const NormalizeRows&)>(&sse2::Normalize, &avx2::Normalize,
+                                                           &avx512::Normalize);
   p.set_output_shape(kY, x);
   for (int i = kBatchMean; i <= kSavedVariance; ++i) p.set_output_shape(i, Shape({s->channels}));
   if (p.num_outputs() > kReserve3) p.set_output_shape(kReserve3, Shape({}));

@@ -26,24 +26,27 @@ struct BiasGrad {
 template <typename Element, typename A>
 void AddBias(const BiasAdd& s, const StepArgs& args) {
   const Element element;
-  args.workers->ParallelFor(s.outer, GrainFor(s.channels * s.inner * sizeof(A)), [&](int64_t begin, int64_t end) {
-    int64_t at = begin * s.channels * s.inner;
-    for (int64_t o = begin; o < end; ++o) {
-      if (s.inner == 1) {
-        for (int64_t c = 0; c < s.channels; ++c, ++at) {
-          element.template Put<A>(args.out[0], at,
-                                  element.template As<A>(args.in[0], at) + element.template As<A>(args.in[1], c));
+  args.workers->ParallelFor(
+      s.outer, GrainFor(s.channels * s.inner * sizeof(A)), [&](int64_t begin, int64_t end) {
+        int64_t at = begin * s.channels * s.inner;
+        for (int64_t o = begin; o < end; ++o) {
+          if (s.inner == 1) {
+            for (int64_t c = 0; c < s.channels; ++c, ++at) {
+              element.template Put<A>(
+                  args.out[0], at,
+                  element.template As<A>(args.in[0], at) + element.template As<A>(args.in[1], c));
+            }
+            continue;
+          }
+          for (int64_t c = 0; c < s.channels; ++c) {
+            const A bias = element.template As<A>(args.in[1], c);
+            for (int64_t i = 0; i < s.inner; ++i, ++at) {
+              element.template Put<A>(args.out[0], at,
+                                      element.template As<A>(args.in[0], at) + bias);
+            }
+          }
         }
-        continue;
-      }
-      for (int64_t c = 0; c < s.channels; ++c) {
-        const A bias = element.template As<A>(args.in[1], c);
-        for (int64_t i = 0; i < s.inner; ++i, ++at) {
-          element.template Put<A>(args.out[0], at, element.template As<A>(args.in[0], at) + bias);
-        }
-      }
-    }
-  });
+      });
 }
 
 // Sums of signed integers wrap, as unsigned ones do.
@@ -57,16 +60,19 @@ absl::Status RunFloatRows(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const BiasAdd*>(state);
   const auto* x = static_cast<const float*>(args.in[0]);
   auto* y = static_cast<float*>(args.out[0]);
-  args.workers->ParallelFor(s.outer, GrainFor(s.channels * sizeof(float)), [&](int64_t begin, int64_t end) {
-    const int64_t at = begin * s.channels;
-    s.add_rows({x + at, static_cast<const float*>(args.in[1]), y + at, end - begin, s.channels});
-  });
+  args.workers->ParallelFor(
+      s.outer, GrainFor(s.channels * sizeof(float)), [&](int64_t begin, int64_t end) {
+        const int64_t at = begin * s.channels;
+        s.add_rows(
+            {x + at, static_cast<const float*>(args.in[1]), y + at, end - begin, s.channels});
+      });
   return absl::OkStatus();
 }
 
 RunFn ChooseRun(DataType t) {
   switch (DataTypeSize(t)) {
-    case 1: return &RunBiasAdd<PlainElement<uint8_t>, uint8_t>;
+    case 1:
+      return &RunBiasAdd<PlainElement<uint8_t>, uint8_t>;
     case 2:
       if (t == DataType::kHalf) return &RunBiasAdd<HalfElement, float>;
       if (t == DataType::kBfloat16) return &RunBiasAdd<Bfloat16Element, float>;
@@ -76,9 +82,11 @@ RunFn ChooseRun(DataType t) {
       return &RunBiasAdd<PlainElement<uint32_t>, uint32_t>;
     case 8:
       if (t == DataType::kDouble) return &RunBiasAdd<PlainElement<double>, double>;
-      if (t == DataType::kComplex64) return &RunBiasAdd<PlainElement<std::complex<float>>, std::complex<float>>;
+      if (t == DataType::kComplex64)
+        return &RunBiasAdd<PlainElement<std::complex<float>>, std::complex<float>>;
       return &RunBiasAdd<PlainElement<uint64_t>, uint64_t>;
-    default: return &RunBiasAdd<PlainElement<std::complex<double>>, std::complex<double>>;
+    default:
+      return &RunBiasAdd<PlainElement<std::complex<double>>, std::complex<double>>;
   }
 }
 
@@ -90,46 +98,55 @@ absl::Status PrepareBiasAdd(Prepare& p) {
     TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("data_format"));
     nchw = format == "NCHW";
   }
-  if (value.rank() < 2) return p.Invalid(absl::StrCat("the value must have at least rank 2, not ", value.ToString()));
-  if (bias.rank() != 1) return p.Invalid(absl::StrCat("the bias must be a vector, not ", bias.ToString()));
+  if (value.rank() < 2)
+    return p.Invalid(absl::StrCat("the value must have at least rank 2, not ", value.ToString()));
+  if (bias.rank() != 1)
+    return p.Invalid(absl::StrCat("the bias must be a vector, not ", bias.ToString()));
   const int channel = nchw ? 1 : value.rank() - 1;
   if (bias.dim(0) != value.dim(channel)) {
-    return p.Invalid(absl::StrCat("the bias has ", bias.dim(0), " values for ", value.dim(channel), " channels"));
+    return p.Invalid(absl::StrCat("the bias has ", bias.dim(0), " values for ", value.dim(channel),
+                                  " channels"));
   }
   p.set_output_shape(0, value);
   p.AllowInPlace(0, 0);
   if (value.num_elements() == 0) return absl::OkStatus();
   auto s = std::make_shared<BiasAdd>();
-  *s = {DimProduct(value, 0, channel), value.dim(channel), DimProduct(value, channel + 1, value.rank()),
+  *s = {DimProduct(value, 0, channel), value.dim(channel),
+        DimProduct(value, channel + 1, value.rank()),
         SelectIsa<void (*)(const BiasRows&)>(&sse2::AddBias, &avx2::AddBias, &avx512::AddBias)};
   const bool float_rows = p.input_type(0) == DataType::kFloat && s->inner == 1;
   p.set_run(float_rows ? &RunFloatRows : ChooseRun(p.input_type(0)), std::move(s));
   return absl::OkStatus();
 }
 
-// The sum over everything but the channels, in an accumulator that is wider than the type or wraps as it does.
+// The sum over everything but the channels, in an accumulator that is wider than the type or wraps
+// as it does.
 template <typename A>
 absl::Status RunBiasGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const BiasGrad*>(state);
-  args.workers->ParallelFor(s.channels, GrainFor(s.outer * s.inner * 8), [&](int64_t begin, int64_t end) {
-    VisitElement(s.type, [&](auto element) {
-      for (int64_t c = begin; c < end; ++c) {
-        A sum = A();
-        for (int64_t o = 0; o < s.outer; ++o) {
-          const int64_t at = (o * s.channels + c) * s.inner;
-          for (int64_t i = 0; i < s.inner; ++i) sum += element.template As<A>(args.in[0], at + i);
-        }
-        element.Put(args.out[0], c, sum);
-      }
-    });
-  });
+  args.workers->ParallelFor(s.channels, GrainFor(s.outer * s.inner * 8),
+                            [&](int64_t begin, int64_t end) {
+                              VisitElement(s.type, [&](auto element) {
+                                for (int64_t c = begin; c < end; ++c) {
+                                  A sum = A();
+                                  for (int64_t o = 0; o < s.outer; ++o) {
+                                    const int64_t at = (o * s.channels + c) * s.inner;
+                                    for (int64_t i = 0; i < s.inner; ++i)
+                                      sum += element.template As<A>(args.in[0], at + i);
+                                  }
+                                  element.Put(args.out[0], c, sum);
+                                }
+                              });
+                            });
   return absl::OkStatus();
 }
 
 absl::Status PrepareBiasGrad(Prepare& p) {
   const Shape& gradient = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("data_format"));
-  if (gradient.rank() < 2) return p.Invalid(absl::StrCat("the gradient must have at least rank 2, not ", gradient.ToString()));
+  if (gradient.rank() < 2)
+    return p.Invalid(
+        absl::StrCat("the gradient must have at least rank 2, not ", gradient.ToString()));
   const int channel = format == "NCHW" ? 1 : gradient.rank() - 1;
   auto s = std::make_shared<BiasGrad>();
   s->type = p.input_type(0);

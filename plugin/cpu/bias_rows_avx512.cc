@@ -4,5 +4,6 @@
 
 namespace tenon::cpu::avx512 {
 #include "plugin/cpu/vec_avx512.inc"
+
 #include "plugin/cpu/bias_rows_impl.inc"
 }  // namespace tenon::cpu::avx512

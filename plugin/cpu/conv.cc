@@ -1,4 +1,5 @@
-// Shapes and attributes of the convolutions; the arithmetic is done in conv_onednn.cc and conv_any.cc.
+// Shapes and attributes of the convolutions; the arithmetic is done in conv_onednn.cc and
+// conv_any.cc.
 #include "plugin/cpu/conv.h"
 
 #include "absl/strings/str_cat.h"
@@ -20,11 +21,13 @@ absl::Status ReadChannels(const Prepare& p, int64_t in, const Shape& filter, Con
   }
   q.out_channels = filter.dim(3);
   if (filter.dim(2) < 1 || in % filter.dim(2) != 0) {
-    return p.Invalid(absl::StrCat("the ", in, " channels of the input are no multiple of the filter's ", filter.dim(2)));
+    return p.Invalid(absl::StrCat(
+        "the ", in, " channels of the input are no multiple of the filter's ", filter.dim(2)));
   }
   q.groups = std::max<int64_t>(1, in / filter.dim(2));
   if (q.out_channels % q.groups == 0) return absl::OkStatus();
-  return p.Invalid(absl::StrCat(q.out_channels, " output channels cannot be split into ", q.groups, " groups"));
+  return p.Invalid(
+      absl::StrCat(q.out_channels, " output channels cannot be split into ", q.groups, " groups"));
 }
 
 absl::Status Choose(Prepare& p, const ConvProblem& q, const Shape& output) {
@@ -49,7 +52,8 @@ absl::Status PrepareConvAs(Prepare& p, bool depthwise) {
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p));
   if (p.op().FindAttr("filter_format") != nullptr) {
     TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("filter_format"));
-    if (format != "HWIO") return p.Unimplemented(absl::StrCat("filter_format ", format, " is not built"));
+    if (format != "HWIO")
+      return p.Unimplemented(absl::StrCat("filter_format ", format, " is not built"));
   }
   if (attrs.strides[0] != 1 || attrs.strides[attrs.channel()] != 1) {
     return p.Invalid("strides must be 1 for batch and channels");
@@ -62,8 +66,10 @@ absl::Status PrepareConvAs(Prepare& p, bool depthwise) {
   q.depthwise = depthwise;
   q.batch = input.dim(0);
   TENON_RETURN_IF_ERROR(ReadChannels(p, input.dim(attrs.channel()), filter, q));
-  TENON_ASSIGN_OR_RETURN(q.rows, MakeWindowAxis(p, attrs, 0, input.dim(attrs.spatial(0)), filter.dim(0)));
-  TENON_ASSIGN_OR_RETURN(q.columns, MakeWindowAxis(p, attrs, 1, input.dim(attrs.spatial(1)), filter.dim(1)));
+  TENON_ASSIGN_OR_RETURN(q.rows,
+                         MakeWindowAxis(p, attrs, 0, input.dim(attrs.spatial(0)), filter.dim(0)));
+  TENON_ASSIGN_OR_RETURN(q.columns,
+                         MakeWindowAxis(p, attrs, 1, input.dim(attrs.spatial(1)), filter.dim(1)));
   TENON_ASSIGN_OR_RETURN(q.fused, ReadFusedOps(p, 2));
   Dims dims = {q.batch, q.rows.out, q.columns.out, q.out_channels};
   if (q.nchw) dims = {q.batch, q.out_channels, q.rows.out, q.columns.out};

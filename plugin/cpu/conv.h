@@ -10,8 +10,9 @@
 
 namespace tenon::cpu {
 
-// Input 0 is [batch, rows, columns, in_channels] (or NCHW), input 1 the filter [rows, columns, in_channels / groups,
-// out_channels], for a depthwise one [rows, columns, in_channels, out_channels / groups] with groups = in_channels.
+// Input 0 is [batch, rows, columns, in_channels] (or NCHW), input 1 the filter [rows, columns,
+// in_channels / groups, out_channels], for a depthwise one [rows, columns, in_channels,
+// out_channels / groups] with groups = in_channels.
 struct ConvProblem {
   bool nchw = false;
   bool depthwise = false;
@@ -20,7 +21,8 @@ struct ConvProblem {
   FusedOps fused;
 
   double flops() const {
-    return 2.0 * batch * rows.out * columns.out * out_channels * (in_channels / groups) * rows.size * columns.size;
+    return 2.0 * batch * rows.out * columns.out * out_channels * (in_channels / groups) *
+           rows.size * columns.size;
   }
 };
 

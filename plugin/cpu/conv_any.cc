@@ -1,4 +1,5 @@
-// Convolutions of any type by plain loops over the filter, accumulated in float, double or (integers) modulo 2^64.
+// Convolutions of any type by plain loops over the filter, accumulated in float, double or
+// (integers) modulo 2^64.
 #include <type_traits>
 #include <vector>
 
@@ -44,8 +45,9 @@ void AddPlace(const AnyConv& s, const void* input, int64_t at, const A* filter, 
     for (int64_t c = 0; c < q.in_channels; ++c) {
       const A x = element.template As<A>(input, at + c * s.input_step());
       const int64_t group = c / in_per_group;
-      const A* const w = q.depthwise ? filter + c * out_per_group
-                                     : filter + (c % in_per_group) * q.out_channels + group * out_per_group;
+      const A* const w = q.depthwise
+                             ? filter + c * out_per_group
+                             : filter + (c % in_per_group) * q.out_channels + group * out_per_group;
       A* const sum = sums + group * out_per_group;
       for (int64_t o = 0; o < out_per_group; ++o) sum[o] += x * w[o];
     }
@@ -55,7 +57,8 @@ void AddPlace(const AnyConv& s, const void* input, int64_t at, const A* filter, 
 template <typename A>
 A ReadArg(const AnyConv& s, const StepArgs& args, int input, int64_t i) {
   A x = 0;
-  VisitElement(s.input_types[input], [&](auto element) { x = element.template As<A>(args.in[input], i); });
+  VisitElement(s.input_types[input],
+               [&](auto element) { x = element.template As<A>(args.in[input], i); });
   return x;
 }
 
@@ -77,7 +80,8 @@ A Finish(const AnyConv& s, const StepArgs& args, int64_t channel, int64_t at, A 
 }
 
 template <typename A>
-void ComputeRow(const AnyConv& s, const StepArgs& args, int64_t n, int64_t row, const A* filter, A* sums) {
+void ComputeRow(const AnyConv& s, const StepArgs& args, int64_t n, int64_t row, const A* filter,
+                A* sums) {
   const ConvProblem& q = s.q;
   const int64_t place_size = s.filter_elements / (q.rows.size * q.columns.size);
   for (int64_t column = 0; column < q.columns.out; ++column) {
@@ -88,7 +92,8 @@ void ComputeRow(const AnyConv& s, const StepArgs& args, int64_t n, int64_t row, 
       for (int64_t j = 0; j < q.columns.size; ++j) {
         const int64_t c = column * q.columns.stride - q.columns.before + j * q.columns.dilation;
         if (c < 0 || c >= q.columns.in) continue;
-        AddPlace(s, args.in[0], s.InputAt(n, r, c), filter + (i * q.columns.size + j) * place_size, sums);
+        AddPlace(s, args.in[0], s.InputAt(n, r, c), filter + (i * q.columns.size + j) * place_size,
+                 sums);
       }
     }
     VisitElement(s.type, [&](auto element) {
@@ -105,15 +110,18 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const AnyConv*>(state);
   A* const filter = static_cast<A*>(args.scratch);
   VisitElement(s.type, [&](auto element) {
-    for (int64_t i = 0; i < s.filter_elements; ++i) filter[i] = element.template As<A>(args.in[1], i);
+    for (int64_t i = 0; i < s.filter_elements; ++i)
+      filter[i] = element.template As<A>(args.in[1], i);
   });
   StepArgs rest = args;
   const size_t filter_bytes = (s.filter_elements * sizeof(A) + 63) / 64 * 64;
   rest.scratch = static_cast<char*>(args.scratch) + filter_bytes;
-  return ForEachTile(rest, s.q.batch * s.q.rows.out, s.q.out_channels * sizeof(A), [&](int64_t t, char* scratch) {
-    ComputeRow(s, args, t / s.q.rows.out, t % s.q.rows.out, filter, reinterpret_cast<A*>(scratch));
-    return absl::OkStatus();
-  });
+  return ForEachTile(rest, s.q.batch * s.q.rows.out, s.q.out_channels * sizeof(A),
+                     [&](int64_t t, char* scratch) {
+                       ComputeRow(s, args, t / s.q.rows.out, t % s.q.rows.out, filter,
+                                  reinterpret_cast<A*>(scratch));
+                       return absl::OkStatus();
+                     });
 }
 
 }  // namespace
@@ -124,11 +132,15 @@ absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem) {
   s->type = p.input_type(0);
   for (int i = 0; i < p.num_inputs(); ++i) s->input_types.push_back(p.input_type(i));
   s->filter_elements = p.input_shape(1).num_elements();
-  const bool small = s->type == DataType::kFloat || s->type == DataType::kHalf || s->type == DataType::kBfloat16;
+  const bool small =
+      s->type == DataType::kFloat || s->type == DataType::kHalf || s->type == DataType::kBfloat16;
   const size_t bytes = small ? sizeof(float) : sizeof(uint64_t);
   p.set_scratch_bytes((s->filter_elements * bytes + 63) / 64 * 64 +
-                      TileScratchBytes(p.workers(), problem.batch * problem.rows.out, problem.out_channels * bytes));
-  const RunFn run = small ? &RunAs<float> : s->type == DataType::kDouble ? &RunAs<double> : &RunAs<uint64_t>;
+                      TileScratchBytes(p.workers(), problem.batch * problem.rows.out,
+                                       problem.out_channels * bytes));
+  const RunFn run = small                          ? &RunAs<float>
+                    : s->type == DataType::kDouble ? &RunAs<double>
+                                                   : &RunAs<uint64_t>;
   p.set_run(run, std::move(s));
   return absl::OkStatus();
 }

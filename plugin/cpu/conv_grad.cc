@@ -16,7 +16,8 @@
 namespace tenon::cpu {
 namespace {
 
-// The forward convolution of which a gradient is taken. Its input is [batch, rows, columns, in_channels].
+// The forward convolution of which a gradient is taken. Its input is [batch, rows, columns,
+// in_channels].
 struct ConvGrad {
   ConvProblem q;
   DataType type = DataType::kFloat;
@@ -37,25 +38,29 @@ absl::StatusOr<ConvGrad> ReadGrad(const Prepare& p, const Shape& input, const Sh
   TENON_RETURN_IF_ERROR(CheckRank4(p, gradient, "the gradient"));
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p));
   if (attrs.nchw) return p.Unimplemented("data_format NCHW is not built");
-  if (attrs.strides[0] != 1 || attrs.strides[3] != 1) return p.Invalid("strides must be 1 for batch and channels");
+  if (attrs.strides[0] != 1 || attrs.strides[3] != 1)
+    return p.Invalid("strides must be 1 for batch and channels");
   ConvGrad s;
   s.type = p.input_type(2);
   s.q.batch = input.dim(0);
   s.q.in_channels = input.dim(3);
   s.q.out_channels = filter.dim(3);
   if (filter.dim(2) < 1 || s.q.in_channels % filter.dim(2) != 0) {
-    return p.Invalid(absl::StrCat("the ", s.q.in_channels, " channels of the input are no multiple of the filter's ", filter.dim(2)));
+    return p.Invalid(absl::StrCat("the ", s.q.in_channels,
+                                  " channels of the input are no multiple of the filter's ",
+                                  filter.dim(2)));
   }
   s.q.groups = std::max<int64_t>(1, s.q.in_channels / filter.dim(2));
   if (s.q.out_channels % s.q.groups != 0) {
-    return p.Invalid(absl::StrCat(s.q.out_channels, " output channels cannot be split into ", s.q.groups, " groups"));
+    return p.Invalid(absl::StrCat(s.q.out_channels, " output channels cannot be split into ",
+                                  s.q.groups, " groups"));
   }
   TENON_ASSIGN_OR_RETURN(s.q.rows, MakeWindowAxis(p, attrs, 0, input.dim(1), filter.dim(0)));
   TENON_ASSIGN_OR_RETURN(s.q.columns, MakeWindowAxis(p, attrs, 1, input.dim(2), filter.dim(1)));
   const Shape want({s.q.batch, s.q.rows.out, s.q.columns.out, s.q.out_channels});
   if (gradient == want) return s;
-  return p.Invalid(absl::StrCat("the gradient has shape ", gradient.ToString(), " where the convolution's output has ",
-                                want.ToString()));
+  return p.Invalid(absl::StrCat("the gradient has shape ", gradient.ToString(),
+                                " where the convolution's output has ", want.ToString()));
 }
 
 // A shape given as a vector.
@@ -65,15 +70,18 @@ absl::StatusOr<Shape> ShapeInput(const Prepare& p, int i) {
   if (dims.size() == 2 && i == 0 && p.input_shape(1).rank() == 4 && p.input_shape(2).rank() == 4) {
     dims = {p.input_shape(2).dim(0), dims[0], dims[1], p.input_shape(1).dim(2)};
   }
-  if (dims.size() != 4) return p.Invalid(absl::StrCat("the sizes of input ", i, " must be 4, not ", dims.size()));
+  if (dims.size() != 4)
+    return p.Invalid(absl::StrCat("the sizes of input ", i, " must be 4, not ", dims.size()));
   return CheckedShape(p, dims);
 }
 
 // --- The input's gradient.
 
-// The sums of all input channels at one place. Every place of the gradient whose window covers it contributes.
+// The sums of all input channels at one place. Every place of the gradient whose window covers it
+// contributes.
 template <typename A, typename Element>
-void GatherPlace(const ConvGrad& s, const StepArgs& args, int64_t n, int64_t r, int64_t c, A* sums, Element element) {
+void GatherPlace(const ConvGrad& s, const StepArgs& args, int64_t n, int64_t r, int64_t c, A* sums,
+                 Element element) {
   const ConvProblem& q = s.q;
   std::fill(sums, sums + q.in_channels, A());
   for (int64_t i = 0; i < q.rows.size; ++i) {
@@ -81,14 +89,19 @@ void GatherPlace(const ConvGrad& s, const StepArgs& args, int64_t n, int64_t r, 
     if (row < 0 || row % q.rows.stride != 0 || row / q.rows.stride >= q.rows.out) continue;
     for (int64_t j = 0; j < q.columns.size; ++j) {
       const int64_t column = c + q.columns.before - j * q.columns.dilation;
-      if (column < 0 || column % q.columns.stride != 0 || column / q.columns.stride >= q.columns.out) continue;
-      const int64_t from = ((n * q.rows.out + row / q.rows.stride) * q.columns.out + column / q.columns.stride) * q.out_channels;
+      if (column < 0 || column % q.columns.stride != 0 ||
+          column / q.columns.stride >= q.columns.out)
+        continue;
+      const int64_t from =
+          ((n * q.rows.out + row / q.rows.stride) * q.columns.out + column / q.columns.stride) *
+          q.out_channels;
       const int64_t filter = (i * q.columns.size + j) * s.in_per_group() * q.out_channels;
       for (int64_t in = 0; in < q.in_channels; ++in) {
         const int64_t first = in / s.in_per_group() * s.out_per_group();
         const int64_t weights = filter + in % s.in_per_group() * q.out_channels;
         for (int64_t o = first; o < first + s.out_per_group(); ++o) {
-          sums[in] += element.template As<A>(args.in[2], from + o) * element.template As<A>(args.in[1], weights + o);
+          sums[in] += element.template As<A>(args.in[2], from + o) *
+                      element.template As<A>(args.in[1], weights + o);
         }
       }
     }
@@ -99,24 +112,30 @@ template <typename A>
 absl::Status RunInputGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ConvGrad*>(state);
   const ConvProblem& q = s.q;
-  return ForEachTile(args, q.batch * q.rows.in, q.in_channels * sizeof(A), [&](int64_t t, char* scratch) {
-    A* const sums = reinterpret_cast<A*>(scratch);
-    VisitElement(s.type, [&](auto element) {
-      for (int64_t c = 0; c < q.columns.in; ++c) {
-        GatherPlace(s, args, t / q.rows.in, t % q.rows.in, c, sums, element);
-        const int64_t at = (t * q.columns.in + c) * q.in_channels;
-        for (int64_t in = 0; in < q.in_channels; ++in) element.Put(args.out[0], at + in, sums[in]);
-      }
-    });
-    return absl::OkStatus();
-  });
+  return ForEachTile(args, q.batch * q.rows.in, q.in_channels * sizeof(A),
+                     [&](int64_t t, char* scratch) {
+                       A* const sums = reinterpret_cast<A*>(scratch);
+                       VisitElement(s.type, [&](auto element) {
+                         for (int64_t c = 0; c < q.columns.in; ++c) {
+                           GatherPlace(s, args, t / q.rows.in, t % q.rows.in, c, sums, element);
+                           const int64_t at = (t * q.columns.in + c) * q.in_channels;
+                           for (int64_t in = 0; in < q.in_channels; ++in)
+                             element.Put(args.out[0], at + in, sums[in]);
+                         }
+                       });
+                       return absl::OkStatus();
+                     });
 }
 
 absl::Status PrepareAnyInputGrad(Prepare& p, const ConvGrad& s) {
-  const bool small = s.type == DataType::kFloat || s.type == DataType::kHalf || s.type == DataType::kBfloat16;
+  const bool small =
+      s.type == DataType::kFloat || s.type == DataType::kHalf || s.type == DataType::kBfloat16;
   const size_t bytes = small ? sizeof(float) : sizeof(uint64_t);
-  p.set_scratch_bytes(TileScratchBytes(p.workers(), s.q.batch * s.q.rows.in, s.q.in_channels * bytes));
-  p.set_run(small ? &RunInputGrad<float> : s.type == DataType::kDouble ? &RunInputGrad<double> : &RunInputGrad<uint64_t>,
+  p.set_scratch_bytes(
+      TileScratchBytes(p.workers(), s.q.batch * s.q.rows.in, s.q.in_channels * bytes));
+  p.set_run(small                         ? &RunInputGrad<float>
+            : s.type == DataType::kDouble ? &RunInputGrad<double>
+                                          : &RunInputGrad<uint64_t>,
             std::make_shared<ConvGrad>(s));
   return absl::OkStatus();
 }
@@ -142,32 +161,41 @@ absl::Status PrepareOneDnnInputGrad(Prepare& p, const ConvGrad& s) {
     const bool constant = p.input_value(1) != nullptr;
     MemoryDesc filter(dims, type, Memory::format_tag::any);
     if (!constant) filter = plain;
-    const Memory::dims steps = {q.rows.stride, q.columns.stride}, gaps = {q.rows.dilation - 1, q.columns.dilation - 1},
-                       before = {q.rows.before, q.columns.before}, behind = {after(q.rows), after(q.columns)};
-    const int64_t images = std::max<int64_t>(1, q.batch / std::min(q.batch, TilesFor(p.workers(), q.flops())));
+    const Memory::dims steps = {q.rows.stride, q.columns.stride},
+                       gaps = {q.rows.dilation - 1, q.columns.dilation - 1},
+                       before = {q.rows.before, q.columns.before},
+                       behind = {after(q.rows), after(q.columns)};
+    const int64_t images =
+        std::max<int64_t>(1, q.batch / std::min(q.batch, TilesFor(p.workers(), q.flops())));
     auto tiled = std::make_shared<TiledPrimitive>();
     const void* packed = nullptr;
     for (int64_t n = 0; n < q.batch; n += images) {
       const int64_t count = std::min(images, q.batch - n);
-      const MemoryDesc x({count, q.in_channels, q.rows.in, q.columns.in}, type, Memory::format_tag::nhwc);
+      const MemoryDesc x({count, q.in_channels, q.rows.in, q.columns.in}, type,
+                         Memory::format_tag::nhwc);
       const MemoryDesc y({count, out, q.rows.out, q.columns.out}, type, Memory::format_tag::nhwc);
       const auto algorithm = dnnl::algorithm::convolution_direct;
       const dnnl::convolution_forward::primitive_desc hint(
-          {dnnl::prop_kind::forward_training, algorithm, x, filter, y, steps, gaps, before, behind}, OneDnnEngine());
-      const dnnl::convolution_backward_data::primitive_desc pd({algorithm, x, filter, y, steps, gaps, before, behind},
-                                                               UserScratchpad(), OneDnnEngine(), hint);
+          {dnnl::prop_kind::forward_training, algorithm, x, filter, y, steps, gaps, before, behind},
+          OneDnnEngine());
+      const dnnl::convolution_backward_data::primitive_desc pd(
+          {algorithm, x, filter, y, steps, gaps, before, behind}, UserScratchpad(), OneDnnEngine(),
+          hint);
       filter = pd.weights_desc();
-      const int runner = tiled->AddRunner(dnnl::convolution_backward_data(pd),
-                                          {{DNNL_ARG_DIFF_DST, y}, {DNNL_ARG_WEIGHTS, filter}, {DNNL_ARG_DIFF_SRC, x}},
-                                          pd.scratchpad_desc());
+      const int runner = tiled->AddRunner(
+          dnnl::convolution_backward_data(pd),
+          {{DNNL_ARG_DIFF_DST, y}, {DNNL_ARG_WEIGHTS, filter}, {DNNL_ARG_DIFF_SRC, x}},
+          pd.scratchpad_desc());
       if (packed == nullptr && !(filter == plain)) {
         TENON_ASSIGN_OR_RETURN(auto bytes, PackConstant(p, 1, 0, plain, filter));
         packed = tiled->Keep(std::move(bytes));
         p.DropInput(1);
       }
-      tiled->AddTile(runner, {TiledPrimitive::Input(2, n * q.rows.out * q.columns.out * out * element),
-                              packed == nullptr ? TiledPrimitive::Input(1) : TiledPrimitive::Fixed(packed),
-                              TiledPrimitive::Output(0, n * q.rows.in * q.columns.in * q.in_channels * element)});
+      tiled->AddTile(
+          runner,
+          {TiledPrimitive::Input(2, n * q.rows.out * q.columns.out * out * element),
+           packed == nullptr ? TiledPrimitive::Input(1) : TiledPrimitive::Fixed(packed),
+           TiledPrimitive::Output(0, n * q.rows.in * q.columns.in * q.in_channels * element)});
     }
     TiledPrimitive::Install(p, std::move(tiled));
     return absl::OkStatus();
@@ -190,7 +218,8 @@ absl::Status PrepareInputGrad(Prepare& p) {
 
 // One place (i, j) of the filter: a sum over the batch and all places of the output, in one order.
 template <typename A, typename Element>
-void FilterPlace(const ConvGrad& s, const StepArgs& args, int64_t i, int64_t j, A* sums, Element element) {
+void FilterPlace(const ConvGrad& s, const StepArgs& args, int64_t i, int64_t j, A* sums,
+                 Element element) {
   const ConvProblem& q = s.q;
   std::fill(sums, sums + s.in_per_group() * q.out_channels, A());
   for (int64_t n = 0; n < q.batch; ++n) {
@@ -219,14 +248,15 @@ absl::Status RunFilterGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ConvGrad*>(state);
   const ConvProblem& q = s.q;
   const int64_t place = s.in_per_group() * q.out_channels;
-  return ForEachTile(args, q.rows.size * q.columns.size, place * sizeof(double), [&](int64_t t, char* scratch) {
-    double* const sums = reinterpret_cast<double*>(scratch);
-    VisitFloat(s.type, [&](auto element) {
-      FilterPlace(s, args, t / q.columns.size, t % q.columns.size, sums, element);
-      for (int64_t k = 0; k < place; ++k) element.Put(args.out[0], t * place + k, sums[k]);
-    });
-    return absl::OkStatus();
-  });
+  return ForEachTile(
+      args, q.rows.size * q.columns.size, place * sizeof(double), [&](int64_t t, char* scratch) {
+        double* const sums = reinterpret_cast<double*>(scratch);
+        VisitFloat(s.type, [&](auto element) {
+          FilterPlace(s, args, t / q.columns.size, t % q.columns.size, sums, element);
+          for (int64_t k = 0; k < place; ++k) element.Put(args.out[0], t * place + k, sums[k]);
+        });
+        return absl::OkStatus();
+      });
 }
 
 absl::Status PrepareFilterGrad(Prepare& p) {
@@ -241,7 +271,10 @@ absl::Status PrepareFilterGrad(Prepare& p) {
 }
 
 const CpuKernelSpec kKernels[] = {
-    {"Conv2DBackpropInput", {{"T", kFloatTypes | TypeBit(DataType::kInt32)}}, &PrepareInputGrad, 0b1},
+    {"Conv2DBackpropInput",
+     {{"T", kFloatTypes | TypeBit(DataType::kInt32)}},
+     &PrepareInputGrad,
+     0b1},
     {"Conv2DBackpropFilter", {{"T", kFloatTypes}}, &PrepareFilterGrad, 0b10},
 };
 

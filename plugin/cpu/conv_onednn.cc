@@ -1,4 +1,5 @@
-// Convolutions by oneDNN: NHWC throughout, constant filters packed once, split over the batch or over rows of the output.
+// Convolutions by oneDNN: NHWC throughout, constant filters packed once, split over the batch or
+// over rows of the output.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,9 +24,10 @@ using Memory = dnnl::memory;
 
 constexpr Dim kLeastPlaces = 28;
 
-// Batch normalisation as y = scale * x + shift, from the values of its scale, offset, mean and variance.
-void ComputeAffine(const std::array<const void*, 4>& args, const std::array<DataType, 4>& types, float epsilon, int64_t n,
-                   float* scale, float* shift) {
+// Batch normalisation as y = scale * x + shift, from the values of its scale, offset, mean and
+// variance.
+void ComputeAffine(const std::array<const void*, 4>& args, const std::array<DataType, 4>& types,
+                   float epsilon, int64_t n, float* scale, float* shift) {
   const auto at = [&](int i, int64_t c) {
     double x = 0;
     VisitFloat(types[i], [&](auto element) { x = element.template As<double>(args[i], c); });
@@ -41,7 +43,10 @@ void ComputeAffine(const std::array<const void*, 4>& args, const std::array<Data
 class Builder {
  public:
   Builder(Prepare& p, const ConvProblem& problem)
-      : p_(p), q_(problem), type_(*OneDnnType(p.input_type(0))), element_(DataTypeSize(p.input_type(0))) {}
+      : p_(p),
+        q_(problem),
+        type_(*OneDnnType(p.input_type(0))),
+        element_(DataTypeSize(p.input_type(0))) {}
 
   absl::Status Build() {
     constant_filter_ = p_.input_value(1) != nullptr;
@@ -57,7 +62,8 @@ class Builder {
       TENON_RETURN_IF_ERROR(AddTiles(whole).status());
     }
     if (q_.fused.add >= 0) {
-      tiled_->StartFrom(q_.fused.add, q_.batch * q_.rows.out * q_.columns.out * q_.out_channels * element_);
+      tiled_->StartFrom(q_.fused.add,
+                        q_.batch * q_.rows.out * q_.columns.out * q_.out_channels * element_);
     }
     DropConstants();
     TENON_RETURN_IF_ERROR(SetPrologue());
@@ -102,7 +108,8 @@ class Builder {
     bool fast = true;
     for (Dim n = 0; n < q_.batch; n += tile.batch) {
       for (Dim r = 0; r < q_.rows.out; r += tile.rows) {
-        const Placed placed{std::min(tile.batch, q_.batch - n), n, r, PieceOf(q_.rows, r, std::min(tile.rows, q_.rows.out - r))};
+        const Placed placed{std::min(tile.batch, q_.batch - n), n, r,
+                            PieceOf(q_.rows, r, std::min(tile.rows, q_.rows.out - r))};
         TENON_ASSIGN_OR_RETURN(const bool piece_fast, AddTile(placed));
         fast &= piece_fast;
       }
@@ -117,26 +124,33 @@ class Builder {
     const Dim per_image = std::min<Dim>(q_.rows.out, (tiles + q_.batch - 1) / q_.batch);
     // Each piece reads the whole filter, which fewer places than these do not pay for.
     const Dim least = (kLeastPlaces + q_.columns.out - 1) / q_.columns.out;
-    const Dim rows = std::max((q_.rows.out + per_image - 1) / per_image, std::min(least, q_.rows.out));
+    const Dim rows =
+        std::max((q_.rows.out + per_image - 1) / per_image, std::min(least, q_.rows.out));
     // A piece must see some of the input, which pieces in wide paddings do not.
     const bool narrow = q_.rows.before < q_.rows.extent() && q_.rows.after < q_.rows.extent();
     return {1, narrow ? rows : q_.rows.out};
   }
 
-  Memory::format_tag Layout() const { return q_.nchw ? Memory::format_tag::nchw : Memory::format_tag::nhwc; }
+  Memory::format_tag Layout() const {
+    return q_.nchw ? Memory::format_tag::nchw : Memory::format_tag::nhwc;
+  }
 
   Memory::dims FilterDims() const {
     if (q_.groups == 1) return {q_.out_channels, q_.in_channels, q_.rows.size, q_.columns.size};
-    return {q_.groups, q_.out_channels / q_.groups, q_.in_channels / q_.groups, q_.rows.size, q_.columns.size};
+    return {q_.groups, q_.out_channels / q_.groups, q_.in_channels / q_.groups, q_.rows.size,
+            q_.columns.size};
   }
 
   // The filter as TensorFlow stores it.
   MemoryDesc PlainFilter() const {
     const Dim out = q_.out_channels, in = q_.in_channels / q_.groups;
     const Dim column = q_.depthwise ? out : in * out;
-    if (q_.groups == 1) return MemoryDesc(FilterDims(), type_, Memory::dims{1, out, q_.columns.size * column, column});
+    if (q_.groups == 1)
+      return MemoryDesc(FilterDims(), type_,
+                        Memory::dims{1, out, q_.columns.size * column, column});
     const Dim per_group = out / q_.groups;
-    return MemoryDesc(FilterDims(), type_, Memory::dims{per_group, 1, out, q_.columns.size * column, column});
+    return MemoryDesc(FilterDims(), type_,
+                      Memory::dims{per_group, 1, out, q_.columns.size * column, column});
   }
 
   // Per-channel values of a batch normalisation that cannot be folded.
@@ -148,7 +162,8 @@ class Builder {
 
   MemoryDesc BiasDesc() const {
     Memory::data_type type = Memory::data_type::f32;
-    if (!fold_ && p_.input_type(q_.fused.bias) == DataType::kBfloat16) type = Memory::data_type::bf16;
+    if (!fold_ && p_.input_type(q_.fused.bias) == DataType::kBfloat16)
+      type = Memory::data_type::bf16;
     return MemoryDesc({q_.out_channels}, type, Memory::format_tag::a);
   }
 
@@ -165,7 +180,8 @@ class Builder {
 
   using Conv = dnnl::convolution_forward;
 
-  Conv::primitive_desc Describe(const Placed& t, const MemoryDesc& in, const MemoryDesc& out, const MemoryDesc& filter) const {
+  Conv::primitive_desc Describe(const Placed& t, const MemoryDesc& in, const MemoryDesc& out,
+                                const MemoryDesc& filter) const {
     const Memory::dims strides = {q_.rows.stride, q_.columns.stride};
     const Memory::dims dilations = {q_.rows.dilation - 1, q_.columns.dilation - 1};
     const Memory::dims before = {t.rows.axis.before, q_.columns.before};
@@ -173,23 +189,28 @@ class Builder {
     const auto kind = dnnl::prop_kind::forward_inference;
     const auto algorithm = dnnl::algorithm::convolution_direct;
     const Conv::desc desc =
-        HasBias() ? Conv::desc(kind, algorithm, in, filter, BiasDesc(), out, strides, dilations, before, after)
+        HasBias() ? Conv::desc(kind, algorithm, in, filter, BiasDesc(), out, strides, dilations,
+                               before, after)
                   : Conv::desc(kind, algorithm, in, filter, out, strides, dilations, before, after);
     return Conv::primitive_desc(desc, Attributes(), OneDnnEngine());
   }
 
-  static bool IsFast(const Conv::primitive_desc& pd) { return std::string_view(pd.impl_info_str()).substr(0, 3) != "ref"; }
+  static bool IsFast(const Conv::primitive_desc& pd) {
+    return std::string_view(pd.impl_info_str()).substr(0, 3) != "ref";
+  }
 
   Piece MakePiece(const Placed& t) {
     const MemoryDesc in({t.batch, q_.in_channels, t.rows.axis.in, q_.columns.in}, type_, Layout());
-    const MemoryDesc out({t.batch, q_.out_channels, t.rows.axis.out, q_.columns.out}, type_, Layout());
+    const MemoryDesc out({t.batch, q_.out_channels, t.rows.axis.out, q_.columns.out}, type_,
+                         Layout());
     // Pieces share the layout that the first one likes, but for those that have no kernel for it.
     const MemoryDesc any(FilterDims(), type_, Memory::format_tag::any);
     Conv::primitive_desc pd = Describe(t, in, out, filter_ ? *filter_ : any);
     if (filter_ && !IsFast(pd) && constant_filter_) pd = Describe(t, in, out, any);
     const MemoryDesc filter = pd.weights_desc();
     if (!filter_) filter_ = filter;
-    std::vector<OneDnnRunner::Arg> args = {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, filter}, {DNNL_ARG_DST, out}};
+    std::vector<OneDnnRunner::Arg> args = {
+        {DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, filter}, {DNNL_ARG_DST, out}};
     if (HasBias()) args.push_back({DNNL_ARG_BIAS, BiasDesc()});
     if (AffineAtRun()) {
       args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, ChannelDesc()});
@@ -204,7 +225,8 @@ class Builder {
   }
 
   absl::StatusOr<bool> AddTile(const Placed& t) {
-    const Key key = {t.batch, t.rows.axis.in, t.rows.axis.out, t.rows.axis.before, t.rows.axis.after};
+    const Key key = {t.batch, t.rows.axis.in, t.rows.axis.out, t.rows.axis.before,
+                     t.rows.axis.after};
     auto found = pieces_.find(key);
     if (found == pieces_.end()) found = pieces_.emplace(key, MakePiece(t)).first;
     const Piece& piece = found->second;
@@ -212,8 +234,9 @@ class Builder {
     const Dim in_at = t.first_image * q_.rows.in * in_row + t.rows.start * in_row;
     const Dim out_at = t.first_image * q_.rows.out * out_row + t.first_row * out_row;
     TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer filter, Filter(piece.filter));
-    absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {TiledPrimitive::Input(0, in_at * element_), filter,
-                                                                TiledPrimitive::Output(0, out_at * element_)};
+    absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {
+        TiledPrimitive::Input(0, in_at * element_), filter,
+        TiledPrimitive::Output(0, out_at * element_)};
     if (fold_) {
       pointers.push_back(TiledPrimitive::Fixed(folded_shift_));
     } else if (q_.fused.bias >= 0) {
@@ -233,7 +256,8 @@ class Builder {
 
   absl::StatusOr<TiledPrimitive::Pointer> Filter(const MemoryDesc& layout) {
     const std::string key = LayoutKey(layout);
-    if (const auto found = packed_.find(key); found != packed_.end()) return TiledPrimitive::Fixed(found->second);
+    if (const auto found = packed_.find(key); found != packed_.end())
+      return TiledPrimitive::Fixed(found->second);
     if (fold_) {
       TENON_ASSIGN_OR_RETURN(packed_[key], FoldedFilter(layout));
       return TiledPrimitive::Fixed(packed_[key]);
@@ -255,19 +279,25 @@ class Builder {
     }
     auto shift = std::make_shared<PackedBytes>(q_.out_channels * sizeof(float));
     std::vector<float> scale(q_.out_channels);
-    if (shift->data == nullptr) return absl::ResourceExhaustedError("no memory for a folded batch normalisation");
-    ComputeAffine(args, types, q_.fused.epsilon, q_.out_channels, scale.data(), static_cast<float*>(shift->data));
+    if (shift->data == nullptr)
+      return absl::ResourceExhaustedError("no memory for a folded batch normalisation");
+    ComputeAffine(args, types, q_.fused.epsilon, q_.out_channels, scale.data(),
+                  static_cast<float*>(shift->data));
     folded_shift_ = tiled_->Keep(std::move(shift));
     const Tensor& filter = *p_.input_value(1);
     const std::string key = absl::StrCat("conv*bn:", LayoutKey(layout), "e", q_.fused.epsilon, "@",
-                                         reinterpret_cast<uintptr_t>(args[0]), ",", reinterpret_cast<uintptr_t>(args[3]));
-    const auto packed = p_.session().GetPacked(filter.data(), key, [&] { return PackScaled(filter, scale, layout); });
+                                         reinterpret_cast<uintptr_t>(args[0]), ",",
+                                         reinterpret_cast<uintptr_t>(args[3]));
+    const auto packed = p_.session().GetPacked(filter.data(), key,
+                                               [&] { return PackScaled(filter, scale, layout); });
     auto bytes = std::static_pointer_cast<const PackedBytes>(packed);
-    if (bytes == nullptr || bytes->data == nullptr) return absl::ResourceExhaustedError("no memory for a folded filter");
+    if (bytes == nullptr || bytes->data == nullptr)
+      return absl::ResourceExhaustedError("no memory for a folded filter");
     return tiled_->Keep(std::move(bytes));
   }
 
-  std::shared_ptr<const PackedBytes> PackScaled(const Tensor& filter, const std::vector<float>& scale,
+  std::shared_ptr<const PackedBytes> PackScaled(const Tensor& filter,
+                                                const std::vector<float>& scale,
                                                 const MemoryDesc& layout) const {
     PackedBytes scaled(filter.bytes());
     auto packed = std::make_shared<PackedBytes>(layout.get_size());
@@ -275,7 +305,8 @@ class Builder {
     VisitFloat(filter.dtype(), [&](auto element) {
       // Output channels are the innermost dimensions of a filter of either kind.
       for (int64_t i = 0; i < filter.num_elements(); ++i) {
-        element.Put(scaled.data, i, element.template As<float>(filter.data(), i) * scale[i % q_.out_channels]);
+        element.Put(scaled.data, i,
+                    element.template As<float>(filter.data(), i) * scale[i % q_.out_channels]);
       }
     });
     Reorder(PlainFilter(), scaled.data, layout, packed->data);
@@ -288,27 +319,31 @@ class Builder {
     std::shared_ptr<OneDnnRunner> pack;
     if (reorder) {
       const MemoryDesc from = PlainFilter();
-      const dnnl::reorder::primitive_desc pd(OneDnnEngine(), from, OneDnnEngine(), *filter_, UserScratchpad());
-      pack = std::make_shared<OneDnnRunner>(dnnl::reorder(pd),
-                                            std::vector<OneDnnRunner::Arg>{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, *filter_}},
-                                            pd.scratchpad_desc());
+      const dnnl::reorder::primitive_desc pd(OneDnnEngine(), from, OneDnnEngine(), *filter_,
+                                             UserScratchpad());
+      pack = std::make_shared<OneDnnRunner>(
+          dnnl::reorder(pd),
+          std::vector<OneDnnRunner::Arg>{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, *filter_}},
+          pd.scratchpad_desc());
     }
     std::array<DataType, 4> types = {};
     const int first = q_.fused.batch_norm;
     for (int i = 0; i < 4 && first >= 0; ++i) types[i] = p_.input_type(first + i);
     const size_t packed_at = PackedAt(), affine_bytes = AffineBytes();
     const size_t packed_bytes = reorder ? (filter_->get_size() + 63) / 64 * 64 : 0;
-    tiled_->SetPrologue(packed_at + packed_bytes + (pack ? pack->scratch_bytes() : 0),
-                        [=, affine = AffineAtRun(), epsilon = q_.fused.epsilon, n = q_.out_channels](
-                            const StepArgs& args, char* memory) -> absl::Status {
-                          if (affine) {
-                            ComputeAffine({args.in[first], args.in[first + 1], args.in[first + 2], args.in[first + 3]}, types,
-                                          epsilon, n, reinterpret_cast<float*>(memory),
-                                          reinterpret_cast<float*>(memory + affine_bytes));
-                          }
-                          if (pack == nullptr) return absl::OkStatus();
-                          return pack->Run({args.in[1], memory + packed_at}, memory + packed_at + packed_bytes);
-                        });
+    tiled_->SetPrologue(
+        packed_at + packed_bytes + (pack ? pack->scratch_bytes() : 0),
+        [=, affine = AffineAtRun(), epsilon = q_.fused.epsilon, n = q_.out_channels](
+            const StepArgs& args, char* memory) -> absl::Status {
+          if (affine) {
+            ComputeAffine(
+                {args.in[first], args.in[first + 1], args.in[first + 2], args.in[first + 3]}, types,
+                epsilon, n, reinterpret_cast<float*>(memory),
+                reinterpret_cast<float*>(memory + affine_bytes));
+          }
+          if (pack == nullptr) return absl::OkStatus();
+          return pack->Run({args.in[1], memory + packed_at}, memory + packed_at + packed_bytes);
+        });
     return absl::OkStatus();
   }
 
@@ -317,9 +352,9 @@ class Builder {
   const Memory::data_type type_;
   const int64_t element_;
   bool constant_filter_ = false;
-  bool fold_ = false;  // the batch normalisation is part of filter and bias
-  std::optional<MemoryDesc> filter_;             // the first piece's layout
-  std::map<std::string, const void*> packed_;    // by layout
+  bool fold_ = false;                          // the batch normalisation is part of filter and bias
+  std::optional<MemoryDesc> filter_;           // the first piece's layout
+  std::map<std::string, const void*> packed_;  // by layout
   const void* folded_shift_ = nullptr;
   std::shared_ptr<TiledPrimitive> tiled_ = std::make_shared<TiledPrimitive>();
   std::map<Key, Piece> pieces_;

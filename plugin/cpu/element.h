@@ -1,4 +1,5 @@
-// Reading and writing single elements of any number type, for kernels that are not worth one instantiation per type.
+// Reading and writing single elements of any number type, for kernels that are not worth one
+// instantiation per type.
 #pragma once
 
 #include <bit>
@@ -21,19 +22,24 @@ inline uint16_t Bfloat16FromFloat(float x) {
   return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
-inline float FloatFromHalf(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
+inline float FloatFromHalf(uint16_t bits) {
+  return static_cast<float>(std::bit_cast<_Float16>(bits));
+}
 inline uint16_t HalfFromFloat(float x) { return std::bit_cast<uint16_t>(static_cast<_Float16>(x)); }
 
 template <typename T>
-inline constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+inline constexpr bool kIsComplex =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-// Conversion between accumulators and stored values; a complex value loses its imaginary part on the way to a real one.
+// Conversion between accumulators and stored values; a complex value loses its imaginary part on
+// the way to a real one.
 template <typename To, typename From>
 To ConvertElement(From x) {
   if constexpr (kIsComplex<From> && !kIsComplex<To>) {
     return static_cast<To>(x.real());
   } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
-    return To(static_cast<typename To::value_type>(x.real()), static_cast<typename To::value_type>(x.imag()));
+    return To(static_cast<typename To::value_type>(x.real()),
+              static_cast<typename To::value_type>(x.imag()));
   } else if constexpr (kIsComplex<To>) {
     return To(static_cast<typename To::value_type>(x), 0);
   } else {
@@ -76,24 +82,39 @@ using Bfloat16Element = ShortFloatElement<&FloatFromBfloat16, &Bfloat16FromFloat
 template <typename F>
 void VisitElement(DataType type, F&& f) {
   switch (type) {
-    case DataType::kFloat: return f(PlainElement<float>());
-    case DataType::kDouble: return f(PlainElement<double>());
-    case DataType::kHalf: return f(HalfElement());
-    case DataType::kBfloat16: return f(Bfloat16Element());
+    case DataType::kFloat:
+      return f(PlainElement<float>());
+    case DataType::kDouble:
+      return f(PlainElement<double>());
+    case DataType::kHalf:
+      return f(HalfElement());
+    case DataType::kBfloat16:
+      return f(Bfloat16Element());
     case DataType::kInt8:
-    case DataType::kQint8: return f(PlainElement<int8_t>());
+    case DataType::kQint8:
+      return f(PlainElement<int8_t>());
     case DataType::kUint8:
-    case DataType::kQuint8: return f(PlainElement<uint8_t>());
-    case DataType::kInt16: return f(PlainElement<int16_t>());
-    case DataType::kUint16: return f(PlainElement<uint16_t>());
+    case DataType::kQuint8:
+      return f(PlainElement<uint8_t>());
+    case DataType::kInt16:
+      return f(PlainElement<int16_t>());
+    case DataType::kUint16:
+      return f(PlainElement<uint16_t>());
     case DataType::kInt32:
-    case DataType::kQint32: return f(PlainElement<int32_t>());
-    case DataType::kUint32: return f(PlainElement<uint32_t>());
-    case DataType::kInt64: return f(PlainElement<int64_t>());
-    case DataType::kUint64: return f(PlainElement<uint64_t>());
-    case DataType::kComplex64: return f(PlainElement<std::complex<float>>());
-    case DataType::kComplex128: return f(PlainElement<std::complex<double>>());
-    default: return;
+    case DataType::kQint32:
+      return f(PlainElement<int32_t>());
+    case DataType::kUint32:
+      return f(PlainElement<uint32_t>());
+    case DataType::kInt64:
+      return f(PlainElement<int64_t>());
+    case DataType::kUint64:
+      return f(PlainElement<uint64_t>());
+    case DataType::kComplex64:
+      return f(PlainElement<std::complex<float>>());
+    case DataType::kComplex128:
+      return f(PlainElement<std::complex<double>>());
+    default:
+      return;
   }
 }
 
@@ -101,11 +122,16 @@ void VisitElement(DataType type, F&& f) {
 template <typename F>
 void VisitFloat(DataType type, F&& f) {
   switch (type) {
-    case DataType::kFloat: return f(PlainElement<float>());
-    case DataType::kDouble: return f(PlainElement<double>());
-    case DataType::kHalf: return f(HalfElement());
-    case DataType::kBfloat16: return f(Bfloat16Element());
-    default: return;
+    case DataType::kFloat:
+      return f(PlainElement<float>());
+    case DataType::kDouble:
+      return f(PlainElement<double>());
+    case DataType::kHalf:
+      return f(HalfElement());
+    case DataType::kBfloat16:
+      return f(Bfloat16Element());
+    default:
+      return;
   }
 }
 

@@ -1,5 +1,5 @@
-// The tables of the CPU's kernel families, one function per family file. To add a family: declare it here, list it in
-// all_kernels.cc.
+// The tables of the CPU's kernel families, one function per family file. To add a family: declare
+// it here, list it in all_kernels.cc.
 #pragma once
 
 #include "absl/types/span.h"
@@ -8,35 +8,35 @@
 namespace tenon::cpu {
 
 absl::Span<const CpuKernelSpec> ElementwiseKernels();
-absl::Span<const CpuKernelSpec> SliceKernels();      // Slice, StridedSlice, Reverse
-absl::Span<const CpuKernelSpec> JoinKernels();       // Concat, Pack, Split, Unpack
-absl::Span<const CpuKernelSpec> RepeatKernels();     // Tile, BroadcastTo, Fill, Pad
-absl::Span<const CpuKernelSpec> TransposeKernels();  // Transpose, SpaceToBatch and kin
-absl::Span<const CpuKernelSpec> GatherKernels();     // Gather, Scatter, OneHot
-absl::Span<const CpuKernelSpec> SequenceKernels();   // Range, LinSpace, BroadcastArgs
-absl::Span<const CpuKernelSpec> MatrixPartKernels(); // MatrixBandPart, Diag, MatrixDiag
-absl::Span<const CpuKernelSpec> ReductionKernels();  // Sum, Mean, Max
-absl::Span<const CpuKernelSpec> ArgKernels();        // ArgMax, ArgMin
-absl::Span<const CpuKernelSpec> ScanKernels();       // Cumsum, Cumprod
-absl::Span<const CpuKernelSpec> TopKKernels();       // TopKV2, NthElement
-absl::Span<const CpuKernelSpec> WhereKernels();      // Where, Unique, ListDiff
-absl::Span<const CpuKernelSpec> ComplexKernels();    // Complex, Real, Conj
+absl::Span<const CpuKernelSpec> SliceKernels();          // Slice, StridedSlice, Reverse
+absl::Span<const CpuKernelSpec> JoinKernels();           // Concat, Pack, Split, Unpack
+absl::Span<const CpuKernelSpec> RepeatKernels();         // Tile, BroadcastTo, Fill, Pad
+absl::Span<const CpuKernelSpec> TransposeKernels();      // Transpose, SpaceToBatch and kin
+absl::Span<const CpuKernelSpec> GatherKernels();         // Gather, Scatter, OneHot
+absl::Span<const CpuKernelSpec> SequenceKernels();       // Range, LinSpace, BroadcastArgs
+absl::Span<const CpuKernelSpec> MatrixPartKernels();     // MatrixBandPart, Diag, MatrixDiag
+absl::Span<const CpuKernelSpec> ReductionKernels();      // Sum, Mean, Max
+absl::Span<const CpuKernelSpec> ArgKernels();            // ArgMax, ArgMin
+absl::Span<const CpuKernelSpec> ScanKernels();           // Cumsum, Cumprod
+absl::Span<const CpuKernelSpec> TopKKernels();           // TopKV2, NthElement
+absl::Span<const CpuKernelSpec> WhereKernels();          // Where, Unique, ListDiff
+absl::Span<const CpuKernelSpec> ComplexKernels();        // Complex, Real, Conj
 absl::Span<const CpuKernelSpec> StringElementKernels();  // Equal, Add, Select of strings
-absl::Span<const CpuKernelSpec> SegmentKernels();    // SegmentSum, UnsortedSegmentSum
-absl::Span<const CpuKernelSpec> StitchKernels();     // DynamicPartition, DynamicStitch, Roll
+absl::Span<const CpuKernelSpec> SegmentKernels();        // SegmentSum, UnsortedSegmentSum
+absl::Span<const CpuKernelSpec> StitchKernels();         // DynamicPartition, DynamicStitch, Roll
 absl::Span<const CpuKernelSpec> NonMaxSuppressionKernels();
 absl::Span<const CpuKernelSpec> EinsumKernels();
 absl::Span<const CpuKernelSpec> RandomKernels();
-absl::Span<const CpuKernelSpec> BasicKernels();    // Const, Identity, Shape: what needs no arithmetic
+absl::Span<const CpuKernelSpec> BasicKernels();  // Const, Identity, Shape: what needs no arithmetic
 absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul
 absl::Span<const CpuKernelSpec> BiasAddKernels();  // BiasAdd, BiasAddV1
-absl::Span<const CpuKernelSpec> ConvKernels();     // Conv2D, DepthwiseConv2dNative, their fused forms
-absl::Span<const CpuKernelSpec> PoolGradKernels(); // MaxPoolGrad, AvgPoolGrad
-absl::Span<const CpuKernelSpec> ConvGradKernels(); // Conv2DBackpropInput, Conv2DBackpropFilter
+absl::Span<const CpuKernelSpec> ConvKernels();  // Conv2D, DepthwiseConv2dNative, their fused forms
+absl::Span<const CpuKernelSpec> PoolGradKernels();   // MaxPoolGrad, AvgPoolGrad
+absl::Span<const CpuKernelSpec> ConvGradKernels();   // Conv2DBackpropInput, Conv2DBackpropFilter
 absl::Span<const CpuKernelSpec> BatchNormKernels();  // FusedBatchNorm and its versions
-absl::Span<const CpuKernelSpec> PoolKernels();     // MaxPool, MaxPoolV2, AvgPool
-absl::Span<const CpuKernelSpec> ResizeKernels();   // ResizeBilinear, ResizeNearestNeighbor
-absl::Span<const CpuKernelSpec> LossKernels();     // L2Loss, cross entropies, InTopK, LRN
-absl::Span<const CpuKernelSpec> SoftmaxKernels();  // Softmax, LogSoftmax
+absl::Span<const CpuKernelSpec> PoolKernels();       // MaxPool, MaxPoolV2, AvgPool
+absl::Span<const CpuKernelSpec> ResizeKernels();     // ResizeBilinear, ResizeNearestNeighbor
+absl::Span<const CpuKernelSpec> LossKernels();       // L2Loss, cross entropies, InTopK, LRN
+absl::Span<const CpuKernelSpec> SoftmaxKernels();    // Softmax, LogSoftmax
 
 }  // namespace tenon::cpu

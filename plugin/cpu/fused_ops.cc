@@ -32,7 +32,9 @@ absl::StatusOr<FusedOps> ReadFusedOps(const Prepare& p, int first_arg) {
   TENON_ASSIGN_OR_RETURN(fused.alpha, p.AttrFloat("leakyrelu_alpha"));
   size_t i = 0;
   int arg = first_arg;
-  const auto next_is = [&](std::string_view name) { return i < names.size() && names[i] == name && ++i > 0; };
+  const auto next_is = [&](std::string_view name) {
+    return i < names.size() && names[i] == name && ++i > 0;
+  };
   if (next_is("BiasAdd")) {
     fused.bias = arg++;
   } else if (next_is("FusedBatchNorm")) {
@@ -46,29 +48,36 @@ absl::StatusOr<FusedOps> ReadFusedOps(const Prepare& p, int first_arg) {
       ++i;
     }
   }
-  if (i < names.size()) return p.Unimplemented(absl::StrCat("fused_ops [", absl::StrJoin(names, ", "), "] is not built"));
+  if (i < names.size())
+    return p.Unimplemented(
+        absl::StrCat("fused_ops [", absl::StrJoin(names, ", "), "] is not built"));
   if (arg > p.num_inputs()) {
-    return p.Invalid(absl::StrCat("fused_ops [", absl::StrJoin(names, ", "), "] needs ", arg - first_arg,
-                                  " arguments, the node has ", p.num_inputs() - first_arg));
+    return p.Invalid(absl::StrCat("fused_ops [", absl::StrJoin(names, ", "), "] needs ",
+                                  arg - first_arg, " arguments, the node has ",
+                                  p.num_inputs() - first_arg));
   }
   return fused;
 }
 
-absl::Status CheckFusedShapes(const Prepare& p, const FusedOps& fused, const Shape& output, int channel) {
+absl::Status CheckFusedShapes(const Prepare& p, const FusedOps& fused, const Shape& output,
+                              int channel) {
   const Shape per_channel({output.dim(channel)});
   const auto check = [&](int input, std::string_view what) {
     if (p.input_shape(input) == per_channel) return absl::OkStatus();
-    return p.Invalid(absl::StrCat(what, " must have the shape ", per_channel.ToString(), " of the output's channels, not ",
+    return p.Invalid(absl::StrCat(what, " must have the shape ", per_channel.ToString(),
+                                  " of the output's channels, not ",
                                   p.input_shape(input).ToString()));
   };
   if (fused.bias >= 0) TENON_RETURN_IF_ERROR(check(fused.bias, "the bias"));
   if (fused.batch_norm >= 0) {
     for (int i = 0; i < 4; ++i) {
-      TENON_RETURN_IF_ERROR(check(fused.batch_norm + i, "each argument of the batch normalisation"));
+      TENON_RETURN_IF_ERROR(
+          check(fused.batch_norm + i, "each argument of the batch normalisation"));
     }
   }
   if (fused.add >= 0 && !(p.input_shape(fused.add) == output)) {
-    return p.Unimplemented(absl::StrCat("a fused Add of ", p.input_shape(fused.add).ToString(), " to ", output.ToString(),
+    return p.Unimplemented(absl::StrCat("a fused Add of ", p.input_shape(fused.add).ToString(),
+                                        " to ", output.ToString(),
                                         " is not built: the shapes must be equal"));
   }
   return absl::OkStatus();
@@ -78,30 +87,56 @@ dnnl::post_ops PostOps(const FusedOps& fused, dnnl::post_ops ops) {
   using dnnl::algorithm;
   if (fused.add >= 0) ops.append_sum(1.0f);
   switch (fused.activation) {
-    case Activation::kNone: break;
-    case Activation::kRelu: ops.append_eltwise(1, algorithm::eltwise_relu, 0, 0); break;
-    case Activation::kRelu6: ops.append_eltwise(1, algorithm::eltwise_clip, 0, 6); break;
-    case Activation::kElu: ops.append_eltwise(1, algorithm::eltwise_elu, 1, 0); break;
-    case Activation::kLeakyRelu: ops.append_eltwise(1, algorithm::eltwise_relu, fused.alpha, 0); break;
-    case Activation::kTanh: ops.append_eltwise(1, algorithm::eltwise_tanh, 0, 0); break;
-    case Activation::kSigmoid: ops.append_eltwise(1, algorithm::eltwise_logistic, 0, 0); break;
-    case Activation::kGeluExact: ops.append_eltwise(1, algorithm::eltwise_gelu_erf, 0, 0); break;
-    case Activation::kGeluApproximate: ops.append_eltwise(1, algorithm::eltwise_gelu_tanh, 0, 0); break;
+    case Activation::kNone:
+      break;
+    case Activation::kRelu:
+      ops.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
+      break;
+    case Activation::kRelu6:
+      ops.append_eltwise(1, algorithm::eltwise_clip, 0, 6);
+      break;
+    case Activation::kElu:
+      ops.append_eltwise(1, algorithm::eltwise_elu, 1, 0);
+      break;
+    case Activation::kLeakyRelu:
+      ops.append_eltwise(1, algorithm::eltwise_relu, fused.alpha, 0);
+      break;
+    case Activation::kTanh:
+      ops.append_eltwise(1, algorithm::eltwise_tanh, 0, 0);
+      break;
+    case Activation::kSigmoid:
+      ops.append_eltwise(1, algorithm::eltwise_logistic, 0, 0);
+      break;
+    case Activation::kGeluExact:
+      ops.append_eltwise(1, algorithm::eltwise_gelu_erf, 0, 0);
+      break;
+    case Activation::kGeluApproximate:
+      ops.append_eltwise(1, algorithm::eltwise_gelu_tanh, 0, 0);
+      break;
   }
   return ops;
 }
 
 double Activate(Activation activation, double alpha, double x) {
   switch (activation) {
-    case Activation::kNone: return x;
-    case Activation::kRelu: return x < 0 ? 0 : x;
-    case Activation::kRelu6: return x < 0 ? 0 : x > 6 ? 6 : x;
-    case Activation::kElu: return x < 0 ? std::expm1(x) : x;
-    case Activation::kLeakyRelu: return x < 0 ? alpha * x : x;
-    case Activation::kTanh: return std::tanh(x);
-    case Activation::kSigmoid: return 1 / (1 + std::exp(-x));
-    case Activation::kGeluExact: return 0.5 * x * (1 + std::erf(x * M_SQRT1_2));
-    case Activation::kGeluApproximate: return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    case Activation::kNone:
+      return x;
+    case Activation::kRelu:
+      return x < 0 ? 0 : x;
+    case Activation::kRelu6:
+      return x < 0 ? 0 : x > 6 ? 6 : x;
+    case Activation::kElu:
+      return x < 0 ? std::expm1(x) : x;
+    case Activation::kLeakyRelu:
+      return x < 0 ? alpha * x : x;
+    case Activation::kTanh:
+      return std::tanh(x);
+    case Activation::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Activation::kGeluExact:
+      return 0.5 * x * (1 + std::erf(x * M_SQRT1_2));
+    case Activation::kGeluApproximate:
+      return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
   }
   return x;
 }

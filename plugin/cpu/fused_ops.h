@@ -1,4 +1,5 @@
-// What TensorFlow's fused ops (_FusedMatMul, _FusedConv2D, _FusedDepthwiseConv2dNative) compute after the product.
+// What TensorFlow's fused ops (_FusedMatMul, _FusedConv2D, _FusedDepthwiseConv2dNative) compute
+// after the product.
 #pragma once
 
 #include <dnnl.hpp>
@@ -20,7 +21,8 @@ enum class Activation : uint8_t {
   kGeluApproximate,
 };
 
-// In this order: bias or batch normalisation, the addition of a tensor of the output's shape, the activation.
+// In this order: bias or batch normalisation, the addition of a tensor of the output's shape, the
+// activation.
 struct FusedOps {
   int bias = -1;        // input number of the bias, one value per output channel
   int batch_norm = -1;  // first of the inputs scale, offset, mean, variance
@@ -28,17 +30,23 @@ struct FusedOps {
   Activation activation = Activation::kNone;
   float alpha = 0;    // LeakyRelu's slope
   float epsilon = 0;  // batch normalisation
-  bool empty() const { return bias < 0 && batch_norm < 0 && add < 0 && activation == Activation::kNone; }
+  bool empty() const {
+    return bias < 0 && batch_norm < 0 && add < 0 && activation == Activation::kNone;
+  }
 };
 
-// Reads fused_ops, leakyrelu_alpha and epsilon; the arguments begin at input `first_arg`. Nothing fused if the op has no such
-// attribute. UNIMPLEMENTED names a list that is none of the above, INVALID_ARGUMENT one that does not fit the inputs.
+// Reads fused_ops, leakyrelu_alpha and epsilon; the arguments begin at input `first_arg`. Nothing
+// fused if the op has no such attribute. UNIMPLEMENTED names a list that is none of the above,
+// INVALID_ARGUMENT one that does not fit the inputs.
 absl::StatusOr<FusedOps> ReadFusedOps(const Prepare& p, int first_arg);
 
-// INVALID_ARGUMENT unless each argument has the shape that `output`, whose channels are dimension `channel`, asks for.
-absl::Status CheckFusedShapes(const Prepare& p, const FusedOps& fused, const Shape& output, int channel);
+// INVALID_ARGUMENT unless each argument has the shape that `output`, whose channels are dimension
+// `channel`, asks for.
+absl::Status CheckFusedShapes(const Prepare& p, const FusedOps& fused, const Shape& output,
+                              int channel);
 
-// `ops`, then the addition (as a sum with what the output holds) and the activation. Inside Guarded().
+// `ops`, then the addition (as a sum with what the output holds) and the activation. Inside
+// Guarded().
 dnnl::post_ops PostOps(const FusedOps& fused, dnnl::post_ops ops = dnnl::post_ops());
 
 // The activation of one value.

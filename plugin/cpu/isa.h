@@ -1,13 +1,14 @@
-// Which instruction set the CPU kernels use. Code for one set lies in files *_sse2.cc, *_avx2.cc, *_avx512.cc that include one
-// shared *.inc inside an anonymous namespace, so that nothing compiled for one set is merged into another (DESIGN.md).
+// Which instruction set the CPU kernels use. Code for one set lies in files *_sse2.cc, *_avx2.cc,
+// *_avx512.cc that include one shared *.inc inside an anonymous namespace, so that nothing compiled
+// for one set is merged into another (DESIGN.md).
 #pragma once
 
 namespace tenon::cpu {
 
 enum class Isa { kSse2, kAvx2, kAvx512 };
 
-// The best set that this machine has. The environment variable TENON_CPU_ISA (sse2, avx2) lowers it, for tests. Fixed at the
-// first call.
+// The best set that this machine has. The environment variable TENON_CPU_ISA (sse2, avx2) lowers
+// it, for tests. Fixed at the first call.
 Isa CpuIsa();
 
 // The entry of `sse2`, `avx2`, `avx512` that this machine runs.

@@ -21,9 +21,11 @@ absl::StatusOr<int64_t> InputInt(const Prepare& p, int i) {
 
 absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i) {
   const Tensor* value = p.input_value(i);
-  if (value == nullptr) return absl::InternalError(absl::StrCat("the value of input ", i, " is not known"));
+  if (value == nullptr)
+    return absl::InternalError(absl::StrCat("the value of input ", i, " is not known"));
   if (!HasType(kIndexTypes, value->dtype())) {
-    return p.Invalid(absl::StrCat("input ", i, " must be int32 or int64, it is ", DataTypeName(value->dtype())));
+    return p.Invalid(
+        absl::StrCat("input ", i, " must be int32 or int64, it is ", DataTypeName(value->dtype())));
   }
   Dims ints(value->num_elements());
   for (size_t k = 0; k < ints.size(); ++k) ints[k] = value->IntAt(static_cast<int64_t>(k));

@@ -16,7 +16,8 @@ namespace tenon::cpu {
 inline constexpr uint64_t kHalfTypes = TypeBits(DataType::kHalf, DataType::kBfloat16);
 inline constexpr uint64_t kFloatTypes = kHalfTypes | TypeBits(DataType::kFloat, DataType::kDouble);
 inline constexpr uint64_t kComplexTypes = TypeBits(DataType::kComplex64, DataType::kComplex128);
-inline constexpr uint64_t kSignedTypes = TypeBits(DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64);
+inline constexpr uint64_t kSignedTypes =
+    TypeBits(DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64);
 inline constexpr uint64_t kUnsignedTypes =
     TypeBits(DataType::kUint8, DataType::kUint16, DataType::kUint32, DataType::kUint64);
 inline constexpr uint64_t kIntTypes = kSignedTypes | kUnsignedTypes;
@@ -38,7 +39,8 @@ absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i);
 // Makes the shape from dimensions that came from data; INVALID_ARGUMENT with the op's name.
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims);
 
-// Rows to give one thread so that a piece of work touches some 64 KB: below that, waking a thread costs more than it saves.
+// Rows to give one thread so that a piece of work touches some 64 KB: below that, waking a thread
+// costs more than it saves.
 inline int64_t GrainFor(int64_t bytes_per_item) {
   constexpr int64_t kPieceBytes = 64 << 10;
   return bytes_per_item <= 0 ? kPieceBytes : (kPieceBytes + bytes_per_item - 1) / bytes_per_item;

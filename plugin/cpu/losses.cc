@@ -1,4 +1,5 @@
-// Losses and what goes with them: L2Loss, cross entropies over softmax, InTopK, local response normalisation.
+// Losses and what goes with them: L2Loss, cross entropies over softmax, InTopK, local response
+// normalisation.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,7 +17,8 @@ struct L2Loss {
   int64_t n;
 };
 
-// Blocks of a fixed size are summed each on its own, then the sums: as exact as pairwise, the same for any number of threads.
+// Blocks of a fixed size are summed each on its own, then the sums: as exact as pairwise, the same
+// for any number of threads.
 template <typename Element>
 double HalfSquareSum(const void* x, int64_t n, Element element) {
   constexpr int64_t kBlock = 4096;
@@ -34,13 +36,16 @@ double HalfSquareSum(const void* x, int64_t n, Element element) {
 
 absl::Status RunL2Loss(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const L2Loss*>(state);
-  VisitFloat(s.type, [&](auto element) { element.Put(args.out[0], 0, HalfSquareSum(args.in[0], s.n, element)); });
+  VisitFloat(s.type, [&](auto element) {
+    element.Put(args.out[0], 0, HalfSquareSum(args.in[0], s.n, element));
+  });
   return absl::OkStatus();
 }
 
 absl::Status PrepareL2Loss(Prepare& p) {
   p.set_output_shape(0, Shape({}));
-  p.set_run(&RunL2Loss, std::make_shared<L2Loss>(L2Loss{p.input_type(0), p.input_shape(0).num_elements()}));
+  p.set_run(&RunL2Loss,
+            std::make_shared<L2Loss>(L2Loss{p.input_type(0), p.input_shape(0).num_elements()}));
   return absl::OkStatus();
 }
 
@@ -57,7 +62,9 @@ struct RowScale {
 };
 template <typename Element>
 RowScale ScaleOfRow(const CrossEntropy& s, const void* features, int64_t row, Element element) {
-  const auto at = [&](int64_t c) { return element.template As<double>(features, row * s.feature_row + c * s.feature_class); };
+  const auto at = [&](int64_t c) {
+    return element.template As<double>(features, row * s.feature_row + c * s.feature_class);
+  };
   double max = -std::numeric_limits<double>::infinity(), sum = 0;
   for (int64_t c = 0; c < s.classes; ++c) max = std::max(max, at(c));
   for (int64_t c = 0; c < s.classes; ++c) sum += std::exp(at(c) - max);
@@ -72,8 +79,11 @@ absl::Status RunCrossEntropy(const void* state, const StepArgs& args) {
         const RowScale scale = ScaleOfRow(s, args.in[0], r, element);
         double loss = 0;
         for (int64_t c = 0; c < s.classes; ++c) {
-          const double x = element.template As<double>(args.in[0], r * s.feature_row + c * s.feature_class) - scale.max;
-          const double label = element.template As<double>(args.in[1], r * s.label_row + c * s.label_class);
+          const double x =
+              element.template As<double>(args.in[0], r * s.feature_row + c * s.feature_class) -
+              scale.max;
+          const double label =
+              element.template As<double>(args.in[1], r * s.label_row + c * s.label_class);
           if (label != 0) loss += label * (scale.log_sum - x);
           element.Put(args.out[1], r * s.classes + c, std::exp(x - scale.log_sum) - label);
         }
@@ -88,15 +98,16 @@ absl::Status PrepareCrossEntropy(Prepare& p) {
   const Shape& features = p.input_shape(0);
   const Shape& labels = p.input_shape(1);
   if (features.rank() != 2 || labels.rank() != 2) {
-    return p.Invalid(absl::StrCat("logits and labels must be matrices, not ", features.ToString(), " and ", labels.ToString()));
+    return p.Invalid(absl::StrCat("logits and labels must be matrices, not ", features.ToString(),
+                                  " and ", labels.ToString()));
   }
   auto s = std::make_shared<CrossEntropy>();
   int64_t size[2];
   for (int d = 0; d < 2; ++d) {
     const int64_t a = features.dim(d), b = labels.dim(d);
     if (a != b && a != 1 && b != 1) {
-      return p.Invalid(absl::StrCat("logits and labels must broadcast to one shape, not ", features.ToString(), " and ",
-                                    labels.ToString()));
+      return p.Invalid(absl::StrCat("logits and labels must broadcast to one shape, not ",
+                                    features.ToString(), " and ", labels.ToString()));
     }
     size[d] = a == 1 ? b : a;
   }
@@ -121,8 +132,8 @@ absl::Status RunSparseCrossEntropy(const void* state, const StepArgs& args) {
   for (int64_t r = 0; r < s.rows; ++r) {
     const int64_t label = LoadIndex(args.in[1], is64, r);
     if (label < 0 || label >= s.classes) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("label ", label, " of row ", r, " is outside the valid range [0, ", s.classes, ")"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "label ", label, " of row ", r, " is outside the valid range [0, ", s.classes, ")"));
     }
   }
   args.workers->ParallelFor(s.rows, GrainFor(s.classes * 64), [&](int64_t begin, int64_t end) {
@@ -131,7 +142,8 @@ absl::Status RunSparseCrossEntropy(const void* state, const StepArgs& args) {
         const RowScale scale = ScaleOfRow(s, args.in[0], r, element);
         const int64_t label = LoadIndex(args.in[1], is64, r);
         for (int64_t c = 0; c < s.classes; ++c) {
-          const double x = element.template As<double>(args.in[0], r * s.classes + c) - scale.max - scale.log_sum;
+          const double x = element.template As<double>(args.in[0], r * s.classes + c) - scale.max -
+                           scale.log_sum;
           if (c == label) element.Put(args.out[0], r, -x);
           element.Put(args.out[1], r * s.classes + c, std::exp(x) - (c == label ? 1 : 0));
         }
@@ -143,9 +155,11 @@ absl::Status RunSparseCrossEntropy(const void* state, const StepArgs& args) {
 
 absl::Status PrepareSparseCrossEntropy(Prepare& p) {
   const Shape& features = p.input_shape(0);
-  if (features.rank() != 2) return p.Invalid(absl::StrCat("the logits must be a matrix, not ", features.ToString()));
+  if (features.rank() != 2)
+    return p.Invalid(absl::StrCat("the logits must be a matrix, not ", features.ToString()));
   if (!(p.input_shape(1) == Shape({features.dim(0)}))) {
-    return p.Invalid(absl::StrCat("the labels must have the shape [", features.dim(0), "], not ", p.input_shape(1).ToString()));
+    return p.Invalid(absl::StrCat("the labels must have the shape [", features.dim(0), "], not ",
+                                  p.input_shape(1).ToString()));
   }
   if (features.dim(1) == 0) return p.Invalid("the logits must have at least one class");
   auto s = std::make_shared<CrossEntropy>();
@@ -165,7 +179,8 @@ struct InTopK {
   bool k_is_input, k_is64, targets64;
 };
 
-// Whether fewer than k classes of the row are more probable than the target. False where that cannot be told.
+// Whether fewer than k classes of the row are more probable than the target. False where that
+// cannot be told.
 bool TargetInTop(const float* row, int64_t classes, int64_t target, int64_t k) {
   if (target < 0 || target >= classes || !std::isfinite(row[target])) return false;
   int64_t above = 0;
@@ -182,7 +197,8 @@ absl::Status RunInTopK(const void* state, const StepArgs& args) {
   const auto* predictions = static_cast<const float*>(args.in[0]);
   auto* out = static_cast<bool*>(args.out[0]);
   for (int64_t r = 0; r < s.rows; ++r) {
-    out[r] = TargetInTop(predictions + r * s.classes, s.classes, LoadIndex(args.in[1], s.targets64, r), k);
+    out[r] = TargetInTop(predictions + r * s.classes, s.classes,
+                         LoadIndex(args.in[1], s.targets64, r), k);
   }
   return absl::OkStatus();
 }
@@ -190,10 +206,13 @@ absl::Status RunInTopK(const void* state, const StepArgs& args) {
 absl::Status PrepareInTopK(Prepare& p) {
   const Shape& predictions = p.input_shape(0);
   const Shape& targets = p.input_shape(1);
-  if (predictions.rank() != 2) return p.Invalid(absl::StrCat("predictions must be a matrix, not ", predictions.ToString()));
-  if (targets.rank() != 1) return p.Invalid(absl::StrCat("targets must be a vector, not ", targets.ToString()));
+  if (predictions.rank() != 2)
+    return p.Invalid(absl::StrCat("predictions must be a matrix, not ", predictions.ToString()));
+  if (targets.rank() != 1)
+    return p.Invalid(absl::StrCat("targets must be a vector, not ", targets.ToString()));
   if (targets.dim(0) != predictions.dim(0)) {
-    return p.Invalid(absl::StrCat("there are ", predictions.dim(0), " rows of predictions and ", targets.dim(0), " targets"));
+    return p.Invalid(absl::StrCat("there are ", predictions.dim(0), " rows of predictions and ",
+                                  targets.dim(0), " targets"));
   }
   auto s = std::make_shared<InTopK>();
   s->rows = predictions.dim(0);
@@ -201,7 +220,8 @@ absl::Status PrepareInTopK(Prepare& p) {
   s->targets64 = p.input_type(1) == DataType::kInt64;
   s->k_is_input = p.num_inputs() == 3;
   if (s->k_is_input) {
-    if (p.input_shape(2).rank() != 0) return p.Invalid(absl::StrCat("k must be a scalar, not ", p.input_shape(2).ToString()));
+    if (p.input_shape(2).rank() != 0)
+      return p.Invalid(absl::StrCat("k must be a scalar, not ", p.input_shape(2).ToString()));
     s->k_is64 = p.input_type(2) == DataType::kInt64;
   } else {
     TENON_ASSIGN_OR_RETURN(s->k, p.AttrInt("k"));
@@ -221,14 +241,18 @@ absl::Status RunLrn(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Lrn*>(state);
   args.workers->ParallelFor(s.rows, GrainFor(s.channels * 64), [&](int64_t begin, int64_t end) {
     VisitFloat(s.type, [&](auto element) {
-      const auto at = [&](int64_t r, int64_t c) { return element.template As<double>(args.in[0], r * s.channels + c); };
+      const auto at = [&](int64_t r, int64_t c) {
+        return element.template As<double>(args.in[0], r * s.channels + c);
+      };
       for (int64_t r = begin; r < end; ++r) {
         for (int64_t c = 0; c < s.channels; ++c) {
           double squares = 0;
-          for (int64_t d = std::max<int64_t>(0, c - s.radius); d <= std::min(s.channels - 1, c + s.radius); ++d) {
+          for (int64_t d = std::max<int64_t>(0, c - s.radius);
+               d <= std::min(s.channels - 1, c + s.radius); ++d) {
             squares += at(r, d) * at(r, d);
           }
-          element.Put(args.out[0], r * s.channels + c, at(r, c) * std::pow(s.bias + s.alpha * squares, -double{s.beta}));
+          element.Put(args.out[0], r * s.channels + c,
+                      at(r, c) * std::pow(s.bias + s.alpha * squares, -double{s.beta}));
         }
       }
     });
@@ -238,7 +262,8 @@ absl::Status RunLrn(const void* state, const StepArgs& args) {
 
 absl::Status PrepareLrn(Prepare& p) {
   const Shape& x = p.input_shape(0);
-  if (x.rank() != 4) return p.Invalid(absl::StrCat("the input must have rank 4, not ", x.ToString()));
+  if (x.rank() != 4)
+    return p.Invalid(absl::StrCat("the input must have rank 4, not ", x.ToString()));
   auto s = std::make_shared<Lrn>();
   s->type = p.input_type(0);
   s->channels = x.dim(3);
@@ -258,7 +283,9 @@ absl::Status PrepareLrn(Prepare& p) {
 const CpuKernelSpec kKernels[] = {
     {"L2Loss", {{"T", kFloatTypes}}, &PrepareL2Loss},
     {"SoftmaxCrossEntropyWithLogits", {{"T", kFloatTypes}}, &PrepareCrossEntropy},
-    {"SparseSoftmaxCrossEntropyWithLogits", {{"T", kFloatTypes}, {"Tlabels", kIndexTypes}}, &PrepareSparseCrossEntropy},
+    {"SparseSoftmaxCrossEntropyWithLogits",
+     {{"T", kFloatTypes}, {"Tlabels", kIndexTypes}},
+     &PrepareSparseCrossEntropy},
     {"InTopK", {{"T", kIndexTypes}}, &PrepareInTopK},
     {"InTopKV2", {{"T", kIndexTypes}}, &PrepareInTopK},
     {"LRN", {{"T", kHalfTypes | TypeBit(DataType::kFloat)}}, &PrepareLrn},

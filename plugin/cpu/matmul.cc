@@ -1,4 +1,5 @@
-// Shapes and attributes of the matrix products; the arithmetic is chosen here and done in matmul_*.cc.
+// Shapes and attributes of the matrix products; the arithmetic is chosen here and done in
+// matmul_*.cc.
 #include "plugin/cpu/matmul.h"
 
 #include <numeric>
@@ -22,10 +23,12 @@ absl::Status ReadMatrices(const Prepare& p, MatMulProblem& problem) {
   problem.n = b.dim(problem.transpose_b ? rb - 2 : rb - 1);
   const int64_t k = b.dim(problem.transpose_b ? rb - 1 : rb - 2);
   if (problem.k == k) return absl::OkStatus();
-  return p.Invalid(absl::StrCat("the inner dimensions must be equal, but are ", problem.k, " and ", k));
+  return p.Invalid(
+      absl::StrCat("the inner dimensions must be equal, but are ", problem.k, " and ", k));
 }
 
-// Number of the matrix of an input with batch dimensions `dims` that belongs to matrix i of the output `batch`.
+// Number of the matrix of an input with batch dimensions `dims` that belongs to matrix i of the
+// output `batch`.
 std::vector<int64_t> BatchIndices(absl::Span<const int64_t> dims, absl::Span<const int64_t> batch) {
   const int64_t total = Shape(batch).num_elements();
   std::vector<int64_t> indices(total, 0);
@@ -42,13 +45,15 @@ std::vector<int64_t> BatchIndices(absl::Span<const int64_t> dims, absl::Span<con
   return indices;
 }
 
-absl::StatusOr<Dims> BroadcastBatch(const Prepare& p, absl::Span<const int64_t> a, absl::Span<const int64_t> b) {
+absl::StatusOr<Dims> BroadcastBatch(const Prepare& p, absl::Span<const int64_t> a,
+                                    absl::Span<const int64_t> b) {
   Dims batch(std::max(a.size(), b.size()), 1);
   for (size_t d = 0; d < batch.size(); ++d) {
     const int64_t from_a = d < a.size() ? a[a.size() - 1 - d] : 1;
     const int64_t from_b = d < b.size() ? b[b.size() - 1 - d] : 1;
     if (from_a != from_b && from_a != 1 && from_b != 1) {
-      return p.Invalid(absl::StrCat("batch dimensions must be equal, but are ", from_a, " and ", from_b));
+      return p.Invalid(
+          absl::StrCat("batch dimensions must be equal, but are ", from_a, " and ", from_b));
     }
     batch[batch.size() - 1 - d] = from_a == 1 ? from_b : from_a;
   }
@@ -81,14 +86,16 @@ absl::Status PrepareMatMul(Prepare& p) {
   MatMulProblem problem;
   for (int i = 0; i < 2; ++i) {
     if (p.input_shape(i).rank() != 2) {
-      return p.Invalid(absl::StrCat("input ", i, " must be a matrix, not ", p.input_shape(i).ToString()));
+      return p.Invalid(
+          absl::StrCat("input ", i, " must be a matrix, not ", p.input_shape(i).ToString()));
     }
   }
   TENON_ASSIGN_OR_RETURN(problem.transpose_a, p.AttrBool("transpose_a"));
   TENON_ASSIGN_OR_RETURN(problem.transpose_b, p.AttrBool("transpose_b"));
   TENON_RETURN_IF_ERROR(ReadMatrices(p, problem));
   TENON_ASSIGN_OR_RETURN(problem.fused, ReadFusedOps(p, 2));
-  if (problem.fused.batch_norm >= 0) return p.Unimplemented("fused_ops [FusedBatchNorm] of a matrix product is not built");
+  if (problem.fused.batch_norm >= 0)
+    return p.Unimplemented("fused_ops [FusedBatchNorm] of a matrix product is not built");
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, {problem.m, problem.n}));
   TENON_RETURN_IF_ERROR(CheckFusedShapes(p, problem.fused, output, 1));
   p.set_output_shape(0, output);
@@ -101,7 +108,8 @@ absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast) {
   const Shape& a = p.input_shape(0);
   const Shape& b = p.input_shape(1);
   if (a.rank() < 2 || b.rank() < 2) {
-    return p.Invalid(absl::StrCat("both inputs must have at least rank 2, not ", a.ToString(), " and ", b.ToString()));
+    return p.Invalid(absl::StrCat("both inputs must have at least rank 2, not ", a.ToString(),
+                                  " and ", b.ToString()));
   }
   TENON_ASSIGN_OR_RETURN(problem.transpose_a, p.AttrBool("adj_x"));
   TENON_ASSIGN_OR_RETURN(problem.transpose_b, p.AttrBool("adj_y"));
@@ -111,7 +119,8 @@ absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast) {
   const auto a_batch = a.dims().subspan(0, a.rank() - 2);
   const auto b_batch = b.dims().subspan(0, b.rank() - 2);
   if (!broadcast && a_batch != b_batch) {
-    return p.Invalid(absl::StrCat("the batch dimensions of ", a.ToString(), " and ", b.ToString(), " must be equal"));
+    return p.Invalid(absl::StrCat("the batch dimensions of ", a.ToString(), " and ", b.ToString(),
+                                  " must be equal"));
   }
   TENON_ASSIGN_OR_RETURN(Dims dims, BroadcastBatch(p, a_batch, b_batch));
   problem.a_batch = BatchIndices(a_batch, dims);
@@ -128,12 +137,17 @@ absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast) {
 absl::Status PrepareBatchMatMul(Prepare& p) { return PrepareBatchMatMulAs(p, false); }
 absl::Status PrepareBatchMatMulV2(Prepare& p) { return PrepareBatchMatMulAs(p, true); }
 
-constexpr uint64_t kTypes = kFloatTypes | kComplexTypes | TypeBits(DataType::kInt16, DataType::kInt32, DataType::kInt64);
+constexpr uint64_t kTypes =
+    kFloatTypes | kComplexTypes | TypeBits(DataType::kInt16, DataType::kInt32, DataType::kInt64);
 constexpr uint64_t kFloatBit = TypeBit(DataType::kFloat);
 constexpr uint64_t kBfloat16 = TypeBit(DataType::kBfloat16);
 constexpr uint64_t kBytes = TypeBits(DataType::kInt8, DataType::kUint8);
 
-#define TENON_SAME(type) {"BatchMatMulV3", {{"Ta", TypeBit(type)}, {"Tb", TypeBit(type)}, {"Tout", TypeBit(type)}}, &PrepareBatchMatMulV2}
+#define TENON_SAME(type)                                                                      \
+  {                                                                                           \
+    "BatchMatMulV3", {{"Ta", TypeBit(type)}, {"Tb", TypeBit(type)}, {"Tout", TypeBit(type)}}, \
+        &PrepareBatchMatMulV2                                                                 \
+  }
 
 const CpuKernelSpec kKernels[] = {
     {"MatMul", {{"T", kTypes}}, &PrepareMatMul},
@@ -149,9 +163,15 @@ const CpuKernelSpec kKernels[] = {
     TENON_SAME(DataType::kInt64),
     TENON_SAME(DataType::kComplex64),
     TENON_SAME(DataType::kComplex128),
-    {"BatchMatMulV3", {{"Ta", kBytes}, {"Tb", kBytes}, {"Tout", TypeBit(DataType::kInt32)}}, &PrepareBatchMatMulV2},
-    {"BatchMatMulV3", {{"Ta", kBytes}, {"Tb", kBfloat16}, {"Tout", kBfloat16}}, &PrepareBatchMatMulV2},
-    {"BatchMatMulV3", {{"Ta", kBfloat16}, {"Tb", kBytes}, {"Tout", kBfloat16}}, &PrepareBatchMatMulV2},
+    {"BatchMatMulV3",
+     {{"Ta", kBytes}, {"Tb", kBytes}, {"Tout", TypeBit(DataType::kInt32)}},
+     &PrepareBatchMatMulV2},
+    {"BatchMatMulV3",
+     {{"Ta", kBytes}, {"Tb", kBfloat16}, {"Tout", kBfloat16}},
+     &PrepareBatchMatMulV2},
+    {"BatchMatMulV3",
+     {{"Ta", kBfloat16}, {"Tb", kBytes}, {"Tout", kBfloat16}},
+     &PrepareBatchMatMulV2},
 };
 
 #undef TENON_SAME

@@ -1,4 +1,5 @@
-// Matrix products of any type by plain loops: operands are widened to one of five accumulator types first.
+// Matrix products of any type by plain loops: operands are widened to one of five accumulator types
+// first.
 #include <complex>
 #include <cstring>
 #include <type_traits>
@@ -25,12 +26,14 @@ struct AnyMatMul {
 
 // rows x columns of `matrix` (stored transposed where it says so), row after row, as accumulators.
 template <typename A>
-void Widen(const void* matrix, DataType type, bool transposed, bool conjugate, int64_t rows, int64_t columns, A* to) {
+void Widen(const void* matrix, DataType type, bool transposed, bool conjugate, int64_t rows,
+           int64_t columns, A* to) {
   VisitElement(type, [&](auto load) {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < columns; ++c) {
         A x = load.template As<A>(matrix, transposed ? c * rows + r : r * columns + c);
-        if constexpr (std::is_same_v<A, std::complex<float>> || std::is_same_v<A, std::complex<double>>) {
+        if constexpr (std::is_same_v<A, std::complex<float>> ||
+                      std::is_same_v<A, std::complex<double>>) {
           if (conjugate) x = std::conj(x);
         }
         *to++ = x;
@@ -93,10 +96,12 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
   };
   for (int64_t i = 0; i < q.batch(); ++i) {
     if (i == 0 || q.a_batch[i] != q.a_batch[i - 1]) {
-      Widen(matrix(args.in[0], s.a_type, q.a_batch[i] * q.m * q.k), s.a_type, q.transpose_a, q.conjugate_a, q.m, q.k, a);
+      Widen(matrix(args.in[0], s.a_type, q.a_batch[i] * q.m * q.k), s.a_type, q.transpose_a,
+            q.conjugate_a, q.m, q.k, a);
     }
     if (i == 0 || q.b_batch[i] != q.b_batch[i - 1]) {
-      Widen(matrix(args.in[1], s.b_type, q.b_batch[i] * q.k * q.n), s.b_type, q.transpose_b, q.conjugate_b, q.k, q.n, b);
+      Widen(matrix(args.in[1], s.b_type, q.b_batch[i] * q.k * q.n), s.b_type, q.transpose_b,
+            q.conjugate_b, q.k, q.n, b);
     }
     args.workers->ParallelFor(q.m, s.rows_per_tile, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
@@ -116,13 +121,18 @@ struct Choice {
 
 Choice ChooseAccumulator(DataType out) {
   switch (out) {
-    case DataType::kDouble: return {&RunAs<double>, sizeof(double)};
+    case DataType::kDouble:
+      return {&RunAs<double>, sizeof(double)};
     case DataType::kFloat:
     case DataType::kHalf:
-    case DataType::kBfloat16: return {&RunAs<float>, sizeof(float)};
-    case DataType::kComplex64: return {&RunAs<std::complex<float>>, sizeof(std::complex<float>)};
-    case DataType::kComplex128: return {&RunAs<std::complex<double>>, sizeof(std::complex<double>)};
-    default: return {&RunAs<uint64_t>, sizeof(uint64_t)};
+    case DataType::kBfloat16:
+      return {&RunAs<float>, sizeof(float)};
+    case DataType::kComplex64:
+      return {&RunAs<std::complex<float>>, sizeof(std::complex<float>)};
+    case DataType::kComplex128:
+      return {&RunAs<std::complex<double>>, sizeof(std::complex<double>)};
+    default:
+      return {&RunAs<uint64_t>, sizeof(uint64_t)};
   }
 }
 
@@ -135,8 +145,10 @@ absl::Status PrepareAnyMatMul(Prepare& p, const MatMulProblem& problem) {
   s->b_type = p.input_type(1);
   s->out_type = p.output_type(0);
   const Choice choice = ChooseAccumulator(s->out_type);
-  const double elements = 1.0 * problem.m * problem.k + 1.0 * problem.k * problem.n + 1.0 * problem.m * problem.n;
-  if (elements * choice.bytes > 1e15) return absl::ResourceExhaustedError("the matrices are too large to be widened");
+  const double elements =
+      1.0 * problem.m * problem.k + 1.0 * problem.k * problem.n + 1.0 * problem.m * problem.n;
+  if (elements * choice.bytes > 1e15)
+    return absl::ResourceExhaustedError("the matrices are too large to be widened");
   s->rows_per_tile = GrainFor(problem.n * problem.k);
   p.set_scratch_bytes(static_cast<size_t>(elements) * choice.bytes);
   p.set_run(choice.run, std::move(s));

@@ -1,6 +1,6 @@
-// Matrix products by oneDNN, constant right sides packed once. Those of floats are computed as a convolution of 1x1 windows over
-// m places of k channels: a few per cent faster than its matmul with AVX-512, and up to twice as fast without, where matmul
-// packs nothing.
+// Matrix products by oneDNN, constant right sides packed once. Those of floats are computed as a
+// convolution of 1x1 windows over m places of k channels: a few per cent faster than its matmul
+// with AVX-512, and up to twice as fast without, where matmul packs nothing.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -21,23 +21,30 @@ using Dim = dnnl::memory::dim;
 // Rows, columns and matrices of the output that one tile covers.
 struct TileSize {
   Dim batch, m, n;
-  bool operator<(const TileSize& o) const { return std::tie(batch, m, n) < std::tie(o.batch, o.m, o.n); }
+  bool operator<(const TileSize& o) const {
+    return std::tie(batch, m, n) < std::tie(o.batch, o.m, o.n);
+  }
 };
 
 class Builder {
  public:
   Builder(Prepare& p, const MatMulProblem& problem)
-      : p_(p), q_(problem), type_(*OneDnnType(p.input_type(0))), element_(DataTypeSize(p.input_type(0))) {}
+      : p_(p),
+        q_(problem),
+        type_(*OneDnnType(p.input_type(0))),
+        element_(DataTypeSize(p.input_type(0))) {}
 
   absl::Status Build() {
     strided_ = Increasing(q_.a_batch) && Increasing(q_.b_batch);
     pack_ = p_.input_value(1) != nullptr && q_.batch() == 1;
-    as_convolution_ = pack_ && !q_.transpose_a && type_ == dnnl::memory::data_type::f32 && FastConvolution();
+    as_convolution_ =
+        pack_ && !q_.transpose_a && type_ == dnnl::memory::data_type::f32 && FastConvolution();
     const TileSize tile = ChooseTile();
     for (Dim i = 0; i < q_.batch(); i += tile.batch) {
       for (Dim r = 0; r < q_.m; r += tile.m) {
         for (Dim c = 0; c < q_.n; c += tile.n) {
-          const TileSize size{std::min(tile.batch, q_.batch() - i), std::min(tile.m, q_.m - r), std::min(tile.n, q_.n - c)};
+          const TileSize size{std::min(tile.batch, q_.batch() - i), std::min(tile.m, q_.m - r),
+                              std::min(tile.n, q_.n - c)};
           TENON_RETURN_IF_ERROR(AddTile(size, i, r, c));
         }
       }
@@ -77,11 +84,13 @@ class Builder {
 
   static Dim RoundUp(Dim x, Dim to) { return std::max<Dim>(1, (x + to - 1) / to) * to; }
 
-  // The descriptor of `batch` matrices of rows by columns, stored in rows of `row` elements (or columns, if transposed), each
-  // matrix `matrix` elements after the last.
-  MemoryDesc Matrices(Dim batch, Dim rows, Dim columns, Dim row, bool transposed, Dim matrix) const {
+  // The descriptor of `batch` matrices of rows by columns, stored in rows of `row` elements (or
+  // columns, if transposed), each matrix `matrix` elements after the last.
+  MemoryDesc Matrices(Dim batch, Dim rows, Dim columns, Dim row, bool transposed,
+                      Dim matrix) const {
     const Dim row_stride = transposed ? 1 : row, column_stride = transposed ? row : 1;
-    if (q_.batch() == 1 || !strided_) return MemoryDesc({rows, columns}, type_, {row_stride, column_stride});
+    if (q_.batch() == 1 || !strided_)
+      return MemoryDesc({rows, columns}, type_, {row_stride, column_stride});
     return MemoryDesc({batch, rows, columns}, type_, {matrix, row_stride, column_stride});
   }
 
@@ -91,11 +100,13 @@ class Builder {
 
   // b as the convolution's filter, as it is stored.
   MemoryDesc PlainFilter() const {
-    return MemoryDesc({q_.n, q_.k, 1, 1}, type_,
-                      q_.transpose_b ? dnnl::memory::dims{q_.k, 1, 1, 1} : dnnl::memory::dims{1, q_.n, 1, 1});
+    return MemoryDesc(
+        {q_.n, q_.k, 1, 1}, type_,
+        q_.transpose_b ? dnnl::memory::dims{q_.k, 1, 1, 1} : dnnl::memory::dims{1, q_.n, 1, 1});
   }
 
-  dnnl::convolution_forward::primitive_desc DescribeConvolution(Dim m, const MemoryDesc& filter) const {
+  dnnl::convolution_forward::primitive_desc DescribeConvolution(Dim m,
+                                                                const MemoryDesc& filter) const {
     using Conv = dnnl::convolution_forward;
     const auto a = ChannelsLast(q_.k, m), c = ChannelsLast(q_.n, m);
     const MemoryDesc bias({q_.n}, type_, dnnl::memory::format_tag::a);
@@ -104,18 +115,22 @@ class Builder {
     const auto kind = dnnl::prop_kind::forward_inference;
     const auto algorithm = dnnl::algorithm::convolution_direct;
     const dnnl::memory::dims ones = {1, 1}, zeros = {0, 0};
-    const Conv::desc desc = q_.fused.bias >= 0 ? Conv::desc(kind, algorithm, a, filter, bias, c, ones, zeros, zeros)
-                                               : Conv::desc(kind, algorithm, a, filter, c, ones, zeros, zeros);
+    const Conv::desc desc =
+        q_.fused.bias >= 0 ? Conv::desc(kind, algorithm, a, filter, bias, c, ones, zeros, zeros)
+                           : Conv::desc(kind, algorithm, a, filter, c, ones, zeros, zeros);
     return Conv::primitive_desc(desc, attr, OneDnnEngine());
   }
 
   MemoryDesc ChannelsLast(Dim channels, Dim places) const {
     return MemoryDesc({1, channels, places, 1}, type_, dnnl::memory::format_tag::nhwc);
   }
-  MemoryDesc AnyFilter() const { return MemoryDesc({q_.n, q_.k, 1, 1}, type_, dnnl::memory::format_tag::any); }
+  MemoryDesc AnyFilter() const {
+    return MemoryDesc({q_.n, q_.k, 1, 1}, type_, dnnl::memory::format_tag::any);
+  }
 
   bool FastConvolution() const {
-    return std::string_view(DescribeConvolution(q_.m, AnyFilter()).impl_info_str()).substr(0, 3) != "ref";
+    return std::string_view(DescribeConvolution(q_.m, AnyFilter()).impl_info_str()).substr(0, 3) !=
+           "ref";
   }
 
   Piece MakeConvolution(const TileSize& s) {
@@ -125,20 +140,25 @@ class Builder {
     std::vector<OneDnnRunner::Arg> args = {
         {DNNL_ARG_SRC, pd.src_desc()}, {DNNL_ARG_WEIGHTS, *filter_}, {DNNL_ARG_DST, pd.dst_desc()}};
     if (q_.fused.bias >= 0) args.push_back({DNNL_ARG_BIAS, pd.bias_desc()});
-    return {tiled_->AddRunner(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc()), *filter_};
+    return {tiled_->AddRunner(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc()),
+            *filter_};
   }
 
   Piece MakePiece(const TileSize& s) {
     if (as_convolution_) return MakeConvolution(s);
-    const MemoryDesc a = Matrices(s.batch, s.m, q_.k, q_.transpose_a ? q_.m : q_.k, q_.transpose_a, q_.m * q_.k);
+    const MemoryDesc a =
+        Matrices(s.batch, s.m, q_.k, q_.transpose_a ? q_.m : q_.k, q_.transpose_a, q_.m * q_.k);
     const MemoryDesc c = Matrices(s.batch, s.m, s.n, q_.n, false, q_.m * q_.n);
-    const MemoryDesc b = pack_ ? MemoryDesc({q_.k, s.n}, type_, dnnl::memory::format_tag::any) : PlainWeights(s);
+    const MemoryDesc b =
+        pack_ ? MemoryDesc({q_.k, s.n}, type_, dnnl::memory::format_tag::any) : PlainWeights(s);
     dnnl::primitive_attr attr = UserScratchpad();
     attr.set_post_ops(PostOps(q_.fused));
     const MemoryDesc bias = Matrices(1, 1, s.n, s.n, false, s.n);
-    const dnnl::matmul::desc desc = q_.fused.bias >= 0 ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+    const dnnl::matmul::desc desc =
+        q_.fused.bias >= 0 ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
     const dnnl::matmul::primitive_desc pd(desc, attr, OneDnnEngine());
-    std::vector<OneDnnRunner::Arg> args = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, c}};
+    std::vector<OneDnnRunner::Arg> args = {
+        {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, c}};
     if (q_.fused.bias >= 0) args.push_back({DNNL_ARG_BIAS, bias});
     const int runner = tiled_->AddRunner(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc());
     return {runner, pd.weights_desc()};
@@ -150,7 +170,8 @@ class Builder {
     const Piece& piece = found->second;
     const Dim a_at = q_.a_batch[i] * q_.m * q_.k + r * (q_.transpose_a ? 1 : q_.k);
     const Dim b_at = q_.b_batch[i] * q_.k * q_.n + c * (q_.transpose_b ? q_.k : 1);
-    TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer weights, Weights(size, piece.weights, b_at * element_));
+    TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer weights,
+                           Weights(size, piece.weights, b_at * element_));
     absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {
         TiledPrimitive::Input(0, a_at * element_), weights,
         TiledPrimitive::Output(0, ((i * q_.m + r) * q_.n + c) * element_)};
@@ -159,7 +180,8 @@ class Builder {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<TiledPrimitive::Pointer> Weights(const TileSize& size, const MemoryDesc& wanted, int64_t offset) {
+  absl::StatusOr<TiledPrimitive::Pointer> Weights(const TileSize& size, const MemoryDesc& wanted,
+                                                  int64_t offset) {
     const MemoryDesc plain = as_convolution_ ? PlainFilter() : PlainWeights(size);
     if (wanted == plain) {
       packed_all_ = false;
@@ -173,11 +195,11 @@ class Builder {
   const MatMulProblem& q_;
   const dnnl::memory::data_type type_;
   const int64_t element_;
-  bool strided_ = false;     // matrix i of the output comes from matrix i of each input
-  bool pack_ = false;        // b is constant
+  bool strided_ = false;  // matrix i of the output comes from matrix i of each input
+  bool pack_ = false;     // b is constant
   bool as_convolution_ = false;
   std::optional<MemoryDesc> filter_;  // of the convolution
-  bool packed_all_ = true;   // no tile reads b itself
+  bool packed_all_ = true;            // no tile reads b itself
   std::shared_ptr<TiledPrimitive> tiled_ = std::make_shared<TiledPrimitive>();
   std::map<TileSize, Piece> pieces_;
 };

@@ -1,4 +1,5 @@
-// Products of few rows or little work, without oneDNN: it costs 0.1 us a call, and one row gains nothing from packed weights.
+// Products of few rows or little work, without oneDNN: it costs 0.1 us a call, and one row gains
+// nothing from packed weights.
 #include <algorithm>
 #include <limits>
 
@@ -22,7 +23,7 @@ struct SmallMatMul {
   int bias = -1;
   std::shared_ptr<const PackedBytes> packed;  // b, if not input 1
   std::unique_ptr<OneDnnRunner> activation;   // of the whole output, in place
-  int64_t grain = 0;                          // blocks of kColumns for one thread, if there is one row
+  int64_t grain = 0;  // blocks of kColumns for one thread, if there is one row
 };
 
 void MultiplyColumns(const SmallMatMul& s, SmallGemm g, int64_t begin, int64_t end) {
@@ -47,9 +48,10 @@ absl::Status RunSmallMatMul(const void* state, const StepArgs& args) {
       s.multiply(g);
       continue;
     }
-    args.workers->ParallelFor((g.n + kColumns - 1) / kColumns, s.grain, [&](int64_t begin, int64_t end) {
-      MultiplyColumns(s, g, begin * kColumns, std::min(end * kColumns, g.n));
-    });
+    args.workers->ParallelFor(
+        (g.n + kColumns - 1) / kColumns, s.grain, [&](int64_t begin, int64_t end) {
+          MultiplyColumns(s, g, begin * kColumns, std::min(end * kColumns, g.n));
+        });
   }
   if (s.activation == nullptr) return absl::OkStatus();
   return s.activation->Run({args.out[0], args.out[0]}, args.scratch);
@@ -65,15 +67,19 @@ absl::Status SetActivation(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
     return absl::OkStatus();
   }
   return Guarded([&] {
-    const MemoryDesc desc({q.batch() * q.m * q.n}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a);
+    const MemoryDesc desc({q.batch() * q.m * q.n}, dnnl::memory::data_type::f32,
+                          dnnl::memory::format_tag::a);
     dnnl::algorithm algorithm;
     float scale, alpha, beta;
-    PostOps({.activation = activation, .alpha = q.fused.alpha}).get_params_eltwise(0, scale, algorithm, alpha, beta);
-    const dnnl::eltwise_forward::primitive_desc pd({dnnl::prop_kind::forward_inference, algorithm, desc, alpha, beta},
-                                                   UserScratchpad(), OneDnnEngine());
-    s.activation = std::make_unique<OneDnnRunner>(dnnl::eltwise_forward(pd),
-                                                  std::vector<OneDnnRunner::Arg>{{DNNL_ARG_SRC, desc}, {DNNL_ARG_DST, desc}},
-                                                  pd.scratchpad_desc());
+    PostOps({.activation = activation, .alpha = q.fused.alpha})
+        .get_params_eltwise(0, scale, algorithm, alpha, beta);
+    const dnnl::eltwise_forward::primitive_desc pd(
+        {dnnl::prop_kind::forward_inference, algorithm, desc, alpha, beta}, UserScratchpad(),
+        OneDnnEngine());
+    s.activation = std::make_unique<OneDnnRunner>(
+        dnnl::eltwise_forward(pd),
+        std::vector<OneDnnRunner::Arg>{{DNNL_ARG_SRC, desc}, {DNNL_ARG_DST, desc}},
+        pd.scratchpad_desc());
     p.set_scratch_bytes(s.activation->scratch_bytes());
     return absl::OkStatus();
   });
@@ -112,7 +118,8 @@ absl::StatusOr<bool> PrepareSmallMatMul(Prepare& p, const MatMulProblem& q) {
   if (q.transpose_b && q.n > 1) TENON_RETURN_IF_ERROR(PackTransposed(p, q, *s));
   TENON_RETURN_IF_ERROR(SetActivation(p, q, *s));
   const int64_t block_bytes = q.k * kColumns * static_cast<int64_t>(sizeof(float));
-  if (q.m == 1 && q.n > kColumns && block_bytes * q.n / kColumns > 256 << 10) s->grain = GrainFor(block_bytes);
+  if (q.m == 1 && q.n > kColumns && block_bytes * q.n / kColumns > 256 << 10)
+    s->grain = GrainFor(block_bytes);
   p.set_run(&RunSmallMatMul, std::move(s));
   return true;
 }

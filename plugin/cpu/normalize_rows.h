@@ -1,4 +1,5 @@
-// y = (x - mean) * factor + offset, per channel, then perhaps max(y, 0): batch normalisation with known statistics.
+// y = (x - mean) * factor + offset, per channel, then perhaps max(y, 0): batch normalisation with
+// known statistics.
 #pragma once
 
 #include <cstdint>

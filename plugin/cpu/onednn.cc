@@ -18,7 +18,8 @@ absl::Status FromDnnl(const dnnl::error& e) {
   return absl::InternalError(text);
 }
 
-// CPU streams hold no state: one serves all threads. Neither is ever destroyed, since kernels may outlive static objects.
+// CPU streams hold no state: one serves all threads. Neither is ever destroyed, since kernels may
+// outlive static objects.
 const dnnl::stream& Stream() {
   static const dnnl::stream* const stream = new dnnl::stream(OneDnnEngine());
   return *stream;
@@ -45,8 +46,8 @@ const dnnl::engine& OneDnnEngine() {
 
 std::optional<dnnl::memory::data_type> OneDnnType(DataType t) {
   if (t == DataType::kFloat) return dnnl::memory::data_type::f32;
-  if (t == DataType::kBfloat16 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512dq")) {
+  if (t == DataType::kBfloat16 && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
     return dnnl::memory::data_type::bf16;
   }
   return std::nullopt;
@@ -58,14 +59,16 @@ dnnl::primitive_attr UserScratchpad() {
   return attr;
 }
 
-// Memory objects hold the pointers of one execution: each execution that runs at the same time needs its own.
+// Memory objects hold the pointers of one execution: each execution that runs at the same time
+// needs its own.
 struct OneDnnRunner::Context {
   std::vector<dnnl::memory> memories;
   std::vector<void*> pointers;
   std::vector<dnnl_exec_arg_t> args;
 };
 
-OneDnnRunner::OneDnnRunner(const dnnl::primitive& primitive, std::vector<Arg> args, const MemoryDesc& scratchpad)
+OneDnnRunner::OneDnnRunner(const dnnl::primitive& primitive, std::vector<Arg> args,
+                           const MemoryDesc& scratchpad)
     : primitive_(primitive), args_(std::move(args)), scratch_bytes_(scratchpad.get_size()) {
   if (scratch_bytes_ > 0) args_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad});
   Return(Take());
@@ -113,10 +116,13 @@ absl::Status OneDnnRunner::Run(absl::Span<void* const> pointers, void* scratch) 
   };
   for (size_t i = 0; i < pointers.size(); ++i) set(i, pointers[i]);
   if (scratch_bytes_ > 0) set(pointers.size(), scratch);
-  const dnnl_status_t status = dnnl_primitive_execute(primitive_.get(), Stream().get(),
-                                                      static_cast<int>(context->args.size()), context->args.data());
+  const dnnl_status_t status =
+      dnnl_primitive_execute(primitive_.get(), Stream().get(),
+                             static_cast<int>(context->args.size()), context->args.data());
   Return(context);
-  if (status != dnnl_success) return absl::InternalError(absl::StrCat("oneDNN could not execute a primitive: status ", status));
+  if (status != dnnl_success)
+    return absl::InternalError(
+        absl::StrCat("oneDNN could not execute a primitive: status ", status));
   return absl::OkStatus();
 }
 
@@ -128,33 +134,41 @@ void Reorder(const MemoryDesc& from_desc, const void* from, const MemoryDesc& to
   stream.wait();
 }
 
-// A buffer takes huge pages where it is large: packing touches every page, and a run streams through them.
+// A buffer takes huge pages where it is large: packing touches every page, and a run streams
+// through them.
 PackedBytes::PackedBytes(size_t n) : buffer_(BufferRef::Adopt(Buffer::Allocate(n))) {
   data = buffer_ ? buffer_->data() : nullptr;
 }
 
-absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int i, size_t offset, const MemoryDesc& from,
+absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int i, size_t offset,
+                                                                const MemoryDesc& from,
                                                                 const MemoryDesc& to) {
   const char* constant = static_cast<const char*>(p.input_value(i)->data());
   const std::string key = absl::StrCat("onednn@", offset, ":", LayoutKey(from), ">", LayoutKey(to));
-  std::shared_ptr<const void> packed = p.session().GetPacked(constant, key, [&]() -> std::shared_ptr<const void> {
-    auto bytes = std::make_shared<PackedBytes>(to.get_size());
-    if (bytes->data != nullptr) Reorder(from, constant + offset, to, bytes->data);
-    return bytes;
-  });
+  std::shared_ptr<const void> packed =
+      p.session().GetPacked(constant, key, [&]() -> std::shared_ptr<const void> {
+        auto bytes = std::make_shared<PackedBytes>(to.get_size());
+        if (bytes->data != nullptr) Reorder(from, constant + offset, to, bytes->data);
+        return bytes;
+      });
   auto result = std::static_pointer_cast<const PackedBytes>(packed);
-  if (result->data == nullptr) return absl::ResourceExhaustedError(absl::StrCat("no memory for packed weights of ", to.get_size(), " bytes"));
+  if (result->data == nullptr)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for packed weights of ", to.get_size(), " bytes"));
   return result;
 }
 
 std::string LayoutKey(const MemoryDesc& desc) {
   const dnnl_memory_desc_t& d = desc.data;
-  std::string key = absl::StrCat(d.data_type, "f", d.format_kind, "x", d.extra.flags, ",", d.extra.compensation_mask);
-  for (int i = 0; i < d.ndims; ++i) absl::StrAppend(&key, i == 0 ? "d" : ",", d.dims[i], "/", d.padded_dims[i]);
+  std::string key = absl::StrCat(d.data_type, "f", d.format_kind, "x", d.extra.flags, ",",
+                                 d.extra.compensation_mask);
+  for (int i = 0; i < d.ndims; ++i)
+    absl::StrAppend(&key, i == 0 ? "d" : ",", d.dims[i], "/", d.padded_dims[i]);
   if (d.format_kind != dnnl_blocked) return key;
   const dnnl_blocking_desc_t& b = d.format_desc.blocking;
   for (int i = 0; i < d.ndims; ++i) absl::StrAppend(&key, i == 0 ? "s" : ",", b.strides[i]);
-  for (int i = 0; i < b.inner_nblks; ++i) absl::StrAppend(&key, i == 0 ? "b" : ",", b.inner_idxs[i], "*", b.inner_blks[i]);
+  for (int i = 0; i < b.inner_nblks; ++i)
+    absl::StrAppend(&key, i == 0 ? "b" : ",", b.inner_idxs[i], "*", b.inner_blks[i]);
   return key;
 }
 

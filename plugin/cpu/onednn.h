@@ -1,7 +1,9 @@
-// What the kernels built on oneDNN share: the engine, primitives that run with pointers only, packed weights.
+// What the kernels built on oneDNN share: the engine, primitives that run with pointers only,
+// packed weights.
 //
-// oneDNN computes with one thread here; kernels split their work over Workers themselves, into pieces that do not depend on
-// the number of threads. dnnl.hpp throws: every use of it stands inside Guarded().
+// oneDNN computes with one thread here; kernels split their work over Workers themselves, into
+// pieces that do not depend on the number of threads. dnnl.hpp throws: every use of it stands
+// inside Guarded().
 #pragma once
 
 #include <atomic>
@@ -21,8 +23,8 @@
 
 namespace tenon::cpu {
 
-// Opens oneDNN if need be and calls f with one OpenMP thread. What f throws becomes a status: UNIMPLEMENTED when oneDNN has no
-// primitive for the request, RESOURCE_EXHAUSTED, or INTERNAL.
+// Opens oneDNN if need be and calls f with one OpenMP thread. What f throws becomes a status:
+// UNIMPLEMENTED when oneDNN has no primitive for the request, RESOURCE_EXHAUSTED, or INTERNAL.
 absl::Status Guarded(absl::FunctionRef<absl::Status()> f);
 
 // Only inside Guarded().
@@ -36,8 +38,8 @@ using MemoryDesc = dnnl::memory::desc;
 // Scratch memory is given by us, so that a run allocates nothing.
 dnnl::primitive_attr UserScratchpad();
 
-// A primitive together with the descriptors of its arguments. Run is thread-safe and, but for the first run of each thread
-// that is there at once, does not allocate.
+// A primitive together with the descriptors of its arguments. Run is thread-safe and, but for the
+// first run of each thread that is there at once, does not allocate.
 class OneDnnRunner {
  public:
   struct Arg {
@@ -45,7 +47,8 @@ class OneDnnRunner {
     MemoryDesc desc;
   };
   // Inside Guarded(). A scratchpad argument is added when the primitive wants one.
-  OneDnnRunner(const dnnl::primitive& primitive, std::vector<Arg> args, const MemoryDesc& scratchpad);
+  OneDnnRunner(const dnnl::primitive& primitive, std::vector<Arg> args,
+               const MemoryDesc& scratchpad);
   ~OneDnnRunner();
   OneDnnRunner(const OneDnnRunner&) = delete;
   OneDnnRunner& operator=(const OneDnnRunner&) = delete;
@@ -79,10 +82,11 @@ class PackedBytes {
   BufferRef buffer_;
 };
 
-// The constant weights of input i, of which the piece described by `from` begins at byte `offset`, in layout `to`: packed once
-// per session. Inside Guarded(). RESOURCE_EXHAUSTED if memory is short.
+// The constant weights of input i, of which the piece described by `from` begins at byte `offset`,
+// in layout `to`: packed once per session. Inside Guarded(). RESOURCE_EXHAUSTED if memory is short.
 absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int i, size_t offset,
-                                                                const MemoryDesc& from, const MemoryDesc& to);
+                                                                const MemoryDesc& from,
+                                                                const MemoryDesc& to);
 
 // A text that two descriptors share only if they describe the same layout.
 std::string LayoutKey(const MemoryDesc& desc);

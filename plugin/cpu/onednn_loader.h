@@ -17,8 +17,8 @@ namespace tenon {
 // Thread-safe. The library stays open for the life of the process.
 absl::Status EnsureOneDnn();
 
-// While it lives, oneDNN computes with one OpenMP thread in this thread; after that with as many as before. Costs a few
-// nanoseconds where that number is one already. After EnsureOneDnn().
+// While it lives, oneDNN computes with one OpenMP thread in this thread; after that with as many as
+// before. Costs a few nanoseconds where that number is one already. After EnsureOneDnn().
 class OneOpenMpThread {
  public:
   OneOpenMpThread();

@@ -27,11 +27,14 @@ int AddPoolRunner(TiledPrimitive& tiled, const Pool& s, Memory::dim batch, const
     return std::max<Memory::dim>(0, (a.out - 1) * a.stride + a.extent() - a.before - a.in);
   };
   using Pooling = dnnl::pooling_forward;
-  const auto algorithm = s.max ? dnnl::algorithm::pooling_max : dnnl::algorithm::pooling_avg_exclude_padding;
-  const Pooling::desc desc(dnnl::prop_kind::forward_inference, algorithm, in, out, {rows.stride, s.columns.stride},
-                           {rows.size, s.columns.size}, {rows.before, s.columns.before}, {after(rows), after(s.columns)});
+  const auto algorithm =
+      s.max ? dnnl::algorithm::pooling_max : dnnl::algorithm::pooling_avg_exclude_padding;
+  const Pooling::desc desc(dnnl::prop_kind::forward_inference, algorithm, in, out,
+                           {rows.stride, s.columns.stride}, {rows.size, s.columns.size},
+                           {rows.before, s.columns.before}, {after(rows), after(s.columns)});
   const Pooling::primitive_desc pd(desc, UserScratchpad(), OneDnnEngine());
-  return tiled.AddRunner(Pooling(pd), {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}}, pd.scratchpad_desc());
+  return tiled.AddRunner(Pooling(pd), {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}},
+                         pd.scratchpad_desc());
 }
 
 absl::Status PrepareOneDnnPool(Prepare& p, const Pool& s) {
@@ -48,8 +51,9 @@ absl::Status PrepareOneDnnPool(Prepare& p, const Pool& s) {
       for (int64_t r = 0; r < s.rows.out; r += rows) {
         const WindowPiece piece = PieceOf(s.rows, r, std::min(rows, s.rows.out - r));
         const int runner = AddPoolRunner(*tiled, s, std::min(images, s.batch - n), piece.axis);
-        tiled->AddTile(runner, {TiledPrimitive::Input(0, (n * s.rows.in + piece.start) * in_row * element),
-                                TiledPrimitive::Output(0, (n * s.rows.out + r) * out_row * element)});
+        tiled->AddTile(runner,
+                       {TiledPrimitive::Input(0, (n * s.rows.in + piece.start) * in_row * element),
+                        TiledPrimitive::Output(0, (n * s.rows.out + r) * out_row * element)});
       }
     }
     TiledPrimitive::Install(p, std::move(tiled));
@@ -58,12 +62,15 @@ absl::Status PrepareOneDnnPool(Prepare& p, const Pool& s) {
 }
 
 template <typename A, typename Element>
-A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t r, int64_t c, int64_t channel) {
-  const int64_t r0 = r * s.rows.stride - s.rows.before, c0 = c * s.columns.stride - s.columns.before;
+A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t r, int64_t c,
+          int64_t channel) {
+  const int64_t r0 = r * s.rows.stride - s.rows.before,
+                c0 = c * s.columns.stride - s.columns.before;
   A result = 0;
   int64_t count = 0;
   for (int64_t i = std::max<int64_t>(r0, 0); i < std::min(r0 + s.rows.size, s.rows.in); ++i) {
-    for (int64_t j = std::max<int64_t>(c0, 0); j < std::min(c0 + s.columns.size, s.columns.in); ++j) {
+    for (int64_t j = std::max<int64_t>(c0, 0); j < std::min(c0 + s.columns.size, s.columns.in);
+         ++j) {
       for (int64_t d = 0; d < s.depth_window; ++d, ++count) {
         const A x = element.template As<A>(in, s.InputAt(n, i, j, channel * s.depth_window + d));
         if (!s.max) {
@@ -85,7 +92,8 @@ void PoolRows(const Pool& s, const StepArgs& args, Element element) {
       const int64_t n = t / s.rows.out, r = t % s.rows.out;
       for (int64_t c = 0; c < s.columns.out; ++c) {
         for (int64_t channel = 0; channel < s.out_channels(); ++channel) {
-          element.Put(args.out[0], s.OutputAt(n, r, c, channel), PoolOne<A>(s, args.in[0], element, n, r, c, channel));
+          element.Put(args.out[0], s.OutputAt(n, r, c, channel),
+                      PoolOne<A>(s, args.in[0], element, n, r, c, channel));
         }
       }
     }
@@ -119,14 +127,18 @@ absl::StatusOr<Dims> ReadFour(const Prepare& p, std::string_view attr, int input
 }
 
 // MaxPool over channels: the only pooling that may not move over rows and columns.
-absl::Status ReadDepthWindow(const Prepare& p, const WindowAttrs& attrs, const Dims& sizes, Pool& s) {
+absl::Status ReadDepthWindow(const Prepare& p, const WindowAttrs& attrs, const Dims& sizes,
+                             Pool& s) {
   const int64_t window = sizes[attrs.channel()], stride = attrs.strides[attrs.channel()];
   if (window == 1 && stride == 1) return absl::OkStatus();
-  if (!s.max || s.nchw) return p.Unimplemented("pooling over channels is built for MaxPool in NHWC alone");
-  if (sizes[1] != 1 || sizes[2] != 1) return p.Unimplemented("pooling over channels and space at once is not built");
+  if (!s.max || s.nchw)
+    return p.Unimplemented("pooling over channels is built for MaxPool in NHWC alone");
+  if (sizes[1] != 1 || sizes[2] != 1)
+    return p.Unimplemented("pooling over channels and space at once is not built");
   if (window != stride || window < 1 || s.channels % window != 0) {
-    return p.Unimplemented(absl::StrCat("pooling ", s.channels, " channels by ", window, " in steps of ", stride,
-                                        " is not built: window and step must be equal and divide the channels"));
+    return p.Unimplemented(
+        absl::StrCat("pooling ", s.channels, " channels by ", window, " in steps of ", stride,
+                     " is not built: window and step must be equal and divide the channels"));
   }
   s.depth_window = window;
   return absl::OkStatus();
@@ -134,7 +146,8 @@ absl::Status ReadDepthWindow(const Prepare& p, const WindowAttrs& attrs, const D
 
 absl::Status CheckPadding(const Prepare& p, const WindowAxis& axis) {
   if (axis.before < axis.size && axis.after < axis.size) return absl::OkStatus();
-  return p.Invalid(absl::StrCat("padding of ", std::max(axis.before, axis.after), " must be below the window's ", axis.size));
+  return p.Invalid(absl::StrCat("padding of ", std::max(axis.before, axis.after),
+                                " must be below the window's ", axis.size));
 }
 
 }  // namespace
@@ -145,11 +158,14 @@ Dims Pool::OutputDims() const {
 }
 
 absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, bool max, int sizes_input) {
-  if (input.rank() != 4) return p.Invalid(absl::StrCat("the input must have rank 4, not ", input.ToString()));
+  if (input.rank() != 4)
+    return p.Invalid(absl::StrCat("the input must have rank 4, not ", input.ToString()));
   TENON_ASSIGN_OR_RETURN(const Dims sizes, ReadFour(p, "ksize", sizes_input));
-  TENON_ASSIGN_OR_RETURN(const Dims strides, ReadFour(p, "strides", sizes_input < 0 ? -1 : sizes_input + 1));
+  TENON_ASSIGN_OR_RETURN(const Dims strides,
+                         ReadFour(p, "strides", sizes_input < 0 ? -1 : sizes_input + 1));
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p, &strides));
-  if (sizes[0] != 1 || strides[0] != 1) return p.Unimplemented("pooling over the batch is not built");
+  if (sizes[0] != 1 || strides[0] != 1)
+    return p.Unimplemented("pooling over the batch is not built");
   Pool s;
   s.max = max;
   s.nchw = attrs.nchw;
@@ -157,8 +173,10 @@ absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, bool max, in
   s.batch = input.dim(0);
   s.channels = input.dim(attrs.channel());
   TENON_RETURN_IF_ERROR(ReadDepthWindow(p, attrs, sizes, s));
-  TENON_ASSIGN_OR_RETURN(s.rows, MakeWindowAxis(p, attrs, 0, input.dim(attrs.spatial(0)), sizes[attrs.spatial(0)]));
-  TENON_ASSIGN_OR_RETURN(s.columns, MakeWindowAxis(p, attrs, 1, input.dim(attrs.spatial(1)), sizes[attrs.spatial(1)]));
+  TENON_ASSIGN_OR_RETURN(
+      s.rows, MakeWindowAxis(p, attrs, 0, input.dim(attrs.spatial(0)), sizes[attrs.spatial(0)]));
+  TENON_ASSIGN_OR_RETURN(
+      s.columns, MakeWindowAxis(p, attrs, 1, input.dim(attrs.spatial(1)), sizes[attrs.spatial(1)]));
   TENON_RETURN_IF_ERROR(CheckPadding(p, s.rows));
   TENON_RETURN_IF_ERROR(CheckPadding(p, s.columns));
   return s;

@@ -30,8 +30,9 @@ struct Pool {
   Dims OutputDims() const;
 };
 
-// Reads ksize and strides from inputs `sizes_input` and the next, or from attributes if that is negative, and everything else
-// from attributes. INVALID_ARGUMENT and UNIMPLEMENTED say what does not fit.
+// Reads ksize and strides from inputs `sizes_input` and the next, or from attributes if that is
+// negative, and everything else from attributes. INVALID_ARGUMENT and UNIMPLEMENTED say what does
+// not fit.
 absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, bool max, int sizes_input);
 
 }  // namespace tenon::cpu

@@ -26,7 +26,8 @@ Range WindowOf(const WindowAxis& a, int64_t i) {
 
 // Adds f(image's gradients) for one channel of one image into `sums`, [rows.in, columns.in].
 template <typename Element>
-void AveragePlane(const Pool& s, const void* gradient, int64_t n, int64_t c, double* sums, Element element) {
+void AveragePlane(const Pool& s, const void* gradient, int64_t n, int64_t c, double* sums,
+                  Element element) {
   for (int64_t row = 0; row < s.rows.out; ++row) {
     const Range rows = WindowOf(s.rows, row);
     for (int64_t column = 0; column < s.columns.out; ++column) {
@@ -42,7 +43,8 @@ void AveragePlane(const Pool& s, const void* gradient, int64_t n, int64_t c, dou
 
 // A window's gradient goes to its first largest value.
 template <typename Element>
-void MaxPlane(const Pool& s, const void* input, const void* gradient, int64_t n, int64_t c, double* sums, Element element) {
+void MaxPlane(const Pool& s, const void* input, const void* gradient, int64_t n, int64_t c,
+              double* sums, Element element) {
   for (int64_t row = 0; row < s.rows.out; ++row) {
     const Range rows = WindowOf(s.rows, row);
     for (int64_t column = 0; column < s.columns.out; ++column) {
@@ -57,7 +59,8 @@ void MaxPlane(const Pool& s, const void* input, const void* gradient, int64_t n,
           most = x;
         }
       }
-      if (best >= 0) sums[best] += element.template As<double>(gradient, s.OutputAt(n, row, column, c));
+      if (best >= 0)
+        sums[best] += element.template As<double>(gradient, s.OutputAt(n, row, column, c));
     }
   }
 }
@@ -66,39 +69,43 @@ void MaxPlane(const Pool& s, const void* input, const void* gradient, int64_t n,
 absl::Status RunPoolGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Pool*>(state);
   const int64_t plane = s.rows.in * s.columns.in;
-  return ForEachTile(args, s.batch * s.channels, plane * sizeof(double), [&](int64_t t, char* scratch) {
-    double* const sums = reinterpret_cast<double*>(scratch);
-    const int64_t n = t / s.channels, c = t % s.channels;
-    std::fill(sums, sums + plane, 0.0);
-    VisitElement(s.type, [&](auto element) {
-      if constexpr (!std::is_same_v<decltype(element), PlainElement<std::complex<float>>> &&
-                    !std::is_same_v<decltype(element), PlainElement<std::complex<double>>>) {
-        if (s.max) {
-          MaxPlane(s, args.in[0], args.in[2], n, c, sums, element);
-        } else {
-          AveragePlane(s, args.in[1], n, c, sums, element);
-        }
-        for (int64_t i = 0; i < plane; ++i) {
-          element.Put(args.out[0], s.InputAt(n, i / s.columns.in, i % s.columns.in, c), sums[i]);
-        }
-      }
-    });
-    return absl::OkStatus();
-  });
+  return ForEachTile(
+      args, s.batch * s.channels, plane * sizeof(double), [&](int64_t t, char* scratch) {
+        double* const sums = reinterpret_cast<double*>(scratch);
+        const int64_t n = t / s.channels, c = t % s.channels;
+        std::fill(sums, sums + plane, 0.0);
+        VisitElement(s.type, [&](auto element) {
+          if constexpr (!std::is_same_v<decltype(element), PlainElement<std::complex<float>>> &&
+                        !std::is_same_v<decltype(element), PlainElement<std::complex<double>>>) {
+            if (s.max) {
+              MaxPlane(s, args.in[0], args.in[2], n, c, sums, element);
+            } else {
+              AveragePlane(s, args.in[1], n, c, sums, element);
+            }
+            for (int64_t i = 0; i < plane; ++i) {
+              element.Put(args.out[0], s.InputAt(n, i / s.columns.in, i % s.columns.in, c),
+                          sums[i]);
+            }
+          }
+        });
+        return absl::OkStatus();
+      });
 }
 
 absl::Status PrepareGrad(Prepare& p, const Shape& input, bool max, int sizes_input) {
   TENON_ASSIGN_OR_RETURN(const Pool s, ReadPool(p, input, max, sizes_input));
-  if (s.depth_window != 1) return p.Unimplemented("the gradient of pooling over channels is not built");
+  if (s.depth_window != 1)
+    return p.Unimplemented("the gradient of pooling over channels is not built");
   const Shape output(s.OutputDims());
   for (int i = 1; i <= (max ? 2 : 1); ++i) {
     if (p.input_shape(i) == output) continue;
-    return p.Invalid(absl::StrCat("input ", i, " must have the shape ", output.ToString(), " of the pooling's output, not ",
-                                  p.input_shape(i).ToString()));
+    return p.Invalid(absl::StrCat("input ", i, " must have the shape ", output.ToString(),
+                                  " of the pooling's output, not ", p.input_shape(i).ToString()));
   }
   p.set_output_shape(0, input);
   if (input.num_elements() == 0) return absl::OkStatus();
-  p.set_scratch_bytes(TileScratchBytes(p.workers(), s.batch * s.channels, s.rows.in * s.columns.in * sizeof(double)));
+  p.set_scratch_bytes(TileScratchBytes(p.workers(), s.batch * s.channels,
+                                       s.rows.in * s.columns.in * sizeof(double)));
   p.set_run(&RunPoolGrad, std::make_shared<Pool>(s));
   return absl::OkStatus();
 }

@@ -1,4 +1,5 @@
-// Float products too small, or with too few rows, for a oneDNN primitive to pay: c = a * b (+ bias) (then max and min).
+// Float products too small, or with too few rows, for a oneDNN primitive to pay: c = a * b (+ bias)
+// (then max and min).
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,14 @@ struct SmallGemm {
   float* c;  // c[i * c_row + j]
   int64_t c_row;
   const float* bias;  // n values, or null
-  // Values below `floor` become floor, those above `ceiling` ceiling; NaN stays. Read only if `clamp`.
+  // Values below `floor` become floor, those above `ceiling` ceiling; NaN stays. Read only if
+  // `clamp`.
   bool clamp;
   float floor, ceiling;
 };
 
-// For this processor. Each element is summed in order of p, so the result does not depend on how columns or rows are split
-// between calls.
+// For this processor. Each element is summed in order of p, so the result does not depend on how
+// columns or rows are split between calls.
 using SmallGemmFn = void (*)(const SmallGemm& g);
 SmallGemmFn ChooseSmallGemm();
 

@@ -4,5 +4,6 @@
 
 namespace tenon::cpu::sse2 {
 #include "plugin/cpu/vec_sse2.inc"
+
 #include "plugin/cpu/small_gemm_impl.inc"
 }  // namespace tenon::cpu::sse2

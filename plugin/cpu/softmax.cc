@@ -46,7 +46,8 @@ absl::Status RunAnySoftmax(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const SoftmaxState*>(state);
   args.workers->ParallelFor(s.rows, GrainFor(s.n * 64), [&](int64_t begin, int64_t end) {
     VisitFloat(s.type, [&](auto element) {
-      for (int64_t r = begin; r < end; ++r) ComputeRow(s, args.in[0], args.out[0], r * s.n, element);
+      for (int64_t r = begin; r < end; ++r)
+        ComputeRow(s, args.in[0], args.out[0], r * s.n, element);
     });
   });
   return absl::OkStatus();

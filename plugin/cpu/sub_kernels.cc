@@ -18,9 +18,9 @@ const CpuKernelSpec* FindSpec(std::string_view op, DataType type) {
   for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
     for (const CpuKernelSpec& spec : family) {
       if (op != spec.op) continue;
-      const bool fits = std::all_of(spec.constraints.begin(), spec.constraints.end(), [&](const TypeConstraint& c) {
-        return c.attr != "T" || (c.types & TypeBit(type)) != 0;
-      });
+      const bool fits = std::all_of(
+          spec.constraints.begin(), spec.constraints.end(),
+          [&](const TypeConstraint& c) { return c.attr != "T" || (c.types & TypeBit(type)) != 0; });
       if (fits) return &spec;
     }
   }
@@ -31,7 +31,9 @@ const CpuKernelSpec* FindSpec(std::string_view op, DataType type) {
 
 SubKernels::SubKernels(Prepare& p) : p_(p) { state_->inputs = p.num_inputs(); }
 
-SubTensor SubKernels::Input(int i) const { return {i, p_.input_type(i), p_.input_shape(i), p_.input_value(i)}; }
+SubTensor SubKernels::Input(int i) const {
+  return {i, p_.input_type(i), p_.input_shape(i), p_.input_value(i)};
+}
 
 int SubKernels::NewBuffer(int64_t bytes) {
   state_->buffers.push_back(scratch_);
@@ -39,7 +41,8 @@ int SubKernels::NewBuffer(int64_t bytes) {
   return state_->inputs + static_cast<int>(state_->buffers.size()) - 1;
 }
 
-absl::StatusOr<SubTensor> SubKernels::Call(std::string_view op, std::vector<std::pair<std::string, std::string>> attrs,
+absl::StatusOr<SubTensor> SubKernels::Call(std::string_view op,
+                                           std::vector<std::pair<std::string, std::string>> attrs,
                                            DataType type, std::vector<SubTensor> inputs) {
   const OpDef* def = OpRegistry::Global().Find(op);
   const CpuKernelSpec* spec = FindSpec(op, type);
@@ -61,11 +64,13 @@ absl::StatusOr<SubTensor> SubKernels::Call(std::string_view op, std::vector<std:
   Prepare sub(p_.node_name(), *def, set, types, std::move(described), p_.session(), p_.workers());
   TENON_RETURN_IF_ERROR(spec->prepare(sub));
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (sub.inputs()[i].dropped && inputs[i].buffer >= 0 && inputs[i].buffer < state_->inputs) p_.DropInput(inputs[i].buffer);
+    if (sub.inputs()[i].dropped && inputs[i].buffer >= 0 && inputs[i].buffer < state_->inputs)
+      p_.DropInput(inputs[i].buffer);
   }
   const Prepare::PreparedOutput& out = sub.outputs()[0];
   if (out.alias.has_value()) return SubTensor{inputs[*out.alias].buffer, type, out.shape, nullptr};
-  SubTensor result{NewBuffer(out.shape.num_elements() * static_cast<int64_t>(DataTypeSize(type))), type, out.shape, nullptr};
+  SubTensor result{NewBuffer(out.shape.num_elements() * static_cast<int64_t>(DataTypeSize(type))),
+                   type, out.shape, nullptr};
   if (sub.run() == nullptr) return result;
   Part part{sub.run(), sub.state(), {}, result.buffer, part_scratch_};
   part_scratch_ = std::max(part_scratch_, static_cast<int64_t>(sub.scratch_bytes()));
@@ -75,7 +80,8 @@ absl::StatusOr<SubTensor> SubKernels::Call(std::string_view op, std::vector<std:
 }
 
 SubTensor SubKernels::Copy(const SubTensor& in, const Shape& shape, StridedCopy copy) {
-  SubTensor result{NewBuffer(shape.num_elements() * static_cast<int64_t>(DataTypeSize(in.type))), in.type, shape, nullptr};
+  SubTensor result{NewBuffer(shape.num_elements() * static_cast<int64_t>(DataTypeSize(in.type))),
+                   in.type, shape, nullptr};
   Part part;
   part.run = [](const void* state, const StepArgs& args) {
     static_cast<const StridedCopy*>(state)->Run(args.in[0], args.out[0], args.workers);

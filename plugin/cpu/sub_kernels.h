@@ -1,4 +1,5 @@
-// Kernels made of other kernels: a step prepares its parts by op name and runs them one after the other in its scratch memory.
+// Kernels made of other kernels: a step prepares its parts by op name and runs them one after the
+// other in its scratch memory.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +28,12 @@ class SubKernels {
   explicit SubKernels(Prepare& p);
 
   SubTensor Input(int i) const;
-  // One kernel of `op` with one output of type `out`. `attrs` are name and AttrValue bytes, sorted by name; `type` is what the
-  // kernel's type attribute T is. Inputs that the kernel needs as values must have one.
-  absl::StatusOr<SubTensor> Call(std::string_view op, std::vector<std::pair<std::string, std::string>> attrs, DataType type,
-                                 std::vector<SubTensor> inputs);
+  // One kernel of `op` with one output of type `out`. `attrs` are name and AttrValue bytes, sorted
+  // by name; `type` is what the kernel's type attribute T is. Inputs that the kernel needs as
+  // values must have one.
+  absl::StatusOr<SubTensor> Call(std::string_view op,
+                                 std::vector<std::pair<std::string, std::string>> attrs,
+                                 DataType type, std::vector<SubTensor> inputs);
   // A copy into a new tensor.
   SubTensor Copy(const SubTensor& in, const Shape& shape, StridedCopy copy);
   // Makes `result` the step's output 0 and sets the run function.

@@ -16,7 +16,9 @@ int SlotsFor(int threads, int64_t tiles) {
   return static_cast<int>(std::min<int64_t>({threads, tiles, kMaxSlots}));
 }
 
-size_t Aligned(size_t bytes) { return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment; }
+size_t Aligned(size_t bytes) {
+  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+}
 
 // Gives each concurrent caller a number below `count`.
 class Slots {
@@ -24,7 +26,8 @@ class Slots {
   explicit Slots(int count) : free_(count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) {}
   int Take() {
     uint64_t free = free_.load(std::memory_order_relaxed);
-    while (free == 0 || !free_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire)) {
+    while (free == 0 ||
+           !free_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire)) {
       if (free == 0) free = free_.load(std::memory_order_relaxed);
     }
     return __builtin_ctzll(free);
@@ -71,10 +74,13 @@ size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes
 int64_t TilesFor(double flops) {
   constexpr double kTileFlops = 8e6;  // some 40 us of one core
   constexpr int64_t kMostTiles = 16;
-  return std::clamp<int64_t>(static_cast<int64_t>(std::min(flops / kTileFlops, 1e6)), 1, kMostTiles);
+  return std::clamp<int64_t>(static_cast<int64_t>(std::min(flops / kTileFlops, 1e6)), 1,
+                             kMostTiles);
 }
 
-int64_t TilesFor(const Workers& workers, double flops) { return workers.threads() == 1 ? 1 : TilesFor(flops); }
+int64_t TilesFor(const Workers& workers, double flops) {
+  return workers.threads() == 1 ? 1 : TilesFor(flops);
+}
 
 int TiledPrimitive::AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
                               const MemoryDesc& scratchpad) {
@@ -94,7 +100,8 @@ void TiledPrimitive::SetPrologue(size_t bytes, Prologue prologue) {
 }
 
 void TiledPrimitive::Install(Prepare& p, std::shared_ptr<TiledPrimitive> self) {
-  p.set_scratch_bytes(self->prologue_bytes_ + TileScratchBytes(p.workers(), self->tiles_.size(), self->slot_bytes_));
+  p.set_scratch_bytes(self->prologue_bytes_ +
+                      TileScratchBytes(p.workers(), self->tiles_.size(), self->slot_bytes_));
   if (self->start_input_ >= 0) p.AllowInPlace(0, self->start_input_);
   p.set_run(&Run, std::move(self));
 }
@@ -111,11 +118,13 @@ absl::Status TiledPrimitive::Run(const void* state, const StepArgs& args) {
   }
   StepArgs rest = args;
   rest.scratch = prologue + self.prologue_bytes_;
-  return ForEachTile(rest, self.tiles_.size(), self.slot_bytes_,
-                     [&](int64_t t, char* scratch) { return self.RunTile(self.tiles_[t], args, prologue, scratch); });
+  return ForEachTile(rest, self.tiles_.size(), self.slot_bytes_, [&](int64_t t, char* scratch) {
+    return self.RunTile(self.tiles_[t], args, prologue, scratch);
+  });
 }
 
-absl::Status TiledPrimitive::RunTile(const Tile& tile, const StepArgs& args, const char* prologue, char* scratch) const {
+absl::Status TiledPrimitive::RunTile(const Tile& tile, const StepArgs& args, const char* prologue,
+                                     char* scratch) const {
   absl::InlinedVector<void*, 8> pointers;
   for (const Pointer& p : tile.pointers) {
     const void* base = p.from == Pointer::From::kInput    ? args.in[p.index]

@@ -12,16 +12,18 @@
 
 namespace tenon::cpu {
 
-// Calls body(tile, scratch) for every tile on the workers, each concurrent call with `slot_bytes` of scratch memory of its own.
-// The first failure is returned; the tiles that follow it may be left out.
+// Calls body(tile, scratch) for every tile on the workers, each concurrent call with `slot_bytes`
+// of scratch memory of its own. The first failure is returned; the tiles that follow it may be left
+// out.
 absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
                          absl::FunctionRef<absl::Status(int64_t tile, char* scratch)> body);
 // Scratch that ForEachTile needs.
 size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes);
 
-// Into how many tiles work of this many floating point operations should be split: as many as are worth handing to another
-// core, whatever the number of threads. A primitive may order its sums by the size of its tile, so that only those that were
-// seen not to may take one tile where there is one thread: the second form.
+// Into how many tiles work of this many floating point operations should be split: as many as are
+// worth handing to another core, whatever the number of threads. A primitive may order its sums by
+// the size of its tile, so that only those that were seen not to may take one tile where there is
+// one thread: the second form.
 int64_t TilesFor(double flops);
 int64_t TilesFor(const Workers& workers, double flops);
 
@@ -30,27 +32,39 @@ class TiledPrimitive {
   // Where a primitive's argument lies at run time.
   struct Pointer {
     enum class From : uint8_t { kInput, kOutput, kFixed, kPrologue } from;
-    int index = 0;               // of the input or output
-    const void* fixed = nullptr; // kFixed
-    int64_t offset = 0;          // bytes
+    int index = 0;                // of the input or output
+    const void* fixed = nullptr;  // kFixed
+    int64_t offset = 0;           // bytes
   };
-  static Pointer Input(int i, int64_t offset = 0) { return {Pointer::From::kInput, i, nullptr, offset}; }
-  static Pointer Output(int i, int64_t offset = 0) { return {Pointer::From::kOutput, i, nullptr, offset}; }
-  static Pointer Fixed(const void* data, int64_t offset = 0) { return {Pointer::From::kFixed, 0, data, offset}; }
+  static Pointer Input(int i, int64_t offset = 0) {
+    return {Pointer::From::kInput, i, nullptr, offset};
+  }
+  static Pointer Output(int i, int64_t offset = 0) {
+    return {Pointer::From::kOutput, i, nullptr, offset};
+  }
+  static Pointer Fixed(const void* data, int64_t offset = 0) {
+    return {Pointer::From::kFixed, 0, data, offset};
+  }
 
-  static Pointer FromPrologue(int64_t offset) { return {Pointer::From::kPrologue, 0, nullptr, offset}; }
+  static Pointer FromPrologue(int64_t offset) {
+    return {Pointer::From::kPrologue, 0, nullptr, offset};
+  }
 
-  // What a run computes before its tiles, into memory that FromPrologue(offset) reaches: weights that are not constant, packed;
-  // values derived from them.
+  // What a run computes before its tiles, into memory that FromPrologue(offset) reaches: weights
+  // that are not constant, packed; values derived from them.
   using Prologue = std::function<absl::Status(const StepArgs& args, char* memory)>;
   void SetPrologue(size_t bytes, Prologue prologue);
 
   // Inside Guarded(). Returns the runner's number.
-  int AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args, const MemoryDesc& scratchpad);
-  void AddTile(int runner, absl::InlinedVector<Pointer, 6> pointers) { tiles_.push_back({runner, std::move(pointers)}); }
+  int AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
+                const MemoryDesc& scratchpad);
+  void AddTile(int runner, absl::InlinedVector<Pointer, 6> pointers) {
+    tiles_.push_back({runner, std::move(pointers)});
+  }
   // Keeps a constant alive that Fixed() pointers refer to.
   const void* Keep(std::shared_ptr<const PackedBytes> constant);
-  // Before the tiles run, output 0 gets a copy of input i (unless it is the same memory): primitives that add to their output.
+  // Before the tiles run, output 0 gets a copy of input i (unless it is the same memory):
+  // primitives that add to their output.
   void StartFrom(int input, size_t bytes) { start_input_ = input, start_bytes_ = bytes; }
 
   // Hands this object to the preparation as its run state.
@@ -62,7 +76,8 @@ class TiledPrimitive {
     absl::InlinedVector<Pointer, 6> pointers;
   };
   static absl::Status Run(const void* state, const StepArgs& args);
-  absl::Status RunTile(const Tile& tile, const StepArgs& args, const char* prologue, char* scratch) const;
+  absl::Status RunTile(const Tile& tile, const StepArgs& args, const char* prologue,
+                       char* scratch) const;
 
   std::vector<std::unique_ptr<OneDnnRunner>> runners_;
   std::vector<Tile> tiles_;

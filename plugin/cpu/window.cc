@@ -18,14 +18,16 @@ absl::StatusOr<Dims> ReadFour(const Prepare& p, std::string_view name) {
   return p.Invalid(absl::StrCat("attribute '", name, "' must have 4 values, not ", values.size()));
 }
 
-absl::Status CheckSteps(const Prepare& p, std::string_view name, const WindowAttrs& attrs, const Dims& steps) {
+absl::Status CheckSteps(const Prepare& p, std::string_view name, const WindowAttrs& attrs,
+                        const Dims& steps) {
   for (int i = 0; i < 4; ++i) {
     if (steps[i] < 1 || steps[i] > kMost) {
       return p.Invalid(absl::StrCat("each of the ", name, " must be positive, not ", steps[i]));
     }
   }
   if (steps[0] == 1 && steps[attrs.channel()] == 1) return absl::OkStatus();
-  return p.Invalid(absl::StrCat("the ", name, " [", absl::StrJoin(steps, ","), "] must be 1 for batch and channels"));
+  return p.Invalid(absl::StrCat("the ", name, " [", absl::StrJoin(steps, ","),
+                                "] must be 1 for batch and channels"));
 }
 
 absl::Status ReadExplicitPaddings(const Prepare& p, WindowAttrs& attrs) {
@@ -36,9 +38,11 @@ absl::Status ReadExplicitPaddings(const Prepare& p, WindowAttrs& attrs) {
     if (values.empty()) return absl::OkStatus();
     return p.Invalid(absl::StrCat("explicit_paddings must be empty with padding ", attrs.padding));
   }
-  if (values.size() != 8) return p.Invalid(absl::StrCat("explicit_paddings must have 8 values, not ", values.size()));
+  if (values.size() != 8)
+    return p.Invalid(absl::StrCat("explicit_paddings must have 8 values, not ", values.size()));
   for (int64_t v : values) {
-    if (v < 0 || v > kMost) return p.Invalid(absl::StrCat("each of explicit_paddings must be nonnegative, not ", v));
+    if (v < 0 || v > kMost)
+      return p.Invalid(absl::StrCat("each of explicit_paddings must be nonnegative, not ", v));
   }
   const int c = attrs.channel();
   if (values[0] != 0 || values[1] != 0 || values[2 * c] != 0 || values[2 * c + 1] != 0) {
@@ -52,11 +56,13 @@ absl::Status ReadExplicitPaddings(const Prepare& p, WindowAttrs& attrs) {
 absl::StatusOr<WindowAttrs> ReadWindowAttrs(const Prepare& p, const Dims* strides) {
   WindowAttrs attrs;
   TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("data_format"));
-  if (format != "NHWC" && format != "NCHW") return p.Unimplemented(absl::StrCat("data_format ", format, " is not built"));
+  if (format != "NHWC" && format != "NCHW")
+    return p.Unimplemented(absl::StrCat("data_format ", format, " is not built"));
   attrs.nchw = format == "NCHW";
   TENON_ASSIGN_OR_RETURN(attrs.padding, p.AttrString("padding"));
   if (attrs.padding != "SAME" && attrs.padding != "VALID" && attrs.padding != "EXPLICIT") {
-    return p.Invalid(absl::StrCat("padding '", attrs.padding, "' is none of SAME, VALID, EXPLICIT"));
+    return p.Invalid(
+        absl::StrCat("padding '", attrs.padding, "' is none of SAME, VALID, EXPLICIT"));
   }
   if (strides != nullptr) {
     attrs.strides = *strides;
@@ -72,7 +78,8 @@ absl::StatusOr<WindowAttrs> ReadWindowAttrs(const Prepare& p, const Dims* stride
   return attrs;
 }
 
-absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& attrs, int i, int64_t in, int64_t size) {
+absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& attrs, int i,
+                                          int64_t in, int64_t size) {
   const int d = attrs.spatial(i);
   WindowAxis axis;
   axis.in = in;
@@ -98,7 +105,8 @@ absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& a
   }
   const int64_t padded = axis.before + in + axis.after;
   if (padded < axis.extent()) {
-    return p.Invalid(absl::StrCat("a window of extent ", axis.extent(), " does not fit ", padded, " values"));
+    return p.Invalid(
+        absl::StrCat("a window of extent ", axis.extent(), " does not fit ", padded, " values"));
   }
   axis.out = (padded - axis.extent()) / axis.stride + 1;
   return axis;

@@ -13,7 +13,8 @@
 namespace tenon {
 namespace {
 
-// A parked thread takes some 5-50 us to come back; one that just worked is likely to be needed again soon.
+// A parked thread takes some 5-50 us to come back; one that just worked is likely to be needed
+// again soon.
 constexpr auto kSpin = std::chrono::microseconds(50);
 // Enough tiles to level out cores of different speed, few enough to keep the shared counter cool.
 constexpr int64_t kMaxTiles = 64;
@@ -21,9 +22,9 @@ constexpr uint32_t kFlushBits = 0x8040;  // FTZ and DAZ
 
 }  // namespace
 
-// Threads look at `open` and announce themselves in `inside` before they touch the loop; the caller closes the loop and waits
-// for `inside` to drop to zero. Both sides use sequentially consistent atomics: either the thread sees the loop closed or the
-// caller sees the thread.
+// Threads look at `open` and announce themselves in `inside` before they touch the loop; the caller
+// closes the loop and waits for `inside` to drop to zero. Both sides use sequentially consistent
+// atomics: either the thread sees the loop closed or the caller sees the thread.
 struct Workers::Pool {
   std::vector<std::thread> threads;
   std::atomic<bool> taken{false};  // some caller owns the pool
@@ -96,7 +97,8 @@ struct Workers::Pool {
     open.store(true);
     round.fetch_add(1);
     if (parked.load() > 0) {
-      // Taking the lock makes sure that a thread on its way to sleep has either seen the round or is asleep.
+      // Taking the lock makes sure that a thread on its way to sleep has either seen the round or
+      // is asleep.
       { std::lock_guard<std::mutex> lock(mutex); }
       wake.notify_all();
     }
@@ -122,7 +124,8 @@ Workers::~Workers() {
   if (pool_ != nullptr) pool_->Stop();
 }
 
-void Workers::ParallelFor(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t, int64_t)> body) {
+void Workers::ParallelFor(int64_t n, int64_t grain,
+                          absl::FunctionRef<void(int64_t, int64_t)> body) {
   if (n <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   if (n <= grain || pool_ == nullptr || pool_->taken.exchange(true)) {

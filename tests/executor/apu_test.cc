@@ -11,11 +11,11 @@
 namespace tenon {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::Bool;
 using testing::Const;
+using ::testing::ElementsAre;
 using testing::Floats;
+using ::testing::HasSubstr;
 using testing::Node;
 using testing::Parse;
 using testing::Placeholder;
@@ -41,8 +41,10 @@ std::string DeviceOf(const Executable& e, std::string_view node) {
 }
 
 TEST(Apu, ReluRunsThereAndTheRestOnTheHost) {
-  auto session = Make(Placeholder("x", "dim { size: 3 }") + Node("n", "Neg", {"x"}) + Node("r", "Relu", {"n"}) + Node("m", "Neg", {"r"}) + Node("r2", "Relu", {"m"}) +
-                      Node("r3", "Relu", {"n"}) + Node("sum", "AddV2", {"r", "r3"}));
+  auto session =
+      Make(Placeholder("x", "dim { size: 3 }") + Node("n", "Neg", {"x"}) +
+           Node("r", "Relu", {"n"}) + Node("m", "Neg", {"r"}) + Node("r2", "Relu", {"m"}) +
+           Node("r3", "Relu", {"n"}) + Node("sum", "AddV2", {"r", "r3"}));
   auto e = session->Prepare({"x"}, {"sum", "r2", "r"});
   ASSERT_TRUE(e.ok()) << e.status();
   EXPECT_EQ(DeviceOf(**e, "r"), "APU");
@@ -59,9 +61,11 @@ TEST(Apu, ReluRunsThereAndTheRestOnTheHost) {
 }
 
 TEST(Apu, ConstantsAndFeedsAndChains) {
-  std::string text = Placeholder("x", "dim { size: -1 }") + Const("c", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: [-1, 5]") + Node("rc", "Relu", {"c"}) +
-                     Node("r0", "Relu", {"x"});
-  for (int i = 1; i < 30; ++i) text += Node(absl::StrCat("r", i), "Relu", {absl::StrCat("r", i - 1)});
+  std::string text = Placeholder("x", "dim { size: -1 }") +
+                     Const("c", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: [-1, 5]") +
+                     Node("rc", "Relu", {"c"}) + Node("r0", "Relu", {"x"});
+  for (int i = 1; i < 30; ++i)
+    text += Node(absl::StrCat("r", i), "Relu", {absl::StrCat("r", i - 1)});
   auto session = Make(text + Node("i", "Identity", {"r29"}) + Node("sum", "AddV2", {"i", "rc"}));
   const auto out = session->Run({{"x", Floats({7, -7}, {2})}}, {"sum", "i", "rc"});
   ASSERT_TRUE(out.ok()) << out.status();
@@ -74,8 +78,11 @@ TEST(Apu, ConstantsAndFeedsAndChains) {
 }
 
 TEST(Apu, BehindASwitch) {
-  auto session = Make(Placeholder("x", "dim { size: 2 }") + Placeholder("p", "", "DT_BOOL") + Node("s", "Switch", {"x", "p"}) + Node("no", "Neg", {"s"}) +
-                      Node("yes", "Relu", {"s:1"}) + Node("m", "Merge", {"no", "yes"}, "attr { key: 'N' value { i: 2 } }") + Node("r", "Relu", {"m"}));
+  auto session = Make(Placeholder("x", "dim { size: 2 }") + Placeholder("p", "", "DT_BOOL") +
+                      Node("s", "Switch", {"x", "p"}) + Node("no", "Neg", {"s"}) +
+                      Node("yes", "Relu", {"s:1"}) +
+                      Node("m", "Merge", {"no", "yes"}, "attr { key: 'N' value { i: 2 } }") +
+                      Node("r", "Relu", {"m"}));
   for (bool p : {true, false, true}) {
     const auto out = session->Run({{"x", Floats({-4, 4}, {2})}, {"p", Bool(p)}}, {"m", "r"});
     ASSERT_TRUE(out.ok()) << out.status();
@@ -85,8 +92,10 @@ TEST(Apu, BehindASwitch) {
 }
 
 TEST(Apu, ItsPassFusesAndTheAnswerStays) {
-  const std::string text = Placeholder("x", "dim { size: 1 } dim { size: 2 }") + Const("b", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: [1, -9]") +
-                           Node("a", "BiasAdd", {"x", "b"}) + Node("y", "Relu", {"a"});
+  const std::string text =
+      Placeholder("x", "dim { size: 1 } dim { size: 2 }") +
+      Const("b", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: [1, -9]") +
+      Node("a", "BiasAdd", {"x", "b"}) + Node("y", "Relu", {"a"});
   auto session = Make(text, 1);
   auto e = session->Prepare({"x"}, {"y"});
   ASSERT_TRUE(e.ok()) << e.status();
@@ -98,14 +107,17 @@ TEST(Apu, ItsPassFusesAndTheAnswerStays) {
 }
 
 TEST(Apu, ManyThreadsShareItsStreams) {
-  auto session = Make(Placeholder("x", "dim { size: -1 }") + Node("n", "Neg", {"x"}) + Node("r", "Relu", {"n"}) + Node("m", "Neg", {"r"}) + Node("y", "AddV2", {"m", "r"}));
+  auto session =
+      Make(Placeholder("x", "dim { size: -1 }") + Node("n", "Neg", {"x"}) +
+           Node("r", "Relu", {"n"}) + Node("m", "Neg", {"r"}) + Node("y", "AddV2", {"m", "r"}));
   std::vector<std::thread> threads;
   std::atomic<int> failures{0};
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 50; ++i) {
         const int64_t n = 1 + (i + t) % 3;
-        const auto out = session->Run({{"x", Floats(std::vector<float>(n, static_cast<float>(-t)), Shape({n}))}}, {"y", "r"});
+        const auto out = session->Run(
+            {{"x", Floats(std::vector<float>(n, static_cast<float>(-t)), Shape({n}))}}, {"y", "r"});
         if (!out.ok() || Values((*out)[0])[n - 1] != 0 || Values((*out)[1])[0] != t) ++failures;
       }
     });

@@ -13,10 +13,10 @@
 namespace tenon {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::Const;
+using ::testing::ElementsAre;
 using testing::Floats;
+using ::testing::HasSubstr;
 using testing::Node;
 using testing::Parse;
 using testing::Placeholder;
@@ -47,7 +47,9 @@ class LoggingDevice : public Device {
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override {
     if (Fails("allocate")) return absl::ResourceExhaustedError("the device is full");
     ++live_buffers;
-    return BufferRef::Adopt(Buffer::Wrap(std::malloc(bytes + 1), bytes, [](void* p, size_t, void*) { std::free(p), --live_buffers; }, nullptr));
+    return BufferRef::Adopt(Buffer::Wrap(
+        std::malloc(bytes + 1), bytes, [](void* p, size_t, void*) { std::free(p), --live_buffers; },
+        nullptr));
   }
   StreamHandle compute_stream() override { return &streams_[0]; }
   StreamHandle host_to_device_stream() override { return &streams_[1]; }
@@ -56,15 +58,23 @@ class LoggingDevice : public Device {
   absl::Status StreamWaitsForStream(StreamHandle stream, StreamHandle other) override {
     return Say("wait", absl::StrCat(Name(stream), "<", Name(other)));
   }
-  absl::Status CopyHostToDevice(StreamHandle s, const Tensor& from, const Tensor& to) override { return Copy("htod", s, from, to); }
-  absl::Status CopyDeviceToHost(StreamHandle s, const Tensor& from, const Tensor& to) override { return Copy("dtoh", s, from, to); }
-  absl::Status CopyDeviceToDevice(StreamHandle s, const Tensor& from, const Tensor& to) override { return Copy("dtod", s, from, to); }
+  absl::Status CopyHostToDevice(StreamHandle s, const Tensor& from, const Tensor& to) override {
+    return Copy("htod", s, from, to);
+  }
+  absl::Status CopyDeviceToHost(StreamHandle s, const Tensor& from, const Tensor& to) override {
+    return Copy("dtoh", s, from, to);
+  }
+  absl::Status CopyDeviceToDevice(StreamHandle s, const Tensor& from, const Tensor& to) override {
+    return Copy("dtod", s, from, to);
+  }
   absl::StatusOr<EventHandle> AcquireEvent() override {
     ++events;
     return &streams_[0];
   }
   void ReleaseEvent(EventHandle) override { --events; }
-  absl::Status RecordEvent(StreamHandle, EventHandle) override { return Fails("record") ? absl::InternalError("no event") : absl::OkStatus(); }
+  absl::Status RecordEvent(StreamHandle, EventHandle) override {
+    return Fails("record") ? absl::InternalError("no event") : absl::OkStatus();
+  }
   absl::Status BlockUntilComplete(EventHandle, double) override { return Say("block", ""); }
   absl::Status SynchronizeAllActivity() override { return Say("sync", absl::StrCat(ordinal_)); }
 
@@ -77,7 +87,8 @@ class LoggingDevice : public Device {
     Log()->push_back(detail.empty() ? std::string(what) : absl::StrCat(what, " ", detail));
     return Fails(what) ? absl::InternalError(absl::StrCat(what, " went wrong")) : absl::OkStatus();
   }
-  static absl::Status Copy(std::string_view what, StreamHandle s, const Tensor& from, const Tensor& to) {
+  static absl::Status Copy(std::string_view what, StreamHandle s, const Tensor& from,
+                           const Tensor& to) {
     std::memcpy(to.data(), from.data(), from.bytes());
     return Say(what, Name(s));
   }
@@ -94,12 +105,13 @@ void Compute(void*, TF_OpKernelContext* context) {
   std::vector<int64_t> dims(TF_NumDims(in));
   for (size_t i = 0; i < dims.size(); ++i) dims[i] = TF_Dim(in, static_cast<int>(i));
   const int64_t n = TF_TensorElementCount(in);
-  std::vector<float> values(static_cast<float*>(TF_TensorData(in)), static_cast<float*>(TF_TensorData(in)) + n);
+  std::vector<float> values(static_cast<float*>(TF_TensorData(in)),
+                            static_cast<float*>(TF_TensorData(in)) + n);
   TF_DeleteTensor(in);
   const int candidates[] = {0};
   int forwarded = -1;
-  TF_Tensor* const out =
-      TF_ForwardInputOrAllocateOutput(context, candidates, 1, 0, dims.data(), static_cast<int>(dims.size()), &forwarded, status);
+  TF_Tensor* const out = TF_ForwardInputOrAllocateOutput(
+      context, candidates, 1, 0, dims.data(), static_cast<int>(dims.size()), &forwarded, status);
   if (forwarded == 0) Log()->push_back("forwarded");
   if (*FailAt() == "compute" || out == nullptr) {
     TF_SetStatus(status, TF_ABORTED, "the kernel does not like it");
@@ -121,7 +133,8 @@ void Pass(void*, TF_OpKernelContext* context) {
   TF_DeleteStatus(status);
 }
 
-void RegisterKernel(const char* op, const char* device, const char* label, void (*compute)(void*, TF_OpKernelContext*)) {
+void RegisterKernel(const char* op, const char* device, const char* label,
+                    void (*compute)(void*, TF_OpKernelContext*)) {
   auto kernel = std::make_shared<KernelDef>();
   kernel->op = op;
   kernel->device_type = device;
@@ -154,7 +167,8 @@ class DeviceTest : public ::testing::Test {
     options.threads = 1;
     session_ = *Session::Create(Parse(std::move(text)), {&zero_, &one_}, options);
   }
-  std::string Run(std::vector<Session::NamedTensor> feeds, const std::vector<std::string>& fetches) {
+  std::string Run(std::vector<Session::NamedTensor> feeds,
+                  const std::vector<std::string>& fetches) {
     Log()->clear();
     const auto out = session_->Run(feeds, fetches);
     result_ = out.ok() ? Values((*out)[0]) : std::vector<float>();
@@ -174,8 +188,11 @@ std::string OnOne(std::string_view name, std::string_view input) {
 }
 
 TEST_F(DeviceTest, KernelsAreQueuedBackToBack) {
-  Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Relu", {"x"}) + Node("b", "Relu", {"a"}) + Node("c", "Relu", {"b"}));
-  const std::string want = "wait 0.h<0.c, htod 0.h, wait 0.c<0.h, compute, forwarded, compute, forwarded, compute, forwarded, wait 0.d<0.c, dtoh 0.d, block, sync 0";
+  Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Relu", {"x"}) + Node("b", "Relu", {"a"}) +
+       Node("c", "Relu", {"b"}));
+  const std::string want =
+      "wait 0.h<0.c, htod 0.h, wait 0.c<0.h, compute, forwarded, compute, forwarded, compute, "
+      "forwarded, wait 0.d<0.c, dtoh 0.d, block, sync 0";
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(Run({{"x", Floats({1, 2}, {2})}}, {"c"}), want) << status_;
     EXPECT_THAT(result_, ElementsAre(4, 5));
@@ -183,8 +200,8 @@ TEST_F(DeviceTest, KernelsAreQueuedBackToBack) {
 }
 
 TEST_F(DeviceTest, OneCopyServesAllReaders) {
-  Make(Placeholder("x", "dim { size: 1 }") + Node("a", "Relu", {"x"}) + Node("b", "Relu", {"x"}) + Node("n", "Neg", {"a"}) + Node("m", "AddV2", {"a", "n"}) +
-       Node("s", "AddV2", {"m", "b"}));
+  Make(Placeholder("x", "dim { size: 1 }") + Node("a", "Relu", {"x"}) + Node("b", "Relu", {"x"}) +
+       Node("n", "Neg", {"a"}) + Node("m", "AddV2", {"a", "n"}) + Node("s", "AddV2", {"m", "b"}));
   const std::string log = Run({{"x", Floats({1}, {1})}}, {"s"});
   EXPECT_THAT(result_, ElementsAre(2)) << status_;
   auto count = [&](std::string_view what) {
@@ -198,22 +215,26 @@ TEST_F(DeviceTest, OneCopyServesAllReaders) {
 }
 
 TEST_F(DeviceTest, ConstantsGoThereOncePerSession) {
-  Make(Const("c", "DT_FLOAT", "tensor_shape { dim { size: 1 } } float_val: 5") + Node("a", "Relu", {"c"}));
+  Make(Const("c", "DT_FLOAT", "tensor_shape { dim { size: 1 } } float_val: 5") +
+       Node("a", "Relu", {"c"}));
   EXPECT_THAT(Run({}, {"a"}), HasSubstr("htod"));
   EXPECT_THAT(Run({}, {"a"}), ::testing::Not(HasSubstr("htod")));
   EXPECT_THAT(result_, ElementsAre(6));
 }
 
 TEST_F(DeviceTest, CopiesBetweenDevicesOfOneType) {
-  Make(Placeholder("x", "dim { size: 1 }") + Node("a", "Relu", {"x"}) + OnOne("b", "a") + OnOne("c", "b"));
+  Make(Placeholder("x", "dim { size: 1 }") + Node("a", "Relu", {"x"}) + OnOne("b", "a") +
+       OnOne("c", "b"));
   EXPECT_EQ(Run({{"x", Floats({1}, {1})}}, {"c"}),
-            "wait 0.h<0.c, htod 0.h, wait 0.c<0.h, compute, forwarded, wait 0.x<0.c, wait 0.x<1.c, dtod 0.x, wait 1.c<0.x, compute, forwarded, compute, "
+            "wait 0.h<0.c, htod 0.h, wait 0.c<0.h, compute, forwarded, wait 0.x<0.c, wait 0.x<1.c, "
+            "dtod 0.x, wait 1.c<0.x, compute, forwarded, compute, "
             "forwarded, wait 1.d<1.c, dtoh 1.d, block, sync 0, sync 1");
   EXPECT_THAT(result_, ElementsAre(4)) << status_;
 }
 
 TEST_F(DeviceTest, FetchingAnOpWithoutItsValueCopiesNothingBack) {
-  Make(Placeholder("x", "dim { size: 1 }") + Node("a", "Relu", {"x"}) + "node { name: 'done' op: 'NoOp' input: '^a' }");
+  Make(Placeholder("x", "dim { size: 1 }") + Node("a", "Relu", {"x"}) +
+       "node { name: 'done' op: 'NoOp' input: '^a' }");
   const auto out = session_->Run({{"x", Floats({1}, {1})}}, {"done"});
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_EQ(Log()->back(), "sync 0");
@@ -222,15 +243,20 @@ TEST_F(DeviceTest, FetchingAnOpWithoutItsValueCopiesNothingBack) {
 
 TEST_F(DeviceTest, UnknownShapesWork) {
   Make(Placeholder("x", "dim { size: 4 }") + Placeholder("s", "dim { size: 1 }", "DT_INT32") +
-       Node("r", "Reshape", {"x", "s"}, "attr { key: 'Tshape' value { type: DT_INT32 } }") + Node("a", "Relu", {"r"}) + Node("n", "Neg", {"a"}));
+       Node("r", "Reshape", {"x", "s"}, "attr { key: 'Tshape' value { type: DT_INT32 } }") +
+       Node("a", "Relu", {"r"}) + Node("n", "Neg", {"a"}));
   const int32_t four = 4;
-  Run({{"x", Floats({1, 2, 3, 4}, {4})}, {"s", Tensor::CopyOf(DataType::kInt32, {1}, &four, sizeof(four))}}, {"n"});
+  Run({{"x", Floats({1, 2, 3, 4}, {4})},
+       {"s", Tensor::CopyOf(DataType::kInt32, {1}, &four, sizeof(four))}},
+      {"n"});
   EXPECT_THAT(result_, ElementsAre(-2, -3, -4, -5)) << status_;
 }
 
 TEST_F(DeviceTest, FailuresNameTheNodeAndLeaveTheSessionUsable) {
-  Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Relu", {"x"}) + Node("n", "Neg", {"a"}) + Node("b", "Relu", {"n"}));
-  for (const char* at : {"allocate", "htod", "wait", "compute", "dtoh", "record", "block", "sync"}) {
+  Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Relu", {"x"}) + Node("n", "Neg", {"a"}) +
+       Node("b", "Relu", {"n"}));
+  for (const char* at :
+       {"allocate", "htod", "wait", "compute", "dtoh", "record", "block", "sync"}) {
     *FailAt() = at;
     Run({{"x", Floats({1, 2}, {2})}}, {"b"});
     EXPECT_FALSE(status_.ok()) << at;
@@ -246,12 +272,17 @@ TEST_F(DeviceTest, FailuresNameTheNodeAndLeaveTheSessionUsable) {
   }
 }
 
-// A plug-in's kernel for the CPU may keep or overwrite what it gets: planned memory and the caller's tensors must not suffer.
+// A plug-in's kernel for the CPU may keep or overwrite what it gets: planned memory and the
+// caller's tensors must not suffer.
 TEST_F(DeviceTest, KernelsThatAPluginBringsForTheHost) {
   for (const char* label : {"plus_one", "pass"}) {
-    const std::string kernel = absl::StrCat("device: '/cpu:0' attr { key: '_kernel' value { s: '", label, "' } }");
-    Make(Placeholder("x", "dim { size: 2 }") + Node("n", "Neg", {"x"}) + Node("a", "Relu", {"n"}, kernel) + Node("c", "Relu", {"x"}, kernel) + Node("d", "Relu", {"a"}, kernel) +
-         Node("s", "Sub", {"n", "x"}) + Node("t", "AddV2", {"s", "s"}) + Node("u", "AddV2", {"t", "d"}) + Node("y", "AddV2", {"u", "c"}));
+    const std::string kernel =
+        absl::StrCat("device: '/cpu:0' attr { key: '_kernel' value { s: '", label, "' } }");
+    Make(Placeholder("x", "dim { size: 2 }") + Node("n", "Neg", {"x"}) +
+         Node("a", "Relu", {"n"}, kernel) + Node("c", "Relu", {"x"}, kernel) +
+         Node("d", "Relu", {"a"}, kernel) + Node("s", "Sub", {"n", "x"}) +
+         Node("t", "AddV2", {"s", "s"}) + Node("u", "AddV2", {"t", "d"}) +
+         Node("y", "AddV2", {"u", "c"}));
     const Tensor x = Floats({1, 2}, {2});
     const float more = std::string_view(label) == "pass" ? 0 : 1;
     for (int i = 0; i < 2; ++i) {

@@ -13,10 +13,14 @@ namespace tenon::testing {
 // The graph of a text; defects fail the test.
 Graph Parse(std::string text);
 
-// One node as text. `shape` is the inside of a TensorShapeProto, `value` that of a TensorProto (without dtype), `attrs` and `extra` anything.
-std::string Placeholder(std::string_view name, std::string_view shape, std::string_view type = "DT_FLOAT");
-std::string Node(std::string_view name, std::string_view op, std::vector<std::string> inputs, std::string_view attrs = "", std::string_view type = "DT_FLOAT");
-std::string Const(std::string_view name, std::string_view type, std::string_view value, std::string_view extra = "");
+// One node as text. `shape` is the inside of a TensorShapeProto, `value` that of a TensorProto
+// (without dtype), `attrs` and `extra` anything.
+std::string Placeholder(std::string_view name, std::string_view shape,
+                        std::string_view type = "DT_FLOAT");
+std::string Node(std::string_view name, std::string_view op, std::vector<std::string> inputs,
+                 std::string_view attrs = "", std::string_view type = "DT_FLOAT");
+std::string Const(std::string_view name, std::string_view type, std::string_view value,
+                  std::string_view extra = "");
 
 Tensor Floats(std::vector<float> values, Shape shape);
 Tensor Bool(bool v);

@@ -7,7 +7,9 @@
 namespace tenon {
 namespace {
 
-uint64_t Alignment(uint64_t bytes) { return bytes >= 64 ? 64 : bytes > 4 ? std::bit_ceil(bytes) : 4; }
+uint64_t Alignment(uint64_t bytes) {
+  return bytes >= 64 ? 64 : bytes > 4 ? std::bit_ceil(bytes) : 4;
+}
 
 void ExpectSound(const std::vector<BufferRequest>& requests, const ArenaLayout& layout) {
   for (size_t i = 0; i < requests.size(); ++i) {
@@ -15,7 +17,9 @@ void ExpectSound(const std::vector<BufferRequest>& requests, const ArenaLayout& 
     EXPECT_EQ(layout.offsets[i] % Alignment(requests[i].bytes), 0u);
     EXPECT_LE(layout.offsets[i] + requests[i].bytes, layout.bytes);
     for (size_t k = 0; k < i; ++k) {
-      if (requests[k].bytes == 0 || requests[k].last < requests[i].first || requests[i].last < requests[k].first) continue;
+      if (requests[k].bytes == 0 || requests[k].last < requests[i].first ||
+          requests[i].last < requests[k].first)
+        continue;
       const bool apart = layout.offsets[i] + requests[i].bytes <= layout.offsets[k] ||
                          layout.offsets[k] + requests[k].bytes <= layout.offsets[i];
       ASSERT_TRUE(apart) << i << " and " << k << " overlap";
@@ -47,7 +51,8 @@ TEST(MemoryPlanner, RandomBuffersNeverOverlap) {
 TEST(MemoryPlanner, ManyBuffersGoThroughTheSweep) {
   std::mt19937 random(3);
   std::vector<BufferRequest> requests;
-  for (int32_t i = 0; i < 3000; ++i) requests.push_back({64 + random() % 4096, i, i + static_cast<int32_t>(random() % 10)});
+  for (int32_t i = 0; i < 3000; ++i)
+    requests.push_back({64 + random() % 4096, i, i + static_cast<int32_t>(random() % 10)});
   const ArenaLayout layout = PlanArena(requests);
   ExpectSound(requests, layout);
   EXPECT_LE(layout.bytes, layout.lower_bound * 3 / 2);

@@ -1,4 +1,5 @@
-// Every model of tests/golden/models that this version can run: its stored answers, with and without optimization.
+// Every model of tests/golden/models that this version can run: its stored answers, with and
+// without optimization.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -19,10 +20,14 @@ struct Case {
   int opt_level;
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.model << " opt " << c.opt_level; }
+std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.model << " opt " << c.opt_level;
+}
 
-constexpr const char* kModels[] = {"mlp",       "cnn_bn",       "mobilenet_v2",  "resnet50",    "bert_tiny",      "bert_base",     "gpt_tiny",
-                                   "dlrm",      "gpt2_small_64", "conv1d_audio", "two_devices", "grappler_food", "wide_chain_10k"};
+constexpr const char* kModels[] = {"mlp",           "cnn_bn",       "mobilenet_v2", "resnet50",
+                                   "bert_tiny",     "bert_base",    "gpt_tiny",     "dlrm",
+                                   "gpt2_small_64", "conv1d_audio", "two_devices",  "grappler_food",
+                                   "wide_chain_10k"};
 
 std::vector<Case> Cases() {
   std::vector<Case> cases;
@@ -34,17 +39,26 @@ std::vector<Case> Cases() {
 
 double At(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
-    case DataType::kFloat: return t.flat<float>()[i];
-    case DataType::kDouble: return t.flat<double>()[i];
-    case DataType::kInt32: return t.flat<int32_t>()[i];
-    case DataType::kInt64: return static_cast<double>(t.flat<int64_t>()[i]);
-    case DataType::kUint8: return t.flat<uint8_t>()[i];
-    case DataType::kBool: return t.flat<bool>()[i];
-    default: ADD_FAILURE() << "compare " << DataTypeName(t.dtype()); return 0;
+    case DataType::kFloat:
+      return t.flat<float>()[i];
+    case DataType::kDouble:
+      return t.flat<double>()[i];
+    case DataType::kInt32:
+      return t.flat<int32_t>()[i];
+    case DataType::kInt64:
+      return static_cast<double>(t.flat<int64_t>()[i]);
+    case DataType::kUint8:
+      return t.flat<uint8_t>()[i];
+    case DataType::kBool:
+      return t.flat<bool>()[i];
+    default:
+      ADD_FAILURE() << "compare " << DataTypeName(t.dtype());
+      return 0;
   }
 }
 
-void ExpectClose(const Tensor& got, const Tensor& want, double rtol, double atol, const std::string& name) {
+void ExpectClose(const Tensor& got, const Tensor& want, double rtol, double atol,
+                 const std::string& name) {
   ASSERT_EQ(got.dtype(), want.dtype()) << name;
   ASSERT_EQ(got.shape(), want.shape()) << name;
   const bool exact = !IsFloating(want.dtype());
@@ -57,7 +71,8 @@ void ExpectClose(const Tensor& got, const Tensor& want, double rtol, double atol
     if (exact || !(difference <= atol + rtol * std::abs(w))) ++bad;
     worst = std::max(worst, difference);
   }
-  EXPECT_EQ(bad, 0) << name << ": " << bad << " of " << want.num_elements() << " differ, at most by " << worst;
+  EXPECT_EQ(bad, 0) << name << ": " << bad << " of " << want.num_elements()
+                    << " differ, at most by " << worst;
 }
 
 std::string FileName(const std::string& tensor) {
@@ -78,7 +93,8 @@ TEST_P(Model, AnswersAsTensorFlow) {
   ASSERT_TRUE(session.ok()) << session.status();
 
   std::vector<std::pair<std::string, nlohmann::json>> runs = {{folder, about}};
-  for (const auto& [name, run] : about["cases"].items()) runs.emplace_back(folder + "/cases/" + name, run);
+  for (const auto& [name, run] : about["cases"].items())
+    runs.emplace_back(folder + "/cases/" + name, run);
   for (const auto& [at, run] : runs) {
     std::vector<Session::NamedTensor> feeds;
     std::vector<std::string> fetches;
@@ -92,7 +108,8 @@ TEST_P(Model, AnswersAsTensorFlow) {
       const auto values = (*session)->Run(feeds, fetches);
       ASSERT_TRUE(values.ok()) << values.status();
       for (size_t i = 0; i < fetches.size(); ++i) {
-        absl::StatusOr<Tensor> want = ReadNpy(absl::StrCat(at, "/fetches/", FileName(fetches[i]), ".npy"));
+        absl::StatusOr<Tensor> want =
+            ReadNpy(absl::StrCat(at, "/fetches/", FileName(fetches[i]), ".npy"));
         ASSERT_TRUE(want.ok()) << want.status();
         ExpectClose((*values)[i], *want, about["rtol"], about["atol"], at + " " + fetches[i]);
       }

@@ -1,5 +1,6 @@
-// Each built-in pass on small graphs: tests/golden/passes/<pass>/<case>.in.pbtxt must become <case>.out.pbtxt. The first lines of an
-// input say what is fetched and fed. With TENON_WRITE_GOLDEN=1 the outputs are written instead; read them before you keep them.
+// Each built-in pass on small graphs: tests/golden/passes/<pass>/<case>.in.pbtxt must become
+// <case>.out.pbtxt. The first lines of an input say what is fetched and fed. With
+// TENON_WRITE_GOLDEN=1 the outputs are written instead; read them before you keep them.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -13,8 +14,8 @@
 #include "absl/strings/str_split.h"
 #include "executor/evaluator.h"
 #include "executor/session.h"
-#include "grappler_lite/pipeline.h"
 #include "graph/io.h"
+#include "grappler_lite/pipeline.h"
 #include "gtest/gtest.h"
 
 namespace tenon {
@@ -34,7 +35,8 @@ std::string ReadFile(const fs::path& path) {
 std::vector<std::string> Header(const std::string& text, const std::string& key) {
   for (std::string_view line : absl::StrSplit(text, '\n')) {
     const std::string prefix = "# " + key + ": ";
-    if (line.substr(0, prefix.size()) == prefix) return absl::StrSplit(line.substr(prefix.size()), ' ');
+    if (line.substr(0, prefix.size()) == prefix)
+      return absl::StrSplit(line.substr(prefix.size()), ' ');
   }
   return {};
 }
@@ -42,7 +44,8 @@ std::vector<std::string> Header(const std::string& text, const std::string& key)
 // Kernels as the CPU has them; an APU without any.
 class Oracle : public KernelOracle {
  public:
-  bool HasKernel(std::string_view device, std::string_view op, const AttrSet& attrs) const override {
+  bool HasKernel(std::string_view device, std::string_view op,
+                 const AttrSet& attrs) const override {
     return device.empty() && cpu_.HasKernel("/device:CPU:0", op, attrs);
   }
 
@@ -58,16 +61,22 @@ std::map<std::string, std::string> Lines(const Graph& g) {
     if (!g.alive(n)) continue;
     std::vector<std::string> inputs, attrs;
     for (const Output& in : g.inputs(n)) inputs.push_back(g.OutputName(in));
-    for (const Attr& a : g.attrs(n).all()) attrs.push_back(absl::StrCat(a.name, "=", a.value.wire()));
+    for (const Attr& a : g.attrs(n).all())
+      attrs.push_back(absl::StrCat(a.name, "=", a.value.wire()));
     lines[std::string(g.name(n))] =
-        absl::StrCat(g.op_name(n), "(", absl::StrJoin(inputs, ", "), ") @", g.device(n), " ", absl::StrJoin(attrs, "; "));
+        absl::StrCat(g.op_name(n), "(", absl::StrJoin(inputs, ", "), ") @", g.device(n), " ",
+                     absl::StrJoin(attrs, "; "));
   }
   return lines;
 }
 
 class PassGolden : public testing::TestWithParam<std::string> {
  protected:
-  PassGolden() : path_(GetParam()), text_(ReadFile(path_)), fetches_(Header(text_, "fetch")), feeds_(Header(text_, "feed")) {}
+  PassGolden()
+      : path_(GetParam()),
+        text_(ReadFile(path_)),
+        fetches_(Header(text_, "fetch")),
+        feeds_(Header(text_, "feed")) {}
 
   PipelineReport Optimize(Graph& graph, bool fast_math = false) {
     std::vector<Output> fetches;
@@ -87,7 +96,8 @@ class PassGolden : public testing::TestWithParam<std::string> {
     options.only = {path_.parent_path().filename().string(), "model_pruning"};
     absl::StatusOr<PipelineReport> report = RunPipeline(graph, input, options);
     EXPECT_TRUE(report.ok()) << report.status();
-    for (const PassReport& row : report->passes) EXPECT_FALSE(row.failed) << row.name << ": " << row.reason;
+    for (const PassReport& row : report->passes)
+      EXPECT_FALSE(row.failed) << row.name << ": " << row.reason;
     return report.ok() ? *report : PipelineReport();
   }
 
@@ -108,7 +118,8 @@ TEST_P(PassGolden, GraphBecomesTheExpectedOne) {
   EXPECT_EQ(Lines(graph), Lines(LoadGraph(out).value()));
 }
 
-// The same numbers before and after, on feeds of ones, twos, … in place of unknown dimensions three.
+// The same numbers before and after, on feeds of ones, twos, … in place of unknown dimensions
+// three.
 TEST_P(PassGolden, NumbersStay) {
   const Graph graph = LoadGraph(path_.string()).value();
   std::unique_ptr<Device> host = MakeCpuDevice();
@@ -118,7 +129,8 @@ TEST_P(PassGolden, NumbersStay) {
     Shape known;
     for (int64_t d : shape.dims()) known.push_back(d < 0 ? 3 : d);
     Tensor t = Tensor::Allocate(DataType::kFloat, known).value();
-    for (int64_t i = 0; i < t.num_elements(); ++i) t.flat<float>()[i] = 0.75f * static_cast<float>(i % 11) - 3;
+    for (int64_t i = 0; i < t.num_elements(); ++i)
+      t.flat<float>()[i] = 0.75f * static_cast<float>(i % 11) - 3;
     feeds.emplace_back(name, t);
   }
   std::vector<Tensor> results[2];
@@ -132,7 +144,8 @@ TEST_P(PassGolden, NumbersStay) {
     ASSERT_TRUE(run.ok()) << run.status();
     results[level] = *run;
   }
-  if (text_.find("RandomUniform") != std::string::npos && text_.find("seed2") == std::string::npos) return;
+  if (text_.find("RandomUniform") != std::string::npos && text_.find("seed2") == std::string::npos)
+    return;
   for (size_t i = 0; i < results[0].size(); ++i) {
     const Tensor& a = results[0][i];
     const Tensor& b = results[1][i];
@@ -145,7 +158,8 @@ TEST_P(PassGolden, NumbersStay) {
     for (int64_t j = 0; j < a.num_elements(); ++j) {
       const float before = a.flat<float>()[j];
       const float after = b.flat<float>()[j];
-      const bool same = before == after || std::abs(before - after) <= 1e-5f * std::abs(before) + 1e-6f;
+      const bool same =
+          before == after || std::abs(before - after) <= 1e-5f * std::abs(before) + 1e-6f;
       EXPECT_TRUE(same) << fetches_[i] << "[" << j << "]: " << before << " became " << after;
     }
   }

@@ -13,22 +13,33 @@ using ::testing::HasSubstr;
 // A device that can be placed on, no more.
 class NamedDevice : public Device {
  public:
-  NamedDevice(std::string type, int ordinal, int priority) : type_(std::move(type)), ordinal_(ordinal), priority_(priority) {}
+  NamedDevice(std::string type, int ordinal, int priority)
+      : type_(std::move(type)), ordinal_(ordinal), priority_(priority) {}
   std::string_view type() const override { return type_; }
   int ordinal() const override { return ordinal_; }
   std::string_view plugin() const override { return "test"; }
   int priority() const override { return priority_; }
   int64_t memory_bytes() const override { return 0; }
   bool is_host() const override { return type_ == "CPU"; }
-  absl::StatusOr<BufferRef> Allocate(size_t) override { return absl::UnimplementedError("no memory"); }
+  absl::StatusOr<BufferRef> Allocate(size_t) override {
+    return absl::UnimplementedError("no memory");
+  }
   StreamHandle compute_stream() override { return nullptr; }
   StreamHandle host_to_device_stream() override { return nullptr; }
   StreamHandle device_to_host_stream() override { return nullptr; }
   StreamHandle device_to_device_stream() override { return nullptr; }
-  absl::Status StreamWaitsForStream(StreamHandle, StreamHandle) override { return absl::OkStatus(); }
-  absl::Status CopyHostToDevice(StreamHandle, const Tensor&, const Tensor&) override { return absl::OkStatus(); }
-  absl::Status CopyDeviceToHost(StreamHandle, const Tensor&, const Tensor&) override { return absl::OkStatus(); }
-  absl::Status CopyDeviceToDevice(StreamHandle, const Tensor&, const Tensor&) override { return absl::OkStatus(); }
+  absl::Status StreamWaitsForStream(StreamHandle, StreamHandle) override {
+    return absl::OkStatus();
+  }
+  absl::Status CopyHostToDevice(StreamHandle, const Tensor&, const Tensor&) override {
+    return absl::OkStatus();
+  }
+  absl::Status CopyDeviceToHost(StreamHandle, const Tensor&, const Tensor&) override {
+    return absl::OkStatus();
+  }
+  absl::Status CopyDeviceToDevice(StreamHandle, const Tensor&, const Tensor&) override {
+    return absl::OkStatus();
+  }
   absl::StatusOr<EventHandle> AcquireEvent() override { return nullptr; }
   void ReleaseEvent(EventHandle) override {}
   absl::Status RecordEvent(StreamHandle, EventHandle) override { return absl::OkStatus(); }
@@ -40,7 +51,8 @@ class NamedDevice : public Device {
   int ordinal_, priority_;
 };
 
-// The host, and two devices of type PLACER, which has kernels for Relu, Softplus and BiasAdd of floats.
+// The host, and two devices of type PLACER, which has kernels for Relu, Softplus and BiasAdd of
+// floats.
 class PlacerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -62,16 +74,20 @@ class PlacerTest : public ::testing::Test {
     return Place(graph_, devices_, KernelRegistry::Global(), options_);
   }
   // "CPU:0 PRIORITY", or the error.
-  std::string Where(const absl::StatusOr<std::vector<NodePlacement>>& placement, std::string_view node) {
+  std::string Where(const absl::StatusOr<std::vector<NodePlacement>>& placement,
+                    std::string_view node) {
     if (!placement.ok()) return std::string(placement.status().message());
     const NodePlacement& p = (*placement)[graph_.FindNode(node)];
     return absl::StrCat(p.device->type(), ":", p.device->ordinal(), " ", PlaceCodeName(p.reason));
   }
-  std::string Rejected(const absl::StatusOr<std::vector<NodePlacement>>& placement, std::string_view node) {
+  std::string Rejected(const absl::StatusOr<std::vector<NodePlacement>>& placement,
+                       std::string_view node) {
     std::string text;
     for (const RejectedDevice& r : (*placement)[graph_.FindNode(node)].rejected) {
-      absl::StrAppend(&text, text.empty() ? "" : " ", r.device == nullptr ? "?" : absl::StrCat(r.device->type(), ":", r.device->ordinal()), "=",
-                      PlaceCodeName(r.code));
+      absl::StrAppend(
+          &text, text.empty() ? "" : " ",
+          r.device == nullptr ? "?" : absl::StrCat(r.device->type(), ":", r.device->ordinal()), "=",
+          PlaceCodeName(r.code));
     }
     return text;
   }
@@ -83,12 +99,21 @@ class PlacerTest : public ::testing::Test {
 };
 
 std::string X(std::string_view device = "", std::string_view type = "DT_FLOAT") {
-  return absl::Substitute("node { name: 'x' op: 'Placeholder' device: '$0' attr { key: 'dtype' value { type: $1 } } }\n", device, type);
+  return absl::Substitute(
+      "node { name: 'x' op: 'Placeholder' device: '$0' attr { key: 'dtype' value { type: $1 } } "
+      "}\n",
+      device, type);
 }
-std::string N(std::string_view name, std::string_view op, std::string_view input, std::string_view device = "", std::string_view beside = "",
+std::string N(std::string_view name, std::string_view op, std::string_view input,
+              std::string_view device = "", std::string_view beside = "",
               std::string_view type = "DT_FLOAT") {
-  return absl::Substitute("node { name: '$0' op: '$1' input: '$2' device: '$3' attr { key: 'T' value { type: $4 } } $5 }\n", name, op, input, device, type,
-                          beside.empty() ? "" : absl::StrCat("attr { key: '_class' value { list { s: 'loc:@", beside, "' } } }"));
+  return absl::Substitute(
+      "node { name: '$0' op: '$1' input: '$2' device: '$3' attr { key: 'T' value { type: $4 } } $5 "
+      "}\n",
+      name, op, input, device, type,
+      beside.empty()
+          ? ""
+          : absl::StrCat("attr { key: '_class' value { list { s: 'loc:@", beside, "' } } }"));
 }
 
 struct Row {
@@ -102,36 +127,64 @@ struct Row {
 TEST_F(PlacerTest, FollowsTensorFlowsRules) {
   const Row rows[] = {
       {"the device of highest priority", X() + N("a", "Relu", "x"), true, "a", "PLACER:0 PRIORITY"},
-      {"a generator stays with its only consumer", X() + N("a", "Relu", "x"), true, "x", "PLACER:0 GREEDY"},
-      {"a generator of several devices' consumers", X() + N("a", "Relu", "x") + N("b", "Tanh", "x"), true, "x", "CPU:0 PRIORITY"},
+      {"a generator stays with its only consumer", X() + N("a", "Relu", "x"), true, "x",
+       "PLACER:0 GREEDY"},
+      {"a generator of several devices' consumers", X() + N("a", "Relu", "x") + N("b", "Tanh", "x"),
+       true, "x", "CPU:0 PRIORITY"},
       {"no kernel there", X() + N("a", "Tanh", "x"), true, "a", "CPU:0 PRIORITY"},
-      {"no kernel for the type", X("", "DT_DOUBLE") + N("a", "Relu", "x", "", "", "DT_DOUBLE"), true, "a", "CPU:0 PRIORITY"},
+      {"no kernel for the type", X("", "DT_DOUBLE") + N("a", "Relu", "x", "", "", "DT_DOUBLE"),
+       true, "a", "CPU:0 PRIORITY"},
       {"a request", X() + N("a", "Relu", "x", "/device:CPU:0"), true, "a", "CPU:0 PINNED"},
       {"short request", X() + N("a", "Relu", "x", "/cpu:0"), true, "a", "CPU:0 PINNED"},
-      {"full request", X() + N("a", "Relu", "x", "/job:localhost/replica:0/task:0/device:PLACER:1"), true, "a", "PLACER:1 PINNED"},
+      {"full request", X() + N("a", "Relu", "x", "/job:localhost/replica:0/task:0/device:PLACER:1"),
+       true, "a", "PLACER:1 PINNED"},
       {"any ordinal", X() + N("a", "Relu", "x", "/device:PLACER:*"), true, "a", "PLACER:0 PINNED"},
       {"only a task", X() + N("a", "Relu", "x", "/task:0"), true, "a", "PLACER:0 PRIORITY"},
-      {"an ordinal that is not there", X() + N("a", "Relu", "x", "/device:PLACER:3"), true, "a", "PLACER:0 UNAVAILABLE"},
-      {"a CPU that is not there", X() + N("a", "Relu", "x", "/device:CPU:7"), true, "a", "CPU:0 UNAVAILABLE"},
-      {"a type that is not there", X() + N("a", "Tanh", "x", "/device:GPU:0"), true, "a", "CPU:0 UNAVAILABLE"},
-      {"a device without the kernel", X() + N("a", "Tanh", "x", "/device:PLACER:0"), true, "a", "CPU:0 NO_KERNEL"},
-      {"a foreign job", X() + N("a", "Relu", "x", "/job:worker/device:CPU:0"), true, "a", "only /job:localhost"},
+      {"an ordinal that is not there", X() + N("a", "Relu", "x", "/device:PLACER:3"), true, "a",
+       "PLACER:0 UNAVAILABLE"},
+      {"a CPU that is not there", X() + N("a", "Relu", "x", "/device:CPU:7"), true, "a",
+       "CPU:0 UNAVAILABLE"},
+      {"a type that is not there", X() + N("a", "Tanh", "x", "/device:GPU:0"), true, "a",
+       "CPU:0 UNAVAILABLE"},
+      {"a device without the kernel", X() + N("a", "Tanh", "x", "/device:PLACER:0"), true, "a",
+       "CPU:0 NO_KERNEL"},
+      {"a foreign job", X() + N("a", "Relu", "x", "/job:worker/device:CPU:0"), true, "a",
+       "only /job:localhost"},
       {"a foreign task", X() + N("a", "Relu", "x", "/task:3"), true, "a", "'/task:3'"},
-      {"a constant where it is asked for", X("/device:PLACER:0") + N("a", "Tanh", "x"), true, "x", "PLACER:0 PINNED"},
-      {"a group follows the request", X() + N("a", "Relu", "x", "/device:CPU:0") + N("b", "Relu", "a", "", "a"), true, "b", "CPU:0 COLOCATION"},
-      {"a group is where all have kernels", X() + N("a", "Relu", "x", "/device:PLACER:0") + N("b", "Tanh", "a", "", "a"), true, "a", "CPU:0 COLOCATION"},
-      {"a group of different requests", X() + N("a", "Relu", "x", "/device:PLACER:0") + N("b", "Relu", "a", "/device:CPU:0", "a"), true, "a",
+      {"a constant where it is asked for", X("/device:PLACER:0") + N("a", "Tanh", "x"), true, "x",
+       "PLACER:0 PINNED"},
+      {"a group follows the request",
+       X() + N("a", "Relu", "x", "/device:CPU:0") + N("b", "Relu", "a", "", "a"), true, "b",
        "CPU:0 COLOCATION"},
-      {"a group as far as one node", X() + N("a", "Relu", "x") + N("b", "Tanh", "a", "", "a") + N("c", "Relu", "b", "", "b"), true, "c", "CPU:0 COLOCATION"},
-      {"hard: an ordinal", X() + N("a", "Relu", "x", "/device:PLACER:3"), false, "a", "node 'a' (Relu) on '/device:PLACER:3': there is no such device"},
+      {"a group is where all have kernels",
+       X() + N("a", "Relu", "x", "/device:PLACER:0") + N("b", "Tanh", "a", "", "a"), true, "a",
+       "CPU:0 COLOCATION"},
+      {"a group of different requests",
+       X() + N("a", "Relu", "x", "/device:PLACER:0") + N("b", "Relu", "a", "/device:CPU:0", "a"),
+       true, "a", "CPU:0 COLOCATION"},
+      {"a group as far as one node",
+       X() + N("a", "Relu", "x") + N("b", "Tanh", "a", "", "a") + N("c", "Relu", "b", "", "b"),
+       true, "c", "CPU:0 COLOCATION"},
+      {"hard: an ordinal", X() + N("a", "Relu", "x", "/device:PLACER:3"), false, "a",
+       "node 'a' (Relu) on '/device:PLACER:3': there is no such device"},
       {"hard: no kernel", X() + N("a", "Tanh", "x", "/device:PLACER:0"), false, "a", "no kernel"},
-      {"hard: different requests", X() + N("a", "Relu", "x", "/device:PLACER:0") + N("b", "Relu", "a", "/device:CPU:0", "a"), false, "a",
-       "its colocation group: 'a' (Relu) asks for '/device:PLACER:0', 'b' (Relu) asks for '/device:CPU:0'"},
-      {"hard: a group without the kernel", X() + N("a", "Relu", "x", "/device:PLACER:0") + N("b", "Tanh", "a", "", "a"), false, "a", "'b' (Tanh)"},
-      {"hard: a request that can be met", X() + N("a", "Relu", "x", "/device:PLACER:1"), false, "a", "PLACER:1 PINNED"},
-      {"not a device", X() + N("a", "Relu", "x", "PLACER:0"), true, "a", "'PLACER:0' is no device name"},
-      {"metadata stays with its input", X() + N("a", "Relu", "x") + N("s", "Shape", "a"), true, "s", "CPU:0 PRIORITY"},
-      {"a renaming stays with its input", X() + N("a", "Relu", "x", "/device:PLACER:1") + N("i", "Identity", "a"), true, "i", "PLACER:1 GREEDY"},
+      {"hard: different requests",
+       X() + N("a", "Relu", "x", "/device:PLACER:0") + N("b", "Relu", "a", "/device:CPU:0", "a"),
+       false, "a",
+       "its colocation group: 'a' (Relu) asks for '/device:PLACER:0', 'b' (Relu) asks for "
+       "'/device:CPU:0'"},
+      {"hard: a group without the kernel",
+       X() + N("a", "Relu", "x", "/device:PLACER:0") + N("b", "Tanh", "a", "", "a"), false, "a",
+       "'b' (Tanh)"},
+      {"hard: a request that can be met", X() + N("a", "Relu", "x", "/device:PLACER:1"), false, "a",
+       "PLACER:1 PINNED"},
+      {"not a device", X() + N("a", "Relu", "x", "PLACER:0"), true, "a",
+       "'PLACER:0' is no device name"},
+      {"metadata stays with its input", X() + N("a", "Relu", "x") + N("s", "Shape", "a"), true, "s",
+       "CPU:0 PRIORITY"},
+      {"a renaming stays with its input",
+       X() + N("a", "Relu", "x", "/device:PLACER:1") + N("i", "Identity", "a"), true, "i",
+       "PLACER:1 GREEDY"},
   };
   for (const Row& row : rows) {
     options_.soft_placement = row.soft;
@@ -140,7 +193,9 @@ TEST_F(PlacerTest, FollowsTensorFlowsRules) {
 }
 
 TEST_F(PlacerTest, SaysWhyOthersWereRejected) {
-  const auto placement = PlaceText(X() + N("a", "Tanh", "x") + N("b", "Relu", "x", "/device:CPU:0") + N("c", "Relu", "x", "/device:GPU:0"));
+  const auto placement =
+      PlaceText(X() + N("a", "Tanh", "x") + N("b", "Relu", "x", "/device:CPU:0") +
+                N("c", "Relu", "x", "/device:GPU:0"));
   EXPECT_EQ(Rejected(placement, "a"), "PLACER:0=NO_KERNEL PLACER:1=NO_KERNEL");
   EXPECT_EQ(Rejected(placement, "b"), "PLACER:0=PINNED PLACER:1=PINNED");
   EXPECT_THAT(Rejected(placement, "c"), HasSubstr("?=UNAVAILABLE"));
@@ -191,13 +246,17 @@ TEST_F(PlacerTest, ANodeWithoutAnyKernelIsNoErrorYet) {
 }
 
 TEST(DeviceRequest, Spellings) {
-  for (const char* good : {"", "/CPU:0", "/cpu:0", "CPU:0", "/GPU:0", "/device:APU:1", "/device:APU:*", "/task:0", "/job:localhost/replica:0/task:0/device:APU:0"}) {
+  for (const char* good :
+       {"", "/CPU:0", "/cpu:0", "CPU:0", "/GPU:0", "/device:APU:1", "/device:APU:*", "/task:0",
+        "/job:localhost/replica:0/task:0/device:APU:0"}) {
     EXPECT_TRUE(ParseDeviceRequest(good).ok()) << good;
   }
-  for (const char* bad : {"/APU:0", "APU:0", "APU", "/device:", "/device:APU:x", "/task:", "/device:APU:-1", "//", "/job:", "/device:APU:99999999999"}) {
+  for (const char* bad : {"/APU:0", "APU:0", "APU", "/device:", "/device:APU:x",
+                          "/task:", "/device:APU:-1", "//", "/job:", "/device:APU:99999999999"}) {
     EXPECT_FALSE(ParseDeviceRequest(bad).ok()) << bad;
   }
-  for (const char* good : {"APU", "APU:0", "/APU:0", "/device:APU:0", "cpu", "CPU:0"}) EXPECT_TRUE(ParseDeviceFlag(good).ok()) << good;
+  for (const char* good : {"APU", "APU:0", "/APU:0", "/device:APU:0", "cpu", "CPU:0"})
+    EXPECT_TRUE(ParseDeviceFlag(good).ok()) << good;
   for (const char* bad : {"", "APU:", ":0", "A PU"}) EXPECT_FALSE(ParseDeviceFlag(bad).ok()) << bad;
   EXPECT_EQ(ParseDeviceRequest("/device:APU:2")->ordinal, 2);
   EXPECT_EQ(ParseDeviceRequest("/cpu:1")->type, "CPU");

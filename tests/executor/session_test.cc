@@ -25,13 +25,15 @@ std::unique_ptr<Session> Make(std::string text, int opt_level = 0) {
   SessionOptions options;
   options.opt_level = opt_level;
   options.threads = 1;
-  absl::StatusOr<std::unique_ptr<Session>> session = Session::Create(Parse(std::move(text)), {}, options);
+  absl::StatusOr<std::unique_ptr<Session>> session =
+      Session::Create(Parse(std::move(text)), {}, options);
   EXPECT_TRUE(session.ok()) << session.status();
   return *std::move(session);
 }
 
 TEST(Session, RunsAChainOnFedValues) {
-  auto session = Make(Placeholder("x", "dim { size: 2 }") + Node("a", "AddV2", {"x", "x"}) + Node("b", "Mul", {"a", "x"}) + Node("c", "Neg", {"b"}));
+  auto session = Make(Placeholder("x", "dim { size: 2 }") + Node("a", "AddV2", {"x", "x"}) +
+                      Node("b", "Mul", {"a", "x"}) + Node("c", "Neg", {"b"}));
   for (float v : {1.0f, 3.0f}) {
     const auto out = session->Run({{"x", Floats({v, 2}, {2})}}, {"c", "a:0"});
     ASSERT_TRUE(out.ok()) << out.status();
@@ -42,7 +44,8 @@ TEST(Session, RunsAChainOnFedValues) {
 
 TEST(Session, ReusesMemoryInPlace) {
   std::string text = Placeholder("x", "dim { size: 1000 }") + Node("n0", "Neg", {"x"});
-  for (int i = 1; i < 50; ++i) text += Node(absl::StrCat("n", i), "Neg", {absl::StrCat("n", i - 1)});
+  for (int i = 1; i < 50; ++i)
+    text += Node(absl::StrCat("n", i), "Neg", {absl::StrCat("n", i - 1)});
   auto session = Make(text + Node("sum", "AddV2", {"n49", "x"}));
   auto e = session->Prepare({"x"}, {"sum"});
   ASSERT_TRUE(e.ok()) << e.status();
@@ -54,7 +57,8 @@ TEST(Session, ReusesMemoryInPlace) {
 }
 
 TEST(Session, FetchedValuesOutliveTheSession) {
-  auto session = Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Neg", {"x"}) + Node("i", "Identity", {"x"}) +
+  auto session = Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Neg", {"x"}) +
+                      Node("i", "Identity", {"x"}) +
                       Const("c", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: 7"));
   auto out = session->Run({{"x", Floats({1, 2}, {2})}}, {"a", "i", "c", "a"});
   ASSERT_TRUE(out.ok()) << out.status();
@@ -98,11 +102,13 @@ TEST(Session, SaysWhatIsWrongWithFeedsAndFetches) {
   EXPECT_THAT(message(session->Prepare({}, {"a"})), HasSubstr("'x'"));
   EXPECT_THAT(message(session->Run({{"x", Floats({1}, {1})}}, {"a"})), HasSubstr("[1]"));
   EXPECT_THAT(message(session->Run({{"x", Bool(true)}}, {"a"})), HasSubstr("DT_BOOL"));
-  EXPECT_EQ(session->Prepare({"x", "x"}, {"a"}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(session->Prepare({"x", "x"}, {"a"}).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(Session, ControlInputsAndNoOpsRun) {
-  auto session = Make(Placeholder("x", "") + Node("a", "Neg", {"x"}) + Node("done", "NoOp", {"^a"}, "", "") + Node("b", "Neg", {"x", "^done"}));
+  auto session = Make(Placeholder("x", "") + Node("a", "Neg", {"x"}) +
+                      Node("done", "NoOp", {"^a"}, "", "") + Node("b", "Neg", {"x", "^done"}));
   const auto out = session->Run({{"x", Floats({3}, {})}}, {"b", "done"});
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_THAT(Values((*out)[0]), ElementsAre(-3));
@@ -110,8 +116,9 @@ TEST(Session, ControlInputsAndNoOpsRun) {
 }
 
 TEST(Session, ConstantSubgraphsAreComputedOnce) {
-  auto session = Make(Placeholder("x", "") + Const("c", "DT_FLOAT", "tensor_shape {} float_val: 4") + Node("d", "Neg", {"c"}) + Node("e", "Neg", {"d"}) +
-                      Node("f", "AddV2", {"x", "e"}));
+  auto session =
+      Make(Placeholder("x", "") + Const("c", "DT_FLOAT", "tensor_shape {} float_val: 4") +
+           Node("d", "Neg", {"c"}) + Node("e", "Neg", {"d"}) + Node("f", "AddV2", {"x", "e"}));
   auto e = session->Prepare({"x"}, {"f"});
   ASSERT_TRUE(e.ok()) << e.status();
   const auto out = session->Run(*e, {Floats({1}, {})});
@@ -122,12 +129,17 @@ TEST(Session, ConstantSubgraphsAreComputedOnce) {
 
 TEST(Session, ShapesThatTheRunTells) {
   // Reshape(x, s) with a fed s: only the run knows the shape.
-  auto session = Make(Placeholder("x", "dim { size: 6 }") + Placeholder("s", "dim { size: 2 }", "DT_INT32") +
-                      Node("r", "Reshape", {"x", "s"}, "attr { key: 'Tshape' value { type: DT_INT32 } }") + Node("n", "Neg", {"r"}) + Node("m", "AddV2", {"n", "n"}));
+  auto session =
+      Make(Placeholder("x", "dim { size: 6 }") + Placeholder("s", "dim { size: 2 }", "DT_INT32") +
+           Node("r", "Reshape", {"x", "s"}, "attr { key: 'Tshape' value { type: DT_INT32 } }") +
+           Node("n", "Neg", {"r"}) + Node("m", "AddV2", {"n", "n"}));
   for (int round = 0; round < 2; ++round) {
     for (int32_t rows : {2, 3, 1}) {
       const int32_t dims[] = {rows, -1};
-      const auto out = session->Run({{"x", Floats({1, 2, 3, 4, 5, 6}, {6})}, {"s", Tensor::CopyOf(DataType::kInt32, {2}, dims, sizeof(dims))}}, {"m", "r"});
+      const auto out =
+          session->Run({{"x", Floats({1, 2, 3, 4, 5, 6}, {6})},
+                        {"s", Tensor::CopyOf(DataType::kInt32, {2}, dims, sizeof(dims))}},
+                       {"m", "r"});
       ASSERT_TRUE(out.ok()) << out.status();
       EXPECT_EQ((*out)[0].shape(), Shape({rows, 6 / rows}));
       EXPECT_THAT(Values((*out)[0]), ElementsAre(-2, -4, -6, -8, -10, -12));
@@ -135,21 +147,29 @@ TEST(Session, ShapesThatTheRunTells) {
     }
   }
   const int32_t bad[] = {4, 4};
-  const auto out = session->Run({{"x", Floats({1, 2, 3, 4, 5, 6}, {6})}, {"s", Tensor::CopyOf(DataType::kInt32, {2}, bad, sizeof(bad))}}, {"m"});
+  const auto out = session->Run({{"x", Floats({1, 2, 3, 4, 5, 6}, {6})},
+                                 {"s", Tensor::CopyOf(DataType::kInt32, {2}, bad, sizeof(bad))}},
+                                {"m"});
   EXPECT_THAT(std::string(out.status().message()), HasSubstr("node 'r' (Reshape)"));
 }
 
 std::string Conditional() {
-  return Placeholder("x", "dim { size: 2 }") + Placeholder("p", "", "DT_BOOL") + Node("s", "Switch", {"x", "p"}) + Node("no", "Neg", {"s"}) +
-         Node("yes", "AddV2", {"s:1", "s:1"}) + Node("m", "Merge", {"no", "yes"}, "attr { key: 'N' value { i: 2 } }") + Node("after", "AddV2", {"m", "x"}) +
-         Node("pivot", "Identity", {"s:1"}) + Const("k", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: 9", "input: '^pivot'") +
-         Node("m2", "Merge", {"no", "k"}, "attr { key: 'N' value { i: 2 } }") + Node("both", "AddV2", {"no", "yes"});
+  return Placeholder("x", "dim { size: 2 }") + Placeholder("p", "", "DT_BOOL") +
+         Node("s", "Switch", {"x", "p"}) + Node("no", "Neg", {"s"}) +
+         Node("yes", "AddV2", {"s:1", "s:1"}) +
+         Node("m", "Merge", {"no", "yes"}, "attr { key: 'N' value { i: 2 } }") +
+         Node("after", "AddV2", {"m", "x"}) + Node("pivot", "Identity", {"s:1"}) +
+         Const("k", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: 9",
+               "input: '^pivot'") +
+         Node("m2", "Merge", {"no", "k"}, "attr { key: 'N' value { i: 2 } }") +
+         Node("both", "AddV2", {"no", "yes"});
 }
 
 TEST(Session, DeadBranchesDoNotRun) {
   auto session = Make(Conditional());
   for (bool p : {true, false}) {
-    const auto out = session->Run({{"x", Floats({1, 2}, {2})}, {"p", Bool(p)}}, {"m", "m:1", "after", "m2", "m2:1"});
+    const auto out = session->Run({{"x", Floats({1, 2}, {2})}, {"p", Bool(p)}},
+                                  {"m", "m:1", "after", "m2", "m2:1"});
     ASSERT_TRUE(out.ok()) << out.status();
     EXPECT_EQ(Values((*out)[0])[1], p ? 4 : -2);
     EXPECT_EQ(*(*out)[1].flat<int32_t>(), p ? 1 : 0);
@@ -170,8 +190,10 @@ TEST(Session, AFetchOfADeadValueIsAnError) {
 }
 
 TEST(Session, ErrorsInBranchesThatAreNotTakenDoNotCount) {
-  auto session = Make(Placeholder("x", "dim { size: 2 }") + Placeholder("y", "dim { size: -1 }") + Placeholder("p", "", "DT_BOOL") + Node("s", "Switch", {"x", "p"}) +
-                      Node("bad", "AddV2", {"s:1", "y"}) + Node("m", "Merge", {"s", "bad"}, "attr { key: 'N' value { i: 2 } }"));
+  auto session = Make(Placeholder("x", "dim { size: 2 }") + Placeholder("y", "dim { size: -1 }") +
+                      Placeholder("p", "", "DT_BOOL") + Node("s", "Switch", {"x", "p"}) +
+                      Node("bad", "AddV2", {"s:1", "y"}) +
+                      Node("m", "Merge", {"s", "bad"}, "attr { key: 'N' value { i: 2 } }"));
   const Tensor x = Floats({1, 2}, {2}), y = Floats({1, 2, 3}, {3});
   EXPECT_TRUE(session->Run({{"x", x}, {"y", y}, {"p", Bool(false)}}, {"m"}).ok());
   const auto out = session->Run({{"x", x}, {"y", y}, {"p", Bool(true)}}, {"m"});
@@ -179,7 +201,9 @@ TEST(Session, ErrorsInBranchesThatAreNotTakenDoNotCount) {
 }
 
 TEST(Session, LoopsAreNotImplementedYet) {
-  auto session = Make(Placeholder("x", "") + Node("e", "Enter", {"x"}, "attr { key: 'frame_name' value { s: 'f' } }") + Node("y", "Exit", {"e"}));
+  auto session = Make(Placeholder("x", "") +
+                      Node("e", "Enter", {"x"}, "attr { key: 'frame_name' value { s: 'f' } }") +
+                      Node("y", "Exit", {"e"}));
   const auto e = session->Prepare({"x"}, {"y"});
   EXPECT_EQ(e.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(e.status().message()), HasSubstr("Enter"));
@@ -187,7 +211,9 @@ TEST(Session, LoopsAreNotImplementedYet) {
 
 TEST(Session, ManyThreadsRunAtOnce) {
   std::string text = Placeholder("x", "dim { size: -1 }") + Node("n0", "Neg", {"x"});
-  for (int i = 1; i < 40; ++i) text += Node(absl::StrCat("n", i), i % 2 == 1 ? "AddV2" : "Sub", {absl::StrCat("n", i - 1), "x"});
+  for (int i = 1; i < 40; ++i)
+    text +=
+        Node(absl::StrCat("n", i), i % 2 == 1 ? "AddV2" : "Sub", {absl::StrCat("n", i - 1), "x"});
   auto session = Make(text);
   std::vector<std::thread> threads;
   std::atomic<int> failures{0};
@@ -195,7 +221,8 @@ TEST(Session, ManyThreadsRunAtOnce) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 200; ++i) {
         const int64_t n = 1 + (i + t) % 5;
-        const auto out = session->Run({{"x", Floats(std::vector<float>(n, static_cast<float>(t)), Shape({n}))}}, {"n39"});
+        const auto out = session->Run(
+            {{"x", Floats(std::vector<float>(n, static_cast<float>(t)), Shape({n}))}}, {"n39"});
         if (!out.ok() || (*out)[0].flat<float>()[n - 1] != 0) ++failures;
       }
     });

@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "gmock/gmock.h"
-#include "gtest/gtest.h"
 #include "graph/file_bytes.h"
 #include "graph/io.h"
+#include "gtest/gtest.h"
 #include "tests/fuzz/mutate_util.h"
 #include "tests/support/paths.h"
 
@@ -19,8 +19,8 @@ namespace tenon {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using testing::Mutator;
+using ::testing::StartsWith;
 
 constexpr char kName[] = "fuzz.pb";
 
@@ -32,9 +32,11 @@ struct Seed {
 const std::vector<Seed>& Seeds() {
   static const auto* seeds = [] {
     auto* all = new std::vector<Seed>;
-    for (const char* model : {"mlp", "cnn_bn", "functions", "v1_control_flow", "two_devices", "grappler_food", "lstm_keras",
-                              "cnn_groups", "preprocess", "v1_tensor_array"}) {
-      const absl::StatusOr<Graph> graph = LoadGraph(testing::Golden(absl::StrCat("models/", model, "/graph.pb.xz")));
+    for (const char* model :
+         {"mlp", "cnn_bn", "functions", "v1_control_flow", "two_devices", "grappler_food",
+          "lstm_keras", "cnn_groups", "preprocess", "v1_tensor_array"}) {
+      const absl::StatusOr<Graph> graph =
+          LoadGraph(testing::Golden(absl::StrCat("models/", model, "/graph.pb.xz")));
       EXPECT_TRUE(graph.ok()) << graph.status();
       if (!graph.ok()) continue;
       all->emplace_back().model = model;
@@ -56,14 +58,17 @@ bool IsLocated(std::string_view message) {
 void CheckOutcome(std::string bytes, const std::string& what) {
   const absl::StatusOr<Imported> imported = ImportBytes(std::move(bytes), kName);
   if (!imported.ok()) {
-    EXPECT_EQ(imported.status().code(), absl::StatusCode::kInvalidArgument) << what << ": " << imported.status();
+    EXPECT_EQ(imported.status().code(), absl::StatusCode::kInvalidArgument)
+        << what << ": " << imported.status();
     EXPECT_TRUE(IsLocated(imported.status().message())) << what << ": " << imported.status();
     return;
   }
   for (const Defect& d : imported->defects) {
     EXPECT_TRUE(IsLocated(d.ToString())) << what << ": " << d.ToString();
     EXPECT_FALSE(d.message.empty()) << what;
-    for (const char c : d.message) ASSERT_FALSE(absl::ascii_iscntrl(static_cast<unsigned char>(c))) << what << ": " << d.ToString();
+    for (const char c : d.message)
+      ASSERT_FALSE(absl::ascii_iscntrl(static_cast<unsigned char>(c)))
+          << what << ": " << d.ToString();
   }
   if (!imported->defects.empty()) return;
   // A graph that is valid stays so on its way out and in.
@@ -122,18 +127,20 @@ TEST(ImportFuzz, DamagedPackedFiles) {
 
 TEST(ImportFuzz, EveryLengthOfASmallFile) {
   const std::string bytes = Seeds()[4].graph.SerializeAsString();
-  for (size_t n = 0; n < bytes.size(); ++n) CheckOutcome(bytes.substr(0, n), absl::StrCat(n, " bytes"));
+  for (size_t n = 0; n < bytes.size(); ++n)
+    CheckOutcome(bytes.substr(0, n), absl::StrCat(n, " bytes"));
 }
 
 TEST(ImportFuzz, DeepNesting) {
   constexpr int kDeep = 100'000;
-  for (const std::string& bytes :
-       {testing::DeepBinary(kDeep), testing::DeepText(kDeep), testing::DeepVariant(kDeep), testing::DeepGroup(kDeep)}) {
+  for (const std::string& bytes : {testing::DeepBinary(kDeep), testing::DeepText(kDeep),
+                                   testing::DeepVariant(kDeep), testing::DeepGroup(kDeep)}) {
     const absl::Status status = ImportBytes(bytes, kName).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_TRUE(IsLocated(status.message())) << status;
   }
-  for (const std::string& bytes : {testing::DeepBinary(10), testing::DeepText(10), testing::DeepVariant(10)}) {
+  for (const std::string& bytes :
+       {testing::DeepBinary(10), testing::DeepText(10), testing::DeepVariant(10)}) {
     const absl::StatusOr<Imported> imported = ImportBytes(bytes, kName);
     ASSERT_TRUE(imported.ok()) << imported.status();
   }

@@ -20,14 +20,19 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-constexpr std::array<std::string_view, 12> kBadInputs = {"",   "^",    ":",     ":0",    "x:",        "x:-1",
-                                                         "^x", "^x:0", "a b:0", "x:1:2", "\xff\xfe", "no/such/node:3"};
-constexpr std::array<std::string_view, 8> kBadDevices = {"/APU:0",         "nonsense", "/device:CPU:99999999999", "/job:other/device:CPU:0",
-                                                         "/device:NONE:0", "/",        "/device:CPU:*",           "//"};
-constexpr std::array<std::string_view, 10> kPorts = {":1", ":2", ":7", ":255", ":65536", ":2147483647", ":4294967296", ":99999999999999999999", ":-1", ":x"};
+constexpr std::array<std::string_view, 12> kBadInputs = {
+    "", "^", ":", ":0", "x:", "x:-1", "^x", "^x:0", "a b:0", "x:1:2", "\xff\xfe", "no/such/node:3"};
+constexpr std::array<std::string_view, 8> kBadDevices = {
+    "/APU:0",         "nonsense", "/device:CPU:99999999999", "/job:other/device:CPU:0",
+    "/device:NONE:0", "/",        "/device:CPU:*",           "//"};
+constexpr std::array<std::string_view, 10> kPorts = {
+    ":1",  ":2", ":7", ":255", ":65536", ":2147483647", ":4294967296", ":99999999999999999999",
+    ":-1", ":x"};
 
-// All set fields of a message and of those inside it; stops at `limit` to stay quick on large graphs.
-void Collect(Message* message, std::vector<std::pair<Message*, const FieldDescriptor*>>* out, size_t limit) {
+// All set fields of a message and of those inside it; stops at `limit` to stay quick on large
+// graphs.
+void Collect(Message* message, std::vector<std::pair<Message*, const FieldDescriptor*>>* out,
+             size_t limit) {
   std::vector<Message*> open = {message};
   while (!open.empty() && out->size() < limit) {
     Message* m = open.back();
@@ -42,7 +47,8 @@ void Collect(Message* message, std::vector<std::pair<Message*, const FieldDescri
         open.push_back(reflection->MutableMessage(m, f));
         continue;
       }
-      for (int i = 0; i < reflection->FieldSize(*m, f); ++i) open.push_back(reflection->MutableRepeatedMessage(m, f, i));
+      for (int i = 0; i < reflection->FieldSize(*m, f); ++i)
+        open.push_back(reflection->MutableRepeatedMessage(m, f, i));
     }
   }
 }
@@ -62,9 +68,20 @@ std::string NodeAround(std::string_view attr_value) {
 }  // namespace
 
 int64_t Mutator::Extreme() {
-  constexpr std::array<int64_t, 14> kValues = {0,  1,          -1,         2,          -2147483648LL,
-                                               7,  2147483647, 4294967296, 1000000,    std::numeric_limits<int64_t>::max(),
-                                               -7, 255,        1LL << 62,  std::numeric_limits<int64_t>::min()};
+  constexpr std::array<int64_t, 14> kValues = {0,
+                                               1,
+                                               -1,
+                                               2,
+                                               -2147483648LL,
+                                               7,
+                                               2147483647,
+                                               4294967296,
+                                               1000000,
+                                               std::numeric_limits<int64_t>::max(),
+                                               -7,
+                                               255,
+                                               1LL << 62,
+                                               std::numeric_limits<int64_t>::min()};
   return kValues[Below(kValues.size())];
 }
 
@@ -75,12 +92,24 @@ void Mutator::DamageInput(pb::GraphDef* graph) {
   const int which = node->input_size() == 0 ? 0 : static_cast<int>(Below(node->input_size()));
   std::string* input = node->input_size() == 0 ? node->add_input() : node->mutable_input(which);
   switch (Below(6)) {
-    case 0: *input = kBadInputs[Below(kBadInputs.size())]; break;
-    case 1: *input = absl::StrCat(other, kPorts[Below(kPorts.size())]); break;
-    case 2: input->append(kPorts[Below(kPorts.size())]); break;
-    case 3: *input = other; break;  // perhaps a cycle
-    case 4: *node->add_input() = *input; break;
-    default: *input = absl::StrCat("^", other); break;
+    case 0:
+      *input = kBadInputs[Below(kBadInputs.size())];
+      break;
+    case 1:
+      *input = absl::StrCat(other, kPorts[Below(kPorts.size())]);
+      break;
+    case 2:
+      input->append(kPorts[Below(kPorts.size())]);
+      break;
+    case 3:
+      *input = other;
+      break;  // perhaps a cycle
+    case 4:
+      *node->add_input() = *input;
+      break;
+    default:
+      *input = absl::StrCat("^", other);
+      break;
   }
 }
 
@@ -90,14 +119,31 @@ void Mutator::DamageNode(pb::GraphDef* graph) {
   const int other = static_cast<int>(Below(graph->node_size()));
   pb::NodeDef* node = graph->mutable_node(n);
   switch (Below(8)) {
-    case 0: node->set_name(graph->node(other).name()); break;
-    case 1: node->set_op(graph->node(other).op()); break;
-    case 2: node->set_device(std::string(kBadDevices[Below(kBadDevices.size())])); break;
-    case 3: *node->mutable_attr() = graph->node(other).attr(); break;
-    case 4: graph->mutable_node()->DeleteSubrange(n, 1); break;
-    case 5: *graph->add_node() = graph->node(other); break;
-    case 6: graph->mutable_node()->SwapElements(n, other); break;
-    default: (*node->mutable_attr())["_class"].mutable_list()->add_s(absl::StrCat("loc:@", graph->node(other).name(), Below(2) ? "" : "x")); break;
+    case 0:
+      node->set_name(graph->node(other).name());
+      break;
+    case 1:
+      node->set_op(graph->node(other).op());
+      break;
+    case 2:
+      node->set_device(std::string(kBadDevices[Below(kBadDevices.size())]));
+      break;
+    case 3:
+      *node->mutable_attr() = graph->node(other).attr();
+      break;
+    case 4:
+      graph->mutable_node()->DeleteSubrange(n, 1);
+      break;
+    case 5:
+      *graph->add_node() = graph->node(other);
+      break;
+    case 6:
+      graph->mutable_node()->SwapElements(n, other);
+      break;
+    default:
+      (*node->mutable_attr())["_class"].mutable_list()->add_s(
+          absl::StrCat("loc:@", graph->node(other).name(), Below(2) ? "" : "x"));
+      break;
   }
 }
 
@@ -113,10 +159,12 @@ void Mutator::DamageValue(Message* m, const FieldDescriptor* f) {
       f->is_repeated() ? r->SetRepeatedInt64(m, f, i, Extreme()) : r->SetInt64(m, f, Extreme());
       break;
     case FieldDescriptor::CPPTYPE_INT32:
-      f->is_repeated() ? r->SetRepeatedInt32(m, f, i, static_cast<int32_t>(Extreme())) : r->SetInt32(m, f, static_cast<int32_t>(Extreme()));
+      f->is_repeated() ? r->SetRepeatedInt32(m, f, i, static_cast<int32_t>(Extreme()))
+                       : r->SetInt32(m, f, static_cast<int32_t>(Extreme()));
       break;
     case FieldDescriptor::CPPTYPE_ENUM: {
-      const int value = Below(4) == 0 ? static_cast<int>(Extreme()) : static_cast<int>(Below(40) + 100 * Below(2));
+      const int value = Below(4) == 0 ? static_cast<int>(Extreme())
+                                      : static_cast<int>(Below(40) + 100 * Below(2));
       f->is_repeated() ? r->SetRepeatedEnumValue(m, f, i, value) : r->SetEnumValue(m, f, value);
       break;
     }
@@ -124,7 +172,8 @@ void Mutator::DamageValue(Message* m, const FieldDescriptor* f) {
       if (!f->is_repeated()) r->SetBool(m, f, !r->GetBool(*m, f));
       break;
     case FieldDescriptor::CPPTYPE_FLOAT:
-      if (!f->is_repeated()) r->SetFloat(m, f, Below(2) ? std::numeric_limits<float>::quiet_NaN() : -1e38f);
+      if (!f->is_repeated())
+        r->SetFloat(m, f, Below(2) ? std::numeric_limits<float>::quiet_NaN() : -1e38f);
       break;
     case FieldDescriptor::CPPTYPE_STRING:
       if (f->is_repeated()) {
@@ -133,7 +182,9 @@ void Mutator::DamageValue(Message* m, const FieldDescriptor* f) {
         r->SetString(m, f, text(r->GetString(*m, f)));
       }
       break;
-    default: r->ClearField(m, f); break;
+    default:
+      r->ClearField(m, f);
+      break;
   }
 }
 
@@ -153,8 +204,10 @@ void Mutator::DamageField(Message* message) {
 
 void Mutator::DamageOnce(pb::GraphDef* graph) {
   switch (Below(4)) {
-    case 0: return DamageInput(graph);
-    case 1: return DamageNode(graph);
+    case 0:
+      return DamageInput(graph);
+    case 1:
+      return DamageNode(graph);
     default: {
       // Most damage inside one node, some to the library or anything else.
       if (graph->node_size() == 0 || Below(4) == 0) return DamageField(graph);
@@ -175,13 +228,27 @@ void Mutator::DamageOnce(std::string* bytes) {
   const size_t at = Below(bytes->size());
   const size_t length = Below(std::min<size_t>(bytes->size() - at, 64)) + 1;
   switch (Below(7)) {
-    case 0: (*bytes)[at] = static_cast<char>((*bytes)[at] ^ (1 << Below(8))); break;
-    case 1: (*bytes)[at] = static_cast<char>(Below(256)); break;
-    case 2: (*bytes)[at] = Below(2) ? '\xff' : '\0'; break;
-    case 3: bytes->resize(at); break;
-    case 4: bytes->erase(at, length); break;
-    case 5: bytes->insert(at, bytes->substr(at, length)); break;
-    default: std::swap((*bytes)[at], (*bytes)[Below(bytes->size())]); break;
+    case 0:
+      (*bytes)[at] = static_cast<char>((*bytes)[at] ^ (1 << Below(8)));
+      break;
+    case 1:
+      (*bytes)[at] = static_cast<char>(Below(256));
+      break;
+    case 2:
+      (*bytes)[at] = Below(2) ? '\xff' : '\0';
+      break;
+    case 3:
+      bytes->resize(at);
+      break;
+    case 4:
+      bytes->erase(at, length);
+      break;
+    case 5:
+      bytes->insert(at, bytes->substr(at, length));
+      break;
+    default:
+      std::swap((*bytes)[at], (*bytes)[Below(bytes->size())]);
+      break;
   }
 }
 
@@ -189,7 +256,8 @@ void Mutator::Damage(std::string* bytes) {
   for (uint64_t i = Below(3) + 1; i > 0; --i) DamageOnce(bytes);
 }
 
-// The length of a message goes before it: built from the inside out, in reverse, so that the time is linear.
+// The length of a message goes before it: built from the inside out, in reverse, so that the time
+// is linear.
 std::string DeepBinary(int depth) {
   std::string value;
   WireWriter(&value).Varint(3, 1);
@@ -226,7 +294,8 @@ std::string DeepVariant(int depth) {
   std::vector<std::string> heads;
   size_t size = 0;
   for (int i = 0; i < depth; ++i) {
-    for (const uint32_t number : {3, 15}) {  // from the inside: VariantTensorDataProto.tensors, TensorProto.variant_val
+    for (const uint32_t number :
+         {3, 15}) {  // from the inside: VariantTensorDataProto.tensors, TensorProto.variant_val
       std::string head;
       WireWriter writer(&head);
       writer.RawVarint(number << 3 | 2);
@@ -242,7 +311,8 @@ std::string DeepVariant(int depth) {
 }
 
 std::string DeepGroup(int depth) {
-  return std::string(static_cast<size_t>(depth), '\x63') + std::string(static_cast<size_t>(depth), '\x64');
+  return std::string(static_cast<size_t>(depth), '\x63') +
+         std::string(static_cast<size_t>(depth), '\x64');
 }
 
 int FuzzIterations(int fallback) {

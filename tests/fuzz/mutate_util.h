@@ -14,8 +14,8 @@ class Mutator {
  public:
   explicit Mutator(uint64_t seed) : random_(seed) {}
 
-  // One to three wrong things in a graph: fields dropped, shapes huge or negative, ports out of range, cycles, names twice,
-  // other types, ops, devices.
+  // One to three wrong things in a graph: fields dropped, shapes huge or negative, ports out of
+  // range, cycles, names twice, other types, ops, devices.
   void Damage(pb::GraphDef* graph);
   // One to three wrong things in a file's bytes: flipped, cut off, dropped, doubled, swapped.
   void Damage(std::string* bytes);
@@ -28,7 +28,8 @@ class Mutator {
   void DamageInput(pb::GraphDef* graph);
   void DamageNode(pb::GraphDef* graph);
   void DamageField(google::protobuf::Message* message);
-  void DamageValue(google::protobuf::Message* message, const google::protobuf::FieldDescriptor* field);
+  void DamageValue(google::protobuf::Message* message,
+                   const google::protobuf::FieldDescriptor* field);
   int64_t Extreme();
 
   std::mt19937_64 random_;

@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "gtest/gtest.h"
 #include "graph/graph.h"
 #include "graph/io.h"
 #include "graph/tensor.h"
+#include "gtest/gtest.h"
 
 namespace tenon {
 namespace {
@@ -18,13 +18,15 @@ using ::testing::HasSubstr;
 std::vector<Graph::NewAttr> Float() { return {{"T", attr::Type(DataType::kFloat)}}; }
 
 NodeId Add(Graph& graph, std::string_view name, std::string_view op, std::vector<Output> inputs) {
-  const absl::StatusOr<NodeId> n = graph.AddNode(name, op, inputs, op == "NoOp" ? std::vector<Graph::NewAttr>() : Float());
+  const absl::StatusOr<NodeId> n =
+      graph.AddNode(name, op, inputs, op == "NoOp" ? std::vector<Graph::NewAttr>() : Float());
   EXPECT_TRUE(n.ok()) << n.status();
   return n.value_or(kNoNode);
 }
 
 NodeId Source(Graph& graph, std::string_view name) {
-  return graph.AddNode(name, "Placeholder", {}, {{"dtype", attr::Type(DataType::kFloat)}}).value_or(kNoNode);
+  return graph.AddNode(name, "Placeholder", {}, {{"dtype", attr::Type(DataType::kFloat)}})
+      .value_or(kNoNode);
 }
 
 TEST(Graph, AddsNodesWithTypesAndDefaults) {
@@ -39,7 +41,8 @@ TEST(Graph, AddsNodesWithTypesAndDefaults) {
   EXPECT_EQ(*graph.attr(y, "transpose_a")->AsBool(), false);
   EXPECT_EQ(graph.attr(y, "no_such"), nullptr);
   EXPECT_EQ(graph.AddNode("y", "NoOp", {}, {}).status().code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(graph.AddNode("z", "NoOp", std::vector<Output>{{9, 0}}, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(graph.AddNode("z", "NoOp", std::vector<Output>{{9, 0}}, {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(Verify(graph), ElementsAre());
 }
 
@@ -66,7 +69,8 @@ TEST(Graph, EditsInputs) {
   for (int i = 0; i < 3; ++i) graph.AddControlInput(a, y);
   graph.AddControlInput(a, x);
   graph.AddControlInput(b, x);
-  EXPECT_THAT(graph.inputs(a), ElementsAre(Output{x, 0}, Output{y, 0}, Output{y, kControlPort}, Output{x, kControlPort}));
+  EXPECT_THAT(graph.inputs(a), ElementsAre(Output{x, 0}, Output{y, 0}, Output{y, kControlPort},
+                                           Output{x, kControlPort}));
   EXPECT_THAT(graph.inputs(b), ElementsAre(Output{a, 0}, Output{x, kControlPort}));
   // Spans of the graph itself as arguments.
   graph.SetInputs(b, graph.data_inputs(a), graph.control_inputs(a));
@@ -91,7 +95,8 @@ TEST(Graph, RemovesNodesAndReusesNames) {
     const NodeId n = Add(graph, name, "NoOp", {});
     if (i % 3 == 0) graph.RemoveNode(n);
   }
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(graph.FindNode(absl::StrCat("n", i)) == kNoNode, i % 3 == 0);
+  for (int i = 0; i < 1000; ++i)
+    EXPECT_EQ(graph.FindNode(absl::StrCat("n", i)) == kNoNode, i % 3 == 0);
 }
 
 TEST(Graph, UniqueNames) {
@@ -118,7 +123,8 @@ TEST(Graph, ParsesOutputs) {
   EXPECT_EQ(graph.ParseOutput("switch:2").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(graph.ParseOutput("switch:x").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(graph.ParseOutput("switch:-1").status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(graph.ParseOutput("scope/y").status().message()), HasSubstr("did you mean 'scope/x'"));
+  EXPECT_THAT(std::string(graph.ParseOutput("scope/y").status().message()),
+              HasSubstr("did you mean 'scope/x'"));
 }
 
 TEST(Graph, MakesConstants) {

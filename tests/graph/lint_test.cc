@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
-#include "gtest/gtest.h"
 #include "graph/io.h"
+#include "gtest/gtest.h"
 #include "tests/support/paths.h"
 
 namespace tenon {
@@ -53,7 +53,8 @@ TEST_P(Lint, FindsAllOfIt) {
   EXPECT_EQ(found, ReadText(base + ".want"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Lint, ::testing::ValuesIn(Cases()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Golden, Lint, ::testing::ValuesIn(Cases()),
+                         [](const auto& info) { return info.param; });
 
 // The binary form of a graph has the same defects; only their places differ.
 TEST_P(Lint, BinaryHasTheSameDefects) {
@@ -63,7 +64,9 @@ TEST_P(Lint, BinaryHasTheSameDefects) {
   const absl::StatusOr<Imported> binary = ImportBytes(ExportBinary(text->graph), path);
   ASSERT_TRUE(binary.ok()) << binary.status();
   // Holes cannot be exported, and inputs come out in order.
-  if (GetParam() == "unknown_input" || GetParam() == "bad_port" || GetParam() == "data_after_control") return;
+  if (GetParam() == "unknown_input" || GetParam() == "bad_port" ||
+      GetParam() == "data_after_control")
+    return;
   ASSERT_EQ(text->defects.size(), binary->defects.size());
   for (size_t i = 0; i < text->defects.size(); ++i) {
     EXPECT_EQ(text->defects[i].code, binary->defects[i].code);
@@ -74,8 +77,10 @@ TEST_P(Lint, BinaryHasTheSameDefects) {
 
 TEST(LoadGraph, SaysWhetherItIsWrongOrUnknown) {
   EXPECT_EQ(LoadGraph(testing::Golden("lint/valid.pbtxt")).status(), absl::OkStatus());
-  EXPECT_EQ(LoadGraph(testing::Golden("lint/unknown_op.pbtxt")).status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(LoadGraph(testing::Golden("lint/arity.pbtxt")).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(LoadGraph(testing::Golden("lint/unknown_op.pbtxt")).status().code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(LoadGraph(testing::Golden("lint/arity.pbtxt")).status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(LoadGraph("no/such/file.pb").status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(LoadGraph(testing::Golden("lint")).status().code(), absl::StatusCode::kInvalidArgument);
 }
@@ -84,7 +89,8 @@ TEST(Limits, AreKept) {
   const std::string path = testing::Golden("lint/valid.pbtxt");
   EXPECT_EQ(ImportFile(path, {.max_nodes = 1}).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ImportFile(path, {.max_depth = 3}).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(ImportFile(path, {.max_file_bytes = 100}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ImportFile(path, {.max_file_bytes = 100}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   const absl::StatusOr<Imported> constants =
       ImportFile(testing::Golden("models/mlp/graph.pb.xz"), {.max_const_bytes = 64});
   ASSERT_TRUE(constants.ok());

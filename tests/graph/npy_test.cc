@@ -26,9 +26,11 @@ std::string Bytes(std::initializer_list<int> values) {
 }
 
 TEST(Npy, EveryTypeSurvivesARoundTrip) {
-  for (DataType t : {DataType::kBool, DataType::kInt8, DataType::kUint8, DataType::kInt16, DataType::kUint16, DataType::kInt32, DataType::kUint32,
-                     DataType::kInt64, DataType::kUint64, DataType::kHalf, DataType::kFloat, DataType::kDouble, DataType::kComplex64,
-                     DataType::kComplex128, DataType::kBfloat16, DataType::kFloat8E5m2, DataType::kInt4, DataType::kQint32}) {
+  for (DataType t :
+       {DataType::kBool, DataType::kInt8, DataType::kUint8, DataType::kInt16, DataType::kUint16,
+        DataType::kInt32, DataType::kUint32, DataType::kInt64, DataType::kUint64, DataType::kHalf,
+        DataType::kFloat, DataType::kDouble, DataType::kComplex64, DataType::kComplex128,
+        DataType::kBfloat16, DataType::kFloat8E5m2, DataType::kInt4, DataType::kQint32}) {
     Tensor t0 = *Tensor::Allocate(t, Shape({2, 3}));
     for (size_t i = 0; i < t0.bytes(); ++i) t0.flat<char>()[i] = static_cast<char>(i % 2);
     const absl::StatusOr<std::string> bytes = NpyToBytes(t0);
@@ -43,17 +45,20 @@ TEST(Npy, EveryTypeSurvivesARoundTrip) {
 }
 
 TEST(Npy, ReadsFortranOrderAndBigEndian) {
-  const auto t = NpyFromBytes(File("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n", Bytes({0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 1, 6}), 2));
+  const auto t = NpyFromBytes(File("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n",
+                                   Bytes({0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 1, 6}), 2));
   ASSERT_TRUE(t.ok()) << t.status();
   EXPECT_THAT(absl::MakeSpan(t->flat<int16_t>(), 6), ElementsAre(1, 2, 3, 4, 5, 262));
 }
 
 TEST(Npy, ReadsStrings) {
-  const auto s = NpyFromBytes(File("{'descr': '|S3', 'fortran_order': False, 'shape': (2,), }", std::string("ab\0cde", 6)));
+  const auto s = NpyFromBytes(
+      File("{'descr': '|S3', 'fortran_order': False, 'shape': (2,), }", std::string("ab\0cde", 6)));
   ASSERT_TRUE(s.ok()) << s.status();
   EXPECT_EQ(s->StringAt(0), "ab");
   EXPECT_EQ(s->StringAt(1), "cde");
-  const auto u = NpyFromBytes(File("{'descr': '<U2', 'fortran_order': False, 'shape': (), }", Bytes({0xDF, 0, 0, 0, 0, 0, 0, 0})));
+  const auto u = NpyFromBytes(File("{'descr': '<U2', 'fortran_order': False, 'shape': (), }",
+                                   Bytes({0xDF, 0, 0, 0, 0, 0, 0, 0})));
   ASSERT_TRUE(u.ok()) << u.status();
   EXPECT_EQ(u->StringAt(0), "\xC3\x9F");
   const auto again = NpyFromBytes(*NpyToBytes(*s));
@@ -61,14 +66,22 @@ TEST(Npy, ReadsStrings) {
 }
 
 TEST(Npy, RefusesWhatDoesNotFit) {
-  const std::string ints = File("{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }", Bytes({1, 0, 0, 0}));
-  EXPECT_THAT(std::string(NpyFromBytes(ints, DataType::kFloat).status().message()), HasSubstr("DT_INT32 where DT_FLOAT"));
+  const std::string ints =
+      File("{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }", Bytes({1, 0, 0, 0}));
+  EXPECT_THAT(std::string(NpyFromBytes(ints, DataType::kFloat).status().message()),
+              HasSubstr("DT_INT32 where DT_FLOAT"));
   EXPECT_FALSE(NpyFromBytes("hello").ok());
   EXPECT_FALSE(NpyFromBytes(ints.substr(0, ints.size() - 1)).ok());
-  EXPECT_FALSE(NpyFromBytes(File("{'descr': '<i4', 'fortran_order': False, 'shape': (-1,), }", "")).ok());
-  EXPECT_FALSE(NpyFromBytes(File("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "")).ok());
-  EXPECT_FALSE(NpyFromBytes(File("{'descr': '<f4', 'shape': (4000000000000, 4000000), 'fortran_order': False}", "")).ok());
-  for (size_t n = 0; n < ints.size(); ++n) EXPECT_FALSE(NpyFromBytes(std::string_view(ints).substr(0, n)).ok());
+  EXPECT_FALSE(
+      NpyFromBytes(File("{'descr': '<i4', 'fortran_order': False, 'shape': (-1,), }", "")).ok());
+  EXPECT_FALSE(
+      NpyFromBytes(File("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "")).ok());
+  EXPECT_FALSE(
+      NpyFromBytes(
+          File("{'descr': '<f4', 'shape': (4000000000000, 4000000), 'fortran_order': False}", ""))
+          .ok());
+  for (size_t n = 0; n < ints.size(); ++n)
+    EXPECT_FALSE(NpyFromBytes(std::string_view(ints).substr(0, n)).ok());
 }
 
 TEST(Npz, WritesAndReadsArchives) {
@@ -83,7 +96,8 @@ TEST(Npz, WritesAndReadsArchives) {
   ASSERT_TRUE(y.ok()) << y.status();
   EXPECT_EQ(y->flat<float>()[1], 2);
   EXPECT_EQ(reader->Read("z").status().code(), absl::StatusCode::kNotFound);
-  for (size_t n = 0; n < bytes->size(); ++n) EXPECT_FALSE(NpzReader::FromBytes(bytes->substr(0, n)).ok());
+  for (size_t n = 0; n < bytes->size(); ++n)
+    EXPECT_FALSE(NpzReader::FromBytes(bytes->substr(0, n)).ok());
 }
 
 // np.savez_compressed(x=np.arange(3, dtype=np.int16)).

@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "gtest/gtest.h"
 #include "graph/file_bytes.h"
 #include "graph/io.h"
 #include "graph/wire.h"
+#include "gtest/gtest.h"
 #include "proto/graph_def.pb.h"
 #include "tests/support/paths.h"
 
@@ -117,35 +117,82 @@ TEST_P(RoundTrip, CopiesShareNothingThatEditsChange) {
   EXPECT_EQ(ExportBinary(*graph), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, RoundTrip, ::testing::ValuesIn(GraphFiles()), [](const auto& info) {
-  std::string name = info.param.substr(testing::Golden("models/").size());
-  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Models, RoundTrip, ::testing::ValuesIn(GraphFiles()),
+                         [](const auto& info) {
+                           std::string name = info.param.substr(testing::Golden("models/").size());
+                           for (char& c : name)
+                             c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+                           return name;
+                         });
 
-// What no fixture has: fields that we do not know, debug information, gradients, both kinds of versions.
+// What no fixture has: fields that we do not know, debug information, gradients, both kinds of
+// versions.
 TEST(RoundTripBytes, KeepsWhatItDoesNotUnderstand) {
   pb::GraphDef graph;
   const std::string text = R"pb(
     node {
-      name: "a" op: "NoOp" device: "/CPU:0"
-      attr { key: "_unknown" value { list { func { name: "f" attr { key: "T" value { type: DT_HALF } } } } } }
-      attr { key: "_placeholder" value { placeholder: "T" } }
+      name: "a"
+      op: "NoOp"
+      device: "/CPU:0"
+      attr {
+        key: "_unknown"
+        value {
+          list {
+            func {
+              name: "f"
+              attr {
+                key: "T"
+                value { type: DT_HALF }
+              }
+            }
+          }
+        }
+      }
+      attr {
+        key: "_placeholder"
+        value { placeholder: "T" }
+      }
       experimental_debug_info { original_node_names: "x" original_func_names: "f" }
-      experimental_type { type_id: TFT_PRODUCT args { type_id: TFT_TENSOR } }
+      experimental_type {
+        type_id: TFT_PRODUCT
+        args { type_id: TFT_TENSOR }
+      }
     }
     node { name: "b" op: "NoOp" input: "^a" }
     library {
-      function { signature { name: "f" input_arg { name: "x" type: DT_INT32 } output_arg { name: "y" type: DT_INT32 } }
-                 ret { key: "y" value: "x" }
-                 attr { key: "_noinline" value { b: true } }
-                 arg_attr { key: 0 value { attr { key: "_user_specified_name" value { s: "x" } } } } }
+      function {
+        signature {
+          name: "f"
+          input_arg { name: "x" type: DT_INT32 }
+          output_arg { name: "y" type: DT_INT32 }
+        }
+        ret { key: "y" value: "x" }
+        attr {
+          key: "_noinline"
+          value { b: true }
+        }
+        arg_attr {
+          key: 0
+          value {
+            attr {
+              key: "_user_specified_name"
+              value { s: "x" }
+            }
+          }
+        }
+      }
       gradient { function_name: "f" gradient_func: "g" }
       registered_gradients { gradient_func: "g" registered_op_type: "Op" }
     }
     versions { producer: 1700 min_consumer: 12 bad_consumers: 13 bad_consumers: 14 }
     version: 21
-    debug_info { files: "model.py" traces { key: "a" value { file_line_cols { file_index: 0 line: 3 } } } })pb";
+    debug_info {
+      files: "model.py"
+      traces {
+        key: "a"
+        value { file_line_cols { file_index: 0 line: 3 } }
+      }
+    })pb";
   ASSERT_TRUE(TextFormat::ParseFromString(text, &graph));
   std::string wire = graph.SerializeAsString();
   const std::string unknown("\xa2\x06\x03xyz", 6);  // field 100

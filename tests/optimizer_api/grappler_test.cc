@@ -1,4 +1,5 @@
-// The graph-optimization C interface, case by case as TensorFlow's own tests have it, with its messages.
+// The graph-optimization C interface, case by case as TensorFlow's own tests have it, with its
+// messages.
 #include "tensorflow/c/experimental/grappler/grappler.h"
 
 #include <algorithm>
@@ -104,7 +105,8 @@ TEST(Grappler, StatusAndExceptionOfThePluginAreReturned) {
   const absl::Status status = InitPluginOptimizer(Init<5>, "p.so").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_EQ(status.message(), "no graph for you");
-  EXPECT_THAT(std::string(InitPluginOptimizer(Init<6>, "p.so").status().message()), testing::HasSubstr("thrown"));
+  EXPECT_THAT(std::string(InitPluginOptimizer(Init<6>, "p.so").status().message()),
+              testing::HasSubstr("thrown"));
 }
 
 using ListSizeFn = void (*)(const TF_GrapplerItem*, int*, size_t*, TF_Status*);
@@ -144,7 +146,8 @@ TEST(TF_GrapplerItem, FetchNodes) {
   const Graph g = MakeGraph(kDevice);
   const OptimizerItem names{{"AddN_1:0", "AddN:0"}, {}, {}};
   const ::TF_GrapplerItem item{&g, &names};
-  EXPECT_THAT(ReadList(item, TF_GetFetchNodesListSize, TF_GetFetchNodesList), testing::ElementsAre("AddN_1:0", "AddN:0"));
+  EXPECT_THAT(ReadList(item, TF_GetFetchNodesListSize, TF_GetFetchNodesList),
+              testing::ElementsAre("AddN_1:0", "AddN:0"));
 }
 
 class GraphPropertiesTest : public testing::Test {
@@ -158,12 +161,15 @@ class GraphPropertiesTest : public testing::Test {
     TF_InferStatically(properties, valid_feeds, 0, values, values, status);
     EXPECT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
     int n = -1;
-    (inputs ? TF_GetInputPropertiesListSize : TF_GetOutputPropertiesListSize)(properties, "nobody", &n, status);
+    (inputs ? TF_GetInputPropertiesListSize : TF_GetOutputPropertiesListSize)(properties, "nobody",
+                                                                              &n, status);
     EXPECT_EQ(n, 0);
-    (inputs ? TF_GetInputPropertiesListSize : TF_GetOutputPropertiesListSize)(properties, "AddN", &n, status);
+    (inputs ? TF_GetInputPropertiesListSize : TF_GetOutputPropertiesListSize)(properties, "AddN",
+                                                                              &n, status);
     std::vector<TF_Buffer*> buffers;
     for (int i = 0; i < n; ++i) buffers.push_back(TF_NewBuffer());
-    (inputs ? TF_GetInputPropertiesList : TF_GetOutputPropertiesList)(properties, "AddN", buffers.data(), n, status);
+    (inputs ? TF_GetInputPropertiesList : TF_GetOutputPropertiesList)(properties, "AddN",
+                                                                      buffers.data(), n, status);
     EXPECT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
     std::vector<pb::OpInfo::TensorProperties> parsed(n);
     for (int i = 0; i < n; ++i) {
@@ -208,11 +214,13 @@ TEST(TF_FunctionLibraryDefinition, LookUpOpDef) {
   TF_Buffer* bytes = TF_NewBuffer();
   TF_LookUpOpDef(library, "Add", bytes, status);
   ASSERT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
-  EXPECT_EQ(std::string(static_cast<const char*>(bytes->data), bytes->length), OpDefToWire(*OpRegistry::Global().Find("Add")));
+  EXPECT_EQ(std::string(static_cast<const char*>(bytes->data), bytes->length),
+            OpDefToWire(*OpRegistry::Global().Find("Add")));
   TF_Buffer* none = TF_NewBuffer();
   TF_LookUpOpDef(library, "NoSuchOp", none, status);
   EXPECT_EQ(TF_GetCode(status), TF_NOT_FOUND);
-  EXPECT_THAT(TF_Message(status), testing::HasSubstr("Op type not registered 'NoSuchOp' in binary running on"));
+  EXPECT_THAT(TF_Message(status),
+              testing::HasSubstr("Op type not registered 'NoSuchOp' in binary running on"));
   TF_DeleteBuffer(none);
   TF_DeleteBuffer(bytes);
   TF_DeleteFunctionLibraryDefinition(library);

@@ -1,4 +1,5 @@
-// The inner loops against the C library in double precision: 2 ulp for float, and the rules for special values.
+// The inner loops against the C library in double precision: 2 ulp for float, and the rules for
+// special values.
 #include "plugin/cpu/elementwise/element_op.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,8 @@ TEST_P(UnaryUlp, FloatWithinTwoUlp) {
   const UnaryCase& c = GetParam();
   std::vector<float> x;
   constexpr int kSteps = 20011;
-  for (int i = 0; i <= kSteps; ++i) x.push_back(static_cast<float>(c.low + (c.high - c.low) * i / kSteps));
+  for (int i = 0; i <= kSteps; ++i)
+    x.push_back(static_cast<float>(c.low + (c.high - c.low) * i / kSteps));
   for (double m = 1e-30; m < 1; m *= 1.7) {
     for (double v : {m, -m}) {
       if (v > c.low && v < c.high) x.push_back(static_cast<float>(v));
@@ -61,7 +63,8 @@ TEST_P(UnaryUlp, FloatWithinTwoUlp) {
   }
   EXPECT_LE(worst, 2.0) << c.name << " at " << at;
   RecordProperty("worst_ulp", std::to_string(worst));
-  if (std::getenv("TENON_SHOW_ULP") != nullptr) std::printf("%-10s %.3f ulp at %g\n", c.name, worst, at);
+  if (std::getenv("TENON_SHOW_ULP") != nullptr)
+    std::printf("%-10s %.3f ulp at %g\n", c.name, worst, at);
 }
 
 TEST_P(UnaryUlp, DoubleCloseToTheLibrary) {
@@ -79,23 +82,36 @@ TEST_P(UnaryUlp, DoubleCloseToTheLibrary) {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double Elu(double x) { return x < 0 ? std::expm1(x) : x; }
-double Selu(double x) { return 1.0507009873554804 * (x < 0 ? 1.6732632423543772 * std::expm1(x) : x); }
+double Selu(double x) {
+  return 1.0507009873554804 * (x < 0 ? 1.6732632423543772 * std::expm1(x) : x);
+}
 double Softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 double Rsqrt(double x) { return 1 / std::sqrt(x); }
 
 INSTANTIATE_TEST_SUITE_P(
     Elements, UnaryUlp,
-    testing::Values(UnaryCase{"Exp", ElementOp::kExp, std::exp, -87, 88.7}, UnaryCase{"Expm1", ElementOp::kExpm1, std::expm1, -20, 88},
-                    UnaryCase{"Log", ElementOp::kLog, std::log, 1e-6, 100}, UnaryCase{"Log1p", ElementOp::kLog1p, std::log1p, -0.999, 50},
-                    UnaryCase{"Sin", ElementOp::kSin, std::sin, -100, 100}, UnaryCase{"Cos", ElementOp::kCos, std::cos, -100, 100},
-                    UnaryCase{"Tan", ElementOp::kTan, std::tan, -10, 10}, UnaryCase{"Asin", ElementOp::kAsin, std::asin, -1, 1},
-                    UnaryCase{"Acos", ElementOp::kAcos, std::acos, -1, 1}, UnaryCase{"Atan", ElementOp::kAtan, std::atan, -50, 50},
-                    UnaryCase{"Sinh", ElementOp::kSinh, std::sinh, -88, 88}, UnaryCase{"Cosh", ElementOp::kCosh, std::cosh, -88, 88},
-                    UnaryCase{"Tanh", ElementOp::kTanh, std::tanh, -11, 11}, UnaryCase{"Asinh", ElementOp::kAsinh, std::asinh, -50, 50},
-                    UnaryCase{"Acosh", ElementOp::kAcosh, std::acosh, 1, 50}, UnaryCase{"Atanh", ElementOp::kAtanh, std::atanh, -0.999, 0.999},
-                    UnaryCase{"Erf", ElementOp::kErf, std::erf, -5, 5}, UnaryCase{"Erfc", ElementOp::kErfc, std::erfc, -5, 9},
-                    UnaryCase{"Sigmoid", ElementOp::kSigmoid, Sigmoid, -80, 80}, UnaryCase{"Elu", ElementOp::kElu, Elu, -20, 20},
-                    UnaryCase{"Selu", ElementOp::kSelu, Selu, -20, 20}, UnaryCase{"Softplus", ElementOp::kSoftplus, Softplus, -80, 80},
+    testing::Values(UnaryCase{"Exp", ElementOp::kExp, std::exp, -87, 88.7},
+                    UnaryCase{"Expm1", ElementOp::kExpm1, std::expm1, -20, 88},
+                    UnaryCase{"Log", ElementOp::kLog, std::log, 1e-6, 100},
+                    UnaryCase{"Log1p", ElementOp::kLog1p, std::log1p, -0.999, 50},
+                    UnaryCase{"Sin", ElementOp::kSin, std::sin, -100, 100},
+                    UnaryCase{"Cos", ElementOp::kCos, std::cos, -100, 100},
+                    UnaryCase{"Tan", ElementOp::kTan, std::tan, -10, 10},
+                    UnaryCase{"Asin", ElementOp::kAsin, std::asin, -1, 1},
+                    UnaryCase{"Acos", ElementOp::kAcos, std::acos, -1, 1},
+                    UnaryCase{"Atan", ElementOp::kAtan, std::atan, -50, 50},
+                    UnaryCase{"Sinh", ElementOp::kSinh, std::sinh, -88, 88},
+                    UnaryCase{"Cosh", ElementOp::kCosh, std::cosh, -88, 88},
+                    UnaryCase{"Tanh", ElementOp::kTanh, std::tanh, -11, 11},
+                    UnaryCase{"Asinh", ElementOp::kAsinh, std::asinh, -50, 50},
+                    UnaryCase{"Acosh", ElementOp::kAcosh, std::acosh, 1, 50},
+                    UnaryCase{"Atanh", ElementOp::kAtanh, std::atanh, -0.999, 0.999},
+                    UnaryCase{"Erf", ElementOp::kErf, std::erf, -5, 5},
+                    UnaryCase{"Erfc", ElementOp::kErfc, std::erfc, -5, 9},
+                    UnaryCase{"Sigmoid", ElementOp::kSigmoid, Sigmoid, -80, 80},
+                    UnaryCase{"Elu", ElementOp::kElu, Elu, -20, 20},
+                    UnaryCase{"Selu", ElementOp::kSelu, Selu, -20, 20},
+                    UnaryCase{"Softplus", ElementOp::kSoftplus, Softplus, -80, 80},
                     UnaryCase{"Rsqrt", ElementOp::kRsqrt, Rsqrt, 1e-6, 100}),
     [](const auto& info) { return std::string(info.param.name); });
 
@@ -142,17 +158,28 @@ TEST(ElementLoops, IntegerDivisionNeverTraps) {
   std::vector<int32_t> out(a.size());
   const void* in[] = {a.data(), b.data()};
   FindElementLoop(ElementOp::kFloorDiv, DataType::kInt32)(in, out.data(), 6, 0);
-  EXPECT_EQ((std::vector<int32_t>(out.begin(), out.begin() + 4)), (std::vector<int32_t>{3, -4, -4, 3}));
+  EXPECT_EQ((std::vector<int32_t>(out.begin(), out.begin() + 4)),
+            (std::vector<int32_t>{3, -4, -4, 3}));
   FindElementLoop(ElementOp::kFloorMod, DataType::kInt32)(in, out.data(), 6, 0);
-  EXPECT_EQ((std::vector<int32_t>(out.begin(), out.begin() + 4)), (std::vector<int32_t>{1, 1, -1, -1}));
+  EXPECT_EQ((std::vector<int32_t>(out.begin(), out.begin() + 4)),
+            (std::vector<int32_t>{1, 1, -1, -1}));
 }
 
 // Every pair of shapes against index arithmetic.
 TEST(Broadcast, AgreesWithIndexing) {
   const std::vector<std::pair<Shape, Shape>> cases = {
-      {{}, {}},           {{5}, {}},         {{2, 3}, {3}},      {{2, 1}, {1, 3}},          {{2, 3, 4}, {3, 1}},
-      {{4, 1, 5}, {2, 1}}, {{700, 3}, {700, 1}}, {{3, 700}, {700}}, {{3, 700}, {3, 1}},     {{0, 3}, {1}},
-      {{2, 1, 3, 1}, {1, 5, 1, 60}}, {{1, 2000}, {2000, 1}},
+      {{}, {}},
+      {{5}, {}},
+      {{2, 3}, {3}},
+      {{2, 1}, {1, 3}},
+      {{2, 3, 4}, {3, 1}},
+      {{4, 1, 5}, {2, 1}},
+      {{700, 3}, {700, 1}},
+      {{3, 700}, {700}},
+      {{3, 700}, {3, 1}},
+      {{0, 3}, {1}},
+      {{2, 1, 3, 1}, {1, 5, 1, 60}},
+      {{1, 2000}, {2000, 1}},
   };
   Workers workers(2);
   for (const auto& [sa, sb] : cases) {

@@ -1,5 +1,5 @@
-// Products, convolutions and poolings that are large enough to be split over threads: right, and the same bits whatever the
-// number of threads. Small ones are the op cases' business.
+// Products, convolutions and poolings that are large enough to be split over threads: right, and
+// the same bits whatever the number of threads. Small ones are the op cases' business.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,12 +18,13 @@ namespace {
 
 class TestSession : public SessionState {
  public:
-  std::shared_ptr<NodeState> GetNodeState(std::string_view,
-                                          const std::function<std::shared_ptr<NodeState>()>& make) override {
+  std::shared_ptr<NodeState> GetNodeState(
+      std::string_view, const std::function<std::shared_ptr<NodeState>()>& make) override {
     return make();
   }
-  std::shared_ptr<const void> GetPacked(const void* constant, std::string_view key,
-                                        const std::function<std::shared_ptr<const void>()>& make) override {
+  std::shared_ptr<const void> GetPacked(
+      const void* constant, std::string_view key,
+      const std::function<std::shared_ptr<const void>()>& make) override {
     auto& entry = packed_[{constant, std::string(key)}];
     if (entry == nullptr) entry = make();
     return entry;
@@ -56,7 +57,8 @@ const CpuKernelSpec* FindKernel(std::string_view op) {
 }
 
 // Output 0 of a float op. Inputs from the second on are constants if `constant`.
-absl::StatusOr<Tensor> Run(const std::string& op, Attrs attrs, const std::vector<Tensor>& tensors, int threads, bool constant) {
+absl::StatusOr<Tensor> Run(const std::string& op, Attrs attrs, const std::vector<Tensor>& tensors,
+                           int threads, bool constant) {
   const OpDef* def = OpRegistry::Global().Find(op);
   const CpuKernelSpec* spec = FindKernel(op);
   if (def == nullptr || spec == nullptr) return absl::NotFoundError(op);
@@ -69,13 +71,16 @@ absl::StatusOr<Tensor> Run(const std::string& op, Attrs attrs, const std::vector
   types.outputs.assign(1, DataType::kFloat);
   std::vector<Prepare::Input> inputs;
   std::vector<void*> in, out;
-  for (const Tensor& t : tensors) inputs.push_back({t.shape(), constant && !inputs.empty() ? &t : nullptr, false});
+  for (const Tensor& t : tensors)
+    inputs.push_back({t.shape(), constant && !inputs.empty() ? &t : nullptr, false});
   TestSession session;
   Workers workers(threads);
   Prepare p("node", *def, set, types, inputs, session, workers);
   if (absl::Status status = spec->prepare(p); !status.ok()) return status;
-  for (size_t i = 0; i < tensors.size(); ++i) in.push_back(p.inputs()[i].dropped ? nullptr : tensors[i].data());
-  Tensor result = Noise(p.outputs()[0].shape, 99), scratch = Noise(Shape({static_cast<int64_t>(p.scratch_bytes() / 4 + 16)}), 98);
+  for (size_t i = 0; i < tensors.size(); ++i)
+    in.push_back(p.inputs()[i].dropped ? nullptr : tensors[i].data());
+  Tensor result = Noise(p.outputs()[0].shape, 99),
+         scratch = Noise(Shape({static_cast<int64_t>(p.scratch_bytes() / 4 + 16)}), 98);
   out.push_back(result.data());
   const StepArgs args{in.data(), out.data(), scratch.data(), &workers, nullptr};
   const DenormalGuard flush;  // as the threads of the workers have it
@@ -89,7 +94,8 @@ bool SameBits(const Tensor& a, const Tensor& b) {
   return a.shape() == b.shape() && memcmp(a.data(), b.data(), a.bytes()) == 0;
 }
 
-// Runs with 1, 2 and 3 threads, constant weights and not; gives the result of one thread and constant weights.
+// Runs with 1, 2 and 3 threads, constant weights and not; gives the result of one thread and
+// constant weights.
 Tensor RunEveryWay(const std::string& op, const Attrs& attrs, const std::vector<Tensor>& tensors) {
   Tensor result;
   for (bool constant : {false, true}) {
@@ -100,7 +106,8 @@ Tensor RunEveryWay(const std::string& op, const Attrs& attrs, const std::vector<
       const absl::StatusOr<Tensor> more = Run(op, attrs, tensors, threads, constant);
       EXPECT_TRUE(more.ok()) << more.status();
       if (!more.ok()) continue;
-      EXPECT_TRUE(SameBits(*one, *more)) << op << " with " << threads << " threads, constant " << constant;
+      EXPECT_TRUE(SameBits(*one, *more))
+          << op << " with " << threads << " threads, constant " << constant;
     }
     result = *one;
   }
@@ -140,8 +147,10 @@ TEST_P(Products, AreRightWhateverTheThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Products,
-                         ::testing::Values(ProductCase{128, 768, 256, false, false}, ProductCase{61, 515, 1000, false, true},
-                                           ProductCase{700, 70, 333, true, false}, ProductCase{1, 1000, 999, false, false},
+                         ::testing::Values(ProductCase{128, 768, 256, false, false},
+                                           ProductCase{61, 515, 1000, false, true},
+                                           ProductCase{700, 70, 333, true, false},
+                                           ProductCase{1, 1000, 999, false, false},
                                            ProductCase{2, 4096, 512, false, false}));
 
 struct ConvCase {
@@ -154,7 +163,8 @@ class Convolutions : public ::testing::TestWithParam<ConvCase> {};
 TEST_P(Convolutions, AreRightWhateverTheThreads) {
   const ConvCase& c = GetParam();
   const Tensor x = Noise(Shape({c.batch, c.size, c.size, c.in}), 1);
-  const Tensor w = Noise(Shape({c.filter, c.filter, c.in, c.out}), 2), bias = Noise(Shape({c.out}), 3);
+  const Tensor w = Noise(Shape({c.filter, c.filter, c.in, c.out}), 2),
+               bias = Noise(Shape({c.out}), 3);
   const Attrs attrs = {{"strides", attr::IntList({1, c.stride, c.stride, 1})},
                        {"dilations", attr::IntList({1, c.dilation, c.dilation, 1})},
                        {"padding", attr::String(c.padding)},
@@ -166,13 +176,17 @@ TEST_P(Convolutions, AreRightWhateverTheThreads) {
 
   ASSERT_EQ(got.shape().rank(), 4);
   const int64_t extent = (c.filter - 1) * c.dilation + 1, rows = got.shape().dim(1);
-  const int64_t before = std::string(c.padding) == "SAME" ? std::max<int64_t>(0, (rows - 1) * c.stride + extent - c.size) / 2 : 0;
+  const int64_t before = std::string(c.padding) == "SAME"
+                             ? std::max<int64_t>(0, (rows - 1) * c.stride + extent - c.size) / 2
+                             : 0;
   for (int64_t at = 0; at < got.num_elements(); at += 101) {
-    const int64_t o = at % c.out, q = at / c.out % rows, r = at / c.out / rows % rows, n = at / c.out / rows / rows;
+    const int64_t o = at % c.out, q = at / c.out % rows, r = at / c.out / rows % rows,
+                  n = at / c.out / rows / rows;
     double want = bias.flat<float>()[o];
     for (int64_t i = 0; i < c.filter; ++i) {
       for (int64_t j = 0; j < c.filter; ++j) {
-        const int64_t y = r * c.stride - before + i * c.dilation, z = q * c.stride - before + j * c.dilation;
+        const int64_t y = r * c.stride - before + i * c.dilation,
+                      z = q * c.stride - before + j * c.dilation;
         if (y < 0 || z < 0 || y >= c.size || z >= c.size) continue;
         for (int64_t p = 0; p < c.in; ++p) {
           want += 1.0 * x.flat<float>()[((n * c.size + y) * c.size + z) * c.in + p] *
@@ -180,12 +194,14 @@ TEST_P(Convolutions, AreRightWhateverTheThreads) {
         }
       }
     }
-    ASSERT_NEAR(got.flat<float>()[at], want, 1e-5 * std::abs(want) + 1e-4) << n << "," << r << "," << q << "," << o;
+    ASSERT_NEAR(got.flat<float>()[at], want, 1e-5 * std::abs(want) + 1e-4)
+        << n << "," << r << "," << q << "," << o;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Convolutions,
-                         ::testing::Values(ConvCase{1, 56, 64, 64, 3, 1, 1, "SAME"}, ConvCase{1, 57, 3, 64, 7, 2, 1, "SAME"},
+                         ::testing::Values(ConvCase{1, 56, 64, 64, 3, 1, 1, "SAME"},
+                                           ConvCase{1, 57, 3, 64, 7, 2, 1, "SAME"},
                                            ConvCase{1, 28, 128, 256, 1, 2, 1, "VALID"},
                                            ConvCase{1, 28, 128, 256, 1, 1, 1, "VALID"},
                                            ConvCase{1, 7, 512, 512, 3, 1, 1, "SAME"},
@@ -194,14 +210,18 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Convolutions,
                                            ConvCase{1, 33, 64, 64, 3, 1, 2, "SAME"}));
 
 TEST(BatchedProducts, AreTheSameWhateverTheThreads) {
-  const Tensor x = Noise(Shape({12, 128, 64}), 1), y = Noise(Shape({12, 128, 64}), 2), z = Noise(Shape({1, 64, 96}), 3);
+  const Tensor x = Noise(Shape({12, 128, 64}), 1), y = Noise(Shape({12, 128, 64}), 2),
+               z = Noise(Shape({1, 64, 96}), 3);
   RunEveryWay("BatchMatMulV2", {{"adj_x", attr::Bool(false)}, {"adj_y", attr::Bool(true)}}, {x, y});
   RunEveryWay("BatchMatMulV2", {{"adj_x", attr::Bool(true)}, {"adj_y", attr::Bool(false)}}, {x, y});
-  RunEveryWay("BatchMatMulV2", {{"adj_x", attr::Bool(false)}, {"adj_y", attr::Bool(false)}}, {x, z});
+  RunEveryWay("BatchMatMulV2", {{"adj_x", attr::Bool(false)}, {"adj_y", attr::Bool(false)}},
+              {x, z});
 }
 
 TEST(Pools, AreTheSameWhateverTheThreads) {
-  const Attrs attrs = {{"ksize", attr::IntList({1, 3, 3, 1})}, {"strides", attr::IntList({1, 2, 2, 1})}, {"padding", attr::String("SAME")}};
+  const Attrs attrs = {{"ksize", attr::IntList({1, 3, 3, 1})},
+                       {"strides", attr::IntList({1, 2, 2, 1})},
+                       {"padding", attr::String("SAME")}};
   for (const char* op : {"MaxPool", "AvgPool"}) {
     RunEveryWay(op, attrs, {Noise(Shape({1, 113, 112, 64}), 1)});
     RunEveryWay(op, attrs, {Noise(Shape({17, 40, 41, 24}), 1)});
@@ -210,8 +230,10 @@ TEST(Pools, AreTheSameWhateverTheThreads) {
 
 TEST(DepthwiseConvolutions, AreTheSameWhateverTheThreads) {
   const Attrs attrs = {{"strides", attr::IntList({1, 1, 1, 1})}, {"padding", attr::String("SAME")}};
-  RunEveryWay("DepthwiseConv2dNative", attrs, {Noise(Shape({1, 112, 112, 96}), 1), Noise(Shape({3, 3, 96, 1}), 2)});
-  RunEveryWay("DepthwiseConv2dNative", attrs, {Noise(Shape({2, 56, 56, 60}), 1), Noise(Shape({5, 5, 60, 2}), 2)});
+  RunEveryWay("DepthwiseConv2dNative", attrs,
+              {Noise(Shape({1, 112, 112, 96}), 1), Noise(Shape({3, 3, 96, 1}), 2)});
+  RunEveryWay("DepthwiseConv2dNative", attrs,
+              {Noise(Shape({2, 56, 56, 60}), 1), Noise(Shape({5, 5, 60, 2}), 2)});
 }
 
 TEST(Softmaxes, SumToOneWhateverTheThreads) {
@@ -221,11 +243,13 @@ TEST(Softmaxes, SumToOneWhateverTheThreads) {
     const Tensor y = RunEveryWay("Softmax", {}, {x});
     const Tensor log = RunEveryWay("LogSoftmax", {}, {x});
     for (int64_t r = 0; r < 200; ++r) {
-      // The difference to the maximum is rounded to float, as in TensorFlow; the rest must be nearly exact.
+      // The difference to the maximum is rounded to float, as in TensorFlow; the rest must be
+      // nearly exact.
       float max = -1e9;
       double total = 0;
       for (int64_t i = r * n; i < (r + 1) * n; ++i) max = std::max(max, x.flat<float>()[i]);
-      for (int64_t i = r * n; i < (r + 1) * n; ++i) total += std::exp(double{x.flat<float>()[i] - max});
+      for (int64_t i = r * n; i < (r + 1) * n; ++i)
+        total += std::exp(double{x.flat<float>()[i] - max});
       for (int64_t i = r * n; i < (r + 1) * n; ++i) {
         const double difference = x.flat<float>()[i] - max, want = std::exp(difference) / total;
         ASSERT_NEAR(y.flat<float>()[i], want, 4e-7 * want + 2e-38);

@@ -6,7 +6,6 @@
 #include <array>
 #include <dnnl.hpp>
 
-
 namespace tenon {
 namespace {
 

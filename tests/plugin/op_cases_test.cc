@@ -1,5 +1,5 @@
-// Every case of every self-checking op graph in tests/golden/ops. A missing kernel is reported, a wrong answer fails.
-// TENON_OP_CASES names another folder or a file, to look at one op.
+// Every case of every self-checking op graph in tests/golden/ops. A missing kernel is reported, a
+// wrong answer fails. TENON_OP_CASES names another folder or a file, to look at one op.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -48,7 +48,8 @@ TEST_P(OpCases, GiveTensorFlowsAnswers) {
     }
   }
   if (unimplemented > 0) {
-    std::printf("%s: %d passed, %d unimplemented, such as %s\n", OpOf(GetParam()).c_str(), passed, unimplemented, missing.c_str());
+    std::printf("%s: %d passed, %d unimplemented, such as %s\n", OpOf(GetParam()).c_str(), passed,
+                unimplemented, missing.c_str());
   }
 }
 

@@ -21,14 +21,15 @@ namespace {
 
 class TestSession : public SessionState {
  public:
-  std::shared_ptr<NodeState> GetNodeState(std::string_view name,
-                                          const std::function<std::shared_ptr<NodeState>()>& make) override {
+  std::shared_ptr<NodeState> GetNodeState(
+      std::string_view name, const std::function<std::shared_ptr<NodeState>()>& make) override {
     std::shared_ptr<NodeState>& state = states_[std::string(name)];
     if (state == nullptr) state = make();
     return state;
   }
-  std::shared_ptr<const void> GetPacked(const void*, std::string_view,
-                                        const std::function<std::shared_ptr<const void>()>& make) override {
+  std::shared_ptr<const void> GetPacked(
+      const void*, std::string_view,
+      const std::function<std::shared_ptr<const void>()>& make) override {
     return make();
   }
 
@@ -60,7 +61,8 @@ class Evaluator {
   absl::StatusOr<Tensor> Value(Output o) {
     TENON_RETURN_IF_ERROR(Run(o.node));
     const std::vector<Tensor>& outputs = values_[o.node];
-    if (o.port < 0 || o.port >= static_cast<int>(outputs.size())) return absl::InternalError("no such output");
+    if (o.port < 0 || o.port >= static_cast<int>(outputs.size()))
+      return absl::InternalError("no such output");
     return outputs[o.port];
   }
 
@@ -92,9 +94,11 @@ class Evaluator {
     for (size_t i = 0; i < inputs.size(); ++i) {
       described[i].shape = inputs[i].shape();
       const bool constant = graph_.op_name(graph_.data_inputs(n)[i].node) == "Const";
-      if (constant || NeedsValue(spec.value_inputs, static_cast<int>(i))) described[i].value = &inputs[i];
+      if (constant || NeedsValue(spec.value_inputs, static_cast<int>(i)))
+        described[i].value = &inputs[i];
     }
-    Prepare p(graph_.name(n), *kind.op, kind.attrs, kind.types, std::move(described), session_, workers_);
+    Prepare p(graph_.name(n), *kind.op, kind.attrs, kind.types, std::move(described), session_,
+              workers_);
     TENON_RETURN_IF_ERROR(spec.prepare(p));
     return RunPrepared(p, inputs);
   }
@@ -117,7 +121,8 @@ class Evaluator {
     }
     if (p.run() == nullptr) return outputs;
     std::vector<char> scratch(p.scratch_bytes() + kTensorAlignment);
-    const uintptr_t at = (reinterpret_cast<uintptr_t>(scratch.data()) + kTensorAlignment - 1) & ~(kTensorAlignment - 1);
+    const uintptr_t at = (reinterpret_cast<uintptr_t>(scratch.data()) + kTensorAlignment - 1) &
+                         ~(kTensorAlignment - 1);
     OutputsState state(p, &outputs);
     DenormalGuard flush;
     StepArgs args{in.data(), out.data(), reinterpret_cast<void*>(at), &workers_, &state};
@@ -160,35 +165,63 @@ float WidenBfloat16(uint16_t b) {
 // Element i as a number; nullopt for a type that is compared by its bytes.
 std::optional<double> Number(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
-    case DataType::kFloat: return t.flat<float>()[i];
-    case DataType::kDouble: return t.flat<double>()[i];
-    case DataType::kHalf: return WidenHalf(t.flat<uint16_t>()[i]);
-    case DataType::kBfloat16: return WidenBfloat16(t.flat<uint16_t>()[i]);
-    case DataType::kInt8: case DataType::kQint8: return t.flat<int8_t>()[i];
-    case DataType::kUint8: case DataType::kQuint8: return t.flat<uint8_t>()[i];
-    case DataType::kInt16: case DataType::kQint16: return t.flat<int16_t>()[i];
-    case DataType::kUint16: case DataType::kQuint16: return t.flat<uint16_t>()[i];
-    case DataType::kInt32: case DataType::kQint32: return t.flat<int32_t>()[i];
-    default: return std::nullopt;
+    case DataType::kFloat:
+      return t.flat<float>()[i];
+    case DataType::kDouble:
+      return t.flat<double>()[i];
+    case DataType::kHalf:
+      return WidenHalf(t.flat<uint16_t>()[i]);
+    case DataType::kBfloat16:
+      return WidenBfloat16(t.flat<uint16_t>()[i]);
+    case DataType::kInt8:
+    case DataType::kQint8:
+      return t.flat<int8_t>()[i];
+    case DataType::kUint8:
+    case DataType::kQuint8:
+      return t.flat<uint8_t>()[i];
+    case DataType::kInt16:
+    case DataType::kQint16:
+      return t.flat<int16_t>()[i];
+    case DataType::kUint16:
+    case DataType::kQuint16:
+      return t.flat<uint16_t>()[i];
+    case DataType::kInt32:
+    case DataType::kQint32:
+      return t.flat<int32_t>()[i];
+    default:
+      return std::nullopt;
   }
 }
 
 Tolerance DefaultTolerance(DataType t) {
   switch (t) {
-    case DataType::kFloat: case DataType::kComplex64: return {1e-5, 1e-6};
-    case DataType::kDouble: case DataType::kComplex128: return {1e-9, 1e-12};
-    case DataType::kHalf: case DataType::kBfloat16: return {1e-2, 1e-2};
-    default: return {};
+    case DataType::kFloat:
+    case DataType::kComplex64:
+      return {1e-5, 1e-6};
+    case DataType::kDouble:
+    case DataType::kComplex128:
+      return {1e-9, 1e-12};
+    case DataType::kHalf:
+    case DataType::kBfloat16:
+      return {1e-2, 1e-2};
+    default:
+      return {};
   }
 }
 
 // Of the 8-bit floats; every NaN equals every other.
 bool IsFloat8Nan(DataType type, uint8_t bits) {
   switch (type) {
-    case DataType::kFloat8E5m2: return (bits & 0x7c) == 0x7c && (bits & 3) != 0;
-    case DataType::kFloat8E4m3fn: return (bits & 0x7f) == 0x7f;
-    case DataType::kFloat8E4m3fnuz: case DataType::kFloat8E4m3b11fnuz: case DataType::kFloat8E5m2fnuz: return bits == 0x80;
-    default: return false;
+    case DataType::kFloat8E5m2:
+      return (bits & 0x7c) == 0x7c && (bits & 3) != 0;
+    case DataType::kFloat8E4m3fn:
+      return (bits & 0x7f) == 0x7f;
+    case DataType::kFloat8E4m3fnuz:
+    case DataType::kFloat8E4m3b11fnuz:
+    case DataType::kFloat8E5m2fnuz:
+      return bits == 0x80;
+    default:
+      return false;
   }
 }
 
@@ -207,12 +240,15 @@ bool ElementEqual(const Tensor& got, const Tensor& want, int64_t i, const Tolera
   const std::optional<double> g = Number(got, i), w = Number(want, i);
   if (g.has_value()) return Near(*g, *w, std::abs(*w), t);
   const size_t size = DataTypeSize(type);
-  if (size == 1 && IsFloat8Nan(type, want.flat<uint8_t>()[i])) return IsFloat8Nan(type, got.flat<uint8_t>()[i]);
-  if (t.given && (type == DataType::kInt64 || type == DataType::kUint64 || type == DataType::kUint32)) {
+  if (size == 1 && IsFloat8Nan(type, want.flat<uint8_t>()[i]))
+    return IsFloat8Nan(type, got.flat<uint8_t>()[i]);
+  if (t.given &&
+      (type == DataType::kInt64 || type == DataType::kUint64 || type == DataType::kUint32)) {
     const double a = static_cast<double>(got.IntAt(i)), b = static_cast<double>(want.IntAt(i));
     return Near(a, b, std::abs(b), t);
   }
-  return std::memcmp(static_cast<char*>(got.data()) + i * size, static_cast<char*>(want.data()) + i * size, size) == 0;
+  return std::memcmp(static_cast<char*>(got.data()) + i * size,
+                     static_cast<char*>(want.data()) + i * size, size) == 0;
 }
 
 std::string Show(const Tensor& t, int64_t i) {
@@ -227,18 +263,21 @@ std::string Show(const Tensor& t, int64_t i) {
     return absl::StrCat(c.real(), "+", c.imag(), "i");
   }
   if (t.dtype() == DataType::kInt64) return absl::StrCat(t.flat<int64_t>()[i]);
-  return absl::StrCat("#", static_cast<int>(static_cast<uint8_t*>(t.data())[i * DataTypeSize(t.dtype())]));
+  return absl::StrCat(
+      "#", static_cast<int>(static_cast<uint8_t*>(t.data())[i * DataTypeSize(t.dtype())]));
 }
 
 std::string Compare(const Tensor& got, const Tensor& want, Tolerance tolerance) {
   if (got.dtype() != want.dtype()) {
     return absl::StrCat("is ", DataTypeName(got.dtype()), ", want ", DataTypeName(want.dtype()));
   }
-  if (!(got.shape() == want.shape())) return absl::StrCat("is ", got.shape().ToString(), ", want ", want.shape().ToString());
+  if (!(got.shape() == want.shape()))
+    return absl::StrCat("is ", got.shape().ToString(), ", want ", want.shape().ToString());
   const bool exact = want.dtype() == DataType::kString || want.dtype() == DataType::kBool;
   if (!tolerance.given || exact) tolerance = DefaultTolerance(want.dtype());
   for (int64_t i = 0; i < want.num_elements(); ++i) {
-    if (!ElementEqual(got, want, i, tolerance)) return absl::StrCat("[", i, "] is ", Show(got, i), ", want ", Show(want, i));
+    if (!ElementEqual(got, want, i, tolerance))
+      return absl::StrCat("[", i, "] is ", Show(got, i), ", want ", Show(want, i));
   }
   return "";
 }
@@ -262,7 +301,8 @@ std::map<std::string, Case> SplitCases(const Graph& graph) {
     if (rest == "fetch") c.fetch = n;
     if (rest == "error") c.error = n;
     if (rest == "tol") c.tol = n;
-    if (absl::StartsWith(rest, "want") && absl::SimpleAtoi(rest.substr(4), &index)) c.wants[index] = n;
+    if (absl::StartsWith(rest, "want") && absl::SimpleAtoi(rest.substr(4), &index))
+      c.wants[index] = n;
   }
   return cases;
 }
@@ -270,7 +310,8 @@ std::map<std::string, Case> SplitCases(const Graph& graph) {
 absl::StatusOr<std::vector<Output>> Fetches(const Graph& graph, const Case& c) {
   std::vector<Output> fetches;
   if (c.fetch != kNoNode) {
-    TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> names, graph.attrs(c.fetch).Find("fetch")->AsStringList());
+    TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> names,
+                           graph.attrs(c.fetch).Find("fetch")->AsStringList());
     for (std::string_view name : names) {
       TENON_ASSIGN_OR_RETURN(const Output o, graph.ParseOutput(name));
       fetches.push_back(o);
@@ -292,7 +333,8 @@ absl::Status RunCase(const Graph& graph, const Case& c, std::string* difference)
   for (const Output& o : fetches) TENON_RETURN_IF_ERROR(evaluator.Run(o.node));
   Tolerance tolerance;
   if (c.tol != kNoNode) {
-    tolerance = {*graph.attrs(c.tol).Find("rtol")->AsFloat(), *graph.attrs(c.tol).Find("atol")->AsFloat(), true};
+    tolerance = {*graph.attrs(c.tol).Find("rtol")->AsFloat(),
+                 *graph.attrs(c.tol).Find("atol")->AsFloat(), true};
   }
   for (const auto& [index, node] : c.wants) {
     TENON_ASSIGN_OR_RETURN(const Tensor got, evaluator.Value(fetches[index]));
@@ -332,7 +374,8 @@ CaseResult Judge(const Imported& imported, const std::string& name, const Case& 
     return result;
   }
   std::string difference;
-  const absl::Status status = refused.empty() ? RunCase(graph, c, &difference) : absl::InvalidArgumentError(refused);
+  const absl::Status status =
+      refused.empty() ? RunCase(graph, c, &difference) : absl::InvalidArgumentError(refused);
   if (absl::IsUnimplemented(status)) {
     result.verdict = Verdict::kUnimplemented;
     result.why = std::string(status.message());
@@ -349,7 +392,8 @@ std::vector<CaseResult> RunOpCases(const std::string& path) {
   absl::StatusOr<Imported> imported = ImportFile(path);
   if (!imported.ok()) return {{path, CaseResult::Verdict::kFailed, imported.status().ToString()}};
   std::vector<CaseResult> results;
-  for (const auto& [name, c] : SplitCases(imported->graph)) results.push_back(Judge(*imported, name, c));
+  for (const auto& [name, c] : SplitCases(imported->graph))
+    results.push_back(Judge(*imported, name, c));
   return results;
 }
 

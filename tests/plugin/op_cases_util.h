@@ -1,4 +1,5 @@
-// Runs self-checking op graphs (tests/golden/ops) through the CPU kernels: no executor, one node after the other.
+// Runs self-checking op graphs (tests/golden/ops) through the CPU kernels: no executor, one node
+// after the other.
 #pragma once
 
 #include <string>

@@ -19,7 +19,8 @@ void MovePiece(const char* from, char* to, int64_t bytes, bool strings) {
   if (strings) {
     for (int64_t i = 0; i < bytes; i += static_cast<int64_t>(sizeof(TF_TString))) {
       const auto* s = reinterpret_cast<const TF_TString*>(from + i);
-      TF_TString_Copy(reinterpret_cast<TF_TString*>(to + i), TF_TString_GetDataPointer(s), TF_TString_GetSize(s));
+      TF_TString_Copy(reinterpret_cast<TF_TString*>(to + i), TF_TString_GetDataPointer(s),
+                      TF_TString_GetSize(s));
     }
     return;
   }
@@ -35,7 +36,8 @@ void MovePiece(const char* from, char* to, int64_t bytes, bool strings) {
   }
 }
 
-// Params are [batch, outer, lines, piece], indices [batch, count], the result [batch, outer, count, piece].
+// Params are [batch, outer, lines, piece], indices [batch, count], the result [batch, outer, count,
+// piece].
 struct GatherState {
   int64_t batch = 1, outer = 1, lines = 0, count = 0, piece_bytes = 0;
   bool index64 = false, strings = false;
@@ -45,7 +47,8 @@ absl::Status CheckIndices(const void* indices, bool is64, int64_t n, int64_t lim
   for (int64_t i = 0; i < n; ++i) {
     const int64_t at = LoadIndex(indices, is64, i);
     if (at < 0 || at >= limit) {
-      return absl::InvalidArgumentError(absl::StrCat("indices[", i, "] = ", at, " is not in [0, ", limit, ")"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("indices[", i, "] = ", at, " is not in [0, ", limit, ")"));
     }
   }
   return absl::OkStatus();
@@ -61,7 +64,8 @@ absl::Status RunGather(const void* state, const StepArgs& args) {
     for (int64_t r = begin; r < end; ++r) {
       const int64_t group = r / s.count;  // of [batch, outer]
       const int64_t at = LoadIndex(args.in[1], s.index64, group / s.outer * s.count + r % s.count);
-      MovePiece(params + (group * s.lines + at) * s.piece_bytes, out + r * s.piece_bytes, s.piece_bytes, s.strings);
+      MovePiece(params + (group * s.lines + at) * s.piece_bytes, out + r * s.piece_bytes,
+                s.piece_bytes, s.strings);
     }
   });
   return absl::OkStatus();
@@ -82,7 +86,8 @@ absl::Status SetGather(Prepare& p, int axis, int batch_dims) {
   s->lines = params.dim(axis);
   s->count = DimProduct(indices, batch_dims, indices.rank());
   s->strings = p.input_type(0) == DataType::kString;
-  s->piece_bytes = DimProduct(params, axis + 1, params.rank()) * static_cast<int64_t>(DataTypeSize(p.input_type(0)));
+  s->piece_bytes = DimProduct(params, axis + 1, params.rank()) *
+                   static_cast<int64_t>(DataTypeSize(p.input_type(0)));
   s->index64 = p.input_type(1) == DataType::kInt64;
   p.set_run(&RunGather, std::move(s));
   return absl::OkStatus();
@@ -101,17 +106,19 @@ absl::Status PrepareGatherV2(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_value, params.rank()));
   if (batch_dims < 0) batch_dims += indices.rank();
   if (batch_dims < 0 || batch_dims > indices.rank() || batch_dims > axis) {
-    return p.Invalid(absl::StrCat("batch_dims ", batch_dims, " is above the axis ", axis, " or the rank of the indices"));
+    return p.Invalid(absl::StrCat("batch_dims ", batch_dims, " is above the axis ", axis,
+                                  " or the rank of the indices"));
   }
   for (int d = 0; d < batch_dims; ++d) {
-    if (params.dim(d) != indices.dim(d)) return p.Invalid(absl::StrCat("batch dimension ", d, " differs"));
+    if (params.dim(d) != indices.dim(d))
+      return p.Invalid(absl::StrCat("batch dimension ", d, " differs"));
   }
   return SetGather(p, axis, static_cast<int>(batch_dims));
 }
 
 // Points are rows of `depth` coordinates; a piece is what a point stands for.
 struct PointState {
-  Dims size;           // of the indexed dimensions
+  Dims size;  // of the indexed dimensions
   int64_t points = 0;
   int64_t piece_bytes = 0, piece_elements = 0;
   int64_t total_bytes = 0;
@@ -135,9 +142,11 @@ int64_t PointOffset(const PointState& s, const void* indices, int64_t i) {
 absl::Status BadPoint(const PointState& s, const void* indices, int64_t i) {
   const int64_t depth = static_cast<int64_t>(s.size.size());
   std::vector<int64_t> point;
-  for (int64_t d = 0; d < depth; ++d) point.push_back(LoadIndex(indices, s.index_type, i * depth + d));
-  return absl::InvalidArgumentError(
-      absl::StrCat("indices[", i, "] = [", absl::StrJoin(point, ", "), "] does not index into [", absl::StrJoin(s.size, ","), "]"));
+  for (int64_t d = 0; d < depth; ++d)
+    point.push_back(LoadIndex(indices, s.index_type, i * depth + d));
+  return absl::InvalidArgumentError(absl::StrCat("indices[", i, "] = [", absl::StrJoin(point, ", "),
+                                                 "] does not index into [",
+                                                 absl::StrJoin(s.size, ","), "]"));
 }
 
 absl::Status RunGatherNd(const void* state, const StepArgs& args) {
@@ -145,17 +154,21 @@ absl::Status RunGatherNd(const void* state, const StepArgs& args) {
   for (int64_t i = 0; i < s.points; ++i) {
     const int64_t at = PointOffset(s, args.in[1], i);
     if (at < 0) return BadPoint(s, args.in[1], i);
-    MovePiece(static_cast<const char*>(args.in[0]) + at * s.piece_bytes, static_cast<char*>(args.out[0]) + i * s.piece_bytes,
-              s.piece_bytes, s.strings);
+    MovePiece(static_cast<const char*>(args.in[0]) + at * s.piece_bytes,
+              static_cast<char*>(args.out[0]) + i * s.piece_bytes, s.piece_bytes, s.strings);
   }
   return absl::OkStatus();
 }
 
-// Reads the shapes of `indices` into points of `target`; the shape that updates must have is indices' but the last, then the rest.
-absl::StatusOr<Shape> DescribePoints(const Prepare& p, const Shape& indices, const Shape& target, DataType type, PointState* s) {
+// Reads the shapes of `indices` into points of `target`; the shape that updates must have is
+// indices' but the last, then the rest.
+absl::StatusOr<Shape> DescribePoints(const Prepare& p, const Shape& indices, const Shape& target,
+                                     DataType type, PointState* s) {
   if (indices.rank() < 1) return p.Invalid("the indices must have at least one dimension");
   const int depth = static_cast<int>(indices.dim(indices.rank() - 1));
-  if (depth > target.rank()) return p.Invalid(absl::StrCat("points of ", depth, " coordinates in ", target.rank(), " dimensions"));
+  if (depth > target.rank())
+    return p.Invalid(
+        absl::StrCat("points of ", depth, " coordinates in ", target.rank(), " dimensions"));
   for (int d = 0; d < depth; ++d) s->size.push_back(target.dim(d));
   s->points = DimProduct(indices, 0, indices.rank() - 1);
   s->piece_elements = DimProduct(target, depth, target.rank());
@@ -169,8 +182,10 @@ absl::StatusOr<Shape> DescribePoints(const Prepare& p, const Shape& indices, con
 
 absl::Status PrepareGatherNd(Prepare& p) {
   auto s = std::make_shared<PointState>();
-  TENON_ASSIGN_OR_RETURN(const Shape out, DescribePoints(p, p.input_shape(1), p.input_shape(0), p.input_type(0), s.get()));
-  if (s->points > 0 && p.input_shape(0).num_elements() == 0 && out.num_elements() > 0) return p.Invalid("the params are empty");
+  TENON_ASSIGN_OR_RETURN(const Shape out, DescribePoints(p, p.input_shape(1), p.input_shape(0),
+                                                         p.input_type(0), s.get()));
+  if (s->points > 0 && p.input_shape(0).num_elements() == 0 && out.num_elements() > 0)
+    return p.Invalid("the params are empty");
   s->index_type = p.input_type(1);
   p.set_output_shape(0, out);
   p.set_run(&RunGatherNd, std::move(s));
@@ -211,7 +226,8 @@ bool SetCombine(ElementOp op, DataType type, PointState* s) {
 absl::Status RunScatterNd(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const PointState*>(state);
   if (!s.strings) std::memset(args.out[0], 0, s.total_bytes);
-  return Scatter(s, args.in[0], static_cast<const char*>(args.in[1]), static_cast<char*>(args.out[0]));
+  return Scatter(s, args.in[0], static_cast<const char*>(args.in[1]),
+                 static_cast<char*>(args.out[0]));
 }
 
 absl::Status PrepareScatterNd(Prepare& p) {
@@ -219,8 +235,10 @@ absl::Status PrepareScatterNd(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, dims));
   auto s = std::make_shared<PointState>();
   const DataType type = p.input_type(1);
-  TENON_ASSIGN_OR_RETURN(const Shape updates, DescribePoints(p, p.input_shape(0), out, type, s.get()));
-  if (!(updates == p.input_shape(1))) return p.Invalid(absl::StrCat("the updates must have shape ", updates.ToString()));
+  TENON_ASSIGN_OR_RETURN(const Shape updates,
+                         DescribePoints(p, p.input_shape(0), out, type, s.get()));
+  if (!(updates == p.input_shape(1)))
+    return p.Invalid(absl::StrCat("the updates must have shape ", updates.ToString()));
   s->index_type = p.input_type(0);
   if (!s->strings && type != DataType::kBool && !SetCombine(ElementOp::kAdd, type, s.get())) {
     return p.Unimplemented("no CPU kernel for this type");
@@ -233,18 +251,23 @@ absl::Status PrepareScatterNd(Prepare& p) {
 absl::Status RunTensorScatter(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const PointState*>(state);
   if (args.out[0] != args.in[0]) {
-    MovePiece(static_cast<const char*>(args.in[0]), static_cast<char*>(args.out[0]), s.total_bytes, s.strings);
+    MovePiece(static_cast<const char*>(args.in[0]), static_cast<char*>(args.out[0]), s.total_bytes,
+              s.strings);
   }
-  return Scatter(s, args.in[1], static_cast<const char*>(args.in[2]), static_cast<char*>(args.out[0]));
+  return Scatter(s, args.in[1], static_cast<const char*>(args.in[2]),
+                 static_cast<char*>(args.out[0]));
 }
 
 absl::Status SetTensorScatter(Prepare& p, std::optional<ElementOp> op) {
   auto s = std::make_shared<PointState>();
   const DataType type = p.input_type(0);
-  TENON_ASSIGN_OR_RETURN(const Shape updates, DescribePoints(p, p.input_shape(1), p.input_shape(0), type, s.get()));
-  if (!(updates == p.input_shape(2))) return p.Invalid(absl::StrCat("the updates must have shape ", updates.ToString()));
+  TENON_ASSIGN_OR_RETURN(const Shape updates,
+                         DescribePoints(p, p.input_shape(1), p.input_shape(0), type, s.get()));
+  if (!(updates == p.input_shape(2)))
+    return p.Invalid(absl::StrCat("the updates must have shape ", updates.ToString()));
   s->index_type = p.input_type(1);
-  if (op.has_value() && !SetCombine(*op, type, s.get())) return p.Unimplemented("no CPU kernel for this type");
+  if (op.has_value() && !SetCombine(*op, type, s.get()))
+    return p.Unimplemented("no CPU kernel for this type");
   p.set_output_shape(0, p.input_shape(0));
   p.set_run(&RunTensorScatter, std::move(s));
   return absl::OkStatus();
@@ -267,29 +290,33 @@ absl::Status RunOneHot(const void* state, const StepArgs& args) {
   const char* on = static_cast<const char*>(args.in[2]);
   const char* off = static_cast<const char*>(args.in[3]);
   char* out = static_cast<char*>(args.out[0]);
-  args.workers->ParallelFor(s.outer, GrainFor(s.depth * s.inner * s.bytes), [&](int64_t begin, int64_t end) {
-    const int64_t block = s.depth * s.inner;
-    for (int64_t o = begin; o < end; ++o) {
-      for (int64_t i = 0; i < block; ++i) MovePiece(off, out + (o * block + i) * s.bytes, s.bytes, s.strings);
-      for (int64_t j = 0; j < s.inner; ++j) {
-        const int64_t at = LoadIndex(args.in[0], s.index_type, o * s.inner + j);
-        if (at < 0 || at >= s.depth) continue;
-        MovePiece(on, out + (o * block + at * s.inner + j) * s.bytes, s.bytes, s.strings);
-      }
-    }
-  });
+  args.workers->ParallelFor(
+      s.outer, GrainFor(s.depth * s.inner * s.bytes), [&](int64_t begin, int64_t end) {
+        const int64_t block = s.depth * s.inner;
+        for (int64_t o = begin; o < end; ++o) {
+          for (int64_t i = 0; i < block; ++i)
+            MovePiece(off, out + (o * block + i) * s.bytes, s.bytes, s.strings);
+          for (int64_t j = 0; j < s.inner; ++j) {
+            const int64_t at = LoadIndex(args.in[0], s.index_type, o * s.inner + j);
+            if (at < 0 || at >= s.depth) continue;
+            MovePiece(on, out + (o * block + at * s.inner + j) * s.bytes, s.bytes, s.strings);
+          }
+        }
+      });
   return absl::OkStatus();
 }
 
 absl::Status PrepareOneHot(Prepare& p) {
   const Shape& indices = p.input_shape(0);
-  if (p.input_shape(1).rank() != 0 || p.input_shape(2).rank() != 0 || p.input_shape(3).rank() != 0) {
+  if (p.input_shape(1).rank() != 0 || p.input_shape(2).rank() != 0 ||
+      p.input_shape(3).rank() != 0) {
     return p.Invalid("'depth', 'on_value' and 'off_value' must be scalars");
   }
   TENON_ASSIGN_OR_RETURN(const int64_t depth, InputInt(p, 1));
   if (depth < 0) return p.Invalid(absl::StrCat("the depth must not be negative: ", depth));
   TENON_ASSIGN_OR_RETURN(const int64_t axis_attr, p.AttrInt("axis"));
-  if (axis_attr < -1 || axis_attr > indices.rank()) return p.Invalid(absl::StrCat("axis ", axis_attr, " is out of range"));
+  if (axis_attr < -1 || axis_attr > indices.rank())
+    return p.Invalid(absl::StrCat("axis ", axis_attr, " is out of range"));
   const int axis = axis_attr == -1 ? indices.rank() : static_cast<int>(axis_attr);
   Dims dims(indices.dims().begin(), indices.dims().end());
   dims.insert(dims.begin() + axis, depth);

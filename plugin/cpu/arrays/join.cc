@@ -13,7 +13,8 @@ struct Band {
 };
 
 // Copies between a dense tensor and a band of another one.
-CopyPiece BandCopy(DataType type, int in, int out, const Band& band, bool to_band, const Shape& dense, int axis) {
+CopyPiece BandCopy(DataType type, int in, int out, const Band& band, bool to_band,
+                   const Shape& dense, int axis) {
   CopyPiece piece{in, out, 0, 0, StridedCopy(type)};
   const int64_t bytes = static_cast<int64_t>(DataTypeSize(type));
   const Dims own = DenseStrides(dense, bytes);
@@ -26,19 +27,23 @@ CopyPiece BandCopy(DataType type, int in, int out, const Band& band, bool to_ban
 }
 
 Band MakeBand(const Shape& whole, int axis, int64_t begin, DataType type) {
-  const int64_t inner = DimProduct(whole, axis + 1, whole.rank()) * static_cast<int64_t>(DataTypeSize(type));
+  const int64_t inner =
+      DimProduct(whole, axis + 1, whole.rank()) * static_cast<int64_t>(DataTypeSize(type));
   return {whole.dim(axis), begin, inner};
 }
 
-// Inputs [first, first + count) along `axis`: the result's shape and the copies, or what does not fit.
+// Inputs [first, first + count) along `axis`: the result's shape and the copies, or what does not
+// fit.
 struct Joined {
   Shape shape;
   std::vector<CopyPiece> pieces;
 };
-absl::StatusOr<Joined> Join(absl::Span<const Shape> shapes, int first, int64_t axis, DataType type) {
+absl::StatusOr<Joined> Join(absl::Span<const Shape> shapes, int first, int64_t axis,
+                            DataType type) {
   const int rank = shapes[0].rank();
   if (axis < -rank || axis >= rank) {
-    return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " is outside of [", -rank, ", ", rank, ")"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("axis ", axis, " is outside of [", -rank, ", ", rank, ")"));
   }
   const int a = static_cast<int>(axis < 0 ? axis + rank : axis);
   int64_t total = 0;
@@ -46,10 +51,12 @@ absl::StatusOr<Joined> Join(absl::Span<const Shape> shapes, int first, int64_t a
     bool fits = s.rank() == rank;
     for (int d = 0; fits && d < rank; ++d) fits = d == a || s.dim(d) == shapes[0].dim(d);
     if (!fits) {
-      return absl::InvalidArgumentError(absl::StrCat("shapes ", shapes[0].ToString(), " and ", s.ToString(),
+      return absl::InvalidArgumentError(absl::StrCat("shapes ", shapes[0].ToString(), " and ",
+                                                     s.ToString(),
                                                      " must agree in all dimensions but ", a));
     }
-    if (__builtin_add_overflow(total, s.dim(a), &total)) return absl::InvalidArgumentError("the result is too long");
+    if (__builtin_add_overflow(total, s.dim(a), &total))
+      return absl::InvalidArgumentError("the result is too long");
   }
   Joined joined;
   Dims dims(shapes[0].dims().begin(), shapes[0].dims().end());
@@ -58,7 +65,8 @@ absl::StatusOr<Joined> Join(absl::Span<const Shape> shapes, int first, int64_t a
   int64_t begin = 0;
   for (size_t i = 0; i < shapes.size(); ++i) {
     const Band band = MakeBand(joined.shape, a, begin, type);
-    joined.pieces.push_back(BandCopy(type, first + static_cast<int>(i), 0, band, true, shapes[i], a));
+    joined.pieces.push_back(
+        BandCopy(type, first + static_cast<int>(i), 0, band, true, shapes[i], a));
     begin += shapes[i].dim(a);
   }
   return joined;
@@ -73,7 +81,9 @@ struct LateConcat {
 };
 absl::Status RunLateConcat(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const LateConcat*>(state);
-  TENON_ASSIGN_OR_RETURN(Joined joined, Join(s.shapes, s.first, LoadIndex(args.in[s.axis_input], s.axis64, 0), s.type));
+  TENON_ASSIGN_OR_RETURN(
+      Joined joined,
+      Join(s.shapes, s.first, LoadIndex(args.in[s.axis_input], s.axis64, 0), s.type));
   TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, joined.shape));
   CopyState copies;
   copies.pieces = std::move(joined.pieces);
@@ -87,8 +97,9 @@ absl::Status PrepareConcatAt(Prepare& p, int first, int axis_input) {
   for (int i = 0; i < count; ++i) shapes.push_back(p.input_shape(first + i));
   if (p.input_shape(axis_input).num_elements() != 1) return p.Invalid("the axis must be a scalar");
   if (p.input_value(axis_input) == nullptr) {
-    auto late = std::make_shared<LateConcat>(LateConcat{std::move(shapes), first, axis_input,
-                                                        p.input_type(axis_input) == DataType::kInt64, p.output_type(0)});
+    auto late = std::make_shared<LateConcat>(
+        LateConcat{std::move(shapes), first, axis_input,
+                   p.input_type(axis_input) == DataType::kInt64, p.output_type(0)});
     p.set_dynamic_output(0);
     p.set_run(&RunLateConcat, std::move(late));
     return absl::OkStatus();
@@ -158,7 +169,8 @@ absl::Status PrepareSplit(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_value, in.rank()));
   const int count = p.num_outputs();
   if (in.dim(axis) % count != 0) {
-    return p.Invalid(absl::StrCat("dimension ", axis, " of ", in.dim(axis), " cannot be split into ", count, " equal parts"));
+    return p.Invalid(absl::StrCat("dimension ", axis, " of ", in.dim(axis),
+                                  " cannot be split into ", count, " equal parts"));
   }
   return Cut(p, 1, axis, Dims(count, in.dim(axis) / count), false);
 }
@@ -187,7 +199,8 @@ absl::Status PrepareSplitV(Prepare& p) {
     known = sizes[missing] < 0 ? -1 : in.dim(axis);
   }
   if (known != in.dim(axis)) {
-    return p.Invalid(absl::StrCat("the sizes must add up to ", in.dim(axis), ", the length of dimension ", axis));
+    return p.Invalid(absl::StrCat("the sizes must add up to ", in.dim(axis),
+                                  ", the length of dimension ", axis));
   }
   return Cut(p, 0, axis, sizes, false);
 }
@@ -197,7 +210,8 @@ absl::Status PrepareUnpack(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const int64_t axis_attr, p.AttrInt("axis"));
   TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_attr, in.rank()));
   if (in.dim(axis) != p.num_outputs()) {
-    return p.Invalid(absl::StrCat("dimension ", axis, " is ", in.dim(axis), " where 'num' says ", p.num_outputs()));
+    return p.Invalid(absl::StrCat("dimension ", axis, " is ", in.dim(axis), " where 'num' says ",
+                                  p.num_outputs()));
   }
   if (p.num_outputs() == 0) return absl::OkStatus();
   return Cut(p, 0, axis, Dims(p.num_outputs(), 1), true);
@@ -207,7 +221,8 @@ absl::Status PrepareUnpack(Prepare& p) {
 absl::Status PrepareConcatOffset(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const int64_t axis_value, InputInt(p, 0));
   TENON_ASSIGN_OR_RETURN(const Dims first, p.InputInts(1));
-  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_value, static_cast<int>(first.size())));
+  TENON_ASSIGN_OR_RETURN(const int axis,
+                         NormalizeAxis(p, axis_value, static_cast<int>(first.size())));
   int64_t offset = 0;
   for (int i = 0; i < p.num_outputs(); ++i) {
     TENON_ASSIGN_OR_RETURN(const Dims shape, p.InputInts(i + 1));
@@ -215,7 +230,8 @@ absl::Status PrepareConcatOffset(Prepare& p) {
     Shape out({static_cast<int64_t>(shape.size())});
     TENON_ASSIGN_OR_RETURN(Tensor value, Tensor::Allocate(p.output_type(i), out));
     for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
-      if (d != axis && shape[d] != first[d]) return p.Invalid(absl::StrCat("the shapes differ in dimension ", d));
+      if (d != axis && shape[d] != first[d])
+        return p.Invalid(absl::StrCat("the shapes differ in dimension ", d));
       const int64_t at = d == axis ? offset : 0;
       if (p.output_type(i) == DataType::kInt64) {
         value.flat<int64_t>()[d] = at;

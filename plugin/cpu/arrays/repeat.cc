@@ -30,7 +30,8 @@ absl::Status SetBroadcast(Prepare& p, int in, const Shape& out) {
   for (int d = 0; d < out.rank(); ++d) {
     const int own = d - missing;
     if (own >= 0 && shape.dim(own) != 1 && shape.dim(own) != out.dim(d)) {
-      return p.Invalid(absl::StrCat("shape ", shape.ToString(), " does not broadcast to ", out.ToString()));
+      return p.Invalid(
+          absl::StrCat("shape ", shape.ToString(), " does not broadcast to ", out.ToString()));
     }
     copy.AddDim(out.dim(d), own < 0 || shape.dim(own) == 1 ? 0 : from[own], to[d]);
   }
@@ -47,7 +48,8 @@ absl::Status PrepareBroadcastTo(Prepare& p) {
     p.Alias(0, 0);
     return absl::OkStatus();
   }
-  if (out.rank() < p.input_shape(0).rank()) return p.Invalid("the new shape has fewer dimensions than the tensor");
+  if (out.rank() < p.input_shape(0).rank())
+    return p.Invalid("the new shape has fewer dimensions than the tensor");
   return SetBroadcast(p, 0, out);
 }
 
@@ -66,7 +68,8 @@ absl::Status PrepareFill(Prepare& p) {
 absl::Status PrepareTile(Prepare& p) {
   const Shape& in = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const Dims multiples, p.InputInts(1));
-  if (static_cast<int>(multiples.size()) != in.rank()) return p.Invalid(absl::StrCat("'multiples' must have ", in.rank(), " elements"));
+  if (static_cast<int>(multiples.size()) != in.rank())
+    return p.Invalid(absl::StrCat("'multiples' must have ", in.rank(), " elements"));
   Dims dims(in.rank());
   for (int d = 0; d < in.rank(); ++d) {
     if (multiples[d] < 0 || __builtin_mul_overflow(in.dim(d), multiples[d], &dims[d])) {
@@ -132,14 +135,16 @@ absl::Status SetConstant(Prepare& p, const Shape& shape, bool one) {
 absl::Status PrepareZerosLike(Prepare& p) { return SetConstant(p, p.input_shape(0), false); }
 absl::Status PrepareOnesLike(Prepare& p) { return SetConstant(p, p.input_shape(0), true); }
 
-// Contents undefined, or the type's default value with `init`; always the default, so that runs are alike.
+// Contents undefined, or the type's default value with `init`; always the default, so that runs are
+// alike.
 absl::Status PrepareEmpty(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const Dims dims, p.InputInts(0));
   TENON_ASSIGN_OR_RETURN(const Shape shape, CheckedShape(p, dims));
   return SetConstant(p, shape, false);
 }
 
-// Dimensions after the last padded one are joined to it: then a row of the output is [padding, a run of the input, padding].
+// Dimensions after the last padded one are joined to it: then a row of the output is [padding, a
+// run of the input, padding].
 struct PadState {
   Dims out_size, in_size, before;  // outer dimensions; rows come last, in elements
   int64_t bytes = 0;
@@ -171,7 +176,8 @@ struct PadRow {
 
 absl::Status RunPad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const PadState*>(state);
-  const PadRow fill{s, s.value_input < 0 ? s.zero : static_cast<const char*>(args.in[s.value_input])};
+  const PadRow fill{s,
+                    s.value_input < 0 ? s.zero : static_cast<const char*>(args.in[s.value_input])};
   const int outer = static_cast<int>(s.out_size.size()) - 1;
   const int64_t row = s.out_size[outer];
   args.workers->ParallelFor(s.rows, GrainFor(row * s.bytes * 2), [&](int64_t begin, int64_t end) {
@@ -192,7 +198,8 @@ absl::Status RunPad(const void* state, const StepArgs& args) {
       }
       const int64_t run = s.in_size[outer], left = s.before[outer];
       fill.Fill(to, left);
-      std::memcpy(to + left * s.bytes, static_cast<const char*>(args.in[0]) + from * run * s.bytes, run * s.bytes);
+      std::memcpy(to + left * s.bytes, static_cast<const char*>(args.in[0]) + from * run * s.bytes,
+                  run * s.bytes);
       fill.Fill(to + (left + run) * s.bytes, row - left - run);
     }
   });
@@ -245,7 +252,8 @@ absl::Status PreparePad(Prepare& p) {
   if (out.num_elements() == 0) s->rows = 0;
   s->bytes = static_cast<int64_t>(DataTypeSize(p.input_type(0)));
   if (p.num_inputs() > 2) {
-    if (p.input_shape(2).num_elements() != 1) return p.Invalid("'constant_values' must be a scalar");
+    if (p.input_shape(2).num_elements() != 1)
+      return p.Invalid("'constant_values' must be a scalar");
     s->value_input = 2;
   }
   p.set_run(&RunPad, std::move(s));
@@ -276,7 +284,8 @@ absl::Status RunMirror(const void* state, const StepArgs& args) {
       }
       const char* line = static_cast<const char*>(args.in[0]) + from;
       char* to = static_cast<char*>(args.out[0]) + r * row * s.bytes;
-      for (int64_t i = 0; i < row; ++i) std::memcpy(to + i * s.bytes, line + inner[i] * s.bytes, s.bytes);
+      for (int64_t i = 0; i < row; ++i)
+        std::memcpy(to + i * s.bytes, line + inner[i] * s.bytes, s.bytes);
     }
   });
   return absl::OkStatus();

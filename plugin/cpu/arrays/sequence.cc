@@ -16,7 +16,8 @@ namespace {
 template <typename T>
 absl::StatusOr<T> ScalarValue(const Prepare& p, int i) {
   const Tensor* t = p.input_value(i);
-  if (t == nullptr || t->num_elements() != 1) return p.Invalid(absl::StrCat("input ", i, " must be a scalar"));
+  if (t == nullptr || t->num_elements() != 1)
+    return p.Invalid(absl::StrCat("input ", i, " must be a scalar"));
   if (HasType(kHalfTypes, t->dtype())) {
     float wide = 0;
     const void* in[] = {t->data()};
@@ -60,7 +61,8 @@ absl::Status RangeOf(Prepare& p) {
   if constexpr (std::is_integral_v<T>) {
     const __int128 span = static_cast<__int128>(limit) - start;
     const __int128 step = delta;
-    const __int128 count = (span < 0 ? -span : span) / (step < 0 ? -step : step) + (span % step != 0);
+    const __int128 count =
+        (span < 0 ? -span : span) / (step < 0 ? -step : step) + (span % step != 0);
     if (count > INT64_MAX) return p.Invalid("the range is too long");
     n = static_cast<int64_t>(count);
   } else {
@@ -70,7 +72,8 @@ absl::Status RangeOf(Prepare& p) {
   }
   return SetSequence<T>(p, n, [&](int64_t i) {
     if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(static_cast<uint64_t>(start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
+      return static_cast<T>(static_cast<uint64_t>(start) +
+                            static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
     } else {
       return static_cast<T>(start + static_cast<T>(i) * delta);
     }
@@ -126,8 +129,10 @@ absl::Status RunInvert(const void* state, const StepArgs& args) {
   T* out = static_cast<T*>(args.out[0]);
   std::fill_n(out, n, T{-1});
   for (int64_t i = 0; i < n; ++i) {
-    if (x[i] < 0 || x[i] >= n) return absl::InvalidArgumentError(absl::StrCat(x[i], " is not between 0 and ", n));
-    if (out[x[i]] != -1) return absl::InvalidArgumentError(absl::StrCat(x[i], " is duplicated in the permutation"));
+    if (x[i] < 0 || x[i] >= n)
+      return absl::InvalidArgumentError(absl::StrCat(x[i], " is not between 0 and ", n));
+    if (out[x[i]] != -1)
+      return absl::InvalidArgumentError(absl::StrCat(x[i], " is duplicated in the permutation"));
     out[x[i]] = static_cast<T>(i);
   }
   return absl::OkStatus();
@@ -164,13 +169,15 @@ absl::StatusOr<ShapePair> ReadShapePair(const Prepare& p) {
   ShapePair s;
   TENON_ASSIGN_OR_RETURN(s.a, p.InputInts(0));
   TENON_ASSIGN_OR_RETURN(s.b, p.InputInts(1));
-  if (p.input_shape(0).rank() != 1 || p.input_shape(1).rank() != 1) return p.Invalid("the shapes must be vectors");
+  if (p.input_shape(0).rank() != 1 || p.input_shape(1).rank() != 1)
+    return p.Invalid("the shapes must be vectors");
   const size_t rank = std::max(s.a.size(), s.b.size());
   s.both.resize(rank);
   for (size_t k = 1; k <= rank; ++k) {
     const int64_t a = k <= s.a.size() ? s.a[s.a.size() - k] : 1;
     const int64_t b = k <= s.b.size() ? s.b[s.b.size() - k] : 1;
-    if (a != b && a != 1 && b != 1) return p.Invalid(absl::StrCat("dimensions ", a, " and ", b, " do not broadcast"));
+    if (a != b && a != 1 && b != 1)
+      return p.Invalid(absl::StrCat("dimensions ", a, " and ", b, " do not broadcast"));
     s.both[rank - k] = a == 1 ? b : a;
   }
   return s;
@@ -202,7 +209,8 @@ absl::Status PrepareBroadcastGradientArgs(Prepare& p) {
 }  // namespace
 
 absl::Span<const CpuKernelSpec> SequenceKernels() {
-  constexpr uint64_t kRangeTypes = kFloatTypes | kSignedTypes | TypeBits(DataType::kUint16, DataType::kUint32);
+  constexpr uint64_t kRangeTypes =
+      kFloatTypes | kSignedTypes | TypeBits(DataType::kUint16, DataType::kUint32);
   static const CpuKernelSpec specs[] = {
       {"Range", {{"Tidx", kRangeTypes}}, PrepareRange, 0b111},
       {"LinSpace", {{"T", kFloatTypes}}, PrepareLinSpace, 0b111},

@@ -62,7 +62,8 @@ absl::Status PrepareSlice(Prepare& p) {
   for (int d = 0; d < in.rank(); ++d) {
     const int64_t count = size[d] == -1 ? in.dim(d) - begin[d] : size[d];
     if (begin[d] < 0 || begin[d] > in.dim(d) || count < 0 || count > in.dim(d) - begin[d]) {
-      return p.Invalid(absl::StrCat("begin ", begin[d], " and size ", size[d], " leave dimension ", d, " of ", in.dim(d)));
+      return p.Invalid(absl::StrCat("begin ", begin[d], " and size ", size[d], " leave dimension ",
+                                    d, " of ", in.dim(d)));
     }
     ranges.push_back({d, begin[d], 1, count});
   }
@@ -76,14 +77,17 @@ struct SliceMasks {
 bool Bit(int64_t mask, int i) { return i < 63 && (mask >> i & 1) != 0; }
 
 // TensorFlow's rule for one `begin:end:stride` of a dimension of n elements.
-absl::StatusOr<Range> ResolveRange(const Prepare& p, const SliceMasks& masks, int i, int dim, int64_t begin, int64_t end,
-                                   int64_t stride) {
+absl::StatusOr<Range> ResolveRange(const Prepare& p, const SliceMasks& masks, int i, int dim,
+                                   int64_t begin, int64_t end, int64_t stride) {
   const int64_t n = p.input_shape(0).dim(dim);
   if (stride == 0) return p.Invalid(absl::StrCat("strides[", i, "] must not be zero"));
   if (Bit(masks.shrink, i)) {
-    if (stride < 0) return p.Invalid(absl::StrCat("strides[", i, "] must be positive where one index is taken"));
+    if (stride < 0)
+      return p.Invalid(absl::StrCat("strides[", i, "] must be positive where one index is taken"));
     const int64_t at = begin < 0 ? begin + n : begin;
-    if (at < 0 || at >= n) return p.Invalid(absl::StrCat("slice index ", begin, " of dimension ", dim, " out of bounds"));
+    if (at < 0 || at >= n)
+      return p.Invalid(
+          absl::StrCat("slice index ", begin, " of dimension ", dim, " out of bounds"));
     return Range{dim, at, 1, 1, false};
   }
   const int64_t lowest = stride > 0 ? 0 : -1;
@@ -93,7 +97,8 @@ absl::StatusOr<Range> ResolveRange(const Prepare& p, const SliceMasks& masks, in
   const int64_t to = Bit(masks.end, i) ? (stride > 0 ? highest : lowest) : clamp(end);
   const int64_t interval = to - from;
   Range range{dim, from, stride, 0};
-  if (interval != 0 && (interval < 0) == (stride < 0)) range.size = interval / stride + (interval % stride != 0);
+  if (interval != 0 && (interval < 0) == (stride < 0))
+    range.size = interval / stride + (interval % stride != 0);
   if (range.size == 0) range.begin = 0;
   return range;
 }
@@ -134,7 +139,8 @@ absl::Status PrepareStridedSlice(Prepare& p) {
     } else if (dim >= rank) {
       return p.Invalid(absl::StrCat("the slice has more than ", rank, " dimensions"));
     } else {
-      TENON_ASSIGN_OR_RETURN(Range range, ResolveRange(p, masks, i, dim, begin[i], end[i], strides[i]));
+      TENON_ASSIGN_OR_RETURN(Range range,
+                             ResolveRange(p, masks, i, dim, begin[i], end[i], strides[i]));
       ranges.push_back(range);
       ++dim;
     }
@@ -172,7 +178,8 @@ absl::Status PrepareReverseV2(Prepare& p) {
 absl::Status PrepareReverse(Prepare& p) {
   const int rank = p.input_shape(0).rank();
   const Tensor* dims = p.input_value(1);
-  if (dims == nullptr || dims->num_elements() != rank) return p.Invalid("'dims' must have one bool per dimension");
+  if (dims == nullptr || dims->num_elements() != rank)
+    return p.Invalid("'dims' must have one bool per dimension");
   const bool* flags = dims->flat<bool>();
   return SetReversed(p, std::vector<bool>(flags, flags + rank));
 }

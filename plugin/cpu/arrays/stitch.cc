@@ -39,7 +39,8 @@ absl::Status RunPartition(const void* state, const StepArgs& args) {
   std::vector<int64_t> counts(s.parts, 0), filled(s.parts, 0);
   for (int64_t i = 0; i < s.rows; ++i) {
     if (to[i] < 0 || to[i] >= s.parts) {
-      return absl::InvalidArgumentError(absl::StrCat("partitions[", i, "] = ", to[i], " is not in [0, ", s.parts, ")"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("partitions[", i, "] = ", to[i], " is not in [0, ", s.parts, ")"));
     }
     ++counts[to[i]];
   }
@@ -50,7 +51,8 @@ absl::Status RunPartition(const void* state, const StepArgs& args) {
     TENON_ASSIGN_OR_RETURN(out[k], args.run_state->AllocateOutput(static_cast<int>(k), shape));
   }
   for (int64_t i = 0; i < s.rows; ++i) {
-    CopyRun(s.type, args.in[0], i * s.row_elements, out[to[i]], filled[to[i]]++ * s.row_elements, s.row_elements);
+    CopyRun(s.type, args.in[0], i * s.row_elements, out[to[i]], filled[to[i]]++ * s.row_elements,
+            s.row_elements);
   }
   return absl::OkStatus();
 }
@@ -88,7 +90,8 @@ absl::Status RunStitch(const void* state, const StepArgs& args) {
   for (int k = 0; k < pairs; ++k) {
     for (int64_t i = 0; i < s.rows[k]; ++i) {
       const int64_t at = static_cast<const int32_t*>(args.in[k])[i];
-      if (at < 0) return absl::InvalidArgumentError(absl::StrCat("indices[", k, "] holds the negative ", at));
+      if (at < 0)
+        return absl::InvalidArgumentError(absl::StrCat("indices[", k, "] holds the negative ", at));
       last = std::max(last, at);
     }
   }
@@ -101,7 +104,8 @@ absl::Status RunStitch(const void* state, const StepArgs& args) {
   for (int k = 0; k < pairs; ++k) {
     for (int64_t i = 0; i < s.rows[k]; ++i) {
       const int64_t at = static_cast<const int32_t*>(args.in[k])[i];
-      CopyRun(s.type, args.in[pairs + k], i * s.row_elements, out, at * s.row_elements, s.row_elements);
+      CopyRun(s.type, args.in[pairs + k], i * s.row_elements, out, at * s.row_elements,
+              s.row_elements);
     }
   }
   return absl::OkStatus();
@@ -117,10 +121,13 @@ absl::Status PrepareStitch(Prepare& p) {
     Shape row;
     for (int d = 0; d < data.rank(); ++d) {
       if (d >= indices.rank()) row.push_back(data.dim(d));
-      if (d < indices.rank() && data.dim(d) != indices.dim(d)) return p.Invalid(absl::StrCat("data[", k, "] must start with the shape of its indices"));
+      if (d < indices.rank() && data.dim(d) != indices.dim(d))
+        return p.Invalid(absl::StrCat("data[", k, "] must start with the shape of its indices"));
     }
-    if (data.rank() < indices.rank()) return p.Invalid(absl::StrCat("data[", k, "] must start with the shape of its indices"));
-    if (k > 0 && !(row == s->row_shape)) return p.Invalid("the rows of all data must have one shape");
+    if (data.rank() < indices.rank())
+      return p.Invalid(absl::StrCat("data[", k, "] must start with the shape of its indices"));
+    if (k > 0 && !(row == s->row_shape))
+      return p.Invalid("the rows of all data must have one shape");
     s->row_shape = row;
     s->rows.push_back(indices.num_elements());
   }
@@ -143,7 +150,8 @@ absl::Status RunRoll(const void* state, const StepArgs& args) {
   for (int64_t i = 0; i < s.shifts; ++i) {
     int64_t axis = LoadIndex(args.in[2], s.axis_type, i);
     if (axis < 0) axis += rank;
-    if (axis < 0 || axis >= rank) return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " is out of range"));
+    if (axis < 0 || axis >= rank)
+      return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " is out of range"));
     const int64_t n = std::max<int64_t>(s.shape.dim(static_cast<int>(axis)), 1);
     shift[axis] = ((shift[axis] + LoadIndex(args.in[1], s.shift_type, i) % n) % n + n) % n;
   }
@@ -167,10 +175,12 @@ absl::Status RunRoll(const void* state, const StepArgs& args) {
 
 absl::Status PrepareRoll(Prepare& p) {
   if (p.input_shape(0).rank() < 1) return p.Invalid("the tensor must have at least one dimension");
-  if (p.input_shape(1).rank() > 1 || !(p.input_shape(1) == p.input_shape(2))) return p.Invalid("'shift' and 'axis' must be scalars or vectors of one length");
+  if (p.input_shape(1).rank() > 1 || !(p.input_shape(1) == p.input_shape(2)))
+    return p.Invalid("'shift' and 'axis' must be scalars or vectors of one length");
   p.set_output_shape(0, p.input_shape(0));
-  p.set_run(&RunRoll, std::make_shared<RollState>(RollState{p.input_shape(0), p.input_type(0), p.input_type(1),
-                                                            p.input_type(2), p.input_shape(1).num_elements()}));
+  p.set_run(&RunRoll, std::make_shared<RollState>(RollState{p.input_shape(0), p.input_type(0),
+                                                            p.input_type(1), p.input_type(2),
+                                                            p.input_shape(1).num_elements()}));
   return absl::OkStatus();
 }
 
@@ -185,7 +195,8 @@ absl::Status RunReverseSequence(const void* state, const StepArgs& args) {
   for (int64_t b = 0; b < s.shape.dim(s.batch); ++b) {
     const int64_t length = LoadIndex(args.in[1], s.length_type, b);
     if (length < 0 || length > s.shape.dim(s.seq)) {
-      return absl::InvalidArgumentError(absl::StrCat("seq_lengths[", b, "] = ", length, " is not in [0, ", s.shape.dim(s.seq), "]"));
+      return absl::InvalidArgumentError(absl::StrCat("seq_lengths[", b, "] = ", length,
+                                                     " is not in [0, ", s.shape.dim(s.seq), "]"));
     }
   }
   const int inner_dim = std::max(s.seq, s.batch);
@@ -195,7 +206,8 @@ absl::Status RunReverseSequence(const void* state, const StepArgs& args) {
   const int64_t batch_stride = DimProduct(s.shape, s.batch + 1, inner_dim + 1);
   for (int64_t i = 0; i < lines; ++i) {
     const int64_t at = i / seq_stride % s.shape.dim(s.seq);
-    const int64_t length = LoadIndex(args.in[1], s.length_type, i / batch_stride % s.shape.dim(s.batch));
+    const int64_t length =
+        LoadIndex(args.in[1], s.length_type, i / batch_stride % s.shape.dim(s.batch));
     const int64_t to = at < length ? i + (length - 1 - 2 * at) * seq_stride : i;
     CopyRun(s.type, args.in[0], i * run, args.out[0], to * run, run);
   }
@@ -207,15 +219,16 @@ absl::Status PrepareReverseSequence(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const int64_t seq, p.AttrInt("seq_dim"));
   TENON_ASSIGN_OR_RETURN(const int64_t batch, p.AttrInt("batch_dim"));
   if (seq < 0 || seq >= in.rank() || batch < 0 || batch >= in.rank() || seq == batch) {
-    return p.Invalid(absl::StrCat("seq_dim ", seq, " and batch_dim ", batch, " must be two of the dimensions"));
+    return p.Invalid(
+        absl::StrCat("seq_dim ", seq, " and batch_dim ", batch, " must be two of the dimensions"));
   }
   if (p.input_shape(1).rank() != 1 || p.input_shape(1).dim(0) != in.dim(static_cast<int>(batch))) {
     return p.Invalid("there must be one length per batch entry");
   }
   p.set_output_shape(0, in);
-  p.set_run(&RunReverseSequence,
-            std::make_shared<ReverseSequenceState>(ReverseSequenceState{in, static_cast<int>(seq), static_cast<int>(batch),
-                                                                        p.input_type(0), p.input_type(1)}));
+  p.set_run(&RunReverseSequence, std::make_shared<ReverseSequenceState>(ReverseSequenceState{
+                                     in, static_cast<int>(seq), static_cast<int>(batch),
+                                     p.input_type(0), p.input_type(1)}));
   return absl::OkStatus();
 }
 
@@ -223,10 +236,8 @@ absl::Status PrepareReverseSequence(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> StitchKernels() {
   static const CpuKernelSpec specs[] = {
-      {"DynamicPartition", {}, PreparePartition},
-      {"DynamicStitch", {}, PrepareStitch},
-      {"ParallelDynamicStitch", {}, PrepareStitch},
-      {"Roll", {}, PrepareRoll},
+      {"DynamicPartition", {}, PreparePartition},      {"DynamicStitch", {}, PrepareStitch},
+      {"ParallelDynamicStitch", {}, PrepareStitch},    {"Roll", {}, PrepareRoll},
       {"ReverseSequence", {}, PrepareReverseSequence},
   };
   return specs;

@@ -16,7 +16,8 @@ TransposeTile FindTransposeTile_sse2(int64_t element_bytes);
 TransposeTile FindTransposeTile_avx2(int64_t element_bytes);
 
 TransposeTile FindTransposeTile(int64_t element_bytes) {
-  return SelectIsa(FindTransposeTile_sse2, FindTransposeTile_avx2, FindTransposeTile_avx2)(element_bytes);
+  return SelectIsa(FindTransposeTile_sse2, FindTransposeTile_avx2,
+                   FindTransposeTile_avx2)(element_bytes);
 }
 
 namespace {
@@ -41,7 +42,8 @@ struct Bytes16 {
 
 void CopyString(const char* from, char* to) {
   const auto* s = reinterpret_cast<const TF_TString*>(from);
-  TF_TString_Copy(reinterpret_cast<TF_TString*>(to), TF_TString_GetDataPointer(s), TF_TString_GetSize(s));
+  TF_TString_Copy(reinterpret_cast<TF_TString*>(to), TF_TString_GetDataPointer(s),
+                  TF_TString_GetSize(s));
 }
 
 }  // namespace
@@ -92,13 +94,15 @@ void StridedCopy::Finish() {
     to.pop_back();
   }
   const int n = static_cast<int>(size.size());
-  if (!strings_ && n >= 2 && to.back() == element_bytes_ && FindTransposeTile(element_bytes_) != nullptr) {
+  if (!strings_ && n >= 2 && to.back() == element_bytes_ &&
+      FindTransposeTile(element_bytes_) != nullptr) {
     const auto contiguous = std::find(from.begin(), from.end() - 1, element_bytes_);
     transposed_ = contiguous != from.end() - 1;
     if (transposed_) {
       // Beside the last one, as the tile wants them.
       const auto d = contiguous - from.begin();
-      for (Dims* dims : {&size, &from, &to}) std::rotate(dims->begin() + d, dims->begin() + d + 1, dims->end() - 1);
+      for (Dims* dims : {&size, &from, &to})
+        std::rotate(dims->begin() + d, dims->begin() + d + 1, dims->end() - 1);
     }
   }
   size_ = size;
@@ -126,17 +130,20 @@ void StridedCopy::RunRow(const char* from, char* to) const {
     case 16:
       return MoveRow<Bytes16>(from, from_stride, to, to_stride, n);
     default:
-      for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, element_bytes_);
+      for (int64_t i = 0; i < n; ++i)
+        std::memcpy(to + i * to_stride, from + i * from_stride, element_bytes_);
   }
 }
 
 void StridedCopy::RunTransposed(const char* from, char* to) const {
   const size_t last = size_.size() - 1;
-  FindTransposeTile(element_bytes_)(from, from_[last], to, to_[last - 1], size_[last], size_[last - 1]);
+  FindTransposeTile(element_bytes_)(from, from_[last], to, to_[last - 1], size_[last],
+                                    size_[last - 1]);
 }
 
 // Iterations [begin, end) of all loops but the inner ones.
-void StridedCopy::RunOuter(const char* from, char* to, int64_t begin, int64_t end, int inner_dims) const {
+void StridedCopy::RunOuter(const char* from, char* to, int64_t begin, int64_t end,
+                           int inner_dims) const {
   const int outer = static_cast<int>(size_.size()) - inner_dims;
   Dims index(std::max(outer, 0));
   int64_t rest = begin;
@@ -168,8 +175,9 @@ void StridedCopy::Run(const void* from, void* to, Workers* workers) const {
   const char* f = static_cast<const char*>(from);
   char* t = static_cast<char*>(to);
   if (size_.empty() && !strings_) {
-    workers->ParallelFor(element_bytes_, GrainFor(1),
-                         [&](int64_t begin, int64_t end) { std::memcpy(t + begin, f + begin, end - begin); });
+    workers->ParallelFor(element_bytes_, GrainFor(1), [&](int64_t begin, int64_t end) {
+      std::memcpy(t + begin, f + begin, end - begin);
+    });
     return;
   }
   const int inner_dims = transposed_ ? 2 : 1;
@@ -177,19 +185,22 @@ void StridedCopy::Run(const void* from, void* to, Workers* workers) const {
   for (size_t d = 0; d + inner_dims < size_.size(); ++d) outer *= size_[d];
   const int64_t grain = GrainFor(total_bytes_ / outer);
   if (outer > 1 || size_.empty()) {
-    workers->ParallelFor(outer, grain, [&](int64_t begin, int64_t end) { RunOuter(f, t, begin, end, inner_dims); });
+    workers->ParallelFor(
+        outer, grain, [&](int64_t begin, int64_t end) { RunOuter(f, t, begin, end, inner_dims); });
     return;
   }
   // A single row or matrix: split along its first dimension.
   const size_t split = size_.size() - inner_dims;
-  workers->ParallelFor(size_[split], GrainFor(total_bytes_ / size_[split]), [&](int64_t begin, int64_t end) {
-    StridedCopy part = *this;
-    part.size_[split] = end - begin;
-    part.RunOuter(f + begin * from_[split], t + begin * to_[split], 0, 1, inner_dims);
-  });
+  workers->ParallelFor(
+      size_[split], GrainFor(total_bytes_ / size_[split]), [&](int64_t begin, int64_t end) {
+        StridedCopy part = *this;
+        part.size_[split] = end - begin;
+        part.RunOuter(f + begin * from_[split], t + begin * to_[split], 0, 1, inner_dims);
+      });
 }
 
-StridedCopy BlockCopy(DataType type, const Shape& shape, const Dims& from_strides, const Dims& to_strides) {
+StridedCopy BlockCopy(DataType type, const Shape& shape, const Dims& from_strides,
+                      const Dims& to_strides) {
   StridedCopy copy(type);
   for (int d = 0; d < shape.rank(); ++d) copy.AddDim(shape.dim(d), from_strides[d], to_strides[d]);
   copy.Finish();

@@ -1,4 +1,5 @@
-// Moving elements between two layouts: the engine of Slice, Concat, Transpose, Tile, Pad and their kin.
+// Moving elements between two layouts: the engine of Slice, Concat, Transpose, Tile, Pad and their
+// kin.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,18 @@ namespace tenon::cpu {
 // Byte strides of a dense tensor.
 Dims DenseStrides(const Shape& shape, int64_t element_bytes);
 
-// A loop nest, outermost dimension first. Strides are in bytes; those of the source may be zero (repeat) or negative (reverse).
-// Destinations do not overlap. Add dimensions in the destination's order: the innermost should be the closest together there.
+// A loop nest, outermost dimension first. Strides are in bytes; those of the source may be zero
+// (repeat) or negative (reverse). Destinations do not overlap. Add dimensions in the destination's
+// order: the innermost should be the closest together there.
 class StridedCopy {
  public:
   explicit StridedCopy(DataType type)
-      : element_bytes_(static_cast<int64_t>(DataTypeSize(type))), strings_(BaseType(type) == DataType::kString) {}
+      : element_bytes_(static_cast<int64_t>(DataTypeSize(type))),
+        strings_(BaseType(type) == DataType::kString) {}
 
   void AddDim(int64_t size, int64_t from_stride, int64_t to_stride);
-  // Drops and merges dimensions; contiguous inner ones become part of the element. Call once, after the last AddDim.
+  // Drops and merges dimensions; contiguous inner ones become part of the element. Call once, after
+  // the last AddDim.
   void Finish();
 
   int64_t bytes() const { return total_bytes_; }
@@ -36,7 +40,8 @@ class StridedCopy {
   int64_t element_bytes_;  // of what is moved at a time
   bool strings_;
   Dims size_, from_, to_;
-  bool transposed_ = false;  // the source is contiguous along the last dimension but one, the destination along the last
+  bool transposed_ = false;  // the source is contiguous along the last dimension but one, the
+                             // destination along the last
   int64_t total_bytes_ = 0;
 };
 
@@ -59,8 +64,9 @@ void SetCopies(Prepare& p, std::vector<CopyPiece> pieces);
 // Copies pieces in order.
 void RunCopies(const CopyState& state, void* const* in, void* const* out, Workers* workers);
 
-// A dense copy of the whole tensor into (or out of) a sub-block of a larger tensor: `shape`'s elements with the given strides on
-// both sides.
-StridedCopy BlockCopy(DataType type, const Shape& shape, const Dims& from_strides, const Dims& to_strides);
+// A dense copy of the whole tensor into (or out of) a sub-block of a larger tensor: `shape`'s
+// elements with the given strides on both sides.
+StridedCopy BlockCopy(DataType type, const Shape& shape, const Dims& from_strides,
+                      const Dims& to_strides);
 
 }  // namespace tenon::cpu

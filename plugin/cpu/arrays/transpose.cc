@@ -14,7 +14,8 @@ namespace {
 absl::StatusOr<Dims> ReadPermutation(const Prepare& p) {
   const int rank = p.input_shape(0).rank();
   TENON_ASSIGN_OR_RETURN(Dims perm, p.InputInts(1));
-  if (static_cast<int>(perm.size()) != rank) return p.Invalid(absl::StrCat("'perm' must have ", rank, " elements"));
+  if (static_cast<int>(perm.size()) != rank)
+    return p.Invalid(absl::StrCat("'perm' must have ", rank, " elements"));
   std::vector<bool> seen(rank, false);
   for (int64_t& d : perm) {
     TENON_ASSIGN_OR_RETURN(d, NormalizeAxis(p, d, rank));
@@ -77,14 +78,14 @@ absl::Status PrepareTranspose(Prepare& p) {
     p.Alias(0, 0);
     return absl::OkStatus();
   }
-  auto state = std::make_shared<TransposeState>(
-      TransposeState{TransposeCopy(type, in, perm, out), conjugates ? out.num_elements() : 0, type});
+  auto state = std::make_shared<TransposeState>(TransposeState{
+      TransposeCopy(type, in, perm, out), conjugates ? out.num_elements() : 0, type});
   p.set_run(&RunTranspose, std::move(state));
   return absl::OkStatus();
 }
 
-// Space to batch and back. Both sides see the spatial data as [batch, position, block offset, rest]; padding (cropping) cuts the
-// positions that exist on both sides.
+// Space to batch and back. Both sides see the spatial data as [batch, position, block offset,
+// rest]; padding (cropping) cuts the positions that exist on both sides.
 struct BatchSpace {
   std::vector<int64_t> block;
   std::vector<int64_t> before, after;  // padding or crops per block dimension
@@ -104,22 +105,26 @@ absl::StatusOr<BatchSpace> ReadBatchSpace(const Prepare& p, bool with_block_inpu
     b.block = {size, size};
   }
   const int64_t m = static_cast<int64_t>(b.block.size());
-  if (rank < m + 1) return p.Invalid(absl::StrCat("the tensor must have at least ", m + 1, " dimensions"));
+  if (rank < m + 1)
+    return p.Invalid(absl::StrCat("the tensor must have at least ", m + 1, " dimensions"));
   TENON_ASSIGN_OR_RETURN(const Dims pads, InputIntsOfAnyRank(p, pad_input));
   if (!(p.input_shape(pad_input) == Shape({m, 2}))) {
     return p.Invalid(absl::StrCat("input ", pad_input, " must have shape [", m, ",2]"));
   }
   for (int64_t i = 0; i < m; ++i) {
-    if (b.block[i] < 1) return p.Invalid(absl::StrCat("block sizes must be positive: ", b.block[i]));
-    if (pads[2 * i] < 0 || pads[2 * i + 1] < 0) return p.Invalid("paddings and crops must not be negative");
+    if (b.block[i] < 1)
+      return p.Invalid(absl::StrCat("block sizes must be positive: ", b.block[i]));
+    if (pads[2 * i] < 0 || pads[2 * i + 1] < 0)
+      return p.Invalid("paddings and crops must not be negative");
     b.before.push_back(pads[2 * i]);
     b.after.push_back(pads[2 * i + 1]);
   }
   return b;
 }
 
-// One copy per position in the block: rows `offset + k * block` of the large side against rows k of the small side.
-// `large` is the shape with the spatial dimensions joined (of the op that has them joined), `small` the one in batches.
+// One copy per position in the block: rows `offset + k * block` of the large side against rows k of
+// the small side. `large` is the shape with the spatial dimensions joined (of the op that has them
+// joined), `small` the one in batches.
 struct BlockRange {
   int64_t small_begin, large_begin, count;
 };
@@ -149,7 +154,8 @@ absl::Status RunBatchSpace(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status SetBatchSpace(Prepare& p, const BatchSpace& b, const Shape& large, const Shape& small, bool to_batch) {
+absl::Status SetBatchSpace(Prepare& p, const BatchSpace& b, const Shape& large, const Shape& small,
+                           bool to_batch) {
   const int m = static_cast<int>(b.block.size());
   const DataType type = p.input_type(0);
   const int64_t bytes = static_cast<int64_t>(DataTypeSize(type));
@@ -180,7 +186,8 @@ absl::Status SetBatchSpace(Prepare& p, const BatchSpace& b, const Shape& large, 
       rest /= b.block[i];
     }
     for (int i = 0; i < m; ++i) {
-      const BlockRange range = OverlapOf(b.block[i], at[i], b.before[i], large.dim(i + 1), small.dim(i + 1));
+      const BlockRange range =
+          OverlapOf(b.block[i], at[i], b.before[i], large.dim(i + 1), small.dim(i + 1));
       small_at += range.small_begin * small_stride[i + 1];
       large_at += range.large_begin * large_stride[i + 1];
       add(range.count, large_stride[i + 1] * b.block[i], small_stride[i + 1]);
@@ -203,10 +210,12 @@ absl::Status PrepareToBatch(Prepare& p, bool with_block_input) {
   for (size_t i = 0; i < b.block.size(); ++i) {
     const int64_t padded = in.dim(static_cast<int>(i) + 1) + b.before[i] + b.after[i];
     if (padded % b.block[i] != 0) {
-      return p.Invalid(absl::StrCat("the padded dimension ", i + 1, " is ", padded, ", no multiple of the block's ", b.block[i]));
+      return p.Invalid(absl::StrCat("the padded dimension ", i + 1, " is ", padded,
+                                    ", no multiple of the block's ", b.block[i]));
     }
     dims[i + 1] = padded / b.block[i];
-    if (__builtin_mul_overflow(dims[0], b.block[i], &dims[0])) return p.Invalid("the batch is too large");
+    if (__builtin_mul_overflow(dims[0], b.block[i], &dims[0]))
+      return p.Invalid("the batch is too large");
   }
   TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, dims));
   return SetBatchSpace(p, b, in, out, true);
@@ -223,9 +232,11 @@ absl::Status PrepareToSpace(Prepare& p, bool with_block_input) {
       return p.Invalid("the blocks are too large");
     }
     dims[i + 1] -= b.before[i] + b.after[i];
-    if (dims[i + 1] < 0) return p.Invalid(absl::StrCat("the crops leave nothing of dimension ", i + 1));
+    if (dims[i + 1] < 0)
+      return p.Invalid(absl::StrCat("the crops leave nothing of dimension ", i + 1));
   }
-  if (dims[0] % blocks != 0) return p.Invalid(absl::StrCat("the batch of ", dims[0], " is no multiple of ", blocks));
+  if (dims[0] % blocks != 0)
+    return p.Invalid(absl::StrCat("the batch of ", dims[0], " is no multiple of ", blocks));
   dims[0] /= blocks;
   TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, dims));
   return SetBatchSpace(p, b, out, in, false);
@@ -257,8 +268,10 @@ absl::Status PrepareDepthSpace(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const Shape out_shape, CheckedShape(p, out));
   p.set_output_shape(0, out_shape);
   const DataType type = p.input_type(0);
-  auto state = std::make_shared<TransposeState>(TransposeState{
-      to_depth ? TransposeCopy(type, joined, perm, split) : TransposeCopy(type, split, perm, joined), 0, type});
+  auto state = std::make_shared<TransposeState>(
+      TransposeState{to_depth ? TransposeCopy(type, joined, perm, split)
+                              : TransposeCopy(type, split, perm, joined),
+                     0, type});
   p.set_run(&RunTranspose, std::move(state));
   return absl::OkStatus();
 }

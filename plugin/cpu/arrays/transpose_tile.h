@@ -5,8 +5,10 @@
 
 namespace tenon::cpu {
 
-// to[c][r] = from[r][c] for r < rows, c < columns; lines are from_line and to_line bytes apart, elements lie close together.
-using TransposeTile = void (*)(const char* from, int64_t from_line, char* to, int64_t to_line, int64_t rows, int64_t columns);
+// to[c][r] = from[r][c] for r < rows, c < columns; lines are from_line and to_line bytes apart,
+// elements lie close together.
+using TransposeTile = void (*)(const char* from, int64_t from_line, char* to, int64_t to_line,
+                               int64_t rows, int64_t columns);
 
 // For elements of 1, 2, 4, 8 or 16 bytes; null for others.
 TransposeTile FindTransposeTile(int64_t element_bytes);

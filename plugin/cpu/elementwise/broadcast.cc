@@ -9,8 +9,10 @@
 namespace tenon::cpu {
 namespace {
 
-constexpr int64_t kBlock = 512;        // elements that are expanded or converted at a time: they stay in the first cache
-constexpr int64_t kShortRow = 48;      // below this many elements a call per row costs more than expanding
+constexpr int64_t kBlock =
+    512;  // elements that are expanded or converted at a time: they stay in the first cache
+constexpr int64_t kShortRow =
+    48;  // below this many elements a call per row costs more than expanding
 constexpr int64_t kMaxElementBytes = 24;
 
 using Pointers = std::array<const void*, kMaxOperands>;
@@ -100,7 +102,8 @@ struct Scratch {
 };
 
 // Rows long enough for a call each.
-void RunRows(const ElementStep& step, const void* const* in, void* out, int64_t begin, int64_t end) {
+void RunRows(const ElementStep& step, const void* const* in, void* out, int64_t begin,
+             int64_t end) {
   Scratch scratch;
   Cursor cursor(step, begin);
   while (begin < end) {
@@ -111,7 +114,8 @@ void RunRows(const ElementStep& step, const void* const* in, void* out, int64_t 
     Pointers operands = {};
     for (int k = 0; k < step.operands; ++k) {
       const void* from = At(in[k], cursor.offset(k) * step.in_size[k]);
-      operands[k] = step.plan.stride[k].back() == 0 ? scratch.Filled(k, from, step.in_size[k], count) : from;
+      operands[k] =
+          step.plan.stride[k].back() == 0 ? scratch.Filled(k, from, step.in_size[k], count) : from;
     }
     CallLoop(step, operands, static_cast<char*>(out) + begin * step.out_size, count);
     cursor.Advance(count);
@@ -130,7 +134,8 @@ bool LikeResult(const BroadcastPlan& plan, int k) {
 }
 
 // Short rows: operands that do not lie as the result does are expanded, a block at a time.
-void RunBlocks(const ElementStep& step, const void* const* in, void* out, int64_t begin, int64_t end) {
+void RunBlocks(const ElementStep& step, const void* const* in, void* out, int64_t begin,
+               int64_t end) {
   Scratch scratch;
   std::array<bool, kMaxOperands> direct;
   for (int k = 0; k < step.operands; ++k) direct[k] = LikeResult(step.plan, k);
@@ -162,8 +167,8 @@ void RunBlocks(const ElementStep& step, const void* const* in, void* out, int64_
   }
 }
 
-// The commonest short rows: a matrix against a row, or against a column. The row is laid out once, long enough for a block from
-// any column on; column elements are repeated by the loop below.
+// The commonest short rows: a matrix against a row, or against a column. The row is laid out once,
+// long enough for a block from any column on; column elements are repeated by the loop below.
 template <typename T>
 void RepeatEach(const void* from, int64_t columns, int64_t begin, int64_t count, void* to) {
   const T* element = static_cast<const T*>(from) + begin / columns;
@@ -183,14 +188,16 @@ bool IsMatrixCase(const ElementStep& step) {
   return true;
 }
 
-void RunMatrix(const ElementStep& step, const void* const* in, void* out, int64_t begin, int64_t end) {
+void RunMatrix(const ElementStep& step, const void* const* in, void* out, int64_t begin,
+               int64_t end) {
   const int64_t columns = step.plan.size[1];
   alignas(64) char scratch[kMaxOperands][(kBlock + kShortRow) * 8];
   for (int k = 0; k < step.operands; ++k) {
     if (step.plan.stride[k][0] != 0) continue;
     const int64_t row = step.in_size[k] * (step.plan.stride[k][1] == 0 ? 1 : columns);
     for (int64_t at = 0; at < (kBlock + columns) * step.in_size[k]; at += row) {
-      std::memcpy(scratch[k] + at, in[k], std::min(row, static_cast<int64_t>(sizeof scratch[k]) - at));
+      std::memcpy(scratch[k] + at, in[k],
+                  std::min(row, static_cast<int64_t>(sizeof scratch[k]) - at));
     }
   }
   for (; begin < end; begin += kBlock) {
@@ -212,7 +219,8 @@ void RunMatrix(const ElementStep& step, const void* const* in, void* out, int64_
   }
 }
 
-void RunRange(const ElementStep& step, const void* const* in, void* out, int64_t begin, int64_t end) {
+void RunRange(const ElementStep& step, const void* const* in, void* out, int64_t begin,
+              int64_t end) {
   if (step.plan.flat) {
     Pointers operands = {};
     for (int k = 0; k < step.operands; ++k) operands[k] = At(in[k], begin * step.in_size[k]);

@@ -70,15 +70,18 @@ absl::Status PrepareConj(Prepare& p) {
     return absl::OkStatus();
   }
   p.AllowInPlace(0, 0);
-  p.set_run(p.input_type(0) == DataType::kComplex64 ? &RunConj<float> : &RunConj<double>, std::move(state));
+  p.set_run(p.input_type(0) == DataType::kComplex64 ? &RunConj<float> : &RunConj<double>,
+            std::move(state));
   return absl::OkStatus();
 }
 
-// Goes through the driver for its broadcasting: two reals make one complex number of twice the size.
+// Goes through the driver for its broadcasting: two reals make one complex number of twice the
+// size.
 template <typename T>
 void MakeComplex(const void* const* in, void* out, int64_t n, float) {
   for (int64_t i = 0; i < n; ++i) {
-    static_cast<std::complex<T>*>(out)[i] = {static_cast<const T*>(in[0])[i], static_cast<const T*>(in[1])[i]};
+    static_cast<std::complex<T>*>(out)[i] = {static_cast<const T*>(in[0])[i],
+                                             static_cast<const T*>(in[1])[i]};
   }
 }
 

@@ -4,10 +4,10 @@
 
 namespace tenon::cpu {
 
-#define TENON_DECLARE(ISA)                               \
+#define TENON_DECLARE(ISA)                                 \
   void Repeat_##ISA(const void*, int64_t, int64_t, void*); \
-  ElementLoop FindArith_##ISA(ElementOp op, DataType t); \
-  ElementLoop FindMath_##ISA(ElementOp op, DataType t);  \
+  ElementLoop FindArith_##ISA(ElementOp op, DataType t);   \
+  ElementLoop FindMath_##ISA(ElementOp op, DataType t);    \
   ElementLoop FindCast_##ISA(DataType from, DataType to);
 TENON_DECLARE(sse2)
 TENON_DECLARE(avx2)
@@ -15,8 +15,10 @@ TENON_DECLARE(avx512)
 ElementLoop FindSlow(ElementOp op, DataType t);  // slow_loops.cc
 
 ElementLoop FindElementLoop(ElementOp op, DataType t) {
-  if (ElementLoop loop = SelectIsa(FindArith_sse2, FindArith_avx2, FindArith_avx512)(op, t)) return loop;
-  if (ElementLoop loop = SelectIsa(FindMath_sse2, FindMath_avx2, FindMath_avx512)(op, t)) return loop;
+  if (ElementLoop loop = SelectIsa(FindArith_sse2, FindArith_avx2, FindArith_avx512)(op, t))
+    return loop;
+  if (ElementLoop loop = SelectIsa(FindMath_sse2, FindMath_avx2, FindMath_avx512)(op, t))
+    return loop;
   return FindSlow(op, t);
 }
 

@@ -1,6 +1,8 @@
-// The inner loops of elementwise ops: contiguous operands of equal length, one function per operation and type.
+// The inner loops of elementwise ops: contiguous operands of equal length, one function per
+// operation and type.
 //
-// Broadcasting, half precision and threads are the driver's (broadcast.h): it brings every operand into this form.
+// Broadcasting, half precision and threads are the driver's (broadcast.h): it brings every operand
+// into this form.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +11,7 @@
 
 namespace tenon::cpu {
 
+// clang-format off
 enum class ElementOp : uint8_t {
   // One operand, of any number type.
   kNeg, kAbs, kSquare, kSign, kRelu, kRelu6,
@@ -30,23 +33,27 @@ enum class ElementOp : uint8_t {
   // Three operands.
   kSelect, kClip,
 };
+// clang-format on
 
-// in[k]: operand k, n elements, no alignment asked for. `out` may be one of the operands. `param` is the operation's own number
-// (LeakyRelu's alpha), else ignored.
+// in[k]: operand k, n elements, no alignment asked for. `out` may be one of the operands. `param`
+// is the operation's own number (LeakyRelu's alpha), else ignored.
 using ElementLoop = void (*)(const void* const* in, void* out, int64_t n, float param);
 
-// The loop for elements of type `t` (of the first operand after Select's condition), chosen for this machine; null where there
-// is none. Half and bfloat16 have none of their own but for moves: use float and convert.
+// The loop for elements of type `t` (of the first operand after Select's condition), chosen for
+// this machine; null where there is none. Half and bfloat16 have none of their own but for moves:
+// use float and convert.
 ElementLoop FindElementLoop(ElementOp op, DataType t);
 
 // Writes n copies of one element of `bytes` bytes.
 using RepeatFn = void (*)(const void* element, int64_t bytes, int64_t n, void* out);
 RepeatFn FindRepeat();
 
-// Loops that convert between two real or bool types (half and bfloat16 included), C's rules, floats to bool by != 0. Null for others.
+// Loops that convert between two real or bool types (half and bfloat16 included), C's rules, floats
+// to bool by != 0. Null for others.
 ElementLoop FindCastLoop(DataType from, DataType to);
 
-// The type through which `t` is cast to all others (float for half, complex64 and float8); `t` itself where it needs none.
+// The type through which `t` is cast to all others (float for half, complex64 and float8); `t`
+// itself where it needs none.
 DataType CastHub(DataType t);
 // Between such a type and its hub, and between the complex types; null for others.
 ElementLoop FindSpecialCast(DataType from, DataType to);

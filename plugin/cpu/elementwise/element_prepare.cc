@@ -37,7 +37,8 @@ absl::Status RunChecked(const void* state, const StepArgs& args) {
 // The commonest scalar arithmetic without a call: a step costs what its dispatch costs.
 template <typename T, T (*kOp)(T, T)>
 absl::Status RunScalar(const void*, const StepArgs& args) {
-  *static_cast<T*>(args.out[0]) = kOp(*static_cast<const T*>(args.in[0]), *static_cast<const T*>(args.in[1]));
+  *static_cast<T*>(args.out[0]) =
+      kOp(*static_cast<const T*>(args.in[0]), *static_cast<const T*>(args.in[1]));
   return absl::OkStatus();
 }
 template <typename T>
@@ -92,17 +93,21 @@ void ChooseRun(Prepare& p, ElementOp op, std::shared_ptr<CheckedStep> step) {
 
 }  // namespace
 
-absl::Status PrepareElementwise(Prepare& p, const ElementSpec& spec, absl::Span<const Shape> shapes) {
+absl::Status PrepareElementwise(Prepare& p, const ElementSpec& spec,
+                                absl::Span<const Shape> shapes) {
   std::optional<BroadcastPlan> plan = BroadcastPlan::Make(shapes);
   if (!plan.has_value()) {
-    return p.Invalid(absl::StrCat("incompatible shapes ", absl::StrJoin(shapes, " and ", [](std::string* out, const Shape& s) {
-                                    absl::StrAppend(out, s.ToString());
-                                  })));
+    return p.Invalid(
+        absl::StrCat("incompatible shapes ",
+                     absl::StrJoin(shapes, " and ", [](std::string* out, const Shape& s) {
+                       absl::StrAppend(out, s.ToString());
+                     })));
   }
   const int operands = static_cast<int>(shapes.size());
   auto step = std::make_shared<CheckedStep>();
   const DataType type = p.input_type(operands - 1);
-  if (!ChooseLoop(spec.op, type, p.output_type(0), step.get())) return p.Unimplemented("no CPU kernel for these types");
+  if (!ChooseLoop(spec.op, type, p.output_type(0), step.get()))
+    return p.Unimplemented("no CPU kernel for these types");
   step->plan = *std::move(plan);
   step->param = spec.param;
   step->operands = operands;
@@ -144,7 +149,8 @@ bool ChooseCast(DataType from, DataType to, ElementStep* step) {
   if (from_hub != from) step->widen[0] = FindStep(from, from_hub);
   if (to_hub != to) step->narrow = FindStep(to_hub, to);
   step->loop = FindCastLoop(from_hub, to_hub);
-  return step->loop != nullptr && (from_hub == from || step->widen[0] != nullptr) && (to_hub == to || step->narrow != nullptr);
+  return step->loop != nullptr && (from_hub == from || step->widen[0] != nullptr) &&
+         (to_hub == to || step->narrow != nullptr);
 }
 
 }  // namespace
@@ -159,7 +165,8 @@ absl::Status PrepareCast(Prepare& p) {
   }
   auto step = std::make_shared<ElementStep>();
   if (!ChooseCast(from, to, step.get())) {
-    return p.Unimplemented(absl::StrCat("no CPU kernel that casts ", DataTypeName(from), " to ", DataTypeName(to)));
+    return p.Unimplemented(
+        absl::StrCat("no CPU kernel that casts ", DataTypeName(from), " to ", DataTypeName(to)));
   }
   const Shape all[] = {p.input_shape(0)};
   step->plan = *BroadcastPlan::Make(all);

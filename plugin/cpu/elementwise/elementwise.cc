@@ -129,7 +129,8 @@ absl::Status RefuseNegative(const void* second, int64_t n) {
   const T* b = static_cast<const T*>(second);
   const T* bad = std::find_if(b, b + n, [](T e) { return e < 0; });
   if (bad == b + n) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("integers cannot be raised to the negative power ", static_cast<int64_t>(*bad)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("integers cannot be raised to the negative power ", static_cast<int64_t>(*bad)));
 }
 
 using Check = absl::Status (*)(const void*, int64_t);
@@ -141,8 +142,9 @@ Check FindCheck(ElementOp op, DataType t) {
     if (t == DataType::kInt32) return RefuseNegative<int32_t>;
     return t == DataType::kInt64 ? RefuseNegative<int64_t> : nullptr;
   }
-  const bool divides = op == ElementOp::kDiv || op == ElementOp::kFloorDiv || op == ElementOp::kFloorMod ||
-                       op == ElementOp::kTruncateDiv || op == ElementOp::kTruncateMod;
+  const bool divides = op == ElementOp::kDiv || op == ElementOp::kFloorDiv ||
+                       op == ElementOp::kFloorMod || op == ElementOp::kTruncateDiv ||
+                       op == ElementOp::kTruncateMod;
   if (!divides || !HasType(kIntTypes, t)) return nullptr;
   switch (DataTypeSize(t)) {
     case 1:
@@ -180,7 +182,8 @@ absl::Status PrepareRound(Prepare& p) {
   if (!HasType(kIndexTypes, p.input_type(0))) return PrepareElementwise(p, {ElementOp::kRint}, 1);
   const Shape& shape = p.input_shape(0);
   p.set_output_shape(0, shape);
-  auto bytes = std::make_shared<int64_t>(shape.num_elements() * static_cast<int64_t>(DataTypeSize(p.input_type(0))));
+  auto bytes = std::make_shared<int64_t>(shape.num_elements() *
+                                         static_cast<int64_t>(DataTypeSize(p.input_type(0))));
   p.set_run(
       [](const void* state, const StepArgs& args) {
         std::memset(args.out[0], 0, static_cast<size_t>(*static_cast<const int64_t*>(state)));
@@ -223,7 +226,8 @@ absl::Status PrepareSelect(Prepare& p) {
   if (condition.rank() == 1 && then.rank() >= 1 && condition.dim(0) == then.dim(0)) {
     for (int d = 1; d < then.rank(); ++d) spread.push_back(1);
   } else if (condition.rank() != 0 && !(condition == then)) {
-    return p.Invalid("the condition must be a scalar, a vector of 'then's first dimension, or of its shape");
+    return p.Invalid(
+        "the condition must be a scalar, a vector of 'then's first dimension, or of its shape");
   }
   const Shape shapes[] = {spread, then, then};
   return PrepareElementwise(p, {ElementOp::kSelect}, shapes);
@@ -236,7 +240,8 @@ absl::Status PrepareClip(Prepare& p) {
       return p.Invalid("the bounds must be scalars or have the tensor's shape");
     }
   }
-  const Shape shapes[] = {x, p.input_shape(1) == x ? x : Shape(), p.input_shape(2) == x ? x : Shape()};
+  const Shape shapes[] = {x, p.input_shape(1) == x ? x : Shape(),
+                          p.input_shape(2) == x ? x : Shape()};
   return PrepareElementwise(p, {ElementOp::kClip}, shapes);
 }
 
@@ -279,7 +284,8 @@ absl::Status PrepareAddN(Prepare& p) {
   auto state = std::make_shared<AddNState>();
   ElementStep& step = state->step;
   const DataType type = p.output_type(0);
-  if (!ChooseLoop(ElementOp::kAdd, type, type, &step)) return p.Unimplemented("no CPU kernel for this type");
+  if (!ChooseLoop(ElementOp::kAdd, type, type, &step))
+    return p.Unimplemented("no CPU kernel for this type");
   const Shape both[] = {shape, shape};
   step.plan = *BroadcastPlan::Make(both);
   step.operands = 2;
@@ -294,7 +300,8 @@ absl::Status PrepareAddN(Prepare& p) {
 }
 
 PrepareFn PrepareOf(const Row& row) {
-  return row.op == ElementOp::kEqual || row.op == ElementOp::kNotEqual ? &PrepareEquality : &PrepareRow;
+  return row.op == ElementOp::kEqual || row.op == ElementOp::kNotEqual ? &PrepareEquality
+                                                                       : &PrepareRow;
 }
 
 // Every type for which there is a loop.
@@ -312,7 +319,8 @@ std::vector<CpuKernelSpec> MakeSpecs() {
   std::vector<CpuKernelSpec> specs;
   for (const Row& row : kRows) {
     CpuKernelSpec spec{row.name, {{"T", TypesOf(row.op)}}, PrepareOf(row)};
-    const bool logical = row.op == ElementOp::kLogicalAnd || row.op == ElementOp::kLogicalOr || row.op == ElementOp::kLogicalNot;
+    const bool logical = row.op == ElementOp::kLogicalAnd || row.op == ElementOp::kLogicalOr ||
+                         row.op == ElementOp::kLogicalNot;
     if (logical) spec.constraints.clear();
     specs.push_back(spec);
   }
@@ -320,7 +328,9 @@ std::vector<CpuKernelSpec> MakeSpecs() {
   specs.push_back({"Softplus", {{"T", kFloatTypes}}, PrepareSoftplus});
   specs.push_back({"LeakyRelu", {{"T", kFloatTypes}}, PrepareLeakyRelu});
   specs.push_back({"LeakyReluGrad", {{"T", kFloatTypes}}, PrepareLeakyReluGrad});
-  specs.push_back({"ApproximateEqual", {{"T", TypesOf(ElementOp::kApproximateEqual)}}, PrepareApproximateEqual});
+  specs.push_back({"ApproximateEqual",
+                   {{"T", TypesOf(ElementOp::kApproximateEqual)}},
+                   PrepareApproximateEqual});
   specs.push_back({"Select", {{"T", TypesOf(ElementOp::kSelect)}}, PrepareSelect});
   specs.push_back({"ClipByValue", {{"T", TypesOf(ElementOp::kClip)}}, PrepareClip});
   specs.push_back({"AddN", {{"T", kNumberTypes}}, PrepareAddN});

@@ -13,8 +13,8 @@ namespace {
 template <typename T>
 using Unsigned = std::make_unsigned_t<T>;
 
-// Division with the two cases that trap or are undefined in C++: by zero (checked before, 0 here) and of the lowest number by -1
-// (wraps). The quotient is rounded toward zero.
+// Division with the two cases that trap or are undefined in C++: by zero (checked before, 0 here)
+// and of the lowest number by -1 (wraps). The quotient is rounded toward zero.
 template <typename T>
 T Quotient(T a, T b) {
   if (b == 0) return 0;
@@ -35,8 +35,10 @@ T Remainder(T a, T b) {
 struct TruncateDiv {
   template <typename T>
   static T Do(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) return std::trunc(a / b);
-    else return Quotient(a, b);
+    if constexpr (std::is_floating_point_v<T>)
+      return std::trunc(a / b);
+    else
+      return Quotient(a, b);
   }
 };
 struct FloorDiv {
@@ -52,8 +54,10 @@ struct FloorDiv {
 struct TruncateMod {
   template <typename T>
   static T Do(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) return std::fmod(a, b);
-    else return Remainder(a, b);
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fmod(a, b);
+    else
+      return Remainder(a, b);
   }
 };
 struct FloorMod {
@@ -121,15 +125,24 @@ void Unary(const void* const* in, void* out, int64_t n, float) {
 template <typename Op>
 ElementLoop Ints(DataType t) {
   switch (t) {
-    case DataType::kInt8: return &Binary<Op, int8_t>;
-    case DataType::kUint8: return &Binary<Op, uint8_t>;
-    case DataType::kInt16: return &Binary<Op, int16_t>;
-    case DataType::kUint16: return &Binary<Op, uint16_t>;
-    case DataType::kInt32: return &Binary<Op, int32_t>;
-    case DataType::kUint32: return &Binary<Op, uint32_t>;
-    case DataType::kInt64: return &Binary<Op, int64_t>;
-    case DataType::kUint64: return &Binary<Op, uint64_t>;
-    default: return nullptr;
+    case DataType::kInt8:
+      return &Binary<Op, int8_t>;
+    case DataType::kUint8:
+      return &Binary<Op, uint8_t>;
+    case DataType::kInt16:
+      return &Binary<Op, int16_t>;
+    case DataType::kUint16:
+      return &Binary<Op, uint16_t>;
+    case DataType::kInt32:
+      return &Binary<Op, int32_t>;
+    case DataType::kUint32:
+      return &Binary<Op, uint32_t>;
+    case DataType::kInt64:
+      return &Binary<Op, int64_t>;
+    case DataType::kUint64:
+      return &Binary<Op, uint64_t>;
+    default:
+      return nullptr;
   }
 }
 template <typename Op>
@@ -139,13 +152,13 @@ ElementLoop IntsAndFloats(DataType t) {
   return Ints<Op>(t);
 }
 
-#define TENON_COMPLEX1(NAME, EXPR)                \
-  struct NAME {                                   \
-    template <typename C>                         \
-    static C Do(C a) {                            \
+#define TENON_COMPLEX1(NAME, EXPR)                       \
+  struct NAME {                                          \
+    template <typename C>                                \
+    static C Do(C a) {                                   \
       using R [[maybe_unused]] = typename C::value_type; \
-      return EXPR;                                \
-    }                                             \
+      return EXPR;                                       \
+    }                                                    \
   };
 #define TENON_COMPLEX2(NAME, EXPR) \
   struct NAME {                    \
@@ -195,7 +208,7 @@ TENON_COMPLEX2(CTanhGrad, b*(C(1) - a * a))
 TENON_COMPLEX2(CSigmoidGrad, b* a*(C(1) - a))
 TENON_COMPLEX2(CSqrtGrad, C(0.5) * b / std::conj(a))
 TENON_COMPLEX2(CRsqrtGrad, C(-0.5) * b * std::conj(a * a * a))
-TENON_COMPLEX2(CReciprocalGrad, -b * std::conj(a * a))
+TENON_COMPLEX2(CReciprocalGrad, -b* std::conj(a* a))
 
 template <typename C>
 void ComplexSelect(const void* const* in, void* out, int64_t n, float) {
@@ -215,51 +228,96 @@ void ComplexApproximateEqual(const void* const* in, void* out, int64_t n, float 
 template <typename C>
 ElementLoop FindComplex(ElementOp op) {
   switch (op) {
-    case ElementOp::kNeg: return &Unary<CNeg, C>;
-    case ElementOp::kSquare: return &Unary<CSquare, C>;
-    case ElementOp::kSign: return &Unary<CSign, C>;
-    case ElementOp::kSqrt: return &Unary<CSqrt, C>;
-    case ElementOp::kRsqrt: return &Unary<CRsqrt, C>;
-    case ElementOp::kReciprocal: return &Unary<CReciprocal, C>;
-    case ElementOp::kExp: return &Unary<CExp, C>;
-    case ElementOp::kExpm1: return &Unary<CExpm1, C>;
-    case ElementOp::kLog: return &Unary<CLog, C>;
-    case ElementOp::kLog1p: return &Unary<CLog1p, C>;
-    case ElementOp::kSin: return &Unary<CSin, C>;
-    case ElementOp::kCos: return &Unary<CCos, C>;
-    case ElementOp::kTan: return &Unary<CTan, C>;
-    case ElementOp::kAsin: return &Unary<CAsin, C>;
-    case ElementOp::kAcos: return &Unary<CAcos, C>;
-    case ElementOp::kAtan: return &Unary<CAtan, C>;
-    case ElementOp::kSinh: return &Unary<CSinh, C>;
-    case ElementOp::kCosh: return &Unary<CCosh, C>;
-    case ElementOp::kTanh: return &Unary<CTanh, C>;
-    case ElementOp::kAsinh: return &Unary<CAsinh, C>;
-    case ElementOp::kAcosh: return &Unary<CAcosh, C>;
-    case ElementOp::kAtanh: return &Unary<CAtanh, C>;
-    case ElementOp::kSigmoid: return &Unary<CSigmoid, C>;
-    case ElementOp::kRint: return &Unary<CRint, C>;
-    case ElementOp::kAdd: return &Binary<CAdd, C>;
-    case ElementOp::kSub: return &Binary<CSub, C>;
-    case ElementOp::kMul: return &Binary<CMul, C>;
-    case ElementOp::kDiv: return &Binary<CDiv, C>;
-    case ElementOp::kDivNoNan: return &Binary<CDivNoNan, C>;
-    case ElementOp::kMulNoNan: return &Binary<CMulNoNan, C>;
-    case ElementOp::kSquaredDifference: return &Binary<CSquaredDifference, C>;
-    case ElementOp::kPow: return &Binary<CPow, C>;
-    case ElementOp::kXdivy: return &Binary<CXdivy, C>;
-    case ElementOp::kXlogy: return &Binary<CXlogy, C>;
-    case ElementOp::kXlog1py: return &Binary<CXlog1py, C>;
-    case ElementOp::kEqual: return &Binary<CEqual, C, bool>;
-    case ElementOp::kNotEqual: return &Binary<CNotEqual, C, bool>;
-    case ElementOp::kApproximateEqual: return &ComplexApproximateEqual<C>;
-    case ElementOp::kTanhGrad: return &Binary<CTanhGrad, C>;
-    case ElementOp::kSigmoidGrad: return &Binary<CSigmoidGrad, C>;
-    case ElementOp::kSqrtGrad: return &Binary<CSqrtGrad, C>;
-    case ElementOp::kRsqrtGrad: return &Binary<CRsqrtGrad, C>;
-    case ElementOp::kReciprocalGrad: return &Binary<CReciprocalGrad, C>;
-    case ElementOp::kSelect: return &ComplexSelect<C>;
-    default: return nullptr;
+    case ElementOp::kNeg:
+      return &Unary<CNeg, C>;
+    case ElementOp::kSquare:
+      return &Unary<CSquare, C>;
+    case ElementOp::kSign:
+      return &Unary<CSign, C>;
+    case ElementOp::kSqrt:
+      return &Unary<CSqrt, C>;
+    case ElementOp::kRsqrt:
+      return &Unary<CRsqrt, C>;
+    case ElementOp::kReciprocal:
+      return &Unary<CReciprocal, C>;
+    case ElementOp::kExp:
+      return &Unary<CExp, C>;
+    case ElementOp::kExpm1:
+      return &Unary<CExpm1, C>;
+    case ElementOp::kLog:
+      return &Unary<CLog, C>;
+    case ElementOp::kLog1p:
+      return &Unary<CLog1p, C>;
+    case ElementOp::kSin:
+      return &Unary<CSin, C>;
+    case ElementOp::kCos:
+      return &Unary<CCos, C>;
+    case ElementOp::kTan:
+      return &Unary<CTan, C>;
+    case ElementOp::kAsin:
+      return &Unary<CAsin, C>;
+    case ElementOp::kAcos:
+      return &Unary<CAcos, C>;
+    case ElementOp::kAtan:
+      return &Unary<CAtan, C>;
+    case ElementOp::kSinh:
+      return &Unary<CSinh, C>;
+    case ElementOp::kCosh:
+      return &Unary<CCosh, C>;
+    case ElementOp::kTanh:
+      return &Unary<CTanh, C>;
+    case ElementOp::kAsinh:
+      return &Unary<CAsinh, C>;
+    case ElementOp::kAcosh:
+      return &Unary<CAcosh, C>;
+    case ElementOp::kAtanh:
+      return &Unary<CAtanh, C>;
+    case ElementOp::kSigmoid:
+      return &Unary<CSigmoid, C>;
+    case ElementOp::kRint:
+      return &Unary<CRint, C>;
+    case ElementOp::kAdd:
+      return &Binary<CAdd, C>;
+    case ElementOp::kSub:
+      return &Binary<CSub, C>;
+    case ElementOp::kMul:
+      return &Binary<CMul, C>;
+    case ElementOp::kDiv:
+      return &Binary<CDiv, C>;
+    case ElementOp::kDivNoNan:
+      return &Binary<CDivNoNan, C>;
+    case ElementOp::kMulNoNan:
+      return &Binary<CMulNoNan, C>;
+    case ElementOp::kSquaredDifference:
+      return &Binary<CSquaredDifference, C>;
+    case ElementOp::kPow:
+      return &Binary<CPow, C>;
+    case ElementOp::kXdivy:
+      return &Binary<CXdivy, C>;
+    case ElementOp::kXlogy:
+      return &Binary<CXlogy, C>;
+    case ElementOp::kXlog1py:
+      return &Binary<CXlog1py, C>;
+    case ElementOp::kEqual:
+      return &Binary<CEqual, C, bool>;
+    case ElementOp::kNotEqual:
+      return &Binary<CNotEqual, C, bool>;
+    case ElementOp::kApproximateEqual:
+      return &ComplexApproximateEqual<C>;
+    case ElementOp::kTanhGrad:
+      return &Binary<CTanhGrad, C>;
+    case ElementOp::kSigmoidGrad:
+      return &Binary<CSigmoidGrad, C>;
+    case ElementOp::kSqrtGrad:
+      return &Binary<CSqrtGrad, C>;
+    case ElementOp::kRsqrtGrad:
+      return &Binary<CRsqrtGrad, C>;
+    case ElementOp::kReciprocalGrad:
+      return &Binary<CReciprocalGrad, C>;
+    case ElementOp::kSelect:
+      return &ComplexSelect<C>;
+    default:
+      return nullptr;
   }
 }
 
@@ -270,14 +328,22 @@ ElementLoop FindSlow(ElementOp op, DataType t) {
   if (t == DataType::kComplex128) return FindComplex<std::complex<double>>(op);
   switch (op) {
     case ElementOp::kDiv:
-    case ElementOp::kTruncateDiv: return IntsAndFloats<TruncateDiv>(t);
-    case ElementOp::kFloorDiv: return Ints<FloorDiv>(t);
-    case ElementOp::kTruncateMod: return IntsAndFloats<TruncateMod>(t);
-    case ElementOp::kFloorMod: return IntsAndFloats<FloorMod>(t);
-    case ElementOp::kPow: return Ints<IntPow>(t);
-    case ElementOp::kLeftShift: return Ints<LeftShift>(t);
-    case ElementOp::kRightShift: return Ints<RightShift>(t);
-    default: return nullptr;
+    case ElementOp::kTruncateDiv:
+      return IntsAndFloats<TruncateDiv>(t);
+    case ElementOp::kFloorDiv:
+      return Ints<FloorDiv>(t);
+    case ElementOp::kTruncateMod:
+      return IntsAndFloats<TruncateMod>(t);
+    case ElementOp::kFloorMod:
+      return IntsAndFloats<FloorMod>(t);
+    case ElementOp::kPow:
+      return Ints<IntPow>(t);
+    case ElementOp::kLeftShift:
+      return Ints<LeftShift>(t);
+    case ElementOp::kRightShift:
+      return Ints<RightShift>(t);
+    default:
+      return nullptr;
   }
 }
 

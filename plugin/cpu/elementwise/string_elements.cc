@@ -11,8 +11,12 @@
 namespace tenon::cpu {
 namespace {
 
-std::string_view View(const TF_TString& s) { return {TF_TString_GetDataPointer(&s), TF_TString_GetSize(&s)}; }
-void Put(TF_TString* to, std::string_view value) { TF_TString_Copy(to, value.data(), value.size()); }
+std::string_view View(const TF_TString& s) {
+  return {TF_TString_GetDataPointer(&s), TF_TString_GetSize(&s)};
+}
+void Put(TF_TString* to, std::string_view value) {
+  TF_TString_Copy(to, value.data(), value.size());
+}
 
 struct StringState {
   BroadcastPlan plan;
@@ -29,9 +33,12 @@ struct StringState {
   }
 };
 
-using Visit = void (*)(const StepArgs& args, int64_t i, const std::array<int64_t, kMaxOperands>& at);
+using Visit = void (*)(const StepArgs& args, int64_t i,
+                       const std::array<int64_t, kMaxOperands>& at);
 
-const TF_TString& In(const StepArgs& args, int k, int64_t at) { return static_cast<const TF_TString*>(args.in[k])[at]; }
+const TF_TString& In(const StepArgs& args, int k, int64_t at) {
+  return static_cast<const TF_TString*>(args.in[k])[at];
+}
 
 void VisitEqual(const StepArgs& args, int64_t i, const std::array<int64_t, kMaxOperands>& at) {
   static_cast<bool*>(args.out[0])[i] = View(In(args, 0, at[0])) == View(In(args, 1, at[1]));
@@ -62,8 +69,8 @@ absl::Status SetStrings(Prepare& p, absl::Span<const Shape> shapes) {
   std::optional<BroadcastPlan> plan = BroadcastPlan::Make(shapes);
   if (!plan.has_value()) return p.Invalid("incompatible shapes");
   p.set_output_shape(0, plan->shape);
-  p.set_run(&RunStrings<kVisit>,
-            std::make_shared<StringState>(StringState{*std::move(plan), static_cast<int>(shapes.size())}));
+  p.set_run(&RunStrings<kVisit>, std::make_shared<StringState>(StringState{
+                                     *std::move(plan), static_cast<int>(shapes.size())}));
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
-// NonMaxSuppression to NonMaxSuppressionV5: boxes in order of their scores, without those that overlap a better one too much.
+// NonMaxSuppression to NonMaxSuppressionV5: boxes in order of their scores, without those that
+// overlap a better one too much.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -53,11 +54,14 @@ struct Candidate {
 };
 
 // A higher score first, then a lower number.
-bool Later(const Candidate& a, const Candidate& b) { return a.score == b.score ? a.box > b.box : a.score < b.score; }
+bool Later(const Candidate& a, const Candidate& b) {
+  return a.score == b.score ? a.box > b.box : a.score < b.score;
+}
 
-// With sigma > 0 a box that overlaps loses score instead of being dropped (Bodla et al., "Soft-NMS", ICCV 2017).
-void Select(const float* boxes, const float* scores, int64_t n, const Limits& limits, std::vector<int32_t>* chosen,
-            std::vector<float>* chosen_scores) {
+// With sigma > 0 a box that overlaps loses score instead of being dropped (Bodla et al.,
+// "Soft-NMS", ICCV 2017).
+void Select(const float* boxes, const float* scores, int64_t n, const Limits& limits,
+            std::vector<int32_t>* chosen, std::vector<float>* chosen_scores) {
   std::vector<Candidate> heap;
   for (int64_t i = 0; i < n; ++i) {
     if (scores[i] > limits.score) heap.push_back({i, scores[i], 0});
@@ -73,7 +77,8 @@ void Select(const float* boxes, const float* scores, int64_t n, const Limits& li
     for (int64_t k = static_cast<int64_t>(chosen->size()) - 1; k >= next.checked; --k) {
       const float overlap = OverlapOf(BoxAt(boxes, next.box), BoxAt(boxes, (*chosen)[k]));
       if (overlap > limits.overlap && limits.sigma <= 0) dropped = true;
-      if (limits.sigma > 0) next.score *= overlap <= limits.overlap ? std::exp(scale * overlap * overlap) : 0.0f;
+      if (limits.sigma > 0)
+        next.score *= overlap <= limits.overlap ? std::exp(scale * overlap * overlap) : 0.0f;
       if (dropped || next.score <= limits.score) break;
     }
     next.checked = static_cast<int64_t>(chosen->size());
@@ -89,7 +94,8 @@ void Select(const float* boxes, const float* scores, int64_t n, const Limits& li
 }
 
 // Input k's floats; half precision is widened into `buffer`.
-const float* Floats(const NmsState& s, const StepArgs& args, int k, int64_t n, std::vector<float>* buffer) {
+const float* Floats(const NmsState& s, const StepArgs& args, int k, int64_t n,
+                    std::vector<float>* buffer) {
   if (s.type == DataType::kFloat) return static_cast<const float*>(args.in[k]);
   buffer->resize(n);
   const void* in[] = {args.in[k]};
@@ -104,9 +110,13 @@ absl::StatusOr<Limits> ReadLimits(const NmsState& s, const StepArgs& args) {
   limits.overlap = s.version == 1 ? s.iou_threshold : *Floats(s, args, 3, 1, &wide);
   if (s.version >= 3) limits.score = *Floats(s, args, 4, 1, &wide);
   if (s.version >= 5) limits.sigma = *Floats(s, args, 5, 1, &wide);
-  if (limits.count < 0) return absl::InvalidArgumentError(absl::StrCat("max_output_size must not be negative: ", limits.count));
-  if (!(limits.overlap >= 0 && limits.overlap <= 1)) return absl::InvalidArgumentError("iou_threshold must be in [0, 1]");
-  if (!(limits.sigma >= 0)) return absl::InvalidArgumentError("soft_nms_sigma must not be negative");
+  if (limits.count < 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_output_size must not be negative: ", limits.count));
+  if (!(limits.overlap >= 0 && limits.overlap <= 1))
+    return absl::InvalidArgumentError("iou_threshold must be in [0, 1]");
+  if (!(limits.sigma >= 0))
+    return absl::InvalidArgumentError("soft_nms_sigma must not be negative");
   return limits;
 }
 
@@ -145,9 +155,11 @@ absl::Status PrepareNms(Prepare& p) {
   const Shape& boxes = p.input_shape(0);
   const Shape& scores = p.input_shape(1);
   if (boxes.rank() != 2 || boxes.dim(1) != 4) return p.Invalid("the boxes must have shape [n,4]");
-  if (scores.rank() != 1 || scores.dim(0) != boxes.dim(0)) return p.Invalid("there must be one score per box");
+  if (scores.rank() != 1 || scores.dim(0) != boxes.dim(0))
+    return p.Invalid("there must be one score per box");
   for (int i = 2; i < p.num_inputs(); ++i) {
-    if (p.input_shape(i).rank() != 0) return p.Invalid(absl::StrCat("input ", i, " must be a scalar"));
+    if (p.input_shape(i).rank() != 0)
+      return p.Invalid(absl::StrCat("input ", i, " must be a scalar"));
   }
   auto s = std::make_shared<NmsState>();
   s->boxes = boxes.dim(0);

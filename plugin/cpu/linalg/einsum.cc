@@ -1,5 +1,6 @@
-// Einsum of one or two operands: diagonals and sums of single operands, then one batched matrix product, then a transpose.
-// Labels are letters; dimensions of an ellipsis get labels of their own, aligned at the right.
+// Einsum of one or two operands: diagonals and sums of single operands, then one batched matrix
+// product, then a transpose. Labels are letters; dimensions of an ellipsis get labels of their own,
+// aligned at the right.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -20,16 +21,20 @@ using Labels = std::vector<int>;
 constexpr int kEllipsis = 1000;
 
 bool IsEllipsis(int label) { return label >= kEllipsis; }
-bool Has(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+bool Has(const Labels& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 
-// `term` for a tensor of `rank` dimensions, or (rank < 0) with an ellipsis of `ellipsis` dimensions.
+// `term` for a tensor of `rank` dimensions, or (rank < 0) with an ellipsis of `ellipsis`
+// dimensions.
 absl::StatusOr<Labels> ParseTerm(const Prepare& p, std::string_view term, int rank, int ellipsis) {
   const size_t dots = term.find("...");
   const int letters = static_cast<int>(term.size()) - (dots == std::string_view::npos ? 0 : 3);
   if (rank >= 0) {
     ellipsis = rank - letters;
     if (ellipsis < 0 || (dots == std::string_view::npos && ellipsis != 0)) {
-      return p.Invalid(absl::StrCat("the term '", term, "' does not fit a tensor of ", rank, " dimensions"));
+      return p.Invalid(
+          absl::StrCat("the term '", term, "' does not fit a tensor of ", rank, " dimensions"));
     }
   }
   Labels labels;
@@ -56,7 +61,8 @@ struct Operand {
   }
 };
 
-// A copy with dimensions in the order of `order`, each once; a repeated label walks the diagonal. Missing labels have size 1.
+// A copy with dimensions in the order of `order`, each once; a repeated label walks the diagonal.
+// Missing labels have size 1.
 void Arrange(SubKernels& parts, Operand& o, const Labels& order) {
   const int64_t bytes = static_cast<int64_t>(DataTypeSize(o.tensor.type));
   const Dims strides = DenseStrides(o.tensor.shape, bytes);
@@ -111,8 +117,10 @@ absl::Status SumAway(SubKernels& parts, Operand& o, const Labels& keep) {
   const Shape shape({static_cast<int64_t>(axes.size())});
   const Tensor value = Tensor::Of<int32_t>(DataType::kInt32, axes, shape);
   const SubTensor axes_tensor{-1, DataType::kInt32, shape, &value};
-  TENON_ASSIGN_OR_RETURN(o.tensor, parts.Call("Sum", {{"T", attr::Type(o.tensor.type)}, {"Tidx", attr::Type(DataType::kInt32)}},
-                                              o.tensor.type, {o.tensor, axes_tensor}));
+  TENON_ASSIGN_OR_RETURN(
+      o.tensor,
+      parts.Call("Sum", {{"T", attr::Type(o.tensor.type)}, {"Tidx", attr::Type(DataType::kInt32)}},
+                 o.tensor.type, {o.tensor, axes_tensor}));
   o.labels = left;
   return absl::OkStatus();
 }
@@ -122,7 +130,8 @@ struct Roles {
   Labels batch, contracted, free_a, free_b;
 };
 
-absl::StatusOr<Roles> AssignRoles(const Prepare& p, const Operand& a, const Operand& b, const Labels& out) {
+absl::StatusOr<Roles> AssignRoles(const Prepare& p, const Operand& a, const Operand& b,
+                                  const Labels& out) {
   Roles r;
   for (int label : out) {
     const bool in_a = Has(a.labels, label), in_b = Has(b.labels, label);
@@ -169,9 +178,12 @@ int64_t SizeOf(const Operand& o, const Labels& labels) {
   return n;
 }
 
-// The operand as [batch …, rows, columns]; `swapped` if it lies as [batch …, columns, rows] and stays so.
-bool AsMatrices(SubKernels& parts, Operand& o, const Labels& batch, const Labels& rows, const Labels& columns) {
-  const Labels straight = Joined({&batch, &rows, &columns}), swapped = Joined({&batch, &columns, &rows});
+// The operand as [batch …, rows, columns]; `swapped` if it lies as [batch …, columns, rows] and
+// stays so.
+bool AsMatrices(SubKernels& parts, Operand& o, const Labels& batch, const Labels& rows,
+                const Labels& columns) {
+  const Labels straight = Joined({&batch, &rows, &columns}),
+               swapped = Joined({&batch, &columns, &rows});
   const bool swap = !StandsAs(o, straight) && StandsAs(o, swapped);
   Dims dims;
   for (int label : batch) dims.push_back(o.size(label));
@@ -183,7 +195,8 @@ bool AsMatrices(SubKernels& parts, Operand& o, const Labels& batch, const Labels
   return swap;
 }
 
-absl::StatusOr<Operand> Multiply(Prepare& p, SubKernels& parts, Operand a, Operand b, const Labels& out) {
+absl::StatusOr<Operand> Multiply(Prepare& p, SubKernels& parts, Operand a, Operand b,
+                                 const Labels& out) {
   TENON_ASSIGN_OR_RETURN(const Roles r, AssignRoles(p, a, b, out));
   Operand result;
   result.labels = Joined({&r.batch, &r.free_a, &r.free_b});
@@ -191,7 +204,8 @@ absl::StatusOr<Operand> Multiply(Prepare& p, SubKernels& parts, Operand a, Opera
   for (int label : result.labels) shape.push_back(std::max(a.size(label), b.size(label)));
   for (int label : r.batch) {
     // Of sizes 1 and 0 the larger one is not the broadcast one.
-    const auto d = std::find(result.labels.begin(), result.labels.end(), label) - result.labels.begin();
+    const auto d =
+        std::find(result.labels.begin(), result.labels.end(), label) - result.labels.begin();
     if (a.size(label) == 0 || b.size(label) == 0) shape.set_dim(static_cast<int>(d), 0);
   }
   const DataType type = a.tensor.type;
@@ -202,18 +216,21 @@ absl::StatusOr<Operand> Multiply(Prepare& p, SubKernels& parts, Operand a, Opera
   };
   const bool swap_a = AsMatrices(parts, a, r.batch, r.free_a, r.contracted);
   const bool swap_b = AsMatrices(parts, b, r.batch, r.contracted, r.free_b);
-  // An operand without any batch is one matrix: fewer dimensions let the product take all rows at once.
-  if (std::all_of(b.tensor.shape.dims().begin(), b.tensor.shape.dims().end() - 2, [](int64_t d) { return d == 1; })) {
+  // An operand without any batch is one matrix: fewer dimensions let the product take all rows at
+  // once.
+  if (std::all_of(b.tensor.shape.dims().begin(), b.tensor.shape.dims().end() - 2,
+                  [](int64_t d) { return d == 1; })) {
     b.tensor.shape = Shape(b.tensor.shape.dims().last(2));
   }
   std::vector<Tensor> values;
   values.reserve(2);
   a.tensor.value = reshaped_value(a, values);
   b.tensor.value = reshaped_value(b, values);
-  TENON_ASSIGN_OR_RETURN(
-      result.tensor,
-      parts.Call("BatchMatMulV2", {{"T", attr::Type(type)}, {"adj_x", attr::Bool(swap_a)}, {"adj_y", attr::Bool(swap_b)}}, type,
-                 {a.tensor, b.tensor}));
+  TENON_ASSIGN_OR_RETURN(result.tensor, parts.Call("BatchMatMulV2",
+                                                   {{"T", attr::Type(type)},
+                                                    {"adj_x", attr::Bool(swap_a)},
+                                                    {"adj_y", attr::Bool(swap_b)}},
+                                                   type, {a.tensor, b.tensor}));
   result.tensor.shape = shape;
   return result;
 }
@@ -223,10 +240,12 @@ absl::Status PrepareEinsum(Prepare& p) {
   std::string equation(equation_attr);
   equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
   const std::vector<std::string> sides = absl::StrSplit(equation, "->");
-  if (sides.size() != 2) return p.Invalid(absl::StrCat("the equation '", equation, "' must have one '->'"));
+  if (sides.size() != 2)
+    return p.Invalid(absl::StrCat("the equation '", equation, "' must have one '->'"));
   const std::vector<std::string> terms = absl::StrSplit(sides[0], ',');
   if (static_cast<int>(terms.size()) != p.num_inputs()) {
-    return p.Invalid(absl::StrCat("the equation '", equation, "' has ", terms.size(), " terms for ", p.num_inputs(), " inputs"));
+    return p.Invalid(absl::StrCat("the equation '", equation, "' has ", terms.size(), " terms for ",
+                                  p.num_inputs(), " inputs"));
   }
   if (terms.size() > 2) return p.Unimplemented("more than two operands");
   SubKernels parts(p);
@@ -239,7 +258,8 @@ absl::Status PrepareEinsum(Prepare& p) {
     for (size_t d = 0; d < labels.size(); ++d) {
       if (IsEllipsis(labels[d])) ellipsis = std::max(ellipsis, labels[d] - kEllipsis + 1);
       if (operands[i].size(labels[d]) != p.input_shape(i).dim(static_cast<int>(d))) {
-        return p.Invalid(absl::StrCat("dimensions of the repeated label '", std::string(1, static_cast<char>(labels[d])),
+        return p.Invalid(absl::StrCat("dimensions of the repeated label '",
+                                      std::string(1, static_cast<char>(labels[d])),
                                       "' must be equal"));
       }
     }
@@ -247,8 +267,11 @@ absl::Status PrepareEinsum(Prepare& p) {
   }
   TENON_ASSIGN_OR_RETURN(const Labels out, ParseTerm(p, sides[1], -1, ellipsis));
   for (size_t d = 0; d < out.size(); ++d) {
-    if (!Has(all, out[d])) return p.Invalid(absl::StrCat("the output of '", equation, "' has a label that no input has"));
-    if (std::find(out.begin(), out.begin() + d, out[d]) != out.begin() + d) return p.Unimplemented("a repeated output label");
+    if (!Has(all, out[d]))
+      return p.Invalid(
+          absl::StrCat("the output of '", equation, "' has a label that no input has"));
+    if (std::find(out.begin(), out.begin() + d, out[d]) != out.begin() + d)
+      return p.Unimplemented("a repeated output label");
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     TakeDiagonals(parts, operands[i]);

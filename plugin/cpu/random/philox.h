@@ -1,5 +1,5 @@
-// The Philox 4x32-10 counter-based generator (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), and how
-// its words become numbers in TensorFlow.
+// The Philox 4x32-10 counter-based generator (Salmon et al., "Parallel random numbers: as easy as
+// 1, 2, 3", SC 2011), and how its words become numbers in TensorFlow.
 #pragma once
 
 #include <array>
@@ -46,13 +46,15 @@ inline float UniformFloat(uint32_t word) {
   return f - 1.0f;
 }
 inline double UniformDouble(uint32_t word0, uint32_t word1) {
-  const uint64_t bits = uint64_t{1023} << 52 | static_cast<uint64_t>(word0 & 0xfffffu) << 32 | word1;
+  const uint64_t bits =
+      uint64_t{1023} << 52 | static_cast<uint64_t>(word0 & 0xfffffu) << 32 | word1;
   double d;
   __builtin_memcpy(&d, &bits, sizeof d);
   return d - 1.0;
 }
 
-// Two normal deviates from two uniform ones (Box and Muller); the logarithm's argument is kept off 0.
+// Two normal deviates from two uniform ones (Box and Muller); the logarithm's argument is kept off
+// 0.
 template <typename T>
 std::array<T, 2> BoxMuller(T u0, T u1) {
   constexpr T kSmallest = static_cast<T>(1.0e-7);

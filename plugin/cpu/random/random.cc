@@ -16,7 +16,8 @@ namespace {
 
 class GeneratorState : public NodeState {
  public:
-  // Both seeds 0: the session's seed and the node's name decide, or, without the former, the system.
+  // Both seeds 0: the session's seed and the node's name decide, or, without the former, the
+  // system.
   GeneratorState(int64_t seed, int64_t seed2, uint64_t session_seed, std::string_view node_name) {
     auto a = static_cast<uint64_t>(seed), b = static_cast<uint64_t>(seed2);
     if (a == 0 && b == 0 && session_seed != 0) {
@@ -117,7 +118,8 @@ Group MakeGroup(const RandomState& s, Philox philox, int64_t group) {
     return TruncatedNormal(philox, s.type);
   }
   philox.Skip(static_cast<uint64_t>(group));
-  return s.distribution == Distribution::kUniform ? Uniform(philox.Next(), s.type) : Normal(philox.Next(), s.type);
+  return s.distribution == Distribution::kUniform ? Uniform(philox.Next(), s.type)
+                                                  : Normal(philox.Next(), s.type);
 }
 
 void StoreGroup(const RandomState& s, const Group& g, int64_t first, void* out) {
@@ -136,9 +138,11 @@ absl::Status RunRandom(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const RandomState*>(state);
   const Philox philox = s.generator->Reserve(kBlocksPerOutput * static_cast<uint64_t>(s.n));
   const int64_t per_group = s.type == DataType::kDouble ? 2 : 4;
-  args.workers->ParallelFor((s.n + per_group - 1) / per_group, 4096, [&](int64_t begin, int64_t end) {
-    for (int64_t g = begin; g < end; ++g) StoreGroup(s, MakeGroup(s, philox, g), g * per_group, args.out[0]);
-  });
+  args.workers->ParallelFor((s.n + per_group - 1) / per_group, 4096,
+                            [&](int64_t begin, int64_t end) {
+                              for (int64_t g = begin; g < end; ++g)
+                                StoreGroup(s, MakeGroup(s, philox, g), g * per_group, args.out[0]);
+                            });
   return absl::OkStatus();
 }
 
@@ -150,7 +154,8 @@ absl::Status RunIntegers(const void* state, const StepArgs& args) {
   const T high = *static_cast<const T*>(args.in[2]);
   if (s.n == 0) return absl::OkStatus();
   if (low >= high) {
-    return absl::InvalidArgumentError(absl::StrCat("'minval' must be below 'maxval': ", low, " and ", high));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'minval' must be below 'maxval': ", low, " and ", high));
   }
   const U range = static_cast<U>(high) - static_cast<U>(low);
   Philox philox = s.generator->Reserve(kBlocksPerOutput * static_cast<uint64_t>(s.n));
@@ -174,8 +179,8 @@ absl::Status PrepareRandom(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const int64_t seed, p.AttrInt("seed"));
   TENON_ASSIGN_OR_RETURN(const int64_t seed2, p.AttrInt("seed2"));
   auto s = std::make_shared<RandomState>();
-  s->generator = std::static_pointer_cast<GeneratorState>(
-      p.session().GetNodeState(p.node_name(), [&] {
+  s->generator =
+      std::static_pointer_cast<GeneratorState>(p.session().GetNodeState(p.node_name(), [&] {
         return std::make_shared<GeneratorState>(seed, seed2, p.session().seed(), p.node_name());
       }));
   s->distribution = kDistribution;
@@ -184,7 +189,8 @@ absl::Status PrepareRandom(Prepare& p) {
   p.set_output_shape(0, shape);
   RunFn run = &RunRandom;
   if (kDistribution == Distribution::kInteger) {
-    if (p.input_shape(1).rank() != 0 || p.input_shape(2).rank() != 0) return p.Invalid("'minval' and 'maxval' must be scalars");
+    if (p.input_shape(1).rank() != 0 || p.input_shape(2).rank() != 0)
+      return p.Invalid("'minval' and 'maxval' must be scalars");
     run = s->type == DataType::kInt64 ? &RunIntegers<int64_t> : &RunIntegers<int32_t>;
   }
   p.set_run(run, std::move(s));
@@ -196,9 +202,21 @@ absl::Status PrepareRandom(Prepare& p) {
 absl::Span<const CpuKernelSpec> RandomKernels() {
   static const CpuKernelSpec specs[] = {
       {"RandomUniform", {{"dtype", kFloatTypes}}, PrepareRandom<Distribution::kUniform>, 0b1, true},
-      {"RandomStandardNormal", {{"dtype", kFloatTypes}}, PrepareRandom<Distribution::kNormal>, 0b1, true},
-      {"TruncatedNormal", {{"dtype", kFloatTypes}}, PrepareRandom<Distribution::kTruncatedNormal>, 0b1, true},
-      {"RandomUniformInt", {{"Tout", kIndexTypes}}, PrepareRandom<Distribution::kInteger>, 0b1, true},
+      {"RandomStandardNormal",
+       {{"dtype", kFloatTypes}},
+       PrepareRandom<Distribution::kNormal>,
+       0b1,
+       true},
+      {"TruncatedNormal",
+       {{"dtype", kFloatTypes}},
+       PrepareRandom<Distribution::kTruncatedNormal>,
+       0b1,
+       true},
+      {"RandomUniformInt",
+       {{"Tout", kIndexTypes}},
+       PrepareRandom<Distribution::kInteger>,
+       0b1,
+       true},
   };
   return specs;
 }

@@ -66,9 +66,11 @@ template <typename T>
 absl::Status RunArg(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ArgState*>(state);
   const T* x = static_cast<const T*>(args.in[0]);
-  args.workers->ParallelFor(s.outer, GrainFor(s.length * s.inner * 8), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) ArgRow<T>(s, r, args.out[0], [&](int64_t i) { return x[i]; });
-  });
+  args.workers->ParallelFor(s.outer, GrainFor(s.length * s.inner * 8),
+                            [&](int64_t begin, int64_t end) {
+                              for (int64_t r = begin; r < end; ++r)
+                                ArgRow<T>(s, r, args.out[0], [&](int64_t i) { return x[i]; });
+                            });
   return absl::OkStatus();
 }
 
@@ -76,40 +78,57 @@ absl::Status RunArgHalf(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ArgState*>(state);
   const ElementLoop widen = FindCastLoop(s.type, DataType::kFloat);
   const uint16_t* x = static_cast<const uint16_t*>(args.in[0]);
-  args.workers->ParallelFor(s.outer, GrainFor(s.length * s.inner * 8), [&](int64_t begin, int64_t end) {
-    std::vector<float> wide(s.length * s.inner);
-    for (int64_t r = begin; r < end; ++r) {
-      const void* in[] = {x + r * s.length * s.inner};
-      widen(in, wide.data(), s.length * s.inner, 0);
-      const float* row = wide.data() - r * s.length * s.inner;
-      ArgRow<float>(s, r, args.out[0], [&](int64_t i) { return row[i]; });
-    }
-  });
+  args.workers->ParallelFor(s.outer, GrainFor(s.length * s.inner * 8),
+                            [&](int64_t begin, int64_t end) {
+                              std::vector<float> wide(s.length * s.inner);
+                              for (int64_t r = begin; r < end; ++r) {
+                                const void* in[] = {x + r * s.length * s.inner};
+                                widen(in, wide.data(), s.length * s.inner, 0);
+                                const float* row = wide.data() - r * s.length * s.inner;
+                                ArgRow<float>(s, r, args.out[0], [&](int64_t i) { return row[i]; });
+                              }
+                            });
   return absl::OkStatus();
 }
 
 RunFn FindRun(DataType t) {
   switch (t) {
-    case DataType::kFloat: return RunArg<float>;
-    case DataType::kDouble: return RunArg<double>;
-    case DataType::kInt8: return RunArg<int8_t>;
-    case DataType::kUint8: case DataType::kBool: return RunArg<uint8_t>;
-    case DataType::kInt16: return RunArg<int16_t>;
-    case DataType::kUint16: return RunArg<uint16_t>;
-    case DataType::kInt32: return RunArg<int32_t>;
-    case DataType::kUint32: return RunArg<uint32_t>;
-    case DataType::kInt64: return RunArg<int64_t>;
-    case DataType::kUint64: return RunArg<uint64_t>;
-    case DataType::kHalf: case DataType::kBfloat16: return RunArgHalf;
-    default: return nullptr;
+    case DataType::kFloat:
+      return RunArg<float>;
+    case DataType::kDouble:
+      return RunArg<double>;
+    case DataType::kInt8:
+      return RunArg<int8_t>;
+    case DataType::kUint8:
+    case DataType::kBool:
+      return RunArg<uint8_t>;
+    case DataType::kInt16:
+      return RunArg<int16_t>;
+    case DataType::kUint16:
+      return RunArg<uint16_t>;
+    case DataType::kInt32:
+      return RunArg<int32_t>;
+    case DataType::kUint32:
+      return RunArg<uint32_t>;
+    case DataType::kInt64:
+      return RunArg<int64_t>;
+    case DataType::kUint64:
+      return RunArg<uint64_t>;
+    case DataType::kHalf:
+    case DataType::kBfloat16:
+      return RunArgHalf;
+    default:
+      return nullptr;
   }
 }
 
 absl::Status PrepareArg(Prepare& p) {
   const Shape& in = p.input_shape(0);
   const Tensor* dimension = p.input_value(1);
-  if (dimension == nullptr || dimension->shape().rank() != 0) return p.Invalid("'dimension' must be a scalar");
-  const int64_t value = dimension->dtype() == DataType::kInt16 ? dimension->flat<int16_t>()[0] : dimension->IntAt(0);
+  if (dimension == nullptr || dimension->shape().rank() != 0)
+    return p.Invalid("'dimension' must be a scalar");
+  const int64_t value =
+      dimension->dtype() == DataType::kInt16 ? dimension->flat<int16_t>()[0] : dimension->IntAt(0);
   TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, value, in.rank()));
   if (in.dim(axis) == 0) return p.Invalid(absl::StrCat("dimension ", axis, " is empty"));
   auto s = std::make_shared<ArgState>();

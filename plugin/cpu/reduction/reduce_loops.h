@@ -9,12 +9,14 @@ namespace tenon::cpu {
 
 enum class ReduceOp : uint8_t { kSum, kProd, kMax, kMin, kSumSquares };
 
-// Accumulators have the element's type, but for float sums, which are kept in double: partial sums of some hundred elements in
-// float lanes are added up there, which is more exact than pairwise summation in float.
+// Accumulators have the element's type, but for float sums, which are kept in double: partial sums
+// of some hundred elements in float lanes are added up there, which is more exact than pairwise
+// summation in float.
 struct ReduceLoops {
   // acc[0] = acc[0] op x[0] op … op x[n-1].
   void (*run)(const void* x, int64_t n, void* acc) = nullptr;
-  // acc[j] = acc[j] op row_0[j] op … for j < columns; rows are `stride` bytes apart; columns <= kReduceColumns.
+  // acc[j] = acc[j] op row_0[j] op … for j < columns; rows are `stride` bytes apart; columns <=
+  // kReduceColumns.
   void (*rows)(const void* x, int64_t stride, int64_t rows, int64_t columns, void* acc) = nullptr;
   DataType acc_type = DataType::kInvalid;
 };

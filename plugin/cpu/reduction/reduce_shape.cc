@@ -30,7 +30,8 @@ Shape ReducedShape(const Shape& in, const std::vector<bool>& reduced, bool keep_
   return out;
 }
 
-ReduceLayout ReduceLayout::Make(const Shape& in, const std::vector<bool>& reduced, int64_t element_bytes) {
+ReduceLayout ReduceLayout::Make(const Shape& in, const std::vector<bool>& reduced,
+                                int64_t element_bytes) {
   ReduceLayout l;
   const Dims stride = DenseStrides(in, element_bytes);
   Dims size, merged_stride;

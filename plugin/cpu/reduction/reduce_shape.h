@@ -10,7 +10,8 @@
 
 namespace tenon::cpu {
 
-// Value input 1 as one flag per dimension of input 0. INVALID_ARGUMENT for an axis out of range or given twice.
+// Value input 1 as one flag per dimension of input 0. INVALID_ARGUMENT for an axis out of range or
+// given twice.
 absl::StatusOr<std::vector<bool>> ReadReducedAxes(const Prepare& p);
 // Without the reduced dimensions, or with size 1 for them.
 Shape ReducedShape(const Shape& in, const std::vector<bool>& reduced, bool keep_dims);
@@ -19,12 +20,13 @@ Shape ReducedShape(const Shape& in, const std::vector<bool>& reduced, bool keep_
 struct ReduceLayout {
   Dims kept_size, kept_stride;        // without the columns
   Dims reduced_size, reduced_stride;  // at least one
-  int64_t kept_count = 1;             // outputs (rows of outputs if the innermost dimension is kept)
-  int64_t reduced_count = 1;          // inputs per output
-  int64_t columns = 1;                // of a row of outputs
+  int64_t kept_count = 1;     // outputs (rows of outputs if the innermost dimension is kept)
+  int64_t reduced_count = 1;  // inputs per output
+  int64_t columns = 1;        // of a row of outputs
   bool inner_reduced = true;
 
-  static ReduceLayout Make(const Shape& in, const std::vector<bool>& reduced, int64_t element_bytes);
+  static ReduceLayout Make(const Shape& in, const std::vector<bool>& reduced,
+                           int64_t element_bytes);
   // Byte offset of output (row) `o`'s first input.
   int64_t KeptOffset(int64_t o) const;
 };

@@ -1,8 +1,8 @@
 // Sum, Mean, Prod, Max, Min, All, Any, EuclideanNorm.
 //
-// Dimensions are merged to a sequence of kept and reduced ones. Where the innermost is reduced, each output is a run over
-// contiguous elements; where it is kept, whole rows are accumulated. Work is split over outputs, never over a sum, so that
-// results do not depend on the number of threads.
+// Dimensions are merged to a sequence of kept and reduced ones. Where the innermost is reduced,
+// each output is a run over contiguous elements; where it is kept, whole rows are accumulated. Work
+// is split over outputs, never over a sum, so that results do not depend on the number of threads.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -60,7 +60,8 @@ template <typename Op, typename C>
 void ComplexRows(const void* x, int64_t stride, int64_t rows, int64_t columns, void* acc) {
   for (int64_t r = 0; r < rows; ++r) {
     const C* row = reinterpret_cast<const C*>(static_cast<const char*>(x) + r * stride);
-    for (int64_t j = 0; j < columns; ++j) static_cast<C*>(acc)[j] = Op::Do(static_cast<C*>(acc)[j], row[j]);
+    for (int64_t j = 0; j < columns; ++j)
+      static_cast<C*>(acc)[j] = Op::Do(static_cast<C*>(acc)[j], row[j]);
   }
 }
 template <typename C>
@@ -86,8 +87,8 @@ struct ReduceState {
   ReduceLoops loops;
   ReduceOp op;
   Finish finish = Finish::kNone;
-  DataType type;        // of the elements
-  int64_t bytes;        // of an element
+  DataType type;  // of the elements
+  int64_t bytes;  // of an element
   int64_t acc_bytes;
   // Half precision is widened to float, integers to 64 bits for a mean.
   ElementLoop widen = nullptr;
@@ -97,11 +98,13 @@ struct ReduceState {
 
 template <typename T>
 T Lowest() {
-  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                              : std::numeric_limits<T>::lowest();
 }
 template <typename T>
 T Highest() {
-  return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                              : std::numeric_limits<T>::max();
 }
 
 // The value of nothing, as an accumulator.
@@ -119,7 +122,11 @@ void PutInit(ReduceOp op, char* to) {
 template <typename T>
 T MeanOf(T sum, int64_t n) {
   if constexpr (std::is_integral_v<T>) {
-    return n == 0 ? T(0) : static_cast<T>(static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(sum) / n);
+    return n == 0
+               ? T(0)
+               : static_cast<T>(
+                     static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(sum) /
+                     n);
   } else if constexpr (std::is_floating_point_v<T>) {
     return sum / static_cast<T>(n);
   } else {
@@ -150,18 +157,21 @@ void Store(const ReduceState& s, const void* acc, int64_t n, void* out) {
 void StoreAll(const ReduceState& s, const void* acc, int64_t n, void* out) {
   if (s.finish == Finish::kMean && s.widen != nullptr && HasType(kIntTypes, s.type)) {
     int64_t wide[kReduceColumns];
-    s.loops.acc_type == DataType::kInt64 ? Store<int64_t, int64_t>(s, acc, n, wide) : Store<uint64_t, uint64_t>(s, acc, n, wide);
+    s.loops.acc_type == DataType::kInt64 ? Store<int64_t, int64_t>(s, acc, n, wide)
+                                         : Store<uint64_t, uint64_t>(s, acc, n, wide);
     const void* in[] = {wide};
     FindCastLoop(s.loops.acc_type, s.type)(in, out, n, 0);
     return;
   }
   switch (s.type) {
     case DataType::kFloat:
-      return s.loops.acc_type == DataType::kDouble ? Store<double, float>(s, acc, n, out) : Store<float, float>(s, acc, n, out);
+      return s.loops.acc_type == DataType::kDouble ? Store<double, float>(s, acc, n, out)
+                                                   : Store<float, float>(s, acc, n, out);
     case DataType::kHalf:
     case DataType::kBfloat16: {
       float wide[kReduceColumns];
-      s.loops.acc_type == DataType::kDouble ? Store<double, float>(s, acc, n, wide) : Store<float, float>(s, acc, n, wide);
+      s.loops.acc_type == DataType::kDouble ? Store<double, float>(s, acc, n, wide)
+                                            : Store<float, float>(s, acc, n, wide);
       const void* in[] = {wide};
       FindCastLoop(DataType::kFloat, s.type)(in, out, n, 0);
       return;
@@ -205,7 +215,8 @@ void CallRun(const ReduceState& s, const char* x, int64_t n, void* acc) {
   }
 }
 
-void CallRows(const ReduceState& s, const char* x, int64_t stride, int64_t rows, int64_t columns, void* acc) {
+void CallRows(const ReduceState& s, const char* x, int64_t stride, int64_t rows, int64_t columns,
+              void* acc) {
   if (s.widen == nullptr) return s.loops.rows(x, stride, rows, columns, acc);
   double wide[4 * kReduceColumns];
   const int64_t line = columns * s.wide_bytes;
@@ -244,7 +255,8 @@ void ReduceRuns(const ReduceState& s, const char* x, char* out, int64_t begin, i
     alignas(16) char acc[16];
     std::memcpy(acc, s.init, 16);
     if (l.reduced_count > 0) {
-      ForReduced(l, x + l.KeptOffset(o), [&](const char* run) { CallRun(s, run, l.reduced_size.back(), acc); });
+      ForReduced(l, x + l.KeptOffset(o),
+                 [&](const char* run) { CallRun(s, run, l.reduced_size.back(), acc); });
     }
     StoreAll(s, acc, 1, out + o * s.bytes);
   }
@@ -275,13 +287,16 @@ absl::Status RunReduce(const void* state, const StepArgs& args) {
   const char* x = static_cast<const char*>(args.in[0]);
   char* out = static_cast<char*>(args.out[0]);
   if (l.inner_reduced) {
-    args.workers->ParallelFor(l.kept_count, GrainFor(l.reduced_count * s.bytes),
-                              [&](int64_t begin, int64_t end) { ReduceRuns(s, x, out, begin, end); });
+    args.workers->ParallelFor(
+        l.kept_count, GrainFor(l.reduced_count * s.bytes),
+        [&](int64_t begin, int64_t end) { ReduceRuns(s, x, out, begin, end); });
     return absl::OkStatus();
   }
   const int64_t tiles = (l.columns + kReduceColumns - 1) / kReduceColumns;
-  args.workers->ParallelFor(l.kept_count * tiles, GrainFor(l.reduced_count * std::min(l.columns, kReduceColumns) * s.bytes),
-                            [&](int64_t begin, int64_t end) { ReduceRowTiles(s, x, out, begin, end); });
+  args.workers->ParallelFor(
+      l.kept_count * tiles,
+      GrainFor(l.reduced_count * std::min(l.columns, kReduceColumns) * s.bytes),
+      [&](int64_t begin, int64_t end) { ReduceRowTiles(s, x, out, begin, end); });
   return absl::OkStatus();
 }
 
@@ -290,7 +305,8 @@ bool FillState(ReduceState* s) {
   if (HasType(kHalfTypes, compute)) {
     s->widen = FindCastLoop(compute, DataType::kFloat);
     compute = DataType::kFloat;
-  } else if (s->finish == Finish::kMean && HasType(kIntTypes, compute) && DataTypeSize(compute) < 8) {
+  } else if (s->finish == Finish::kMean && HasType(kIntTypes, compute) &&
+             DataTypeSize(compute) < 8) {
     const DataType wide = HasType(kSignedTypes, compute) ? DataType::kInt64 : DataType::kUint64;
     s->widen = FindCastLoop(compute, wide);
     compute = wide;
@@ -298,24 +314,52 @@ bool FillState(ReduceState* s) {
   s->wide_bytes = static_cast<int64_t>(DataTypeSize(compute));
   s->loops = FindReduceLoops(s->op, compute);
   if (compute == DataType::kComplex64) s->loops = FindComplex<std::complex<float>>(s->op, compute);
-  if (compute == DataType::kComplex128) s->loops = FindComplex<std::complex<double>>(s->op, compute);
+  if (compute == DataType::kComplex128)
+    s->loops = FindComplex<std::complex<double>>(s->op, compute);
   if (s->loops.run == nullptr) return false;
   s->acc_bytes = static_cast<int64_t>(DataTypeSize(s->loops.acc_type));
   switch (s->loops.acc_type) {
-    case DataType::kFloat: PutInit<float>(s->op, s->init); break;
-    case DataType::kDouble: PutInit<double>(s->op, s->init); break;
-    case DataType::kInt8: PutInit<int8_t>(s->op, s->init); break;
-    case DataType::kUint8: PutInit<uint8_t>(s->op, s->init); break;
-    case DataType::kBool: PutInit<bool>(s->op, s->init); break;
-    case DataType::kInt16: PutInit<int16_t>(s->op, s->init); break;
-    case DataType::kUint16: PutInit<uint16_t>(s->op, s->init); break;
-    case DataType::kInt32: PutInit<int32_t>(s->op, s->init); break;
-    case DataType::kUint32: PutInit<uint32_t>(s->op, s->init); break;
-    case DataType::kInt64: PutInit<int64_t>(s->op, s->init); break;
-    case DataType::kUint64: PutInit<uint64_t>(s->op, s->init); break;
-    case DataType::kComplex64: PutInit<std::complex<float>>(s->op, s->init); break;
-    case DataType::kComplex128: PutInit<std::complex<double>>(s->op, s->init); break;
-    default: return false;
+    case DataType::kFloat:
+      PutInit<float>(s->op, s->init);
+      break;
+    case DataType::kDouble:
+      PutInit<double>(s->op, s->init);
+      break;
+    case DataType::kInt8:
+      PutInit<int8_t>(s->op, s->init);
+      break;
+    case DataType::kUint8:
+      PutInit<uint8_t>(s->op, s->init);
+      break;
+    case DataType::kBool:
+      PutInit<bool>(s->op, s->init);
+      break;
+    case DataType::kInt16:
+      PutInit<int16_t>(s->op, s->init);
+      break;
+    case DataType::kUint16:
+      PutInit<uint16_t>(s->op, s->init);
+      break;
+    case DataType::kInt32:
+      PutInit<int32_t>(s->op, s->init);
+      break;
+    case DataType::kUint32:
+      PutInit<uint32_t>(s->op, s->init);
+      break;
+    case DataType::kInt64:
+      PutInit<int64_t>(s->op, s->init);
+      break;
+    case DataType::kUint64:
+      PutInit<uint64_t>(s->op, s->init);
+      break;
+    case DataType::kComplex64:
+      PutInit<std::complex<float>>(s->op, s->init);
+      break;
+    case DataType::kComplex128:
+      PutInit<std::complex<double>>(s->op, s->init);
+      break;
+    default:
+      return false;
   }
   return true;
 }
@@ -350,7 +394,10 @@ absl::Span<const CpuKernelSpec> ReductionKernels() {
       {"Prod", {{"T", kNumberTypes}}, PrepareReduce<ReduceOp::kProd, Finish::kNone>, 0b10},
       {"Max", {{"T", kRealTypes}}, PrepareReduce<ReduceOp::kMax, Finish::kNone>, 0b10},
       {"Min", {{"T", kRealTypes}}, PrepareReduce<ReduceOp::kMin, Finish::kNone>, 0b10},
-      {"EuclideanNorm", {{"T", kNumberTypes}}, PrepareReduce<ReduceOp::kSumSquares, Finish::kRoot>, 0b10},
+      {"EuclideanNorm",
+       {{"T", kNumberTypes}},
+       PrepareReduce<ReduceOp::kSumSquares, Finish::kRoot>,
+       0b10},
       {"All", {}, PrepareReduce<ReduceOp::kMin, Finish::kNone>, 0b10},
       {"Any", {}, PrepareReduce<ReduceOp::kMax, Finish::kNone>, 0b10},
   };

@@ -47,11 +47,13 @@ template <typename T>
 absl::Status RunScan(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ScanState*>(state);
   const int64_t block = s.length * s.inner;
-  args.workers->ParallelFor(s.outer, GrainFor(block * static_cast<int64_t>(sizeof(T)) * 2), [&](int64_t begin, int64_t end) {
-    for (int64_t o = begin; o < end; ++o) {
-      ScanBlock(s, static_cast<const T*>(args.in[0]) + o * block, static_cast<T*>(args.out[0]) + o * block);
-    }
-  });
+  args.workers->ParallelFor(s.outer, GrainFor(block * static_cast<int64_t>(sizeof(T)) * 2),
+                            [&](int64_t begin, int64_t end) {
+                              for (int64_t o = begin; o < end; ++o) {
+                                ScanBlock(s, static_cast<const T*>(args.in[0]) + o * block,
+                                          static_cast<T*>(args.out[0]) + o * block);
+                              }
+                            });
   return absl::OkStatus();
 }
 
@@ -64,27 +66,43 @@ absl::Status RunScanHalf(const void* state, const StepArgs& args) {
     FindCastLoop(s.type, DataType::kFloat)(in, wide.data(), block, 0);
     ScanBlock(s, wide.data(), scanned.data());
     const void* back[] = {scanned.data()};
-    FindCastLoop(DataType::kFloat, s.type)(back, static_cast<uint16_t*>(args.out[0]) + o * block, block, 0);
+    FindCastLoop(DataType::kFloat, s.type)(back, static_cast<uint16_t*>(args.out[0]) + o * block,
+                                           block, 0);
   }
   return absl::OkStatus();
 }
 
 RunFn FindRun(DataType t) {
   switch (t) {
-    case DataType::kFloat: return RunScan<float>;
-    case DataType::kDouble: return RunScan<double>;
-    case DataType::kInt8: return RunScan<int8_t>;
-    case DataType::kUint8: return RunScan<uint8_t>;
-    case DataType::kInt16: return RunScan<int16_t>;
-    case DataType::kUint16: return RunScan<uint16_t>;
-    case DataType::kInt32: return RunScan<int32_t>;
-    case DataType::kUint32: return RunScan<uint32_t>;
-    case DataType::kInt64: return RunScan<int64_t>;
-    case DataType::kUint64: return RunScan<uint64_t>;
-    case DataType::kComplex64: return RunScan<std::complex<float>>;
-    case DataType::kComplex128: return RunScan<std::complex<double>>;
-    case DataType::kHalf: case DataType::kBfloat16: return RunScanHalf;
-    default: return nullptr;
+    case DataType::kFloat:
+      return RunScan<float>;
+    case DataType::kDouble:
+      return RunScan<double>;
+    case DataType::kInt8:
+      return RunScan<int8_t>;
+    case DataType::kUint8:
+      return RunScan<uint8_t>;
+    case DataType::kInt16:
+      return RunScan<int16_t>;
+    case DataType::kUint16:
+      return RunScan<uint16_t>;
+    case DataType::kInt32:
+      return RunScan<int32_t>;
+    case DataType::kUint32:
+      return RunScan<uint32_t>;
+    case DataType::kInt64:
+      return RunScan<int64_t>;
+    case DataType::kUint64:
+      return RunScan<uint64_t>;
+    case DataType::kComplex64:
+      return RunScan<std::complex<float>>;
+    case DataType::kComplex128:
+      return RunScan<std::complex<double>>;
+    case DataType::kHalf:
+    case DataType::kBfloat16:
+      return RunScanHalf;
+    default:
+      return nullptr;
   }
 }
 

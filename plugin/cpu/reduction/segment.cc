@@ -14,13 +14,13 @@ namespace tenon::cpu {
 namespace {
 
 struct SegmentState {
-  ElementStep combine;         // two rows
-  ElementStep divide;          // a row by a row of counts, for means
+  ElementStep combine;  // two rows
+  ElementStep divide;   // a row by a row of counts, for means
   int64_t rows = 0, row_elements = 0, row_bytes = 0;
-  int64_t segments = 0;        // of the unsorted ones
+  int64_t segments = 0;  // of the unsorted ones
   DataType type, id_type;
-  Shape row_shape;             // of one segment
-  char empty[16] = {};         // an element of a segment without rows
+  Shape row_shape;      // of one segment
+  char empty[16] = {};  // an element of a segment without rows
   bool mean = false;
 };
 
@@ -58,16 +58,26 @@ void PutNumber(DataType type, double value, char* to) {
 // The lowest or highest finite value.
 void PutExtreme(DataType type, bool highest, char* to) {
   switch (type) {
-    case DataType::kFloat: return PutLimit<float>(highest, to);
-    case DataType::kDouble: return PutLimit<double>(highest, to);
-    case DataType::kInt8: return PutLimit<int8_t>(highest, to);
-    case DataType::kUint8: return PutLimit<uint8_t>(highest, to);
-    case DataType::kInt16: return PutLimit<int16_t>(highest, to);
-    case DataType::kUint16: return PutLimit<uint16_t>(highest, to);
-    case DataType::kInt32: return PutLimit<int32_t>(highest, to);
-    case DataType::kUint32: return PutLimit<uint32_t>(highest, to);
-    case DataType::kInt64: return PutLimit<int64_t>(highest, to);
-    case DataType::kUint64: return PutLimit<uint64_t>(highest, to);
+    case DataType::kFloat:
+      return PutLimit<float>(highest, to);
+    case DataType::kDouble:
+      return PutLimit<double>(highest, to);
+    case DataType::kInt8:
+      return PutLimit<int8_t>(highest, to);
+    case DataType::kUint8:
+      return PutLimit<uint8_t>(highest, to);
+    case DataType::kInt16:
+      return PutLimit<int16_t>(highest, to);
+    case DataType::kUint16:
+      return PutLimit<uint16_t>(highest, to);
+    case DataType::kInt32:
+      return PutLimit<int32_t>(highest, to);
+    case DataType::kUint32:
+      return PutLimit<uint32_t>(highest, to);
+    case DataType::kInt64:
+      return PutLimit<int64_t>(highest, to);
+    case DataType::kUint64:
+      return PutLimit<uint64_t>(highest, to);
     default: {
       const uint16_t magnitude = type == DataType::kHalf ? 0x7bff : 0x7f7f;
       const uint16_t bits = highest ? magnitude : static_cast<uint16_t>(magnitude | 0x8000);
@@ -105,8 +115,10 @@ absl::Status RunSorted(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const SegmentState*>(state);
   const auto id = [&](int64_t i) { return LoadIndex(args.in[1], s.id_type, i); };
   for (int64_t i = 0; i < s.rows; ++i) {
-    if (id(i) < 0) return absl::InvalidArgumentError(absl::StrCat("segment ids must be >= 0: ", id(i)));
-    if (i > 0 && id(i) < id(i - 1)) return absl::InvalidArgumentError("segment ids are not increasing");
+    if (id(i) < 0)
+      return absl::InvalidArgumentError(absl::StrCat("segment ids must be >= 0: ", id(i)));
+    if (i > 0 && id(i) < id(i - 1))
+      return absl::InvalidArgumentError("segment ids are not increasing");
   }
   const int64_t segments = s.rows == 0 ? 0 : id(s.rows - 1) + 1;
   Dims dims = {segments};
@@ -137,9 +149,11 @@ absl::Status RunUnsorted(const void* state, const StepArgs& args) {
     const int64_t id = LoadIndex(args.in[1], s.id_type, i);
     if (id < 0) continue;
     if (id >= s.segments) {
-      return absl::InvalidArgumentError(absl::StrCat("segment_ids[", i, "] = ", id, " is not below num_segments ", s.segments));
+      return absl::InvalidArgumentError(
+          absl::StrCat("segment_ids[", i, "] = ", id, " is not below num_segments ", s.segments));
     }
-    Join(s, static_cast<const char*>(args.in[0]) + i * s.row_bytes, out + id * s.row_bytes, !seen[id], &alone);
+    Join(s, static_cast<const char*>(args.in[0]) + i * s.row_bytes, out + id * s.row_bytes,
+         !seen[id], &alone);
     seen[id] = true;
   }
   return absl::OkStatus();
@@ -158,14 +172,16 @@ SegmentOp OpOf(std::string_view name) {
   return {ElementOp::kAdd};
 }
 
-absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id_rank, bool sorted) {
+absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id_rank,
+                                                        bool sorted) {
   const Shape& data = p.input_shape(0);
   auto s = std::make_shared<SegmentState>();
   s->type = p.input_type(0);
   s->id_type = p.input_type(1);
   const SegmentOp op = OpOf(p.op().name);
   const int64_t bytes = static_cast<int64_t>(DataTypeSize(s->type));
-  if (!ChooseLoop(op.combine, s->type, s->type, &s->combine)) return p.Unimplemented("no CPU kernel for this type");
+  if (!ChooseLoop(op.combine, s->type, s->type, &s->combine))
+    return p.Unimplemented("no CPU kernel for this type");
   s->rows = DimProduct(data, 0, id_rank);
   s->row_elements = DimProduct(data, id_rank, data.rank());
   s->row_bytes = s->row_elements * bytes;
@@ -173,7 +189,8 @@ absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id
   SetTwoRows(&s->combine, s->row_elements, bytes);
   s->mean = op.mean;
   if (op.mean) {
-    if (!ChooseLoop(ElementOp::kDiv, s->type, s->type, &s->divide)) return p.Unimplemented("no CPU kernel for this type");
+    if (!ChooseLoop(ElementOp::kDiv, s->type, s->type, &s->divide))
+      return p.Unimplemented("no CPU kernel for this type");
     SetTwoRows(&s->divide, s->row_elements, bytes);
   }
   if (op.combine == ElementOp::kMul) PutNumber(s->type, 1, s->empty);
@@ -185,7 +202,8 @@ absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id
 absl::Status PrepareSorted(Prepare& p) {
   const Shape& data = p.input_shape(0);
   const Shape& ids = p.input_shape(1);
-  if (data.rank() < 1 || ids.rank() != 1) return p.Invalid("the segment ids must be a vector, the data at least one");
+  if (data.rank() < 1 || ids.rank() != 1)
+    return p.Invalid("the segment ids must be a vector, the data at least one");
   if (ids.dim(0) != data.dim(0)) return p.Invalid("there must be one segment id per row");
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<SegmentState> s, MakeState(p, 1, true));
   p.set_dynamic_output(0);
@@ -196,13 +214,16 @@ absl::Status PrepareSorted(Prepare& p) {
 absl::Status PrepareUnsorted(Prepare& p) {
   const Shape& data = p.input_shape(0);
   const Shape& ids = p.input_shape(1);
-  if (ids.rank() > data.rank()) return p.Invalid("the data's shape must start with that of the segment ids");
+  if (ids.rank() > data.rank())
+    return p.Invalid("the data's shape must start with that of the segment ids");
   for (int d = 0; d < ids.rank(); ++d) {
-    if (ids.dim(d) != data.dim(d)) return p.Invalid("the data's shape must start with that of the segment ids");
+    if (ids.dim(d) != data.dim(d))
+      return p.Invalid("the data's shape must start with that of the segment ids");
   }
   if (p.input_shape(2).rank() != 0) return p.Invalid("'num_segments' must be a scalar");
   TENON_ASSIGN_OR_RETURN(const int64_t segments, InputInt(p, 2));
-  if (segments < 0) return p.Invalid(absl::StrCat("'num_segments' must not be negative: ", segments));
+  if (segments < 0)
+    return p.Invalid(absl::StrCat("'num_segments' must not be negative: ", segments));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<SegmentState> s, MakeState(p, ids.rank(), false));
   s->segments = segments;
   Dims dims = {segments};

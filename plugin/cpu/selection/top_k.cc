@@ -40,7 +40,8 @@ void StoreIndex(const TopKState& s, void* out, int64_t at, int64_t value) {
 
 // `key` orders, `value` (of the stored type) is copied.
 template <typename T, typename V>
-void TopRow(const TopKState& s, int64_t row, const T* key, const V* value, const StepArgs& args, std::vector<int64_t>* order) {
+void TopRow(const TopKState& s, int64_t row, const T* key, const V* value, const StepArgs& args,
+            std::vector<int64_t>* order) {
   order->resize(s.columns);
   std::iota(order->begin(), order->end(), 0);
   const auto before = [key](int64_t a, int64_t b) {
@@ -90,7 +91,8 @@ absl::Status RunNth(const void* state, const StepArgs& args) {
   for (int64_t r = 0; r < s.rows; ++r) {
     const T* x = static_cast<const T*>(args.in[0]) + r * s.columns;
     std::copy(x, x + s.columns, row.begin());
-    std::nth_element(row.begin(), row.begin() + s.k, row.end(), [](T a, T b) { return Before(b, a); });
+    std::nth_element(row.begin(), row.begin() + s.k, row.end(),
+                     [](T a, T b) { return Before(b, a); });
     static_cast<T*>(args.out[0])[r] = row[s.k];
   }
   return absl::OkStatus();
@@ -102,18 +104,31 @@ struct Runs {
 };
 Runs FindRuns(DataType t) {
   switch (t) {
-    case DataType::kFloat: return {RunTopK<float>, RunNth<float>};
-    case DataType::kDouble: return {RunTopK<double>, RunNth<double>};
-    case DataType::kInt8: return {RunTopK<int8_t>, RunNth<int8_t>};
-    case DataType::kUint8: return {RunTopK<uint8_t>, RunNth<uint8_t>};
-    case DataType::kInt16: return {RunTopK<int16_t>, RunNth<int16_t>};
-    case DataType::kUint16: return {RunTopK<uint16_t>, RunNth<uint16_t>};
-    case DataType::kInt32: return {RunTopK<int32_t>, RunNth<int32_t>};
-    case DataType::kUint32: return {RunTopK<uint32_t>, RunNth<uint32_t>};
-    case DataType::kInt64: return {RunTopK<int64_t>, RunNth<int64_t>};
-    case DataType::kUint64: return {RunTopK<uint64_t>, RunNth<uint64_t>};
-    case DataType::kHalf: case DataType::kBfloat16: return {RunTopKHalf, nullptr};
-    default: return {};
+    case DataType::kFloat:
+      return {RunTopK<float>, RunNth<float>};
+    case DataType::kDouble:
+      return {RunTopK<double>, RunNth<double>};
+    case DataType::kInt8:
+      return {RunTopK<int8_t>, RunNth<int8_t>};
+    case DataType::kUint8:
+      return {RunTopK<uint8_t>, RunNth<uint8_t>};
+    case DataType::kInt16:
+      return {RunTopK<int16_t>, RunNth<int16_t>};
+    case DataType::kUint16:
+      return {RunTopK<uint16_t>, RunNth<uint16_t>};
+    case DataType::kInt32:
+      return {RunTopK<int32_t>, RunNth<int32_t>};
+    case DataType::kUint32:
+      return {RunTopK<uint32_t>, RunNth<uint32_t>};
+    case DataType::kInt64:
+      return {RunTopK<int64_t>, RunNth<int64_t>};
+    case DataType::kUint64:
+      return {RunTopK<uint64_t>, RunNth<uint64_t>};
+    case DataType::kHalf:
+    case DataType::kBfloat16:
+      return {RunTopKHalf, nullptr};
+    default:
+      return {};
   }
 }
 
@@ -128,7 +143,8 @@ absl::Status PrepareTopK(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const int64_t k, ReadCount(p));
   if (in.rank() < 1) return p.Invalid("the tensor must have at least one dimension");
   const int last = in.rank() - 1;
-  if (k < 0 || k > in.dim(last)) return p.Invalid(absl::StrCat("k must be between 0 and ", in.dim(last), ", it is ", k));
+  if (k < 0 || k > in.dim(last))
+    return p.Invalid(absl::StrCat("k must be between 0 and ", in.dim(last), ", it is ", k));
   auto s = std::make_shared<TopKState>();
   s->rows = DimProduct(in, 0, last);
   s->columns = in.dim(last);
@@ -151,7 +167,8 @@ absl::Status PrepareNth(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const bool reverse, p.AttrBool("reverse"));
   if (in.rank() < 1) return p.Invalid("the tensor must have at least one dimension");
   const int last = in.rank() - 1;
-  if (n < 0 || n >= in.dim(last)) return p.Invalid(absl::StrCat("n must be between 0 and ", in.dim(last) - 1, ", it is ", n));
+  if (n < 0 || n >= in.dim(last))
+    return p.Invalid(absl::StrCat("n must be between 0 and ", in.dim(last) - 1, ", it is ", n));
   auto s = std::make_shared<TopKState>();
   s->rows = DimProduct(in, 0, last);
   s->columns = in.dim(last);

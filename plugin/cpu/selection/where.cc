@@ -22,7 +22,8 @@ struct WhereState {
   DataType type;
 };
 
-// Flags of elements that are not zero: NaN counts, denormals do not. Complex numbers by their parts.
+// Flags of elements that are not zero: NaN counts, denormals do not. Complex numbers by their
+// parts.
 absl::Status RunWhere(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const WhereState*>(state);
   const int64_t n = s.shape.num_elements();
@@ -70,7 +71,8 @@ absl::Status PrepareWhere(Prepare& p) {
 // What tells equal elements: their bytes, with -0 as 0; nullopt for NaN, which equals nothing.
 class Keys {
  public:
-  Keys(DataType type, const void* data) : type_(type), bytes_(DataTypeSize(type)), data_(static_cast<const char*>(data)) {}
+  Keys(DataType type, const void* data)
+      : type_(type), bytes_(DataTypeSize(type)), data_(static_cast<const char*>(data)) {}
 
   std::optional<std::string_view> Of(int64_t i) {
     const char* at = data_ + i * static_cast<int64_t>(bytes_);
@@ -112,7 +114,8 @@ void PutElement(DataType type, const void* in, int64_t from, void* out, int64_t 
   copy.AddDim(count, bytes, bytes);
   copy.Finish();
   Workers alone(1);
-  copy.Run(static_cast<const char*>(in) + from * bytes, static_cast<char*>(out) + to * bytes, &alone);
+  copy.Run(static_cast<const char*>(in) + from * bytes, static_cast<char*>(out) + to * bytes,
+           &alone);
 }
 
 void StoreInt(DataType type, void* out, int64_t at, int64_t value) {
@@ -133,7 +136,8 @@ struct UniqueState {
 
 // The lines' contents, one after the other, as keys.
 std::vector<std::optional<std::string>> LineKeys(const UniqueState& s, const void* data) {
-  const int64_t outer = DimProduct(s.shape, 0, s.axis), inner = DimProduct(s.shape, s.axis + 1, s.shape.rank());
+  const int64_t outer = DimProduct(s.shape, 0, s.axis),
+                inner = DimProduct(s.shape, s.axis + 1, s.shape.rank());
   const int64_t lines = s.shape.dim(s.axis);
   Keys keys(s.type, data);
   std::vector<std::optional<std::string>> result(lines, std::string());
@@ -173,10 +177,12 @@ absl::Status RunUnique(const void* state, const StepArgs& args) {
   Shape out = s.shape;
   out.set_dim(s.axis, found);
   TENON_ASSIGN_OR_RETURN(void* y, args.run_state->AllocateOutput(0, out));
-  const int64_t outer = DimProduct(s.shape, 0, s.axis), inner = DimProduct(s.shape, s.axis + 1, s.shape.rank());
+  const int64_t outer = DimProduct(s.shape, 0, s.axis),
+                inner = DimProduct(s.shape, s.axis + 1, s.shape.rank());
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t k = 0; k < found; ++k) {
-      PutElement(s.type, args.in[0], (o * lines + first[k]) * inner, y, (o * found + k) * inner, inner);
+      PutElement(s.type, args.in[0], (o * lines + first[k]) * inner, y, (o * found + k) * inner,
+                 inner);
     }
   }
   if (!s.counts) return absl::OkStatus();
@@ -242,9 +248,10 @@ absl::Status RunListDiff(const void* state, const StepArgs& args) {
 }
 
 absl::Status PrepareListDiff(Prepare& p) {
-  if (p.input_shape(0).rank() != 1 || p.input_shape(1).rank() != 1) return p.Invalid("both inputs must be vectors");
-  auto s = std::make_shared<DiffState>(
-      DiffState{p.input_shape(0).dim(0), p.input_shape(1).dim(0), p.input_type(0), p.output_type(1)});
+  if (p.input_shape(0).rank() != 1 || p.input_shape(1).rank() != 1)
+    return p.Invalid("both inputs must be vectors");
+  auto s = std::make_shared<DiffState>(DiffState{p.input_shape(0).dim(0), p.input_shape(1).dim(0),
+                                                 p.input_type(0), p.output_type(1)});
   p.set_dynamic_output(0);
   p.set_dynamic_output(1);
   p.set_run(&RunListDiff, std::move(s));
