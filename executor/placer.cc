@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <regex>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -10,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "executor/device_types.h"
+#include "executor/name_pattern.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -74,7 +74,7 @@ class Placer {
   DeviceTypes types_;
   const PlacerOptions& options_;
   absl::Span<const NodePlacement> previous_;
-  std::vector<std::pair<std::regex, DeviceRequest>> rules_;
+  std::vector<std::pair<NamePattern, DeviceRequest>> rules_;
   std::vector<std::string> rule_texts_;
   std::optional<DeviceRequest> default_;
   std::vector<Group> groups_;
@@ -86,12 +86,8 @@ class Placer {
 absl::Status Placer::ReadRules() {
   for (const auto& [pattern, device] : options_.rules) {
     TENON_ASSIGN_OR_RETURN(DeviceRequest request, ParseDeviceFlag(device));
-    try {
-      rules_.emplace_back(std::regex(pattern), std::move(request));
-    } catch (const std::regex_error& e) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the placement rule '", pattern, "' is no regular expression: ", e.what()));
-    }
+    TENON_ASSIGN_OR_RETURN(NamePattern compiled, NamePattern::Compile(pattern));
+    rules_.emplace_back(std::move(compiled), std::move(request));
     rule_texts_.push_back(device);
   }
   if (!options_.default_device.empty()) {
@@ -104,7 +100,7 @@ absl::Status Placer::ReadRules() {
 absl::Status Placer::Request(NodeId n) {
   Group& g = groups_[n];
   for (size_t i = 0; i < rules_.size(); ++i) {
-    if (!std::regex_search(graph_.name(n).begin(), graph_.name(n).end(), rules_[i].first)) continue;
+    if (!rules_[i].first.Matches(graph_.name(n))) continue;
     g.request = rules_[i].second;
     g.asked = true;
     requested_[n] = rule_texts_[i];

@@ -46,7 +46,7 @@ struct PlacerOptions {
       true;  // false (--no-fallback): a node that cannot run on the default device is an error
   std::string default_device;  // for nodes without a request; empty: by priority
   std::vector<std::pair<std::string, std::string>>
-      rules;  // RE2/POSIX regex on node names -> device; first match wins
+      rules;  // NamePattern -> device; first match wins
 };
 
 // A parsed device request: "/job:a/replica:0/task:1/device:APU:2", "/device:APU:*", "/cpu:0",

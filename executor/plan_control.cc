@@ -28,8 +28,9 @@ absl::Status PlanBuilder::AddSwitch(NodeId n) {
   TENON_ASSIGN_OR_RETURN(const int32_t predicate_storage, ReadStorage(predicate));
   const int32_t flags[2] = {plan_->num_alive, plan_->num_alive + 1};
   plan_->num_alive += 2;
-  AddSlowStep(n, std::make_unique<SwitchStep>(node_alive_[n], flags[0], flags[1]), 0,
-              {-1, predicate_storage}, {});
+  AddSlowStep(n,
+              std::make_unique<SwitchStep>(InputOf(predicate), node_alive_[n], flags[0], flags[1]),
+              0, {-1, predicate_storage}, {});
   TENON_RETURN_IF_ERROR(ReadStorage(data).status());
   for (int port = 0; port < 2; ++port) {
     // A constant behind a Switch is no constant any more: it may be dead.

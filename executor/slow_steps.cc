@@ -96,6 +96,10 @@ absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
 
 absl::Status SwitchStep::Run(Frame& frame, const StepArgs& args) const {
   const bool alive = frame.alive(in_);
+  if (alive && frame.ShapeOf(predicate_).rank() != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the predicate must be a scalar, but its shape is ", frame.ShapeOf(predicate_).ToString()));
+  }
   const bool taken = alive && *static_cast<const bool*>(args.in[1]);
   frame.set_alive(false_, alive && !taken);
   frame.set_alive(true_, taken);

@@ -104,12 +104,13 @@ class KernelStep : public SlowStep {
 // Sets the liveness of a Switch's outputs. Input 0: data, input 1: predicate.
 class SwitchStep : public SlowStep {
  public:
-  SwitchStep(int32_t in, int32_t if_false, int32_t if_true)
-      : in_(in), false_(if_false), true_(if_true) {}
+  SwitchStep(StepInput predicate, int32_t in, int32_t if_false, int32_t if_true)
+      : predicate_(std::move(predicate)), in_(in), false_(if_false), true_(if_true) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return "switch"; }
 
  private:
+  StepInput predicate_;
   int32_t in_, false_, true_;
 };
 

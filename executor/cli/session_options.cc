@@ -1,9 +1,8 @@
-#include <regex>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/options.h"
+#include "executor/name_pattern.h"
 #include "graph/closest.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/pass.h"
@@ -22,12 +21,8 @@ absl::StatusOr<std::pair<std::string, std::string>> ParseRule(const std::string&
   const absl::Status valid = ParseDeviceFlag(device).status();
   if (!valid.ok()) return UsageError(absl::StrCat("--place '", text, "': ", valid.message()));
   const std::string pattern = text.substr(0, equals);
-  try {
-    std::regex unused(pattern);
-  } catch (const std::regex_error& e) {
-    return UsageError(
-        absl::StrCat("--place '", text, "': '", pattern, "' is no regular expression: ", e.what()));
-  }
+  const absl::Status known = NamePattern::Compile(pattern).status();
+  if (!known.ok()) return UsageError(absl::StrCat("--place '", text, "': ", known.message()));
   return std::pair(pattern, device);
 }
 

@@ -220,6 +220,12 @@ TEST_F(PlacerTest, RulesAndDefaultsOfTheCommandLine) {
   EXPECT_THAT(Where(PlaceText(text), "t"), HasSubstr("regular expression"));
 }
 
+TEST_F(PlacerTest, RulesReadNamesOfAnyLength) {
+  const std::string name(1'000'000, 'a');
+  options_.rules = {{"^(a|b)*$", "PLACER:1"}};
+  EXPECT_EQ(Where(PlaceText(X() + N(name, "Relu", "x")), name), "PLACER:1 PINNED");
+}
+
 TEST_F(PlacerTest, TheSecondPlacementKeepsTheFirst) {
   const auto first = PlaceText(X() + N("a", "Relu", "x") + N("b", "Tanh", "a"));
   ASSERT_TRUE(first.ok());

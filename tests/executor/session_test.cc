@@ -200,6 +200,21 @@ TEST(Session, ErrorsInBranchesThatAreNotTakenDoNotCount) {
   EXPECT_THAT(std::string(out.status().message()), HasSubstr("node 'bad' (AddV2)"));
 }
 
+TEST(Session, APredicateWhoseShapeIsFoundLateMustBeAScalar) {
+  auto session =
+      Make(Placeholder("x", "dim { size: -1 }") +
+           Placeholder("shape", "dim { size: -1 }", "DT_INT32") + Node("nan", "IsNan", {"x"}) +
+           Node("p", "Reshape", {"nan", "shape"}, "", "DT_BOOL") + Node("s", "Switch", {"x", "p"}));
+  const int32_t dims[] = {1};
+  const Tensor x = Floats({1}, {1});
+  const Tensor scalar = Tensor::CopyOf(DataType::kInt32, {0}, dims, 0);
+  const Tensor vector = Tensor::CopyOf(DataType::kInt32, {1}, dims, sizeof(dims));
+  EXPECT_TRUE(session->Run({{"x", x}, {"shape", scalar}}, {"s"}).ok());
+  const auto out = session->Run({{"x", x}, {"shape", vector}}, {"s"});
+  EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(out.status().message()), HasSubstr("must be a scalar"));
+}
+
 TEST(Session, LoopsAreNotImplementedYet) {
   auto session = Make(Placeholder("x", "") +
                       Node("e", "Enter", {"x"}, "attr { key: 'frame_name' value { s: 'f' } }") +

@@ -3,7 +3,11 @@
 // test replaces what it looks at.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "plugin/pluggable_device_impl.h"
 
@@ -37,5 +41,28 @@ void StubInit(SE_PlatformRegistrationParams* params, TF_Status* status);
 // Platform and device 0 of the stub; the device is not started for BFC.
 absl::StatusOr<std::shared_ptr<StreamExecutorPlatform>> InitStub(const StubPlugin& stub);
 absl::StatusOr<std::unique_ptr<PluggableDevice>> StartStub(const StubPlugin& stub);
+
+// What callbacks saw; they are plain functions and have no other place to put it.
+struct Seen {
+  std::vector<std::string> calls;
+  SP_Stream stream = nullptr;
+  SP_Stream other = nullptr;
+  SP_Event event = nullptr;
+  int count = 0;
+};
+inline Seen seen;
+
+// Tests of the stub's device 0: change stub_, then Start.
+class StreamExecutorTest : public ::testing::Test {
+ protected:
+  StreamExecutorTest() { seen = Seen(); }
+  void Start() {
+    auto device = StartStub(stub_);
+    ASSERT_TRUE(device.ok()) << device.status();
+    device_ = *std::move(device);
+  }
+  StubPlugin stub_ = DefaultStub();
+  std::unique_ptr<PluggableDevice> device_;
+};
 
 }  // namespace tenon::testing
