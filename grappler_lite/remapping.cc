@@ -260,17 +260,27 @@ std::vector<float> FloatsOf(const Tensor& t) {
   return values;
 }
 
-// A new constant: the filter with output channel j multiplied by scale[j].
-absl::StatusOr<NodeId> ScaledFilter(Graph& g, NodeId contraction, const Filter& filter,
-                                    const std::vector<float>& scale) {
-  TENON_ASSIGN_OR_RETURN(Tensor scaled, Tensor::Allocate(DataType::kFloat, filter.value.shape()));
-  std::memcpy(scaled.data(), filter.value.data(), filter.value.bytes());
-  float* w = scaled.flat<float>();
+// The filter with output channel j multiplied by scale[j]; nothing where a finite weight would
+// become an infinity or NaN, which hides or makes one in the sum.
+std::optional<Tensor> ScaleFilter(const Filter& filter, const std::vector<float>& scale) {
+  absl::StatusOr<Tensor> scaled = Tensor::Allocate(DataType::kFloat, filter.value.shape());
+  if (!scaled.ok()) return std::nullopt;
+  std::memcpy(scaled->data(), filter.value.data(), filter.value.bytes());
+  float* w = scaled->flat<float>();
   for (int64_t row = 0, rows = filter.value.num_elements() / filter.channels; row < rows;
        ++row, w += filter.channels) {
-    for (int64_t j = 0; j < filter.channels; ++j) w[j] *= scale[j];
+    for (int64_t j = 0; j < filter.channels; ++j) {
+      const float product = w[j] * scale[j];
+      if (!std::isfinite(product) && std::isfinite(w[j])) return std::nullopt;
+      w[j] = product;
+    }
   }
-  return NewConst(g, g.data_inputs(contraction)[1].node, "scaled", scaled);
+  return *std::move(scaled);
+}
+
+// Next to the contraction's own filter.
+absl::StatusOr<NodeId> NewFilter(Graph& g, NodeId contraction, const Tensor& value) {
+  return NewConst(g, g.data_inputs(contraction)[1].node, "scaled", value);
 }
 
 // Conv2D, Mul by a constant channel vector: n becomes the contraction with a scaled filter.
@@ -284,10 +294,12 @@ bool FoldMul(Sweep& s, NodeId n) {
     const std::optional<Tensor> factor = s.ConstOf(g.data_inputs(n)[1 - i]);
     if (!filter || !factor || factor->dtype() != DataType::kFloat ||
         !IsChannelVector(factor->shape(), filter->channels) ||
-        factor->shape().rank() > s.shape({contraction, 0}).rank() || !s.Allow()) {
+        factor->shape().rank() > s.shape({contraction, 0}).rank()) {
       continue;
     }
-    const absl::StatusOr<NodeId> scaled = ScaledFilter(g, contraction, *filter, FloatsOf(*factor));
+    const std::optional<Tensor> product = ScaleFilter(*filter, FloatsOf(*factor));
+    if (!product || !s.Allow()) continue;
+    const absl::StatusOr<NodeId> scaled = NewFilter(g, contraction, *product);
     if (!scaled.ok()) return false;
     std::vector<Graph::NewAttr> attrs;
     for (const Attr& a : g.attrs(contraction).all())
@@ -352,7 +364,9 @@ bool FoldBatchNorm(Sweep& s, NodeId n) {
   if (!filter) return false;
   const std::optional<AffineNorm> norm = NormOf(s, g, n, filter->channels);
   if (!norm) return false;
-  const absl::StatusOr<NodeId> scaled = ScaledFilter(g, conv, *filter, norm->scale);
+  const std::optional<Tensor> product = ScaleFilter(*filter, norm->scale);
+  if (!product) return false;
+  const absl::StatusOr<NodeId> scaled = NewFilter(g, conv, *product);
   const absl::StatusOr<NodeId> bias = NewConst(g, n, "bias", norm->bias);
   return scaled.ok() && bias.ok() && Fuse(s, n, {conv, "BiasAdd", Output{*bias, 0}, *scaled, {}});
 }
