@@ -5,17 +5,17 @@ namespace tenon {
 
 absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
   static const absl::Span<const CpuKernelSpec> families[] = {
-      cpu::ElementwiseKernels(), cpu::SliceKernels(),      cpu::JoinKernels(),
-      cpu::RepeatKernels(),      cpu::TransposeKernels(),  cpu::GatherKernels(),
-      cpu::SequenceKernels(),    cpu::MatrixPartKernels(), cpu::ReductionKernels(),
-      cpu::ArgKernels(),         cpu::ScanKernels(),       cpu::TopKKernels(),
-      cpu::WhereKernels(),       cpu::ComplexKernels(),    cpu::StringElementKernels(),
-      cpu::SegmentKernels(),     cpu::StitchKernels(),     cpu::NonMaxSuppressionKernels(),
-      cpu::EinsumKernels(),      cpu::RandomKernels(),     cpu::BasicKernels(),
-      cpu::MatMulKernels(),      cpu::BiasAddKernels(),    cpu::BatchNormKernels(),
-      cpu::ConvKernels(),        cpu::PoolKernels(),       cpu::SoftmaxKernels(),
-      cpu::ConvGradKernels(),    cpu::PoolGradKernels(),   cpu::ResizeKernels(),
-      cpu::LossKernels(),
+      cpu::ElementwiseKernels(),   cpu::SliceKernels(),         cpu::JoinKernels(),
+      cpu::RepeatKernels(),        cpu::TransposeKernels(),     cpu::GatherKernels(),
+      cpu::SequenceKernels(),      cpu::MatrixPartKernels(),    cpu::ReductionKernels(),
+      cpu::ArgKernels(),           cpu::ScanKernels(),          cpu::TopKKernels(),
+      cpu::WhereKernels(),         cpu::ComplexKernels(),       cpu::StringElementKernels(),
+      cpu::SegmentKernels(),       cpu::StitchKernels(),        cpu::NonMaxSuppressionKernels(),
+      cpu::EinsumKernels(),        cpu::RandomKernels(),        cpu::BasicKernels(),
+      cpu::MatMulKernels(),        cpu::BiasAddKernels(),       cpu::BatchNormKernels(),
+      cpu::ConvKernels(),          cpu::PoolKernels(),          cpu::SoftmaxKernels(),
+      cpu::ConvGradKernels(),      cpu::PoolGradKernels(),      cpu::ResizeKernels(),
+      cpu::LossKernels(),          cpu::CheckNumericsKernels(),
   };
   return families;
 }

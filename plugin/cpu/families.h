@@ -22,6 +22,7 @@ absl::Span<const CpuKernelSpec> TopKKernels();           // TopKV2, NthElement
 absl::Span<const CpuKernelSpec> WhereKernels();          // Where, Unique, ListDiff
 absl::Span<const CpuKernelSpec> ComplexKernels();        // Complex, Real, Conj
 absl::Span<const CpuKernelSpec> StringElementKernels();  // Equal, Add, Select of strings
+absl::Span<const CpuKernelSpec> CheckNumericsKernels();
 absl::Span<const CpuKernelSpec> SegmentKernels();        // SegmentSum, UnsortedSegmentSum
 absl::Span<const CpuKernelSpec> StitchKernels();         // DynamicPartition, DynamicStitch, Roll
 absl::Span<const CpuKernelSpec> NonMaxSuppressionKernels();

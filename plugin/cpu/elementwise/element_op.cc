@@ -12,14 +12,16 @@ namespace tenon::cpu {
 TENON_DECLARE(sse2)
 TENON_DECLARE(avx2)
 TENON_DECLARE(avx512)
-ElementLoop FindSlow(ElementOp op, DataType t);  // slow_loops.cc
+ElementLoop FindSlow(ElementOp op, DataType t);     // slow_loops.cc
+ElementLoop FindSpecial(ElementOp op, DataType t);  // special_loops.cc
 
 ElementLoop FindElementLoop(ElementOp op, DataType t) {
   if (ElementLoop loop = SelectIsa(FindArith_sse2, FindArith_avx2, FindArith_avx512)(op, t))
     return loop;
   if (ElementLoop loop = SelectIsa(FindMath_sse2, FindMath_avx2, FindMath_avx512)(op, t))
     return loop;
-  return FindSlow(op, t);
+  if (ElementLoop loop = FindSlow(op, t)) return loop;
+  return FindSpecial(op, t);
 }
 
 RepeatFn FindRepeat() { return SelectIsa(&Repeat_sse2, &Repeat_avx2, &Repeat_avx512); }

@@ -19,11 +19,15 @@ enum class ElementOp : uint8_t {
   kLeakyRelu, kSqrt, kRsqrt, kReciprocal, kFloor, kCeil, kRint,
   kExp, kExpm1, kLog, kLog1p, kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kTanh, kAsinh, kAcosh, kAtanh,
   kErf, kErfc, kSigmoid, kElu, kSelu, kSoftplus, kSoftsign, kLgamma,
-  // One operand, other results: bool, or bits.
-  kIsNan, kIsInf, kIsFinite, kLogicalNot, kInvert,
+  kBesselI0, kBesselI0e, kBesselI1, kBesselI1e, kBesselJ0, kBesselJ1,
+  kBesselK0, kBesselK0e, kBesselK1, kBesselK1e, kBesselY0, kBesselY1,
+  kDigamma, kNdtri, kErfinv, kDawsn, kExpint, kFresnelCos, kFresnelSin, kSpence,
+  // One operand, other results: bool, bits, or their number.
+  kIsNan, kIsInf, kIsFinite, kLogicalNot, kInvert, kPopulationCount,
   // Two operands.
   kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kSquaredDifference, kDivNoNan, kMulNoNan, kPow, kAtan2,
   kFloorDiv, kFloorMod, kTruncateDiv, kTruncateMod, kXdivy, kXlogy, kXlog1py,
+  kIgamma, kIgammaGradA, kIgammac, kPolygamma, kZeta, kNextAfter,
   kLogicalAnd, kLogicalOr, kBitwiseAnd, kBitwiseOr, kBitwiseXor, kLeftShift, kRightShift,
   // Two operands, the result is bool.
   kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kApproximateEqual,
@@ -31,7 +35,7 @@ enum class ElementOp : uint8_t {
   kReluGrad, kRelu6Grad, kLeakyReluGrad, kEluGrad, kSeluGrad, kSoftplusGrad, kSoftsignGrad,
   kTanhGrad, kSigmoidGrad, kSqrtGrad, kRsqrtGrad, kReciprocalGrad,
   // Three operands.
-  kSelect, kClip,
+  kSelect, kClip, kBetainc,
 };
 // clang-format on
 

@@ -50,6 +50,26 @@ constexpr Row kRows[] = {
     {"Erf", ElementOp::kErf, 1},
     {"Erfc", ElementOp::kErfc, 1},
     {"Lgamma", ElementOp::kLgamma, 1},
+    {"BesselI0", ElementOp::kBesselI0, 1},
+    {"BesselI0e", ElementOp::kBesselI0e, 1},
+    {"BesselI1", ElementOp::kBesselI1, 1},
+    {"BesselI1e", ElementOp::kBesselI1e, 1},
+    {"BesselJ0", ElementOp::kBesselJ0, 1},
+    {"BesselJ1", ElementOp::kBesselJ1, 1},
+    {"BesselK0", ElementOp::kBesselK0, 1},
+    {"BesselK0e", ElementOp::kBesselK0e, 1},
+    {"BesselK1", ElementOp::kBesselK1, 1},
+    {"BesselK1e", ElementOp::kBesselK1e, 1},
+    {"BesselY0", ElementOp::kBesselY0, 1},
+    {"BesselY1", ElementOp::kBesselY1, 1},
+    {"Digamma", ElementOp::kDigamma, 1},
+    {"Ndtri", ElementOp::kNdtri, 1},
+    {"Erfinv", ElementOp::kErfinv, 1},
+    {"Dawsn", ElementOp::kDawsn, 1},
+    {"Expint", ElementOp::kExpint, 1},
+    {"FresnelCos", ElementOp::kFresnelCos, 1},
+    {"FresnelSin", ElementOp::kFresnelSin, 1},
+    {"Spence", ElementOp::kSpence, 1},
     {"Sigmoid", ElementOp::kSigmoid, 1},
     {"Elu", ElementOp::kElu, 1},
     {"Selu", ElementOp::kSelu, 1},
@@ -59,6 +79,7 @@ constexpr Row kRows[] = {
     {"IsFinite", ElementOp::kIsFinite, 1},
     {"LogicalNot", ElementOp::kLogicalNot, 1},
     {"Invert", ElementOp::kInvert, 1},
+    {"PopulationCount", ElementOp::kPopulationCount, 1},
     {"Add", ElementOp::kAdd, 2},
     {"AddV2", ElementOp::kAdd, 2},
     {"Sub", ElementOp::kSub, 2},
@@ -80,6 +101,12 @@ constexpr Row kRows[] = {
     {"Xdivy", ElementOp::kXdivy, 2},
     {"Xlogy", ElementOp::kXlogy, 2},
     {"Xlog1py", ElementOp::kXlog1py, 2},
+    {"Igamma", ElementOp::kIgamma, 2},
+    {"IgammaGradA", ElementOp::kIgammaGradA, 2},
+    {"Igammac", ElementOp::kIgammac, 2},
+    {"Polygamma", ElementOp::kPolygamma, 2},
+    {"Zeta", ElementOp::kZeta, 2},
+    {"NextAfter", ElementOp::kNextAfter, 2},
     {"LogicalAnd", ElementOp::kLogicalAnd, 2},
     {"LogicalOr", ElementOp::kLogicalOr, 2},
     {"BitwiseAnd", ElementOp::kBitwiseAnd, 2},
@@ -245,6 +272,19 @@ absl::Status PrepareClip(Prepare& p) {
   return PrepareElementwise(p, {ElementOp::kClip}, shapes);
 }
 
+// No broadcasting but of scalars.
+absl::Status PrepareBetainc(Prepare& p) {
+  Shape shape;
+  for (int k = 0; k < 3; ++k) {
+    const Shape& own = p.input_shape(k);
+    if (own.rank() == 0) continue;
+    if (shape.rank() != 0 && !(own == shape))
+      return p.Invalid("all inputs that are no scalars must have equal shapes");
+    shape = own;
+  }
+  return PrepareElementwise(p, {ElementOp::kBetainc}, 3);
+}
+
 struct AddNState {
   ElementStep step;
   int inputs = 0;
@@ -333,6 +373,7 @@ std::vector<CpuKernelSpec> MakeSpecs() {
                    PrepareApproximateEqual});
   specs.push_back({"Select", {{"T", TypesOf(ElementOp::kSelect)}}, PrepareSelect});
   specs.push_back({"ClipByValue", {{"T", TypesOf(ElementOp::kClip)}}, PrepareClip});
+  specs.push_back({"Betainc", {{"T", TypesOf(ElementOp::kBetainc)}}, PrepareBetainc});
   specs.push_back({"AddN", {{"T", kNumberTypes}}, PrepareAddN});
   specs.push_back({"Cast", {}, PrepareCast});
   return specs;

@@ -1,4 +1,6 @@
-// Element loops that gain nothing from vectors: integer division and power, complex numbers.
+// Element loops that gain nothing from vectors: integer division and power, neighbours of floats,
+// bits that are set, complex numbers.
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -108,6 +110,20 @@ struct RightShift {
   }
 };
 
+// Steps that end in a denormal give it, whatever the mode of the thread.
+struct NextAfter {
+  template <typename T>
+  static T Do(T a, T b) {
+    return std::nextafter(a, b);
+  }
+};
+struct PopulationCount {
+  template <typename T>
+  static uint8_t Do(T a) {
+    return static_cast<uint8_t>(std::popcount(a));
+  }
+};
+
 template <typename Op, typename T, typename R = T>
 void Binary(const void* const* in, void* out, int64_t n, float) {
   const T* a = static_cast<const T*>(in[0]);
@@ -115,10 +131,10 @@ void Binary(const void* const* in, void* out, int64_t n, float) {
   R* r = static_cast<R*>(out);
   for (int64_t i = 0; i < n; ++i) r[i] = Op::Do(a[i], b[i]);
 }
-template <typename Op, typename T>
+template <typename Op, typename T, typename R = T>
 void Unary(const void* const* in, void* out, int64_t n, float) {
   const T* a = static_cast<const T*>(in[0]);
-  T* r = static_cast<T*>(out);
+  R* r = static_cast<R*>(out);
   for (int64_t i = 0; i < n; ++i) r[i] = Op::Do(a[i]);
 }
 
@@ -150,6 +166,24 @@ ElementLoop IntsAndFloats(DataType t) {
   if (t == DataType::kFloat) return &Binary<Op, float>;
   if (t == DataType::kDouble) return &Binary<Op, double>;
   return Ints<Op>(t);
+}
+
+ElementLoop FindNextAfter(DataType t) {
+  if (t == DataType::kFloat) return &Binary<NextAfter, float>;
+  return t == DataType::kDouble ? &Binary<NextAfter, double> : nullptr;
+}
+ElementLoop FindPopulationCount(DataType t) {
+  if (!IsInteger(t)) return nullptr;
+  switch (DataTypeSize(t)) {
+    case 1:
+      return &Unary<PopulationCount, uint8_t>;
+    case 2:
+      return &Unary<PopulationCount, uint16_t, uint8_t>;
+    case 4:
+      return &Unary<PopulationCount, uint32_t, uint8_t>;
+    default:
+      return &Unary<PopulationCount, uint64_t, uint8_t>;
+  }
 }
 
 #define TENON_COMPLEX1(NAME, EXPR)                       \
@@ -342,6 +376,10 @@ ElementLoop FindSlow(ElementOp op, DataType t) {
       return Ints<LeftShift>(t);
     case ElementOp::kRightShift:
       return Ints<RightShift>(t);
+    case ElementOp::kNextAfter:
+      return FindNextAfter(t);
+    case ElementOp::kPopulationCount:
+      return FindPopulationCount(t);
     default:
       return nullptr;
   }
