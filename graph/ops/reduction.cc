@@ -108,7 +108,7 @@ constexpr OpSpec kOps[] = {
      "output: T; sorted_unique_indices: Tidx",
      "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = DT_INT32; "
      "Tsegmentids: {int32, int64} = DT_INT32",
-     nullptr},
+     SparseSegmentGradV2Shape},
     {"SparseSegmentMeanWithNumSegments",
      "data: T; indices: Tidx; segment_ids: Tsegmentids; num_segments: Tnumsegments", "output: T",
      "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = DT_INT32; "
@@ -129,7 +129,7 @@ constexpr OpSpec kOps[] = {
      "output: T; sorted_unique_indices: Tidx",
      "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = DT_INT32; "
      "Tsegmentids: {int32, int64} = DT_INT32",
-     nullptr},
+     SparseSegmentGradV2Shape},
     {"SparseSegmentSqrtNWithNumSegments",
      "data: T; indices: Tidx; segment_ids: Tsegmentids; num_segments: Tnumsegments", "output: T",
      "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = DT_INT32; "
@@ -150,7 +150,7 @@ constexpr OpSpec kOps[] = {
      "output: T; sorted_unique_indices: Tidx",
      "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = DT_INT32; "
      "Tsegmentids: {int32, int64} = DT_INT32",
-     nullptr},
+     SparseSegmentGradV2Shape},
     {"SparseSegmentSumWithNumSegments",
      "data: T; indices: Tidx; segment_ids: Tsegmentids; num_segments: Tnumsegments", "output: T",
      "T: realnumbertype; Tidx: {int32, int64} = DT_INT32; "

@@ -129,4 +129,12 @@ absl::Status SparseSegmentShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Only the rows that are not zero, and their numbers.
+absl::Status SparseSegmentGradV2Shape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape data, c.WithRankAtLeast(c.input(0), 1));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1, 0}));
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
+  return SetOutputs(c, {Concatenate(Vector(kUnknownDim), Subshape(data, 1)), Vector(kUnknownDim)});
+}
+
 }  // namespace tenon::ops

@@ -63,7 +63,8 @@ ShapeFunction CandidateSamplerShape, IndexShuffleShape, KeyCounterShape, Multino
 
 // reduction_shapes.cc
 ShapeFunction ArgMaxShape, BincountShape, CumulativeShape, DenseBincountShape, HistogramShape,
-    ProdShape, ReductionShape, SegmentShape, SparseSegmentShape, UnsortedSegmentShape;
+    ProdShape, ReductionShape, SegmentShape, SparseSegmentGradV2Shape, SparseSegmentShape,
+    UnsortedSegmentShape;
 
 // selection_shapes.cc
 ShapeFunction DynamicPartitionShape, DynamicStitchShape, GatherNdShape, GatherShape, GatherV2Shape,

@@ -15,7 +15,8 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::MatMulKernels(),        cpu::BiasAddKernels(),       cpu::BatchNormKernels(),
       cpu::ConvKernels(),          cpu::PoolKernels(),          cpu::SoftmaxKernels(),
       cpu::ConvGradKernels(),      cpu::PoolGradKernels(),      cpu::ResizeKernels(),
-      cpu::LossKernels(),          cpu::CheckNumericsKernels(),
+      cpu::LossKernels(),          cpu::CheckNumericsKernels(), cpu::HistogramKernels(),
+      cpu::SparseSegmentKernels(),
   };
   return families;
 }

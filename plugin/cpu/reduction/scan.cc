@@ -1,6 +1,9 @@
-// Cumsum and Cumprod along one dimension.
+// Cumsum, Cumprod and CumulativeLogsumexp along one dimension.
 #include <algorithm>
+#include <cmath>
 #include <complex>
+#include <limits>
+#include <numbers>
 #include <type_traits>
 #include <vector>
 
@@ -12,31 +15,53 @@
 namespace tenon::cpu {
 namespace {
 
+enum class ScanOp : uint8_t { kSum, kProduct, kLogSumExp };
+
 struct ScanState {
   int64_t outer = 1, length = 0, inner = 1;
-  bool exclusive = false, reverse = false, product = false;
+  bool exclusive = false, reverse = false;
+  ScanOp op = ScanOp::kSum;
   DataType type;
 };
 
+// log(e^a + e^b) without overflow.
+template <typename T>
+T LogSumExp(T a, T b) {
+  if (a == b) return a + std::numbers::ln2_v<T>;
+  return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+}
+
 // Integers wrap.
 template <typename T>
-T Combine(T a, T b, bool product) {
+T Combine(T a, T b, ScanOp op) {
   if constexpr (std::is_integral_v<T>) {
     const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
-    return static_cast<T>(product ? x * y : x + y);
+    return static_cast<T>(op == ScanOp::kProduct ? x * y : x + y);
   } else {
-    return product ? a * b : a + b;
+    if constexpr (std::is_floating_point_v<T>) {
+      if (op == ScanOp::kLogSumExp) return LogSumExp(a, b);
+    }
+    return op == ScanOp::kProduct ? a * b : a + b;
   }
+}
+
+// What changes nothing when combined.
+template <typename T>
+T Neutral(ScanOp op) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (op == ScanOp::kLogSumExp) return -std::numeric_limits<T>::infinity();
+  }
+  return op == ScanOp::kProduct ? T(1) : T(0);
 }
 
 // One outer index: every inner column is a scan of its own, advanced line by line.
 template <typename T>
 void ScanBlock(const ScanState& s, const T* x, T* out) {
-  std::vector<T> sum(s.inner, s.product ? T(1) : T(0));
+  std::vector<T> sum(s.inner, Neutral<T>(s.op));
   for (int64_t k = 0; k < s.length; ++k) {
     const int64_t line = (s.reverse ? s.length - 1 - k : k) * s.inner;
     for (int64_t j = 0; j < s.inner; ++j) {
-      const T next = Combine(sum[j], x[line + j], s.product);
+      const T next = Combine(sum[j], x[line + j], s.op);
       out[line + j] = s.exclusive ? sum[j] : next;
       sum[j] = next;
     }
@@ -117,7 +142,8 @@ absl::Status PrepareScan(Prepare& p) {
   s->outer = DimProduct(in, 0, axis);
   s->length = in.dim(axis);
   s->inner = DimProduct(in, axis + 1, in.rank());
-  s->product = p.op().name == "Cumprod";
+  if (p.op().name == "Cumprod") s->op = ScanOp::kProduct;
+  if (p.op().name == "CumulativeLogsumexp") s->op = ScanOp::kLogSumExp;
   s->type = p.input_type(0);
   p.set_output_shape(0, in);
   p.AllowInPlace(0, 0);
@@ -133,6 +159,7 @@ absl::Span<const CpuKernelSpec> ScanKernels() {
   static const CpuKernelSpec specs[] = {
       {"Cumsum", {{"T", kNumberTypes}}, PrepareScan, 0b10},
       {"Cumprod", {{"T", kNumberTypes}}, PrepareScan, 0b10},
+      {"CumulativeLogsumexp", {{"T", kFloatTypes}}, PrepareScan, 0b10},
   };
   return specs;
 }
