@@ -49,7 +49,7 @@ constexpr OpSpec kOps[] = {
      "result: T",
      "T: type; Tindex: {int64, int32}; Tshape: {int64, int32}; num_row_partition_tensors: int; "
      "row_partition_types: list(string)",
-     nullptr},
+     RaggedTensorToTensorShape},
     {"ScatterNd", "indices: Tindices; updates: T; shape: Tindices", "output: T",
      "T: type; Tindices: {int16, int32, int64}; bad_indices_policy: string = ''", ScatterNdShape},
     {"SparseAdd",

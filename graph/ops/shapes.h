@@ -77,9 +77,11 @@ ShapeFunction ConcatOffsetShape, ConcatShape, ConcatV2Shape, PackShape, Parallel
 
 // sparse_shapes.cc
 ShapeFunction DenseSetOperationShape, RaggedGatherShape, RaggedRangeShape,
-    RaggedTensorToSparseShape, SparseAddShape, SparseConcatShape, SparseFillEmptyRowsShape,
-    SparseReduceShape, SparseReorderShape, SparseReshapeShape, SparseSliceShape,
-    SparseTensorDenseAddShape, SparseTensorDenseMatMulShape, SparseToDenseShape, SparseValuesShape;
+    RaggedTensorToSparseShape, RaggedTensorToTensorShape, SparseAddGradShape, SparseAddShape,
+    SparseConcatShape, SparseFillEmptyRowsGradShape, SparseFillEmptyRowsShape, SparseReduceShape,
+    SparseReorderShape, SparseReshapeShape, SparseSetOperationShape, SparseSliceGradShape,
+    SparseSliceShape, SparseSparseShape, SparseSplitShape, SparseTensorDenseAddShape,
+    SparseTensorDenseMatMulShape, SparseToDenseShape, SparseValuesShape;
 
 // state_shapes.cc
 ShapeFunction AssignShape, AssignUpdateShape, EnterShape, MergeShape, OutputShapesShape,

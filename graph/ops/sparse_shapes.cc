@@ -154,6 +154,58 @@ absl::Status DenseSetOperationShape(InferenceContext& c) {
   return SetSparse(c, kUnknownDim, rank);
 }
 
+// The sets of a dense tensor or a sparse one, and those of a sparse tensor, whose parts are the
+// last inputs.
+absl::Status SparseSetOperationShape(InferenceContext& c) {
+  int64_t rank = kUnknownDim;
+  if (c.num_inputs() == 6) {
+    TENON_ASSIGN_OR_RETURN(const SparseInput a, SparseAt(c, 0));
+    rank = a.rank;
+  } else if (c.input(0).known_rank()) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape a, c.WithRankAtLeast(c.input(0), 2));
+    rank = a.rank();
+  }
+  TENON_ASSIGN_OR_RETURN(const SparseInput b, SparseAt(c, c.num_inputs() - 3));
+  TENON_ASSIGN_OR_RETURN(rank, c.MergeDim(rank, b.rank));
+  return SetSparse(c, kUnknownDim, rank);
+}
+
+// Gradients of the entries of both operands, whose coordinates are inputs 1 and 2.
+absl::Status SparseAddGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 2, 2, 2}));
+  return SetOutputs(c, {Vector(c.input(1).dim(0)), Vector(c.input(2).dim(0))});
+}
+
+absl::Status SparseFillEmptyRowsGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 1}));
+  return SetOutputs(c, {Vector(c.input(0).dim(0)), Shape()});
+}
+
+absl::Status SparseSliceGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 2, 1, 2}));
+  c.set_output(0, Vector(c.input(1).dim(0)));
+  return absl::OkStatus();
+}
+
+absl::Status SparseSparseShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const SparseInput a, SparseAt(c, 0));
+  TENON_ASSIGN_OR_RETURN(const SparseInput b, SparseAt(c, 3));
+  TENON_ASSIGN_OR_RETURN(const int64_t rank, c.MergeDim(a.rank, b.rank));
+  return SetOutputs(c, {Matrix(kUnknownDim, rank), Vector(kUnknownDim)});
+}
+
+// All coordinates, then all values, then all shapes.
+absl::Status SparseSplitShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const SparseInput s, SparseAt(c, 1));
+  const int parts = c.num_outputs() / 3;
+  for (int k = 0; k < parts; ++k) {
+    c.set_output(k, Matrix(kUnknownDim, s.rank));
+    c.set_output(parts + k, Vector(kUnknownDim));
+    c.set_output(2 * parts + k, Vector(s.rank));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RaggedGatherShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t splits, c.AttrInt("PARAMS_RAGGED_RANK"));
   if (c.num_inputs() < splits + 2 || splits < 1)
@@ -190,6 +242,26 @@ absl::Status RaggedTensorToSparseShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape values, c.WithRankAtLeast(c.input(splits), 1));
   const int64_t rank = values.known_rank() ? values.rank() + splits : kUnknownDim;
   return SetSparse(c, values.num_elements(), rank);
+}
+
+// The shape asked for, where it is not a scalar of -1, and the values' inner dimensions behind
+// those that are ragged.
+absl::Status RaggedTensorToTensorShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf("row_partition_types"));
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> partitions, attr.AsStringList());
+  int ragged = static_cast<int>(partitions.size()) + 1;
+  if (!partitions.empty() && partitions[0] == "FIRST_DIM_SIZE") --ragged;
+  PartialShape out;
+  if (c.input(0).rank() != 0) {
+    TENON_ASSIGN_OR_RETURN(out, c.input_as_shape(0));
+  }
+  if (c.input(1).known_rank()) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape values, c.WithRankAtLeast(c.input(1), 1));
+    TENON_ASSIGN_OR_RETURN(out, MergeShapes(out, Concatenate(PartialShape::UnknownOfRank(ragged),
+                                                             Subshape(values, 1))));
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
 }
 
 }  // namespace tenon::ops

@@ -50,6 +50,13 @@ To ConvertElement(From x) {
 // How elements of the C++ type T lie in memory, at any alignment.
 template <typename T>
 struct PlainElement {
+  // What to sum in: never less exact. Integers wrap around, which unsigned arithmetic does in any
+  // width.
+  using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
+                                  std::conditional_t<kIsComplex<T>, std::complex<double>, double>>;
+  // What to compare in: holds every value in its order.
+  using Ordered = std::conditional_t<std::is_integral_v<T> && std::is_signed_v<T>, int64_t, Wide>;
+
   template <typename A>
   A As(const void* data, int64_t i) const {
     T x;
@@ -65,6 +72,9 @@ struct PlainElement {
 
 template <float (*kWiden)(uint16_t), uint16_t (*kNarrow)(float)>
 struct ShortFloatElement {
+  using Wide = double;
+  using Ordered = double;
+
   template <typename A>
   A As(const void* data, int64_t i) const {
     return ConvertElement<A>(kWiden(PlainElement<uint16_t>().As<uint16_t>(data, i)));

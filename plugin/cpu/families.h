@@ -10,11 +10,11 @@ namespace tenon::cpu {
 absl::Span<const CpuKernelSpec> ElementwiseKernels();
 absl::Span<const CpuKernelSpec> SliceKernels();          // Slice, StridedSlice, Reverse
 absl::Span<const CpuKernelSpec> JoinKernels();           // Concat, Pack, Split, Unpack
-absl::Span<const CpuKernelSpec> RepeatKernels();         // Tile, BroadcastTo, Fill, Pad
+absl::Span<const CpuKernelSpec> RepeatKernels();         // Tile, BroadcastTo, Fill
 absl::Span<const CpuKernelSpec> TransposeKernels();      // Transpose, SpaceToBatch and kin
-absl::Span<const CpuKernelSpec> GatherKernels();         // Gather, Scatter, OneHot
+absl::Span<const CpuKernelSpec> GatherKernels();         // Gather, OneHot
 absl::Span<const CpuKernelSpec> SequenceKernels();       // Range, LinSpace, BroadcastArgs
-absl::Span<const CpuKernelSpec> MatrixPartKernels();     // MatrixBandPart, Diag, MatrixDiag
+absl::Span<const CpuKernelSpec> MatrixPartKernels();     // MatrixBandPart, Diag
 absl::Span<const CpuKernelSpec> ReductionKernels();      // Sum, Mean, Max
 absl::Span<const CpuKernelSpec> ArgKernels();            // ArgMax, ArgMin
 absl::Span<const CpuKernelSpec> ScanKernels();           // Cumsum, Cumprod
@@ -41,5 +41,22 @@ absl::Span<const CpuKernelSpec> PoolKernels();       // MaxPool, MaxPoolV2, AvgP
 absl::Span<const CpuKernelSpec> ResizeKernels();     // ResizeBilinear, ResizeNearestNeighbor
 absl::Span<const CpuKernelSpec> LossKernels();       // L2Loss, cross entropies, InTopK, LRN
 absl::Span<const CpuKernelSpec> SoftmaxKernels();    // Softmax, LogSoftmax
+
+absl::Span<const CpuKernelSpec> PadKernels();             // Pad, MirrorPad
+absl::Span<const CpuKernelSpec> ScatterKernels();         // ScatterNd, TensorScatter*, Inplace*
+absl::Span<const CpuKernelSpec> IndexMapKernels();        // UnravelIndex, DataFormatDimMap
+absl::Span<const CpuKernelSpec> MatrixDiagonalKernels();  // MatrixDiag, MatrixDiagPart
+absl::Span<const CpuKernelSpec> SearchSortedKernels();    // LowerBound, UpperBound
+
+// Sparse and ragged tensors, sets.
+absl::Span<const CpuKernelSpec> SparseLayoutKernels();     // SparseReorder, SparseReshape
+absl::Span<const CpuKernelSpec> SparseSliceKernels();      // SparseSlice, SparseFillEmptyRows
+absl::Span<const CpuKernelSpec> SparseUnionKernels();      // SparseAdd
+absl::Span<const CpuKernelSpec> SparseReduceKernels();     // SparseReduceSum, SparseSoftmax
+absl::Span<const CpuKernelSpec> SparseMatMulKernels();     // SparseTensorDenseMatMul
+absl::Span<const CpuKernelSpec> SparseWithDenseKernels();  // SparseToDense, SparseDenseCwise*
+absl::Span<const CpuKernelSpec> SetKernels();              // *SetOperation, SetSize
+absl::Span<const CpuKernelSpec> RaggedKernels();           // RaggedRange, RaggedGather
+absl::Span<const CpuKernelSpec> RaggedConvertKernels();    // RaggedTensorToSparse, …ToTensor
 
 }  // namespace tenon::cpu

@@ -23,6 +23,11 @@ inline constexpr uint64_t kUnsignedTypes =
 inline constexpr uint64_t kIntTypes = kSignedTypes | kUnsignedTypes;
 inline constexpr uint64_t kRealTypes = kFloatTypes | kIntTypes;
 inline constexpr uint64_t kNumberTypes = kRealTypes | kComplexTypes;
+inline constexpr uint64_t kQuantizedTypes = TypeBits(
+    DataType::kQint8, DataType::kQuint8, DataType::kQint16, DataType::kQuint16, DataType::kQint32);
+// What ElementCopy may move.
+inline constexpr uint64_t kCopyTypes =
+    kNumberTypes | kQuantizedTypes | TypeBits(DataType::kBool, DataType::kString);
 inline constexpr uint64_t kIndexTypes = TypeBits(DataType::kInt32, DataType::kInt64);
 
 constexpr bool HasType(uint64_t set, DataType t) { return (set & TypeBit(t)) != 0; }

@@ -4,28 +4,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/arrays/strided_copy.h"
+#include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {
 namespace {
-
-// `count` neighbouring elements.
-void CopyRun(DataType type, const void* in, int64_t from, void* out, int64_t to, int64_t count) {
-  const int64_t bytes = static_cast<int64_t>(DataTypeSize(type));
-  const char* f = static_cast<const char*>(in) + from * bytes;
-  char* t = static_cast<char*>(out) + to * bytes;
-  if (type != DataType::kString) {
-    std::memcpy(t, f, count * bytes);
-    return;
-  }
-  StridedCopy copy(type);
-  copy.AddDim(count, bytes, bytes);
-  copy.Finish();
-  Workers alone(1);
-  copy.Run(f, t, &alone);
-}
 
 struct PartitionState {
   int64_t rows = 0, row_elements = 1, parts = 0;
@@ -50,9 +34,10 @@ absl::Status RunPartition(const void* state, const StepArgs& args) {
     for (int64_t d : s.row_shape.dims()) shape.push_back(d);
     TENON_ASSIGN_OR_RETURN(out[k], args.run_state->AllocateOutput(static_cast<int>(k), shape));
   }
+  const ElementCopy copy(s.type);
   for (int64_t i = 0; i < s.rows; ++i) {
-    CopyRun(s.type, args.in[0], i * s.row_elements, out[to[i]], filled[to[i]]++ * s.row_elements,
-            s.row_elements);
+    copy(args.in[0], i * s.row_elements, out[to[i]], filled[to[i]]++ * s.row_elements,
+         s.row_elements);
   }
   return absl::OkStatus();
 }
@@ -100,12 +85,12 @@ absl::Status RunStitch(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(dims));
   TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, shape));
   // Rows that no index names are undefined in TensorFlow; here they are zero.
-  if (s.type != DataType::kString) std::memset(out, 0, shape.num_elements() * DataTypeSize(s.type));
+  const ElementCopy copy(s.type);
+  copy.Zero(out, 0, shape.num_elements());
   for (int k = 0; k < pairs; ++k) {
     for (int64_t i = 0; i < s.rows[k]; ++i) {
       const int64_t at = static_cast<const int32_t*>(args.in[k])[i];
-      CopyRun(s.type, args.in[pairs + k], i * s.row_elements, out, at * s.row_elements,
-              s.row_elements);
+      copy(args.in[pairs + k], i * s.row_elements, out, at * s.row_elements, s.row_elements);
     }
   }
   return absl::OkStatus();
@@ -160,6 +145,7 @@ absl::Status RunRoll(const void* state, const StepArgs& args) {
   while (last > 0 && shift[last] == 0) --last;
   const int64_t run = rank == 0 ? 1 : DimProduct(s.shape, last + 1, rank);
   const int64_t lines = rank == 0 ? 1 : DimProduct(s.shape, 0, last + 1);
+  const ElementCopy copy(s.type);
   for (int64_t i = 0; i < lines && run > 0; ++i) {
     int64_t rest = i, to = 0, stride = 1;
     for (int d = last; d >= 0; --d) {
@@ -168,7 +154,7 @@ absl::Status RunRoll(const void* state, const StepArgs& args) {
       rest /= n;
       stride *= n;
     }
-    CopyRun(s.type, args.in[0], i * run, args.out[0], to * run, run);
+    copy(args.in[0], i * run, args.out[0], to * run, run);
   }
   return absl::OkStatus();
 }
@@ -204,12 +190,13 @@ absl::Status RunReverseSequence(const void* state, const StepArgs& args) {
   const int64_t lines = DimProduct(s.shape, 0, inner_dim + 1);
   const int64_t seq_stride = DimProduct(s.shape, s.seq + 1, inner_dim + 1);
   const int64_t batch_stride = DimProduct(s.shape, s.batch + 1, inner_dim + 1);
+  const ElementCopy copy(s.type);
   for (int64_t i = 0; i < lines; ++i) {
     const int64_t at = i / seq_stride % s.shape.dim(s.seq);
     const int64_t length =
         LoadIndex(args.in[1], s.length_type, i / batch_stride % s.shape.dim(s.batch));
     const int64_t to = at < length ? i + (length - 1 - 2 * at) * seq_stride : i;
-    CopyRun(s.type, args.in[0], i * run, args.out[0], to * run, run);
+    copy(args.in[0], i * run, args.out[0], to * run, run);
   }
   return absl::OkStatus();
 }

@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "plugin/cpu/arrays/transpose_tile.h"
+#include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/isa.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/workers.h"
-#include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {
 
@@ -40,11 +40,8 @@ struct Bytes16 {
   uint64_t low, high;
 };
 
-void CopyString(const char* from, char* to) {
-  const auto* s = reinterpret_cast<const TF_TString*>(from);
-  TF_TString_Copy(reinterpret_cast<TF_TString*>(to), TF_TString_GetDataPointer(s),
-                  TF_TString_GetSize(s));
-}
+// Large enough for any element; as a string it is empty.
+alignas(16) constexpr char kZeroElement[24] = {};
 
 }  // namespace
 
@@ -115,7 +112,8 @@ void StridedCopy::RunRow(const char* from, char* to) const {
   const int64_t from_stride = size_.empty() ? 0 : from_.back();
   const int64_t to_stride = size_.empty() ? 0 : to_.back();
   if (strings_) {
-    for (int64_t i = 0; i < n; ++i) CopyString(from + i * from_stride, to + i * to_stride);
+    const ElementCopy copy(DataType::kString);
+    for (int64_t i = 0; i < n; ++i) copy(from + i * from_stride, 0, to + i * to_stride, 0);
     return;
   }
   switch (element_bytes_) {
@@ -207,10 +205,28 @@ StridedCopy BlockCopy(DataType type, const Shape& shape, const Dims& from_stride
   return copy;
 }
 
+CopyPiece RepeatPiece(DataType type, int64_t elements, int in) {
+  CopyPiece piece{in, 0, 0, 0, StridedCopy(type)};
+  piece.copy.AddDim(elements, 0, static_cast<int64_t>(DataTypeSize(type)));
+  piece.copy.Finish();
+  return piece;
+}
+
+CopyPiece WholePiece(DataType type, int64_t elements, int in) {
+  const int64_t bytes = static_cast<int64_t>(DataTypeSize(type));
+  CopyPiece piece{in, 0, 0, 0, StridedCopy(type)};
+  piece.copy.AddDim(elements, bytes, bytes);
+  piece.copy.Finish();
+  return piece;
+}
+
 void RunCopies(const CopyState& state, void* const* in, void* const* out, Workers* workers) {
   for (const CopyPiece& piece : state.pieces) {
-    piece.copy.Run(static_cast<const char*>(in[piece.in]) + piece.from_offset,
-                   static_cast<char*>(out[piece.out]) + piece.to_offset, workers);
+    const char* from = piece.in == kZeros
+                           ? kZeroElement
+                           : static_cast<const char*>(in[piece.in]) + piece.from_offset;
+    char* to = static_cast<char*>(out[piece.out]) + piece.to_offset;
+    if (from != to) piece.copy.Run(from, to, workers);
   }
 }
 

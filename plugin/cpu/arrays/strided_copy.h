@@ -45,6 +45,9 @@ class StridedCopy {
   int64_t total_bytes_ = 0;
 };
 
+// CopyPiece::in: a source of zeros (empty strings), to be repeated with strides of 0.
+inline constexpr int kZeros = -1;
+
 // One copy of a step that moves data from inputs to outputs.
 struct CopyPiece {
   int in = 0;
@@ -59,9 +62,15 @@ struct CopyState {
   std::vector<CopyPiece> pieces;
 };
 
+// Output 0, of `elements` elements, starts as one element of input `in`, or zero, repeated …
+CopyPiece RepeatPiece(DataType type, int64_t elements, int in = kZeros);
+// … or as the whole of input `in`.
+CopyPiece WholePiece(DataType type, int64_t elements, int in);
+
 // Sets the run function of a step that only copies.
 void SetCopies(Prepare& p, std::vector<CopyPiece> pieces);
-// Copies pieces in order.
+// Copies pieces in order. What is to be copied onto itself is there already: a step that may be
+// computed in place.
 void RunCopies(const CopyState& state, void* const* in, void* const* out, Workers* workers);
 
 // A dense copy of the whole tensor into (or out of) a sub-block of a larger tensor: `shape`'s

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/element.h"
 #include "plugin/cpu/elementwise/element_op.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
@@ -87,14 +88,28 @@ absl::Status RunTopKHalf(const void* state, const StepArgs& args) {
 template <typename T>
 absl::Status RunNth(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const TopKState*>(state);
-  std::vector<T> row(s.columns);
+  T* const row = static_cast<T*>(args.scratch);
   for (int64_t r = 0; r < s.rows; ++r) {
     const T* x = static_cast<const T*>(args.in[0]) + r * s.columns;
-    std::copy(x, x + s.columns, row.begin());
-    std::nth_element(row.begin(), row.begin() + s.k, row.end(),
-                     [](T a, T b) { return Before(b, a); });
+    std::copy(x, x + s.columns, row);
+    std::nth_element(row, row + s.k, row + s.columns, [](T a, T b) { return Before(b, a); });
     static_cast<T*>(args.out[0])[r] = row[s.k];
   }
+  return absl::OkStatus();
+}
+
+absl::Status RunNthHalf(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const TopKState*>(state);
+  float* const row = static_cast<float*>(args.scratch);
+  VisitFloat(s.type, [&](auto element) {
+    for (int64_t r = 0; r < s.rows; ++r) {
+      for (int64_t i = 0; i < s.columns; ++i)
+        row[i] = element.template As<float>(args.in[0], r * s.columns + i);
+      std::nth_element(row, row + s.k, row + s.columns,
+                       [](float a, float b) { return Before(b, a); });
+      element.Put(args.out[0], r, row[s.k]);
+    }
+  });
   return absl::OkStatus();
 }
 
@@ -126,7 +141,7 @@ Runs FindRuns(DataType t) {
       return {RunTopK<uint64_t>, RunNth<uint64_t>};
     case DataType::kHalf:
     case DataType::kBfloat16:
-      return {RunTopKHalf, nullptr};
+      return {RunTopKHalf, RunNthHalf};
     default:
       return {};
   }
@@ -172,11 +187,13 @@ absl::Status PrepareNth(Prepare& p) {
   auto s = std::make_shared<TopKState>();
   s->rows = DimProduct(in, 0, last);
   s->columns = in.dim(last);
+  s->type = p.input_type(0);
   s->k = reverse ? in.dim(last) - 1 - n : n;
   Shape out;
   for (int d = 0; d < last; ++d) out.push_back(in.dim(d));
   p.set_output_shape(0, out);
-  const RunFn run = FindRuns(p.input_type(0)).nth;
+  p.set_scratch_bytes(s->columns * sizeof(double));
+  const RunFn run = FindRuns(s->type).nth;
   if (run == nullptr) return p.Unimplemented("no CPU kernel for this type");
   p.set_run(run, std::move(s));
   return absl::OkStatus();
@@ -187,7 +204,7 @@ absl::Status PrepareNth(Prepare& p) {
 absl::Span<const CpuKernelSpec> TopKKernels() {
   static const CpuKernelSpec specs[] = {
       {"TopKV2", {{"T", kRealTypes}}, PrepareTopK, 0b10},
-      {"NthElement", {{"T", kRealTypes & ~kHalfTypes}}, PrepareNth, 0b10},
+      {"NthElement", {{"T", kRealTypes}}, PrepareNth, 0b10},
   };
   return specs;
 }

@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/arrays/strided_copy.h"
+#include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/elementwise/element_op.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
@@ -107,17 +107,6 @@ class Keys {
   const char* data_;
 };
 
-// Copies element `from` to place `to`.
-void PutElement(DataType type, const void* in, int64_t from, void* out, int64_t to, int64_t count) {
-  const int64_t bytes = static_cast<int64_t>(DataTypeSize(type));
-  StridedCopy copy(type);
-  copy.AddDim(count, bytes, bytes);
-  copy.Finish();
-  Workers alone(1);
-  copy.Run(static_cast<const char*>(in) + from * bytes, static_cast<char*>(out) + to * bytes,
-           &alone);
-}
-
 void StoreInt(DataType type, void* out, int64_t at, int64_t value) {
   if (type == DataType::kInt64) {
     static_cast<int64_t*>(out)[at] = value;
@@ -179,10 +168,10 @@ absl::Status RunUnique(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(void* y, args.run_state->AllocateOutput(0, out));
   const int64_t outer = DimProduct(s.shape, 0, s.axis),
                 inner = DimProduct(s.shape, s.axis + 1, s.shape.rank());
+  const ElementCopy copy(s.type);
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t k = 0; k < found; ++k) {
-      PutElement(s.type, args.in[0], (o * lines + first[k]) * inner, y, (o * found + k) * inner,
-                 inner);
+      copy(args.in[0], (o * lines + first[k]) * inner, y, (o * found + k) * inner, inner);
     }
   }
   if (!s.counts) return absl::OkStatus();
@@ -240,8 +229,9 @@ absl::Status RunListDiff(const void* state, const StepArgs& args) {
   const int64_t n = static_cast<int64_t>(kept.size());
   TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, Shape({n})));
   TENON_ASSIGN_OR_RETURN(void* index, args.run_state->AllocateOutput(1, Shape({n})));
+  const ElementCopy copy(s.type);
   for (int64_t k = 0; k < n; ++k) {
-    PutElement(s.type, args.in[0], kept[k], out, k, 1);
+    copy(args.in[0], kept[k], out, k);
     StoreInt(s.index_type, index, k, kept[k]);
   }
   return absl::OkStatus();

@@ -1,0 +1,22 @@
+#include "plugin/cpu/element_copy.h"
+
+#include "plugin/cpu/elementwise/element_op.h"
+#include "tensorflow/c/tf_tstring.h"
+
+namespace tenon::cpu {
+
+void ElementCopy::CopyStrings(const char* from, char* to, int64_t n) {
+  const auto* f = reinterpret_cast<const TF_TString*>(from);
+  auto* t = reinterpret_cast<TF_TString*>(to);
+  for (int64_t i = 0; i < n; ++i)
+    TF_TString_Copy(t + i, TF_TString_GetDataPointer(f + i), TF_TString_GetSize(f + i));
+}
+
+void ElementCopy::Repeat(const void* from, int64_t i, void* to, int64_t j, int64_t n) const {
+  const char* f = static_cast<const char*>(from) + i * bytes_;
+  char* t = static_cast<char*>(to) + j * bytes_;
+  if (!strings_) return FindRepeat()(f, bytes_, n, t);
+  for (int64_t k = 0; k < n; ++k) CopyStrings(f, t + k * bytes_, 1);
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,51 @@
+// Copies elements of one type from place to place, strings as well.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "graph/dtype.h"
+
+namespace tenon::cpu {
+
+class ElementCopy {
+ public:
+  explicit ElementCopy(DataType type)
+      : bytes_(static_cast<int64_t>(DataTypeSize(type))),
+        strings_(BaseType(type) == DataType::kString) {}
+
+  int64_t bytes() const { return bytes_; }  // of one element
+
+  // `n` elements of `from`, the first at place i, go to places j and following of `to`.
+  void operator()(const void* from, int64_t i, void* to, int64_t j, int64_t n = 1) const {
+    const char* f = static_cast<const char*>(from) + i * bytes_;
+    char* t = static_cast<char*>(to) + j * bytes_;
+    if (strings_) return CopyStrings(f, t, n);
+    switch (n * bytes_) {
+      case 4:
+        std::memcpy(t, f, 4);
+        return;
+      case 8:
+        std::memcpy(t, f, 8);
+        return;
+      default:
+        std::memcpy(t, f, n * bytes_);
+    }
+  }
+
+  // The element at place i of `from` goes to places j to j + n - 1 of `to`.
+  void Repeat(const void* from, int64_t i, void* to, int64_t j, int64_t n) const;
+
+  // The elements at places j to j + n - 1 become 0; strings, which must be new, stay empty.
+  void Zero(void* to, int64_t j, int64_t n) const {
+    if (!strings_) std::memset(static_cast<char*>(to) + j * bytes_, 0, n * bytes_);
+  }
+
+ private:
+  static void CopyStrings(const char* from, char* to, int64_t n);
+
+  int64_t bytes_;
+  bool strings_;
+};
+
+}  // namespace tenon::cpu

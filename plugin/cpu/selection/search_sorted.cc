@@ -1,0 +1,87 @@
+// Places of values in sorted rows: LowerBound and UpperBound.
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/element.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+
+namespace tenon::cpu {
+namespace {
+
+struct SearchState {
+  int64_t rows = 0, sorted = 0, values = 0;
+  DataType type;
+  bool upper = false;  // behind equal elements, else before them
+  bool index64 = false;
+};
+
+// The number of elements of a row (from element `begin` on) that stand before `value`.
+template <typename Element, typename T>
+int64_t CountBefore(const SearchState& s, Element element, const void* row, int64_t begin,
+                    T value) {
+  int64_t first = 0, last = s.sorted;
+  while (first < last) {
+    const int64_t middle = first + (last - first) / 2;
+    const T x = element.template As<T>(row, begin + middle);
+    if (s.upper ? !(value < x) : x < value) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return first;
+}
+
+absl::Status RunSearch(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const SearchState*>(state);
+  VisitElement(s.type, [&](auto element) {
+    using T = typename decltype(element)::Ordered;
+    if constexpr (!kIsComplex<T>) {
+      const auto part = [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const T value = element.template As<T>(args.in[1], i);
+          const int64_t at = CountBefore(s, element, args.in[0], i / s.values * s.sorted, value);
+          if (s.index64) {
+            static_cast<int64_t*>(args.out[0])[i] = at;
+          } else {
+            static_cast<int32_t*>(args.out[0])[i] = static_cast<int32_t>(at);
+          }
+        }
+      };
+      args.workers->ParallelFor(s.rows * s.values, GrainFor(128), part);
+    }
+  });
+  return absl::OkStatus();
+}
+
+absl::Status PrepareSearch(Prepare& p, bool upper) {
+  const Shape& sorted = p.input_shape(0);
+  const Shape& values = p.input_shape(1);
+  if (sorted.rank() != 2 || values.rank() != 2 || sorted.dim(0) != values.dim(0))
+    return p.Invalid("both inputs must be matrices with the same number of rows");
+  auto s = std::make_shared<SearchState>();
+  s->rows = sorted.dim(0);
+  s->sorted = sorted.dim(1);
+  s->values = values.dim(1);
+  s->type = p.input_type(0);
+  s->upper = upper;
+  s->index64 = p.output_type(0) == DataType::kInt64;
+  if (!s->index64 && s->sorted > INT32_MAX)
+    return p.Invalid(absl::StrCat("places among ", s->sorted, " elements do not fit int32"));
+  p.set_output_shape(0, values);
+  p.set_run(&RunSearch, std::move(s));
+  return absl::OkStatus();
+}
+absl::Status PrepareLowerBound(Prepare& p) { return PrepareSearch(p, false); }
+absl::Status PrepareUpperBound(Prepare& p) { return PrepareSearch(p, true); }
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> SearchSortedKernels() {
+  static const CpuKernelSpec specs[] = {
+      {"LowerBound", {{"T", kRealTypes}}, PrepareLowerBound},
+      {"UpperBound", {{"T", kRealTypes}}, PrepareUpperBound},
+  };
+  return specs;
+}
+
+}  // namespace tenon::cpu
