@@ -247,7 +247,7 @@ TEST_F(PlacerTest, TheSecondPlacementKeepsTheFirst) {
 }
 
 TEST_F(PlacerTest, ANodeWithoutAnyKernelIsNoErrorYet) {
-  const auto placement = PlaceText(X() + N("a", "Betainc", "x"));
+  const auto placement = PlaceText(X() + N("a", "CudnnRNN", "x"));
   EXPECT_EQ(Where(placement, "a"), "CPU:0 NO_KERNEL");
 }
 
