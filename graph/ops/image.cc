@@ -7,8 +7,8 @@ namespace {
 
 constexpr OpSpec kOps[] = {
     {"AdjustContrast", "images: T; contrast_factor: float; min_value: float; max_value: float",
-     "output: float", "T: {uint8, int8, int16, int32, int64, float, double}", nullptr, 0, 2,
-     "use AdjustContrastv2"},
+     "output: float", "T: {uint8, int8, int16, int32, int64, float, double}", AdjustContrastShape,
+     0, 2, "use AdjustContrastv2"},
     {"AdjustContrastv2", "images: T; contrast_factor: float", "output: T",
      "T: {half, float} = DT_FLOAT", AtLeastImageShape},
     {"AdjustHue", "images: T; delta: float", "output: T", "T: {half, float} = DT_FLOAT",
@@ -155,7 +155,8 @@ constexpr OpSpec kOps[] = {
      "kernel_type: string = 'lanczos3'; antialias: bool = true",
      ResizeLikeShape},
     {"ScaleAndTranslateGrad", "grads: T; original_image: T; scale: float; translation: float",
-     "output: T", "T: {float}; kernel_type: string = 'lanczos3'; antialias: bool = true", nullptr},
+     "output: T", "T: {float}; kernel_type: string = 'lanczos3'; antialias: bool = true",
+     LikeInput1Shape},
 };
 
 }  // namespace

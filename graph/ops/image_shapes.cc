@@ -47,6 +47,11 @@ absl::Status AtLeastImageShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status AdjustContrastShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0, 0, 0}));
+  return AtLeastImageShape(c);
+}
+
 absl::Status ColorSpaceShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(c.input(0), 1));
   if (s.known_rank()) {

@@ -19,11 +19,11 @@ ShapeFunction AddShape, BetaincShape, BitcastShape, CastShape, DivShape, EqualSh
     FloorModShape, MaximumShape, MinimumShape, MulShape, SelectShape, SelectV2Shape, SubShape;
 
 // image_shapes.cc
-ShapeFunction AtLeastImageShape, ColorSpaceShape, CombinedNonMaxSuppressionShape,
-    CropAndResizeGradBoxesShape, CropAndResizeGradImageShape, CropAndResizeShape,
-    DrawBoundingBoxesShape, ExtractGlimpseShape, ExtractPatchesShape, LikeInput1Shape,
-    NonMaxSuppressionOverlapsShape, NonMaxSuppressionPaddedShape, NonMaxSuppressionShape,
-    ProjectiveTransformShape, RandomCropShape, ResizeLikeShape, ResizeShape,
+ShapeFunction AdjustContrastShape, AtLeastImageShape, ColorSpaceShape,
+    CombinedNonMaxSuppressionShape, CropAndResizeGradBoxesShape, CropAndResizeGradImageShape,
+    CropAndResizeShape, DrawBoundingBoxesShape, ExtractGlimpseShape, ExtractPatchesShape,
+    LikeInput1Shape, NonMaxSuppressionOverlapsShape, NonMaxSuppressionPaddedShape,
+    NonMaxSuppressionShape, ProjectiveTransformShape, RandomCropShape, ResizeLikeShape, ResizeShape,
     SampleDistortedBoundingBoxShape;
 
 // layout_shapes.cc

@@ -53,6 +53,14 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::SetKernels(),
       cpu::RaggedKernels(),
       cpu::RaggedConvertKernels(),
+      cpu::CombinedNmsKernels(),
+      cpu::WeightedResizeKernels(),
+      cpu::ColorKernels(),
+      cpu::CropKernels(),
+      cpu::DrawBoxesKernels(),
+      cpu::PatchKernels(),
+      cpu::GlimpseKernels(),
+      cpu::ProjectionKernels(),
   };
   return families;
 }

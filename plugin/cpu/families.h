@@ -28,6 +28,14 @@ absl::Span<const CpuKernelSpec> SegmentKernels();        // SegmentSum, Unsorted
 absl::Span<const CpuKernelSpec> SparseSegmentKernels();  // SparseSegmentSum, its gradients
 absl::Span<const CpuKernelSpec> StitchKernels();         // DynamicPartition, DynamicStitch, Roll
 absl::Span<const CpuKernelSpec> NonMaxSuppressionKernels();
+absl::Span<const CpuKernelSpec> CombinedNmsKernels();
+absl::Span<const CpuKernelSpec> WeightedResizeKernels();  // ResizeArea, gradients of resizes
+absl::Span<const CpuKernelSpec> ColorKernels();           // RGBToHSV, AdjustHue, AdjustContrast
+absl::Span<const CpuKernelSpec> CropKernels();            // CropAndResize and its gradients
+absl::Span<const CpuKernelSpec> DrawBoxesKernels();
+absl::Span<const CpuKernelSpec> PatchKernels();  // ExtractImagePatches, ExtractVolumePatches
+absl::Span<const CpuKernelSpec> GlimpseKernels();
+absl::Span<const CpuKernelSpec> ProjectionKernels();  // ImageProjectiveTransform
 absl::Span<const CpuKernelSpec> EinsumKernels();
 absl::Span<const CpuKernelSpec> RandomKernels();
 absl::Span<const CpuKernelSpec> BasicKernels();  // Const, Identity, Shape: what needs no arithmetic

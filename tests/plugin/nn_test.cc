@@ -9,30 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "graph/op_registry.h"
-#include "plugin/cpu/workers.h"
-#include "plugin/kernel.h"
+#include "graph/attr_value.h"
+#include "tests/plugin/cpu_kernel_util.h"
 
 namespace tenon {
 namespace {
-
-class TestSession : public SessionState {
- public:
-  std::shared_ptr<NodeState> GetNodeState(
-      std::string_view, const std::function<std::shared_ptr<NodeState>()>& make) override {
-    return make();
-  }
-  std::shared_ptr<const void> GetPacked(
-      const void* constant, std::string_view key,
-      const std::function<std::shared_ptr<const void>()>& make) override {
-    auto& entry = packed_[{constant, std::string(key)}];
-    if (entry == nullptr) entry = make();
-    return entry;
-  }
-
- private:
-  std::map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_;
-};
 
 using Attrs = std::map<std::string, std::string>;
 
@@ -47,47 +28,14 @@ Tensor Noise(const Shape& shape, uint32_t seed) {
   return t;
 }
 
-const CpuKernelSpec* FindKernel(std::string_view op) {
-  for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
-    for (const CpuKernelSpec& spec : family) {
-      if (op == spec.op) return &spec;
-    }
-  }
-  return nullptr;
-}
-
 // Output 0 of a float op. Inputs from the second on are constants if `constant`.
 absl::StatusOr<Tensor> Run(const std::string& op, Attrs attrs, const std::vector<Tensor>& tensors,
                            int threads, bool constant) {
-  const OpDef* def = OpRegistry::Global().Find(op);
-  const CpuKernelSpec* spec = FindKernel(op);
-  if (def == nullptr || spec == nullptr) return absl::NotFoundError(op);
   attrs["T"] = attr::Type(DataType::kFloat);
-  std::vector<Attr> list;
-  for (const auto& [name, wire] : attrs) list.push_back({name, AttrValue(wire)});
-  const AttrSet set(std::move(list));
-  NodeTypes types;
-  types.inputs.assign(tensors.size(), DataType::kFloat);
-  types.outputs.assign(1, DataType::kFloat);
-  std::vector<Prepare::Input> inputs;
-  std::vector<void*> in, out;
-  for (const Tensor& t : tensors)
-    inputs.push_back({t.shape(), constant && !inputs.empty() ? &t : nullptr, false});
-  TestSession session;
-  Workers workers(threads);
-  Prepare p("node", *def, set, types, inputs, session, workers);
-  if (absl::Status status = spec->prepare(p); !status.ok()) return status;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    in.push_back(p.inputs()[i].dropped ? nullptr : tensors[i].data());
-  Tensor result = Noise(p.outputs()[0].shape, 99),
-         scratch = Noise(Shape({static_cast<int64_t>(p.scratch_bytes() / 4 + 16)}), 98);
-  out.push_back(result.data());
-  const StepArgs args{in.data(), out.data(), scratch.data(), &workers, nullptr};
-  const DenormalGuard flush;  // as the threads of the workers have it
-  for (int i = 0; i < 2; ++i) {
-    if (absl::Status status = p.run()(p.state().get(), args); !status.ok()) return status;
-  }
-  return result;
+  absl::StatusOr<std::vector<Tensor>> outputs =
+      testing::RunCpuKernel(op, attrs, tensors, threads, constant);
+  if (!outputs.ok()) return outputs.status();
+  return outputs->front();
 }
 
 bool SameBits(const Tensor& a, const Tensor& b) {

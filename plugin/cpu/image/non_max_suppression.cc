@@ -1,14 +1,16 @@
-// NonMaxSuppression to NonMaxSuppressionV5: boxes in order of their scores, without those that
-// overlap a better one too much.
+// NonMaxSuppression to NonMaxSuppressionV5 and NonMaxSuppressionWithOverlaps: boxes in order of
+// their scores, without those that overlap a better one too much.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/elementwise/element_op.h"
 #include "plugin/cpu/families.h"
+#include "plugin/cpu/image/box.h"
 #include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {
@@ -17,30 +19,11 @@ namespace {
 struct NmsState {
   int64_t boxes = 0;
   DataType type;
+  DataType threshold_type = DataType::kFloat;
   int version = 1;
   float iou_threshold = 0.5f;  // version 1 only; the others have it as an input
   bool pad = false;
 };
-
-struct Box {
-  float top, left, bottom, right;
-
-  float area() const { return (bottom - top) * (right - left); }
-};
-
-// Corners may come in any order.
-Box BoxAt(const float* boxes, int64_t i) {
-  const float* b = boxes + 4 * i;
-  return {std::min(b[0], b[2]), std::min(b[1], b[3]), std::max(b[0], b[2]), std::max(b[1], b[3])};
-}
-
-float OverlapOf(const Box& a, const Box& b) {
-  if (a.area() <= 0 || b.area() <= 0) return 0;
-  const float height = std::max(std::min(a.bottom, b.bottom) - std::max(a.top, b.top), 0.0f);
-  const float width = std::max(std::min(a.right, b.right) - std::max(a.left, b.left), 0.0f);
-  const float shared = height * width;
-  return shared / (a.area() + b.area() - shared);
-}
 
 struct Limits {
   int64_t count = 0;
@@ -60,8 +43,8 @@ bool Later(const Candidate& a, const Candidate& b) {
 
 // With sigma > 0 a box that overlaps loses score instead of being dropped (Bodla et al.,
 // "Soft-NMS", ICCV 2017).
-void Select(const float* boxes, const float* scores, int64_t n, const Limits& limits,
-            std::vector<int32_t>* chosen, std::vector<float>* chosen_scores) {
+void Select(absl::FunctionRef<float(int64_t, int64_t)> overlap_of, const float* scores, int64_t n,
+            const Limits& limits, std::vector<int32_t>* chosen, std::vector<float>* chosen_scores) {
   std::vector<Candidate> heap;
   for (int64_t i = 0; i < n; ++i) {
     if (scores[i] > limits.score) heap.push_back({i, scores[i], 0});
@@ -75,10 +58,9 @@ void Select(const float* boxes, const float* scores, int64_t n, const Limits& li
     const float before = next.score;
     bool dropped = false;
     for (int64_t k = static_cast<int64_t>(chosen->size()) - 1; k >= next.checked; --k) {
-      const float overlap = OverlapOf(BoxAt(boxes, next.box), BoxAt(boxes, (*chosen)[k]));
+      const float overlap = overlap_of(next.box, (*chosen)[k]);
       if (overlap > limits.overlap && limits.sigma <= 0) dropped = true;
-      if (limits.sigma > 0)
-        next.score *= overlap <= limits.overlap ? std::exp(scale * overlap * overlap) : 0.0f;
+      if (limits.sigma > 0) next.score *= std::exp(scale * overlap * overlap);
       if (dropped || next.score <= limits.score) break;
     }
     next.checked = static_cast<int64_t>(chosen->size());
@@ -94,12 +76,12 @@ void Select(const float* boxes, const float* scores, int64_t n, const Limits& li
 }
 
 // Input k's floats; half precision is widened into `buffer`.
-const float* Floats(const NmsState& s, const StepArgs& args, int k, int64_t n,
+const float* Floats(DataType type, const StepArgs& args, int k, int64_t n,
                     std::vector<float>* buffer) {
-  if (s.type == DataType::kFloat) return static_cast<const float*>(args.in[k]);
+  if (type == DataType::kFloat) return static_cast<const float*>(args.in[k]);
   buffer->resize(n);
   const void* in[] = {args.in[k]};
-  FindCastLoop(s.type, DataType::kFloat)(in, buffer->data(), n, 0);
+  FindCastLoop(type, DataType::kFloat)(in, buffer->data(), n, 0);
   return buffer->data();
 }
 
@@ -107,9 +89,9 @@ absl::StatusOr<Limits> ReadLimits(const NmsState& s, const StepArgs& args) {
   Limits limits;
   std::vector<float> wide;
   limits.count = *static_cast<const int32_t*>(args.in[2]);
-  limits.overlap = s.version == 1 ? s.iou_threshold : *Floats(s, args, 3, 1, &wide);
-  if (s.version >= 3) limits.score = *Floats(s, args, 4, 1, &wide);
-  if (s.version >= 5) limits.sigma = *Floats(s, args, 5, 1, &wide);
+  limits.overlap = s.version == 1 ? s.iou_threshold : *Floats(s.threshold_type, args, 3, 1, &wide);
+  if (s.version >= 3) limits.score = *Floats(s.threshold_type, args, 4, 1, &wide);
+  if (s.version >= 5) limits.sigma = *Floats(s.type, args, 5, 1, &wide);
   if (limits.count < 0)
     return absl::InvalidArgumentError(
         absl::StrCat("max_output_size must not be negative: ", limits.count));
@@ -132,11 +114,14 @@ absl::Status RunNms(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NmsState*>(state);
   TENON_ASSIGN_OR_RETURN(const Limits limits, ReadLimits(s, args));
   std::vector<float> wide_boxes, wide_scores;
-  const float* boxes = Floats(s, args, 0, 4 * s.boxes, &wide_boxes);
-  const float* scores = Floats(s, args, 1, s.boxes, &wide_scores);
+  const float* boxes = Floats(s.type, args, 0, 4 * s.boxes, &wide_boxes);
+  const float* scores = Floats(s.type, args, 1, s.boxes, &wide_scores);
   std::vector<int32_t> chosen;
   std::vector<float> chosen_scores;
-  Select(boxes, scores, s.boxes, limits, &chosen, &chosen_scores);
+  const auto overlap = [&](int64_t a, int64_t b) {
+    return OverlapOf(BoxAt(boxes + 4 * a), BoxAt(boxes + 4 * b));
+  };
+  Select(overlap, scores, s.boxes, limits, &chosen, &chosen_scores);
   const int32_t valid = static_cast<int32_t>(chosen.size());
   if (s.pad) {
     chosen.resize(limits.count, 0);
@@ -150,6 +135,49 @@ absl::Status RunNms(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
+// The overlaps are input 0.
+absl::Status RunGivenOverlaps(const void* state, const StepArgs& args) {
+  const int64_t boxes = *static_cast<const int64_t*>(state);
+  Limits limits;
+  limits.count = *static_cast<const int32_t*>(args.in[2]);
+  limits.overlap = *static_cast<const float*>(args.in[3]);
+  limits.score = *static_cast<const float*>(args.in[4]);
+  if (limits.count < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_output_size must not be negative: ", limits.count));
+  }
+  const auto overlap = [&](int64_t a, int64_t b) {
+    return static_cast<const float*>(args.in[0])[a * boxes + b];
+  };
+  std::vector<int32_t> chosen;
+  std::vector<float> chosen_scores;
+  Select(overlap, static_cast<const float*>(args.in[1]), boxes, limits, &chosen, &chosen_scores);
+  const int64_t n = static_cast<int64_t>(chosen.size());
+  TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, Shape({n})));
+  if (n > 0) std::memcpy(out, chosen.data(), n * sizeof(int32_t));
+  return absl::OkStatus();
+}
+
+absl::Status CheckScalars(const Prepare& p) {
+  for (int i = 2; i < p.num_inputs(); ++i) {
+    if (p.input_shape(i).rank() != 0)
+      return p.Invalid(absl::StrCat("input ", i, " must be a scalar"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrepareGivenOverlaps(Prepare& p) {
+  const Shape &overlaps = p.input_shape(0), &scores = p.input_shape(1);
+  if (overlaps.rank() != 2 || overlaps.dim(0) != overlaps.dim(1))
+    return p.Invalid("the overlaps must be a square matrix");
+  if (scores.rank() != 1 || scores.dim(0) != overlaps.dim(0))
+    return p.Invalid("there must be one score per box");
+  TENON_RETURN_IF_ERROR(CheckScalars(p));
+  p.set_dynamic_output(0);
+  p.set_run(&RunGivenOverlaps, std::make_shared<int64_t>(overlaps.dim(0)));
+  return absl::OkStatus();
+}
+
 template <int kVersion>
 absl::Status PrepareNms(Prepare& p) {
   const Shape& boxes = p.input_shape(0);
@@ -157,13 +185,11 @@ absl::Status PrepareNms(Prepare& p) {
   if (boxes.rank() != 2 || boxes.dim(1) != 4) return p.Invalid("the boxes must have shape [n,4]");
   if (scores.rank() != 1 || scores.dim(0) != boxes.dim(0))
     return p.Invalid("there must be one score per box");
-  for (int i = 2; i < p.num_inputs(); ++i) {
-    if (p.input_shape(i).rank() != 0)
-      return p.Invalid(absl::StrCat("input ", i, " must be a scalar"));
-  }
+  TENON_RETURN_IF_ERROR(CheckScalars(p));
   auto s = std::make_shared<NmsState>();
   s->boxes = boxes.dim(0);
   s->type = p.input_type(0);
+  if (kVersion > 1) s->threshold_type = p.input_type(3);
   s->version = kVersion;
   if (kVersion == 1) {
     TENON_ASSIGN_OR_RETURN(s->iou_threshold, p.AttrFloat("iou_threshold"));
@@ -188,6 +214,7 @@ absl::Span<const CpuKernelSpec> NonMaxSuppressionKernels() {
       {"NonMaxSuppressionV3", {{"T", kTypes}}, PrepareNms<3>},
       {"NonMaxSuppressionV4", {{"T", kTypes}}, PrepareNms<4>},
       {"NonMaxSuppressionV5", {{"T", kTypes}}, PrepareNms<5>},
+      {"NonMaxSuppressionWithOverlaps", {}, PrepareGivenOverlaps},
   };
   return specs;
 }

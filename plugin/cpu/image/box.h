@@ -1,0 +1,30 @@
+// Boxes as detectors give them: two opposite corners in any order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tenon::cpu {
+
+struct Box {
+  float top, left, bottom, right;
+
+  float area() const { return (bottom - top) * (right - left); }
+};
+
+// The box whose corners are the 4 numbers from `corners` on.
+inline Box BoxAt(const float* corners) {
+  return {std::min(corners[0], corners[2]), std::min(corners[1], corners[3]),
+          std::max(corners[0], corners[2]), std::max(corners[1], corners[3])};
+}
+
+// The shared area over that of both; 0 for a box without area.
+inline float OverlapOf(const Box& a, const Box& b) {
+  if (a.area() <= 0 || b.area() <= 0) return 0;
+  const float height = std::max(std::min(a.bottom, b.bottom) - std::max(a.top, b.top), 0.0f);
+  const float width = std::max(std::min(a.right, b.right) - std::max(a.left, b.left), 0.0f);
+  const float shared = height * width;
+  return shared / (a.area() + b.area() - shared);
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,72 @@
+// Resizing along one axis: where each output comes from.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "plugin/kernel.h"
+
+namespace tenon::cpu {
+
+struct Scaling {
+  bool align_corners = false, half_pixel_centers = false;
+};
+
+// What the ops that take images and a new size have in common.
+struct ResizeProblem {
+  Shape images, output;
+  Scaling scaling;
+};
+// Images in input 0, the size in value input 1. INVALID_ARGUMENT says what does not fit.
+absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p);
+// The attributes that the op has; INVALID_ARGUMENT if both are set.
+absl::StatusOr<Scaling> ReadScaling(const Prepare& p);
+// Images of rank 4 with rows and columns, few enough of them for single precision to number.
+absl::Status CheckImages(const Prepare& p, const Shape& images);
+
+// in[lower] + (in[upper] - in[lower]) * share.
+struct Blend {
+  int64_t lower, upper;
+  float share;
+};
+std::vector<Blend> BilinearBlends(const Scaling& scaling, int64_t in, int64_t out);
+std::vector<Blend> NearestBlends(const Scaling& scaling, int64_t in, int64_t out);
+
+// A sparse matrix: output i is the sum of weight * in[index] over its taps.
+class ResizeAxis {
+ public:
+  struct Tap {
+    int64_t index;
+    float weight;
+  };
+
+  explicit ResizeAxis(int64_t in) : in_(in) {}
+  // Adds to the output that is being made.
+  void AddTap(int64_t index, float weight) { taps_.push_back({index, weight}); }
+  void EndOutput() { ends_.push_back(static_cast<int64_t>(taps_.size())); }
+
+  int64_t in() const { return in_; }
+  int64_t out() const { return static_cast<int64_t>(ends_.size()); }
+  absl::Span<const Tap> TapsOf(int64_t output) const {
+    const int64_t begin = output == 0 ? 0 : ends_[output - 1];
+    return absl::MakeConstSpan(taps_).subspan(begin, ends_[output] - begin);
+  }
+  // The axis of the gradient.
+  ResizeAxis Transposed() const;
+
+ private:
+  int64_t in_;
+  std::vector<int64_t> ends_;  // of the taps of each output
+  std::vector<Tap> taps_;
+};
+
+using MakeAxis = ResizeAxis (*)(const Scaling& scaling, int64_t in, int64_t out);
+ResizeAxis BilinearAxis(const Scaling& scaling, int64_t in, int64_t out);
+ResizeAxis NearestAxis(const Scaling& scaling, int64_t in, int64_t out);
+ResizeAxis CubicAxis(const Scaling& scaling, int64_t in, int64_t out);
+// Each output is the mean of what lies below it.
+ResizeAxis AreaAxis(const Scaling& scaling, int64_t in, int64_t out);
+
+}  // namespace tenon::cpu

@@ -1,0 +1,89 @@
+#include "tests/plugin/cpu_kernel_util.h"
+
+#include <cstring>
+#include <utility>
+
+#include "graph/op_registry.h"
+#include "graph/status_macros.h"
+#include "plugin/cpu/workers.h"
+#include "plugin/kernel.h"
+
+namespace tenon::testing {
+namespace {
+
+class TestSession : public SessionState {
+ public:
+  std::shared_ptr<NodeState> GetNodeState(
+      std::string_view, const std::function<std::shared_ptr<NodeState>()>& make) override {
+    return make();
+  }
+  std::shared_ptr<const void> GetPacked(
+      const void* constant, std::string_view key,
+      const std::function<std::shared_ptr<const void>()>& make) override {
+    auto& entry = packed_[{constant, std::string(key)}];
+    if (entry == nullptr) entry = make();
+    return entry;
+  }
+
+ private:
+  std::map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_;
+};
+
+const CpuKernelSpec* FindKernel(std::string_view op) {
+  for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
+    for (const CpuKernelSpec& spec : family) {
+      if (op == spec.op) return &spec;
+    }
+  }
+  return nullptr;
+}
+
+absl::StatusOr<Tensor> NoisyTensor(DataType type, const Shape& shape) {
+  absl::StatusOr<Tensor> tensor = Tensor::Allocate(type, shape);
+  if (tensor.ok()) memset(tensor->data(), 0x5b, tensor->bytes());
+  return tensor;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Tensor>> RunCpuKernel(const std::string& op,
+                                                 const std::map<std::string, std::string>& attrs,
+                                                 const std::vector<Tensor>& inputs, int threads,
+                                                 bool constant) {
+  const OpDef* def = OpRegistry::Global().Find(op);
+  const CpuKernelSpec* spec = FindKernel(op);
+  if (def == nullptr || spec == nullptr) return absl::NotFoundError(op);
+  std::vector<Attr> list;
+  for (const auto& [name, wire] : attrs) list.push_back({name, AttrValue(wire)});
+  const AttrSet set(std::move(list));
+  TENON_ASSIGN_OR_RETURN(const NodeTypes types, ResolveTypes(*def, set));
+  std::vector<Prepare::Input> prepared;
+  std::vector<void*> in, out;
+  for (const Tensor& t : inputs) {
+    const bool asked = spec->value_inputs >> prepared.size() & 1;
+    const bool known = asked || (constant && !prepared.empty());
+    prepared.push_back({t.shape(), known ? &t : nullptr, false});
+  }
+  TestSession session;
+  Workers workers(threads);
+  Prepare p("node", *def, set, types, prepared, session, workers);
+  TENON_RETURN_IF_ERROR(spec->prepare(p));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    in.push_back(p.inputs()[i].dropped ? nullptr : inputs[i].data());
+  std::vector<Tensor> outputs;
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    TENON_ASSIGN_OR_RETURN(Tensor output, NoisyTensor(p.output_type(i), p.outputs()[i].shape));
+    out.push_back(output.data());
+    outputs.push_back(std::move(output));
+  }
+  const auto scratch_bytes = static_cast<int64_t>(p.scratch_bytes());
+  TENON_ASSIGN_OR_RETURN(const Tensor scratch,
+                         NoisyTensor(DataType::kInt8, Shape({scratch_bytes})));
+  const StepArgs args{in.data(), out.data(), scratch.data(), &workers, nullptr};
+  const DenormalGuard flush;  // as the threads of the workers have it
+  for (int i = 0; i < 2 && p.run() != nullptr; ++i)
+    TENON_RETURN_IF_ERROR(p.run()(p.state().get(), args));
+  return outputs;
+}
+
+}  // namespace tenon::testing
