@@ -9,6 +9,13 @@ absl::Status Scalars(InferenceContext& c, int begin, int end) {
   return absl::OkStatus();
 }
 
+// Output 0 as `shape` infers it. Inputs from `first` on are ranges, outputs 1 and 2 the result's.
+absl::Status WithRanges(InferenceContext& c, ShapeFunction* shape, int first) {
+  TENON_RETURN_IF_ERROR(shape(c));
+  TENON_RETURN_IF_ERROR(Scalars(c, first, c.num_inputs()));
+  return SetOutputs(c, {c.output(0).shape, Shape(), Shape()});
+}
+
 // Ranges per slice along attr `axis`, or scalars without.
 absl::Status CheckRanges(InferenceContext& c, int first) {
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
@@ -63,10 +70,19 @@ absl::Status RequantizationRangeShape(InferenceContext& c) {
   return SetOutputs(c, {Shape(), Shape()});
 }
 
-absl::Status QuantizedMatMulShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(MatMulShape(c));
-  TENON_RETURN_IF_ERROR(Scalars(c, 2, 6));
-  return SetOutputs(c, {c.output(0).shape, Shape(), Shape()});
+absl::Status QuantizedMatMulShape(InferenceContext& c) { return WithRanges(c, MatMulShape, 2); }
+absl::Status QuantizedConv2DShape(InferenceContext& c) { return WithRanges(c, Conv2DShape, 2); }
+absl::Status QuantizedPoolShape(InferenceContext& c) { return WithRanges(c, Pool2DShape, 1); }
+absl::Status QuantizedReshapeShape(InferenceContext& c) { return WithRanges(c, ReshapeShape, 2); }
+absl::Status QuantizedBiasAddShape(InferenceContext& c) { return WithRanges(c, UnchangedShape, 2); }
+absl::Status QuantizedBinaryShape(InferenceContext& c) {
+  return WithRanges(c, BroadcastBinaryShape, 2);
+}
+
+// A tensor and four vectors of its channels, each followed by its range.
+absl::Status QuantizedBatchNormShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {4, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0}));
+  return WithRanges(c, UnchangedShape, c.num_inputs());
 }
 
 absl::Status FakeQuantVarsShape(InferenceContext& c) {

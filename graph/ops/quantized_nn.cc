@@ -1,5 +1,6 @@
 // Quantized neural networks.
 #include "graph/ops/families.h"
+#include "graph/ops/shapes.h"
 
 namespace tenon::ops {
 namespace {
@@ -30,13 +31,15 @@ constexpr OpSpec kOps[] = {
     {"QuantizeAndDequantize", "input: T", "output: T",
      "signed_input: bool = true; num_bits: int = 8; range_given: bool = false; "
      "input_min: float = 0; input_max: float = 0; T: {bfloat16, half, float, double}",
-     nullptr, 0, 22, "Replaced by QuantizeAndDequantizeV2"},
+     UnchangedShape, 0, 22, "Replaced by QuantizeAndDequantizeV2"},
     {"QuantizedAdd", "x: T1; y: T2; min_x: float; max_x: float; min_y: float; max_y: float",
      "z: Toutput; min_z: float; max_z: float",
-     "T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = DT_QINT32", nullptr},
+     "T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = DT_QINT32",
+     QuantizedBinaryShape},
     {"QuantizedAvgPool", "input: T; min_input: float; max_input: float",
      "output: T; min_output: float; max_output: float",
-     "T: quantizedtype; ksize: list(int); strides: list(int); padding: {'SAME', 'VALID'}", nullptr},
+     "T: quantizedtype; ksize: list(int); strides: list(int); padding: {'SAME', 'VALID'}",
+     QuantizedPoolShape},
     {"QuantizedBatchNormWithGlobalNormalization",
      "t: Tinput; t_min: float; t_max: float; m: Tinput; m_min: float; m_max: float; v: Tinput; "
      "v_min: float; v_max: float; beta: Tinput; beta_min: float; beta_max: float; gamma: Tinput; "
@@ -44,14 +47,15 @@ constexpr OpSpec kOps[] = {
      "result: out_type; result_min: float; result_max: float",
      "Tinput: quantizedtype; out_type: quantizedtype; variance_epsilon: float; "
      "scale_after_normalization: bool",
-     nullptr},
+     QuantizedBatchNormShape},
     {"QuantizedBiasAdd",
      "input: T1; bias: T2; min_input: float; max_input: float; min_bias: float; max_bias: float",
      "output: out_type; min_out: float; max_out: float",
-     "T1: quantizedtype; T2: quantizedtype; out_type: quantizedtype", nullptr},
+     "T1: quantizedtype; T2: quantizedtype; out_type: quantizedtype", QuantizedBiasAddShape},
     {"QuantizedConcat",
      "concat_dim: int32; values: N * T; input_mins: N * float; input_maxes: N * float",
-     "output: T; output_min: float; output_max: float", "N: int >= 2; T: type", nullptr},
+     "output: T; output_min: float; output_max: float", "N: int >= 2; T: type",
+     QuantizedConcatShape},
     {"QuantizedConcatV2",
      "values: N * T; axis: Tidx; input_mins: N * float; input_maxes: N * float",
      "output: T; output_min: float; output_max: float",
@@ -62,7 +66,7 @@ constexpr OpSpec kOps[] = {
      "output: out_type; min_output: float; max_output: float",
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]",
-     nullptr},
+     QuantizedConv2DShape},
     {"QuantizedConv2DAndRelu",
      "input: Tinput; filter: Tfilter; min_input: float; max_input: float; min_filter: float; "
      "max_filter: float",
@@ -240,7 +244,8 @@ constexpr OpSpec kOps[] = {
      nullptr},
     {"QuantizedMaxPool", "input: T; min_input: float; max_input: float",
      "output: T; min_output: float; max_output: float",
-     "T: quantizedtype; ksize: list(int); strides: list(int); padding: {'SAME', 'VALID'}", nullptr},
+     "T: quantizedtype; ksize: list(int); strides: list(int); padding: {'SAME', 'VALID'}",
+     QuantizedPoolShape},
     {"_QuantizedMaxPool3D", "input: T; min_input: float; max_input: float",
      "output: T; min_output: float; max_output: float",
      "ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
@@ -248,14 +253,15 @@ constexpr OpSpec kOps[] = {
      nullptr},
     {"QuantizedMul", "x: T1; y: T2; min_x: float; max_x: float; min_y: float; max_y: float",
      "z: Toutput; min_z: float; max_z: float",
-     "T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = DT_QINT32", nullptr},
+     "T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = DT_QINT32",
+     QuantizedBinaryShape},
     {"QuantizedReluX",
      "features: Tinput; max_value: float; min_features: float; max_features: float",
      "activations: out_type; min_activations: float; max_activations: float",
      "Tinput: quantizedtype; out_type: quantizedtype = DT_QUINT8", nullptr},
     {"QuantizedReshape", "tensor: T; shape: Tshape; input_min: float; input_max: float",
      "output: T; output_min: float; output_max: float",
-     "T: type; Tshape: {int32, int64} = DT_INT32", nullptr},
+     "T: type; Tshape: {int32, int64} = DT_INT32", QuantizedReshapeShape},
     {"QuantizedResizeBilinear", "images: T; size: int32; min: float; max: float",
      "resized_images: T; out_min: float; out_max: float",
      "T: {quint8, qint32, float}; align_corners: bool = false; half_pixel_centers: bool = false",

@@ -53,8 +53,9 @@ ShapeFunction AudioSpectrogramShape, DecodeCSVShape, DecodeImageShape, DecodeWav
 // quantize_shapes.cc
 ShapeFunction DequantizeShape, FakeQuantPerChannelGradShape, FakeQuantPerChannelShape,
     FakeQuantVarsGradShape, FakeQuantVarsShape, QuantizeAndDequantizeGradShape,
-    QuantizeAndDequantizeShape, QuantizeV2Shape, QuantizedMatMulShape, QuantizedUnaryShape,
-    RequantizationRangeShape;
+    QuantizeAndDequantizeShape, QuantizeV2Shape, QuantizedBatchNormShape, QuantizedBiasAddShape,
+    QuantizedBinaryShape, QuantizedConv2DShape, QuantizedMatMulShape, QuantizedPoolShape,
+    QuantizedReshapeShape, QuantizedUnaryShape, RequantizationRangeShape;
 
 // random_shapes.cc
 ShapeFunction CandidateSamplerShape, IndexShuffleShape, KeyCounterShape, MultinomialShape,
@@ -73,7 +74,8 @@ ShapeFunction DynamicPartitionShape, DynamicStitchShape, GatherNdShape, GatherSh
 
 // slice_shapes.cc
 ShapeFunction ConcatOffsetShape, ConcatShape, ConcatV2Shape, PackShape, ParallelConcatShape,
-    SliceShape, SplitShape, SplitVShape, StridedSliceGradShape, StridedSliceShape, UnpackShape;
+    QuantizedConcatShape, SliceShape, SplitShape, SplitVShape, StridedSliceGradShape,
+    StridedSliceShape, UnpackShape;
 
 // sparse_shapes.cc
 ShapeFunction DenseSetOperationShape, RaggedGatherShape, RaggedRangeShape,

@@ -177,6 +177,15 @@ absl::Status ConcatV2Shape(InferenceContext& c) {
   return ConcatInputs(c, 0, c.num_inputs() - 1, c.num_inputs() - 1);
 }
 
+// The tensors are followed by their ranges.
+absl::Status QuantizedConcatShape(InferenceContext& c) {
+  const int end = 1 + (c.num_inputs() - 1) / 3;
+  TENON_RETURN_IF_ERROR(ConcatInputs(c, 1, end, 0));
+  for (int i = end; i < c.num_inputs(); ++i)
+    TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 0).status());
+  return SetOutputs(c, {c.output(0).shape, Shape(), Shape()});
+}
+
 absl::Status ConcatOffsetShape(InferenceContext& c) {
   for (int i = 0; i < c.num_outputs(); ++i) {
     TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRank(c.input(i + 1), 1));

@@ -61,6 +61,14 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::PatchKernels(),
       cpu::GlimpseKernels(),
       cpu::ProjectionKernels(),
+      cpu::QuantizeKernels(),
+      cpu::QuantizeAndDequantizeKernels(),
+      cpu::FakeQuantKernels(),
+      cpu::RequantizeKernels(),
+      cpu::QuantizedElementKernels(),
+      cpu::QuantizedProductKernels(),
+      cpu::QuantizedPoolKernels(),
+      cpu::QuantizedTensorKernels(),
   };
   return families;
 }

@@ -69,6 +69,17 @@ absl::Status PrepareReshape(Prepare& p) {
   return AliasAs(p, std::move(out));
 }
 
+// The range of the values goes on as it is.
+absl::Status PrepareQuantizedReshape(Prepare& p) {
+  for (int i = 1; i < 3; ++i) {
+    if (p.input_shape(i + 1).rank() != 0)
+      return p.Invalid(absl::StrCat("input ", i + 1, " must be a scalar"));
+    p.set_output_shape(i, Shape());
+    p.Alias(i, i + 1);
+  }
+  return PrepareReshape(p);
+}
+
 absl::Status PrepareExpandDims(Prepare& p) {
   const Shape& in = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const int64_t dim, InputInt(p, 1));
@@ -174,6 +185,7 @@ absl::Span<const CpuKernelSpec> BasicKernels() {
       {"PlaceholderWithDefault", {}, PrepareIdentity},
       {"DeepCopy", {}, PrepareIdentity},
       {"Reshape", {}, PrepareReshape, 1 << 1},
+      {"QuantizedReshape", {}, PrepareQuantizedReshape, 1 << 1},
       {"ExpandDims", {}, PrepareExpandDims, 1 << 1},
       {"Squeeze", {}, PrepareSqueeze},
       {"EnsureShape", {}, PrepareEnsureShape},

@@ -1,0 +1,190 @@
+// QuantizeAndDequantize, its versions and the gradient: what is left of floats after quantization.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/quantize/slices.h"
+
+namespace tenon::cpu {
+namespace {
+
+struct RoundTrip {
+  Slices slices;
+  bool signed_input, range_given, narrow_range = false, half_up = false;
+  bool per_slice = false;
+  int64_t num_bits = 0;         // 0: input 3
+  float given[2] = {0, 0};      // the first version's range
+  bool range_is_input = false;  // inputs 1 and 2
+};
+
+absl::Status CheckBits(int64_t num_bits, bool signed_input) {
+  if (num_bits > 0 && num_bits < (signed_input ? 62 : 63)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("num_bits must be in [1, ", signed_input ? 61 : 62, "], not ", num_bits));
+}
+
+template <typename T>
+struct SliceRange {
+  T min, max, scale, step;
+};
+
+// The range that keeps 0 where it is and one end of [min, max].
+template <typename T>
+SliceRange<T> RangeOf(const RoundTrip& s, int64_t num_bits, T min, T max) {
+  const int64_t lowest =
+      s.signed_input ? -(int64_t{1} << (num_bits - 1)) + (s.narrow_range ? 1 : 0) : 0;
+  const int64_t highest = (int64_t{1} << (s.signed_input ? num_bits - 1 : num_bits)) - 1;
+  const T low = static_cast<T>(lowest), high = static_cast<T>(highest);
+  constexpr T kNone = std::numeric_limits<T>::max();
+  const T by_min = low * min > 0 ? low / min : kNone;
+  const T by_max = high * max > 0 ? high / max : kNone;
+  if (by_min < by_max) {
+    const T step = min / low;
+    return {min, high * step, by_min, step};
+  }
+  const T step = max / high;
+  return {low * step, max, by_max, step};
+}
+
+template <typename T>
+void MeasureSlice(const Slices& slices, const T* in, int64_t slice, T* min, T* max) {
+  *min = std::numeric_limits<T>::infinity();
+  *max = -std::numeric_limits<T>::infinity();
+  ForEachRun(slices, slice, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      *min = std::min(*min, in[i]);
+      *max = std::max(*max, in[i]);
+    }
+  });
+}
+
+template <typename T>
+absl::Status RunRoundTrip(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const RoundTrip*>(state);
+  const int64_t num_bits = s.num_bits > 0 ? s.num_bits : *static_cast<const int32_t*>(args.in[3]);
+  TENON_RETURN_IF_ERROR(CheckBits(num_bits, s.signed_input));
+  const auto* const in = static_cast<const T*>(args.in[0]);
+  auto* const out = static_cast<T*>(args.out[0]);
+  auto* const ranges = static_cast<SliceRange<T>*>(args.scratch);
+  const auto given = [&](int input, int64_t slice) {
+    return s.range_is_input ? static_cast<const T*>(args.in[input])[slice]
+                            : static_cast<T>(s.given[input - 1]);
+  };
+  if (s.range_given && !s.per_slice && given(1, 0) > given(2, 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("input_min must not be above input_max: ", given(1, 0), " and ", given(2, 0)));
+  }
+  args.workers->ParallelFor(
+      s.slices.count, GrainFor(s.slices.outer * s.slices.inner * static_cast<int64_t>(sizeof(T))),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          T min = 0, max = 0;
+          if (s.range_given) {
+            min = given(1, i), max = given(2, i);
+          } else {
+            MeasureSlice(s.slices, in, i, &min, &max);
+          }
+          ranges[i] = RangeOf(s, num_bits, min, max);
+        }
+      });
+  ForEachPiece(s.slices, *args.workers, [&](int64_t slice, int64_t begin, int64_t end) {
+    const SliceRange<T> r = ranges[slice];
+    for (int64_t i = begin; i < end; ++i) {
+      const T x = s.range_given ? std::max(std::min(in[i], r.max), r.min) : in[i];
+      const T q = s.half_up ? std::floor(x * r.scale + T{0.5}) : std::nearbyint(x * r.scale);
+      out[i] = q * r.step;
+    }
+  });
+  return absl::OkStatus();
+}
+
+// Gradients pass where the input lies within its range; those of the range are 0.
+template <typename T>
+absl::Status RunGradient(const void* state, const StepArgs& args) {
+  const auto& slices = *static_cast<const Slices*>(state);
+  const auto* const gradients = static_cast<const T*>(args.in[0]);
+  const auto* const in = static_cast<const T*>(args.in[1]);
+  const auto* const mins = static_cast<const T*>(args.in[2]);
+  const auto* const maxes = static_cast<const T*>(args.in[3]);
+  ForEachPiece(slices, *args.workers, [&](int64_t slice, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const bool inside = in[i] >= mins[slice] && in[i] <= maxes[slice];
+      static_cast<T*>(args.out[0])[i] = gradients[i] * static_cast<T>(inside);
+    }
+  });
+  for (int k = 1; k < 3; ++k) {
+    T* const out = static_cast<T*>(args.out[k]);
+    std::fill(out, out + slices.count, T{0});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrepareRoundTrip(Prepare& p) {
+  auto s = std::make_shared<RoundTrip>();
+  TENON_ASSIGN_OR_RETURN(s->slices, ReadSlices(p, p.input_shape(0)));
+  TENON_ASSIGN_OR_RETURN(s->signed_input, p.AttrBool("signed_input"));
+  TENON_ASSIGN_OR_RETURN(s->range_given, p.AttrBool("range_given"));
+  s->range_is_input = p.num_inputs() > 1;
+  if (s->range_is_input) {
+    TENON_ASSIGN_OR_RETURN(const int64_t axis, p.AttrInt("axis"));
+    s->per_slice = axis != -1;
+    if (s->range_given) TENON_RETURN_IF_ERROR(CheckRanges(p, s->slices, 1));
+    TENON_ASSIGN_OR_RETURN(s->narrow_range, p.AttrBool("narrow_range"));
+  } else {
+    TENON_ASSIGN_OR_RETURN(s->given[0], p.AttrFloat("input_min"));
+    TENON_ASSIGN_OR_RETURN(s->given[1], p.AttrFloat("input_max"));
+  }
+  if (p.num_inputs() > 3) {
+    if (p.input_shape(3).rank() != 0) return p.Invalid("num_bits must be a scalar");
+  } else {
+    TENON_ASSIGN_OR_RETURN(s->num_bits, p.AttrInt("num_bits"));
+    if (const absl::Status status = CheckBits(s->num_bits, s->signed_input); !status.ok())
+      return p.Invalid(status.message());
+  }
+  if (p.op().FindAttr("round_mode") != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const std::string_view round_mode, p.AttrString("round_mode"));
+    s->half_up = round_mode == "HALF_UP";
+  }
+  p.set_output_shape(0, p.input_shape(0));
+  p.AllowInPlace(0, 0);
+  const bool wide = p.input_type(0) == DataType::kDouble;
+  p.set_scratch_bytes(s->slices.count *
+                      (wide ? sizeof(SliceRange<double>) : sizeof(SliceRange<float>)));
+  p.set_run(wide ? &RunRoundTrip<double> : &RunRoundTrip<float>, std::move(s));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareGradient(Prepare& p) {
+  const Shape& shape = p.input_shape(0);
+  if (!(p.input_shape(1) == shape)) {
+    return p.Invalid(absl::StrCat("the input must have the gradients' shape ", shape.ToString(),
+                                  ", not ", p.input_shape(1).ToString()));
+  }
+  TENON_ASSIGN_OR_RETURN(const Slices slices, ReadSlices(p, shape));
+  TENON_RETURN_IF_ERROR(CheckRanges(p, slices, 2));
+  p.set_output_shape(0, shape);
+  p.set_output_shape(1, p.input_shape(2));
+  p.set_output_shape(2, p.input_shape(3));
+  p.set_run(p.input_type(0) == DataType::kDouble ? &RunGradient<double> : &RunGradient<float>,
+            std::make_shared<Slices>(slices));
+  return absl::OkStatus();
+}
+
+constexpr uint64_t kTypes = TypeBits(DataType::kFloat, DataType::kDouble);
+
+const CpuKernelSpec kKernels[] = {
+    {"QuantizeAndDequantize", {{"T", kTypes}}, &PrepareRoundTrip},
+    {"QuantizeAndDequantizeV2", {{"T", kTypes}}, &PrepareRoundTrip},
+    {"QuantizeAndDequantizeV3", {{"T", kTypes}}, &PrepareRoundTrip},
+    {"QuantizeAndDequantizeV4", {{"T", kTypes}}, &PrepareRoundTrip},
+    {"QuantizeAndDequantizeV4Grad", {{"T", kTypes}}, &PrepareGradient},
+};
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> QuantizeAndDequantizeKernels() { return kKernels; }
+
+}  // namespace tenon::cpu

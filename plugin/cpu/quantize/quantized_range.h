@@ -1,0 +1,49 @@
+// The ranges that accompany quantized tensors as scalar inputs and outputs.
+#pragma once
+
+#include <string_view>
+
+#include "plugin/cpu/quantize/quantized_type.h"
+#include "plugin/kernel.h"
+
+namespace tenon::cpu {
+
+struct ValueRange {
+  float min, max;
+};
+
+// From inputs i and i + 1.
+inline ValueRange InputRange(const StepArgs& args, int i) {
+  return {*static_cast<const float*>(args.in[i]), *static_cast<const float*>(args.in[i + 1])};
+}
+// To outputs i and i + 1.
+inline void StoreRange(const StepArgs& args, int i, const ValueRange& range) {
+  *static_cast<float*>(args.out[i]) = range.min;
+  *static_cast<float*>(args.out[i + 1]) = range.max;
+}
+
+// INVALID_ARGUMENT unless the range of `name` has a width.
+absl::Status CheckRange(const ValueRange& range, std::string_view name);
+// INVALID_ARGUMENT unless inputs [begin, end) hold one value each.
+absl::Status CheckScalars(const Prepare& p, int begin, int end);
+// Output 0 of this shape, outputs 1 and 2 its range.
+void SetQuantizedOutput(Prepare& p, const Shape& shape);
+
+// The value that stands for 0, though it need not be one of the type's.
+int32_t ZeroOf(const QuantizedType& type, const ValueRange& range);
+// The range of qint32 products.
+ValueRange ProductRange(const QuantizedType& a_type, const ValueRange& a,
+                        const QuantizedType& b_type, const ValueRange& b);
+
+// Arithmetic that wraps around.
+inline int32_t WrappingAdd(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+}
+inline int32_t WrappingSubtract(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
+}
+inline int32_t WrappingMultiply(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
+}
+
+}  // namespace tenon::cpu

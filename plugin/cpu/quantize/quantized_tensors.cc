@@ -1,0 +1,172 @@
+// QuantizedConcat and QuantizedBatchNormWithGlobalNormalization.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/quantize/quantized_range.h"
+#include "plugin/cpu/quantize/quantized_type.h"
+
+namespace tenon::cpu {
+namespace {
+
+// --- QuantizedConcat: the axis, n tensors, their minima, their maxima.
+
+struct Concat {
+  DataType type;
+  int64_t outer;
+  std::vector<int64_t> widths;  // elements of each tensor in one row of the result
+};
+
+ValueRange RangeOfAll(const Concat& s, const StepArgs& args) {
+  const int n = static_cast<int>(s.widths.size());
+  ValueRange all{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+  for (int i = 0; i < n; ++i) {
+    all.min = std::min(all.min, *static_cast<const float*>(args.in[1 + n + i]));
+    all.max = std::max(all.max, *static_cast<const float*>(args.in[1 + 2 * n + i]));
+  }
+  if (!QuantizedTypeOf(s.type).is_signed()) return all;
+  const float most = std::max(std::abs(all.min), std::abs(all.max));
+  return {-most, most};
+}
+
+absl::Status RunConcat(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const Concat*>(state);
+  const int n = static_cast<int>(s.widths.size());
+  const QuantizedType type = QuantizedTypeOf(s.type);
+  const ValueRange out = RangeOfAll(s, args);
+  const Quantizer quantize(type, out.min, out.max);
+  int64_t row = 0;
+  for (int64_t width : s.widths) row += width;
+  VisitQuantized(s.type, [&](auto element) {
+    args.workers->ParallelFor(s.outer, GrainFor(row * 8), [&](int64_t begin, int64_t end) {
+      int64_t to = 0;  // in the row
+      for (int i = 0; i < n; to += s.widths[i++]) {
+        const float min = *static_cast<const float*>(args.in[1 + n + i]),
+                    max = *static_cast<const float*>(args.in[1 + 2 * n + i]);
+        const Dequantizer dequantize(type, min, max);
+        const bool unchanged = min == out.min && max == out.max;
+        for (int64_t r = begin; r < end; ++r) {
+          for (int64_t k = 0; k < s.widths[i]; ++k) {
+            const auto q = element.template As<int32_t>(args.in[1 + i], r * s.widths[i] + k);
+            element.Put(args.out[0], r * row + to + k, unchanged ? q : quantize(dequantize(q)));
+          }
+        }
+      }
+    });
+  });
+  StoreRange(args, 1, out);
+  return absl::OkStatus();
+}
+
+absl::Status PrepareConcat(Prepare& p) {
+  const int n = (p.num_inputs() - 1) / 3;
+  const Shape& first = p.input_shape(1);
+  TENON_ASSIGN_OR_RETURN(const int64_t axis_value, InputInt(p, 0));
+  if (axis_value < 0 || axis_value >= first.rank()) {
+    return p.Invalid(
+        absl::StrCat("concat_dim ", axis_value, " is outside of [0, ", first.rank(), ")"));
+  }
+  const int axis = static_cast<int>(axis_value);
+  auto s = std::make_shared<Concat>();
+  s->type = p.input_type(1);
+  s->outer = DimProduct(first, 0, axis);
+  Dims dims(first.dims().begin(), first.dims().end());
+  dims[axis] = 0;
+  for (int i = 1; i <= n; ++i) {
+    const Shape& shape = p.input_shape(i);
+    bool fits = shape.rank() == first.rank();
+    for (int d = 0; fits && d < shape.rank(); ++d) fits = d == axis || shape.dim(d) == first.dim(d);
+    if (!fits) {
+      return p.Invalid(absl::StrCat("the shapes ", first.ToString(), " and ", shape.ToString(),
+                                    " must agree but in dimension ", axis));
+    }
+    s->widths.push_back(DimProduct(shape, axis, shape.rank()));
+    if (__builtin_add_overflow(dims[axis], shape.dim(axis), &dims[axis]))
+      return p.Invalid("the result is too long");
+  }
+  TENON_RETURN_IF_ERROR(CheckScalars(p, 1 + n, p.num_inputs()));
+  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, dims));
+  SetQuantizedOutput(p, output);
+  p.set_run(&RunConcat, std::move(s));
+  return absl::OkStatus();
+}
+
+// --- Batch normalization: tensor, mean, variance, beta and gamma, each followed by its range.
+
+enum BatchNormInput { kTensor = 0, kMean = 3, kVariance = 6, kBeta = 9, kGamma = 12 };
+
+struct BatchNorm {
+  int64_t rows, channels;
+  float epsilon;
+  bool scale;
+};
+
+// Fixed point with 10 binary places, between -2^20 and 2^20.
+constexpr ValueRange kFixed = {-0x1p20f, 0x1p20f};
+
+absl::Status RunBatchNorm(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const BatchNorm*>(state);
+  const QuantizedType bytes = QuantizedTypeOf(DataType::kQuint8);
+  const QuantizedType sums = QuantizedTypeOf(DataType::kQint32);
+  const auto value = [&](int input, int64_t i) {
+    const ValueRange range = InputRange(args, input + 1);
+    return Dequantize(bytes, static_cast<const uint8_t*>(args.in[input])[i], range.min, range.max);
+  };
+  const auto fixed = [&](float x) { return Quantize(sums, x, kFixed.min, kFixed.max); };
+  const int32_t one = fixed(1);
+  args.workers->ParallelFor(s.channels, GrainFor(s.rows * 16), [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      float scale = 1.0f / std::sqrt(value(kVariance, c) + s.epsilon);
+      if (s.scale) scale *= value(kGamma, c);
+      const int32_t factor = fixed(scale);
+      const int32_t offset = fixed(-value(kMean, c) * scale + value(kBeta, c));
+      for (int64_t i = c; i < s.rows * s.channels; i += s.channels) {
+        const int32_t product = WrappingMultiply(fixed(value(kTensor, i)), factor);
+        static_cast<int32_t*>(args.out[0])[i] = WrappingAdd(product / one, offset);
+      }
+    }
+  });
+  StoreRange(args, 1, kFixed);
+  return absl::OkStatus();
+}
+
+absl::Status PrepareBatchNorm(Prepare& p) {
+  const Shape& input = p.input_shape(kTensor);
+  if (input.rank() != 4)
+    return p.Invalid(absl::StrCat("the input must have rank 4, not ", input.ToString()));
+  for (int i : {kMean, kVariance, kBeta, kGamma}) {
+    if (!(p.input_shape(i) == Shape({input.dim(3)}))) {
+      return p.Invalid(absl::StrCat("input ", i, " must be a vector of ", input.dim(3), ", not ",
+                                    p.input_shape(i).ToString()));
+    }
+  }
+  for (int i : {kTensor, kMean, kVariance, kBeta, kGamma})
+    TENON_RETURN_IF_ERROR(CheckScalars(p, i + 1, i + 3));
+  auto s = std::make_shared<BatchNorm>();
+  s->rows = DimProduct(input, 0, 3);
+  s->channels = input.dim(3);
+  TENON_ASSIGN_OR_RETURN(s->epsilon, p.AttrFloat("variance_epsilon"));
+  TENON_ASSIGN_OR_RETURN(s->scale, p.AttrBool("scale_after_normalization"));
+  SetQuantizedOutput(p, input);
+  p.set_run(&RunBatchNorm, std::move(s));
+  return absl::OkStatus();
+}
+
+constexpr uint64_t kQuint8 = TypeBit(DataType::kQuint8), kQint32 = TypeBit(DataType::kQint32);
+
+const CpuKernelSpec kKernels[] = {
+    {"QuantizedConcat", {{"T", kQuint8 | kQint32}}, &PrepareConcat, 0b1},
+    {"QuantizedBatchNormWithGlobalNormalization",
+     {{"Tinput", kQuint8}, {"out_type", kQint32}},
+     &PrepareBatchNorm},
+};
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> QuantizedTensorKernels() { return kKernels; }
+
+}  // namespace tenon::cpu
