@@ -124,12 +124,56 @@ bool SameShape(const PartialShape& a, const PartialShape& b) {
   return unknown <= 1;
 }
 
+// The elements of the known dimensions, and how many are unknown; nullopt for an unknown rank or a
+// product that overflows.
+struct ElementCount {
+  int64_t known = 1;
+  int unknown = 0;
+};
+std::optional<ElementCount> CountElements(absl::Span<const int64_t> dims) {
+  ElementCount count;
+  for (int64_t d : dims) {
+    if (d < 0) {
+      ++count.unknown;
+    } else if (__builtin_mul_overflow(count.known, d, &count.known)) {
+      return std::nullopt;
+    }
+  }
+  return count;
+}
+
+// Whether Reshape n gives its elements a shape that fits them in every run.
+bool ReshapeCannotFail(const Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const PartialShape from = s.shape(g.data_inputs(n)[0]);
+  const std::optional<Tensor> to = s.ConstOf(g.data_inputs(n)[1], kMaxRank);
+  if (!from.known_rank() || !to || !IsInteger(to->dtype())) return false;
+  Dims dims;
+  for (int64_t i = 0; i < to->num_elements(); ++i) dims.push_back(to->IntAt(i));
+  const std::optional<ElementCount> in = CountElements(from.dims());
+  const std::optional<ElementCount> out = CountElements(dims);
+  if (!in || !out || out->unknown > 1) return false;
+  if (out->unknown == 0) return in->unknown == 0 && in->known == out->known;
+  return out->known > 0 && in->known % out->known == 0;
+}
+
+// Whether an op that only gives its elements another shape does so in every run.
+bool ShapeOpCannotFail(const Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (OpIs(g, n, {"Reshape"})) return ReshapeCannotFail(s, n);
+  const PartialShape in = s.shape(g.data_inputs(n)[0]), out = s.shape({n, 0});
+  if (!in.known_rank() || !out.known_rank()) return false;
+  const std::optional<ElementCount> before = CountElements(in.dims());
+  const std::optional<ElementCount> after = CountElements(out.dims());
+  return before && after && before->known == after->known && before->unknown == after->unknown;
+}
+
 // Ops that only give the elements another shape, or move none, when the shape stays.
 bool RemoveRedundantReshape(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (!OpIs(g, n, {"Reshape", "Squeeze", "ExpandDims", "EnsureShape"})) return false;
   const Output x = g.data_inputs(n)[0];
-  return SameShape(s.shape(x), s.shape({n, 0})) && s.ReplaceBy(n, x);
+  return SameShape(s.shape(x), s.shape({n, 0})) && ShapeOpCannotFail(s, n) && s.ReplaceBy(n, x);
 }
 
 // Only the last of two reshapes counts.
@@ -138,9 +182,11 @@ bool MergeReshapes(Sweep& s, NodeId n) {
   if (!OpIs(g, n, {"Reshape"})) return false;
   const Output inner = g.data_inputs(n)[0];
   if (!OpIs(g, inner.node, {"Reshape", "Squeeze", "ExpandDims"}) || s.fed(inner.node) ||
-      !g.control_inputs(inner.node).empty() || g.device(inner.node) != g.device(n)) {
+      !g.control_inputs(inner.node).empty() || g.device(inner.node) != g.device(n) ||
+      !ShapeOpCannotFail(s, inner.node)) {
     return false;
   }
+  if (OpIs(g, inner.node, {"ExpandDims"}) && !s.ConstOf(g.data_inputs(inner.node)[1])) return false;
   if (!s.Allow()) return false;
   g.SetInput(n, 0, g.data_inputs(inner.node)[0]);
   return true;
@@ -150,7 +196,11 @@ bool MergeReshapes(Sweep& s, NodeId n) {
 bool RemoveFullSlice(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (!OpIs(g, n, {"Slice", "Pad", "PadV2", "MirrorPad", "Tile", "BroadcastTo"})) return false;
-  const Output x = g.data_inputs(n)[0];
+  const std::span<const Output> inputs = g.data_inputs(n);
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    if (!s.ConstOf(inputs[i])) return false;
+  }
+  const Output x = inputs[0];
   const std::optional<Shape> in = s.shape(x).ToShape();
   const std::optional<Shape> out = s.shape({n, 0}).ToShape();
   return in && out && *in == *out && in->num_elements() > 0 && s.ReplaceBy(n, x);

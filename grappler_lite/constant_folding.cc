@@ -38,9 +38,7 @@ bool NeverFolds(const Graph& g, NodeId n) {
 class Folder {
  public:
   explicit Folder(PassContext& context) : c_(context), g_(context.graph) {
-    for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
-      has_switch_ |= g_.alive(n) && (g_.op_name(n) == "Switch" || g_.op_name(n) == "RefSwitch");
-    }
+    for (NodeId n = 0; n < g_.num_node_ids(); ++n) keeps_waiting_ |= g_.alive(n) && MayStopARun(n);
   }
 
   absl::StatusOr<bool> Run() {
@@ -58,6 +56,13 @@ class Folder {
   }
 
  private:
+  // Ops behind which a value may be dead, or never come because the op fails on purpose.
+  bool MayStopARun(NodeId n) const {
+    const OpDef* op = g_.op(n);
+    return op != nullptr && (op->is_stateful || op->name == "Switch" || op->name == "RefSwitch" ||
+                             op->name == "CheckNumerics" || op->name == "CheckNumericsV2");
+  }
+
   bool MayFold(NodeId n) const {
     return !IsConst(g_, n) && !NeverFolds(g_, n) && !c_.feeds.contains(n);
   }
@@ -102,15 +107,15 @@ class Folder {
     return *std::move(value);
   }
 
-  // What must have run before the constant that takes n's place: with a Switch in the graph,
-  // everything that n waited for, because it may be dead. Without one, only what n and its constant
-  // inputs waited for explicitly.
+  // What must have run before the constant that takes n's place: everything that n waited for, if
+  // the graph holds an op that may stop a run; else what n and its constant inputs waited for
+  // explicitly.
   std::vector<NodeId> Guards(NodeId n) const {
     std::vector<NodeId> guards;
     for (const Output& in : g_.data_inputs(n)) {
       if (IsConst(g_, in.node)) {
         for (const Output& control : g_.control_inputs(in.node)) guards.push_back(control.node);
-      } else if (has_switch_) {
+      } else if (keeps_waiting_) {
         guards.push_back(in.node);
       }
     }
@@ -191,7 +196,7 @@ class Folder {
 
   PassContext& c_;
   Graph& g_;
-  bool has_switch_ = false;
+  bool keeps_waiting_ = false;
   absl::flat_hash_map<NodeId, std::vector<NodeId>> replaced_;
 };
 

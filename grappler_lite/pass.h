@@ -41,6 +41,9 @@ class KernelOracle {
 // like; off unless asked for.
 enum class Exactness : uint8_t { kExact, kToleranced, kFastMath };
 
+// Who will run the result: Tenon, or TensorFlow 2.21 too, whose kernels know fewer fusions.
+enum class Target : uint8_t { kTenon, kTensorFlow };
+
 // What one pass run sees. Lives for one pipeline run.
 struct PassContext {
   Graph& graph;
@@ -53,6 +56,7 @@ struct PassContext {
   NodeEvaluator& evaluator;
   const KernelOracle& kernels;
   bool fast_math = false;
+  Target target = Target::kTenon;
 
   // Counts one application of a named rewrite and says whether it may be done (not switched off,
   // not beyond a bisect limit). Call it right before changing the graph. `rewrite` is the part

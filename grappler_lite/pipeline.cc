@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "graph/io.h"
 #include "graph/status_macros.h"
 
@@ -40,6 +41,29 @@ std::string SkipReason(std::string_view name, const PipelineOptions& options) {
     if (pass == name) return why;
   }
   return "";
+}
+
+// Takes names of nodes that are gone out of the colocation lists (`_class`) of those that remain.
+void DropVoidColocations(Graph& graph) {
+  constexpr std::string_view kAttr = "_class", kPrefix = "loc:@";
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    const AttrValue* attr = graph.attrs(n).Find(kAttr);
+    if (attr == nullptr) continue;
+    absl::StatusOr<std::vector<std::string_view>> list = attr->AsStringList();
+    if (!list.ok()) continue;
+    const auto gone = [&](std::string_view name) {
+      return absl::ConsumePrefix(&name, kPrefix) && graph.FindNode(name) == kNoNode;
+    };
+    const size_t before = list->size();
+    list->erase(std::remove_if(list->begin(), list->end(), gone), list->end());
+    if (list->size() == before) continue;
+    if (list->empty()) {
+      graph.RemoveAttr(n, kAttr);
+    } else {
+      graph.SetAttr(n, kAttr, attr::StringList(*list));
+    }
+  }
 }
 
 // What must hold after any pass: structure, and fetches that are still there. Shapes are checked
@@ -140,6 +164,7 @@ class PipelineRun {
                         *input_.evaluator,
                         *input_.kernels,
                         options_.fast_math,
+                        options_.target,
                         entry.name,
                         {options_.disabled_rewrites.begin(), options_.disabled_rewrites.end()},
                         {},
@@ -147,6 +172,7 @@ class PipelineRun {
     absl::StatusOr<bool> changed = entry.make()->Run(context);
     row.time_us = MicrosSince(start);
     absl::Status status = changed.status();
+    if (status.ok() && *changed) DropVoidColocations(graph_);
     if (status.ok() && guarded_ && *changed) status = CheckResult(graph_, fetches_);
     if (!status.ok()) {
       if (!guarded_) return status;

@@ -21,6 +21,7 @@ struct PipelineOptions {
   std::vector<std::pair<std::string, std::string>> plugin_disabled;
   bool verify_each = false;  // verify the graph after each pass, not only at the end
   bool fast_math = false;
+  Target target = Target::kTenon;
   int64_t bisect_limit = INT64_MAX;  // rewrites in all
 };
 

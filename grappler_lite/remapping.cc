@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -61,12 +62,39 @@ bool OnlyFor(const Sweep& s, const Graph& g, Output producer, NodeId n, const Pa
          !c.preserve.contains(producer.node) && g.device(producer.node) == g.device(n);
 }
 
+bool Has(absl::Span<const std::string_view> list, std::string_view item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+// Whether TensorFlow 2.21's CPU kernels (with oneDNN, its default) run a contraction of type `t`
+// with these fused ops; tried one by one.
+bool TensorFlowRuns(const Contraction& c, DataType t, bool grouped,
+                    absl::Span<const std::string_view> fused) {
+  const bool add = Has(fused, "Add");
+  const bool activation = fused.back() != "BiasAdd" && fused.back() != "Add";
+  if (c.op == "MatMul") {
+    return t == DataType::kFloat || t == DataType::kBfloat16 ? !(add && activation)
+                                                             : t == DataType::kHalf && !add;
+  }
+  if (Has(fused, "Tanh") || Has(fused, "Sigmoid")) return false;
+  if (c.op == "Conv2D")
+    return t == DataType::kFloat || (t == DataType::kDouble && !add && !grouped);
+  return t == DataType::kFloat && !add && !Has(fused, "LeakyRelu");
+}
+
 std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b) {
   std::vector<Output> controls(g.control_inputs(a).begin(), g.control_inputs(a).end());
   for (const Output& c : g.control_inputs(b)) {
     if (std::find(controls.begin(), controls.end(), c) == controls.end()) controls.push_back(c);
   }
   return controls;
+}
+
+// Whether a convolution's filter has fewer input channels than its input, as far as shapes tell.
+bool MayBeGrouped(const Sweep& s, NodeId contraction) {
+  const std::span<const Output> inputs = s.graph().data_inputs(contraction);
+  const int64_t channels = s.shape(inputs[0]).dim(-1);
+  return channels < 0 || channels != s.shape(inputs[1]).dim(-2);
 }
 
 // What one more op fused into a contraction needs.
@@ -90,6 +118,9 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
   if (fusion.filter) inputs[1] = {*fusion.filter, 0};
   if (fusion.arg) inputs.push_back(*fusion.arg);
   const DataType type = g.output_type({fusion.contraction, 0});
+  if (s.context().target == Target::kTensorFlow &&
+      !TensorFlowRuns(c, type, MayBeGrouped(s, fusion.contraction), fused_ops))
+    return false;
 
   std::vector<Graph::NewAttr> attrs;
   for (std::string_view name : c.attrs) {
@@ -260,20 +291,27 @@ std::vector<float> FloatsOf(const Tensor& t) {
   return values;
 }
 
-// The filter with output channel j multiplied by scale[j]; nothing where a finite weight would
-// become an infinity or NaN, which hides or makes one in the sum.
+// The filter with output channel j multiplied by scale[j]; nothing where that hides or makes an
+// infinity or NaN, or where all that a channel holds becomes too small for a float.
 std::optional<Tensor> ScaleFilter(const Filter& filter, const std::vector<float>& scale) {
   absl::StatusOr<Tensor> scaled = Tensor::Allocate(DataType::kFloat, filter.value.shape());
   if (!scaled.ok()) return std::nullopt;
   std::memcpy(scaled->data(), filter.value.data(), filter.value.bytes());
+  std::vector<float> largest(filter.channels, 0.0f), largest_scaled(filter.channels, 0.0f);
   float* w = scaled->flat<float>();
   for (int64_t row = 0, rows = filter.value.num_elements() / filter.channels; row < rows;
        ++row, w += filter.channels) {
     for (int64_t j = 0; j < filter.channels; ++j) {
       const float product = w[j] * scale[j];
       if (!std::isfinite(product) && std::isfinite(w[j])) return std::nullopt;
+      largest[j] = std::max(largest[j], std::abs(w[j]));
+      largest_scaled[j] = std::max(largest_scaled[j], std::abs(product));
       w[j] = product;
     }
+  }
+  for (int64_t j = 0; j < filter.channels; ++j) {
+    if (largest[j] > 0 && scale[j] != 0 && largest_scaled[j] < std::numeric_limits<float>::min())
+      return std::nullopt;
   }
   return *std::move(scaled);
 }
@@ -324,6 +362,10 @@ bool OnlyFirstOutputUsed(const Sweep& s, const Graph& g, NodeId n, const PassCon
   return true;
 }
 
+// Means further than this from 0, in standard deviations, would cost more than 8 of a float's 24
+// bits.
+constexpr float kMaxMeanInDeviations = 256;
+
 // Batch normalization by constants as y = x * scale + bias, one pair per channel.
 struct AffineNorm {
   std::vector<float> scale;
@@ -342,7 +384,10 @@ std::optional<AffineNorm> NormOf(const Sweep& s, const Graph& g, NodeId n, int64
   }
   std::vector<float> scale(channels);
   for (int64_t j = 0; j < channels; ++j) {
-    scale[j] = p[0][j] / std::sqrt(p[3][j] + *epsilon);
+    const float deviation = std::sqrt(p[3][j] + *epsilon);
+    // x - mean is exact to the last bit of x; x * scale - mean * scale loses what they share.
+    if (!(std::abs(p[2][j]) <= kMaxMeanInDeviations * deviation)) return std::nullopt;
+    scale[j] = p[0][j] / deviation;
     bias->flat<float>()[j] = p[1][j] - p[2][j] * scale[j];
     if (!std::isfinite(scale[j]) || !std::isfinite(bias->flat<float>()[j])) return std::nullopt;
   }

@@ -1,5 +1,6 @@
 #include "grappler_lite/rewriter.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "graph/status_macros.h"
@@ -52,10 +53,26 @@ void Sweep::ForwardInputs(NodeId n) {
   }
 }
 
+// Whether a use of `o` may go without a trace: it is always there and never fails.
+bool Sweep::IsFree(Output o) const {
+  const Graph& g = context_.graph;
+  return fed(o.node) || (g.op_name(o.node) == "Const" && g.control_inputs(o.node).empty());
+}
+
 bool Sweep::MayReplace(NodeId n, Output by) const {
   const Graph& g = context_.graph;
-  return !context_.preserve.contains(n) && g.control_inputs(n).empty() &&
-         g.device(n) == g.device(by.node) && by.node != n;
+  if (context_.preserve.contains(n) || !g.control_inputs(n).empty() ||
+      g.device(n) != g.device(by.node) || by.node == n)
+    return false;
+  const auto kept_or_free = [&](const Output& o) { return o == by || IsFree(o); };
+  for (const Output& in : g.data_inputs(n)) {
+    if (kept_or_free(in)) continue;
+    const std::span<const Output> beyond = g.data_inputs(in.node);
+    if (!g.control_inputs(in.node).empty() || beyond.empty() ||
+        !std::all_of(beyond.begin(), beyond.end(), kept_or_free))
+      return false;
+  }
+  return true;
 }
 
 bool Sweep::ReplaceBy(NodeId n, Output by) {
@@ -77,7 +94,8 @@ PartialShape Sweep::shape(Output o) const {
 
 std::optional<Tensor> Sweep::ConstOf(Output o, int64_t max_elements) const {
   const Graph& g = context_.graph;
-  if (g.op_name(o.node) != "Const" || fed(o.node)) return std::nullopt;
+  if (g.op_name(o.node) != "Const" || fed(o.node) || !g.control_inputs(o.node).empty())
+    return std::nullopt;
   absl::StatusOr<Tensor> value = g.ConstValue(o.node);
   if (!value.ok() || value->num_elements() > max_elements) return std::nullopt;
   return *std::move(value);

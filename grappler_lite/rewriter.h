@@ -41,8 +41,9 @@ class Sweep {
   // must not be preserved: see MayReplace. Control edges from n become control edges from by's
   // node.
   bool ReplaceBy(NodeId n, Output by);
-  // Whether uses of n may be moved to `by`: n is not preserved, has no control inputs, and both are
-  // on one device.
+  // Whether uses of n may be moved to `by`: n is not preserved, both are on one device, and nothing
+  // that n waited for is lost: no control inputs, and every other input is itself made of `by` and
+  // constants that wait for nothing.
   bool MayReplace(NodeId n, Output by) const;
 
   // How many uses an output had when the sweep started (control uses of its node not counted). The
@@ -52,7 +53,9 @@ class Sweep {
 
   // What is known of a tensor. Unknown shape for nodes that were made by the sweep.
   PartialShape shape(Output o) const;
-  // The value of a constant (not fed) that has at most `max_elements`; nullopt otherwise.
+  // The value of a constant that is not fed, waits for nothing (so that it is there in every run
+  // that takes its place, whatever branch is dead) and has at most `max_elements`; nullopt
+  // otherwise.
   std::optional<Tensor> ConstOf(Output o, int64_t max_elements = 1 << 20) const;
   // Whether `o` is a floating or integer constant of which every element is `v`.
   bool IsSplat(Output o, double v) const;
@@ -61,6 +64,7 @@ class Sweep {
  private:
   void ForwardInputs(NodeId n);
   Output Resolve(Output o) const;
+  bool IsFree(Output o) const;
 
   PassContext& context_;
   const GraphShapes* shapes_;

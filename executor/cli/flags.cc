@@ -145,6 +145,9 @@ void DeclareOptimizer(Declarer& d, Options& o) {
         ->check(CLI::IsMember({"structure"}));
   }
   d.Flag(kOptimizes, "--fast-math", o.fast_math, "allow rewrites that change rounding");
+  if (auto* option = d.Value(kOptimizes, "--target", o.target, "tensorflow|tenon",
+                             "who can run the result (default: tensorflow for opt, else tenon)"))
+    option->check(CLI::IsMember({"tensorflow", "tenon"}));
   d.Value(kOptimizes, "--bisect-limit", o.bisect_limit, "N", "only the first N rewrites");
   d.Value(kOptimizes, d.Has(Bit(Command::kOpt)) ? "-o,--save-optimized" : "--save-optimized",
           o.save_optimized, "OUT", "write the optimized graph: .pb or .pbtxt, .xz or .gz after it");

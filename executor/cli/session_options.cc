@@ -69,6 +69,9 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
   session.pipeline.disabled_rewrites = options.disabled_rewrites;
   session.pipeline.verify_each = !options.verify_each.empty();
   session.pipeline.fast_math = options.fast_math;
+  const bool for_tensorflow =
+      options.target.empty() ? options.command == Command::kOpt : options.target == "tensorflow";
+  session.pipeline.target = for_tensorflow ? Target::kTensorFlow : Target::kTenon;
   if (options.bisect_limit >= 0) session.pipeline.bisect_limit = options.bisect_limit;
   TENON_RETURN_IF_ERROR(PlacerOptionsFrom(options, session.placer));
   session.device_timeout_s = options.timeout_s.value_or(kDefaultCallbackTimeout);

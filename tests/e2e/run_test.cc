@@ -204,6 +204,21 @@ TEST(Opt, WritesAGraphThatGivesTheSame) {
     EXPECT_TRUE(pass["rewrites"].empty() || pass["changed"] == false) << pass;
 }
 
+// TensorFlow has no fused Conv2D with Tanh.
+TEST(Opt, WritesForTensorFlowUnlessAskedOtherwise) {
+  const std::string model = "tests/golden/models/cnn_bn/graph.pbtxt", out = TempPath("opt.pbtxt");
+  const auto tanhs = [&](std::vector<std::string> target) {
+    std::vector<std::string> args = {"opt", model, "-o", out};
+    args.insert(args.end(), target.begin(), target.end());
+    Document(args);
+    return Document({"show", out})["ops"].value("Tanh", 0);
+  };
+  EXPECT_EQ(tanhs({}), 1);
+  EXPECT_EQ(tanhs({"--target", "tensorflow"}), 1);
+  EXPECT_EQ(tanhs({"--target", "tenon"}), 0);
+  EXPECT_EQ(GraphRun({"opt", model, "--target", "onnx"}).exit, 2);
+}
+
 TEST(Explain, SaysWhyEachNodeIsWhereItIs) {
   const json doc =
       Document({"explain", kMlp, "--plugin", Built("lib/plugins/libapu.so"), "--opt-level", "0"});

@@ -200,6 +200,23 @@ TEST(Session, ErrorsInBranchesThatAreNotTakenDoNotCount) {
   EXPECT_THAT(std::string(out.status().message()), HasSubstr("node 'bad' (AddV2)"));
 }
 
+TEST(Session, OptimizationKeepsErrors) {
+  const std::string text =
+      Const("whole", "DT_FLOAT", "tensor_shape { dim { size: 3 } } float_val: 1") +
+      Placeholder("begin", "dim { size: 1 }", "DT_INT32") +
+      Const("size", "DT_INT32", "tensor_shape { dim { size: 1 } } int_val: 3") +
+      Node("part", "Slice", {"whole", "begin", "size"},
+           "attr { key: 'Index' value { type: DT_INT32 } }") +
+      Node("a", "Neg", {"part"}) + Node("b", "Exp", {"a"});
+  for (int level : {0, 1}) {
+    auto session = Make(text, level);
+    for (int32_t begin : {0, 1}) {
+      const Tensor feed = Tensor::CopyOf(DataType::kInt32, {1}, &begin, sizeof(begin));
+      EXPECT_EQ(session->Run({{"begin", feed}}, {"b"}).ok(), begin == 0) << level;
+    }
+  }
+}
+
 TEST(Session, APredicateWhoseShapeIsFoundLateMustBeAScalar) {
   auto session =
       Make(Placeholder("x", "dim { size: -1 }") +
