@@ -25,9 +25,13 @@ inline constexpr uint64_t kRealTypes = kFloatTypes | kIntTypes;
 inline constexpr uint64_t kNumberTypes = kRealTypes | kComplexTypes;
 inline constexpr uint64_t kQuantizedTypes = TypeBits(
     DataType::kQint8, DataType::kQuint8, DataType::kQint16, DataType::kQuint16, DataType::kQint32);
-// What ElementCopy may move.
+inline constexpr uint64_t kFloat8Types =
+    TypeBits(DataType::kFloat8E5m2, DataType::kFloat8E4m3fn, DataType::kFloat8E4m3fnuz,
+             DataType::kFloat8E4m3b11fnuz, DataType::kFloat8E5m2fnuz);
+// Elements that can be copied without asking their type: all but resources and variants.
 inline constexpr uint64_t kCopyTypes =
-    kNumberTypes | kQuantizedTypes | TypeBits(DataType::kBool, DataType::kString);
+    kNumberTypes | kQuantizedTypes | kFloat8Types |
+    TypeBits(DataType::kBool, DataType::kString, DataType::kInt4, DataType::kUint4);
 inline constexpr uint64_t kIndexTypes = TypeBits(DataType::kInt32, DataType::kInt64);
 
 constexpr bool HasType(uint64_t set, DataType t) { return (set & TypeBit(t)) != 0; }

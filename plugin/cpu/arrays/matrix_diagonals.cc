@@ -99,13 +99,7 @@ void AddDiagonals(const Band& band, const Matrices& m, DataType type, int in, bo
   }
 }
 
-absl::Status CheckCopyable(const Prepare& p) {
-  if (IsMemcpyable(p.input_type(0))) return absl::OkStatus();
-  return p.Unimplemented("no CPU kernel for this type");
-}
-
 absl::Status SetDiagPart(Prepare& p, int k_input, int padding_input) {
-  TENON_RETURN_IF_ERROR(CheckCopyable(p));
   const Shape& in = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const Band band, ReadBand(p, k_input));
   TENON_ASSIGN_OR_RETURN(const Matrices m, ReadMatrices(p, in, band));
@@ -150,7 +144,6 @@ absl::Status ReadSizes(const Prepare& p, const Band& band, Matrices* m) {
 }
 
 absl::Status SetDiag(Prepare& p, int k_input, int padding_input) {
-  TENON_RETURN_IF_ERROR(CheckCopyable(p));
   const Shape& in = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const Band band, ReadBand(p, k_input));
   const int packed_rank = band.count() > 1 ? 2 : 1;
@@ -180,7 +173,6 @@ absl::Status PrepareDiag(Prepare& p) { return SetDiag(p, -1, kZeros); }
 absl::Status PrepareDiagV2(Prepare& p) { return SetDiag(p, 1, 4); }
 
 absl::Status SetSetDiag(Prepare& p, int k_input) {
-  TENON_RETURN_IF_ERROR(CheckCopyable(p));
   const Shape& in = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const Band band, ReadBand(p, k_input));
   TENON_ASSIGN_OR_RETURN(const Matrices m, ReadMatrices(p, in, band));
@@ -202,18 +194,18 @@ absl::Status PrepareSetDiagV2(Prepare& p) { return SetSetDiag(p, 2); }
 
 absl::Span<const CpuKernelSpec> MatrixDiagonalKernels() {
   static const CpuKernelSpec specs[] = {
-      {"MatrixDiagPart", {}, PrepareDiagPart},
-      {"BatchMatrixDiagPart", {}, PrepareDiagPart},
-      {"MatrixDiagPartV2", {}, PrepareDiagPartV2, 0b10},
-      {"MatrixDiagPartV3", {}, PrepareDiagPartV2, 0b10},
-      {"MatrixDiag", {}, PrepareDiag},
-      {"BatchMatrixDiag", {}, PrepareDiag},
-      {"MatrixDiagV2", {}, PrepareDiagV2, 0b1110},
-      {"MatrixDiagV3", {}, PrepareDiagV2, 0b1110},
-      {"MatrixSetDiag", {}, PrepareSetDiag},
-      {"BatchMatrixSetDiag", {}, PrepareSetDiag},
-      {"MatrixSetDiagV2", {}, PrepareSetDiagV2, 0b100},
-      {"MatrixSetDiagV3", {}, PrepareSetDiagV2, 0b100},
+      {"MatrixDiagPart", {{"T", kCopyTypes}}, PrepareDiagPart},
+      {"BatchMatrixDiagPart", {{"T", kCopyTypes}}, PrepareDiagPart},
+      {"MatrixDiagPartV2", {{"T", kCopyTypes}}, PrepareDiagPartV2, 0b10},
+      {"MatrixDiagPartV3", {{"T", kCopyTypes}}, PrepareDiagPartV2, 0b10},
+      {"MatrixDiag", {{"T", kCopyTypes}}, PrepareDiag},
+      {"BatchMatrixDiag", {{"T", kCopyTypes}}, PrepareDiag},
+      {"MatrixDiagV2", {{"T", kCopyTypes}}, PrepareDiagV2, 0b1110},
+      {"MatrixDiagV3", {{"T", kCopyTypes}}, PrepareDiagV2, 0b1110},
+      {"MatrixSetDiag", {{"T", kCopyTypes}}, PrepareSetDiag},
+      {"BatchMatrixSetDiag", {{"T", kCopyTypes}}, PrepareSetDiag},
+      {"MatrixSetDiagV2", {{"T", kCopyTypes}}, PrepareSetDiagV2, 0b100},
+      {"MatrixSetDiagV3", {{"T", kCopyTypes}}, PrepareSetDiagV2, 0b100},
   };
   return specs;
 }

@@ -11,12 +11,6 @@
 namespace tenon::cpu {
 namespace {
 
-absl::Status CheckCopyable(const Prepare& p) {
-  const DataType type = p.input_type(0);
-  if (IsMemcpyable(type) || type == DataType::kString) return absl::OkStatus();
-  return p.Unimplemented("no CPU kernel for this type");
-}
-
 // [before, after] of each dimension.
 absl::StatusOr<Dims> ReadPaddings(const Prepare& p) {
   const Shape& in = p.input_shape(0);
@@ -87,7 +81,6 @@ absl::Status RunPad(const void* state, const StepArgs& args) {
 
 absl::Status PreparePad(Prepare& p) {
   const Shape& in = p.input_shape(0);
-  TENON_RETURN_IF_ERROR(CheckCopyable(p));
   TENON_ASSIGN_OR_RETURN(const Dims pads, ReadPaddings(p));
   TENON_ASSIGN_OR_RETURN(const Shape out, PaddedShape(p, pads));
   const bool has_value = p.num_inputs() > 2;
@@ -167,7 +160,6 @@ absl::Status RunMirror(const void* state, const StepArgs& args) {
 
 absl::Status PrepareMirrorPad(Prepare& p) {
   const Shape& in = p.input_shape(0);
-  TENON_RETURN_IF_ERROR(CheckCopyable(p));
   TENON_ASSIGN_OR_RETURN(const Dims pads, ReadPaddings(p));
   TENON_ASSIGN_OR_RETURN(const int64_t skip, ReadMirrorSkip(p));
   for (int d = 0; d < in.rank(); ++d)
@@ -271,9 +263,9 @@ absl::Status PrepareMirrorPadGrad(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> PadKernels() {
   static const CpuKernelSpec specs[] = {
-      {"Pad", {}, PreparePad, 0b10},
-      {"PadV2", {}, PreparePad, 0b10},
-      {"MirrorPad", {}, PrepareMirrorPad, 0b10},
+      {"Pad", {{"T", kCopyTypes}}, PreparePad, 0b10},
+      {"PadV2", {{"T", kCopyTypes}}, PreparePad, 0b10},
+      {"MirrorPad", {{"T", kCopyTypes}}, PrepareMirrorPad, 0b10},
       {"MirrorPadGrad", {{"T", kNumberTypes}}, PrepareMirrorPadGrad, 0b10},
   };
   return specs;

@@ -112,12 +112,12 @@ absl::Span<const CpuKernelSpec> ScatterKernels() {
   static const CpuKernelSpec specs[] = {
       {"ScatterNd", {}, PrepareScatterNd, 0b100},
       {"ScatterNdNonAliasingAdd", {}, PrepareScatterAdd},
-      {"TensorScatterUpdate", {}, PrepareScatterUpdate},
+      {"TensorScatterUpdate", {{"T", kCopyTypes}}, PrepareScatterUpdate},
       {"TensorScatterAdd", {}, PrepareScatterAdd},
       {"TensorScatterSub", {}, PrepareScatterSub},
       {"TensorScatterMax", {}, PrepareScatterMax},
       {"TensorScatterMin", {}, PrepareScatterMin},
-      {"InplaceUpdate", {}, PrepareInplaceUpdate},
+      {"InplaceUpdate", {{"T", kCopyTypes}}, PrepareInplaceUpdate},
       {"InplaceAdd", {}, PrepareInplaceAdd},
       {"InplaceSub", {}, PrepareInplaceSub},
   };

@@ -291,8 +291,8 @@ absl::Span<const CpuKernelSpec> SliceKernels() {
   static const CpuKernelSpec specs[] = {
       {"Slice", {}, PrepareSlice, 0b110},
       {"StridedSlice", {}, PrepareStridedSlice, 0b1110},
-      {"StridedSliceGrad", {}, PrepareStridedSliceGrad, 0b1111},
-      {"TensorStridedSliceUpdate", {}, PrepareTensorStridedSliceUpdate, 0b1110},
+      {"StridedSliceGrad", {{"T", kCopyTypes}}, PrepareStridedSliceGrad, 0b1111},
+      {"TensorStridedSliceUpdate", {{"T", kCopyTypes}}, PrepareTensorStridedSliceUpdate, 0b1110},
       {"ReverseV2", {}, PrepareReverseV2, 0b10},
       {"Reverse", {}, PrepareReverse, 0b10},
   };
