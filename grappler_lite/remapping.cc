@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
@@ -71,12 +72,13 @@ bool Has(absl::Span<const std::string_view> list, std::string_view item) {
 bool TensorFlowRuns(const Contraction& c, DataType t, bool grouped,
                     absl::Span<const std::string_view> fused) {
   const bool add = Has(fused, "Add");
-  const bool activation = fused.back() != "BiasAdd" && fused.back() != "Add";
+  const bool activation = fused.size() > (add ? 2 : 1);
   if (c.op == "MatMul") {
     return t == DataType::kFloat || t == DataType::kBfloat16 ? !(add && activation)
                                                              : t == DataType::kHalf && !add;
   }
   if (Has(fused, "Tanh") || Has(fused, "Sigmoid")) return false;
+  if (fused.front() == "FusedBatchNorm" && (add || grouped || t != DataType::kFloat)) return false;
   if (c.op == "Conv2D")
     return t == DataType::kFloat || (t == DataType::kDouble && !add && !grouped);
   return t == DataType::kFloat && !add && !Has(fused, "LeakyRelu");
@@ -100,10 +102,12 @@ bool MayBeGrouped(const Sweep& s, NodeId contraction) {
 // What one more op fused into a contraction needs.
 struct Fusion {
   NodeId contraction;
-  std::string_view op;           // the next entry of fused_ops
-  std::optional<Output> arg;     // its further input
-  std::optional<NodeId> filter;  // a filter in place of the contraction's own
-  std::optional<float> leakyrelu_alpha;
+  std::string_view op;                  // the next entry of fused_ops
+  absl::InlinedVector<Output, 4> args;  // its further inputs
+  bool replaces_bias = false;           // `args` hold what was fused before, a bias
+  std::optional<NodeId> filter = {};    // a filter in place of the contraction's own
+  std::optional<float> leakyrelu_alpha = {};
+  std::optional<float> epsilon = {};
 };
 
 // Turns n into the fusion. False where the device has no kernel for it, or the rewrite is switched
@@ -112,11 +116,15 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
   Graph& g = s.graph();
   const Contraction& c = *FindContraction(g.op_name(fusion.contraction));
   std::vector<std::string_view> fused_ops = FusedOps(g, fusion.contraction);
-  fused_ops.push_back(fusion.op);
   std::vector<Output> inputs(g.data_inputs(fusion.contraction).begin(),
                              g.data_inputs(fusion.contraction).end());
+  if (fusion.replaces_bias) {
+    fused_ops.clear();
+    inputs.resize(2);
+  }
   if (fusion.filter) inputs[1] = {*fusion.filter, 0};
-  if (fusion.arg) inputs.push_back(*fusion.arg);
+  fused_ops.push_back(fusion.op);
+  inputs.insert(inputs.end(), fusion.args.begin(), fusion.args.end());
   const DataType type = g.output_type({fusion.contraction, 0});
   if (s.context().target == Target::kTensorFlow &&
       !TensorFlowRuns(c, type, MayBeGrouped(s, fusion.contraction), fused_ops))
@@ -133,6 +141,12 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
     attrs.push_back({"TArgs", attr::TypeList(std::vector<DataType>(inputs.size() - 2, type))});
   if (fusion.leakyrelu_alpha)
     attrs.push_back({"leakyrelu_alpha", attr::Float(*fusion.leakyrelu_alpha)});
+  if (fusion.epsilon) {
+    attrs.push_back({"epsilon", attr::Float(*fusion.epsilon)});
+  } else if (const AttrValue* epsilon = g.attr(fusion.contraction, "epsilon");
+             epsilon != nullptr && Has(fused_ops, "FusedBatchNorm")) {
+    attrs.push_back({"epsilon", std::string(epsilon->wire())});
+  }
 
   std::vector<Attr> views;
   for (const Graph::NewAttr& a : attrs) views.push_back({a.name, AttrValue(a.wire)});
@@ -177,7 +191,7 @@ bool FuseBias(Sweep& s, NodeId n) {
   if (g.op_name(n) != "BiasAdd" || !IsNhwc(g, n)) return false;
   const NodeId contraction = ContractionInput(s, g, n, 0, {}, s.context());
   const Output bias = g.data_inputs(n)[1];
-  return contraction != kNoNode && Fuse(s, n, {contraction, "BiasAdd", bias, {}, {}});
+  return contraction != kNoNode && Fuse(s, n, {contraction, "BiasAdd", {bias}});
 }
 
 // A new constant next to `like`: its device and position, its name with a suffix.
@@ -211,22 +225,24 @@ bool FuseAddedBias(Sweep& s, NodeId n) {
     if (!value || !IsChannelVector(value->shape(), Channels(s, contraction))) continue;
     if (value->shape().rank() > s.shape({contraction, 0}).rank()) continue;
     const absl::StatusOr<Output> bias = FlatConst(g, other, *value);
-    if (bias.ok() && Fuse(s, n, {contraction, "BiasAdd", *bias, {}, {}})) return true;
+    if (bias.ok() && Fuse(s, n, {contraction, "BiasAdd", {*bias}})) return true;
   }
   return false;
 }
 
-// Conv2D + BiasAdd, Add of a tensor of the same shape: a residual connection.
+// Conv2D + BiasAdd or FusedBatchNorm, Add of a tensor of the same shape: a residual connection.
 bool FuseResidual(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   if (g.op_name(n) != "AddV2" && g.op_name(n) != "Add") return false;
   for (int i : {0, 1}) {
-    const NodeId contraction = ContractionInput(s, g, n, i, {"BiasAdd"}, s.context());
+    NodeId contraction = ContractionInput(s, g, n, i, {"BiasAdd"}, s.context());
+    if (contraction == kNoNode)
+      contraction = ContractionInput(s, g, n, i, {"FusedBatchNorm"}, s.context());
     if (contraction == kNoNode) continue;
     const Output other = g.data_inputs(n)[1 - i];
     const std::optional<Shape> shape = s.shape(g.data_inputs(n)[i]).ToShape();
     if (!shape || s.shape(other).ToShape() != shape) continue;
-    if (Fuse(s, n, {contraction, "Add", other, {}, {}})) return true;
+    if (Fuse(s, n, {contraction, "Add", {other}})) return true;
   }
   return false;
 }
@@ -242,17 +258,20 @@ bool FuseActivation(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   for (const Activation& a : kActivations) {
     if (g.op_name(n) != a.op) continue;
-    NodeId contraction = ContractionInput(s, g, n, 0, {"BiasAdd"}, s.context());
-    if (contraction == kNoNode && a.after_residual)
-      contraction = ContractionInput(s, g, n, 0, {"BiasAdd", "Add"}, s.context());
+    NodeId contraction = kNoNode;
+    for (std::string_view first : {"BiasAdd", "FusedBatchNorm"}) {
+      if (contraction == kNoNode) contraction = ContractionInput(s, g, n, 0, {first}, s.context());
+      if (contraction == kNoNode && a.after_residual)
+        contraction = ContractionInput(s, g, n, 0, {first, "Add"}, s.context());
+    }
     if (contraction == kNoNode) return false;
-    std::optional<float> alpha;
+    Fusion fusion{contraction, a.op, {}};
     if (a.op == "LeakyRelu") {
       const absl::StatusOr<float> value = g.attr(n, "alpha")->AsFloat();
       if (!value.ok()) return false;
-      alpha = *value;
+      fusion.leakyrelu_alpha = *value;
     }
-    return Fuse(s, n, {contraction, a.op, {}, {}, alpha});
+    return Fuse(s, n, fusion);
   }
   return false;
 }
@@ -363,39 +382,57 @@ bool OnlyFirstOutputUsed(const Sweep& s, const Graph& g, NodeId n, const PassCon
 }
 
 // Means further than this from 0, in standard deviations, would cost more than 8 of a float's 24
-// bits.
+// bits; factors outside of these bounds may make weights vanish or overflow.
 constexpr float kMaxMeanInDeviations = 256;
+constexpr float kLeastFactor = 1e-18f, kMostFactor = 1e18f;
 
-// Batch normalization by constants as y = x * scale + bias, one pair per channel.
+// Batch normalization by constants as y = x * scale + bias, one pair per channel; `mean` has what
+// was added to x before already taken off.
 struct AffineNorm {
-  std::vector<float> scale;
-  Tensor bias;
+  std::vector<float> scale, bias, mean;
+  float epsilon;
 };
 
-std::optional<AffineNorm> NormOf(const Sweep& s, const Graph& g, NodeId n, int64_t channels) {
+std::optional<AffineNorm> NormOf(const Sweep& s, const Graph& g, NodeId n,
+                                 const std::vector<float>& added) {
   const absl::StatusOr<float> epsilon = g.attr(n, "epsilon")->AsFloat();
-  absl::StatusOr<Tensor> bias = Tensor::Allocate(DataType::kFloat, Shape({channels}));
-  if (!epsilon.ok() || !bias.ok()) return std::nullopt;
+  if (!epsilon.ok()) return std::nullopt;
   std::vector<float> p[4];  // scale, offset, mean, variance
   for (int i = 0; i < 4; ++i) {
     const std::optional<Tensor> t = s.ConstOf(g.data_inputs(n)[i + 1]);
-    if (!t || t->dtype() != DataType::kFloat || t->num_elements() != channels) return std::nullopt;
+    if (!t || t->dtype() != DataType::kFloat) return std::nullopt;
     p[i] = FloatsOf(*t);
+    if (p[i].size() != p[0].size()) return std::nullopt;
   }
-  std::vector<float> scale(channels);
-  for (int64_t j = 0; j < channels; ++j) {
+  const size_t channels = p[0].size();
+  if (!added.empty() && added.size() != channels) return std::nullopt;
+  AffineNorm norm{std::vector<float>(channels), std::vector<float>(channels), std::move(p[2]),
+                  *epsilon};
+  for (size_t j = 0; j < channels; ++j) {
+    if (!added.empty()) norm.mean[j] -= added[j];
     const float deviation = std::sqrt(p[3][j] + *epsilon);
     // x - mean is exact to the last bit of x; x * scale - mean * scale loses what they share.
-    if (!(std::abs(p[2][j]) <= kMaxMeanInDeviations * deviation)) return std::nullopt;
-    scale[j] = p[0][j] / deviation;
-    bias->flat<float>()[j] = p[1][j] - p[2][j] * scale[j];
-    if (!std::isfinite(scale[j]) || !std::isfinite(bias->flat<float>()[j])) return std::nullopt;
+    if (!(std::abs(norm.mean[j]) <= kMaxMeanInDeviations * deviation)) return std::nullopt;
+    norm.scale[j] = p[0][j] / deviation;
+    norm.bias[j] = p[1][j] - norm.mean[j] * norm.scale[j];
+    const float factor = std::abs(norm.scale[j]);
+    if (!(factor == 0 || (factor >= kLeastFactor && factor <= kMostFactor)) ||
+        !std::isfinite(norm.bias[j]))
+      return std::nullopt;
   }
-  return AffineNorm{std::move(scale), *std::move(bias)};
+  return norm;
 }
 
-// Conv2D, FusedBatchNorm in inference with constant statistics: the filter is scaled, the rest is a
-// bias.
+absl::StatusOr<NodeId> NewVector(Graph& g, NodeId like, std::string_view suffix,
+                                 const std::vector<float>& values) {
+  return NewConst(
+      g, like, suffix,
+      Tensor::Of<float>(DataType::kFloat, values, Shape({static_cast<int64_t>(values.size())})));
+}
+
+// Conv2D, perhaps with a constant bias, FusedBatchNorm in inference with constant statistics. The
+// kernel of _FusedConv2D scales its filter when it packs it; of the other contractions the filter
+// is scaled here and the rest is a bias.
 bool FoldBatchNorm(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   const std::string_view op = g.op_name(n);
@@ -403,17 +440,41 @@ bool FoldBatchNorm(Sweep& s, NodeId n) {
   if (!IsNhwc(g, n) || g.attr(n, "is_training")->AsBool().value_or(true) ||
       !OnlyFirstOutputUsed(s, g, n, s.context()))
     return false;
-  const NodeId conv = ContractionInput(s, g, n, 0, {}, s.context());
-  if (conv == kNoNode) return false;
-  const std::optional<Filter> filter = ScalableFilter(s, g, conv);
-  if (!filter) return false;
-  const std::optional<AffineNorm> norm = NormOf(s, g, n, filter->channels);
+  Fusion fusion{ContractionInput(s, g, n, 0, {}, s.context()), "", {}};
+  std::vector<float> added;
+  if (fusion.contraction == kNoNode) {
+    fusion.contraction = ContractionInput(s, g, n, 0, {"BiasAdd"}, s.context());
+    if (fusion.contraction == kNoNode) return false;
+    fusion.replaces_bias = true;
+    const std::optional<Tensor> bias = s.ConstOf(g.data_inputs(fusion.contraction)[2]);
+    if (!bias || bias->dtype() != DataType::kFloat) return false;
+    added = FloatsOf(*bias);
+  }
+  const std::optional<AffineNorm> norm = NormOf(s, g, n, added);
   if (!norm) return false;
+  const std::span<const Output> statistics = g.data_inputs(n).subspan(1, 4);
+  if (FindContraction(g.op_name(fusion.contraction))->op == "Conv2D") {
+    fusion.op = "FusedBatchNorm";
+    fusion.args.assign(statistics.begin(), statistics.end());
+    fusion.epsilon = norm->epsilon;
+    if (fusion.replaces_bias) {
+      const absl::StatusOr<NodeId> mean = NewVector(g, n, "mean", norm->mean);
+      if (!mean.ok()) return false;
+      fusion.args[2] = {*mean, 0};
+    }
+    return Fuse(s, n, fusion);
+  }
+  const std::optional<Filter> filter = ScalableFilter(s, g, fusion.contraction);
+  if (!filter || filter->channels != static_cast<int64_t>(norm->scale.size())) return false;
   const std::optional<Tensor> product = ScaleFilter(*filter, norm->scale);
   if (!product) return false;
-  const absl::StatusOr<NodeId> scaled = NewFilter(g, conv, *product);
-  const absl::StatusOr<NodeId> bias = NewConst(g, n, "bias", norm->bias);
-  return scaled.ok() && bias.ok() && Fuse(s, n, {conv, "BiasAdd", Output{*bias, 0}, *scaled, {}});
+  const absl::StatusOr<NodeId> scaled = NewFilter(g, fusion.contraction, *product);
+  const absl::StatusOr<NodeId> bias = NewVector(g, n, "bias", norm->bias);
+  if (!scaled.ok() || !bias.ok()) return false;
+  fusion.op = "BiasAdd";
+  fusion.args = {Output{*bias, 0}};
+  fusion.filter = *scaled;
+  return Fuse(s, n, fusion);
 }
 
 // Pad, Conv2D: the convolution pads.

@@ -50,7 +50,7 @@ class Builder {
 
   absl::Status Build() {
     constant_filter_ = p_.input_value(1) != nullptr;
-    fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormConstant() && q_.fused.add < 0;
+    fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormConstant();
     const Tile whole{q_.batch, q_.rows.out};
     const Tile tile = ChooseTile(whole);
     TENON_ASSIGN_OR_RETURN(const bool fast, AddTiles(tile));
@@ -304,9 +304,11 @@ class Builder {
     if (scaled.data == nullptr || packed->data == nullptr) return nullptr;
     VisitFloat(filter.dtype(), [&](auto element) {
       // Output channels are the innermost dimensions of a filter of either kind.
-      for (int64_t i = 0; i < filter.num_elements(); ++i) {
-        element.Put(scaled.data, i,
-                    element.template As<float>(filter.data(), i) * scale[i % q_.out_channels]);
+      for (int64_t row = 0; row < filter.num_elements(); row += q_.out_channels) {
+        for (int64_t c = 0; c < q_.out_channels; ++c) {
+          element.Put(scaled.data, row + c,
+                      element.template As<float>(filter.data(), row + c) * scale[c]);
+        }
       }
     });
     Reorder(PlainFilter(), scaled.data, layout, packed->data);
