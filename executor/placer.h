@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/device_string.h"
 #include "graph/graph.h"
 #include "plugin/device.h"
 #include "plugin/kernel_registry.h"
@@ -49,17 +50,8 @@ struct PlacerOptions {
       rules;  // NamePattern -> device; first match wins
 };
 
-// A parsed device request: "/job:a/replica:0/task:1/device:APU:2", "/device:APU:*", "/cpu:0",
-// "/task:0" … GraphDef spellings only; INVALID_ARGUMENT quotes the string.
-struct DeviceRequest {
-  std::string job;   // empty: any
-  int replica = -1;  // -1: any
-  int task = -1;
-  std::string type;  // empty: any
-  int ordinal = -1;  // -1: any
-};
-absl::StatusOr<DeviceRequest> ParseDeviceRequest(std::string_view text);
-// The looser spelling of --device and --place: "APU", "APU:0", "/APU:0" and all of the above.
+// The looser spelling of --device and --place: "APU", "APU:0", "/APU:0" and all that a graph may
+// say.
 absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 
 // Placement of all live nodes by id (entries of removed nodes are empty). Linear in the graph.

@@ -88,7 +88,7 @@ absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes) {
   struct stat info {};
   if (::fstat(file.fd, &info) != 0) return FileError(path, errno);
   if (S_ISDIR(info.st_mode))
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is a folder, not a graph file"));
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is a folder, not a file"));
   const auto size = static_cast<size_t>(info.st_size);
   if (S_ISREG(info.st_mode) && size > max_bytes) return TooLarge(path, max_bytes);
   if (S_ISREG(info.st_mode) && !is_stdin && size >= kMapFrom) return Map(file.fd, path, size);

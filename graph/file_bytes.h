@@ -1,4 +1,4 @@
-// The bytes of a file, mapped or read, and unpacked. Private to graph/.
+// The bytes of a file, mapped or read, and unpacked.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,10 @@ absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes);
 // INVALID_ARGUMENT "name:offset: …" for corrupt or truncated data and for output beyond `max_bytes`
 // (or beyond most of the machine's memory, where that is less).
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes);
+
+// Unpacks deflate data without a header, as zip archives hold it. Memory grows with what comes out.
+absl::StatusOr<FileBytes> UnpackDeflate(std::string_view packed, const std::string& name,
+                                        size_t max_bytes);
 
 // The inverse, for export.
 absl::StatusOr<std::string> PackXz(std::string_view bytes);

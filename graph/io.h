@@ -56,6 +56,9 @@ struct Imported {
 absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportLimits& limits = {});
 absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
                                      const ImportLimits& limits = {});
+// A GraphDef's bytes: neither text nor packed, whatever they look like.
+absl::StatusOr<Imported> ImportBinary(std::string bytes, std::string source_name,
+                                      const ImportLimits& limits = {});
 
 // For callers that want a valid graph or an error: INVALID_ARGUMENT with the first defect
 // (UNIMPLEMENTED if all are unknown ops).

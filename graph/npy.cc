@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -338,17 +337,6 @@ absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor) {
   return out;
 }
 
-absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return absl::NotFoundError(
-        absl::StrCat(path, ": cannot open the file: ", std::strerror(errno)));
-  std::ostringstream content;
-  content << file.rdbuf();
-  if (file.bad()) return absl::DataLossError(absl::StrCat(path, ": cannot read the file"));
-  return std::move(content).str();
-}
-
 absl::Status WriteWholeFile(const std::string& path, std::string_view bytes) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   if (!file)
@@ -367,8 +355,8 @@ absl::Status WithPath(const std::string& path, const absl::Status& status) {
 }
 
 absl::StatusOr<Tensor> ReadNpy(const std::string& path, DataType wanted) {
-  TENON_ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(path));
-  absl::StatusOr<Tensor> tensor = NpyFromBytes(bytes, wanted);
+  TENON_ASSIGN_OR_RETURN(const FileBytes file, ReadFile(path, SIZE_MAX));
+  absl::StatusOr<Tensor> tensor = NpyFromBytes(file.bytes, wanted);
   return tensor.ok() ? std::move(tensor) : WithPath(path, tensor.status());
 }
 

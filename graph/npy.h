@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/file_bytes.h"
 #include "graph/tensor.h"
 
 namespace tenon {
@@ -31,7 +32,7 @@ absl::Status WriteNpy(const std::string& path, const Tensor& tensor);
 class NpzReader {
  public:
   static absl::StatusOr<NpzReader> Open(const std::string& path);
-  static absl::StatusOr<NpzReader> FromBytes(std::string bytes);
+  static absl::StatusOr<NpzReader> FromBytes(FileBytes bytes);
   std::vector<std::string> Keys() const;
   // NOT_FOUND lists the keys.
   absl::StatusOr<Tensor> Read(std::string_view key, DataType wanted = DataType::kInvalid) const;
@@ -44,9 +45,9 @@ class NpzReader {
     uint64_t packed = 0, size = 0, offset = 0;
   };
   absl::Status ReadDirectory();
-  absl::StatusOr<std::string> Extract(const Entry& entry) const;
+  absl::StatusOr<FileBytes> Extract(const Entry& entry) const;
 
-  std::string bytes_;
+  FileBytes bytes_;
   std::vector<Entry> entries_;
 };
 

@@ -1,8 +1,6 @@
 // Zip archives of .npy files, as much of the format as NumPy uses.
 #include <zlib.h>
 
-#include <cstring>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -18,7 +16,6 @@ constexpr uint32_t kLocalMagic = 0x04034b50, kCentralMagic = 0x02014b50, kEndMag
                    kEnd64Magic = 0x06064b50, kLocator64Magic = 0x07064b50;
 constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Bytes = 56,
                  kLocator64Bytes = 20;
-constexpr uint64_t kMaxExtracted = uint64_t{1} << 36;
 
 absl::Status Bad(std::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("not a readable .npz archive: ", what));
@@ -34,32 +31,6 @@ void Store(uint64_t value, size_t size, std::string* out) {
   for (size_t i = 0; i < size; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
 }
 
-absl::StatusOr<std::string> Inflate(std::string_view packed, uint64_t size) {
-  if (size > kMaxExtracted || size > packed.size() * uint64_t{1040} + 64)
-    return Bad("an entry's size is impossible");
-  std::string out(size, '\0');
-  z_stream z{};
-  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return absl::InternalError("zlib does not start");
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  uint64_t in_left = packed.size(), out_left = out.size();
-  int result = Z_OK;
-  // zlib counts in 32 bits.
-  while (result == Z_OK) {
-    const uInt in = static_cast<uInt>(std::min<uint64_t>(in_left, 1u << 30));
-    const uInt room = static_cast<uInt>(std::min<uint64_t>(out_left, 1u << 30));
-    z.avail_in = in;
-    z.avail_out = room;
-    result = inflate(&z, Z_NO_FLUSH);
-    in_left -= in - z.avail_in;
-    out_left -= room - z.avail_out;
-    if (result == Z_OK && z.avail_in == in && z.avail_out == room) break;
-  }
-  inflateEnd(&z);
-  if (result != Z_STREAM_END || out_left != 0) return Bad("an entry does not decompress");
-  return out;
-}
-
 uint32_t Crc(std::string_view bytes) {
   uLong crc = crc32(0, nullptr, 0);
   while (!bytes.empty()) {
@@ -73,12 +44,12 @@ uint32_t Crc(std::string_view bytes) {
 }  // namespace
 
 absl::StatusOr<NpzReader> NpzReader::Open(const std::string& path) {
-  TENON_ASSIGN_OR_RETURN(std::string bytes, ReadWholeFile(path));
+  TENON_ASSIGN_OR_RETURN(FileBytes bytes, ReadFile(path, SIZE_MAX));
   absl::StatusOr<NpzReader> reader = FromBytes(std::move(bytes));
   return reader.ok() ? std::move(reader) : WithPath(path, reader.status());
 }
 
-absl::StatusOr<NpzReader> NpzReader::FromBytes(std::string bytes) {
+absl::StatusOr<NpzReader> NpzReader::FromBytes(FileBytes bytes) {
   NpzReader reader;
   reader.bytes_ = std::move(bytes);
   TENON_RETURN_IF_ERROR(reader.ReadDirectory());
@@ -86,7 +57,7 @@ absl::StatusOr<NpzReader> NpzReader::FromBytes(std::string bytes) {
 }
 
 absl::Status NpzReader::ReadDirectory() {
-  const std::string_view b = bytes_;
+  const std::string_view b = bytes_.bytes;
   if (b.size() < kEndBytes) return Bad("it is too short");
   size_t end = b.size() - kEndBytes;
   const size_t first = b.size() > kEndBytes + 0xFFFF ? b.size() - kEndBytes - 0xFFFF : 0;
@@ -145,8 +116,8 @@ std::vector<std::string> NpzReader::Keys() const {
   return keys;
 }
 
-absl::StatusOr<std::string> NpzReader::Extract(const Entry& e) const {
-  const std::string_view b = bytes_;
+absl::StatusOr<FileBytes> NpzReader::Extract(const Entry& e) const {
+  const std::string_view b = bytes_.bytes;
   if (e.offset > b.size() || b.size() - e.offset < kLocalBytes ||
       Load(b, e.offset, 4) != kLocalMagic)
     return Bad("an entry is damaged");
@@ -154,24 +125,23 @@ absl::StatusOr<std::string> NpzReader::Extract(const Entry& e) const {
       e.offset + kLocalBytes + Load(b, e.offset + 26, 2) + Load(b, e.offset + 28, 2);
   if (data > b.size() || b.size() - data < e.packed) return Bad("an entry is cut off");
   const std::string_view packed = b.substr(data, e.packed);
-  std::string content;
-  if (e.method == 0) {
-    content = std::string(packed);
-  } else if (e.method == 8) {
-    TENON_ASSIGN_OR_RETURN(content, Inflate(packed, e.size));
-  } else {
+  FileBytes content{packed, bytes_.owner};
+  if (e.method == 8) {
+    TENON_ASSIGN_OR_RETURN(content, UnpackDeflate(packed, e.name, e.size));
+  } else if (e.method != 0) {
     return absl::UnimplementedError(
         absl::StrCat("zip compression method ", e.method, " is not read"));
   }
-  if (Crc(content) != e.crc) return Bad("an entry's checksum does not match");
+  if (content.bytes.size() != e.size) return Bad("an entry does not have the size that it claims");
+  if (Crc(content.bytes) != e.crc) return Bad("an entry's checksum does not match");
   return content;
 }
 
 absl::StatusOr<Tensor> NpzReader::Read(std::string_view key, DataType wanted) const {
   for (const Entry& e : entries_) {
     if (e.name != key) continue;
-    TENON_ASSIGN_OR_RETURN(const std::string bytes, Extract(e));
-    absl::StatusOr<Tensor> tensor = NpyFromBytes(bytes, wanted);
+    TENON_ASSIGN_OR_RETURN(const FileBytes file, Extract(e));
+    absl::StatusOr<Tensor> tensor = NpyFromBytes(file.bytes, wanted);
     return tensor.ok() ? std::move(tensor) : WithPath(e.name, tensor.status());
   }
   return absl::NotFoundError(

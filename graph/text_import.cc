@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "graph/verifier.h"
+#include "graph/wire.h"
 #include "proto/graph_def.pb.h"
 
 namespace tenon {
@@ -89,6 +90,21 @@ std::string InNode(const pb::GraphDef& partial, const ParseInfo& info, const Fir
   return absl::StrCat(", in node '", partial.node(last).name(), "'");
 }
 
+// Whether the first bytes are a field 'node' that its own fields fill: no text is, and a long name
+// alone would look like one.
+bool BeginsWithNode(std::string_view bytes) {
+  WireReader graph(bytes);
+  WireField node, field;
+  if (!graph.Next(&node) || node.number != pb::GraphDef::kNodeFieldNumber ||
+      node.type != WireType::kBytes || node.bytes.empty())
+    return false;
+  WireReader fields(node.bytes);
+  while (fields.Next(&field)) {
+    if (field.type != WireType::kBytes) return false;
+  }
+  return fields.ok();
+}
+
 std::string Serialize(const pb::GraphDef& graph) {
   std::string wire;
   gp::io::StringOutputStream stream(&wire);
@@ -149,6 +165,7 @@ absl::StatusOr<std::string> PrintGraphText(std::string_view wire) {
 }
 
 bool LooksLikeText(std::string_view bytes) {
+  if (BeginsWithNode(bytes)) return false;
   const std::string_view sample = bytes.substr(0, 4096);
   if (sample.starts_with("\xef\xbb\xbf")) return true;
   size_t controls = 0;

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "graph/cycles.h"
+#include "graph/device_string.h"
 #include "graph/shape_inference.h"
 #include "graph/versions.h"
 #include "graph/wire_check.h"
@@ -101,14 +102,12 @@ void Verifier::CheckName(NodeId n) {
 void Verifier::CheckDevice(NodeId n) {
   const std::string_view device = graph_.device(n);
   if (device.empty() || good_devices_.contains(device)) return;
-  if (IsDeviceString(device)) {
+  const absl::Status status = ParseDeviceRequest(device).status();
+  if (status.ok()) {
     good_devices_.insert(device);
-    return;
+  } else {
+    Add(n, DefectCode::kDevice, status.message());
   }
-  Add(n, DefectCode::kDevice,
-      absl::StrCat("'", device,
-                   "' is no device; '/device:TYPE:0', '/CPU:0' or "
-                   "'/job:localhost/replica:0/task:0/device:TYPE:0' would be"));
 }
 
 std::span<const KindDefect> Verifier::KindDefects(const NodeKind& kind) {

@@ -63,9 +63,4 @@ std::string Printable(std::string_view text);
 // by a pass, an underscore).
 bool IsNodeName(std::string_view name, bool from_file);
 
-// Whether a node of a GraphDef may ask for this device: "/job:a/replica:0/task:1/device:APU:2" or
-// parts of it, '*' for any, and
-// "/cpu:0", "CPU:0", "/gpu:0", "GPU:0".
-bool IsDeviceString(std::string_view text);
-
 }  // namespace tenon

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/closest.h"
+#include "graph/device_string.h"
 #include "graph/verifier.h"
 #include "graph/wire.h"
 
@@ -105,9 +106,8 @@ class FunctionVerifier {
   void CheckNode(const BodyNode& node) {
     if (!IsNodeName(node.name, /*from_file=*/false))
       AddNode(node, DefectCode::kName, "is no node name");
-    if (!IsDeviceString(node.device)) {
-      AddNode(node, DefectCode::kDevice, absl::StrCat("'", node.device, "' is no device"));
-    }
+    if (const absl::Status device = ParseDeviceRequest(node.device).status(); !device.ok())
+      AddNode(node, DefectCode::kDevice, device.message());
     if (!HasPlaceholder(node)) {
       NodeKind kind;
       kind.op_name = node.op_name;

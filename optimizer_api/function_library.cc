@@ -31,7 +31,7 @@ extern "C" {
 TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* graph_buf,
                                                               TF_Status* status) {
   absl::StatusOr<tenon::Imported> imported =
-      tenon::ImportBytes(std::string(tenon::BufferBytes(*graph_buf)), "<plug-in>");
+      tenon::ImportBinary(std::string(tenon::BufferBytes(*graph_buf)), "<plug-in>");
   tenon::StatusToC(imported.status(), status);
   return imported.ok() ? new TF_FunctionLibraryDefinition{std::move(imported->graph)} : nullptr;
 }

@@ -71,7 +71,7 @@ class PluginPass : public FinalPass {
     if (!out || *out == in) return std::nullopt;
     if (out->empty()) return absl::InvalidArgumentError("it answered with no graph at all");
     TENON_ASSIGN_OR_RETURN(Imported answer,
-                           ImportBytes(*std::move(out), "<answer of the plug-in's pass>"));
+                           ImportBinary(*std::move(out), "<answer of the plug-in's pass>"));
     if (!answer.defects.empty()) return absl::InvalidArgumentError(answer.defects.front().message);
     TENON_RETURN_IF_ERROR(CheckFetchesAndFeeds(before, answer.graph));
     TENON_RETURN_IF_ERROR(CheckKernels(before, answer.graph));

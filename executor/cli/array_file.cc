@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
@@ -20,9 +21,8 @@ absl::StatusOr<T> Read(absl::StatusOr<T> value) {
   return WithExit(Exit::kInvalidInput, value.status());
 }
 
-absl::Status Unreadable(const std::string& path) {
-  return WithExit(Exit::kInvalidInput,
-                  absl::NotFoundError(absl::StrCat(path, ": ", std::strerror(errno))));
+absl::Status Unreadable(std::string_view path, std::string_view why) {
+  return WithExit(Exit::kInvalidInput, absl::NotFoundError(absl::StrCat(path, ": ", why)));
 }
 
 absl::Status NoBytes(std::string_view path, DataType dtype) {
@@ -55,19 +55,19 @@ absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> LoadArchive(
 
 absl::StatusOr<Tensor> LoadRaw(const std::string& path, DataType dtype, const Shape& shape) {
   if (!IsMemcpyable(dtype)) return WithExit(Exit::kUsage, NoBytes(path, dtype));
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return Unreadable(path);
-  const std::streamoff size = file.tellg();
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) return Unreadable(path, error.message());
   TENON_ASSIGN_OR_RETURN(const size_t wanted, Read(TensorBytes(dtype, shape)));
-  if (size < 0 || static_cast<size_t>(size) != wanted) {
-    return WithExit(Exit::kInvalidInput,
-                    absl::InvalidArgumentError(
-                        absl::StrCat(path, ": has ", static_cast<int64_t>(size), " bytes where ",
-                                     TypeText(dtype, shape), " takes ", wanted)));
+  if (size != wanted) {
+    return WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(absl::StrCat(
+                                             path, ": has ", size, " bytes where ",
+                                             TypeText(dtype, shape), " takes ", wanted)));
   }
   TENON_ASSIGN_OR_RETURN(Tensor tensor, Read(Tensor::Allocate(dtype, shape)));
-  file.seekg(0);
-  if (!file.read(static_cast<char*>(tensor.data()), size)) return Unreadable(path);
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(static_cast<char*>(tensor.data()), static_cast<std::streamsize>(size)))
+    return Unreadable(path, std::strerror(errno));
   return tensor;
 }
 

@@ -89,7 +89,7 @@ TEST(Npz, WritesAndReadsArchives) {
   const Tensor t = Tensor::CopyOf(DataType::kFloat, Shape({2}), values, sizeof(values));
   const absl::StatusOr<std::string> bytes = NpzToBytes({{"x", t}, {"y:0", t}});
   ASSERT_TRUE(bytes.ok()) << bytes.status();
-  const absl::StatusOr<NpzReader> reader = NpzReader::FromBytes(*bytes);
+  const absl::StatusOr<NpzReader> reader = NpzReader::FromBytes(BytesOf(*bytes));
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_THAT(reader->Keys(), ElementsAre("x", "y:0"));
   const absl::StatusOr<Tensor> y = reader->Read("y:0");
@@ -97,7 +97,7 @@ TEST(Npz, WritesAndReadsArchives) {
   EXPECT_EQ(y->flat<float>()[1], 2);
   EXPECT_EQ(reader->Read("z").status().code(), absl::StatusCode::kNotFound);
   for (size_t n = 0; n < bytes->size(); ++n)
-    EXPECT_FALSE(NpzReader::FromBytes(bytes->substr(0, n)).ok());
+    EXPECT_FALSE(NpzReader::FromBytes(BytesOf(bytes->substr(0, n))).ok());
 }
 
 // np.savez_compressed(x=np.arange(3, dtype=np.int16)).
@@ -107,6 +107,27 @@ TEST(Npz, ReadsDeflatedEntries) {
   const absl::StatusOr<Tensor> x = reader->Read("x");
   ASSERT_TRUE(x.ok()) << x.status();
   EXPECT_THAT(absl::MakeSpan(x->flat<int16_t>(), 3), ElementsAre(0, 1, 2));
+}
+
+// The directory's word on an entry's size decides on no allocation.
+TEST(Npz, SizesAreWhatComesOut) {
+  const absl::StatusOr<FileBytes> file = ReadFile("tests/golden/npy/deflated.npz", SIZE_MAX);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const std::string good(file->bytes);
+  const size_t size_field = good.find("PK\x01\x02") + 24;
+  for (const uint32_t size : {0u, 1u, 0xFFFFFFF0u}) {
+    std::string forged = good;
+    std::memcpy(forged.data() + size_field, &size, sizeof(size));
+    const absl::StatusOr<NpzReader> reader = NpzReader::FromBytes(BytesOf(std::move(forged)));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    EXPECT_EQ(reader->Read("x").status().code(), absl::StatusCode::kInvalidArgument) << size;
+  }
+}
+
+TEST(Npy, AFolderIsNoFile) {
+  EXPECT_THAT(std::string(ReadNpy("tests/golden").status().message()), HasSubstr("is a folder"));
+  EXPECT_THAT(std::string(NpzReader::Open("tests/golden").status().message()),
+              HasSubstr("is a folder"));
 }
 
 }  // namespace

@@ -221,5 +221,22 @@ TEST(ExportFile, FollowsTheExtension) {
   EXPECT_EQ(ExportFile(*graph, folder + "/x.onnx").code(), absl::StatusCode::kInvalidArgument);
 }
 
+// More than the 4096 bytes that tell text from binary, all of them letters.
+TEST(Format, ALongNameIsNoText) {
+  for (const size_t length : {4090u, 5000u, 100000u}) {
+    pb::GraphDef graph;
+    graph.add_node()->set_name(std::string(length, 'n'));
+    graph.mutable_node(0)->set_op("NoOp");
+    const absl::StatusOr<Imported> imported = ImportBytes(graph.SerializeAsString(), "long");
+    ASSERT_TRUE(imported.ok()) << imported.status();
+    EXPECT_THAT(imported->defects, IsEmpty());
+    EXPECT_EQ(imported->graph.name(0).size(), length);
+    const absl::StatusOr<std::string> text = ExportText(imported->graph);
+    ASSERT_TRUE(text.ok()) << text.status();
+    EXPECT_TRUE(ImportBytes("\n" + *text, "text").ok());
+    EXPECT_FALSE(ImportBinary(*text, "text").ok());
+  }
+}
+
 }  // namespace
 }  // namespace tenon
