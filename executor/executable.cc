@@ -26,6 +26,10 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+bool IsPlaceholder(const Graph& graph, NodeId n) {
+  return graph.op_name(n) == "Placeholder" || graph.op_name(n) == "PlaceholderV2";
+}
+
 absl::Status Named(std::string_view role, std::string_view name, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(role, " '", name, "': ", status.message()));
 }
@@ -55,6 +59,7 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
   auto e = std::unique_ptr<Executable>(new Executable(graph, parts));
   TENON_RETURN_IF_ERROR(e->Resolve(feeds, fetches));
   TENON_RETURN_IF_ERROR(e->FindOrder());  // before anything is spent: are all placeholders fed?
+  e->NoteFeedsThatStandForNodes();
   const Stopwatch place;
   TENON_RETURN_IF_ERROR(e->PlaceGraph());
   e->times_.place = place.Milliseconds();
@@ -87,6 +92,8 @@ absl::Status Executable::Resolve(const std::vector<std::string>& feeds,
       return absl::InvalidArgumentError(absl::StrCat("feed '", name, "' is given twice"));
     }
     feeds_.push_back(*output);
+    // As in TensorFlow, who waits for any other node waits for it, fed or not.
+    stands_for_node_.push_back(IsPlaceholder(graph_, output->node));
   }
   for (const std::string& name : fetches) {
     TENON_ASSIGN_OR_RETURN(const Output output, ResolveFetch(graph_, name));
@@ -163,10 +170,24 @@ absl::Status Executable::PlaceAgain(
   return absl::OkStatus();
 }
 
+// A fed node that nothing ran before the passes is not run either if a pass lets something wait for
+// it.
+void Executable::NoteFeedsThatStandForNodes() {
+  std::vector<bool> runs(graph_.num_node_ids(), false);
+  for (NodeId n : order_) runs[n] = !fed_only_[n];
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    if (!runs[feeds_[i].node]) stands_for_node_[i] = true;
+  }
+}
+
 // What the fetches need, in topological order. A fed output stops the search.
 absl::Status Executable::FindOrder() {
   const int32_t count = graph_.num_node_ids();
-  absl::flat_hash_set<Output> fed(feeds_.begin(), feeds_.end());
+  const absl::flat_hash_set<Output> fed(feeds_.begin(), feeds_.end());
+  std::vector<bool> replaced(count, false);
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    if (stands_for_node_[i]) replaced[feeds_[i].node] = true;
+  }
   std::vector<bool> needed(count, false);
   fed_only_.assign(count, false);
   std::vector<NodeId> stack;
@@ -176,7 +197,7 @@ absl::Status Executable::FindOrder() {
       needed[o.node] = true;
       return;
     }
-    if (o.is_control() && graph_.num_outputs(o.node) == 1 && fed.contains({o.node, 0})) return;
+    if (o.is_control() && replaced[o.node]) return;
     if (needed[o.node] && !fed_only_[o.node]) return;
     needed[o.node] = true;
     fed_only_[o.node] = false;
@@ -186,7 +207,7 @@ absl::Status Executable::FindOrder() {
   while (!stack.empty()) {
     const NodeId n = stack.back();
     stack.pop_back();
-    if (graph_.op_name(n) == "Placeholder" || graph_.op_name(n) == "PlaceholderV2") {
+    if (IsPlaceholder(graph_, n)) {
       return absl::FailedPreconditionError(absl::StrCat(
           graph_.Locate(n), ": nothing is fed to placeholder '", graph_.name(n), "' (",
           graph_.op_name(n), "), which the fetches need; feed a value of its dtype and shape"));
@@ -216,11 +237,9 @@ absl::Status Executable::DescribeFeeds() {
   for (const Output& o : feeds_) {
     feed_types_.push_back(BaseType(graph_.output_type(o)));
     PartialShape& shape = feed_shapes_.emplace_back();
-    const std::string_view op = graph_.op_name(o.node);
-    const AttrValue* attr =
-        op == "Placeholder" || op == "PlaceholderV2" || op == "PlaceholderWithDefault"
-            ? graph_.attr(o.node, "shape")
-            : nullptr;
+    const bool declares =
+        IsPlaceholder(graph_, o.node) || graph_.op_name(o.node) == "PlaceholderWithDefault";
+    const AttrValue* attr = declares ? graph_.attr(o.node, "shape") : nullptr;
     if (attr == nullptr) continue;
     absl::StatusOr<PartialShape> declared = attr->AsShape();
     if (!declared.ok()) return NodeError(graph_, o.node, declared.status());

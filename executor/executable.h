@@ -58,6 +58,7 @@ class Executable {
   absl::Status Optimize();
   absl::Status PlaceAgain(const std::vector<std::pair<std::string, NodePlacement>>& before);
   absl::Status FindOrder();
+  void NoteFeedsThatStandForNodes();
   absl::Status CheckKernels();
   absl::Status DescribeFeeds();
   absl::Status CheckFeeds(const std::vector<Tensor>& feeds) const;
@@ -69,6 +70,7 @@ class Executable {
   SessionParts parts_;
   std::vector<std::string> feed_names_, fetch_names_;
   std::vector<Output> feeds_, fetches_;
+  std::vector<bool> stands_for_node_;  // by feed: who waits for its node waits for nothing
   std::vector<DataType> feed_types_;
   std::vector<PartialShape> feed_shapes_;
   std::vector<NodePlacement> placement_;

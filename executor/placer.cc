@@ -26,10 +26,25 @@ bool SameTask(const DeviceRequest& r) {
   return (r.job.empty() || r.job == "localhost") && r.replica <= 0 && r.task <= 0;
 }
 
-// One decision: a node alone, or all nodes of a colocation group. Kept at the root of the
-// union-find forest.
+// Sets of nodes, each known by one of its members.
+class NodeSets {
+ public:
+  explicit NodeSets(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }
+  NodeId Root(NodeId n) {
+    while (parent_[n] != n) n = parent_[n] = parent_[parent_[n]];
+    return n;
+  }
+  void Join(NodeId a, NodeId b) { parent_[Root(a)] = Root(b); }
+
+ private:
+  std::vector<NodeId> parent_;
+};
+
+// Nodes that must share a device.
+using NodePair = std::pair<NodeId, NodeId>;
+
+// One decision: a node alone, or all nodes of a colocation group.
 struct Group {
-  NodeId parent;
   int32_t size = 1;
   uint64_t mask = 0;      // device types that all members allow
   DeviceRequest request;  // what members ask for, merged
@@ -46,7 +61,11 @@ class Placer {
  public:
   Placer(const Graph& graph, absl::Span<Device* const> devices, const KernelRegistry& kernels,
          const PlacerOptions& options, absl::Span<const NodePlacement> previous)
-      : graph_(graph), types_(devices, kernels), options_(options), previous_(previous) {}
+      : graph_(graph),
+        types_(devices, kernels),
+        options_(options),
+        previous_(previous),
+        sets_(graph.num_node_ids()) {}
 
   absl::StatusOr<std::vector<NodePlacement>> Run();
 
@@ -55,11 +74,13 @@ class Placer {
   absl::Status Request(NodeId n);
   absl::Status ReadNode(NodeId n);
   bool Keep(NodeId n);
-  NodeId Root(NodeId n);
-  absl::Status Join(NodeId a, NodeId b, bool resource);
-  absl::Status MergeRequests(NodeId into, NodeId from);
-  absl::Status JoinGroups();
-  absl::Status JoinClasses(NodeId n);
+  absl::Status CheckTask(NodeId n);
+  NodeId Root(NodeId n) { return sets_.Root(n); }
+  void MergeRequests(NodeId into, NodeId from);
+  void Join(NodeId a, NodeId b, bool resource);
+  absl::Status JoinConnected(absl::Span<const NodePair> pairs, bool resource);
+  std::vector<NodePair> ResourcePairs() const;
+  std::vector<NodePair> ClassPairs() const;
   Device* Best(const Group& g, NodeId n, uint64_t mask) const;
   Device* Find(const DeviceRequest& request, uint64_t mask) const;
   absl::Status Decide(NodeId root);
@@ -77,7 +98,8 @@ class Placer {
   std::vector<std::pair<NamePattern, DeviceRequest>> rules_;
   std::vector<std::string> rule_texts_;
   std::optional<DeviceRequest> default_;
-  std::vector<Group> groups_;
+  NodeSets sets_;
+  std::vector<Group> groups_;  // by root of its set
   std::vector<std::string> requested_;
   std::vector<bool> kept_;
   absl::flat_hash_map<std::string_view, DeviceRequest> parsed_;
@@ -143,7 +165,6 @@ bool Placer::Keep(NodeId n) {
 
 absl::Status Placer::ReadNode(NodeId n) {
   Group& g = groups_[n];
-  g.parent = n;
   const KindSupport& support = types_.Support(graph_, n);
   g.mask = support.mask != 0 ? support.mask : types_.host_bit();
   g.movers_only = support.mover;
@@ -151,88 +172,100 @@ absl::Status Placer::ReadNode(NodeId n) {
   return Request(n);
 }
 
-NodeId Placer::Root(NodeId n) {
-  while (groups_[n].parent != n) {
-    groups_[n].parent = groups_[groups_[n].parent].parent;
-    n = groups_[n].parent;
-  }
-  return n;
+absl::Status Placer::CheckTask(NodeId n) {
+  if (SameTask(groups_[n].request)) return absl::OkStatus();
+  return Refuse(n, "there is only /job:localhost/replica:0/task:0");
 }
 
-absl::Status Placer::MergeRequests(NodeId into, NodeId from) {
+// Both are of this task: only types and ordinals can differ.
+void Placer::MergeRequests(NodeId into, NodeId from) {
   Group& a = groups_[into];
   const Group& b = groups_[from];
   a.conflict |= b.conflict;
-  if (!b.asked || (a.asked && !a.by_default && b.by_default)) return absl::OkStatus();
+  if (!b.asked || (a.asked && !a.by_default && b.by_default)) return;
   if (!a.asked || (a.by_default && !b.by_default)) {
     a.request = b.request;
     a.asked = true;
     a.by_default = b.by_default;
-    return absl::OkStatus();
+    return;
   }
   DeviceRequest& x = a.request;
   const DeviceRequest& y = b.request;
-  if (x.job.empty()) x.job = y.job;
-  if (x.replica < 0) x.replica = y.replica;
-  if (x.task < 0) x.task = y.task;
   const bool type_conflict = !x.type.empty() && !y.type.empty() && x.type != y.type;
   const bool ordinal_conflict = x.ordinal >= 0 && y.ordinal >= 0 && x.ordinal != y.ordinal;
   if (type_conflict || ordinal_conflict) {
     a.conflict = true;
-    return absl::OkStatus();
+    return;
   }
   if (x.type.empty()) x.type = y.type;
   if (x.ordinal < 0) x.ordinal = y.ordinal;
-  return absl::OkStatus();
 }
 
-absl::Status Placer::Join(NodeId a, NodeId b, bool resource) {
-  NodeId into = Root(a), from = Root(b);
-  if (into == from || kept_[a] || kept_[b]) return absl::OkStatus();
-  if (groups_[into].size < groups_[from].size) std::swap(into, from);
-  const uint64_t mask = groups_[into].mask & groups_[from].mask;
-  if (mask == 0) {
-    if (options_.soft_placement) return absl::OkStatus();
-    return Refuse(into, absl::StrCat("no device has kernels for it and for '", graph_.name(from),
-                                     "' (", graph_.op_name(from), "), which must be beside it"));
-  }
-  TENON_RETURN_IF_ERROR(MergeRequests(into, from));
+void Placer::Join(NodeId a, NodeId b, bool resource) {
+  const NodeId from = Root(a), into = Root(b);
+  if (into == from) return;
+  MergeRequests(into, from);
   Group& g = groups_[into];
-  g.mask = mask;
+  g.mask &= groups_[from].mask;
   g.size += groups_[from].size;
   g.movers_only &= groups_[from].movers_only;
   g.by_resource |= resource | groups_[from].by_resource;
-  groups_[from].parent = into;
-  return absl::OkStatus();
+  sets_.Join(from, into);
 }
 
-absl::Status Placer::JoinClasses(NodeId n) {
-  const AttrValue* attr = graph_.attrs(n).Find(kColocationAttr);
-  if (attr == nullptr) return absl::OkStatus();
-  absl::StatusOr<std::vector<std::string_view>> classes = attr->AsStringList();
-  if (!classes.ok()) return absl::OkStatus();
-  for (std::string_view c : *classes) {
-    if (!absl::ConsumePrefix(&c, kColocationPrefix)) continue;
-    const NodeId other =
-        graph_.FindNode(c);  // a pass may have removed it: then the request is void
-    if (other != kNoNode && graph_.alive(other)) TENON_RETURN_IF_ERROR(Join(n, other, false));
+// Joins what the pairs connect, a whole group at a time, so that the order of the nodes decides
+// nothing. A group that no device has kernels for stays apart under soft placement; what shares a
+// resource cannot.
+absl::Status Placer::JoinConnected(absl::Span<const NodePair> pairs, bool resource) {
+  if (pairs.empty()) return absl::OkStatus();
+  NodeSets connected(groups_.size());
+  for (const auto& [a, b] : pairs) connected.Join(Root(a), Root(b));
+  std::vector<uint64_t> masks(groups_.size(), ~uint64_t{0});
+  for (const auto& [a, b] : pairs)
+    masks[connected.Root(Root(a))] &= groups_[Root(a)].mask & groups_[Root(b)].mask;
+  for (const auto& [a, b] : pairs) {
+    const bool apart = masks[connected.Root(Root(a))] == 0;
+    if (!apart || resource || !options_.soft_placement) Join(a, b, resource);
+  }
+  for (const auto& [a, b] : pairs) {
+    const NodeId root = Root(a);
+    if (groups_[root].mask == 0) return Refuse(root, "no device has kernels for all of its group");
   }
   return absl::OkStatus();
 }
 
-absl::Status Placer::JoinGroups() {
+// Producers and consumers of resources and references.
+std::vector<NodePair> Placer::ResourcePairs() const {
+  std::vector<NodePair> pairs;
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
     if (!graph_.alive(n) || kept_[n]) continue;
-    TENON_RETURN_IF_ERROR(JoinClasses(n));
     const auto& types = graph_.kind(n).types.inputs;
     const std::span<const Output> inputs = graph_.data_inputs(n);
     for (size_t i = 0; i < inputs.size() && i < types.size(); ++i) {
-      if (inputs[i].node == kNoNode || (types[i] != DataType::kResource && !IsRef(types[i])))
-        continue;
-      TENON_RETURN_IF_ERROR(Join(inputs[i].node, n, true));
+      if (inputs[i].node == kNoNode || kept_[inputs[i].node]) continue;
+      if (types[i] == DataType::kResource || IsRef(types[i])) pairs.emplace_back(inputs[i].node, n);
     }
   }
-  return absl::OkStatus();
+  return pairs;
+}
+
+// Nodes and those that they name in _class.
+std::vector<NodePair> Placer::ClassPairs() const {
+  std::vector<NodePair> pairs;
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+    if (!graph_.alive(n) || kept_[n]) continue;
+    const AttrValue* attr = graph_.attrs(n).Find(kColocationAttr);
+    if (attr == nullptr) continue;
+    const absl::StatusOr<std::vector<std::string_view>> classes = attr->AsStringList();
+    if (!classes.ok()) continue;
+    for (std::string_view c : *classes) {
+      if (!absl::ConsumePrefix(&c, kColocationPrefix)) continue;
+      // A pass may have removed the other one: then the request is void.
+      const NodeId other = graph_.FindNode(c);
+      if (other != kNoNode && graph_.alive(other) && !kept_[other]) pairs.emplace_back(n, other);
+    }
+  }
+  return pairs;
 }
 
 // Highest priority of the kernel (a lone node), then of the device; a group of movers has nothing
@@ -293,8 +326,6 @@ absl::Status Placer::Relax(NodeId root) {
 absl::Status Placer::Decide(NodeId root) {
   Group& g = groups_[root];
   if (g.device != nullptr) return absl::OkStatus();
-  if (g.asked && !SameTask(g.request))
-    return Refuse(root, "there is only /job:localhost/replica:0/task:0");
   if (g.conflict) {
     if (!options_.soft_placement) return Relax(root);
     g.reason = PlaceCode::kColocation;
@@ -378,7 +409,9 @@ absl::StatusOr<std::vector<NodePlacement>> Placer::Run() {
   requested_.resize(graph_.num_node_ids());
   kept_.resize(graph_.num_node_ids());
   for (NodeId n : order) TENON_RETURN_IF_ERROR(ReadNode(n));
-  TENON_RETURN_IF_ERROR(JoinGroups());
+  for (NodeId n : order) TENON_RETURN_IF_ERROR(CheckTask(n));
+  TENON_RETURN_IF_ERROR(JoinConnected(ResourcePairs(), /*resource=*/true));
+  TENON_RETURN_IF_ERROR(JoinConnected(ClassPairs(), /*resource=*/false));
   for (NodeId n : order) {
     const NodeId root = Root(n);
     TENON_RETURN_IF_ERROR(Decide(root));

@@ -79,8 +79,10 @@ std::vector<NodeId> UnfedPlaceholders(const Graph& graph, const std::vector<Outp
   std::vector<bool> seen(graph.num_node_ids());
   std::vector<NodeId> open, found;
   const auto visit = [&](const Output& o) {
-    if (o.node == kNoNode || seen[o.node] || std::find(fed.begin(), fed.end(), o) != fed.end())
-      return;
+    if (o.node == kNoNode || seen[o.node]) return;
+    // Who waits for a placeholder waits for its feed.
+    const Output value = o.is_control() && IsPlaceholder(graph, o.node) ? Output{o.node, 0} : o;
+    if (std::find(fed.begin(), fed.end(), value) != fed.end()) return;
     seen[o.node] = true;
     open.push_back(o.node);
   };

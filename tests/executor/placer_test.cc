@@ -151,6 +151,13 @@ TEST_F(PlacerTest, FollowsTensorFlowsRules) {
       {"a foreign job", X() + N("a", "Relu", "x", "/job:worker/device:CPU:0"), true, "a",
        "only /job:localhost"},
       {"a foreign task", X() + N("a", "Relu", "x", "/task:3"), true, "a", "'/task:3'"},
+      {"a foreign job in a group",
+       X() + N("a", "Relu", "x", "/job:worker/device:CPU:0") +
+           N("b", "Relu", "a", "/job:localhost/device:CPU:0", "a"),
+       true, "b", "node 'a' (Relu) on '/job:worker/device:CPU:0': there is only /job:localhost"},
+      {"hard: a foreign task beside another",
+       X() + N("a", "Relu", "x", "/task:0") + N("b", "Relu", "a", "/task:1", "a"), false, "b",
+       "node 'b' (Relu) on '/task:1': there is only /job:localhost"},
       {"a constant where it is asked for", X("/device:PLACER:0") + N("a", "Tanh", "x"), true, "x",
        "PLACER:0 PINNED"},
       {"a group follows the request",
@@ -178,8 +185,7 @@ TEST_F(PlacerTest, FollowsTensorFlowsRules) {
        "'b' (Tanh)"},
       {"hard: a request that can be met", X() + N("a", "Relu", "x", "/device:PLACER:1"), false, "a",
        "PLACER:1 PINNED"},
-      {"not a device", X() + N("a", "Relu", "x", "PLACER:0"), true, "a",
-       "'PLACER:0' is no device name"},
+      {"not a device", X() + N("a", "Relu", "x", "PLACER:0"), true, "a", "'PLACER:0' is no device"},
       {"metadata stays with its input", X() + N("a", "Relu", "x") + N("s", "Shape", "a"), true, "s",
        "CPU:0 PRIORITY"},
       {"a renaming stays with its input",
@@ -190,6 +196,32 @@ TEST_F(PlacerTest, FollowsTensorFlowsRules) {
     options_.soft_placement = row.soft;
     EXPECT_THAT(Where(PlaceText(row.graph), row.node), HasSubstr(row.want)) << row.about;
   }
+}
+
+// Only PLACER has a kernel for the first op, only the CPU one of Tanh.
+TEST_F(PlacerTest, AGroupWithoutACommonDeviceIsNoneInAnyOrder) {
+  auto alone = std::make_shared<KernelDef>();
+  alone->op = "CudnnRNN";
+  alone->device_type = "PLACER";
+  alone->plugin = "placer_alone";
+  KernelRegistry::Global().Register(std::move(alone));
+  const auto member = [](std::string_view name, std::string_view beside) {
+    const std::string_view op = name == "only" ? "CudnnRNN" : name == "r" ? "Relu" : "Tanh";
+    return N(name, op, "x", "", beside);
+  };
+  std::vector<std::string> names = {"only", "r", "t"};
+  do {
+    const std::string text =
+        X() + member(names[0], "") + member(names[1], names[0]) + member(names[2], names[1]);
+    options_.soft_placement = true;
+    const auto placement = PlaceText(text);
+    EXPECT_EQ(Where(placement, "only"), "PLACER:0 PRIORITY");
+    EXPECT_EQ(Where(placement, "r"), "PLACER:0 PRIORITY");
+    EXPECT_EQ(Where(placement, "t"), "CPU:0 PRIORITY");
+    options_.soft_placement = false;
+    EXPECT_THAT(Where(PlaceText(text), "t"), HasSubstr("no device has kernels for all"));
+  } while (std::next_permutation(names.begin(), names.end()));
+  KernelRegistry::Global().RemovePlugin("placer_alone");
 }
 
 TEST_F(PlacerTest, SaysWhyOthersWereRejected) {
@@ -253,17 +285,19 @@ TEST_F(PlacerTest, ANodeWithoutAnyKernelIsNoErrorYet) {
 
 TEST(DeviceRequest, Spellings) {
   for (const char* good :
-       {"", "/CPU:0", "/cpu:0", "CPU:0", "/GPU:0", "/device:APU:1", "/device:APU:*", "/task:0",
-        "/job:localhost/replica:0/task:0/device:APU:0"}) {
+       {"", "/", "/CPU:0", "/cpu:0", "CPU:0", "/GPU:0", "/device:APU:1", "/device:APU:*", "/task:0",
+        "/device:CPU:0 ", "/job:localhost/replica:0/task:0/device:APU:0"}) {
     EXPECT_TRUE(ParseDeviceRequest(good).ok()) << good;
   }
-  for (const char* bad : {"/APU:0", "APU:0", "APU", "/device:", "/device:APU:x",
-                          "/task:", "/device:APU:-1", "//", "/job:", "/device:APU:99999999999"}) {
+  for (const char* bad :
+       {"/APU:0", "APU:0", "APU", "/device:", "/device:APU:x", "/task:", "/device:APU:-1", "//",
+        "/job:", "/job:1", "task:0", "/device:APU:99999999999", " "}) {
     EXPECT_FALSE(ParseDeviceRequest(bad).ok()) << bad;
   }
   for (const char* good : {"APU", "APU:0", "/APU:0", "/device:APU:0", "cpu", "CPU:0"})
     EXPECT_TRUE(ParseDeviceFlag(good).ok()) << good;
-  for (const char* bad : {"", "APU:", ":0", "A PU"}) EXPECT_FALSE(ParseDeviceFlag(bad).ok()) << bad;
+  for (const char* bad : {"", "/", "APU:", ":0", "A PU"})
+    EXPECT_FALSE(ParseDeviceFlag(bad).ok()) << bad;
   EXPECT_EQ(ParseDeviceRequest("/device:APU:2")->ordinal, 2);
   EXPECT_EQ(ParseDeviceRequest("/cpu:1")->type, "CPU");
 }

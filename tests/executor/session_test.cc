@@ -92,6 +92,46 @@ TEST(Session, FeedsMayStandInTheMiddle) {
   EXPECT_THAT(Values((*out)[0]), ElementsAre(-3));
 }
 
+TEST(Session, WhoWaitsForAFedPlaceholderWaitsForItsFeed) {
+  for (const int opt_level : {0, 1}) {
+    auto session =
+        Make(Placeholder("x", "dim { size: 1 }") + Node("a", "Neg", {"x", "^x"}) +
+                 Const("c", "DT_FLOAT", "tensor_shape {} float_val: 2", "input: '^x'") +
+                 Node("i", "Identity", {"x", "^x"}) + Node("only", "Neg", {"c", "^i"}) +
+                 Node("s", "Shape", {"x"}, "attr { key: 'out_type' value { type: DT_INT32 } }"),
+             opt_level);
+    const auto out = session->Run({{"x", Floats({3}, {1})}}, {"a", "c", "only", "s"});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_THAT(Values((*out)[0]), ElementsAre(-3));
+    EXPECT_THAT(Values((*out)[1]), ElementsAre(2));
+    EXPECT_THAT(Values((*out)[2]), ElementsAre(-2));
+    EXPECT_EQ(*(*out)[3].flat<int32_t>(), 1);
+  }
+}
+
+TEST(Session, WhoWaitsForAnyOtherFedNodeWaitsForTheNode) {
+  for (const int opt_level : {0, 1}) {
+    auto session =
+        Make(Placeholder("x", "dim { size: 2 }") + Placeholder("y", "") + Node("a", "Neg", {"x"}) +
+                 Node("waits", "Neg", {"y", "^a"}) + Node("reads", "Neg", {"a"}) +
+                 Const("axis", "DT_INT32", "tensor_shape {} int_val: 0") +
+                 Node("s", "Split", {"axis", "x"}, "attr { key: 'num_split' value { i: 2 } }") +
+                 Node("s0", "Neg", {"s:0", "^s"}) + Node("s1", "Neg", {"s:1", "^s"}),
+             opt_level);
+    const Session::NamedTensor x{"x", Floats({1, 2}, {2})}, y{"y", Floats({5}, {})};
+    const Session::NamedTensor a{"a", Floats({7}, {1})}, s{"s", Floats({9}, {1})};
+    auto out = session->Run({a}, {"reads"});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_THAT(Values((*out)[0]), ElementsAre(-7));
+    EXPECT_THAT(std::string(session->Run({a, y}, {"waits"}).status().message()), HasSubstr("'x'"));
+    EXPECT_TRUE(session->Run({a, y, x}, {"waits"}).ok());
+    out = session->Run({s, x}, {"s0", "s1"});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_THAT(Values((*out)[0]), ElementsAre(-9));
+    EXPECT_THAT(Values((*out)[1]), ElementsAre(-2));
+  }
+}
+
 TEST(Session, SaysWhatIsWrongWithFeedsAndFetches) {
   auto session = Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Neg", {"x"}));
   auto message = [](const auto& result) { return std::string(result.status().message()); };
