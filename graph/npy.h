@@ -47,6 +47,7 @@ class NpzReader {
   absl::Status ReadDirectory();
   absl::StatusOr<FileBytes> Extract(const Entry& entry) const;
 
+  std::string path_;  // for messages
   FileBytes bytes_;
   std::vector<Entry> entries_;
 };

@@ -46,7 +46,9 @@ uint32_t Crc(std::string_view bytes) {
 absl::StatusOr<NpzReader> NpzReader::Open(const std::string& path) {
   TENON_ASSIGN_OR_RETURN(FileBytes bytes, ReadFile(path, SIZE_MAX));
   absl::StatusOr<NpzReader> reader = FromBytes(std::move(bytes));
-  return reader.ok() ? std::move(reader) : WithPath(path, reader.status());
+  if (!reader.ok()) return WithPath(path, reader.status());
+  reader->path_ = path;
+  return reader;
 }
 
 absl::StatusOr<NpzReader> NpzReader::FromBytes(FileBytes bytes) {
@@ -127,7 +129,7 @@ absl::StatusOr<FileBytes> NpzReader::Extract(const Entry& e) const {
   const std::string_view packed = b.substr(data, e.packed);
   FileBytes content{packed, bytes_.owner};
   if (e.method == 8) {
-    TENON_ASSIGN_OR_RETURN(content, UnpackDeflate(packed, e.name, e.size));
+    TENON_ASSIGN_OR_RETURN(content, UnpackDeflate(packed, "entry", e.size));
   } else if (e.method != 0) {
     return absl::UnimplementedError(
         absl::StrCat("zip compression method ", e.method, " is not read"));
@@ -140,9 +142,11 @@ absl::StatusOr<FileBytes> NpzReader::Extract(const Entry& e) const {
 absl::StatusOr<Tensor> NpzReader::Read(std::string_view key, DataType wanted) const {
   for (const Entry& e : entries_) {
     if (e.name != key) continue;
-    TENON_ASSIGN_OR_RETURN(const FileBytes file, Extract(e));
-    absl::StatusOr<Tensor> tensor = NpyFromBytes(file.bytes, wanted);
-    return tensor.ok() ? std::move(tensor) : WithPath(e.name, tensor.status());
+    const absl::StatusOr<FileBytes> file = Extract(e);
+    absl::StatusOr<Tensor> tensor =
+        file.ok() ? NpyFromBytes(file->bytes, wanted) : absl::StatusOr<Tensor>(file.status());
+    if (tensor.ok()) return tensor;
+    return WithPath(absl::StrCat(path_, "[", key, "]"), tensor.status());
   }
   return absl::NotFoundError(
       absl::StrCat("the archive has no array '", key, "'; it has: ", absl::StrJoin(Keys(), ", ")));
