@@ -29,8 +29,8 @@ constexpr OpSpec kOps[] = {
      AvgPoolGradShape},
     {"BatchNormWithGlobalNormalizationGrad", "t: T; m: T; v: T; gamma: T; backprop: T",
      "dx: T; dm: T; dv: T; db: T; dg: T",
-     "T: numbertype; variance_epsilon: float; scale_after_normalization: bool", nullptr, 0, 9,
-     "use tf"},
+     "T: numbertype; variance_epsilon: float; scale_after_normalization: bool",
+     BatchNormGlobalGradShape, 0, 9, "use tf"},
     {"BiasAdd", "value: T; bias: T", "output: T",
      "T: numbertype; data_format: {'NHWC', 'NCHW'} = 'NHWC'", BiasAddShape},
     {"BiasAddGrad", "out_backprop: T", "output: T",
@@ -46,13 +46,13 @@ constexpr OpSpec kOps[] = {
      "cs: T; f: T; o: T; ci: T; co: T; h: T; cs_grad: T; h_grad: T",
      "x_grad: T; cs_prev_grad: T; h_prev_grad: T; w_grad: T; wci_grad: T; wcf_grad: T; "
      "wco_grad: T; b_grad: T",
-     "use_peephole: bool; T: {half, float}", nullptr},
+     "use_peephole: bool; T: {half, float}", BlockLSTMGradShape},
     {"BlockLSTMGradV2",
      "seq_len_max: int64; x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T; i: T; "
      "cs: T; f: T; o: T; ci: T; co: T; h: T; cs_grad: T; h_grad: T",
      "x_grad: T; cs_prev_grad: T; h_prev_grad: T; w_grad: T; wci_grad: T; wcf_grad: T; "
      "wco_grad: T; b_grad: T",
-     "use_peephole: bool; T: {half, float}", nullptr},
+     "use_peephole: bool; T: {half, float}", BlockLSTMGradShape},
     {"BlockLSTMV2",
      "seq_len_max: int64; x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T",
      "i: T; cs: T; f: T; o: T; ci: T; co: T; h: T",
@@ -119,7 +119,7 @@ constexpr OpSpec kOps[] = {
     {"Conv3DBackpropFilter", "input: T; filter: T; out_backprop: T", "output: T",
      "T: {half, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "dilations: list(int) = [1, 1, 1, 1, 1]",
-     nullptr, 0, 10, "use Conv3DBackpropFilterV2"},
+     LikeInput1Shape, 0, 10, "use Conv3DBackpropFilterV2"},
     {"Conv3DBackpropFilterV2", "input: T; filter_sizes: int32; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]",
@@ -127,7 +127,7 @@ constexpr OpSpec kOps[] = {
     {"Conv3DBackpropInput", "input: T; filter: T; out_backprop: T", "output: T",
      "T: {half, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "dilations: list(int) = [1, 1, 1, 1, 1]",
-     nullptr, 0, 10, "use Conv3DBackpropInputV2"},
+     LikeInput0Rank5Shape, 0, 10, "use Conv3DBackpropInputV2"},
     {"Conv3DBackpropInputV2", "input_sizes: Tshape; filter: T; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]; "
@@ -273,7 +273,7 @@ constexpr OpSpec kOps[] = {
     {"FractionalAvgPoolGrad",
      "orig_input_tensor_shape: int64; out_backprop: T; row_pooling_sequence: int64; "
      "col_pooling_sequence: int64",
-     "output: T", "overlapping: bool = false; T: {float, double, int32, int64}", nullptr},
+     "output: T", "overlapping: bool = false; T: {float, double, int32, int64}", AvgPoolGradShape},
     {"FractionalMaxPool", "value: T",
      "output: T; row_pooling_sequence: int64; col_pooling_sequence: int64",
      "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; "
@@ -282,7 +282,8 @@ constexpr OpSpec kOps[] = {
     {"FractionalMaxPoolGrad",
      "orig_input: T; orig_output: T; out_backprop: T; row_pooling_sequence: int64; "
      "col_pooling_sequence: int64",
-     "output: T", "overlapping: bool = false; T: {float, double, int32, int64}", nullptr},
+     "output: T", "overlapping: bool = false; T: {float, double, int32, int64}",
+     LikeInput0Rank4Shape},
     {"FusedBatchNorm", "x: T; scale: T; offset: T; mean: T; variance: T",
      "y: T; batch_mean: T; batch_variance: T; reserve_space_1: T; reserve_space_2: T",
      "T: {float}; epsilon: float = 0.0001; exponential_avg_factor: float = 1; "
@@ -362,7 +363,7 @@ constexpr OpSpec kOps[] = {
      "T: {float}", GRUBlockCellShape},
     {"GRUBlockCellGrad",
      "x: T; h_prev: T; w_ru: T; w_c: T; b_ru: T; b_c: T; r: T; u: T; c: T; d_h: T",
-     "d_x: T; d_h_prev: T; d_c_bar: T; d_r_bar_u_bar: T", "T: {float}", nullptr},
+     "d_x: T; d_h_prev: T; d_c_bar: T; d_r_bar_u_bar: T", "T: {float}", GRUBlockCellGradShape},
     {"InTopK", "predictions: float; targets: T", "precision: bool",
      "k: int; T: {int32, int64} = DT_INT32", InTopKShape},
     {"InTopKV2", "predictions: float; targets: T; k: T", "precision: bool",
@@ -386,7 +387,7 @@ constexpr OpSpec kOps[] = {
      "x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T; i: T; cs: T; f: T; o: T; "
      "ci: T; co: T; cs_grad: T; h_grad: T",
      "cs_prev_grad: T; dicfo: T; wci_grad: T; wcf_grad: T; wco_grad: T",
-     "use_peephole: bool; T: {half, float}", nullptr},
+     "use_peephole: bool; T: {half, float}", LSTMBlockCellGradShape},
     {"LogSoftmax", "logits: T", "logsoftmax: T", "T: {half, bfloat16, float, double}",
      AtLeastVectorShape},
     {"MakeUnique", "input: float", "output: float", "", nullptr},
@@ -408,7 +409,7 @@ constexpr OpSpec kOps[] = {
     {"MaxPool3DGradGrad", "orig_input: T; orig_output: T; grad: T", "output: T",
      "ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: realnumbertype",
-     nullptr},
+     Pool3DShape},
     {"MaxPoolGrad", "orig_input: T; orig_output: T; grad: T", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID', 'EXPLICIT'}; "
      "explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
@@ -421,11 +422,11 @@ constexpr OpSpec kOps[] = {
     {"MaxPoolGradGradV2", "orig_input: T; orig_output: T; grad: T; ksize: int32; strides: int32",
      "output: T",
      "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: realnumbertype",
-     nullptr},
+     MaxPoolGradGradV2Shape},
     {"MaxPoolGradGradWithArgmax", "input: T; grad: T; argmax: Targmax", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "include_batch_in_index: bool = false; Targmax: {int32, int64}; T: realnumbertype",
-     nullptr},
+     Pool2DShape},
     {"MaxPoolGradV2", "orig_input: T; orig_output: T; grad: T; ksize: int32; strides: int32",
      "output: T",
      "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "

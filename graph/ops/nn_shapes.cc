@@ -89,6 +89,20 @@ absl::Status BatchNormGlobalShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// t, m, v, gamma, backprop -> like t, then one value per channel.
+absl::Status BatchNormGlobalGradShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(c.input(0), 4));
+  TENON_ASSIGN_OR_RETURN(x, MergeShapes(x, c.input(4)));
+  int64_t channels = x.dim(3);
+  for (int i = 1; i < 4; ++i) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(c.input(i), 1));
+    TENON_ASSIGN_OR_RETURN(channels, c.MergeDim(channels, s.dim(0)));
+  }
+  const PartialShape per_channel = Vector(channels);
+  return SetOutputs(c, {ReplaceDim(std::move(x), 3, channels), per_channel, per_channel,
+                        per_channel, per_channel});
+}
+
 absl::Status LRNGradShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRank(c.input(0), 4));
   TENON_ASSIGN_OR_RETURN(s, MergeShapes(s, c.input(1)));
@@ -140,6 +154,28 @@ absl::Status GRUBlockCellShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 2}));
   const PartialShape out = Matrix(c.input(0).dim(0), c.input(1).dim(1));
   for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, out);
+  return absl::OkStatus();
+}
+
+absl::Status GRUBlockCellGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 2}));
+  const PartialShape state = Matrix(c.input(0).dim(0), c.input(1).dim(1));
+  TENON_ASSIGN_OR_RETURN(const int64_t both, MultiplyDims(state.dim(1), 2));
+  return SetOutputs(c, {c.input(0), state, state, Matrix(state.dim(0), both)});
+}
+
+// -> cs_prev_grad, the gates' gradients, those of the three peepholes.
+absl::Status LSTMBlockCellGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 2}));
+  const PartialShape state = Matrix(c.input(0).dim(0), c.input(1).dim(1));
+  TENON_ASSIGN_OR_RETURN(const int64_t gates, MultiplyDims(state.dim(1), 4));
+  const PartialShape peephole = Vector(state.dim(1));
+  return SetOutputs(c, {state, Matrix(state.dim(0), gates), peephole, peephole, peephole});
+}
+
+// The gradients of x, cs_prev, h_prev, w, wci, wcf, wco and b, which follow the number of steps.
+absl::Status BlockLSTMGradShape(InferenceContext& c) {
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, c.input(i + 1));
   return absl::OkStatus();
 }
 

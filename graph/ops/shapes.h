@@ -40,10 +40,11 @@ ShapeFunction BatchMatMulShape, CrossShape, DeterminantShape, EinsumShape, Fft2D
     TridiagonalSolveShape;
 
 // nn_shapes.cc
-ShapeFunction AtLeastVectorShape, BatchNormGlobalShape, BiasAddGradShape, BiasAddShape,
-    BlockLSTMShape, CTCBeamSearchDecoderShape, CTCGreedyDecoderShape, CTCLossShape,
-    FractionalPoolShape, FusedBatchNormGradShape, FusedBatchNormShape, GRUBlockCellShape,
-    InTopKShape, LRNGradShape, LSTMBlockCellShape, NthElementShape, SoftmaxCrossEntropyShape,
+ShapeFunction AtLeastVectorShape, BatchNormGlobalGradShape, BatchNormGlobalShape, BiasAddGradShape,
+    BiasAddShape, BlockLSTMGradShape, BlockLSTMShape, CTCBeamSearchDecoderShape,
+    CTCGreedyDecoderShape, CTCLossShape, FractionalPoolShape, FusedBatchNormGradShape,
+    FusedBatchNormShape, GRUBlockCellGradShape, GRUBlockCellShape, InTopKShape, LRNGradShape,
+    LSTMBlockCellGradShape, LSTMBlockCellShape, NthElementShape, SoftmaxCrossEntropyShape,
     SparseSoftmaxCrossEntropyShape, TopKV2Shape;
 
 // preprocess_shapes.cc
@@ -102,6 +103,6 @@ ShapeFunction AvgPool3DGradShape, AvgPoolGradShape, Conv2DBackpropFilterShape,
     Conv2DBackpropInputShape, Conv2DShape, Conv3DBackpropFilterShape, Conv3DBackpropInputShape,
     Conv3DShape, DepthwiseBackpropInputShape, DepthwiseConv2DShape, Dilation2DShape,
     FusedPadConv2DShape, FusedResizeAndPadConv2DShape, LikeInput0Rank4Shape, LikeInput0Rank5Shape,
-    MaxPoolV2Shape, Pool2DShape, Pool3DShape;
+    MaxPoolGradGradV2Shape, MaxPoolV2Shape, Pool2DShape, Pool3DShape;
 
 }  // namespace tenon::ops

@@ -213,9 +213,13 @@ absl::Status Conv3DBackpropFilterShape(InferenceContext& c) { return FromSizes(c
 absl::Status Pool2DShape(InferenceContext& c) { return PoolByAttrs(c, 2); }
 absl::Status Pool3DShape(InferenceContext& c) { return PoolByAttrs(c, 3); }
 
-absl::Status MaxPoolV2Shape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {4, 1, 1}));
-  const std::optional<Dims> ksize = ConstantInts(c, 1), strides = ConstantInts(c, 2);
+namespace {
+
+// ksize and strides are inputs `sizes` and the next.
+absl::Status PoolByInputs(InferenceContext& c, int sizes) {
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), 4).status());
+  for (int i : {sizes, sizes + 1}) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
+  const std::optional<Dims> ksize = ConstantInts(c, sizes), strides = ConstantInts(c, sizes + 1);
   if (!ksize || !strides) {
     c.set_output(0, PartialShape::UnknownOfRank(4));
     return absl::OkStatus();
@@ -226,6 +230,11 @@ absl::Status MaxPoolV2Shape(InferenceContext& c) {
   }
   return Pool(c, 2, {ksize->begin(), ksize->end()}, {strides->begin(), strides->end()});
 }
+
+}  // namespace
+
+absl::Status MaxPoolV2Shape(InferenceContext& c) { return PoolByInputs(c, 1); }
+absl::Status MaxPoolGradGradV2Shape(InferenceContext& c) { return PoolByInputs(c, 3); }
 
 absl::Status AvgPoolGradShape(InferenceContext& c) { return FromSizes(c, 0, 4); }
 absl::Status AvgPool3DGradShape(InferenceContext& c) { return FromSizes(c, 0, 5); }

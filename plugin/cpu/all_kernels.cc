@@ -69,6 +69,18 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::QuantizedProductKernels(),
       cpu::QuantizedPoolKernels(),
       cpu::QuantizedTensorKernels(),
+      cpu::PaddedConvKernels(),
+      cpu::DilationKernels(),
+      cpu::ArgmaxPoolKernels(),
+      cpu::FractionalPoolKernels(),
+      cpu::BatchNormGradKernels(),
+      cpu::GlobalBatchNormKernels(),
+      cpu::LrnKernels(),
+      cpu::LstmKernels(),
+      cpu::LstmGradKernels(),
+      cpu::GruKernels(),
+      cpu::CtcLossKernels(),
+      cpu::CtcDecoderKernels(),
   };
   return families;
 }

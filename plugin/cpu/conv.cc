@@ -11,20 +11,22 @@
 namespace tenon::cpu {
 namespace {
 
-absl::Status ReadChannels(const Prepare& p, int64_t in, const Shape& filter, ConvProblem& q) {
-  q.in_channels = in;
-  if (q.depthwise) {
-    q.groups = in;
-    q.out_channels = filter.dim(2) * filter.dim(3);
-    if (filter.dim(2) == in) return absl::OkStatus();
-    return p.Invalid(absl::StrCat("the input has ", in, " channels, the filter ", filter.dim(2)));
+// `filter_in` and `filter_out` are the filter's last two dimensions.
+absl::Status SetChannels(const Prepare& p, int64_t filter_in, int64_t filter_out, bool depthwise,
+                         ConvProblem& q) {
+  const int64_t in = q.in_channels;
+  if (depthwise) {
+    q.groups = std::max<int64_t>(1, in);
+    q.out_channels = filter_in * filter_out;
+    if (filter_in == in) return absl::OkStatus();
+    return p.Invalid(absl::StrCat("the input has ", in, " channels, the filter ", filter_in));
   }
-  q.out_channels = filter.dim(3);
-  if (filter.dim(2) < 1 || in % filter.dim(2) != 0) {
+  q.out_channels = filter_out;
+  if (filter_in < 1 || in % filter_in != 0) {
     return p.Invalid(absl::StrCat(
-        "the ", in, " channels of the input are no multiple of the filter's ", filter.dim(2)));
+        "the ", in, " channels of the input are no multiple of the filter's ", filter_in));
   }
-  q.groups = std::max<int64_t>(1, in / filter.dim(2));
+  q.groups = std::max<int64_t>(1, in / filter_in);
   if (q.out_channels % q.groups == 0) return absl::OkStatus();
   return p.Invalid(
       absl::StrCat(q.out_channels, " output channels cannot be split into ", q.groups, " groups"));
@@ -32,28 +34,50 @@ absl::Status ReadChannels(const Prepare& p, int64_t in, const Shape& filter, Con
 
 absl::Status Choose(Prepare& p, const ConvProblem& q, const Shape& output) {
   if (output.num_elements() == 0) return absl::OkStatus();
-  const bool work = q.in_channels > 0 && q.rows.in > 0 && q.columns.in > 0;
-  if (work && OneDnnType(p.input_type(0)).has_value()) {
+  const bool work = q.in_channels > 0 && q.in_places() > 0;
+  if (work && !q.starts_inside() && OneDnnType(p.input_type(0)).has_value()) {
     const absl::Status status = PrepareOneDnnConv(p, q);
     if (!absl::IsUnimplemented(status)) return status;
   }
   return PrepareAnyConv(p, q);
 }
 
-absl::Status PrepareConvAs(Prepare& p, bool depthwise) {
-  const Shape& input = p.input_shape(0);
-  const Shape& filter = p.input_shape(1);
-  for (int i = 0; i < 2; ++i) {
-    if (p.input_shape(i).rank() != 4) {
-      return p.Invalid(absl::StrCat(i == 0 ? "the input" : "the filter", " must have rank 4, not ",
-                                    p.input_shape(i).ToString()));
-    }
-  }
-  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p));
+absl::Status PrepareConvAs(Prepare& p, int spatial_dims, bool depthwise) {
+  TENON_ASSIGN_OR_RETURN(WindowAttrs attrs, ReadWindowAttrs(p, spatial_dims));
+  attrs.skips_evenly = spatial_dims == 3;
+  TENON_ASSIGN_OR_RETURN(ConvProblem q,
+                         ReadConv(p, attrs, p.input_shape(0), p.input_shape(1), depthwise));
   if (p.op().FindAttr("filter_format") != nullptr) {
     TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("filter_format"));
     if (format != "HWIO")
       return p.Unimplemented(absl::StrCat("filter_format ", format, " is not built"));
+  }
+  TENON_ASSIGN_OR_RETURN(q.fused, ReadFusedOps(p, 2));
+  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, q.OutputDims()));
+  TENON_RETURN_IF_ERROR(CheckFusedShapes(p, q.fused, output, attrs.channel()));
+  p.set_output_shape(0, output);
+  return Choose(p, q, output);
+}
+
+absl::Status PrepareConv2D(Prepare& p) { return PrepareConvAs(p, 2, false); }
+absl::Status PrepareConv3D(Prepare& p) { return PrepareConvAs(p, 3, false); }
+absl::Status PrepareDepthwiseConv(Prepare& p) { return PrepareConvAs(p, 2, true); }
+
+const CpuKernelSpec kKernels[] = {
+    {"Conv2D", {{"T", kFloatTypes | TypeBit(DataType::kInt32)}}, &PrepareConv2D},
+    {"_FusedConv2D", {{"T", kFloatTypes}}, &PrepareConv2D},
+    {"Conv3D", {{"T", kFloatTypes}}, &PrepareConv3D},
+    {"DepthwiseConv2dNative", {{"T", kFloatTypes}}, &PrepareDepthwiseConv},
+    {"_FusedDepthwiseConv2dNative", {{"T", kFloatTypes}}, &PrepareDepthwiseConv},
+};
+
+}  // namespace
+
+absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs, const Shape& input,
+                                     const Shape& filter, bool depthwise) {
+  if (filter.rank() != attrs.rank()) {
+    return p.Invalid(
+        absl::StrCat("the filter must have rank ", attrs.rank(), ", not ", filter.ToString()));
   }
   if (attrs.strides[0] != 1 || attrs.strides[attrs.channel()] != 1) {
     return p.Invalid("strides must be 1 for batch and channels");
@@ -62,34 +86,11 @@ absl::Status PrepareConvAs(Prepare& p, bool depthwise) {
     return p.Invalid("strides of rows and columns must be equal");
   }
   ConvProblem q;
-  q.nchw = attrs.nchw;
-  q.depthwise = depthwise;
-  q.batch = input.dim(0);
-  TENON_RETURN_IF_ERROR(ReadChannels(p, input.dim(attrs.channel()), filter, q));
-  TENON_ASSIGN_OR_RETURN(q.rows,
-                         MakeWindowAxis(p, attrs, 0, input.dim(attrs.spatial(0)), filter.dim(0)));
-  TENON_ASSIGN_OR_RETURN(q.columns,
-                         MakeWindowAxis(p, attrs, 1, input.dim(attrs.spatial(1)), filter.dim(1)));
-  TENON_ASSIGN_OR_RETURN(q.fused, ReadFusedOps(p, 2));
-  Dims dims = {q.batch, q.rows.out, q.columns.out, q.out_channels};
-  if (q.nchw) dims = {q.batch, q.out_channels, q.rows.out, q.columns.out};
-  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, dims));
-  TENON_RETURN_IF_ERROR(CheckFusedShapes(p, q.fused, output, attrs.channel()));
-  p.set_output_shape(0, output);
-  return Choose(p, q, output);
+  TENON_ASSIGN_OR_RETURN(static_cast<Windows&>(q), MakeWindows(p, attrs, input, filter.dims()));
+  TENON_RETURN_IF_ERROR(SetChannels(p, filter.dim(attrs.spatial_dims),
+                                    filter.dim(attrs.spatial_dims + 1), depthwise, q));
+  return q;
 }
-
-absl::Status PrepareConv(Prepare& p) { return PrepareConvAs(p, false); }
-absl::Status PrepareDepthwiseConv(Prepare& p) { return PrepareConvAs(p, true); }
-
-const CpuKernelSpec kKernels[] = {
-    {"Conv2D", {{"T", kFloatTypes | TypeBit(DataType::kInt32)}}, &PrepareConv},
-    {"_FusedConv2D", {{"T", kFloatTypes}}, &PrepareConv},
-    {"DepthwiseConv2dNative", {{"T", kFloatTypes}}, &PrepareDepthwiseConv},
-    {"_FusedDepthwiseConv2dNative", {{"T", kFloatTypes}}, &PrepareDepthwiseConv},
-};
-
-}  // namespace
 
 absl::Span<const CpuKernelSpec> ConvKernels() { return kKernels; }
 

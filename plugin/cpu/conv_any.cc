@@ -1,5 +1,7 @@
 // Convolutions of any type by plain loops over the filter, accumulated in float, double or
 // (integers) modulo 2^64.
+#include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -10,8 +12,6 @@
 #include "plugin/cpu/tiled_primitive.h"
 #include "plugin/cpu/workers.h"
 
-#include <cmath>
-
 namespace tenon::cpu {
 namespace {
 
@@ -20,36 +20,19 @@ struct AnyConv {
   DataType type;
   std::vector<DataType> input_types;
   int64_t filter_elements = 0;
-
-  // Element number of channel 0 at (row, column) of an image, and the distance of its channels.
-  int64_t InputAt(int64_t n, int64_t r, int64_t c) const {
-    const int64_t place = r * q.columns.in + c;
-    return q.nchw ? n * q.in_channels * q.rows.in * q.columns.in + place
-                  : (n * q.rows.in * q.columns.in + place) * q.in_channels;
-  }
-  int64_t OutputAt(int64_t n, int64_t r, int64_t c) const {
-    const int64_t place = r * q.columns.out + c;
-    return q.nchw ? n * q.out_channels * q.rows.out * q.columns.out + place
-                  : (n * q.rows.out * q.columns.out + place) * q.out_channels;
-  }
-  int64_t input_step() const { return q.nchw ? q.rows.in * q.columns.in : 1; }
-  int64_t output_step() const { return q.nchw ? q.rows.out * q.columns.out : 1; }
 };
 
 // Adds what one place of the filter contributes to the sums of all output channels.
 template <typename A>
 void AddPlace(const AnyConv& s, const void* input, int64_t at, const A* filter, A* sums) {
   const ConvProblem& q = s.q;
-  const int64_t in_per_group = q.in_channels / q.groups, out_per_group = q.out_channels / q.groups;
+  const int64_t in_per_group = q.in_per_group(), out_per_group = q.out_per_group();
   VisitElement(s.type, [&](auto element) {
     for (int64_t c = 0; c < q.in_channels; ++c) {
-      const A x = element.template As<A>(input, at + c * s.input_step());
-      const int64_t group = c / in_per_group;
-      const A* const w = q.depthwise
-                             ? filter + c * out_per_group
-                             : filter + (c % in_per_group) * q.out_channels + group * out_per_group;
-      A* const sum = sums + group * out_per_group;
-      for (int64_t o = 0; o < out_per_group; ++o) sum[o] += x * w[o];
+      const A x = element.template As<A>(input, at + c * q.input_step());
+      const int64_t first = c / in_per_group * out_per_group;
+      const A* const w = filter + (c % in_per_group) * q.out_channels + first;
+      for (int64_t o = 0; o < out_per_group; ++o) sums[first + o] += x * w[o];
     }
   });
 }
@@ -80,29 +63,19 @@ A Finish(const AnyConv& s, const StepArgs& args, int64_t channel, int64_t at, A 
 }
 
 template <typename A>
-void ComputeRow(const AnyConv& s, const StepArgs& args, int64_t n, int64_t row, const A* filter,
-                A* sums) {
+void ComputePlace(const AnyConv& s, const StepArgs& args, int64_t n, int64_t out, const A* filter,
+                  A* sums) {
   const ConvProblem& q = s.q;
-  const int64_t place_size = s.filter_elements / (q.rows.size * q.columns.size);
-  for (int64_t column = 0; column < q.columns.out; ++column) {
-    for (int64_t o = 0; o < q.out_channels; ++o) sums[o] = 0;
-    for (int64_t i = 0; i < q.rows.size; ++i) {
-      const int64_t r = row * q.rows.stride - q.rows.before + i * q.rows.dilation;
-      if (r < 0 || r >= q.rows.in) continue;
-      for (int64_t j = 0; j < q.columns.size; ++j) {
-        const int64_t c = column * q.columns.stride - q.columns.before + j * q.columns.dilation;
-        if (c < 0 || c >= q.columns.in) continue;
-        AddPlace(s, args.in[0], s.InputAt(n, r, c), filter + (i * q.columns.size + j) * place_size,
-                 sums);
-      }
+  std::fill(sums, sums + q.out_channels, A());
+  q.ForEachInWindow(out, [&](int64_t in, int64_t place) {
+    AddPlace(s, args.in[0], q.InputAt(n, in), filter + place * q.place_elements(), sums);
+  });
+  VisitElement(s.type, [&](auto element) {
+    for (int64_t o = 0; o < q.out_channels; ++o) {
+      const int64_t at = q.OutputAt(n, out, o);
+      element.Put(args.out[0], at, Finish(s, args, o, at, sums[o]));
     }
-    VisitElement(s.type, [&](auto element) {
-      for (int64_t o = 0; o < q.out_channels; ++o) {
-        const int64_t at = s.OutputAt(n, row, column) + o * s.output_step();
-        element.Put(args.out[0], at, Finish(s, args, o, at, sums[o]));
-      }
-    });
-  }
+  });
 }
 
 template <typename A>
@@ -116,10 +89,12 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
   StepArgs rest = args;
   const size_t filter_bytes = (s.filter_elements * sizeof(A) + 63) / 64 * 64;
   rest.scratch = static_cast<char*>(args.scratch) + filter_bytes;
-  return ForEachTile(rest, s.q.batch * s.q.rows.out, s.q.out_channels * sizeof(A),
+  const int64_t row = s.q.columns.out, rows = s.q.out_places() / row;
+  return ForEachTile(rest, s.q.batch * rows, s.q.out_channels * sizeof(A),
                      [&](int64_t t, char* scratch) {
-                       ComputeRow(s, args, t / s.q.rows.out, t % s.q.rows.out, filter,
-                                  reinterpret_cast<A*>(scratch));
+                       A* const sums = reinterpret_cast<A*>(scratch);
+                       for (int64_t c = 0; c < row; ++c)
+                         ComputePlace(s, args, t / rows, t % rows * row + c, filter, sums);
                        return absl::OkStatus();
                      });
 }
@@ -136,7 +111,7 @@ absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem) {
       s->type == DataType::kFloat || s->type == DataType::kHalf || s->type == DataType::kBfloat16;
   const size_t bytes = small ? sizeof(float) : sizeof(uint64_t);
   p.set_scratch_bytes((s->filter_elements * bytes + 63) / 64 * 64 +
-                      TileScratchBytes(p.workers(), problem.batch * problem.rows.out,
+                      TileScratchBytes(p.workers(), problem.batch * problem.out_places(),
                                        problem.out_channels * bytes));
   const RunFn run = small                          ? &RunAs<float>
                     : s->type == DataType::kDouble ? &RunAs<double>

@@ -1,5 +1,5 @@
-// Convolutions by oneDNN: NHWC throughout, constant filters packed once, split over the batch or
-// over rows of the output.
+// Convolutions by oneDNN: channels last throughout, constant filters packed once, split over the
+// batch or over rows (of volumes: planes) of the output.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "plugin/cpu/conv.h"
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/onednn.h"
 #include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/window_descriptors.h"
 #include "plugin/cpu/workers.h"
 
 namespace tenon::cpu {
@@ -51,10 +51,10 @@ class Builder {
   absl::Status Build() {
     constant_filter_ = p_.input_value(1) != nullptr;
     fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormConstant();
-    const Tile whole{q_.batch, q_.rows.out};
+    const Tile whole{q_.batch, q_.outer().out};
     const Tile tile = ChooseTile(whole);
     TENON_ASSIGN_OR_RETURN(const bool fast, AddTiles(tile));
-    if (!fast && (tile.batch < whole.batch || tile.rows < whole.rows)) {
+    if (!fast && (tile.batch < whole.batch || tile.outer < whole.outer)) {
       tiled_ = std::make_shared<TiledPrimitive>();
       pieces_.clear();
       packed_.clear();
@@ -62,8 +62,7 @@ class Builder {
       TENON_RETURN_IF_ERROR(AddTiles(whole).status());
     }
     if (q_.fused.add >= 0) {
-      tiled_->StartFrom(q_.fused.add,
-                        q_.batch * q_.rows.out * q_.columns.out * q_.out_channels * element_);
+      tiled_->StartFrom(q_.fused.add, q_.batch * q_.out_places() * q_.out_channels * element_);
     }
     DropConstants();
     TENON_RETURN_IF_ERROR(SetPrologue());
@@ -80,12 +79,13 @@ class Builder {
     for (int i = 0; fold_ && i < 4; ++i) p_.DropInput(q_.fused.batch_norm + i);
   }
 
+  // Of the outermost dimension, rows or planes, `outer`.
   struct Tile {
-    Dim batch, rows;
+    Dim batch, outer;
   };
   struct Placed {
-    Dim batch, first_image, first_row;
-    WindowPiece rows;
+    Dim batch, first_image, first_outer;
+    WindowPiece outer;
   };
   using Key = std::array<Dim, 5>;
 
@@ -107,9 +107,9 @@ class Builder {
   absl::StatusOr<bool> AddTiles(const Tile& tile) {
     bool fast = true;
     for (Dim n = 0; n < q_.batch; n += tile.batch) {
-      for (Dim r = 0; r < q_.rows.out; r += tile.rows) {
+      for (Dim r = 0; r < q_.outer().out; r += tile.outer) {
         const Placed placed{std::min(tile.batch, q_.batch - n), n, r,
-                            PieceOf(q_.rows, r, std::min(tile.rows, q_.rows.out - r))};
+                            PieceOf(q_.outer(), r, std::min(tile.outer, q_.outer().out - r))};
         TENON_ASSIGN_OR_RETURN(const bool piece_fast, AddTile(placed));
         fast &= piece_fast;
       }
@@ -120,42 +120,33 @@ class Builder {
   Tile ChooseTile(const Tile& whole) const {
     const Dim tiles = TilesFor(p_.workers(), q_.flops());
     if (tiles <= 1) return whole;
-    if (q_.batch >= tiles || q_.nchw) return {std::max<Dim>(1, q_.batch / tiles), q_.rows.out};
-    const Dim per_image = std::min<Dim>(q_.rows.out, (tiles + q_.batch - 1) / q_.batch);
+    const WindowAxis& outer = q_.outer();
+    if (q_.batch >= tiles || q_.channels_first)
+      return {std::max<Dim>(1, q_.batch / tiles), outer.out};
+    const Dim per_image = std::min<Dim>(outer.out, (tiles + q_.batch - 1) / q_.batch);
     // Each piece reads the whole filter, which fewer places than these do not pay for.
-    const Dim least = (kLeastPlaces + q_.columns.out - 1) / q_.columns.out;
-    const Dim rows =
-        std::max((q_.rows.out + per_image - 1) / per_image, std::min(least, q_.rows.out));
+    const Dim inner = q_.out_places() / outer.out;
+    const Dim least = (kLeastPlaces + inner - 1) / inner;
+    const Dim size = std::max((outer.out + per_image - 1) / per_image, std::min(least, outer.out));
     // A piece must see some of the input, which pieces in wide paddings do not.
-    const bool narrow = q_.rows.before < q_.rows.extent() && q_.rows.after < q_.rows.extent();
-    return {1, narrow ? rows : q_.rows.out};
+    const bool narrow = outer.before < outer.extent() && outer.after < outer.extent();
+    return {1, narrow ? size : outer.out};
   }
 
-  Memory::format_tag Layout() const {
-    return q_.nchw ? Memory::format_tag::nchw : Memory::format_tag::nhwc;
+  // The convolution that computes one piece.
+  Windows WindowsOf(const Placed& t) const {
+    Windows w = q_;
+    (w.volume ? w.planes : w.rows) = t.outer.axis;
+    return w;
   }
 
-  Memory::dims FilterDims() const {
-    if (q_.groups == 1) return {q_.out_channels, q_.in_channels, q_.rows.size, q_.columns.size};
-    return {q_.groups, q_.out_channels / q_.groups, q_.in_channels / q_.groups, q_.rows.size,
-            q_.columns.size};
-  }
-
-  // The filter as TensorFlow stores it.
-  MemoryDesc PlainFilter() const {
-    const Dim out = q_.out_channels, in = q_.in_channels / q_.groups;
-    const Dim column = q_.depthwise ? out : in * out;
-    if (q_.groups == 1)
-      return MemoryDesc(FilterDims(), type_,
-                        Memory::dims{1, out, q_.columns.size * column, column});
-    const Dim per_group = out / q_.groups;
-    return MemoryDesc(FilterDims(), type_,
-                      Memory::dims{per_group, 1, out, q_.columns.size * column, column});
-  }
+  MemoryDesc PlainFilter() const { return cpu::PlainFilter(q_, type_); }
 
   // Per-channel values of a batch normalisation that cannot be folded.
   MemoryDesc ChannelDesc() const {
-    return MemoryDesc({1, q_.out_channels, 1, 1}, Memory::data_type::f32, Memory::format_tag::nchw);
+    return MemoryDesc(q_.volume ? Memory::dims{1, q_.out_channels, 1, 1, 1}
+                                : Memory::dims{1, q_.out_channels, 1, 1},
+                      Memory::data_type::f32, ChannelsFirstLayout(q_));
   }
   bool AffineAtRun() const { return q_.fused.batch_norm >= 0 && !fold_; }
   bool HasBias() const { return q_.fused.bias >= 0 || fold_; }
@@ -182,16 +173,13 @@ class Builder {
 
   Conv::primitive_desc Describe(const Placed& t, const MemoryDesc& in, const MemoryDesc& out,
                                 const MemoryDesc& filter) const {
-    const Memory::dims strides = {q_.rows.stride, q_.columns.stride};
-    const Memory::dims dilations = {q_.rows.dilation - 1, q_.columns.dilation - 1};
-    const Memory::dims before = {t.rows.axis.before, q_.columns.before};
-    const Memory::dims after = {Surplus(t.rows.axis), Surplus(q_.columns)};
+    const WindowGeometry g(WindowsOf(t));
     const auto kind = dnnl::prop_kind::forward_inference;
     const auto algorithm = dnnl::algorithm::convolution_direct;
-    const Conv::desc desc =
-        HasBias() ? Conv::desc(kind, algorithm, in, filter, BiasDesc(), out, strides, dilations,
-                               before, after)
-                  : Conv::desc(kind, algorithm, in, filter, out, strides, dilations, before, after);
+    const Conv::desc desc = HasBias() ? Conv::desc(kind, algorithm, in, filter, BiasDesc(), out,
+                                                   g.strides, g.dilations, g.before, g.after)
+                                      : Conv::desc(kind, algorithm, in, filter, out, g.strides,
+                                                   g.dilations, g.before, g.after);
     return Conv::primitive_desc(desc, Attributes(), OneDnnEngine());
   }
 
@@ -200,11 +188,10 @@ class Builder {
   }
 
   Piece MakePiece(const Placed& t) {
-    const MemoryDesc in({t.batch, q_.in_channels, t.rows.axis.in, q_.columns.in}, type_, Layout());
-    const MemoryDesc out({t.batch, q_.out_channels, t.rows.axis.out, q_.columns.out}, type_,
-                         Layout());
+    const Windows w = WindowsOf(t);
+    const MemoryDesc in = InputDesc(w, t.batch, type_), out = OutputDesc(w, t.batch, type_);
     // Pieces share the layout that the first one likes, but for those that have no kernel for it.
-    const MemoryDesc any(FilterDims(), type_, Memory::format_tag::any);
+    const MemoryDesc any(FilterDims(q_), type_, Memory::format_tag::any);
     Conv::primitive_desc pd = Describe(t, in, out, filter_ ? *filter_ : any);
     if (filter_ && !IsFast(pd) && constant_filter_) pd = Describe(t, in, out, any);
     const MemoryDesc filter = pd.weights_desc();
@@ -219,20 +206,16 @@ class Builder {
     return {tiled_->AddRunner(Conv(pd), std::move(args), pd.scratchpad_desc()), filter, IsFast(pd)};
   }
 
-  // How far the last window reaches beyond the input.
-  static Dim Surplus(const WindowAxis& a) {
-    return std::max<Dim>(0, (a.out - 1) * a.stride + a.extent() - a.before - a.in);
-  }
-
   absl::StatusOr<bool> AddTile(const Placed& t) {
-    const Key key = {t.batch, t.rows.axis.in, t.rows.axis.out, t.rows.axis.before,
-                     t.rows.axis.after};
+    const WindowAxis& outer = t.outer.axis;
+    const Key key = {t.batch, outer.in, outer.out, outer.before, outer.after};
     auto found = pieces_.find(key);
     if (found == pieces_.end()) found = pieces_.emplace(key, MakePiece(t)).first;
     const Piece& piece = found->second;
-    const Dim in_row = q_.columns.in * q_.in_channels, out_row = q_.columns.out * q_.out_channels;
-    const Dim in_at = t.first_image * q_.rows.in * in_row + t.rows.start * in_row;
-    const Dim out_at = t.first_image * q_.rows.out * out_row + t.first_row * out_row;
+    const Dim in_slice = q_.in_places() / q_.outer().in * q_.in_channels;
+    const Dim out_slice = q_.out_places() / q_.outer().out * q_.out_channels;
+    const Dim in_at = (t.first_image * q_.outer().in + t.outer.start) * in_slice;
+    const Dim out_at = (t.first_image * q_.outer().out + t.first_outer) * out_slice;
     TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer filter, Filter(piece.filter));
     absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {
         TiledPrimitive::Input(0, in_at * element_), filter,

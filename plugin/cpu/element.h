@@ -145,4 +145,30 @@ void VisitFloat(DataType type, F&& f) {
   }
 }
 
+// Calls f(element, A()) for a real number type, where A holds every value of the type and sums
+// wrap as the type's own would: double, int64_t or uint64_t.
+template <typename F>
+void VisitReal(DataType type, F&& f) {
+  switch (type) {
+    case DataType::kInt8:
+      return f(PlainElement<int8_t>(), int64_t());
+    case DataType::kUint8:
+      return f(PlainElement<uint8_t>(), int64_t());
+    case DataType::kInt16:
+      return f(PlainElement<int16_t>(), int64_t());
+    case DataType::kUint16:
+      return f(PlainElement<uint16_t>(), int64_t());
+    case DataType::kInt32:
+      return f(PlainElement<int32_t>(), int64_t());
+    case DataType::kUint32:
+      return f(PlainElement<uint32_t>(), int64_t());
+    case DataType::kInt64:
+      return f(PlainElement<int64_t>(), int64_t());
+    case DataType::kUint64:
+      return f(PlainElement<uint64_t>(), uint64_t());
+    default:
+      return VisitFloat(type, [&](auto element) { f(element, double()); });
+  }
+}
+
 }  // namespace tenon::cpu

@@ -49,13 +49,25 @@ absl::Span<const CpuKernelSpec> RandomKernels();
 absl::Span<const CpuKernelSpec> BasicKernels();  // Const, Identity, Shape: what needs no arithmetic
 absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul
 absl::Span<const CpuKernelSpec> BiasAddKernels();  // BiasAdd, BiasAddV1
-absl::Span<const CpuKernelSpec> ConvKernels();  // Conv2D, DepthwiseConv2dNative, their fused forms
-absl::Span<const CpuKernelSpec> PoolGradKernels();   // MaxPoolGrad, AvgPoolGrad
-absl::Span<const CpuKernelSpec> ConvGradKernels();   // Conv2DBackpropInput, Conv2DBackpropFilter
+absl::Span<const CpuKernelSpec> ConvKernels();  // Conv2D, Conv3D, Depthwise…, their fused forms
+absl::Span<const CpuKernelSpec> ConvGradKernels();         // Conv2DBackpropInput and kin
+absl::Span<const CpuKernelSpec> PaddedConvKernels();       // FusedPadConv2D
+absl::Span<const CpuKernelSpec> DilationKernels();         // Dilation2D, its gradients
+absl::Span<const CpuKernelSpec> PoolGradKernels();         // MaxPoolGrad, AvgPoolGrad
+absl::Span<const CpuKernelSpec> ArgmaxPoolKernels();       // MaxPoolWithArgmax, its gradients
+absl::Span<const CpuKernelSpec> FractionalPoolKernels();   // FractionalMaxPool, its gradients
+absl::Span<const CpuKernelSpec> BatchNormGradKernels();    // FusedBatchNormGrad and its versions
+absl::Span<const CpuKernelSpec> GlobalBatchNormKernels();  // BatchNormWithGlobalNormalization
+absl::Span<const CpuKernelSpec> LrnKernels();              // LRN, its gradient
+absl::Span<const CpuKernelSpec> LstmKernels();             // LSTMBlockCell, BlockLSTM
+absl::Span<const CpuKernelSpec> LstmGradKernels();         // their gradients
+absl::Span<const CpuKernelSpec> GruKernels();              // GRUBlockCell, its gradient
+absl::Span<const CpuKernelSpec> CtcLossKernels();
+absl::Span<const CpuKernelSpec> CtcDecoderKernels();
 absl::Span<const CpuKernelSpec> BatchNormKernels();  // FusedBatchNorm and its versions
-absl::Span<const CpuKernelSpec> PoolKernels();       // MaxPool, MaxPoolV2, AvgPool
+absl::Span<const CpuKernelSpec> PoolKernels();       // MaxPool, AvgPool
 absl::Span<const CpuKernelSpec> ResizeKernels();     // ResizeBilinear, ResizeNearestNeighbor
-absl::Span<const CpuKernelSpec> LossKernels();       // L2Loss, cross entropies, InTopK, LRN
+absl::Span<const CpuKernelSpec> LossKernels();       // L2Loss, cross entropies, InTopK
 absl::Span<const CpuKernelSpec> SoftmaxKernels();    // Softmax, LogSoftmax
 
 absl::Span<const CpuKernelSpec> PadKernels();             // Pad, MirrorPad

@@ -35,6 +35,10 @@ absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i) {
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims) {
   absl::StatusOr<Shape> shape = Shape::Make(dims);
   if (!shape.ok()) return p.Invalid(shape.status().message());
+  // No memory holds more, and sizes derived from fewer do not overflow.
+  constexpr int64_t kMostElements = int64_t{1} << 48;
+  if (shape->num_elements() > kMostElements)
+    return p.Invalid(absl::StrCat("the shape ", shape->ToString(), " is too large"));
   return shape;
 }
 

@@ -1,5 +1,4 @@
-// Losses and what goes with them: L2Loss, cross entropies over softmax, InTopK, local response
-// normalisation.
+// Losses and what goes with them: L2Loss, cross entropies over softmax, InTopK.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -231,55 +230,6 @@ absl::Status PrepareInTopK(Prepare& p) {
   return absl::OkStatus();
 }
 
-struct Lrn {
-  DataType type;
-  int64_t rows, channels, radius;
-  float bias, alpha, beta;
-};
-
-absl::Status RunLrn(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const Lrn*>(state);
-  args.workers->ParallelFor(s.rows, GrainFor(s.channels * 64), [&](int64_t begin, int64_t end) {
-    VisitFloat(s.type, [&](auto element) {
-      const auto at = [&](int64_t r, int64_t c) {
-        return element.template As<double>(args.in[0], r * s.channels + c);
-      };
-      for (int64_t r = begin; r < end; ++r) {
-        for (int64_t c = 0; c < s.channels; ++c) {
-          double squares = 0;
-          for (int64_t d = std::max<int64_t>(0, c - s.radius);
-               d <= std::min(s.channels - 1, c + s.radius); ++d) {
-            squares += at(r, d) * at(r, d);
-          }
-          element.Put(args.out[0], r * s.channels + c,
-                      at(r, c) * std::pow(s.bias + s.alpha * squares, -double{s.beta}));
-        }
-      }
-    });
-  });
-  return absl::OkStatus();
-}
-
-absl::Status PrepareLrn(Prepare& p) {
-  const Shape& x = p.input_shape(0);
-  if (x.rank() != 4)
-    return p.Invalid(absl::StrCat("the input must have rank 4, not ", x.ToString()));
-  auto s = std::make_shared<Lrn>();
-  s->type = p.input_type(0);
-  s->channels = x.dim(3);
-  s->rows = DimProduct(x, 0, 3);
-  TENON_ASSIGN_OR_RETURN(s->radius, p.AttrInt("depth_radius"));
-  if (s->radius < 0 || s->radius > std::numeric_limits<int32_t>::max()) {
-    return p.Invalid(absl::StrCat("depth_radius must not be ", s->radius));
-  }
-  TENON_ASSIGN_OR_RETURN(s->bias, p.AttrFloat("bias"));
-  TENON_ASSIGN_OR_RETURN(s->alpha, p.AttrFloat("alpha"));
-  TENON_ASSIGN_OR_RETURN(s->beta, p.AttrFloat("beta"));
-  p.set_output_shape(0, x);
-  p.set_run(&RunLrn, std::move(s));
-  return absl::OkStatus();
-}
-
 const CpuKernelSpec kKernels[] = {
     {"L2Loss", {{"T", kFloatTypes}}, &PrepareL2Loss},
     {"SoftmaxCrossEntropyWithLogits", {{"T", kFloatTypes}}, &PrepareCrossEntropy},
@@ -288,7 +238,6 @@ const CpuKernelSpec kKernels[] = {
      &PrepareSparseCrossEntropy},
     {"InTopK", {{"T", kIndexTypes}}, &PrepareInTopK},
     {"InTopKV2", {{"T", kIndexTypes}}, &PrepareInTopK},
-    {"LRN", {{"T", kHalfTypes | TypeBit(DataType::kFloat)}}, &PrepareLrn},
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Gradients of MaxPool and AvgPool in two dimensions.
+// Gradients of MaxPool and AvgPool, and the gradients of those of MaxPool.
 #include <algorithm>
-#include <cstring>
+#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
@@ -14,117 +14,188 @@
 namespace tenon::cpu {
 namespace {
 
-// The part of output window i that lies inside the input.
-struct Range {
-  int64_t begin, end;
-  int64_t size() const { return end - begin; }
-};
-Range WindowOf(const WindowAxis& a, int64_t i) {
-  const int64_t first = i * a.stride - a.before;
-  return {std::max<int64_t>(first, 0), std::min(first + a.size, a.in)};
-}
+// Some channels of one image at a time: their sums at all places fit a core's cache.
+constexpr int64_t kBlock = 16;
 
-// Adds f(image's gradients) for one channel of one image into `sums`, [rows.in, columns.in].
-template <typename Element>
-void AveragePlane(const Pool& s, const void* gradient, int64_t n, int64_t c, double* sums,
-                  Element element) {
-  for (int64_t row = 0; row < s.rows.out; ++row) {
-    const Range rows = WindowOf(s.rows, row);
-    for (int64_t column = 0; column < s.columns.out; ++column) {
-      const Range columns = WindowOf(s.columns, column);
-      const double share = element.template As<double>(gradient, s.OutputAt(n, row, column, c)) /
-                           static_cast<double>(rows.size() * columns.size());
-      for (int64_t i = rows.begin; i < rows.end; ++i) {
-        for (int64_t j = columns.begin; j < columns.end; ++j) sums[i * s.columns.in + j] += share;
-      }
+struct Block {
+  int64_t image, first, size;  // channels [first, first + size)
+};
+
+// Adds each output's gradient, divided by the size of its window, to the sums of the window.
+template <typename A, typename Element>
+void SpreadAverage(const Pool& s, const void* gradient, const Block& b, A* sums, Element element) {
+  for (int64_t out = 0; out < s.out_places(); ++out) {
+    int64_t count = 0;
+    s.ForEachInWindow(out, [&](int64_t, int64_t) { ++count; });
+    std::array<A, kBlock> share;
+    for (int64_t c = 0; c < b.size; ++c) {
+      share[c] = element.template As<A>(gradient, s.OutputAt(b.image, out, b.first + c)) /
+                 static_cast<A>(count);
     }
+    s.ForEachInWindow(out, [&](int64_t in, int64_t) {
+      for (int64_t c = 0; c < b.size; ++c) sums[in * b.size + c] += share[c];
+    });
   }
 }
 
 // A window's gradient goes to its first largest value.
-template <typename Element>
-void MaxPlane(const Pool& s, const void* input, const void* gradient, int64_t n, int64_t c,
-              double* sums, Element element) {
-  for (int64_t row = 0; row < s.rows.out; ++row) {
-    const Range rows = WindowOf(s.rows, row);
-    for (int64_t column = 0; column < s.columns.out; ++column) {
-      const Range columns = WindowOf(s.columns, column);
-      int64_t best = -1;
-      double most = 0;
-      for (int64_t i = rows.begin; i < rows.end; ++i) {
-        for (int64_t j = columns.begin; j < columns.end; ++j) {
-          const double x = element.template As<double>(input, s.InputAt(n, i, j, c));
-          if (best >= 0 && !(x > most)) continue;
-          best = i * s.columns.in + j;
-          most = x;
-        }
+template <typename A, typename Element>
+void SpreadToFirst(const Pool& s, const StepArgs& args, const Block& b, A* sums, Element element) {
+  for (int64_t out = 0; out < s.out_places(); ++out) {
+    std::array<int64_t, kBlock> best;
+    std::array<A, kBlock> most;
+    best.fill(-1);
+    s.ForEachInWindow(out, [&](int64_t in, int64_t) {
+      for (int64_t c = 0; c < b.size; ++c) {
+        const A x = element.template As<A>(args.in[0], s.InputAt(b.image, in, b.first + c));
+        if (best[c] >= 0 && !(x > most[c])) continue;
+        best[c] = in;
+        most[c] = x;
       }
-      if (best >= 0)
-        sums[best] += element.template As<double>(gradient, s.OutputAt(n, row, column, c));
+    });
+    for (int64_t c = 0; c < b.size; ++c) {
+      if (best[c] < 0) continue;
+      sums[best[c] * b.size + c] +=
+          element.template As<A>(args.in[2], s.OutputAt(b.image, out, b.first + c));
     }
   }
 }
 
-// AvgPoolGrad has the gradient as input 1, MaxPoolGrad the input, the output and the gradient.
-absl::Status RunPoolGrad(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const Pool*>(state);
-  const int64_t plane = s.rows.in * s.columns.in;
-  return ForEachTile(
-      args, s.batch * s.channels, plane * sizeof(double), [&](int64_t t, char* scratch) {
-        double* const sums = reinterpret_cast<double*>(scratch);
-        const int64_t n = t / s.channels, c = t % s.channels;
-        std::fill(sums, sums + plane, 0.0);
-        VisitElement(s.type, [&](auto element) {
-          if constexpr (!std::is_same_v<decltype(element), PlainElement<std::complex<float>>> &&
-                        !std::is_same_v<decltype(element), PlainElement<std::complex<double>>>) {
-            if (s.max) {
-              MaxPlane(s, args.in[0], args.in[2], n, c, sums, element);
-            } else {
-              AveragePlane(s, args.in[1], n, c, sums, element);
-            }
-            for (int64_t i = 0; i < plane; ++i) {
-              element.Put(args.out[0], s.InputAt(n, i / s.columns.in, i % s.columns.in, c),
-                          sums[i]);
-            }
-          }
-        });
-        return absl::OkStatus();
-      });
+// Of a volume's window each value that is equal to the output gets the gradient.
+template <typename A, typename Element>
+void SpreadToEqual(const Pool& s, const StepArgs& args, const Block& b, A* sums, Element element) {
+  for (int64_t out = 0; out < s.out_places(); ++out) {
+    s.ForEachInWindow(out, [&](int64_t in, int64_t) {
+      for (int64_t c = 0; c < b.size; ++c) {
+        const int64_t at = s.OutputAt(b.image, out, b.first + c);
+        const A x = element.template As<A>(args.in[0], s.InputAt(b.image, in, b.first + c));
+        if (x != element.template As<A>(args.in[1], at)) continue;
+        sums[in * b.size + c] += element.template As<A>(args.in[2], at);
+      }
+    });
+  }
 }
 
-absl::Status PrepareGrad(Prepare& p, const Shape& input, bool max, int sizes_input) {
-  TENON_ASSIGN_OR_RETURN(const Pool s, ReadPool(p, input, max, sizes_input));
+// AvgPoolGrad has the gradient as input 1, MaxPoolGrad the input, the output and the gradient.
+template <typename A, typename Element>
+void ComputeBlock(const Pool& s, const StepArgs& args, const Block& b, A* sums, Element element) {
+  std::fill(sums, sums + s.in_places() * b.size, A());
+  if (!s.max) {
+    SpreadAverage(s, args.in[1], b, sums, element);
+  } else if (s.volume) {
+    SpreadToEqual(s, args, b, sums, element);
+  } else {
+    SpreadToFirst(s, args, b, sums, element);
+  }
+  for (int64_t in = 0; in < s.in_places(); ++in) {
+    for (int64_t c = 0; c < b.size; ++c)
+      element.Put(args.out[0], s.InputAt(b.image, in, b.first + c), sums[in * b.size + c]);
+  }
+}
+
+int64_t Blocks(const Pool& s) { return (s.in_channels + kBlock - 1) / kBlock; }
+size_t BlockBytes(const Pool& s) {
+  return s.in_places() * std::min(kBlock, s.in_channels) * sizeof(double);
+}
+
+absl::Status RunPoolGrad(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const Pool*>(state);
+  const int64_t blocks = Blocks(s);
+  return ForEachTile(args, s.batch * blocks, BlockBytes(s), [&](int64_t t, char* scratch) {
+    const int64_t first = t % blocks * kBlock;
+    const Block b{t / blocks, first, std::min(kBlock, s.in_channels - first)};
+    VisitReal(s.type, [&](auto element, auto zero) {
+      ComputeBlock(s, args, b, reinterpret_cast<decltype(zero)*>(scratch), element);
+    });
+    return absl::OkStatus();
+  });
+}
+
+absl::Status PrepareGrad(Prepare& p, const Shape& input, const PoolOp& op) {
+  TENON_ASSIGN_OR_RETURN(const Pool s, ReadPool(p, input, op));
   if (s.depth_window != 1)
     return p.Unimplemented("the gradient of pooling over channels is not built");
-  const Shape output(s.OutputDims());
-  for (int i = 1; i <= (max ? 2 : 1); ++i) {
-    if (p.input_shape(i) == output) continue;
-    return p.Invalid(absl::StrCat("input ", i, " must have the shape ", output.ToString(),
-                                  " of the pooling's output, not ", p.input_shape(i).ToString()));
-  }
+  for (int i = 1; i <= (op.max ? 2 : 1); ++i) TENON_RETURN_IF_ERROR(CheckPooled(p, s, i));
   p.set_output_shape(0, input);
   if (input.num_elements() == 0) return absl::OkStatus();
-  p.set_scratch_bytes(TileScratchBytes(p.workers(), s.batch * s.channels,
-                                       s.rows.in * s.columns.in * sizeof(double)));
+  p.set_scratch_bytes(TileScratchBytes(p.workers(), s.batch * Blocks(s), BlockBytes(s)));
   p.set_run(&RunPoolGrad, std::make_shared<Pool>(s));
   return absl::OkStatus();
 }
 
-absl::Status PrepareMaxGrad(Prepare& p) { return PrepareGrad(p, p.input_shape(0), true, -1); }
-absl::Status PrepareMaxGradV2(Prepare& p) { return PrepareGrad(p, p.input_shape(0), true, 3); }
-absl::Status PrepareAverageGrad(Prepare& p) {
+absl::Status PrepareAverageGrad(Prepare& p, int spatial_dims) {
   TENON_ASSIGN_OR_RETURN(const Dims dims, p.InputInts(0));
   TENON_ASSIGN_OR_RETURN(const Shape input, CheckedShape(p, dims));
-  return PrepareGrad(p, input, false, -1);
+  return PrepareGrad(p, input, {.spatial_dims = spatial_dims});
 }
 
-// 64-bit integers do not fit the sums.
-constexpr uint64_t kTypes = kRealTypes & ~TypeBits(DataType::kInt64, DataType::kUint64);
+// The gradient of the gradient: each output takes the value at the first place of its window where
+// the input is equal to the output.
+absl::Status RunGradGrad(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const Pool*>(state);
+  const int64_t places = s.out_places();
+  const int64_t bytes = s.out_channels * s.covered_places() * 8;
+  args.workers->ParallelFor(s.batch * places, GrainFor(bytes), [&](int64_t begin, int64_t end) {
+    VisitReal(s.type, [&](auto element, auto zero) {
+      using A = decltype(zero);
+      for (int64_t t = begin; t < end; ++t) {
+        const int64_t n = t / places, out = t % places;
+        for (int64_t c = 0; c < s.out_channels; ++c) {
+          const int64_t at = s.OutputAt(n, out, c);
+          const A wanted = element.template As<A>(args.in[1], at);
+          int64_t found = -1;
+          s.ForEachInWindow(out, [&](int64_t in, int64_t) {
+            const int64_t from = s.InputAt(n, in, c);
+            if (found < 0 && element.template As<A>(args.in[0], from) == wanted) found = from;
+          });
+          element.Put(args.out[0], at, found < 0 ? A() : element.template As<A>(args.in[2], found));
+        }
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+absl::Status PrepareGradGrad(Prepare& p, const PoolOp& op) {
+  TENON_ASSIGN_OR_RETURN(const Pool s, ReadPool(p, p.input_shape(0), op));
+  if (s.depth_window != 1)
+    return p.Unimplemented("the gradient of pooling over channels is not built");
+  TENON_RETURN_IF_ERROR(CheckPooled(p, s, 1));
+  if (!(p.input_shape(2) == p.input_shape(0))) {
+    return p.Invalid(absl::StrCat("the gradient must have the shape ", p.input_shape(0).ToString(),
+                                  " of the input, not ", p.input_shape(2).ToString()));
+  }
+  p.set_output_shape(0, p.input_shape(1));
+  if (p.input_shape(1).num_elements() == 0) return absl::OkStatus();
+  p.set_run(&RunGradGrad, std::make_shared<Pool>(s));
+  return absl::OkStatus();
+}
+
+constexpr PoolOp kMax{.max = true}, kMaxV2{.max = true, .sizes_input = 3},
+    kMax3D{.max = true, .spatial_dims = 3};
+
+template <const PoolOp& kOp>
+absl::Status MaxGrad(Prepare& p) {
+  return PrepareGrad(p, p.input_shape(0), kOp);
+}
+template <const PoolOp& kOp>
+absl::Status MaxGradGrad(Prepare& p) {
+  return PrepareGradGrad(p, kOp);
+}
+template <int kSpatialDims>
+absl::Status AverageGrad(Prepare& p) {
+  return PrepareAverageGrad(p, kSpatialDims);
+}
 
 const CpuKernelSpec kKernels[] = {
-    {"MaxPoolGrad", {{"T", kTypes}}, &PrepareMaxGrad},
-    {"MaxPoolGradV2", {{"T", kTypes}}, &PrepareMaxGradV2, 0b11000},
-    {"AvgPoolGrad", {{"T", kFloatTypes}}, &PrepareAverageGrad, 0b1},
+    {"MaxPoolGrad", {{"T", kRealTypes}}, &MaxGrad<kMax>},
+    {"MaxPoolGradV2", {{"T", kRealTypes}}, &MaxGrad<kMaxV2>, 0b11000},
+    {"MaxPool3DGrad", {{"T", kFloatTypes}}, &MaxGrad<kMax3D>},
+    {"MaxPoolGradGrad", {{"T", kRealTypes}}, &MaxGradGrad<kMax>},
+    {"MaxPoolGradGradV2", {{"T", kRealTypes}}, &MaxGradGrad<kMaxV2>, 0b11000},
+    {"MaxPool3DGradGrad", {{"T", kRealTypes}}, &MaxGradGrad<kMax3D>},
+    {"AvgPoolGrad", {{"T", kFloatTypes}}, &AverageGrad<2>, 0b1},
+    {"AvgPool3DGrad", {{"T", kFloatTypes}}, &AverageGrad<3>, 0b1},
 };
 
 }  // namespace

@@ -79,19 +79,22 @@ absl::StatusOr<SubTensor> SubKernels::Call(std::string_view op,
   return result;
 }
 
+SubTensor SubKernels::Run(RunFn run, std::shared_ptr<const void> state,
+                          std::vector<SubTensor> inputs, DataType type, const Shape& shape) {
+  SubTensor result{NewBuffer(shape.num_elements() * static_cast<int64_t>(DataTypeSize(type))), type,
+                   shape, nullptr};
+  Part part{run, std::move(state), {}, result.buffer};
+  for (const SubTensor& in : inputs) part.inputs.push_back(in.buffer);
+  state_->parts.push_back(std::move(part));
+  return result;
+}
+
 SubTensor SubKernels::Copy(const SubTensor& in, const Shape& shape, StridedCopy copy) {
-  SubTensor result{NewBuffer(shape.num_elements() * static_cast<int64_t>(DataTypeSize(in.type))),
-                   in.type, shape, nullptr};
-  Part part;
-  part.run = [](const void* state, const StepArgs& args) {
+  const RunFn run = [](const void* state, const StepArgs& args) {
     static_cast<const StridedCopy*>(state)->Run(args.in[0], args.out[0], args.workers);
     return absl::OkStatus();
   };
-  part.state = std::make_shared<StridedCopy>(std::move(copy));
-  part.inputs = {in.buffer};
-  part.output = result.buffer;
-  state_->parts.push_back(std::move(part));
-  return result;
+  return Run(run, std::make_shared<StridedCopy>(std::move(copy)), {in}, in.type, shape);
 }
 
 void SubKernels::Finish(const SubTensor& result) {
@@ -104,10 +107,10 @@ void SubKernels::Finish(const SubTensor& result) {
   // The parts' own scratch lies behind the buffers; they run one at a time.
   for (Part& part : state_->parts) part.scratch_offset = scratch_;
   p_.set_scratch_bytes(static_cast<size_t>(scratch_ + part_scratch_));
-  p_.set_run(&SubKernels::Run, state_);
+  p_.set_run(&SubKernels::RunParts, state_);
 }
 
-absl::Status SubKernels::Run(const void* state, const StepArgs& args) {
+absl::Status SubKernels::RunParts(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const State*>(state);
   char* scratch = static_cast<char*>(args.scratch);
   const auto at = [&](int buffer) -> void* {

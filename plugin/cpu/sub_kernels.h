@@ -34,6 +34,9 @@ class SubKernels {
   absl::StatusOr<SubTensor> Call(std::string_view op,
                                  std::vector<std::pair<std::string, std::string>> attrs,
                                  DataType type, std::vector<SubTensor> inputs);
+  // What `run` makes of `inputs`, in a new tensor. It gets no scratch memory.
+  SubTensor Run(RunFn run, std::shared_ptr<const void> state, std::vector<SubTensor> inputs,
+                DataType type, const Shape& shape);
   // A copy into a new tensor.
   SubTensor Copy(const SubTensor& in, const Shape& shape, StridedCopy copy);
   // Makes `result` the step's output 0 and sets the run function.
@@ -52,7 +55,7 @@ class SubKernels {
     std::vector<int64_t> buffers;  // offsets of the scratch buffers; -1: the output
     int inputs = 0;
   };
-  static absl::Status Run(const void* state, const StepArgs& args);
+  static absl::Status RunParts(const void* state, const StepArgs& args);
   int NewBuffer(int64_t bytes);
 
   Prepare& p_;

@@ -4,63 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "graph/attr_value.h"
-#include "tests/plugin/cpu_kernel_util.h"
+#include "tests/plugin/float_op_util.h"
 
-namespace tenon {
+namespace tenon::testing {
 namespace {
-
-using Attrs = std::map<std::string, std::string>;
-
-// Values in [-1, 1) that repeat only after 2^32.
-Tensor Noise(const Shape& shape, uint32_t seed) {
-  Tensor t = *Tensor::Allocate(DataType::kFloat, shape);
-  uint32_t x = seed * 2654435761u + 1;
-  for (int64_t i = 0; i < t.num_elements(); ++i) {
-    x = x * 1664525u + 1013904223u;
-    t.flat<float>()[i] = static_cast<float>(static_cast<int32_t>(x)) * 4.656612e-10f;
-  }
-  return t;
-}
-
-// Output 0 of a float op. Inputs from the second on are constants if `constant`.
-absl::StatusOr<Tensor> Run(const std::string& op, Attrs attrs, const std::vector<Tensor>& tensors,
-                           int threads, bool constant) {
-  attrs["T"] = attr::Type(DataType::kFloat);
-  absl::StatusOr<std::vector<Tensor>> outputs =
-      testing::RunCpuKernel(op, attrs, tensors, threads, constant);
-  if (!outputs.ok()) return outputs.status();
-  return outputs->front();
-}
-
-bool SameBits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && memcmp(a.data(), b.data(), a.bytes()) == 0;
-}
-
-// Runs with 1, 2 and 3 threads, constant weights and not; gives the result of one thread and
-// constant weights.
-Tensor RunEveryWay(const std::string& op, const Attrs& attrs, const std::vector<Tensor>& tensors) {
-  Tensor result;
-  for (bool constant : {false, true}) {
-    const absl::StatusOr<Tensor> one = Run(op, attrs, tensors, 1, constant);
-    EXPECT_TRUE(one.ok()) << one.status();
-    if (!one.ok()) return result;
-    for (int threads : {2, 3}) {
-      const absl::StatusOr<Tensor> more = Run(op, attrs, tensors, threads, constant);
-      EXPECT_TRUE(more.ok()) << more.status();
-      if (!more.ok()) continue;
-      EXPECT_TRUE(SameBits(*one, *more))
-          << op << " with " << threads << " threads, constant " << constant;
-    }
-    result = *one;
-  }
-  return result;
-}
 
 struct ProductCase {
   int64_t m, n, k;
@@ -208,4 +158,4 @@ TEST(Softmaxes, SumToOneWhateverTheThreads) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::testing

@@ -76,12 +76,6 @@ absl::StatusOr<Dims> ReadSteps(const Prepare& p, std::string_view name, int rank
   return Dims(steps.begin(), steps.end());
 }
 
-// Windows of volumes that leave a rest start in the middle of it.
-void CenterInRest(WindowAxis* axis) {
-  const int64_t rest = axis->in - (axis->out - 1) * axis->stride - axis->extent();
-  if (rest > 0) axis->before = -(rest / 2);
-}
-
 absl::Status PreparePatches(Prepare& p, int spatial) {
   const Shape& input = p.input_shape(0);
   const int rank = spatial + 2;
@@ -89,6 +83,8 @@ absl::Status PreparePatches(Prepare& p, int spatial) {
     return p.Invalid(absl::StrCat("the input must have rank ", rank, ", not ", input.ToString()));
   TENON_ASSIGN_OR_RETURN(const Dims sizes, ReadSteps(p, "ksizes", rank));
   WindowAttrs attrs;
+  attrs.spatial_dims = spatial;
+  attrs.skips_evenly = spatial == 3;
   TENON_ASSIGN_OR_RETURN(attrs.strides, ReadSteps(p, "strides", rank));
   TENON_ASSIGN_OR_RETURN(attrs.dilations, ReadSteps(p, "rates", rank));
   TENON_ASSIGN_OR_RETURN(attrs.padding, p.AttrString("padding"));
@@ -100,7 +96,6 @@ absl::Status PreparePatches(Prepare& p, int spatial) {
   for (int i = 0; i < spatial; ++i) {
     WindowAxis& axis = s->axes[3 - spatial + i];
     TENON_ASSIGN_OR_RETURN(axis, MakeWindowAxis(p, attrs, i, input.dim(1 + i), sizes[1 + i]));
-    if (spatial == 3 && attrs.padding == "SAME") CenterInRest(&axis);
     output.push_back(axis.out);
     patch.push_back(axis.size);
   }

@@ -2,47 +2,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <mutex>
-#include <random>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/elementwise/element_op.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/random/generator_state.h"
 #include "plugin/cpu/random/philox.h"
 
 namespace tenon::cpu {
 namespace {
-
-class GeneratorState : public NodeState {
- public:
-  // Both seeds 0: the session's seed and the node's name decide, or, without the former, the
-  // system.
-  GeneratorState(int64_t seed, int64_t seed2, uint64_t session_seed, std::string_view node_name) {
-    auto a = static_cast<uint64_t>(seed), b = static_cast<uint64_t>(seed2);
-    if (a == 0 && b == 0 && session_seed != 0) {
-      a = session_seed;
-      for (char c : node_name) b = b * 31 + static_cast<uint8_t>(c);
-    } else if (a == 0 && b == 0) {
-      std::random_device device;
-      a = static_cast<uint64_t>(device()) << 32 | device();
-      b = static_cast<uint64_t>(device()) << 32 | device();
-    }
-    philox_.key = {static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)};
-    philox_.counter = {0, 0, static_cast<uint32_t>(b), static_cast<uint32_t>(b >> 32)};
-  }
-  // The generator for a run that may use up to `blocks` blocks of four words.
-  Philox Reserve(uint64_t blocks) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    Philox start = philox_;
-    philox_.Skip(blocks);
-    return start;
-  }
-
- private:
-  std::mutex mutex_;
-  Philox philox_;
-};
 
 enum class Distribution { kUniform, kNormal, kTruncatedNormal, kInteger };
 
@@ -176,13 +145,8 @@ absl::Status PrepareRandom(Prepare& p) {
   if (p.input_shape(0).rank() != 1) return p.Invalid("'shape' must be a vector");
   TENON_ASSIGN_OR_RETURN(const Dims dims, p.InputInts(0));
   TENON_ASSIGN_OR_RETURN(const Shape shape, CheckedShape(p, dims));
-  TENON_ASSIGN_OR_RETURN(const int64_t seed, p.AttrInt("seed"));
-  TENON_ASSIGN_OR_RETURN(const int64_t seed2, p.AttrInt("seed2"));
   auto s = std::make_shared<RandomState>();
-  s->generator =
-      std::static_pointer_cast<GeneratorState>(p.session().GetNodeState(p.node_name(), [&] {
-        return std::make_shared<GeneratorState>(seed, seed2, p.session().seed(), p.node_name());
-      }));
+  TENON_ASSIGN_OR_RETURN(s->generator, GeneratorOf(p));
   s->distribution = kDistribution;
   s->type = p.output_type(0);
   s->n = shape.num_elements();

@@ -1,0 +1,75 @@
+// The most probable label sequences under connectionist temporal classification.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace tenon::cpu {
+
+// One search over one sequence of inputs. The last class is the blank.
+class CtcBeamSearch {
+ public:
+  CtcBeamSearch(int64_t classes, int64_t beam_width);
+
+  // The next inputs: one logit per class. RESOURCE_EXHAUSTED when there are too many prefixes.
+  absl::Status Step(const double* logits);
+
+  struct Path {
+    std::vector<int64_t> labels;
+    double log_probability;
+  };
+  // The `count` most probable paths, or all if there are fewer.
+  std::vector<Path> BestPaths(int64_t count, bool merge_repeated) const;
+
+ private:
+  // Logarithms of the probabilities of all alignments that end with a blank, with the last label,
+  // or either.
+  struct Probability {
+    double total, blank, label;
+  };
+  static const Probability kNone;
+  // A prefix: its parent's and one label more. Outside of the beam its probability is 0.
+  struct Prefix {
+    Prefix* parent;
+    int64_t label;
+    Probability before, now;
+    std::vector<Prefix*> children;
+  };
+
+  // The most probable of the prefixes that were pushed. Which of equal ones stay, and in which
+  // order, is TensorFlow's choice: a vector becomes a heap when the first one has to go.
+  class Best {
+   public:
+    explicit Best(size_t limit) : limit_(limit) {}
+    size_t size() const { return prefixes_.size() < limit_ ? prefixes_.size() : limit_; }
+    bool full() const { return size() == limit_; }
+    Prefix* at(size_t i) const { return prefixes_[i]; }  // in no order
+    Prefix* Bottom();                                    // the least probable
+    void Push(Prefix* prefix);
+    std::vector<Prefix*> Extract();  // the most probable first; leaves nothing
+
+   private:
+    size_t limit_;
+    std::vector<Prefix*> prefixes_;  // as a heap with one unused slot behind
+    bool heap_ = false, bottom_first_ = false;
+  };
+
+  // NaN is least probable of all.
+  static bool MoreProbable(const Prefix* a, const Prefix* b) {
+    const double x = a->now.total, y = b->now.total;
+    return x > y || (y != y && x == x);
+  }
+  void Extend(Prefix* prefix);
+  bool Fits(double log_probability);
+
+  const int64_t classes_;
+  std::deque<Prefix> prefixes_;  // keeps their addresses
+  Best beam_;
+  std::vector<Prefix*> by_label_;  // children of the prefix that is being extended
+  std::vector<double> log_y_;
+};
+
+}  // namespace tenon::cpu

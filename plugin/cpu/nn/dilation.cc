@@ -1,0 +1,183 @@
+// Dilation2D, the grey-scale dilation of images: the largest sum of window and filter; and its
+// gradients, which go to the first place where that sum was found.
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "plugin/cpu/element.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/window.h"
+#include "plugin/cpu/workers.h"
+
+namespace tenon::cpu {
+namespace {
+
+struct Dilation {
+  Windows w;
+  DataType type = DataType::kFloat;
+};
+
+template <typename T>
+T Lowest(PlainElement<T>) {
+  return std::numeric_limits<T>::lowest();
+}
+double Lowest(HalfElement) { return -65504; }
+double Lowest(Bfloat16Element) { return FloatFromBfloat16(0xff7f); }
+
+// The value as the type holds it: sums wrap and round.
+template <typename A, typename Element>
+A Rounded(A value, Element element) {
+  uint64_t bits = 0;
+  element.Put(&bits, 0, value);
+  return element.template As<A>(&bits, 0);
+}
+
+// Where the largest sum of one output and channel was found. A window without places in the input
+// is the lowest number, found at its first place (pushed into the input).
+template <typename A>
+struct Found {
+  A value;
+  int64_t in, place;
+};
+
+template <typename A, typename Element>
+Found<A> FindLargest(const Windows& w, const StepArgs& args, int64_t n, int64_t out, int64_t c,
+                     Element element) {
+  const int64_t row = out / w.columns.out * w.rows.stride - w.rows.before;
+  const int64_t column = out % w.columns.out * w.columns.stride - w.columns.before;
+  Found<A> best = {static_cast<A>(Lowest(element)),
+                   std::clamp<int64_t>(row, 0, w.rows.in - 1) * w.columns.in +
+                       std::clamp<int64_t>(column, 0, w.columns.in - 1),
+                   0};
+  w.ForEachInWindow(out, [&](int64_t in, int64_t place) {
+    const A x = Rounded<A>(element.template As<A>(args.in[0], w.InputAt(n, in, c)) +
+                               element.template As<A>(args.in[1], place * w.in_channels + c),
+                           element);
+    if (x > best.value) best = {x, in, place};
+  });
+  return best;
+}
+
+absl::Status RunDilation(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const Dilation*>(state);
+  const Windows& w = s.w;
+  const int64_t places = w.out_places();
+  const int64_t bytes = w.in_channels * w.covered_places() * 8;
+  args.workers->ParallelFor(w.batch * places, GrainFor(bytes), [&](int64_t begin, int64_t end) {
+    VisitReal(s.type, [&](auto element, auto zero) {
+      for (int64_t t = begin; t < end; ++t) {
+        for (int64_t c = 0; c < w.in_channels; ++c) {
+          element.Put(
+              args.out[0], t * w.in_channels + c,
+              FindLargest<decltype(zero)>(w, args, t / places, t % places, c, element).value);
+        }
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+// One channel of one image at a time.
+absl::Status RunInputGrad(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const Dilation*>(state);
+  const Windows& w = s.w;
+  const int64_t places = w.in_places();
+  return ForEachTile(args, w.batch * w.in_channels, places * sizeof(double),
+                     [&](int64_t t, char* scratch) {
+                       VisitReal(s.type, [&](auto element, auto zero) {
+                         using A = decltype(zero);
+                         const int64_t n = t / w.in_channels, c = t % w.in_channels;
+                         A* const sums = reinterpret_cast<A*>(scratch);
+                         std::fill(sums, sums + places, A());
+                         for (int64_t out = 0; out < w.out_places(); ++out) {
+                           sums[FindLargest<A>(w, args, n, out, c, element).in] +=
+                               element.template As<A>(args.in[2], w.OutputAt(n, out, c));
+                         }
+                         for (int64_t i = 0; i < places; ++i)
+                           element.Put(args.out[0], w.InputAt(n, i, c), sums[i]);
+                       });
+                       return absl::OkStatus();
+                     });
+}
+
+// One channel of the filter at a time: a sum over the batch, in one order.
+absl::Status RunFilterGrad(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const Dilation*>(state);
+  const Windows& w = s.w;
+  const int64_t places = w.window_places();
+  return ForEachTile(args, w.in_channels, places * sizeof(double), [&](int64_t c, char* scratch) {
+    VisitReal(s.type, [&](auto element, auto zero) {
+      using A = decltype(zero);
+      A* const sums = reinterpret_cast<A*>(scratch);
+      std::fill(sums, sums + places, A());
+      for (int64_t n = 0; n < w.batch; ++n) {
+        for (int64_t out = 0; out < w.out_places(); ++out) {
+          sums[FindLargest<A>(w, args, n, out, c, element).place] +=
+              element.template As<A>(args.in[2], w.OutputAt(n, out, c));
+        }
+      }
+      for (int64_t i = 0; i < places; ++i) element.Put(args.out[0], i * w.in_channels + c, sums[i]);
+    });
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<Dilation> ReadDilation(const Prepare& p) {
+  const Shape& input = p.input_shape(0);
+  const Shape& filter = p.input_shape(1);
+  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p, 2));
+  if (attrs.strides[0] != 1 || attrs.strides[3] != 1)
+    return p.Invalid("strides must be 1 for batch and channels");
+  if (filter.rank() != 3)
+    return p.Invalid(absl::StrCat("the filter must have rank 3, not ", filter.ToString()));
+  Dilation s;
+  s.type = p.input_type(0);
+  TENON_ASSIGN_OR_RETURN(s.w, MakeWindows(p, attrs, input, filter.dims()));
+  if (filter.dim(2) == s.w.in_channels) return s;
+  return p.Invalid(
+      absl::StrCat("the input has ", s.w.in_channels, " channels, the filter ", filter.dim(2)));
+}
+
+absl::Status PrepareDilation(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const Dilation s, ReadDilation(p));
+  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, s.w.OutputDims()));
+  p.set_output_shape(0, output);
+  if (output.num_elements() == 0) return absl::OkStatus();
+  p.set_run(&RunDilation, std::make_shared<Dilation>(s));
+  return absl::OkStatus();
+}
+
+// The gradient of input `of`.
+absl::Status PrepareGrad(Prepare& p, int of) {
+  TENON_ASSIGN_OR_RETURN(const Dilation s, ReadDilation(p));
+  const Shape output(s.w.OutputDims());
+  if (!(p.input_shape(2) == output)) {
+    return p.Invalid(absl::StrCat("the gradient must have the shape ", output.ToString(),
+                                  " of the dilation's output, not ", p.input_shape(2).ToString()));
+  }
+  p.set_output_shape(0, p.input_shape(of));
+  if (p.input_shape(of).num_elements() == 0) return absl::OkStatus();
+  const int64_t tiles = of == 0 ? s.w.batch * s.w.in_channels : s.w.in_channels;
+  const int64_t places = of == 0 ? s.w.in_places() : s.w.window_places();
+  p.set_scratch_bytes(TileScratchBytes(p.workers(), tiles, places * sizeof(double)));
+  p.set_run(of == 0 ? &RunInputGrad : &RunFilterGrad, std::make_shared<Dilation>(s));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareInputGrad(Prepare& p) { return PrepareGrad(p, 0); }
+absl::Status PrepareFilterGrad(Prepare& p) { return PrepareGrad(p, 1); }
+
+const CpuKernelSpec kKernels[] = {
+    {"Dilation2D", {{"T", kRealTypes}}, &PrepareDilation},
+    {"Dilation2DBackpropInput", {{"T", kRealTypes}}, &PrepareInputGrad},
+    {"Dilation2DBackpropFilter", {{"T", kRealTypes}}, &PrepareFilterGrad},
+};
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> DilationKernels() { return kKernels; }
+
+}  // namespace tenon::cpu

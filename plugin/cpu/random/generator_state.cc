@@ -1,0 +1,39 @@
+#include "plugin/cpu/random/generator_state.h"
+
+#include <random>
+
+#include "graph/status_macros.h"
+
+namespace tenon::cpu {
+
+GeneratorState::GeneratorState(int64_t seed, int64_t seed2, uint64_t session_seed,
+                               std::string_view node_name) {
+  auto a = static_cast<uint64_t>(seed), b = static_cast<uint64_t>(seed2);
+  if (a == 0 && b == 0 && session_seed != 0) {
+    a = session_seed;
+    for (char c : node_name) b = b * 31 + static_cast<uint8_t>(c);
+  } else if (a == 0 && b == 0) {
+    std::random_device device;
+    a = static_cast<uint64_t>(device()) << 32 | device();
+    b = static_cast<uint64_t>(device()) << 32 | device();
+  }
+  philox_.key = {static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)};
+  philox_.counter = {0, 0, static_cast<uint32_t>(b), static_cast<uint32_t>(b >> 32)};
+}
+
+Philox GeneratorState::Reserve(uint64_t blocks) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Philox start = philox_;
+  philox_.Skip(blocks);
+  return start;
+}
+
+absl::StatusOr<std::shared_ptr<GeneratorState>> GeneratorOf(const Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const int64_t seed, p.AttrInt("seed"));
+  TENON_ASSIGN_OR_RETURN(const int64_t seed2, p.AttrInt("seed2"));
+  return std::static_pointer_cast<GeneratorState>(p.session().GetNodeState(p.node_name(), [&] {
+    return std::make_shared<GeneratorState>(seed, seed2, p.session().seed(), p.node_name());
+  }));
+}
+
+}  // namespace tenon::cpu
