@@ -6,6 +6,7 @@
 #include "executor/prepared_kernel.h"
 #include "graph/op_registry.h"
 #include "graph/status_macros.h"
+#include "graph/within_memory.h"
 #include "plugin/kernel_registry.h"
 
 namespace tenon {
@@ -48,10 +49,11 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
   KernelStates states;
   Prepare p(graph.name(n), *kind.op, kind.attrs, kind.types, std::move(prepare_inputs), states,
             workers_);
-  TENON_RETURN_IF_ERROR(spec->prepare(p));
+  TENON_RETURN_IF_ERROR(WithinMemory([&] { return spec->prepare(p); }));
   DenormalGuard denormals;
   auto input = [&](int i) -> absl::StatusOr<Tensor> { return readable[i]; };
-  return ComputeOutputs(PreparedKernel::From(p), data.data(), input, workers_);
+  return WithinMemory(
+      [&] { return ComputeOutputs(PreparedKernel::From(p), data.data(), input, workers_); });
 }
 
 bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,

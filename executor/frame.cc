@@ -28,8 +28,10 @@ absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
   frame->arena_ =
       BufferRef::Adopt(Buffer::Allocate(std::max<uint64_t>(plan.arena_bytes, kTensorAlignment)));
   if (!frame->arena_)
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for an arena of ", plan.arena_bytes, " bytes"));
+    return NodeError(*plan.graph, plan.arena_largest,
+                     absl::ResourceExhaustedError(
+                         absl::StrCat("no memory for an arena of ", plan.arena_bytes,
+                                      " bytes, in which this node's part is the largest")));
   frame->table_.resize(plan.args.size(), nullptr);
   for (size_t i = 0; i < plan.args.size(); ++i) {
     if (plan.args[i] < 0) continue;
@@ -69,8 +71,10 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
     Patch(Row(plan_.feed_uses, static_cast<int32_t>(i)), feed_pointers_[i]);
   }
   for (size_t i = 0; i < fetch_buffers_.size(); ++i) {
-    const FeedSpec& spec = plan_.fetch_buffers[i];
-    TENON_ASSIGN_OR_RETURN(fetch_buffers_[i], Tensor::Allocate(spec.dtype, spec.shape));
+    const auto& [spec, node] = plan_.fetch_buffers[i];
+    absl::StatusOr<Tensor> buffer = Tensor::Allocate(spec.dtype, spec.shape);
+    if (!buffer.ok()) return NodeError(*plan_.graph, node, buffer.status());
+    fetch_buffers_[i] = *std::move(buffer);
     Patch(Row(plan_.fetch_uses, static_cast<int32_t>(i)), fetch_buffers_[i].data());
   }
   return absl::OkStatus();

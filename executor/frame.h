@@ -33,7 +33,7 @@ struct StepInput {
 
 class Frame : public RunState {
  public:
-  // RESOURCE_EXHAUSTED without memory for the arena.
+  // RESOURCE_EXHAUSTED without memory for the arena; names the node that needs most of it.
   static absl::StatusOr<std::unique_ptr<Frame>> Create(const Plan& plan);
 
   // Start and end of a run. Begin copies feeds that kernels cannot read and makes the fetches'

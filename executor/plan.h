@@ -55,6 +55,11 @@ struct FeedSpec {
   Shape shape;
 };
 
+struct FetchBuffer {
+  FeedSpec spec;
+  NodeId node;  // that fills it
+};
+
 // Where the value of a fetch is when the run is over.
 struct FetchSpec {
   Where where = Where::kNone;  // kNone: the fetch is a node to run, it has no value
@@ -82,10 +87,11 @@ struct Plan {
   std::vector<Storage> storages;
   uint64_t arena_bytes = 0;
   uint64_t arena_lower_bound = 0;
+  NodeId arena_largest = kNoNode;  // whose value or scratch is the largest in it
   std::vector<FeedSpec> feeds;
   std::vector<FetchSpec> fetches;
   std::vector<std::string> fetch_names;
-  std::vector<FeedSpec> fetch_buffers;
+  std::vector<FetchBuffer> fetch_buffers;
   PatchList feed_uses, fetch_uses, slot_uses;
   int32_t num_slots = 0;
   int32_t num_alive = 1;

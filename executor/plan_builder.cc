@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "graph/within_memory.h"
 
 namespace tenon {
 namespace {
@@ -40,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Plan>> PlanBuilder::Build() {
     // Of a node that is fed in part, the fed outputs stay as they are.
     const auto first = values_.begin() + first_value_[n];
     const std::vector<PlanValue> before(first, first + in_.graph.num_outputs(n));
-    const absl::Status status = AddNode(n);
+    const absl::Status status = WithinMemory([&] { return AddNode(n); });
     if (!status.ok()) return NodeError(in_.graph, n, status);
     for (size_t port = 0; port < before.size(); ++port) {
       if (fed_[first_value_[n] + port]) values_[first_value_[n] + port] = before[port];

@@ -104,7 +104,7 @@ void PlanBuilder::PlaceFetches() {
     if (s.where == Where::kArena) {
       s.where = Where::kFetch;
       s.index = static_cast<int32_t>(plan_->fetch_buffers.size());
-      plan_->fetch_buffers.push_back({v.dtype, *v.shape});
+      plan_->fetch_buffers.push_back({{v.dtype, *v.shape}, v.output.node});
     }
     fetch.where = s.where;
     fetch.index = s.index;
@@ -132,6 +132,10 @@ void PlanBuilder::PlaceArena() {
   const ArenaLayout layout = PlanArena(requests);
   plan_->arena_bytes = layout.bytes;
   plan_->arena_lower_bound = layout.lower_bound;
+  const auto largest =
+      std::max_element(requests.begin(), requests.end(),
+                       [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  if (largest != requests.end()) plan_->arena_largest = steps_[largest->first].node;
   for (size_t i = 0; i < owners.size(); ++i) {
     if (owners[i] >= 0) {
       storages_[owners[i]].offset = layout.offsets[i];

@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/plan.h"
 #include "graph/status_macros.h"
+#include "graph/within_memory.h"
 #include "plugin/cpu/workers.h"
 
 namespace tenon {
@@ -14,15 +15,20 @@ absl::Status Dispatch(const Plan& plan, Frame& frame) {
   void* const* const table = frame.table();
   char* const arena = frame.arena();
   StepArgs args{nullptr, nullptr, nullptr, frame.context().workers, &frame};
-  for (const Step& step : plan.steps) {
-    args.in = table + step.first_arg;
-    args.out = args.in + step.num_inputs;
-    args.scratch = arena + step.scratch * kLine;
-    absl::Status status = step.fn(step.state, args);
-    if (!status.ok()) [[unlikely]]
-      return NodeError(*plan.graph, step.node, status);
-  }
-  return absl::OkStatus();
+  NodeId node = kNoNode;
+  const absl::Status status = WithinMemory([&]() -> absl::Status {
+    for (const Step& step : plan.steps) {
+      node = step.node;
+      args.in = table + step.first_arg;
+      args.out = args.in + step.num_inputs;
+      args.scratch = arena + step.scratch * kLine;
+      absl::Status status = step.fn(step.state, args);
+      if (!status.ok()) [[unlikely]]
+        return status;
+    }
+    return absl::OkStatus();
+  });
+  return status.ok() ? status : NodeError(*plan.graph, node, status);
 }
 
 absl::StatusOr<Tensor> Fetch(const FetchSpec& fetch, const Frame& frame) {

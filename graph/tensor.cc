@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -97,6 +98,7 @@ absl::StatusOr<Tensor> Tensor::Allocate(DataType dtype, Shape shape) {
 
 Tensor Tensor::CopyOf(DataType dtype, Shape shape, const void* data, size_t bytes) {
   Buffer* buffer = Buffer::Allocate(bytes);
+  if (buffer == nullptr) throw std::bad_alloc();  // as any container of the caller would
   if (bytes != 0) std::memcpy(buffer->data(), data, bytes);
   return Tensor(dtype, std::move(shape), BufferRef::Adopt(buffer));
 }

@@ -39,7 +39,8 @@ class Worker {
          std::atomic<size_t>& next_file, int fd)
       : files_(files), options_(options), next_file_(next_file), fd_(fd) {}
 
-  int Run(StartAt start) {
+  // An exception must not reach the parent's frames, of which this process has a copy.
+  int Run(StartAt start) noexcept {
     DocumentWritten();  // the parent's business
     absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(options_);
     absl::StatusOr<SessionOptions> session = SessionOptionsFrom(options_);

@@ -17,6 +17,7 @@
 #include "executor/cli/invocation.h"
 #include "graph/closest.h"
 #include "graph/version.h"
+#include "graph/within_memory.h"
 
 namespace tenon {
 namespace cli {
@@ -99,7 +100,7 @@ int Execute(Command command, std::vector<std::string> args, AllocationCounter al
     const std::optional<double> timeout = invocation.options.timeout_s;
     StartWatchdog(timeout.value_or(kDefaultCallbackTimeout), timeout);
   }
-  const absl::Status status = Dispatch(invocation);
+  const absl::Status status = WithinMemory([&] { return Dispatch(invocation); });
   return Finish(invocation, status);
 }
 

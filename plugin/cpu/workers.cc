@@ -6,8 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tenon {
@@ -40,6 +42,7 @@ struct Workers::Pool {
   int64_t n = 0;
   int64_t tile = 0;
   const absl::FunctionRef<void(int64_t, int64_t)>* body = nullptr;
+  std::exception_ptr thrown;  // by the body, under `mutex` while threads are inside
 
   void Start(int count) {
     for (int i = 0; i < count; ++i) threads.emplace_back([this] { Serve(); });
@@ -55,10 +58,16 @@ struct Workers::Pool {
   }
 
   void Work() {
-    for (;;) {
-      const int64_t begin = next.fetch_add(tile, std::memory_order_relaxed);
-      if (begin >= n) return;
-      (*body)(begin, std::min(begin + tile, n));
+    try {
+      for (;;) {
+        const int64_t begin = next.fetch_add(tile, std::memory_order_relaxed);
+        if (begin >= n) return;
+        (*body)(begin, std::min(begin + tile, n));
+      }
+    } catch (...) {  // no memory for a tile: the caller's affair
+      next.store(n);
+      std::lock_guard<std::mutex> lock(mutex);
+      thrown = std::current_exception();
     }
   }
 
@@ -111,6 +120,9 @@ struct Workers::Pool {
         std::this_thread::yield();
       }
     }
+    const std::exception_ptr failure = std::exchange(thrown, nullptr);
+    taken.store(false);
+    if (failure != nullptr) std::rethrow_exception(failure);
   }
 };
 
@@ -133,7 +145,6 @@ void Workers::ParallelFor(int64_t n, int64_t grain,
     return;
   }
   pool_->Run(n, std::max(grain, (n + kMaxTiles - 1) / kMaxTiles), body);
-  pool_->taken.store(false);
 }
 
 DenormalGuard::DenormalGuard() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | kFlushBits); }

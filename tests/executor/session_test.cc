@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "graph/io.h"
 #include "gtest/gtest.h"
+#include "plugin/kernel_registry.h"
 #include "tests/executor/graph_text_util.h"
 
 namespace tenon {
@@ -270,6 +271,60 @@ TEST(Session, APredicateWhoseShapeIsFoundLateMustBeAScalar) {
   const auto out = session->Run({{"x", x}, {"shape", vector}}, {"s"});
   EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(out.status().message()), HasSubstr("must be a scalar"));
+}
+
+absl::Status ThrowsInRun(const void*, const StepArgs&) { throw std::bad_alloc(); }
+
+// Kernels under a label of their own, for which there is never enough memory.
+TEST(Session, MemoryThatRunsOutInAKernelIsAnError) {
+  static const CpuKernelSpec in_prepare{
+      "Neg", {}, [](Prepare&) -> absl::Status { throw std::bad_alloc(); }};
+  static const CpuKernelSpec too_long{
+      "Neg", {}, [](Prepare&) -> absl::Status { throw std::length_error("vector"); }};
+  static const CpuKernelSpec in_run{"Neg", {}, [](Prepare& p) {
+                                      p.set_output_shape(0, p.input_shape(0));
+                                      p.set_run(ThrowsInRun);
+                                      return absl::OkStatus();
+                                    }};
+  const std::pair<const char*, const CpuKernelSpec*> kernels[] = {
+      {"in_prepare", &in_prepare}, {"too_long", &too_long}, {"in_run", &in_run}};
+  for (const auto& [label, spec] : kernels) {
+    auto kernel = std::make_shared<KernelDef>();
+    kernel->op = "Neg";
+    kernel->device_type = "CPU";
+    kernel->label = label;
+    kernel->plugin = "session_test";
+    kernel->cpu = spec;
+    KernelRegistry::Global().Register(std::move(kernel));
+    const std::string attr = absl::StrCat("attr { key: '_kernel' value { s: '", label, "' } }");
+    // With a shape that is known when the plan is made, one that only the run tells, and constants.
+    auto session = Make(Placeholder("x", "dim { size: -1 }") + Node("a", "Neg", {"x"}, attr) +
+                            Node("u", "Unique", {"x"}) + Node("b", "Neg", {"u"}, attr) +
+                            Const("c", "DT_FLOAT", "tensor_shape {} float_val: 2") +
+                            Node("d", "Neg", {"c"}, attr),
+                        /*opt_level=*/1);
+    for (const char* fetch : {"a", "b", "d"}) {
+      const auto out = session->Run({{"x", Floats({1}, {1})}}, {fetch});
+      EXPECT_EQ(out.status().code(), absl::StatusCode::kResourceExhausted) << out.status();
+      EXPECT_THAT(std::string(out.status().message()),
+                  HasSubstr(absl::StrCat("node '", fetch, "' (Neg)")));
+    }
+  }
+  KernelRegistry::Global().RemovePlugin("session_test");
+}
+
+TEST(Session, ValuesThatAreTooLargeAreNamed) {
+  const std::string size = "tensor_shape { dim { size: 1 } } int64_val: 1099511627776";
+  auto session =
+      Make(Const("n", "DT_INT64", size) + Const("v", "DT_FLOAT", "tensor_shape {} float_val: 1") +
+           Node("fill", "Fill", {"n", "v"}, "attr { key: 'index_type' value { type: DT_INT64 } }") +
+           Const("axis", "DT_INT32", "tensor_shape {} int_val: 0") +
+           Node("sum", "Sum", {"fill", "axis"}));
+  for (const char* fetch : {"fill", "sum"}) {
+    const auto out = session->Run({}, {fetch});
+    EXPECT_EQ(out.status().code(), absl::StatusCode::kResourceExhausted) << out.status();
+    EXPECT_THAT(std::string(out.status().message()), HasSubstr("node 'fill' (Fill)")) << fetch;
+  }
 }
 
 TEST(Session, LoopsAreNotImplementedYet) {

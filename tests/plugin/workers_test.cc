@@ -48,6 +48,20 @@ TEST(Workers, ConcurrentAndNestedCallersFinish) {
   EXPECT_EQ(sum.load(), 3 * 200 * 64);
 }
 
+TEST(Workers, WhatABodyThrowsReachesTheCaller) {
+  Workers workers(4);
+  for (int64_t bad : {0, 17, 999}) {
+    EXPECT_THROW(workers.ParallelFor(1000, 1,
+                                     [&](int64_t begin, int64_t end) {
+                                       if (begin <= bad && bad < end) throw std::bad_alloc();
+                                     }),
+                 std::bad_alloc);
+    std::atomic<int64_t> sum{0};
+    workers.ParallelFor(1000, 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
+    EXPECT_EQ(sum.load(), 1000);
+  }
+}
+
 TEST(DenormalGuard, FlushesAndRestores) {
   volatile float tiny = 1e-39f;
   const float before = tiny * 1.0f;
