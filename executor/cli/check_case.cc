@@ -127,6 +127,10 @@ absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLim
     file.cases[it->second].nodes.push_back(n);
   }
   for (CheckCase& c : file.cases) CaseReader(file.graph, c).Read();
+  const bool has_cases = std::any_of(file.cases.begin(), file.cases.end(),
+                                     [](const CheckCase& c) { return c.malformed.empty(); });
+  if (!has_cases && !imported.defects.empty())
+    return absl::InvalidArgumentError(imported.defects.front().ToString());
   NoteDefects(imported.defects, by_name, file.cases);
   return file;
 }

@@ -35,7 +35,7 @@ struct CheckFile {
   std::vector<CheckCase> cases;  // in the file's order
 };
 
-// INVALID_ARGUMENT and the like for files that are no graph.
+// INVALID_ARGUMENT and the like for files that are no graph, or an invalid one without any case.
 absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits);
 
 // The graph of one case alone.

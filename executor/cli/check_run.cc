@@ -75,7 +75,7 @@ std::string_view CaseStatusName(CaseStatus status) {
 
 CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,
                    const SessionOptions& options) {
-  if (!c.malformed.empty()) return {CaseStatus::kFailed, c.malformed};
+  if (!c.malformed.empty()) return {CaseStatus::kFailed, c.defect.empty() ? c.malformed : c.defect};
   if (c.unknown_op) return {CaseStatus::kUnimplemented, c.defect};
   if (!c.defect.empty()) return JudgeError(c, absl::InvalidArgumentError(c.defect));
   const Attempt attempt = Try(file, c, host, options);

@@ -163,6 +163,7 @@ absl::Status CheckCommand(Invocation& invocation) {
         records, RunInWorkers(files, options, [&](size_t finished) { progress.Update(finished); }));
   }
   Counts all;
+  int64_t invalid_files = 0;
   std::map<std::string, Counts> ops;
   Json cases = Json::Array();
   for (const CaseRecord& record : records) {
@@ -170,6 +171,7 @@ absl::Status CheckCommand(Invocation& invocation) {
     const CaseStatus status = record.result.status;
     all.Add(status);
     ops[OpOf(path)].Add(status);
+    if (record.name.empty() && status == CaseStatus::kFailed) ++invalid_files;
     if (status == CaseStatus::kFailed || status == CaseStatus::kCrashed) {
       PrintErrorLine(absl::StrCat(path, record.name.empty() ? "" : ": ", record.name, ": ",
                                   CaseStatusName(status), ": ", record.result.detail));
@@ -187,7 +189,7 @@ absl::Status CheckCommand(Invocation& invocation) {
   if (!invocation.json()) invocation.text = CheckText(ops, all, options.verbose, invocation.style);
   if (all.failed + all.crashed == 0) return absl::OkStatus();
   return AlreadyPrinted(WithExit(
-      Exit::kMismatch,
+      invalid_files > 0 ? Exit::kInvalidInput : Exit::kMismatch,
       absl::FailedPreconditionError(absl::StrCat(all.failed, " failed, ", all.crashed,
                                                  " crashed of ", Plural(all.total(), "case")))));
 }

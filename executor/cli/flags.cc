@@ -5,6 +5,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -172,10 +173,14 @@ void DeclareRuns(Declarer& d, Options& o) {
 
 void DeclareLimits(Declarer& d, Options& o) {
   d.Group("Limits");
-  d.Value(kReads, "--max-nodes", o.limits.max_nodes, "N", "of a graph");
-  d.Value(kReads, "--max-const-bytes", o.limits.max_const_bytes, "N", "of one constant");
-  d.Value(kReads, "--max-depth", o.limits.max_depth, "N", "of nested messages");
-  d.Value(kReads, "--max-rank", o.max_rank, "N", "of a constant or a declared shape");
+  const auto limit = [&](const char* name, auto& target, int64_t least, const char* of) {
+    if (auto* option = d.Value(kReads, name, target, "N", of))
+      option->check(CLI::Range(least, std::numeric_limits<int64_t>::max()));
+  };
+  limit("--max-nodes", o.limits.max_nodes, 0, "of a graph");
+  limit("--max-const-bytes", o.limits.max_const_bytes, 0, "of one constant");
+  limit("--max-depth", o.limits.max_depth, 1, "of nested messages");
+  limit("--max-rank", o.max_rank, 0, "of a constant or a declared shape");
 }
 
 void DeclareOutput(Declarer& d, Options& o) {

@@ -89,6 +89,33 @@ TEST(Limits, AreObeyed) {
   EXPECT_EQ(GraphRun({"lint", kMlp, "--max-depth", "2"}).exit, 4);
 }
 
+TEST(Limits, MustBePossible) {
+  const std::pair<const char*, const char*> flags[] = {{"--max-nodes", "-1"},
+                                                       {"--max-const-bytes", "-1"},
+                                                       {"--max-depth", "0"},
+                                                       {"--max-rank", "-1"},
+                                                       {"--max-nodes", "many"}};
+  for (const auto& [flag, value] : flags) {
+    const Finished lint = GraphRun({"lint", kMlp, flag, value});
+    EXPECT_EQ(lint.exit, 2) << flag;
+    EXPECT_THAT(lint.err, HasSubstr(flag));
+  }
+}
+
+TEST(Check, FilesThatAreNoGraphAreExitFour) {
+  EXPECT_EQ(GraphRun({"check", TempFile("nothing.pbtxt", "node { nam")}).exit, 4);
+  // No case in it, and the graph is invalid: the defect counts, not what a case would need.
+  const std::string invalid =
+      TempFile("invalid.pbtxt", "node { name: \"c\" op: \"Relu\" input: \"nowhere\" }\n");
+  const Finished run = GraphRun({"check", invalid});
+  EXPECT_EQ(run.exit, 4);
+  EXPECT_THAT(run.err, HasSubstr("nowhere"));
+  const std::string no_case = TempFile("no_case.pbtxt", "node { name: \"c\" op: \"NoOp\" }\n");
+  const Finished empty = GraphRun({"check", no_case});
+  EXPECT_EQ(empty.exit, 3);
+  EXPECT_THAT(empty.err, HasSubstr("it fetches nothing"));
+}
+
 TEST(Limits, DeepNestingIsNoCrash) {
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "library { function { signature { ";
