@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -100,8 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
                     UnaryCase{"Asin", ElementOp::kAsin, std::asin, -1, 1},
                     UnaryCase{"Acos", ElementOp::kAcos, std::acos, -1, 1},
                     UnaryCase{"Atan", ElementOp::kAtan, std::atan, -50, 50},
-                    UnaryCase{"Sinh", ElementOp::kSinh, std::sinh, -88, 88},
-                    UnaryCase{"Cosh", ElementOp::kCosh, std::cosh, -88, 88},
+                    UnaryCase{"Sinh", ElementOp::kSinh, std::sinh, -89.4, 89.4},
+                    UnaryCase{"Cosh", ElementOp::kCosh, std::cosh, -89.4, 89.4},
                     UnaryCase{"Tanh", ElementOp::kTanh, std::tanh, -11, 11},
                     UnaryCase{"Asinh", ElementOp::kAsinh, std::asinh, -50, 50},
                     UnaryCase{"Acosh", ElementOp::kAcosh, std::acosh, 1, 50},
@@ -133,6 +134,62 @@ TEST(ElementLoops, SpecialValues) {
     EXPECT_EQ(RunFloat(ElementOp::kRint, std::vector<float>(length, 2.5f)).back(), 2.0f);
     EXPECT_EQ(RunFloat(ElementOp::kSigmoid, std::vector<float>(length, -kInf)).back(), 0.0f);
     EXPECT_EQ(RunFloat(ElementOp::kSoftplus, std::vector<float>(length, kInf)).back(), kInf);
+  }
+}
+
+TEST(ElementLoops, SinhAndCoshOverflowWhereTheResultDoes) {
+  for (const ElementOp op : {ElementOp::kSinh, ElementOp::kCosh}) {
+    EXPECT_EQ(RunFloat(op, std::vector<float>{89.5f}).back(), kInf);
+    EXPECT_EQ(RunFloat(op, std::vector<float>{kInf}).back(), kInf);
+    EXPECT_TRUE(std::isnan(RunFloat(op, std::vector<float>{kNan}).back()));
+    const double x[] = {709.5, 710.4, 710.5};
+    double out[3];
+    const void* in[] = {x};
+    FindElementLoop(op, DataType::kDouble)(in, out, 3, 0);
+    EXPECT_NEAR(out[0] / 6.77493160e+307, 1, 1e-8);
+    EXPECT_NEAR(out[1] / 1.66636428e+308, 1, 1e-8);
+    EXPECT_EQ(out[2], std::numeric_limits<double>::infinity());
+  }
+}
+
+std::vector<float> RunFloat(ElementOp op, const std::vector<std::vector<float>>& operands) {
+  std::vector<float> out(operands[0].size());
+  std::vector<const void*> in;
+  for (const std::vector<float>& x : operands) in.push_back(x.data());
+  FindElementLoop(op, DataType::kFloat)(in.data(), out.data(), static_cast<int64_t>(out.size()), 0);
+  return out;
+}
+
+// What TensorFlow gives, bit for bit.
+TEST(ElementLoops, DenormalsAreZeroUnlessTheyPassThrough) {
+  const auto bits = [](float x) {
+    uint32_t b;
+    std::memcpy(&b, &x, sizeof(b));
+    return b;
+  };
+  struct Row {
+    ElementOp op;
+    std::vector<float> others;
+    bool zero, keeps_sign;
+  };
+  const Row rows[] = {
+      {ElementOp::kRelu, {}, true, false},     {ElementOp::kRelu6, {}, true, false},
+      {ElementOp::kMaximum, {-1}, true, true}, {ElementOp::kMinimum, {1}, true, true},
+      {ElementOp::kClip, {-1, 1}, true, true}, {ElementOp::kSinh, {}, false, true},
+      {ElementOp::kAsinh, {}, false, true},    {ElementOp::kTan, {}, false, true},
+      {ElementOp::kExpm1, {}, false, true},    {ElementOp::kPow, {1}, false, true}};
+  const DenormalGuard flush;
+  for (const size_t length : {size_t{1}, size_t{19}}) {
+    for (const Row& row : rows) {
+      for (const float x : {1e-40f, -1e-40f, 0.0f, -0.0f}) {
+        std::vector<std::vector<float>> operands = {std::vector<float>(length, x)};
+        for (const float other : row.others) operands.emplace_back(length, other);
+        const uint32_t sign = row.keeps_sign ? bits(x) & 0x80000000 : 0;
+        const uint32_t want = row.zero ? sign : bits(x);
+        EXPECT_EQ(bits(RunFloat(row.op, operands).back()), want)
+            << static_cast<int>(row.op) << " of " << bits(x);
+      }
+    }
   }
 }
 
