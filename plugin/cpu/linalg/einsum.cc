@@ -201,12 +201,9 @@ absl::StatusOr<Operand> Multiply(Prepare& p, SubKernels& parts, Operand a, Opera
   Operand result;
   result.labels = Joined({&r.batch, &r.free_a, &r.free_b});
   Shape shape;
-  for (int label : result.labels) shape.push_back(std::max(a.size(label), b.size(label)));
-  for (int label : r.batch) {
-    // Of sizes 1 and 0 the larger one is not the broadcast one.
-    const auto d =
-        std::find(result.labels.begin(), result.labels.end(), label) - result.labels.begin();
-    if (a.size(label) == 0 || b.size(label) == 0) shape.set_dim(static_cast<int>(d), 0);
+  for (int label : result.labels) {
+    // Size 1 is broadcast, also to 0; so is a label that only one operand has.
+    shape.push_back(a.size(label) == 1 ? b.size(label) : a.size(label));
   }
   const DataType type = a.tensor.type;
   const auto reshaped_value = [](const Operand& o, std::vector<Tensor>& keep) -> const Tensor* {
