@@ -170,6 +170,7 @@ absl::Status PrepareMirrorPad(Prepare& p) {
     p.Alias(0, 0);
     return absl::OkStatus();
   }
+  if (out.num_elements() == 0) return absl::OkStatus();
   auto s = std::make_shared<MirrorState>(MirrorState{ElementCopy(p.input_type(0))});
   s->stride = DenseStrides(in, 1);
   for (int d = 0; d < in.rank(); ++d) {

@@ -48,6 +48,7 @@ absl::StatusOr<Points> DescribePoints(const Prepare& p, const Shape& indices, Da
   points.count = DimProduct(indices, 0, last);
   points.piece = DimProduct(target, depth, target.rank());
   points.index_type = index_type;
+  if (depth == 0 && points.piece == 0) points.count = 0;  // no memory stands behind their number
   if (updates != nullptr) {
     Dims dims(indices.dims().begin(), indices.dims().end() - 1);
     for (int d = depth; d < target.rank(); ++d) dims.push_back(target.dim(d));

@@ -56,7 +56,7 @@ absl::Status RunToSparse(const void* state, const StepArgs& args) {
   int64_t* out = static_cast<int64_t*>(args.out[0]);
   Dims row(levels, 0);  // the current one of each level
   Dims prefix(levels + 1);
-  for (int64_t v = 0; v < s.values.dim(0); ++v) {
+  for (int64_t v = 0; v < s.values.dim(0) && piece > 0; ++v) {
     int64_t element = v;
     for (int level = levels - 1; level >= 0; --level) {
       row[level] = splits[level].RowOf(element, row[level]);
@@ -98,7 +98,7 @@ absl::Status PrepareToSparse(Prepare& p) {
   return absl::OkStatus();
 }
 
-enum class Partition { kFirstDimSize, kValueRowIds, kRowSplits };
+enum class Partition { kValueRowIds, kRowSplits };
 
 // One ragged dimension: which row its elements belong to.
 struct Level {
@@ -217,30 +217,30 @@ void FillWithDefault(const ToTensorState& s, int64_t elements, const StepArgs& a
 
 absl::Status RunToTensor(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ToTensorState*>(state);
-  std::vector<LevelData> levels;
-  for (const Level& level : s.levels)
-    levels.push_back({&level, {args.in[level.input], s.index64, level.count}, {}});
   const int64_t rows = CountRows(s, args);
   if (rows < 0) return absl::InvalidArgumentError(absl::StrCat("there cannot be ", rows, " rows"));
+  std::vector<LevelData> levels;
+  int64_t elements = rows;
+  for (const Level& level : s.levels) {
+    levels.push_back({&level, {args.in[level.input], s.index64, level.count}, {}});
+    TENON_RETURN_IF_ERROR(CheckLevel(&levels.back(), elements));
+    elements = levels.back().elements();
+  }
+  if (!levels.empty() && elements > s.values.dim(0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the rows hold ", elements, " values, given are ", s.values.dim(0)));
+  }
   TENON_ASSIGN_OR_RETURN(const Shape shape, FindShape(s, levels, rows));
   TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, shape));
   if (shape.num_elements() == 0) return absl::OkStatus();
-  int64_t stride = 1, above = rows;
-  for (size_t k = levels.size(); k-- > 0; stride *= shape.dim(static_cast<int>(k) + 1)) {
+  int64_t stride = 1;
+  for (size_t k = levels.size(); k-- > 0; stride *= levels[k].size) {
     levels[k].size = shape.dim(static_cast<int>(k) + 1);
     levels[k].stride = stride;
   }
-  for (LevelData& l : levels) {
-    TENON_RETURN_IF_ERROR(CheckLevel(&l, above));
-    above = l.elements();
-  }
-  if (!levels.empty() && levels.back().elements() > s.values.dim(0)) {
-    return absl::InvalidArgumentError(absl::StrCat("the rows hold ", levels.back().elements(),
-                                                   " values, given are ", s.values.dim(0)));
-  }
-  FillWithDefault(s, shape.num_elements() / s.element.num_elements(), args, out);
-  const ElementCopy copy(s.type);
   const int64_t piece = s.element.num_elements();
+  FillWithDefault(s, shape.num_elements() / piece, args, out);
+  const ElementCopy copy(s.type);
   for (int64_t i = 0; i < s.values.dim(0); ++i) {
     const int64_t place = PlaceOf(levels, i, std::min(rows, shape.dim(0)), stride);
     if (place >= 0) copy(args.in[1], i * piece, out, place * piece, piece);

@@ -192,6 +192,7 @@ absl::Status PrepareNth(Prepare& p) {
   Shape out;
   for (int d = 0; d < last; ++d) out.push_back(in.dim(d));
   p.set_output_shape(0, out);
+  if (s->rows == 0) return absl::OkStatus();
   p.set_scratch_bytes(s->columns * sizeof(double));
   const RunFn run = FindRuns(s->type).nth;
   if (run == nullptr) return p.Unimplemented("no CPU kernel for this type");

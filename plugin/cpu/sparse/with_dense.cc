@@ -73,6 +73,10 @@ absl::Status PrepareToDense(Prepare& p) {
       ToDenseState{Scatter(std::move(points), p.input_type(2)), out.num_elements()});
   s->one_value = values.rank() == 0;
   TENON_ASSIGN_OR_RETURN(s->validate, p.AttrBool("validate_indices"));
+  if (s->one_value && out.rank() == 0 && !s->validate) {
+    // One place, however many entries: no memory stands behind their number.
+    s->scatter.points.count = std::min<int64_t>(s->scatter.points.count, 1);
+  }
   p.set_output_shape(0, out);
   p.set_run(&RunToDense, std::move(s));
   return absl::OkStatus();
