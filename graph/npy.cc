@@ -72,7 +72,8 @@ absl::StatusOr<Descr> ParseDescr(std::string_view text) {
     return absl::UnimplementedError(absl::StrCat("arrays of type '", code, "' are not read"));
   }
   uint64_t size = 0;
-  if (!absl::SimpleAtoi(code.substr(2), &size) || size > (uint64_t{1} << 30))
+  // Elements of no bytes would be any number in a file of none.
+  if (!absl::SimpleAtoi(code.substr(2), &size) || size == 0 || size > (uint64_t{1} << 30))
     return Bad(absl::StrCat("unknown type '", code, "'"));
   d.size = size;
   return d;

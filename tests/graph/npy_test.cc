@@ -80,6 +80,11 @@ TEST(Npy, RefusesWhatDoesNotFit) {
       NpyFromBytes(
           File("{'descr': '<f4', 'shape': (4000000000000, 4000000), 'fortran_order': False}", ""))
           .ok());
+  for (const char* type : {"|S0", "<U0"}) {
+    const std::string dict =
+        absl::StrCat("{'descr': '", type, "', 'fortran_order': False, 'shape': (4000000000,), }");
+    EXPECT_EQ(NpyFromBytes(File(dict, "")).status().code(), absl::StatusCode::kInvalidArgument);
+  }
   for (size_t n = 0; n < ints.size(); ++n)
     EXPECT_FALSE(NpyFromBytes(std::string_view(ints).substr(0, n)).ok());
 }
