@@ -294,6 +294,7 @@ constexpr Rewrite kRewrites[] = {
 class ArithmeticOptimization : public Pass {
  public:
   std::string_view name() const override { return "arithmetic_optimization"; }
+  std::vector<RewriteInfo> rewrites() const override { return InfosOf(kRewrites); }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     const absl::StatusOr<GraphShapes> shapes = InferForPass(context);

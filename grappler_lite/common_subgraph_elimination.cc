@@ -10,6 +10,8 @@
 namespace tenon {
 namespace {
 
+constexpr RewriteInfo kMerge = {"merge", Exactness::kExact};
+
 // Constants above this size are not compared: reading weights costs more than it can save.
 constexpr size_t kMaxComparedAttrBytes = 1024;
 
@@ -37,6 +39,7 @@ bool SameAttrs(const AttrSet& a, const AttrSet& b) {
 class CommonSubgraphElimination : public Pass {
  public:
   std::string_view name() const override { return "common_subgraph_elimination"; }
+  std::vector<RewriteInfo> rewrites() const override { return {kMerge}; }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     Graph& g = context.graph;
@@ -54,7 +57,7 @@ class CommonSubgraphElimination : public Pass {
         candidates.push_back(n);
       } else if (context.preserve.contains(n)) {
         // It must stay; those that follow may still be merged with the first of them.
-      } else if (context.Allow("merge")) {
+      } else if (context.Allow(kMerge.name)) {
         same_as[n] = *twin;
         merged.push_back(n);
       }

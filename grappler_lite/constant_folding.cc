@@ -11,6 +11,9 @@
 namespace tenon {
 namespace {
 
+constexpr RewriteInfo kMaterializeShape = {"materialize_shape", Exactness::kExact};
+constexpr RewriteInfo kFold = {"fold", Exactness::kExact};
+
 // A folded value may be larger than what it is made of up to this size; beyond, the node stays and
 // computes.
 constexpr size_t kMaxGrowthBytes = size_t{10} << 20;
@@ -78,7 +81,7 @@ class Folder {
       if (!g_.alive(n) || !MayFold(n) || g_.num_outputs(n) != 1) continue;
       const DataType type = g_.output_type({n, 0});
       const std::optional<Tensor> value = KnownValue(shapes->info({n, 0}), type);
-      if (value && HasConstKernel(n, type) && c_.Allow("materialize_shape"))
+      if (value && HasConstKernel(n, type) && c_.Allow(kMaterializeShape.name))
         changed |= BecomeConst(n, *value);
     }
     return changed;
@@ -158,7 +161,7 @@ class Folder {
     size_t output_bytes = 0;
     for (const Tensor& t : *outputs) output_bytes += t.bytes();
     if (output_bytes > input_bytes && output_bytes > kMaxGrowthBytes) return false;
-    if (!c_.Allow("fold")) return false;
+    if (!c_.Allow(kFold.name)) return false;
     return outputs->size() == 1 ? BecomeConst(n, (*outputs)[0]) : SplitIntoConsts(n, *outputs);
   }
 
@@ -203,6 +206,7 @@ class Folder {
 class ConstantFolding : public Pass {
  public:
   std::string_view name() const override { return "constant_folding"; }
+  std::vector<RewriteInfo> rewrites() const override { return {kMaterializeShape, kFold}; }
   absl::StatusOr<bool> Run(PassContext& context) override { return Folder(context).Run(); }
 };
 

@@ -8,6 +8,9 @@
 namespace tenon {
 namespace {
 
+constexpr RewriteInfo kBypassIdentity = {"bypass_identity", Exactness::kExact};
+constexpr RewriteInfo kRemoveUnreachable = {"remove_unreachable", Exactness::kExact};
+
 bool IsIdentityLike(std::string_view op) {
   return op == "Identity" || op == "Snapshot" || op == "StopGradient" || op == "PreventGradient";
 }
@@ -15,6 +18,9 @@ bool IsIdentityLike(std::string_view op) {
 class ModelPruning : public Pass {
  public:
   std::string_view name() const override { return "model_pruning"; }
+  std::vector<RewriteInfo> rewrites() const override {
+    return {kBypassIdentity, kRemoveUnreachable};
+  }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     bool changed = BypassIdentities(context);
@@ -40,7 +46,8 @@ class ModelPruning : public Pass {
     std::vector<bool> bypassed(g.num_node_ids(), false);
     bool changed = false;
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
-      if (g.alive(n) && CanBypass(c, n) && c.Allow("bypass_identity")) changed = bypassed[n] = true;
+      if (g.alive(n) && CanBypass(c, n) && c.Allow(kBypassIdentity.name))
+        changed = bypassed[n] = true;
     }
     if (!changed) return false;
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
@@ -86,7 +93,7 @@ class ModelPruning : public Pass {
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
       if (g.alive(n) && !needed[n]) dead.push_back(n);
     }
-    if (dead.empty() || !c.Allow("remove_unreachable")) return false;
+    if (dead.empty() || !c.Allow(kRemoveUnreachable.name)) return false;
     for (NodeId n : dead) g.RemoveNode(n);
     return true;
   }

@@ -44,6 +44,12 @@ enum class Exactness : uint8_t { kExact, kToleranced, kFastMath };
 // Who will run the result: Tenon, or TensorFlow 2.21 too, whose kernels know fewer fusions.
 enum class Target : uint8_t { kTenon, kTensorFlow };
 
+// A rewrite as a pass declares it. The full name, "constant_folding.fold", has the pass in front.
+struct RewriteInfo {
+  std::string_view name;
+  Exactness exactness;
+};
+
 // What one pass run sees. Lives for one pipeline run.
 struct PassContext {
   Graph& graph;
@@ -78,6 +84,8 @@ class Pass {
   virtual ~Pass() = default;
   // The RewriterConfig field that switches it: "constant_folding".
   virtual std::string_view name() const = 0;
+  // Everything that Run may ask PassContext::Allow for.
+  virtual std::vector<RewriteInfo> rewrites() const = 0;
   // Whether the graph changed. On an error the pipeline restores the graph of before.
   virtual absl::StatusOr<bool> Run(PassContext& context) = 0;
 };
@@ -94,8 +102,13 @@ struct PassEntry {
   std::string_view name;
   PassFactory make;
   std::string_view what;  // one line for --list-passes
-  Exactness exactness;    // of its least exact rewrite that is on by default
 };
 absl::Span<const PassEntry> PassOrder();
+
+// INVALID_ARGUMENT, with the closest known one, for a name that no pass has. "plugin:…" is
+// accepted: plug-ins' passes are only known when a graph is placed.
+absl::Status CheckPassName(std::string_view name);
+// The same for a rewrite's full name.
+absl::Status CheckRewriteName(std::string_view name);
 
 }  // namespace tenon

@@ -1,3 +1,5 @@
+#include "absl/strings/str_cat.h"
+#include "graph/closest.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -5,19 +7,39 @@ namespace tenon {
 // The order in which passes run, first to last, in every iteration.
 absl::Span<const PassEntry> PassOrder() {
   static constexpr PassEntry kOrder[] = {
-      {"model_pruning", MakeModelPruning, "remove what no fetch needs; bypass identities",
-       Exactness::kExact},
+      {"model_pruning", MakeModelPruning, "remove what no fetch needs; bypass identities"},
       {"common_subgraph_elimination", MakeCommonSubgraphElimination,
-       "merge nodes that compute the same", Exactness::kExact},
+       "merge nodes that compute the same"},
       {"constant_folding", MakeConstantFolding,
-       "compute what depends on constants and known shapes only", Exactness::kExact},
+       "compute what depends on constants and known shapes only"},
       {"arithmetic_optimization", MakeArithmeticOptimization,
-       "remove arithmetic and data movement that cancels out", Exactness::kToleranced},
-      {"remapping", MakeRemapping, "fuse MatMul and convolution with what follows them",
-       Exactness::kToleranced},
-      {"model_pruning", MakeModelPruning, "remove what the others left behind", Exactness::kExact},
+       "remove arithmetic and data movement that cancels out"},
+      {"remapping", MakeRemapping, "fuse MatMul and convolution with what follows them"},
+      {"model_pruning", MakeModelPruning, "remove what the others left behind"},
   };
   return kOrder;
+}
+
+absl::Status CheckPassName(std::string_view name) {
+  if (name.starts_with("plugin:")) return absl::OkStatus();
+  ClosestName closest(name);
+  for (const PassEntry& pass : PassOrder()) closest.Offer(pass.name);
+  if (closest.best() == name) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("there is no pass '", name, "'", closest.Hint(),
+                                                 "; graph_run opt --list-passes lists them"));
+}
+
+absl::Status CheckRewriteName(std::string_view name) {
+  std::vector<std::string> known;
+  for (const PassEntry& pass : PassOrder()) {
+    for (const RewriteInfo& rewrite : pass.make()->rewrites())
+      known.push_back(absl::StrCat(pass.name, ".", rewrite.name));
+  }
+  ClosestName closest(name);
+  for (const std::string& rewrite : known) closest.Offer(rewrite);
+  if (closest.best() == name) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("there is no rewrite '", name, "'", closest.Hint(),
+                                                 "; graph_run opt --list-passes lists them"));
 }
 
 }  // namespace tenon

@@ -18,18 +18,6 @@ int64_t MicrosSince(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
 }
 
-absl::Status CheckNames(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    const auto order = PassOrder();
-    if (std::none_of(order.begin(), order.end(),
-                     [&](const PassEntry& e) { return e.name == name; })) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("there is no pass '", name, "'; --list-passes names them"));
-    }
-  }
-  return absl::OkStatus();
-}
-
 // Why a pass does not run, or empty.
 std::string SkipReason(std::string_view name, const PipelineOptions& options) {
   const auto has = [&](const std::vector<std::string>& list) {
@@ -129,17 +117,23 @@ class PipelineRun {
     return absl::OkStatus();
   }
 
+  // The row of a pass that is about to run, or to be skipped.
+  PassReport NewRow(std::string_view name, int iteration) const {
+    PassReport row;
+    row.name = std::string(name);
+    row.iteration = iteration;
+    row.reason = SkipReason(name, options_);
+    row.skipped = !row.reason.empty();
+    row.nodes_before = row.nodes_after = graph_.num_nodes();
+    row.edges_before = row.edges_after = CountEdges(graph_);
+    return row;
+  }
+
   absl::StatusOr<bool> RunIteration(int iteration) {
     bool changed = false;
     TENON_RETURN_IF_ERROR(Resolve());
     for (const PassEntry& entry : PassOrder()) {
-      PassReport row;
-      row.name = std::string(entry.name);
-      row.iteration = iteration;
-      row.reason = SkipReason(entry.name, options_);
-      row.skipped = !row.reason.empty();
-      row.nodes_before = graph_.num_nodes();
-      row.edges_before = CountEdges(graph_);
+      PassReport row = NewRow(entry.name, iteration);
       if (!row.skipped) TENON_RETURN_IF_ERROR(RunPass(entry, row));
       row.nodes_after = graph_.num_nodes();
       row.edges_after = CountEdges(graph_);
@@ -147,7 +141,8 @@ class PipelineRun {
       report_.passes.push_back(std::move(row));
     }
     for (FinalPass* pass : input_.final_passes) {
-      report_.passes.push_back(pass->Run(graph_, iteration));
+      PassReport row = NewRow(pass->name(), iteration);
+      report_.passes.push_back(row.skipped ? std::move(row) : pass->Run(graph_, iteration));
       changed |= report_.passes.back().changed;
     }
     return changed;
@@ -212,8 +207,11 @@ int64_t CountEdges(const Graph& graph) {
 
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options) {
-  TENON_RETURN_IF_ERROR(CheckNames(options.only));
-  TENON_RETURN_IF_ERROR(CheckNames(options.disabled_passes));
+  for (const std::string& name : options.only) TENON_RETURN_IF_ERROR(CheckPassName(name));
+  for (const std::string& name : options.disabled_passes)
+    TENON_RETURN_IF_ERROR(CheckPassName(name));
+  for (const std::string& name : options.disabled_rewrites)
+    TENON_RETURN_IF_ERROR(CheckRewriteName(name));
   if (graph.num_nodes() < options.min_graph_nodes) {
     PipelineReport report;
     report.nodes_before = report.nodes_after = graph.num_nodes();

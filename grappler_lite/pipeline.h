@@ -16,7 +16,7 @@ struct PipelineOptions {
   int64_t min_graph_nodes = 4;    // smaller graphs are returned untouched; -1: none is too small
   std::vector<std::string> only;  // if not empty, only these passes (in the pass order)
   std::vector<std::string> disabled_passes;
-  std::vector<std::string> disabled_rewrites;
+  std::vector<std::string> disabled_rewrites;  // "constant_folding.fold"
   // Passes that a plug-in's optimizer configuration switched off, with the reason for the report.
   std::vector<std::pair<std::string, std::string>> plugin_disabled;
   bool verify_each = false;  // verify the graph after each pass, not only at the end
@@ -51,6 +51,7 @@ struct PipelineReport {
 class FinalPass {
  public:
   virtual ~FinalPass() = default;
+  virtual std::string name() const = 0;  // "plugin:APU"
   virtual PassReport Run(Graph& graph, int iteration) = 0;
 };
 
@@ -65,8 +66,8 @@ struct PipelineInput {
 
 // Optimizes in place. A pass that fails, or whose result does not verify, is rolled back and
 // reported; the pipeline goes on. A final pass may bring a graph with other node ids: look fetches
-// and feeds up by name afterwards. INVALID_ARGUMENT for an unknown pass name in the options (with
-// the closest known one).
+// and feeds up by name afterwards. INVALID_ARGUMENT for an unknown pass or rewrite in the options
+// (with the closest known one).
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options);
 

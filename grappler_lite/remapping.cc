@@ -521,6 +521,7 @@ constexpr Rewrite kRewrites[] = {
 class Remapping : public Pass {
  public:
   std::string_view name() const override { return "remapping"; }
+  std::vector<RewriteInfo> rewrites() const override { return InfosOf(kRewrites); }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     const absl::StatusOr<GraphShapes> shapes = InferForPass(context);

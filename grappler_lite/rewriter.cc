@@ -7,6 +7,12 @@
 
 namespace tenon {
 
+std::vector<RewriteInfo> InfosOf(std::span<const Rewrite> rewrites) {
+  std::vector<RewriteInfo> infos;
+  for (const Rewrite& rewrite : rewrites) infos.push_back({rewrite.name, rewrite.exactness});
+  return infos;
+}
+
 Sweep::Sweep(PassContext& context, const GraphShapes* shapes)
     : context_(context),
       shapes_(shapes),

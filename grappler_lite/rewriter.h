@@ -20,6 +20,9 @@ struct Rewrite {
   bool (*apply)(Sweep& sweep, NodeId n);
 };
 
+// For Pass::rewrites.
+std::vector<RewriteInfo> InfosOf(std::span<const Rewrite> rewrites);
+
 class Sweep {
  public:
   // `shapes` may be null when they could not be inferred; it describes the nodes that the sweep

@@ -25,9 +25,11 @@ class PluginPass : public FinalPass {
     }
   }
 
+  std::string name() const override { return absl::StrCat("plugin:", optimizer_->device_type); }
+
   PassReport Run(Graph& graph, int iteration) override {
     PassReport row;
-    row.name = absl::StrCat("plugin:", optimizer_->device_type);
+    row.name = name();
     row.iteration = iteration;
     row.nodes_before = row.nodes_after = graph.num_nodes();
     row.edges_before = row.edges_after = CountEdges(graph);

@@ -1,4 +1,6 @@
 // graph_run opt: optimize for the fetches, write the result.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/model.h"
@@ -21,22 +23,44 @@ std::string_view ExactnessName(Exactness exactness) {
   return "";
 }
 
+// Of the least exact rewrite that is on by default.
+Exactness DefaultExactness(const std::vector<RewriteInfo>& rewrites) {
+  Exactness least = Exactness::kExact;
+  for (const RewriteInfo& rewrite : rewrites) {
+    if (rewrite.exactness != Exactness::kFastMath) least = std::max(least, rewrite.exactness);
+  }
+  return least;
+}
+
+// The passes in their order, each with its rewrites under the names that --disable-rewrite takes.
 void ListPasses(Invocation& invocation) {
-  Table table({"pass", "numbers", "what it does"});
+  Table table({"pass and rewrites", "numbers", "what it does"});
   Json list = Json::Array();
   for (const PassEntry& pass : PassOrder()) {
-    table.Row({invocation.style.Bold(pass.name), std::string(ExactnessName(pass.exactness)),
-               std::string(pass.what)});
+    const std::vector<RewriteInfo> rewrites = pass.make()->rewrites();
+    const std::string_view exactness = ExactnessName(DefaultExactness(rewrites));
+    table.Row({invocation.style.Bold(pass.name), std::string(exactness), std::string(pass.what)});
+    Json rewrites_json = Json::Array();
+    for (const RewriteInfo& rewrite : rewrites) {
+      const std::string name = absl::StrCat(pass.name, ".", rewrite.name);
+      table.Row({absl::StrCat("  ", name), std::string(ExactnessName(rewrite.exactness)),
+                 rewrite.exactness == Exactness::kFastMath ? "off without --fast-math" : ""});
+      Json json = Json::Object();
+      json.Set("name", name).Set("exactness", ExactnessName(rewrite.exactness));
+      rewrites_json.Push(std::move(json));
+    }
     Json json = Json::Object();
     json.Set("name", pass.name)
         .Set("what", pass.what)
-        .Set("exactness", ExactnessName(pass.exactness));
+        .Set("exactness", exactness)
+        .Set("rewrites", std::move(rewrites_json));
     list.Push(std::move(json));
   }
   invocation.doc.Set("available_passes", std::move(list));
   invocation.text = absl::StrCat(
       table.Text(invocation.style),
-      "\nThe graph pass of a plug-in runs after these, if a node is placed on its device.\n");
+      "\nThe graph pass of a plug-in runs after these, if a node is placed on its device; its name "
+      "is plugin:TYPE.\n");
 }
 
 }  // namespace
@@ -58,12 +82,16 @@ absl::Status OptCommand(Invocation& invocation) {
   const PipelineReport& report = OptimizerReport(*executable);
   invocation.doc.Set("passes", PassesJson(report))
       .Set("nodes_before", graph.num_nodes())
-      .Set("nodes_after", OptimizedGraph(*executable).num_nodes());
+      .Set("nodes_after", OptimizedGraph(*executable).num_nodes())
+      .Set("written", options.save_optimized.empty() ? Json() : Json(options.save_optimized));
   invocation.text = absl::StrCat(options.paths.front(), ": ", Plural(graph.num_nodes(), "node"),
                                  " -> ", OptimizedGraph(*executable).num_nodes(), " in ",
                                  Millis(TimesReport(*executable).optimize), "\n");
-  if (!options.save_optimized.empty())
-    absl::StrAppend(&invocation.text, "written to ", options.save_optimized, "\n");
+  absl::StrAppend(&invocation.text,
+                  options.save_optimized.empty()
+                      ? "nothing is written; add -o OUT.pb or OUT.pbtxt"
+                      : absl::StrCat("written to ", options.save_optimized),
+                  "\n");
   if (options.time_passes || options.verbose)
     absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
   return absl::OkStatus();

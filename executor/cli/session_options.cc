@@ -1,9 +1,7 @@
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/options.h"
 #include "executor/name_pattern.h"
-#include "graph/closest.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/pass.h"
 
@@ -41,15 +39,12 @@ absl::Status PlacerOptionsFrom(const Options& options, PlacerOptions& placer) {
   return absl::OkStatus();
 }
 
-// Names of built-in passes; those of plug-ins are only known when the graph is placed.
-absl::Status CheckPassNames(std::string_view flag, const std::vector<std::string>& names) {
+// Every name of a flag's list, checked by `check`.
+absl::Status CheckNames(std::string_view flag, const std::vector<std::string>& names,
+                        absl::Status (*check)(std::string_view)) {
   for (const std::string& name : names) {
-    if (absl::StartsWith(name, "plugin:")) continue;
-    ClosestName closest(name);
-    for (const PassEntry& pass : PassOrder()) closest.Offer(pass.name);
-    if (closest.best() == name) continue;
-    return UsageError(absl::StrCat(flag, ": there is no pass '", name, "'", closest.Hint(),
-                                   "; graph_run opt --list-passes lists them"));
+    const absl::Status known = check(name);
+    if (!known.ok()) return UsageError(absl::StrCat(flag, ": ", known.message()));
   }
   return absl::OkStatus();
 }
@@ -62,8 +57,10 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
   session.opt_level = options.opt_level >= 0               ? options.opt_level
                       : options.command == Command::kCheck ? 0
                                                            : 1;
-  TENON_RETURN_IF_ERROR(CheckPassNames("--passes", options.passes));
-  TENON_RETURN_IF_ERROR(CheckPassNames("--disable-pass", options.disabled_passes));
+  TENON_RETURN_IF_ERROR(CheckNames("--passes", options.passes, CheckPassName));
+  TENON_RETURN_IF_ERROR(CheckNames("--disable-pass", options.disabled_passes, CheckPassName));
+  TENON_RETURN_IF_ERROR(
+      CheckNames("--disable-rewrite", options.disabled_rewrites, CheckRewriteName));
   session.pipeline.only = options.passes;
   session.pipeline.disabled_passes = options.disabled_passes;
   session.pipeline.disabled_rewrites = options.disabled_rewrites;

@@ -96,8 +96,11 @@ class PassGolden : public testing::TestWithParam<std::string> {
     options.only = {path_.parent_path().filename().string(), "model_pruning"};
     absl::StatusOr<PipelineReport> report = RunPipeline(graph, input, options);
     EXPECT_TRUE(report.ok()) << report.status();
-    for (const PassReport& row : report->passes)
+    for (const PassReport& row : report->passes) {
       EXPECT_FALSE(row.failed) << row.name << ": " << row.reason;
+      for (const auto& [rewrite, count] : row.rewrites)
+        EXPECT_TRUE(CheckRewriteName(absl::StrCat(row.name, ".", rewrite)).ok()) << rewrite;
+    }
     return report.ok() ? *report : PipelineReport();
   }
 
