@@ -1,6 +1,7 @@
 #include "executor/device_types.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -109,12 +110,28 @@ const KindSupport& DeviceTypes::Support(const Graph& graph, NodeId n) const {
 
 std::string DeviceTypes::WhyNot(const Graph& graph, NodeId n, const Device* device) const {
   const KindSupport& support = Support(graph, n);
+  if (support.mover) return "strings, resources and variants lie in host memory";
   if ((support.mismatch & Bit(device)) == 0)
     return absl::StrCat("no ", graph.op_name(n), " kernel for ", device->type());
   std::vector<std::string> types;
   for (DataType t : graph.kind(n).types.inputs) types.emplace_back(DataTypeName(t));
   return absl::StrCat("no ", graph.op_name(n), " kernel for ", device->type(),
                       " takes these attributes (inputs ", absl::StrJoin(types, ", "), ")");
+}
+
+std::string DeviceTypes::WhyWorse(const Graph& graph, NodeId n, const Device* device,
+                                  const Device* chosen) const {
+  const std::string there = chosen->short_name();
+  if (device->type() == chosen->type()) return absl::StrCat(there, " comes first");
+  const std::vector<int32_t>& kernels = Support(graph, n).priority;
+  const int32_t here = kernels[std::countr_zero(Bit(device))];
+  const int32_t best = kernels[std::countr_zero(Bit(chosen))];
+  if (here < best)
+    return absl::StrCat("its kernel has priority ", here, ", that of ", there, " ", best);
+  if (device->priority() == chosen->priority())
+    return absl::StrCat(there, " has the same priority and comes first by name");
+  return absl::StrCat("its priority is ", device->priority(), ", that of ", there, " ",
+                      chosen->priority());
 }
 
 Device* DeviceTypes::Best(uint64_t mask, absl::Span<const int32_t> kernel_priority) const {

@@ -35,7 +35,10 @@ class DeviceTypes {
 
   // Cached by kind: one question to the registry per kind and type.
   const KindSupport& Support(const Graph& graph, NodeId n) const;
+  // Why `device` cannot have n; why it can, but `chosen` goes before it.
   std::string WhyNot(const Graph& graph, NodeId n, const Device* device) const;
+  std::string WhyWorse(const Graph& graph, NodeId n, const Device* device,
+                       const Device* chosen) const;
 
   size_t count() const { return types_.size(); }
   absl::Span<Device* const> devices() const { return devices_; }

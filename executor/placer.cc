@@ -49,10 +49,12 @@ struct Group {
   uint64_t mask = 0;      // device types that all members allow
   DeviceRequest request;  // what members ask for, merged
   bool asked = false;
-  bool by_default = false;  // the request is --device's, not the node's
+  bool by_default = false;  // the request is the default device's, not the node's
+  bool by_options = false;  // the request is the default device's or a rule's, not the graph's
   bool conflict = false;    // members ask for different devices
   bool movers_only = false;
   bool by_resource = false;  // joined by an edge that carries a resource or a reference
+  bool near = false;         // `device` is also its neighbour's
   Device* device = nullptr;  // decided
   PlaceCode reason = PlaceCode::kPriority;
 };
@@ -73,6 +75,7 @@ class Placer {
   absl::Status ReadRules();
   absl::Status Request(NodeId n);
   absl::Status ReadNode(NodeId n);
+  const NodePlacement* Before(NodeId n) const;
   bool Keep(NodeId n);
   absl::Status CheckTask(NodeId n);
   NodeId Root(NodeId n) { return sets_.Root(n); }
@@ -85,11 +88,14 @@ class Placer {
   Device* Find(const DeviceRequest& request, uint64_t mask) const;
   absl::Status Decide(NodeId root);
   absl::Status Relax(NodeId root);
-  bool StayNear(NodeId n, Device* device);
+  void StayNear(NodeId n, Device* device);
   void PlaceGenerators(const std::vector<NodeId>& order);
   std::vector<RejectedDevice> Rejected(NodeId n, const Group& g) const;
+  std::string Asked(NodeId n, const Group& g) const;
+  RejectedDevice PassedOver(NodeId n, const Group& g, Device* device) const;
   std::string Describe(NodeId root);
-  absl::Status Refuse(NodeId root, std::string_view why);
+  absl::Status Refuse(NodeId root, std::string_view why,
+                      absl::StatusCode code = absl::StatusCode::kInvalidArgument);
 
   const Graph& graph_;
   DeviceTypes types_;
@@ -124,7 +130,7 @@ absl::Status Placer::Request(NodeId n) {
   for (size_t i = 0; i < rules_.size(); ++i) {
     if (!rules_[i].first.Matches(graph_.name(n))) continue;
     g.request = rules_[i].second;
-    g.asked = true;
+    g.asked = g.by_options = true;
     requested_[n] = rule_texts_[i];
     return absl::OkStatus();
   }
@@ -147,9 +153,16 @@ absl::Status Placer::Request(NodeId n) {
   if (g.request.type.empty() && g.request.ordinal < 0 && SameTask(g.request)) g.asked = false;
   if (!g.asked && default_.has_value() && !IsMoverOp(graph_.op_name(n))) {
     g.request = *default_;
-    g.asked = g.by_default = true;
+    g.asked = g.by_default = g.by_options = true;
   }
   return absl::OkStatus();
+}
+
+// The placement of before the passes, if it was on the device that n has now.
+const NodePlacement* Placer::Before(NodeId n) const {
+  const bool was_here =
+      static_cast<size_t>(n) < previous_.size() && previous_[n].device == groups_[n].device;
+  return was_here ? &previous_[n] : nullptr;
 }
 
 // A device string that the first placement (or a pass) wrote and that is usable: no second
@@ -158,8 +171,22 @@ bool Placer::Keep(NodeId n) {
   if (previous_.empty()) return false;
   Device* device = types_.ByFullName(graph_.device(n));
   if (device == nullptr || (groups_[n].mask & types_.Bit(device)) == 0) return false;
-  groups_[n].device = device;
+  Group& g = groups_[n];
+  g.device = device;
   kept_[n] = true;
+  g.reason = PlaceCode::kPassMoved;
+  const NodePlacement* before = Before(n);
+  if (before == nullptr) return true;
+  // Another op may be here for another reason, but requests and groups outlive it.
+  requested_[n] = before->requested;
+  const bool outlives = before->reason == PlaceCode::kPinned ||
+                        before->reason == PlaceCode::kColocation ||
+                        before->reason == PlaceCode::kResource;
+  if (outlives) {
+    g.reason = before->reason;
+  } else if (Best(g, n, g.mask) == device) {
+    g.reason = g.movers_only ? PlaceCode::kGreedy : PlaceCode::kPriority;
+  }
   return true;
 }
 
@@ -187,8 +214,10 @@ void Placer::MergeRequests(NodeId into, NodeId from) {
     a.request = b.request;
     a.asked = true;
     a.by_default = b.by_default;
+    a.by_options = b.by_options;
     return;
   }
+  a.by_options |= b.by_options;
   DeviceRequest& x = a.request;
   const DeviceRequest& y = b.request;
   const bool type_conflict = !x.type.empty() && !y.type.empty() && x.type != y.type;
@@ -293,15 +322,16 @@ std::string Placer::Describe(NodeId root) {
              : absl::StrCat("; its colocation group: ", absl::StrJoin(members, ", "));
 }
 
-absl::Status Placer::Refuse(NodeId root, std::string_view why) {
+absl::Status Placer::Refuse(NodeId root, std::string_view why, absl::StatusCode code) {
   NodeId n = root;  // the member that asks, if any
   for (NodeId i = 0; requested_[n].empty() && i < graph_.num_node_ids(); ++i) {
     if (graph_.alive(i) && Root(i) == root && !requested_[i].empty()) n = i;
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      graph_.Locate(n), ": cannot place node '", graph_.name(n), "' (", graph_.op_name(n), ")",
-      requested_[n].empty() ? "" : absl::StrCat(" on '", requested_[n], "'"), ": ", why,
-      "; the devices are ", types_.Names(), Describe(root)));
+  return absl::Status(
+      code, absl::StrCat(graph_.Locate(n), ": cannot place node '", graph_.name(n), "' (",
+                         graph_.op_name(n), ")",
+                         requested_[n].empty() ? "" : absl::StrCat(" on '", requested_[n], "'"),
+                         ": ", why, "; the devices are ", types_.Names(), Describe(root)));
 }
 
 // The request cannot be met as it is. Soft placement gives up the ordinal, then the type; never the
@@ -309,12 +339,14 @@ absl::Status Placer::Refuse(NodeId root, std::string_view why) {
 absl::Status Placer::Relax(NodeId root) {
   Group& g = groups_[root];
   const bool exists = Find(g.request, ~uint64_t{0}) != nullptr;
-  const bool may_relax = g.by_default ? options_.fallback : options_.soft_placement;
-  if (!may_relax) {
+  if (!options_.soft_placement || (g.by_options && !options_.fallback)) {
     if (g.by_default && requested_[root].empty()) requested_[root] = options_.default_device;
-    return Refuse(root, g.conflict ? "the members of its group ask for different devices"
-                        : exists   ? "the device has no kernel for it or for its group"
-                                   : "there is no such device");
+    if (g.conflict) return Refuse(root, "the members of its group ask for different devices");
+    if (!exists) return Refuse(root, "there is no such device");
+    // For what the graph asks for, TensorFlow's code.
+    return Refuse(
+        root, "the device has no kernel for it or for its group",
+        g.by_options ? absl::StatusCode::kUnimplemented : absl::StatusCode::kInvalidArgument);
   }
   g.reason = exists ? PlaceCode::kNoKernel : PlaceCode::kUnavailable;
   if (exists && g.size > 1) g.reason = PlaceCode::kColocation;
@@ -337,21 +369,21 @@ absl::Status Placer::Decide(NodeId root) {
     g.reason = PlaceCode::kPinned;
     return g.device != nullptr ? absl::OkStatus() : Relax(root);
   }
-  g.reason = g.size > 1 ? (g.by_resource ? PlaceCode::kResource : PlaceCode::kColocation)
-                        : PlaceCode::kPriority;
+  g.reason = g.size > 1      ? (g.by_resource ? PlaceCode::kResource : PlaceCode::kColocation)
+             : g.movers_only ? PlaceCode::kGreedy
+                             : PlaceCode::kPriority;
   g.device = Best(g, root, g.mask);
   return absl::OkStatus();
 }
 
 // Moves a lone, free node to a neighbour's device if that is allowed.
-bool Placer::StayNear(NodeId n, Device* device) {
+void Placer::StayNear(NodeId n, Device* device) {
   Group& g = groups_[n];
-  if (device == nullptr || g.size > 1 || g.asked || kept_[n] || Root(n) != n) return false;
-  if ((g.mask & types_.Bit(device)) == 0) return false;
-  if (g.device == device) return true;
+  if (device == nullptr || g.size > 1 || g.asked || kept_[n] || Root(n) != n) return;
+  if ((g.mask & types_.Bit(device)) == 0) return;
+  if (g.device != device) g.reason = PlaceCode::kGreedy;
   g.device = device;
-  g.reason = PlaceCode::kGreedy;
-  return true;
+  g.near = true;
 }
 
 // A node without inputs goes where its only consumers are. Consumers come later in the order, so
@@ -374,28 +406,49 @@ void Placer::PlaceGenerators(const std::vector<NodeId>& order) {
   }
 }
 
+std::string Placer::Asked(NodeId n, const Group& g) const {
+  return requested_[n].empty() && g.by_default ? options_.default_device : requested_[n];
+}
+
+// Why a device that n could run on is not the chosen one.
+RejectedDevice Placer::PassedOver(NodeId n, const Group& g, Device* device) const {
+  const std::string there = g.device->short_name();
+  const std::string asked = Asked(n, g);
+  const bool asks_for_type =
+      g.reason == PlaceCode::kPinned || (g.asked && g.request.type == g.device->type());
+  if (g.reason == PlaceCode::kGreedy) {
+    return {device, PlaceCode::kGreedy,
+            g.near ? absl::StrCat("beside its neighbours on ", there, " it causes fewer copies")
+                   : "nothing computes it, so its value lies on the host"};
+  }
+  if (g.reason == PlaceCode::kPassMoved)
+    return {device, PlaceCode::kPassMoved, absl::StrCat("a pass put it on ", there)};
+  if (g.reason == PlaceCode::kColocation || g.reason == PlaceCode::kResource ||
+      (asks_for_type && asked.empty()) || (g.mask & types_.Bit(device)) == 0) {
+    const bool resource = g.by_resource || g.reason == PlaceCode::kResource;
+    return {device, resource ? PlaceCode::kResource : PlaceCode::kColocation,
+            absl::StrCat("its group is on ", there)};
+  }
+  if (asks_for_type)
+    return {device, PlaceCode::kPinned, absl::StrCat("'", asked, "' is asked for")};
+  return {device, PlaceCode::kPriority, types_.WhyWorse(graph_, n, device, g.device)};
+}
+
 std::vector<RejectedDevice> Placer::Rejected(NodeId n, const Group& g) const {
   std::vector<RejectedDevice> rejected;
   if (g.reason == PlaceCode::kUnavailable)
-    rejected.push_back({nullptr, PlaceCode::kUnavailable, requested_[n]});
-  if (types_.count() == 1) return rejected;
+    rejected.push_back({nullptr, PlaceCode::kUnavailable, "there is no such device"});
   const KindSupport& support = types_.Support(graph_, n);
   for (Device* device : types_.devices()) {
     if (device == g.device) continue;
     const uint64_t bit = types_.Bit(device);
-    if ((support.mask & bit) == 0) {
-      rejected.push_back({device,
-                          (support.mismatch & bit) != 0 ? PlaceCode::kDtype : PlaceCode::kNoKernel,
-                          types_.WhyNot(graph_, n, device)});
-    } else if ((g.mask & bit) == 0 || g.reason == PlaceCode::kColocation ||
-               g.reason == PlaceCode::kResource) {
-      rejected.push_back({device, g.by_resource ? PlaceCode::kResource : PlaceCode::kColocation,
-                          "its group is elsewhere"});
+    if ((support.mask & bit) != 0) {
+      rejected.push_back(PassedOver(n, g, device));
     } else {
-      const PlaceCode code = g.reason == PlaceCode::kPinned || g.reason == PlaceCode::kGreedy
-                                 ? g.reason
-                                 : PlaceCode::kPriority;
-      rejected.push_back({device, code, ""});
+      const PlaceCode code = support.mover                   ? PlaceCode::kHostMemory
+                             : (support.mismatch & bit) != 0 ? PlaceCode::kDtype
+                                                             : PlaceCode::kNoKernel;
+      rejected.push_back({device, code, types_.WhyNot(graph_, n, device)});
     }
   }
   return rejected;
@@ -425,14 +478,16 @@ absl::StatusOr<std::vector<NodePlacement>> Placer::Run() {
   std::vector<NodePlacement> result(graph_.num_node_ids());
   for (NodeId n : order) {
     const Group& g = groups_[Root(n)];
-    if (kept_[n] && static_cast<size_t>(n) < previous_.size() && previous_[n].device == g.device) {
-      result[n] = previous_[n];
+    if (const NodePlacement* before = kept_[n] ? Before(n) : nullptr;
+        before != nullptr && before->op == graph_.op_name(n)) {
+      result[n] = *before;
       continue;
     }
     NodePlacement& p = result[n];
     p.device = g.device;
-    p.requested = requested_[n];
-    p.reason = kept_[n] ? PlaceCode::kPassMoved : g.reason;
+    p.op = graph_.op_name(n);
+    p.requested = Asked(n, g);
+    p.reason = g.reason;
     // In a group, only the member that asked is pinned; the others follow it.
     if (g.size > 1 && p.reason == PlaceCode::kPinned && requested_[n].empty() && !g.by_default)
       p.reason = PlaceCode::kColocation;

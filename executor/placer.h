@@ -23,7 +23,7 @@ enum class PlaceCode : uint8_t {
   kPinned,       // PINNED: the node or a rule asks for it
   kPassMoved,    // PASS_MOVED: a pass put it there
   kPriority,     // PRIORITY: the device of highest priority that has a kernel
-  kGreedy,       // GREEDY: stays with its only neighbour (metadata and generator nodes)
+  kGreedy,       // GREEDY: needs no computing, so it stays where it causes the fewest copies
   kUnavailable,  // UNAVAILABLE: the requested device does not exist
 };
 std::string_view PlaceCodeName(PlaceCode code);
@@ -36,15 +36,15 @@ struct RejectedDevice {
 
 struct NodePlacement {
   Device* device = nullptr;
+  std::string op;         // that was placed; passes may change a node's op
   std::string requested;  // as the graph or a rule has it; empty: free
   PlaceCode reason = PlaceCode::kPriority;
   std::vector<RejectedDevice> rejected;
 };
 
 struct PlacerOptions {
-  bool soft_placement = true;
-  bool fallback =
-      true;  // false (--no-fallback): a node that cannot run on the default device is an error
+  bool soft_placement = true;  // false: a request that cannot be met is an error
+  bool fallback = true;        // false: so is the default device or a rule that cannot be met
   std::string default_device;  // for nodes without a request; empty: by priority
   std::vector<std::pair<std::string, std::string>>
       rules;  // NamePattern -> device; first match wins
@@ -59,7 +59,9 @@ absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 // the CPU with reason kNoKernel: only a run that needs it fails. `previous` (empty the first time;
 // else by node id, entries without a device for nodes that are new) is the placement of before the
 // passes: a node whose device string names an existing device that has a kernel for it stays there,
-// the others are decided. INVALID_ARGUMENT names node, op, request and group.
+// with its earlier reasons if its op is still the same; the others are decided. INVALID_ARGUMENT
+// names node, op, request and group; UNIMPLEMENTED a node without a kernel for the default device
+// or a rule's that must be met.
 absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
                                                  absl::Span<Device* const> devices,
                                                  const KernelRegistry& kernels,

@@ -3,6 +3,7 @@
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "graph/io.h"
+#include "graph/op_registry.h"
 #include "gtest/gtest.h"
 
 namespace tenon {
@@ -51,12 +52,16 @@ class NamedDevice : public Device {
   int ordinal_, priority_;
 };
 
-// The host, and two devices of type PLACER, which has kernels for Relu, Softplus and BiasAdd of
-// floats.
+// The host, and two devices of type PLACER, which has kernels for Relu, Softplus, BiasAdd
+// and an op of its own, of floats.
 class PlacerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    for (const char* op : {"Relu", "Softplus", "BiasAdd"}) {
+    OpDefBuilder only("PlacerOnly");
+    ASSERT_TRUE(only.AddAttr("T: type").ok() && only.AddInput("x: T").ok() &&
+                only.AddOutput("y: T").ok());
+    ASSERT_TRUE(OpRegistry::Global().Register(std::move(only).Finish().value()).ok());
+    for (const char* op : {"Relu", "Softplus", "BiasAdd", "PlacerOnly"}) {
       auto kernel = std::make_shared<KernelDef>();
       kernel->op = op;
       kernel->device_type = "PLACER";
@@ -65,7 +70,10 @@ class PlacerTest : public ::testing::Test {
       KernelRegistry::Global().Register(std::move(kernel));
     }
   }
-  static void TearDownTestSuite() { KernelRegistry::Global().RemovePlugin("placer_test"); }
+  static void TearDownTestSuite() {
+    KernelRegistry::Global().RemovePlugin("placer_test");
+    OpRegistry::Global().Remove("PlacerOnly");
+  }
 
   absl::StatusOr<std::vector<NodePlacement>> PlaceText(const std::string& text) {
     absl::StatusOr<Imported> imported = ImportBytes(text, "test.pbtxt");
@@ -130,7 +138,7 @@ TEST_F(PlacerTest, FollowsTensorFlowsRules) {
       {"a generator stays with its only consumer", X() + N("a", "Relu", "x"), true, "x",
        "PLACER:0 GREEDY"},
       {"a generator of several devices' consumers", X() + N("a", "Relu", "x") + N("b", "Tanh", "x"),
-       true, "x", "CPU:0 PRIORITY"},
+       true, "x", "CPU:0 GREEDY"},
       {"no kernel there", X() + N("a", "Tanh", "x"), true, "a", "CPU:0 PRIORITY"},
       {"no kernel for the type", X("", "DT_DOUBLE") + N("a", "Relu", "x", "", "", "DT_DOUBLE"),
        true, "a", "CPU:0 PRIORITY"},
@@ -235,6 +243,82 @@ TEST_F(PlacerTest, SaysWhyOthersWereRejected) {
   EXPECT_EQ(Rejected(types, "a"), "PLACER:0=DTYPE PLACER:1=DTYPE");
 }
 
+// "device code: detail" of each device that a node is not on.
+TEST_F(PlacerTest, ReasonsAreTrueAndHaveDetails) {
+  struct Row {
+    std::string graph, want;
+  } rows[] = {
+      {X() + N("a", "Tanh", "x"),
+       "x: PLACER:0 GREEDY beside its neighbours on /device:CPU:0 it "
+       "causes fewer copies"},
+      {X() + N("a", "Tanh", "x") + N("b", "Relu", "x"),
+       "x: PLACER:0 GREEDY nothing computes it, so its value lies on the host"},
+      {X("", "DT_STRING"),
+       "x: PLACER:0 HOST_MEMORY strings, resources and variants lie in host memory"},
+      {X() + N("a", "Relu", "x"),
+       "a: CPU:0 PRIORITY its priority is 60, that of /device:PLACER:0 220"},
+      {X() + N("a", "Relu", "x"), "a: PLACER:1 PRIORITY /device:PLACER:0 comes first"},
+      {X() + N("a", "Relu", "x", "/cpu:0"), "a: PLACER:0 PINNED '/cpu:0' is asked for"},
+      {X() + N("a", "Relu", "x", "/device:CPU:7"),
+       "a: PLACER:0 PINNED '/device:CPU:7' is asked for"},
+      {X() + N("a", "Relu", "x", "/device:CPU:7"), "a: ? UNAVAILABLE there is no such device"},
+      {X() + N("a", "Relu", "x", "/cpu:0") + N("b", "Relu", "a", "", "a"),
+       "b: PLACER:0 COLOCATION its group is on /device:CPU:0"},
+      {X() + N("a", "Tanh", "x"), "a: PLACER:0 NO_KERNEL no Tanh kernel for PLACER"},
+  };
+  for (const Row& row : rows) {
+    const auto placement = PlaceText(row.graph);
+    ASSERT_TRUE(placement.ok()) << placement.status();
+    std::string all;
+    for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+      for (const RejectedDevice& r : (*placement)[n].rejected) {
+        const std::string device =
+            r.device == nullptr ? "?" : absl::StrCat(r.device->type(), ":", r.device->ordinal());
+        absl::StrAppend(&all, graph_.name(n), ": ", device, " ", PlaceCodeName(r.code), " ",
+                        r.detail, "\n");
+        EXPECT_NE(r.detail, "");
+      }
+    }
+    EXPECT_THAT(all, HasSubstr(row.want + "\n"));
+  }
+}
+
+// Without soft placement every request is binding, without fallback those of the options.
+TEST_F(PlacerTest, WhoMayRelax) {
+  struct Row {
+    bool soft, fallback;
+    std::string in_graph, rule, by_default;
+    absl::StatusCode want;
+  } rows[] = {
+      {true, true, "GPU:0", "", "", absl::StatusCode::kOk},
+      {true, true, "", "GPU:0", "", absl::StatusCode::kOk},
+      {true, true, "", "", "GPU:0", absl::StatusCode::kOk},
+      {false, true, "GPU:0", "", "", absl::StatusCode::kInvalidArgument},
+      {false, true, "", "GPU:0", "", absl::StatusCode::kInvalidArgument},
+      {false, true, "", "", "GPU:0", absl::StatusCode::kInvalidArgument},
+      {true, false, "GPU:0", "", "", absl::StatusCode::kOk},
+      {true, false, "", "CPU:7", "", absl::StatusCode::kInvalidArgument},
+      {true, false, "", "", "CPU:7", absl::StatusCode::kInvalidArgument},
+      {false, true, "PLACER:0", "", "", absl::StatusCode::kInvalidArgument},
+      {false, true, "", "PLACER:0", "", absl::StatusCode::kUnimplemented},
+      {true, false, "", "PLACER:0", "", absl::StatusCode::kUnimplemented},
+      {true, false, "", "", "PLACER:0", absl::StatusCode::kUnimplemented},
+      {false, false, "CPU:0", "CPU:0", "CPU:0", absl::StatusCode::kOk},
+  };
+  for (const Row& row : rows) {
+    options_ = {};
+    options_.soft_placement = row.soft;
+    options_.fallback = row.fallback;
+    options_.default_device = row.by_default;
+    if (!row.rule.empty()) options_.rules = {{"^a$", row.rule}};
+    const std::string device = row.in_graph.empty() ? "" : "/device:" + row.in_graph;
+    const auto placement = PlaceText(X() + N("a", "Tanh", "x", device));
+    EXPECT_EQ(placement.status().code(), row.want)
+        << row.soft << row.fallback << row.in_graph << row.rule << row.by_default << " "
+        << placement.status();
+  }
+}
+
 TEST_F(PlacerTest, RulesAndDefaultsOfTheCommandLine) {
   const std::string text = X() + N("a", "Relu", "x") + N("b", "Relu", "x") + N("t", "Tanh", "x");
   options_.rules = {{"^b$", "PLACER:1"}};
@@ -276,6 +360,28 @@ TEST_F(PlacerTest, TheSecondPlacementKeepsTheFirst) {
   EXPECT_EQ(Where(second, "moved"), "PLACER:1 PASS_MOVED");
   EXPECT_EQ(Where(second, "free"), "PLACER:0 PRIORITY");
   EXPECT_EQ(Where(second, "unusable"), "CPU:0 NO_KERNEL");
+}
+
+TEST_F(PlacerTest, AnotherOpHasOtherReasons) {
+  const auto first = PlaceText(X() + N("a", "Relu", "x") + N("b", "Relu", "x", "/cpu:0") +
+                               N("c", "Tanh", "x", "/device:PLACER:0") + N("d", "Tanh", "x"));
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(Rejected(first, "a"), "CPU:0=PRIORITY PLACER:1=PRIORITY");
+  EXPECT_EQ(Where(first, "c"), "CPU:0 NO_KERNEL");
+  ApplyPlacement(graph_, *first);
+  auto become = [&](std::string_view node, std::string_view op) {
+    graph_.SetKind(graph_.FindNode(node), op, {{"T", attr::Type(DataType::kFloat)}});
+  };
+  become("a", "PlacerOnly");
+  become("b", "Softplus");
+  become("c", "Relu");
+  become("d", "Softplus");
+  const auto second = Place(graph_, devices_, KernelRegistry::Global(), options_, *first);
+  EXPECT_EQ(Where(second, "a"), "PLACER:0 PRIORITY");
+  EXPECT_EQ(Rejected(second, "a"), "CPU:0=NO_KERNEL PLACER:1=PRIORITY");
+  EXPECT_EQ(Where(second, "b"), "CPU:0 PINNED");
+  EXPECT_EQ(Where(second, "c"), "CPU:0 PASS_MOVED");
+  EXPECT_EQ(Rejected(second, "d"), "PLACER:0=PASS_MOVED PLACER:1=PASS_MOVED");
 }
 
 TEST_F(PlacerTest, ANodeWithoutAnyKernelIsNoErrorYet) {
