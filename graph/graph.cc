@@ -91,7 +91,9 @@ absl::StatusOr<Output> Graph::ParseOutput(std::string_view text) const {
     name.remove_prefix(1);
     port = kControlPort;
   } else if (const size_t colon = name.rfind(':'); colon != name.npos) {
-    if (!absl::SimpleAtoi(name.substr(colon + 1), &port) || port < 0) {
+    const std::string_view digits = name.substr(colon + 1);
+    // One spelling per port: no sign, no blanks, no zeros in front.
+    if (!absl::SimpleAtoi(digits, &port) || port < 0 || absl::StrCat(port) != digits) {
       return absl::InvalidArgumentError(
           absl::StrCat("'", text, "' does not end in a port number such as ':0'"));
     }

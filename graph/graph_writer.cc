@@ -19,6 +19,19 @@
 namespace tenon {
 namespace {
 
+struct ExportFormat {
+  bool known = false, text = false, xz = false, gz = false;
+};
+
+ExportFormat FormatOf(std::string_view path) {
+  ExportFormat format;
+  format.xz = absl::ConsumeSuffix(&path, ".xz");
+  format.gz = !format.xz && absl::ConsumeSuffix(&path, ".gz");
+  format.text = absl::EndsWith(path, ".pbtxt");
+  format.known = format.text || absl::EndsWith(path, ".pb");
+  return format;
+}
+
 struct CloseFile {
   void operator()(std::FILE* f) const { std::fclose(f); }
 };
@@ -113,24 +126,25 @@ absl::StatusOr<std::string> ExportText(const Graph& graph) {
   return PrintGraphText(ExportBinary(graph));
 }
 
+absl::Status CheckExportName(std::string_view path) {
+  if (FormatOf(path).known) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", path,
+      "': the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
+}
+
 absl::Status ExportFile(const Graph& graph, const std::string& path) {
-  std::string_view stem = path;
-  const bool xz = absl::ConsumeSuffix(&stem, ".xz");
-  const bool gz = !xz && absl::ConsumeSuffix(&stem, ".gz");
-  const bool text = absl::EndsWith(stem, ".pbtxt");
-  if (!text && !absl::EndsWith(stem, ".pb")) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, ": the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
-  }
+  TENON_RETURN_IF_ERROR(CheckExportName(path));
+  const ExportFormat format = FormatOf(path);
   std::string bytes;
-  if (text) {
+  if (format.text) {
     TENON_ASSIGN_OR_RETURN(bytes, ExportText(graph));
   } else {
     bytes = ExportBinary(graph);
   }
-  if (xz) {
+  if (format.xz) {
     TENON_ASSIGN_OR_RETURN(bytes, PackXz(bytes));
-  } else if (gz) {
+  } else if (format.gz) {
     TENON_ASSIGN_OR_RETURN(bytes, PackGzip(bytes));
   }
   return WriteFile(path, bytes);

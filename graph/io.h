@@ -71,6 +71,8 @@ std::vector<Defect> Verify(const Graph& graph);
 std::string ExportBinary(const Graph& graph);
 absl::StatusOr<std::string> ExportText(const Graph& graph);  // INVALID_ARGUMENT beyond 2 GiB
 // Format and compression follow the file name's extensions: .pb, .pbtxt, then .xz or .gz.
+// INVALID_ARGUMENT for a name that has none of them.
+absl::Status CheckExportName(std::string_view path);
 absl::Status ExportFile(const Graph& graph, const std::string& path);
 
 }  // namespace tenon

@@ -1,6 +1,8 @@
 // The host as a device: it has memory and workers, but no streams.
 #include "plugin/device.h"
 
+#include <unistd.h>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
@@ -18,7 +20,10 @@ class CpuDevice : public Device {
   int ordinal() const override { return 0; }
   std::string_view plugin() const override { return {}; }
   int priority() const override { return 60; }
-  int64_t memory_bytes() const override { return 0; }
+  // The machine's.
+  int64_t memory_bytes() const override {
+    return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  }
   bool is_host() const override { return true; }
 
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override {

@@ -155,7 +155,7 @@ class Parent {
   absl::Status Step() {
     std::vector<pollfd> fds;
     for (const auto& child : children_) fds.push_back({child->fd, POLLIN, 0});
-    poll(fds.data(), fds.size(), 200);
+    poll(fds.data(), fds.size(), poll_ms_);
     for (size_t i = fds.size(); i-- > 0;) {
       if (fds[i].revents != 0) TENON_RETURN_IF_ERROR(ReadFrom(i));
     }
@@ -233,6 +233,7 @@ class Parent {
   const Options& options_;
   const std::function<void(size_t)>& done_;
   const double timeout_s_;
+  const int poll_ms_ = static_cast<int>(std::clamp(timeout_s_ * 1000 / 20, 1.0, 200.0));
   std::atomic<size_t>* next_file_ = nullptr;
   std::vector<std::unique_ptr<Child>> children_;
   std::vector<CaseRecord> records_;

@@ -1,14 +1,13 @@
 // graph_run bench: warm up, time, statistics.
 #include <sys/resource.h>
 
-#include <barrier>
 #include <chrono>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/pass_report.h"
+#include "executor/cli/repeat.h"
 #include "executor/cli/statistics.h"
 #include "executor/cli/workbench.h"
 #include "graph/status_macros.h"
@@ -20,97 +19,29 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kDefaultSeconds = 2;
 constexpr int64_t kDefaultWarmup = 3;
-constexpr int64_t kMaxSamples = int64_t{1}
-                                << 20;  // per thread: their memory is there before the clock starts
 
-double Micros(Clock::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
+double MillisSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 struct Timing {
   double init_ms = 0;   // process state to a prepared executable: devices, load, optimize, place
   double first_ms = 0;  // the first run, plan included
-  double wall_s = 0;    // of the timed part
-  std::vector<double> samples_us;
-  double allocations_per_run = -1;  // nobody counts
+  Repeated runs;
+
+  double allocations_per_run() const {  // -1: nobody counts
+    return runs.allocations < 0
+               ? -1
+               : static_cast<double>(runs.allocations) / static_cast<double>(runs.run_us.size());
+  }
 };
 
-// When to stop: after so many runs of one thread, or so much time.
-struct Budget {
-  int64_t runs = kMaxSamples;
-  double seconds = HUGE_VAL;
-};
-
-Budget BudgetFrom(const Options& options) {
-  Budget budget;
-  if (options.runs > 0)
-    budget.runs =
-        std::min((options.runs + options.concurrency - 1) / options.concurrency, kMaxSamples);
-  if (options.seconds > 0) budget.seconds = options.seconds;
-  if (options.runs <= 0 && options.seconds <= 0) budget.seconds = kDefaultSeconds;
-  return budget;
+absl::Status Warm(Workbench& bench, Executable* executable, const std::vector<Tensor>& feeds,
+                  int64_t runs) {
+  for (int64_t i = 0; i < runs; ++i)
+    TENON_RETURN_IF_ERROR(bench.session->Run(executable, feeds).status());
+  return absl::OkStatus();
 }
-
-class Timer {
- public:
-  Timer(Session& session, Executable* executable, const std::vector<Tensor>& feeds)
-      : session_(session), executable_(executable), feeds_(feeds) {}
-
-  absl::Status Warm(int64_t runs) {
-    for (int64_t i = 0; i < runs; ++i)
-      TENON_RETURN_IF_ERROR(session_.Run(executable_, feeds_).status());
-    return absl::OkStatus();
-  }
-
-  // All threads start together; the allocations of that time are theirs.
-  absl::Status Measure(const Budget& budget, int threads, AllocationCounter allocations,
-                       Timing& timing) {
-    std::vector<std::vector<double>> samples(threads);
-    std::vector<absl::Status> statuses(threads);
-    for (auto& s : samples) s.reserve(static_cast<size_t>(budget.runs));
-    std::barrier line(threads);
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads; ++t) {
-      others.emplace_back([&, t] {
-        line.arrive_and_wait();
-        statuses[t] = Loop(budget, samples[t]);
-        line.arrive_and_wait();
-      });
-    }
-    const int64_t before = allocations == nullptr ? -1 : allocations(true);
-    line.arrive_and_wait();
-    const Clock::time_point start = Clock::now();
-    statuses[0] = Loop(budget, samples[0]);
-    line.arrive_and_wait();
-    timing.wall_s = Micros(Clock::now() - start) / 1e6;
-    const int64_t after = allocations == nullptr ? -1 : allocations(false);
-    for (std::thread& thread : others) thread.join();
-    for (const absl::Status& status : statuses) TENON_RETURN_IF_ERROR(status);
-    for (const auto& s : samples)
-      timing.samples_us.insert(timing.samples_us.end(), s.begin(), s.end());
-    if (before >= 0)
-      timing.allocations_per_run =
-          static_cast<double>(after - before) / static_cast<double>(timing.samples_us.size());
-    return absl::OkStatus();
-  }
-
- private:
-  absl::Status Loop(const Budget& budget, std::vector<double>& samples) {
-    const Clock::time_point end =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                           std::chrono::duration<double>(std::min(budget.seconds, 1e9)));
-    for (int64_t i = 0; i < budget.runs; ++i) {
-      const Clock::time_point start = Clock::now();
-      TENON_RETURN_IF_ERROR(session_.Run(executable_, feeds_).status());
-      const Clock::time_point stop = Clock::now();
-      samples.push_back(Micros(stop - start));
-      if (stop >= end) break;
-    }
-    return absl::OkStatus();
-  }
-
-  Session& session_;
-  Executable* executable_;
-  const std::vector<Tensor>& feeds_;
-};
 
 double PeakRssMb() {
   rusage usage = {};
@@ -136,8 +67,8 @@ void WriteJson(const Timing& timing, const RunStatistics& s, const Executable& e
       .Set("arena_lower_bound_bytes", memory.arena_lower_bound_bytes)
       .Set("weights_bytes", memory.weights_bytes);
   doc.Set("allocations_per_run",
-          timing.allocations_per_run < 0 ? Json() : Json(timing.allocations_per_run));
-  doc.Set("runs_per_s", static_cast<double>(s.count) / timing.wall_s);
+          timing.runs.allocations < 0 ? Json() : Json(timing.allocations_per_run()));
+  doc.Set("runs_per_s", static_cast<double>(s.count) / timing.runs.wall_s);
 }
 
 std::string Us(double us) {
@@ -153,16 +84,16 @@ std::string BenchText(const Timing& timing, const RunStatistics& s, const Execut
                   Us(s.p90), "  p99 ", Us(s.p99), "  max ", Us(s.max), "  std ", Us(s.stddev),
                   "\n");
   absl::StrAppend(&text, style.Dim("rate    "),
-                  absl::StrFormat("%.1f runs/s", static_cast<double>(s.count) / timing.wall_s),
+                  absl::StrFormat("%.1f runs/s", static_cast<double>(s.count) / timing.runs.wall_s),
                   "\n");
   absl::StrAppend(&text, style.Dim("start   "), "init ", Millis(timing.init_ms), ", first run ",
                   Millis(timing.first_ms), "\n");
   absl::StrAppend(&text, style.Dim("memory  "), "peak ", absl::StrFormat("%.1f MB", PeakRssMb()),
                   ", weights ", Bytes(memory.weights_bytes), ", arena ", Bytes(memory.arena_bytes),
                   " (at least ", Bytes(memory.arena_lower_bound_bytes), ")\n");
-  if (timing.allocations_per_run >= 0)
+  if (timing.runs.allocations >= 0)
     absl::StrAppend(&text, style.Dim("heap    "),
-                    absl::StrFormat("%.2f allocations a run", timing.allocations_per_run), "\n");
+                    absl::StrFormat("%.2f allocations a run", timing.allocations_per_run()), "\n");
   return text;
 }
 
@@ -176,23 +107,22 @@ absl::Status BenchCommand(Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(Executable * executable,
                          PrepareExecutable(bench, options, request.feed_names, request.fetches));
   Timing timing;
-  timing.init_ms = Micros(Clock::now() - start) / 1000;
-  Timer timer(*bench.session, executable, request.feeds);
+  timing.init_ms = MillisSince(start);
   const Clock::time_point first = Clock::now();
-  TENON_RETURN_IF_ERROR(timer.Warm(1));
-  timing.first_ms = Micros(Clock::now() - first) / 1000;
-  TENON_RETURN_IF_ERROR(timer.Warm(options.warmup >= 0 ? options.warmup : kDefaultWarmup));
-  TENON_RETURN_IF_ERROR(
-      timer.Measure(BudgetFrom(options), options.concurrency, invocation.allocations, timing));
-  const RunStatistics statistics = Summarize(timing.samples_us);
+  TENON_RETURN_IF_ERROR(Warm(bench, executable, request.feeds, 1));
+  timing.first_ms = MillisSince(first);
+  TENON_RETURN_IF_ERROR(Warm(bench, executable, request.feeds,
+                             options.warmup >= 0 ? options.warmup : kDefaultWarmup));
+  TENON_ASSIGN_OR_RETURN(timing.runs, Repeat(*bench.session, executable, request.feeds,
+                                             RepetitionFrom(options, {.seconds = kDefaultSeconds}),
+                                             invocation.allocations));
+  const RunStatistics statistics = Summarize(timing.runs.run_us);
   if (invocation.json()) {
     WriteJson(timing, statistics, *executable, invocation.doc);
-    return absl::OkStatus();
+  } else {
+    invocation.text = BenchText(timing, statistics, *executable, invocation.style);
   }
-  invocation.text = BenchText(timing, statistics, *executable, invocation.style);
-  if (options.time_passes)
-    absl::StrAppend(&invocation.text, "\n",
-                    PassTable(OptimizerReport(*executable), invocation.style));
+  AddPasses(*executable, invocation);
   return absl::OkStatus();
 }
 

@@ -118,7 +118,7 @@ Json CaseJson(const CaseRecord& record, const std::string& path) {
       .Set("case", record.name)
       .Set("op", OpOf(path))
       .Set("status", CaseStatusName(record.result.status))
-      .Set("detail", record.result.detail);
+      .Set("detail", OneLine(record.result.detail));
   return json;
 }
 

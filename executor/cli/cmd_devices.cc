@@ -37,7 +37,7 @@ Json DeviceJson(const Device& device) {
 Json PluginJson(const PluginInfo& plugin) {
   Json status = Json::Object();
   status.Set("code", absl::StatusCodeToString(plugin.status.code()))
-      .Set("message", plugin.status.message());
+      .Set("message", OneLine(plugin.status.message()));
   Json json = Json::Object();
   json.Set("path", plugin.path)
       .Set("status", std::move(status))

@@ -5,6 +5,7 @@
 #include "executor/cli/copies.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/model.h"
+#include "executor/cli/pass_report.h"
 #include "executor/cli/workbench.h"
 #include "graph/status_macros.h"
 
@@ -18,7 +19,7 @@ Json RejectedJson(const NodePlacement& placement) {
     json.Set("device",
              rejected.device == nullptr ? placement.requested : ShortName(rejected.device))
         .Set("code", PlaceCodeName(rejected.code))
-        .Set("detail", rejected.detail);
+        .Set("detail", OneLine(rejected.detail));
     array.Push(std::move(json));
   }
   return array;
@@ -40,11 +41,9 @@ Json CopiesJson(const std::vector<EdgeCopy>& copies) {
 std::string RejectedText(const NodePlacement& placement) {
   std::string text;
   for (const RejectedDevice& rejected : placement.rejected) {
-    absl::StrAppend(
-        &text, text.empty() ? "" : "; ",
-        rejected.device == nullptr ? placement.requested : ShortName(rejected.device), " ",
-        PlaceCodeName(rejected.code),
-        rejected.detail.empty() ? "" : absl::StrCat(" (", OneLine(rejected.detail), ")"));
+    absl::StrAppend(&text, text.empty() ? "" : "; ",
+                    rejected.device == nullptr ? placement.requested : ShortName(rejected.device),
+                    " ", PlaceCodeName(rejected.code), " (", OneLine(rejected.detail), ")");
   }
   return text;
 }
@@ -103,7 +102,10 @@ absl::Status ExplainCommand(Invocation& invocation) {
     }
   }
   invocation.doc.Set("nodes", std::move(nodes));
-  if (invocation.json()) return absl::OkStatus();
+  if (invocation.json()) {
+    AddPasses(*executable, invocation);
+    return absl::OkStatus();
+  }
   std::string devices;
   for (const auto& [name, count] : NodesPerDevice(*executable))
     absl::StrAppend(&devices, ", ", name, " ", count);
@@ -111,6 +113,7 @@ absl::Status ExplainCommand(Invocation& invocation) {
       table.Text(invocation.style), "\n", Plural(graph.num_nodes(), "node"), devices, "; ",
       copy_count == 1 ? "1 copy" : absl::StrCat(copy_count, " copies"), ", ", Bytes(copy_bytes),
       unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "", "\n");
+  AddPasses(*executable, invocation);
   return absl::OkStatus();
 }
 

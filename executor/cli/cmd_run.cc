@@ -1,11 +1,10 @@
 // graph_run run: from a file to results, once.
-#include <chrono>
-
 #include "absl/strings/str_cat.h"
 #include "executor/cli/element.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/expect.h"
 #include "executor/cli/pass_report.h"
+#include "executor/cli/repeat.h"
 #include "executor/cli/spec.h"
 #include "executor/cli/story.h"
 #include "executor/cli/tensor_text.h"
@@ -34,12 +33,13 @@ Json FetchJson(const NamedSink& target, const Tensor& value) {
 }
 
 Json ComparisonJson(const NamedComparison& c) {
+  const bool comparable = c.result.comparable;
   Json json = Json::Object();
   json.Set("name", c.name)
       .Set("ok", c.result.ok)
-      .Set("max_abs", c.result.max_abs)
-      .Set("max_rel", c.result.max_rel)
-      .Set("max_ulp", c.result.max_ulp)
+      .Set("max_abs", comparable ? Json(c.result.max_abs) : Json())
+      .Set("max_rel", comparable ? Json(c.result.max_rel) : Json())
+      .Set("max_ulp", comparable ? Json(c.result.max_ulp) : Json())
       .Set("mismatches", c.result.mismatches);
   if (c.ignored) json.Set("ignored", true);
   if (!c.result.ok) json.Set("problem", c.result.problem);
@@ -91,7 +91,8 @@ absl::Status Verdict(const std::vector<NamedComparison>& comparisons) {
       Exit::kMismatch,
       absl::FailedPreconditionError(absl::StrCat(
           "--expect ", first->name, ": ", first->result.problem, " (",
-          Plural(first->result.mismatches, "mismatch"), ", max_abs ", first->result.max_abs, ")",
+          Plural(first->result.mismatches, "mismatch"),
+          first->result.comparable ? absl::StrCat(", max_abs ", first->result.max_abs) : "", ")",
           wrong > 1 ? absl::StrCat("; ", wrong, " of ", comparisons.size(), " differ") : "")));
 }
 
@@ -158,22 +159,19 @@ std::string ResultText(const RunOutcome& outcome, const Options& options, const 
   for (const NamedComparison& c : outcome.comparisons) text += ComparisonLine(c, style);
   if (options.quiet) return text;
   absl::StrAppend(&text, "\n", Footer(outcome, style));
-  if (options.time_passes)
-    absl::StrAppend(&text, "\n", PassTable(OptimizerReport(*outcome.executable), style));
   if (options.verbose) absl::StrAppend(&text, "\n", PlanText(*outcome.executable));
   return text;
 }
 
 absl::Status RunAll(RunOutcome& outcome, const Options& options) {
-  const int64_t wanted = options.runs > 0 ? options.runs : options.story ? kStoryRuns : 1;
-  const int64_t times = std::max<int64_t>(options.warmup, 0) + wanted;
-  for (int64_t i = 0; i < times; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    TENON_ASSIGN_OR_RETURN(outcome.values,
-                           outcome.bench.session->Run(outcome.executable, outcome.request.feeds));
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-    outcome.run_ms.push_back(time.count());
-  }
+  Session& session = *outcome.bench.session;
+  for (int64_t i = 0; i < options.warmup; ++i)
+    TENON_RETURN_IF_ERROR(session.Run(outcome.executable, outcome.request.feeds).status());
+  const Repetition repetition = RepetitionFrom(options, {.runs = options.story ? kStoryRuns : 1});
+  TENON_ASSIGN_OR_RETURN(Repeated repeated, Repeat(session, outcome.executable,
+                                                   outcome.request.feeds, repetition, nullptr));
+  outcome.values = std::move(repeated.values);
+  outcome.run_us = std::move(repeated.run_us);
   return absl::OkStatus();
 }
 
@@ -199,6 +197,7 @@ absl::Status RunCommand(Invocation& invocation) {
     invocation.text = options.story ? Story(outcome, options, invocation.style)
                                     : ResultText(outcome, options, invocation.style);
   }
+  AddPasses(*outcome.executable, invocation);
   return Verdict(outcome.comparisons);
 }
 

@@ -116,7 +116,7 @@ Comparison Compare(const Tensor& got, const Tensor& want, const Tolerance& toler
     return Comparer(got, want, tolerance).Run();
   }
   Comparison result;
-  result.ok = false;
+  result.ok = result.comparable = false;
   result.mismatches = std::max(got.num_elements(), want.num_elements());
   result.problem = absl::StrCat("is ", TypeText(got.dtype(), got.shape()), " where ",
                                 TypeText(want.dtype(), want.shape()), " is right");

@@ -22,8 +22,9 @@ struct Tolerance {
 
 struct Comparison {
   bool ok = true;
-  std::string problem;  // dtype or shape differ, or the first wrong element; empty if ok
-  double max_abs = 0;   // largest difference; NaN where only one side is NaN
+  bool comparable = true;  // dtypes and shapes are the same; else the largest differences are void
+  std::string problem;     // dtype or shape differ, or the first wrong element; empty if ok
+  double max_abs = 0;      // largest difference; NaN where only one side is NaN
   double max_rel = 0;
   int64_t max_ulp = 0;  // of float types; 0 otherwise
   int64_t mismatches = 0;

@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/array_file.h"
+#include "executor/cli/command_table.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/model.h"
 #include "executor/cli/spec.h"
@@ -153,6 +154,10 @@ absl::StatusOr<std::vector<NamedSink>> RequestedOutputs(const Graph& graph,
                                                         const Options& options) {
   std::vector<NamedSink> outputs;
   for (const std::string& text : options.outputs) {
+    if (options.command != Command::kRun && absl::StrContains(text, '=')) {
+      return UsageError(absl::StrCat("--output '", text, "': graph_run ", NameOf(options.command),
+                                     " writes no tensors; only run has SINKs"));
+    }
     TENON_ASSIGN_OR_RETURN(NamedSink named, ParseSink(text));
     TENON_RETURN_IF_ERROR(ResolveOutput(graph, "--output", named.name).status());
     outputs.push_back(std::move(named));

@@ -5,14 +5,15 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <functional>
-#include <limits>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "executor/cli/command_table.h"
 #include "executor/cli/exit_code.h"
 #include "graph/closest.h"
+#include "graph/io.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -26,6 +27,22 @@ constexpr uint32_t kReads = kPlaces | Bit(Command::kShow) | Bit(Command::kLint);
 constexpr uint32_t kOpensPlugins = kReads | Bit(Command::kDevices);
 constexpr uint32_t kAll = ~uint32_t{0};
 
+enum class Bound : uint8_t { kFromZero, kAboveZero };
+constexpr double kMaxReal = 1e9;  // seconds that a clock can count; tolerances end far below
+constexpr int64_t kMaxRuns = int64_t{1} << 24;  // the time of each is kept
+
+std::string NotEmpty(const std::string& text) { return text.empty() ? "an empty value" : ""; }
+
+std::string NoSeed(const std::string& text) {
+  uint64_t seed;
+  return absl::SimpleAtoi(text, &seed) ? "" : absl::StrCat("'", text, "' is no integer from 0 on");
+}
+
+// Why a graph cannot be written to a file of this name.
+std::string NotWritable(const std::string& path) {
+  return std::string(CheckExportName(path).message());
+}
+
 // Declares options on an App for those commands that have them.
 class Declarer {
  public:
@@ -38,6 +55,36 @@ class Declarer {
                      const char* what) {
     if ((commands & bit_) == 0) return nullptr;
     return app_.add_option(name, target, what)->group(group_)->option_text(value);
+  }
+  // Values for which `wrong` is not empty are refused; it says what is right.
+  template <typename T>
+  void Checked(uint32_t commands, const char* name, T& target, const char* value, const char* what,
+               std::function<std::string(const std::string&)> wrong) {
+    CLI::Option* option = Value(commands, name, target, value, what);
+    if (option != nullptr) option->check(std::move(wrong));
+  }
+  template <typename T>
+  void Integer(uint32_t commands, const char* name, T& target, const char* value, const char* what,
+               int64_t low, int64_t high = INT64_MAX) {
+    Checked(commands, name, target, value, what, [low, high](const std::string& text) {
+      int64_t number;
+      if (absl::SimpleAtoi(text, &number) && number >= low && number <= high) return std::string();
+      return absl::StrCat("'", text, "' is no integer from ", low,
+                          high == INT64_MAX ? " on" : absl::StrCat(" to ", high));
+    });
+  }
+  // Finite, and at least `low` or above it.
+  template <typename T>
+  void Real(uint32_t commands, const char* name, T& target, const char* value, const char* what,
+            Bound bound) {
+    Checked(commands, name, target, value, what, [bound](const std::string& text) {
+      double number;
+      const bool fits = absl::SimpleAtod(text, &number) && number <= kMaxReal &&
+                        (bound == Bound::kFromZero ? number >= 0 : number > 0);
+      if (fits) return std::string();
+      return absl::StrCat("'", text, "' is no number ",
+                          bound == Bound::kFromZero ? "from 0" : "above 0", " to ", kMaxReal);
+    });
   }
   // May be given more than once; takes one value each time.
   void Repeat(uint32_t commands, const char* name, std::vector<std::string>& target,
@@ -65,7 +112,11 @@ class Declarer {
         ->option_text(value)
         ->expected(1, -1)
         ->allow_extra_args(false)
-        ->take_all();
+        ->take_all()
+        ->check([](const std::string& list) {
+          const bool empty = list.find_first_not_of(", \t") == std::string::npos;
+          return empty ? absl::StrCat("'", list, "' names nothing") : std::string();
+        });
   }
   // One of a few words.
   void Choice(uint32_t commands, const char* name, std::vector<std::string> words,
@@ -91,15 +142,17 @@ void DeclareData(Declarer& d, Options& o) {
            "feed a tensor: x=2x2xf32=1,2,3,4  x=@x.npy  x=4x20xf32=random(seed=1)");
   d.Repeat(kRuns, "--inputs", o.input_files, "FILE.npz",
            "feed every array of an archive by its name");
-  d.Repeat(kOptimizes, "--output", o.outputs, "NAME[=SINK]",
+  d.Repeat(Bit(Command::kRun), "--output", o.outputs, "NAME[=SINK]",
            "fetch; SINK is -, @y.npy, @all.npz or @y.bin (default: the graph's outputs)");
+  d.Repeat(kOptimizes & ~Bit(Command::kRun), "--output", o.outputs, "NAME",
+           "fetch (default: the graph's outputs)");
   d.Repeat(Bit(Command::kRun), "--expect", o.expects, "NAME=SPEC",
            "compare; exit 3 where it differs; NAME=(ignored) compares nothing");
-  d.Value(Bit(Command::kRun), "--rtol", o.rtol, "X",
-          "right is |got - want| <= atol + rtol * |want| (default 1e-5)");
-  d.Value(Bit(Command::kRun), "--atol", o.atol, "X", "(default 1e-6)");
-  d.Value(Bit(Command::kRun), "--max-ulp", o.max_ulp, "N",
-          "right is at most N floating-point steps away");
+  d.Real(Bit(Command::kRun), "--rtol", o.rtol, "X",
+         "right is |got - want| <= atol + rtol * |want| (default 1e-5)", Bound::kFromZero);
+  d.Real(Bit(Command::kRun), "--atol", o.atol, "X", "(default 1e-6)", Bound::kFromZero);
+  d.Integer(Bit(Command::kRun), "--max-ulp", o.max_ulp, "N",
+            "right is at most N floating-point steps away", 0);
   d.Flag(Bit(Command::kRun), "--equal-nan", o.equal_nan, "NaN equals NaN");
 }
 
@@ -110,32 +163,30 @@ void DeclareDevices(Declarer& d, Options& o) {
   d.Choice(kOpensPlugins, "--plugin-errors", {"report", "fail"}, "report|fail",
            "a plug-in's pass that fails is rolled back; fail: exit 5",
            [&o](const std::string& v) { o.fail_on_plugin_errors = v == "fail"; });
-  d.Value(kPlaces, "--device", o.device, "NAME",
-          "where nodes go that ask for nothing, such as APU or CPU:0");
+  d.Checked(kPlaces, "--device", o.device, "NAME",
+            "where nodes go that ask for nothing, such as APU or CPU:0", NotEmpty);
   d.Repeat(kPlaces, "--place", o.place, "REGEX=DEVICE", "where nodes with such names go");
-  d.Flag(kPlaces, "--no-fallback", o.no_fallback, "a node that cannot run on --device is an error");
+  d.Flag(kPlaces, "--no-fallback", o.no_fallback,
+         "a node that cannot go where --device or --place says is an error");
   d.Choice(kPlaces, "--soft-placement", {"on", "off"}, "on|off",
-           "relax requests that no kernel can meet (default on)",
+           "off: a node that cannot go where the graph, --device or --place says is an error",
            [&o](const std::string& v) { o.soft_placement = v == "on"; });
-  if (auto* option = d.Value(kPlaces, "--threads", o.threads, "N",
-                             "CPU threads in all (default: the machine's)"))
-    option->check(CLI::Range(0, 4096));
+  d.Integer(kPlaces, "--threads", o.threads, "N", "CPU threads in all (default: the machine's)", 0,
+            4096);
   d.Flag(Bit(Command::kDevices), "--kernels", o.kernels,
          "the op table: types and devices of every kernel");
 }
 
 void DeclareOptimizer(Declarer& d, Options& o) {
   d.Group("Optimizer");
-  if (auto* option = d.Value(
-          kPlaces, "--opt-level", o.opt_level, "0|1|2",
-          "0: no pass runs; 1: what TensorFlow runs by default; 2: costlier searches too")) {
-    option->check(CLI::Range(0, 2));
-  }
+  d.Integer(kPlaces, "--opt-level", o.opt_level, "0|1|2",
+            "0: no pass runs; 1: what TensorFlow runs by default; 2: costlier searches too", 0, 2);
   d.List(kOptimizes, "--passes", o.passes, "A,B", "only these passes");
   d.List(kOptimizes, "--disable-pass", o.disabled_passes, "A,B", "not these passes");
   d.List(kOptimizes, "--disable-rewrite", o.disabled_rewrites, "A,B",
-         "not these rewrites, such as arithmetic_optimization.remove_identity");
-  d.Flag(Bit(Command::kOpt), "--list-passes", o.list_passes, "the passes in their order");
+         "not these rewrites, such as constant_folding.fold");
+  d.Flag(Bit(Command::kOpt), "--list-passes", o.list_passes,
+         "the passes in their order, with their rewrites");
   d.Flag(kOptimizes, "--time-passes", o.time_passes,
          "a table of what each pass did and how long it took");
   if (d.Has(kOptimizes)) {
@@ -149,38 +200,37 @@ void DeclareOptimizer(Declarer& d, Options& o) {
   if (auto* option = d.Value(kOptimizes, "--target", o.target, "tensorflow|tenon",
                              "who can run the result (default: tensorflow for opt, else tenon)"))
     option->check(CLI::IsMember({"tensorflow", "tenon"}));
-  d.Value(kOptimizes, "--bisect-limit", o.bisect_limit, "N", "only the first N rewrites");
-  d.Value(kOptimizes, d.Has(Bit(Command::kOpt)) ? "-o,--save-optimized" : "--save-optimized",
-          o.save_optimized, "OUT", "write the optimized graph: .pb or .pbtxt, .xz or .gz after it");
+  d.Integer(kOptimizes, "--bisect-limit", o.bisect_limit, "N",
+            "only the first N rewrites; -1: all (default)", -1);
+  d.Checked(kOptimizes, d.Has(Bit(Command::kOpt)) ? "-o,--save-optimized" : "--save-optimized",
+            o.save_optimized, "OUT",
+            "write the optimized graph: .pb or .pbtxt, .xz or .gz after it", NotWritable);
 }
 
 void DeclareRuns(Declarer& d, Options& o) {
   d.Group("Runs");
-  if (auto* option = d.Value(kRuns, "--warmup", o.warmup, "N", "runs before those that count"))
-    option->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
-  if (auto* option = d.Value(kRuns, "--runs", o.runs, "N", "runs that count"))
-    option->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-  d.Value(Bit(Command::kBench), "--seconds", o.seconds, "S",
-          "stop after so long (default 2, unless --runs is given)");
-  if (auto* option = d.Value(Bit(Command::kBench), "--concurrency", o.concurrency, "N",
-                             "runs at the same time"))
-    option->check(CLI::Range(1, 1024));
-  d.Value(kRuns | Bit(Command::kCheck), "--seed", o.seed, "N",
-          "of random ops that have none; 0: from the system");
-  d.Value(kOpensPlugins, "--timeout", o.timeout_s, "S",
-          "exit 6 when the work, or one callback of a plug-in (60 s), takes longer");
+  d.Integer(kRuns, "--warmup", o.warmup, "N", "runs before those that count", 0);
+  d.Integer(kRuns, "--runs", o.runs, "N", "runs that count, of all threads together", 1, kMaxRuns);
+  d.Real(kRuns, "--seconds", o.seconds, "S",
+         d.Has(Bit(Command::kBench)) ? "stop after so long (default 2, unless --runs is given)"
+                                     : "run again and again for so long",
+         Bound::kAboveZero);
+  d.Integer(kRuns, "--concurrency", o.concurrency, "N", "runs at the same time", 1, 1024);
+  d.Checked(kRuns | Bit(Command::kCheck), "--seed", o.seed, "N",
+            "of random ops that have none; 0: from the system", NoSeed);
+  d.Real(kOpensPlugins, "--timeout", o.timeout_s, "S",
+         d.Has(Bit(Command::kCheck))
+             ? "a case that takes longer is stopped, and counts as crashed (default 60)"
+             : "exit 6 when the work, or one callback of a plug-in (60 s), takes longer",
+         Bound::kAboveZero);
 }
 
 void DeclareLimits(Declarer& d, Options& o) {
   d.Group("Limits");
-  const auto limit = [&](const char* name, auto& target, int64_t least, const char* of) {
-    if (auto* option = d.Value(kReads, name, target, "N", of))
-      option->check(CLI::Range(least, std::numeric_limits<int64_t>::max()));
-  };
-  limit("--max-nodes", o.limits.max_nodes, 0, "of a graph");
-  limit("--max-const-bytes", o.limits.max_const_bytes, 0, "of one constant");
-  limit("--max-depth", o.limits.max_depth, 1, "of nested messages");
-  limit("--max-rank", o.max_rank, 0, "of a constant or a declared shape");
+  d.Integer(kReads, "--max-nodes", o.limits.max_nodes, "N", "of a graph", 0);
+  d.Integer(kReads, "--max-const-bytes", o.limits.max_const_bytes, "N", "of one constant", 0);
+  d.Integer(kReads, "--max-depth", o.limits.max_depth, "N", "of nested messages", 1);
+  d.Integer(kReads, "--max-rank", o.max_rank, "N", "of a constant or a declared shape", 0);
 }
 
 void DeclareOutput(Declarer& d, Options& o) {
@@ -235,6 +285,17 @@ absl::Status UnknownArguments(CLI::App& app, const std::vector<std::string>& ext
   for (const std::string& name : names) closest.Offer(name);
   return UsageError(absl::StrCat("unknown flag '", flag, "' of graph_run ", info.name,
                                  closest.Hint(), "; graph_run ", info.name, " --help lists them"));
+}
+
+// "--x=" gives x an empty value; the library would take the next argument for it.
+std::vector<std::string> SplitEmptyValues(const std::vector<std::string>& args) {
+  std::vector<std::string> split;
+  for (const std::string& arg : args) {
+    const bool empty = arg.starts_with("--") && arg.find('=') + 1 == arg.size();
+    split.push_back(empty ? arg.substr(0, arg.size() - 1) : arg);
+    if (empty) split.emplace_back();
+  }
+  return split;
 }
 
 absl::Status Parse(CLI::App& app, std::vector<std::string> args, const CommandInfo& info) {
@@ -295,7 +356,7 @@ absl::StatusOr<ParsedArgs> ParseArgs(Command command, std::vector<std::string> a
   app.footer(absl::StrCat("\nExamples:\n", info.examples));
   app.get_formatter()->column_width(34);
   app.allow_extras();
-  const absl::Status status = Parse(app, std::move(args), info);
+  const absl::Status status = Parse(app, SplitEmptyValues(args), info);
   if (help) {
     parsed.help = absl::StrReplaceAll(app.help(), {{"\n\n\n", "\n\n"}});
     return parsed;

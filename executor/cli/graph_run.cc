@@ -38,7 +38,8 @@ absl::Status Print(std::string_view text) {
 
 void SetStatus(Json& doc, const absl::Status& status) {
   Json json = Json::Object();
-  json.Set("code", absl::StatusCodeToString(status.code())).Set("message", status.message());
+  json.Set("code", absl::StatusCodeToString(status.code()))
+      .Set("message", OneLine(status.message()));
   doc.Set("status", std::move(json));
 }
 

@@ -20,7 +20,7 @@ Json PassJson(const PassReport& pass) {
       .Set("changed", pass.changed)
       .Set("skipped", pass.skipped)
       .Set("failed", pass.failed)
-      .Set("reason", pass.reason)
+      .Set("reason", OneLine(pass.reason))
       .Set("time_us", pass.time_us)
       .Set("nodes_before", pass.nodes_before)
       .Set("nodes_after", pass.nodes_after)
@@ -62,6 +62,16 @@ Json PassesJson(const PipelineReport& report) {
   Json passes = Json::Array();
   for (const PassReport& pass : report.passes) passes.Push(PassJson(pass));
   return passes;
+}
+
+void AddPasses(const Executable& executable, Invocation& invocation) {
+  if (!invocation.options.time_passes) return;
+  const PipelineReport& report = OptimizerReport(executable);
+  if (invocation.json()) {
+    invocation.doc.Set("passes", PassesJson(report));
+  } else {
+    absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
+  }
 }
 
 }  // namespace tenon::cli

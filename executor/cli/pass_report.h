@@ -3,15 +3,16 @@
 
 #include <string>
 
-#include "executor/cli/json.h"
-#include "executor/cli/text.h"
-#include "grappler_lite/pipeline.h"
+#include "executor/cli/invocation.h"
+#include "executor/session.h"
 
 namespace tenon::cli {
 
 std::string PassTable(const PipelineReport& report, const Style& style);
 // The value of "passes".
 Json PassesJson(const PipelineReport& report);
+// With --time-passes: "passes" in the document, or the table below the text.
+void AddPasses(const Executable& executable, Invocation& invocation);
 // "remove_identity 4, fold_cast 1"; empty for none.
 std::string RewritesText(const PassReport& pass);
 

@@ -21,7 +21,7 @@ struct RunOutcome {
   RunRequest request;
   Executable* executable = nullptr;  // of bench.session
   std::vector<Tensor> values;        // of request.fetches
-  std::vector<double> run_ms;        // of each run
+  std::vector<double> run_us;        // of each run
   std::vector<NamedComparison> comparisons;
 };
 

@@ -215,6 +215,8 @@ absl::Status FillNormal(const Call& call, const Tensor& t) {
   double mean = 0, deviation = 1;
   TENON_RETURN_IF_ERROR(ReadReal(call, "mean", mean));
   TENON_RETURN_IF_ERROR(ReadReal(call, "std", deviation));
+  if (deviation < 0)
+    return absl::InvalidArgumentError(absl::StrCat("normal: std=", deviation, " is below 0"));
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     if (IsComplex(t.dtype())) {
       StoreComplex(

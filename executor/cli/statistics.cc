@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <random>
 
 namespace tenon::cli {
 namespace {
@@ -13,15 +15,32 @@ double Percentile(const std::vector<double>& sorted, double fraction) {
   return sorted[below] + (sorted[above] - sorted[below]) * (position - static_cast<double>(below));
 }
 
-// The 97.5 % point of Student's distribution: a table for few degrees of freedom, Fisher's
-// expansion beyond.
-double StudentT(int64_t freedom) {
-  constexpr double kTable[] = {12.706, 4.303, 3.182, 2.776, 2.571,
-                               2.447,  2.365, 2.306, 2.262, 2.228};
-  if (freedom <= 10) return kTable[freedom - 1];
-  const double z = 1.959964, f = static_cast<double>(freedom);
-  return z + (z * z * z + z) / (4 * f) +
-         (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * f * f);
+constexpr size_t kBlocks = 500;
+constexpr int kResamples = 2000;
+
+// At most kBlocks means of neighbouring samples: what disturbs one run disturbs the next too.
+std::vector<double> BlockMeans(const std::vector<double>& samples) {
+  if (samples.size() <= kBlocks) return samples;
+  std::vector<double> means(kBlocks);
+  for (size_t b = 0; b < kBlocks; ++b) {
+    const size_t begin = b * samples.size() / kBlocks, end = (b + 1) * samples.size() / kBlocks;
+    means[b] = std::accumulate(samples.begin() + static_cast<ptrdiff_t>(begin),
+                               samples.begin() + static_cast<ptrdiff_t>(end), 0.0) /
+               static_cast<double>(end - begin);
+  }
+  return means;
+}
+
+// Means of random draws from `blocks`, sorted; the same for the same blocks.
+std::vector<double> ResampledMeans(const std::vector<double>& blocks) {
+  std::minstd_rand random;
+  std::vector<double> means(kResamples, 0.0);
+  for (double& mean : means) {
+    for (size_t i = 0; i < blocks.size(); ++i) mean += blocks[random() % blocks.size()];
+    mean /= static_cast<double>(blocks.size());
+  }
+  std::sort(means.begin(), means.end());
+  return means;
 }
 
 }  // namespace
@@ -30,6 +49,7 @@ RunStatistics Summarize(std::vector<double> samples) {
   RunStatistics s;
   s.count = static_cast<int64_t>(samples.size());
   if (samples.empty()) return s;
+  const std::vector<double> means = ResampledMeans(BlockMeans(samples));
   std::sort(samples.begin(), samples.end());
   s.min = samples.front();
   s.max = samples.back();
@@ -40,10 +60,8 @@ RunStatistics Summarize(std::vector<double> samples) {
   double squares = 0;
   for (const double x : samples) squares += (x - s.mean) * (x - s.mean);
   s.stddev = s.count > 1 ? std::sqrt(squares / static_cast<double>(s.count - 1)) : 0;
-  const double half =
-      s.count > 1 ? StudentT(s.count - 1) * s.stddev / std::sqrt(static_cast<double>(s.count)) : 0;
-  s.ci95_lo = s.mean - half;
-  s.ci95_hi = s.mean + half;
+  s.ci95_lo = std::min(Percentile(means, 0.025), s.mean);
+  s.ci95_hi = std::max(Percentile(means, 0.975), s.mean);
   return s;
 }
 

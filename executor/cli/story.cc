@@ -197,9 +197,13 @@ class Storyteller {
                    device->is_host()
                        ? ""
                        : absl::StrCat("; priority ", device->priority(), ", above the CPU's"),
-                   refused.empty() ? ""
-                                   : absl::StrCat("; no other device has a kernel for ",
-                                                  refused.size(), " of these ops"))));
+                   refused.empty()
+                       ? ""
+                       : absl::StrCat("; no other device has a kernel for ",
+                                      refused.size() == 1 ? refused.begin()->first
+                                      : refused.size() == ops.size()
+                                          ? "these ops"
+                                          : absl::StrCat(refused.size(), " of these ops")))));
       title = "";
     }
     text_ += "\n";
@@ -229,11 +233,11 @@ class Storyteller {
 
   void Run() {
     const Times& times = TimesReport(*outcome_.executable);
-    const auto best = std::min_element(outcome_.run_ms.begin(), outcome_.run_ms.end());
+    const auto best = std::min_element(outcome_.run_us.begin(), outcome_.run_us.end());
     std::string body = absl::StrCat("first ", Millis(times.first_run));
-    if (outcome_.run_ms.size() > 1)
-      absl::StrAppend(&body, ", best of the next ", outcome_.run_ms.size() - 1, ": ",
-                      Millis(*best));
+    if (outcome_.run_us.size() > 1)
+      absl::StrAppend(&body, ", best of the next ", outcome_.run_us.size() - 1, ": ",
+                      Millis(*best / 1000));
     Line("run", body);
     for (size_t i = 0; i < outcome_.request.outputs.size(); ++i) {
       const Tensor& value = outcome_.values[i];

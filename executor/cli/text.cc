@@ -71,6 +71,7 @@ std::string Plural(int64_t n, std::string_view noun) {
   if (n == 1) return absl::StrCat("1 ", noun);
   if (absl::EndsWith(noun, "y"))
     return absl::StrCat(n, " ", noun.substr(0, noun.size() - 1), "ies");
+  if (absl::EndsWith(noun, "ch")) return absl::StrCat(n, " ", noun, "es");
   return absl::StrCat(n, " ", noun, "s");
 }
 

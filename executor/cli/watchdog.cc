@@ -28,7 +28,7 @@ class Watchdog {
 
   [[noreturn]] void Run() {
     const double shortest = total_s_ ? std::min(*total_s_, callback_s_) : callback_s_;
-    const std::chrono::duration<double> period(std::clamp(shortest / 20, 0.005, 0.5));
+    const std::chrono::duration<double> period(std::clamp(shortest / 20, 0.0001, 0.5));
     for (;;) {
       std::this_thread::sleep_for(period);
       LookAtCalls();

@@ -42,9 +42,11 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
   TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(options));
   Workbench bench;
   TENON_ASSIGN_OR_RETURN(bench.host, Host::Open(options));
-  if (!options.device.empty()) WarnOfMissingDevice(options.device, *bench.host, options);
-  for (const auto& [pattern, device] : session_options.placer.rules)
-    WarnOfMissingDevice(device, *bench.host, options);
+  if (session_options.placer.soft_placement && session_options.placer.fallback) {
+    if (!options.device.empty()) WarnOfMissingDevice(options.device, *bench.host, options);
+    for (const auto& [pattern, device] : session_options.placer.rules)
+      WarnOfMissingDevice(device, *bench.host, options);
+  }
   TENON_ASSIGN_OR_RETURN(Model model, LoadModel(options));
   bench.load_ms = model.load_ms;
   TENON_ASSIGN_OR_RETURN(

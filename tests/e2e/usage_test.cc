@@ -103,6 +103,48 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", kModel, "--device", "/:"}, "--device"},
         Mistake{{"run", kModel, "--flagfile", "/nonexistent"}, "/nonexistent"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Values, Mistakes,
+    ::testing::Values(
+        Mistake{{"bench", kModel, "--seconds", "0"}, "--seconds"},
+        Mistake{{"bench", kModel, "--seconds", "-1"}, "--seconds"},
+        Mistake{{"bench", kModel, "--seconds", "nan"}, "--seconds"},
+        Mistake{{"run", kModel, "--seconds=inf"}, "--seconds"},
+        Mistake{{"bench", kModel, "--runs", "0"}, "--runs: '0' is no integer from 1 to"},
+        Mistake{{"bench", kModel, "--runs", "99999999999"}, "--runs"},
+        Mistake{{"bench", kModel, "--concurrency", "0"}, "--concurrency"},
+        Mistake{{"run", kModel, "--warmup", "-1"}, "--warmup"},
+        Mistake{{"run", kModel, "--timeout", "0"}, "--timeout: '0' is no number above 0"},
+        Mistake{{"check", kModel, "--timeout", "0"}, "--timeout: '0' is no number above 0"},
+        Mistake{{"run", kModel, "--timeout", "-3"}, "--timeout"},
+        Mistake{{"run", kModel, "--timeout", "nan"}, "--timeout"},
+        Mistake{{"run", kModel, "--atol", "-1"}, "--atol: '-1' is no number from 0"},
+        Mistake{{"run", kModel, "--rtol", "nan"}, "--rtol"},
+        Mistake{{"run", kModel, "--rtol", "inf"}, "--rtol"},
+        Mistake{{"run", kModel, "--max-ulp", "-1"}, "--max-ulp"},
+        Mistake{{"run", kModel, "--seed", "-1"}, "--seed"},
+        Mistake{{"run", kModel, "--max-nodes", "-1"}, "--max-nodes"},
+        Mistake{{"run", kModel, "--passes", ""}, "--passes: '' names nothing"},
+        Mistake{{"run", kModel, "--disable-pass", ","}, "--disable-pass"},
+        Mistake{{"check", kModel, "--ops="}, "--ops"},
+        Mistake{{"run", kModel, "--device", ""}, "--device"},
+        Mistake{{"run", kModel, "--device="}, "--device"},
+        Mistake{{"run", kModel, "--opt-level", "3"}, "--opt-level"},
+        Mistake{{"opt", kModel, "--bisect-limit", "-2"}, "--bisect-limit"},
+        Mistake{{"run", kModel, "--input", "x=4x20xf32=normal(std=-2)"}, "std=-2 is below 0"},
+        Mistake{{"run", kModel, "--input", "x=4x20xf32=1", "--output", "out:+0"}, "out:+0"},
+        Mistake{{"run", kModel, "--input", "x=4x20xf32=1", "--output", "out:00"}, "out:00"},
+        Mistake{{"bench", kModel, "--input", "x=4x20xf32=1", "--output", "out=@f.npy"},
+                "graph_run bench writes no tensors"},
+        Mistake{{"opt", kModel, "--output", "out=-"}, "graph_run opt writes no tensors"},
+        Mistake{{"opt", kModel, "-o", "x.txt"}, "'x.txt': the name must end in .pb or .pbtxt"},
+        Mistake{{"opt", kModel, "-o", "-"}, "must end in .pb"},
+        Mistake{{"opt", kModel, "-o", ""}, "must end in .pb"},
+        Mistake{{"run", kModel, "--save-optimized", "s.foo"}, "--save-optimized"},
+        Mistake{{"opt", kModel, "--disable-rewrite", "constant_folding.fald"},
+                "did you mean 'constant_folding.fold'?"},
+        Mistake{{"run", kModel, "--disable-rewrite", "fold"}, "there is no rewrite 'fold'"}));
+
 TEST(Usage, ValuesFollowWithAndWithoutEquals) {
   const Finished a = GraphRun({"run", kModel, "--input=x=2x20xf32=1", "--quiet"});
   const Finished b = GraphRun({"run", kModel, "--input", "x=2x20xf32=1", "--quiet"});

@@ -1,0 +1,93 @@
+#include "executor/cli/repeat.h"
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <thread>
+
+#include "graph/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Per thread, where only time says when to stop: the memory is there before the clock starts.
+constexpr int64_t kMaxTimedRuns = int64_t{1} << 20;
+
+double Seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+// What one thread does.
+struct Lane {
+  int64_t runs = 0;
+  double seconds = 0;
+  std::vector<double> run_us;
+  std::vector<Tensor> values;
+  absl::Status status;
+
+  absl::Status Run(Session& session, Executable* executable, const std::vector<Tensor>& feeds) {
+    const Clock::time_point begin = Clock::now();
+    for (int64_t i = 0; i < runs; ++i) {
+      const Clock::time_point start = Clock::now();
+      values.clear();
+      TENON_ASSIGN_OR_RETURN(values, session.Run(executable, feeds));
+      const Clock::time_point stop = Clock::now();
+      run_us.push_back(Seconds(stop - start) * 1e6);
+      if (seconds > 0 && Seconds(stop - begin) >= seconds) break;
+    }
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+Repetition RepetitionFrom(const Options& options, Repetition fallback) {
+  Repetition repetition = options.runs > 0 || options.seconds > 0 ? Repetition{} : fallback;
+  repetition.threads = options.concurrency;
+  if (options.seconds > 0) repetition.seconds = options.seconds;
+  if (options.runs > 0) {
+    repetition.runs = options.runs;
+  } else if (repetition.seconds > 0) {
+    repetition.runs = kMaxTimedRuns * repetition.threads;
+  }
+  return repetition;
+}
+
+absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
+                                const std::vector<Tensor>& feeds, const Repetition& repetition,
+                                AllocationCounter allocations) {
+  const int64_t count = std::min<int64_t>(repetition.threads, repetition.runs);
+  std::vector<Lane> lanes(count);
+  for (int64_t t = 0; t < count; ++t) {
+    lanes[t].runs = repetition.runs / count + (t < repetition.runs % count ? 1 : 0);
+    lanes[t].seconds = repetition.seconds;
+    lanes[t].run_us.reserve(lanes[t].runs);
+  }
+  std::barrier line(count);
+  std::vector<std::thread> others;
+  for (int64_t t = 1; t < count; ++t) {
+    others.emplace_back([&, t] {
+      line.arrive_and_wait();
+      lanes[t].status = lanes[t].Run(session, executable, feeds);
+      line.arrive_and_wait();
+    });
+  }
+  Repeated repeated;
+  const int64_t before = allocations == nullptr ? -1 : allocations(true);
+  line.arrive_and_wait();
+  const Clock::time_point start = Clock::now();
+  lanes[0].status = lanes[0].Run(session, executable, feeds);
+  line.arrive_and_wait();
+  repeated.wall_s = Seconds(Clock::now() - start);
+  const int64_t after = allocations == nullptr ? -1 : allocations(false);
+  if (before >= 0) repeated.allocations = after - before;
+  for (std::thread& thread : others) thread.join();
+  for (Lane& lane : lanes) {
+    TENON_RETURN_IF_ERROR(lane.status);
+    repeated.run_us.insert(repeated.run_us.end(), lane.run_us.begin(), lane.run_us.end());
+  }
+  repeated.values = std::move(lanes[0].values);
+  return repeated;
+}
+
+}  // namespace tenon::cli
