@@ -120,7 +120,10 @@ absl::Status RunSorted(const void* state, const StepArgs& args) {
     if (i > 0 && id(i) < id(i - 1))
       return absl::InvalidArgumentError("segment ids are not increasing");
   }
-  const int64_t segments = s.rows == 0 ? 0 : id(s.rows - 1) + 1;
+  const int64_t last = s.rows == 0 ? -1 : id(s.rows - 1);
+  if (last == INT64_MAX)
+    return absl::InvalidArgumentError(absl::StrCat("no tensor holds segment ", last));
+  const int64_t segments = last + 1;
   Dims dims = {segments};
   dims.insert(dims.end(), s.row_shape.dims().begin(), s.row_shape.dims().end());
   TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(dims));
@@ -132,8 +135,8 @@ absl::Status RunSorted(const void* state, const StepArgs& args) {
     if (i > 0 && id(i) != id(i - 1)) start = i;
     char* to = out + id(i) * s.row_bytes;
     Join(s, static_cast<const char*>(args.in[0]) + i * s.row_bytes, to, i == start, &alone);
-    const bool last = i + 1 == s.rows || id(i + 1) != id(i);
-    if (s.mean && last) DivideBy(s, i + 1 - start, to, &alone);
+    const bool ends = i + 1 == s.rows || id(i + 1) != id(i);
+    if (s.mean && ends) DivideBy(s, i + 1 - start, to, &alone);
   }
   return absl::OkStatus();
 }
