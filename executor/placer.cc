@@ -181,7 +181,8 @@ bool Placer::Keep(NodeId n) {
   requested_[n] = before->requested;
   const bool outlives = before->reason == PlaceCode::kPinned ||
                         before->reason == PlaceCode::kColocation ||
-                        before->reason == PlaceCode::kResource;
+                        before->reason == PlaceCode::kResource ||
+                        (before->reason == PlaceCode::kGreedy && before->op == graph_.op_name(n));
   if (outlives) {
     g.reason = before->reason;
   } else if (Best(g, n, g.mask) == device) {
@@ -376,9 +377,11 @@ absl::Status Placer::Decide(NodeId root) {
   return absl::OkStatus();
 }
 
-// Moves a lone, free node to a neighbour's device if that is allowed.
+// Moves a lone, free node to a neighbour's device if that is allowed. A kept one stays, but may be
+// there already.
 void Placer::StayNear(NodeId n, Device* device) {
   Group& g = groups_[n];
+  if (kept_[n]) g.near = g.device == device;
   if (device == nullptr || g.size > 1 || g.asked || kept_[n] || Root(n) != n) return;
   if ((g.mask & types_.Bit(device)) == 0) return;
   if (g.device != device) g.reason = PlaceCode::kGreedy;
@@ -419,7 +422,9 @@ RejectedDevice Placer::PassedOver(NodeId n, const Group& g, Device* device) cons
   if (g.reason == PlaceCode::kGreedy) {
     return {device, PlaceCode::kGreedy,
             g.near ? absl::StrCat("beside its neighbours on ", there, " it causes fewer copies")
-                   : "nothing computes it, so its value lies on the host"};
+            : g.movers_only && g.device == types_.host()
+                ? "nothing computes it, so its value lies on the host"
+                : "its neighbours were there before the passes"};
   }
   if (g.reason == PlaceCode::kPassMoved)
     return {device, PlaceCode::kPassMoved, absl::StrCat("a pass put it on ", there)};
@@ -479,7 +484,8 @@ absl::StatusOr<std::vector<NodePlacement>> Placer::Run() {
   for (NodeId n : order) {
     const Group& g = groups_[Root(n)];
     if (const NodePlacement* before = kept_[n] ? Before(n) : nullptr;
-        before != nullptr && before->op == graph_.op_name(n)) {
+        before != nullptr && before->op == graph_.op_name(n) &&
+        before->reason != PlaceCode::kGreedy) {  // neighbours may be elsewhere now
       result[n] = *before;
       continue;
     }

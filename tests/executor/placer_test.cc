@@ -384,6 +384,23 @@ TEST_F(PlacerTest, AnotherOpHasOtherReasons) {
   EXPECT_EQ(Rejected(second, "d"), "PLACER:0=PASS_MOVED PLACER:1=PASS_MOVED");
 }
 
+TEST_F(PlacerTest, NeighboursThatMoveAwayAreNoReasonAnyMore) {
+  const auto first = PlaceText(X() + N("a", "Tanh", "x"));
+  ASSERT_TRUE(first.ok());
+  const auto detail = [&](const absl::StatusOr<std::vector<NodePlacement>>& placement) {
+    return (*placement)[graph_.FindNode("x")].rejected[0].detail;
+  };
+  EXPECT_THAT(detail(first), HasSubstr("beside its neighbours"));
+  ApplyPlacement(graph_, *first);
+  const NodeId a = graph_.FindNode("a");
+  graph_.SetKind(a, "Relu", {{"T", attr::Type(DataType::kFloat)}});
+  graph_.SetDevice(a, placer0_.full_name());
+  const auto second = Place(graph_, devices_, KernelRegistry::Global(), options_, *first);
+  EXPECT_EQ(Where(second, "x"), "CPU:0 GREEDY");
+  EXPECT_EQ(detail(second), "nothing computes it, so its value lies on the host");
+  EXPECT_EQ(Where(second, "a"), "PLACER:0 PASS_MOVED");
+}
+
 TEST_F(PlacerTest, ANodeWithoutAnyKernelIsNoErrorYet) {
   const auto placement = PlaceText(X() + N("a", "CudnnRNN", "x"));
   EXPECT_EQ(Where(placement, "a"), "CPU:0 NO_KERNEL");
