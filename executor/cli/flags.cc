@@ -212,8 +212,9 @@ void DeclareRuns(Declarer& d, Options& o) {
   d.Integer(kRuns, "--warmup", o.warmup, "N", "runs before those that count", 0);
   d.Integer(kRuns, "--runs", o.runs, "N", "runs that count, of all threads together", 1, kMaxRuns);
   d.Real(kRuns, "--seconds", o.seconds, "S",
-         d.Has(Bit(Command::kBench)) ? "stop after so long (default 2, unless --runs is given)"
-                                     : "run again and again for so long",
+         d.Has(Bit(Command::kBench))
+             ? "stop after so long, or 2^20 runs a thread (default 2, unless --runs is given)"
+             : "run again and again for so long",
          Bound::kAboveZero);
   d.Integer(kRuns, "--concurrency", o.concurrency, "N", "runs at the same time", 1, 1024);
   d.Checked(kRuns | Bit(Command::kCheck), "--seed", o.seed, "N",
