@@ -71,6 +71,7 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
   const NodeKind& kind = graph.kind(n);
   KindSupport support;
   support.priority.resize(types_.size(), 0);
+  support.why.resize(types_.size());
   support.mover = IsMoverOp(kind.op_name);
   for (size_t i = 0; i < types_.size(); ++i) {
     const uint64_t bit = uint64_t{1} << i;
@@ -88,15 +89,13 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
     if (found.ok()) {
       support.mask |= bit;
       support.priority[i] = (*found)->priority;
+    } else if (!absl::IsNotFound(found.status())) {
+      support.error.Update(found.status());
+    } else if (types_.size() > 1) {
+      auto misfit = kernels_.WhyNot(kind.op_name, kind.attrs, kind.op, types_[i].name);
+      if (misfit.types) support.mismatch |= bit;
+      support.why[i] = std::move(misfit.why);
     }
-  }
-  if (types_.size() > 1 && !support.mover) {
-    for (const auto& kernel : kernels_.List(kind.op_name)) {
-      for (size_t i = 0; i < types_.size(); ++i) {
-        if (kernel->device_type == types_[i].name) support.mismatch |= uint64_t{1} << i;
-      }
-    }
-    support.mismatch &= ~support.mask;
   }
   return support;
 }
@@ -111,8 +110,12 @@ const KindSupport& DeviceTypes::Support(const Graph& graph, NodeId n) const {
 std::string DeviceTypes::WhyNot(const Graph& graph, NodeId n, const Device* device) const {
   const KindSupport& support = Support(graph, n);
   if (support.mover) return "strings, resources and variants lie in host memory";
-  if ((support.mismatch & Bit(device)) == 0)
-    return absl::StrCat("no ", graph.op_name(n), " kernel for ", device->type());
+  const uint64_t bit = Bit(device);
+  if ((support.mismatch & bit) == 0) {
+    const std::string& why = support.why[static_cast<size_t>(std::countr_zero(bit))];
+    return absl::StrCat(why.empty() ? "no " : "the ", graph.op_name(n), " kernel for ",
+                        device->type(), why.empty() ? "" : " ", why);
+  }
   std::vector<std::string> types;
   for (DataType t : graph.kind(n).types.inputs) types.emplace_back(DataTypeName(t));
   return absl::StrCat("no ", graph.op_name(n), " kernel for ", device->type(),

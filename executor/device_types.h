@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "plugin/device.h"
@@ -18,9 +19,11 @@ namespace tenon {
 // What a node's kind allows. Bits are those of DeviceTypes.
 struct KindSupport {
   uint64_t mask = 0;              // types with a kernel
-  uint64_t mismatch = 0;          // types with a kernel of the op, but not for these attributes
+  uint64_t mismatch = 0;          // types with a kernel of the op, but for other dtypes
   bool mover = false;             // needs no kernel
   std::vector<int32_t> priority;  // of the kernel, by type
+  std::vector<std::string> why;   // what else keeps a type's kernel from serving it, by type
+  absl::Status error;             // the registrations contradict each other
 };
 
 // Types in order of preference: highest device priority first, then by name. Device pointers must

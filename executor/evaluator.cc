@@ -59,10 +59,10 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
 bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,
                                const AttrSet& attrs) const {
   absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
-  if (!request.ok()) return false;
+  if (!request.ok() || !IsThisTask(*request)) return false;
   const std::string type = request->type.empty() ? "CPU" : request->type;
   for (const Device* d : devices_) {
-    if (d->type() != type) continue;
+    if (d->type() != type || (request->ordinal >= 0 && request->ordinal != d->ordinal())) continue;
     if (IsPlanOp(op)) return true;
     return KernelRegistry::Global().Find("", op, attrs, OpRegistry::Global().Find(op), type).ok();
   }

@@ -22,10 +22,6 @@ bool IsMetadataOp(std::string_view op) {
   return op == "Shape" || op == "ShapeN" || op == "Size" || op == "Rank";
 }
 
-bool SameTask(const DeviceRequest& r) {
-  return (r.job.empty() || r.job == "localhost") && r.replica <= 0 && r.task <= 0;
-}
-
 // Sets of nodes, each known by one of its members.
 class NodeSets {
  public:
@@ -150,7 +146,7 @@ absl::Status Placer::Request(NodeId n) {
     g.asked = true;
     requested_[n] = std::string(device);
   }
-  if (g.request.type.empty() && g.request.ordinal < 0 && SameTask(g.request)) g.asked = false;
+  if (g.request.type.empty() && g.request.ordinal < 0 && IsThisTask(g.request)) g.asked = false;
   if (!g.asked && default_.has_value() && !IsMoverOp(graph_.op_name(n))) {
     g.request = *default_;
     g.asked = g.by_default = g.by_options = true;
@@ -194,6 +190,11 @@ bool Placer::Keep(NodeId n) {
 absl::Status Placer::ReadNode(NodeId n) {
   Group& g = groups_[n];
   const KindSupport& support = types_.Support(graph_, n);
+  if (!support.error.ok()) {
+    return absl::Status(support.error.code(),
+                        absl::StrCat(graph_.Locate(n), ": node '", graph_.name(n), "' (",
+                                     graph_.op_name(n), "): ", support.error.message()));
+  }
   g.mask = support.mask != 0 ? support.mask : types_.host_bit();
   g.movers_only = support.mover;
   if (Keep(n)) return absl::OkStatus();
@@ -201,7 +202,7 @@ absl::Status Placer::ReadNode(NodeId n) {
 }
 
 absl::Status Placer::CheckTask(NodeId n) {
-  if (SameTask(groups_[n].request)) return absl::OkStatus();
+  if (IsThisTask(groups_[n].request)) return absl::OkStatus();
   return Refuse(n, "there is only /job:localhost/replica:0/task:0");
 }
 

@@ -69,6 +69,10 @@ bool ParseParts(std::string_view text, DeviceRequest* request) {
 
 }  // namespace
 
+bool IsThisTask(const DeviceRequest& r) {
+  return (r.job.empty() || r.job == "localhost") && r.replica <= 0 && r.task <= 0;
+}
+
 absl::StatusOr<DeviceRequest> ParseDeviceRequest(std::string_view text) {
   DeviceRequest request;
   if (ParseParts(text, &request)) return request;

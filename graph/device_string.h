@@ -21,5 +21,7 @@ struct DeviceRequest {
 // "/gpu:0" and "GPU:0"; "" and "/" for no request. Blanks after a number mean nothing.
 // INVALID_ARGUMENT quotes the string.
 absl::StatusOr<DeviceRequest> ParseDeviceRequest(std::string_view text);
+// Whether this process is among those asked for.
+bool IsThisTask(const DeviceRequest& request);
 
 }  // namespace tenon

@@ -172,9 +172,24 @@ Match FindOn(absl::Span<const KernelPtr> kernels, std::string_view device_type,
 }
 
 absl::Status AmbiguousError(const Match& match, std::string_view node_name) {
+  const std::string& plugin = match.kernel->plugin;
   return absl::InvalidArgumentError(absl::StrCat(
       "Multiple OpKernel registrations match NodeDef at the same priority '", NodeText(node_name),
-      "': '", ShortText(*match.kernel), "' and '", ShortText(*match.rival), "'"));
+      "': '", ShortText(*match.kernel), "' and '", ShortText(*match.rival), "'",
+      plugin.empty() ? "" : absl::StrCat(" (both of plug-in ", plugin, ")")));
+}
+
+// What keeps a kernel from serving the node, types apart; empty if nothing does.
+std::string Obstacle(const KernelDef& kernel, const AttrSet& attrs, const OpDef* op_def) {
+  if (const std::string label = LabelOf(attrs); kernel.label != label) {
+    return absl::StrCat("has the label '", kernel.label, "' where the node's _kernel is '", label,
+                        "'");
+  }
+  for (const KernelDef::Constraint& c : kernel.constraints) {
+    if (FindAttr(attrs, op_def, c.attr).kind() == AttrKind::kNone)
+      return absl::StrCat("constrains '", c.attr, "', which is no attribute of the node");
+  }
+  return "";
 }
 
 }  // namespace
@@ -248,6 +263,23 @@ absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(
                 RequestedText(kernels, attrs, op_def))
           : "",
       "\n\t.  Registered:", ListText(kernels)));
+}
+
+KernelRegistry::Misfit KernelRegistry::WhyNot(std::string_view op, const AttrSet& attrs,
+                                              const OpDef* op_def,
+                                              std::string_view device_type) const {
+  impl_->EnsureBuiltin();
+  absl::ReaderMutexLock lock(&impl_->mutex);
+  const auto it = impl_->by_op.find(op);
+  Misfit misfit;
+  if (it == impl_->by_op.end()) return misfit;
+  for (const KernelPtr& kernel : it->second) {
+    if (kernel->device_type != device_type) continue;
+    std::string obstacle = Obstacle(*kernel, attrs, op_def);
+    misfit.types |= obstacle.empty();
+    if (misfit.why.empty()) misfit.why = std::move(obstacle);
+  }
+  return misfit;
 }
 
 std::vector<std::shared_ptr<const KernelDef>> KernelRegistry::List(std::string_view op) const {

@@ -63,6 +63,15 @@ class KernelRegistry {
                                                         const OpDef* op_def,
                                                         std::string_view device_type) const;
 
+  // Why a node for which Find has none is not served by the kernels of its op that are registered
+  // for this very device type.
+  struct Misfit {
+    bool types = false;  // one of them would do if the types of its attributes were others
+    std::string why;  // else what is wrong with the first: "has the label 'a' …"; empty: no kernel
+  };
+  Misfit WhyNot(std::string_view op, const AttrSet& attrs, const OpDef* op_def,
+                std::string_view device_type) const;
+
   // All kernels (of one op where it is not empty), in order of op and device type.
   std::vector<std::shared_ptr<const KernelDef>> List(std::string_view op = {}) const;
 

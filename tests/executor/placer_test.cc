@@ -319,6 +319,20 @@ TEST_F(PlacerTest, WhoMayRelax) {
   }
 }
 
+TEST_F(PlacerTest, KernelsThatContradictEachOtherAreAnError) {
+  for (int i = 0; i < 2; ++i) {
+    auto kernel = std::make_shared<KernelDef>();
+    kernel->op = "Elu";
+    kernel->device_type = "PLACER";
+    kernel->plugin = "placer_test";
+    KernelRegistry::Global().Register(std::move(kernel));
+  }
+  const absl::Status status = PlaceText(X() + N("a", "Elu", "x")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("node 'a' (Elu): Multiple OpKernel registrations match "
+                                          "NodeDef at the same priority '{{node a}}'"));
+}
+
 TEST_F(PlacerTest, RulesAndDefaultsOfTheCommandLine) {
   const std::string text = X() + N("a", "Relu", "x") + N("b", "Relu", "x") + N("t", "Tanh", "x");
   options_.rules = {{"^b$", "PLACER:1"}};

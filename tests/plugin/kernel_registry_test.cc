@@ -91,7 +91,7 @@ TEST_F(KernelRegistryTest, TwoOfOnePluginAtTheSamePriority) {
           "Multiple OpKernel registrations match NodeDef at the same priority '{{node y}}': 'op: "
           "\"Op3\" "
           "device_type: \"CPU\"' and 'op: \"Op3\" device_type: \"CPU\" constraint { name: \"T\" "
-          "allowed_values { list { type: DT_FLOAT } } }'"));
+          "allowed_values { list { type: DT_FLOAT } } }' (both of plug-in a.so)"));
 }
 
 TEST_F(KernelRegistryTest, BetweenPluginsTheFirstLoadedAndBeforeOurOwn) {
@@ -104,6 +104,29 @@ TEST_F(KernelRegistryTest, BetweenPluginsTheFirstLoadedAndBeforeOurOwn) {
   const auto builtin = Find("Relu", "CPU");
   ASSERT_TRUE(builtin.ok()) << builtin.status();
   EXPECT_NE((*builtin)->cpu, nullptr);
+}
+
+TEST_F(KernelRegistryTest, SaysWhyNot) {
+  const std::string type = attr::Type(DataType::kFloat);
+  std::vector<Attr> list;
+  list.push_back({"T", AttrValue(type)});
+  const AttrSet attrs(std::move(list));
+  const auto why = [&](const char* op) {
+    return KernelRegistry::Global().WhyNot(op, attrs, nullptr, "APU");
+  };
+  EXPECT_EQ(why("Op6").why, "");
+  EXPECT_FALSE(why("Op6").types);
+  Add(Def("Op6", "APU", {DataType::kInt32}));
+  EXPECT_TRUE(why("Op6").types);
+  auto labelled = Def("Op7", "APU", {DataType::kInt32});
+  labelled->label = "special";
+  Add(labelled);
+  EXPECT_EQ(why("Op7").why, "has the label 'special' where the node's _kernel is ''");
+  EXPECT_FALSE(why("Op7").types);
+  auto odd = Def("Op8", "APU");
+  odd->constraints.push_back({"NoAttr", {DataType::kFloat}});
+  Add(odd);
+  EXPECT_EQ(why("Op8").why, "constrains 'NoAttr', which is no attribute of the node");
 }
 
 TEST_F(KernelRegistryTest, DefaultServesEveryType) {
