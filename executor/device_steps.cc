@@ -1,6 +1,7 @@
 #include "executor/device_steps.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -34,6 +35,7 @@ absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
   args.inputs = inputs;
   args.outputs = outputs;
   args.step_id = frame.context().step_id;
+  args.timeout_s = frame.context().device_timeout_s;
   if (absl::Status status = kernel_->Compute(args); !status.ok()) {
     return absl::Status(status.code(), absl::StrCat("plug-in ", plugin_, ": ", status.message()));
   }
@@ -101,6 +103,7 @@ absl::Status WaitStep::Run(Frame& frame, const StepArgs&) const {
   Frame::Event& event = frame.event(event_);
   if (event.handle == nullptr) return absl::OkStatus();  // nothing was copied: no bytes
   Device* const device = event.device;
+  const CallbackScope waiting(plugin_.c_str(), "get_event_status", node_.c_str());
   absl::Status status = device->BlockUntilComplete(event.handle, frame.context().device_timeout_s);
   if (status.ok()) {
     device->ReleaseEvent(event.handle);

@@ -86,15 +86,18 @@ class CopyStep : public SlowStep {
   int32_t event_;  // to host: recorded after the copy
 };
 
-// Blocks the host until a copy to it has ended.
+// Blocks the host until a copy to it has ended. `plugin` and `node` (whose input is copied) are who
+// is named when it does not.
 class WaitStep : public SlowStep {
  public:
-  explicit WaitStep(int32_t event) : event_(event) {}
+  WaitStep(int32_t event, std::string_view plugin, std::string_view node)
+      : event_(event), plugin_(plugin), node_(node) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return "wait for the copy"; }
 
  private:
   int32_t event_;
+  std::string plugin_, node_;
 };
 
 }  // namespace tenon

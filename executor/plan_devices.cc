@@ -149,7 +149,9 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
                   StepInput{copy.storage, copy.dtype, copy.shape}, slot, event),
               copy.alive, {source}, {copy.storage});
   // The source must outlive the copy: the wait reads it too.
-  AddSlowStep(reader, std::make_unique<WaitStep>(event), copy.alive, {source}, {copy.storage});
+  const std::string_view node = in_.graph.name(reader != kNoNode ? reader : copy.output.node);
+  AddSlowStep(reader, std::make_unique<WaitStep>(event, device->plugin(), node), copy.alive,
+              {source}, {copy.storage});
   values_.push_back(std::move(copy));
   return static_cast<int32_t>(values_.size()) - 1;
 }
@@ -198,6 +200,7 @@ void PlanBuilder::InferShapes(NodeId n) {
   std::vector<const TensorInfo*> inputs;
   for (const TensorInfo& info : infos) inputs.push_back(&info);
   InferenceContext context(*kind.op, kind.attrs, kind.types, std::move(inputs));
+  context.set_node(in_.graph.name(n));
   if (!RunShapeFn(context, in_.graph.name(n)).ok()) return;
   for (int i = 0; i < in_.graph.num_outputs(n); ++i)
     value(first_value_[n] + i).shape = context.output(i).shape.ToShape();

@@ -43,6 +43,7 @@ absl::StatusOr<GraphShapes> GraphShapes::Infer(const Graph& graph, const ShapeOp
       inputs.push_back(from.node == kNoNode ? &unknown : &shapes.info(from));
     }
     InferenceContext context(*graph.op(n), graph.attrs(n), graph.kind(n).types, inputs);
+    context.set_node(graph.name(n));
     if (options.assume_valid_feeds || !IsPlaceholder(graph, n)) {
       absl::Status status =
           RunShapeFn(context, options.errors == nullptr ? graph.name(n) : std::string_view());

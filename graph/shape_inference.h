@@ -40,6 +40,9 @@ class InferenceContext {
                    std::shared_ptr<const void> attr_owner = nullptr);
 
   const OpDef& op() const { return op_; }
+  // The node's name, for people; empty where there is none. The string must outlive the context.
+  std::string_view node() const { return node_; }
+  void set_node(std::string_view name) { node_ = name; }
   const AttrSet& attrs() const { return attrs_; }
   const NodeTypes& types() const { return types_; }
   // Keeps the bytes behind attrs() alive; null when the caller of the constructor does so
@@ -97,6 +100,7 @@ class InferenceContext {
   static const TensorInfo& Nothing();
 
   const OpDef& op_;
+  std::string_view node_;
   const AttrSet& attrs_;
   const NodeTypes& types_;
   std::vector<const TensorInfo*> inputs_;

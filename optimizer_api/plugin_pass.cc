@@ -13,6 +13,22 @@
 namespace tenon {
 namespace {
 
+// A placeholder's `shape`; unknown for other nodes.
+PartialShape DeclaredShape(const Graph& graph, NodeId n) {
+  const AttrValue* attr = graph.attr(n, "shape");
+  return attr == nullptr ? PartialShape() : attr->AsShape().value_or(PartialShape());
+}
+
+// Whether each shape that fits `other` fits `shape`.
+bool TakesAll(const PartialShape& shape, const PartialShape& other) {
+  if (!shape.known_rank()) return true;
+  if (shape.rank() != other.rank()) return false;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape.dim(i) != kUnknownDim && shape.dim(i) != other.dim(i)) return false;
+  }
+  return true;
+}
+
 class PluginPass : public FinalPass {
  public:
   PluginPass(std::shared_ptr<const PluginOptimizer> optimizer, OptimizerItem item,
@@ -21,7 +37,7 @@ class PluginPass : public FinalPass {
 
   ~PluginPass() override {
     if (created_ && optimizer_->fns.destroy_func != nullptr) {
-      (void)Call("destroy_func", [&] { optimizer_->fns.destroy_func(object_); });
+      WarnOf(Call("destroy_func", [&] { optimizer_->fns.destroy_func(object_); }));
     }
   }
 
@@ -93,9 +109,9 @@ class PluginPass : public FinalPass {
     });
     std::string out(BufferBytes(graph_out));
     if (graph_out.data_deallocator != nullptr) {
-      (void)Call("data_deallocator", [&] {
+      WarnOf(Call("data_deallocator", [&] {
         graph_out.data_deallocator(const_cast<void*>(graph_out.data), graph_out.length);
-      });
+      }));
     }
     TENON_RETURN_IF_ERROR(called);
     const absl::Status answer = status.ToStatus();
@@ -109,7 +125,8 @@ class PluginPass : public FinalPass {
     for (const std::string& fetch : item_.fetches) {
       TENON_ASSIGN_OR_RETURN(const Output was, before.ParseOutput(fetch));
       const absl::StatusOr<Output> is = after.ParseOutput(fetch);
-      if (!is.ok()) return absl::InvalidArgumentError(absl::StrCat("fetch '", fetch, "' is gone"));
+      if (!is.ok() || is->port >= after.num_outputs(is->node))
+        return absl::InvalidArgumentError(absl::StrCat("fetch '", fetch, "' is gone"));
       if (!was.is_control() && before.output_type(was) != after.output_type(*is)) {
         return absl::InvalidArgumentError(
             absl::StrCat("fetch '", fetch, "' became ", DataTypeName(after.output_type(*is)),
@@ -118,14 +135,27 @@ class PluginPass : public FinalPass {
     }
     for (const std::string& feed : item_.feeds) {
       const NodeId was = before.FindNode(feed);
-      const NodeId is = after.FindNode(feed);
-      if (was == kNoNode) continue;
-      if (is == kNoNode || before.op_name(was) != after.op_name(is)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("feed '", feed, "' is gone or has another op"));
-      }
+      if (was != kNoNode)
+        TENON_RETURN_IF_ERROR(CheckFeed(before, was, after, after.FindNode(feed)));
     }
     return absl::OkStatus();
+  }
+
+  // Every value that could be fed can still be fed.
+  static absl::Status CheckFeed(const Graph& before, NodeId was, const Graph& after, NodeId is) {
+    const std::string feed = absl::StrCat("feed '", before.name(was), "' ");
+    if (is == kNoNode || before.op_name(was) != after.op_name(is))
+      return absl::InvalidArgumentError(absl::StrCat(feed, "is gone or has another op"));
+    for (int port = 0; port < before.num_outputs(was); ++port) {
+      const DataType type = before.output_type({was, port});
+      if (port < after.num_outputs(is) && after.output_type({is, port}) == type) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(feed, "no longer takes ", DataTypeName(type), " at output ", port));
+    }
+    const PartialShape took = DeclaredShape(before, was), takes = DeclaredShape(after, is);
+    if (TakesAll(takes, took)) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(feed, "takes ", takes.ToString(), ", it took ", took.ToString()));
   }
 
   // A node that the plug-in made or moved must have a kernel where it stands; one without a device

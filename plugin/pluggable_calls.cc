@@ -53,9 +53,7 @@ absl::StatusOr<void*> PluggableDevice::AllocateHostMemory(size_t bytes) {
 }
 
 void PluggableDevice::FreeHostMemory(void* data) {
-  Call("host_memory_deallocate", [&] {
-    se().host_memory_deallocate(&device_, data);
-  }).IgnoreError();
+  WarnOf(Call("host_memory_deallocate", [&] { se().host_memory_deallocate(&device_, data); }));
 }
 
 absl::StatusOr<void*> PluggableDevice::AllocateUnifiedMemory(size_t bytes) {
@@ -74,9 +72,8 @@ absl::StatusOr<void*> PluggableDevice::AllocateUnifiedMemory(size_t bytes) {
 }
 
 void PluggableDevice::FreeUnifiedMemory(void* data) {
-  Call("unified_memory_deallocate", [&] {
-    se().unified_memory_deallocate(&device_, data);
-  }).IgnoreError();
+  WarnOf(
+      Call("unified_memory_deallocate", [&] { se().unified_memory_deallocate(&device_, data); }));
 }
 
 absl::StatusOr<std::optional<SP_AllocatorStats>> PluggableDevice::AllocatorStats() {

@@ -109,12 +109,11 @@ void PluggableDevice::QueryFacts() {
   const SP_DeviceFns& fns = platform_->device_fns();
   // Facts are for people: a callback that fails leaves one out.
   if (fns.get_numa_node != nullptr) {
-    Call("get_numa_node", [&] { facts_.numa_node = fns.get_numa_node(&device_); }).IgnoreError();
+    WarnOf(Call("get_numa_node", [&] { facts_.numa_node = fns.get_numa_node(&device_); }));
   }
   if (fns.get_memory_bandwidth != nullptr) {
-    Call("get_memory_bandwidth", [&] {
-      facts_.memory_bandwidth = fns.get_memory_bandwidth(&device_);
-    }).IgnoreError();
+    WarnOf(Call("get_memory_bandwidth",
+                [&] { facts_.memory_bandwidth = fns.get_memory_bandwidth(&device_); }));
   }
 }
 
@@ -141,12 +140,12 @@ PluggableDevice::~PluggableDevice() {
   }
   for (Stream& stream : streams_) {
     if (!stream.created || stream.handle == nullptr) continue;
-    Call("destroy_stream", [&] { se().destroy_stream(&device_, stream.handle); }).IgnoreError();
+    WarnOf(Call("destroy_stream", [&] { se().destroy_stream(&device_, stream.handle); }));
   }
   if (created_) {
-    Call("destroy_device", [&] {
+    WarnOf(Call("destroy_device", [&] {
       platform_->platform_fns().destroy_device(platform_->platform(), &device_);
-    }).IgnoreError();
+    }));
   }
 }
 
@@ -213,11 +212,15 @@ absl::Status PluggableDevice::CopyDeviceToDevice(StreamHandle stream, const Tens
   });
 }
 
-absl::StatusOr<SE_EventStatus> PluggableDevice::Poll(Event* event) {
+// Asks until `enough(status)`: one call for the watchdog, however often the plug-in is asked.
+template <typename Enough>
+absl::StatusOr<SE_EventStatus> PluggableDevice::PollUntil(Event* event, Enough enough) {
   int status = SE_EVENT_UNKNOWN;  // not the enum: a plug-in may answer anything
   TENON_RETURN_IF_ERROR(Call("get_event_status", [&] {
-    const SE_EventStatus answer = se().get_event_status(&device_, event->handle);
-    std::memcpy(&status, &answer, sizeof(status));
+    do {
+      const SE_EventStatus answer = se().get_event_status(&device_, event->handle);
+      std::memcpy(&status, &answer, sizeof(status));
+    } while (!enough(status));
   }));
   if (status == SE_EVENT_COMPLETE) event->pending = false;
   if (status == SE_EVENT_COMPLETE || status == SE_EVENT_PENDING)
@@ -227,6 +230,10 @@ absl::StatusOr<SE_EventStatus> PluggableDevice::Poll(Event* event) {
       absl::InternalError(absl::StrCat("Unexpected Event status: ", status,
                                        status == SE_EVENT_ERROR ? " (error)" : " (unknown)")),
       "get_event_status");
+}
+
+absl::StatusOr<SE_EventStatus> PluggableDevice::Poll(Event* event) {
+  return PollUntil(event, [](int) { return true; });
 }
 
 absl::StatusOr<EventHandle> PluggableDevice::AcquireEvent() {
@@ -263,7 +270,7 @@ void PluggableDevice::ReleaseEvent(EventHandle handle) {
 }
 
 void PluggableDevice::DestroyEvent(Event* event) {
-  Call("destroy_event", [&] { se().destroy_event(&device_, event->handle); }).IgnoreError();
+  WarnOf(Call("destroy_event", [&] { se().destroy_event(&device_, event->handle); }));
 }
 
 absl::Status PluggableDevice::RecordEvent(StreamHandle stream, EventHandle handle) {
@@ -280,20 +287,23 @@ absl::Status PluggableDevice::BlockUntilComplete(EventHandle handle, double time
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                            std::chrono::duration<double>(timeout_s));
-  for (int polls = 0;; ++polls) {
-    TENON_ASSIGN_OR_RETURN(const SE_EventStatus status, Poll(static_cast<Event*>(handle)));
-    if (status == SE_EVENT_COMPLETE) return absl::OkStatus();
-    if (polls < kSpinPolls) {
+  int polls = 0;
+  const auto enough = [&](int status) {
+    if (status != SE_EVENT_PENDING) return true;
+    if (++polls <= kSpinPolls) {
       sched_yield();
-      continue;
+      return false;
     }
-    if (Clock::now() >= deadline) {
-      return Attributed(absl::DeadlineExceededError(
-                            absl::StrFormat("an event is still pending after %g s", timeout_s)),
-                        "get_event_status");
-    }
+    if (Clock::now() >= deadline) return true;
     std::this_thread::sleep_for(kPollPause);
-  }
+    return false;
+  };
+  TENON_ASSIGN_OR_RETURN(const SE_EventStatus status,
+                         PollUntil(static_cast<Event*>(handle), enough));
+  if (status == SE_EVENT_COMPLETE) return absl::OkStatus();
+  return Attributed(absl::DeadlineExceededError(
+                        absl::StrFormat("an event is still pending after %g s", timeout_s)),
+                    "get_event_status");
 }
 
 absl::Status PluggableDevice::SynchronizeAllActivity() {
@@ -306,7 +316,12 @@ absl::Status PluggableDevice::SynchronizeAllActivity() {
 absl::StatusOr<std::vector<std::unique_ptr<Device>>> CreatePluggableDevices(
     std::shared_ptr<StreamExecutorPlatform> platform, int first_ordinal) {
   std::vector<std::unique_ptr<PluggableDevice>> devices;
-  const int count = platform->DeviceCount(nullptr);
+  std::string why;
+  const int count = platform->DeviceCount(&why);
+  if (!why.empty()) {
+    WarnOf(absl::FailedPreconditionError(
+        absl::StrCat("plug-in ", platform->plugin(), " has no device: ", why)));
+  }
   for (int i = 0; i < count; ++i) {
     TENON_ASSIGN_OR_RETURN(std::unique_ptr<PluggableDevice> device,
                            PluggableDevice::Create(platform, i, first_ordinal + i));

@@ -124,6 +124,8 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::Status CreateStream(Stream& stream);
   absl::Mutex* StreamMutex(StreamHandle handle);
   absl::Status CheckCopy(const Tensor& from, const Tensor& to) const;
+  template <typename Enough>
+  absl::StatusOr<SE_EventStatus> PollUntil(Event* event, Enough enough);
   absl::StatusOr<SE_EventStatus> Poll(Event* event);
   void DestroyEvent(Event* event);
 

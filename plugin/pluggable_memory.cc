@@ -27,7 +27,7 @@ absl::StatusOr<void*> PluggableDevice::AllocateRegion(size_t bytes) {
 void PluggableDevice::FreeRegion(void* data, size_t) {
   // The address is all that the plug-in gets back: size and payload are 0, as in TensorFlow.
   SP_DeviceMemoryBase memory{SP_DEVICE_MEMORY_BASE_STRUCT_SIZE, nullptr, data, 0, 0};
-  Call("deallocate", [&] { se().deallocate(&device_, &memory); }).IgnoreError();
+  WarnOf(Call("deallocate", [&] { se().deallocate(&device_, &memory); }));
 }
 
 absl::StatusOr<BufferRef> PluggableDevice::AllocateSingle(size_t bytes) {

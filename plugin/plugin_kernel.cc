@@ -126,9 +126,9 @@ absl::Status PluginKernelImpl::Construct() {
 PluginKernelImpl::~PluginKernelImpl() {
   const PluginKernelFns& fns = info_.def->fns;
   if (constructed_ && fns.destroy != nullptr) {
-    CallPlugin(info_.def->plugin.c_str(), "delete_func", info_.name.c_str(), [&] {
-      fns.destroy(kernel_);
-    }).IgnoreError();
+    WarnOf(WithNode(CallPlugin(info_.def->plugin.c_str(), "delete_func", info_.name.c_str(),
+                               [&] { fns.destroy(kernel_); }),
+                    info_));
   }
   absl::MutexLock lock(&mutex_);
   for (TF_OpKernelContext* context : idle_) delete context;
@@ -192,6 +192,8 @@ absl::Status PluginKernelImpl::ComputeSync(TF_OpKernelContext* context, const Co
   if (!called.ok()) context->Fail(called);
   if (context->deferred.load(std::memory_order_acquire) > 0) {
     const auto none = [context] { return context->deferred.load(std::memory_order_acquire) <= 0; };
+    const CallbackScope waiting(info_.def->plugin.c_str(), "the deferred work of compute_func",
+                                info_.name.c_str());
     absl::MutexLock lock(&context->mutex);
     if (!context->mutex.AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s))) {
       context->args = &kAbandoned;
@@ -226,6 +228,8 @@ absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, const C
   };
   {
     absl::MutexLock lock(&context->mutex);
+    const CallbackScope waiting(info_.def->plugin.c_str(), "the work of compute_async_func",
+                                info_.name.c_str());
     // After an exception nobody will call back: do not wait for it.
     const double wait = called.ok() ? args.timeout_s : 0;
     if (!context->mutex.AwaitWithTimeout(absl::Condition(&finished), absl::Seconds(wait))) {

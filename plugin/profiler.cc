@@ -67,7 +67,7 @@ absl::StatusOr<std::shared_ptr<PluginProfiler>> PluginProfiler::Init(
 
 PluginProfiler::~PluginProfiler() {
   const auto call = [this](const char* callback, auto&& fn) {
-    CallPlugin(plugin_.c_str(), callback, "", fn).IgnoreError();
+    WarnOf(CallPlugin(plugin_.c_str(), callback, "", fn));
   };
   if (destroy_profiler_ != nullptr)
     call("destroy_profiler", [&] { destroy_profiler_(&profiler_); });

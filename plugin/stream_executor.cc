@@ -141,8 +141,7 @@ absl::Status StreamExecutorPlatform::CreateStreamExecutor() {
 StreamExecutorPlatform::~StreamExecutorPlatform() {
   const SP_PlatformFns& fns = platform_fns_.value;
   const auto call = [this](const char* callback, auto&& fn) {
-    // Nobody is left to hear of an exception here.
-    CallPlugin(plugin_.c_str(), callback, "", fn).IgnoreError();
+    WarnOf(CallPlugin(plugin_.c_str(), callback, "", fn));
   };
   if (has_device_fns_)
     call("destroy_device_fns",

@@ -41,7 +41,7 @@ class Worker {
 
   // An exception must not reach the parent's frames, of which this process has a copy.
   int Run(StartAt start) noexcept {
-    DocumentWritten();  // the parent's business
+    BecomeWorker();
     absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(options_);
     absl::StatusOr<SessionOptions> session = SessionOptionsFrom(options_);
     const absl::Status status = !host.ok() ? host.status() : session.status();

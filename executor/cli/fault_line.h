@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "executor/cli/exit_code.h"
+
 namespace tenon::cli {
 
 // One line on stderr, "graph_run: …", and the JSON document where one is due. Async-signal-safe.
@@ -22,6 +24,9 @@ class FaultLine {
 // What the document of this command starts with. Before any fault. With `json`, standard output is
 // set aside for the document: what plug-ins print to it goes to stderr.
 void PrepareFaultDocument(std::string_view command, bool json);
+
+// Ends the process now: nothing else of it runs. Async-signal-safe.
+[[noreturn]] void EndProcess(Exit exit);
 
 // Where the command's own output goes.
 int OutputFd();

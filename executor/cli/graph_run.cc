@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -95,6 +96,7 @@ int Execute(Command command, std::vector<std::string> args, AllocationCounter al
   if (!parsed.ok()) return Finish(invocation, parsed.status());
   if (!parsed->help.empty()) return static_cast<int>(ExitOf(Print(parsed->help)));
   invocation.options = std::move(parsed->options);
+  if (invocation.options.quiet) setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);  // what plug-ins log
   InstallFaultHandlers(NameOf(command), invocation.json());
   // check watches over its child processes instead.
   if (command != Command::kCheck) {
@@ -164,6 +166,8 @@ void PrintErrorLine(std::string_view message) {
 }
 
 }  // namespace cli
+
+void GraphRunEnds(const char* call) { cli::EndIfInPlugin(call); }
 
 int GraphRunMain(int argc, char** argv, AllocationCounter allocations) {
   return cli::Main(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), allocations);

@@ -1,11 +1,10 @@
 #include "executor/cli/guard.h"
 
 #include <link.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +12,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/fault_line.h"
 #include "graph/c_api/callback_scope.h"
@@ -21,18 +22,21 @@
 namespace tenon::cli {
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 struct sigaction earlier_actions[std::size(kSignals)];
 constexpr size_t kHandlerStackBytes = 64 << 10;
 
-// Executable pages of plug-ins, and of ourselves (no path). Only ever grows; the handler reads what
-// is there.
+// The process whose end is looked at: not a child that a plug-in makes of it.
+pid_t guarded_process = 0;
+
+// Executable pages of plug-ins. Only ever grows; the handler reads what is there.
 struct CodeRange {
   uintptr_t begin = 0, end = 0;
   char path[512] = {};
 };
 std::array<CodeRange, 128> code_ranges;
 std::atomic<size_t> num_code_ranges{0};
+char plugin_names[2048];  // "a.so or b.so"
 
 const CodeRange* RangeAt(uintptr_t address) {
   for (size_t i = 0; i < num_code_ranges.load(std::memory_order_acquire); ++i) {
@@ -51,26 +55,68 @@ const char* SignalText(int signal) {
       return "SIGFPE (arithmetic fault)";
     case SIGILL:
       return "SIGILL (illegal instruction)";
+    case SIGTRAP:
+      return "SIGTRAP (breakpoint)";
+    case SIGSYS:
+      return "SIGSYS (forbidden system call)";
     default:
       return "SIGABRT (abort)";
   }
 }
 
-uintptr_t FaultAddress(void* context) {
-#if defined(__x86_64__)
-  return static_cast<uintptr_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
-#else
-  (void)context;
-  return 0;
-#endif
+// The plug-in whose code is innermost on this thread's stack, or null. The unwinder takes no lock
+// and no memory, and goes through a signal's frame.
+const char* PluginOnStack() {
+  struct Walk {
+    const char* path = nullptr;
+    int frames_left = 10'000;
+  } walk;
+  const auto visit = [](_Unwind_Context* frame, void* arg) {
+    Walk& walk = *static_cast<Walk*>(arg);
+    // A return address may lie just behind the function that called.
+    const CodeRange* code = RangeAt(_Unwind_GetIP(frame) - 1);
+    if (code != nullptr) walk.path = code->path;
+    return code != nullptr || --walk.frames_left == 0 ? _URC_END_OF_STACK : _URC_NO_REASON;
+  };
+  _Unwind_Backtrace(visit, &walk);
+  return walk.path;
 }
 
-[[noreturn]] void EndInPlugin(const CallbackInfo& call, const char* what) {
+// "plug-in x.so: SIGSEGV (…) in compute_func of node 'y'", a document, and code 5.
+[[noreturn]] void EndInPlugin(const char* plugin, const char* what, const char* where,
+                              const CallbackInfo* call) {
+  static std::atomic<pid_t> ending{0};
+  pid_t first = 0;
+  if (!ending.compare_exchange_strong(first, gettid()) && first != gettid()) {
+    for (;;) pause();  // another thread is saying its last words
+  }
   FaultLine line;
-  line.Add("plug-in ").Add(call.plugin).Add(": ").Add(what).Add(" in ").Add(call.callback);
-  if (*call.node != '\0') line.Add(" of node '").Add(call.node).Add("'");
+  line.Add("plug-in ").Add(plugin).Add(": ").Add(what).Add(where);
+  if (call != nullptr) line.Add(call->callback);
+  if (call != nullptr && *call->node != '\0') line.Add(" of node '").Add(call->node).Add("'");
   line.Write("INTERNAL");
-  _exit(static_cast<int>(Exit::kPluginFault));
+  EndProcess(Exit::kPluginFault);
+}
+
+// Returns if the end that this thread is about to meet is no plug-in's doing.
+void EndIfCharged(const char* what, bool may_walk) {
+  if (getpid() != guarded_process) return;
+  const CallbackInfo* call = CurrentCallback();
+  if (call != nullptr) EndInPlugin(call->plugin, what, " in ", call);
+  const char* on_stack = may_walk ? PluginOnStack() : nullptr;
+  if (IsHostThread()) {
+    if (on_stack != nullptr)
+      EndInPlugin(on_stack, what, " in code outside of any callback", nullptr);
+    return;
+  }
+  call = AnyCallback();
+  const char* plugin = on_stack != nullptr ? on_stack
+                       : call != nullptr   ? call->plugin
+                                           : plugin_names;
+  if (*plugin == '\0') return;
+  if (call != nullptr && std::strcmp(call->plugin, plugin) == 0)
+    EndInPlugin(plugin, what, " in a thread of its own, during ", call);
+  EndInPlugin(plugin, what, " in a thread of its own", nullptr);
 }
 
 // Not a plug-in's doing: whoever had the signal before (a sanitizer, a debugger's agent) gets it,
@@ -88,24 +134,13 @@ void PassOn(int signal, siginfo_t* info, void* context) {
 }
 
 void OnSignal(int signal, siginfo_t* info, void* context) {
-  const CallbackInfo* call = CurrentCallback();
-  if (call != nullptr) EndInPlugin(*call, SignalText(signal));
-  const CodeRange* code = RangeAt(FaultAddress(context));
-  if (code != nullptr && code->path[0] != '\0') {
-    EndInPlugin({code->path, "a thread of its own", ""}, SignalText(signal));
-  }
-  // Foreign code on a foreign thread while a plug-in is being called: a thread that it started, of
-  // a library not noted yet.
-  const CallbackInfo* any = code == nullptr ? AnyCallback() : nullptr;
-  if (any != nullptr)
-    EndInPlugin({any->plugin, "a thread of its own", any->node}, SignalText(signal));
+  // A signal within the handler: the stack is not fit to be walked.
+  static thread_local bool handling = false;
+  EndIfCharged(SignalText(signal), !std::exchange(handling, true));
   PassOn(signal, info, context);
 }
 
-void OnExit() {
-  const CallbackInfo* call = CurrentCallback();
-  if (call != nullptr) EndInPlugin(*call, "exit() was called");
-}
+void OnExit() { EndIfInPlugin("exit()"); }
 
 // A stack overflow leaves no stack for the handler but this one. For the main thread, where graphs
 // are run from.
@@ -140,13 +175,10 @@ int NotePlugin(dl_phdr_info* info, size_t, void* path) {
   const char* wanted = static_cast<const char*>(path);
   if (std::strcmp(info->dlpi_name, wanted) != 0) return 0;
   NoteRanges(*info, wanted);
+  const size_t room = sizeof(plugin_names) - std::strlen(plugin_names) - 1;
+  const std::string name = absl::StrCat(*plugin_names == '\0' ? "" : " or ", wanted);
+  if (name.size() <= room) std::strcat(plugin_names, name.c_str());
   return 1;
-}
-
-// What is loaded before any plug-in: the program, libtenon, the C library.
-int NoteOwn(dl_phdr_info* info, size_t, void*) {
-  NoteRanges(*info, "");
-  return 0;
 }
 
 }  // namespace
@@ -155,13 +187,26 @@ void InstallFaultHandlers(std::string_view command, bool json) {
   PrepareFaultDocument(command, json);
   signal(SIGPIPE, SIG_IGN);
   UseHandlerStack();
-  dl_iterate_phdr(NoteOwn, nullptr);
+  guarded_process = getpid();
+  MarkHostThread();
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   for (size_t i = 0; i < std::size(kSignals); ++i)
     sigaction(kSignals[i], &action, &earlier_actions[i]);
   std::atexit(OnExit);
+  std::at_quick_exit(OnExit);
+}
+
+void EndIfInPlugin(const char* call) {
+  char what[64] = {};
+  std::strncat(what, call, 32);
+  EndIfCharged(std::strcat(what, " was called"), true);
+}
+
+void BecomeWorker() {
+  DocumentWritten();
+  guarded_process = getpid();
 }
 
 void NotePluginCode(const std::string& path) {

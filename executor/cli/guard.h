@@ -8,17 +8,25 @@
 
 namespace tenon::cli {
 
-// Handles SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and exit() within a plug-in: a line on stderr,
-// with `json` a document on stdout, and _exit(5). Elsewhere the signal keeps its meaning. SIGPIPE
-// is ignored: writing to a closed pipe is an error, not the end. For the whole process, once.
+// Fatal signals and exit() within a plug-in: a line on stderr, with `json` a document on stdout,
+// and code 5. Within a plug-in means: in a callback, on a thread that is not the host's, or with
+// its code on the stack. Elsewhere they keep their meaning. SIGPIPE is ignored: writing to a closed
+// pipe is an error, not the end. Marks the calling thread as the host's. For the whole process,
+// once.
 void InstallFaultHandlers(std::string_view command, bool json);
 
-// The handlers know the code of this shared library, also on threads of its own. Call after it was
-// loaded.
+// The handlers know the code of this shared library, if it was loaded.
 void NotePluginCode(const std::string& path);
 
 // The document of the command is written (or will never be): a fault from now on writes none.
 void DocumentWritten();
+
+// Somebody called exit() or the like: if a plug-in, the process ends here, as after a fatal signal.
+void EndIfInPlugin(const char* call);
+
+// For a child process of the command that loads plug-ins itself: faults there are looked at too,
+// and write no document.
+void BecomeWorker();
 
 // Starts the thread that ends the process with code 6 when one call into a plug-in takes longer
 // than `callback_s`, or the process longer than `total_s`. Once.

@@ -10,6 +10,7 @@
 #include "executor/cli/guard.h"
 #include "executor/cli/invocation.h"
 #include "graph/status_macros.h"
+#include "plugin/shared_library.h"
 
 namespace tenon::cli {
 namespace {
@@ -64,8 +65,8 @@ std::vector<PluginRequest> FoundPlugins(const Options& options) {
 
 absl::Status Load(const PluginRequest& request, const Options& options) {
   absl::StatusOr<PluginInfo> info = LoadPlugin(request.path);
+  NotePluginCode(CanonicalPath(request.path));  // it may have threads although it failed
   if (info.ok()) {
-    NotePluginCode(info->path);
     for (const std::string& warning : info->warnings)
       Warn(options, absl::StrCat("plug-in ", info->path, ": ", warning));
     return absl::OkStatus();

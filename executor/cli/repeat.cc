@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "graph/c_api/callback_scope.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -67,6 +68,7 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
   std::vector<std::thread> others;
   for (int64_t t = 1; t < count; ++t) {
     others.emplace_back([&, t] {
+      MarkHostThread();
       line.arrive_and_wait();
       lanes[t].status = lanes[t].Run(session, executable, feeds);
       line.arrive_and_wait();

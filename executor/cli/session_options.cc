@@ -71,7 +71,10 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
   session.pipeline.target = for_tensorflow ? Target::kTensorFlow : Target::kTenon;
   if (options.bisect_limit >= 0) session.pipeline.bisect_limit = options.bisect_limit;
   TENON_RETURN_IF_ERROR(PlacerOptionsFrom(options, session.placer));
-  session.device_timeout_s = options.timeout_s.value_or(kDefaultCallbackTimeout);
+  // With --timeout the watchdog ends the process, and names the wait that lasts: let it be first.
+  constexpr double kGrace = 1;
+  session.device_timeout_s =
+      options.timeout_s ? *options.timeout_s + kGrace : kDefaultCallbackTimeout;
   session.seed = options.seed;
   return session;
 }

@@ -1,12 +1,9 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "executor/cli/exit_code.h"
 #include "executor/cli/fault_line.h"
 #include "executor/cli/guard.h"
 #include "graph/c_api/callback_scope.h"
@@ -18,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void TimeOut(FaultLine& line) {
   line.Write("DEADLINE_EXCEEDED");
-  _exit(static_cast<int>(Exit::kTimeout));
+  EndProcess(Exit::kTimeout);
 }
 
 class Watchdog {
@@ -73,7 +70,7 @@ class Watchdog {
     FaultLine line;
     line.Add("plug-in ").Add(call.plugin).Add(": ").Add(call.callback);
     if (*call.node != '\0') line.Add(" of node '").Add(call.node).Add("'");
-    line.Add(" has not returned within ").Add(absl::StrCat(limit_s).c_str()).Add(" s (--timeout)");
+    line.Add(" has not ended within ").Add(absl::StrCat(limit_s).c_str()).Add(" s (--timeout)");
     TimeOut(line);
   }
 
@@ -86,7 +83,10 @@ class Watchdog {
 }  // namespace
 
 void StartWatchdog(double callback_s, std::optional<double> total_s) {
-  std::thread([callback_s, total_s] { Watchdog(callback_s, total_s).Run(); }).detach();
+  std::thread([callback_s, total_s] {
+    MarkHostThread();
+    Watchdog(callback_s, total_s).Run();
+  }).detach();
 }
 
 }  // namespace tenon::cli

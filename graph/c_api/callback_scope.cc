@@ -1,9 +1,14 @@
 #include "graph/c_api/callback_scope.h"
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/synchronization/mutex.h"
 
 namespace tenon {
 namespace {
@@ -31,6 +36,7 @@ ThreadCalls* TakeThreadCalls() {
 }
 
 thread_local ThreadCalls* this_thread = nullptr;
+thread_local bool host_thread = false;
 
 // Gives the entry back when the thread ends. Not when the plug-in ends it in the middle of a call:
 // that call is still to be told.
@@ -80,8 +86,12 @@ std::vector<ActiveCall> ActiveCalls() {
   return active;
 }
 
+void MarkHostThread() { host_thread = true; }
+bool IsHostThread() { return host_thread; }
+
 CallbackScope::CallbackScope(const char* plugin, const char* callback, const char* node)
     : info_{plugin, callback, node}, outer_(CurrentCallback()) {
+  if (*node == '\0' && outer_ != nullptr) info_.node = outer_->node;
   Enter(&info_);
 }
 
@@ -101,6 +111,18 @@ absl::Status Attribute(absl::Status status, std::string_view callback, std::stri
     attributed.SetPayload(key, value);
   });
   return attributed;
+}
+
+void WarnOf(const absl::Status& status) {
+  if (status.ok()) return;
+  const char* level = std::getenv("TF_CPP_MIN_LOG_LEVEL");
+  if (level != nullptr && std::atoi(level) >= 2) return;
+  static absl::Mutex mutex(absl::kConstInit);
+  static auto* const told = new absl::flat_hash_set<std::string>;
+  const std::string line =
+      absl::StrReplaceAll(status.message(), {{"\n\t ", " "}, {"\n", " "}, {"\r", " "}});
+  absl::MutexLock lock(&mutex);
+  if (told->insert(line).second) std::fprintf(stderr, "warning: %s\n", line.c_str());
 }
 
 }  // namespace tenon

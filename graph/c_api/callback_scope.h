@@ -38,7 +38,14 @@ struct ActiveCall {
 };
 std::vector<ActiveCall> ActiveCalls();
 
-// Marks a call for its lifetime; they nest.
+// Marks this thread as one of the host's. While plug-ins are loaded, what happens on a thread
+// without the mark is theirs.
+void MarkHostThread();
+// Safe to call from a signal handler.
+bool IsHostThread();
+
+// Marks a call, or a wait for what it set going, for its lifetime; they nest. Without a node it is
+// for that of the call around it.
 class CallbackScope {
  public:
   CallbackScope(const char* plugin, const char* callback, const char* node = "");
@@ -56,6 +63,10 @@ absl::Status ExceptionStatus(const CallbackInfo& info, const char* what);
 
 // The error of a callback: its own code and text, then "(callback of plug-in path)". OK stays OK.
 absl::Status Attribute(absl::Status status, std::string_view callback, std::string_view plugin);
+
+// For a failure that no caller is left to hear of: one line on stderr, the same text only once.
+// Nothing for OK, and nothing with a TF_CPP_MIN_LOG_LEVEL of 2 or more.
+void WarnOf(const absl::Status& status);
 
 // Calls fn, which calls into the plug-in. An exception becomes a status; cancelling a thread passes
 // through.

@@ -30,8 +30,8 @@ using CShapeFn = void (*)(TF_ShapeInferenceContext*, TF_Status*);
 absl::Status RunCShapeFn(CShapeFn fn, const std::string& plugin, InferenceContext& context) {
   CStatus status;
   TF_ShapeInferenceContext handle{&context};
-  const std::string& op = context.op().name;
-  TENON_RETURN_IF_ERROR(CallPlugin(plugin.c_str(), "shape_inference_func", op.c_str(),
+  const std::string node(context.node());
+  TENON_RETURN_IF_ERROR(CallPlugin(plugin.c_str(), "shape_inference_func", node.c_str(),
                                    [&] { fn(&handle, status.get()); }));
   return status.ToStatus();
 }

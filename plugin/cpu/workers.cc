@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/c_api/callback_scope.h"
+
 namespace tenon {
 namespace {
 
@@ -88,6 +90,7 @@ struct Workers::Pool {
   }
 
   void Serve() {
+    MarkHostThread();
     DenormalGuard flush;
     uint64_t seen = 0;
     while (!quit.load()) {

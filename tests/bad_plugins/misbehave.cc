@@ -13,7 +13,8 @@
 
 #if defined(GOOD_DEVICE) || defined(MISSING_ALLOCATE) || defined(BAD_TYPE) ||               \
     defined(GRAPH_ERROR) || defined(PROFILER_INCOMPLETE) || defined(CREATE_DEVICE_FAILS) || \
-    defined(NULL_MEMORY) || defined(EVENT_ERROR) || defined(INIT_ERROR) || defined(INIT_THROWS)
+    defined(COUNT_FAILS) || defined(DESTROY_THROWS) || defined(NULL_MEMORY) ||              \
+    defined(EVENT_ERROR) || defined(INIT_ERROR) || defined(INIT_THROWS)
 #define HAS_DEVICE
 #endif
 #if defined(GOOD_CPU) || defined(GOOD_DEVICE) || defined(KERNELS_THROW) || defined(GRAPH_ERROR) || \
@@ -212,9 +213,20 @@ extern "C" __attribute__((visibility("default"))) void SE_InitPlugin(
 #endif
   params->platform->force_memory_growth = 1;
   SP_PlatformFns* fns = params->platform_fns;
-  fns->get_device_count = [](const SP_Platform*, int* count, TF_Status*) { *count = 2; };
+  fns->get_device_count = [](const SP_Platform*, int* count, TF_Status* s) {
+    *count = 2;
+#ifdef COUNT_FAILS
+    TF_SetStatus(s, TF_UNAVAILABLE, "no bus");
+#else
+    (void)s;
+#endif
+  };
   fns->create_device = CreateDevice;
-  fns->destroy_device = [](const SP_Platform*, SP_Device*) {};
+  fns->destroy_device = [](const SP_Platform*, SP_Device*) {
+#ifdef DESTROY_THROWS
+    throw std::runtime_error("from destroy_device");
+#endif
+  };
   fns->create_device_fns = [](const SP_Platform*, SE_CreateDeviceFnsParams*, TF_Status*) {};
   fns->destroy_device_fns = [](const SP_Platform*, SP_DeviceFns*) {};
   fns->create_stream_executor = [](const SP_Platform*, SE_CreateStreamExecutorParams* p,

@@ -13,7 +13,14 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define HAS_EXIT_HOOK
+#endif
+
+constexpr char kShapeCall[] = "shape_inference_func of node 'the_node'";
+constexpr char kDeferredCall[] = "the deferred work of compute_func of node 'the_node'";
 constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
 
 std::string RogueGraph() {
@@ -39,7 +46,7 @@ TEST_P(Faults, AreBlamedOnThePlugin) {
   EXPECT_THAT(run.err, HasSubstr("librogue.so"));
   EXPECT_THAT(run.err, HasSubstr(fault.callback));
   EXPECT_THAT(run.err, HasSubstr(fault.says));
-  if (fault.kind.starts_with("compute")) {
+  if (fault.exit == 1 || fault.callback.starts_with("compute")) {
     EXPECT_THAT(run.err, HasSubstr("the_node"));
   }
   const json doc = json::parse(run.out, nullptr, false);
@@ -58,10 +65,92 @@ INSTANTIATE_TEST_SUITE_P(All, Faults,
                                            Fault{"compute_abort", 5, "compute", "SIGABRT"},
                                            Fault{"compute_hang", 6, "compute", "2 s"},
                                            Fault{"compute_overflow", 5, "compute", "SIGSEGV"},
-                                           Fault{"init_thread", 5, "thread", "SIGSEGV"},
+#ifdef HAS_EXIT_HOOK
+                                           Fault{"compute_quit", 5, "compute", "_exit()"},
+#endif
+                                           Fault{"shape_segv", 5, kShapeCall, "SIGSEGV"},
+                                           Fault{"init_thread_segv", 5, "thread", "SIGSEGV"},
+                                           Fault{"compute_thread_exit", 5, "thread", "exit()"},
+                                           Fault{"deferred_segv", 5, "thread", "SIGSEGV"},
+                                           Fault{"deferred_memcpy", 5, "thread", "SIGSEGV"},
+                                           Fault{"deferred_abort", 5, "thread", "SIGABRT"},
+                                           Fault{"deferred_throw", 5, "thread", "SIGABRT"},
+                                           Fault{"deferred_exit", 5, "thread", "exit()"},
+                                           Fault{"deferred_hang", 6, kDeferredCall, "2 s"},
                                            Fault{"compute_fail", 1, "RogueOp",
                                                  "the board is on fire"}),
                          [](const auto& info) { return info.param.kind; });
+
+// Five nodes: the optimizer leaves smaller graphs alone.
+std::string PassGraph() {
+  const auto node = [](const std::string& name, const std::string& op, const std::string& input) {
+    return "node { name: \"" + name + "\" op: \"" + op + "\" input: \"" + input +
+           "\" attr { key: \"T\" value { type: DT_HALF } } }\n";
+  };
+  return TempFile("pass.pbtxt",
+                  "node { name: \"x\" op: \"Placeholder\" attr { key: \"dtype\" value { type: "
+                  "DT_FLOAT } } attr { key: \"shape\" value { shape { dim { size: 3 } } } } }\n"
+                  "node { name: \"half\" op: \"Cast\" input: \"x\" attr { key: \"SrcT\" value { "
+                  "type: DT_FLOAT } } attr { key: \"DstT\" value { type: DT_HALF } } }\n" +
+                      node("a", "Neg", "half") + node("b", "Exp", "a") + node("y", "Relu", "b"));
+}
+
+class PassFaults : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PassFaults, AreRolledBackOrFail) {
+  const std::string plugin = TestPlugin("rogue") + ";ROGUE=" + GetParam();
+  std::vector<std::string> args = {"run",      PassGraph(), "--input",  "x=3xf32=0",
+                                   "--expect", "y=3xf16=1", "--plugin", plugin};
+  const Finished reported = GraphRun(args);
+  EXPECT_EQ(reported.exit, 0) << reported.err;
+  EXPECT_THAT(reported.err, HasSubstr("warning: pass plugin:CPU: rolled back: "));
+  EXPECT_THAT(reported.err, HasSubstr("librogue.so"));
+  args.push_back("--plugin-errors=fail");
+  const Finished failed = GraphRun(args);
+  EXPECT_EQ(failed.exit, 5) << failed.err;
+  EXPECT_THAT(failed.err, HasSubstr("rolled back: "));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PassFaults,
+                         ::testing::Values("pass_garbage", "pass_job", "pass_ordinal", "pass_dtype",
+                                           "pass_shape"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// Nobody is left to return these errors to.
+struct Dropped {
+  std::string kind, callback;
+};
+class DroppedFaults : public ::testing::TestWithParam<Dropped> {};
+
+TEST_P(DroppedFaults, AreWarnings) {
+  const std::string plugin = TestPlugin("rogue") + ";ROGUE=" + GetParam().kind;
+  const bool pass = GetParam().kind != "delete_throw";
+  std::vector<std::string> args = {"run", pass ? PassGraph() : RogueGraph(), "--plugin", plugin};
+  if (pass) args.insert(args.end(), {"--input", "x=3xf32=0"});
+  const Finished run = GraphRun(args);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("warning: " + GetParam().callback + " of plug-in "));
+  EXPECT_THAT(run.err, HasSubstr("librogue.so threw an exception: rogue"));
+  args.push_back("--quiet");
+  EXPECT_THAT(GraphRun(args).err, Not(HasSubstr("warning")));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DroppedFaults,
+                         ::testing::Values(Dropped{"delete_throw", "delete_func"},
+                                           Dropped{"destroy_throw", "destroy_func"},
+                                           Dropped{"deallocator_throw", "data_deallocator"}),
+                         [](const auto& info) { return info.param.kind; });
+
+TEST(Plugins, FailuresOfDevicesThatNobodyReturnsAreWarnings) {
+  const Finished count = GraphRun({"devices", "--plugin", TestPlugin("count_fails")});
+  EXPECT_EQ(count.exit, 0) << count.err;
+  EXPECT_THAT(count.err, HasSubstr("warning: plug-in "));
+  EXPECT_THAT(count.err, HasSubstr("get_device_count failed: UNAVAILABLE: no bus"));
+  const Finished destroy = GraphRun({"devices", "--plugin", TestPlugin("destroy_throws")});
+  EXPECT_EQ(destroy.exit, 0) << destroy.err;
+  EXPECT_THAT(destroy.err, HasSubstr("warning: destroy_device of plug-in "));
+  EXPECT_THAT(destroy.err, HasSubstr("from destroy_device"));
+}
 
 TEST(Plugins, ThatBehaveRun) {
   const Finished run = GraphRun(

@@ -1,14 +1,18 @@
-// A plug-in that breaks in the way that the environment variable ROGUE names: <place>_<how>.
-// Places: load (a constructor), init (TF_InitKernel), compute. Ways: segv, abort, hang, exit,
-// overflow, fail, thread.
-#include <pthread.h>
+// A plug-in that breaks in the way that the environment variable ROGUE names: <place>_<way>.
+// Places: load (a constructor), init (TF_InitKernel), shape (the shape function), compute, deferred
+// (a thread of its own, while the host waits for the kernel), delete (delete_func), and those of
+// the graph pass: pass (its answer), deallocator, destroy. Ways: see Do and Spoil.
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <string>
+#include <thread>
 
+#include "tensorflow/c/experimental/grappler/grappler.h"
 #include "tensorflow/c/kernels.h"
 #include "tensorflow/c/ops.h"
 
@@ -25,25 +29,36 @@ int Overflow(int depth) {
   return depth < 0 ? 0 : Overflow(depth + 1) + frame[999];
 }
 
-void* CrashOnThread(void*) {
-  Crash();
-  return nullptr;
+void Do(const std::string& way) {
+  if (way == "segv") Crash();
+  if (way == "memcpy") {
+    char text[100];
+    void* volatile nowhere = reinterpret_cast<void*>(8);
+    std::memcpy(nowhere, text, sizeof(text));
+  }
+  if (way == "abort") std::abort();
+  if (way == "throw") throw std::runtime_error("rogue");
+  if (way == "exit") std::exit(0);
+  if (way == "quit") _exit(0);
+  if (way == "hang") {
+    for (;;) pause();
+  }
+  if (way == "overflow") Overflow(0);
+}
+
+// The way wanted at this place; empty: behave.
+std::string WayAt(const std::string& place) {
+  const char* rogue = std::getenv("ROGUE");
+  const std::string wanted = rogue == nullptr ? "" : rogue;
+  return wanted.starts_with(place + "_") ? wanted.substr(place.size() + 1) : "";
 }
 
 void Misbehave(const std::string& place) {
-  const char* rogue = std::getenv("ROGUE");
-  const std::string wanted = rogue == nullptr ? "" : rogue;
-  if (wanted == place + "_segv") Crash();
-  if (wanted == place + "_abort") std::abort();
-  if (wanted == place + "_exit") std::exit(0);
-  if (wanted == place + "_hang") {
-    for (;;) pause();
-  }
-  if (wanted == place + "_overflow") Overflow(0);
-  if (wanted == place + "_thread") {
-    pthread_t thread;
-    pthread_create(&thread, nullptr, CrashOnThread, nullptr);
-    pthread_join(thread, nullptr);
+  const std::string way = WayAt(place);
+  if (way.starts_with("thread_")) {
+    std::thread(Do, way.substr(7)).join();
+  } else {
+    Do(way);
   }
 }
 
@@ -53,8 +68,7 @@ void Compute(void*, TF_OpKernelContext* ctx) {
   std::puts("a plug-in that talks");
   Misbehave("compute");
   TF_Status* status = TF_NewStatus();
-  const char* rogue = std::getenv("ROGUE");
-  if (rogue != nullptr && std::strcmp(rogue, "compute_fail") == 0) {
+  if (WayAt("compute") == "fail") {
     TF_SetStatus(status, TF_DATA_LOSS, "the board is on fire");
     TF_OpKernelContext_Failure(ctx, status);
   } else {
@@ -64,6 +78,63 @@ void Compute(void*, TF_OpKernelContext* ctx) {
     TF_DeleteTensor(out);
   }
   TF_DeleteStatus(status);
+  if (const std::string way = WayAt("deferred"); !way.empty()) {
+    TF_IncNumDeferredOps(ctx);
+    std::thread([way] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      Do(way);
+    }).detach();
+  }
+}
+
+void Delete(void*) { Misbehave("delete"); }
+
+void ScalarShape(TF_ShapeInferenceContext* context, TF_Status* status) {
+  Misbehave("shape");
+  TF_ShapeHandle* scalar = TF_ShapeInferenceContextScalar(context);
+  TF_ShapeInferenceContextSetOutput(context, 0, scalar, status);
+  TF_DeleteShapeHandle(scalar);
+}
+
+void Replace(std::string& text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+// The pass's answer: a GraphDef that looks right.
+void Spoil(const std::string& way, std::string& graph) {
+  if (way == "garbage") graph = "\xff\xff\xff garbage";
+  if (way == "job") Replace(graph, "/job:localhost", "/job:elsewhere");
+  if (way == "ordinal") Replace(graph, "device:CPU:0", "device:CPU:7");
+  // Attributes: key, then a value with `type` (field 6) or `shape` (field 7).
+  if (way == "dtype") {
+    Replace(graph,
+            "\x0a\x05"
+            "dtype"
+            "\x12\x02\x30\x01",
+            "\x0a\x05"
+            "dtype"
+            "\x12\x02\x30\x02");
+    Replace(graph,
+            "\x0a\x04SrcT"
+            "\x12\x02\x30\x01",
+            "\x0a\x04SrcT"
+            "\x12\x02\x30\x02");
+  }
+  if (way == "shape") Replace(graph, "\x3a\x04\x12\x02\x08\x03", "\x3a\x04\x12\x02\x08\x04");
+}
+
+void Optimize(void*, const TF_Buffer* in, const TF_GrapplerItem*, TF_Buffer* out, TF_Status*) {
+  std::string graph(static_cast<const char*>(in->data), in->length);
+  Spoil(WayAt("pass"), graph);
+  void* data = std::malloc(graph.size());
+  std::memcpy(data, graph.data(), graph.size());
+  out->data = data;
+  out->length = graph.size();
+  out->data_deallocator = [](void* bytes, size_t) {
+    std::free(bytes);
+    Misbehave("deallocator");
+  };
 }
 
 }  // namespace
@@ -73,9 +144,18 @@ extern "C" __attribute__((visibility("default"))) void TF_InitKernel() {
   TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder("RogueOp");
   TF_OpDefinitionBuilderAddOutput(op, "y: float");
   TF_OpDefinitionBuilderSetIsStateful(op, true);
+  TF_OpDefinitionBuilderSetShapeInferenceFunction(op, ScalarShape);
   TF_Status* status = TF_NewStatus();
   TF_RegisterOpDefinition(op, status);
-  TF_RegisterKernelBuilder(
-      "RogueOp", TF_NewKernelBuilder("RogueOp", "CPU", nullptr, Compute, nullptr), status);
+  TF_RegisterKernelBuilder("RogueOp",
+                           TF_NewKernelBuilder("RogueOp", "CPU", nullptr, Compute, Delete), status);
   TF_DeleteStatus(status);
+}
+
+extern "C" __attribute__((visibility("default"))) void TF_InitGraph(
+    TP_OptimizerRegistrationParams* params, TF_Status*) {
+  params->device_type = "CPU";
+  params->optimizer->create_func = [] { return static_cast<void*>(nullptr); };
+  params->optimizer->optimize_func = Optimize;
+  params->optimizer->destroy_func = [](void*) { Misbehave("destroy"); };
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,26 @@ TEST_F(StreamExecutorTest, PollForEventStatus) {
   }
   status = SE_EVENT_PENDING;
   EXPECT_EQ(device_->BlockUntilComplete(event, 0.02).code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+// A watchdog must see a long wait, not many short calls, and whom it is for.
+TEST_F(StreamExecutorTest, WaitingForAnEventIsOneCall) {
+  static std::set<uint64_t> serials;
+  static std::string node;
+  stub_.se.get_event_status = [](const SP_Device*, SP_Event) {
+    for (const ActiveCall& active : ActiveCalls()) {
+      serials.insert(active.serial);
+      node = active.call->node;
+    }
+    return SE_EVENT_PENDING;
+  };
+  Start();
+  EventHandle event = *device_->AcquireEvent();
+  ASSERT_TRUE(device_->RecordEvent(device_->compute_stream(), event).ok());
+  const CallbackScope waiting("stub.so", "get_event_status", "the_node");
+  EXPECT_FALSE(device_->BlockUntilComplete(event, 0.01).ok());
+  EXPECT_EQ(serials.size(), 1u);
+  EXPECT_EQ(node, "the_node");
 }
 
 TEST_F(StreamExecutorTest, RecordAndWaitForEvent) {

@@ -15,4 +15,9 @@ using AllocationCounter = int64_t (*)(bool count);
 // then does not report them.
 TENON_EXPORT int GraphRunMain(int argc, char** argv, AllocationCounter allocations = nullptr);
 
+// For a program that stands in front of the C library's _exit(): returns if the process may end
+// here. If a plug-in asks for it during GraphRunMain, ends it with a message that says so, and code
+// 5. `call` is what was called. Async-signal-safe.
+TENON_EXPORT void GraphRunEnds(const char* call);
+
 }  // namespace tenon
