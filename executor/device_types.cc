@@ -33,10 +33,12 @@ bool IsMoverOp(std::string_view op) {
 DeviceTypes::DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry& kernels)
     : kernels_(kernels), devices_(devices.begin(), devices.end()) {
   for (Device* device : devices_) {
-    auto it = std::find_if(types_.begin(), types_.end(),
-                           [&](const Type& t) { return t.name == device->type(); });
+    auto it = std::find_if(types_.begin(), types_.end(), [&](const Type& t) {
+      return t.name == device->type() && t.plugin == device->plugin();
+    });
     if (it == types_.end())
-      it = types_.insert(types_.end(), Type{device->type(), device->priority(), {}});
+      it = types_.insert(types_.end(),
+                         Type{device->type(), device->plugin(), device->priority(), {}});
     it->devices.push_back(device);
     by_name_[device->full_name()] = device;
     if (host_ == nullptr && device->is_host()) host_ = device;
@@ -85,14 +87,16 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
       support.mask |= host_bit();
       continue;
     }
-    auto found = kernels_.Find(graph.name(n), kind.op_name, kind.attrs, kind.op, types_[i].name);
+    auto found = kernels_.Find(graph.name(n), kind.op_name, kind.attrs, kind.op, types_[i].name,
+                               types_[i].plugin);
     if (found.ok()) {
       support.mask |= bit;
       support.priority[i] = (*found)->priority;
     } else if (!absl::IsNotFound(found.status())) {
       support.error.Update(found.status());
     } else if (types_.size() > 1) {
-      auto misfit = kernels_.WhyNot(kind.op_name, kind.attrs, kind.op, types_[i].name);
+      auto misfit =
+          kernels_.WhyNot(kind.op_name, kind.attrs, kind.op, types_[i].name, types_[i].plugin);
       if (misfit.types) support.mismatch |= bit;
       support.why[i] = std::move(misfit.why);
     }

@@ -26,8 +26,8 @@ struct KindSupport {
   absl::Status error;             // the registrations contradict each other
 };
 
-// Types in order of preference: highest device priority first, then by name. Device pointers must
-// outlive it.
+// Types in order of preference: highest device priority first, then by name. What two plug-ins
+// bring under one name are two types. Device pointers must outlive it.
 class DeviceTypes {
  public:
   DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry& kernels);
@@ -58,7 +58,7 @@ class DeviceTypes {
 
  private:
   struct Type {
-    std::string_view name;
+    std::string_view name, plugin;
     int priority;
     std::vector<Device*> devices;  // by ordinal
   };

@@ -28,7 +28,7 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
   const NodeKind& kind = graph.kind(n);
   TENON_RETURN_IF_ERROR(kind.types_status);
   auto kernel =
-      KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs, kind.op, "CPU");
+      KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs, kind.op, "CPU", "");
   if (!kernel.ok()) return absl::UnimplementedError(kernel.status().message());
   const CpuKernelSpec* spec = (*kernel)->cpu;
   if (spec == nullptr || spec->stateful || kind.op->is_stateful) {
@@ -64,7 +64,8 @@ bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,
   for (const Device* d : devices_) {
     if (d->type() != type || (request->ordinal >= 0 && request->ordinal != d->ordinal())) continue;
     if (IsPlanOp(op)) return true;
-    return KernelRegistry::Global().Find("", op, attrs, OpRegistry::Global().Find(op), type).ok();
+    const OpDef* op_def = OpRegistry::Global().Find(op);
+    if (KernelRegistry::Global().Find("", op, attrs, op_def, type, d->plugin()).ok()) return true;
   }
   return false;
 }

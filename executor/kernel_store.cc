@@ -49,12 +49,12 @@ absl::StatusOr<const KernelDef*> KernelStore::Find(const Graph& graph, NodeId n,
     return absl::UnimplementedError(
         absl::StrCat("loops of ", kind.op_name, " are not implemented"));
   TENON_RETURN_IF_ERROR(kind.types_status);
-  const std::pair<const NodeKind*, std::string> key(&kind, device.type());
+  const std::pair key(&kind, &device);
   absl::MutexLock lock(&mutex_);
   auto it = found_.find(key);
   if (it == found_.end()) {
     auto kernel = KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs, kind.op,
-                                                device.type());
+                                                device.type(), device.plugin());
     if (absl::IsNotFound(kernel.status()))
       return absl::UnimplementedError(kernel.status().message());
     TENON_RETURN_IF_ERROR(kernel.status());
@@ -78,9 +78,8 @@ absl::StatusOr<PluginKernel*> KernelStore::Create(const Graph& graph, NodeId n, 
     node.input_names.push_back(absl::StrCat(graph.name(from.node), ":", from.port));
   node.node_def_wire = NodeDefWire(graph, n, node.input_names);
   node.device_name = device->full_name();
-  TENON_ASSIGN_OR_RETURN(
-      std::unique_ptr<PluginKernel> kernel,
-      PluginKernel::Create(found_[{&kind, std::string(device->type())}], std::move(node), device));
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<PluginKernel> kernel,
+                         PluginKernel::Create(found_[{&kind, device}], std::move(node), device));
   return created_.emplace(n, std::move(kernel)).first->second.get();
 }
 

@@ -18,13 +18,13 @@ namespace tenon {
 // Kernels of the executable's nodes: found once, plug-in kernels created once. Thread-safe.
 class KernelStore {
  public:
-  // The kernel for node n on a device type. UNIMPLEMENTED without one.
+  // The kernel for node n on a device. UNIMPLEMENTED without one.
   absl::StatusOr<const KernelDef*> Find(const Graph& graph, NodeId n, const Device& device);
   absl::StatusOr<PluginKernel*> Create(const Graph& graph, NodeId n, Device* device);
 
  private:
   absl::Mutex mutex_;
-  absl::flat_hash_map<std::pair<const NodeKind*, std::string>, std::shared_ptr<const KernelDef>>
+  absl::flat_hash_map<std::pair<const NodeKind*, const Device*>, std::shared_ptr<const KernelDef>>
       found_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<NodeId, std::unique_ptr<PluginKernel>> created_ ABSL_GUARDED_BY(mutex_);
 };

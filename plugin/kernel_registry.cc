@@ -146,11 +146,19 @@ struct Match {
   bool mismatch = false;  // there are kernels, but the attributes fit none
 };
 
+// Whether the kernel is made for devices like those of this plug-in (empty: the host).
+bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin) {
+  if (kernel.cpu != nullptr) return plugin.empty();
+  return !kernel.own_devices_only || kernel.plugin == plugin;
+}
+
 Match FindOn(absl::Span<const KernelPtr> kernels, std::string_view device_type,
-             std::string_view label, const AttrSet& attrs, const OpDef* op_def) {
+             std::string_view device_plugin, std::string_view label, const AttrSet& attrs,
+             const OpDef* op_def) {
   Match match;
   for (const KernelPtr& kernel : kernels) {
     if (kernel->device_type != device_type || kernel->label != label) continue;
+    if (!IsForDevicesOf(*kernel, device_plugin)) continue;
     if (!AttrsMatch(*kernel, attrs, op_def)) {
       match.mismatch = true;
       continue;
@@ -240,7 +248,7 @@ void KernelRegistry::RemovePlugin(std::string_view plugin) {
 
 absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(
     std::string_view node_name, std::string_view op, const AttrSet& attrs, const OpDef* op_def,
-    std::string_view device_type) const {
+    std::string_view device_type, std::string_view device_plugin) const {
   impl_->EnsureBuiltin();
   absl::ReaderMutexLock lock(&impl_->mutex);
   const auto it = impl_->by_op.find(op);
@@ -249,7 +257,7 @@ absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(
   const std::string label = LabelOf(attrs);
   bool mismatch = false;
   for (std::string_view type : {device_type, kDefaultDevice}) {
-    Match match = FindOn(kernels, type, label, attrs, op_def);
+    Match match = FindOn(kernels, type, device_plugin, label, attrs, op_def);
     if (match.rival) return AmbiguousError(match, node_name);
     if (match.kernel) return std::move(match.kernel);
     mismatch |= match.mismatch;
@@ -266,8 +274,8 @@ absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(
 }
 
 KernelRegistry::Misfit KernelRegistry::WhyNot(std::string_view op, const AttrSet& attrs,
-                                              const OpDef* op_def,
-                                              std::string_view device_type) const {
+                                              const OpDef* op_def, std::string_view device_type,
+                                              std::string_view device_plugin) const {
   impl_->EnsureBuiltin();
   absl::ReaderMutexLock lock(&impl_->mutex);
   const auto it = impl_->by_op.find(op);
@@ -275,7 +283,9 @@ KernelRegistry::Misfit KernelRegistry::WhyNot(std::string_view op, const AttrSet
   if (it == impl_->by_op.end()) return misfit;
   for (const KernelPtr& kernel : it->second) {
     if (kernel->device_type != device_type) continue;
-    std::string obstacle = Obstacle(*kernel, attrs, op_def);
+    std::string obstacle = IsForDevicesOf(*kernel, device_plugin)
+                               ? Obstacle(*kernel, attrs, op_def)
+                               : "is for other devices of the type";
     misfit.types |= obstacle.empty();
     if (misfit.why.empty()) misfit.why = std::move(obstacle);
   }

@@ -40,6 +40,9 @@ struct KernelDef {
   std::vector<std::string> host_memory_args;  // names of inputs and outputs in the OpDef
   std::string class_name;                     // for diagnostics
   std::string plugin;                         // path of the plug-in; empty: built in
+  // The plug-in brings devices of this type itself: its kernels know their streams and memory, not
+  // those of another plug-in's devices of the same type.
+  bool own_devices_only = false;
 
   const CpuKernelSpec* cpu = nullptr;   // built-in kernels
   PluginKernelFns fns;                  // plug-in kernels
@@ -56,12 +59,14 @@ class KernelRegistry {
   void RemovePlugin(std::string_view plugin);
 
   // The kernel for a node on a device type: constraints match, highest priority, the type DEFAULT
-  // if the device type itself has none. NOT_FOUND explains per registration why it does not match;
+  // if the device type itself has none. `device_plugin` brought the device; empty: the host, which
+  // alone is served by built-in kernels. NOT_FOUND explains per registration why it does not match;
   // INVALID_ARGUMENT for two of the same priority.
   absl::StatusOr<std::shared_ptr<const KernelDef>> Find(std::string_view node_name,
                                                         std::string_view op, const AttrSet& attrs,
                                                         const OpDef* op_def,
-                                                        std::string_view device_type) const;
+                                                        std::string_view device_type,
+                                                        std::string_view device_plugin) const;
 
   // Why a node for which Find has none is not served by the kernels of its op that are registered
   // for this very device type.
@@ -70,7 +75,7 @@ class KernelRegistry {
     std::string why;  // else what is wrong with the first: "has the label 'a' …"; empty: no kernel
   };
   Misfit WhyNot(std::string_view op, const AttrSet& attrs, const OpDef* op_def,
-                std::string_view device_type) const;
+                std::string_view device_type, std::string_view device_plugin) const;
 
   // All kernels (of one op where it is not empty), in order of op and device type.
   std::vector<std::shared_ptr<const KernelDef>> List(std::string_view op = {}) const;

@@ -20,7 +20,7 @@ LoadScope::LoadScope(std::string plugin) : plugin_(std::move(plugin)), outer_(cu
 
 LoadScope::~LoadScope() { current = outer_; }
 
-absl::Status LoadScope::Publish() {
+absl::Status LoadScope::Publish(std::string_view device_type) {
   for (size_t i = 0; i < ops_.size(); ++i) {
     const absl::Status status = OpRegistry::Global().Register(std::move(ops_[i]));
     if (status.ok()) continue;
@@ -28,8 +28,10 @@ absl::Status LoadScope::Publish() {
     return status;
   }
   ops_.clear();
-  for (std::shared_ptr<const KernelDef>& kernel : kernels_)
+  for (std::shared_ptr<KernelDef>& kernel : kernels_) {
+    kernel->own_devices_only = kernel->device_type == device_type;
     KernelRegistry::Global().Register(std::move(kernel));
+  }
   kernels_.clear();
   return absl::OkStatus();
 }

@@ -26,8 +26,9 @@ class LoadScope {
 
   const std::string& plugin() const { return plugin_; }
   // Puts ops, then kernels into the registries. If an op is refused, everything is taken out again
-  // and the error returned.
-  absl::Status Publish();
+  // and the error returned. `device_type` is that of the devices that the plug-in brings; empty:
+  // none.
+  absl::Status Publish(std::string_view device_type);
 
   // What was registered in this load, published or not.
   const std::vector<std::string>& op_names() const { return op_names_; }
@@ -38,7 +39,7 @@ class LoadScope {
   friend absl::Status RegisterOp(OpDef op);
 
   std::string plugin_;
-  std::vector<std::shared_ptr<const KernelDef>> kernels_;
+  std::vector<std::shared_ptr<KernelDef>> kernels_;
   std::vector<OpDef> ops_;
   std::vector<std::string> op_names_;
   int num_kernels_ = 0;

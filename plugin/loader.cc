@@ -131,7 +131,8 @@ absl::Status Publish(Staged& staged, LoadScope& scope, const std::string& path) 
     TENON_RETURN_IF_ERROR(
         Prefixed(RegisterPluginOptimizer(*staged.optimizer), path, "TF_InitGraph"));
   }
-  const absl::Status published = scope.Publish();
+  const absl::Status published =
+      scope.Publish(staged.platform == nullptr ? "" : staged.platform->type());
   if (!published.ok()) RemovePluginOptimizers(path);
   return Prefixed(published, path, "registration of ops");
 }
@@ -307,7 +308,7 @@ absl::StatusOr<std::vector<std::string>> Loader::LoadOps(const std::string& path
   }
   LoadScope scope(canonical);
   TENON_RETURN_IF_ERROR(OpenLibrary(canonical).status());
-  TENON_RETURN_IF_ERROR(scope.Publish());
+  TENON_RETURN_IF_ERROR(scope.Publish(""));
   absl::MutexLock lock(&mutex_);
   return op_libraries_.try_emplace(canonical, scope.op_names()).first->second;
 }

@@ -15,7 +15,7 @@ namespace {
 MemoryTypes MemoryOf(const Graph& graph, NodeId n, const Device& device) {
   const NodeKind& kind = graph.kind(n);
   const auto kernel = KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs,
-                                                    kind.op, device.type());
+                                                    kind.op, device.type(), device.plugin());
   if (!kernel.ok()) return {};
   KernelNode node;
   node.name = graph.name(n);

@@ -18,7 +18,7 @@ class NamedDevice : public Device {
       : type_(std::move(type)), ordinal_(ordinal), priority_(priority) {}
   std::string_view type() const override { return type_; }
   int ordinal() const override { return ordinal_; }
-  std::string_view plugin() const override { return "test"; }
+  std::string_view plugin() const override { return is_host() ? "" : "test"; }
   int priority() const override { return priority_; }
   int64_t memory_bytes() const override { return 0; }
   bool is_host() const override { return type_ == "CPU"; }

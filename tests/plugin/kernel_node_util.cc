@@ -60,9 +60,9 @@ KernelNode TestNode::Node() const {
 
 absl::StatusOr<std::unique_ptr<PluginKernel>> TestNode::CreateKernel(const std::string& device_type,
                                                                      Device* device) const {
-  TENON_ASSIGN_OR_RETURN(
-      auto def, KernelRegistry::Global().Find(state_->name, state_->op->name, state_->attrs,
-                                              state_->op, device_type));
+  TENON_ASSIGN_OR_RETURN(auto def, KernelRegistry::Global().Find(
+                                       state_->name, state_->op->name, state_->attrs, state_->op,
+                                       device_type, device == nullptr ? "" : device->plugin()));
   return PluginKernel::Create(std::move(def), Node(), device);
 }
 

@@ -36,13 +36,15 @@ class KernelRegistryTest : public ::testing::Test {
   absl::StatusOr<std::shared_ptr<const KernelDef>> Find(const std::string& op,
                                                         std::string_view device,
                                                         DataType type = DataType::kFloat,
-                                                        std::string_view label = {}) {
+                                                        std::string_view label = {},
+                                                        std::string_view plugin = {}) {
     type_ = attr::Type(type);
     label_ = attr::String(label);
     std::vector<Attr> attrs;
     attrs.push_back({"T", AttrValue(type_)});
     if (!label.empty()) attrs.push_back({"_kernel", AttrValue(label_)});
-    return KernelRegistry::Global().Find("y", op, AttrSet(std::move(attrs)), nullptr, device);
+    return KernelRegistry::Global().Find("y", op, AttrSet(std::move(attrs)), nullptr, device,
+                                         plugin);
   }
   std::string type_, label_;
 };
@@ -112,7 +114,7 @@ TEST_F(KernelRegistryTest, SaysWhyNot) {
   list.push_back({"T", AttrValue(type)});
   const AttrSet attrs(std::move(list));
   const auto why = [&](const char* op) {
-    return KernelRegistry::Global().WhyNot(op, attrs, nullptr, "APU");
+    return KernelRegistry::Global().WhyNot(op, attrs, nullptr, "APU", "");
   };
   EXPECT_EQ(why("Op6").why, "");
   EXPECT_FALSE(why("Op6").types);
@@ -127,6 +129,22 @@ TEST_F(KernelRegistryTest, SaysWhyNot) {
   odd->constraints.push_back({"NoAttr", {DataType::kFloat}});
   Add(odd);
   EXPECT_EQ(why("Op8").why, "constrains 'NoAttr', which is no attribute of the node");
+}
+
+TEST_F(KernelRegistryTest, ServesTheDevicesOfItsPlugin) {
+  const auto find = [&](const char* op, const char* plugin) {
+    return Find(op, "APU", DataType::kFloat, "", plugin);
+  };
+  const auto a = Def("Op9", "APU"), b = Def("Op9", "APU");
+  a->own_devices_only = b->own_devices_only = true;
+  Add(a, "a.so");
+  EXPECT_FALSE(find("Op9", "b.so").ok());
+  Add(b, "b.so");
+  EXPECT_EQ(*find("Op9", "a.so"), a);
+  EXPECT_EQ(*find("Op9", "b.so"), b);
+  const auto shared = Add(Def("Op10", "APU"), "a.so");  // a library of kernels alone
+  EXPECT_EQ(*find("Op10", "b.so"), shared);
+  EXPECT_FALSE(Find("Relu", "CPU", DataType::kFloat, "", "b.so").ok());  // not the host
 }
 
 TEST_F(KernelRegistryTest, DefaultServesEveryType) {

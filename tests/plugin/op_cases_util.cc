@@ -87,7 +87,7 @@ class Evaluator {
     const NodeKind& kind = graph_.kind(n);
     TENON_RETURN_IF_ERROR(kind.types_status);
     absl::StatusOr<std::shared_ptr<const KernelDef>> kernel =
-        KernelRegistry::Global().Find(graph_.name(n), kind.op_name, kind.attrs, kind.op, "CPU");
+        KernelRegistry::Global().Find(graph_.name(n), kind.op_name, kind.attrs, kind.op, "CPU", "");
     if (!kernel.ok()) return absl::UnimplementedError(kernel.status().message());
     const CpuKernelSpec& spec = *(*kernel)->cpu;
     std::vector<Prepare::Input> described(inputs.size());
