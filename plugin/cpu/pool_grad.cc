@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "plugin/cpu/channel_block.h"
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
@@ -14,12 +15,8 @@
 namespace tenon::cpu {
 namespace {
 
-// Some channels of one image at a time: their sums at all places fit a core's cache.
-constexpr int64_t kBlock = 16;
-
-struct Block {
-  int64_t image, first, size;  // channels [first, first + size)
-};
+using Block = ChannelBlock;
+constexpr int64_t kBlock = Block::kMost;
 
 // Adds each output's gradient, divided by the size of its window, to the sums of the window.
 template <typename A, typename Element>
@@ -28,12 +25,13 @@ void SpreadAverage(const Pool& s, const void* gradient, const Block& b, A* sums,
     int64_t count = 0;
     s.ForEachInWindow(out, [&](int64_t, int64_t) { ++count; });
     std::array<A, kBlock> share;
-    for (int64_t c = 0; c < b.size; ++c) {
+    b.ForEach([&](int64_t c) {
       share[c] = element.template As<A>(gradient, s.OutputAt(b.image, out, b.first + c)) /
                  static_cast<A>(count);
-    }
+    });
     s.ForEachInWindow(out, [&](int64_t in, int64_t) {
-      for (int64_t c = 0; c < b.size; ++c) sums[in * b.size + c] += share[c];
+      A* const sum = sums + in * b.size;
+      b.ForEach([&](int64_t c) { sum[c] += share[c]; });
     });
   }
 }
@@ -46,12 +44,13 @@ void SpreadToFirst(const Pool& s, const StepArgs& args, const Block& b, A* sums,
     std::array<A, kBlock> most;
     best.fill(-1);
     s.ForEachInWindow(out, [&](int64_t in, int64_t) {
-      for (int64_t c = 0; c < b.size; ++c) {
-        const A x = element.template As<A>(args.in[0], s.InputAt(b.image, in, b.first + c));
-        if (best[c] >= 0 && !(x > most[c])) continue;
-        best[c] = in;
-        most[c] = x;
-      }
+      const int64_t from = s.InputAt(b.image, in, b.first), step = s.input_step();
+      b.ForEach([&](int64_t c) {
+        const A x = element.template As<A>(args.in[0], from + c * step);
+        const bool more = best[c] < 0 || x > most[c];
+        best[c] = more ? in : best[c];
+        most[c] = more ? x : most[c];
+      });
     });
     for (int64_t c = 0; c < b.size; ++c) {
       if (best[c] < 0) continue;
@@ -93,17 +92,15 @@ void ComputeBlock(const Pool& s, const StepArgs& args, const Block& b, A* sums, 
   }
 }
 
-int64_t Blocks(const Pool& s) { return (s.in_channels + kBlock - 1) / kBlock; }
 size_t BlockBytes(const Pool& s) {
   return s.in_places() * std::min(kBlock, s.in_channels) * sizeof(double);
 }
 
 absl::Status RunPoolGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Pool*>(state);
-  const int64_t blocks = Blocks(s);
+  const int64_t blocks = Block::Count(s.in_channels);
   return ForEachTile(args, s.batch * blocks, BlockBytes(s), [&](int64_t t, char* scratch) {
-    const int64_t first = t % blocks * kBlock;
-    const Block b{t / blocks, first, std::min(kBlock, s.in_channels - first)};
+    const Block b = Block::At(t / blocks, t % blocks, s.in_channels);
     VisitReal(s.type, [&](auto element, auto zero) {
       ComputeBlock(s, args, b, reinterpret_cast<decltype(zero)*>(scratch), element);
     });
@@ -118,7 +115,8 @@ absl::Status PrepareGrad(Prepare& p, const Shape& input, const PoolOp& op) {
   for (int i = 1; i <= (op.max ? 2 : 1); ++i) TENON_RETURN_IF_ERROR(CheckPooled(p, s, i));
   p.set_output_shape(0, input);
   if (input.num_elements() == 0) return absl::OkStatus();
-  p.set_scratch_bytes(TileScratchBytes(p.workers(), s.batch * Blocks(s), BlockBytes(s)));
+  p.set_scratch_bytes(
+      TileScratchBytes(p.workers(), s.batch * Block::Count(s.in_channels), BlockBytes(s)));
   p.set_run(&RunPoolGrad, std::make_shared<Pool>(s));
   return absl::OkStatus();
 }

@@ -1,10 +1,12 @@
 // Dilation2D, the grey-scale dilation of images: the largest sum of window and filter; and its
 // gradients, which go to the first place where that sum was found.
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "plugin/cpu/channel_block.h"
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
@@ -35,44 +37,56 @@ A Rounded(A value, Element element) {
   return element.template As<A>(&bits, 0);
 }
 
-// Where the largest sum of one output and channel was found. A window without places in the input
-// is the lowest number, found at its first place (pushed into the input).
+// Memory for the sums of a block of channels.
+size_t BlockBytes(const Windows& w, int64_t places) {
+  return places * std::min(ChannelBlock::kMost, w.in_channels) * sizeof(double);
+}
+
+// Where the largest sum of one output was found, for each channel of a block. A window without
+// places in the input is the lowest number, found at its first place (pushed into the input).
 template <typename A>
 struct Found {
-  A value;
-  int64_t in, place;
+  std::array<A, ChannelBlock::kMost> value;
+  std::array<int64_t, ChannelBlock::kMost> in, place;
 };
 
 template <typename A, typename Element>
-Found<A> FindLargest(const Windows& w, const StepArgs& args, int64_t n, int64_t out, int64_t c,
-                     Element element) {
+void FindLargest(const Windows& w, const StepArgs& args, const ChannelBlock& b, int64_t out,
+                 Element element, Found<A>& best) {
   const int64_t row = out / w.columns.out * w.rows.stride - w.rows.before;
   const int64_t column = out % w.columns.out * w.columns.stride - w.columns.before;
-  Found<A> best = {static_cast<A>(Lowest(element)),
-                   std::clamp<int64_t>(row, 0, w.rows.in - 1) * w.columns.in +
-                       std::clamp<int64_t>(column, 0, w.columns.in - 1),
-                   0};
+  best.value.fill(static_cast<A>(Lowest(element)));
+  best.in.fill(std::clamp<int64_t>(row, 0, w.rows.in - 1) * w.columns.in +
+               std::clamp<int64_t>(column, 0, w.columns.in - 1));
+  best.place.fill(0);
   w.ForEachInWindow(out, [&](int64_t in, int64_t place) {
-    const A x = Rounded<A>(element.template As<A>(args.in[0], w.InputAt(n, in, c)) +
-                               element.template As<A>(args.in[1], place * w.in_channels + c),
-                           element);
-    if (x > best.value) best = {x, in, place};
+    const int64_t x = w.InputAt(b.image, in, b.first), f = place * w.in_channels + b.first;
+    b.ForEach([&](int64_t c) {
+      const A sum = Rounded<A>(
+          element.template As<A>(args.in[0], x + c) + element.template As<A>(args.in[1], f + c),
+          element);
+      const bool more = sum > best.value[c];
+      best.value[c] = more ? sum : best.value[c];
+      best.in[c] = more ? in : best.in[c];
+      best.place[c] = more ? place : best.place[c];
+    });
   });
-  return best;
 }
 
 absl::Status RunDilation(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Dilation*>(state);
   const Windows& w = s.w;
-  const int64_t places = w.out_places();
+  const int64_t places = w.out_places(), blocks = ChannelBlock::Count(w.in_channels);
   const int64_t bytes = w.in_channels * w.covered_places() * 8;
   args.workers->ParallelFor(w.batch * places, GrainFor(bytes), [&](int64_t begin, int64_t end) {
     VisitReal(s.type, [&](auto element, auto zero) {
+      Found<decltype(zero)> best;
       for (int64_t t = begin; t < end; ++t) {
-        for (int64_t c = 0; c < w.in_channels; ++c) {
-          element.Put(
-              args.out[0], t * w.in_channels + c,
-              FindLargest<decltype(zero)>(w, args, t / places, t % places, c, element).value);
+        for (int64_t i = 0; i < blocks; ++i) {
+          const ChannelBlock b = ChannelBlock::At(t / places, i, w.in_channels);
+          FindLargest(w, args, b, t % places, element, best);
+          const int64_t to = t * w.in_channels + b.first;
+          b.ForEach([&](int64_t c) { element.Put(args.out[0], to + c, best.value[c]); });
         }
       }
     });
@@ -80,46 +94,59 @@ absl::Status RunDilation(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-// One channel of one image at a time.
+// Adds the output's gradients of one image to `sums`, [places, size of the block], at the places
+// that `place_of` takes from what was found.
+template <typename A, typename Element>
+void AddGradients(const Windows& w, const StepArgs& args, const ChannelBlock& b,
+                  std::array<int64_t, ChannelBlock::kMost> Found<A>::*place_of, A* sums,
+                  Element element) {
+  Found<A> best;
+  for (int64_t out = 0; out < w.out_places(); ++out) {
+    FindLargest(w, args, b, out, element, best);
+    const int64_t from = w.OutputAt(b.image, out, b.first);
+    b.ForEach([&](int64_t c) {
+      sums[(best.*place_of)[c] * b.size + c] += element.template As<A>(args.in[2], from + c);
+    });
+  }
+}
+
 absl::Status RunInputGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Dilation*>(state);
   const Windows& w = s.w;
-  const int64_t places = w.in_places();
-  return ForEachTile(args, w.batch * w.in_channels, places * sizeof(double),
-                     [&](int64_t t, char* scratch) {
-                       VisitReal(s.type, [&](auto element, auto zero) {
-                         using A = decltype(zero);
-                         const int64_t n = t / w.in_channels, c = t % w.in_channels;
-                         A* const sums = reinterpret_cast<A*>(scratch);
-                         std::fill(sums, sums + places, A());
-                         for (int64_t out = 0; out < w.out_places(); ++out) {
-                           sums[FindLargest<A>(w, args, n, out, c, element).in] +=
-                               element.template As<A>(args.in[2], w.OutputAt(n, out, c));
-                         }
-                         for (int64_t i = 0; i < places; ++i)
-                           element.Put(args.out[0], w.InputAt(n, i, c), sums[i]);
-                       });
-                       return absl::OkStatus();
-                     });
+  const int64_t places = w.in_places(), blocks = ChannelBlock::Count(w.in_channels);
+  return ForEachTile(args, w.batch * blocks, BlockBytes(w, places), [&](int64_t t, char* scratch) {
+    VisitReal(s.type, [&](auto element, auto zero) {
+      using A = decltype(zero);
+      const ChannelBlock b = ChannelBlock::At(t / blocks, t % blocks, w.in_channels);
+      A* const sums = reinterpret_cast<A*>(scratch);
+      std::fill(sums, sums + places * b.size, A());
+      AddGradients(w, args, b, &Found<A>::in, sums, element);
+      for (int64_t i = 0; i < places; ++i) {
+        const int64_t to = w.InputAt(b.image, i, b.first);
+        b.ForEach([&](int64_t c) { element.Put(args.out[0], to + c, sums[i * b.size + c]); });
+      }
+    });
+    return absl::OkStatus();
+  });
 }
 
-// One channel of the filter at a time: a sum over the batch, in one order.
+// A sum over the batch, in one order.
 absl::Status RunFilterGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Dilation*>(state);
   const Windows& w = s.w;
-  const int64_t places = w.window_places();
-  return ForEachTile(args, w.in_channels, places * sizeof(double), [&](int64_t c, char* scratch) {
+  const int64_t places = w.window_places(), blocks = ChannelBlock::Count(w.in_channels);
+  return ForEachTile(args, blocks, BlockBytes(w, places), [&](int64_t t, char* scratch) {
     VisitReal(s.type, [&](auto element, auto zero) {
       using A = decltype(zero);
+      ChannelBlock b = ChannelBlock::At(0, t, w.in_channels);
       A* const sums = reinterpret_cast<A*>(scratch);
-      std::fill(sums, sums + places, A());
-      for (int64_t n = 0; n < w.batch; ++n) {
-        for (int64_t out = 0; out < w.out_places(); ++out) {
-          sums[FindLargest<A>(w, args, n, out, c, element).place] +=
-              element.template As<A>(args.in[2], w.OutputAt(n, out, c));
-        }
+      std::fill(sums, sums + places * b.size, A());
+      for (; b.image < w.batch; ++b.image)
+        AddGradients(w, args, b, &Found<A>::place, sums, element);
+      for (int64_t i = 0; i < places; ++i) {
+        const int64_t to = i * w.in_channels + b.first;
+        b.ForEach([&](int64_t c) { element.Put(args.out[0], to + c, sums[i * b.size + c]); });
       }
-      for (int64_t i = 0; i < places; ++i) element.Put(args.out[0], i * w.in_channels + c, sums[i]);
     });
     return absl::OkStatus();
   });
@@ -160,9 +187,10 @@ absl::Status PrepareGrad(Prepare& p, int of) {
   }
   p.set_output_shape(0, p.input_shape(of));
   if (p.input_shape(of).num_elements() == 0) return absl::OkStatus();
-  const int64_t tiles = of == 0 ? s.w.batch * s.w.in_channels : s.w.in_channels;
+  const int64_t blocks = ChannelBlock::Count(s.w.in_channels);
   const int64_t places = of == 0 ? s.w.in_places() : s.w.window_places();
-  p.set_scratch_bytes(TileScratchBytes(p.workers(), tiles, places * sizeof(double)));
+  p.set_scratch_bytes(TileScratchBytes(p.workers(), of == 0 ? s.w.batch * blocks : blocks,
+                                       BlockBytes(s.w, places)));
   p.set_run(of == 0 ? &RunInputGrad : &RunFilterGrad, std::make_shared<Dilation>(s));
   return absl::OkStatus();
 }

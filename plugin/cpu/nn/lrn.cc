@@ -9,6 +9,7 @@
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/tiled_primitive.h"
 
 namespace tenon::cpu {
 namespace {
@@ -30,47 +31,58 @@ struct Lrn {
   }
 };
 
-// Calls row(access, r) for every row; access(i, c) is channel c of that row of input i.
-template <typename F>
-void ForEachRow(const Lrn& s, const StepArgs& args, F row) {
-  const int64_t bytes = s.channels * std::min(s.channels, 2 * s.radius + 1) * 16;
-  args.workers->ParallelFor(s.rows, GrainFor(bytes), [&](int64_t begin, int64_t end) {
-    VisitFloat(s.type, [&](auto element) {
-      for (int64_t r = begin; r < end; ++r) {
-        row(element, r, [&](int i, int64_t c) {
-          return element.template As<double>(args.in[i], r * s.channels + c);
-        });
-      }
-    });
-  });
-}
+// Channel c of a row of input i.
+template <typename Element>
+struct Row {
+  const StepArgs& args;
+  int64_t first;
+  Element element;
+  double operator()(int i, int64_t c) const {
+    return element.template As<double>(args.in[i], first + c);
+  }
+};
 
-absl::Status RunLrn(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const Lrn*>(state);
-  ForEachRow(s, args, [&](auto element, int64_t r, auto at) {
-    for (int64_t c = 0; c < s.channels; ++c) {
-      const double norm = s.Norm(c, [&](int64_t d) { return at(0, d); });
-      element.Put(args.out[0], r * s.channels + c, at(0, c) * std::pow(norm, -double{s.beta}));
-    }
-  });
-  return absl::OkStatus();
+template <typename Element>
+void NormalizeRow(const Lrn& s, const Row<Element>& at) {
+  for (int64_t c = 0; c < s.channels; ++c) {
+    const double norm = s.Norm(c, [&](int64_t d) { return at(0, d); });
+    at.element.Put(at.args.out[0], at.first + c, at(0, c) * std::pow(norm, -double{s.beta}));
+  }
 }
 
 // Inputs: the output's gradient, x, y. Each y depends on the x of its neighbours, so each x gathers
 // from the same neighbours.
-absl::Status RunLrnGrad(const void* state, const StepArgs& args) {
+template <typename Element>
+void DifferentiateRow(const Lrn& s, const Row<Element>& at, double* norms) {
+  for (int64_t c = 0; c < s.channels; ++c)
+    norms[c] = s.Norm(c, [&](int64_t d) { return at(1, d); });
+  for (int64_t c = 0; c < s.channels; ++c) {
+    double sum = 0;
+    for (int64_t d = s.first(c); d <= s.last(c); ++d) sum += at(0, d) * at(2, d) / norms[d];
+    const double direct = at(0, c) * std::pow(norms[c], -double{s.beta});
+    at.element.Put(at.args.out[0], at.first + c, direct - 2.0 * s.alpha * s.beta * at(1, c) * sum);
+  }
+}
+
+constexpr int64_t kRowsOfTile = 32;
+int64_t Tiles(const Lrn& s) { return (s.rows + kRowsOfTile - 1) / kRowsOfTile; }
+
+template <bool kGradient>
+absl::Status RunLrn(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Lrn*>(state);
-  ForEachRow(s, args, [&](auto element, int64_t r, auto at) {
-    const auto norm = [&](int64_t c) { return s.Norm(c, [&](int64_t d) { return at(1, d); }); };
-    for (int64_t c = 0; c < s.channels; ++c) {
-      double sum = 0;
-      for (int64_t d = s.first(c); d <= s.last(c); ++d) sum += at(0, d) * at(2, d) / norm(d);
-      const double direct = at(0, c) * std::pow(norm(c), -double{s.beta});
-      element.Put(args.out[0], r * s.channels + c,
-                  direct - 2.0 * s.alpha * s.beta * at(1, c) * sum);
-    }
+  return ForEachTile(args, Tiles(s), s.channels * sizeof(double), [&](int64_t t, char* scratch) {
+    VisitFloat(s.type, [&](auto element) {
+      for (int64_t r = t * kRowsOfTile; r < std::min((t + 1) * kRowsOfTile, s.rows); ++r) {
+        const Row<decltype(element)> row{args, r * s.channels, element};
+        if (kGradient) {
+          DifferentiateRow(s, row, reinterpret_cast<double*>(scratch));
+        } else {
+          NormalizeRow(s, row);
+        }
+      }
+    });
+    return absl::OkStatus();
   });
-  return absl::OkStatus();
 }
 
 absl::Status PrepareAs(Prepare& p, RunFn run) {
@@ -94,12 +106,13 @@ absl::Status PrepareAs(Prepare& p, RunFn run) {
   TENON_ASSIGN_OR_RETURN(s->alpha, p.AttrFloat("alpha"));
   TENON_ASSIGN_OR_RETURN(s->beta, p.AttrFloat("beta"));
   p.set_output_shape(0, x);
+  p.set_scratch_bytes(TileScratchBytes(p.workers(), Tiles(*s), s->channels * sizeof(double)));
   p.set_run(run, std::move(s));
   return absl::OkStatus();
 }
 
-absl::Status PrepareLrn(Prepare& p) { return PrepareAs(p, &RunLrn); }
-absl::Status PrepareLrnGrad(Prepare& p) { return PrepareAs(p, &RunLrnGrad); }
+absl::Status PrepareLrn(Prepare& p) { return PrepareAs(p, &RunLrn<false>); }
+absl::Status PrepareLrnGrad(Prepare& p) { return PrepareAs(p, &RunLrn<true>); }
 
 constexpr uint64_t kTypes = kHalfTypes | TypeBit(DataType::kFloat);
 

@@ -1,0 +1,32 @@
+// Windows are searched for some channels at a time: their sums at all places fit a core's cache,
+// and loops over a full block have a constant length.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tenon::cpu {
+
+// Channels [first, first + size) of one image.
+struct ChannelBlock {
+  static constexpr int64_t kMost = 16;
+  int64_t image, first, size;
+
+  static int64_t Count(int64_t channels) { return (channels + kMost - 1) / kMost; }
+  // The i-th of the blocks of an image.
+  static ChannelBlock At(int64_t image, int64_t i, int64_t channels) {
+    return {image, i * kMost, std::min(kMost, channels - i * kMost)};
+  }
+
+  // Calls f(c) for c in [0, size).
+  template <typename F>
+  void ForEach(F f) const {
+    if (size == kMost) {
+      for (int64_t c = 0; c < kMost; ++c) f(c);
+    } else {
+      for (int64_t c = 0; c < size; ++c) f(c);
+    }
+  }
+};
+
+}  // namespace tenon::cpu
