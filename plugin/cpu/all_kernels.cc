@@ -1,4 +1,5 @@
 #include "plugin/cpu/families.h"
+#include "plugin/cpu/linalg/families.h"
 #include "plugin/kernel.h"
 
 namespace tenon {
@@ -81,6 +82,21 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::GruKernels(),
       cpu::CtcLossKernels(),
       cpu::CtcDecoderKernels(),
+      cpu::CholeskyKernels(),
+      cpu::LuKernels(),
+      cpu::QrKernels(),
+      cpu::SvdKernels(),
+      cpu::SelfAdjointEigenKernels(),
+      cpu::EigenKernels(),
+      cpu::LeastSquaresKernels(),
+      cpu::TriangularSolveKernels(),
+      cpu::BandedKernels(),
+      cpu::TridiagonalSolveKernels(),
+      cpu::MatrixFunctionKernels(),
+      cpu::CrossKernels(),
+      cpu::FftKernels(),
+      cpu::SpectrogramKernels(),
+      cpu::MfccKernels(),
   };
   return families;
 }

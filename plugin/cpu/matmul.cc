@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "plugin/cpu/batch_broadcast.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/onednn.h"
@@ -25,39 +26,6 @@ absl::Status ReadMatrices(const Prepare& p, MatMulProblem& problem) {
   if (problem.k == k) return absl::OkStatus();
   return p.Invalid(
       absl::StrCat("the inner dimensions must be equal, but are ", problem.k, " and ", k));
-}
-
-// Number of the matrix of an input with batch dimensions `dims` that belongs to matrix i of the
-// output `batch`.
-std::vector<int64_t> BatchIndices(absl::Span<const int64_t> dims, absl::Span<const int64_t> batch) {
-  const int64_t total = Shape(batch).num_elements();
-  std::vector<int64_t> indices(total, 0);
-  const size_t missing = batch.size() - dims.size();
-  for (int64_t i = 0; i < total; ++i) {
-    int64_t rest = i, stride = 1;
-    for (size_t d = batch.size(); d-- > missing;) {
-      const int64_t size = dims[d - missing];
-      if (size != 1) indices[i] += rest % batch[d] * stride;
-      rest /= batch[d];
-      stride *= size;
-    }
-  }
-  return indices;
-}
-
-absl::StatusOr<Dims> BroadcastBatch(const Prepare& p, absl::Span<const int64_t> a,
-                                    absl::Span<const int64_t> b) {
-  Dims batch(std::max(a.size(), b.size()), 1);
-  for (size_t d = 0; d < batch.size(); ++d) {
-    const int64_t from_a = d < a.size() ? a[a.size() - 1 - d] : 1;
-    const int64_t from_b = d < b.size() ? b[b.size() - 1 - d] : 1;
-    if (from_a != from_b && from_a != 1 && from_b != 1) {
-      return p.Invalid(
-          absl::StrCat("batch dimensions must be equal, but are ", from_a, " and ", from_b));
-    }
-    batch[batch.size() - 1 - d] = from_a == 1 ? from_b : from_a;
-  }
-  return batch;
 }
 
 // A batch of matrices by one matrix is one product of more rows.
@@ -154,6 +122,9 @@ const CpuKernelSpec kKernels[] = {
     {"_FusedMatMul", {{"T", kHalfTypes | kFloatBit}}, &PrepareMatMul},
     {"BatchMatMul", {{"T", kTypes}}, &PrepareBatchMatMul},
     {"BatchMatMulV2", {{"T", kTypes}}, &PrepareBatchMatMulV2},
+    {"SparseMatMul",
+     {{"Ta", kFloatBit | kBfloat16}, {"Tb", kFloatBit | kBfloat16}},
+     &PrepareMatMul},
     TENON_SAME(DataType::kFloat),
     TENON_SAME(DataType::kDouble),
     TENON_SAME(DataType::kBfloat16),
