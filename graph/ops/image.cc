@@ -148,7 +148,7 @@ constexpr OpSpec kOps[] = {
      "min_object_covered: float = 0.1; aspect_ratio_range: list(float) = [0.75, 1.33]; "
      "area_range: list(float) = [0.05, 1]; max_attempts: int = 100; "
      "use_image_if_no_bounding_boxes: bool = false",
-     nullptr, kStateful},
+     SampleDistortedBoundingBoxShape, kStateful},
     {"ScaleAndTranslate", "images: T; size: int32; scale: float; translation: float",
      "resized_images: float",
      "T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double}; "

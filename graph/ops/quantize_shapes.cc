@@ -73,6 +73,7 @@ absl::Status RequantizationRangeShape(InferenceContext& c) {
 absl::Status QuantizedMatMulShape(InferenceContext& c) { return WithRanges(c, MatMulShape, 2); }
 absl::Status QuantizedConv2DShape(InferenceContext& c) { return WithRanges(c, Conv2DShape, 2); }
 absl::Status QuantizedPoolShape(InferenceContext& c) { return WithRanges(c, Pool2DShape, 1); }
+absl::Status QuantizedResizeShape(InferenceContext& c) { return WithRanges(c, ResizeShape, 2); }
 absl::Status QuantizedReshapeShape(InferenceContext& c) { return WithRanges(c, ReshapeShape, 2); }
 absl::Status QuantizedBiasAddShape(InferenceContext& c) { return WithRanges(c, UnchangedShape, 2); }
 absl::Status QuantizedBinaryShape(InferenceContext& c) {

@@ -192,7 +192,7 @@ constexpr OpSpec kOps[] = {
      "y: T; y_min: float; y_max: float",
      "T: quantizedtype; output_range_given: bool = false; given_y_min: float = 0; "
      "given_y_max: float = 0; variance_epsilon: float = 1e-5; min_separation: float = 0.001",
-     nullptr},
+     QuantizedUnaryShape},
     {"_QuantizedMatMul", "device_inputs: Tdevice_inputs; host_inputs: Thost_inputs",
      "device_outputs: Tdevice_outputs; host_outputs: Thost_outputs",
      "Tdevice_inputs: list(type) >= 0 = []; Thost_inputs: list(type) >= 0 = []; "
@@ -265,7 +265,7 @@ constexpr OpSpec kOps[] = {
     {"QuantizedResizeBilinear", "images: T; size: int32; min: float; max: float",
      "resized_images: T; out_min: float; out_max: float",
      "T: {quint8, qint32, float}; align_corners: bool = false; half_pixel_centers: bool = false",
-     nullptr},
+     QuantizedResizeShape},
     {"RequantizationRangePerChannel", "input: T; input_min: float; input_max: float",
      "output_min: float; output_max: float", "T: quantizedtype = DT_QINT32; clip_value_max: float",
      nullptr},

@@ -56,7 +56,7 @@ ShapeFunction DequantizeShape, FakeQuantPerChannelGradShape, FakeQuantPerChannel
     FakeQuantVarsGradShape, FakeQuantVarsShape, QuantizeAndDequantizeGradShape,
     QuantizeAndDequantizeShape, QuantizeV2Shape, QuantizedBatchNormShape, QuantizedBiasAddShape,
     QuantizedBinaryShape, QuantizedConv2DShape, QuantizedMatMulShape, QuantizedPoolShape,
-    QuantizedReshapeShape, QuantizedUnaryShape, RequantizationRangeShape;
+    QuantizedReshapeShape, QuantizedResizeShape, QuantizedUnaryShape, RequantizationRangeShape;
 
 // random_shapes.cc
 ShapeFunction CandidateSamplerShape, IndexShuffleShape, KeyCounterShape, MultinomialShape,

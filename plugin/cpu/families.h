@@ -35,6 +35,7 @@ absl::Span<const CpuKernelSpec> CropKernels();            // CropAndResize and i
 absl::Span<const CpuKernelSpec> DrawBoxesKernels();
 absl::Span<const CpuKernelSpec> PatchKernels();  // ExtractImagePatches, ExtractVolumePatches
 absl::Span<const CpuKernelSpec> GlimpseKernels();
+absl::Span<const CpuKernelSpec> SampleBoxKernels();   // SampleDistortedBoundingBox
 absl::Span<const CpuKernelSpec> ProjectionKernels();  // ImageProjectiveTransform
 absl::Span<const CpuKernelSpec> QuantizeKernels();    // QuantizeV2, Dequantize
 absl::Span<const CpuKernelSpec> QuantizeAndDequantizeKernels();
@@ -43,6 +44,7 @@ absl::Span<const CpuKernelSpec> RequantizeKernels();
 absl::Span<const CpuKernelSpec> QuantizedElementKernels();  // QuantizedRelu, QuantizedAdd
 absl::Span<const CpuKernelSpec> QuantizedProductKernels();  // QuantizedMatMul, QuantizedConv2D
 absl::Span<const CpuKernelSpec> QuantizedPoolKernels();
+absl::Span<const CpuKernelSpec> QuantizedResizeKernels();
 absl::Span<const CpuKernelSpec> QuantizedTensorKernels();  // QuantizedConcat, batch normalization
 absl::Span<const CpuKernelSpec> EinsumKernels();
 absl::Span<const CpuKernelSpec> RandomKernels();

@@ -1,37 +1,16 @@
 // ExtractGlimpse and ExtractGlimpseV2: a window of each image, with noise where it leaves the
 // image.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <random>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/random/generator_state.h"
 #include "plugin/cpu/random/philox.h"
 
 namespace tenon::cpu {
 namespace {
-
-// Different noise in every run of a node.
-class NoiseState : public NodeState {
- public:
-  explicit NoiseState(uint64_t seed) : seed_(seed) {
-    std::random_device device;
-    if (seed_ == 0) seed_ = static_cast<uint64_t>(device()) << 32 | device();
-  }
-  Philox NextRun() {
-    Philox philox;
-    philox.key = {static_cast<uint32_t>(seed_), static_cast<uint32_t>(seed_ >> 32)};
-    const uint64_t run = runs_.fetch_add(1);
-    philox.counter = {0, 0, static_cast<uint32_t>(run), static_cast<uint32_t>(run >> 32)};
-    return philox;
-  }
-
- private:
-  uint64_t seed_;
-  std::atomic<uint64_t> runs_{0};
-};
 
 enum class Noise { kZero, kUniform, kGaussian };
 
@@ -41,7 +20,7 @@ struct Glimpse {
   int version;
   bool centered, normalized;
   Noise noise;
-  std::shared_ptr<NoiseState> generator;
+  std::shared_ptr<GeneratorState> generator;
 };
 
 // The first pixel of a window of `window` pixels. The first version always took the offset for the
@@ -135,7 +114,7 @@ absl::Status RunGlimpse(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Glimpse*>(state);
   const int64_t image = s.rows * s.columns * s.channels;
   const int64_t glimpse = s.out_rows * s.out_columns * s.channels;
-  const Philox philox = s.generator->NextRun();
+  const Philox philox = s.generator->Reserve(static_cast<uint64_t>(s.batch * glimpse));
   args.workers->ParallelFor(s.batch, GrainFor(glimpse * 4), [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
       Philox own = philox;
@@ -183,8 +162,10 @@ absl::Status PrepareGlimpse(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(Shape output, CheckedShape(p, {s->batch, size[0], size[1], s->channels}));
   s->out_rows = size[0];
   s->out_columns = size[1];
-  s->generator = std::static_pointer_cast<NoiseState>(p.session().GetNodeState(
-      p.node_name(), [&] { return std::make_shared<NoiseState>(p.session().seed()); }));
+  s->generator =
+      std::static_pointer_cast<GeneratorState>(p.session().GetNodeState(p.node_name(), [&] {
+        return std::make_shared<GeneratorState>(0, 0, p.session().seed(), p.node_name());
+      }));
   p.set_output_shape(0, output);
   if (output.num_elements() > 0) p.set_run(&RunGlimpse, std::move(s));
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// QuantizedConcat and QuantizedBatchNormWithGlobalNormalization.
+// QuantizedConcat, QuantizedBatchNormWithGlobalNormalization, QuantizedInstanceNorm.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -156,6 +156,100 @@ absl::Status PrepareBatchNorm(Prepare& p) {
   return absl::OkStatus();
 }
 
+// --- Instance normalization.
+
+struct InstanceNorm {
+  int64_t batch, pixels, channels;
+  bool range_given;
+  ValueRange given;
+  float epsilon, least_width;
+};
+
+// The normalized value of byte q is (q - mean) * scale.
+struct Channel {
+  float mean, scale;
+  ValueRange range;
+};
+
+Channel MeasureChannel(const InstanceNorm& s, const uint8_t* first, float step) {
+  double sum = 0, squares = 0;
+  uint8_t least = 255, most = 0;
+  for (int64_t i = 0; i < s.pixels; ++i) {
+    const uint8_t q = first[i * s.channels];
+    sum += q;
+    least = std::min(least, q);
+    most = std::max(most, q);
+  }
+  const double mean = sum / static_cast<double>(s.pixels);
+  for (int64_t i = 0; i < s.pixels; ++i) {
+    const double distance = (first[i * s.channels] - mean) * step;
+    squares += distance * distance;
+  }
+  const double variance = squares / static_cast<double>(s.pixels);
+  Channel channel{
+      static_cast<float>(mean), static_cast<float>(step / std::sqrt(variance + s.epsilon)), {}};
+  channel.range = {(static_cast<float>(least) - channel.mean) * channel.scale,
+                   (static_cast<float>(most) - channel.mean) * channel.scale};
+  return channel;
+}
+
+absl::Status RunInstanceNorm(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const InstanceNorm*>(state);
+  const ValueRange in_range = InputRange(args, 1);
+  TENON_RETURN_IF_ERROR(CheckRange(in_range, "x"));
+  const float step = (in_range.max - in_range.min) / 255;
+  const auto* const in = static_cast<const uint8_t*>(args.in[0]);
+  auto* const channels = static_cast<Channel*>(args.scratch);
+  const int64_t image = s.pixels * s.channels;
+  args.workers->ParallelFor(
+      s.batch * s.channels, GrainFor(s.pixels * 2), [&](int64_t begin, int64_t end) {
+        for (int64_t t = begin; t < end; ++t)
+          channels[t] = MeasureChannel(s, in + t / s.channels * image + t % s.channels, step);
+      });
+  ValueRange out_range{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+  for (int64_t t = 0; t < s.batch * s.channels; ++t) {
+    out_range.min = std::min(out_range.min, channels[t].range.min);
+    out_range.max = std::max(out_range.max, channels[t].range.max);
+  }
+  if (s.range_given) out_range = s.given;
+  out_range.max = std::max(out_range.max, out_range.min + s.least_width);
+  const Quantizer quantize(QuantizedTypeOf(DataType::kQuint8), out_range.min, out_range.max);
+  args.workers->ParallelFor(
+      s.batch * s.pixels, GrainFor(s.channels), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin * s.channels; i < end * s.channels; ++i) {
+          const Channel& channel = channels[i / image * s.channels + i % s.channels];
+          static_cast<uint8_t*>(args.out[0])[i] = static_cast<uint8_t>(
+              quantize((static_cast<float>(in[i]) - channel.mean) * channel.scale));
+        }
+      });
+  StoreRange(args, 1, out_range);
+  return absl::OkStatus();
+}
+
+absl::Status PrepareInstanceNorm(Prepare& p) {
+  const Shape& input = p.input_shape(0);
+  if (input.rank() != 4)
+    return p.Invalid(absl::StrCat("the input must have rank 4, not ", input.ToString()));
+  TENON_RETURN_IF_ERROR(CheckScalars(p, 1, 3));
+  auto s = std::make_shared<InstanceNorm>();
+  s->batch = input.dim(0);
+  s->pixels = input.dim(1) * input.dim(2);
+  s->channels = input.dim(3);
+  TENON_ASSIGN_OR_RETURN(s->epsilon, p.AttrFloat("variance_epsilon"));
+  TENON_ASSIGN_OR_RETURN(s->least_width, p.AttrFloat("min_separation"));
+  TENON_ASSIGN_OR_RETURN(s->range_given, p.AttrBool("output_range_given"));
+  TENON_ASSIGN_OR_RETURN(s->given.min, p.AttrFloat("given_y_min"));
+  TENON_ASSIGN_OR_RETURN(s->given.max, p.AttrFloat("given_y_max"));
+  if (s->range_given && !(s->given.min < s->given.max)) {
+    return p.Invalid(absl::StrCat("given_y_min must be below given_y_max: ", s->given.min, " and ",
+                                  s->given.max));
+  }
+  SetQuantizedOutput(p, input);
+  p.set_scratch_bytes(s->batch * s->channels * sizeof(Channel));
+  p.set_run(&RunInstanceNorm, std::move(s));
+  return absl::OkStatus();
+}
+
 constexpr uint64_t kQuint8 = TypeBit(DataType::kQuint8), kQint32 = TypeBit(DataType::kQint32);
 
 const CpuKernelSpec kKernels[] = {
@@ -163,6 +257,7 @@ const CpuKernelSpec kKernels[] = {
     {"QuantizedBatchNormWithGlobalNormalization",
      {{"Tinput", kQuint8}, {"out_type", kQint32}},
      &PrepareBatchNorm},
+    {"QuantizedInstanceNorm", {{"T", kQuint8}}, &PrepareInstanceNorm},
 };
 
 }  // namespace

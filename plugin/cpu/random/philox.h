@@ -38,6 +38,19 @@ struct Philox {
   }
 };
 
+// The generator of a stateless op: its two seeds, mixed.
+inline Philox StatelessPhilox(uint64_t seed0, uint64_t seed1) {
+  Philox mixer;
+  mixer.counter = {static_cast<uint32_t>(seed0), static_cast<uint32_t>(seed0 >> 32),
+                   static_cast<uint32_t>(seed1), static_cast<uint32_t>(seed1 >> 32)};
+  mixer.key = {0x3ec8f720u, 0x02461e29u};
+  const PhiloxWords words = mixer.Next();
+  Philox philox;
+  philox.counter = {0, 0, words[2], words[3]};
+  philox.key = {words[0], words[1]};
+  return philox;
+}
+
 // [0, 1) from the low bits of a word.
 inline float UniformFloat(uint32_t word) {
   const uint32_t bits = 0x3f800000u | (word & 0x7fffffu);
