@@ -1,5 +1,7 @@
 #include "graph/shape.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -49,11 +51,10 @@ absl::StatusOr<Shape> Shape::Make(absl::Span<const int64_t> dims) {
 }
 
 int64_t Shape::num_elements() const {
+  // A product of the others may overflow.
+  if (std::find(dims_.begin(), dims_.end(), 0) != dims_.end()) return 0;
   int64_t n = 1;
-  for (int64_t d : dims_) {
-    if (d == 0) return 0;
-    n *= d;
-  }
+  for (int64_t d : dims_) n *= d;
   return n;
 }
 
