@@ -105,15 +105,23 @@ Tensor Tensor::CopyOf(DataType dtype, Shape shape, const void* data, size_t byte
 
 int64_t Tensor::IntAt(int64_t i) const {
   // Constants of a graph are views of the file's bytes, aligned to nothing.
-  int32_t narrow;
-  int64_t wide;
+  const auto read = [&](auto element) {
+    std::memcpy(&element, flat<char>() + i * sizeof(element), sizeof(element));
+    return static_cast<int64_t>(element);
+  };
   switch (dtype_) {
+    case DataType::kInt8:
+      return read(int8_t{});
+    case DataType::kUint8:
+      return read(uint8_t{});
+    case DataType::kInt16:
+      return read(int16_t{});
+    case DataType::kUint16:
+      return read(uint16_t{});
     case DataType::kInt32:
-      std::memcpy(&narrow, flat<char>() + i * sizeof(narrow), sizeof(narrow));
-      return narrow;
+      return read(int32_t{});
     case DataType::kInt64:
-      std::memcpy(&wide, flat<char>() + i * sizeof(wide), sizeof(wide));
-      return wide;
+      return read(int64_t{});
     default:
       return 0;
   }

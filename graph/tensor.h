@@ -123,7 +123,8 @@ class Tensor {
   // The same elements under another shape; the number of elements must be equal.
   Tensor Reshaped(Shape shape) const { return Tensor(dtype_, std::move(shape), buffer_); }
 
-  // One element of an integer host tensor (int32 or int64) widened to int64. 0 for other dtypes.
+  // One element of a host tensor of int8 to int64, uint8 or uint16, at any alignment. 0 for other
+  // dtypes.
   int64_t IntAt(int64_t i) const;
   // Elements of a string host tensor; the view lives as long as the buffer and the element.
   std::string_view StringAt(int64_t i) const;

@@ -150,7 +150,7 @@ Runs FindRuns(DataType t) {
 absl::StatusOr<int64_t> ReadCount(const Prepare& p) {
   const Tensor* k = p.input_value(1);
   if (k == nullptr || k->shape().rank() != 0) return p.Invalid("'k' must be a scalar");
-  return LoadIndex(k->data(), k->dtype(), 0);
+  return k->IntAt(0);
 }
 
 absl::Status PrepareTopK(Prepare& p) {
