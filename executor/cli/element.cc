@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "executor/cli/small_float.h"
+#include "graph/small_float.h"
 
 namespace tenon::cli {
 namespace {

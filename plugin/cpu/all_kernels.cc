@@ -27,6 +27,7 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::EinsumKernels(),
       cpu::RandomKernels(),
       cpu::BasicKernels(),
+      cpu::AssertKernels(),
       cpu::MatMulKernels(),
       cpu::BiasAddKernels(),
       cpu::BatchNormKernels(),

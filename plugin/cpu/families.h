@@ -49,6 +49,7 @@ absl::Span<const CpuKernelSpec> QuantizedTensorKernels();  // QuantizedConcat, b
 absl::Span<const CpuKernelSpec> EinsumKernels();
 absl::Span<const CpuKernelSpec> RandomKernels();
 absl::Span<const CpuKernelSpec> BasicKernels();  // Const, Identity, Shape: what needs no arithmetic
+absl::Span<const CpuKernelSpec> AssertKernels();
 absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul
 absl::Span<const CpuKernelSpec> BiasAddKernels();  // BiasAdd, BiasAddV1
 absl::Span<const CpuKernelSpec> ConvKernels();  // Conv2D, Conv3D, Depthwise…, their fused forms

@@ -1,86 +1,26 @@
 // Conversions of types that computation only meets in Cast: complex, float8 and 4-bit integers, to
 // and from the type that stands for them.
-#include <algorithm>
-#include <cmath>
 #include <complex>
-#include <cstring>
 
+#include "graph/small_float.h"
 #include "plugin/cpu/elementwise/element_op.h"
 
 namespace tenon::cpu {
 namespace {
 
-// The formats of 8 bits: 1 sign bit, `mantissa` bits, the rest exponent. With `infinite` the
-// highest exponent is IEEE's; else only all ones is NaN, or (`unsigned_zero`) only what would be
-// -0.
-struct Float8 {
-  int mantissa, bias;
-  bool infinite, unsigned_zero;
-};
-constexpr Float8 FormatOf(DataType t) {
-  switch (t) {
-    case DataType::kFloat8E5m2:
-      return {2, 15, true, false};
-    case DataType::kFloat8E4m3fn:
-      return {3, 7, false, false};
-    case DataType::kFloat8E4m3fnuz:
-      return {3, 8, false, true};
-    case DataType::kFloat8E4m3b11fnuz:
-      return {3, 11, false, true};
-    default:
-      return {2, 16, false, true};
-  }
-}
-
-float Decode(Float8 f, uint8_t bits) {
-  const int exponent_bits = 7 - f.mantissa;
-  const int exponent = (bits & 0x7f) >> f.mantissa, mantissa = bits & ((1 << f.mantissa) - 1);
-  const float sign = bits & 0x80 ? -1.0f : 1.0f;
-  if (f.unsigned_zero ? bits == 0x80 : !f.infinite && (bits & 0x7f) == 0x7f) return NAN;
-  if (f.infinite && exponent == (1 << exponent_bits) - 1)
-    return mantissa != 0 ? NAN : sign * INFINITY;
-  const int significand = exponent == 0 ? mantissa : mantissa | 1 << f.mantissa;
-  return sign * std::ldexp(static_cast<float>(significand),
-                           (exponent == 0 ? 1 : exponent) - f.bias - f.mantissa);
-}
-
-// Rounds half to even; what is too large becomes infinity, or NaN where there is none.
-uint8_t Encode(Float8 f, float x) {
-  const int exponent_bits = 7 - f.mantissa;
-  const uint8_t nan = f.unsigned_zero ? 0x80 : 0x7f;
-  if (std::isnan(x)) return nan;
-  const uint8_t sign = std::signbit(x) ? 0x80 : 0;
-  const double magnitude = std::abs(static_cast<double>(x));
-  const int top = f.infinite ? (1 << exponent_bits) - 1
-                             : 1 << exponent_bits;  // the first exponent that no number has
-  const uint8_t overflow = f.infinite ? static_cast<uint8_t>(sign | top << f.mantissa) : nan;
-  if (std::isinf(x)) return overflow;
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  exponent = std::max(exponent - 1, 1 - f.bias);
-  const double quantum = std::ldexp(1.0, exponent - f.mantissa);
-  int64_t steps = static_cast<int64_t>(std::nearbyint(std::min(magnitude / quantum, 1e9)));
-  if (steps >> (f.mantissa + 1) != 0) {
-    steps >>= 1;  // rounded up to the next power of two: even
-    ++exponent;
-  }
-  const bool normal = steps >> f.mantissa != 0;
-  const int biased = normal ? exponent + f.bias : 0;
-  const int bits = biased << f.mantissa | static_cast<int>(steps & ((1 << f.mantissa) - 1));
-  if (biased >= top || (!f.infinite && !f.unsigned_zero && bits >= 0x7f)) return overflow;
-  if (bits == 0 && f.unsigned_zero) return 0;
-  return static_cast<uint8_t>(sign | bits);
-}
-
 template <DataType kType>
 void FromFloat8(const void* const* in, void* out, int64_t n, float) {
+  const SmallFloat format = *SmallFloatOf(kType);
+  const auto* from = static_cast<const uint8_t*>(in[0]);
   for (int64_t i = 0; i < n; ++i)
-    static_cast<float*>(out)[i] = Decode(FormatOf(kType), static_cast<const uint8_t*>(in[0])[i]);
+    static_cast<float*>(out)[i] = static_cast<float>(format.Decode(from[i]));
 }
 template <DataType kType>
 void ToFloat8(const void* const* in, void* out, int64_t n, float) {
+  const SmallFloat format = *SmallFloatOf(kType);
+  const auto* from = static_cast<const float*>(in[0]);
   for (int64_t i = 0; i < n; ++i)
-    static_cast<uint8_t*>(out)[i] = Encode(FormatOf(kType), static_cast<const float*>(in[0])[i]);
+    static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(format.Encode(from[i]));
 }
 
 template <typename T>

@@ -1,10 +1,10 @@
-#include "executor/cli/small_float.h"
+#include "graph/small_float.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace tenon::cli {
+namespace tenon {
 namespace {
 
 using Special = SmallFloat::Special;
@@ -99,4 +99,4 @@ std::optional<SmallFloat> SmallFloatOf(DataType t) {
   }
 }
 
-}  // namespace tenon::cli
+}  // namespace tenon

@@ -6,7 +6,7 @@
 
 #include "graph/dtype.h"
 
-namespace tenon::cli {
+namespace tenon {
 
 struct SmallFloat {
   enum class Special : uint8_t {
@@ -30,4 +30,4 @@ struct SmallFloat {
 // The format of half, bfloat16, float8* and float4; nullopt for any other type.
 std::optional<SmallFloat> SmallFloatOf(DataType t);
 
-}  // namespace tenon::cli
+}  // namespace tenon

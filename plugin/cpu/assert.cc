@@ -1,0 +1,47 @@
+// Assert: fails with its data when the condition does not hold.
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/tensor_summary.h"
+
+namespace tenon::cpu {
+namespace {
+
+struct AssertState {
+  int64_t summarize = 3;
+  std::vector<std::pair<DataType, Shape>> data;
+};
+
+absl::Status RunAssert(const void* state, const StepArgs& args) {
+  if (*static_cast<const bool*>(args.in[0])) return absl::OkStatus();
+  const auto& s = *static_cast<const AssertState*>(state);
+  std::string message = "assertion failed:";
+  for (size_t i = 0; i < s.data.size(); ++i) {
+    const auto& [type, shape] = s.data[i];
+    absl::StrAppend(&message, " [", SummarizeTensor(type, shape, args.in[i + 1], s.summarize), "]");
+  }
+  return absl::InvalidArgumentError(message);
+}
+
+absl::Status PrepareAssert(Prepare& p) {
+  if (p.input_shape(0).rank() != 0) return p.Invalid("the condition must be a scalar");
+  auto s = std::make_shared<AssertState>();
+  TENON_ASSIGN_OR_RETURN(s->summarize, p.AttrInt("summarize"));
+  for (int i = 1; i < p.num_inputs(); ++i) {
+    const DataType type = p.input_type(i);
+    if (type != DataType::kString && !IsMemcpyable(type))
+      return p.Unimplemented(absl::StrCat("cannot print ", DataTypeName(type)));
+    s->data.emplace_back(type, p.input_shape(i));
+  }
+  p.set_run(&RunAssert, std::move(s));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> AssertKernels() {
+  static const CpuKernelSpec specs[] = {{"Assert", {}, PrepareAssert, 0, /*stateful=*/true}};
+  return specs;
+}
+
+}  // namespace tenon::cpu

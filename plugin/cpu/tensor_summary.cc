@@ -1,0 +1,98 @@
+#include "plugin/cpu/tensor_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "graph/small_float.h"
+#include "plugin/cpu/element.h"
+#include "tensorflow/c/tf_tstring.h"
+
+namespace tenon::cpu {
+namespace {
+
+// 6 digits if they say it all, else the 9 that always do.
+std::string FloatText(float x) {
+  if (std::isnan(x)) return "nan";
+  float back = 0;
+  std::string text = absl::StrFormat("%.6g", x);
+  return absl::SimpleAtof(text, &back) && back == x ? text : absl::StrFormat("%.9g", x);
+}
+
+std::string DoubleText(double x) {
+  if (std::isnan(x)) return "nan";
+  double back = 0;
+  std::string text = absl::StrFormat("%.15g", x);
+  return absl::SimpleAtod(text, &back) && back == x ? text : absl::StrFormat("%.17g", x);
+}
+
+std::string StringText(const TF_TString& s) {
+  return absl::Utf8SafeCEscape({TF_TString_GetDataPointer(&s), TF_TString_GetSize(&s)});
+}
+
+bool IsPrinted(DataType type) { return !IsComplex(type) && type != DataType::kQint32; }
+
+std::string ElementText(DataType type, const void* data, int64_t i) {
+  if (!IsPrinted(type)) return "?";
+  switch (type) {
+    case DataType::kString:
+      return StringText(static_cast<const TF_TString*>(data)[i]);
+    case DataType::kBool:
+    case DataType::kUint4:
+      return absl::StrCat(static_cast<const uint8_t*>(data)[i]);
+    case DataType::kInt4:
+      return absl::StrCat(static_cast<const int8_t*>(data)[i]);
+    case DataType::kDouble:
+      return DoubleText(static_cast<const double*>(data)[i]);
+    default:
+      break;
+  }
+  if (IsFloating(type)) {
+    float value = 0;
+    VisitFloat(type, [&](auto element) { value = element.template As<float>(data, i); });
+    return FloatText(value);
+  }
+  if (const std::optional<SmallFloat> format = SmallFloatOf(type)) {
+    return FloatText(static_cast<float>(format->Decode(static_cast<const uint8_t*>(data)[i])));
+  }
+  std::string text;
+  VisitElement(type, [&](auto element) {
+    using Integer = typename decltype(element)::Ordered;
+    if constexpr (std::is_integral_v<Integer>)
+      text = absl::StrCat(element.template As<Integer>(data, i));
+  });
+  return text;
+}
+
+}  // namespace
+
+std::string SummarizeTensor(DataType type, const Shape& shape, const void* data,
+                            int64_t max_entries) {
+  const int64_t n = shape.num_elements();
+  const int64_t limit = max_entries < 0 ? n : std::min(max_entries, n);
+  // Elements of what stands in brackets: a row, a matrix of rows, and so on.
+  std::vector<int64_t> blocks;
+  int64_t block = 1;
+  for (int d = shape.rank() - 1; d >= 1 && n > 0 && IsPrinted(type); --d)
+    blocks.push_back(block *= shape.dim(d));
+
+  std::string text;
+  for (int64_t i = 0; i < limit; ++i) {
+    if (i > 0 && (blocks.empty() || i % blocks[0] != 0)) text += ' ';
+    for (const int64_t b : blocks) text.append(i % b == 0 ? "[" : "");
+    absl::StrAppend(&text, ElementText(type, data, i));
+    const bool last = i + 1 == limit;
+    if (last && !blocks.empty() && limit % blocks[0] != 0) text += "...";
+    for (const int64_t b : blocks) text.append(last || (i + 1) % b == 0 ? "]" : "");
+  }
+  if (limit < n) text += "...";
+  return text;
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,17 @@
+// Tensors as TensorFlow writes them into messages: "[0 1...][2 3]", the first elements only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "graph/dtype.h"
+#include "graph/shape.h"
+
+namespace tenon::cpu {
+
+// At most `max_entries` elements; all of them if it is negative. Dots stand for what is left out,
+// "?" for elements that TensorFlow does not print either (complex, qint32).
+std::string SummarizeTensor(DataType type, const Shape& shape, const void* data,
+                            int64_t max_entries);
+
+}  // namespace tenon::cpu
