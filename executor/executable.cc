@@ -302,7 +302,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::PlanFor(const std::vecto
   entry->plan = plan;
   entry->used = clock_.fetch_add(1);
   absl::MutexLock lock(&mutex_);
-  if (plans_.size() >= static_cast<size_t>(std::max(parts_.options.max_cached_plans, 1))) {
+  if (plans_.size() >= max_plans()) {
     plans_.erase(std::min_element(plans_.begin(), plans_.end(),
                                   [](const auto& a, const auto& b) { return a->used < b->used; }));
   }
@@ -313,13 +313,10 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::PlanFor(const std::vecto
 absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<Tensor>& feeds) {
   std::vector<FeedSpec> specs;
   for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape()});
-  const PlanInput input{graph_,         order_,
-                        fed_only_,      node_devices_,
-                        feeds_,         specs,
-                        fetches_,       fetch_names_,
-                        parts_.host,    constants_,
-                        kernels_,       parts_.states,
-                        parts_.workers, parts_.options.device_timeout_s};
+  const PlanInput input{
+      graph_,   order_,        fed_only_,    node_devices_,  feeds_,
+      specs,    fetches_,      fetch_names_, parts_.host,    constants_,
+      kernels_, parts_.states, late_,        parts_.workers, parts_.options.device_timeout_s};
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, PlanBuilder(input).Build());
   return std::shared_ptr<const Plan>(std::move(plan));
 }
@@ -359,7 +356,13 @@ MemoryReport Executable::memory() const {
 
 PlanCacheReport Executable::plan_cache() const {
   absl::ReaderMutexLock lock(&mutex_);
-  return {builds_.load(), hits_.load(), static_cast<int64_t>(plans_.size())};
+  return {.builds = builds_.load(),
+          .hits = hits_.load(),
+          .plans = static_cast<int64_t>(plans_.size()),
+          .max_plans = static_cast<int64_t>(max_plans()),
+          .late_builds = late_.made.load(),
+          .late_hits = late_.reused.load(),
+          .max_late = KernelStep::kMaxPrepared};
 }
 
 const Graph& OptimizedGraph(const Executable& e) { return e.graph(); }

@@ -2,6 +2,7 @@
 // signature. Private to the executor.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "executor/kernel_store.h"
 #include "executor/plan.h"
 #include "executor/session.h"
+#include "executor/slow_steps.h"
 
 namespace tenon {
 
@@ -52,6 +54,7 @@ class Executable {
   Executable(const Graph& graph, const SessionParts& parts)
       : graph_(graph), parts_(parts), constants_(graph_) {}
 
+  size_t max_plans() const { return std::max(parts_.options.max_cached_plans, 1); }
   absl::Status Resolve(const std::vector<std::string>& feeds,
                        const std::vector<std::string>& fetches);
   absl::Status PlaceGraph();
@@ -85,6 +88,7 @@ class Executable {
   absl::Mutex build_mutex_;  // one plan is built at a time
   std::atomic<bool> has_run_{false};
   std::atomic<int64_t> clock_{0}, hits_{0}, builds_{0};
+  LatePreparations late_;
   mutable absl::Mutex mutex_;
   std::vector<std::unique_ptr<CachedPlan>> plans_ ABSL_GUARDED_BY(mutex_);
 };

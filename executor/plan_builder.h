@@ -39,6 +39,7 @@ struct PlanInput {
   ConstStore& constants;
   KernelStore& kernels;
   SessionState& session;
+  LatePreparations& late;
   Workers& workers;
   double device_timeout_s;
 };

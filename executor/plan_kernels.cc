@@ -210,7 +210,7 @@ absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec,
   }
   auto step = std::make_unique<KernelStep>(StepNode(in_.graph, n, spec), std::move(step_inputs),
                                            std::move(constants), std::move(slots),
-                                           std::move(promised), in_.session);
+                                           std::move(promised), in_.session, in_.late);
   if (prepared != nullptr) step->set_prepared(PreparedKernel::From(*prepared));
   AddSlowStep(n, std::move(step), node_alive_[n], reads, writes);
   return absl::OkStatus();

@@ -36,8 +36,12 @@ struct MemoryReport {
   int64_t weights_bytes = 0;            // constants in memory, packed ones included
 };
 
+// Plans, one per input signature; and preparations of kernels whose input shapes only a run tells,
+// one per step and shapes. Of both the least recently used goes when there are `max_*` (`max_late`
+// for each step).
 struct PlanCacheReport {
-  int64_t builds = 0, hits = 0, plans = 0;
+  int64_t builds = 0, hits = 0, plans = 0, max_plans = 0;
+  int64_t late_builds = 0, late_hits = 0, max_late = 0;
 };
 
 // What was made of one (feeds, fetches) pair.

@@ -70,9 +70,11 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame,
                             [&](const auto& entry) { return entry.first == key; });
   if (found != cache_.end()) {
     std::rotate(found, found + 1, cache_.end());
+    counts_.reused.fetch_add(1, std::memory_order_relaxed);
     return cache_.back().second;
   }
   TENON_ASSIGN_OR_RETURN(Prepared prepared, PrepareFor(frame, args));
+  counts_.made.fetch_add(1, std::memory_order_relaxed);
   if (cache_.size() == kMaxPrepared) cache_.erase(cache_.begin());
   cache_.emplace_back(std::move(key), prepared);
   return prepared;

@@ -3,6 +3,7 @@
 // their run function.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,6 +54,11 @@ class ErrorStep : public SlowStep {
   absl::Status status_;
 };
 
+// Preparations of kernels in runs: made, and found among those made before.
+struct LatePreparations {
+  std::atomic<int64_t> made{0}, reused{0};
+};
+
 // A CPU kernel whose outputs are tensors made by the run. Prepared at plan time, or, where shapes
 // or values were not known then, at run time: the last kMaxPrepared preparations are kept by shapes
 // and values.
@@ -67,13 +73,14 @@ class KernelStep : public SlowStep {
   };
   KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants,
              std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
-             SessionState& session)
+             SessionState& session, LatePreparations& counts)
       : node_(node),
         inputs_(std::move(inputs)),
         constants_(std::move(constants)),
         outputs_(std::move(outputs)),
         promised_(std::move(promised)),
-        session_(session) {}
+        session_(session),
+        counts_(counts) {}
   void set_prepared(PreparedKernel kernel) {
     fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
   }
@@ -81,8 +88,9 @@ class KernelStep : public SlowStep {
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return fixed_ != nullptr ? "tensors" : "dynamic"; }
 
- private:
   static constexpr size_t kMaxPrepared = 32;
+
+ private:
   using Prepared = std::shared_ptr<const PreparedKernel>;
   bool IsValueInput(int i) const;
   std::string Signature(const Frame& frame, const StepArgs& args) const;
@@ -95,6 +103,7 @@ class KernelStep : public SlowStep {
   std::vector<int32_t> outputs_;                // slots; -1: nobody reads it
   std::vector<std::optional<Shape>> promised_;  // what the plan told the consumers
   SessionState& session_;
+  LatePreparations& counts_;
   Prepared fixed_;
   mutable absl::Mutex mutex_;
   mutable std::vector<std::pair<std::string, Prepared>> cache_

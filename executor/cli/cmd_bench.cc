@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/pass_report.h"
+#include "executor/cli/plan_report.h"
 #include "executor/cli/repeat.h"
 #include "executor/cli/statistics.h"
 #include "executor/cli/workbench.h"
@@ -68,7 +69,8 @@ void WriteJson(const Timing& timing, const RunStatistics& s, const Executable& e
       .Set("weights_bytes", memory.weights_bytes);
   doc.Set("allocations_per_run",
           timing.runs.allocations < 0 ? Json() : Json(timing.allocations_per_run()));
-  doc.Set("runs_per_s", static_cast<double>(s.count) / timing.runs.wall_s);
+  doc.Set("runs_per_s", static_cast<double>(s.count) / timing.runs.wall_s)
+      .Set("plan_cache", PlanCacheJson(e));
 }
 
 std::string Us(double us) {
@@ -91,6 +93,7 @@ std::string BenchText(const Timing& timing, const RunStatistics& s, const Execut
   absl::StrAppend(&text, style.Dim("memory  "), "peak ", absl::StrFormat("%.1f MB", PeakRssMb()),
                   ", weights ", Bytes(memory.weights_bytes), ", arena ", Bytes(memory.arena_bytes),
                   " (at least ", Bytes(memory.arena_lower_bound_bytes), ")\n");
+  absl::StrAppend(&text, style.Dim("plans   "), PlanCacheText(e), "\n");
   if (timing.runs.allocations >= 0)
     absl::StrAppend(&text, style.Dim("heap    "),
                     absl::StrFormat("%.2f allocations a run", timing.allocations_per_run()), "\n");

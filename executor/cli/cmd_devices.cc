@@ -98,17 +98,21 @@ absl::Status DevicesCommand(Invocation& invocation) {
     invocation.doc.Set("devices", Json::Array()).Set("plugins", std::move(plugins));
     return host.status();
   }
-  const std::vector<KernelRow> kernels =
-      invocation.options.kernels ? KernelRows() : std::vector<KernelRow>();
+  const std::string& form = invocation.options.kernels;
+  const std::vector<KernelRow> kernels = form.empty() ? std::vector<KernelRow>() : KernelRows();
   if (invocation.json()) {
     AddJson(**host, invocation.doc);
-    if (invocation.options.kernels) invocation.doc.Set("kernels", KernelsJson(kernels));
+    if (!form.empty()) invocation.doc.Set("kernels", KernelsJson(kernels));
+    return absl::OkStatus();
+  }
+  if (form == "markdown") {
+    invocation.text = KernelsMarkdown(kernels);
     return absl::OkStatus();
   }
   invocation.text = DevicesText(**host, invocation.style);
   for (const PluginInfo& plugin : Plugins())
     invocation.text += PluginText(plugin, invocation.style);
-  if (invocation.options.kernels)
+  if (!form.empty())
     absl::StrAppend(&invocation.text, "\n", KernelsText(kernels, invocation.style));
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 #include "executor/cli/exit_code.h"
 #include "executor/cli/expect.h"
 #include "executor/cli/pass_report.h"
+#include "executor/cli/plan_report.h"
 #include "executor/cli/repeat.h"
 #include "executor/cli/spec.h"
 #include "executor/cli/story.h"
@@ -110,7 +111,8 @@ void AddDetails(const RunOutcome& outcome, Json& doc) {
   doc.Set("nodes_imported", outcome.bench.graph().num_nodes())
       .Set("nodes_optimized", OptimizedGraph(e).num_nodes())
       .Set("devices", std::move(devices))
-      .Set("times_ms", std::move(times_json));
+      .Set("times_ms", std::move(times_json))
+      .Set("plan_cache", PlanCacheJson(e));
 }
 
 void WriteJson(const RunOutcome& outcome, Json& doc) {

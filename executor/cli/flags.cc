@@ -95,6 +95,15 @@ class Declarer {
   void Flag(uint32_t commands, const char* name, bool& target, const char* what) {
     if ((commands & bit_) != 0) app_.add_flag(name, target, what)->group(group_);
   }
+  // "--flag{x}": the flag alone means x.
+  void FlagWithValue(uint32_t commands, const char* name, std::string& target,
+                     const std::vector<std::string>& choices, const char* what) {
+    if ((commands & bit_) == 0) return;
+    app_.add_flag(name, target, what)
+        ->group(group_)
+        ->option_text(" ")
+        ->check(CLI::IsMember(choices));
+  }
   // A list in one value: "A,B".
   void List(uint32_t commands, const char* name, std::vector<std::string>& target,
             const char* value, const char* what) {
@@ -127,7 +136,6 @@ class Declarer {
         ->option_text(value)
         ->check(CLI::IsMember(std::move(words)));
   }
-  CLI::App& app() { return app_; }
   bool Has(uint32_t commands) const { return (commands & bit_) != 0; }
 
  private:
@@ -173,8 +181,8 @@ void DeclareDevices(Declarer& d, Options& o) {
            [&o](const std::string& v) { o.soft_placement = v == "on"; });
   d.Integer(kPlaces, "--threads", o.threads, "N", "CPU threads in all (default: the machine's)", 0,
             4096);
-  d.Flag(Bit(Command::kDevices), "--kernels", o.kernels,
-         "the op table: types and devices of every kernel");
+  d.FlagWithValue(Bit(Command::kDevices), "--kernels{table}", o.kernels, {"table", "markdown"},
+                  "the op table: types and devices of every kernel; markdown: nothing else");
 }
 
 void DeclareOptimizer(Declarer& d, Options& o) {
@@ -189,13 +197,8 @@ void DeclareOptimizer(Declarer& d, Options& o) {
          "the passes in their order, with their rewrites");
   d.Flag(kOptimizes, "--time-passes", o.time_passes,
          "a table of what each pass did and how long it took");
-  if (d.Has(kOptimizes)) {
-    d.app()
-        .add_flag("--verify-each{structure}", o.verify_each, "verify the graph after each pass")
-        ->group("Optimizer")
-        ->option_text(" ")
-        ->check(CLI::IsMember({"structure"}));
-  }
+  d.FlagWithValue(kOptimizes, "--verify-each{structure}", o.verify_each, {"structure"},
+                  "verify the graph after each pass");
   d.Flag(kOptimizes, "--fast-math", o.fast_math, "allow rewrites that change rounding");
   if (auto* option = d.Value(kOptimizes, "--target", o.target, "tensorflow|tenon",
                              "who can run the result (default: tensorflow for opt, else tenon)"))

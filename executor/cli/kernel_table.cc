@@ -5,7 +5,9 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/dtype.h"
+#include "graph/op_registry.h"
 #include "plugin/kernel_registry.h"
 
 namespace tenon::cli {
@@ -27,10 +29,38 @@ void Gather(const KernelDef& kernel, Gathered& row) {
   if (kernel.priority != 0) row.notes.insert(absl::StrCat("priority ", kernel.priority));
 }
 
-std::string TypesText(const std::string& attr, const std::set<DataType>& types) {
-  std::string text = absl::StrCat(attr, ":");
-  for (const DataType type : types) absl::StrAppend(&text, " ", DataTypeShortName(type));
+// The types that both the op and the kernels allow; an op may name none, and then allows any.
+std::string TypesText(const AttrDef& attr, const std::set<DataType>* constraint) {
+  std::string text = absl::StrCat(attr.name, ":");
+  const std::set<DataType> allowed(attr.allowed_types.begin(), attr.allowed_types.end());
+  if (constraint == nullptr && allowed.empty()) return absl::StrCat(text, " any");
+  for (const DataType type : constraint == nullptr ? allowed : *constraint) {
+    if (allowed.empty() || allowed.contains(type))
+      absl::StrAppend(&text, " ", DataTypeShortName(type));
+  }
   return text;
+}
+
+std::vector<std::string> OpNotes(const OpDef& op) {
+  std::vector<std::string> notes;
+  if (op.is_stateful) notes.push_back("stateful");
+  if (op.deprecated_since > 0)
+    notes.push_back(absl::StrCat("up to GraphDef version ", op.deprecated_since - 1,
+                                 op.deprecation.empty() ? "" : ": ", op.deprecation));
+  return notes;
+}
+
+void Describe(const Gathered& gathered, KernelRow& row) {
+  if (const OpDef* op = OpRegistry::Global().Find(row.op)) {
+    row.notes = OpNotes(*op);
+    for (const AttrDef& attr : op->attrs) {
+      if (attr.kind != AttrKind::kType) continue;
+      const auto constraint = gathered.types.find(attr.name);
+      row.types.push_back(
+          TypesText(attr, constraint == gathered.types.end() ? nullptr : &constraint->second));
+    }
+  }
+  row.notes.insert(row.notes.end(), gathered.notes.begin(), gathered.notes.end());
 }
 
 }  // namespace
@@ -42,12 +72,8 @@ std::vector<KernelRow> KernelRows() {
   }
   std::vector<KernelRow> rows;
   for (const auto& [key, value] : gathered) {
-    KernelRow row{std::get<0>(key),
-                  std::get<1>(key),
-                  std::get<2>(key),
-                  {},
-                  {value.notes.begin(), value.notes.end()}};
-    for (const auto& [attr, types] : value.types) row.types.push_back(TypesText(attr, types));
+    KernelRow row{std::get<0>(key), std::get<1>(key), std::get<2>(key), {}, {}};
+    Describe(value, row);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -74,6 +100,22 @@ std::string KernelsText(const std::vector<KernelRow>& rows, const Style& style) 
         {row.op, row.device_type, absl::StrJoin(row.types, "; "), absl::StrJoin(row.notes, ", ")});
   }
   return table.Text(style);
+}
+
+std::string KernelsMarkdown(const std::vector<KernelRow>& rows) {
+  std::string text =
+      "# Ops with a kernel\n\n"
+      "`graph_run devices --kernels=markdown` writes this table from the registry. Types are those "
+      "of the command\n"
+      "line (`docs/graph_run.md`); `any` is every type. Besides these, the plan "
+      "itself carries out what\n"
+      "moves values without computing: Placeholder, Switch, Merge.\n\n"
+      "| op | device | types | notes |\n|---|---|---|---|\n";
+  for (const KernelRow& row : rows) {
+    absl::StrAppend(&text, "| ", row.op, " | ", row.device_type, " | ",
+                    absl::StrJoin(row.types, "; "), " | ", absl::StrJoin(row.notes, ", "), " |\n");
+  }
+  return text;
 }
 
 }  // namespace tenon::cli

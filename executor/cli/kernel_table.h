@@ -14,8 +14,8 @@ struct KernelRow {
   std::string op;
   std::string device_type;
   std::string plugin;              // path; empty: built in
-  std::vector<std::string> types;  // "T: f32 f64", one per constrained attribute
-  std::vector<std::string> notes;  // host memory arguments, labels, priorities
+  std::vector<std::string> types;  // "T: f32 f64", one per type attribute of the op
+  std::vector<std::string> notes;  // of the op, then host memory arguments, labels, priorities
 };
 
 // Sorted by op, then device type.
@@ -23,5 +23,7 @@ std::vector<KernelRow> KernelRows();
 
 Json KernelsJson(const std::vector<KernelRow>& rows);
 std::string KernelsText(const std::vector<KernelRow>& rows, const Style& style);
+// A document of its own: docs/ops.md.
+std::string KernelsMarkdown(const std::vector<KernelRow>& rows);
 
 }  // namespace tenon::cli

@@ -35,7 +35,7 @@ struct Options {
   bool no_fallback = false;
   bool soft_placement = true;
   int threads = 0;
-  bool kernels = false;
+  std::string kernels;  // "table", "markdown", or empty
 
   // Optimizer.
   int opt_level = -1;  // -1: the command's default

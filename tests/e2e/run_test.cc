@@ -407,6 +407,22 @@ TEST(Check, ADeviceWithoutTheKernelHasNotImplementedIt) {
   }
 }
 
+TEST(Devices, TheDocumentOfOpsIsUpToDate) {
+  const Finished run = GraphRun({"devices", "--kernels=markdown"});
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(run.out, ReadFile("docs/ops.md"))
+      << "graph_run devices --kernels=markdown > docs/ops.md";
+}
+
+TEST(Run, ReportsPlans) {
+  const json run = Document({"run", kMlp, "--input", "x=1x20xf32=ones", "--runs", "5"});
+  EXPECT_EQ(run["plan_cache"]["plans_built"], 1);
+  EXPECT_EQ(run["plan_cache"]["plans_reused"], 4);
+  EXPECT_EQ(run["plan_cache"]["plans_kept"], 1);
+  EXPECT_EQ(run["plan_cache"]["max_plans"], 64);
+  EXPECT_EQ(run["plan_cache"]["kernels_prepared_in_runs"], 0);
+}
+
 TEST(Devices, CpuAndApu) {
   const json doc = Document({"devices", "--plugin", Built("lib/plugins/libapu.so"), "--kernels"});
   EXPECT_EQ(doc["devices"][0]["name"], "/physical_device:CPU:0");

@@ -86,6 +86,59 @@ TEST(Session, PlansOncePerShape) {
   EXPECT_EQ(PlanCacheOf(**e).hits, 6);
 }
 
+TEST(Session, KeepsThePlansThatWereUsedLast) {
+  SessionOptions options;
+  options.max_cached_plans = 3;
+  options.threads = 1;
+  auto session = Session::Create(
+      Parse(Placeholder("x", "dim { size: -1 }") + Node("a", "Neg", {"x"})), {}, options);
+  ASSERT_TRUE(session.ok()) << session.status();
+  auto e = (*session)->Prepare({"x"}, {"a"});
+  ASSERT_TRUE(e.ok()) << e.status();
+  auto run = [&](int64_t n) {
+    const auto out = (*session)->Run(*e, {Floats(std::vector<float>(n, 2), Shape({n}))});
+    EXPECT_TRUE(out.ok()) << out.status();
+  };
+  for (int64_t n = 1; n <= 20; ++n) run(n);
+  EXPECT_EQ(PlanCacheOf(**e).builds, 20);
+  EXPECT_EQ(PlanCacheOf(**e).plans, 3);
+  EXPECT_EQ(PlanCacheOf(**e).max_plans, 3);
+  for (const int64_t n : {18, 1, 18, 19}) run(n);  // 19 left when 1 came
+  EXPECT_EQ(PlanCacheOf(**e).hits, 2);
+  EXPECT_EQ(PlanCacheOf(**e).builds, 22);
+}
+
+TEST(Session, ShapesFromDataNeedNoNewPlan) {
+  auto session = Make(Placeholder("x", "dim { size: 100 }") + Node("where", "Where", {"x"}) +
+                      Node("rows", "GatherNd", {"x", "where"},
+                           "attr { key: 'Tparams' value { type: DT_FLOAT } }"
+                           "attr { key: 'Tindices' value { type: DT_INT64 } }") +
+                      Node("y", "Neg", {"rows"}));
+  auto e = session->Prepare({"x"}, {"y"});
+  ASSERT_TRUE(e.ok()) << e.status();
+  auto run = [&](int64_t n) {
+    std::vector<float> x(100, 0.0f);
+    std::fill_n(x.begin(), n, 1.0f);
+    const auto out = session->Run(*e, {Floats(x, {100})});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_EQ((*out)[0].shape(), Shape({n}));
+  };
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t n = 0; n < 10; ++n) run(n);
+  }
+  PlanCacheReport report = PlanCacheOf(**e);
+  EXPECT_EQ(report.builds, 1);
+  EXPECT_EQ(report.late_builds, 2 * 10);  // GatherNd and Neg, for each number of rows
+  EXPECT_EQ(report.late_hits, 2 * 10);
+  // More shapes than a step keeps: the first ones have left.
+  for (int64_t n = 0; n < 100; ++n) run(n);
+  for (int64_t n = 99; n > 99 - report.max_late; --n) run(n);
+  const int64_t made = PlanCacheOf(**e).late_builds;
+  EXPECT_EQ(made, 2 * 100);
+  run(0);
+  EXPECT_EQ(PlanCacheOf(**e).late_builds, made + 2);
+}
+
 TEST(Session, FeedsMayStandInTheMiddle) {
   auto session = Make(Placeholder("x", "") + Node("a", "Neg", {"x"}) + Node("b", "Neg", {"a"}));
   const auto out = session->Run({{"a", Floats({3}, {})}}, {"b"});
