@@ -47,11 +47,6 @@ absl::Status PrepareConvAs(Prepare& p, int spatial_dims, bool depthwise) {
   attrs.skips_evenly = spatial_dims == 3;
   TENON_ASSIGN_OR_RETURN(ConvProblem q,
                          ReadConv(p, attrs, p.input_shape(0), p.input_shape(1), depthwise));
-  if (p.op().FindAttr("filter_format") != nullptr) {
-    TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("filter_format"));
-    if (format != "HWIO")
-      return p.Unimplemented(absl::StrCat("filter_format ", format, " is not built"));
-  }
   TENON_ASSIGN_OR_RETURN(q.fused, ReadFusedOps(p, 2));
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, q.OutputDims()));
   TENON_RETURN_IF_ERROR(CheckFusedShapes(p, q.fused, output, attrs.channel()));
@@ -66,6 +61,7 @@ absl::Status PrepareDepthwiseConv(Prepare& p) { return PrepareConvAs(p, 2, true)
 const CpuKernelSpec kKernels[] = {
     {"Conv2D", {{"T", kFloatTypes | TypeBit(DataType::kInt32)}}, &PrepareConv2D},
     {"_FusedConv2D", {{"T", kFloatTypes}}, &PrepareConv2D},
+    {"_FusedConv2D", {{"T", TypeBits(DataType::kInt8, DataType::kQint8)}}, &PrepareInt8Conv},
     {"Conv3D", {{"T", kFloatTypes}}, &PrepareConv3D},
     {"DepthwiseConv2dNative", {{"T", kFloatTypes}}, &PrepareDepthwiseConv},
     {"_FusedDepthwiseConv2dNative", {{"T", kFloatTypes}}, &PrepareDepthwiseConv},
@@ -84,6 +80,11 @@ absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs,
   }
   if (depthwise && attrs.strides[attrs.spatial(0)] != attrs.strides[attrs.spatial(1)]) {
     return p.Invalid("strides of rows and columns must be equal");
+  }
+  if (p.op().FindAttr("filter_format") != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("filter_format"));
+    if (format != "HWIO")
+      return p.Unimplemented(absl::StrCat("filter_format ", format, " is not built"));
   }
   ConvProblem q;
   TENON_ASSIGN_OR_RETURN(static_cast<Windows&>(q), MakeWindows(p, attrs, input, filter.dims()));

@@ -36,6 +36,9 @@ absl::Status PrepareOneDnnConv(Prepare& p, const ConvProblem& problem);
 // Any type, plain loops.
 absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem);
 
+// The whole preparation of _FusedConv2D of int8 or qint8.
+absl::Status PrepareInt8Conv(Prepare& p);
+
 // The gradients: of the input from filter (input 1) and the output's gradient (input 2), of the
 // filter from the input (input 0) and the output's gradient. As above.
 absl::Status PrepareOneDnnInputGrad(Prepare& p, const ConvProblem& problem);

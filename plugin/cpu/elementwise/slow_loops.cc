@@ -252,6 +252,18 @@ void ComplexSelect(const void* const* in, void* out, int64_t n, float) {
     std::memcpy(static_cast<C*>(out) + i, from, sizeof(C));
   }
 }
+// Each part between those of the bounds.
+template <typename C>
+void ComplexClip(const void* const* in, void* out, int64_t n, float) {
+  using T = typename C::value_type;
+  const T* x = static_cast<const T*>(in[0]);
+  const T* low = static_cast<const T*>(in[1]);
+  const T* high = static_cast<const T*>(in[2]);
+  for (int64_t i = 0; i < 2 * n; ++i) {
+    const T capped = high[i] < x[i] ? high[i] : x[i];
+    static_cast<T*>(out)[i] = capped < low[i] ? low[i] : capped;
+  }
+}
 template <typename C>
 void ComplexApproximateEqual(const void* const* in, void* out, int64_t n, float param) {
   const C* a = static_cast<const C*>(in[0]);
@@ -350,6 +362,8 @@ ElementLoop FindComplex(ElementOp op) {
       return &Binary<CReciprocalGrad, C>;
     case ElementOp::kSelect:
       return &ComplexSelect<C>;
+    case ElementOp::kClip:
+      return &ComplexClip<C>;
     default:
       return nullptr;
   }
