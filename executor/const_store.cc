@@ -88,15 +88,19 @@ absl::StatusOr<Tensor> ConstStore::Aligned(const Tensor& value) {
   return Tensor(value.dtype(), value.shape(), it->second.copy.buffer());
 }
 
+absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s) {
+  TENON_ASSIGN_OR_RETURN(BufferRef buffer, device.Allocate(value.bytes()));
+  Tensor copy(value.dtype(), value.shape(), std::move(buffer));
+  if (value.bytes() > 0) TENON_RETURN_IF_ERROR(CopyToDevice(value, copy, device, timeout_s));
+  return copy;
+}
+
 absl::StatusOr<Tensor> ConstStore::OnDevice(const Tensor& value, Device* device, double timeout_s) {
   absl::MutexLock lock(&mutex_);
   const std::pair<const void*, Device*> key(value.data(), device);
   auto it = on_device_.find(key);
   if (it == on_device_.end() || it->second.copy.bytes() != value.bytes()) {
-    Device& d = *key.second;
-    TENON_ASSIGN_OR_RETURN(BufferRef buffer, d.Allocate(value.bytes()));
-    Tensor copy(value.dtype(), value.shape(), std::move(buffer));
-    if (value.bytes() > 0) TENON_RETURN_IF_ERROR(CopyToDevice(value, copy, d, timeout_s));
+    TENON_ASSIGN_OR_RETURN(Tensor copy, CopyOnDevice(value, *device, timeout_s));
     it = on_device_.insert_or_assign(key, Copy{value, std::move(copy)}).first;
   }
   return Tensor(value.dtype(), value.shape(), it->second.copy.buffer());

@@ -13,6 +13,9 @@
 
 namespace tenon {
 
+// A copy of the value in the device's memory.
+absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s);
+
 // Thread-safe. Tensors and pointers stay valid for the life of the store.
 class ConstStore {
  public:
@@ -28,7 +31,7 @@ class ConstStore {
   // The same elements in memory that kernels can read. Small ones are packed together.
   absl::StatusOr<Tensor> Aligned(const Tensor& value);
 
-  // A copy of the value in the device's memory, made once.
+  // A copy of a constant of the graph in the device's memory, made once.
   absl::StatusOr<Tensor> OnDevice(const Tensor& value, Device* device, double timeout_s);
 
   // The value was packed or copied: its file pages, if any, need not stay in memory.

@@ -94,8 +94,11 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToDevice(NodeId, int32_t id, Device* de
   const int stream = Stream(device, kHostToDevice), compute = Stream(device, kCompute);
   copy.device = device;
   if (storage < 0) {
-    TENON_ASSIGN_OR_RETURN(Tensor on_device,
-                           in_.constants.OnDevice(*copy.constant, device, in_.device_timeout_s));
+    // What only this plan knows goes with it.
+    TENON_ASSIGN_OR_RETURN(
+        Tensor on_device, copy.graph_constant
+                              ? in_.constants.OnDevice(*copy.constant, device, in_.device_timeout_s)
+                              : CopyOnDevice(*copy.constant, *device, in_.device_timeout_s));
     plan_->alias_constants.push_back(std::make_unique<Tensor>(std::move(on_device)));
     copy.constant = plan_->alias_constants.back().get();
     copy.storage = -1;

@@ -21,7 +21,7 @@ using testing::Parse;
 using testing::Placeholder;
 using testing::Values;
 
-std::unique_ptr<Session> Make(std::string text, int opt_level = 0) {
+std::unique_ptr<Session> Make(std::string text, int opt_level = 0, int max_cached_plans = 64) {
   const auto info = LoadPlugin(testing::Built("lib/plugins/libapu.so"));
   EXPECT_TRUE(info.ok()) << info.status();
   absl::StatusOr<std::vector<Device*>> devices = PluginDevices();
@@ -30,6 +30,7 @@ std::unique_ptr<Session> Make(std::string text, int opt_level = 0) {
   options.opt_level = opt_level;
   options.pipeline.min_graph_nodes = -1;
   options.threads = 1;
+  options.max_cached_plans = max_cached_plans;
   auto session = Session::Create(Parse(std::move(text)), *devices, options);
   EXPECT_TRUE(session.ok()) << session.status();
   return *std::move(session);
@@ -75,6 +76,28 @@ TEST(Apu, ConstantsAndFeedsAndChains) {
   const auto empty = session->Run({{"x", Floats({}, {0})}}, {"i"});
   ASSERT_TRUE(empty.ok()) << empty.status();
   EXPECT_EQ((*empty)[0].shape(), Shape({0}));
+}
+
+// 60 of them would not fit into the device's 806 MB.
+TEST(Apu, WhatOnlyAPlanKnowsLeavesTheDeviceWithIt) {
+  auto session =
+      Make(Placeholder("x", "dim { size: -1 }") +
+               Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1") +
+               Node("shape", "Shape", {"x"}, "attr { key: 'out_type' value { type: DT_INT32 } }") +
+               Const("size", "DT_INT32", "tensor_shape { dim { size: 1 } } int_val: 4194304") +
+               Node("sizes", "Minimum", {"shape", "size"}, "", "DT_INT32") +
+               Node("dims", "Maximum", {"sizes", "size"}, "", "DT_INT32") +
+               Node("ones", "Fill", {"dims", "one"}) + Node("r", "Relu", {"ones"}),
+           0, 1);
+  auto e = session->Prepare({"x"}, {"r"});
+  ASSERT_TRUE(e.ok()) << e.status();
+  for (int64_t n = 0; n < 60; ++n) {
+    const auto out = session->Run(*e, {Floats(std::vector<float>(n), Shape({n}))});
+    ASSERT_TRUE(out.ok()) << n << ": " << out.status();
+    EXPECT_EQ((*out)[0].num_elements(), 4194304);
+  }
+  EXPECT_EQ(DeviceOf(**e, "r"), "APU");
+  EXPECT_EQ(PlanCacheOf(**e).builds, 60);
 }
 
 TEST(Apu, BehindASwitch) {

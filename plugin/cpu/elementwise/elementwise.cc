@@ -1,5 +1,6 @@
 // The elementwise ops: a table from op to loop, and the few ops that need a look at their operands.
 #include <algorithm>
+#include <complex>
 #include <cstring>
 
 #include "absl/container/flat_hash_map.h"
@@ -290,21 +291,33 @@ struct AddNState {
   int inputs = 0;
 };
 
-// Block by block, so that the running sum stays in the cache.
+// Block by block, so that the running sum stays in the cache. In TensorFlow's order, which rounding
+// shows: the first 2 to 9 inputs, then the sum of each 8 more.
 absl::Status RunAddN(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const AddNState*>(state);
+  constexpr int kGroup = 8;
+  const int first = (s.inputs - 2) % kGroup + 2;
   Workers alone(1);
   args.workers->ParallelFor(s.step.n, s.step.grain, [&](int64_t begin, int64_t end) {
     constexpr int64_t kBlock = 2048;
+    alignas(kTensorAlignment) char group[kBlock * sizeof(std::complex<double>)];
     for (int64_t i = begin; i < end; i += kBlock) {
       ElementStep block = s.step;
       block.n = std::min(kBlock, end - i);
-      char* out = static_cast<char*>(args.out[0]) + i * s.step.out_size;
-      const void* sum = static_cast<const char*>(args.in[0]) + i * s.step.out_size;
-      for (int k = 1; k < s.inputs; ++k) {
-        const void* operands[2] = {sum, static_cast<const char*>(args.in[k]) + i * s.step.out_size};
-        RunElementStep(block, operands, out, &alone);
-        sum = out;
+      const auto input = [&](int k) {
+        return static_cast<const char*>(args.in[k]) + i * s.step.out_size;
+      };
+      const auto add = [&](const void* a, const void* b, void* sum) {
+        const void* operands[2] = {a, b};
+        RunElementStep(block, operands, sum, &alone);
+      };
+      char* const out = static_cast<char*>(args.out[0]) + i * s.step.out_size;
+      add(input(0), input(1), out);
+      for (int k = 2; k < first; ++k) add(out, input(k), out);
+      for (int begin_of = first; begin_of < s.inputs; begin_of += kGroup) {
+        add(input(begin_of), input(begin_of + 1), group);
+        for (int k = 2; k < kGroup; ++k) add(group, input(begin_of + k), group);
+        add(out, group, out);
       }
     }
   });
