@@ -2,78 +2,28 @@
 // convolutions of ResNet-50. Rate is floating point operations a second.
 #include <benchmark/benchmark.h>
 
-#include <cstring>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "graph/op_registry.h"
-#include "plugin/cpu/workers.h"
-#include "plugin/kernel.h"
+#include "benchmarks/prepared_kernel.h"
+#include "graph/attr_value.h"
 
 namespace tenon {
 namespace {
 
-class BenchSession : public SessionState {
- public:
-  std::shared_ptr<NodeState> GetNodeState(
-      std::string_view, const std::function<std::shared_ptr<NodeState>()>& make) override {
-    return make();
-  }
-  std::shared_ptr<const void> GetPacked(
-      const void*, std::string_view,
-      const std::function<std::shared_ptr<const void>()>& make) override {
-    return make();
-  }
-};
-
-const CpuKernelSpec* FindKernel(std::string_view op) {
-  for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
-    for (const CpuKernelSpec& spec : family) {
-      if (op == spec.op) return &spec;
-    }
-  }
-  return nullptr;
-}
-
-Tensor Filled(const Shape& shape) {
-  Tensor t = *Tensor::Allocate(DataType::kFloat, shape);
-  for (int64_t i = 0; i < t.num_elements(); ++i)
-    t.flat<float>()[i] = static_cast<float>(i % 13) / 8 - 0.7f;
-  return t;
-}
-
-// Runs one float kernel over and over; input 1 is a constant if `constant`.
+// Runs one float kernel over and over; inputs from the second on are constants if `constant`.
 void RunKernel(benchmark::State& state, const char* op, std::map<std::string, std::string> attrs,
-               std::vector<Shape> shapes, bool constant, double flops, int64_t threads) {
-  const OpDef* def = OpRegistry::Global().Find(op);
-  const CpuKernelSpec* spec = FindKernel(op);
-  if (def == nullptr || spec == nullptr) return state.SkipWithError("no such op or kernel");
+               const std::vector<Shape>& shapes, bool constant, double flops, int64_t threads) {
   attrs["T"] = attr::Type(DataType::kFloat);
-  std::vector<Attr> list;
-  for (const auto& [name, wire] : attrs) list.push_back({name, AttrValue(wire)});
-  const AttrSet set(std::move(list));
-  NodeTypes types;
-  types.inputs.assign(shapes.size(), DataType::kFloat);
-  types.outputs.assign(1, DataType::kFloat);
-  std::vector<Tensor> tensors;
-  std::vector<Prepare::Input> inputs;
-  for (const Shape& shape : shapes) tensors.push_back(Filled(shape));
-  for (size_t i = 0; i < shapes.size(); ++i)
-    inputs.push_back({shapes[i], constant && i > 0 ? &tensors[i] : nullptr, false});
-  BenchSession session;
-  Workers workers(static_cast<int>(threads));
-  Prepare p("bench", *def, set, types, inputs, session, workers);
-  const absl::Status status = spec->prepare(p);
-  if (!status.ok()) return state.SkipWithError(status.ToString().c_str());
-  Tensor out = Filled(p.outputs()[0].shape);
-  Tensor scratch =
-      *Tensor::Allocate(DataType::kUint8, Shape({static_cast<int64_t>(p.scratch_bytes() + 64)}));
-  std::vector<void*> in;
-  for (const Tensor& t : tensors) in.push_back(t.data());
-  void* outs[] = {out.data()};
-  const StepArgs args{in.data(), outs, scratch.data(), &workers, nullptr};
+  std::vector<Tensor> inputs;
+  for (const Shape& shape : shapes) inputs.push_back(Filled(DataType::kFloat, shape));
+  const auto kernel =
+      PreparedKernel::Make(op, attrs, std::move(inputs), constant, static_cast<int>(threads));
+  if (!kernel.ok()) return state.SkipWithError(kernel.status().ToString().c_str());
   for (auto _ : state) {
-    benchmark::DoNotOptimize(p.run()(p.state().get(), args));
+    benchmark::DoNotOptimize((*kernel)->Run());
   }
   state.counters["FLOP/s"] =
       benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
