@@ -93,6 +93,9 @@ struct ReduceState {
   // Half precision is widened to float, integers to 64 bits for a mean.
   ElementLoop widen = nullptr;
   int64_t wide_bytes = 0;
+  ElementLoop to_float = FindCastLoop(DataType::kDouble, DataType::kFloat);
+  RepeatFn repeat = FindRepeat();
+  int64_t tile_columns = 0;  // of a row of outputs, reduced together
   alignas(16) char init[16] = {};
 };
 
@@ -154,7 +157,16 @@ void Store(const ReduceState& s, const void* acc, int64_t n, void* out) {
   }
 }
 
+void StoreFloats(const ReduceState& s, const void* acc, int64_t n, void* out) {
+  if (s.finish != Finish::kNone) return Store<double, float>(s, acc, n, out);
+  s.to_float(&acc, out, n, 0);
+}
+
 void StoreAll(const ReduceState& s, const void* acc, int64_t n, void* out) {
+  if (s.finish == Finish::kNone && s.loops.acc_type == s.type) {
+    std::memcpy(out, acc, n * s.bytes);
+    return;
+  }
   if (s.finish == Finish::kMean && s.widen != nullptr && HasType(kIntTypes, s.type)) {
     int64_t wide[kReduceColumns];
     s.loops.acc_type == DataType::kInt64 ? Store<int64_t, int64_t>(s, acc, n, wide)
@@ -165,12 +177,12 @@ void StoreAll(const ReduceState& s, const void* acc, int64_t n, void* out) {
   }
   switch (s.type) {
     case DataType::kFloat:
-      return s.loops.acc_type == DataType::kDouble ? Store<double, float>(s, acc, n, out)
+      return s.loops.acc_type == DataType::kDouble ? StoreFloats(s, acc, n, out)
                                                    : Store<float, float>(s, acc, n, out);
     case DataType::kHalf:
     case DataType::kBfloat16: {
       float wide[kReduceColumns];
-      s.loops.acc_type == DataType::kDouble ? Store<double, float>(s, acc, n, wide)
+      s.loops.acc_type == DataType::kDouble ? StoreFloats(s, acc, n, wide)
                                             : Store<float, float>(s, acc, n, wide);
       const void* in[] = {wide};
       FindCastLoop(DataType::kFloat, s.type)(in, out, n, 0);
@@ -204,6 +216,9 @@ void StoreAll(const ReduceState& s, const void* acc, int64_t n, void* out) {
   }
 }
 
+// A tile of widened rows should stay in the first cache.
+constexpr int64_t kWidenedColumns = 256;
+
 void CallRun(const ReduceState& s, const char* x, int64_t n, void* acc) {
   if (s.widen == nullptr) return s.loops.run(x, n, acc);
   double wide[1024];
@@ -218,10 +233,10 @@ void CallRun(const ReduceState& s, const char* x, int64_t n, void* acc) {
 void CallRows(const ReduceState& s, const char* x, int64_t stride, int64_t rows, int64_t columns,
               void* acc) {
   if (s.widen == nullptr) return s.loops.rows(x, stride, rows, columns, acc);
-  double wide[4 * kReduceColumns];
+  double wide[8 * kWidenedColumns];
   const int64_t line = columns * s.wide_bytes;
-  for (int64_t r = 0; r < rows; r += 4) {
-    const int64_t count = std::min<int64_t>(4, rows - r);
+  for (int64_t r = 0; r < rows; r += 8) {
+    const int64_t count = std::min<int64_t>(8, rows - r);
     for (int64_t k = 0; k < count; ++k) {
       const void* in[] = {x + (r + k) * stride};
       s.widen(in, reinterpret_cast<char*>(wide) + k * line, columns, 0);
@@ -248,9 +263,29 @@ void ForReduced(const ReduceLayout& l, const char* x, F visit) {
   }
 }
 
+// Whether each output comes from few enough elements, evenly spaced, to be reduced without an
+// accumulator.
+bool IsShort(const ReduceState& s, int64_t most) {
+  return s.loops.short_runs != nullptr && s.widen == nullptr && s.layout.reduced_size.size() == 1 &&
+         s.layout.reduced_count > 0 && s.layout.reduced_count <= most;
+}
+
+void FinishShort(const ReduceState& s, void* out, int64_t n) {
+  if (s.finish == Finish::kMean) Store<float, float>(s, out, n, out);
+}
+
+void ReduceShortRuns(const ReduceState& s, const char* x, char* out, int64_t begin, int64_t end) {
+  const ReduceLayout& l = s.layout;
+  char* to = out + begin * s.bytes;
+  const int64_t stride = l.kept_stride.empty() ? 0 : l.kept_stride.back();
+  s.loops.short_runs(x + begin * stride, stride, end - begin, l.reduced_count, to);
+  FinishShort(s, to, end - begin);
+}
+
 // Outputs [begin, end), each reduced from contiguous runs.
 void ReduceRuns(const ReduceState& s, const char* x, char* out, int64_t begin, int64_t end) {
   const ReduceLayout& l = s.layout;
+  if (IsShort(s, s.loops.short_run)) return ReduceShortRuns(s, x, out, begin, end);
   for (int64_t o = begin; o < end; ++o) {
     alignas(16) char acc[16];
     std::memcpy(acc, s.init, 16);
@@ -262,22 +297,30 @@ void ReduceRuns(const ReduceState& s, const char* x, char* out, int64_t begin, i
   }
 }
 
-// Tiles [begin, end): a tile is up to kReduceColumns outputs of one row of outputs.
+// Tiles [begin, end): a tile is up to tile_columns outputs of one row of outputs.
 void ReduceRowTiles(const ReduceState& s, const char* x, char* out, int64_t begin, int64_t end) {
   const ReduceLayout& l = s.layout;
-  const int64_t tiles = (l.columns + kReduceColumns - 1) / kReduceColumns;
+  const int64_t tiles = (l.columns + s.tile_columns - 1) / s.tile_columns;
+  const bool few = IsShort(s, kReduceShortRows);
   alignas(64) char acc[kReduceColumns * 16];
   for (int64_t t = begin; t < end; ++t) {
     const int64_t row = t / tiles;
-    const int64_t column = t % tiles * kReduceColumns;
-    const int64_t count = std::min(kReduceColumns, l.columns - column);
-    for (int64_t j = 0; j < count; ++j) std::memcpy(acc + j * s.acc_bytes, s.init, s.acc_bytes);
+    const int64_t column = t % tiles * s.tile_columns;
+    const int64_t count = std::min(s.tile_columns, l.columns - column);
+    const char* from = x + l.KeptOffset(row) + column * s.bytes;
+    char* to = out + (row * l.columns + column) * s.bytes;
+    if (few) {
+      s.loops.short_rows(from, l.reduced_stride.back(), l.reduced_count, count, to);
+      FinishShort(s, to, count);
+      continue;
+    }
+    s.repeat(s.init, s.acc_bytes, count, acc);
     if (l.reduced_count > 0) {
-      ForReduced(l, x + l.KeptOffset(row) + column * s.bytes, [&](const char* rows) {
+      ForReduced(l, from, [&](const char* rows) {
         CallRows(s, rows, l.reduced_stride.back(), l.reduced_size.back(), count, acc);
       });
     }
-    StoreAll(s, acc, count, out + (row * l.columns + column) * s.bytes);
+    StoreAll(s, acc, count, to);
   }
 }
 
@@ -292,12 +335,20 @@ absl::Status RunReduce(const void* state, const StepArgs& args) {
         [&](int64_t begin, int64_t end) { ReduceRuns(s, x, out, begin, end); });
     return absl::OkStatus();
   }
-  const int64_t tiles = (l.columns + kReduceColumns - 1) / kReduceColumns;
+  const int64_t tiles = (l.columns + s.tile_columns - 1) / s.tile_columns;
   args.workers->ParallelFor(
       l.kept_count * tiles,
-      GrainFor(l.reduced_count * std::min(l.columns, kReduceColumns) * s.bytes),
+      GrainFor(l.reduced_count * std::min(l.columns, s.tile_columns) * s.bytes),
       [&](int64_t begin, int64_t end) { ReduceRowTiles(s, x, out, begin, end); });
   return absl::OkStatus();
+}
+
+// Wide tiles read memory in long pieces; narrow ones can be shared. The numbers are the same.
+int64_t TileColumns(const ReduceState& s, int threads) {
+  constexpr int64_t kLeast = 64;
+  const int64_t share = s.layout.columns * s.layout.kept_count / threads;
+  return std::clamp(share / kLeast * kLeast, kLeast,
+                    s.widen != nullptr ? kWidenedColumns : kReduceColumns);
 }
 
 bool FillState(ReduceState* s) {
@@ -381,6 +432,7 @@ absl::Status PrepareReduce(Prepare& p) {
     return absl::OkStatus();
   }
   if (!FillState(state.get())) return p.Unimplemented("no CPU kernel for this type");
+  state->tile_columns = TileColumns(*state, p.workers().threads());
   p.set_run(&RunReduce, std::move(state));
   return absl::OkStatus();
 }
