@@ -13,6 +13,7 @@ constexpr int64_t kBlock =
     512;  // elements that are expanded or converted at a time: they stay in the first cache
 constexpr int64_t kShortRow =
     48;  // below this many elements a call per row costs more than expanding
+constexpr int64_t kShortRowsLoop = 8;  // the same where a loop takes many rows
 constexpr int64_t kMaxElementBytes = 24;
 
 using Pointers = std::array<const void*, kMaxOperands>;
@@ -60,18 +61,26 @@ class Cursor {
     }
   }
   int64_t row_left() const { return plan_.size.back() - index_.back(); }
+  // Whole rows from here on that are evenly spaced; at least one, of which the first may have
+  // begun.
+  int64_t rows_left() const {
+    const size_t d = index_.size() - 1;
+    return d == 0 || index_[d] != 0 ? 1 : plan_.size[d - 1] - index_[d - 1];
+  }
   int64_t offset(int k) const { return offset_[k]; }
   // By at most row_left().
-  void Advance(int64_t count) {
-    int d = static_cast<int>(index_.size()) - 1;
+  void Advance(int64_t count) { Carry(static_cast<int>(index_.size()) - 1, count); }
+  // From the begin of a row, by at most rows_left().
+  void AdvanceRows(int64_t rows) { Carry(static_cast<int>(index_.size()) - 2, rows); }
+
+ private:
+  void Carry(int d, int64_t count) {
     Move(d, count);
     while (d > 0 && index_[d] == plan_.size[d]) {
       Move(d, -plan_.size[d]);
       Move(--d, 1);
     }
   }
-
- private:
   void Move(int d, int64_t count) {
     index_[d] += count;
     for (int k = 0; k < operands_; ++k) offset_[k] += count * plan_.stride[k][d];
@@ -120,6 +129,32 @@ void RunRows(const ElementStep& step, const void* const* in, void* out, int64_t 
     CallLoop(step, operands, static_cast<char*>(out) + begin * step.out_size, count);
     cursor.Advance(count);
     begin += count;
+  }
+}
+
+// Rows of any length, as many at a time as are evenly spaced.
+void RunRowsLoop(const ElementStep& step, const void* const* in, void* out, int64_t begin,
+                 int64_t end) {
+  const int last = static_cast<int>(step.plan.size.size()) - 1;
+  ElementRows shape = {};
+  for (int k = 0; k < 2; ++k) {
+    shape.row_stride[k] = last > 0 ? step.plan.stride[k][last - 1] : 0;
+    shape.repeats[k] = step.plan.stride[k][last] == 0;
+  }
+  Cursor cursor(step, begin);
+  while (begin < end) {
+    shape.columns = std::min(cursor.row_left(), end - begin);
+    const bool whole = shape.columns == step.plan.size[last];
+    shape.rows = whole ? std::min(cursor.rows_left(), (end - begin) / shape.columns) : 1;
+    const void* operands[] = {At(in[0], cursor.offset(0) * step.in_size[0]),
+                              At(in[1], cursor.offset(1) * step.in_size[1])};
+    step.rows_loop(operands, static_cast<char*>(out) + begin * step.out_size, shape);
+    begin += shape.rows * shape.columns;
+    if (shape.rows > 1) {
+      cursor.AdvanceRows(shape.rows);
+    } else {
+      cursor.Advance(shape.columns);
+    }
   }
 }
 
@@ -225,6 +260,8 @@ void RunRange(const ElementStep& step, const void* const* in, void* out, int64_t
     Pointers operands = {};
     for (int k = 0; k < step.operands; ++k) operands[k] = At(in[k], begin * step.in_size[k]);
     CallLoop(step, operands, static_cast<char*>(out) + begin * step.out_size, end - begin);
+  } else if (step.rows_loop != nullptr && step.plan.size.back() >= kShortRowsLoop) {
+    RunRowsLoop(step, in, out, begin, end);
   } else if (step.plan.size.size() == 1 || step.plan.size.back() >= kShortRow) {
     RunRows(step, in, out, begin, end);
   } else if (IsMatrixCase(step)) {

@@ -33,6 +33,7 @@ struct BroadcastPlan {
 struct ElementStep {
   BroadcastPlan plan;
   ElementLoop loop = nullptr;
+  ElementRowsLoop rows_loop = nullptr;  // for operands that do not lie alike; may be null
   float param = 0;
   int operands = 1;
   int64_t n = 0;

@@ -4,10 +4,11 @@
 
 namespace tenon::cpu {
 
-#define TENON_DECLARE(ISA)                                 \
-  void Repeat_##ISA(const void*, int64_t, int64_t, void*); \
-  ElementLoop FindArith_##ISA(ElementOp op, DataType t);   \
-  ElementLoop FindMath_##ISA(ElementOp op, DataType t);    \
+#define TENON_DECLARE(ISA)                                  \
+  void Repeat_##ISA(const void*, int64_t, int64_t, void*);  \
+  ElementLoop FindArith_##ISA(ElementOp op, DataType t);    \
+  ElementRowsLoop FindRows_##ISA(ElementOp op, DataType t); \
+  ElementLoop FindMath_##ISA(ElementOp op, DataType t);     \
   ElementLoop FindCast_##ISA(DataType from, DataType to);
 TENON_DECLARE(sse2)
 TENON_DECLARE(avx2)
@@ -22,6 +23,10 @@ ElementLoop FindElementLoop(ElementOp op, DataType t) {
     return loop;
   if (ElementLoop loop = FindSlow(op, t)) return loop;
   return FindSpecial(op, t);
+}
+
+ElementRowsLoop FindElementRowsLoop(ElementOp op, DataType t) {
+  return SelectIsa(FindRows_sse2, FindRows_avx2, FindRows_avx512)(op, t);
 }
 
 RepeatFn FindRepeat() { return SelectIsa(&Repeat_sse2, &Repeat_avx2, &Repeat_avx512); }

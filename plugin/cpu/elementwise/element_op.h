@@ -48,6 +48,18 @@ using ElementLoop = void (*)(const void* const* in, void* out, int64_t n, float 
 // use float and convert.
 ElementLoop FindElementLoop(ElementOp op, DataType t);
 
+// Rows of two operands that meet without lying alike. Strides are in elements; those of the result
+// are `columns` and 1.
+struct ElementRows {
+  int64_t rows, columns;
+  int64_t row_stride[2];
+  bool repeats[2];  // the operand is one element per row; never both
+};
+using ElementRowsLoop = void (*)(const void* const* in, void* out, const ElementRows& shape);
+
+// The same as FindElementLoop for the commonest arithmetic on floats; null for everything else.
+ElementRowsLoop FindElementRowsLoop(ElementOp op, DataType t);
+
 // Writes n copies of one element of `bytes` bytes.
 using RepeatFn = void (*)(const void* element, int64_t bytes, int64_t n, void* out);
 RepeatFn FindRepeat();

@@ -109,6 +109,7 @@ absl::Status PrepareElementwise(Prepare& p, const ElementSpec& spec,
   if (!ChooseLoop(spec.op, type, p.output_type(0), step.get()))
     return p.Unimplemented("no CPU kernel for these types");
   step->plan = *std::move(plan);
+  if (operands == 2 && !step->converts) step->rows_loop = FindElementRowsLoop(spec.op, type);
   step->param = spec.param;
   step->operands = operands;
   step->n = step->plan.shape.num_elements();
