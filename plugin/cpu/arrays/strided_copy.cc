@@ -14,13 +14,17 @@ namespace tenon::cpu {
 
 TransposeTile FindTransposeTile_sse2(int64_t element_bytes);
 TransposeTile FindTransposeTile_avx2(int64_t element_bytes);
+TransposeTile FindTransposeTile_avx512(int64_t element_bytes);
 
 TransposeTile FindTransposeTile(int64_t element_bytes) {
   return SelectIsa(FindTransposeTile_sse2, FindTransposeTile_avx2,
-                   FindTransposeTile_avx2)(element_bytes);
+                   FindTransposeTile_avx512)(element_bytes);
 }
 
 namespace {
+
+// A tensor of this size leaves nothing of itself in the caches for its reader.
+constexpr int64_t kFarBytes = 32 << 20;
 
 template <typename T>
 void MoveRow(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t n) {
@@ -136,7 +140,7 @@ void StridedCopy::RunRow(const char* from, char* to) const {
 void StridedCopy::RunTransposed(const char* from, char* to) const {
   const size_t last = size_.size() - 1;
   FindTransposeTile(element_bytes_)(from, from_[last], to, to_[last - 1], size_[last],
-                                    size_[last - 1]);
+                                    size_[last - 1], total_bytes_ > kFarBytes);
 }
 
 // Iterations [begin, end) of all loops but the inner ones.
