@@ -83,6 +83,7 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::LstmKernels(),
       cpu::LstmGradKernels(),
       cpu::GruKernels(),
+      cpu::IsotonicRegressionKernels(),
       cpu::CtcLossKernels(),
       cpu::CtcDecoderKernels(),
       cpu::CholeskyKernels(),

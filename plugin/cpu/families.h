@@ -65,6 +65,7 @@ absl::Span<const CpuKernelSpec> LrnKernels();              // LRN, its gradient
 absl::Span<const CpuKernelSpec> LstmKernels();             // LSTMBlockCell, BlockLSTM
 absl::Span<const CpuKernelSpec> LstmGradKernels();         // their gradients
 absl::Span<const CpuKernelSpec> GruKernels();              // GRUBlockCell, its gradient
+absl::Span<const CpuKernelSpec> IsotonicRegressionKernels();
 absl::Span<const CpuKernelSpec> CtcLossKernels();
 absl::Span<const CpuKernelSpec> CtcDecoderKernels();
 absl::Span<const CpuKernelSpec> BatchNormKernels();  // FusedBatchNorm and its versions
