@@ -178,13 +178,13 @@ int64_t SizeOf(const Operand& o, const Labels& labels) {
   return n;
 }
 
-// The operand as [batch …, rows, columns]; `swapped` if it lies as [batch …, columns, rows] and
-// stays so.
+// The operand as [batch …, rows, columns]; true if it lies as [batch …, columns, rows] and stays so
+// (a complex one does not: what BatchMatMul calls adjoint conjugates it).
 bool AsMatrices(SubKernels& parts, Operand& o, const Labels& batch, const Labels& rows,
                 const Labels& columns) {
   const Labels straight = Joined({&batch, &rows, &columns}),
                swapped = Joined({&batch, &columns, &rows});
-  const bool swap = !StandsAs(o, straight) && StandsAs(o, swapped);
+  const bool swap = !IsComplex(o.tensor.type) && !StandsAs(o, straight) && StandsAs(o, swapped);
   Dims dims;
   for (int label : batch) dims.push_back(o.size(label));
   const int64_t r = SizeOf(o, rows), c = SizeOf(o, columns);
