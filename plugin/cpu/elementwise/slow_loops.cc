@@ -1,5 +1,5 @@
 // Element loops that gain nothing from vectors: integer division and power, neighbours of floats,
-// bits that are set, complex numbers.
+// bits that are set, complex numbers, halves that are rounded on the way.
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "plugin/cpu/element.h"
 #include "plugin/cpu/elementwise/element_op.h"
 
 namespace tenon::cpu {
@@ -369,11 +370,39 @@ ElementLoop FindComplex(ElementOp op) {
   }
 }
 
+// Half and bfloat16 are computed as float, but TensorFlow rounds the quotient before its floor, and
+// the difference before its square.
+template <typename Element>
+struct Rounded {
+  static float Get(const void* data, int64_t i) { return Element().template As<float>(data, i); }
+  static float Round(float x) {
+    uint16_t bits;
+    Element().Put(&bits, 0, x);
+    return Get(&bits, 0);
+  }
+  static void FloorDiv(const void* const* in, void* out, int64_t n, float) {
+    for (int64_t i = 0; i < n; ++i)
+      Element().Put(out, i, std::floor(Round(Get(in[0], i) / Get(in[1], i))));
+  }
+  static void SquaredDifference(const void* const* in, void* out, int64_t n, float) {
+    for (int64_t i = 0; i < n; ++i) {
+      const float difference = Round(Get(in[0], i) - Get(in[1], i));
+      Element().Put(out, i, difference * difference);
+    }
+  }
+  static ElementLoop Find(ElementOp op) {
+    if (op == ElementOp::kFloorDiv) return &FloorDiv;
+    return op == ElementOp::kSquaredDifference ? &SquaredDifference : nullptr;
+  }
+};
+
 }  // namespace
 
 ElementLoop FindSlow(ElementOp op, DataType t) {
   if (t == DataType::kComplex64) return FindComplex<std::complex<float>>(op);
   if (t == DataType::kComplex128) return FindComplex<std::complex<double>>(op);
+  if (t == DataType::kHalf) return Rounded<HalfElement>::Find(op);
+  if (t == DataType::kBfloat16) return Rounded<Bfloat16Element>::Find(op);
   switch (op) {
     case ElementOp::kDiv:
     case ElementOp::kTruncateDiv:
