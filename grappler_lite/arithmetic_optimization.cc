@@ -206,18 +206,35 @@ bool RemoveFullSlice(Sweep& s, NodeId n) {
   return in && out && *in == *out && in->num_elements() > 0 && s.ReplaceBy(n, x);
 }
 
+// Whether constant `axis` is a dimension of x.
+bool AxisFits(const Sweep& s, Output axis, Output x) {
+  const std::optional<Tensor> value = s.ConstOf(axis, 1);
+  const PartialShape shape = s.shape(x);
+  if (!value || value->num_elements() != 1 || !shape.known_rank()) return false;
+  return value->IntAt(0) >= -shape.rank() && value->IntAt(0) < shape.rank();
+}
+
 bool RemoveSingleElementList(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (OpIs(g, n, {"AddN"}) && g.num_inputs(n) == 1) return s.ReplaceBy(n, g.data_inputs(n)[0]);
-  if (OpIs(g, n, {"ConcatV2"}) && g.num_inputs(n) == 2) return s.ReplaceBy(n, g.data_inputs(n)[0]);
-  if (OpIs(g, n, {"Split"}) && g.num_outputs(n) == 1) return s.ReplaceBy(n, g.data_inputs(n)[1]);
+  if (OpIs(g, n, {"ConcatV2"}) && g.num_inputs(n) == 2) {
+    return AxisFits(s, g.data_inputs(n)[1], g.data_inputs(n)[0]) &&
+           s.ReplaceBy(n, g.data_inputs(n)[0]);
+  }
+  if (OpIs(g, n, {"Split"}) && g.num_outputs(n) == 1) {
+    return AxisFits(s, g.data_inputs(n)[0], g.data_inputs(n)[1]) &&
+           s.ReplaceBy(n, g.data_inputs(n)[1]);
+  }
   return false;
 }
 
+// Of a Transpose that cannot fail.
 std::optional<Dims> Permutation(const Sweep& s, NodeId n) {
   const std::optional<Tensor> t = s.ConstOf(s.graph().data_inputs(n)[1], kMaxRank);
   if (!t || (t->dtype() != DataType::kInt32 && t->dtype() != DataType::kInt64)) return std::nullopt;
   const int64_t rank = t->num_elements();
+  const PartialShape shape = s.shape(s.graph().data_inputs(n)[0]);
+  if (!shape.known_rank() || shape.rank() != rank) return std::nullopt;
   Dims perm;
   for (int64_t i = 0; i < rank; ++i) {
     const int64_t p = t->IntAt(i) < 0 ? t->IntAt(i) + rank : t->IntAt(i);

@@ -1,4 +1,5 @@
 // Computes what depends on constants only, and values that follow from known shapes.
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -62,12 +63,12 @@ class Folder {
   // Ops behind which a value may be dead, or never come because the op fails on purpose.
   bool MayStopARun(NodeId n) const {
     const OpDef* op = g_.op(n);
-    return op != nullptr && (op->is_stateful || op->name == "Switch" || op->name == "RefSwitch" ||
-                             op->name == "CheckNumerics" || op->name == "CheckNumericsV2");
+    return op != nullptr && (op->is_stateful || IsSwitch(g_, n) || op->name == "CheckNumerics" ||
+                             op->name == "CheckNumericsV2");
   }
 
   bool MayFold(NodeId n) const {
-    return !IsConst(g_, n) && !NeverFolds(g_, n) && !c_.feeds.contains(n);
+    return !IsConst(g_, n) && !NeverFolds(g_, n) && !c_.feeds.contains(n) && !ReadsSwitch(n);
   }
 
   // Nodes whose value shape inference knows (Shape, Size, Rank, and integer arithmetic on them)
@@ -108,6 +109,14 @@ class Folder {
       }
     }
     return *std::move(value);
+  }
+
+  // Whether n reads an output of a Switch: that it is dead cannot be waited for, since the Switch
+  // itself runs.
+  bool ReadsSwitch(NodeId n) const {
+    const std::span<const Output> inputs = g_.data_inputs(n);
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [this](const Output& in) { return IsSwitch(g_, in.node); });
   }
 
   // What must have run before the constant that takes n's place: everything that n waited for, if

@@ -4,6 +4,7 @@
 
 #include "graph/status_macros.h"
 #include "grappler_lite/pass.h"
+#include "grappler_lite/rewriter.h"
 
 namespace tenon {
 namespace {
@@ -37,8 +38,7 @@ class ModelPruning : public Pass {
     if (!IsIdentityLike(g.op_name(n)) || c.preserve.contains(n)) return false;
     if (g.num_inputs(n) != 1 || !g.control_inputs(n).empty()) return false;
     const NodeId producer = g.data_inputs(n)[0].node;
-    const std::string_view op = g.op_name(producer);
-    return g.device(producer) == g.device(n) && op != "Switch" && op != "RefSwitch";
+    return g.device(producer) == g.device(n) && !IsSwitch(g, producer);
   }
 
   static bool BypassIdentities(PassContext& c) {

@@ -46,7 +46,8 @@ class Sweep {
   bool ReplaceBy(NodeId n, Output by);
   // Whether uses of n may be moved to `by`: n is not preserved, both are on one device, and nothing
   // that n waited for is lost: no control inputs, and every other input is itself made of `by` and
-  // constants that wait for nothing.
+  // constants that wait for nothing. Who waits for n must not come to wait for a Switch, which runs
+  // whichever of its outputs is dead.
   bool MayReplace(NodeId n, Output by) const;
 
   // How many uses an output had when the sweep started (control uses of its node not counted). The
@@ -77,6 +78,9 @@ class Sweep {
   std::vector<NodeId> replaced_;
   const Rewrite* rewrite_ = nullptr;
 };
+
+// Whether n decides which of its outputs are dead.
+bool IsSwitch(const Graph& graph, NodeId n);
 
 // Shapes as a pass may use them: a fed Placeholder has the shape that its attribute promises, any
 // other fed node may be anything.
