@@ -50,6 +50,17 @@ void ToUint4(const void* const* in, void* out, int64_t n, float) {
     static_cast<uint8_t*>(out)[i] = static_cast<const uint8_t*>(in[0])[i] & 15;
 }
 
+// Clears the lowest bits of each significand; of a complex number (kParts 2) the real part's.
+template <typename T, typename Bits, int kLowBits, int kParts>
+void ClearLowBits(const void* const* in, void* out, int64_t n, float) {
+  for (int64_t i = 0; i < n; ++i) {
+    Bits bits;
+    std::memcpy(&bits, static_cast<const T*>(in[0]) + kParts * i, sizeof(bits));
+    bits &= ~((Bits{1} << kLowBits) - 1);
+    std::memcpy(static_cast<T*>(out) + i, &bits, sizeof(bits));
+  }
+}
+
 ElementLoop FindFloat8(DataType from, DataType to) {
 #define TENON_FLOAT8(NAME)                                                                  \
   if (from == DataType::NAME && to == DataType::kFloat) return &FromFloat8<DataType::NAME>; \
@@ -109,6 +120,24 @@ ElementLoop FindSpecialCast(DataType from, DataType to) {
   const bool same = (CastHub(from) == to && from != to) || (CastHub(to) == from && from != to);
   return same && DataTypeSize(from) == DataTypeSize(to) ? FindCastLoop(CastHub(from), CastHub(from))
                                                         : nullptr;
+}
+
+ElementLoop FindTruncation(DataType from, DataType to) {
+  using D = DataType;
+  constexpr int kFloatBits = 23, kDoubleBits = 52, kHalfBits = 10, kBfloat16Bits = 7;
+  if (to == D::kHalf) {
+    if (from == D::kFloat) return &ClearLowBits<float, uint32_t, kFloatBits - kHalfBits, 1>;
+    if (from == D::kComplex64) return &ClearLowBits<float, uint32_t, kFloatBits - kHalfBits, 2>;
+    if (from == D::kDouble) return &ClearLowBits<double, uint64_t, kDoubleBits - kHalfBits, 1>;
+    if (from == D::kComplex128) return &ClearLowBits<double, uint64_t, kDoubleBits - kHalfBits, 2>;
+  }
+  if (to == D::kBfloat16 && from == D::kFloat)
+    return &ClearLowBits<float, uint32_t, kFloatBits - kBfloat16Bits, 1>;
+  if (to == D::kFloat) {
+    if (from == D::kDouble) return &ClearLowBits<double, uint64_t, kDoubleBits - kFloatBits, 1>;
+    if (from == D::kComplex128) return &ClearLowBits<double, uint64_t, kDoubleBits - kFloatBits, 2>;
+  }
+  return nullptr;
 }
 
 }  // namespace tenon::cpu

@@ -73,5 +73,8 @@ ElementLoop FindCastLoop(DataType from, DataType to);
 DataType CastHub(DataType t);
 // Between such a type and its hub, and between the complex types; null for others.
 ElementLoop FindSpecialCast(DataType from, DataType to);
+// What a Cast with Truncate does before it casts: to float or double numbers that `to` holds
+// exactly. Null where it does nothing.
+ElementLoop FindTruncation(DataType from, DataType to);
 
 }  // namespace tenon::cpu

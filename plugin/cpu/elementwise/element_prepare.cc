@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/status_macros.h"
 #include "plugin/cpu/elementwise/broadcast.h"
 #include "plugin/cpu/kernel_util.h"
 
@@ -154,6 +155,26 @@ bool ChooseCast(DataType from, DataType to, ElementStep* step) {
          (to_hub == to || step->narrow != nullptr);
 }
 
+// Truncation is a first step, which leaves nothing to round. As in TensorFlow, numbers only lose
+// bits on the way to float from double, to half, and to bfloat16 from float.
+bool ChooseTruncatingCast(DataType from, DataType to, ElementStep* step) {
+  const ElementLoop truncation = FindTruncation(from, to);
+  if (truncation == nullptr) return ChooseCast(from, to, step);
+  const bool wide = from == DataType::kDouble || from == DataType::kComplex128;
+  step->converts = true;
+  step->widen[0] = truncation;
+  step->loop = FindCastLoop(wide ? DataType::kDouble : DataType::kFloat, DataType::kFloat);
+  if (to != DataType::kFloat) step->narrow = FindStep(DataType::kFloat, to);
+  return true;
+}
+
+// Where TensorFlow's truncation is not one: garbage, or the end of its process.
+bool TruncationUndefined(DataType from, DataType to) {
+  if (!IsFloating(from) && !IsComplex(from)) return false;
+  const bool float8 = DataTypeSize(to) == 1 && CastHub(to) == DataType::kFloat;
+  return float8 || (to == DataType::kComplex64 && DataTypeSize(from) > 4);
+}
+
 }  // namespace
 
 absl::Status PrepareCast(Prepare& p) {
@@ -164,8 +185,13 @@ absl::Status PrepareCast(Prepare& p) {
     p.Alias(0, 0);
     return absl::OkStatus();
   }
+  TENON_ASSIGN_OR_RETURN(const bool truncate, p.AttrBool("Truncate"));
+  if (truncate && TruncationUndefined(from, to)) {
+    return p.Unimplemented(absl::StrCat("Truncate is not defined from ", DataTypeName(from), " to ",
+                                        DataTypeName(to)));
+  }
   auto step = std::make_shared<ElementStep>();
-  if (!ChooseCast(from, to, step.get())) {
+  if (!(truncate ? ChooseTruncatingCast : ChooseCast)(from, to, step.get())) {
     return p.Unimplemented(
         absl::StrCat("no CPU kernel that casts ", DataTypeName(from), " to ", DataTypeName(to)));
   }
