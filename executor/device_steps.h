@@ -73,6 +73,7 @@ class CopyStep : public SlowStep {
         event_(event) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
+  bool IsNode() const override { return false; }
 
  private:
   absl::StatusOr<Tensor> Target(Frame& frame, const Tensor& from) const;
@@ -94,6 +95,7 @@ class WaitStep : public SlowStep {
       : event_(event), plugin_(plugin), node_(node) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return "wait for the copy"; }
+  bool IsNode() const override { return false; }
 
  private:
   int32_t event_;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/evaluator.h"
 #include "executor/plan_builder.h"
+#include "executor/run_recorder.h"
 #include "graph/status_macros.h"
 #include "optimizer_api/plugin_optimizer.h"
 
@@ -321,16 +322,26 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<
   return std::shared_ptr<const Plan>(std::move(plan));
 }
 
-absl::StatusOr<std::vector<Tensor>> Executable::Run(const std::vector<Tensor>& feeds) {
+absl::StatusOr<std::vector<Tensor>> Executable::Run(const std::vector<Tensor>& feeds,
+                                                    RunRecorder* recorder) {
   TENON_RETURN_IF_ERROR(CheckFeeds(feeds));
+  std::optional<RunRecording> recording;
+  if (recorder != nullptr) recording.emplace(*recorder);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(feeds));
+  if (recording.has_value()) recording->BeginRun(plan);
   RunContext context;
+  context.recording = recording.has_value() ? &*recording : nullptr;
   context.workers = &parts_.workers;
   context.device_timeout_s = parts_.options.device_timeout_s;
   context.step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed);
-  if (has_run_.load(std::memory_order_relaxed)) return RunPlan(*plan, feeds, context);
+  const auto run = [&] {
+    absl::StatusOr<std::vector<Tensor>> values = RunPlan(*plan, feeds, context);
+    if (recording.has_value()) recording->EndRun();
+    return values;
+  };
+  if (has_run_.load(std::memory_order_relaxed)) return run();
   const Stopwatch watch;
-  absl::StatusOr<std::vector<Tensor>> values = RunPlan(*plan, feeds, context);
+  absl::StatusOr<std::vector<Tensor>> values = run();
   const double time = watch.Milliseconds();
   absl::MutexLock lock(&build_mutex_);
   if (!has_run_.exchange(true)) times_.first_run = time;

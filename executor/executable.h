@@ -35,7 +35,7 @@ class Executable {
                                                           const std::vector<std::string>& fetches,
                                                           const SessionParts& parts);
 
-  absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds);
+  absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds, RunRecorder* recorder);
 
   const Graph& graph() const { return graph_; }
   const PipelineReport& pipeline() const { return pipeline_; }

@@ -16,12 +16,14 @@
 namespace tenon {
 
 struct Plan;
+class RunRecording;
 
 // What every run of a session has in common.
 struct RunContext {
   Workers* workers = nullptr;
   double device_timeout_s = 60;
   int64_t step_id = 0;
+  RunRecording* recording = nullptr;  // null: nobody asks when steps run
 };
 
 // An input as a step sees it that works on tensors.

@@ -99,6 +99,9 @@ struct Plan {
   std::vector<Device*> devices;  // those that are synchronized at the end of a run
   std::vector<PlanCopy> copies;
 
+  // Where the arguments of step i end, which begin at its first_arg: inputs, then outputs.
+  size_t ArgsEnd(size_t i) const;
+
   // What steps point to.
   std::vector<std::unique_ptr<SlowStep>> slow_steps;
   std::vector<std::shared_ptr<const void>> states;

@@ -26,15 +26,14 @@ std::string PlaceText(const Plan& plan, int32_t storage) {
   return "-";
 }
 
-// Outputs of step i end where the next step's arguments begin; releases have none.
-size_t ArgsEnd(const Plan& plan, size_t i) {
-  for (size_t k = i + 1; k < plan.steps.size(); ++k) {
-    if (plan.steps[k].node != kNoNode) return plan.steps[k].first_arg;
-  }
-  return plan.args.size();
-}
-
 }  // namespace
+
+size_t Plan::ArgsEnd(size_t i) const {
+  for (size_t k = i + 1; k < steps.size(); ++k) {
+    if (steps[k].node != kNoNode) return steps[k].first_arg;
+  }
+  return args.size();
+}
 
 std::string PlanToText(const Plan& plan) {
   std::string text = absl::StrCat("plan: ", plan.steps.size(), " steps, arena ", plan.arena_bytes,
@@ -53,7 +52,7 @@ std::string PlanToText(const Plan& plan) {
     if (slow != nullptr)
       absl::StrAppend(&text, " [", slow->Describe(),
                       slow->guard != 0 ? absl::StrCat(", if alive ", slow->guard) : "", "]");
-    const size_t out = step.first_arg + step.num_inputs, end = ArgsEnd(plan, i);
+    const size_t out = step.first_arg + step.num_inputs, end = plan.ArgsEnd(i);
     for (size_t a = step.first_arg; a < out; ++a)
       absl::StrAppend(&text, a == step.first_arg ? "  " : ", ", PlaceText(plan, plan.args[a]));
     absl::StrAppend(&text, " ->");

@@ -1,6 +1,7 @@
 // The dispatch loop.
 #include "absl/strings/str_cat.h"
 #include "executor/plan.h"
+#include "executor/run_recorder.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
 #include "plugin/cpu/workers.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr uint64_t kLine = 64;
 
+template <bool kRecorded>
 absl::Status Dispatch(const Plan& plan, Frame& frame) {
   DenormalGuard denormals;
   void* const* const table = frame.table();
@@ -23,6 +25,7 @@ absl::Status Dispatch(const Plan& plan, Frame& frame) {
       args.out = args.in + step.num_inputs;
       args.scratch = arena + step.scratch * kLine;
       absl::Status status = step.fn(step.state, args);
+      if constexpr (kRecorded) frame.context().recording->EndStep(&step - plan.steps.data());
       if (!status.ok()) [[unlikely]]
         return status;
     }
@@ -72,7 +75,8 @@ absl::StatusOr<std::vector<Tensor>> CollectFetches(const Plan& plan, const Frame
 absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const Tensor> feeds,
                                              const RunContext& context, Frame& frame) {
   TENON_RETURN_IF_ERROR(frame.Begin(feeds, context));
-  absl::Status status = Dispatch(plan, frame);
+  absl::Status status =
+      context.recording == nullptr ? Dispatch<false>(plan, frame) : Dispatch<true>(plan, frame);
   // Also after an error: what is queued may still write to this run's memory.
   if (!plan.devices.empty()) status.Update(frame.Synchronize());
   TENON_RETURN_IF_ERROR(status);

@@ -81,8 +81,9 @@ absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& fee
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::Run(Executable* executable,
-                                                 const std::vector<Tensor>& feeds) {
-  return executable->Run(feeds);
+                                                 const std::vector<Tensor>& feeds,
+                                                 RunRecorder* recorder) {
+  return executable->Run(feeds, recorder);
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::Run(const std::vector<NamedTensor>& feeds,

@@ -46,6 +46,7 @@ struct PlanCacheReport {
 
 // What was made of one (feeds, fetches) pair.
 class Executable;
+class RunRecorder;  // executor/run_recorder.h
 
 // Thread-safe: many runs at once, each with its own frame.
 class Session {
@@ -63,8 +64,9 @@ class Session {
                                       const std::vector<std::string>& fetches);
 
   // One run. Values of the fetches in order, in host memory. Feed dtypes and shapes are checked
-  // against the graph's.
-  absl::StatusOr<std::vector<Tensor>> Run(Executable* executable, const std::vector<Tensor>& feeds);
+  // against the graph's. `recorder`, if there is one, learns when each step ran.
+  absl::StatusOr<std::vector<Tensor>> Run(Executable* executable, const std::vector<Tensor>& feeds,
+                                          RunRecorder* recorder = nullptr);
   // Both in one.
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<NamedTensor>& feeds,
                                           const std::vector<std::string>& fetches);

@@ -22,7 +22,8 @@ class SlowStep {
   virtual ~SlowStep() = default;
   // Thread-safe: one step object serves all frames.
   virtual absl::Status Run(Frame& frame, const StepArgs& args) const = 0;
-  virtual std::string Describe() const = 0;  // for PlanText
+  virtual std::string Describe() const = 0;     // for PlanText
+  virtual bool IsNode() const { return true; }  // it does what its node does, no service to it
 
   int32_t guard = 0;  // liveness flag; a dead step is skipped. 0: always alive
 };
@@ -154,6 +155,7 @@ class BothAliveStep : public SlowStep {
     return absl::OkStatus();
   }
   std::string Describe() const override { return "both alive"; }
+  bool IsNode() const override { return false; }
 
  private:
   int32_t a_, b_, out_;
@@ -168,6 +170,7 @@ class ReleaseStep : public SlowStep {
     return absl::OkStatus();
   }
   std::string Describe() const override { return "release"; }
+  bool IsNode() const override { return false; }
 
  private:
   std::vector<int32_t> slots_;

@@ -1,6 +1,4 @@
 // graph_run bench: warm up, time, statistics.
-#include <sys/resource.h>
-
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +7,7 @@
 #include "executor/cli/pass_report.h"
 #include "executor/cli/plan_report.h"
 #include "executor/cli/repeat.h"
+#include "executor/cli/run_reports.h"
 #include "executor/cli/statistics.h"
 #include "executor/cli/workbench.h"
 #include "graph/status_macros.h"
@@ -42,12 +41,6 @@ absl::Status Warm(Workbench& bench, Executable* executable, const std::vector<Te
   for (int64_t i = 0; i < runs; ++i)
     TENON_RETURN_IF_ERROR(bench.session->Run(executable, feeds).status());
   return absl::OkStatus();
-}
-
-double PeakRssMb() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
 void WriteJson(const Timing& timing, const RunStatistics& s, const Executable& e, Json& doc) {
@@ -126,7 +119,11 @@ absl::Status BenchCommand(Invocation& invocation) {
     invocation.text = BenchText(timing, statistics, *executable, invocation.style);
   }
   AddPasses(*executable, invocation);
-  return absl::OkStatus();
+  // One more run: to be watched would slow down those that are timed.
+  RunRecorder recorder;
+  if (WantsRecorder(options))
+    TENON_RETURN_IF_ERROR(bench.session->Run(executable, request.feeds, &recorder).status());
+  return AddRunReports(*executable, recorder, invocation);
 }
 
 }  // namespace tenon::cli

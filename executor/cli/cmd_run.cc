@@ -6,6 +6,7 @@
 #include "executor/cli/pass_report.h"
 #include "executor/cli/plan_report.h"
 #include "executor/cli/repeat.h"
+#include "executor/cli/run_reports.h"
 #include "executor/cli/spec.h"
 #include "executor/cli/story.h"
 #include "executor/cli/tensor_text.h"
@@ -165,11 +166,12 @@ std::string ResultText(const RunOutcome& outcome, const Options& options, const 
   return text;
 }
 
-absl::Status RunAll(RunOutcome& outcome, const Options& options) {
+absl::Status RunAll(RunOutcome& outcome, const Options& options, RunRecorder& recorder) {
   Session& session = *outcome.bench.session;
   for (int64_t i = 0; i < options.warmup; ++i)
     TENON_RETURN_IF_ERROR(session.Run(outcome.executable, outcome.request.feeds).status());
-  const Repetition repetition = RepetitionFrom(options, {.runs = options.story ? kStoryRuns : 1});
+  Repetition repetition = RepetitionFrom(options, {.runs = options.story ? kStoryRuns : 1});
+  repetition.recorder = WantsRecorder(options) ? &recorder : nullptr;
   TENON_ASSIGN_OR_RETURN(Repeated repeated, Repeat(session, outcome.executable,
                                                    outcome.request.feeds, repetition, nullptr));
   outcome.values = std::move(repeated.values);
@@ -187,7 +189,8 @@ absl::Status RunCommand(Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(outcome.executable,
                          PrepareExecutable(outcome.bench, options, outcome.request.feed_names,
                                            outcome.request.fetches));
-  TENON_RETURN_IF_ERROR(RunAll(outcome, options));
+  RunRecorder recorder;
+  TENON_RETURN_IF_ERROR(RunAll(outcome, options, recorder));
   std::vector<SinkTensor> sinks;
   for (size_t i = 0; i < outcome.request.outputs.size(); ++i)
     sinks.push_back({outcome.request.outputs[i], outcome.values[i]});
@@ -200,6 +203,7 @@ absl::Status RunCommand(Invocation& invocation) {
                                     : ResultText(outcome, options, invocation.style);
   }
   AddPasses(*outcome.executable, invocation);
+  TENON_RETURN_IF_ERROR(AddRunReports(*outcome.executable, recorder, invocation));
   return Verdict(outcome.comparisons);
 }
 

@@ -227,6 +227,11 @@ void DeclareRuns(Declarer& d, Options& o) {
              ? "a case that takes longer is stopped, and counts as crashed (default 60)"
              : "exit 6 when the work, or one callback of a plug-in (60 s), takes longer",
          Bound::kAboveZero);
+  d.Checked(kRuns, "--trace", o.trace, "OUT.json",
+            "write when each step ran, as trace events that Perfetto opens", NotEmpty);
+  d.FlagWithValue(kRuns, "--op-table{text}", o.op_table, {"text", "csv"},
+                  "time by op; =csv: comma-separated, and nothing else on stdout");
+  d.Flag(kRuns, "--memory", o.memory, "what memory holds, the largest values first");
 }
 
 void DeclareLimits(Declarer& d, Options& o) {

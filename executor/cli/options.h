@@ -54,6 +54,9 @@ struct Options {
   int concurrency = 1;
   uint64_t seed = 0;
   std::optional<double> timeout_s;
+  std::string trace;     // a file; empty: none
+  std::string op_table;  // "text" or "csv"; empty: none
+  bool memory = false;
 
   // check
   std::vector<std::string> only_ops, skipped_ops;

@@ -22,6 +22,7 @@ double Seconds(Clock::duration d) { return std::chrono::duration<double>(d).coun
 struct Lane {
   int64_t runs = 0;
   double seconds = 0;
+  RunRecorder* recorder = nullptr;
   std::vector<double> run_us;
   std::vector<Tensor> values;
   absl::Status status;
@@ -31,7 +32,7 @@ struct Lane {
     for (int64_t i = 0; i < runs; ++i) {
       const Clock::time_point start = Clock::now();
       values.clear();
-      TENON_ASSIGN_OR_RETURN(values, session.Run(executable, feeds));
+      TENON_ASSIGN_OR_RETURN(values, session.Run(executable, feeds, recorder));
       const Clock::time_point stop = Clock::now();
       run_us.push_back(Seconds(stop - start) * 1e6);
       if (seconds > 0 && Seconds(stop - begin) >= seconds) break;
@@ -62,6 +63,7 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
   for (int64_t t = 0; t < count; ++t) {
     lanes[t].runs = repetition.runs / count + (t < repetition.runs % count ? 1 : 0);
     lanes[t].seconds = repetition.seconds;
+    lanes[t].recorder = repetition.recorder;
     lanes[t].run_us.reserve(lanes[t].runs);
   }
   std::barrier line(count);

@@ -15,6 +15,7 @@ struct Repetition {
   int64_t runs = 1;    // of all threads together
   double seconds = 0;  // if above 0: stop after so long
   int threads = 1;
+  RunRecorder* recorder = nullptr;  // of all runs, if anybody asks
 };
 
 // What --runs, --seconds and --concurrency say; `fallback` where neither of the first two is given.

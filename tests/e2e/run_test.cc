@@ -62,6 +62,83 @@ INSTANTIATE_TEST_SUITE_P(
         Model{"dlrm", {"dense", "sparse"}, {"out"}, {"--rtol", "1e-4", "--atol", "1e-5"}}),
     [](const auto& info) { return info.param.name; });
 
+// What cannot be shown to fit at run time is not optimized away with its error.
+TEST(Run, ErrorsOfMovesSurviveTheOptimizer) {
+  constexpr char kHead[] = R"(
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+             attr { key: "shape" value { shape { unknown_rank: true } } } }
+      node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+             attr { key: "value" value { tensor { dtype: DT_INT32 )";
+  constexpr char kTranspose[] = R"(tensor_shape { dim { size: 2 } } int_val: [0, 1] } } } }
+      node { name: "m" op: "Transpose" input: "x" input: "c"
+             attr { key: "T" value { type: DT_FLOAT } }
+             attr { key: "Tperm" value { type: DT_INT32 } } })";
+  constexpr char kSplit[] = R"(tensor_shape { } int_val: 2 } } } }
+      node { name: "m" op: "Split" input: "c" input: "x"
+             attr { key: "T" value { type: DT_FLOAT } }
+             attr { key: "num_split" value { i: 1 } } })";
+  constexpr char kTail[] = R"(
+      node { name: "y" op: "Neg" input: "m" attr { key: "T" value { type: DT_FLOAT } } })";
+  for (const char* move : {kTranspose, kSplit}) {
+    const std::string file = TempFile("move.pbtxt", std::string(kHead) + move + kTail);
+    for (const char* level : {"0", "1"}) {
+      const Finished run = GraphRun({"run", file, "--opt-level", level, "--input", "x=2xf32=1,2"});
+      EXPECT_EQ(run.exit, 1) << run.out;
+      EXPECT_THAT(run.err, HasSubstr("node 'm'"));
+    }
+  }
+}
+
+TEST(Run, TellsWhenStepsRan) {
+  const std::string trace = TempPath("trace.json");
+  const json doc = Document({"run", kMlp, "--input", "x=4x20xf32=ones", "--runs", "3",
+                             "--concurrency", "2", "--trace", trace, "--op-table", "--memory"});
+  int64_t count = 0;
+  double share = 0;
+  for (const json& row : doc["op_table"]) {
+    EXPECT_EQ(row["device"], "/device:CPU:0");
+    EXPECT_GE(row["max_us"], row["mean_us"]);
+    count += row["count"].get<int64_t>();
+    share += row["share"].get<double>();
+  }
+  EXPECT_NEAR(share, 1, 1e-9);
+  EXPECT_GT(doc["memory"]["arena_bytes"], 0);
+  for (const json& value : doc["memory"]["largest"])
+    EXPECT_LE(value["first_step"], value["last_step"]) << value;
+  ASSERT_FALSE(doc["memory"]["largest"].empty());
+
+  int64_t runs = 0, steps = 0;
+  std::set<int> threads;
+  const json events = json::parse(ReadFile(trace))["traceEvents"];
+  for (const json& event : events) {
+    if (event["ph"] != "X") continue;
+    EXPECT_GE(event["dur"], 0);
+    threads.insert(event["tid"].get<int>());
+    runs += event["name"].get<std::string>().starts_with("run ");
+    steps += event.contains("args");
+  }
+  EXPECT_EQ(runs, 3);
+  EXPECT_EQ(steps, count);
+  EXPECT_EQ(steps % 3, 0);
+  EXPECT_EQ(threads.size(), 2);
+}
+
+TEST(Run, OpTableAsText) {
+  const std::vector<std::string> args = {"run", kMlp, "--input", "x=4x20xf32=ones"};
+  std::vector<std::string> csv = args, text = args;
+  csv.push_back("--op-table=csv");
+  text.push_back("--op-table");
+  std::istringstream lines(GraphRun(csv).out);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "op,device,count,total_us,mean_us,max_us,share");
+  int rows = 0;
+  for (; std::getline(lines, line); ++rows)
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 6) << line;
+  EXPECT_GT(rows, 0);
+  EXPECT_THAT(GraphRun(text).out, HasSubstr("of 1 run"));
+}
+
 TEST(Run, Document) {
   const json doc = Document({"run", kMlp, "--input", "x=@tests/golden/models/mlp/feeds/x.npy",
                              "--expect", "out=@tests/golden/models/mlp/fetches/out.npy"});
