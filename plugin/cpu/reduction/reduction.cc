@@ -122,6 +122,7 @@ void PutInit(ReduceOp op, char* to) {
   std::memcpy(to, &value, sizeof value);
 }
 
+// Of nothing: 0 for integers and, as in TensorFlow, for complex numbers; NaN for floats.
 template <typename T>
 T MeanOf(T sum, int64_t n) {
   if constexpr (std::is_integral_v<T>) {
@@ -134,6 +135,7 @@ T MeanOf(T sum, int64_t n) {
     return sum / static_cast<T>(n);
   } else {
     using R = typename T::value_type;
+    if (n == 0) return T();
     return T(sum.real() / static_cast<R>(n), sum.imag() / static_cast<R>(n));
   }
 }
