@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"rnu", kModel}, "did you mean 'run'?"},
         Mistake{{"plugin", "check"}, "neither a command"},
         Mistake{{"run", kModel, "--inptu", "x=1"}, "did you mean '--input'?"},
-        Mistake{{"run", kModel, "--trace=x.json"}, "unknown flag '--trace'"},
+        Mistake{{"run", kModel, "--no-such-flag=x.json"}, "unknown flag '--no-such-flag'"},
         Mistake{{"bench", kModel, "--ab"}, "unknown flag '--ab'"}, Mistake{{"run"}, "needs MODEL"},
         Mistake{{"run", kModel, "other"}, "one argument too many"},
         Mistake{{"run", kModel, "--threads", "-3"}, "--threads"},
