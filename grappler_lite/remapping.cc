@@ -126,6 +126,9 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
   fused_ops.push_back(fusion.op);
   inputs.insert(inputs.end(), fusion.args.begin(), fusion.args.end());
   const DataType type = g.output_type({fusion.contraction, 0});
+  // The kernels have one T for all inputs; FusedBatchNormV3 of half has float statistics.
+  const auto other_type = [&](const Output& arg) { return g.output_type(arg) != type; };
+  if (std::any_of(fusion.args.begin(), fusion.args.end(), other_type)) return false;
   if (s.context().target == Target::kTensorFlow &&
       !TensorFlowRuns(c, type, MayBeGrouped(s, fusion.contraction), fused_ops))
     return false;
