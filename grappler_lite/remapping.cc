@@ -9,6 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
 #include "grappler_lite/pass.h"
@@ -58,9 +59,10 @@ bool IsNhwc(const Graph& g, NodeId n) {
 }
 
 // Whether `producer` may be merged into its consumer n: nothing else sees it.
-bool OnlyFor(const Sweep& s, const Graph& g, Output producer, NodeId n, const PassContext& c) {
+bool OnlyFor(const Sweep& s, Output producer, NodeId n) {
+  const Graph& g = s.graph();
   return producer.port == 0 && s.uses(producer) == 1 && !s.has_control_uses(producer.node) &&
-         !c.preserve.contains(producer.node) && g.device(producer.node) == g.device(n);
+         !s.context().preserve.contains(producer.node) && g.device(producer.node) == g.device(n);
 }
 
 bool Has(absl::Span<const std::string_view> list, std::string_view item) {
@@ -163,18 +165,20 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
   return true;
 }
 
-// The contraction that feeds input i of n, with `fused_ops` so far, or kNoNode.
-NodeId ContractionInput(const Sweep& s, const Graph& g, NodeId n, int i,
-                        std::initializer_list<std::string_view> fused_ops, const PassContext& c) {
+// The contraction that feeds input i of n and has fused one of `sequences` ("BiasAdd+Add"; "":
+// none) so far, or kNoNode.
+NodeId ContractionInput(const Sweep& s, NodeId n, int i,
+                        std::initializer_list<std::string_view> sequences) {
+  const Graph& g = s.graph();
   const Output producer = g.data_inputs(n)[i];
   const Contraction* contraction = FindContraction(g.op_name(producer.node));
   if (contraction == nullptr || s.fed(producer.node) || g.op(producer.node) == nullptr ||
-      !OnlyFor(s, g, producer, n, c))
+      !OnlyFor(s, producer, n))
     return kNoNode;
   if (IsConvolution(*contraction) && !IsNhwc(g, producer.node)) return kNoNode;
-  const std::vector<std::string_view> have = FusedOps(g, producer.node);
-  return std::equal(have.begin(), have.end(), fused_ops.begin(), fused_ops.end()) ? producer.node
-                                                                                  : kNoNode;
+  const std::string fused = absl::StrJoin(FusedOps(g, producer.node), "+");
+  return std::find(sequences.begin(), sequences.end(), fused) == sequences.end() ? kNoNode
+                                                                                 : producer.node;
 }
 
 // The number of output channels of a contraction, or kUnknownDim.
@@ -192,7 +196,7 @@ bool IsChannelVector(const PartialShape& bias, int64_t channels) {
 bool FuseBias(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   if (g.op_name(n) != "BiasAdd" || !IsNhwc(g, n)) return false;
-  const NodeId contraction = ContractionInput(s, g, n, 0, {}, s.context());
+  const NodeId contraction = ContractionInput(s, n, 0, {""});
   const Output bias = g.data_inputs(n)[1];
   return contraction != kNoNode && Fuse(s, n, {contraction, "BiasAdd", {bias}});
 }
@@ -221,7 +225,7 @@ bool FuseAddedBias(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   if (g.op_name(n) != "AddV2" && g.op_name(n) != "Add") return false;
   for (int i : {0, 1}) {
-    const NodeId contraction = ContractionInput(s, g, n, i, {}, s.context());
+    const NodeId contraction = ContractionInput(s, n, i, {""});
     if (contraction == kNoNode) continue;
     const Output other = g.data_inputs(n)[1 - i];
     const std::optional<Tensor> value = s.ConstOf(other);
@@ -238,9 +242,7 @@ bool FuseResidual(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   if (g.op_name(n) != "AddV2" && g.op_name(n) != "Add") return false;
   for (int i : {0, 1}) {
-    NodeId contraction = ContractionInput(s, g, n, i, {"BiasAdd"}, s.context());
-    if (contraction == kNoNode)
-      contraction = ContractionInput(s, g, n, i, {"FusedBatchNorm"}, s.context());
+    const NodeId contraction = ContractionInput(s, n, i, {"BiasAdd", "FusedBatchNorm"});
     if (contraction == kNoNode) continue;
     const Output other = g.data_inputs(n)[1 - i];
     const std::optional<Shape> shape = s.shape(g.data_inputs(n)[i]).ToShape();
@@ -261,12 +263,9 @@ bool FuseActivation(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   for (const Activation& a : kActivations) {
     if (g.op_name(n) != a.op) continue;
-    NodeId contraction = kNoNode;
-    for (std::string_view first : {"BiasAdd", "FusedBatchNorm"}) {
-      if (contraction == kNoNode) contraction = ContractionInput(s, g, n, 0, {first}, s.context());
-      if (contraction == kNoNode && a.after_residual)
-        contraction = ContractionInput(s, g, n, 0, {first, "Add"}, s.context());
-    }
+    NodeId contraction = ContractionInput(s, n, 0, {"BiasAdd", "FusedBatchNorm"});
+    if (contraction == kNoNode && a.after_residual)
+      contraction = ContractionInput(s, n, 0, {"BiasAdd+Add", "FusedBatchNorm+Add"});
     if (contraction == kNoNode) return false;
     Fusion fusion{contraction, a.op, {}};
     if (a.op == "LeakyRelu") {
@@ -295,7 +294,8 @@ struct Filter {
   int64_t channels = 0;
 };
 
-std::optional<Filter> ScalableFilter(const Sweep& s, const Graph& g, NodeId contraction) {
+std::optional<Filter> ScalableFilter(const Sweep& s, NodeId contraction) {
+  const Graph& g = s.graph();
   for (std::string_view transpose : {"transpose_a", "transpose_b"}) {
     const AttrValue* v = g.attr(contraction, transpose);
     if (v != nullptr && v->AsBool().value_or(true)) return std::nullopt;
@@ -313,8 +313,8 @@ std::vector<float> FloatsOf(const Tensor& t) {
   return values;
 }
 
-// The filter with output channel j multiplied by scale[j]; nothing where that hides or makes an
-// infinity or NaN, or where all that a channel holds becomes too small for a float.
+// The filter with output channel j multiplied by scale[j]; nothing where that makes an infinity or
+// NaN, or where all that a channel holds becomes too small for a float.
 std::optional<Tensor> ScaleFilter(const Filter& filter, const std::vector<float>& scale) {
   absl::StatusOr<Tensor> scaled = Tensor::Allocate(DataType::kFloat, filter.value.shape());
   if (!scaled.ok()) return std::nullopt;
@@ -348,9 +348,9 @@ bool FoldMul(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   if (g.op_name(n) != "Mul") return false;
   for (int i : {0, 1}) {
-    const NodeId contraction = ContractionInput(s, g, n, i, {}, s.context());
+    const NodeId contraction = ContractionInput(s, n, i, {""});
     if (contraction == kNoNode) continue;
-    const std::optional<Filter> filter = ScalableFilter(s, g, contraction);
+    const std::optional<Filter> filter = ScalableFilter(s, contraction);
     const std::optional<Tensor> factor = s.ConstOf(g.data_inputs(n)[1 - i]);
     if (!filter || !factor || factor->dtype() != DataType::kFloat ||
         !IsChannelVector(factor->shape(), filter->channels) ||
@@ -374,11 +374,11 @@ bool FoldMul(Sweep& s, NodeId n) {
 }
 
 // Whether only output 0 of n is used or fetched.
-bool OnlyFirstOutputUsed(const Sweep& s, const Graph& g, NodeId n, const PassContext& c) {
-  for (int port = 1; port < g.num_outputs(n); ++port) {
+bool OnlyFirstOutputUsed(const Sweep& s, NodeId n) {
+  for (int port = 1; port < s.graph().num_outputs(n); ++port) {
     if (s.uses({n, port}) > 0) return false;
   }
-  for (const Output& f : c.fetches) {
+  for (const Output& f : s.context().fetches) {
     if (f.node == n && f.port > 0) return false;
   }
   return true;
@@ -396,8 +396,8 @@ struct AffineNorm {
   float epsilon;
 };
 
-std::optional<AffineNorm> NormOf(const Sweep& s, const Graph& g, NodeId n,
-                                 const std::vector<float>& added) {
+std::optional<AffineNorm> NormOf(const Sweep& s, NodeId n, const std::vector<float>& added) {
+  const Graph& g = s.graph();
   const absl::StatusOr<float> epsilon = g.attr(n, "epsilon")->AsFloat();
   if (!epsilon.ok()) return std::nullopt;
   std::vector<float> p[4];  // scale, offset, mean, variance
@@ -441,19 +441,18 @@ bool FoldBatchNorm(Sweep& s, NodeId n) {
   const std::string_view op = g.op_name(n);
   if (op != "FusedBatchNormV3" && op != "FusedBatchNormV2" && op != "FusedBatchNorm") return false;
   if (!IsNhwc(g, n) || g.attr(n, "is_training")->AsBool().value_or(true) ||
-      !OnlyFirstOutputUsed(s, g, n, s.context()))
+      !OnlyFirstOutputUsed(s, n))
     return false;
-  Fusion fusion{ContractionInput(s, g, n, 0, {}, s.context()), "", {}};
+  Fusion fusion{ContractionInput(s, n, 0, {"", "BiasAdd"}), "", {}};
+  if (fusion.contraction == kNoNode) return false;
+  fusion.replaces_bias = !FusedOps(g, fusion.contraction).empty();
   std::vector<float> added;
-  if (fusion.contraction == kNoNode) {
-    fusion.contraction = ContractionInput(s, g, n, 0, {"BiasAdd"}, s.context());
-    if (fusion.contraction == kNoNode) return false;
-    fusion.replaces_bias = true;
+  if (fusion.replaces_bias) {
     const std::optional<Tensor> bias = s.ConstOf(g.data_inputs(fusion.contraction)[2]);
     if (!bias || bias->dtype() != DataType::kFloat) return false;
     added = FloatsOf(*bias);
   }
-  const std::optional<AffineNorm> norm = NormOf(s, g, n, added);
+  const std::optional<AffineNorm> norm = NormOf(s, n, added);
   if (!norm) return false;
   const std::span<const Output> statistics = g.data_inputs(n).subspan(1, 4);
   if (FindContraction(g.op_name(fusion.contraction))->op == "Conv2D") {
@@ -467,7 +466,7 @@ bool FoldBatchNorm(Sweep& s, NodeId n) {
     }
     return Fuse(s, n, fusion);
   }
-  const std::optional<Filter> filter = ScalableFilter(s, g, fusion.contraction);
+  const std::optional<Filter> filter = ScalableFilter(s, fusion.contraction);
   if (!filter || filter->channels != static_cast<int64_t>(norm->scale.size())) return false;
   const std::optional<Tensor> product = ScaleFilter(*filter, norm->scale);
   if (!product) return false;
@@ -487,9 +486,7 @@ bool FusePad(Sweep& s, NodeId n) {
       g.attr(n, "padding")->AsString().value_or("") != "VALID")
     return false;
   const Output padded = g.data_inputs(n)[0];
-  if (g.op_name(padded.node) != "Pad" || s.fed(padded.node) ||
-      !OnlyFor(s, g, padded, n, s.context()))
-    return false;
+  if (g.op_name(padded.node) != "Pad" || s.fed(padded.node) || !OnlyFor(s, padded, n)) return false;
   const std::optional<Tensor> paddings = s.ConstOf(g.data_inputs(padded.node)[1], 8);
   if (!paddings || paddings->num_elements() != 8 || !IsInteger(paddings->dtype())) return false;
   std::vector<int64_t> explicit_paddings;

@@ -35,6 +35,7 @@ class Sweep {
 
   // --- For rewrites.
   PassContext& context() { return context_; }
+  const PassContext& context() const { return context_; }
   Graph& graph() { return context_.graph; }
   const Graph& graph() const { return context_.graph; }
   // Asks PassContext::Allow for the rewrite that is running.
