@@ -3,6 +3,19 @@
 #include "grappler_lite/pass.h"
 
 namespace tenon {
+namespace {
+
+absl::Status CheckKnown(std::string_view what, std::string_view name,
+                        const std::vector<std::string>& known) {
+  ClosestName closest(name);
+  for (const std::string& candidate : known) closest.Offer(candidate);
+  if (closest.best() == name) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("there is no ", what, " '", name, "'",
+                                                 closest.Hint(),
+                                                 "; graph_run opt --list-passes lists them"));
+}
+
+}  // namespace
 
 // The order in which passes run, first to last, in every iteration.
 absl::Span<const PassEntry> PassOrder() {
@@ -22,11 +35,9 @@ absl::Span<const PassEntry> PassOrder() {
 
 absl::Status CheckPassName(std::string_view name) {
   if (name.starts_with("plugin:")) return absl::OkStatus();
-  ClosestName closest(name);
-  for (const PassEntry& pass : PassOrder()) closest.Offer(pass.name);
-  if (closest.best() == name) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("there is no pass '", name, "'", closest.Hint(),
-                                                 "; graph_run opt --list-passes lists them"));
+  std::vector<std::string> known;
+  for (const PassEntry& pass : PassOrder()) known.emplace_back(pass.name);
+  return CheckKnown("pass", name, known);
 }
 
 absl::Status CheckRewriteName(std::string_view name) {
@@ -35,11 +46,7 @@ absl::Status CheckRewriteName(std::string_view name) {
     for (const RewriteInfo& rewrite : pass.make()->rewrites())
       known.push_back(absl::StrCat(pass.name, ".", rewrite.name));
   }
-  ClosestName closest(name);
-  for (const std::string& rewrite : known) closest.Offer(rewrite);
-  if (closest.best() == name) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("there is no rewrite '", name, "'", closest.Hint(),
-                                                 "; graph_run opt --list-passes lists them"));
+  return CheckKnown("rewrite", name, known);
 }
 
 }  // namespace tenon
