@@ -18,6 +18,14 @@ int64_t MicrosSince(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
 }
 
+int64_t CountEdges(const Graph& graph) {
+  int64_t edges = 0;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) edges += static_cast<int64_t>(graph.inputs(n).size());
+  }
+  return edges;
+}
+
 // Why a pass does not run, or empty.
 std::string SkipReason(std::string_view name, const PipelineOptions& options) {
   const auto has = [&](const std::vector<std::string>& list) {
@@ -135,17 +143,37 @@ class PipelineRun {
     for (const PassEntry& entry : PassOrder()) {
       PassReport row = NewRow(entry.name, iteration);
       if (!row.skipped) TENON_RETURN_IF_ERROR(RunPass(entry, row));
-      row.nodes_after = graph_.num_nodes();
-      row.edges_after = CountEdges(graph_);
       changed |= row.changed;
-      report_.passes.push_back(std::move(row));
+      AddRow(std::move(row));
     }
     for (FinalPass* pass : input_.final_passes) {
       PassReport row = NewRow(pass->name(), iteration);
-      report_.passes.push_back(row.skipped ? std::move(row) : pass->Run(graph_, iteration));
-      changed |= report_.passes.back().changed;
+      if (!row.skipped) RunFinalPass(*pass, row);
+      changed |= row.changed;
+      AddRow(std::move(row));
     }
     return changed;
+  }
+
+  void AddRow(PassReport row) {
+    if (row.changed) {
+      row.nodes_after = graph_.num_nodes();
+      row.edges_after = CountEdges(graph_);
+    }
+    report_.passes.push_back(std::move(row));
+  }
+
+  static void NoteRollBack(const absl::Status& status, PassReport& row) {
+    row.failed = true;
+    row.reason = absl::StrCat("rolled back: ", status.message());
+  }
+
+  void RunFinalPass(FinalPass& pass, PassReport& row) {
+    const auto start = Clock::now();
+    const absl::StatusOr<bool> changed = pass.Run(graph_);
+    row.time_us = MicrosSince(start);
+    row.changed = changed.value_or(false);
+    if (!changed.ok()) NoteRollBack(changed.status(), row);
   }
 
   absl::Status RunPass(const PassEntry& entry, PassReport& row) {
@@ -172,8 +200,7 @@ class PipelineRun {
     if (!status.ok()) {
       if (!guarded_) return status;
       graph_ = *std::move(before);
-      row.failed = true;
-      row.reason = absl::StrCat("rolled back: ", status.message());
+      NoteRollBack(status, row);
       return absl::OkStatus();
     }
     row.changed = *changed;
@@ -196,14 +223,6 @@ class PipelineRun {
 };
 
 }  // namespace
-
-int64_t CountEdges(const Graph& graph) {
-  int64_t edges = 0;
-  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (graph.alive(n)) edges += static_cast<int64_t>(graph.inputs(n).size());
-  }
-  return edges;
-}
 
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options) {

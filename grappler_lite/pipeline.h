@@ -39,20 +39,18 @@ struct PassReport {
   std::vector<std::pair<std::string, int64_t>> rewrites;
 };
 
-int64_t CountEdges(const Graph& graph);
-
 struct PipelineReport {
   std::vector<PassReport> passes;
   int64_t nodes_before = 0, nodes_after = 0;
 };
 
-// A pass that runs after the built-in ones in every iteration: a plug-in's (optimizer_api). Fills
-// its own report row.
+// A pass that runs after the built-in ones in every iteration: a plug-in's (optimizer_api).
 class FinalPass {
  public:
   virtual ~FinalPass() = default;
   virtual std::string name() const = 0;  // "plugin:APU"
-  virtual PassReport Run(Graph& graph, int iteration) = 0;
+  // Whether the graph changed. On an error it is as it was.
+  virtual absl::StatusOr<bool> Run(Graph& graph) = 0;
 };
 
 struct PipelineInput {

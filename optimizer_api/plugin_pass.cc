@@ -1,7 +1,5 @@
 // The pass of a plug-in as a transaction: on a copy, adopted only if it verifies, else reported and
 // forgotten.
-#include <chrono>
-
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
@@ -43,29 +41,15 @@ class PluginPass : public FinalPass {
 
   std::string name() const override { return absl::StrCat("plugin:", optimizer_->device_type); }
 
-  PassReport Run(Graph& graph, int iteration) override {
-    PassReport row;
-    row.name = name();
-    row.iteration = iteration;
-    row.nodes_before = row.nodes_after = graph.num_nodes();
-    row.edges_before = row.edges_after = CountEdges(graph);
-    const auto start = std::chrono::steady_clock::now();
+  absl::StatusOr<bool> Run(Graph& graph) override {
     absl::StatusOr<std::optional<Graph>> answer = Optimize(graph);
-    row.time_us = std::chrono::duration_cast<std::chrono::microseconds>(
-                      std::chrono::steady_clock::now() - start)
-                      .count();
     if (!answer.ok()) {
-      row.failed = true;
-      row.reason =
-          absl::StrCat("rolled back: ", answer.status().message(), " (", optimizer_->plugin, ")");
-      return row;
+      return absl::Status(answer.status().code(),
+                          absl::StrCat(answer.status().message(), " (", optimizer_->plugin, ")"));
     }
-    if (!answer->has_value()) return row;
+    if (!answer->has_value()) return false;
     graph = **std::move(answer);
-    row.changed = true;
-    row.nodes_after = graph.num_nodes();
-    row.edges_after = CountEdges(graph);
-    return row;
+    return true;
   }
 
  private:
