@@ -1,6 +1,5 @@
 // xz and gzip, both ways; see file_bytes.h.
 #include <lzma.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/file_bytes.h"
+#include "graph/machine_memory.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -21,8 +21,8 @@ constexpr std::string_view kXzMagic(
     6);
 constexpr std::string_view kGzipMagic("\x1f\x8b", 2);
 // zlib's numbers of formats: the window's bits, 16 more for gzip, negative for neither header.
-constexpr int kGzipOnly = MAX_WBITS + 16;
-constexpr int kDeflateOnly = -MAX_WBITS;
+constexpr int kGzip = MAX_WBITS + 16;
+constexpr int kDeflate = -MAX_WBITS;
 // The decoder's own tables and window; the largest preset needs 65 MiB.
 constexpr uint64_t kXzDecoderMemory = uint64_t{512} << 20;
 
@@ -147,25 +147,20 @@ absl::StatusOr<FileBytes> UnpackZlib(std::string_view packed, std::string_view f
 }
 
 // A small file that unpacks to all memory must fail as a limit does, not as a process killed.
-size_t WithinMemory(size_t max_bytes) {
-  const auto memory =
-      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return std::min(max_bytes, memory / 2);
-}
+size_t LimitFor(size_t max_bytes) { return std::min(max_bytes, MachineMemoryBytes() / 2); }
 
 }  // namespace
 
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes) {
-  if (packed.bytes.starts_with(kXzMagic))
-    return UnpackXz(packed.bytes, name, WithinMemory(max_bytes));
+  if (packed.bytes.starts_with(kXzMagic)) return UnpackXz(packed.bytes, name, LimitFor(max_bytes));
   if (packed.bytes.starts_with(kGzipMagic))
-    return UnpackZlib(packed.bytes, "gzip", kGzipOnly, name, WithinMemory(max_bytes));
+    return UnpackZlib(packed.bytes, "gzip", kGzip, name, LimitFor(max_bytes));
   return packed;
 }
 
 absl::StatusOr<FileBytes> UnpackDeflate(std::string_view packed, const std::string& name,
                                         size_t max_bytes) {
-  return UnpackZlib(packed, "deflate", kDeflateOnly, name, WithinMemory(max_bytes));
+  return UnpackZlib(packed, "deflate", kDeflate, name, LimitFor(max_bytes));
 }
 
 absl::StatusOr<std::string> PackXz(std::string_view bytes) {
@@ -182,7 +177,6 @@ absl::StatusOr<std::string> PackXz(std::string_view bytes) {
 }
 
 absl::StatusOr<std::string> PackGzip(std::string_view bytes) {
-  constexpr int kGzip = 15 + 16;
   z_stream stream{};
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) !=
       Z_OK) {

@@ -1,7 +1,5 @@
 #include "graph/tensor_proto.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/attr_value.h"
+#include "graph/machine_memory.h"
 #include "graph/status_macros.h"
 #include "graph/wire.h"
 
@@ -202,9 +201,7 @@ absl::StatusOr<size_t> CheckSize(const Parsed& p, size_t max_bytes) {
 absl::Status CheckMemory(const Parsed& p, size_t bytes) {
   constexpr size_t kAlwaysFine = size_t{64} << 20;
   if (bytes <= kAlwaysFine) return absl::OkStatus();
-  const auto memory =
-      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  if (bytes <= memory / 4 * 3) return absl::OkStatus();
+  if (bytes <= MachineMemoryBytes() / 4 * 3) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("a ", DataTypeName(p.dtype), " tensor of shape ",
                                                    p.shape.ToString(), " has ", bytes,
                                                    " bytes, more than this machine can hold"));

@@ -1,10 +1,9 @@
 // The host as a device: it has memory and workers, but no streams.
 #include "plugin/device.h"
 
-#include <unistd.h>
-
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "graph/machine_memory.h"
 
 namespace tenon {
 namespace {
@@ -21,9 +20,7 @@ class CpuDevice : public Device {
   std::string_view plugin() const override { return {}; }
   int priority() const override { return 60; }
   // The machine's.
-  int64_t memory_bytes() const override {
-    return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-  }
+  int64_t memory_bytes() const override { return static_cast<int64_t>(MachineMemoryBytes()); }
   bool is_host() const override { return true; }
 
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override {
