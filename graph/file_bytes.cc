@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -93,6 +94,21 @@ absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes) {
   if (S_ISREG(info.st_mode) && size > max_bytes) return TooLarge(path, max_bytes);
   if (S_ISREG(info.st_mode) && !is_stdin && size >= kMapFrom) return Map(file.fd, path, size);
   return ReadAll(file.fd, is_stdin ? "<stdin>" : path, max_bytes);
+}
+
+absl::Status WriteFile(const std::string& path, std::string_view bytes) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wbe"),
+                                                       std::fclose);
+  const bool written = file != nullptr &&
+                       std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() &&
+                       std::fclose(file.release()) == 0;
+  return written ? absl::OkStatus()
+                 : absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be written"));
+}
+
+absl::Status WithPath(const std::string& path, const absl::Status& status) {
+  return status.ok() ? status
+                     : absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
 }
 
 }  // namespace tenon

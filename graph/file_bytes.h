@@ -1,4 +1,4 @@
-// The bytes of a file, mapped or read, and unpacked.
+// The bytes of a file: mapped or read, unpacked, written.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,10 @@ FileBytes BytesOf(std::string bytes);
 // Large regular files are mapped, others read; "-" is standard input. NOT_FOUND, PERMISSION_DENIED,
 // or INVALID_ARGUMENT for a folder and for what exceeds `max_bytes`; messages start with the path.
 absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes);
+// The file's new content, and all of it. Messages start with the path.
+absl::Status WriteFile(const std::string& path, std::string_view bytes);
+// The same status with the path in front. OK stays OK.
+absl::Status WithPath(const std::string& path, const absl::Status& status);
 
 // Unpacks xz and gzip, told by their first bytes; anything else comes back as it is.
 // INVALID_ARGUMENT "name:offset: …" for corrupt or truncated data and for output beyond `max_bytes`

@@ -1,11 +1,6 @@
 // Graphs back to files; see io.h.
 #include "graph/graph_writer.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
-
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -20,33 +15,19 @@ namespace tenon {
 namespace {
 
 struct ExportFormat {
-  bool known = false, text = false, xz = false, gz = false;
+  bool text = false, xz = false, gz = false;
 };
 
-ExportFormat FormatOf(std::string_view path) {
+absl::StatusOr<ExportFormat> FormatOf(std::string_view path) {
+  std::string_view name = path;
   ExportFormat format;
-  format.xz = absl::ConsumeSuffix(&path, ".xz");
-  format.gz = !format.xz && absl::ConsumeSuffix(&path, ".gz");
-  format.text = absl::EndsWith(path, ".pbtxt");
-  format.known = format.text || absl::EndsWith(path, ".pb");
-  return format;
-}
-
-struct CloseFile {
-  void operator()(std::FILE* f) const { std::fclose(f); }
-};
-
-absl::Status WriteError(const std::string& path) {
-  return absl::UnknownError(absl::StrCat(path, ": cannot be written: ", std::strerror(errno)));
-}
-
-absl::Status WriteFile(const std::string& path, std::string_view bytes) {
-  std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "wb"));
-  if (file == nullptr) return WriteError(path);
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
-    return WriteError(path);
-  if (std::fclose(file.release()) != 0) return WriteError(path);
-  return absl::OkStatus();
+  format.xz = absl::ConsumeSuffix(&name, ".xz");
+  format.gz = !format.xz && absl::ConsumeSuffix(&name, ".gz");
+  format.text = absl::EndsWith(name, ".pbtxt");
+  if (format.text || absl::EndsWith(name, ".pb")) return format;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", path,
+      "': the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
 }
 
 }  // namespace
@@ -126,16 +107,10 @@ absl::StatusOr<std::string> ExportText(const Graph& graph) {
   return PrintGraphText(ExportBinary(graph));
 }
 
-absl::Status CheckExportName(std::string_view path) {
-  if (FormatOf(path).known) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "'", path,
-      "': the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
-}
+absl::Status CheckExportName(std::string_view path) { return FormatOf(path).status(); }
 
 absl::Status ExportFile(const Graph& graph, const std::string& path) {
-  TENON_RETURN_IF_ERROR(CheckExportName(path));
-  const ExportFormat format = FormatOf(path);
+  TENON_ASSIGN_OR_RETURN(const ExportFormat format, FormatOf(path));
   std::string bytes;
   if (format.text) {
     TENON_ASSIGN_OR_RETURN(bytes, ExportText(graph));

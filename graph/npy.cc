@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "graph/npy_files.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -338,23 +336,6 @@ absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor) {
   return out;
 }
 
-absl::Status WriteWholeFile(const std::string& path, std::string_view bytes) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file)
-    return absl::PermissionDeniedError(
-        absl::StrCat(path, ": cannot write the file: ", std::strerror(errno)));
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  return file ? absl::OkStatus()
-              : absl::DataLossError(
-                    absl::StrCat(path, ": cannot write the file: ", std::strerror(errno)));
-}
-
-absl::Status WithPath(const std::string& path, const absl::Status& status) {
-  return status.ok() ? status
-                     : absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
-}
-
 absl::StatusOr<Tensor> ReadNpy(const std::string& path, DataType wanted) {
   TENON_ASSIGN_OR_RETURN(const FileBytes file, ReadFile(path, SIZE_MAX));
   absl::StatusOr<Tensor> tensor = NpyFromBytes(file.bytes, wanted);
@@ -363,7 +344,7 @@ absl::StatusOr<Tensor> ReadNpy(const std::string& path, DataType wanted) {
 
 absl::Status WriteNpy(const std::string& path, const Tensor& tensor) {
   TENON_ASSIGN_OR_RETURN(const std::string bytes, NpyToBytes(tensor));
-  return WriteWholeFile(path, bytes);
+  return WriteFile(path, bytes);
 }
 
 }  // namespace tenon

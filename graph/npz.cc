@@ -6,7 +6,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "graph/npy.h"
-#include "graph/npy_files.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -199,7 +198,7 @@ absl::StatusOr<std::string> NpzToBytes(const NamedArrays& arrays) {
 
 absl::Status WriteNpz(const std::string& path, const NamedArrays& arrays) {
   TENON_ASSIGN_OR_RETURN(const std::string bytes, NpzToBytes(arrays));
-  return WriteWholeFile(path, bytes);
+  return WriteFile(path, bytes);
 }
 
 }  // namespace tenon

@@ -1,13 +1,12 @@
 #include "executor/cli/array_file.h"
 
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/tensor_text.h"
+#include "graph/file_bytes.h"
 #include "graph/npy.h"
 #include "graph/status_macros.h"
 
@@ -19,10 +18,6 @@ template <typename T>
 absl::StatusOr<T> Read(absl::StatusOr<T> value) {
   if (value.ok()) return value;
   return WithExit(Exit::kInvalidInput, value.status());
-}
-
-absl::Status Unreadable(std::string_view path, std::string_view why) {
-  return WithExit(Exit::kInvalidInput, absl::NotFoundError(absl::StrCat(path, ": ", why)));
 }
 
 absl::Status NoBytes(std::string_view path, DataType dtype) {
@@ -55,19 +50,15 @@ absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> LoadArchive(
 
 absl::StatusOr<Tensor> LoadRaw(const std::string& path, DataType dtype, const Shape& shape) {
   if (!IsMemcpyable(dtype)) return WithExit(Exit::kUsage, NoBytes(path, dtype));
-  std::error_code error;
-  const uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) return Unreadable(path, error.message());
+  TENON_ASSIGN_OR_RETURN(const FileBytes file, Read(ReadFile(path, SIZE_MAX)));
   TENON_ASSIGN_OR_RETURN(const size_t wanted, Read(TensorBytes(dtype, shape)));
-  if (size != wanted) {
+  if (file.bytes.size() != wanted) {
     return WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(absl::StrCat(
-                                             path, ": has ", size, " bytes where ",
+                                             path, ": has ", file.bytes.size(), " bytes where ",
                                              TypeText(dtype, shape), " takes ", wanted)));
   }
   TENON_ASSIGN_OR_RETURN(Tensor tensor, Read(Tensor::Allocate(dtype, shape)));
-  std::ifstream file(path, std::ios::binary);
-  if (!file.read(static_cast<char*>(tensor.data()), static_cast<std::streamsize>(size)))
-    return Unreadable(path, std::strerror(errno));
+  if (wanted > 0) std::memcpy(tensor.data(), file.bytes.data(), wanted);
   return tensor;
 }
 
@@ -89,11 +80,7 @@ absl::Status SaveArchive(const std::string& path,
 
 absl::Status SaveRaw(const std::string& path, const Tensor& tensor) {
   if (!IsMemcpyable(tensor.dtype())) return NoBytes(path, tensor.dtype());
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(static_cast<const char*>(tensor.data()), static_cast<std::streamsize>(tensor.bytes()));
-  file.close();
-  if (file) return absl::OkStatus();
-  return absl::UnknownError(absl::StrCat(path, ": ", std::strerror(errno)));
+  return WriteFile(path, {static_cast<const char*>(tensor.data()), tensor.bytes()});
 }
 
 }  // namespace tenon::cli

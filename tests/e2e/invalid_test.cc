@@ -79,7 +79,7 @@ TEST(Files, ArraysThatDoNotFit) {
   EXPECT_EQ(GraphRun({"run", kMlp, "--input", "x=@/nonexistent.npy"}).exit, 4);
   const Finished folder = GraphRun({"run", kMlp, "--input", "x=4x20xf32=@tests/"});
   EXPECT_EQ(folder.exit, 4);
-  EXPECT_THAT(folder.err, HasSubstr("tests/: Is a directory"));
+  EXPECT_THAT(folder.err, HasSubstr("tests/: is a folder"));
 }
 
 TEST(Limits, AreObeyed) {
