@@ -10,13 +10,11 @@
 #include "absl/strings/strip.h"
 #include "executor/device_types.h"
 #include "executor/name_pattern.h"
+#include "graph/colocation.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
 namespace {
-
-constexpr std::string_view kColocationAttr = "_class";
-constexpr std::string_view kColocationPrefix = "loc:@";
 
 bool IsMetadataOp(std::string_view op) {
   return op == "Shape" || op == "ShapeN" || op == "Size" || op == "Rank";

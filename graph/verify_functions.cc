@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/closest.h"
+#include "graph/colocation.h"
 #include "graph/device_string.h"
 #include "graph/verifier.h"
 #include "graph/wire.h"
@@ -114,7 +115,7 @@ class FunctionVerifier {
       kind.op = node.op;
       // Colocation is with nodes of the body, which are not the graph's.
       std::vector<Attr> attrs = node.attrs;
-      std::erase_if(attrs, [](const Attr& a) { return a.name == "_class"; });
+      std::erase_if(attrs, [](const Attr& a) { return a.name == kColocationAttr; });
       kind.attrs = AttrSet(std::move(attrs));
       for (const KindDefect& d : CheckKind(graph_, kind, options_))
         AddNode(node, d.code, d.message);

@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/closest.h"
+#include "graph/colocation.h"
 #include "graph/op_registry.h"
 #include "graph/tensor_proto.h"
 #include "graph/verifier.h"
@@ -50,7 +51,7 @@ class KindChecker {
   }
 
   void CheckValue(const Attr& a) {
-    if (a.name == "_class") return CheckClass(a.value);
+    if (a.name == kColocationAttr) return CheckClass(a.value);
     switch (a.value.kind()) {
       case AttrKind::kTensor:
         return CheckTensor(a.name, *a.value.AsTensorWire());
@@ -127,7 +128,7 @@ class KindChecker {
       return Add(DefectCode::kAttr,
                  absl::StrCat("attribute '_class' ", entries.status().message()));
     for (std::string_view entry : *entries) {
-      if (!absl::ConsumePrefix(&entry, "loc:@") || graph_.FindNode(entry) != kNoNode) continue;
+      if (!absl::ConsumePrefix(&entry, kColocationPrefix) || graph_.FindNode(entry) != kNoNode) continue;
       Add(DefectCode::kColocation, absl::StrCat("attribute '_class' asks to be placed with '",
                                                 entry, "', which is no node of the graph"));
     }

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "graph/colocation.h"
 #include "graph/io.h"
 #include "graph/status_macros.h"
 
@@ -39,25 +40,22 @@ std::string SkipReason(std::string_view name, const PipelineOptions& options) {
   return "";
 }
 
-// Takes names of nodes that are gone out of the colocation lists (`_class`) of those that remain.
+// Takes names of nodes that are gone out of the colocation lists of those that remain.
 void DropVoidColocations(Graph& graph) {
-  constexpr std::string_view kAttr = "_class", kPrefix = "loc:@";
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n)) continue;
-    const AttrValue* attr = graph.attrs(n).Find(kAttr);
+    const AttrValue* attr = graph.attrs(n).Find(kColocationAttr);
     if (attr == nullptr) continue;
     absl::StatusOr<std::vector<std::string_view>> list = attr->AsStringList();
     if (!list.ok()) continue;
     const auto gone = [&](std::string_view name) {
-      return absl::ConsumePrefix(&name, kPrefix) && graph.FindNode(name) == kNoNode;
+      return absl::ConsumePrefix(&name, kColocationPrefix) && graph.FindNode(name) == kNoNode;
     };
-    const size_t before = list->size();
-    list->erase(std::remove_if(list->begin(), list->end(), gone), list->end());
-    if (list->size() == before) continue;
+    if (std::erase_if(*list, gone) == 0) continue;
     if (list->empty()) {
-      graph.RemoveAttr(n, kAttr);
+      graph.RemoveAttr(n, kColocationAttr);
     } else {
-      graph.SetAttr(n, kAttr, attr::StringList(*list));
+      graph.SetAttr(n, kColocationAttr, attr::StringList(*list));
     }
   }
 }
