@@ -7,6 +7,7 @@
 #include "executor/evaluator.h"
 #include "executor/plan_builder.h"
 #include "executor/run_recorder.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "optimizer_api/plugin_optimizer.h"
 
@@ -26,10 +27,6 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-bool IsPlaceholder(const Graph& graph, NodeId n) {
-  return graph.op_name(n) == "Placeholder" || graph.op_name(n) == "PlaceholderV2";
-}
 
 absl::Status Named(std::string_view role, std::string_view name, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(role, " '", name, "': ", status.message()));

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/plan.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon {

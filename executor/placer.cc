@@ -11,6 +11,7 @@
 #include "executor/device_types.h"
 #include "executor/name_pattern.h"
 #include "graph/colocation.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -133,11 +134,7 @@ absl::Status Placer::Request(NodeId n) {
     auto [it, fresh] = parsed_.try_emplace(device);
     if (fresh) {
       absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
-      if (!request.ok()) {
-        return absl::InvalidArgumentError(absl::StrCat(graph_.Locate(n), ": node '", graph_.name(n),
-                                                       "' (", graph_.op_name(n),
-                                                       "): ", request.status().message()));
-      }
+      if (!request.ok()) return NodeError(graph_, n, request.status());
       it->second = *std::move(request);
     }
     g.request = it->second;
@@ -188,11 +185,7 @@ bool Placer::Keep(NodeId n) {
 absl::Status Placer::ReadNode(NodeId n) {
   Group& g = groups_[n];
   const KindSupport& support = types_.Support(graph_, n);
-  if (!support.error.ok()) {
-    return absl::Status(support.error.code(),
-                        absl::StrCat(graph_.Locate(n), ": node '", graph_.name(n), "' (",
-                                     graph_.op_name(n), "): ", support.error.message()));
-  }
+  if (!support.error.ok()) return NodeError(graph_, n, support.error);
   g.mask = support.mask != 0 ? support.mask : types_.host_bit();
   g.movers_only = support.mover;
   if (Keep(n)) return absl::OkStatus();
@@ -327,11 +320,12 @@ absl::Status Placer::Refuse(NodeId root, std::string_view why, absl::StatusCode 
   for (NodeId i = 0; requested_[n].empty() && i < graph_.num_node_ids(); ++i) {
     if (graph_.alive(i) && Root(i) == root && !requested_[i].empty()) n = i;
   }
+  const std::string asked = Asked(n, groups_[root]);
   return absl::Status(
-      code, absl::StrCat(graph_.Locate(n), ": cannot place node '", graph_.name(n), "' (",
-                         graph_.op_name(n), ")",
-                         requested_[n].empty() ? "" : absl::StrCat(" on '", requested_[n], "'"),
-                         ": ", why, "; the devices are ", types_.Names(), Describe(root)));
+      code,
+      absl::StrCat(graph_.Locate(n), ": cannot place node '", graph_.name(n), "' (",
+                   graph_.op_name(n), ")", asked.empty() ? "" : absl::StrCat(" on '", asked, "'"),
+                   ": ", why, "; the devices are ", types_.Names(), Describe(root)));
 }
 
 // The request cannot be met as it is. Soft placement gives up the ordinal, then the type; never the
@@ -340,7 +334,6 @@ absl::Status Placer::Relax(NodeId root) {
   Group& g = groups_[root];
   const bool exists = Find(g.request, ~uint64_t{0}) != nullptr;
   if (!options_.soft_placement || (g.by_options && !options_.fallback)) {
-    if (g.by_default && requested_[root].empty()) requested_[root] = options_.default_device;
     if (g.conflict) return Refuse(root, "the members of its group ask for different devices");
     if (!exists) return Refuse(root, "there is no such device");
     // For what the graph asks for, TensorFlow's code.
@@ -408,6 +401,7 @@ void Placer::PlaceGenerators(const std::vector<NodeId>& order) {
   }
 }
 
+// What n asks for, itself or by the default.
 std::string Placer::Asked(NodeId n, const Group& g) const {
   return requested_[n].empty() && g.by_default ? options_.default_device : requested_[n];
 }

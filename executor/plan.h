@@ -126,7 +126,4 @@ absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const T
 // One line per step.
 std::string PlanToText(const Plan& plan);
 
-// "file:line:col: node 'x' (Op): message", with the status's code.
-absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status);
-
 }  // namespace tenon

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
 

@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/plan.h"
 #include "executor/run_recorder.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
 #include "plugin/cpu/workers.h"
@@ -84,12 +85,6 @@ absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const 
 }
 
 }  // namespace
-
-absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status) {
-  if (n == kNoNode) return status;
-  return absl::Status(status.code(), absl::StrCat(graph.Locate(n), ": node '", graph.name(n), "' (",
-                                                  graph.op_name(n), "): ", status.message()));
-}
 
 absl::StatusOr<std::unique_ptr<Frame>> TakeFrame(const Plan& plan) {
   {

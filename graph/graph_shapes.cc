@@ -1,14 +1,10 @@
 // The forward sweep of shape functions over a graph.
+#include "graph/nodes.h"
 #include "graph/shape_inference.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
 namespace {
-
-bool IsPlaceholder(const Graph& graph, NodeId n) {
-  const std::string_view op = graph.op_name(n);
-  return op == "Placeholder" || op == "PlaceholderV2";
-}
 
 // Graphs up to this version could not say "unknown shape": their scalars may be anything.
 constexpr int kLastProducerWithoutUnknownShapes = 21;

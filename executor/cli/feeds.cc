@@ -10,6 +10,7 @@
 #include "executor/cli/model.h"
 #include "executor/cli/spec.h"
 #include "executor/cli/tensor_text.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {

@@ -7,6 +7,7 @@
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/rank_limit.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -33,11 +34,6 @@ absl::StatusOr<Model> LoadModel(const Options& options) {
   }
   return AlreadyPrinted(
       WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(invalid->ToString())));
-}
-
-bool IsPlaceholder(const Graph& graph, NodeId n) {
-  const std::string_view op = graph.op_name(n);
-  return op == "Placeholder" || op == "PlaceholderV2";
 }
 
 std::vector<NodeId> Placeholders(const Graph& graph) {

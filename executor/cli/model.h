@@ -24,7 +24,6 @@ absl::StatusOr<Model> LoadModel(const Options& options);
 // The same without printing and judging: for lint. Errors exit with kInvalidInput.
 absl::StatusOr<Imported> ImportModel(const std::string& path, const Options& options);
 
-bool IsPlaceholder(const Graph& graph, NodeId n);  // Placeholder, PlaceholderV2: must be fed
 std::vector<NodeId> Placeholders(const Graph& graph);
 
 // What a Placeholder declares.
