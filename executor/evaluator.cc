@@ -49,11 +49,12 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
   KernelStates states;
   Prepare p(graph.name(n), *kind.op, kind.attrs, kind.types, std::move(prepare_inputs), states,
             workers_);
-  TENON_RETURN_IF_ERROR(WithinMemory([&] { return spec->prepare(p); }));
-  DenormalGuard denormals;
-  auto input = [&](int i) -> absl::StatusOr<Tensor> { return readable[i]; };
-  return WithinMemory(
-      [&] { return ComputeOutputs(PreparedKernel::From(p), data.data(), input, workers_); });
+  const auto input = [&](int i) -> absl::StatusOr<Tensor> { return readable[i]; };
+  return WithinMemory([&]() -> absl::StatusOr<std::vector<Tensor>> {
+    TENON_RETURN_IF_ERROR(spec->prepare(p));
+    DenormalGuard denormals;
+    return ComputeOutputs(PreparedKernel::From(p), data.data(), input, workers_);
+  });
 }
 
 bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,

@@ -1,5 +1,6 @@
 // graph_run bench: warm up, time, statistics.
 #include <chrono>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -29,19 +30,11 @@ struct Timing {
   double first_ms = 0;  // the first run, plan included
   Repeated runs;
 
-  double allocations_per_run() const {  // -1: nobody counts
-    return runs.allocations < 0
-               ? -1
-               : static_cast<double>(runs.allocations) / static_cast<double>(runs.run_us.size());
+  std::optional<double> allocations_per_run() const {  // if somebody counts
+    if (runs.allocations < 0) return std::nullopt;
+    return static_cast<double>(runs.allocations) / static_cast<double>(runs.run_us.size());
   }
 };
-
-absl::Status Warm(Workbench& bench, Executable* executable, const std::vector<Tensor>& feeds,
-                  int64_t runs) {
-  for (int64_t i = 0; i < runs; ++i)
-    TENON_RETURN_IF_ERROR(bench.session->Run(executable, feeds).status());
-  return absl::OkStatus();
-}
 
 void WriteJson(const Timing& timing, const RunStatistics& s, const Executable& e, Json& doc) {
   const MemoryReport memory = MemoryOf(e);
@@ -60,8 +53,8 @@ void WriteJson(const Timing& timing, const RunStatistics& s, const Executable& e
   doc.Set("arena_bytes", memory.arena_bytes)
       .Set("arena_lower_bound_bytes", memory.arena_lower_bound_bytes)
       .Set("weights_bytes", memory.weights_bytes);
-  doc.Set("allocations_per_run",
-          timing.runs.allocations < 0 ? Json() : Json(timing.allocations_per_run()));
+  const std::optional<double> allocations = timing.allocations_per_run();
+  doc.Set("allocations_per_run", allocations ? Json(*allocations) : Json());
   doc.Set("runs_per_s", static_cast<double>(s.count) / timing.runs.wall_s)
       .Set("plan_cache", PlanCacheJson(e));
 }
@@ -87,9 +80,9 @@ std::string BenchText(const Timing& timing, const RunStatistics& s, const Execut
                   ", weights ", Bytes(memory.weights_bytes), ", arena ", Bytes(memory.arena_bytes),
                   " (at least ", Bytes(memory.arena_lower_bound_bytes), ")\n");
   absl::StrAppend(&text, style.Dim("plans   "), PlanCacheText(e), "\n");
-  if (timing.runs.allocations >= 0)
+  if (const std::optional<double> allocations = timing.allocations_per_run())
     absl::StrAppend(&text, style.Dim("heap    "),
-                    absl::StrFormat("%.2f allocations a run", timing.allocations_per_run()), "\n");
+                    absl::StrFormat("%.2f allocations a run", *allocations), "\n");
   return text;
 }
 
@@ -105,9 +98,9 @@ absl::Status BenchCommand(Invocation& invocation) {
   Timing timing;
   timing.init_ms = MillisSince(start);
   const Clock::time_point first = Clock::now();
-  TENON_RETURN_IF_ERROR(Warm(bench, executable, request.feeds, 1));
+  TENON_RETURN_IF_ERROR(Warm(*bench.session, executable, request.feeds, 1));
   timing.first_ms = MillisSince(first);
-  TENON_RETURN_IF_ERROR(Warm(bench, executable, request.feeds,
+  TENON_RETURN_IF_ERROR(Warm(*bench.session, executable, request.feeds,
                              options.warmup >= 0 ? options.warmup : kDefaultWarmup));
   TENON_ASSIGN_OR_RETURN(timing.runs, Repeat(*bench.session, executable, request.feeds,
                                              RepetitionFrom(options, {.seconds = kDefaultSeconds}),

@@ -168,8 +168,7 @@ std::string ResultText(const RunOutcome& outcome, const Options& options, const 
 
 absl::Status RunAll(RunOutcome& outcome, const Options& options, RunRecorder& recorder) {
   Session& session = *outcome.bench.session;
-  for (int64_t i = 0; i < options.warmup; ++i)
-    TENON_RETURN_IF_ERROR(session.Run(outcome.executable, outcome.request.feeds).status());
+  TENON_RETURN_IF_ERROR(Warm(session, outcome.executable, outcome.request.feeds, options.warmup));
   Repetition repetition = RepetitionFrom(options, {.runs = options.story ? kStoryRuns : 1});
   repetition.recorder = WantsRecorder(options) ? &recorder : nullptr;
   TENON_ASSIGN_OR_RETURN(Repeated repeated, Repeat(session, outcome.executable,

@@ -1,12 +1,15 @@
 #include "executor/cli/repeat.h"
 
 #include <algorithm>
-#include <barrier>
 #include <chrono>
+#include <exception>
+#include <latch>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/status_macros.h"
+#include "graph/within_memory.h"
 
 namespace tenon::cli {
 namespace {
@@ -55,6 +58,12 @@ Repetition RepetitionFrom(const Options& options, Repetition fallback) {
   return repetition;
 }
 
+absl::Status Warm(Session& session, Executable* executable, const std::vector<Tensor>& feeds,
+                  int64_t runs) {
+  for (int64_t i = 0; i < runs; ++i) TENON_RETURN_IF_ERROR(session.Run(executable, feeds).status());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
                                 const std::vector<Tensor>& feeds, const Repetition& repetition,
                                 AllocationCounter allocations) {
@@ -66,26 +75,38 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
     lanes[t].recorder = repetition.recorder;
     lanes[t].run_us.reserve(lanes[t].runs);
   }
-  std::barrier line(count);
-  std::vector<std::thread> others;
-  for (int64_t t = 1; t < count; ++t) {
-    others.emplace_back([&, t] {
-      MarkHostThread();
-      line.arrive_and_wait();
-      lanes[t].status = lanes[t].Run(session, executable, feeds);
-      line.arrive_and_wait();
-    });
+  std::latch ready(count), done(count);
+  const auto run = [&](Lane& lane) {
+    lane.status = WithinMemory([&] { return lane.Run(session, executable, feeds); });
+  };
+  std::vector<std::jthread> others;
+  try {
+    for (int64_t t = 1; t < count; ++t) {
+      others.emplace_back([&, t] {
+        MarkHostThread();
+        ready.arrive_and_wait();
+        run(lanes[t]);
+        done.count_down();
+      });
+    }
+  } catch (const std::exception& e) {
+    const auto started = static_cast<int64_t>(others.size());
+    for (Lane& lane : lanes) lane.runs = 0;
+    ready.count_down(count - started);
+    return absl::ResourceExhaustedError(absl::StrCat("the system has threads for ", started + 1,
+                                                     " runs at a time, not for ", count, ": ",
+                                                     e.what()));
   }
   Repeated repeated;
   const int64_t before = allocations == nullptr ? -1 : allocations(true);
-  line.arrive_and_wait();
+  ready.arrive_and_wait();
   const Clock::time_point start = Clock::now();
-  lanes[0].status = lanes[0].Run(session, executable, feeds);
-  line.arrive_and_wait();
+  run(lanes[0]);
+  done.arrive_and_wait();
   repeated.wall_s = Seconds(Clock::now() - start);
   const int64_t after = allocations == nullptr ? -1 : allocations(false);
   if (before >= 0) repeated.allocations = after - before;
-  for (std::thread& thread : others) thread.join();
+  others.clear();  // waits for their end
   for (Lane& lane : lanes) {
     TENON_RETURN_IF_ERROR(lane.status);
     repeated.run_us.insert(repeated.run_us.end(), lane.run_us.begin(), lane.run_us.end());

@@ -28,7 +28,12 @@ struct Repeated {
   int64_t allocations = -1;    // of all runs; -1: nobody counts
 };
 
+// Runs before those that count.
+absl::Status Warm(Session& session, Executable* executable, const std::vector<Tensor>& feeds,
+                  int64_t runs);
+
 // All threads start together. The error of a run ends its thread, and is the answer.
+// RESOURCE_EXHAUSTED where the system has no more threads.
 absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
                                 const std::vector<Tensor>& feeds, const Repetition& repetition,
                                 AllocationCounter allocations);

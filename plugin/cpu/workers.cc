@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -47,7 +48,10 @@ struct Workers::Pool {
   std::exception_ptr thrown;  // by the body, under `mutex` while threads are inside
 
   void Start(int count) {
-    for (int i = 0; i < count; ++i) threads.emplace_back([this] { Serve(); });
+    try {
+      for (int i = 0; i < count; ++i) threads.emplace_back([this] { Serve(); });
+    } catch (const std::system_error&) {  // no more to be had: fewer give the same results
+    }
   }
 
   void Stop() {
