@@ -200,9 +200,11 @@ void DeclareOptimizer(Declarer& d, Options& o) {
   d.FlagWithValue(kOptimizes, "--verify-each{structure}", o.verify_each, {"structure"},
                   "verify the graph after each pass");
   d.Flag(kOptimizes, "--fast-math", o.fast_math, "allow rewrites that change rounding");
-  if (auto* option = d.Value(kOptimizes, "--target", o.target, "tensorflow|tenon",
-                             "who can run the result (default: tensorflow for opt, else tenon)"))
-    option->check(CLI::IsMember({"tensorflow", "tenon"}));
+  d.Choice(kOptimizes, "--target", {"tensorflow", "tenon"}, "tensorflow|tenon",
+           "who can run the result (default: tensorflow for opt, else tenon)",
+           [&o](const std::string& v) {
+             o.target = v == "tensorflow" ? Target::kTensorFlow : Target::kTenon;
+           });
   d.Integer(kOptimizes, "--bisect-limit", o.bisect_limit, "N",
             "only the first N rewrites; -1: all (default)", -1);
   d.Checked(kOptimizes, d.Has(Bit(Command::kOpt)) ? "-o,--save-optimized" : "--save-optimized",

@@ -44,8 +44,8 @@ struct Options {
   bool time_passes = false;
   std::string verify_each;  // "structure", or empty: at the end only
   bool fast_math = false;
-  std::string target;         // tensorflow or tenon; empty: tensorflow for opt, tenon for what runs
-  int64_t bisect_limit = -1;  // -1: none
+  std::optional<Target> target;  // none: TensorFlow for opt, Tenon for what runs the result
+  int64_t bisect_limit = -1;     // -1: none
   std::string save_optimized;
 
   // Runs.

@@ -66,9 +66,8 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
   session.pipeline.disabled_rewrites = options.disabled_rewrites;
   session.pipeline.verify_each = !options.verify_each.empty();
   session.pipeline.fast_math = options.fast_math;
-  const bool for_tensorflow =
-      options.target.empty() ? options.command == Command::kOpt : options.target == "tensorflow";
-  session.pipeline.target = for_tensorflow ? Target::kTensorFlow : Target::kTenon;
+  session.pipeline.target = options.target.value_or(
+      options.command == Command::kOpt ? Target::kTensorFlow : Target::kTenon);
   if (options.bisect_limit >= 0) session.pipeline.bisect_limit = options.bisect_limit;
   TENON_RETURN_IF_ERROR(PlacerOptionsFrom(options, session.placer));
   // With --timeout the watchdog ends the process, and names the wait that lasts: let it be first.
