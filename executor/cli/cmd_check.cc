@@ -12,6 +12,7 @@
 #include "executor/cli/check_workers.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
+#include "graph/one_line.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {

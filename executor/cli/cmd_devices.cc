@@ -8,6 +8,7 @@
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/kernel_table.h"
+#include "graph/one_line.h"
 #include "graph/status_macros.h"
 #include "plugin/kernel_registry.h"
 
@@ -35,12 +36,9 @@ Json DeviceJson(const Device& device) {
 }
 
 Json PluginJson(const PluginInfo& plugin) {
-  Json status = Json::Object();
-  status.Set("code", absl::StatusCodeToString(plugin.status.code()))
-      .Set("message", OneLine(plugin.status.message()));
   Json json = Json::Object();
   json.Set("path", plugin.path)
-      .Set("status", std::move(status))
+      .Set("status", Json::OfStatus(plugin.status))
       .Set("entry_points", Json::ArrayOf(plugin.entry_points))
       .Set("device_type", plugin.device_type)
       .Set("ops", Json::ArrayOf(plugin.ops))

@@ -7,6 +7,7 @@
 #include "executor/cli/model.h"
 #include "executor/cli/pass_report.h"
 #include "executor/cli/workbench.h"
+#include "graph/one_line.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {

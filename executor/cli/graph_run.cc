@@ -17,6 +17,7 @@
 #include "executor/cli/guard.h"
 #include "executor/cli/invocation.h"
 #include "graph/closest.h"
+#include "graph/one_line.h"
 #include "graph/version.h"
 #include "graph/within_memory.h"
 
@@ -37,24 +38,17 @@ absl::Status Print(std::string_view text) {
   return absl::OkStatus();
 }
 
-void SetStatus(Json& doc, const absl::Status& status) {
-  Json json = Json::Object();
-  json.Set("code", absl::StatusCodeToString(status.code()))
-      .Set("message", OneLine(status.message()));
-  doc.Set("status", std::move(json));
-}
-
 // The keys that every document starts with, in this order.
 Json NewDocument(std::string_view command) {
   Json doc = Json::Object();
   doc.Set("schema", "graph_run/1").Set("command", command).Set("version", Version());
-  SetStatus(doc, absl::OkStatus());
+  doc.Set("status", Json::OfStatus(absl::OkStatus()));
   return doc;
 }
 
 // Prints what there is to print and gives the exit code.
 int Finish(Invocation& invocation, absl::Status status) {
-  if (invocation.json()) SetStatus(invocation.doc, status);
+  if (invocation.json()) invocation.doc.Set("status", Json::OfStatus(status));
   DocumentWritten();
   const absl::Status printed =
       Print(invocation.json() ? invocation.doc.Dump() + "\n" : invocation.text);

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "graph/one_line.h"
+
 namespace tenon::cli {
 
 struct Json::Impl {
@@ -37,6 +39,13 @@ Json Json::Object() {
 Json Json::Array() {
   Json json;
   json.impl_->value = nlohmann::ordered_json::array();
+  return json;
+}
+
+Json Json::OfStatus(const absl::Status& status) {
+  Json json = Object();
+  json.Set("code", absl::StatusCodeToString(status.code()))
+      .Set("message", OneLine(status.message()));
   return json;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
+
 namespace tenon::cli {
 
 // One JSON value, owned. Keeps the JSON library out of every other source. Used on one thread.
@@ -35,6 +37,9 @@ class Json {
     for (const auto& value : range) array.Push(Json(value));
     return array;
   }
+
+  // "code" and "message", which is one line, as on stderr.
+  static Json OfStatus(const absl::Status& status);
 
   // Sets a key of an object (once per key) or appends to an array.
   Json& Set(std::string_view key, Json value);

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "graph/one_line.h"
 
 namespace tenon::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include "executor/cli/tensor_text.h"
 #include "executor/executable.h"
 #include "executor/plan.h"
+#include "graph/one_line.h"
 
 namespace tenon::cli {
 namespace {

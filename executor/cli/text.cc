@@ -96,16 +96,4 @@ std::string Millis(double ms) {
   return absl::StrFormat(ms < 10 ? "%.2f ms" : "%.1f ms", ms);
 }
 
-std::string OneLine(std::string_view s) {
-  std::string line;
-  bool pending = false;  // line feeds and tabs since the last character
-  for (const char c : s) {
-    const bool control = c == '\n' || c == '\t' || c == '\r';
-    if (!control && pending && !line.empty() && line.back() != ' ' && c != ' ') line += ' ';
-    pending = control;
-    if (!control) line += c;
-  }
-  return line;
-}
-
 }  // namespace tenon::cli

@@ -50,7 +50,5 @@ std::string Plural(int64_t n,
 std::string Bytes(int64_t bytes);           // "1.5 kB", "102.7 MB"
 std::string Count(double n);                // "7.75 G", "512"
 std::string Millis(double ms);              // "0.42 ms", "12.3 ms", "1.20 s"
-// Line feeds and tabs become one blank: a message is one line.
-std::string OneLine(std::string_view s);
 
 }  // namespace tenon::cli

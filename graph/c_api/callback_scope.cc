@@ -7,8 +7,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/one_line.h"
 
 namespace tenon {
 namespace {
@@ -119,8 +119,7 @@ void WarnOf(const absl::Status& status) {
   if (level != nullptr && std::atoi(level) >= 2) return;
   static absl::Mutex mutex(absl::kConstInit);
   static auto* const told = new absl::flat_hash_set<std::string>;
-  const std::string line =
-      absl::StrReplaceAll(status.message(), {{"\n\t ", " "}, {"\n", " "}, {"\r", " "}});
+  const std::string line = OneLine(status.message());
   absl::MutexLock lock(&mutex);
   if (told->insert(line).second) std::fprintf(stderr, "warning: %s\n", line.c_str());
 }
