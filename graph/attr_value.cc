@@ -1,6 +1,7 @@
 #include "graph/attr_value.h"
 
 #include <array>
+#include <iterator>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -27,45 +28,30 @@ enum Field : uint32_t {
 
 absl::Status Malformed() { return absl::DataLossError("malformed AttrValue bytes"); }
 
-WireType WireTypeOf(uint32_t number) {
-  switch (number) {
-    case kFieldI:
-    case kFieldB:
-    case kFieldType:
-      return WireType::kVarint;
-    case kFieldF:
-      return WireType::kFixed32;
-    default:
-      return WireType::kBytes;
-  }
-}
+// What a field of AttrValue holds, and how it is written.
+struct FieldInfo {
+  AttrKind kind;
+  WireType type;
+};
+constexpr FieldInfo kFields[] = {
+    {AttrKind::kNone, WireType::kBytes},         // no field has the number 0
+    {AttrKind::kList, WireType::kBytes},         // kFieldList
+    {AttrKind::kString, WireType::kBytes},       // kFieldS
+    {AttrKind::kInt, WireType::kVarint},         // kFieldI
+    {AttrKind::kFloat, WireType::kFixed32},      // kFieldF
+    {AttrKind::kBool, WireType::kVarint},        // kFieldB
+    {AttrKind::kType, WireType::kVarint},        // kFieldType
+    {AttrKind::kShape, WireType::kBytes},        // kFieldShape
+    {AttrKind::kTensor, WireType::kBytes},       // kFieldTensor
+    {AttrKind::kPlaceholder, WireType::kBytes},  // kFieldPlaceholder
+    {AttrKind::kFunc, WireType::kBytes},         // kFieldFunc
+};
 
-AttrKind KindOfField(uint32_t number) {
-  switch (number) {
-    case kFieldList:
-      return AttrKind::kList;
-    case kFieldS:
-      return AttrKind::kString;
-    case kFieldI:
-      return AttrKind::kInt;
-    case kFieldF:
-      return AttrKind::kFloat;
-    case kFieldB:
-      return AttrKind::kBool;
-    case kFieldType:
-      return AttrKind::kType;
-    case kFieldShape:
-      return AttrKind::kShape;
-    case kFieldTensor:
-      return AttrKind::kTensor;
-    case kFieldPlaceholder:
-      return AttrKind::kPlaceholder;
-    case kFieldFunc:
-      return AttrKind::kFunc;
-    default:
-      return AttrKind::kNone;
-  }
+const FieldInfo& InfoOf(uint32_t number) {
+  return kFields[number < std::size(kFields) ? number : 0];
 }
+WireType WireTypeOf(uint32_t number) { return InfoOf(number).type; }
+AttrKind KindOfField(uint32_t number) { return InfoOf(number).kind; }
 
 // The field that holds the value: the last one of the oneof, as protobuf reads it.
 bool ValueField(std::string_view wire, WireField* value) {
