@@ -1,6 +1,9 @@
 #include "tests/plugin/cpu_kernel_util.h"
 
+#include <gtest/gtest.h>
+
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "graph/op_registry.h"
@@ -44,10 +47,13 @@ absl::StatusOr<Tensor> NoisyTensor(DataType type, const Shape& shape) {
   return tensor;
 }
 
+bool SameBits(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
 }  // namespace
 
-absl::StatusOr<std::vector<Tensor>> RunCpuKernel(const std::string& op,
-                                                 const std::map<std::string, std::string>& attrs,
+absl::StatusOr<std::vector<Tensor>> RunCpuKernel(const std::string& op, const Attrs& attrs,
                                                  const std::vector<Tensor>& inputs, int threads,
                                                  bool constant) {
   const OpDef* def = OpRegistry::Global().Find(op);
@@ -84,6 +90,26 @@ absl::StatusOr<std::vector<Tensor>> RunCpuKernel(const std::string& op,
   for (int i = 0; i < 2 && p.run() != nullptr; ++i)
     TENON_RETURN_IF_ERROR(p.run()(p.state().get(), args));
   return outputs;
+}
+
+std::vector<Tensor> RunSteadily(const std::string& op, const Attrs& attrs,
+                                const std::vector<Tensor>& inputs,
+                                std::initializer_list<int> threads, bool constant) {
+  auto one = RunCpuKernel(op, attrs, inputs, 1, constant);
+  EXPECT_TRUE(one.ok()) << op << " " << one.status();
+  if (!one.ok()) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    return std::vector<Tensor>(8, Tensor::CopyOf(DataType::kFloat, Shape(), &nan, sizeof(nan)));
+  }
+  for (int count : threads) {
+    const auto more = RunCpuKernel(op, attrs, inputs, count, constant);
+    EXPECT_TRUE(more.ok()) << op << " " << more.status();
+    for (size_t i = 0; more.ok() && i < one->size(); ++i) {
+      EXPECT_TRUE(SameBits((*one)[i], (*more)[i]))
+          << op << ", output " << i << " with " << count << " threads, constant " << constant;
+    }
+  }
+  return *std::move(one);
 }
 
 }  // namespace tenon::testing

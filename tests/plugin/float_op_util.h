@@ -1,19 +1,20 @@
 // Runs single ops that compute float, with several threads.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "graph/attr_value.h"
 #include "graph/tensor.h"
+#include "tests/plugin/cpu_kernel_util.h"
 
 namespace tenon::testing {
 
-using Attrs = std::map<std::string, std::string>;  // wire bytes by name
-
 // Values in [-1, 1) that repeat only after 2^32.
 Tensor Noise(const Shape& shape, uint32_t seed);
+Tensor Floats(const Shape& shape, const std::vector<float>& values);
+absl::Span<const float> Values(const Tensor& t);
 // A vector of int32.
 Tensor Int32s(const std::vector<int32_t>& values);
 

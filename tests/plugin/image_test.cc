@@ -8,28 +8,24 @@
 #include <limits>
 #include <numeric>
 
-#include "graph/attr_value.h"
-#include "tests/plugin/cpu_kernel_util.h"
+#include "tests/plugin/float_op_util.h"
 
 namespace tenon {
 namespace {
 
+using testing::Attrs;
 using ::testing::Each;
+using testing::Floats;
 using ::testing::HasSubstr;
+using testing::Int32s;
 using testing::RunCpuKernel;
-using Attrs = std::map<std::string, std::string>;
+using testing::RunSteadily;
+using testing::Values;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 const std::string kFloat = attr::Type(DataType::kFloat);
 
-Tensor Floats(const Shape& shape, const std::vector<float>& values) {
-  return Tensor::Of<float>(DataType::kFloat, values, shape);
-}
-Tensor Ints(const std::vector<int32_t>& values) {
-  return Tensor::Of<int32_t>(DataType::kInt32, values,
-                             Shape({static_cast<int64_t>(values.size())}));
-}
 // Values in [0, 1) without a pattern.
 Tensor Image(const Shape& shape) {
   Tensor t = *Tensor::Allocate(DataType::kFloat, shape);
@@ -41,18 +37,10 @@ Tensor Image(const Shape& shape) {
   return t;
 }
 
-absl::Span<const float> Values(const Tensor& t) {
-  return {t.flat<float>(), static_cast<size_t>(t.num_elements())};
-}
 double Sum(const Tensor& t) { return std::accumulate(Values(t).begin(), Values(t).end(), 0.0); }
 
-// Output 0 with one thread, which must be that of three threads.
-Tensor RunSteadily(const std::string& op, const Attrs& attrs, const std::vector<Tensor>& inputs) {
-  const auto one = RunCpuKernel(op, attrs, inputs, 1), three = RunCpuKernel(op, attrs, inputs, 3);
-  EXPECT_TRUE(one.ok() && three.ok()) << op << " " << one.status() << three.status();
-  if (!one.ok() || !three.ok()) return Floats(Shape(), {kNan});
-  EXPECT_EQ(memcmp((*one)[0].data(), (*three)[0].data(), (*one)[0].bytes()), 0) << op;
-  return (*one)[0];
+Tensor FirstOutput(const std::string& op, const Attrs& attrs, const std::vector<Tensor>& inputs) {
+  return RunSteadily(op, attrs, inputs)[0];
 }
 
 void ExpectError(absl::StatusCode code, const char* message, const std::string& op,
@@ -69,20 +57,21 @@ TEST(Resizes, KeepTheMean) {
   for (const char* corners : {"none", "align_corners", "half_pixel_centers"}) {
     const bool align = corners == std::string_view("align_corners");
     Attrs attrs = {{"T", kFloat}, {"align_corners", attr::Bool(align)}};
-    EXPECT_THAT(Values(RunSteadily("ResizeArea", attrs, {grey, Ints({57, 31})})),
+    EXPECT_THAT(Values(FirstOutput("ResizeArea", attrs, {grey, Int32s({57, 31})})),
                 Each(::testing::FloatNear(0.7f, 1e-5f)));
     attrs["half_pixel_centers"] = attr::Bool(corners == std::string_view("half_pixel_centers"));
-    EXPECT_THAT(Values(RunSteadily("ResizeBicubic", attrs, {grey, Ints({57, 31})})),
+    EXPECT_THAT(Values(FirstOutput("ResizeBicubic", attrs, {grey, Int32s({57, 31})})),
                 Each(::testing::FloatNear(0.7f, 1e-5f)));
     for (const char* op : {"ResizeBilinearGrad", "ResizeBicubicGrad"})
-      EXPECT_NEAR(Sum(RunSteadily(op, attrs, {gradients, original})), Sum(gradients), 0.05) << op;
-    EXPECT_NEAR(Sum(RunSteadily("ResizeNearestNeighborGrad", attrs, {gradients, Ints({33, 45})})),
+      EXPECT_NEAR(Sum(FirstOutput(op, attrs, {gradients, original})), Sum(gradients), 0.05) << op;
+    EXPECT_NEAR(Sum(FirstOutput("ResizeNearestNeighborGrad", attrs, {gradients, Int32s({33, 45})})),
                 Sum(gradients), 0.05);
   }
   const Attrs attrs = {{"T", kFloat}};
   const Tensor scale = Floats(Shape({2}), {1.7f, 0.4f}), zero = Floats(Shape({2}), {0, 0});
-  EXPECT_THAT(Values(RunSteadily("ScaleAndTranslate", attrs, {grey, Ints({56, 18}), scale, zero})),
-              Each(::testing::FloatNear(0.7f, 1e-5f)));
+  EXPECT_THAT(
+      Values(FirstOutput("ScaleAndTranslate", attrs, {grey, Int32s({56, 18}), scale, zero})),
+      Each(::testing::FloatNear(0.7f, 1e-5f)));
 }
 
 TEST(Resizes, RefuseSizesWithoutMeaning) {
@@ -90,20 +79,21 @@ TEST(Resizes, RefuseSizesWithoutMeaning) {
   const Attrs attrs = {{"T", kFloat}};
   for (const char* op : {"ResizeArea", "ResizeBicubic", "ResizeBilinear"}) {
     ExpectError(absl::StatusCode::kUnimplemented, "16777216", op, attrs,
-                {image, Ints({1, 1 << 25})});
-    ExpectError(absl::StatusCode::kInvalidArgument, "-3x2", op, attrs, {image, Ints({-3, 2})});
+                {image, Int32s({1, 1 << 25})});
+    ExpectError(absl::StatusCode::kInvalidArgument, "-3x2", op, attrs, {image, Int32s({-3, 2})});
   }
   for (float scale : {0.0f, -1.0f, kNan}) {
-    ExpectError(absl::StatusCode::kInvalidArgument, "greater than 0", "ScaleAndTranslate", attrs,
-                {image, Ints({2, 2}), Floats(Shape({2}), {1, scale}), Floats(Shape({2}), {0, 0})});
+    ExpectError(
+        absl::StatusCode::kInvalidArgument, "greater than 0", "ScaleAndTranslate", attrs,
+        {image, Int32s({2, 2}), Floats(Shape({2}), {1, scale}), Floats(Shape({2}), {0, 0})});
   }
 }
 
 TEST(ScaleAndTranslate, SeesNothingOutsideOfTheImage) {
   const Tensor image = Image(Shape({1, 5, 5, 1}));
   const auto at = [&](float scale, float translation) {
-    return RunSteadily("ScaleAndTranslate", {{"T", kFloat}},
-                       {image, Ints({4, 4}), Floats(Shape({2}), {scale, scale}),
+    return FirstOutput("ScaleAndTranslate", {{"T", kFloat}},
+                       {image, Int32s({4, 4}), Floats(Shape({2}), {scale, scale}),
                         Floats(Shape({2}), {translation, translation})});
   };
   for (float translation : {1e9f, -1e9f, kInf, kNan})
@@ -115,7 +105,7 @@ TEST(ScaleAndTranslate, SeesNothingOutsideOfTheImage) {
 TEST(AdjustHue, TurnsAsOftenAsAsked) {
   const Tensor image = Image(Shape({7, 9, 3}));
   const auto turned = [&](float by) {
-    return RunSteadily("AdjustHue", {{"T", kFloat}}, {image, Floats(Shape(), {by})});
+    return FirstOutput("AdjustHue", {{"T", kFloat}}, {image, Floats(Shape(), {by})});
   };
   for (float by : {0.0f, 1.0f, -3.0f, 1e6f, -1e30f}) {
     const Tensor result = turned(by);
@@ -132,11 +122,11 @@ TEST(CropAndResize, ChecksBoxesAndIndices) {
   for (float bad : {kNan, kInf, -kInf}) {
     ExpectError(
         absl::StatusCode::kInvalidArgument, "box 1 is not finite", "CropAndResize", attrs,
-        {image, Floats(Shape({2, 4}), {0, 0, 1, 1, 0, bad, 1, 1}), Ints({0, 1}), Ints({2, 2})});
+        {image, Floats(Shape({2, 4}), {0, 0, 1, 1, 0, bad, 1, 1}), Int32s({0, 1}), Int32s({2, 2})});
   }
   for (int32_t bad : {-1, 2}) {
     ExpectError(absl::StatusCode::kOutOfRange, "box 0 is of image", "CropAndResize", attrs,
-                {image, Floats(Shape({1, 4}), {0, 0, 1, 1}), Ints({bad}), Ints({2, 2})});
+                {image, Floats(Shape({1, 4}), {0, 0, 1, 1}), Int32s({bad}), Int32s({2, 2})});
   }
 }
 
@@ -151,16 +141,16 @@ TEST(CropAndResize, GradientsSumUpWhateverTheThreads) {
   }
   const Tensor gradients = Image(Shape({boxes, 9, 8, 2}));
   for (const char* method : {"bilinear", "nearest"}) {
-    const Tensor result = RunSteadily(
+    const Tensor result = FirstOutput(
         "CropAndResizeGradImage", {{"T", kFloat}, {"method", attr::String(method)}},
-        {gradients, Floats(Shape({boxes, 4}), corners), Ints(images), Ints({3, 30, 20, 2})});
+        {gradients, Floats(Shape({boxes, 4}), corners), Int32s(images), Int32s({3, 30, 20, 2})});
     EXPECT_NEAR(Sum(result), Sum(gradients), 0.01);
   }
   // The gradient of what is not finite lies nowhere.
   const Tensor none =
-      RunSteadily("CropAndResizeGradImage", {{"T", kFloat}},
-                  {Image(Shape({1, 2, 2, 1})), Floats(Shape({1, 4}), {0, kNan, 1, kInf}), Ints({0}),
-                   Ints({1, 3, 3, 1})});
+      FirstOutput("CropAndResizeGradImage", {{"T", kFloat}},
+                  {Image(Shape({1, 2, 2, 1})), Floats(Shape({1, 4}), {0, kNan, 1, kInf}),
+                   Int32s({0}), Int32s({1, 3, 3, 1})});
   EXPECT_THAT(Values(none), Each(0.0f));
 }
 
@@ -168,7 +158,7 @@ TEST(DrawBoundingBoxes, TakesAnyCoordinates) {
   const Tensor image = Floats(Shape({1, 4, 4, 1}), std::vector<float>(16, 0));
   const auto drawn = [&](std::vector<float> box) {
     return Sum(
-        RunSteadily("DrawBoundingBoxes", {{"T", kFloat}}, {image, Floats(Shape({1, 1, 4}), box)}));
+        FirstOutput("DrawBoundingBoxes", {{"T", kFloat}}, {image, Floats(Shape({1, 1, 4}), box)}));
   };
   EXPECT_EQ(drawn({0, 0, 1, 1}), 12);
   EXPECT_EQ(drawn({-1e30f, -1e30f, 1e15f, 1e15f}), 0);  // all around the image
@@ -185,8 +175,8 @@ TEST(ImageProjectiveTransform, FillsWhereNothingIs) {
                            {"fill_mode", attr::String(fill)},
                            {"interpolation", attr::String(interpolation)}};
       const auto transformed = [&](std::vector<float> t) {
-        return RunSteadily("ImageProjectiveTransformV3", attrs,
-                           {image, Floats(Shape({1, 8}), t), Ints({3, 3}), Floats(Shape(), {7})});
+        return FirstOutput("ImageProjectiveTransformV3", attrs,
+                           {image, Floats(Shape({1, 8}), t), Int32s({3, 3}), Floats(Shape(), {7})});
       };
       EXPECT_THAT(Values(transformed({kNan, 0, 0, 0, 1, 0, 0, 0})), Each(7.0f)) << fill;
       for (float far : {1e30f, -1e30f}) {
@@ -197,7 +187,7 @@ TEST(ImageProjectiveTransform, FillsWhereNothingIs) {
   }
   ExpectError(absl::StatusCode::kInvalidArgument, "'CUBIC'", "ImageProjectiveTransformV2",
               {{"dtype", kFloat}, {"interpolation", attr::String("CUBIC")}},
-              {image, Floats(Shape({1, 8}), std::vector<float>(8, 0)), Ints({3, 3})});
+              {image, Floats(Shape({1, 8}), std::vector<float>(8, 0)), Int32s({3, 3})});
 }
 
 TEST(ExtractGlimpse, FillsWithNoiseOfTheImage) {
@@ -208,7 +198,7 @@ TEST(ExtractGlimpse, FillsWithNoiseOfTheImage) {
                          {"noise", attr::String(noise)},
                          {"normalized", attr::Bool(false)},
                          {"uniform_noise", attr::Bool(false)}};
-    const std::vector<Tensor> inputs = {image, Ints({20, 6}), Floats(Shape({1, 2}), {-3, 0})};
+    const std::vector<Tensor> inputs = {image, Int32s({20, 6}), Floats(Shape({1, 2}), {-3, 0})};
     const Tensor first = (*RunCpuKernel("ExtractGlimpseV2", attrs, inputs))[0],
                  second = (*RunCpuKernel("ExtractGlimpseV2", attrs, inputs))[0];
     // Rows 3 to 8 are the image.
@@ -226,7 +216,7 @@ TEST(ExtractPatches, AreTheSameWhateverTheThreads) {
                        {"rates", attr::IntList({1, 2, 1, 1})},
                        {"strides", attr::IntList({1, 1, 2, 1})}};
   const Tensor image = Image(Shape({2, 60, 50, 3}));
-  const Tensor patches = RunSteadily("ExtractImagePatches", attrs, {image});
+  const Tensor patches = FirstOutput("ExtractImagePatches", attrs, {image});
   EXPECT_EQ(patches.shape(), Shape({2, 60, 25, 18}));
   // The middle row of each patch is the row that it stands on.
   EXPECT_EQ(Values(patches)[(10 * 25 + 7) * 18 + 6], Values(image)[(10 * 50 + 14) * 3]);

@@ -8,23 +8,22 @@
 #include <cstring>
 #include <limits>
 
-#include "graph/attr_value.h"
-#include "tests/plugin/cpu_kernel_util.h"
+#include "tests/plugin/float_op_util.h"
 
 namespace tenon {
 namespace {
 
+using testing::Attrs;
 using ::testing::ElementsAre;
+using testing::Floats;
 using ::testing::HasSubstr;
 using testing::RunCpuKernel;
-using Attrs = std::map<std::string, std::string>;
+using testing::RunSteadily;
+using testing::Values;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 const std::string kFloat = attr::Type(DataType::kFloat);
 
-Tensor Floats(const Shape& shape, const std::vector<float>& values) {
-  return Tensor::Of<float>(DataType::kFloat, values, shape);
-}
 Tensor Scalar(float value) { return Floats(Shape(), {value}); }
 Tensor Bytes(const Shape& shape, const std::vector<uint8_t>& values) {
   return Tensor::Of<uint8_t>(DataType::kQuint8, values, shape);
@@ -35,19 +34,6 @@ Tensor Ramp(const Shape& shape, float from, float to) {
   for (int64_t i = 0; i < t.num_elements(); ++i)
     t.flat<float>()[i] = from + (to - from) * static_cast<float>(i) / n;
   return t;
-}
-absl::Span<const float> Values(const Tensor& t) {
-  return {t.flat<float>(), static_cast<size_t>(t.num_elements())};
-}
-
-std::vector<Tensor> RunSteadily(const std::string& op, const Attrs& attrs,
-                                const std::vector<Tensor>& inputs) {
-  const auto one = RunCpuKernel(op, attrs, inputs, 1), three = RunCpuKernel(op, attrs, inputs, 3);
-  EXPECT_TRUE(one.ok() && three.ok()) << op << " " << one.status() << three.status();
-  if (!one.ok() || !three.ok()) return std::vector<Tensor>(3, Scalar(kNan));
-  for (size_t i = 0; i < one->size(); ++i)
-    EXPECT_EQ(memcmp((*one)[i].data(), (*three)[i].data(), (*one)[i].bytes()), 0) << op;
-  return *one;
 }
 
 struct Way {
