@@ -401,6 +401,7 @@ TEST(Run, PassesAreInTheDocument) {
 
 TEST(Run, ManyTimes) {
   const Finished run = GraphRun({"run", kMlp, "--input", "x=1x20xf32=ones", "--quiet"});
+  EXPECT_THAT(run.out, HasSubstr("f32[1,10]"));
   for (const std::vector<std::string>& how :
        {std::vector<std::string>{"--concurrency", "3", "--runs", "100"}, {"--seconds", "0.05"}}) {
     std::vector<std::string> args = {"run", kMlp, "--input", "x=1x20xf32=ones", "--quiet"};
