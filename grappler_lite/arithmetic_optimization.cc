@@ -1,5 +1,6 @@
 // Removes arithmetic and data movement that changes nothing or cancels out. One small function per
 // rewrite; kRewrites lists them.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -124,8 +125,7 @@ bool SameShape(const PartialShape& a, const PartialShape& b) {
   return unknown <= 1;
 }
 
-// The elements of the known dimensions, and how many are unknown; nullopt for an unknown rank or a
-// product that overflows.
+// The elements of the known dimensions, and how many are unknown; nullopt if the product overflows.
 struct ElementCount {
   int64_t known = 1;
   int unknown = 0;
@@ -140,6 +140,12 @@ std::optional<ElementCount> CountElements(absl::Span<const int64_t> dims) {
     }
   }
   return count;
+}
+
+// Whether whatever n reads beside its first input is constant, and waits for nothing.
+bool RestIsConst(const Sweep& s, NodeId n) {
+  const std::span<const Output> rest = s.graph().data_inputs(n).subspan(1);
+  return std::all_of(rest.begin(), rest.end(), [&](Output o) { return s.ConstOf(o).has_value(); });
 }
 
 // Whether Reshape n gives its elements a shape that fits them in every run.
@@ -183,11 +189,9 @@ bool MergeReshapes(Sweep& s, NodeId n) {
   const Output inner = g.data_inputs(n)[0];
   if (!OpIs(g, inner.node, {"Reshape", "Squeeze", "ExpandDims"}) || s.fed(inner.node) ||
       !g.control_inputs(inner.node).empty() || g.device(inner.node) != g.device(n) ||
-      !ShapeOpCannotFail(s, inner.node)) {
+      !RestIsConst(s, inner.node) || !ShapeOpCannotFail(s, inner.node) || !s.Allow()) {
     return false;
   }
-  if (OpIs(g, inner.node, {"ExpandDims"}) && !s.ConstOf(g.data_inputs(inner.node)[1])) return false;
-  if (!s.Allow()) return false;
   g.SetInput(n, 0, g.data_inputs(inner.node)[0]);
   return true;
 }
@@ -196,11 +200,8 @@ bool MergeReshapes(Sweep& s, NodeId n) {
 bool RemoveFullSlice(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (!OpIs(g, n, {"Slice", "Pad", "PadV2", "MirrorPad", "Tile", "BroadcastTo"})) return false;
-  const std::span<const Output> inputs = g.data_inputs(n);
-  for (size_t i = 1; i < inputs.size(); ++i) {
-    if (!s.ConstOf(inputs[i])) return false;
-  }
-  const Output x = inputs[0];
+  if (!RestIsConst(s, n)) return false;
+  const Output x = g.data_inputs(n)[0];
   const std::optional<Shape> in = s.shape(x).ToShape();
   const std::optional<Shape> out = s.shape({n, 0}).ToShape();
   return in && out && *in == *out && in->num_elements() > 0 && s.ReplaceBy(n, x);
