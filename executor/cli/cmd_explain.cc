@@ -103,17 +103,15 @@ absl::Status ExplainCommand(Invocation& invocation) {
     }
   }
   invocation.doc.Set("nodes", std::move(nodes));
-  if (invocation.json()) {
-    AddPasses(*executable, invocation);
-    return absl::OkStatus();
+  if (!invocation.json()) {
+    std::string devices;
+    for (const auto& [name, count] : NodesPerDevice(*executable))
+      absl::StrAppend(&devices, ", ", name, " ", count);
+    invocation.text =
+        absl::StrCat(table.Text(invocation.style), "\n", Plural(graph.num_nodes(), "node"), devices,
+                     "; ", Plural(copy_count, "copy"), ", ", Bytes(copy_bytes),
+                     unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "", "\n");
   }
-  std::string devices;
-  for (const auto& [name, count] : NodesPerDevice(*executable))
-    absl::StrAppend(&devices, ", ", name, " ", count);
-  invocation.text = absl::StrCat(
-      table.Text(invocation.style), "\n", Plural(graph.num_nodes(), "node"), devices, "; ",
-      copy_count == 1 ? "1 copy" : absl::StrCat(copy_count, " copies"), ", ", Bytes(copy_bytes),
-      unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "", "\n");
   AddPasses(*executable, invocation);
   return absl::OkStatus();
 }
