@@ -139,7 +139,7 @@ class PlanBuilder {
   bool MayWriteInto(const BuildStep& step, int32_t index, size_t first, size_t last, int16_t out,
                     int32_t place) const;
   void PlaceFetches();
-  void PlaceArena();
+  absl::Status PlaceArena();
   void EmitSteps();
   void EmitPatches();
   void EmitReleases(int32_t step);

@@ -11,6 +11,8 @@ namespace tenon {
 namespace {
 
 constexpr uint64_t kLine = 64;
+// Of all values together: no machine has more, and no sum of offsets overflows.
+constexpr uint64_t kMostBytes = uint64_t{1} << 62;
 
 void BuildRows(absl::Span<const std::pair<int32_t, uint32_t>> uses, size_t rows, PatchList& list) {
   list.begin.assign(rows + 1, 0);
@@ -116,7 +118,7 @@ void PlanBuilder::PlaceFetches() {
   }
 }
 
-void PlanBuilder::PlaceArena() {
+absl::Status PlanBuilder::PlaceArena() {
   std::vector<BufferRequest> requests;
   std::vector<int32_t> owners;  // storage, or -1 - step for scratch
   const int32_t end = static_cast<int32_t>(steps_.size());
@@ -130,20 +132,33 @@ void PlanBuilder::PlaceArena() {
     requests.push_back({(steps_[k].scratch_bytes + kLine - 1) / kLine * kLine, k, k});
     owners.push_back(-1 - k);
   }
-  const ArenaLayout layout = PlanArena(requests);
-  plan_->arena_bytes = layout.bytes;
-  plan_->arena_lower_bound = layout.lower_bound;
   const auto largest =
       std::max_element(requests.begin(), requests.end(),
                        [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
   if (largest != requests.end()) plan_->arena_largest = steps_[largest->first].node;
+  const auto too_large = [&] {
+    return NodeError(in_.graph, plan_->arena_largest,
+                     absl::ResourceExhaustedError("the values of a run are too large for one "
+                                                  "arena; this node's part is the largest"));
+  };
+  uint64_t total = 0;
+  for (const BufferRequest& request : requests) {
+    if (request.bytes > kMostBytes - total) return too_large();
+    total += request.bytes;
+  }
+  const ArenaLayout layout = PlanArena(requests);
+  plan_->arena_bytes = layout.bytes;
+  plan_->arena_lower_bound = layout.lower_bound;
   for (size_t i = 0; i < owners.size(); ++i) {
     if (owners[i] >= 0) {
       storages_[owners[i]].offset = layout.offsets[i];
-    } else {
-      steps_[-1 - owners[i]].scratch_line = static_cast<uint32_t>(layout.offsets[i] / kLine);
+      continue;
     }
+    BuildStep& step = steps_[-1 - owners[i]];
+    step.scratch_line = static_cast<uint32_t>(layout.offsets[i] / kLine);
+    if (step.scratch_line * kLine != layout.offsets[i]) return too_large();
   }
+  return absl::OkStatus();
 }
 
 void PlanBuilder::EmitReleases(int32_t step) {
@@ -197,7 +212,7 @@ absl::Status PlanBuilder::Layout() {
   FindLifetimes();
   ShareInPlace();
   PlaceFetches();
-  PlaceArena();
+  TENON_RETURN_IF_ERROR(PlaceArena());
   EmitSteps();
   EmitPatches();
   plan_->storages.reserve(storages_.size());

@@ -380,6 +380,28 @@ TEST(Session, ValuesThatAreTooLargeAreNamed) {
   }
 }
 
+// Four times 2^62 bytes are 0 in 64 bits.
+TEST(Session, ValuesThatAreTooLargeTogetherAreNamed) {
+  const std::string reshape = "attr { key: 'Tshape' value { type: DT_INT64 } }";
+  const std::string two = "tensor_shape { dim { size: 2 } } int64_val: ";
+  auto session =
+      Make(Const("n", "DT_INT64", "tensor_shape { dim { size: 1 } } int64_val: 1073741824") +
+           Placeholder("v", "") +
+           Node("fill", "Fill", {"n", "v"}, "attr { key: 'index_type' value { type: DT_INT64 } }") +
+           Const("row", "DT_INT64", two + "1 int64_val: 1073741824") +
+           Const("column", "DT_INT64", two + "1073741824 int64_val: 1") +
+           Node("r", "Reshape", {"fill", "row"}, reshape) +
+           Node("c", "Reshape", {"fill", "column"}, reshape) + Node("a", "AddV2", {"r", "c"}) +
+           Node("b", "Sub", {"r", "c"}) + Node("d", "Mul", {"r", "c"}) +
+           Node("e", "Maximum", {"r", "c"}) + Node("ab", "AddV2", {"a", "b"}) +
+           Node("de", "AddV2", {"d", "e"}) + Node("all", "AddV2", {"ab", "de"}) +
+           Const("axes", "DT_INT32", "tensor_shape { dim { size: 2 } } int_val: 0 int_val: 1") +
+           Node("sum", "Sum", {"all", "axes"}));
+  const auto out = session->Run({{"v", Floats({1}, {})}}, {"sum"});
+  EXPECT_EQ(out.status().code(), absl::StatusCode::kResourceExhausted) << out.status();
+  EXPECT_THAT(std::string(out.status().message()), HasSubstr("too large for one arena"));
+}
+
 TEST(Session, LoopsAreNotImplementedYet) {
   auto session = Make(Placeholder("x", "") +
                       Node("e", "Enter", {"x"}, "attr { key: 'frame_name' value { s: 'f' } }") +
