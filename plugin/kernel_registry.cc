@@ -9,6 +9,12 @@
 #include "absl/synchronization/mutex.h"
 
 namespace tenon {
+
+bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin) {
+  if (kernel.cpu != nullptr) return plugin.empty();
+  return !kernel.own_devices_only || kernel.plugin == plugin;
+}
+
 namespace {
 
 constexpr std::string_view kDefaultDevice = "DEFAULT";
@@ -145,12 +151,6 @@ struct Match {
   KernelPtr rival;        // another of the same priority that Prefer cannot tell from `kernel`
   bool mismatch = false;  // there are kernels, but the attributes fit none
 };
-
-// Whether the kernel is made for devices like those of this plug-in (empty: the host).
-bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin) {
-  if (kernel.cpu != nullptr) return plugin.empty();
-  return !kernel.own_devices_only || kernel.plugin == plugin;
-}
 
 Match FindOn(absl::Span<const KernelPtr> kernels, std::string_view device_type,
              std::string_view device_plugin, std::string_view label, const AttrSet& attrs,

@@ -49,6 +49,9 @@ struct KernelDef {
   std::shared_ptr<const void> builder;  // what a plug-in may still hold a pointer to
 };
 
+// Whether the kernel serves devices that this plug-in brought (empty: the host), types apart.
+bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin);
+
 class KernelRegistry {
  public:
   static KernelRegistry& Global();

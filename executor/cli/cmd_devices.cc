@@ -15,10 +15,11 @@
 namespace tenon::cli {
 namespace {
 
-int64_t KernelCount(std::string_view device_type) {
+int64_t KernelCount(const Device& device) {
   int64_t count = 0;
   for (const auto& kernel : KernelRegistry::Global().List()) {
-    if (kernel->device_type == device_type || kernel->device_type == "DEFAULT") ++count;
+    const bool of_type = kernel->device_type == device.type() || kernel->device_type == "DEFAULT";
+    if (of_type && IsForDevicesOf(*kernel, device.plugin())) ++count;
   }
   return count;
 }
@@ -31,7 +32,7 @@ Json DeviceJson(const Device& device) {
       .Set("plugin", device.plugin())
       .Set("priority", device.priority())
       .Set("memory_bytes", device.memory_bytes())
-      .Set("kernels", KernelCount(device.type()));
+      .Set("kernels", KernelCount(device));
   return json;
 }
 
@@ -61,7 +62,7 @@ std::string DevicesText(const Host& host, const Style& style) {
   for (const Device* device : host.devices()) {
     table.Row({style.Bold(device->physical_name()), absl::StrCat(device->priority()),
                device->memory_bytes() == 0 ? "-" : Bytes(device->memory_bytes()),
-               absl::StrCat(KernelCount(device->type())),
+               absl::StrCat(KernelCount(*device)),
                device->plugin().empty() ? "built in" : std::string(device->plugin())});
   }
   return table.Text(style);

@@ -140,6 +140,8 @@ TEST_F(KernelRegistryTest, ServesTheDevicesOfItsPlugin) {
   Add(a, "a.so");
   EXPECT_FALSE(find("Op9", "b.so").ok());
   Add(b, "b.so");
+  EXPECT_TRUE(IsForDevicesOf(*a, "a.so"));
+  EXPECT_FALSE(IsForDevicesOf(*a, "b.so"));
   EXPECT_EQ(*find("Op9", "a.so"), a);
   EXPECT_EQ(*find("Op9", "b.so"), b);
   const auto shared = Add(Def("Op10", "APU"), "a.so");  // a library of kernels alone
