@@ -41,6 +41,7 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::CheckNumericsKernels(),
       cpu::HistogramKernels(),
       cpu::SparseSegmentKernels(),
+      cpu::SparseBincountKernels(),
       cpu::PadKernels(),
       cpu::ScatterKernels(),
       cpu::IndexMapKernels(),

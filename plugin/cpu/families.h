@@ -23,10 +23,11 @@ absl::Span<const CpuKernelSpec> WhereKernels();          // Where, Unique, ListD
 absl::Span<const CpuKernelSpec> ComplexKernels();        // Complex, Real, Conj
 absl::Span<const CpuKernelSpec> StringElementKernels();  // Equal, Add, Select of strings
 absl::Span<const CpuKernelSpec> CheckNumericsKernels();
-absl::Span<const CpuKernelSpec> HistogramKernels();      // Bincount, Bucketize
-absl::Span<const CpuKernelSpec> SegmentKernels();        // SegmentSum, UnsortedSegmentSum
-absl::Span<const CpuKernelSpec> SparseSegmentKernels();  // SparseSegmentSum, its gradients
-absl::Span<const CpuKernelSpec> StitchKernels();         // DynamicPartition, DynamicStitch, Roll
+absl::Span<const CpuKernelSpec> HistogramKernels();       // Bincount, Bucketize
+absl::Span<const CpuKernelSpec> SegmentKernels();         // SegmentSum, UnsortedSegmentSum
+absl::Span<const CpuKernelSpec> SparseSegmentKernels();   // SparseSegmentSum, its gradients
+absl::Span<const CpuKernelSpec> SparseBincountKernels();  // RaggedBincount, SparseBincount
+absl::Span<const CpuKernelSpec> StitchKernels();          // DynamicPartition, DynamicStitch, Roll
 absl::Span<const CpuKernelSpec> NonMaxSuppressionKernels();
 absl::Span<const CpuKernelSpec> CombinedNmsKernels();
 absl::Span<const CpuKernelSpec> WeightedResizeKernels();  // ResizeArea, gradients of resizes
