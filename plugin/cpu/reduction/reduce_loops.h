@@ -28,6 +28,8 @@ struct ReduceLoops {
                      void* out) = nullptr;
 };
 
+// Runs that are reduced together, which decides about the order of their sums.
+inline constexpr int64_t kReduceRuns = 16;
 inline constexpr int64_t kReduceColumns = 1024;
 inline constexpr int64_t kReduceShortRows = 64;
 

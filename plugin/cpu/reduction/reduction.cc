@@ -287,7 +287,6 @@ void ReduceShortRuns(const ReduceState& s, const char* x, char* out, int64_t beg
 // Outputs [begin, end), each reduced from contiguous runs.
 void ReduceRuns(const ReduceState& s, const char* x, char* out, int64_t begin, int64_t end) {
   const ReduceLayout& l = s.layout;
-  if (IsShort(s, s.loops.short_run)) return ReduceShortRuns(s, x, out, begin, end);
   for (int64_t o = begin; o < end; ++o) {
     alignas(16) char acc[16];
     std::memcpy(acc, s.init, 16);
@@ -331,6 +330,15 @@ absl::Status RunReduce(const void* state, const StepArgs& args) {
   const ReduceLayout& l = s.layout;
   const char* x = static_cast<const char*>(args.in[0]);
   char* out = static_cast<char*>(args.out[0]);
+  if (l.inner_reduced && IsShort(s, s.loops.short_run)) {
+    args.workers->ParallelFor((l.kept_count + kReduceRuns - 1) / kReduceRuns,
+                              GrainFor(kReduceRuns * l.reduced_count * s.bytes),
+                              [&](int64_t begin, int64_t end) {
+                                ReduceShortRuns(s, x, out, begin * kReduceRuns,
+                                                std::min(end * kReduceRuns, l.kept_count));
+                              });
+    return absl::OkStatus();
+  }
   if (l.inner_reduced) {
     args.workers->ParallelFor(
         l.kept_count, GrainFor(l.reduced_count * s.bytes),
