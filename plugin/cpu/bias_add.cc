@@ -2,10 +2,9 @@
 #include <complex>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/bias_rows.h"
 #include "plugin/cpu/element.h"
+#include "plugin/cpu/elementwise/element_op.h"
 #include "plugin/cpu/families.h"
-#include "plugin/cpu/isa.h"
 #include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {
@@ -14,7 +13,7 @@ namespace {
 // The tensor is [outer, channels, inner].
 struct BiasAdd {
   int64_t outer, channels, inner;
-  void (*add_rows)(const BiasRows&);
+  ElementRowsLoop add_rows;
 };
 
 struct BiasGrad {
@@ -58,13 +57,12 @@ absl::Status RunBiasAdd(const void* state, const StepArgs& args) {
 
 absl::Status RunFloatRows(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const BiasAdd*>(state);
-  const auto* x = static_cast<const float*>(args.in[0]);
-  auto* y = static_cast<float*>(args.out[0]);
   args.workers->ParallelFor(
       s.outer, GrainFor(s.channels * sizeof(float)), [&](int64_t begin, int64_t end) {
         const int64_t at = begin * s.channels;
-        s.add_rows(
-            {x + at, static_cast<const float*>(args.in[1]), y + at, end - begin, s.channels});
+        const void* in[] = {static_cast<const float*>(args.in[0]) + at, args.in[1]};
+        s.add_rows(in, static_cast<float*>(args.out[0]) + at,
+                   {end - begin, s.channels, {s.channels, 0}, {false, false}});
       });
   return absl::OkStatus();
 }
@@ -113,7 +111,7 @@ absl::Status PrepareBiasAdd(Prepare& p) {
   auto s = std::make_shared<BiasAdd>();
   *s = {DimProduct(value, 0, channel), value.dim(channel),
         DimProduct(value, channel + 1, value.rank()),
-        SelectIsa<void (*)(const BiasRows&)>(&sse2::AddBias, &avx2::AddBias, &avx512::AddBias)};
+        FindElementRowsLoop(ElementOp::kAdd, DataType::kFloat)};
   const bool float_rows = p.input_type(0) == DataType::kFloat && s->inner == 1;
   p.set_run(float_rows ? &RunFloatRows : ChooseRun(p.input_type(0)), std::move(s));
   return absl::OkStatus();

@@ -40,6 +40,21 @@ void MoveRow(const char* from, int64_t from_stride, char* to, int64_t to_stride,
   }
 }
 
+// As a TransposeTile, for elements of any size: so many columns at a time that what is read of a
+// line is a piece worth fetching.
+void TransposeBlocks(const char* from, int64_t from_line, char* to, int64_t to_line, int64_t rows,
+                     int64_t columns, int64_t bytes) {
+  constexpr int64_t kPiece = 2048;
+  const int64_t step = std::max<int64_t>(1, kPiece / bytes);
+  for (int64_t c0 = 0; c0 < columns; c0 += step) {
+    const int64_t c1 = std::min(c0 + step, columns);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = c0; c < c1; ++c)
+        std::memcpy(to + c * to_line + r * bytes, from + r * from_line + c * bytes, bytes);
+    }
+  }
+}
+
 struct Bytes16 {
   uint64_t low, high;
 };
@@ -95,8 +110,7 @@ void StridedCopy::Finish() {
     to.pop_back();
   }
   const int n = static_cast<int>(size.size());
-  if (!strings_ && n >= 2 && to.back() == element_bytes_ &&
-      FindTransposeTile(element_bytes_) != nullptr) {
+  if (!strings_ && n >= 2 && to.back() == element_bytes_) {
     const auto contiguous = std::find(from.begin(), from.end() - 1, element_bytes_);
     transposed_ = contiguous != from.end() - 1;
     if (transposed_) {
@@ -139,8 +153,13 @@ void StridedCopy::RunRow(const char* from, char* to) const {
 
 void StridedCopy::RunTransposed(const char* from, char* to) const {
   const size_t last = size_.size() - 1;
-  FindTransposeTile(element_bytes_)(from, from_[last], to, to_[last - 1], size_[last],
-                                    size_[last - 1], total_bytes_ > kFarBytes);
+  const TransposeTile tile = FindTransposeTile(element_bytes_);
+  if (tile == nullptr) {
+    return TransposeBlocks(from, from_[last], to, to_[last - 1], size_[last], size_[last - 1],
+                           element_bytes_);
+  }
+  tile(from, from_[last], to, to_[last - 1], size_[last], size_[last - 1],
+       total_bytes_ > kFarBytes);
 }
 
 // Iterations [begin, end) of all loops but the inner ones.
