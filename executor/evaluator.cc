@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
             workers_);
   const auto input = [&](int i) -> absl::StatusOr<Tensor> { return readable[i]; };
   return WithinMemory([&]() -> absl::StatusOr<std::vector<Tensor>> {
-    TENON_RETURN_IF_ERROR(spec->prepare(p));
+    TENON_RETURN_IF_ERROR(PrepareKernel(*spec, p));
     DenormalGuard denormals;
     return ComputeOutputs(PreparedKernel::From(p), data.data(), input, workers_);
   });

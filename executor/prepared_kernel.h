@@ -22,6 +22,11 @@ struct PreparedKernel {
   static PreparedKernel From(const Prepare& p);
 };
 
+// Prepares within memory. No run function is left where there is nothing to compute but loops would
+// be long: all outputs are empty, and a dimension of 0 hides how large their shapes or those of
+// empty inputs are.
+absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p);
+
 // All outputs, in host memory. `in` are the inputs' data; `input` gives input i as a tensor that
 // may be kept (for outputs that are an input under another shape). Errors do not name the node.
 absl::StatusOr<std::vector<Tensor>> ComputeOutputs(

@@ -57,7 +57,7 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame,
   }
   Prepare p(node_.name, *node_.op, *node_.attrs, *node_.types, std::move(inputs), session_,
             *args.workers);
-  TENON_RETURN_IF_ERROR(node_.spec->prepare(p));
+  TENON_RETURN_IF_ERROR(PrepareKernel(*node_.spec, p));
   return std::make_shared<const PreparedKernel>(PreparedKernel::From(p));
 }
 
