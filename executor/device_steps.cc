@@ -36,9 +36,7 @@ absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
   args.outputs = outputs;
   args.step_id = frame.context().step_id;
   args.timeout_s = frame.context().device_timeout_s;
-  if (absl::Status status = kernel_->Compute(args); !status.ok()) {
-    return absl::Status(status.code(), absl::StrCat("plug-in ", plugin_, ": ", status.message()));
-  }
+  TENON_RETURN_IF_ERROR(kernel_->Compute(args));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (promised_[i].has_value() && outputs[i].shape() != *promised_[i]) {
       return absl::InternalError(absl::StrCat(

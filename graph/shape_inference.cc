@@ -1,6 +1,7 @@
 #include "graph/shape_inference.h"
 
 #include "graph/status_macros.h"
+#include "graph/with_message.h"
 
 namespace tenon {
 namespace {
@@ -203,7 +204,7 @@ absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
     absl::StrAppend(&message, i > 0 ? ", " : "", c.input(i).ToString());
   }
   if (c.num_inputs() > kMostShapes) message += " …";
-  return absl::Status(status.code(), message);
+  return WithMessage(status, message);
 }
 
 }  // namespace tenon

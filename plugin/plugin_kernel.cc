@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/status_macros.h"
+#include "graph/with_message.h"
 #include "plugin/c_api/kernel_context.h"
 
 namespace tenon {
@@ -54,18 +55,17 @@ bool AlwaysOnHost(DataType type) {
   return BaseType(type) == DataType::kString || BaseType(type) == DataType::kResource;
 }
 
-std::string NodeSuffix(const KernelInfo& info) {
-  return absl::StrCat("\n\t [[{{node ", info.name, "}}]] (op ", info.node.op->name, ", kernel ",
-                      info.def->class_name, info.def->plugin.empty() ? "" : " of plug-in ",
-                      info.def->plugin, ")");
-}
-
+// With node, op, kernel and plug-in, as far as the message does not name them.
 absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
-  if (status.ok() || absl::StrContains(status.message(), "[[{{node ")) return status;
-  absl::Status named(status.code(), absl::StrCat(status.message(), NodeSuffix(info)));
-  status.ForEachPayload(
-      [&named](std::string_view key, const absl::Cord& value) { named.SetPayload(key, value); });
-  return named;
+  const std::string& plugin = info.def->plugin;
+  const bool node_told = absl::StrContains(status.message(), "[[{{node ");
+  const bool plugin_told = plugin.empty() || absl::StrContains(status.message(), plugin);
+  if (status.ok() || (node_told && plugin_told)) return status;
+  return WithMessage(
+      status, absl::StrCat(status.message(),
+                           node_told ? "" : absl::StrCat("\n\t [[{{node ", info.name, "}}]]"),
+                           " (op ", info.node.op->name, ", kernel ", info.def->class_name,
+                           plugin_told ? "" : absl::StrCat(" of plug-in ", plugin), ")"));
 }
 
 // A plug-in may call back into a context that the host gave up on: it then finds no inputs and no
@@ -177,8 +177,9 @@ absl::Status PluginKernelImpl::Result(TF_OpKernelContext* context) {
   }
   for (size_t i = 0; i < context->output_set.size(); ++i) {
     if (!context->output_set[i]) {
-      return absl::InternalError(absl::StrCat("Missing ", i, "-th output from {{node ", info_.name,
-                                              "}}", NodeSuffix(info_)));
+      return WithNode(absl::InternalError(
+                          absl::StrCat("Missing ", i, "-th output from {{node ", info_.name, "}}")),
+                      info_);
     }
   }
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "graph/one_line.h"
+#include "graph/with_message.h"
 
 namespace tenon {
 namespace {
@@ -105,12 +106,8 @@ absl::Status ExceptionStatus(const CallbackInfo& info, const char* what) {
 
 absl::Status Attribute(absl::Status status, std::string_view callback, std::string_view plugin) {
   if (status.ok()) return status;
-  absl::Status attributed(
-      status.code(), absl::StrCat(status.message(), " (", callback, " of plug-in ", plugin, ")"));
-  status.ForEachPayload([&attributed](std::string_view key, const absl::Cord& value) {
-    attributed.SetPayload(key, value);
-  });
-  return attributed;
+  return WithMessage(status,
+                     absl::StrCat(status.message(), " (", callback, " of plug-in ", plugin, ")"));
 }
 
 void WarnOf(const absl::Status& status) {
