@@ -22,8 +22,26 @@
 namespace tenon::cli {
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-struct sigaction earlier_actions[std::size(kSignals)];
+struct FatalSignal {
+  int number;
+  const char* text;
+  bool only_if_unused = false;  // a profiler or a parent may want it for itself
+  struct sigaction earlier = {};
+};
+FatalSignal fatal_signals[] = {
+    {SIGSEGV, "SIGSEGV (memory that it may not touch)"},
+    {SIGBUS, "SIGBUS (memory that is not there)"},
+    {SIGFPE, "SIGFPE (arithmetic fault)"},
+    {SIGILL, "SIGILL (illegal instruction)"},
+    {SIGABRT, "SIGABRT (abort)"},
+    {SIGTRAP, "SIGTRAP (breakpoint)"},
+    {SIGSYS, "SIGSYS (forbidden system call)"},
+    {SIGUSR1, "SIGUSR1 (which nothing handles)", true},
+    {SIGUSR2, "SIGUSR2 (which nothing handles)", true},
+    {SIGALRM, "SIGALRM (a timer that nothing handles)", true},
+    {SIGVTALRM, "SIGVTALRM (a timer that nothing handles)", true},
+    {SIGPROF, "SIGPROF (a timer that nothing handles)", true},
+};
 constexpr size_t kHandlerStackBytes = 64 << 10;
 
 // The process whose end is looked at: not a child that a plug-in makes of it.
@@ -43,25 +61,6 @@ const CodeRange* RangeAt(uintptr_t address) {
     if (address >= code_ranges[i].begin && address < code_ranges[i].end) return &code_ranges[i];
   }
   return nullptr;
-}
-
-const char* SignalText(int signal) {
-  switch (signal) {
-    case SIGSEGV:
-      return "SIGSEGV (memory that it may not touch)";
-    case SIGBUS:
-      return "SIGBUS (memory that is not there)";
-    case SIGFPE:
-      return "SIGFPE (arithmetic fault)";
-    case SIGILL:
-      return "SIGILL (illegal instruction)";
-    case SIGTRAP:
-      return "SIGTRAP (breakpoint)";
-    case SIGSYS:
-      return "SIGSYS (forbidden system call)";
-    default:
-      return "SIGABRT (abort)";
-  }
 }
 
 // The plug-in whose code is innermost on this thread's stack, or null. The unwinder takes no lock
@@ -121,26 +120,36 @@ void EndIfCharged(const char* what, bool may_walk) {
 
 // Not a plug-in's doing: whoever had the signal before (a sanitizer, a debugger's agent) gets it,
 // or it kills as it always did.
-void PassOn(int signal, siginfo_t* info, void* context) {
-  const size_t index = static_cast<size_t>(
-      std::find(std::begin(kSignals), std::end(kSignals), signal) - std::begin(kSignals));
-  const struct sigaction& before = earlier_actions[index];
+void PassOn(const FatalSignal& signal, siginfo_t* info, void* context) {
+  const struct sigaction& before = signal.earlier;
   if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr) {
-    before.sa_sigaction(signal, info, context);
+    before.sa_sigaction(signal.number, info, context);
     return;
   }
-  sigaction(signal, &before, nullptr);
-  raise(signal);
+  sigaction(signal.number, &before, nullptr);
+  raise(signal.number);
 }
 
-void OnSignal(int signal, siginfo_t* info, void* context) {
+bool SentByAnotherProcess(const siginfo_t& info) {
+  return (info.si_code == SI_USER || info.si_code == SI_QUEUE) && info.si_pid != guarded_process;
+}
+
+void OnSignal(int number, siginfo_t* info, void* context) {
+  const FatalSignal& signal =
+      *std::find_if(std::begin(fatal_signals), std::end(fatal_signals),
+                    [number](const FatalSignal& s) { return s.number == number; });
   // A signal within the handler: the stack is not fit to be walked.
   static thread_local bool handling = false;
-  EndIfCharged(SignalText(signal), !std::exchange(handling, true));
+  const bool may_walk = !std::exchange(handling, true);
+  if (!SentByAnotherProcess(*info)) EndIfCharged(signal.text, may_walk);
   PassOn(signal, info, context);
 }
 
 void OnExit() { EndIfInPlugin("exit()"); }
+
+void OnThreadEnd() {
+  EndIfCharged("pthread_exit() or pthread_cancel() on the host's thread", false);
+}
 
 // A stack overflow leaves no stack for the handler but this one. For the main thread, where graphs
 // are run from.
@@ -192,8 +201,12 @@ void InstallFaultHandlers(std::string_view command, bool json) {
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  for (size_t i = 0; i < std::size(kSignals); ++i)
-    sigaction(kSignals[i], &action, &earlier_actions[i]);
+  for (FatalSignal& signal : fatal_signals) {
+    sigaction(signal.number, &action, &signal.earlier);
+    const bool taken = signal.earlier.sa_handler != SIG_DFL;
+    if (signal.only_if_unused && taken) sigaction(signal.number, &signal.earlier, nullptr);
+  }
+  OnThreadEndedByPlugin(OnThreadEnd);
   std::atexit(OnExit);
   std::at_quick_exit(OnExit);
 }

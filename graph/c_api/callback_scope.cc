@@ -24,6 +24,8 @@ struct ThreadCalls {
 };
 std::atomic<ThreadCalls*> all_threads{nullptr};
 
+std::atomic<void (*)()> thread_end_handler{nullptr};
+
 ThreadCalls* TakeThreadCalls() {
   for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
     bool taken = false;
@@ -97,6 +99,12 @@ CallbackScope::CallbackScope(const char* plugin, const char* callback, const cha
 }
 
 CallbackScope::~CallbackScope() { Enter(outer_); }
+
+void OnThreadEndedByPlugin(void (*handler)()) { thread_end_handler.store(handler); }
+
+void ThreadEndsByPlugin() {
+  if (const auto handler = thread_end_handler.load()) handler();
+}
 
 absl::Status ExceptionStatus(const CallbackInfo& info, const char* what) {
   return absl::InternalError(absl::StrCat(info.callback, " of plug-in ", info.plugin,

@@ -58,6 +58,11 @@ class CallbackScope {
   const CallbackInfo* outer_;
 };
 
+// What happens when a plug-in ends the host's thread that called it (pthread_exit), while
+// CurrentCallback() still is that call. Null, the default: the thread ends. For the whole process.
+void OnThreadEndedByPlugin(void (*handler)());
+void ThreadEndsByPlugin();
+
 // INTERNAL "callback of plug-in path threw an exception: what".
 absl::Status ExceptionStatus(const CallbackInfo& info, const char* what);
 
@@ -68,8 +73,8 @@ absl::Status Attribute(absl::Status status, std::string_view callback, std::stri
 // Nothing for OK, and nothing with a TF_CPP_MIN_LOG_LEVEL of 2 or more.
 void WarnOf(const absl::Status& status);
 
-// Calls fn, which calls into the plug-in. An exception becomes a status; cancelling a thread passes
-// through.
+// Calls fn, which calls into the plug-in. An exception becomes a status; the end of the thread
+// passes through.
 template <typename Fn>
 absl::Status CallPlugin(const char* plugin, const char* callback, const char* node, Fn&& fn) {
   CallbackScope scope(plugin, callback, node);
@@ -77,6 +82,7 @@ absl::Status CallPlugin(const char* plugin, const char* callback, const char* no
     std::forward<Fn>(fn)();
     return absl::OkStatus();
   } catch (abi::__forced_unwind&) {
+    ThreadEndsByPlugin();
     throw;
   } catch (const std::exception& e) {
     return ExceptionStatus({plugin, callback, node}, e.what());

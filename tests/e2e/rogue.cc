@@ -2,9 +2,11 @@
 // Places: load (a constructor), init (TF_InitKernel), shape (the shape function), compute, deferred
 // (a thread of its own, while the host waits for the kernel), delete (delete_func), and those of
 // the graph pass: pass (its answer), deallocator, destroy. Ways: see Do and Spoil.
+#include <pthread.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -37,6 +39,12 @@ void Do(const std::string& way) {
     std::memcpy(nowhere, text, sizeof(text));
   }
   if (way == "abort") std::abort();
+  if (way == "user_signal") raise(SIGUSR1);
+  if (way == "alarm") {
+    alarm(1);
+    sleep(5);
+  }
+  if (way == "end_thread") pthread_exit(nullptr);
   if (way == "throw") throw std::runtime_error("rogue");
   if (way == "exit") std::exit(0);
   if (way == "quit") _exit(0);
