@@ -33,6 +33,7 @@ enum class DefectCode : uint8_t {
   kDevice,      // malformed device string
   kConst,       // tensor that does not decode
   kShape,       // a shape function refuses the node
+  kPlugin,      // a plug-in's shape function fails: no fault of the graph
   kFunction,    // malformed or duplicate function
   kVersion,     // producer, min_consumer, deprecated op
 };

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/cycles.h"
 #include "graph/device_string.h"
 #include "graph/shape_inference.h"
@@ -175,7 +176,8 @@ void Verifier::CheckShapes() {
   const absl::flat_hash_set<NodeId> bad = log_->Nodes();
   if (!bad.empty()) options.skip = &bad;
   if (!GraphShapes::Infer(graph_, options).ok()) return;
-  for (const auto& [n, status] : errors) Add(n, DefectCode::kShape, status.message());
+  for (const auto& [n, status] : errors)
+    Add(n, IsPluginFault(status) ? DefectCode::kPlugin : DefectCode::kShape, status.message());
 }
 
 void Verifier::CheckCycles() {

@@ -37,6 +37,8 @@ std::string_view CodeName(DefectCode code) {
       return "CONST";
     case DefectCode::kShape:
       return "SHAPE";
+    case DefectCode::kPlugin:
+      return "PLUGIN";
     case DefectCode::kFunction:
       return "FUNCTION";
     case DefectCode::kVersion:
@@ -79,9 +81,11 @@ absl::Status LintCommand(Invocation& invocation) {
   const std::string count = Plural(static_cast<int64_t>(imported.defects.size()), "defect");
   invocation.text =
       absl::StrCat(options.paths.front(), ": ", invocation.style.Red(count), " in ", size, "\n");
-  return AlreadyPrinted(WithExit(
-      Exit::kInvalidInput, absl::InvalidArgumentError(absl::StrCat(
-                               count, "; the first: ", imported.defects.front().ToString()))));
+  const bool of_plugin = WorstDefect(imported.defects).code == DefectCode::kPlugin;
+  return AlreadyPrinted(
+      WithExit(of_plugin ? Exit::kPluginFault : Exit::kInvalidInput,
+               absl::InvalidArgumentError(
+                   absl::StrCat(count, "; the first: ", imported.defects.front().ToString()))));
 }
 
 }  // namespace tenon::cli

@@ -25,15 +25,25 @@ absl::StatusOr<Model> LoadModel(const Options& options) {
   const std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
   if (imported.defects.empty()) return Model{std::move(imported.graph), load.count()};
   for (const Defect& defect : imported.defects) PrintErrorLine(defect.ToString());
-  const auto invalid =
-      std::find_if(imported.defects.begin(), imported.defects.end(),
-                   [](const Defect& d) { return d.code != DefectCode::kUnknownOp; });
-  if (invalid == imported.defects.end()) {
-    return AlreadyPrinted(
-        WithExit(Exit::kRunFailed, absl::UnimplementedError(imported.defects.front().ToString())));
+  const Defect& worst = WorstDefect(imported.defects);
+  const std::string text = worst.ToString();
+  switch (worst.code) {
+    case DefectCode::kUnknownOp:
+      return AlreadyPrinted(WithExit(Exit::kRunFailed, absl::UnimplementedError(text)));
+    case DefectCode::kPlugin:
+      return AlreadyPrinted(WithExit(Exit::kPluginFault, absl::InternalError(text)));
+    default:
+      return AlreadyPrinted(WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(text)));
   }
-  return AlreadyPrinted(
-      WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(invalid->ToString())));
+}
+
+const Defect& WorstDefect(const std::vector<Defect>& defects) {
+  const auto weight = [](const Defect& defect) {
+    return defect.code == DefectCode::kUnknownOp ? 0 : defect.code == DefectCode::kPlugin ? 1 : 2;
+  };
+  return *std::max_element(
+      defects.begin(), defects.end(),
+      [weight](const Defect& a, const Defect& b) { return weight(a) < weight(b); });
 }
 
 std::vector<NodeId> Placeholders(const Graph& graph) {

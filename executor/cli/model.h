@@ -17,12 +17,15 @@ struct Model {
   double load_ms = 0;
 };
 
-// Reads the file and prints its defects to stderr. Errors exit with kInvalidInput, with kRunFailed
-// (UNIMPLEMENTED) where unknown ops are the only defects.
+// Reads the file and prints its defects to stderr. Errors exit as the worst defect tells: with
+// kInvalidInput, kPluginFault or, for an unknown op, kRunFailed (UNIMPLEMENTED).
 absl::StatusOr<Model> LoadModel(const Options& options);
 
 // The same without printing and judging: for lint. Errors exit with kInvalidInput.
 absl::StatusOr<Imported> ImportModel(const std::string& path, const Options& options);
+
+// Of one or more: the graph's own defects come before a plug-in's, unknown ops last.
+const Defect& WorstDefect(const std::vector<Defect>& defects);
 
 std::vector<NodeId> Placeholders(const Graph& graph);
 

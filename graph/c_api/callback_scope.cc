@@ -26,6 +26,8 @@ std::atomic<ThreadCalls*> all_threads{nullptr};
 
 std::atomic<void (*)()> thread_end_handler{nullptr};
 
+constexpr std::string_view kFaultKey = "tenon/plugin_fault";
+
 ThreadCalls* TakeThreadCalls() {
   for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
     bool taken = false;
@@ -117,6 +119,13 @@ absl::Status Attribute(absl::Status status, std::string_view callback, std::stri
   return WithMessage(status,
                      absl::StrCat(status.message(), " (", callback, " of plug-in ", plugin, ")"));
 }
+
+absl::Status PluginFault(absl::Status status) {
+  status.SetPayload(kFaultKey, absl::Cord());
+  return status;
+}
+
+bool IsPluginFault(const absl::Status& status) { return status.GetPayload(kFaultKey).has_value(); }
 
 void WarnOf(const absl::Status& status) {
   if (status.ok()) return;

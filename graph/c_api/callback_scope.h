@@ -69,6 +69,10 @@ absl::Status ExceptionStatus(const CallbackInfo& info, const char* what);
 // The error of a callback: its own code and text, then "(callback of plug-in path)". OK stays OK.
 absl::Status Attribute(absl::Status status, std::string_view callback, std::string_view plugin);
 
+// Marks an error that is the plug-in's own, whatever it was asked to do. OK stays OK.
+absl::Status PluginFault(absl::Status status);
+bool IsPluginFault(const absl::Status& status);
+
 // For a failure that no caller is left to hear of: one line on stderr, the same text only once.
 // Nothing for OK, and nothing with a TF_CPP_MIN_LOG_LEVEL of 2 or more.
 void WarnOf(const absl::Status& status);

@@ -31,9 +31,13 @@ absl::Status RunCShapeFn(CShapeFn fn, const std::string& plugin, InferenceContex
   CStatus status;
   TF_ShapeInferenceContext handle{&context};
   const std::string node(context.node());
-  TENON_RETURN_IF_ERROR(CallPlugin(plugin.c_str(), "shape_inference_func", node.c_str(),
-                                   [&] { fn(&handle, status.get()); }));
-  return status.ToStatus();
+  constexpr char kCallback[] = "shape_inference_func";
+  TENON_RETURN_IF_ERROR(PluginFault(
+      CallPlugin(plugin.c_str(), kCallback, node.c_str(), [&] { fn(&handle, status.get()); })));
+  absl::Status answer = status.ToStatus();
+  // What it says of the node is INVALID_ARGUMENT; anything else is its own failure.
+  if (answer.ok() || absl::IsInvalidArgument(answer)) return answer;
+  return PluginFault(Attribute(std::move(answer), kCallback, plugin));
 }
 
 absl::Status Register(TF_OpDefinitionBuilder* builder) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
 #include "plugin/c_api/shape_handles.h"
 
@@ -103,6 +104,10 @@ TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(TF_ShapeInferenceContext*
 
 void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx, const char* attr_name,
                                           TF_DataType* val, TF_Status* status) {
+  if (!ctx->context->HasAttr(attr_name)) {
+    return StatusToC(
+        absl::NotFoundError(absl::StrCat("No attr named '", attr_name, "' in NodeDef")), status);
+  }
   const absl::StatusOr<tenon::DataType> type = ctx->context->AttrType(attr_name);
   if (type.ok()) *val = tenon::DataTypeToC(*type);
   StatusToC(type.status(), status);

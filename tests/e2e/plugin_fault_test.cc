@@ -90,6 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"deferred_throw", 5, "thread", "SIGABRT"},
         Fault{"deferred_exit", 5, "thread", "exit()"},
         Fault{"deferred_hang", 6, kDeferredCall, "2 s"},
+        Fault{"shape_throw", 5, "shape_inference_func", "threw an exception: rogue"},
+        Fault{"shape_attr", 5, "shape_inference_func", "No attr named 'no_such_attr' in NodeDef"},
         Fault{"compute_throw", 1, "compute_func", "threw an exception: rogue"},
         Fault{"compute_fail", 1, "RogueOp", "the board is on fire"}),
     [](const auto& info) { return info.param.kind; });

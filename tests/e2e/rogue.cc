@@ -99,6 +99,11 @@ void Delete(void*) { Misbehave("delete"); }
 
 void ScalarShape(TF_ShapeInferenceContext* context, TF_Status* status) {
   Misbehave("shape");
+  if (WayAt("shape") == "attr") {
+    TF_DataType type;
+    TF_ShapeInferenceContext_GetAttrType(context, "no_such_attr", &type, status);
+    return;
+  }
   TF_ShapeHandle* scalar = TF_ShapeInferenceContextScalar(context);
   TF_ShapeInferenceContextSetOutput(context, 0, scalar, status);
   TF_DeleteShapeHandle(scalar);
