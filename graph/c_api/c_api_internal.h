@@ -23,6 +23,7 @@ struct TSL_Status {
 
 struct TF_Tensor {
   tenon::Tensor tensor;
+  bool deleted = false;  // and waits to be used again
 };
 
 struct TF_Shape {

@@ -2,11 +2,18 @@
 #include "tensorflow/c/tf_tensor.h"
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/tensor_proto.h"
+#include "graph/with_message.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon {
@@ -26,13 +33,23 @@ class HandleStock {
     size_ = 0;
     closed_ = true;  // a later destructor of this thread may still delete tensors
   }
-  TF_Tensor* Take() { return size_ == 0 ? new TF_Tensor : handles_[--size_]; }
+  TF_Tensor* Take() {
+    if (size_ == 0) return new TF_Tensor;
+    TF_Tensor* handle = handles_[--size_];
+    handle->deleted = false;
+    return handle;
+  }
   void Give(TF_Tensor* handle) {
+    if (handle->deleted) {
+      std::fputs("TF_DeleteTensor: this handle is deleted already\n", stderr);
+      std::abort();
+    }
     if (size_ >= kStock || closed_) {
       delete handle;
       return;
     }
     handle->tensor = Tensor();
+    handle->deleted = true;
     handles_[size_++] = handle;
   }
 
@@ -44,15 +61,32 @@ class HandleStock {
 
 thread_local HandleStock stock;
 
+using DeallocatorFn = void (*)(void*, size_t, void*);
+
+// Runs when the last share of the tensor goes, long after the call that made it: it keeps whose
+// call that was.
 struct Deallocator {
-  void (*fn)(void*, size_t, void*);
+  Deallocator(DeallocatorFn fn, void* arg) : fn(fn), arg(arg) {
+    const CallbackInfo* maker = CurrentCallback();
+    if (maker == nullptr) return;
+    plugin = maker->plugin;
+    node = maker->node;
+  }
+
+  DeallocatorFn fn;
   void* arg;
+  std::string plugin, node;  // empty outside of plug-ins
 };
 
 void RunDeallocator(void* data, size_t bytes, void* arg) {
-  const Deallocator* deallocator = static_cast<Deallocator*>(arg);
-  deallocator->fn(data, bytes, deallocator->arg);
-  delete deallocator;
+  const std::unique_ptr<Deallocator> d(static_cast<Deallocator*>(arg));
+  if (d->plugin.empty()) return d->fn(data, bytes, d->arg);
+  absl::Status called = CallPlugin(d->plugin.c_str(), "tensor deallocator", d->node.c_str(),
+                                   [&] { d->fn(data, bytes, d->arg); });
+  if (!called.ok() && !d->node.empty()) {
+    called = WithMessage(called, absl::StrCat(called.message(), "\n\t [[{{node ", d->node, "}}]]"));
+  }
+  WarnOf(called);
 }
 
 bool IsAligned(const void* data) {
@@ -94,6 +128,7 @@ TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, vo
                         size_t len, void (*deallocator)(void* data, size_t len, void* arg),
                         void* deallocator_arg) {
   std::optional<Shape> shape = tenon::CheckedShape(dtype, dims, num_dims, len);
+  if (data == nullptr && len > 0) shape.reset();
   const bool copy = shape && tenon::IsMemcpyable(DataTypeFromC(dtype)) && !tenon::IsAligned(data);
   Buffer* buffer = nullptr;
   if (copy) {

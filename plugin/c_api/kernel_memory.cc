@@ -127,18 +127,15 @@ absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) 
         absl::StrCat("output ", i, " of kernel ", Info(ctx).name,
                      IsRef(declared) ? " is a reference and cannot be set" : " is set already"));
   }
-  Tensor value = tensor->tensor;
-  if (value.dtype() != declared) {
-    // TensorFlow passes the bytes on unseen. That is right for types of one size only.
-    if (DataTypeSize(value.dtype()) != DataTypeSize(declared) ||
-        IsMemcpyable(value.dtype()) != IsMemcpyable(declared)) {
-      return absl::InternalError(absl::StrCat(
-          "output ", i, " of kernel ", Info(ctx).name, " is declared ", DataTypeName(declared),
-          " and was set to a ", DataTypeName(value.dtype()), " tensor"));
-    }
-    value = Tensor(declared, value.shape(), value.buffer());
+  const DataType type = tensor->tensor.dtype();
+  if (type != declared) {
+    const absl::Status mismatch = absl::InternalError(absl::StrCat(
+        "Output ", i, " of type ", DataTypeSpecName(type), " does not match declared output type ",
+        DataTypeSpecName(declared), " for node {{node ", Info(ctx).name, "}}"));
+    ctx->Fail(mismatch);  // also if the plug-in does not look at the status
+    return mismatch;
   }
-  ctx->args->outputs[i] = std::move(value);
+  ctx->args->outputs[i] = tensor->tensor;
   ctx->output_set[i] = true;
   return absl::OkStatus();
 }

@@ -17,6 +17,7 @@ using ::testing::Not;
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define HAS_EXIT_HOOK
+#define HAS_HANDLE_STOCK
 #endif
 
 constexpr char kShapeCall[] = "shape_inference_func of node 'the_node'";
@@ -78,6 +79,10 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"compute_user_signal", 5, "compute", "SIGUSR1"},
         Fault{"compute_alarm", 5, "compute", "SIGALRM"},
         Fault{"compute_end_thread", 5, "compute", "pthread_exit() or pthread_cancel()"},
+        Fault{"tensor_segv", 5, "tensor deallocator of node 'the_node'", "SIGSEGV"},
+#ifdef HAS_HANDLE_STOCK
+        Fault{"set_twice_deleted", 5, "compute", "SIGABRT"},
+#endif
 #ifdef HAS_EXIT_HOOK
         Fault{"compute_quit", 5, "compute", "_exit()"},
 #endif
@@ -92,6 +97,10 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"deferred_hang", 6, kDeferredCall, "2 s"},
         Fault{"shape_throw", 5, "shape_inference_func", "threw an exception: rogue"},
         Fault{"shape_attr", 5, "shape_inference_func", "No attr named 'no_such_attr' in NodeDef"},
+        Fault{"set_no_data", 1, "RogueOp", "output 0 cannot be set to a NULL tensor"},
+        Fault{"set_other_type", 1, "RogueOp",
+              "Output 0 of type int32 does not match declared "
+              "output type float for node {{node the_node}}"},
         Fault{"compute_throw", 1, "compute_func", "threw an exception: rogue"},
         Fault{"compute_fail", 1, "RogueOp", "the board is on fire"}),
     [](const auto& info) { return info.param.kind; });
@@ -153,6 +162,7 @@ TEST_P(DroppedFaults, AreWarnings) {
 
 INSTANTIATE_TEST_SUITE_P(All, DroppedFaults,
                          ::testing::Values(Dropped{"delete_throw", "delete_func"},
+                                           Dropped{"tensor_throw", "tensor deallocator"},
                                            Dropped{"destroy_throw", "destroy_func"},
                                            Dropped{"deallocator_throw", "data_deallocator"}),
                          [](const auto& info) { return info.param.kind; });

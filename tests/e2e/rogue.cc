@@ -1,7 +1,8 @@
 // A plug-in that breaks in the way that the environment variable ROGUE names: <place>_<way>.
 // Places: load (a constructor), init (TF_InitKernel), shape (the shape function), compute, deferred
-// (a thread of its own, while the host waits for the kernel), delete (delete_func), and those of
-// the graph pass: pass (its answer), deallocator, destroy. Ways: see Do and Spoil.
+// (a thread of its own, while the host waits for the kernel), tensor (its deallocator), delete
+// (delete_func), and those of the graph pass: pass (its answer), deallocator, destroy. Ways: see
+// Do, SetOutput and Spoil.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -72,6 +73,23 @@ void Misbehave(const std::string& place) {
 
 __attribute__((constructor)) void OnLoad() { Misbehave("load"); }
 
+// 42, in a tensor that is not as it should be.
+TF_Tensor* MakeOutput(const std::string& way) {
+  alignas(64) static float value = 42;
+  void* data = way == "no_data" ? nullptr : &value;
+  return TF_NewTensor(
+      way == "other_type" ? TF_INT32 : TF_FLOAT, nullptr, 0, data, sizeof(value),
+      [](void*, size_t, void*) { Misbehave("tensor"); }, nullptr);
+}
+
+void SetOutput(const std::string& way, TF_OpKernelContext* ctx, TF_Status* status) {
+  TF_Tensor* out = MakeOutput(way);
+  TF_SetOutput(ctx, 0, out, status);
+  if (TF_GetCode(status) != TF_OK) TF_OpKernelContext_Failure(ctx, status);
+  TF_DeleteTensor(out);
+  if (way == "twice_deleted") TF_DeleteTensor(out);
+}
+
 void Compute(void*, TF_OpKernelContext* ctx) {
   std::puts("a plug-in that talks");
   Misbehave("compute");
@@ -79,6 +97,8 @@ void Compute(void*, TF_OpKernelContext* ctx) {
   if (WayAt("compute") == "fail") {
     TF_SetStatus(status, TF_DATA_LOSS, "the board is on fire");
     TF_OpKernelContext_Failure(ctx, status);
+  } else if (const std::string way = WayAt("set"); !way.empty() || !WayAt("tensor").empty()) {
+    SetOutput(way, ctx, status);
   } else {
     const int64_t dims[] = {1};
     TF_Tensor* out = TF_AllocateOutput(ctx, 0, TF_FLOAT, dims, 0, sizeof(float), status);

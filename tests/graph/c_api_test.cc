@@ -173,8 +173,10 @@ TEST(CAPI, MalformedTensor) {
   EXPECT_EQ(TF_NewTensor(static_cast<TF_DataType>(99), nullptr, 0, nullptr, 0, CountDeallocation,
                          &deallocations),
             nullptr);
+  EXPECT_EQ(TF_NewTensor(TF_FLOAT, nullptr, 0, nullptr, 4, CountDeallocation, &deallocations),
+            nullptr);
   EXPECT_EQ(TF_AllocateTensor(TF_FLOAT, huge, 2, 8), nullptr);
-  EXPECT_EQ(deallocations.count, 4);
+  EXPECT_EQ(deallocations.count, 5);
 }
 
 TEST(CAPI, AllocateTensor) {
