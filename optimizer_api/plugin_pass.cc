@@ -5,6 +5,7 @@
 #include "graph/c_api/callback_scope.h"
 #include "graph/io.h"
 #include "graph/status_macros.h"
+#include "graph/within_memory.h"
 #include "optimizer_api/grappler_item.h"
 #include "optimizer_api/plugin_optimizer.h"
 
@@ -88,20 +89,33 @@ class PluginPass : public FinalPass {
     TF_Buffer graph_out{nullptr, 0, nullptr};
     const TF_GrapplerItem item{&graph, &item_};
     CStatus status;
-    const absl::Status called = Call("optimize_func", [&] {
+    absl::Status result = Call("optimize_func", [&] {
       optimizer_->fns.optimize_func(object_, &graph_in, &item, &graph_out, status.get());
     });
-    std::string out(BufferBytes(graph_out));
+    if (result.ok()) result = status.ToStatus();
+    std::string out;
+    if (result.ok()) result = CopyAnswer(graph_out, out);
     if (graph_out.data_deallocator != nullptr) {
       WarnOf(Call("data_deallocator", [&] {
         graph_out.data_deallocator(const_cast<void*>(graph_out.data), graph_out.length);
       }));
     }
-    TENON_RETURN_IF_ERROR(called);
-    const absl::Status answer = status.ToStatus();
-    if (absl::IsAborted(answer)) return std::nullopt;
-    TENON_RETURN_IF_ERROR(answer);
+    if (absl::IsAborted(result)) return std::nullopt;
+    TENON_RETURN_IF_ERROR(result);
     return std::optional<std::string>(std::move(out));
+  }
+
+  // Where the bytes lie and how many they are is the plug-in's word.
+  absl::Status CopyAnswer(const TF_Buffer& answer, std::string& bytes) {
+    const CallbackScope reading(optimizer_->plugin.c_str(), "the answer of optimize_func");
+    if (answer.length > static_cast<uint64_t>(ImportLimits().max_file_bytes)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("its answer is ", answer.length, " bytes long, more than any graph"));
+    }
+    return WithinMemory([&] {
+      bytes = BufferBytes(answer);
+      return absl::OkStatus();
+    });
   }
 
   // What callers hold on to is still there, with the types that it had.

@@ -137,8 +137,17 @@ TEST_P(PassFaults, AreRolledBackOrFail) {
 
 INSTANTIATE_TEST_SUITE_P(All, PassFaults,
                          ::testing::Values("pass_garbage", "pass_job", "pass_ordinal", "pass_dtype",
-                                           "pass_shape"),
+                                           "pass_shape", "pass_long"),
                          [](const auto& info) { return std::string(info.param); });
+
+TEST(Plugins, AnAnswerThatIsNowhereIsTheirFault) {
+  const Finished run = GraphRun({"run", PassGraph(), "--input", "x=3xf32=0", "--json", "--plugin",
+                                 TestPlugin("rogue") + ";ROGUE=pass_nowhere"});
+  EXPECT_EQ(run.exit, 5) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("librogue.so: SIGSEGV"));
+  EXPECT_THAT(run.err, HasSubstr("in the answer of optimize_func"));
+  EXPECT_EQ(json::parse(run.out, nullptr, false)["status"]["code"], "INTERNAL") << run.out;
+}
 
 // Nobody is left to return these errors to.
 struct Dropped {

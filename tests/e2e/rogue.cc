@@ -164,6 +164,12 @@ void Optimize(void*, const TF_Buffer* in, const TF_GrapplerItem*, TF_Buffer* out
   std::memcpy(data, graph.data(), graph.size());
   out->data = data;
   out->length = graph.size();
+  if (WayAt("pass") == "long") out->length = SIZE_MAX;
+  if (WayAt("pass") == "nowhere") {
+    std::free(data);
+    out->data = reinterpret_cast<void*>(0x10);
+    return;
+  }
   out->data_deallocator = [](void* bytes, size_t) {
     std::free(bytes);
     Misbehave("deallocator");
