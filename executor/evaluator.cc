@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
   KernelStates states;
   Prepare p(graph.name(n), *kind.op, kind.attrs, kind.types, std::move(prepare_inputs), states,
             workers_);
-  const auto input = [&](int i) -> absl::StatusOr<Tensor> { return readable[i]; };
+  const auto input = [&](int i, InputUse) -> absl::StatusOr<Tensor> { return readable[i]; };
   return WithinMemory([&]() -> absl::StatusOr<std::vector<Tensor>> {
     TENON_RETURN_IF_ERROR(PrepareKernel(*spec, p));
     DenormalGuard denormals;

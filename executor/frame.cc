@@ -132,22 +132,25 @@ void Frame::ReleaseView(const StepInput& input) {
   if (s.where == Where::kSlot) ReleaseSlot(s.index);
 }
 
+Tensor Frame::TakeSlot(const StepInput& input) {
+  Tensor& slot = slots_[plan_.storages[input.storage].index];
+  Tensor taken(input.dtype, ShapeOf(input), slot.buffer());
+  slot = Tensor();
+  return taken;
+}
+
 absl::StatusOr<Tensor> Frame::Keep(const StepInput& input) const {
   Tensor view = View(input);
   const Where where = plan_.storages[input.storage].where;
   // A constant lives as long as the session's executable; planned memory is overwritten, and a
   // fetch's buffer may still be.
   if (where == Where::kSlot || where == Where::kFeed) return view;
-  TENON_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(view.dtype(), view.shape()));
-  if (IsMemcpyable(view.dtype())) {
-    std::memcpy(copy.data(), view.data(), view.bytes());
-  } else if (BaseType(view.dtype()) == DataType::kString) {
-    for (int64_t i = 0; i < view.num_elements(); ++i) copy.SetString(i, view.StringAt(i));
-  } else {
-    return absl::UnimplementedError(
-        absl::StrCat("a copy of a ", DataTypeName(view.dtype()), " value"));
-  }
-  return copy;
+  return view.Copy();
+}
+
+absl::StatusOr<Tensor> Frame::TakeInput(int i) {
+  return absl::InternalError(
+      absl::StrCat("the kernel takes input ", i, " as a tensor, which its spec does not say"));
 }
 
 absl::StatusOr<void*> Frame::AllocateOutput(int i, const Shape&) {

@@ -57,6 +57,7 @@ class Frame : public RunState {
   void SetSlot(int32_t i, Tensor value);  // and every entry of the table that reads it
   void ReleaseSlot(int32_t i) { slots_[i] = Tensor(); }
   void ReleaseView(const StepInput& input);  // of a slot, by its last reader
+  Tensor TakeSlot(const StepInput& input);   // by its last reader
   const Tensor& feed(int32_t i) const { return feeds_[i]; }
   const Tensor& fetch_buffer(int32_t i) const { return fetch_buffers_[i]; }
 
@@ -75,6 +76,8 @@ class Frame : public RunState {
 
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override;
   void SetOutput(int, Tensor) override {}
+  Tensor Input(int) override { return Tensor(); }
+  absl::StatusOr<Tensor> TakeInput(int i) override;
 
  private:
   explicit Frame(const Plan& plan) : plan_(plan) {}

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "executor/plan_builder_inl.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
@@ -30,7 +31,10 @@ PlanBuilder::PlanBuilder(const PlanInput& input) : in_(input), plan_(std::make_u
     for (int port = 0; port < input.graph.num_outputs(n); ++port) {
       PlanValue& v = values_[first_value_[n] + port];
       v.output = {n, port};
-      v.dtype = BaseType(input.graph.output_type(v.output));
+      v.dtype = input.graph.output_type(v.output);
+      if (!IsRef(v.dtype)) continue;
+      v.reference = true;
+      v.dtype = DataType::kResource;
     }
   }
 }
@@ -66,6 +70,8 @@ absl::Status PlanBuilder::AddFeeds() {
     if (first_value_[in_.feeds[i].node] < 0) continue;  // no fetch needs it
     PlanValue& v = value(ValueOf(in_.feeds[i]));
     v.shape = in_.feed_specs[i].shape;
+    v.reference = false;
+    v.dtype = in_.feed_specs[i].dtype;
     TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(v.dtype, *v.shape));
     v.storage = NewStorage(Where::kFeed, bytes, static_cast<int32_t>(i));
     fed_[ValueOf(in_.feeds[i])] = 1;
@@ -124,6 +130,33 @@ StepInput PlanBuilder::InputOf(int32_t id) const {
   return {v.storage, v.dtype, v.shape};
 }
 
+absl::StatusOr<int32_t> PlanBuilder::InputValue(NodeId n, int i, Device* device) {
+  int32_t id = ValueOf(in_.graph.data_inputs(n)[i]);
+  const bool wants_variable = IsRef(in_.graph.kind(n).types.inputs[i]);
+  if (value(id).reference && !wants_variable) {
+    TENON_ASSIGN_OR_RETURN(id, ReadVariable(n, id));
+  } else if (wants_variable && !value(id).reference) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("input ", i, " must be a variable, but its value is fed"));
+  }
+  return OnDevice(n, id, device);
+}
+
+// Each reader gets the variable's value of its own time.
+absl::StatusOr<int32_t> PlanBuilder::ReadVariable(NodeId reader, int32_t id) {
+  PlanValue read;
+  read.output = value(id).output;
+  read.alive = BothAlive(reader, value(id).alive, node_alive_[reader]);
+  read.dtype = BaseType(in_.graph.output_type(read.output));
+  read.storage = NewSlot();
+  TENON_ASSIGN_OR_RETURN(const int32_t handle, ReadStorage(id));
+  AddSlowStep(reader,
+              std::make_unique<ReadVariableStep>(InputOf(id), storages_[read.storage].index),
+              read.alive, {handle}, {read.storage});
+  values_.push_back(std::move(read));
+  return static_cast<int32_t>(values_.size()) - 1;
+}
+
 PlanBuilder::BuildStep& PlanBuilder::AddStep(NodeId n, absl::Span<const int32_t> inputs,
                                              absl::Span<const int32_t> outputs) {
   BuildStep& step = steps_.emplace_back();
@@ -160,6 +193,13 @@ absl::Status PlanBuilder::AddNode(NodeId n) {
     if (in_.graph.num_inputs(n) == 0)
       return absl::FailedPreconditionError("the placeholder is needed and nothing is fed to it");
     const int32_t from = ValueOf(in_.graph.data_inputs(n)[0]);
+    if (value(from).reference) {
+      // As in TensorFlow, who reads an identity of a variable reads the variable, at its own time.
+      // It must have a value now.
+      TENON_RETURN_IF_ERROR(ReadVariable(n, from).status());
+      value(first_value_[n]).dtype = value(from).dtype;
+      value(first_value_[n]).reference = true;
+    }
     // Nothing is known of the shape: the value is shared as it is.
     PlanValue& v = value(first_value_[n]);
     const PlanValue& source = value(from);
@@ -188,7 +228,11 @@ absl::Status PlanBuilder::AddFetch(size_t i) {
     spec.alive = node_alive_[fetch.node];
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const int32_t id, OnHost(fetch.node, ValueOf(fetch)));
+  int32_t id = ValueOf(fetch);
+  if (value(id).reference) {
+    TENON_ASSIGN_OR_RETURN(id, ReadVariable(fetch.node, id));
+  }
+  TENON_ASSIGN_OR_RETURN(id, OnHost(fetch.node, id));
   const PlanValue& v = value(id);
   spec.dtype = v.dtype;
   spec.shape = v.shape;

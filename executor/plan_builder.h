@@ -50,7 +50,8 @@ struct PlanValue {
   std::optional<Shape> shape;
   int32_t storage = -1;
   int32_t alive = 0;
-  Device* device = nullptr;          // null: host memory
+  Device* device = nullptr;  // null: host memory
+  bool reference = false;    // a variable, dtype is resource: read when somebody wants its value
   const Tensor* constant = nullptr;  // known at plan time
   bool graph_constant = false;       // the same in all plans
   int32_t stream = -1;               // device values: the stream that writes it
@@ -74,6 +75,7 @@ class PlanBuilder {
     uint64_t scratch_bytes = 0;
     uint32_t scratch_line = 0;
     PluginStep* plugin = nullptr;
+    KernelStep* kernel = nullptr;
   };
   struct InPlace {
     int32_t step;
@@ -95,6 +97,10 @@ class PlanBuilder {
   absl::StatusOr<int32_t> ReadStorage(
       int32_t id);  // of a host value that a step reads: constants are made readable
   StepInput InputOf(int32_t id) const;
+  // Input i of node n where the device can read it; the value of a variable, where the node does
+  // not want the variable itself.
+  absl::StatusOr<int32_t> InputValue(NodeId n, int i, Device* device);
+  absl::StatusOr<int32_t> ReadVariable(NodeId reader, int32_t id);
   BuildStep& AddStep(NodeId n, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
   template <typename T>
   T* AddSlowStep(NodeId n, std::unique_ptr<T> step, int32_t alive, absl::Span<const int32_t> inputs,

@@ -19,8 +19,11 @@ int32_t PlanBuilder::BothAlive(NodeId n, int32_t a, int32_t b) {
 
 absl::Status PlanBuilder::AddSwitch(NodeId n) {
   const std::span<const Output> inputs = in_.graph.data_inputs(n);
-  const int32_t data = ValueOf(inputs[0]);
-  TENON_ASSIGN_OR_RETURN(const int32_t predicate, OnHost(n, ValueOf(inputs[1])));
+  int32_t data = ValueOf(inputs[0]);
+  if (value(data).reference) {
+    TENON_ASSIGN_OR_RETURN(data, InputValue(n, 0, nullptr));
+  }
+  TENON_ASSIGN_OR_RETURN(const int32_t predicate, InputValue(n, 1, nullptr));
   if (value(predicate).shape.has_value() && value(predicate).shape->rank() != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the predicate must be a scalar, but its shape is ", value(predicate).shape->ToString()));
@@ -51,8 +54,8 @@ absl::Status PlanBuilder::AddMerge(NodeId n) {
   std::vector<int32_t> alive, storages;
   std::optional<Shape> shape;
   bool same_shape = true;
-  for (const Output& from : in_.graph.data_inputs(n)) {
-    TENON_ASSIGN_OR_RETURN(const int32_t id, OnHost(n, ValueOf(from)));
+  for (int i = 0; i < in_.graph.num_inputs(n); ++i) {
+    TENON_ASSIGN_OR_RETURN(const int32_t id, InputValue(n, i, nullptr));
     TENON_ASSIGN_OR_RETURN(const int32_t storage, ReadStorage(id));
     const PlanValue& v = value(id);
     storages.push_back(storage);

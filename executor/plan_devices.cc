@@ -224,7 +224,7 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
   for (size_t i = 0; i < sources.size(); ++i) {
     TENON_ASSIGN_OR_RETURN(
         const int32_t id,
-        OnDevice(n, ValueOf(sources[i]), kernel->memory().input_on_host[i] ? nullptr : device));
+        InputValue(n, static_cast<int>(i), kernel->memory().input_on_host[i] ? nullptr : device));
     ids.push_back(id);
   }
   for (size_t i = 0; i < sources.size(); ++i) {

@@ -3,6 +3,7 @@
 #include "executor/plan_builder.h"
 #include "executor/plan_builder_inl.h"
 #include "graph/status_macros.h"
+#include "graph/within_memory.h"
 #include "plugin/cpu/workers.h"
 
 namespace tenon {
@@ -43,18 +44,20 @@ absl::Status PlanBuilder::AddCpuKernel(NodeId n, const KernelDef& kernel) {
   std::vector<Prepare::Input> inputs(sources.size());
   bool known = true;
   for (size_t i = 0; i < sources.size(); ++i) {
-    TENON_ASSIGN_OR_RETURN(ids[i], OnHost(n, ValueOf(sources[i])));
+    TENON_ASSIGN_OR_RETURN(ids[i], InputValue(n, static_cast<int>(i), nullptr));
     const PlanValue& v = value(ids[i]);
     if (v.shape.has_value()) inputs[i].shape = *v.shape;
     if (v.constant != nullptr && (v.graph_constant || NeedsValue(spec, i)))
       inputs[i].value = v.constant;
     known &= v.shape.has_value() && (!NeedsValue(spec, i) || v.constant != nullptr);
   }
-  if (!known) return AddDynamic(n, spec, ids);
+  if (!known && !spec.whole_tensors) return AddDynamic(n, spec, ids);
   const NodeKind& kind = in_.graph.kind(n);
   Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, std::move(inputs), in_.session,
             in_.workers);
-  if (absl::Status status = PrepareKernel(spec, p); !status.ok()) return FailLater(n, status);
+  if (absl::Status status = WithinMemory([&] { return PrepareKernel(spec, p); }); !status.ok())
+    return FailLater(n, status);
+  if (spec.whole_tensors) return AddTensorStep(n, spec, ids, &p);
   TENON_ASSIGN_OR_RETURN(const bool folded, Fold(n, spec, p, ids));
   return folded ? absl::OkStatus() : AddPrepared(n, spec, p, ids);
 }
@@ -87,7 +90,7 @@ absl::StatusOr<bool> PlanBuilder::Fold(NodeId n, const CpuKernelSpec& spec, cons
       aligned.push_back(std::move(t));
     }
     DenormalGuard denormals;
-    auto input = [&](int i) -> absl::StatusOr<Tensor> { return aligned[i]; };
+    auto input = [&](int i, InputUse) -> absl::StatusOr<Tensor> { return aligned[i]; };
     absl::StatusOr<std::vector<Tensor>> computed =
         ComputeOutputs(PreparedKernel::From(p), data.data(), input, in_.workers);
     if (!computed.ok()) {
@@ -199,8 +202,17 @@ absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec,
   std::vector<std::optional<Shape>> promised;
   for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
     PlanValue& v = value(first_value_[n] + i);
-    if (prepared != nullptr && !prepared->outputs()[i].dynamic)
+    if (prepared != nullptr &&
+        (!prepared->outputs()[i].dynamic || prepared->outputs()[i].promised)) {
       v.shape = prepared->outputs()[i].shape;
+    }
+    if (prepared != nullptr && prepared->outputs()[i].alias.has_value()) {
+      SetAlias(first_value_[n] + i, inputs[*prepared->outputs()[i].alias], *v.shape);
+      writes.push_back(-1);
+      slots.push_back(-1);
+      promised.push_back(std::nullopt);
+      continue;
+    }
     v.storage = NewSlot();
     writes.push_back(v.storage);
     slots.push_back(storages_[v.storage].index);
@@ -209,8 +221,13 @@ absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec,
   auto step = std::make_unique<KernelStep>(StepNode(in_.graph, n, spec), std::move(step_inputs),
                                            std::move(constants), std::move(slots),
                                            std::move(promised), in_.session, in_.late);
-  if (prepared != nullptr) step->set_prepared(PreparedKernel::From(*prepared));
-  AddSlowStep(n, std::move(step), node_alive_[n], reads, writes);
+  if (prepared != nullptr) {
+    PreparedKernel kernel = PreparedKernel::From(*prepared);
+    kernel.aliases_planned = true;
+    step->set_prepared(std::move(kernel));
+  }
+  KernelStep* raw = AddSlowStep(n, std::move(step), node_alive_[n], reads, writes);
+  steps_.back().kernel = raw;
   return absl::OkStatus();
 }
 

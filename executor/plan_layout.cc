@@ -179,9 +179,12 @@ void PlanBuilder::EmitSteps() {
   plan_->steps.reserve(steps_.size());
   for (int32_t k = 0; k < end; ++k) {
     const BuildStep& b = steps_[k];
-    for (uint32_t i = 0; b.plugin != nullptr && i < b.num_inputs; ++i) {
-      const int32_t s = args_[b.first_arg + i];
-      if (s >= 0 && storages_[s].where == Where::kSlot && last_[s] == k) b.plugin->MayTake(i);
+    const auto inputs = args_.begin() + b.first_arg, inputs_end = inputs + b.num_inputs;
+    for (uint32_t i = 0; (b.plugin != nullptr || b.kernel != nullptr) && i < b.num_inputs; ++i) {
+      const int32_t s = inputs[i];
+      if (s < 0 || storages_[s].where != Where::kSlot || last_[s] != k) continue;
+      if (b.plugin != nullptr) b.plugin->MayTake(i);
+      if (b.kernel != nullptr && std::count(inputs, inputs_end, s) == 1) b.kernel->MayTake(i);
     }
     plan_->steps.push_back({b.fn, b.state, b.first_arg, b.num_inputs, b.scratch_line, b.node});
     EmitReleases(k);

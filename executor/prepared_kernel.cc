@@ -1,56 +1,43 @@
 #include "executor/prepared_kernel.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "graph/within_memory.h"
 
 namespace tenon {
 namespace {
 
-// Outputs whose shape the kernel tells while it runs.
+// Outputs whose shape the kernel tells while it runs, inputs as tensors.
 class Collector : public RunState {
  public:
-  Collector(const PreparedKernel& kernel, std::vector<Tensor>& outputs)
-      : kernel_(kernel), outputs_(outputs) {}
+  Collector(const PreparedKernel& kernel, InputFn input, std::vector<Tensor>& outputs)
+      : kernel_(kernel), input_(input), outputs_(outputs) {}
 
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override {
     TENON_ASSIGN_OR_RETURN(outputs_[i], Tensor::Allocate(kernel_.output_types[i], shape));
     return outputs_[i].data();
   }
   void SetOutput(int i, Tensor value) override { outputs_[i] = std::move(value); }
+  Tensor Input(int i) override { return *input_(i, InputUse::kView); }
+  absl::StatusOr<Tensor> TakeInput(int i) override { return input_(i, InputUse::kTake); }
 
  private:
   const PreparedKernel& kernel_;
+  const InputFn input_;
   std::vector<Tensor>& outputs_;
 };
-
-bool IsLongThoughEmpty(const Shape& shape) {
-  if (shape.num_elements() > 0) return false;
-  constexpr double kLong = 1 << 24;
-  double loops = 1;
-  for (int64_t dim : shape.dims()) loops *= static_cast<double>(std::max<int64_t>(dim, 1));
-  return loops > kLong;
-}
-
-bool HasNothingToRun(const Prepare& p) {
-  const auto empty = [](const Prepare::PreparedOutput& o) {
-    return !o.dynamic && o.shape.num_elements() == 0;
-  };
-  const auto is_long = [](const auto& tensor) { return IsLongThoughEmpty(tensor.shape); };
-  return !p.op().is_stateful && !p.outputs().empty() &&
-         std::all_of(p.outputs().begin(), p.outputs().end(), empty) &&
-         (std::any_of(p.outputs().begin(), p.outputs().end(), is_long) ||
-          std::any_of(p.inputs().begin(), p.inputs().end(), is_long));
-}
 
 }  // namespace
 
 absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p) {
-  TENON_RETURN_IF_ERROR(WithinMemory([&] { return spec.prepare(p); }));
-  if (HasNothingToRun(p)) p.set_run(nullptr);
-  return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(spec.prepare(p));
+  if (p.run() == nullptr || spec.whole_tensors || spec.copies_objects) return absl::OkStatus();
+  const auto is_object = [](DataType t) {
+    return BaseType(t) == DataType::kResource || BaseType(t) == DataType::kVariant;
+  };
+  bool objects = false;
+  for (int i = 0; i < p.num_inputs(); ++i) objects |= is_object(p.input_type(i));
+  for (int i = 0; i < p.num_outputs(); ++i) objects |= is_object(p.output_type(i));
+  return objects ? p.Unimplemented("no CPU kernel for this type") : absl::OkStatus();
 }
 
 PreparedKernel PreparedKernel::From(const Prepare& p) {
@@ -63,17 +50,18 @@ PreparedKernel PreparedKernel::From(const Prepare& p) {
   return k;
 }
 
-absl::StatusOr<std::vector<Tensor>> ComputeOutputs(
-    const PreparedKernel& kernel, void* const* in,
-    absl::FunctionRef<absl::StatusOr<Tensor>(int)> input, Workers& workers) {
+absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
+                                                   InputFn input, Workers& workers) {
   std::vector<Tensor> outputs(kernel.outputs.size());
   absl::InlinedVector<void*, 4> out(outputs.size(), nullptr);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Prepare::PreparedOutput& o = kernel.outputs[i];
     if (o.value.has_value()) {
       outputs[i] = *o.value;
+    } else if (o.alias.has_value() && kernel.aliases_planned) {
+      continue;
     } else if (o.alias.has_value()) {
-      TENON_ASSIGN_OR_RETURN(const Tensor t, input(*o.alias));
+      TENON_ASSIGN_OR_RETURN(const Tensor t, input(*o.alias, InputUse::kKeep));
       outputs[i] = Tensor(kernel.output_types[i], o.shape, t.buffer());
     } else if (!o.dynamic) {
       TENON_ASSIGN_OR_RETURN(outputs[i], Tensor::Allocate(kernel.output_types[i], o.shape));
@@ -88,12 +76,12 @@ absl::StatusOr<std::vector<Tensor>> ComputeOutputs(
         return absl::ResourceExhaustedError(
             absl::StrCat("no memory for ", kernel.scratch_bytes, " bytes of scratch"));
     }
-    Collector collector(kernel, outputs);
+    Collector collector(kernel, input, outputs);
     StepArgs args{in, out.data(), scratch ? scratch->data() : nullptr, &workers, &collector};
     TENON_RETURN_IF_ERROR(kernel.run(kernel.state.get(), args));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].initialized())
+    if (!outputs[i].initialized() && !(kernel.aliases_planned && kernel.outputs[i].alias))
       return absl::InternalError(absl::StrCat("the kernel left output ", i, " without a value"));
   }
   return outputs;

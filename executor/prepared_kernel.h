@@ -14,6 +14,7 @@ namespace tenon {
 // Immutable once made; shared between threads.
 struct PreparedKernel {
   std::vector<Prepare::PreparedOutput> outputs;
+  bool aliases_planned = false;  // nobody needs the outputs that are inputs under another shape
   TypeVector output_types;
   size_t scratch_bytes = 0;
   RunFn run = nullptr;
@@ -22,15 +23,18 @@ struct PreparedKernel {
   static PreparedKernel From(const Prepare& p);
 };
 
-// Prepares within memory. No run function is left where there is nothing to compute but loops would
-// be long: all outputs are empty, and a dimension of 0 hides how large their shapes or those of
-// empty inputs are.
+// Prepares the kernel. UNIMPLEMENTED if it would compute with elements that are resources or
+// variants and is none of the kernels that may.
 absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p);
 
-// All outputs, in host memory. `in` are the inputs' data; `input` gives input i as a tensor that
-// may be kept (for outputs that are an input under another shape). Errors do not name the node.
-absl::StatusOr<std::vector<Tensor>> ComputeOutputs(
-    const PreparedKernel& kernel, void* const* in,
-    absl::FunctionRef<absl::StatusOr<Tensor>(int)> input, Workers& workers);
+// What an input is wanted for: to be read while the kernel runs, to be kept, or to be kept by a
+// kernel that does not read it again.
+enum class InputUse { kView, kKeep, kTake };
+using InputFn = absl::FunctionRef<absl::StatusOr<Tensor>(int i, InputUse use)>;
+
+// All outputs, in host memory. `in` are the inputs' data, `input` gives them as tensors. Errors do
+// not name the node.
+absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
+                                                   InputFn input, Workers& workers);
 
 }  // namespace tenon

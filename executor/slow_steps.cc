@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "plugin/variable.h"
 
 namespace tenon {
 
@@ -82,7 +83,11 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame,
 
 absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
   TENON_ASSIGN_OR_RETURN(const Prepared prepared, Find(frame, args));
-  auto input = [&](int i) { return frame.Keep(inputs_[i]); };
+  auto input = [&](int i, InputUse use) -> absl::StatusOr<Tensor> {
+    if (use == InputUse::kView) return frame.View(inputs_[i]);
+    if (use == InputUse::kTake && may_take_[i]) return frame.TakeSlot(inputs_[i]);
+    return frame.Keep(inputs_[i]);
+  };
   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
                          ComputeOutputs(*prepared, args.in, input, *args.workers));
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -93,6 +98,19 @@ absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
     }
     if (outputs_[i] >= 0) frame.SetSlot(outputs_[i], std::move(outputs[i]));
   }
+  return absl::OkStatus();
+}
+
+absl::Status ReadVariableStep::Run(Frame& frame, const StepArgs& args) const {
+  auto* variable = ObjectAs<Variable>(*static_cast<Object* const*>(args.in[0]));
+  if (variable == nullptr)
+    return absl::InvalidArgumentError("what it reads by reference is no variable");
+  Tensor value = variable->Get();
+  if (!value.initialized()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first"));
+  }
+  frame.SetSlot(slot_, std::move(value));
   return absl::OkStatus();
 }
 

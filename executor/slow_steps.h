@@ -81,10 +81,14 @@ class KernelStep : public SlowStep {
         outputs_(std::move(outputs)),
         promised_(std::move(promised)),
         session_(session),
-        counts_(counts) {}
+        counts_(counts),
+        may_take_(inputs_.size(), false) {}
   void set_prepared(PreparedKernel kernel) {
     fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
   }
+
+  // This step is the last reader of input i, and reads it once. Only while planning.
+  void MayTake(size_t i) { may_take_[i] = true; }
 
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return fixed_ != nullptr ? "tensors" : "dynamic"; }
@@ -105,10 +109,24 @@ class KernelStep : public SlowStep {
   std::vector<std::optional<Shape>> promised_;  // what the plan told the consumers
   SessionState& session_;
   LatePreparations& counts_;
+  std::vector<bool> may_take_;
   Prepared fixed_;
   mutable absl::Mutex mutex_;
   mutable std::vector<std::pair<std::string, Prepared>> cache_
       ABSL_GUARDED_BY(mutex_);  // last used last
+};
+
+// The value of a variable by reference, for a node that wants no variable.
+class ReadVariableStep : public SlowStep {
+ public:
+  ReadVariableStep(StepInput variable, int32_t slot)
+      : variable_(std::move(variable)), slot_(slot) {}
+  absl::Status Run(Frame& frame, const StepArgs& args) const override;
+  std::string Describe() const override { return "read variable"; }
+
+ private:
+  StepInput variable_;
+  int32_t slot_;
 };
 
 // Sets the liveness of a Switch's outputs. Input 0: data, input 1: predicate.

@@ -21,8 +21,7 @@ std::string DimsToString(absl::Span<const int64_t> dims) {
   return absl::StrCat("[", absl::StrJoin(dims, ",", AppendDim), "]");
 }
 
-// Checks rank, each dimension and the overflow of the product. Unknown dimensions count as 1, and
-// so do those of 0: the product of some of the dimensions shall not overflow either.
+// Checks rank, each dimension and the overflow of the product; unknown dimensions count as 1.
 absl::Status Validate(absl::Span<const int64_t> dims, int64_t lowest) {
   if (dims.size() > static_cast<size_t>(kMaxRank)) {
     return absl::InvalidArgumentError(
@@ -39,10 +38,9 @@ absl::Status Validate(absl::Span<const int64_t> dims, int64_t lowest) {
     empty |= d == 0;
     if (d > 0) overflow |= __builtin_mul_overflow(product, d, &product);
   }
-  if (!overflow) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("shape ", DimsToString(dims),
-                                                 " has more than 2^63-1 elements",
-                                                 empty ? ", were no dimension 0" : ""));
+  if (empty || !overflow) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("shape ", DimsToString(dims), " has more than 2^63-1 elements"));
 }
 
 }  // namespace

@@ -55,6 +55,8 @@ void Buffer::Unref() {
     case Kind::kOwned:
       for (int64_t i = 0; i < string_count_; ++i)
         TF_TString_Dealloc(static_cast<TF_TString*>(data_) + i);
+      for (int64_t i = 0; i < object_count_; ++i)
+        ObjectRef<Object>::Adopt(static_cast<Object**>(data_)[i]);
       std::free(data_);
       break;
     case Kind::kWrapped:
@@ -92,7 +94,11 @@ absl::StatusOr<Tensor> Tensor::Allocate(DataType dtype, Shape shape) {
                                                      bytes, " bytes"));
   }
   if (!IsMemcpyable(dtype)) std::memset(buffer->data(), 0, bytes);
-  if (BaseType(dtype) == DataType::kString) buffer->set_string_count(shape.num_elements());
+  if (BaseType(dtype) == DataType::kString) {
+    buffer->set_string_count(shape.num_elements());
+  } else if (!IsMemcpyable(dtype)) {
+    buffer->set_object_count(shape.num_elements());
+  }
   return Tensor(dtype, std::move(shape), BufferRef::Adopt(buffer));
 }
 
@@ -101,6 +107,23 @@ Tensor Tensor::CopyOf(DataType dtype, Shape shape, const void* data, size_t byte
   if (buffer == nullptr) throw std::bad_alloc();  // as any container of the caller would
   if (bytes != 0) std::memcpy(buffer->data(), data, bytes);
   return Tensor(dtype, std::move(shape), BufferRef::Adopt(buffer));
+}
+
+absl::StatusOr<Tensor> Tensor::Copy() const {
+  TENON_ASSIGN_OR_RETURN(Tensor copy, Allocate(dtype_, shape_));
+  if (IsMemcpyable(dtype_)) {
+    if (bytes() > 0) std::memcpy(copy.data(), data(), bytes());
+    return copy;
+  }
+  const bool strings = BaseType(dtype_) == DataType::kString;
+  for (int64_t i = 0, n = num_elements(); i < n; ++i) {
+    if (strings) {
+      copy.SetString(i, StringAt(i));
+    } else {
+      copy.SetObject(i, ObjectRef<Object>::Share(ObjectAt(i)));
+    }
+  }
+  return copy;
 }
 
 int64_t Tensor::IntAt(int64_t i) const {

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/dtype.h"
+#include "graph/object.h"
 #include "graph/shape.h"
 
 namespace tenon {
@@ -43,9 +44,10 @@ class Buffer {
   size_t bytes() const { return bytes_; }
   // Allocated by Tenon in host memory, as opposed to wrapped or viewed.
   bool owned() const { return kind_ == Kind::kOwned; }
-  // The buffer holds this many TF_TString elements, which the last Unref destroys. Only for owned
-  // buffers.
+  // The buffer holds this many TF_TString elements, or pointers to Objects, which the last Unref
+  // lets go of. Only for owned buffers.
   void set_string_count(int64_t n) { string_count_ = n; }
+  void set_object_count(int64_t n) { object_count_ = n; }
 
  private:
   enum class Kind : uint8_t { kOwned, kWrapped, kView };
@@ -57,6 +59,7 @@ class Buffer {
   void* data_;
   size_t bytes_;
   int64_t string_count_ = 0;
+  int64_t object_count_ = 0;
   Release release_ = nullptr;
   void* arg_ = nullptr;
   Buffer* parent_ = nullptr;
@@ -97,8 +100,8 @@ class Tensor {
   Tensor(DataType dtype, Shape shape, BufferRef buffer)
       : dtype_(dtype), shape_(std::move(shape)), buffer_(std::move(buffer)) {}
 
-  // Host tensor of undefined contents (strings are empty). RESOURCE_EXHAUSTED when memory is short
-  // or the byte size overflows; INVALID_ARGUMENT for a dtype without elements.
+  // Host tensor of undefined contents (strings are empty, objects null). RESOURCE_EXHAUSTED when
+  // memory is short or the byte size overflows; INVALID_ARGUMENT for a dtype without elements.
   static absl::StatusOr<Tensor> Allocate(DataType dtype, Shape shape);
 
   // A host scalar or vector of plain elements.
@@ -129,6 +132,16 @@ class Tensor {
   // Elements of a string host tensor; the view lives as long as the buffer and the element.
   std::string_view StringAt(int64_t i) const;
   void SetString(int64_t i, std::string_view value) const;
+  // Elements of a resource or variant host tensor; null for nothing. The pointer lives as long as
+  // the element.
+  Object* ObjectAt(int64_t i) const { return flat<Object*>()[i]; }
+  template <typename T>
+  void SetObject(int64_t i, ObjectRef<T> value) const {
+    ObjectRef<Object>::Adopt(std::exchange(flat<Object*>()[i], value.release()));
+  }
+
+  // A new tensor in host memory with the same elements; RESOURCE_EXHAUSTED when memory is short.
+  absl::StatusOr<Tensor> Copy() const;
 
  private:
   DataType dtype_ = DataType::kInvalid;

@@ -19,6 +19,10 @@ constexpr size_t kMaxComparedAttrBytes = 1024;
 bool HasIdentityOfItsOwn(const Graph& g, NodeId n) {
   const OpDef* op = g.op(n);
   if (op == nullptr || op->is_stateful) return true;
+  // Whoever reads a variable reads what it holds at that time.
+  for (const Output& in : g.data_inputs(n)) {
+    if (IsRef(g.output_type(in))) return true;
+  }
   const std::string_view name = op->name;
   return name == "Placeholder" || name == "PlaceholderWithDefault" || name == "Enter" ||
          name == "Exit" || name == "NextIteration" || name == "_Arg" || name == "_Retval";

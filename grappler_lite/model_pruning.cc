@@ -38,6 +38,8 @@ class ModelPruning : public Pass {
     if (!IsIdentityLike(g.op_name(n)) || c.preserve.contains(n)) return false;
     if (g.num_inputs(n) != 1 || !g.control_inputs(n).empty()) return false;
     const NodeId producer = g.data_inputs(n)[0].node;
+    // An identity of a variable is the time at which it is read.
+    if (IsRef(g.output_type(g.data_inputs(n)[0]))) return false;
     return g.device(producer) == g.device(n) && !IsSwitch(g, producer);
   }
 

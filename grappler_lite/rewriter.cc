@@ -73,7 +73,7 @@ bool Sweep::IsFree(Output o) const {
 bool Sweep::MayReplace(NodeId n, Output by) const {
   const Graph& g = context_.graph;
   if (context_.preserve.contains(n) || !g.control_inputs(n).empty() ||
-      g.device(n) != g.device(by.node) || by.node == n)
+      g.device(n) != g.device(by.node) || by.node == n || IsRef(g.output_type(by)))
     return false;
   if (IsSwitch(g, by.node) && has_control_uses(n)) return false;
   const auto kept_or_free = [&](const Output& o) { return o == by || IsFree(o); };

@@ -20,12 +20,14 @@
 #include "graph/graph.h"
 #include "graph/shape.h"
 #include "graph/tensor.h"
+#include "plugin/resource.h"
 
 namespace tenon {
 
 class Workers;  // plugin/cpu/workers.h
 
-// What a run function may ask for beyond its pointers: outputs whose shape only the data tells.
+// What a run function may ask for beyond its pointers: outputs whose shape only the data tells, and
+// whole tensors.
 class RunState {
  public:
   virtual ~RunState() = default;
@@ -34,6 +36,12 @@ class RunState {
   virtual absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) = 0;
   // Output i is this tensor.
   virtual void SetOutput(int i, Tensor value) = 0;
+  // Input i as a tensor, which must not outlive the run function: its memory may be planned.
+  virtual Tensor Input(int i) = 0;
+  // Input i as a tensor of its own. Where this is the value's last reader it is handed over: its
+  // buffer is unique then, and the kernel may write to it. At most once for each input, and not
+  // read otherwise afterwards. RESOURCE_EXHAUSTED when it had to be copied and memory is short.
+  virtual absl::StatusOr<Tensor> TakeInput(int i) = 0;
 };
 
 struct StepArgs {
@@ -42,7 +50,8 @@ struct StepArgs {
                      // for dynamic outputs
   void* scratch;     // as many bytes as prepare asked for, kTensorAlignment
   Workers* workers;  // never null; one worker means: compute in the calling thread
-  RunState* run_state;  // non-null when prepare declared dynamic outputs
+  RunState* run_state;  // non-null when prepare declared dynamic outputs; whole tensors are there
+                        // for kernels whose spec says so
 };
 
 // Returns OK or an error without the node's name (the executor adds node and op).
@@ -64,11 +73,16 @@ class SessionState {
   // The node's state, made by `make` at first use.
   virtual std::shared_ptr<NodeState> GetNodeState(
       std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
+  // Variables, tables, queues: what lives as long as the session and has a name.
+  ResourceManager& resources() { return resources_; }
   // A value derived from a constant (packed weights), shared by all plans: keyed by the constant's
   // data and `key`.
   virtual std::shared_ptr<const void> GetPacked(
       const void* constant, std::string_view key,
       const std::function<std::shared_ptr<const void>()>& make) = 0;
+
+ private:
+  ResourceManager resources_;
 };
 
 // One preparation. Filled by the executor with the inputs, by the kernel with the outputs. Used on
@@ -110,6 +124,11 @@ class Prepare {
   void set_output_shape(int i, Shape shape) { outputs_[i].shape = std::move(shape); }
   // Only the data tells output i's shape: run calls RunState::AllocateOutput or SetOutput.
   void set_dynamic_output(int i) { outputs_[i].dynamic = true; }
+  // The same for an output whose shape is known to whoever reads it; run must keep the promise.
+  void set_dynamic_output(int i, Shape promised) {
+    outputs_[i].dynamic = outputs_[i].promised = true;
+    outputs_[i].shape = std::move(promised);
+  }
   // Output `out` may be computed in input `in`'s memory (same bytes; each element read before it is
   // written, or elementwise).
   void AllowInPlace(int out, int in) { outputs_[out].in_place.push_back(in); }
@@ -142,6 +161,7 @@ class Prepare {
   struct PreparedOutput {
     Shape shape;
     bool dynamic = false;
+    bool promised = false;  // a dynamic output's shape is known
     absl::InlinedVector<int, 2> in_place;
     std::optional<int> alias;
     std::optional<Tensor> value;
@@ -188,9 +208,13 @@ struct CpuKernelSpec {
   const char* op;
   absl::InlinedVector<TypeConstraint, 2> constraints;
   PrepareFn prepare;
-  uint32_t value_inputs = 0;  // bit i: prepare needs the value of input i (shape, axis, paddings
-                              // …). Bit 31: of all from input 31 on
-  bool stateful = false;      // output depends on more than the inputs: never folded, never merged
+  uint32_t value_inputs = 0;   // bit i: prepare needs the value of input i (shape, axis, paddings
+                               // …). Bit 31: of all from input 31 on
+  bool stateful = false;       // output depends on more than the inputs: never folded, never merged
+  bool whole_tensors = false;  // works on tensors that it gets from the RunState: prepared once,
+                               // whatever the shapes. Prepare may only ask for input_value of
+                               // constants, and for no input_shape
+  bool copies_objects = false;  // takes resources and variants too: copies them as ElementCopy does
 };
 inline constexpr uint32_t kAllInputs = ~uint32_t{0};
 

@@ -1,22 +1,34 @@
 #include "plugin/cpu/element_copy.h"
 
+#include <utility>
+
+#include "graph/object.h"
 #include "plugin/cpu/elementwise/element_op.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {
 
-void ElementCopy::CopyStrings(const char* from, char* to, int64_t n) {
-  const auto* f = reinterpret_cast<const TF_TString*>(from);
-  auto* t = reinterpret_cast<TF_TString*>(to);
-  for (int64_t i = 0; i < n; ++i)
-    TF_TString_Copy(t + i, TF_TString_GetDataPointer(f + i), TF_TString_GetSize(f + i));
+void ElementCopy::CopyCounted(const char* from, char* to, int64_t n) const {
+  if (strings_) {
+    const auto* f = reinterpret_cast<const TF_TString*>(from);
+    auto* t = reinterpret_cast<TF_TString*>(to);
+    for (int64_t i = 0; i < n; ++i)
+      TF_TString_Copy(t + i, TF_TString_GetDataPointer(f + i), TF_TString_GetSize(f + i));
+    return;
+  }
+  const auto* f = reinterpret_cast<Object* const*>(from);
+  auto* t = reinterpret_cast<Object**>(to);
+  for (int64_t i = 0; i < n; ++i) {
+    Object* const copy = ObjectRef<Object>::Share(f[i]).release();
+    ObjectRef<Object>::Adopt(std::exchange(t[i], copy));
+  }
 }
 
 void ElementCopy::Repeat(const void* from, int64_t i, void* to, int64_t j, int64_t n) const {
   const char* f = static_cast<const char*>(from) + i * bytes_;
   char* t = static_cast<char*>(to) + j * bytes_;
-  if (!strings_) return FindRepeat()(f, bytes_, n, t);
-  for (int64_t k = 0; k < n; ++k) CopyStrings(f, t + k * bytes_, 1);
+  if (!counted_) return FindRepeat()(f, bytes_, n, t);
+  for (int64_t k = 0; k < n; ++k) CopyCounted(f, t + k * bytes_, 1);
 }
 
 }  // namespace tenon::cpu

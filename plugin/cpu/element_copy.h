@@ -12,6 +12,7 @@ class ElementCopy {
  public:
   explicit ElementCopy(DataType type)
       : bytes_(static_cast<int64_t>(DataTypeSize(type))),
+        counted_(!IsMemcpyable(type)),
         strings_(BaseType(type) == DataType::kString) {}
 
   int64_t bytes() const { return bytes_; }  // of one element
@@ -20,7 +21,7 @@ class ElementCopy {
   void operator()(const void* from, int64_t i, void* to, int64_t j, int64_t n = 1) const {
     const char* f = static_cast<const char*>(from) + i * bytes_;
     char* t = static_cast<char*>(to) + j * bytes_;
-    if (strings_) return CopyStrings(f, t, n);
+    if (counted_) return CopyCounted(f, t, n);
     switch (n * bytes_) {
       case 4:
         std::memcpy(t, f, 4);
@@ -36,15 +37,17 @@ class ElementCopy {
   // The element at place i of `from` goes to places j to j + n - 1 of `to`.
   void Repeat(const void* from, int64_t i, void* to, int64_t j, int64_t n) const;
 
-  // The elements at places j to j + n - 1 become 0; strings, which must be new, stay empty.
+  // The elements at places j to j + n - 1 become 0; strings and objects, which must be new, stay
+  // empty.
   void Zero(void* to, int64_t j, int64_t n) const {
-    if (!strings_) std::memset(static_cast<char*>(to) + j * bytes_, 0, n * bytes_);
+    if (!counted_) std::memset(static_cast<char*>(to) + j * bytes_, 0, n * bytes_);
   }
 
  private:
-  static void CopyStrings(const char* from, char* to, int64_t n);
+  void CopyCounted(const char* from, char* to, int64_t n) const;
 
   int64_t bytes_;
+  bool counted_;  // strings or objects
   bool strings_;
 };
 

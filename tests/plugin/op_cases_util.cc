@@ -39,15 +39,19 @@ class TestSession : public SessionState {
 
 class OutputsState : public RunState {
  public:
-  OutputsState(const Prepare& p, std::vector<Tensor>* outputs) : p_(p), outputs_(outputs) {}
+  OutputsState(const Prepare& p, const std::vector<Tensor>& inputs, std::vector<Tensor>* outputs)
+      : p_(p), inputs_(inputs), outputs_(outputs) {}
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override {
     TENON_ASSIGN_OR_RETURN((*outputs_)[i], Tensor::Allocate(p_.output_type(i), shape));
     return (*outputs_)[i].data();
   }
   void SetOutput(int i, Tensor value) override { (*outputs_)[i] = std::move(value); }
+  Tensor Input(int i) override { return inputs_[i]; }
+  absl::StatusOr<Tensor> TakeInput(int i) override { return inputs_[i]; }
 
  private:
   const Prepare& p_;
+  const std::vector<Tensor>& inputs_;
   std::vector<Tensor>* outputs_;
 };
 
@@ -123,7 +127,7 @@ class Evaluator {
     std::vector<char> scratch(p.scratch_bytes() + kTensorAlignment);
     const uintptr_t at = (reinterpret_cast<uintptr_t>(scratch.data()) + kTensorAlignment - 1) &
                          ~(kTensorAlignment - 1);
-    OutputsState state(p, &outputs);
+    OutputsState state(p, inputs, &outputs);
     DenormalGuard flush;
     StepArgs args{in.data(), out.data(), reinterpret_cast<void*>(at), &workers_, &state};
     TENON_RETURN_IF_ERROR(p.run()(p.state().get(), args));

@@ -172,9 +172,9 @@ absl::Status PrepareOneHot(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> GatherKernels() {
   static const CpuKernelSpec specs[] = {
-      {"Gather", {}, PrepareGather},
-      {"GatherV2", {}, PrepareGatherV2, 0b100},
-      {"GatherNd", {}, PrepareGatherNd},
+      {"Gather", {}, PrepareGather, 0, false, false, true},
+      {"GatherV2", {}, PrepareGatherV2, 0b100, false, false, true},
+      {"GatherNd", {}, PrepareGatherNd, 0, false, false, true},
       {"OneHot", {}, PrepareOneHot, 0b10},
   };
   return specs;

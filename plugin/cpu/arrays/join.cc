@@ -239,10 +239,9 @@ absl::Status PrepareConcatOffset(Prepare& p) {
         value.flat<int32_t>()[d] = static_cast<int32_t>(at);
       }
     }
+    offset += shape[axis];
     p.set_output_shape(i, out);
     p.set_output_value(i, std::move(value));
-    if (__builtin_add_overflow(offset, shape[axis], &offset))
-      return p.Invalid("the shapes are too long to be joined");
   }
   return absl::OkStatus();
 }
@@ -251,13 +250,13 @@ absl::Status PrepareConcatOffset(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> JoinKernels() {
   static const CpuKernelSpec specs[] = {
-      {"Concat", {}, PrepareConcat, 0b1},
-      {"ConcatV2", {}, PrepareConcatV2},
+      {"Concat", {}, PrepareConcat, 0b1, false, false, true},
+      {"ConcatV2", {}, PrepareConcatV2, 0, false, false, true},
       {"ConcatOffset", {}, PrepareConcatOffset, kAllInputs},
-      {"Pack", {}, PreparePack},
-      {"Split", {}, PrepareSplit, 0b1},
-      {"SplitV", {}, PrepareSplitV, 0b110},
-      {"Unpack", {}, PrepareUnpack},
+      {"Pack", {}, PreparePack, 0, false, false, true},
+      {"Split", {}, PrepareSplit, 0b1, false, false, true},
+      {"SplitV", {}, PrepareSplitV, 0b110, false, false, true},
+      {"Unpack", {}, PrepareUnpack, 0, false, false, true},
   };
   return specs;
 }

@@ -103,14 +103,14 @@ void StridedCopy::Finish() {
     from.push_back(from_[d]);
     to.push_back(to_[d]);
   }
-  if (!strings_ && !size.empty() && from.back() == element_bytes_ && to.back() == element_bytes_) {
+  if (!counted_ && !size.empty() && from.back() == element_bytes_ && to.back() == element_bytes_) {
     element_bytes_ *= size.back();
     size.pop_back();
     from.pop_back();
     to.pop_back();
   }
   const int n = static_cast<int>(size.size());
-  if (!strings_ && n >= 2 && to.back() == element_bytes_) {
+  if (!counted_ && n >= 2 && to.back() == element_bytes_) {
     const auto contiguous = std::find(from.begin(), from.end() - 1, element_bytes_);
     transposed_ = contiguous != from.end() - 1;
     if (transposed_) {
@@ -129,8 +129,8 @@ void StridedCopy::RunRow(const char* from, char* to) const {
   const int64_t n = size_.empty() ? 1 : size_.back();
   const int64_t from_stride = size_.empty() ? 0 : from_.back();
   const int64_t to_stride = size_.empty() ? 0 : to_.back();
-  if (strings_) {
-    const ElementCopy copy(DataType::kString);
+  if (counted_) {
+    const ElementCopy copy(type_);
     for (int64_t i = 0; i < n; ++i) copy(from + i * from_stride, 0, to + i * to_stride, 0);
     return;
   }
@@ -195,7 +195,7 @@ void StridedCopy::Run(const void* from, void* to, Workers* workers) const {
   if (total_bytes_ == 0) return;
   const char* f = static_cast<const char*>(from);
   char* t = static_cast<char*>(to);
-  if (size_.empty() && !strings_) {
+  if (size_.empty() && !counted_) {
     workers->ParallelFor(element_bytes_, GrainFor(1), [&](int64_t begin, int64_t end) {
       std::memcpy(t + begin, f + begin, end - begin);
     });

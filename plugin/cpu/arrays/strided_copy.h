@@ -20,8 +20,9 @@ Dims DenseStrides(const Shape& shape, int64_t element_bytes);
 class StridedCopy {
  public:
   explicit StridedCopy(DataType type)
-      : element_bytes_(static_cast<int64_t>(DataTypeSize(type))),
-        strings_(BaseType(type) == DataType::kString) {}
+      : type_(type),
+        element_bytes_(static_cast<int64_t>(DataTypeSize(type))),
+        counted_(!IsMemcpyable(type)) {}
 
   void AddDim(int64_t size, int64_t from_stride, int64_t to_stride);
   // Drops and merges dimensions; contiguous inner ones become part of the element. Call once, after
@@ -37,8 +38,9 @@ class StridedCopy {
   void RunRow(const char* from, char* to) const;
   void RunTransposed(const char* from, char* to) const;
 
+  DataType type_;
   int64_t element_bytes_;  // of what is moved at a time
-  bool strings_;
+  bool counted_;           // strings or objects
   Dims size_, from_, to_;
   bool transposed_ = false;  // the source is contiguous along the last dimension but one, the
                              // destination along the last
