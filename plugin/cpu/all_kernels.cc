@@ -1,5 +1,6 @@
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/linalg/families.h"
+#include "plugin/cpu/state/families.h"
 #include "plugin/kernel.h"
 
 namespace tenon {
@@ -102,6 +103,16 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::FftKernels(),
       cpu::SpectrogramKernels(),
       cpu::MfccKernels(),
+      cpu::VariableKernels(),
+      cpu::VariablePartKernels(),
+      cpu::ListKernels(),
+      cpu::ListTensorKernels(),
+      cpu::TensorArrayKernels(),
+      cpu::StackKernels(),
+      cpu::OptimizerKernels(),
+      cpu::TableKernels(),
+      cpu::QueueKernels(),
+      cpu::PrintKernels(),
   };
   return families;
 }

@@ -36,11 +36,21 @@ absl::Status Points::Outside(const void* indices, int64_t i) const {
 
 absl::StatusOr<Points> DescribePoints(const Prepare& p, const Shape& indices, DataType index_type,
                                       const Shape& target, Shape* updates) {
-  if (indices.rank() < 1) return p.Invalid("the indices must have at least one dimension");
+  absl::StatusOr<Points> points = DescribePoints(indices, index_type, target, updates);
+  if (!points.ok()) return p.Invalid(points.status().message());
+  if (updates != nullptr) TENON_RETURN_IF_ERROR(CheckedShape(p, updates->dims()).status());
+  return points;
+}
+
+absl::StatusOr<Points> DescribePoints(const Shape& indices, DataType index_type,
+                                      const Shape& target, Shape* updates) {
+  if (indices.rank() < 1)
+    return absl::InvalidArgumentError("the indices must have at least one dimension");
   const int last = indices.rank() - 1;
   if (indices.dim(last) > target.rank()) {
-    return p.Invalid(absl::StrCat("points of ", indices.dim(last), " coordinates in ",
-                                  target.rank(), " dimensions"));
+    return absl::InvalidArgumentError(absl::StrCat("points of ", indices.dim(last),
+                                                   " coordinates in ", target.rank(),
+                                                   " dimensions"));
   }
   const int depth = static_cast<int>(indices.dim(last));
   Points points;
@@ -52,7 +62,7 @@ absl::StatusOr<Points> DescribePoints(const Prepare& p, const Shape& indices, Da
   if (updates != nullptr) {
     Dims dims(indices.dims().begin(), indices.dims().end() - 1);
     for (int d = depth; d < target.rank(); ++d) dims.push_back(target.dim(d));
-    TENON_ASSIGN_OR_RETURN(*updates, CheckedShape(p, dims));
+    TENON_ASSIGN_OR_RETURN(*updates, Shape::Make(dims));
   }
   return points;
 }

@@ -29,6 +29,9 @@ struct Points {
 // INVALID_ARGUMENT for indices of rank 0 or more coordinates than dimensions.
 absl::StatusOr<Points> DescribePoints(const Prepare& p, const Shape& indices, DataType index_type,
                                       const Shape& target, Shape* updates);
+// The same without the op's name in messages.
+absl::StatusOr<Points> DescribePoints(const Shape& indices, DataType index_type,
+                                      const Shape& target, Shape* updates);
 // Reads the attribute that says what becomes of points outside.
 absl::Status ReadBadIndicesPolicy(const Prepare& p, Points* points);
 

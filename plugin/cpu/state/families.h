@@ -1,0 +1,21 @@
+// The tables of what remembers: variables, lists, arrays, tables, queues, and the optimizers that
+// change variables.
+#pragma once
+
+#include "absl/types/span.h"
+#include "plugin/kernel.h"
+
+namespace tenon::cpu {
+
+absl::Span<const CpuKernelSpec> VariableKernels();      // Variable, Assign, ReadVariableOp
+absl::Span<const CpuKernelSpec> VariablePartKernels();  // ScatterAdd, ResourceGather
+absl::Span<const CpuKernelSpec> ListKernels();          // TensorListSetItem, TensorListPushBack
+absl::Span<const CpuKernelSpec> ListTensorKernels();    // TensorListStack, TensorListFromTensor
+absl::Span<const CpuKernelSpec> TensorArrayKernels();
+absl::Span<const CpuKernelSpec> StackKernels();
+absl::Span<const CpuKernelSpec> OptimizerKernels();  // ApplyAdam, ResourceSparseApplyFtrl
+absl::Span<const CpuKernelSpec> TableKernels();      // HashTableV2, LookupTableFindV2
+absl::Span<const CpuKernelSpec> QueueKernels();
+absl::Span<const CpuKernelSpec> PrintKernels();  // Print, PrintV2, ToBool
+
+}  // namespace tenon::cpu

@@ -1,0 +1,62 @@
+// The rules by which optimizers change a variable and its slots, element by element.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <string_view>
+
+#include "absl/types/span.h"
+
+namespace tenon::cpu {
+
+// The scalar inputs of all optimizers, by the names that their ops have for them.
+enum class HyperName : uint8_t {
+  kAlpha,
+  kBeta,
+  kBeta1,
+  kBeta1Power,
+  kBeta2,
+  kBeta2Power,
+  kEpsilon,
+  kGlobalStep,
+  kL1,
+  kL2,
+  kL2Shrinkage,
+  kLogbase,
+  kLr,
+  kLrPower,
+  kMomentum,
+  kRho,
+  kSignDecay,
+  kCount,
+};
+std::string_view NameOf(HyperName name);
+
+template <typename C>
+struct Hyper {
+  C values[static_cast<int>(HyperName::kCount)] = {};
+  bool use_nesterov = false;
+  bool update_slots = true;
+  bool multiply_linear_by_lr = false;
+
+  C operator[](HyperName name) const { return values[static_cast<int>(name)]; }
+};
+
+// n elements of the variable (v[0]) and of its slots in the order of the op's inputs, and of the
+// gradient.
+template <typename C>
+using RuleFn = void (*)(const Hyper<C>& h, C* const* v, const C* gradient, int64_t n);
+
+struct OptimizerRule {
+  std::string_view name;   // "Adam": the op's behind Apply, ResourceApply …
+  RuleFn<float> of_float;  // also for half and bfloat16
+  RuleFn<double> of_double;
+  RuleFn<std::complex<float>> of_complex64;  // null where numbers must have an order
+  RuleFn<std::complex<double>> of_complex128;
+  // Rates must be positive, regularizations not negative.
+  bool checks_hyper = false;
+};
+
+absl::Span<const OptimizerRule> OptimizerRules();
+
+}  // namespace tenon::cpu

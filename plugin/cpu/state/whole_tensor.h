@@ -1,0 +1,63 @@
+// What kernels that work on whole tensors have in common: variables, lists, tables, queues.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "plugin/kernel.h"
+
+namespace tenon::cpu {
+
+// What most of them need to know of their node.
+struct NodeFacts {
+  explicit NodeFacts(const Prepare& p);
+  std::string name;
+  TypeVector inputs, outputs;
+};
+
+// All outputs are set by the run, whose state is NodeFacts or a class that begins with them.
+template <RunFn kRun, typename State = NodeFacts>
+absl::Status PrepareWhole(Prepare& p) {
+  for (int i = 0; i < p.num_outputs(); ++i) p.set_dynamic_output(i);
+  p.set_run(kRun, std::make_shared<State>(p));
+  return absl::OkStatus();
+}
+// Output 0 is a scalar, which the run writes to its memory.
+template <RunFn kRun>
+absl::Status PrepareScalar(Prepare& p) {
+  p.set_output_shape(0, Shape());
+  p.set_run(kRun, std::make_shared<NodeFacts>(p));
+  return absl::OkStatus();
+}
+
+CpuKernelSpec WholeTensorKernel(const char* op, PrepareFn prepare);
+// The same for some types only, which attribute `attr` names.
+CpuKernelSpec WholeTensorKernel(const char* op, std::string_view attr, uint64_t types,
+                                PrepareFn prepare);
+
+// The object that scalar input i holds; null if it holds none. INVALID_ARGUMENT for no scalar.
+absl::StatusOr<Object*> ObjectInput(const StepArgs& args, int i);
+
+// The same as a T; INVALID_ARGUMENT says what it is instead. It lives as long as the run function.
+template <typename T>
+absl::StatusOr<T*> InputAs(const StepArgs& args, int i) {
+  TENON_ASSIGN_OR_RETURN(Object * object, ObjectInput(args, i));
+  T* wanted = ObjectAs<T>(object);
+  if (wanted != nullptr) return wanted;
+  return absl::InvalidArgumentError(absl::StrCat("input ", i, " must be a ", T::kKind, ", it is ",
+                                                 object == nullptr ? "nothing" : object->kind()));
+}
+
+// A scalar that holds the object.
+absl::StatusOr<Tensor> HandleTensor(DataType type, ObjectRef<Object> object);
+
+// The one element of an int32 or int64 input; INVALID_ARGUMENT if it has not exactly one.
+absl::StatusOr<int64_t> IntInput(const StepArgs& args, int i);
+// Dimensions of which some may be -1; a scalar -1 stands for an unknown rank.
+absl::StatusOr<PartialShape> ShapeInput(const StepArgs& args, int i);
+
+}  // namespace tenon::cpu
