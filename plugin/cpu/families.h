@@ -48,7 +48,16 @@ absl::Span<const CpuKernelSpec> QuantizedPoolKernels();
 absl::Span<const CpuKernelSpec> QuantizedResizeKernels();
 absl::Span<const CpuKernelSpec> QuantizedTensorKernels();  // QuantizedConcat, batch normalization
 absl::Span<const CpuKernelSpec> EinsumKernels();
-absl::Span<const CpuKernelSpec> RandomKernels();
+absl::Span<const CpuKernelSpec> RandomKernels();        // RandomUniform, its kin, stateless ones
+absl::Span<const CpuKernelSpec> KeyCounterKernels();    // StatelessRandomGetKeyCounter
+absl::Span<const CpuKernelSpec> ShuffleKernels();       // RandomShuffle
+absl::Span<const CpuKernelSpec> IndexShuffleKernels();  // RandomIndexShuffle
+absl::Span<const CpuKernelSpec> MultinomialKernels();
+absl::Span<const CpuKernelSpec> GammaPoissonKernels();
+absl::Span<const CpuKernelSpec> BinomialKernels();
+absl::Span<const CpuKernelSpec> ParameterizedTruncatedNormalKernels();
+absl::Span<const CpuKernelSpec> CandidateSamplerKernels();
+absl::Span<const CpuKernelSpec> RandomCropKernels();
 absl::Span<const CpuKernelSpec> BasicKernels();  // Const, Identity, Shape: what needs no arithmetic
 absl::Span<const CpuKernelSpec> AssertKernels();
 absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul

@@ -39,32 +39,6 @@ struct Part {
   }
 };
 
-// The words of a generator, one by one.
-class Words {
- public:
-  explicit Words(Philox philox) : philox_(philox) {}
-  uint32_t Next() {
-    if (used_ == 4) {
-      block_ = philox_.Next();
-      used_ = 0;
-    }
-    return block_[used_++];
-  }
-  float NextFloat() { return UniformFloat(Next()); }
-  // Uniform in [0, n) for n > 0: words that would favour low numbers are passed over.
-  uint32_t NextBelow(uint32_t n) {
-    const uint32_t passed = (0u - n) % n;
-    uint32_t word = Next();
-    while (word < passed) word = Next();
-    return word % n;
-  }
-
- private:
-  Philox philox_;
-  PhiloxWords block_;
-  int used_ = 4;
-};
-
 int64_t Rounded(float x) {
   constexpr float kMost = 0x1p40f;
   return std::llrint(std::min(x, kMost));
@@ -72,7 +46,7 @@ int64_t Rounded(float x) {
 
 // A part of this aspect ratio (width over height) and an area within the limits.
 std::optional<Part> DrawPart(const SampleBox& s, const Part& image, float aspect_ratio,
-                             Words* words) {
+                             PhiloxStream* words) {
   const int64_t width = image.right, height = image.bottom;
   if (width <= 0 || height <= 0 || s.areas[0] > s.areas[1]) return std::nullopt;
   const auto pixels = [&](float share) {
@@ -177,8 +151,9 @@ absl::Status RunSampleBox(const void* state, const StepArgs& args) {
   const auto seed = [&](int64_t i) {
     return static_cast<uint64_t>(LoadIndex(args.in[3], s.seed_type, i));
   };
-  Words words(s.generator != nullptr ? s.generator->Reserve(static_cast<uint64_t>(s.attempts))
-                                     : StatelessPhilox(seed(0), seed(1)));
+  PhiloxStream words(s.generator != nullptr
+                         ? s.generator->Reserve(static_cast<uint64_t>(s.attempts))
+                         : StatelessPhilox(seed(0), seed(1)));
   Part part = image;
   for (int64_t i = 0; i < s.attempts; ++i) {
     const float ratio =

@@ -51,7 +51,9 @@ inline Philox StatelessPhilox(uint64_t seed0, uint64_t seed1) {
   return philox;
 }
 
-// [0, 1) from the low bits of a word.
+// [0, 1) from the low bits of a word: as many as the type's mantissa has.
+inline float UniformHalf(uint32_t word) { return static_cast<float>(word & 0x3ff) / 1024.0f; }
+inline float UniformBfloat16(uint32_t word) { return static_cast<float>(word & 0x7f) / 128.0f; }
 inline float UniformFloat(uint32_t word) {
   const uint32_t bits = 0x3f800000u | (word & 0x7fffffu);
   float f;
@@ -71,9 +73,50 @@ inline double UniformDouble(uint32_t word0, uint32_t word1) {
 template <typename T>
 std::array<T, 2> BoxMuller(T u0, T u1) {
   constexpr T kSmallest = static_cast<T>(1.0e-7);
-  const T angle = static_cast<T>(2 * M_PI) * u1;
+  const T angle = static_cast<T>(2 * M_PI * u1);
   const T radius = std::sqrt(static_cast<T>(-2) * std::log(u0 < kSmallest ? kSmallest : u0));
   return {std::sin(angle) * radius, std::cos(angle) * radius};
 }
+
+// A generator's words, one by one.
+class PhiloxStream {
+ public:
+  explicit PhiloxStream(Philox philox) : philox_(philox) {}
+
+  uint32_t Next32() {
+    if (used_ == 4) {
+      block_ = philox_.Next();
+      used_ = 0;
+    }
+    return block_[used_++];
+  }
+  uint64_t Next64() {
+    const uint64_t low = Next32();
+    return static_cast<uint64_t>(Next32()) << 32 | low;
+  }
+  float NextFloat() { return UniformFloat(Next32()); }
+  double NextDouble() {
+    const uint32_t word = Next32();
+    return UniformDouble(word, Next32());
+  }
+  // Uniform in [0, n) for n > 0: words that would favour low numbers are passed over.
+  uint32_t NextBelow(uint32_t n) {
+    const uint32_t passed = (0u - n) % n;
+    uint32_t word = Next32();
+    while (word < passed) word = Next32();
+    return word % n;
+  }
+  uint64_t NextBelow64(uint64_t n) {
+    const uint64_t passed = (uint64_t{0} - n) % n;
+    uint64_t word = Next64();
+    while (word < passed) word = Next64();
+    return word % n;
+  }
+
+ private:
+  Philox philox_;
+  PhiloxWords block_ = {};
+  int used_ = 4;
+};
 
 }  // namespace tenon::cpu

@@ -1,28 +1,29 @@
-// Stateful random ops: every run of a node goes on where the last one stopped.
+// Uniform, normal and truncated normal numbers and integers: with a generator that goes on from run
+// to run, and the stateless ops, which give the same words for the same seed.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/elementwise/element_op.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/random/generator_state.h"
 #include "plugin/cpu/random/philox.h"
+#include "plugin/cpu/random/philox_source.h"
 
 namespace tenon::cpu {
 namespace {
 
-enum class Distribution { kUniform, kNormal, kTruncatedNormal, kInteger };
+enum class Distribution { kUniform, kNormal, kTruncatedNormal };
 
 struct RandomState {
-  std::shared_ptr<GeneratorState> generator;
+  PhiloxSource source;
   Distribution distribution;
   DataType type;
   int64_t n = 0;
+  int low = -1, high = -1;  // inputs
 };
-
-constexpr uint64_t kBlocksPerOutput = 256;  // what TensorFlow sets aside for each output
 
 // The outputs of one group: four numbers from a block of words, two for types of 64 bits.
 struct Group {
@@ -35,10 +36,10 @@ Group Uniform(const PhiloxWords& w, DataType type) {
   Group g{};
   g.count = type == DataType::kDouble ? 2 : 4;
   for (int i = 0; i < 4; ++i) {
-    // Fewer bits are used for shorter mantissas; the result is exact in the type.
+    // The result is exact in the type.
     if (type == DataType::kFloat) g.f[i] = UniformFloat(w[i]);
-    if (type == DataType::kHalf) g.f[i] = static_cast<float>(w[i] & 0x3ff) / 1024.0f;
-    if (type == DataType::kBfloat16) g.f[i] = static_cast<float>(w[i] & 0x7f) / 128.0f;
+    if (type == DataType::kHalf) g.f[i] = UniformHalf(w[i]);
+    if (type == DataType::kBfloat16) g.f[i] = UniformBfloat16(w[i]);
   }
   if (type == DataType::kDouble) {
     g.d[0] = UniformDouble(w[0], w[1]);
@@ -103,11 +104,14 @@ void StoreGroup(const RandomState& s, const Group& g, int64_t first, void* out) 
   }
 }
 
+constexpr int64_t kGroupsPerPiece = 4096;  // what one thread takes at least
+
 absl::Status RunRandom(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const RandomState*>(state);
-  const Philox philox = s.generator->Reserve(kBlocksPerOutput * static_cast<uint64_t>(s.n));
+  TENON_ASSIGN_OR_RETURN(const Philox philox,
+                         s.source.Start(args, kBlocksPerOutput * static_cast<uint64_t>(s.n)));
   const int64_t per_group = s.type == DataType::kDouble ? 2 : 4;
-  args.workers->ParallelFor((s.n + per_group - 1) / per_group, 4096,
+  args.workers->ParallelFor((s.n + per_group - 1) / per_group, kGroupsPerPiece,
                             [&](int64_t begin, int64_t end) {
                               for (int64_t g = begin; g < end; ++g)
                                 StoreGroup(s, MakeGroup(s, philox, g), g * per_group, args.out[0]);
@@ -115,48 +119,88 @@ absl::Status RunRandom(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
+// Integers of one width: low + word % range, or the words themselves where `range` is 0.
+template <typename U>
+void FillIntegers(const RandomState& s, const Philox& philox, U low, U range,
+                  const StepArgs& args) {
+  constexpr int64_t kPerGroup = sizeof(U) == 8 ? 2 : 4;
+  args.workers->ParallelFor(
+      (s.n + kPerGroup - 1) / kPerGroup, kGroupsPerPiece, [&](int64_t begin, int64_t end) {
+        Philox own = philox;
+        own.Skip(static_cast<uint64_t>(begin));
+        for (int64_t i = begin * kPerGroup; i < std::min(end * kPerGroup, s.n); i += kPerGroup) {
+          const PhiloxWords w = own.Next();
+          for (int64_t k = 0; k < kPerGroup && i + k < s.n; ++k) {
+            U word = w[k];
+            if constexpr (sizeof(U) == 8)
+              word = w[2 * k] | static_cast<uint64_t>(w[2 * k + 1]) << 32;
+            static_cast<U*>(args.out[0])[i + k] = range == 0 ? word : low + word % range;
+          }
+        }
+      });
+}
+
 template <typename T>
 absl::Status RunIntegers(const void* state, const StepArgs& args) {
   using U = std::make_unsigned_t<T>;
   const auto& s = *static_cast<const RandomState*>(state);
-  const T low = *static_cast<const T*>(args.in[1]);
-  const T high = *static_cast<const T*>(args.in[2]);
   if (s.n == 0) return absl::OkStatus();
+  const T low = *static_cast<const T*>(args.in[s.low]);
+  const T high = *static_cast<const T*>(args.in[s.high]);
   if (low >= high) {
     return absl::InvalidArgumentError(
         absl::StrCat("'minval' must be below 'maxval': ", low, " and ", high));
   }
-  const U range = static_cast<U>(high) - static_cast<U>(low);
-  Philox philox = s.generator->Reserve(kBlocksPerOutput * static_cast<uint64_t>(s.n));
-  constexpr int64_t kPerGroup = sizeof(T) == 8 ? 2 : 4;
-  for (int64_t i = 0; i < s.n; i += kPerGroup) {
-    const PhiloxWords w = philox.Next();
-    for (int64_t k = 0; k < kPerGroup && i + k < s.n; ++k) {
-      U word = w[k];
-      if constexpr (sizeof(T) == 8) word = w[2 * k] | static_cast<uint64_t>(w[2 * k + 1]) << 32;
-      static_cast<T*>(args.out[0])[i + k] = static_cast<T>(static_cast<U>(low) + word % range);
-    }
-  }
+  TENON_ASSIGN_OR_RETURN(const Philox philox,
+                         s.source.Start(args, kBlocksPerOutput * static_cast<uint64_t>(s.n)));
+  FillIntegers<U>(s, philox, static_cast<U>(low), static_cast<U>(high) - static_cast<U>(low), args);
   return absl::OkStatus();
 }
 
-template <Distribution kDistribution>
-absl::Status PrepareRandom(Prepare& p) {
+template <typename U>
+absl::Status RunAllIntegers(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const RandomState*>(state);
+  TENON_ASSIGN_OR_RETURN(const Philox philox, s.source.Start(args, 0));
+  FillIntegers<U>(s, philox, 0, 0, args);
+  return absl::OkStatus();
+}
+
+// Output 0 gets the shape that input 0 says.
+absl::StatusOr<std::shared_ptr<RandomState>> MakeState(Prepare& p) {
   if (p.input_shape(0).rank() != 1) return p.Invalid("'shape' must be a vector");
   TENON_ASSIGN_OR_RETURN(const Dims dims, p.InputInts(0));
   TENON_ASSIGN_OR_RETURN(const Shape shape, CheckedShape(p, dims));
   auto s = std::make_shared<RandomState>();
-  TENON_ASSIGN_OR_RETURN(s->generator, GeneratorOf(p));
-  s->distribution = kDistribution;
+  TENON_ASSIGN_OR_RETURN(s->source, PhiloxSource::Of(p));
   s->type = p.output_type(0);
   s->n = shape.num_elements();
   p.set_output_shape(0, shape);
-  RunFn run = &RunRandom;
-  if (kDistribution == Distribution::kInteger) {
-    if (p.input_shape(1).rank() != 0 || p.input_shape(2).rank() != 0)
-      return p.Invalid("'minval' and 'maxval' must be scalars");
-    run = s->type == DataType::kInt64 ? &RunIntegers<int64_t> : &RunIntegers<int32_t>;
-  }
+  return s;
+}
+
+template <Distribution kDistribution>
+absl::Status PrepareRandom(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<RandomState> s, MakeState(p));
+  s->distribution = kDistribution;
+  p.set_run(&RunRandom, std::move(s));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareIntegers(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<RandomState> s, MakeState(p));
+  s->low = InputNamed(p.op(), "minval");
+  s->high = InputNamed(p.op(), "maxval");
+  if (p.input_shape(s->low).rank() != 0 || p.input_shape(s->high).rank() != 0)
+    return p.Invalid("'minval' and 'maxval' must be scalars");
+  const RunFn run = s->type == DataType::kInt64 ? &RunIntegers<int64_t> : &RunIntegers<int32_t>;
+  p.set_run(run, std::move(s));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareAllIntegers(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<RandomState> s, MakeState(p));
+  const RunFn run =
+      DataTypeSize(s->type) == 8 ? &RunAllIntegers<uint64_t> : &RunAllIntegers<uint32_t>;
   p.set_run(run, std::move(s));
   return absl::OkStatus();
 }
@@ -164,23 +208,25 @@ absl::Status PrepareRandom(Prepare& p) {
 }  // namespace
 
 absl::Span<const CpuKernelSpec> RandomKernels() {
+  constexpr PrepareFn kUniform = &PrepareRandom<Distribution::kUniform>;
+  constexpr PrepareFn kNormal = &PrepareRandom<Distribution::kNormal>;
+  constexpr PrepareFn kTruncated = &PrepareRandom<Distribution::kTruncatedNormal>;
+  constexpr uint64_t kWordTypes = kIndexTypes | TypeBits(DataType::kUint32, DataType::kUint64);
   static const CpuKernelSpec specs[] = {
-      {"RandomUniform", {{"dtype", kFloatTypes}}, PrepareRandom<Distribution::kUniform>, 0b1, true},
-      {"RandomStandardNormal",
-       {{"dtype", kFloatTypes}},
-       PrepareRandom<Distribution::kNormal>,
-       0b1,
-       true},
-      {"TruncatedNormal",
-       {{"dtype", kFloatTypes}},
-       PrepareRandom<Distribution::kTruncatedNormal>,
-       0b1,
-       true},
-      {"RandomUniformInt",
-       {{"Tout", kIndexTypes}},
-       PrepareRandom<Distribution::kInteger>,
-       0b1,
-       true},
+      {"RandomUniform", {{"dtype", kFloatTypes}}, kUniform, 0b1, true},
+      {"RandomStandardNormal", {{"dtype", kFloatTypes}}, kNormal, 0b1, true},
+      {"TruncatedNormal", {{"dtype", kFloatTypes}}, kTruncated, 0b1, true},
+      {"RandomUniformInt", {{"Tout", kIndexTypes}}, PrepareIntegers, 0b1, true},
+      {"StatelessRandomUniform", {{"dtype", kFloatTypes}}, kUniform, 0b1},
+      {"StatelessRandomNormal", {{"dtype", kFloatTypes}}, kNormal, 0b1},
+      {"StatelessTruncatedNormal", {{"dtype", kFloatTypes}}, kTruncated, 0b1},
+      {"StatelessRandomUniformInt", {{"dtype", kIndexTypes}}, PrepareIntegers, 0b1},
+      {"StatelessRandomUniformFullInt", {{"dtype", kWordTypes}}, PrepareAllIntegers, 0b1},
+      {"StatelessRandomUniformV2", {{"dtype", kFloatTypes}}, kUniform, 0b1},
+      {"StatelessRandomNormalV2", {{"dtype", kFloatTypes}}, kNormal, 0b1},
+      {"StatelessTruncatedNormalV2", {{"dtype", kFloatTypes}}, kTruncated, 0b1},
+      {"StatelessRandomUniformIntV2", {{"dtype", kIndexTypes}}, PrepareIntegers, 0b1},
+      {"StatelessRandomUniformFullIntV2", {{"dtype", kWordTypes}}, PrepareAllIntegers, 0b1},
   };
   return specs;
 }

@@ -1,0 +1,65 @@
+#include "plugin/cpu/random/philox_source.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "plugin/cpu/kernel_util.h"
+
+namespace tenon::cpu {
+
+int InputNamed(const OpDef& op, std::string_view name) {
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    if (op.inputs[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Philox PhiloxFromSeed(const void* seed, DataType type) {
+  const auto load = [&](int64_t i) {
+    if (type == DataType::kUint32) return uint64_t{static_cast<const uint32_t*>(seed)[i]};
+    return static_cast<uint64_t>(LoadIndex(seed, DataTypeSize(type) == 8, i));
+  };
+  return StatelessPhilox(load(0), load(1));
+}
+
+absl::StatusOr<PhiloxSource> PhiloxSource::Of(const Prepare& p) {
+  PhiloxSource s;
+  s.seed_ = InputNamed(p.op(), "seed");
+  s.key_ = InputNamed(p.op(), "key");
+  if (s.seed_ >= 0) {
+    if (!(p.input_shape(s.seed_) == Shape({2}))) return p.Invalid("'seed' must hold two numbers");
+    s.seed_type_ = p.input_type(s.seed_);
+  } else if (s.key_ >= 0) {
+    s.counter_ = InputNamed(p.op(), "counter");
+    s.algorithm_ = InputNamed(p.op(), "alg");
+    if (!(p.input_shape(s.key_) == Shape({1}))) return p.Invalid("'key' must hold one number");
+    const Shape& counter = p.input_shape(s.counter_);
+    if (counter.rank() != 1 || counter.dim(0) < 2)
+      return p.Invalid("'counter' must hold two numbers");
+    if (p.input_shape(s.algorithm_).rank() != 0) return p.Invalid("'alg' must be a scalar");
+  } else {
+    TENON_ASSIGN_OR_RETURN(s.generator_, GeneratorOf(p));
+  }
+  return s;
+}
+
+absl::StatusOr<Philox> PhiloxSource::Start(const StepArgs& args, uint64_t blocks) const {
+  if (generator_ != nullptr) return generator_->Reserve(blocks);
+  if (seed_ >= 0) return PhiloxFromSeed(args.in[seed_], seed_type_);
+  constexpr int32_t kPhilox = 1, kThreeFry = 2, kAuto = 3;
+  const int32_t algorithm = *static_cast<const int32_t*>(args.in[algorithm_]);
+  if (algorithm == kThreeFry)
+    return absl::UnimplementedError("'alg' is 2, ThreeFry; use 1, Philox, or 3, which chooses it");
+  if (algorithm != kPhilox && algorithm != kAuto) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'alg' must be 1 (Philox) or 3 (to be chosen), not ", algorithm));
+  }
+  const uint64_t key = *static_cast<const uint64_t*>(args.in[key_]);
+  const auto* counter = static_cast<const uint64_t*>(args.in[counter_]);
+  Philox philox;
+  philox.key = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
+  philox.counter = {static_cast<uint32_t>(counter[0]), static_cast<uint32_t>(counter[0] >> 32),
+                    static_cast<uint32_t>(counter[1]), static_cast<uint32_t>(counter[1] >> 32)};
+  return philox;
+}
+
+}  // namespace tenon::cpu

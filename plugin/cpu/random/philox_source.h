@@ -1,0 +1,41 @@
+// Where a random kernel's words come from, by the inputs that its op has: a generator that the node
+// keeps over runs (attributes seed and seed2), an input `seed`, or inputs `key`, `counter` and
+// `alg`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "plugin/cpu/random/generator_state.h"
+#include "plugin/cpu/random/philox.h"
+#include "plugin/kernel.h"
+
+namespace tenon::cpu {
+
+// What TensorFlow sets aside for each output of a node that keeps a generator.
+inline constexpr uint64_t kBlocksPerOutput = 256;
+
+// The number of the input that the op calls `name`; -1: it has none. For ops without lists of
+// inputs.
+int InputNamed(const OpDef& op, std::string_view name);
+
+// Two integers of 32 or 64 bits, mixed into a generator.
+Philox PhiloxFromSeed(const void* seed, DataType type);
+
+class PhiloxSource {
+ public:
+  // INVALID_ARGUMENT for inputs of another shape.
+  static absl::StatusOr<PhiloxSource> Of(const Prepare& p);
+
+  // The generator for a run that may use up to `blocks` blocks of four words.
+  absl::StatusOr<Philox> Start(const StepArgs& args, uint64_t blocks) const;
+
+ private:
+  std::shared_ptr<GeneratorState> generator_;
+  int seed_ = -1, key_ = -1, counter_ = -1, algorithm_ = -1;  // inputs
+  DataType seed_type_ = DataType::kInvalid;
+};
+
+}  // namespace tenon::cpu
