@@ -1,5 +1,5 @@
 # What we use from outside: `tenon_deps` is everything that the library links, all of it hidden or
-# header-only but for liblzma, zlib and SLEEF.
+# header-only but for liblzma, zlib, SLEEF, RE2, ICU and libpng.
 
 execute_process(
   COMMAND ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER}
@@ -20,6 +20,12 @@ find_package(LibLZMA REQUIRED)
 find_package(ZLIB REQUIRED)
 find_program(TENON_PROTOC protoc REQUIRED)
 find_library(TENON_SLEEF sleef REQUIRED)
+find_library(TENON_RE2 re2 REQUIRED)
+find_package(ICU REQUIRED COMPONENTS uc)
+find_package(PNG REQUIRED)
+# Small and position independent: linked statically, so that a user installs less.
+find_library(TENON_FARMHASH libfarmhash.a REQUIRED)
+find_library(TENON_HIGHWAYHASH libhighwayhash.a REQUIRED)
 # Opened at run time, never linked: its path is needed for its list of exports only.
 find_library(TENON_ONEDNN dnnl REQUIRED)
 
@@ -34,4 +40,5 @@ target_link_libraries(
             absl::inlined_vector absl::int128 absl::node_hash_map absl::random_random absl::span
             absl::status absl::statusor absl::str_format absl::strings absl::synchronization
             absl::time
-            LibLZMA::LibLZMA ZLIB::ZLIB ${TENON_SLEEF} Threads::Threads ${CMAKE_DL_LIBS})
+            LibLZMA::LibLZMA ZLIB::ZLIB PNG::PNG ICU::uc ${TENON_SLEEF} ${TENON_RE2}
+            ${TENON_FARMHASH} ${TENON_HIGHWAYHASH} Threads::Threads ${CMAKE_DL_LIBS})

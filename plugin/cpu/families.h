@@ -48,6 +48,17 @@ absl::Span<const CpuKernelSpec> QuantizedPoolKernels();
 absl::Span<const CpuKernelSpec> QuantizedResizeKernels();
 absl::Span<const CpuKernelSpec> QuantizedTensorKernels();  // QuantizedConcat, batch normalization
 absl::Span<const CpuKernelSpec> EinsumKernels();
+absl::Span<const CpuKernelSpec> StringSimpleKernels();  // StringLength, StringLower, the hashes
+absl::Span<const CpuKernelSpec> StringJoinKernels();    // StringJoin, ReduceJoin
+absl::Span<const CpuKernelSpec> SubstrKernels();
+absl::Span<const CpuKernelSpec> StringSplitKernels();
+absl::Span<const CpuKernelSpec> RegexKernels();
+absl::Span<const CpuKernelSpec> NumberTextKernels();  // StringToNumber, AsString
+absl::Span<const CpuKernelSpec> RawBytesKernels();    // DecodeRaw, DecodeBase64
+absl::Span<const CpuKernelSpec> UnicodeKernels();     // UnicodeDecode, UnicodeTranscode
+absl::Span<const CpuKernelSpec> StringFormatKernels();
+absl::Span<const CpuKernelSpec> StringNGramsKernels();
+absl::Span<const CpuKernelSpec> EditDistanceKernels();
 absl::Span<const CpuKernelSpec> RandomKernels();        // RandomUniform, its kin, stateless ones
 absl::Span<const CpuKernelSpec> KeyCounterKernels();    // StatelessRandomGetKeyCounter
 absl::Span<const CpuKernelSpec> ShuffleKernels();       // RandomShuffle

@@ -95,4 +95,61 @@ std::string SummarizeTensor(DataType type, const Shape& shape, const void* data,
   return text;
 }
 
+namespace {
+
+std::string QuotedText(DataType type, const void* data, int64_t i) {
+  const std::string text = ElementText(type, data, i);
+  return type == DataType::kString ? absl::StrCat("\"", text, "\"") : text;
+}
+
+// What stands between two places of dimension `d`.
+void AppendGap(int d, int rank, std::string* text) {
+  if (d == rank - 1) return text->push_back(' ');
+  text->append(rank - d - 1, '\n');
+  text->append(d + 1, ' ');
+}
+
+void AppendDimension(DataType type, const Shape& shape, const void* data, int64_t most, int d,
+                     int64_t first, std::string* text) {
+  if (d == shape.rank()) {
+    text->append(QuotedText(type, data, first));
+    return;
+  }
+  int64_t stride = 1;
+  for (int k = d + 1; k < shape.rank(); ++k) stride *= shape.dim(k);
+  const int64_t size = shape.dim(d);
+  const bool cut = size > 2 * most;
+  text->push_back('[');
+  for (int64_t i = 0; i < size; ++i) {
+    if (cut && i == most) {
+      AppendGap(d, shape.rank(), text);
+      text->append("...");
+      i = size - most;
+      if (i == size) break;
+    }
+    if (i > 0) AppendGap(d, shape.rank(), text);
+    AppendDimension(type, shape, data, most, d + 1, first + i * stride, text);
+  }
+  text->push_back(']');
+}
+
+}  // namespace
+
+std::string FormatTensor(DataType type, const Shape& shape, const void* data, int64_t max_entries) {
+  const int64_t n = shape.num_elements();
+  const int64_t most = max_entries < 0 ? n : std::min(max_entries, n);
+  std::string text;
+  if (type == DataType::kBool && most == 0) return text;
+  if (shape.rank() > 0 && IsPrinted(type)) {
+    AppendDimension(type, shape, data, most, 0, 0, &text);
+    return text;
+  }
+  for (int64_t i = 0; i < most; ++i) {
+    if (i > 0) text.push_back(' ');
+    text += QuotedText(type, data, i);
+  }
+  if (most < n) text += "...";
+  return shape.rank() > 0 ? absl::StrCat("[", text, "]") : text;
+}
+
 }  // namespace tenon::cpu

@@ -14,4 +14,9 @@ namespace tenon::cpu {
 std::string SummarizeTensor(DataType type, const Shape& shape, const void* data,
                             int64_t max_entries);
 
+// The form of tf.print and tf.strings.format: brackets for every dimension, rows on lines of their
+// own, strings in quotes; of each dimension the first and last `max_entries` places, or all of
+// them if it is negative.
+std::string FormatTensor(DataType type, const Shape& shape, const void* data, int64_t max_entries);
+
 }  // namespace tenon::cpu
