@@ -59,6 +59,13 @@ absl::Span<const CpuKernelSpec> UnicodeKernels();     // UnicodeDecode, UnicodeT
 absl::Span<const CpuKernelSpec> StringFormatKernels();
 absl::Span<const CpuKernelSpec> StringNGramsKernels();
 absl::Span<const CpuKernelSpec> EditDistanceKernels();
+absl::Span<const CpuKernelSpec> PngKernels();
+absl::Span<const CpuKernelSpec> BmpKernels();
+absl::Span<const CpuKernelSpec> WavKernels();
+absl::Span<const CpuKernelSpec> CsvKernels();
+absl::Span<const CpuKernelSpec> BytesKernels();  // DecodeCompressed, ParseTensor, Fingerprint
+absl::Span<const CpuKernelSpec> SobolKernels();
+absl::Span<const CpuKernelSpec> ParseExampleKernels();
 absl::Span<const CpuKernelSpec> RandomKernels();        // RandomUniform, its kin, stateless ones
 absl::Span<const CpuKernelSpec> KeyCounterKernels();    // StatelessRandomGetKeyCounter
 absl::Span<const CpuKernelSpec> ShuffleKernels();       // RandomShuffle

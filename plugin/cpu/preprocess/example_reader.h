@@ -1,0 +1,44 @@
+// Reads tf.Example messages: named lists of bytes, floats or integers.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "graph/dtype.h"
+
+namespace tenon::cpu {
+
+// One feature: kString, kFloat or kInt64, or kInvalid for one without a list, and the bytes of the
+// list.
+struct FeatureList {
+  DataType type = DataType::kInvalid;
+  std::string_view wire;
+};
+
+// Calls visit(name, list) for every feature, in the message's order: the last one of a name counts.
+// INVALID_ARGUMENT for bytes that are no such message.
+absl::Status ReadExample(std::string_view example,
+                         absl::FunctionRef<void(std::string_view name, FeatureList list)> visit);
+
+// The values of many lists of one type, one after the other.
+class FeatureValues {
+ public:
+  explicit FeatureValues(DataType type) : type_(type) {}
+
+  // INVALID_ARGUMENT for a malformed list, or one of another type.
+  absl::Status Append(const FeatureList& list);
+  int64_t size() const;
+  // Element `to` of `out` becomes value `from`; strings must be initialized.
+  void Store(int64_t from, void* out, int64_t to) const;
+
+ private:
+  DataType type_;
+  std::vector<int64_t> ints_;
+  std::vector<float> floats_;
+  std::vector<std::string_view> strings_;
+};
+
+}  // namespace tenon::cpu

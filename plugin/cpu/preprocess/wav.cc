@@ -1,0 +1,175 @@
+// DecodeWav, EncodeWav: sound as 16-bit samples.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/strings/string_element.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr int64_t kSampleBytes = 2;
+constexpr float kFullScale = 32768;
+
+struct Wav {
+  std::string_view samples;  // interleaved
+  int64_t channels = 0;
+  int32_t rate = 0;
+};
+
+absl::Status Malformed(std::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat("WAV: ", why));
+}
+
+uint32_t Load(std::string_view data, size_t at, size_t bytes) {
+  uint32_t value = 0;
+  memcpy(&value, data.data() + at, bytes);
+  return value;
+}
+
+absl::Status ReadFormat(std::string_view chunk, Wav* wav) {
+  if (chunk.size() < 16) return Malformed("the format chunk is too short");
+  const uint32_t format = Load(chunk, 0, 2), bits = Load(chunk, 14, 2);
+  wav->channels = Load(chunk, 2, 2);
+  const uint32_t rate = Load(chunk, 4, 4);
+  if (format != 1 || bits != 16)
+    return Malformed(absl::StrCat("format ", format, " of ", bits, " bits is not PCM of 16 bits"));
+  if (wav->channels < 1) return Malformed("there are no channels");
+  if (rate < 1 || rate > INT32_MAX) return Malformed("the rate of samples does not fit int32");
+  if (Load(chunk, 12, 2) != kSampleBytes * wav->channels ||
+      Load(chunk, 8, 4) != static_cast<uint32_t>(kSampleBytes * wav->channels * rate)) {
+    return Malformed("bytes per sample and per second contradict the rest of the format");
+  }
+  wav->rate = static_cast<int32_t>(rate);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Wav> ReadWav(std::string_view data) {
+  constexpr size_t kHead = 12, kChunkHead = 8;
+  if (data.size() < kHead || data.substr(0, 4) != "RIFF" || data.substr(8, 4) != "WAVE")
+    return Malformed(absl::StrCat("the ", data.size(), " bytes do not begin as such a file"));
+  Wav wav;
+  for (data.remove_prefix(kHead); data.size() >= kChunkHead;) {
+    const std::string_view name = data.substr(0, 4);
+    const size_t size = Load(data, 4, 4);
+    data.remove_prefix(kChunkHead);
+    if (size > data.size()) {
+      return Malformed(absl::StrCat("chunk '", name, "' has ", size, " bytes, but only ",
+                                    data.size(), " are left"));
+    }
+    const std::string_view chunk = data.substr(0, size);
+    data.remove_prefix(size);
+    if (name == "fmt ") {
+      TENON_RETURN_IF_ERROR(ReadFormat(chunk, &wav));
+    } else if (name == "data") {
+      if (wav.channels == 0) return Malformed("the data come before the format");
+      wav.samples = chunk;
+      return wav;
+    }
+  }
+  return Malformed("there is no chunk of data");
+}
+
+struct Decode {
+  int64_t channels, samples;  // wanted; -1: those of the file
+};
+
+absl::Status RunDecode(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const Decode*>(state);
+  TENON_ASSIGN_OR_RETURN(const Wav wav, ReadWav(StringAt(args.in[0], 0)));
+  const int64_t there = static_cast<int64_t>(wav.samples.size()) / (kSampleBytes * wav.channels);
+  const int64_t channels = s.channels < 0 ? wav.channels : s.channels;
+  const int64_t samples = s.samples < 0 ? there : s.samples;
+  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make({samples, channels}));
+  TENON_ASSIGN_OR_RETURN(void* const out, args.run_state->AllocateOutput(0, shape));
+  auto* to = static_cast<float*>(out);
+  // Missing channels repeat the last one, missing samples are silent.
+  for (int64_t i = 0; i < samples; ++i) {
+    for (int64_t c = 0; c < channels; ++c, ++to) {
+      const int64_t at = i * wav.channels + std::min(c, wav.channels - 1);
+      int16_t sample = 0;
+      if (i < there) memcpy(&sample, wav.samples.data() + at * kSampleBytes, kSampleBytes);
+      *to = static_cast<float>(sample) / kFullScale;
+    }
+  }
+  *static_cast<int32_t*>(args.out[1]) = wav.rate;
+  return absl::OkStatus();
+}
+
+absl::Status PrepareDecode(Prepare& p) {
+  if (p.input_shape(0).rank() != 0) return p.Invalid("the contents must be a scalar");
+  Decode s;
+  TENON_ASSIGN_OR_RETURN(s.channels, p.AttrInt("desired_channels"));
+  TENON_ASSIGN_OR_RETURN(s.samples, p.AttrInt("desired_samples"));
+  const Shape scalar;
+  p.set_dynamic_output(0);
+  p.set_output_shape(1, scalar);
+  p.set_run(&RunDecode, std::make_shared<Decode>(s));
+  return absl::OkStatus();
+}
+
+struct Encode {
+  int64_t samples, channels;
+};
+
+absl::Status RunEncode(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const Encode*>(state);
+  const int32_t rate = *static_cast<const int32_t*>(args.in[1]);
+  if (rate <= 0)
+    return absl::InvalidArgumentError(absl::StrCat("the sample rate must be positive: ", rate));
+  const int64_t bytes = s.samples * s.channels * kSampleBytes;
+  std::string file;
+  file.reserve(44 + bytes);
+  const auto put = [&](int64_t value, size_t size) {
+    file.append(reinterpret_cast<const char*>(&value), size);
+  };
+  file += "RIFF";
+  put(36 + bytes, 4);
+  file += "WAVEfmt ";
+  put(16, 4);
+  put(1, 2);
+  put(s.channels, 2);
+  put(rate, 4);
+  put(rate * s.channels * kSampleBytes, 4);
+  put(s.channels * kSampleBytes, 2);
+  put(8 * kSampleBytes, 2);
+  file += "data";
+  put(bytes, 4);
+  for (int64_t i = 0; i < s.samples * s.channels; ++i) {
+    const float x = static_cast<const float*>(args.in[0])[i];
+    const float scaled = std::isnan(x) ? 0 : std::round(x * kFullScale);
+    put(static_cast<int64_t>(std::clamp(scaled, -kFullScale, kFullScale - 1)), kSampleBytes);
+  }
+  PutString(args.out[0], 0, file);
+  return absl::OkStatus();
+}
+
+absl::Status PrepareEncode(Prepare& p) {
+  const Shape& audio = p.input_shape(0);
+  if (audio.rank() != 2) return p.Invalid("the audio must be a matrix of samples and channels");
+  if (p.input_shape(1).rank() != 0) return p.Invalid("the sample rate must be a scalar");
+  if (audio.dim(1) < 1 || audio.dim(1) > UINT16_MAX)
+    return p.Invalid(absl::StrCat("a WAV file has 1 to 65535 channels, not ", audio.dim(1)));
+  if (audio.num_elements() > (int64_t{UINT32_MAX} - 36) / kSampleBytes)
+    return p.Invalid("the samples are too many for a WAV file");
+  const Shape scalar;
+  p.set_output_shape(0, scalar);
+  p.set_run(&RunEncode, std::make_shared<Encode>(Encode{audio.dim(0), audio.dim(1)}));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> WavKernels() {
+  static const CpuKernelSpec specs[] = {
+      {"DecodeWav", {}, PrepareDecode},
+      {"EncodeWav", {}, PrepareEncode},
+  };
+  return specs;
+}
+
+}  // namespace tenon::cpu
