@@ -49,7 +49,8 @@ absl::StatusOr<T*> InputAs(const StepArgs& args, int i) {
   T* wanted = ObjectAs<T>(object);
   if (wanted != nullptr) return wanted;
   return absl::InvalidArgumentError(absl::StrCat("input ", i, " must be a ", T::kKind, ", it is ",
-                                                 object == nullptr ? "nothing" : object->kind()));
+                                                 object == nullptr ? "nothing" : "a ",
+                                                 object == nullptr ? "" : object->kind()));
 }
 
 // A scalar that holds the object.
