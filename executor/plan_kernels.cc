@@ -3,7 +3,6 @@
 #include "executor/plan_builder.h"
 #include "executor/plan_builder_inl.h"
 #include "graph/status_macros.h"
-#include "graph/within_memory.h"
 #include "plugin/cpu/workers.h"
 
 namespace tenon {
@@ -55,8 +54,7 @@ absl::Status PlanBuilder::AddCpuKernel(NodeId n, const KernelDef& kernel) {
   const NodeKind& kind = in_.graph.kind(n);
   Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, std::move(inputs), in_.session,
             in_.workers);
-  if (absl::Status status = WithinMemory([&] { return PrepareKernel(spec, p); }); !status.ok())
-    return FailLater(n, status);
+  if (absl::Status status = PrepareKernel(spec, p); !status.ok()) return FailLater(n, status);
   if (spec.whole_tensors) return AddTensorStep(n, spec, ids, &p);
   TENON_ASSIGN_OR_RETURN(const bool folded, Fold(n, spec, p, ids));
   return folded ? absl::OkStatus() : AddPrepared(n, spec, p, ids);

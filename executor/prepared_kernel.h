@@ -23,8 +23,10 @@ struct PreparedKernel {
   static PreparedKernel From(const Prepare& p);
 };
 
-// Prepares the kernel. UNIMPLEMENTED if it would compute with elements that are resources or
-// variants and is none of the kernels that may.
+// Prepares within memory. No run function is left where there is nothing to compute but loops would
+// be long: all outputs are empty, and a dimension of 0 hides how large their shapes or those of
+// empty inputs are. UNIMPLEMENTED for a kernel that would compute with elements that are resources
+// or variants and is none of those that may.
 absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p);
 
 // What an input is wanted for: to be read while the kernel runs, to be kept, or to be kept by a

@@ -21,7 +21,8 @@ std::string DimsToString(absl::Span<const int64_t> dims) {
   return absl::StrCat("[", absl::StrJoin(dims, ",", AppendDim), "]");
 }
 
-// Checks rank, each dimension and the overflow of the product; unknown dimensions count as 1.
+// Checks rank, each dimension and the overflow of the product. Unknown dimensions count as 1, and
+// so do those of 0: the product of some of the dimensions shall not overflow either.
 absl::Status Validate(absl::Span<const int64_t> dims, int64_t lowest) {
   if (dims.size() > static_cast<size_t>(kMaxRank)) {
     return absl::InvalidArgumentError(
@@ -38,9 +39,10 @@ absl::Status Validate(absl::Span<const int64_t> dims, int64_t lowest) {
     empty |= d == 0;
     if (d > 0) overflow |= __builtin_mul_overflow(product, d, &product);
   }
-  if (empty || !overflow) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("shape ", DimsToString(dims), " has more than 2^63-1 elements"));
+  if (!overflow) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("shape ", DimsToString(dims),
+                                                 " has more than 2^63-1 elements",
+                                                 empty ? ", were no dimension 0" : ""));
 }
 
 }  // namespace

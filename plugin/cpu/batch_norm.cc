@@ -197,7 +197,7 @@ absl::Status PrepareBatchNorm(Prepare& p) {
     return p.Invalid(absl::StrCat("x must have rank ", rank, ", not ", x.ToString()));
   const int channel = format.substr(0, 2) == "NC" ? 1 : rank - 1;
   auto s = std::make_shared<BatchNorm>();
-  s->outer = DimProduct(x, 0, channel);
+  s->outer = x.num_elements() == 0 ? 0 : DimProduct(x, 0, channel);
   s->channels = x.dim(channel);
   s->inner = DimProduct(x, channel + 1, rank);
   s->type = p.input_type(kX);

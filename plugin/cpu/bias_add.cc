@@ -148,7 +148,7 @@ absl::Status PrepareBiasGrad(Prepare& p) {
   const int channel = format == "NCHW" ? 1 : gradient.rank() - 1;
   auto s = std::make_shared<BiasGrad>();
   s->type = p.input_type(0);
-  s->outer = DimProduct(gradient, 0, channel);
+  s->outer = gradient.num_elements() == 0 ? 0 : DimProduct(gradient, 0, channel);
   s->channels = gradient.dim(channel);
   s->inner = DimProduct(gradient, channel + 1, gradient.rank());
   p.set_output_shape(0, Shape({s->channels}));

@@ -366,6 +366,31 @@ TEST(Session, MemoryThatRunsOutInAKernelIsAnError) {
   KernelRegistry::Global().RemovePlugin("session_test");
 }
 
+// Kernels that go over the rows of what has no elements never run.
+TEST(Session, TensorsThatAreLongThoughEmptyTakeNoTime) {
+  const std::string nodes = Node("gather", "Gather", {"x", "index"},
+                                 "attr { key: 'Tparams' value { type: DT_FLOAT } } "
+                                 "attr { key: 'Tindices' value { type: DT_INT64 } }",
+                                 "") +
+                            Node("round", "QuantizeAndDequantizeV2", {"x", "low", "low"},
+                                 "attr { key: 'axis' value { i: 0 } }") +
+                            Node("sums", "UnsortedSegmentSum", {"rows", "index", "count"},
+                                 "attr { key: 'Tindices' value { type: DT_INT64 } } "
+                                 "attr { key: 'Tnumsegments' value { type: DT_INT64 } }");
+  const std::string constants =
+      Const("index", "DT_INT64", "tensor_shape { dim { size: 1 } } int64_val: 3") +
+      Const("count", "DT_INT64", "tensor_shape { } int64_val: 1099511627776") +
+      Const("low", "DT_FLOAT", "tensor_shape { dim { size: 0 } }") +
+      Const("rows", "DT_FLOAT", "tensor_shape { dim { size: 1 } dim { size: 0 } }");
+  const Shape shape({int64_t{1} << 40, 1 << 20, 0});
+  const auto session = Make(Placeholder("x", "unknown_rank: true") + constants + nodes);
+  const auto out = session->Run({{"x", Floats({}, shape)}}, {"gather", "round", "sums"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].shape(), Shape({1, 1 << 20, 0}));
+  EXPECT_EQ((*out)[1].shape(), shape);
+  EXPECT_EQ((*out)[2].shape(), Shape({int64_t{1} << 40, 0}));
+}
+
 TEST(Session, ValuesThatAreTooLargeAreNamed) {
   const std::string size = "tensor_shape { dim { size: 1 } } int64_val: 1099511627776";
   auto session =

@@ -150,7 +150,7 @@ TEST(State, HandlesOfAnotherKindAreRefused) {
                       Op("read", "ReadVariableOp", {"q"}, kFloat));
   const absl::Status status = session->Run({}, {"read"}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.message(), HasSubstr("must be a variable, it is queue"));
+  EXPECT_THAT(status.message(), HasSubstr("must be a variable, it is a queue"));
 }
 
 TEST(State, QueuesPassTensorsFromRunToRun) {

@@ -30,5 +30,14 @@ TEST(Tensor, IntAtReadsEveryWidthAtAnyAlignment) {
   EXPECT_EQ(Unaligned<int64_t>(DataType::kInt64, {1, INT64_MIN}, &bytes).IntAt(1), INT64_MIN);
 }
 
+TEST(Shape, DimensionsOfZeroHideNoOverflow) {
+  constexpr int64_t kHuge = int64_t{1} << 40;
+  EXPECT_TRUE(Shape::Make({0, kHuge}).ok());
+  for (const Dims& dims : {Dims{kHuge, kHuge}, Dims{0, kHuge, kHuge}, Dims{kHuge, 0, kHuge}}) {
+    EXPECT_EQ(Shape::Make(dims).status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(PartialShape::Make(dims).status().code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
 }  // namespace
 }  // namespace tenon

@@ -239,9 +239,10 @@ absl::Status PrepareConcatOffset(Prepare& p) {
         value.flat<int32_t>()[d] = static_cast<int32_t>(at);
       }
     }
-    offset += shape[axis];
     p.set_output_shape(i, out);
     p.set_output_value(i, std::move(value));
+    if (__builtin_add_overflow(offset, shape[axis], &offset))
+      return p.Invalid("the shapes are too long to be joined");
   }
   return absl::OkStatus();
 }

@@ -109,6 +109,7 @@ absl::StatusOr<Range> ResolveRange(const Prepare& p, const SliceMasks& masks, in
   if (interval != 0 && (interval < 0) == (stride < 0))
     range.size = interval / stride + (interval % stride != 0);
   if (range.size == 0) range.begin = 0;
+  if (range.size <= 1) range.stride = 1;  // as good as any, and multiplied without overflow
   return range;
 }
 

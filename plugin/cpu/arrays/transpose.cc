@@ -91,6 +91,8 @@ struct BatchSpace {
   std::vector<int64_t> before, after;  // padding or crops per block dimension
 };
 
+constexpr int64_t kMostPadding = int64_t{1} << 60;  // below it no sum here overflows
+
 absl::StatusOr<BatchSpace> ReadBatchSpace(const Prepare& p, bool with_block_input) {
   BatchSpace b;
   const int rank = p.input_shape(0).rank();
@@ -116,15 +118,17 @@ absl::StatusOr<BatchSpace> ReadBatchSpace(const Prepare& p, bool with_block_inpu
       return p.Invalid(absl::StrCat("block sizes must be positive: ", b.block[i]));
     if (pads[2 * i] < 0 || pads[2 * i + 1] < 0)
       return p.Invalid("paddings and crops must not be negative");
+    if (std::max(pads[2 * i], pads[2 * i + 1]) > kMostPadding)
+      return p.Invalid(absl::StrCat("paddings and crops must not exceed ", kMostPadding));
     b.before.push_back(pads[2 * i]);
     b.after.push_back(pads[2 * i + 1]);
   }
   return b;
 }
 
-// One copy per position in the block: rows `offset + k * block` of the large side against rows k of
-// the small side. `large` is the shape with the spatial dimensions joined (of the op that has them
-// joined), `small` the one in batches.
+// One copy per position in the block that meets the large side: its rows `offset + k * block`
+// against rows k of the small side. `large` is the shape with the spatial dimensions joined (of the
+// op that has them joined), `small` the one in batches.
 struct BlockRange {
   int64_t small_begin, large_begin, count;
 };
@@ -162,29 +166,32 @@ absl::Status SetBatchSpace(Prepare& p, const BatchSpace& b, const Shape& large, 
   const Dims large_stride = DenseStrides(large, bytes);
   const Dims small_stride = DenseStrides(small, bytes);
   const int64_t batch = large.dim(0);
-  int64_t offsets = 1;
+  int64_t copies = large.num_elements() == 0 || small.num_elements() == 0 ? 0 : 1;
   bool padded = false;
+  Dims met(m);  // positions in the block: that of row 0 and the following
   for (int i = 0; i < m; ++i) {
-    offsets *= b.block[i];
+    met[i] = std::min(b.block[i], large.dim(i + 1));
+    if (copies > 0) copies *= met[i];
     padded = padded || b.before[i] != 0 || b.after[i] != 0;
   }
   auto state = std::make_shared<BatchSpaceState>();
   if (to_batch && padded) state->zero_bytes = small.num_elements() * bytes;
-  if (large.num_elements() == 0 || small.num_elements() == 0) offsets = 0;
-  for (int64_t o = 0; o < offsets; ++o) {
+  for (int64_t c = 0; c < copies; ++c) {
     StridedCopy copy(type);
-    int64_t small_at = o * batch * small_stride[0];
+    Dims at(m);
+    int64_t rest = c;
+    for (int i = m - 1; i >= 0; --i) {
+      at[i] = (b.before[i] + rest % met[i]) % b.block[i];
+      rest /= met[i];
+    }
+    int64_t place = 0;  // in the block
+    for (int i = 0; i < m; ++i) place = place * b.block[i] + at[i];
+    int64_t small_at = place * batch * small_stride[0];
     int64_t large_at = 0;
     const auto add = [&](int64_t n, int64_t of_large, int64_t of_small) {
       copy.AddDim(n, to_batch ? of_large : of_small, to_batch ? of_small : of_large);
     };
     add(batch, large_stride[0], small_stride[0]);
-    int64_t rest = o;
-    std::vector<int64_t> at(m);
-    for (int i = m - 1; i >= 0; --i) {
-      at[i] = rest % b.block[i];
-      rest /= b.block[i];
-    }
     for (int i = 0; i < m; ++i) {
       const BlockRange range =
           OverlapOf(b.block[i], at[i], b.before[i], large.dim(i + 1), small.dim(i + 1));

@@ -116,7 +116,7 @@ absl::Status PrepareCombinedNms(Prepare& p) {
   s->batch = boxes.dim(0);
   s->boxes = boxes.dim(1);
   s->box_sets = boxes.dim(2);
-  s->classes = scores.dim(2);
+  s->classes = s->boxes == 0 ? 0 : scores.dim(2);
   TENON_ASSIGN_OR_RETURN(s->per_class, InputInt(p, 2));
   TENON_ASSIGN_OR_RETURN(s->total, InputInt(p, 3));
   if (s->per_class <= 0) {
@@ -127,7 +127,7 @@ absl::Status PrepareCombinedNms(Prepare& p) {
     return p.Invalid(absl::StrCat("max_total_size must be positive, not ", s->total));
   TENON_ASSIGN_OR_RETURN(s->clip, p.AttrBool("clip_boxes"));
   TENON_ASSIGN_OR_RETURN(const bool pad_per_class, p.AttrBool("pad_per_class"));
-  TENON_ASSIGN_OR_RETURN(const Shape all, CheckedShape(p, {s->per_class, s->classes}));
+  TENON_ASSIGN_OR_RETURN(const Shape all, CheckedShape(p, {s->per_class, scores.dim(2)}));
   if (pad_per_class) s->total = std::min(s->total, all.num_elements());
   TENON_ASSIGN_OR_RETURN(Shape output, CheckedShape(p, {s->batch, s->total, 4}));
   p.set_output_shape(0, std::move(output));

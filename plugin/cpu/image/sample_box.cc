@@ -171,7 +171,8 @@ absl::Status RunSampleBox(const void* state, const StepArgs& args) {
 absl::StatusOr<std::array<float, 2>> ReadLimits(const Prepare& p, std::string_view name) {
   TENON_ASSIGN_OR_RETURN(const AttrValue value, p.AttrOf(name));
   TENON_ASSIGN_OR_RETURN(const std::vector<float> limits, value.AsFloatList());
-  if (limits.size() != 2 || !(limits[0] > 0 && limits[1] > 0))
+  const auto positive = [](float x) { return x > 0 && std::isfinite(x); };
+  if (limits.size() != 2 || !positive(limits[0]) || !positive(limits[1]))
     return p.Invalid(absl::StrCat("attribute '", name, "' must be two positive numbers"));
   return std::array<float, 2>{limits[0], limits[1]};
 }

@@ -127,9 +127,7 @@ absl::Status PrepareArg(Prepare& p) {
   const Tensor* dimension = p.input_value(1);
   if (dimension == nullptr || dimension->shape().rank() != 0)
     return p.Invalid("'dimension' must be a scalar");
-  const int64_t value =
-      dimension->dtype() == DataType::kInt16 ? dimension->flat<int16_t>()[0] : dimension->IntAt(0);
-  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, value, in.rank()));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, dimension->IntAt(0), in.rank()));
   if (in.dim(axis) == 0) return p.Invalid(absl::StrCat("dimension ", axis, " is empty"));
   auto s = std::make_shared<ArgState>();
   s->outer = DimProduct(in, 0, axis);

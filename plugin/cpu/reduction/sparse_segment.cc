@@ -136,6 +136,7 @@ int64_t SegmentStart(const SparseState& s, const void* ids, int64_t id) {
 
 void SumSegments(const SparseState& s, const StepArgs& args, const int64_t* rows, int64_t segments,
                  void* out) {
+  if (s.columns == 0) return;  // however many segments the ids name
   const void* ids = args.in[2];
   args.workers->ParallelFor(segments, s.grain(), [&](int64_t first, int64_t last) {
     int64_t begin = SegmentStart(s, ids, first);

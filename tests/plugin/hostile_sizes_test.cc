@@ -1,0 +1,111 @@
+// Sizes and places that no honest graph has: numbers whose sums and products overflow, empty
+// tensors with dimensions that no loop could go over, constants at odd addresses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "graph/attr_value.h"
+#include "tests/plugin/cpu_kernel_util.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::RunCpuKernel;
+
+constexpr int64_t kHuge = int64_t{1} << 40;
+const std::string kFloat = attr::Type(DataType::kFloat);
+const std::string kInt64 = attr::Type(DataType::kInt64);
+
+Tensor Longs(const Shape& shape, const std::vector<int64_t>& values) {
+  return Tensor::Of<int64_t>(DataType::kInt64, values, shape);
+}
+Tensor Longs(const std::vector<int64_t>& values) {
+  return Longs(Shape({static_cast<int64_t>(values.size())}), values);
+}
+Tensor Floats(const std::vector<float>& values) {
+  return Tensor::Of<float>(DataType::kFloat, values, Shape({static_cast<int64_t>(values.size())}));
+}
+Tensor Empty(const Shape& shape) { return *Tensor::Allocate(DataType::kFloat, shape); }
+
+// A scalar at an odd address, as a constant in a mapped file may lie.
+Tensor OddScalar(int16_t value, std::vector<char>* bytes) {
+  bytes->resize(sizeof(value) + 1);
+  std::memcpy(bytes->data() + 1, &value, sizeof(value));
+  return Tensor(DataType::kInt16, Shape(),
+                BufferRef::Adopt(Buffer::Wrap(bytes->data() + 1, sizeof(value), nullptr, nullptr)));
+}
+
+TEST(OddConstants, AreReadAtTheirPlace) {
+  std::vector<char> bytes;
+  const Tensor x = Floats({3, 1, 4, 1, 5});
+  const auto top = RunCpuKernel("TopKV2", {{"T", kFloat}, {"Tk", attr::Type(DataType::kInt16)}},
+                                {x, OddScalar(2, &bytes)});
+  ASSERT_TRUE(top.ok()) << top.status();
+  EXPECT_THAT(absl::MakeSpan((*top)[0].flat<float>(), 2), ElementsAre(5, 4));
+  const auto largest =
+      RunCpuKernel("ArgMax", {{"T", kFloat}, {"Tidx", attr::Type(DataType::kInt16)}},
+                   {x, OddScalar(-1, &bytes)});
+  ASSERT_TRUE(largest.ok()) << largest.status();
+  EXPECT_EQ((*largest)[0].flat<int64_t>()[0], 4);
+}
+
+TEST(HugeNumbers, DoNotOverflow) {
+  const Tensor axis = Tensor::Of<int32_t>(DataType::kInt32, {0}, Shape());
+  const Tensor long_shape = Longs({INT64_MAX});
+  EXPECT_EQ(RunCpuKernel("ConcatOffset", {{"N", attr::Int(2)}, {"shape_type", kInt64}},
+                         {axis, long_shape, long_shape})
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+  const auto slice = RunCpuKernel("StridedSlice", {{"T", kFloat}, {"Index", kInt64}},
+                                  {Floats({7, 8, 9}), Longs({1}), Longs({3}), Longs({INT64_MAX})});
+  ASSERT_TRUE(slice.ok()) << slice.status();
+  EXPECT_THAT(absl::MakeSpan((*slice)[0].flat<float>(), (*slice)[0].num_elements()),
+              ElementsAre(8));
+  EXPECT_EQ(RunCpuKernel("SpaceToBatchND",
+                         {{"T", kFloat}, {"Tblock_shape", kInt64}, {"Tpaddings", kInt64}},
+                         {Floats({1, 2}), Longs({INT64_MAX}), Longs(Shape({1, 2}), {INT64_MAX, 1})})
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// Only the positions of the block that meet an element are copied.
+TEST(SpaceToBatch, TakesNoLongerForHugeBlocks) {
+  const int64_t block = 4096;
+  const Tensor x = Tensor::Of<uint8_t>(DataType::kUint8, {42}, Shape({1, 1, 1, 1}));
+  const auto out = RunCpuKernel(
+      "SpaceToBatchND",
+      {{"T", attr::Type(DataType::kUint8)}, {"Tblock_shape", kInt64}, {"Tpaddings", kInt64}},
+      {x, Longs({block, block}), Longs(Shape({2, 2}), {3, block - 4, 5, block - 6})});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].shape(), Shape({block * block, 1, 1, 1}));
+  const auto* values = (*out)[0].flat<uint8_t>();
+  EXPECT_EQ(values[3 * block + 5], 42);
+  EXPECT_EQ(std::count(values, values + block * block, 0), block * block - 1);
+}
+
+TEST(HugeEmptyTensors, AreNotLoopedOver) {
+  const auto bias =
+      RunCpuKernel("BiasAddGrad", {{"T", kFloat}, {"data_format", attr::String("NCHW")}},
+                   {Empty(Shape({kHuge, 2, 0}))});
+  ASSERT_TRUE(bias.ok()) << bias.status();
+  EXPECT_THAT(absl::MakeSpan((*bias)[0].flat<float>(), 2), ElementsAre(0, 0));
+}
+
+// What the indices of a small one name is still checked.
+TEST(EmptyTensors, AreIndexedWithinTheirBounds) {
+  const auto sums = RunCpuKernel("UnsortedSegmentSum",
+                                 {{"T", kFloat}, {"Tindices", kInt64}, {"Tnumsegments", kInt64}},
+                                 {Empty(Shape({1, 0})), Longs({3}), Longs(Shape(), {2})});
+  EXPECT_EQ(sums.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(sums.status().message(), HasSubstr("segment_ids[0] = 3"));
+}
+
+}  // namespace
+}  // namespace tenon
