@@ -35,6 +35,6 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
   [[ -z $best || $took -lt $best ]] && best=$took
 done
 printf '\nprocess start to first result, mlp: %d.%d ms\n' $((best / 1000)) $((best % 1000 / 100))
-for bench in import_bench dispatch_bench; do
+for bench in import_bench dispatch_bench control_flow_bench; do
   [[ -x $BIN/$bench ]] && "$BIN/$bench" --benchmark_min_time=0.3 2>/dev/null
 done

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/kernel_store.h"
+#include "executor/lowering/lowering.h"
 #include "executor/placer.h"
 
 namespace tenon {
@@ -74,7 +75,7 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
   KindSupport support;
   support.priority.resize(types_.size(), 0);
   support.why.resize(types_.size());
-  support.mover = IsMoverOp(kind.op_name);
+  support.mover = IsMoverOp(kind.op_name) || IsFunctional(graph, n);
   for (size_t i = 0; i < types_.size(); ++i) {
     const uint64_t bit = uint64_t{1} << i;
     if (support.mover) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/evaluator.h"
+#include "executor/lowering/lowering.h"
 #include "executor/plan_builder.h"
 #include "executor/run_recorder.h"
 #include "graph/nodes.h"
@@ -69,6 +70,8 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
     e->pipeline_.nodes_before = e->pipeline_.nodes_after = e->graph_.num_nodes();
   }
   TENON_RETURN_IF_ERROR(e->FindOrder());
+  TENON_RETURN_IF_ERROR(e->LowerFunctions());
+  TENON_ASSIGN_OR_RETURN(e->schedule_, MakeSchedule(e->graph_, e->order_, e->fed_only_));
   TENON_RETURN_IF_ERROR(e->CheckKernels());
   TENON_RETURN_IF_ERROR(e->DescribeFeeds());
   return e;
@@ -101,6 +104,10 @@ absl::Status Executable::Resolve(const std::vector<std::string>& feeds,
 }
 
 absl::Status Executable::PlaceGraph() {
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+    if (graph_.alive(n) && !graph_.device(n).empty() && IsFunctional(graph_, n))
+      function_devices_.emplace(graph_.name(n), graph_.device(n));
+  }
   TENON_ASSIGN_OR_RETURN(
       placement_, Place(graph_, parts_.devices, KernelRegistry::Global(), parts_.options.placer));
   ApplyPlacement(graph_, placement_);
@@ -168,6 +175,50 @@ absl::Status Executable::PlaceAgain(
   return absl::OkStatus();
 }
 
+// Writes out the functions that the run calls. What is reported is the graph of before.
+absl::Status Executable::LowerFunctions() {
+  std::vector<NodeId> nodes;
+  for (NodeId n : order_) {
+    if (!fed_only_[n] && IsFunctional(graph_, n)) nodes.push_back(n);
+  }
+  if (nodes.empty()) return absl::OkStatus();
+  before_lowering_ = std::make_unique<BeforeLowering>(BeforeLowering{graph_, placement_});
+  std::vector<std::string> devices(graph_.num_node_ids());
+  for (NodeId n : nodes) {
+    const auto it = function_devices_.find(graph_.name(n));
+    if (it != function_devices_.end()) devices[n] = it->second;
+  }
+  // What is fed of a node that runs all the same is a value of its own.
+  std::vector<Output> fed_values(feeds_.size());
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    const Output feed = feeds_[i];
+    if (std::find(nodes.begin(), nodes.end(), feed.node) == nodes.end()) continue;
+    TENON_ASSIGN_OR_RETURN(
+        const NodeId fed,
+        graph_.AddNode(graph_.UniqueName(absl::StrCat(graph_.name(feed.node), "/fed")),
+                       "Placeholder", {},
+                       {{"dtype", attr::Type(BaseType(graph_.output_type(feed)))}}));
+    devices.emplace_back();
+    fed_values[i] = {fed, 0};
+  }
+  Lowering lowering(graph_, calls_, devices);
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    if (fed_values[i].node == kNoNode) continue;
+    lowering.Replace(feeds_[i], fed_values[i]);
+    feeds_[i] = fed_values[i];
+  }
+  for (const Output& fetch : fetches_) lowering.Note(fetch);
+  TENON_RETURN_IF_ERROR(lowering.Run(nodes));
+  for (Output& fetch : fetches_) fetch = lowering.Resolve(fetch);
+  std::vector<NodePlacement> previous = placement_;
+  previous.resize(graph_.num_node_ids());
+  for (NodeId n : nodes) previous[n] = NodePlacement();
+  TENON_ASSIGN_OR_RETURN(placement_, Place(graph_, parts_.devices, KernelRegistry::Global(),
+                                           parts_.options.placer, previous));
+  ApplyPlacement(graph_, placement_);
+  return FindOrder();
+}
+
 // A fed node that nothing ran before the passes is not run either if a pass lets something wait for
 // it.
 void Executable::NoteFeedsThatStandForNodes() {
@@ -226,7 +277,7 @@ absl::Status Executable::CheckKernels() {
     if (placement_[n].device != nullptr) node_devices_[n] = placement_[n].device;
     if (fed_only_[n] || IsPlanOp(graph_.op_name(n))) continue;
     const absl::Status status = kernels_.Find(graph_, n, *node_devices_[n]).status();
-    if (!status.ok()) return NodeError(graph_, n, status);
+    if (!status.ok()) return NodeError(graph_, calls_, n, status);
   }
   return absl::OkStatus();
 }
@@ -240,7 +291,7 @@ absl::Status Executable::DescribeFeeds() {
     const AttrValue* attr = declares ? graph_.attr(o.node, "shape") : nullptr;
     if (attr == nullptr) continue;
     absl::StatusOr<PartialShape> declared = attr->AsShape();
-    if (!declared.ok()) return NodeError(graph_, o.node, declared.status());
+    if (!declared.ok()) return NodeError(graph_, calls_, o.node, declared.status());
     const bool legacy =
         declared->known_rank() && declared->rank() == 0 && graph_.producer() < kScalarPlaceholders;
     if (!legacy) shape = *std::move(declared);
@@ -312,10 +363,11 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<
   std::vector<FeedSpec> specs;
   for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape()});
   const PlanInput input{
-      graph_,   order_,        fed_only_,    node_devices_,  feeds_,
-      specs,    fetches_,      fetch_names_, parts_.host,    constants_,
-      kernels_, parts_.states, late_,        parts_.workers, parts_.options.device_timeout_s};
-  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, PlanBuilder(input).Build());
+      graph_,        calls_,      schedule_,      fed_only_,
+      node_devices_, feeds_,      specs,          fetches_,
+      fetch_names_,  parts_.host, constants_,     kernels_,
+      parts_.states, late_,       parts_.workers, parts_.options.device_timeout_s};
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, BuildPlan(input));
   return std::shared_ptr<const Plan>(std::move(plan));
 }
 
@@ -390,7 +442,7 @@ std::vector<CopyReport> CopiesOf(const Executable& e) {
   const std::shared_ptr<const Plan> plan = e.last_plan();
   if (plan == nullptr) return reports;
   for (const PlanCopy& copy : plan->copies) {
-    reports.push_back({e.graph().OutputName(copy.value), copy.from->short_name(),
+    reports.push_back({plan->graph->OutputName(copy.value), copy.from->short_name(),
                        copy.to->short_name(), copy.bytes});
   }
   return reports;

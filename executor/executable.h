@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "executor/call_sites.h"
 #include "executor/const_store.h"
 #include "executor/kernel_store.h"
 #include "executor/plan.h"
+#include "executor/schedule.h"
 #include "executor/session.h"
 #include "executor/slow_steps.h"
 
@@ -37,9 +39,12 @@ class Executable {
 
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds, RunRecorder* recorder);
 
-  const Graph& graph() const { return graph_; }
+  // Optimized and placed, functions as they are in the file.
+  const Graph& graph() const { return before_lowering_ ? before_lowering_->graph : graph_; }
   const PipelineReport& pipeline() const { return pipeline_; }
-  const std::vector<NodePlacement>& placement() const { return placement_; }
+  const std::vector<NodePlacement>& placement() const {
+    return before_lowering_ ? before_lowering_->placement : placement_;
+  }
   const Times& times() const { return times_; }
   MemoryReport memory() const;
   PlanCacheReport plan_cache() const;
@@ -60,6 +65,7 @@ class Executable {
   absl::Status PlaceGraph();
   absl::Status Optimize();
   absl::Status PlaceAgain(const std::vector<std::pair<std::string, NodePlacement>>& before);
+  absl::Status LowerFunctions();
   absl::Status FindOrder();
   void NoteFeedsThatStandForNodes();
   absl::Status CheckKernels();
@@ -69,7 +75,7 @@ class Executable {
   absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(const std::vector<Tensor>& feeds);
   absl::StatusOr<std::shared_ptr<const Plan>> Build(const std::vector<Tensor>& feeds);
 
-  Graph graph_;
+  Graph graph_;  // that is run
   SessionParts parts_;
   std::vector<std::string> feed_names_, fetch_names_;
   std::vector<Output> feeds_, fetches_;
@@ -77,8 +83,17 @@ class Executable {
   std::vector<DataType> feed_types_;
   std::vector<PartialShape> feed_shapes_;
   std::vector<NodePlacement> placement_;
+  // What functional nodes of the graph ask for, by name: their bodies' nodes inherit it.
+  absl::flat_hash_map<std::string, std::string> function_devices_;
+  struct BeforeLowering {
+    Graph graph;
+    std::vector<NodePlacement> placement;
+  };
+  std::unique_ptr<BeforeLowering> before_lowering_;  // null: there was nothing to lower
+  CallSites calls_;
   std::vector<Device*> node_devices_;
-  std::vector<NodeId> order_;
+  std::vector<NodeId> order_;  // what the fetches need, producers first
+  Schedule schedule_;
   std::vector<bool> fed_only_;
   PipelineReport pipeline_;
   Times times_;

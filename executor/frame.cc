@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
   frame->arena_ =
       BufferRef::Adopt(Buffer::Allocate(std::max<uint64_t>(plan.arena_bytes, kTensorAlignment)));
   if (!frame->arena_)
-    return NodeError(*plan.graph, plan.arena_largest,
+    return NodeError(*plan.graph, *plan.calls, plan.arena_largest,
                      absl::ResourceExhaustedError(
                          absl::StrCat("no memory for an arena of ", plan.arena_bytes,
                                       " bytes, in which this node's part is the largest")));
@@ -74,7 +74,7 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
   for (size_t i = 0; i < fetch_buffers_.size(); ++i) {
     const auto& [spec, node] = plan_.fetch_buffers[i];
     absl::StatusOr<Tensor> buffer = Tensor::Allocate(spec.dtype, spec.shape);
-    if (!buffer.ok()) return NodeError(*plan_.graph, node, buffer.status());
+    if (!buffer.ok()) return NodeError(*plan_.graph, *plan_.calls, node, buffer.status());
     fetch_buffers_[i] = *std::move(buffer);
     Patch(Row(plan_.fetch_uses, static_cast<int32_t>(i)), fetch_buffers_[i].data());
   }

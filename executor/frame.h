@@ -45,13 +45,21 @@ class Frame : public RunState {
   absl::Status Synchronize();
   void End();
 
+  const Plan& plan() const { return plan_; }
   void* const* table() const { return table_.data(); }
   char* arena() const { return static_cast<char*>(arena_->data()); }
   const RunContext& context() const { return context_; }
 
-  // Liveness flags of v1 control flow.
+  // Liveness flags of control flow.
   bool alive(int32_t i) const { return alive_[i] != 0; }
   void set_alive(int32_t i, bool value) { alive_[i] = value ? 1 : 0; }
+  void clear_alive(int32_t first, int32_t count) {
+    for (int32_t i = first; i < first + count; ++i) alive_[i] = 0;
+  }
+
+  // The node of the step that runs, for errors.
+  int32_t node() const { return node_; }
+  void set_node(int32_t node) { node_ = node; }
 
   const Tensor& slot(int32_t i) const { return slots_[i]; }
   void SetSlot(int32_t i, Tensor value);  // and every entry of the table that reads it
@@ -85,6 +93,7 @@ class Frame : public RunState {
 
   const Plan& plan_;
   RunContext context_;
+  int32_t node_ = -1;
   BufferRef arena_;
   std::vector<void*> table_;
   std::vector<uint8_t> alive_;

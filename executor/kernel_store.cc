@@ -1,19 +1,13 @@
 #include "executor/kernel_store.h"
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "executor/placer.h"
+#include "executor/schedule.h"
 #include "graph/status_macros.h"
 #include "graph/wire.h"
 
 namespace tenon {
 namespace {
-
-bool IsLoopOp(std::string_view op) {
-  static const auto* const ops = new absl::flat_hash_set<std::string_view>{
-      "Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond"};
-  return ops->contains(op);
-}
 
 // NodeDef bytes, as a plug-in's kernel may ask for them.
 std::string NodeDefWire(const Graph& graph, NodeId n, absl::Span<const std::string> inputs) {
@@ -38,16 +32,13 @@ std::string NodeDefWire(const Graph& graph, NodeId n, absl::Span<const std::stri
 }  // namespace
 
 bool IsPlanOp(std::string_view op) {
-  return IsMoverOp(op) || op == "Switch" || op == "RefSwitch" || op == "Merge" ||
-         op == "RefMerge" || op == "ControlTrigger";
+  return IsMoverOp(op) || IsSwitchOp(op) || IsMergeOp(op) || IsEnterOp(op) || IsExitOp(op) ||
+         IsNextIterationOp(op) || op == "LoopCond" || op == "ControlTrigger";
 }
 
 absl::StatusOr<const KernelDef*> KernelStore::Find(const Graph& graph, NodeId n,
                                                    const Device& device) {
   const NodeKind& kind = graph.kind(n);
-  if (IsLoopOp(kind.op_name))
-    return absl::UnimplementedError(
-        absl::StrCat("loops of ", kind.op_name, " are not implemented"));
   TENON_RETURN_IF_ERROR(kind.types_status);
   const std::pair key(&kind, &device);
   absl::MutexLock lock(&mutex_);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "executor/call_sites.h"
 #include "executor/frame.h"
 #include "graph/graph.h"
 #include "plugin/device.h"
@@ -82,8 +83,11 @@ class SlowStep;
 
 struct Plan {
   const Graph* graph = nullptr;
-  std::vector<Step> steps;
-  std::vector<int32_t> args;  // storage of each entry of the pointer table; -1: none
+  const CallSites* calls = nullptr;  // of the graph's inlined nodes
+  std::vector<Step> steps;           // first those of the graph, then those of branches and loops
+  uint32_t main_steps = 0;           // how many are of the graph
+  std::vector<uint32_t> args_end;    // by step: where its outputs end
+  std::vector<int32_t> args;         // storage of each entry of the pointer table; -1: none
   std::vector<Storage> storages;
   uint64_t arena_bytes = 0;
   uint64_t arena_lower_bound = 0;
@@ -100,7 +104,7 @@ struct Plan {
   std::vector<PlanCopy> copies;
 
   // Where the arguments of step i end, which begin at its first_arg: inputs, then outputs.
-  size_t ArgsEnd(size_t i) const;
+  size_t ArgsEnd(size_t i) const { return args_end[i]; }
 
   // What steps point to.
   std::vector<std::unique_ptr<SlowStep>> slow_steps;
@@ -118,6 +122,9 @@ struct Plan {
 // Frames are made when all others are busy, and reused.
 absl::StatusOr<std::unique_ptr<Frame>> TakeFrame(const Plan& plan);
 void ReturnFrame(const Plan& plan, std::unique_ptr<Frame> frame);
+
+// Runs steps [begin, end) of the frame's plan. An error is that of frame.node().
+absl::Status RunSteps(Frame& frame, uint32_t begin, uint32_t end);
 
 // One run: the fetches in order. `feeds` fit plan.feeds. Errors name the node.
 absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, absl::Span<const Tensor> feeds,

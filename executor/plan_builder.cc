@@ -12,22 +12,27 @@ namespace tenon {
 namespace {
 
 // Ops whose outputs are their inputs: they rename a value wherever it is.
-bool IsRenaming(std::string_view op) { return op != "Const" && op != "NoOp" && IsMoverOp(op); }
+bool IsRenaming(std::string_view op) {
+  return (op != "Const" && op != "NoOp" && IsMoverOp(op)) || IsEnterOp(op) ||
+         IsNextIterationOp(op) || op == "LoopCond";
+}
 
 }  // namespace
 
-PlanBuilder::PlanBuilder(const PlanInput& input) : in_(input), plan_(std::make_unique<Plan>()) {
+PlanBuilder::PlanBuilder(const PlanInput& input, const LooseVariables& loose)
+    : in_(input), plan_(std::make_unique<Plan>()), flags_(1), loose_(loose) {
   plan_->graph = &input.graph;
+  plan_->calls = &input.calls;
   first_value_.resize(input.graph.num_node_ids(), -1);
   node_alive_.resize(input.graph.num_node_ids(), 0);
   int32_t count = 0;
-  for (NodeId n : input.order) {
+  for (NodeId n : input.schedule.order) {
     first_value_[n] = count;
     count += input.graph.num_outputs(n);
   }
   values_.resize(count);
   fed_.resize(count, 0);
-  for (NodeId n : input.order) {
+  for (NodeId n : input.schedule.order) {
     for (int port = 0; port < input.graph.num_outputs(n); ++port) {
       PlanValue& v = values_[first_value_[n] + port];
       v.output = {n, port};
@@ -41,20 +46,44 @@ PlanBuilder::PlanBuilder(const PlanInput& input) : in_(input), plan_(std::make_u
 
 absl::StatusOr<std::unique_ptr<Plan>> PlanBuilder::Build() {
   TENON_RETURN_IF_ERROR(AddFeeds());
-  for (NodeId n : in_.order) {
-    if (in_.fed_only[n]) continue;
-    // Of a node that is fed in part, the fed outputs stay as they are.
-    const auto first = values_.begin() + first_value_[n];
-    const std::vector<PlanValue> before(first, first + in_.graph.num_outputs(n));
-    const absl::Status status = WithinMemory([&] { return AddNode(n); });
-    if (!status.ok()) return NodeError(in_.graph, n, status);
-    for (size_t port = 0; port < before.size(); ++port) {
-      if (fed_[first_value_[n] + port]) values_[first_value_[n] + port] = before[port];
+  TENON_RETURN_IF_ERROR(FindLoops());
+  const std::vector<NodeId>& order = in_.schedule.order;
+  for (size_t i = 0; i < order.size(); ++i) {
+    TENON_RETURN_IF_ERROR(OpenLoops(i));
+    const NodeId n = order[i];
+    if (!in_.fed_only[n]) {
+      // Of a node that is fed in part, the fed outputs stay as they are.
+      const auto first = values_.begin() + first_value_[n];
+      const std::vector<PlanValue> before(first, first + in_.graph.num_outputs(n));
+      const absl::Status status = WithinMemory([&] { return AddNode(n); });
+      if (!status.ok()) return NodeError(in_.graph, in_.calls, n, status);
+      for (size_t port = 0; port < before.size(); ++port) {
+        if (fed_[first_value_[n] + port]) values_[first_value_[n] + port] = before[port];
+      }
     }
+    TENON_RETURN_IF_ERROR(CloseLoops(i + 1));
   }
   for (size_t i = 0; i < in_.fetches.size(); ++i) TENON_RETURN_IF_ERROR(AddFetch(i));
-  TENON_RETURN_IF_ERROR(Layout());
+  if (newly_loose_.empty()) TENON_RETURN_IF_ERROR(Layout());
   return std::move(plan_);
+}
+
+absl::StatusOr<std::unique_ptr<Plan>> BuildPlan(const PlanInput& input) {
+  // Variables that change may be the first values of others: those show in the next attempt. After
+  // a few, no variable is taken to keep its shape.
+  constexpr int kMaxAttempts = 6;
+  LooseVariables loose;
+  for (int attempt = 1;; ++attempt) {
+    if (attempt == kMaxAttempts) {
+      for (NodeId n : input.schedule.order) {
+        if (IsMergeOp(input.graph.op_name(n))) loose.insert(n);
+      }
+    }
+    PlanBuilder builder(input, loose);
+    absl::StatusOr<std::unique_ptr<Plan>> plan = builder.Build();
+    if (builder.newly_loose().empty()) return plan;
+    loose.insert(builder.newly_loose().begin(), builder.newly_loose().end());
+  }
 }
 
 int32_t PlanBuilder::NewStorage(Where where, uint64_t bytes, int32_t index) {
@@ -88,6 +117,17 @@ int32_t PlanBuilder::NodeAlive(NodeId n) {
     if (first_value_[from.node] >= 0) alive = BothAlive(n, alive, node_alive_[from.node]);
   }
   return alive;
+}
+
+// The same value, whatever is known of it.
+void PlanBuilder::ShareValue(int32_t to, int32_t from) {
+  const PlanValue& source = value(from);
+  PlanValue& v = value(to);
+  if (source.shape.has_value()) return SetAlias(to, from, *source.shape);
+  v.storage = source.storage;
+  v.device = source.device;
+  v.stream = source.stream;
+  v.ticket = source.ticket;
 }
 
 void PlanBuilder::SetAlias(int32_t to, int32_t from, Shape shape) {
@@ -161,6 +201,7 @@ PlanBuilder::BuildStep& PlanBuilder::AddStep(NodeId n, absl::Span<const int32_t>
                                              absl::Span<const int32_t> outputs) {
   BuildStep& step = steps_.emplace_back();
   step.node = n;
+  step.scope = scope_;
   step.first_arg = static_cast<uint32_t>(args_.size());
   step.num_inputs = static_cast<uint32_t>(inputs.size());
   step.num_outputs = static_cast<uint32_t>(outputs.size());
@@ -183,10 +224,12 @@ absl::Status PlanBuilder::AddConst(NodeId n) {
 absl::Status PlanBuilder::AddNode(NodeId n) {
   const std::string_view op = in_.graph.op_name(n);
   const int outputs = in_.graph.num_outputs(n);
-  if (op == "Merge" || op == "RefMerge") return AddMerge(n);
-  const int32_t alive = node_alive_[n] = NodeAlive(n);
+  if (IsMergeOp(op)) return IsLoopVariable(n) ? absl::OkStatus() : AddMerge(n);
+  if (IsExitOp(op)) return AddExit(n);
+  // Within its loop, what is entered is there.
+  const int32_t alive = node_alive_[n] = IsEnterOp(op) ? 0 : NodeAlive(n);
   for (int port = 0; port < outputs; ++port) value(first_value_[n] + port).alive = alive;
-  if (op == "Switch" || op == "RefSwitch") return AddSwitch(n);
+  if (IsSwitchOp(op)) return AddSwitch(n);
   if (op == "Const") return AddConst(n);
   if (op == "NoOp" || op == "ControlTrigger") return absl::OkStatus();
   if (IsRenaming(op)) {
@@ -195,22 +238,13 @@ absl::Status PlanBuilder::AddNode(NodeId n) {
     const int32_t from = ValueOf(in_.graph.data_inputs(n)[0]);
     if (value(from).reference) {
       // As in TensorFlow, who reads an identity of a variable reads the variable, at its own time.
-      // It must have a value now.
-      TENON_RETURN_IF_ERROR(ReadVariable(n, from).status());
+      // It must have a value now, unless the variable itself is wanted.
+      if (!IsRef(in_.graph.kind(n).types.inputs[0]))
+        TENON_RETURN_IF_ERROR(ReadVariable(n, from).status());
       value(first_value_[n]).dtype = value(from).dtype;
       value(first_value_[n]).reference = true;
     }
-    // Nothing is known of the shape: the value is shared as it is.
-    PlanValue& v = value(first_value_[n]);
-    const PlanValue& source = value(from);
-    if (source.shape.has_value()) {
-      SetAlias(first_value_[n], from, *source.shape);
-    } else {
-      v.storage = source.storage;
-      v.device = source.device;
-      v.stream = source.stream;
-      v.ticket = source.ticket;
-    }
+    ShareValue(first_value_[n], from);
     return absl::OkStatus();
   }
   Device* device = in_.devices[n];

@@ -8,16 +8,21 @@
 
 #include <memory>
 #include <optional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "executor/const_store.h"
+#include "executor/control_steps.h"
 #include "executor/device_steps.h"
 #include "executor/kernel_store.h"
 #include "executor/memory_planner.h"
 #include "executor/placer.h"
 #include "executor/plan.h"
+#include "executor/schedule.h"
 #include "executor/slow_steps.h"
 #include "graph/shape_inference.h"
 #include "plugin/kernel_registry.h"
@@ -28,7 +33,8 @@ namespace tenon {
 // Everything that outlives the plan.
 struct PlanInput {
   const Graph& graph;
-  absl::Span<const NodeId> order;     // what the fetches need, producers first; fed nodes too
+  const CallSites& calls;
+  const Schedule& schedule;           // what the fetches need; fed nodes too
   const std::vector<bool>& fed_only;  // by node id: its outputs are fed, it is not computed
   absl::Span<Device* const> devices;  // by node id
   absl::Span<const Output> feeds;
@@ -43,6 +49,12 @@ struct PlanInput {
   Workers& workers;
   double device_timeout_s;
 };
+
+// Loop variables (by Merge) whose shape is not that of their first value in every pass.
+using LooseVariables = absl::flat_hash_set<NodeId>;
+
+// The plan; built again while loop variables turn out to change their shapes.
+absl::StatusOr<std::unique_ptr<Plan>> BuildPlan(const PlanInput& input);
 
 // One value on one device.
 struct PlanValue {
@@ -61,8 +73,10 @@ struct PlanValue {
 
 class PlanBuilder {
  public:
-  explicit PlanBuilder(const PlanInput& input);
+  PlanBuilder(const PlanInput& input, const LooseVariables& loose);
   absl::StatusOr<std::unique_ptr<Plan>> Build();
+  // Loop variables that were planned with a shape that they do not keep: the plan is void.
+  const LooseVariables& newly_loose() const { return newly_loose_; }
 
  private:
   struct BuildStep {
@@ -76,6 +90,35 @@ class PlanBuilder {
     uint32_t scratch_line = 0;
     PluginStep* plugin = nullptr;
     KernelStep* kernel = nullptr;
+    int32_t guard = 0;  // a flag: while it is dead, all that the step does is to let its own die
+    int32_t first_flag = 0, num_flags = 0;  // that it sets
+    int32_t scope = -1;                     // of loop_scopes_
+  };
+  // Who lives when: parents live whenever a flag does. The outputs of one Switch are a family, of
+  // which exactly one lives if the parent does.
+  struct Flag {
+    int32_t parent = 0;
+    int32_t depth = 0;
+    int32_t family = 0;  // its first flag; 0: none
+    int32_t family_size = 0;
+  };
+  struct LoopVariable {
+    NodeId merge, next;  // next kNoNode: counts the passes for output 1 of the Merge
+    int32_t storage;
+    StepInput first;
+  };
+  struct LoopScope {
+    int32_t loop;         // of the schedule
+    int32_t parent = -1;  // of loop_scopes_
+    int32_t guard = 0;
+    int32_t open_step = -1, close_step = -1;
+    int32_t again = 0;
+    bool uses_devices = false;
+    LoopStep* step = nullptr;
+    std::vector<LoopVariable> variables;
+    std::vector<std::pair<NodeId, int32_t>> exits;  // and the flag of what they read
+    // How much was in the caches when it began: what is made within is not there after it.
+    size_t num_both_alive = 0, num_families = 0, num_copies = 0;
   };
   struct InPlace {
     int32_t step;
@@ -90,6 +133,7 @@ class PlanBuilder {
   int32_t NodeAlive(NodeId n);
   int32_t ValueOf(Output o) const { return first_value_[o.node] + o.port; }
   PlanValue& value(int32_t id) { return values_[id]; }
+  void ShareValue(int32_t to, int32_t from);
   void SetAlias(int32_t to, int32_t from, Shape shape);
   void SetConstant(int32_t id, const Tensor* tensor, bool graph_constant);
   int32_t NewStorage(Where where, uint64_t bytes, int32_t index = 0);
@@ -117,10 +161,34 @@ class PlanBuilder {
                             absl::Span<const int32_t> inputs);
   absl::Status FailLater(NodeId n, const absl::Status& status);
 
-  // plan_control.cc: v1 conditionals
+  // plan_control.cc: conditionals
+  int32_t NewFlags(int32_t count, int32_t parent);
+  void SetsFlags(int32_t first, int32_t count, int32_t guard);
+  bool Implies(int32_t flag, int32_t other) const;
+  int32_t CommonFlag(int32_t a, int32_t b) const;
   int32_t BothAlive(NodeId n, int32_t a, int32_t b);
+  absl::StatusOr<int32_t> Family(NodeId n, int32_t choice, int32_t count);
   absl::Status AddSwitch(NodeId n);
   absl::Status AddMerge(NodeId n);
+  int32_t MergedAlive(absl::Span<const int32_t> alive) const;
+
+  // plan_loops.cc: loops
+  absl::Status FindLoops();
+  absl::Status OpenLoops(size_t position);
+  absl::Status CloseLoops(size_t position);
+  absl::Status OpenLoop(int32_t loop);
+  absl::Status AddVariable(NodeId merge, LoopScope& scope);
+  absl::Status AddPassCounter(NodeId merge, LoopScope& scope);
+  bool IsInvariant(NodeId merge, NodeId next) const;
+  bool IsLoopVariable(NodeId merge) const { return loop_merges_.contains(merge); }
+  absl::Status CloseLoop();
+  absl::StatusOr<int32_t> NextValue(const LoopVariable& variable, int32_t again);
+  absl::Status CheckEnd(const LoopScope& scope) const;
+  void ForgetInner(const LoopScope& scope);
+  absl::Status AddExit(NodeId n);
+  bool InLoop() const { return scope_ >= 0; }
+  void ShareLoopVariables();
+  bool MayReplace(int32_t k, int32_t from, int32_t to) const;
 
   // plan_devices.cc: devices with their own memory
   absl::Status AddPluginKernel(NodeId n, Device* device);
@@ -140,15 +208,36 @@ class PlanBuilder {
   // plan_layout.cc: places
   absl::Status Layout();
   void FindLifetimes();
+  int32_t CommonScope(int32_t a, int32_t b) const;
   void ShareInPlace();
   int32_t Place(int32_t storage);
   bool MayWriteInto(const BuildStep& step, int32_t index, size_t first, size_t last, int16_t out,
                     int32_t place) const;
   void PlaceFetches();
   absl::Status PlaceArena();
-  void EmitSteps();
   void EmitPatches();
-  void EmitReleases(int32_t step);
+
+  // plan_regions.cc: steps in the order of execution
+  struct Region {
+    int32_t parent = -1;
+    int depth = 0;
+    bool loop = false;
+    int32_t guard = 0;   // of a branch
+    int32_t scope = -1;  // of a loop
+    int32_t first_flag = 0, end_flag = 0;
+    BranchStep* branch = nullptr;
+    std::vector<int32_t> entries;   // steps; -1 - r: region r
+    std::vector<int32_t> releases;  // slots that go when it is over
+  };
+  void FindRegions();
+  int32_t OpenRegion(int32_t parent, bool loop);
+  int32_t CommonRegion(int32_t a, int32_t b) const;
+  void FindReleases();
+  bool IsLastReader(int32_t step, int32_t storage) const;
+  void EmitSteps();
+  void EmitStep(int32_t k);
+  void EmitRelease(std::vector<int32_t> slots);
+  void EmitPlain(std::unique_ptr<SlowStep> step);
 
   const PlanInput& in_;
   std::unique_ptr<Plan> plan_;
@@ -163,14 +252,36 @@ class PlanBuilder {
   std::vector<InPlace> in_place_;      // in step order
   std::vector<int32_t> fetch_values_;  // value by fetch; -1: none
   std::vector<int32_t> held_;          // storages that live to the end of the run
-  absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> both_alive_;
+  // What was made once and serves again; and in which order, so that what was made within a loop is
+  // forgotten behind it.
+  using FlagPair = std::pair<int32_t, int32_t>;
+  // What chooses (the data of a constant, or a storage), the flag of the node, how many outputs.
+  using Choice = std::tuple<const void*, int32_t, int32_t, int32_t>;
+  absl::flat_hash_map<FlagPair, int32_t> both_alive_;
+  std::vector<FlagPair> both_alive_made_;
+  absl::flat_hash_map<Choice, int32_t> families_;
+  std::vector<Choice> families_made_;
   absl::flat_hash_map<std::pair<int32_t, Device*>, int32_t> copies_;
+  std::vector<std::pair<int32_t, Device*>> copies_made_;
+  std::vector<Flag> flags_;
+  const LooseVariables& loose_;
+  LooseVariables newly_loose_;
+  absl::flat_hash_map<std::pair<size_t, int32_t>, int32_t> opening_;  // by position and outer loop
+  std::vector<std::vector<NodeId>> loop_variables_;                   // Merges, by loop
+  absl::flat_hash_map<NodeId, NodeId> loop_merges_;  // Merge of a loop variable: its NextIteration
+  absl::flat_hash_set<NodeId> counted_merges_;       // whose output 1 somebody reads
+  std::vector<LoopScope> loop_scopes_;               // in the order of opening
+  int32_t scope_ = -1;                               // the innermost open one
   std::vector<Device*> used_devices_;
   std::vector<int64_t> tickets_;            // by stream
   std::vector<std::vector<int64_t>> seen_;  // by stream: how far it has waited for each other one
   // layout
-  std::vector<int32_t> shared_with_;            // by storage: the place that it was merged into
-  std::vector<int32_t> first_, last_;           // by storage
+  std::vector<int32_t> shared_with_;   // by storage: the place that it was merged into
+  std::vector<int32_t> first_, last_;  // by storage
+  std::vector<Region> regions_;
+  std::vector<int32_t> region_of_;              // by step
+  std::vector<int32_t> storage_region_;         // by storage: where all that use it are
+  std::vector<int32_t> last_use_;               // by storage: the last step, loops not counted
   std::vector<std::vector<int32_t>> releases_;  // slots, by step after which they go
 };
 

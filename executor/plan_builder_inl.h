@@ -15,6 +15,7 @@ T* PlanBuilder::AddSlowStep(NodeId n, std::unique_ptr<T> step, int32_t alive,
   plan_->slow_steps.push_back(std::move(step));
   BuildStep& s = AddStep(n, inputs, outputs);
   s.fn = RunSlowStep;
+  s.guard = alive;
   s.state = static_cast<const SlowStep*>(raw);
   return raw;
 }

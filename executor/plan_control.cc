@@ -1,20 +1,81 @@
 // Dead values: liveness flags for what lies behind a Switch; everything else carries none.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "executor/plan_builder.h"
 #include "executor/plan_builder_inl.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
+namespace {
+
+// Deeper flags are not known to imply others: then branches within them are not jumped over as a
+// whole.
+constexpr int32_t kMaxFlagDepth = 64;
+
+}  // namespace
+
+int32_t PlanBuilder::NewFlags(int32_t count, int32_t parent) {
+  const int32_t first = plan_->num_alive;
+  plan_->num_alive += count;
+  if (flags_[parent].depth >= kMaxFlagDepth) parent = 0;
+  flags_.resize(plan_->num_alive, {parent, flags_[parent].depth + 1});
+  return first;
+}
+
+// That the step just added sets these flags, and how little it does if `guard` is dead.
+void PlanBuilder::SetsFlags(int32_t first, int32_t count, int32_t guard) {
+  steps_.back().first_flag = first;
+  steps_.back().num_flags = count;
+  steps_.back().guard = guard;
+}
+
+// Whether `other` lives whenever `flag` does.
+bool PlanBuilder::Implies(int32_t flag, int32_t other) const {
+  while (flags_[flag].depth > flags_[other].depth) flag = flags_[flag].parent;
+  return flag == other;
+}
+
+int32_t PlanBuilder::CommonFlag(int32_t a, int32_t b) const {
+  while (a != b) {
+    int32_t& deeper = flags_[a].depth >= flags_[b].depth ? a : b;
+    deeper = flags_[deeper].parent;
+  }
+  return a;
+}
 
 int32_t PlanBuilder::BothAlive(NodeId n, int32_t a, int32_t b) {
-  if (a == 0 || a == b) return b;
-  if (b == 0) return a;
-  auto [it, fresh] = both_alive_.try_emplace({std::min(a, b), std::max(a, b)}, 0);
-  if (!fresh) return it->second;
-  it->second = plan_->num_alive++;
-  const int32_t out = it->second;
+  if (Implies(a, b)) return a;
+  if (Implies(b, a)) return b;
+  const FlagPair key(std::min(a, b), std::max(a, b));
+  if (const auto it = both_alive_.find(key); it != both_alive_.end()) return it->second;
+  const int32_t out = NewFlags(1, a);
+  both_alive_[key] = out;
+  both_alive_made_.push_back(key);
   AddSlowStep(n, std::make_unique<BothAliveStep>(a, b, out), 0, {}, {});
+  SetsFlags(out, 1, a);
   return out;
+}
+
+// The flags of the outputs of a Switch on value `choice`. One step serves all Switches on it.
+absl::StatusOr<int32_t> PlanBuilder::Family(NodeId n, int32_t choice, int32_t count) {
+  const int32_t alive = node_alive_[n];
+  TENON_ASSIGN_OR_RETURN(const int32_t storage, ReadStorage(choice));
+  const Tensor* const constant = value(choice).constant;
+  const Choice key = constant != nullptr ? Choice(constant->data(), -1, alive, count)
+                                         : Choice(nullptr, storage, alive, count);
+  if (const auto it = families_.find(key); it != families_.end()) return it->second;
+  const int32_t first = NewFlags(count, alive);
+  for (int32_t i = 0; i < count; ++i) {
+    flags_[first + i].family = first;
+    flags_[first + i].family_size = count;
+  }
+  families_[key] = first;
+  families_made_.push_back(key);
+  AddSlowStep(n, std::make_unique<SwitchStep>(InputOf(choice), alive, first, count), 0, {storage},
+              {});
+  SetsFlags(first, count, alive);
+  return first;
 }
 
 absl::Status PlanBuilder::AddSwitch(NodeId n) {
@@ -23,30 +84,36 @@ absl::Status PlanBuilder::AddSwitch(NodeId n) {
   if (value(data).reference) {
     TENON_ASSIGN_OR_RETURN(data, InputValue(n, 0, nullptr));
   }
-  TENON_ASSIGN_OR_RETURN(const int32_t predicate, InputValue(n, 1, nullptr));
-  if (value(predicate).shape.has_value() && value(predicate).shape->rank() != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the predicate must be a scalar, but its shape is ", value(predicate).shape->ToString()));
+  const int32_t outputs = in_.graph.num_outputs(n);
+  TENON_ASSIGN_OR_RETURN(const int32_t choice, InputValue(n, 1, nullptr));
+  if (value(choice).shape.has_value() && value(choice).shape->rank() != 0) {
+    return FailLater(n, absl::InvalidArgumentError(absl::StrCat(
+                            "what chooses the output must be a scalar, but its shape is ",
+                            value(choice).shape->ToString())));
   }
-  TENON_ASSIGN_OR_RETURN(const int32_t predicate_storage, ReadStorage(predicate));
-  const int32_t flags[2] = {plan_->num_alive, plan_->num_alive + 1};
-  plan_->num_alive += 2;
-  AddSlowStep(n,
-              std::make_unique<SwitchStep>(InputOf(predicate), node_alive_[n], flags[0], flags[1]),
-              0, {-1, predicate_storage}, {});
+  TENON_ASSIGN_OR_RETURN(const int32_t first, Family(n, choice, outputs));
   TENON_RETURN_IF_ERROR(ReadStorage(data).status());
-  for (int port = 0; port < 2; ++port) {
-    // A constant behind a Switch is no constant any more: it may be dead.
-    const PlanValue source = value(data);
-    PlanValue& v = value(first_value_[n] + port);
-    v.storage = source.storage;
-    v.shape = source.shape;
-    v.device = source.device;
-    v.stream = source.stream;
-    v.ticket = source.ticket;
-    v.alive = flags[port];
+  for (int32_t port = 0; port < outputs; ++port) {
+    const int32_t out = first_value_[n] + port;
+    ShareValue(out, data);
+    value(out).alive = first + port;
   }
   return absl::OkStatus();
+}
+
+// When a Merge of these lives, as far as that is known: always, or with the parent of a family that
+// it has all members of. -1: it needs a flag of its own.
+int32_t PlanBuilder::MergedAlive(absl::Span<const int32_t> alive) const {
+  if (std::find(alive.begin(), alive.end(), 0) != alive.end()) return 0;
+  const int32_t family = flags_[alive[0]].family;
+  const int32_t size = flags_[alive[0]].family_size;
+  if (family == 0) return -1;
+  std::vector<int32_t> members(alive.begin(), alive.end());
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  const bool all = static_cast<int32_t>(members.size()) == size && members.front() == family &&
+                   members.back() == family + size - 1;
+  return all ? flags_[family].parent : -1;
 }
 
 absl::Status PlanBuilder::AddMerge(NodeId n) {
@@ -64,7 +131,11 @@ absl::Status PlanBuilder::AddMerge(NodeId n) {
     same_shape &= v.shape.has_value() && (!shape.has_value() || *shape == *v.shape);
     shape = v.shape;
   }
-  const int32_t flag = plan_->num_alive++;
+  if (alive.empty()) return absl::InvalidArgumentError("it has no inputs");
+  int32_t common = alive[0];
+  for (int32_t flag : alive) common = CommonFlag(common, flag);
+  const int32_t known = MergedAlive(alive);
+  const int32_t flag = known >= 0 ? known : NewFlags(1, common);
   node_alive_[n] = flag;
   const int32_t out = first_value_[n];
   PlanValue& v = value(out);
@@ -79,12 +150,15 @@ absl::Status PlanBuilder::AddMerge(NodeId n) {
     TENON_ASSIGN_OR_RETURN(bytes, TensorBytes(v.dtype, *shape));
     v.storage = NewStorage(Where::kArena, bytes);
   } else {
+    if (same_shape) v.shape = shape;
     v.storage = NewSlot();
     slot = storages_[v.storage].index;
   }
   AddSlowStep(n,
-              std::make_unique<MergeStep>(std::move(inputs), std::move(alive), flag, slot, bytes),
+              std::make_unique<MergeStep>(std::move(inputs), std::move(alive),
+                                          known >= 0 ? -1 : flag, slot, bytes),
               0, storages, {v.storage, index.storage});
+  SetsFlags(flag, known >= 0 ? 0 : 1, common);
   return absl::OkStatus();
 }
 

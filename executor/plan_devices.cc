@@ -28,6 +28,9 @@ StreamHandle HandleOf(Device* device, int kind) {
 }  // namespace
 
 void PlanBuilder::UseDevice(Device* device) {
+  for (int32_t scope = device->is_host() ? -1 : scope_; scope >= 0;
+       scope = loop_scopes_[scope].parent)
+    loop_scopes_[scope].uses_devices = true;
   if (device->is_host() ||
       std::find(used_devices_.begin(), used_devices_.end(), device) != used_devices_.end())
     return;
@@ -50,7 +53,7 @@ int64_t PlanBuilder::Enqueue(int stream) { return ++tickets_[stream]; }
 // stream. A step that may be skipped teaches nothing.
 bool PlanBuilder::NeedsWait(int stream, int other, int64_t ticket, int32_t alive) {
   if (stream == other || seen_[stream][other] >= ticket) return false;
-  if (alive != 0) return true;
+  if (alive != 0 || InLoop()) return true;
   for (size_t s = 0; s < seen_.size(); ++s)
     seen_[stream][s] = std::max(seen_[stream][s], seen_[other][s]);
   seen_[stream][other] = tickets_[other];
@@ -75,6 +78,7 @@ absl::StatusOr<int32_t> PlanBuilder::OnDevice(NodeId reader, int32_t id, Device*
     TENON_ASSIGN_OR_RETURN(copy, CopyToDevice(reader, on_host, device));
   }
   copies_[{id, device}] = copy;
+  copies_made_.emplace_back(id, device);
   const PlanValue& v = value(id);
   const int64_t bytes = v.shape.has_value()
                             ? v.shape->num_elements() * static_cast<int64_t>(DataTypeSize(v.dtype))

@@ -23,9 +23,9 @@ KernelStep::Node StepNode(const Graph& graph, NodeId n, const CpuKernelSpec& spe
 
 }  // namespace
 
-// In a branch that may not be taken, an error is one only when the branch is.
+// What may not be run at all, in a branch or a loop, has an error only when it is.
 absl::Status PlanBuilder::FailLater(NodeId n, const absl::Status& status) {
-  if (node_alive_[n] == 0) return status;
+  if (node_alive_[n] == 0 && !InLoop()) return status;
   std::vector<int32_t> outputs;
   for (int port = 0; port < in_.graph.num_outputs(n); ++port) {
     PlanValue& v = value(first_value_[n] + port);
@@ -92,7 +92,7 @@ absl::StatusOr<bool> PlanBuilder::Fold(NodeId n, const CpuKernelSpec& spec, cons
     absl::StatusOr<std::vector<Tensor>> computed =
         ComputeOutputs(PreparedKernel::From(p), data.data(), input, in_.workers);
     if (!computed.ok()) {
-      if (node_alive_[n] != 0) return false;  // the step fails if its branch is taken
+      if (node_alive_[n] != 0 || InLoop()) return false;  // the step fails if it is reached
       return computed.status();
     }
     if (of_graph) {
@@ -163,14 +163,9 @@ absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const
           {static_cast<int32_t>(steps_.size()), static_cast<int16_t>(i), static_cast<int16_t>(in)});
   }
   if (p.state() != nullptr) plan_->states.push_back(p.state());
-  if (node_alive_[n] != 0) {
-    AddSlowStep(n, std::make_unique<GuardedStep>(p.run(), p.state().get()), node_alive_[n], reads,
-                writes);
-    steps_.back().scratch_bytes = p.scratch_bytes();
-    return absl::OkStatus();
-  }
   BuildStep& step = AddStep(n, reads, writes);
   step.fn = p.run();
+  step.guard = node_alive_[n];
   step.state = p.state().get();
   step.scratch_bytes = p.scratch_bytes();
   return absl::OkStatus();

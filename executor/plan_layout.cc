@@ -33,18 +33,44 @@ int32_t PlanBuilder::Place(int32_t storage) {
   return storage;
 }
 
+int32_t PlanBuilder::CommonScope(int32_t a, int32_t b) const {
+  // Scopes are opened outermost first: the later one lies deeper, or beside.
+  while (a != b) {
+    int32_t& later = a > b ? a : b;
+    later = loop_scopes_[later].parent;
+  }
+  return a;
+}
+
+// What a loop and the steps around it share lives as long as the loop.
 void PlanBuilder::FindLifetimes() {
+  constexpr int32_t kUnused = -2;
   const int32_t end = static_cast<int32_t>(steps_.size());
   first_.assign(storages_.size(), end);
   last_.assign(storages_.size(), -1);
-  for (int32_t k = 0; k < end; ++k) {
-    const BuildStep& step = steps_[k];
-    for (uint32_t a = 0; a < step.num_inputs + step.num_outputs; ++a) {
-      const int32_t s = args_[step.first_arg + a];
-      if (s < 0) continue;
-      first_[s] = std::min(first_[s], k);
-      last_[s] = std::max(last_[s], k);
+  std::vector<int32_t> scope(loop_scopes_.empty() ? 0 : storages_.size(), kUnused);
+  const auto each_use = [&](auto use) {
+    for (int32_t k = 0; k < end; ++k) {
+      const BuildStep& step = steps_[k];
+      for (uint32_t a = 0; a < step.num_inputs + step.num_outputs; ++a) {
+        if (args_[step.first_arg + a] >= 0) use(args_[step.first_arg + a], k);
+      }
     }
+  };
+  each_use([&](int32_t s, int32_t k) {
+    first_[s] = std::min(first_[s], k);
+    last_[s] = std::max(last_[s], k);
+    if (!scope.empty())
+      scope[s] = scope[s] == kUnused ? steps_[k].scope : CommonScope(scope[s], steps_[k].scope);
+  });
+  if (!scope.empty()) {
+    each_use([&](int32_t s, int32_t k) {
+      int32_t inner = steps_[k].scope;
+      if (inner == scope[s]) return;
+      while (loop_scopes_[inner].parent != scope[s]) inner = loop_scopes_[inner].parent;
+      first_[s] = std::min(first_[s], loop_scopes_[inner].open_step);
+      last_[s] = std::max(last_[s], loop_scopes_[inner].close_step);
+    });
   }
   for (int32_t id : fetch_values_) {
     if (id >= 0) last_[values_[id].storage] = end;
@@ -78,8 +104,6 @@ bool PlanBuilder::MayWriteInto(const BuildStep& step, int32_t index, size_t firs
 }
 
 void PlanBuilder::ShareInPlace() {
-  shared_with_.resize(storages_.size());
-  for (size_t s = 0; s < storages_.size(); ++s) shared_with_[s] = static_cast<int32_t>(s);
   for (size_t first = 0, last; first < in_place_.size(); first = last) {
     last = first;
     while (last < in_place_.size() && in_place_[last].step == in_place_[first].step) ++last;
@@ -137,7 +161,7 @@ absl::Status PlanBuilder::PlaceArena() {
                        [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
   if (largest != requests.end()) plan_->arena_largest = steps_[largest->first].node;
   const auto too_large = [&] {
-    return NodeError(in_.graph, plan_->arena_largest,
+    return NodeError(in_.graph, in_.calls, plan_->arena_largest,
                      absl::ResourceExhaustedError("the values of a run are too large for one "
                                                   "arena; this node's part is the largest"));
   };
@@ -159,36 +183,6 @@ absl::Status PlanBuilder::PlaceArena() {
     if (step.scratch_line * kLine != layout.offsets[i]) return too_large();
   }
   return absl::OkStatus();
-}
-
-void PlanBuilder::EmitReleases(int32_t step) {
-  if (step >= static_cast<int32_t>(releases_.size()) || releases_[step].empty()) return;
-  auto release = std::make_unique<ReleaseStep>(releases_[step]);
-  plan_->steps.push_back(
-      {RunSlowStep, static_cast<const SlowStep*>(release.get()), 0, 0, 0, kNoNode});
-  plan_->slow_steps.push_back(std::move(release));
-}
-
-void PlanBuilder::EmitSteps() {
-  const int32_t end = static_cast<int32_t>(steps_.size());
-  releases_.resize(plan_->num_slots > 0 ? end : 0);
-  for (size_t s = 0; s < storages_.size(); ++s) {
-    if (storages_[s].where != Where::kSlot || last_[s] < 0 || last_[s] >= end) continue;
-    releases_[last_[s]].push_back(storages_[s].index);
-  }
-  plan_->steps.reserve(steps_.size());
-  for (int32_t k = 0; k < end; ++k) {
-    const BuildStep& b = steps_[k];
-    const auto inputs = args_.begin() + b.first_arg, inputs_end = inputs + b.num_inputs;
-    for (uint32_t i = 0; (b.plugin != nullptr || b.kernel != nullptr) && i < b.num_inputs; ++i) {
-      const int32_t s = inputs[i];
-      if (s < 0 || storages_[s].where != Where::kSlot || last_[s] != k) continue;
-      if (b.plugin != nullptr) b.plugin->MayTake(i);
-      if (b.kernel != nullptr && std::count(inputs, inputs_end, s) == 1) b.kernel->MayTake(i);
-    }
-    plan_->steps.push_back({b.fn, b.state, b.first_arg, b.num_inputs, b.scratch_line, b.node});
-    EmitReleases(k);
-  }
 }
 
 void PlanBuilder::EmitPatches() {
@@ -213,9 +207,14 @@ absl::Status PlanBuilder::Layout() {
     TENON_RETURN_IF_ERROR(ReadStorage(id).status());
   }
   FindLifetimes();
+  shared_with_.resize(storages_.size());
+  for (size_t s = 0; s < storages_.size(); ++s) shared_with_[s] = static_cast<int32_t>(s);
+  ShareLoopVariables();
   ShareInPlace();
   PlaceFetches();
   TENON_RETURN_IF_ERROR(PlaceArena());
+  FindRegions();
+  FindReleases();
   EmitSteps();
   EmitPatches();
   plan_->storages.reserve(storages_.size());

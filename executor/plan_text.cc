@@ -28,13 +28,6 @@ std::string PlaceText(const Plan& plan, int32_t storage) {
 
 }  // namespace
 
-size_t Plan::ArgsEnd(size_t i) const {
-  for (size_t k = i + 1; k < steps.size(); ++k) {
-    if (steps[k].node != kNoNode) return steps[k].first_arg;
-  }
-  return args.size();
-}
-
 std::string PlanToText(const Plan& plan) {
   std::string text = absl::StrCat("plan: ", plan.steps.size(), " steps, arena ", plan.arena_bytes,
                                   " bytes (lower bound ", plan.arena_lower_bound, "), ",

@@ -13,26 +13,28 @@ namespace {
 constexpr uint64_t kLine = 64;
 
 template <bool kRecorded>
-absl::Status Dispatch(const Plan& plan, Frame& frame) {
-  DenormalGuard denormals;
+absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
   void* const* const table = frame.table();
   char* const arena = frame.arena();
   StepArgs args{nullptr, nullptr, nullptr, frame.context().workers, &frame};
-  NodeId node = kNoNode;
-  const absl::Status status = WithinMemory([&]() -> absl::Status {
-    for (const Step& step : plan.steps) {
-      node = step.node;
-      args.in = table + step.first_arg;
-      args.out = args.in + step.num_inputs;
-      args.scratch = arena + step.scratch * kLine;
-      absl::Status status = step.fn(step.state, args);
-      if constexpr (kRecorded) frame.context().recording->EndStep(&step - plan.steps.data());
-      if (!status.ok()) [[unlikely]]
-        return status;
-    }
-    return absl::OkStatus();
-  });
-  return status.ok() ? status : NodeError(*plan.graph, node, status);
+  const Step* const steps = frame.plan().steps.data();
+  for (const Step* step = steps + begin; step != steps + end; ++step) {
+    frame.set_node(step->node);
+    args.in = table + step->first_arg;
+    args.out = args.in + step->num_inputs;
+    args.scratch = arena + step->scratch * kLine;
+    absl::Status status = step->fn(step->state, args);
+    if constexpr (kRecorded) frame.context().recording->EndStep(step - steps);
+    if (!status.ok()) [[unlikely]]
+      return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Dispatch(const Plan& plan, Frame& frame) {
+  DenormalGuard denormals;
+  const absl::Status status = WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); });
+  return status.ok() ? status : NodeError(*plan.graph, *plan.calls, frame.node(), status);
 }
 
 absl::StatusOr<Tensor> Fetch(const FetchSpec& fetch, const Frame& frame) {
@@ -76,8 +78,7 @@ absl::StatusOr<std::vector<Tensor>> CollectFetches(const Plan& plan, const Frame
 absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const Tensor> feeds,
                                              const RunContext& context, Frame& frame) {
   TENON_RETURN_IF_ERROR(frame.Begin(feeds, context));
-  absl::Status status =
-      context.recording == nullptr ? Dispatch<false>(plan, frame) : Dispatch<true>(plan, frame);
+  absl::Status status = Dispatch(plan, frame);
   // Also after an error: what is queued may still write to this run's memory.
   if (!plan.devices.empty()) status.Update(frame.Synchronize());
   TENON_RETURN_IF_ERROR(status);
@@ -85,6 +86,11 @@ absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const 
 }
 
 }  // namespace
+
+absl::Status RunSteps(Frame& frame, uint32_t begin, uint32_t end) {
+  return frame.context().recording == nullptr ? RunRow<false>(frame, begin, end)
+                                              : RunRow<true>(frame, begin, end);
+}
 
 absl::StatusOr<std::unique_ptr<Frame>> TakeFrame(const Plan& plan) {
   {

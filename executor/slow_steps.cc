@@ -114,32 +114,4 @@ absl::Status ReadVariableStep::Run(Frame& frame, const StepArgs& args) const {
   return absl::OkStatus();
 }
 
-absl::Status SwitchStep::Run(Frame& frame, const StepArgs& args) const {
-  const bool alive = frame.alive(in_);
-  if (alive && frame.ShapeOf(predicate_).rank() != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the predicate must be a scalar, but its shape is ", frame.ShapeOf(predicate_).ToString()));
-  }
-  const bool taken = alive && *static_cast<const bool*>(args.in[1]);
-  frame.set_alive(false_, alive && !taken);
-  frame.set_alive(true_, taken);
-  return absl::OkStatus();
-}
-
-absl::Status MergeStep::Run(Frame& frame, const StepArgs& args) const {
-  const auto first =
-      std::find_if(alive_.begin(), alive_.end(), [&](int32_t flag) { return frame.alive(flag); });
-  frame.set_alive(out_alive_, first != alive_.end());
-  if (first == alive_.end()) return absl::OkStatus();
-  const size_t i = static_cast<size_t>(first - alive_.begin());
-  if (slot_ >= 0) {
-    TENON_ASSIGN_OR_RETURN(Tensor value, frame.Keep(inputs_[i]));
-    frame.SetSlot(slot_, std::move(value));
-  } else if (args.out[0] != nullptr && bytes_ > 0) {
-    std::memcpy(args.out[0], args.in[i], bytes_);
-  }
-  if (args.out[1] != nullptr) *static_cast<int32_t*>(args.out[1]) = static_cast<int32_t>(i);
-  return absl::OkStatus();
-}
-
 }  // namespace tenon

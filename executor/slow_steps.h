@@ -1,4 +1,4 @@
-// Steps that are more than a call of a kernel's run function: shapes known late, v1 control flow,
+// Steps that are more than a call of a kernel's run function: shapes known late, branches,
 // tensors that are freed early. The dispatch loop does not know the difference: RunSlowStep is
 // their run function.
 #pragma once
@@ -127,56 +127,6 @@ class ReadVariableStep : public SlowStep {
  private:
   StepInput variable_;
   int32_t slot_;
-};
-
-// Sets the liveness of a Switch's outputs. Input 0: data, input 1: predicate.
-class SwitchStep : public SlowStep {
- public:
-  SwitchStep(StepInput predicate, int32_t in, int32_t if_false, int32_t if_true)
-      : predicate_(std::move(predicate)), in_(in), false_(if_false), true_(if_true) {}
-  absl::Status Run(Frame& frame, const StepArgs& args) const override;
-  std::string Describe() const override { return "switch"; }
-
- private:
-  StepInput predicate_;
-  int32_t in_, false_, true_;
-};
-
-// The value of the first input that is alive, and its index. Memory outputs are copied into; slots
-// share the tensor.
-class MergeStep : public SlowStep {
- public:
-  MergeStep(std::vector<StepInput> inputs, std::vector<int32_t> alive, int32_t out_alive,
-            int32_t slot, size_t bytes)
-      : inputs_(std::move(inputs)),
-        alive_(std::move(alive)),
-        out_alive_(out_alive),
-        slot_(slot),
-        bytes_(bytes) {}
-  absl::Status Run(Frame& frame, const StepArgs& args) const override;
-  std::string Describe() const override { return "merge"; }
-
- private:
-  std::vector<StepInput> inputs_;
-  std::vector<int32_t> alive_;
-  int32_t out_alive_;
-  int32_t slot_;  // -1: the output is planned memory of `bytes_`
-  size_t bytes_;
-};
-
-// A node is alive if all that it depends on is.
-class BothAliveStep : public SlowStep {
- public:
-  BothAliveStep(int32_t a, int32_t b, int32_t out) : a_(a), b_(b), out_(out) {}
-  absl::Status Run(Frame& frame, const StepArgs&) const override {
-    frame.set_alive(out_, frame.alive(a_) && frame.alive(b_));
-    return absl::OkStatus();
-  }
-  std::string Describe() const override { return "both alive"; }
-  bool IsNode() const override { return false; }
-
- private:
-  int32_t a_, b_, out_;
 };
 
 // Lets go of tensors that no later step reads.

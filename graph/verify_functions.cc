@@ -7,49 +7,11 @@
 #include "graph/closest.h"
 #include "graph/colocation.h"
 #include "graph/device_string.h"
+#include "graph/function_body.h"
 #include "graph/verifier.h"
-#include "graph/wire.h"
 
 namespace tenon {
 namespace {
-
-struct BodyNode {
-  std::string_view name;
-  std::string_view op_name;
-  std::string_view device;
-  std::vector<std::string_view> inputs;
-  std::vector<Attr> attrs;
-  const OpDef* op = nullptr;
-};
-
-Attr ParseEntry(std::string_view entry) {
-  Attr attr;
-  WireReader reader(entry);
-  WireField f;
-  while (reader.Next(&f)) {
-    if (f.type != WireType::kBytes) continue;
-    if (f.number == 1) attr.name = f.bytes;
-    if (f.number == 2) attr.value = AttrValue(f.bytes);
-  }
-  return attr;
-}
-
-BodyNode ParseBodyNode(std::string_view wire) {
-  BodyNode node;
-  WireReader reader(wire);
-  WireField f;
-  while (reader.Next(&f)) {
-    if (f.type != WireType::kBytes) continue;
-    if (f.number == 1) node.name = f.bytes;
-    if (f.number == 2) node.op_name = f.bytes;
-    if (f.number == 3) node.inputs.push_back(f.bytes);
-    if (f.number == 4) node.device = f.bytes;
-    if (f.number == 5) node.attrs.push_back(ParseEntry(f.bytes));
-  }
-  std::stable_sort(node.attrs.begin(), node.attrs.end(),
-                   [](const Attr& a, const Attr& b) { return a.name < b.name; });
-  return node;
-}
 
 // Values like "$T" that the caller fills in: what they are is not known here.
 bool HasPlaceholder(const BodyNode& node) {
@@ -86,16 +48,11 @@ class FunctionVerifier {
   }
 
   void Parse() {
-    WireReader reader(function_.wire);
-    WireField f;
-    while (reader.Next(&f)) {
-      if (f.number == 3 && f.type == WireType::kBytes) nodes_.push_back(ParseBodyNode(f.bytes));
-      if (f.number == 4 && f.type == WireType::kBytes) returns_.push_back(ParseEntry(f.bytes));
-      if (f.number == 6 && f.type == WireType::kBytes)
-        control_returns_.push_back(ParseEntry(f.bytes));
-    }
+    FunctionBody body = ParseFunctionBody(graph_, function_);
+    nodes_ = std::move(body.nodes);
+    returns_ = std::move(body.returns);
+    control_returns_ = std::move(body.control_returns);
     for (size_t i = 0; i < nodes_.size(); ++i) {
-      nodes_[i].op = graph_.FindOp(nodes_[i].op_name);
       const bool is_new = by_name_.try_emplace(nodes_[i].name, i).second;
       if (!is_new || args_.contains(nodes_[i].name)) {
         AddNode(nodes_[i], DefectCode::kName,

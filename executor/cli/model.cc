@@ -7,6 +7,7 @@
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/rank_limit.h"
+#include "executor/schedule.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 
@@ -63,7 +64,33 @@ SpecHint DeclaredInput(const Graph& graph, NodeId n) {
   return hint;
 }
 
+namespace {
+
+// By node: whether its value is there in some runs only, or once per pass of a loop: behind a
+// Switch without a Merge, or an Enter without an Exit.
+std::vector<bool> Conditional(const Graph& graph) {
+  std::vector<bool> conditional(graph.num_node_ids());
+  const absl::StatusOr<std::vector<NodeId>> order = TopologicalOrder(graph);
+  if (!order.ok()) return conditional;
+  for (NodeId n : *order) {
+    const std::string_view op = graph.op_name(n);
+    if (IsExitOp(op)) continue;
+    const auto is_conditional = [&](const Output& from) {
+      return from.node != kNoNode &&
+             (conditional[from.node] || IsNextIterationOp(graph.op_name(from.node)));
+    };
+    const std::span<const Output> inputs = graph.inputs(n);
+    conditional[n] = IsSwitchOp(op) || IsEnterOp(op) ||
+                     (IsMergeOp(op) ? std::all_of(inputs.begin(), inputs.end(), is_conditional)
+                                    : std::any_of(inputs.begin(), inputs.end(), is_conditional));
+  }
+  return conditional;
+}
+
+}  // namespace
+
 std::vector<std::string> GraphOutputs(const Graph& graph) {
+  const std::vector<bool> conditional = Conditional(graph);
   std::vector<bool> consumed(graph.num_node_ids());
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n)) continue;
@@ -73,7 +100,7 @@ std::vector<std::string> GraphOutputs(const Graph& graph) {
   }
   std::vector<std::string> outputs;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (!graph.alive(n) || consumed[n]) continue;
+    if (!graph.alive(n) || consumed[n] || conditional[n]) continue;
     for (int port = 0; port < graph.num_outputs(n); ++port)
       outputs.push_back(graph.OutputName({n, port}));
   }

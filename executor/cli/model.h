@@ -33,7 +33,7 @@ std::vector<NodeId> Placeholders(const Graph& graph);
 SpecHint DeclaredInput(const Graph& graph, NodeId n);
 
 // Every output of the nodes none of whose outputs is consumed, in the order of the graph: "node",
-// "node:1".
+// "node:1". Not those that only one branch of a conditional, or a pass of a loop, computes.
 std::vector<std::string> GraphOutputs(const Graph& graph);
 
 // Placeholders that the computation of `fetches` reaches without passing one of `fed`.

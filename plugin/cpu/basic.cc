@@ -3,6 +3,7 @@
 #include "graph/tensor_proto.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
+#include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {
 namespace {
@@ -170,6 +171,53 @@ absl::Status PrepareRank(Prepare& p) {
   return SetInts(p, 0, {&rank, 1}, Shape());
 }
 
+// How the bytes of an element say whether it is zero.
+struct ElementBytes {
+  size_t size;
+  size_t part;    // of a complex number, which has two; else the size
+  bool is_float;  // the sign of a zero does not count
+};
+
+absl::Status RunNumberToBool(const void* state, const StepArgs& args) {
+  const auto& element = *static_cast<const ElementBytes*>(state);
+  const auto* bytes = static_cast<const uint8_t*>(args.in[0]);
+  bool any = false;
+  for (size_t i = 0; i < element.size; ++i) {
+    const bool has_sign = element.is_float && (i + 1) % element.part == 0;
+    any |= (bytes[i] & (has_sign ? 0x7f : 0xff)) != 0;
+  }
+  *static_cast<bool*>(args.out[0]) = any;
+  return absl::OkStatus();
+}
+
+absl::Status RunStringToBool(const void*, const StepArgs& args) {
+  const auto* string = static_cast<const TF_TString*>(args.in[0]);
+  *static_cast<bool*>(args.out[0]) = TF_TString_GetSize(string) != 0;
+  return absl::OkStatus();
+}
+
+// A scalar by its value, any other tensor by whether it has elements.
+absl::Status PrepareToBool(Prepare& p) {
+  p.set_output_shape(0, Shape());
+  const DataType type = BaseType(p.input_type(0));
+  if (p.input_shape(0).rank() != 0) {
+    TENON_ASSIGN_OR_RETURN(Tensor any, Tensor::Allocate(DataType::kBool, Shape()));
+    *any.flat<bool>() = p.input_shape(0).num_elements() != 0;
+    p.set_output_value(0, std::move(any));
+  } else if (type == DataType::kBool) {
+    p.Alias(0, 0);
+  } else if (type == DataType::kString) {
+    p.set_run(RunStringToBool);
+  } else {
+    const size_t size = DataTypeSize(type);
+    const bool complex = HasType(kComplexTypes, type);
+    p.set_run(RunNumberToBool,
+              std::make_shared<const ElementBytes>(ElementBytes{
+                  size, complex ? size / 2 : size, complex || HasType(kFloatTypes, type)}));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Span<const CpuKernelSpec> BasicKernels() {
@@ -194,6 +242,9 @@ absl::Span<const CpuKernelSpec> BasicKernels() {
       {"ShapeN", {}, PrepareShape},
       {"Size", {}, PrepareSize},
       {"Rank", {}, PrepareRank},
+      {"ToBool",
+       {{"T", kNumberTypes | TypeBits(DataType::kBool, DataType::kString)}},
+       PrepareToBool},
   };
   return specs;
 }

@@ -485,6 +485,15 @@ TEST(Check, ADeviceWithoutTheKernelHasNotImplementedIt) {
   }
 }
 
+TEST(Check, FunctionsBranchesAndLoops) {
+  for (const char* level : {"0", "1"}) {
+    const json doc = Document({"check", "tests/golden/control_flow", "--opt-level", level});
+    EXPECT_GT(doc["summary"]["passed"], 70) << level;
+    for (const char* bad : {"failed", "crashed", "unimplemented"})
+      EXPECT_EQ(doc["summary"][bad], 0) << bad << " at level " << level;
+  }
+}
+
 TEST(Devices, TheDocumentOfOpsIsUpToDate) {
   const Finished run = GraphRun({"devices", "--kernels=markdown"});
   ASSERT_EQ(run.exit, 0) << run.err;

@@ -24,10 +24,10 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << c.model << " opt " << c.opt_level;
 }
 
-constexpr const char* kModels[] = {"mlp",           "cnn_bn",       "mobilenet_v2", "resnet50",
-                                   "bert_tiny",     "bert_base",    "gpt_tiny",     "dlrm",
-                                   "gpt2_small_64", "conv1d_audio", "two_devices",  "grappler_food",
-                                   "wide_chain_10k"};
+constexpr const char* kModels[] = {
+    "mlp",         "cnn_bn",        "mobilenet_v2",   "resnet50",        "bert_tiny",
+    "bert_base",   "gpt_tiny",      "dlrm",           "gpt2_small_64",   "conv1d_audio",
+    "two_devices", "grappler_food", "wide_chain_10k", "v1_control_flow", "cnn_groups"};
 
 std::vector<Case> Cases() {
   std::vector<Case> cases;

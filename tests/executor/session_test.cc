@@ -427,15 +427,6 @@ TEST(Session, ValuesThatAreTooLargeTogetherAreNamed) {
   EXPECT_THAT(std::string(out.status().message()), HasSubstr("too large for one arena"));
 }
 
-TEST(Session, LoopsAreNotImplementedYet) {
-  auto session = Make(Placeholder("x", "") +
-                      Node("e", "Enter", {"x"}, "attr { key: 'frame_name' value { s: 'f' } }") +
-                      Node("y", "Exit", {"e"}));
-  const auto e = session->Prepare({"x"}, {"y"});
-  EXPECT_EQ(e.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(e.status().message()), HasSubstr("Enter"));
-}
-
 TEST(Session, ManyThreadsRunAtOnce) {
   std::string text = Placeholder("x", "dim { size: -1 }") + Node("n0", "Neg", {"x"});
   for (int i = 1; i < 40; ++i)

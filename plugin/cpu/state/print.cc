@@ -96,39 +96,12 @@ absl::Status PreparePrintV2(Prepare& p) {
   return absl::OkStatus();
 }
 
-// A scalar is true if it is not 0 or an empty string, any other tensor if it has elements.
-absl::Status RunToBool(const void*, const StepArgs& args) {
-  const Tensor value = args.run_state->Input(0);
-  bool& out = *static_cast<bool*>(args.out[0]);
-  if (value.shape().rank() != 0) {
-    out = value.num_elements() > 0;
-  } else if (value.dtype() == DataType::kString) {
-    out = !value.StringAt(0).empty();
-  } else if (value.dtype() == DataType::kBool) {
-    out = *value.flat<bool>();
-  } else {
-    std::complex<double> number;
-    VisitElement(value.dtype(), [&](auto element) {
-      number = element.template As<std::complex<double>>(value.data(), 0);
-    });
-    out = number.real() != 0 || number.imag() != 0;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status PrepareToBool(Prepare& p) {
-  constexpr uint64_t kTypes = kNumberTypes | TypeBits(DataType::kString, DataType::kBool);
-  if (!HasType(kTypes, p.input_type(0))) return p.Unimplemented("no CPU kernel for this type");
-  return PrepareScalar<&RunToBool>(p);
-}
-
 }  // namespace
 
 absl::Span<const CpuKernelSpec> PrintKernels() {
   static const CpuKernelSpec specs[] = {
       WholeTensorKernel("Print", PreparePrint),
       WholeTensorKernel("PrintV2", PreparePrintV2),
-      WholeTensorKernel("ToBool", PrepareToBool),
   };
   return specs;
 }

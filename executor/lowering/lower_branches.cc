@@ -1,0 +1,98 @@
+// If and Case: a Switch per argument, the branches, a Merge per result.
+#include "absl/strings/str_cat.h"
+#include "executor/lowering/lowering.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+
+absl::Status Lowering::LowerIf(NodeId n) {
+  std::vector<FuncAttr> branches;  // as a Switch numbers them
+  for (const std::string_view name : {"else_branch", "then_branch"}) {
+    TENON_ASSIGN_OR_RETURN(const FuncAttr branch, FunctionAttr(n, name));
+    branches.push_back(branch);
+  }
+  return LowerBranches(n, branches, /*binary=*/true);
+}
+
+absl::Status Lowering::LowerCase(NodeId n) {
+  const AttrValue* attr = graph_.attr(n, "branches");
+  if (attr == nullptr) return absl::InvalidArgumentError("it has no attribute 'branches'");
+  TENON_ASSIGN_OR_RETURN(const std::vector<FuncAttr> branches, attr->AsFuncList());
+  if (branches.empty()) return absl::InvalidArgumentError("it has no branches");
+  return LowerBranches(n, branches, /*binary=*/false);
+}
+
+// Input 0 chooses the branch that gets the others. `binary`: it is any value, false or true; else
+// it is an index, and one that no branch has chooses the last.
+absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branches, bool binary) {
+  const std::string name(graph_.name(n));
+  const std::vector<Output> inputs(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
+  const TypeVector types = graph_.kind(n).types.outputs;
+  // The choice is made when everything is there.
+  TENON_ASSIGN_OR_RETURN(const NodeId start, Start(n));
+  TENON_ASSIGN_OR_RETURN(
+      const NodeId chosen,
+      AddTyped(n, "chosen", "Identity", {inputs[0], {start, kControlPort}}, TypeOf(inputs[0])));
+  Output choice{chosen, 0};
+  if (binary) {
+    TENON_ASSIGN_OR_RETURN(choice, Predicate(n, choice));
+  }
+  const auto add_switch = [&](Output value) -> absl::StatusOr<NodeId> {
+    if (binary) return AddTyped(n, "switch", "Switch", {value, choice}, TypeOf(value));
+    return Add(n, "switch", "_SwitchN", {value, choice},
+               {{"num_outs", attr::Int(static_cast<int64_t>(branches.size()))},
+                {"T", attr::Type(TypeOf(value))}});
+  };
+  std::vector<NodeId> switches;
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const NodeId node, add_switch(inputs[i]));
+    switches.push_back(node);
+  }
+  TENON_ASSIGN_OR_RETURN(const NodeId pivots, add_switch(choice));
+  std::vector<std::vector<Output>> results(types.size());  // by result, then branch
+  std::vector<Output> executed;
+  for (int32_t b = 0; b < static_cast<int32_t>(branches.size()); ++b) {
+    TENON_ASSIGN_OR_RETURN(const NodeId pivot, AddTyped(n, absl::StrCat("branch_", b), "Identity",
+                                                        {{pivots, b}}, TypeOf(choice)));
+    std::vector<Output> args;
+    for (NodeId node : switches) args.push_back({node, b});
+    TENON_ASSIGN_OR_RETURN(const Instance branch,
+                           Inline(n, absl::StrCat(name, "/branch_", b), branches[b], args, pivot));
+    if (branch.results.size() != types.size()) {
+      return absl::InvalidArgumentError(absl::StrCat("function '", branches[b].name, "' has ",
+                                                     branch.results.size(), " results, the node ",
+                                                     types.size(), " outputs"));
+    }
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (TypeOf(branch.results[i]) != BaseType(types[i])) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("result ", i, " of function '", branches[b].name, "' is ",
+                         DataTypeName(TypeOf(branch.results[i])), ", output ", i, " is ",
+                         DataTypeName(types[i])));
+      }
+      results[i].push_back(branch.results[i]);
+    }
+    std::vector<Output> done = {{pivot, 0}};
+    if (branch.effects != kNoNode) done.push_back({branch.effects, kControlPort});
+    if (IsWaitedFor(n)) {
+      TENON_ASSIGN_OR_RETURN(const NodeId node,
+                             AddTyped(n, "executed", "Identity", std::move(done), TypeOf(choice)));
+      executed.push_back({node, 0});
+    }
+  }
+  const auto merge = [&](std::vector<Output> values, DataType type) {
+    const auto count = static_cast<int64_t>(values.size());
+    return Add(n, "merge", "Merge", std::move(values),
+               {{"N", attr::Int(count)}, {"T", attr::Type(type)}});
+  };
+  for (size_t i = 0; i < types.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const NodeId node, merge(std::move(results[i]), BaseType(types[i])));
+    Replace({n, static_cast<int32_t>(i)}, {node, 0});
+  }
+  if (!IsWaitedFor(n)) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const NodeId done, merge(std::move(executed), TypeOf(choice)));
+  Replace({n, kControlPort}, {done, kControlPort});
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

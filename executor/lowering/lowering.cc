@@ -1,0 +1,204 @@
+#include "executor/lowering/lowering.h"
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "executor/schedule.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+bool IsFunctionalOp(std::string_view op) {
+  static const auto* const ops =
+      new absl::flat_hash_set<std::string_view>{"PartitionedCall",
+                                                "StatefulPartitionedCall",
+                                                "If",
+                                                "_If",
+                                                "StatelessIf",
+                                                "Case",
+                                                "StatelessCase",
+                                                "While",
+                                                "_While",
+                                                "StatelessWhile",
+                                                "For",
+                                                "SymbolicGradient",
+                                                "RemoteCall"};
+  return ops->contains(op);
+}
+
+}  // namespace
+
+bool IsFunctional(const Graph& graph, NodeId n) {
+  const std::string_view op = graph.op_name(n);
+  return IsFunctionalOp(op) || (!graph.functions().empty() && graph.FindFunction(op) != nullptr);
+}
+
+void Lowering::Note(Output fetch) {
+  waited_for_.resize(graph_.num_node_ids(), false);
+  if (fetch.is_control()) waited_for_[fetch.node] = true;
+}
+
+void Lowering::NoteNewNodes() {
+  waited_for_.resize(graph_.num_node_ids(), false);
+  for (; noted_ < graph_.num_node_ids(); ++noted_) {
+    if (!graph_.alive(noted_)) continue;
+    for (const Output& from : graph_.control_inputs(noted_)) waited_for_[from.node] = true;
+  }
+}
+
+absl::Status Lowering::Run(absl::Span<const NodeId> nodes) {
+  for (NodeId n : nodes) {
+    if (IsFunctional(graph_, n)) work_.push_back(n);
+  }
+  std::vector<NodeId> lowered;
+  while (!work_.empty()) {
+    const NodeId n = work_.back();
+    work_.pop_back();
+    NoteNewNodes();
+    if (absl::Status status = LowerNode(n); !status.ok())
+      return NodeError(graph_, calls_, n, status);
+    lowered.push_back(n);
+  }
+  TENON_RETURN_IF_ERROR(Redirect());
+  for (NodeId n : lowered) graph_.RemoveNode(n);
+  return absl::OkStatus();
+}
+
+Output Lowering::Resolve(Output output) const {
+  for (auto it = replaced_.find(output); it != replaced_.end(); it = replaced_.find(output))
+    output = it->second;
+  return output;
+}
+
+// Everybody reads what is there now.
+absl::Status Lowering::Redirect() {
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+    if (!graph_.alive(n)) continue;
+    for (size_t i = 0; i < graph_.inputs(n).size(); ++i) {
+      const Output from = graph_.inputs(n)[i];
+      const Output now = Resolve(from);
+      if (now == from) continue;
+      if (now.is_control() != from.is_control())
+        return absl::InternalError("a value was replaced by a control output");
+      graph_.SetInput(n, static_cast<int>(i), now);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Lowering::LowerNode(NodeId n) {
+  TENON_RETURN_IF_ERROR(graph_.kind(n).types_status);
+  const std::string_view op = graph_.op_name(n);
+  if (op == "If" || op == "_If" || op == "StatelessIf") return LowerIf(n);
+  if (op == "Case" || op == "StatelessCase") return LowerCase(n);
+  if (op == "While" || op == "_While" || op == "StatelessWhile") return LowerWhile(n);
+  if (op == "For") return LowerFor(n);
+  if (op == "SymbolicGradient" || op == "RemoteCall") {
+    return absl::UnimplementedError(absl::StrCat(
+        op == "RemoteCall" ? "calls on other tasks" : "gradients of functions",
+        " are not implemented; call a function of the library that computes the same"));
+  }
+  return LowerCall(n);
+}
+
+// A node of what `from` becomes: beside it, with its device and its place in the file.
+absl::StatusOr<NodeId> Lowering::Add(NodeId from, std::string_view suffix, std::string_view op,
+                                     std::vector<Output> inputs,
+                                     std::vector<Graph::NewAttr> attrs) {
+  const std::string name = graph_.UniqueName(absl::StrCat(graph_.name(from), "/", suffix));
+  ++added_;
+  name_bytes_ += name.size();
+  if (added_ > kMaxNodes || name_bytes_ > kMaxNameBytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the functions that the graph calls, written out, have more than ", kMaxNodes,
+                     " nodes or ", kMaxNameBytes, " bytes of names"));
+  }
+  TENON_ASSIGN_OR_RETURN(const NodeId n, graph_.AddNode(name, op, inputs, std::move(attrs),
+                                                        devices_[from], graph_.pos(from)));
+  devices_.push_back(devices_[from]);
+  if (const int32_t site = calls_.SiteOf(from); site >= 0)
+    calls_.SetOrigin(n, site, calls_.NameOf(graph_, from));
+  return n;
+}
+
+absl::StatusOr<NodeId> Lowering::AddTyped(NodeId from, std::string_view suffix, std::string_view op,
+                                          std::vector<Output> inputs, DataType type) {
+  return Add(from, suffix, op, std::move(inputs), {{"T", attr::Type(type)}});
+}
+
+absl::StatusOr<FuncAttr> Lowering::FunctionAttr(NodeId n, std::string_view name) const {
+  const AttrValue* attr = graph_.attr(n, name);
+  if (attr == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("it has no attribute '", name, "'"));
+  return attr->AsFunc();
+}
+
+// The control output that is there when, and only when, the value is.
+absl::StatusOr<Output> Lowering::Anchor(NodeId from, Output value) {
+  if (!IsSwitchOp(graph_.op_name(value.node))) return Output{value.node, kControlPort};
+  TENON_ASSIGN_OR_RETURN(const NodeId n,
+                         AddTyped(from, "anchor", "Identity", {value}, TypeOf(value)));
+  return Output{n, kControlPort};
+}
+
+// Waits for everything that n waits for; kNoNode if that is nothing.
+absl::StatusOr<NodeId> Lowering::Start(NodeId n) {
+  std::vector<Output> waits;
+  const std::vector<Output> inputs(graph_.inputs(n).begin(), graph_.inputs(n).end());
+  for (const Output& from : inputs) {
+    Output control = from;
+    if (!from.is_control()) {
+      TENON_ASSIGN_OR_RETURN(control, Anchor(n, from));
+    }
+    if (std::find(waits.begin(), waits.end(), control) == waits.end()) waits.push_back(control);
+  }
+  if (waits.empty()) return kNoNode;
+  return Add(n, "start", "NoOp", std::move(waits));
+}
+
+// Any value as the bool that decides: numbers that are not zero and strings that are not empty.
+absl::StatusOr<Output> Lowering::Predicate(NodeId n, Output value) {
+  TENON_ASSIGN_OR_RETURN(const NodeId predicate,
+                         AddTyped(n, "predicate", "ToBool", {value}, TypeOf(value)));
+  return Output{predicate, 0};
+}
+
+absl::Status Lowering::LowerCall(NodeId n) {
+  const std::string prefix(graph_.name(n));
+  const std::vector<Output> args(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
+  TENON_ASSIGN_OR_RETURN(const NodeId start, Start(n));
+  Instance body;
+  if (graph_.FindFunction(graph_.op_name(n)) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(
+        body, Inline(n, prefix, graph_.op_name(n), AttrSet(graph_.attrs(n).all()), args, start));
+  } else {
+    TENON_ASSIGN_OR_RETURN(const FuncAttr function, FunctionAttr(n, "f"));
+    TENON_ASSIGN_OR_RETURN(body, Inline(n, prefix, function, args, start));
+  }
+  const TypeVector& types = graph_.kind(n).types.outputs;
+  if (body.results.size() != types.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the function has ", body.results.size(), " results, the call ", types.size(), " outputs"));
+  }
+  std::vector<Output> waits;
+  if (body.effects != kNoNode) waits.push_back({body.effects, kControlPort});
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (TypeOf(body.results[i]) != BaseType(types[i])) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("result ", i, " of the function is ", DataTypeName(TypeOf(body.results[i])),
+                       ", output ", i, " of the call ", DataTypeName(types[i])));
+    }
+    Replace({n, static_cast<int32_t>(i)}, body.results[i]);
+  }
+  if (!IsWaitedFor(n)) return absl::OkStatus();
+  for (const Output& result : body.results) {
+    TENON_ASSIGN_OR_RETURN(const Output anchor, Anchor(n, result));
+    waits.push_back(anchor);
+  }
+  if (waits.empty() && start != kNoNode) waits.push_back({start, kControlPort});
+  TENON_ASSIGN_OR_RETURN(const NodeId done, Add(n, "done", "NoOp", std::move(waits)));
+  Replace({n, kControlPort}, {done, kControlPort});
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

@@ -1,0 +1,116 @@
+// Turns functions into plain nodes before a graph is planned: calls are inlined, If, Case, While
+// and For become Switch, Merge and loops of Enter and NextIteration. What the plan then sees is one
+// flat graph, as TensorFlow's own executor would.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "executor/call_sites.h"
+#include "graph/function_body.h"
+#include "graph/graph.h"
+
+namespace tenon {
+
+// Whether the node calls a function: such nodes have no kernels.
+bool IsFunctional(const Graph& graph, NodeId n);
+
+// Lowers nodes of one graph. Bounded: a chain of calls may be kMaxDepth long, all bodies together
+// may make kMaxNodes nodes with kMaxNameBytes of names; a function that calls itself is refused.
+class Lowering {
+ public:
+  static constexpr int kMaxDepth = 256;
+  static constexpr int32_t kMaxNodes = 1'000'000;
+  static constexpr size_t kMaxNameBytes = size_t{1} << 28;
+
+  // `devices` by node id: what the nodes ask for, inherited by what they call.
+  Lowering(Graph& graph, CallSites& calls, absl::Span<const std::string> devices)
+      : graph_(graph), calls_(calls), devices_(devices.begin(), devices.end()) {}
+
+  // The output is fed: who reads it reads `by` from now on. Before Run.
+  void Replace(Output output, Output by) { replaced_.try_emplace(output, by); }
+  // A fetch: the control output of a functional node, if that is what it is, will be asked for.
+  void Note(Output fetch);
+  // Lowers those of the nodes that are functional, and what their bodies hold. Errors name the
+  // node.
+  absl::Status Run(absl::Span<const NodeId> nodes);
+  // Where an output of the graph of before is now.
+  Output Resolve(Output output) const;
+
+ private:
+  // An instance of a function's body.
+  struct Instance {
+    std::vector<Output> results;
+    NodeId effects = kNoNode;  // waits for all that the body does besides its results, if anything
+  };
+
+  // lowering.cc
+  absl::Status LowerNode(NodeId n);
+  absl::Status LowerCall(NodeId n);
+  absl::StatusOr<NodeId> Add(NodeId from, std::string_view suffix, std::string_view op,
+                             std::vector<Output> inputs, std::vector<Graph::NewAttr> attrs = {});
+  absl::StatusOr<NodeId> AddTyped(NodeId from, std::string_view suffix, std::string_view op,
+                                  std::vector<Output> inputs, DataType type);
+  absl::StatusOr<Output> Anchor(NodeId from, Output value);
+  absl::StatusOr<NodeId> Start(NodeId n);
+  absl::StatusOr<Output> Predicate(NodeId n, Output value);
+  absl::StatusOr<FuncAttr> FunctionAttr(NodeId n, std::string_view name) const;
+  DataType TypeOf(Output o) const { return BaseType(graph_.output_type(o)); }
+  bool IsWaitedFor(NodeId n) const { return waited_for_[n]; }
+  void NoteNewNodes();
+  absl::Status Redirect();
+
+  // inline_function.cc
+  absl::StatusOr<Instance> Inline(NodeId call, std::string_view prefix, const FuncAttr& function,
+                                  absl::Span<const Output> args, NodeId pivot);
+  absl::StatusOr<Instance> Inline(NodeId call, std::string_view prefix, std::string_view function,
+                                  const AttrSet& attrs, absl::Span<const Output> args,
+                                  NodeId pivot);
+  absl::Status CheckChain(NodeId call, std::string_view function) const;
+  const FunctionBody& BodyOf(const FunctionEntry& function);
+
+  // lower_branches.cc
+  absl::Status LowerIf(NodeId n);
+  absl::Status LowerCase(NodeId n);
+  absl::Status LowerBranches(NodeId n, absl::Span<const FuncAttr> branches, bool binary);
+
+  // lower_loops.cc
+  // The variables of a loop on their way round it.
+  struct Loop {
+    std::vector<NodeId> merges, switches;
+    NodeId first_pass = kNoNode;  // control: the condition may be computed
+    NodeId body = kNoNode;        // control: the body is to be run
+  };
+  absl::Status LowerWhile(NodeId n);
+  absl::StatusOr<NodeId> AddEnter(NodeId n, Output value, bool constant, NodeId start);
+  absl::StatusOr<Output> Invariant(NodeId n, Output value);
+  absl::StatusOr<Loop> OpenLoop(NodeId n, absl::Span<const Output> values, NodeId start);
+  absl::Status DivideLoop(NodeId n, Output condition, Loop& loop);
+  absl::Status CloseLoop(NodeId n, absl::Span<const Output> next, const Loop& loop);
+  absl::Status LeaveLoop(NodeId n, size_t first, const Loop& loop);
+  absl::Status CheckBody(std::string_view function, absl::Span<const Output> variables,
+                         absl::Span<const Output> next) const;
+
+  // lower_for.cc
+  absl::Status LowerFor(NodeId n);
+
+  friend class ForNumbers;
+  friend class FunctionCopy;
+
+  Graph& graph_;
+  CallSites& calls_;
+  std::vector<std::string> devices_;
+  std::vector<NodeId> work_;
+  absl::flat_hash_map<Output, Output> replaced_;  // control outputs too
+  std::vector<bool> waited_for_;                  // by node id: has control consumers
+  NodeId noted_ = 0;                              // nodes before it have been looked at
+  absl::flat_hash_map<const FunctionEntry*, std::unique_ptr<FunctionBody>> bodies_;
+  int32_t added_ = 0;
+  size_t name_bytes_ = 0;
+};
+
+}  // namespace tenon

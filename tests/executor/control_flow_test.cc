@@ -1,0 +1,325 @@
+// Functions, branches and loops: what self-checking graphs cannot say. The graphs themselves are in
+// tests/golden/control_flow.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "executor/session.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/executor/graph_text_util.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::AllOf;
+using testing::Bool;
+using testing::Const;
+using ::testing::ElementsAre;
+using testing::Floats;
+using ::testing::HasSubstr;
+using testing::Node;
+using testing::Parse;
+using testing::Placeholder;
+using testing::Values;
+
+std::unique_ptr<Session> Make(std::string text, int opt_level = 0) {
+  SessionOptions options;
+  options.opt_level = opt_level;
+  options.threads = 1;
+  auto session = Session::Create(Parse(std::move(text)), {}, options);
+  EXPECT_TRUE(session.ok()) << session.status();
+  return *std::move(session);
+}
+
+std::string Type(std::string_view name, std::string_view type) {
+  return absl::Substitute("attr { key: '$0' value { type: $1 } } ", name, type);
+}
+std::string Types(std::string_view name, std::vector<std::string> types) {
+  std::string list;
+  for (const std::string& t : types) absl::StrAppend(&list, " type: ", t);
+  return absl::Substitute("attr { key: '$0' value { list {$1 } } } ", name, list);
+}
+std::string Func(std::string_view name, std::string_view function, std::string_view attrs = "") {
+  return absl::Substitute("attr { key: '$0' value { func { name: '$1' $2 } } } ", name, function,
+                          attrs);
+}
+
+// A call of a function of floats.
+std::string Call(std::string_view name, std::string_view function, std::vector<std::string> inputs,
+                 int outputs = 1, std::string_view op = "PartitionedCall") {
+  int args = 0;
+  for (const std::string& in : inputs) args += in[0] != '^';
+  return Node(name, op, std::move(inputs),
+              Types("Tin", std::vector<std::string>(args, "DT_FLOAT")) +
+                  Types("Tout", std::vector<std::string>(outputs, "DT_FLOAT")) +
+                  Func("f", function),
+              "");
+}
+
+// The library; a node within a function is one of the helpers' with "node {" for "node_def {".
+std::string Library(std::vector<std::string> functions) {
+  std::string text = "library {\n";
+  for (const std::string& f : functions) absl::StrAppend(&text, f);
+  return text + "}\n";
+}
+std::string Function(std::string_view name, std::vector<std::string> args,
+                     std::vector<std::string> results, std::string nodes, std::string_view ret) {
+  std::string text = absl::Substitute("function { signature { name: '$0' ", name);
+  for (const std::string& a : args)
+    absl::StrAppend(&text, "input_arg { name: '", a, "' type: DT_FLOAT } ");
+  for (const std::string& r : results)
+    absl::StrAppend(&text, "output_arg { name: '", r, "' type: DT_FLOAT } ");
+  for (size_t at = nodes.find("node {"); at != nodes.npos; at = nodes.find("node {", at + 9))
+    nodes.replace(at, 6, "node_def {");
+  return absl::StrCat(text, "}\n", nodes, ret, " }\n");
+}
+std::string Ret(std::string_view result, std::string_view source) {
+  return absl::Substitute("ret { key: '$0' value: '$1' } ", result, source);
+}
+
+const char kShapeOf3[] = "tensor_shape { dim { size: 1 } } int_val: 3";
+
+TEST(Functions, ErrorsNameTheCalls) {
+  auto session = Make(
+      Placeholder("x", "dim { size: -1 }") + Call("top", "outer", {"x"}) +
+      Library(
+          {Function("outer", {"a"}, {"r"}, Call("h", "inner", {"a"}), Ret("r", "h:output:0")),
+           Function("inner", {"a"}, {"r"},
+                    Const("shape", "DT_INT32", kShapeOf3) +
+                        Node("to3", "Reshape", {"a", "shape:output:0"}, Type("Tshape", "DT_INT32")),
+                    Ret("r", "to3:output:0"))}));
+  const auto good = session->Run({{"x", Floats({1, 2, 3}, {3})}}, {"top"});
+  ASSERT_TRUE(good.ok()) << good.status();
+  EXPECT_THAT(Values((*good)[0]), ElementsAre(1, 2, 3));
+  const auto bad = session->Run({{"x", Floats({1, 2}, {2})}}, {"top"});
+  EXPECT_EQ(bad.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(bad.status().message()),
+              HasSubstr("node 'to3' (Reshape) in function 'inner', called from function 'outer' at "
+                        "node 'h', called at node 'top'"));
+}
+
+TEST(Functions, RecursionIsRefusedWithItsChain) {
+  auto session = Make(
+      Placeholder("x", "dim { size: 2 }") + Call("top", "f", {"x"}) + Node("other", "Neg", {"x"}) +
+      Library(
+          {Function("f", {"a"}, {"r"}, Call("h", "g", {"a"}), Ret("r", "h:output:0")),
+           Function("g", {"a"}, {"r"}, Call("again", "f", {"a"}), Ret("r", "again:output:0"))}));
+  const auto out = session->Run({{"x", Floats({1, 2}, {2})}}, {"top"});
+  EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(
+      std::string(out.status().message()),
+      AllOf(HasSubstr("node 'again' (PartitionedCall) in function 'g', called from function "
+                      "'f' at node 'h', called at node 'top'"),
+            HasSubstr("function 'f', of whose body it is a part")));
+  EXPECT_TRUE(session->Run({{"x", Floats({1, 2}, {2})}}, {"other"}).ok());  // needs no call
+}
+
+TEST(Functions, WhatCallsWouldMakeIsBounded) {
+  // Each function calls the next one twice.
+  std::vector<std::string> functions;
+  for (int i = 0; i < 40; ++i) {
+    const std::string next = absl::StrCat("f", i + 1);
+    functions.push_back(Function(absl::StrCat("f", i), {"a"}, {"r"},
+                                 Call("one", next, {"a"}) + Call("two", next, {"one:output:0"}),
+                                 Ret("r", "two:output:0")));
+  }
+  functions.push_back(Function("f40", {"a"}, {"r"}, Node("n", "Neg", {"a"}), Ret("r", "n:y:0")));
+  auto wide = Make(Placeholder("x", "") + Call("top", "f0", {"x"}) + Library(functions));
+  EXPECT_EQ(wide->Run({{"x", Floats({1}, {})}}, {"top"}).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  // Each function calls the next one, too often.
+  functions.clear();
+  for (int i = 0; i < 300; ++i) {
+    functions.push_back(Function(absl::StrCat("f", i), {"a"}, {"r"},
+                                 Call("h", absl::StrCat("f", i + 1), {"a"}),
+                                 Ret("r", "h:output:0")));
+  }
+  functions.push_back(Function("f300", {"a"}, {"r"}, Node("n", "Neg", {"a"}), Ret("r", "n:y:0")));
+  const std::string library = Library(functions);
+  auto deep = Make(Placeholder("x", "") + Call("top", "f0", {"x"}) + Call("middle", "f100", {"x"}) +
+                   library);
+  EXPECT_THAT(std::string(deep->Run({{"x", Floats({1}, {})}}, {"top"}).status().message()),
+              HasSubstr("nested more than 256 deep"));
+  const auto out = deep->Run({{"x", Floats({1}, {})}}, {"middle"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(Values((*out)[0]), ElementsAre(-1));
+}
+
+TEST(Functions, AttributesOfTheCallReachTheBody) {
+  const std::string generic =
+      "function { signature { name: 'twice' input_arg { name: 'a' type_attr: 'T' } output_arg { "
+      "name: 'r' type_attr: 'T' } attr { name: 'T' type: 'type' } }\n"
+      "node_def { name: 'sum' op: 'AddV2' input: 'a' input: 'a' attr { key: 'T' value { "
+      "placeholder: 'T' } } } ret { key: 'r' value: 'sum:z:0' } }\n"
+      "function { signature { name: 'through' input_arg { name: 'a' type_attr: 'T' } output_arg { "
+      "name: 'r' type_attr: 'T' } attr { name: 'T' type: 'type' } }\n"
+      "node_def { name: 'h' op: 'PartitionedCall' input: 'a' "
+      "attr { key: 'Tin' value { list { type: DT_INT32 } } } "
+      "attr { key: 'Tout' value { list { type: DT_INT32 } } } "
+      "attr { key: 'f' value { func { name: 'twice' attr { key: 'T' value { placeholder: 'T' } } } "
+      "} } } ret { key: 'r' value: 'h:output:0' } }\n";
+  auto session =
+      Make(Const("i", "DT_INT32", "tensor_shape {} int_val: 21") + Placeholder("x", "") +
+           Node("by_name", "twice", {"x"}) + Node("nested", "through", {"i"}, "", "DT_INT32") +
+           "library { " + generic + " }");
+  const auto out = session->Run({{"x", Floats({4}, {})}}, {"by_name", "nested"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(Values((*out)[0]), ElementsAre(8));
+  EXPECT_EQ(*(*out)[1].flat<int32_t>(), 42);
+}
+
+TEST(Functions, OutputsOfACallMayBeFed) {
+  const std::string library =
+      Library({Function("f", {"a"}, {"r", "s"}, Node("n", "Neg", {"a"}) + Node("m", "Exp", {"a"}),
+                        Ret("r", "n:y:0") + Ret("s", "m:y:0"))});
+  auto session = Make(Placeholder("x", "") + Call("top", "f", {"x"}, 2) +
+                      Node("u", "Identity", {"top"}) + Node("v", "Identity", {"top:1"}) + library);
+  const auto part = session->Run({{"x", Floats({0}, {})}, {"top:0", Floats({9}, {})}}, {"u", "v"});
+  ASSERT_TRUE(part.ok()) << part.status();
+  EXPECT_THAT(Values((*part)[0]), ElementsAre(9));
+  EXPECT_THAT(Values((*part)[1]), ElementsAre(1));
+  const auto whole = session->Run({{"top:0", Floats({9}, {})}}, {"u"});
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_THAT(Values((*whole)[0]), ElementsAre(9));
+}
+
+TEST(Functions, GradientsOfFunctionsAreRefused) {
+  auto session = Make(
+      Placeholder("x", "") +
+      Node("g", "SymbolicGradient", {"x", "x"},
+           Types("Tin", {"DT_FLOAT", "DT_FLOAT"}) + Types("Tout", {"DT_FLOAT"}) + Func("f", "f"),
+           "") +
+      Library({Function("f", {"a"}, {"r"}, Node("n", "Neg", {"a"}), Ret("r", "n:y:0"))}));
+  const auto out = session->Run({{"x", Floats({1}, {})}}, {"g"});
+  EXPECT_EQ(out.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(out.status().message()), HasSubstr("'g' (SymbolicGradient)"));
+}
+
+// i and x go round while i < n.
+std::string Loop(std::string_view prefix, std::string body, std::string_view i, std::string_view x,
+                 std::string_view n) {
+  const auto enter = [&](std::string_view name, std::string_view from, std::string_view constant) {
+    return Node(absl::StrCat(prefix, name), "Enter", {std::string(from)},
+                absl::StrCat("attr { key: 'frame_name' value { s: '", prefix,
+                             "frame' } } attr { key: 'is_constant' value { b: ", constant, " } }"));
+  };
+  const auto p = [&](std::string_view name) { return absl::StrCat(prefix, name); };
+  const std::string two = "attr { key: 'N' value { i: 2 } }";
+  return enter("enter_i", i, "false") + enter("enter_x", x, "false") + enter("n", n, "true") +
+         enter("one", "one", "true") + Node(p("i"), "Merge", {p("enter_i"), p("next_i")}, two) +
+         Node(p("x"), "Merge", {p("enter_x"), p("next_x")}, two) +
+         Node(p("less"), "Less", {p("i"), p("n")}) +
+         Node(p("cond"), "LoopCond", {p("less")}, "", "") +
+         Node(p("switch_i"), "Switch", {p("i"), p("cond")}) +
+         Node(p("switch_x"), "Switch", {p("x"), p("cond")}) +
+         Node(p("step"), "AddV2", {p("switch_i:1"), p("one")}) + body +
+         Node(p("next_i"), "NextIteration", {p("step")}) +
+         Node(p("next_x"), "NextIteration", {p("body")}) +
+         Node(p("exit_i"), "Exit", {p("switch_i")}) + Node(p("exit_x"), "Exit", {p("switch_x")});
+}
+
+std::string Numbers() {
+  return Placeholder("n", "") + Const("zero", "DT_FLOAT", "tensor_shape {} float_val: 0") +
+         Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1") +
+         Const("half", "DT_FLOAT", "tensor_shape {} float_val: 0.5");
+}
+
+TEST(Loops, RunAMillionPassesInPlace) {
+  for (const int opt_level : {0, 1}) {
+    auto session = Make(
+        Numbers() + Loop("w_", Node("w_body", "Sub", {"w_switch_x:1", "one"}), "zero", "zero", "n"),
+        opt_level);
+    auto e = session->Prepare({"n"}, {"w_exit_i", "w_exit_x"});
+    ASSERT_TRUE(e.ok()) << e.status();
+    for (const float n : {1e6f, 0.0f, 1.0f}) {
+      const auto out = session->Run(*e, {Floats({n}, {})});
+      ASSERT_TRUE(out.ok()) << out.status();
+      EXPECT_THAT(Values((*out)[0]), ElementsAre(n));
+      EXPECT_THAT(Values((*out)[1]), ElementsAre(-n));
+    }
+    EXPECT_LE(MemoryOf(**e).arena_bytes, 256);
+  }
+}
+
+TEST(Loops, ResultsOfADeadLoopAreDead) {
+  auto session = Make(
+      Numbers() + Placeholder("flag", "", "DT_BOOL") + Node("gate", "Switch", {"zero", "flag"}) +
+      Loop("w_", Node("w_body", "AddV2", {"w_switch_x:1", "one"}), "zero", "gate:1", "n") +
+      Node("joined", "Merge", {"gate", "w_exit_x"}, "attr { key: 'N' value { i: 2 } }"));
+  for (const bool flag : {true, false}) {
+    const auto out = session->Run({{"n", Floats({5}, {})}, {"flag", Bool(flag)}}, {"joined"});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_THAT(Values((*out)[0]), ElementsAre(flag ? 5 : 0));
+  }
+  const auto dead = session->Run({{"n", Floats({5}, {})}, {"flag", Bool(false)}}, {"w_exit_x"});
+  EXPECT_EQ(dead.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Loops, ErrorsInAPassNameTheNode) {
+  // Fails when the shape that grows no longer fits.
+  auto session = Make(
+      Numbers() + Const("axis", "DT_INT32", "tensor_shape {} int_val: 0") +
+      Const("row", "DT_FLOAT", "tensor_shape { dim { size: 1 } } float_val: 0") +
+      Const("three", "DT_FLOAT", "tensor_shape { dim { size: 3 } } float_val: 0") +
+      Loop(
+          "",
+          Node(
+              "e_axis", "Enter", {"axis"},
+              "attr { key: 'frame_name' value { s: 'w_frame' } } attr { key: 'is_constant' value { "
+              "b: true } }",
+              "DT_INT32") +
+              Node("e_three", "Enter", {"three"},
+                   "attr { key: 'frame_name' value { s: 'w_frame' } } attr { key: 'is_constant' "
+                   "value "
+                   "{ b: true } }") +
+              Node("grown", "ConcatV2", {"w_switch_x:1", "w_switch_x:1", "e_axis"},
+                   "attr { key: 'N' value { i: 2 } } attr { key: 'Tidx' value { type: DT_INT32 } "
+                   "}") +
+              Node("sum", "AddV2", {"grown", "e_three"}) +
+              Node("w_body", "Identity", {"grown", "^sum"}),
+          "zero", "row", "n"));
+  const auto out = session->Run({{"n", Floats({9}, {})}}, {"w_exit_x"});
+  EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(out.status().message()), HasSubstr("node 'sum' (AddV2)"));
+  const auto none = session->Run({{"n", Floats({0}, {})}}, {"w_exit_x"});
+  ASSERT_TRUE(none.ok()) << none.status();
+}
+
+TEST(Loops, ValuesOfOtherLoopsAreRefused) {
+  auto session =
+      Make(Numbers() +
+           Loop("a_", Node("a_body", "AddV2", {"a_switch_x:1", "a_one"}), "zero", "zero", "n") +
+           Loop("b_", Node("b_body", "AddV2", {"b_switch_x:1", "a_one"}), "zero", "zero", "n"));
+  const auto out = session->Run({{"n", Floats({2}, {})}}, {"b_exit_x"});
+  EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(out.status().message()),
+              AllOf(HasSubstr("'b_body' (AddV2)"), HasSubstr("different loops")));
+}
+
+TEST(Loops, RunOnceWithoutVariables) {
+  auto session = Make(Placeholder("x", "") +
+                      Node("e", "Enter", {"x"}, "attr { key: 'frame_name' value { s: 'f' } }") +
+                      Node("n", "Neg", {"e"}) + Node("y", "Exit", {"n"}));
+  const auto out = session->Run({{"x", Floats({3}, {})}}, {"y"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(Values((*out)[0]), ElementsAre(-3));
+}
+
+TEST(Branches, AreJumpedOverAsAWhole) {
+  std::string text = Placeholder("x", "") + Placeholder("flag", "", "DT_BOOL") +
+                     Node("s", "Switch", {"x", "flag"}) + Node("t0", "Neg", {"s:1"});
+  for (int i = 1; i < 5; ++i) text += Node(absl::StrCat("t", i), "Neg", {absl::StrCat("t", i - 1)});
+  auto session = Make(text + Node("f", "Exp", {"s"}) +
+                      Node("m", "Merge", {"f", "t4"}, "attr { key: 'N' value { i: 2 } }") +
+                      Node("out", "Neg", {"m"}));
+  auto e = session->Prepare({"x", "flag"}, {"out"});
+  ASSERT_TRUE(e.ok()) << e.status();
+  for (const bool flag : {true, false, true}) {
+    const auto out = session->Run(*e, {Floats({0}, {}), Bool(flag)});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_THAT(Values((*out)[0]), ElementsAre(flag ? 0 : -1));
+  }
+  EXPECT_THAT(PlanText(**e), HasSubstr("steps 5 to 10 if alive"));
+}
+
+}  // namespace
+}  // namespace tenon
