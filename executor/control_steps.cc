@@ -60,6 +60,7 @@ absl::Status LoopStep::Begin(Frame& frame, const StepArgs& args) const {
     const Variable& v = variables_[i];
     if (v.slot >= 0) {
       TENON_ASSIGN_OR_RETURN(Tensor value, frame.Keep(v.first));
+      if (v.last_first) frame.ReleaseView(v.first);
       frame.SetSlot(v.slot, std::move(value));
     } else if (v.bytes > 0) {
       std::memcpy(args.out[i], args.in[i], v.bytes);

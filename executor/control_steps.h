@@ -89,8 +89,9 @@ class LoopStep : public SlowStep {
     StepInput first, next;
     int32_t slot = -1;  // -1: planned memory of `bytes`
     size_t bytes = 0;
-    bool in_place = false;   // the next value is computed where the variable is
-    bool last_read = false;  // the next value is in a slot that nobody else reads
+    bool in_place = false;  // the next value is computed where the variable is
+    // Nobody else reads the slot of the first, of the next value.
+    bool last_first = false, last_read = false;
   };
   void SetVariables(std::vector<Variable> variables) { variables_ = std::move(variables); }
   std::vector<Variable>& variables() { return variables_; }

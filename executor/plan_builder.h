@@ -234,6 +234,8 @@ class PlanBuilder {
   int32_t CommonRegion(int32_t a, int32_t b) const;
   void FindReleases();
   bool IsLastReader(int32_t step, int32_t storage) const;
+  bool IsLastUse(int32_t step, size_t i) const;
+  void FindVariableReaders();
   void EmitSteps();
   void EmitStep(int32_t k);
   void EmitRelease(std::vector<int32_t> slots);
@@ -279,7 +281,11 @@ class PlanBuilder {
   std::vector<int32_t> shared_with_;   // by storage: the place that it was merged into
   std::vector<int32_t> first_, last_;  // by storage
   std::vector<Region> regions_;
-  std::vector<int32_t> region_of_;              // by step
+  struct VariableReader {
+    int32_t scope, last;  // the step that reads it last in a pass
+  };
+  absl::flat_hash_map<int32_t, VariableReader> variable_readers_;  // by storage
+  std::vector<int32_t> region_of_;                                 // by step
   std::vector<int32_t> storage_region_;         // by storage: where all that use it are
   std::vector<int32_t> last_use_;               // by storage: the last step, loops not counted
   std::vector<std::vector<int32_t>> releases_;  // slots, by step after which they go

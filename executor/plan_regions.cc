@@ -88,6 +88,7 @@ void PlanBuilder::FindReleases() {
       last_use_[s] = k;
     }
   }
+  FindVariableReaders();
   releases_.resize(plan_->num_slots > 0 ? end : 0);
   for (size_t s = 0; s < storages_.size(); ++s) {
     if (storages_[s].where != Where::kSlot || last_use_[s] < 0 || last_[s] >= end) continue;
@@ -104,12 +105,40 @@ void PlanBuilder::FindReleases() {
 // Whether nobody uses the storage between this run of the step and the next time that it is
 // written.
 bool PlanBuilder::IsLastReader(int32_t step, int32_t storage) const {
+  if (const auto it = variable_readers_.find(storage); it != variable_readers_.end()) {
+    // The next value comes before the next pass, and a step of the body has a next pass.
+    const LoopScope& scope = loop_scopes_[it->second.scope];
+    if (it->second.last == step && steps_[step].scope == it->second.scope &&
+        Implies(steps_[step].guard, scope.again))
+      return true;
+  }
   if (last_use_[storage] != step || last_[storage] >= static_cast<int32_t>(steps_.size()))
     return false;
   for (int32_t r = region_of_[step]; r != storage_region_[storage]; r = regions_[r].parent) {
     if (regions_[r].loop) return false;
   }
   return true;
+}
+
+// Who reads the slots of loop variables last in a pass, unless they go on to be another variable.
+void PlanBuilder::FindVariableReaders() {
+  for (size_t i = 0; i < loop_scopes_.size(); ++i) {
+    const LoopScope& scope = loop_scopes_[i];
+    absl::flat_hash_map<int32_t, int32_t> last;
+    for (const LoopVariable& v : scope.variables) {
+      if (storages_[v.storage].where == Where::kSlot) last[v.storage] = -1;
+    }
+    if (last.empty()) continue;
+    for (int32_t k = scope.open_step + 1; k <= scope.close_step; ++k) {
+      const BuildStep& step = steps_[k];
+      for (uint32_t a = 0; a < step.num_inputs; ++a) {
+        const auto it = last.find(args_[step.first_arg + a]);
+        if (it != last.end()) it->second = k;
+      }
+    }
+    for (const auto& [storage, step] : last)
+      variable_readers_[storage] = {static_cast<int32_t>(i), step};
+  }
 }
 
 // A step without arguments.
@@ -128,8 +157,7 @@ void PlanBuilder::EmitRelease(std::vector<int32_t> slots) {
 void PlanBuilder::EmitStep(int32_t k) {
   const BuildStep& b = steps_[k];
   for (uint32_t i = 0; b.plugin != nullptr && i < b.num_inputs; ++i) {
-    const int32_t s = args_[b.first_arg + i];
-    if (s >= 0 && storages_[s].where == Where::kSlot && IsLastReader(k, s)) b.plugin->MayTake(i);
+    if (IsLastUse(k, i)) b.plugin->MayTake(i);
   }
   Step step{b.fn, b.state, b.first_arg, b.num_inputs, b.scratch_line, b.node};
   const bool looks_itself = b.fn == RunSlowStep;
@@ -176,12 +204,20 @@ void PlanBuilder::EmitSteps() {
     scope.step->SetSteps(ranges[r]);
     scope.step->SetEnd(scope.again, close.first_arg, scope.uses_devices);
     for (size_t i = 0; i < scope.variables.size(); ++i) {
-      const int32_t next = args_[close.first_arg + i];
-      scope.step->variables()[i].last_read = next != scope.variables[i].storage &&
-                                             storages_[next].where == Where::kSlot &&
-                                             IsLastReader(scope.close_step, next);
+      LoopStep::Variable& variable = scope.step->variables()[i];
+      variable.last_first = IsLastUse(scope.open_step, i);
+      variable.last_read = IsLastUse(scope.close_step, i);
     }
   }
+}
+
+// Whether input i of the step is a slot that the step reads once, and last.
+bool PlanBuilder::IsLastUse(int32_t step, size_t i) const {
+  const auto inputs = args_.begin() + steps_[step].first_arg;
+  const auto end = inputs + steps_[step].num_inputs;
+  const int32_t storage = inputs[static_cast<int64_t>(i)];
+  return storage >= 0 && storages_[storage].where == Where::kSlot && IsLastReader(step, storage) &&
+         std::count(inputs, end, storage) == 1;
 }
 
 }  // namespace tenon

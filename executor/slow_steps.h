@@ -36,7 +36,7 @@ class GuardedStep : public SlowStep {
  public:
   GuardedStep(RunFn fn, const void* state) : fn_(fn), state_(state) {}
   absl::Status Run(Frame&, const StepArgs& args) const override { return fn_(state_, args); }
-  std::string Describe() const override { return "if alive"; }
+  std::string Describe() const override { return "guarded"; }
 
  private:
   RunFn fn_;
