@@ -1,5 +1,7 @@
 // Functions, branches and loops: what self-checking graphs cannot say. The graphs themselves are in
 // tests/golden/control_flow.
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "executor/session.h"
@@ -293,6 +295,44 @@ TEST(Loops, ValuesOfOtherLoopsAreRefused) {
   EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(out.status().message()),
               AllOf(HasSubstr("'b_body' (AddV2)"), HasSubstr("different loops")));
+}
+
+// Adds up the numbers of a For.
+TEST(Loops, ForCountsAsFarAsTheLimit) {
+  struct Case {
+    int32_t start, limit, delta;
+    std::optional<float> sum;
+  };
+  const Case cases[] = {
+      {0, 5, 1, 10},  {0, 5, 2, 6},  {5, 0, -1, 15},
+      {5, -1, -4, 6}, {3, 3, 1, 0},  {3, 3, 0, 0},
+      {0, 5, -1, {}}, {0, 5, 0, {}}, {2147483640, 2147483647, 4, 2147483640.f + 2147483644.f}};
+  const std::string library =
+      "library { function { signature { name: 'sum' input_arg { name: 'i' type: DT_INT32 } "
+      "input_arg { name: 'x' type: DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } }\n"
+      "node_def { name: 'f' op: 'Cast' input: 'i' attr { key: 'SrcT' value { type: DT_INT32 } } "
+      "attr { key: 'DstT' value { type: DT_FLOAT } } }\n"
+      "node_def { name: 'a' op: 'AddV2' input: 'x' input: 'f:y:0' attr { key: 'T' value { type: "
+      "DT_FLOAT } } } ret { key: 'r' value: 'a:z:0' } } }";
+  for (const Case& c : cases) {
+    const auto number = [](std::string_view name, int32_t v) {
+      return Const(name, "DT_INT32", absl::StrCat("tensor_shape {} int_val: ", v));
+    };
+    auto session =
+        Make(number("start", c.start) + number("limit", c.limit) + number("delta", c.delta) +
+             Const("zero", "DT_FLOAT", "tensor_shape {} float_val: 0") +
+             Node("loop", "For", {"start", "limit", "delta", "zero"},
+                  Types("T", {"DT_FLOAT"}) + Func("body", "sum"), "") +
+             library);
+    const auto out = session->Run({}, {"loop"});
+    const std::string name = absl::StrCat(c.start, " to ", c.limit, " by ", c.delta);
+    if (c.sum.has_value()) {
+      ASSERT_TRUE(out.ok()) << name << ": " << out.status();
+      EXPECT_EQ(*(*out)[0].flat<float>(), *c.sum) << name;
+    } else {
+      EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument) << name;
+    }
+  }
 }
 
 TEST(Loops, RunOnceWithoutVariables) {

@@ -27,7 +27,8 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
 constexpr const char* kModels[] = {
     "mlp",         "cnn_bn",        "mobilenet_v2",   "resnet50",        "bert_tiny",
     "bert_base",   "gpt_tiny",      "dlrm",           "gpt2_small_64",   "conv1d_audio",
-    "two_devices", "grappler_food", "wide_chain_10k", "v1_control_flow", "cnn_groups"};
+    "two_devices", "grappler_food", "wide_chain_10k", "v1_control_flow", "cnn_groups",
+    "functions"};
 
 std::vector<Case> Cases() {
   std::vector<Case> cases;
