@@ -22,7 +22,7 @@ class ForNumbers {
       : lowering_(lowering), n_(n), start_(start) {}
 
   absl::StatusOr<Output> Number(int64_t v) {
-    Tensor value = Tensor::CopyOf(DataType::kInt64, Shape(), &v, 1);
+    Tensor value = Tensor::CopyOf(DataType::kInt64, Shape(), &v, sizeof(v));
     TENON_ASSIGN_OR_RETURN(auto attrs, ConstAttrs(value));
     return Node("Const", {}, std::move(attrs));
   }
