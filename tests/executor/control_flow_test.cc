@@ -263,7 +263,7 @@ TEST(Loops, ErrorsInAPassNameTheNode) {
       Const("row", "DT_FLOAT", "tensor_shape { dim { size: 1 } } float_val: 0") +
       Const("three", "DT_FLOAT", "tensor_shape { dim { size: 3 } } float_val: 0") +
       Loop(
-          "",
+          "w_",
           Node(
               "e_axis", "Enter", {"axis"},
               "attr { key: 'frame_name' value { s: 'w_frame' } } attr { key: 'is_constant' value { "
