@@ -156,8 +156,10 @@ void PlanBuilder::EmitRelease(std::vector<int32_t> slots) {
 
 void PlanBuilder::EmitStep(int32_t k) {
   const BuildStep& b = steps_[k];
-  for (uint32_t i = 0; b.plugin != nullptr && i < b.num_inputs; ++i) {
-    if (IsLastUse(k, i)) b.plugin->MayTake(i);
+  for (uint32_t i = 0; (b.plugin != nullptr || b.kernel != nullptr) && i < b.num_inputs; ++i) {
+    if (!IsLastUse(k, i)) continue;
+    if (b.plugin != nullptr) b.plugin->MayTake(i);
+    if (b.kernel != nullptr) b.kernel->MayTake(i);
   }
   Step step{b.fn, b.state, b.first_arg, b.num_inputs, b.scratch_line, b.node};
   const bool looks_itself = b.fn == RunSlowStep;

@@ -1,11 +1,9 @@
-// What a run says: Print and PrintV2. And whether a value counts as true.
+// What a run says: Print and PrintV2.
 #include <atomic>
-#include <complex>
 #include <cstdio>
 #include <memory>
 #include <string>
 
-#include "plugin/cpu/element.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
