@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
@@ -66,25 +67,47 @@ SpecHint DeclaredInput(const Graph& graph, NodeId n) {
 
 namespace {
 
-// By node: whether its value is there in some runs only, or once per pass of a loop: behind a
-// Switch without a Merge, or an Enter without an Exit.
+// A loop of version 1, as nodes tell of it.
+struct LoopFrame {
+  size_t around = 0;  // the frame that it stands in; 0: none
+  int depth = 0;      // of what enters it
+};
+
+// By node: whether its value is there in some runs only, or once per pass of a loop. Every Switch
+// and every Enter leads one deeper, a Merge and an Exit lead out again.
 std::vector<bool> Conditional(const Graph& graph) {
-  std::vector<bool> conditional(graph.num_node_ids());
+  std::vector<int> depth(graph.num_node_ids(), 0);
+  std::vector<size_t> frame(graph.num_node_ids(), 0);
+  std::vector<LoopFrame> frames(1);
+  absl::flat_hash_map<std::pair<std::string_view, size_t>, size_t> frame_by_name;
   const absl::StatusOr<std::vector<NodeId>> order = TopologicalOrder(graph);
-  if (!order.ok()) return conditional;
+  if (!order.ok()) return std::vector<bool>(graph.num_node_ids());
   for (NodeId n : *order) {
     const std::string_view op = graph.op_name(n);
-    if (IsExitOp(op)) continue;
-    const auto is_conditional = [&](const Output& from) {
-      return from.node != kNoNode &&
-             (conditional[from.node] || IsNextIterationOp(graph.op_name(from.node)));
-    };
-    const std::span<const Output> inputs = graph.inputs(n);
-    conditional[n] = IsSwitchOp(op) || IsEnterOp(op) ||
-                     (IsMergeOp(op) ? std::all_of(inputs.begin(), inputs.end(), is_conditional)
-                                    : std::any_of(inputs.begin(), inputs.end(), is_conditional));
+    bool repeats = false;
+    for (const Output& from : graph.inputs(n)) {
+      if (from.node == kNoNode) continue;
+      repeats |= IsNextIterationOp(graph.op_name(from.node));
+      depth[n] = std::max(depth[n], depth[from.node]);
+      frame[n] = std::max(frame[n], frame[from.node]);
+    }
+    if (IsSwitchOp(op)) ++depth[n];
+    if (IsMergeOp(op) && !repeats) depth[n] = std::max(depth[n] - 1, 0);
+    if (IsExitOp(op)) {
+      depth[n] = frames[frame[n]].depth;
+      frame[n] = frames[frame[n]].around;
+    }
+    if (!IsEnterOp(op)) continue;
+    const AttrValue* name = graph.attr(n, "frame_name");
+    const std::string_view text = name == nullptr ? "" : name->AsString().value_or("");
+    const auto [it, fresh] = frame_by_name.try_emplace({text, frame[n]}, frames.size());
+    if (fresh) frames.push_back({frame[n], 0});
+    LoopFrame& entered = frames[it->second];
+    entered.depth = std::max(entered.depth, depth[n]);
+    frame[n] = it->second;
+    ++depth[n];
   }
-  return conditional;
+  return {depth.begin(), depth.end()};
 }
 
 }  // namespace

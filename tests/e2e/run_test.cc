@@ -89,6 +89,42 @@ TEST(Run, ErrorsOfMovesSurviveTheOptimizer) {
   }
 }
 
+// The outputs of a graph are what every run computes once: not what one branch or one pass does.
+TEST(Show, OutputsOfBranchesAndLoops) {
+  const auto node = [](const std::string& name, const std::string& op,
+                       const std::vector<std::string>& inputs, const std::string& attrs) {
+    std::string text = "node { name: '" + name + "' op: '" + op + "' ";
+    for (const std::string& input : inputs) text += "input: '" + input + "' ";
+    return text + attrs + "}\n";
+  };
+  const auto type = [](const std::string& name, const std::string& of) {
+    return "attr { key: '" + name + "' value { type: DT_" + of + " } } ";
+  };
+  const std::string t = type("T", "FLOAT"), n2 = "attr { key: 'N' value { i: 2 } } ";
+  const auto loop = [&](const std::string& name, const std::string& from) {
+    const std::string frame = "attr { key: 'frame_name' value { s: '" + name + "' } } ";
+    return node(name + "/enter", "Enter", {from}, t + frame) +
+           node(name + "/merge", "Merge", {name + "/enter", name + "/next"}, t + n2) +
+           node(name + "/less", "Less", {name + "/merge", "limit"}, t) +
+           node(name + "/again", "LoopCond", {name + "/less"}, "") +
+           node(name + "/switch", "Switch", {name + "/merge", name + "/again"}, t) +
+           node(name + "/pass", "Square", {name + "/switch:1"}, t) +
+           node(name + "/next", "NextIteration", {name + "/pass"}, t) +
+           node(name + "/exit", "Exit", {name + "/switch"}, t);
+  };
+  const std::string graph = node("x", "Placeholder", {}, type("dtype", "FLOAT")) +
+                            node("limit", "Placeholder", {}, type("dtype", "FLOAT")) +
+                            node("p", "Placeholder", {}, type("dtype", "BOOL")) +
+                            node("sw", "Switch", {"x", "p"}, t) + node("no", "Neg", {"sw"}, t) +
+                            node("yes", "Abs", {"sw:1"}, t) + node("unused", "Exp", {"sw:1"}, t) +
+                            node("chosen", "Merge", {"no", "yes"}, t + n2) +
+                            loop("outer", "chosen") + loop("inner", "outer/switch:1");
+  const json doc = Document({"show", TempFile("loops.pbtxt", graph)});
+  std::vector<std::string> outputs;
+  for (const json& output : doc["outputs"]) outputs.push_back(output["name"]);
+  EXPECT_THAT(outputs, ElementsAre("outer/exit"));
+}
+
 TEST(Run, TellsWhenStepsRan) {
   const std::string trace = TempPath("trace.json");
   const json doc = Document({"run", kMlp, "--input", "x=4x20xf32=ones", "--runs", "3",
