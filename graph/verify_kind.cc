@@ -128,7 +128,8 @@ class KindChecker {
       return Add(DefectCode::kAttr,
                  absl::StrCat("attribute '_class' ", entries.status().message()));
     for (std::string_view entry : *entries) {
-      if (!absl::ConsumePrefix(&entry, kColocationPrefix) || graph_.FindNode(entry) != kNoNode) continue;
+      if (!absl::ConsumePrefix(&entry, kColocationPrefix) || graph_.FindNode(entry) != kNoNode)
+        continue;
       Add(DefectCode::kColocation, absl::StrCat("attribute '_class' asks to be placed with '",
                                                 entry, "', which is no node of the graph"));
     }

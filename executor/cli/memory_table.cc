@@ -79,8 +79,8 @@ void AddMemory(const Executable& executable, Invocation& invocation) {
   const Style& style = invocation.style;
   absl::StrAppend(&invocation.text, "\n", style.Dim("memory  "), "weights ",
                   Bytes(memory.weights_bytes), ", arena ", Bytes(memory.arena_bytes), " (at least ",
-                  Bytes(memory.arena_lower_bound_bytes), "), process at most ", absl::StrFormat("%.1f MB", PeakRssMb()),
-                  "\n");
+                  Bytes(memory.arena_lower_bound_bytes), "), process at most ",
+                  absl::StrFormat("%.1f MB", PeakRssMb()), "\n");
   Table table({"largest in the arena", "op", ">bytes", ">from step", ">to step"});
   for (const Value& v : largest)
     table.Row(

@@ -48,9 +48,8 @@ absl::StatusOr<Points> DescribePoints(const Shape& indices, DataType index_type,
     return absl::InvalidArgumentError("the indices must have at least one dimension");
   const int last = indices.rank() - 1;
   if (indices.dim(last) > target.rank()) {
-    return absl::InvalidArgumentError(absl::StrCat("points of ", indices.dim(last),
-                                                   " coordinates in ", target.rank(),
-                                                   " dimensions"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "points of ", indices.dim(last), " coordinates in ", target.rank(), " dimensions"));
   }
   const int depth = static_cast<int>(indices.dim(last));
   Points points;
