@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/prepared_kernel.h"
+#include "benchmarks/bench_kernel.h"
 #include "graph/attr_value.h"
 
 namespace tenon {
@@ -223,12 +223,12 @@ struct Measured {
 };
 
 Measured Measure(const Row& row, int64_t size, int rounds) {
-  const auto made = PreparedKernel::Make(row.op, row.attrs, row.inputs(size / 4), false);
+  const auto made = BenchKernel::Make(row.op, row.attrs, row.inputs(size / 4), false);
   if (!made.ok()) {
     std::fprintf(stderr, "%s: %s\n", row.name.c_str(), made.status().ToString().c_str());
     std::exit(1);
   }
-  const PreparedKernel& kernel = **made;
+  const BenchKernel& kernel = **made;
   auto moved = static_cast<int64_t>(kernel.inputs()[0].bytes());
   if (row.peer == Peer::kCopy) {
     moved = static_cast<int64_t>(kernel.output().bytes());

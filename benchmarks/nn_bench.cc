@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/prepared_kernel.h"
+#include "benchmarks/bench_kernel.h"
 #include "graph/attr_value.h"
 
 namespace tenon {
@@ -20,7 +20,7 @@ void RunKernel(benchmark::State& state, const char* op, std::map<std::string, st
   std::vector<Tensor> inputs;
   for (const Shape& shape : shapes) inputs.push_back(Filled(DataType::kFloat, shape));
   const auto kernel =
-      PreparedKernel::Make(op, attrs, std::move(inputs), constant, static_cast<int>(threads));
+      BenchKernel::Make(op, attrs, std::move(inputs), constant, static_cast<int>(threads));
   if (!kernel.ok()) return state.SkipWithError(kernel.status().ToString().c_str());
   for (auto _ : state) {
     benchmark::DoNotOptimize((*kernel)->Run());

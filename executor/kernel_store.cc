@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/placer.h"
-#include "executor/schedule.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/wire.h"
 
@@ -32,8 +32,7 @@ std::string NodeDefWire(const Graph& graph, NodeId n, absl::Span<const std::stri
 }  // namespace
 
 bool IsPlanOp(std::string_view op) {
-  return IsMoverOp(op) || IsSwitchOp(op) || IsMergeOp(op) || IsEnterOp(op) || IsExitOp(op) ||
-         IsNextIterationOp(op) || op == "LoopCond" || op == "ControlTrigger";
+  return IsMoverOp(op) || IsControlFlowOp(op) || op == "ControlTrigger";
 }
 
 absl::StatusOr<const KernelDef*> KernelStore::Find(const Graph& graph, NodeId n,

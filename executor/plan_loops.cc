@@ -7,6 +7,7 @@
 #include "executor/plan_builder.h"
 #include "executor/plan_builder_inl.h"
 #include "graph/cycles.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon {

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/cycles.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -139,10 +140,11 @@ class Scheduler {
       }
     });
     if (stranger != kNoNode) {
-      return Error(n, absl::InvalidArgumentError(absl::StrCat(
-                          "it has inputs from different loops: '", graph_.name(source),
-                          "' is in frame '", FrameOf(source), "', '", graph_.name(stranger),
-                          "' in frame '", FrameOf(stranger), "'")));
+      return NodeError(graph_, n,
+                       absl::InvalidArgumentError(absl::StrCat(
+                           "it has inputs from different loops: '", graph_.name(source),
+                           "' is in frame '", FrameOf(source), "', '", graph_.name(stranger),
+                           "' in frame '", FrameOf(stranger), "'")));
     }
     const std::string_view op = graph_.op_name(n);
     if (fed_only_[n]) return absl::OkStatus();
@@ -150,8 +152,9 @@ class Scheduler {
       TENON_ASSIGN_OR_RETURN(loop, Entered(n, loop));
       schedule_.loops[loop].enters.push_back(n);
     } else if ((IsExitOp(op) || IsNextIterationOp(op) || op == "LoopCond") && loop < 0) {
-      return Error(
-          n, absl::InvalidArgumentError("it is in no loop: its input comes from no Enter node"));
+      return NodeError(
+          graph_, n,
+          absl::InvalidArgumentError("it is in no loop: its input comes from no Enter node"));
     }
     schedule_.loop_of[n] = loop;
     return absl::OkStatus();
@@ -162,13 +165,14 @@ class Scheduler {
     absl::StatusOr<std::string_view> frame =
         attr == nullptr ? absl::InvalidArgumentError("it has no attribute 'frame_name'")
                         : attr->AsString();
-    if (!frame.ok()) return Error(n, frame.status());
+    if (!frame.ok()) return NodeError(graph_, n, frame.status());
     const auto [it, fresh] =
         by_frame_.try_emplace({parent, *frame}, static_cast<int32_t>(schedule_.loops.size()));
     if (fresh) {
       if (Depth(parent) >= kMaxLoopDepth)
-        return Error(n, absl::UnimplementedError(
-                            absl::StrCat("loops are nested more than ", kMaxLoopDepth, " deep")));
+        return NodeError(graph_, n,
+                         absl::UnimplementedError(
+                             absl::StrCat("loops are nested more than ", kMaxLoopDepth, " deep")));
       LoopNodes& loop = schedule_.loops.emplace_back();
       loop.parent = parent;
       loop.depth = Depth(parent) + 1;
@@ -181,12 +185,6 @@ class Scheduler {
   std::string_view FrameOf(NodeId n) const {
     const int32_t loop = OutputLoop(n);
     return loop < 0 ? std::string_view() : schedule_.loops[loop].frame;
-  }
-
-  absl::Status Error(NodeId n, const absl::Status& status) const {
-    return absl::Status(status.code(),
-                        absl::StrCat(graph_.Locate(n), ": node '", graph_.name(n), "' (",
-                                     graph_.op_name(n), "): ", status.message()));
   }
 
   // The guard of what `from` gives.
@@ -281,10 +279,10 @@ class Scheduler {
       if (sorted.size() != sizes[loop]) {
         for (size_t l = 0; l < schedule_.loops.size(); ++l) {
           if (waits_[LoopItem(static_cast<int32_t>(l))] != 0)
-            return Error(schedule_.loops[l].enters[0],
-                         absl::UnimplementedError(absl::StrCat(
-                             "loop '", schedule_.loops[l].frame,
-                             "' waits for a value that waits for another result of the loop")));
+            return NodeError(graph_, schedule_.loops[l].enters[0],
+                             absl::UnimplementedError(absl::StrCat(
+                                 "loop '", schedule_.loops[l].frame,
+                                 "' waits for a value that waits for another result of the loop")));
         }
         return absl::InternalError("nodes wait for each other");
       }
@@ -332,24 +330,11 @@ class Scheduler {
 };
 
 bool HasControlFlow(const Graph& graph, absl::Span<const NodeId> order) {
-  return std::any_of(order.begin(), order.end(), [&](NodeId n) {
-    const std::string_view op = graph.op_name(n);
-    return IsSwitchOp(op) || IsEnterOp(op) || IsExitOp(op) || IsNextIterationOp(op) ||
-           op == "LoopCond";
-  });
+  return std::any_of(order.begin(), order.end(),
+                     [&](NodeId n) { return IsControlFlowOp(graph.op_name(n)); });
 }
 
 }  // namespace
-
-bool IsSwitchOp(std::string_view op) {
-  return op == "Switch" || op == "RefSwitch" || op == "_SwitchN";
-}
-bool IsMergeOp(std::string_view op) { return op == "Merge" || op == "RefMerge"; }
-bool IsEnterOp(std::string_view op) { return op == "Enter" || op == "RefEnter"; }
-bool IsExitOp(std::string_view op) { return op == "Exit" || op == "RefExit"; }
-bool IsNextIterationOp(std::string_view op) {
-  return op == "NextIteration" || op == "RefNextIteration";
-}
 
 absl::StatusOr<Schedule> MakeSchedule(const Graph& graph, absl::Span<const NodeId> order,
                                       const std::vector<bool>& fed_only) {

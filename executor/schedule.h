@@ -12,12 +12,6 @@
 
 namespace tenon {
 
-bool IsSwitchOp(std::string_view op);  // Switch, RefSwitch, _SwitchN
-bool IsMergeOp(std::string_view op);
-bool IsEnterOp(std::string_view op);
-bool IsExitOp(std::string_view op);
-bool IsNextIterationOp(std::string_view op);
-
 inline constexpr int kMaxLoopDepth = 64;
 
 // A frame of TensorFlow's: what lies between Enter and Exit nodes of one name.

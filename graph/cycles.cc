@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/bgl_view.h"
+#include "graph/nodes.h"
 
 namespace tenon {
 namespace {
@@ -43,10 +44,7 @@ std::vector<NodeId> ShortestCycle(const Graph& graph, const std::vector<NodeId>&
 }  // namespace
 
 bool IsLoopEdge(const Graph& graph, NodeId producer, NodeId consumer) {
-  const std::string_view merge = graph.op_name(consumer);
-  if (merge != "Merge" && merge != "RefMerge") return false;
-  const std::string_view next = graph.op_name(producer);
-  return next == "NextIteration" || next == "RefNextIteration";
+  return IsMergeOp(graph.op_name(consumer)) && IsNextIterationOp(graph.op_name(producer));
 }
 
 std::vector<std::vector<NodeId>> FindCycles(const Graph& graph) {

@@ -1,6 +1,8 @@
 // What many places ask about single nodes.
 #pragma once
 
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "graph/graph.h"
 
@@ -8,6 +10,14 @@ namespace tenon {
 
 // Placeholder, PlaceholderV2: without a value unless one is fed.
 bool IsPlaceholder(const Graph& graph, NodeId n);
+
+// Control flow of version 1, the forms for references among it.
+bool IsSwitchOp(std::string_view op);  // which of its outputs are dead, its input decides: _SwitchN
+bool IsMergeOp(std::string_view op);
+bool IsEnterOp(std::string_view op);
+bool IsExitOp(std::string_view op);
+bool IsNextIterationOp(std::string_view op);
+bool IsControlFlowOp(std::string_view op);  // any of them, or LoopCond
 
 // "file:line:col: node 'x' (Op): message", with the status's code; without a node the same status.
 absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status);

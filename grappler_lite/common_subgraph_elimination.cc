@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/pass.h"
 
@@ -24,8 +25,8 @@ bool HasIdentityOfItsOwn(const Graph& g, NodeId n) {
     if (IsRef(g.output_type(in))) return true;
   }
   const std::string_view name = op->name;
-  return name == "Placeholder" || name == "PlaceholderWithDefault" || name == "Enter" ||
-         name == "Exit" || name == "NextIteration" || name == "_Arg" || name == "_Retval";
+  return name == "Placeholder" || name == "PlaceholderWithDefault" || IsEnterOp(name) ||
+         IsExitOp(name) || IsNextIterationOp(name) || name == "_Arg" || name == "_Retval";
 }
 
 bool SameAttrs(const AttrSet& a, const AttrSet& b) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
 #include "grappler_lite/pass.h"
@@ -25,9 +26,9 @@ bool IsConst(const Graph& g, NodeId n) { return g.op_name(n) == "Const"; }
 bool NeverFolds(const Graph& g, NodeId n) {
   const OpDef* op = g.op(n);
   if (op == nullptr || op->is_stateful || op->outputs.empty()) return true;
+  if (IsControlFlowOp(op->name)) return true;
   static constexpr std::string_view kNames[] = {
-      "Placeholder", "PlaceholderWithDefault", "Switch",        "Merge", "Enter",
-      "Exit",        "NextIteration",          "LoopCond",      "_Arg",  "_Retval",
+      "Placeholder", "PlaceholderWithDefault", "_Arg",          "_Retval",
       "Snapshot",    "GuaranteeConst",         "CheckNumerics", "Print"};
   for (std::string_view name : kNames) {
     if (op->name == name) return true;
@@ -63,8 +64,8 @@ class Folder {
   // Ops behind which a value may be dead, or never come because the op fails on purpose.
   bool MayStopARun(NodeId n) const {
     const OpDef* op = g_.op(n);
-    return op != nullptr && (op->is_stateful || IsSwitch(g_, n) || op->name == "CheckNumerics" ||
-                             op->name == "CheckNumericsV2");
+    return op != nullptr && (op->is_stateful || IsSwitchOp(op->name) ||
+                             op->name == "CheckNumerics" || op->name == "CheckNumericsV2");
   }
 
   bool MayFold(NodeId n) const {
@@ -116,7 +117,7 @@ class Folder {
   bool ReadsSwitch(NodeId n) const {
     const std::span<const Output> inputs = g_.data_inputs(n);
     return std::any_of(inputs.begin(), inputs.end(),
-                       [this](const Output& in) { return IsSwitch(g_, in.node); });
+                       [this](const Output& in) { return IsSwitchOp(g_.op_name(in.node)); });
   }
 
   // What must have run before the constant that takes n's place: everything that n waited for, if

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/pass.h"
-#include "grappler_lite/rewriter.h"
 
 namespace tenon {
 namespace {
@@ -40,7 +40,7 @@ class ModelPruning : public Pass {
     const NodeId producer = g.data_inputs(n)[0].node;
     // An identity of a variable is the time at which it is read.
     if (IsRef(g.output_type(g.data_inputs(n)[0]))) return false;
-    return g.device(producer) == g.device(n) && !IsSwitch(g, producer);
+    return g.device(producer) == g.device(n) && !IsSwitchOp(g.op_name(producer));
   }
 
   static bool BypassIdentities(PassContext& c) {

@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
-
-bool IsSwitch(const Graph& graph, NodeId n) {
-  const std::string_view op = graph.op_name(n);
-  return op == "Switch" || op == "RefSwitch" || op == "_SwitchN";
-}
 
 std::vector<RewriteInfo> InfosOf(std::span<const Rewrite> rewrites) {
   std::vector<RewriteInfo> infos;
@@ -75,7 +71,7 @@ bool Sweep::MayReplace(NodeId n, Output by) const {
   if (context_.preserve.contains(n) || !g.control_inputs(n).empty() ||
       g.device(n) != g.device(by.node) || by.node == n || IsRef(g.output_type(by)))
     return false;
-  if (IsSwitch(g, by.node) && has_control_uses(n)) return false;
+  if (IsSwitchOp(g.op_name(by.node)) && has_control_uses(n)) return false;
   const auto kept_or_free = [&](const Output& o) { return o == by || IsFree(o); };
   for (const Output& in : g.data_inputs(n)) {
     if (kept_or_free(in)) continue;

@@ -80,9 +80,6 @@ class Sweep {
   const Rewrite* rewrite_ = nullptr;
 };
 
-// Whether n decides which of its outputs are dead.
-bool IsSwitch(const Graph& graph, NodeId n);
-
 // Shapes as a pass may use them: a fed Placeholder has the shape that its attribute promises, any
 // other fed node may be anything.
 absl::StatusOr<GraphShapes> InferForPass(const PassContext& context);

@@ -8,7 +8,6 @@
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/rank_limit.h"
-#include "executor/schedule.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 

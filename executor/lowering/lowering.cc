@@ -2,7 +2,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "executor/schedule.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon {

@@ -1,4 +1,4 @@
-#include "benchmarks/prepared_kernel.h"
+#include "benchmarks/bench_kernel.h"
 
 #include <utility>
 
@@ -55,7 +55,7 @@ Tensor Filled(DataType type, const Shape& shape) {
   return t;
 }
 
-absl::StatusOr<std::unique_ptr<PreparedKernel>> PreparedKernel::Make(
+absl::StatusOr<std::unique_ptr<BenchKernel>> BenchKernel::Make(
     const std::string& op, const std::map<std::string, std::string>& attrs,
     std::vector<Tensor> inputs, bool constants, int threads) {
   const OpDef* def = OpRegistry::Global().Find(op);
@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<PreparedKernel>> PreparedKernel::Make(
   for (const auto& [name, wire] : attrs) list.push_back({name, AttrValue(wire)});
   const AttrSet set(std::move(list));
   TENON_ASSIGN_OR_RETURN(const NodeTypes types, ResolveTypes(*def, set));
-  std::unique_ptr<PreparedKernel> kernel(new PreparedKernel(threads));
+  std::unique_ptr<BenchKernel> kernel(new BenchKernel(threads));
   kernel->inputs_ = std::move(inputs);
   std::vector<Prepare::Input> known;
   for (const Tensor& t : kernel->inputs_) {

@@ -16,11 +16,11 @@ namespace tenon {
 // Small numbers of both signs, no two neighbours alike; integers and bools from 0 on.
 Tensor Filled(DataType type, const Shape& shape);
 
-class PreparedKernel {
+class BenchKernel {
  public:
   // `attrs` are the node's as wire values, those that decide types among them. Preparation sees the
   // values that the kernel asks for and, if `constants`, those of all inputs from the second on.
-  static absl::StatusOr<std::unique_ptr<PreparedKernel>> Make(
+  static absl::StatusOr<std::unique_ptr<BenchKernel>> Make(
       const std::string& op, const std::map<std::string, std::string>& attrs,
       std::vector<Tensor> inputs, bool constants, int threads = 1);
 
@@ -30,7 +30,7 @@ class PreparedKernel {
   const Tensor& output() const { return output_; }
 
  private:
-  explicit PreparedKernel(int threads) : workers_(threads) {}
+  explicit BenchKernel(int threads) : workers_(threads) {}
 
   DenormalGuard flush_;  // as threads that run plans have it
   Workers workers_;
