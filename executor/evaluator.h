@@ -35,8 +35,10 @@ class RegistryOracle : public KernelOracle {
 // The state that kernels keep over the runs of a session. Thread-safe.
 class KernelStates : public SessionState {
  public:
-  explicit KernelStates(uint64_t seed = 0) : seed_(seed) {}
+  explicit KernelStates(uint64_t seed = 0, FileAccess files = FileAccess())
+      : seed_(seed), files_(std::move(files)) {}
   uint64_t seed() const override { return seed_; }
+  FileAccess files() const override { return files_; }
   std::shared_ptr<NodeState> GetNodeState(
       std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) override;
   std::shared_ptr<const void> GetPacked(
@@ -45,6 +47,7 @@ class KernelStates : public SessionState {
 
  private:
   const uint64_t seed_;
+  const FileAccess files_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<NodeState>> nodes_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_

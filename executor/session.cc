@@ -21,7 +21,7 @@ struct Session::Impl {
         devices(std::move(d)),
         options(std::move(o)),
         workers(options.threads),
-        states(options.seed) {}
+        states(options.seed, options.files) {}
 
   SessionParts Parts(Device* host) { return {options, devices, host, workers, states, next_step}; }
 

@@ -13,6 +13,7 @@
 #include "graph/graph.h"
 #include "graph/tensor.h"
 #include "grappler_lite/pipeline.h"
+#include "plugin/file_access.h"
 
 namespace tenon {
 
@@ -24,6 +25,7 @@ struct SessionOptions {
   int max_cached_plans = 64;     // per set of feeds and fetches; the least recently used goes
   double device_timeout_s = 60;  // a plug-in's callback or event that takes longer
   uint64_t seed = 0;             // of random ops whose seeds are both 0; 0: from the system
+  FileAccess files;              // what kernels may read and write
 };
 
 struct Times {  // milliseconds

@@ -20,6 +20,7 @@
 #include "graph/graph.h"
 #include "graph/shape.h"
 #include "graph/tensor.h"
+#include "plugin/file_access.h"
 #include "plugin/resource.h"
 
 namespace tenon {
@@ -70,6 +71,8 @@ class SessionState {
   virtual ~SessionState() = default;
   // For generators whose own seeds are both 0; 0: take one from the system.
   virtual uint64_t seed() const { return 0; }
+  // What kernels may read and write.
+  virtual FileAccess files() const { return FileAccess(); }
   // The node's state, made by `make` at first use.
   virtual std::shared_ptr<NodeState> GetNodeState(
       std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
