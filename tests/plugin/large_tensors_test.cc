@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/cpu/reduction/reduce_loops.h"
 #include "tests/plugin/float_op_util.h"
 
 namespace tenon::testing {
@@ -124,7 +125,30 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Matrices,
                          ::testing::Values(MatrixCase{64, 64}, MatrixCase{2, 70001},
                                            MatrixCase{70001, 2}, MatrixCase{37, 5},
                                            MatrixCase{7, 4111}, MatrixCase{333, 129},
-                                           MatrixCase{512, 1024}, MatrixCase{2100, 47}));
+                                           MatrixCase{512, 1024}, MatrixCase{2100, 47},
+                                           MatrixCase{130, 16}, MatrixCase{40, 32},
+                                           MatrixCase{19, 128}, MatrixCase{64, 4096},
+                                           MatrixCase{72, 1031}, MatrixCase{1024, 80}));
+
+TEST(Extremes, FindWhatIsNotANumberAnywhere) {
+  for (cpu::ReduceOp op : {cpu::ReduceOp::kMax, cpu::ReduceOp::kMin}) {
+    const cpu::ReduceLoops loops = cpu::FindReduceLoops(op, DataType::kFloat);
+    for (int64_t n : {1, 3, 8, 15, 16, 17, 32, 64, 75, 128, 200}) {
+      const int64_t rows = 17, line = n * static_cast<int64_t>(sizeof(float));
+      std::vector<float> x(rows * n, 1), of_rows(rows), of_columns(n);
+      for (int64_t at = 0; at < rows * n; ++at) {
+        x[at] = kNan;
+        loops.short_runs(x.data(), line, rows, n, of_rows.data());
+        loops.short_rows(x.data(), line, rows, n, of_columns.data());
+        for (int64_t i = 0; i < rows; ++i)
+          ASSERT_EQ(std::isnan(of_rows[i]), i == at / n) << n << ", " << at;
+        for (int64_t i = 0; i < n; ++i)
+          ASSERT_EQ(std::isnan(of_columns[i]), i == at % n) << n << ", " << at;
+        x[at] = 1;
+      }
+    }
+  }
+}
 
 // The middle dimension of one operand, and the outer ones of the other one, repeat.
 TEST(Broadcasts, OfThreeDimensions) {
