@@ -209,6 +209,26 @@ TEST(ElementLoops, HalfRoundTripsEveryValue) {
   }
 }
 
+// To the nearest, to even ones from half way; denormals too, though threads flush them.
+TEST(ElementLoops, FloatIsRoundedToBfloat16) {
+  const DenormalGuard flush;
+  std::vector<uint32_t> bits;
+  for (uint32_t high = 0; high < 65536; ++high) {
+    for (uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+      bits.push_back(high << 16 | low);
+  }
+  bits.pop_back();  // no whole number of vectors
+  std::vector<uint16_t> got(bits.size());
+  const void* in[] = {bits.data()};
+  FindCastLoop(DataType::kFloat, DataType::kBfloat16)(in, got.data(), bits.size(), 0);
+  for (size_t i = 0; i < bits.size(); ++i) {
+    const uint32_t high = bits[i] >> 16, low = bits[i] & 0xffff;
+    const bool up = low > 0x8000 || (low == 0x8000 && high % 2 == 1);
+    const bool nan = (bits[i] & 0x7fffffff) > 0x7f800000;
+    ASSERT_EQ(got[i], nan ? 0x7fc0 : high + (up ? 1 : 0)) << bits[i];
+  }
+}
+
 TEST(ElementLoops, IntegerDivisionNeverTraps) {
   const std::vector<int32_t> a = {7, -7, 7, -7, std::numeric_limits<int32_t>::min(), 1};
   const std::vector<int32_t> b = {2, 2, -2, -2, -1, 0};
