@@ -214,6 +214,7 @@ void StridedCopy::Run(const void* from, void* to, Workers* workers) const {
   const size_t split = size_.size() - inner_dims;
   workers->ParallelFor(
       size_[split], GrainFor(total_bytes_ / size_[split]), [&](int64_t begin, int64_t end) {
+        if (end - begin == size_[split]) return RunOuter(f, t, 0, 1, inner_dims);
         StridedCopy part = *this;
         part.size_[split] = end - begin;
         part.RunOuter(f + begin * from_[split], t + begin * to_[split], 0, 1, inner_dims);
