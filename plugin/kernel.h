@@ -114,8 +114,8 @@ class Prepare {
   // The value of input i where it is known now: always for the kernel's `value_inputs`, else when
   // it is a constant of the graph (weights to pack). Null otherwise. The data may be unaligned.
   const Tensor* input_value(int i) const { return inputs_[i].value; }
-  // A value input (int32 or int64) as integers. INVALID_ARGUMENT if it is no scalar or vector of
-  // integers.
+  // A value input (int16, int32 or int64) as integers. INVALID_ARGUMENT if it is no scalar or
+  // vector of integers.
   absl::StatusOr<Dims> InputInts(int i) const;
   // The run will not read input i: its value is packed into the state. Lets the executor drop the
   // original.

@@ -135,24 +135,6 @@ absl::Status PrepareBitcast(Prepare& p) {
   return AliasAs(p, CheckedShape(p, dims));
 }
 
-// A value of integers as the int32 or int64 tensor that output i is declared to be.
-absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape) {
-  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(p.output_type(i), shape));
-  const bool is64 = p.output_type(i) == DataType::kInt64;
-  for (size_t k = 0; k < values.size(); ++k) {
-    if (is64) {
-      t.flat<int64_t>()[k] = values[k];
-    } else if (values[k] > INT32_MAX) {
-      return p.Invalid(absl::StrCat("the size ", values[k], " does not fit int32"));
-    } else {
-      t.flat<int32_t>()[k] = static_cast<int32_t>(values[k]);
-    }
-  }
-  p.set_output_shape(i, shape);
-  p.set_output_value(i, std::move(t));
-  return absl::OkStatus();
-}
-
 absl::Status PrepareShape(Prepare& p) {
   for (int i = 0; i < p.num_outputs(); ++i) {
     const Shape& in = p.input_shape(i);

@@ -32,6 +32,18 @@ absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i) {
   return ints;
 }
 
+absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape) {
+  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(p.output_type(i), shape));
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (p.output_type(i) == DataType::kInt32 && values[k] != static_cast<int32_t>(values[k]))
+      return p.Invalid(absl::StrCat(values[k], " does not fit int32"));
+    StoreIndex(t.data(), p.output_type(i), static_cast<int64_t>(k), values[k]);
+  }
+  p.set_output_shape(i, shape);
+  p.set_output_value(i, std::move(t));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims) {
   absl::StatusOr<Shape> shape = Shape::Make(dims);
   if (!shape.ok()) return p.Invalid(shape.status().message());

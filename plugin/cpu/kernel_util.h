@@ -45,6 +45,10 @@ absl::StatusOr<int64_t> InputInt(const Prepare& p, int i);
 // The elements of an integer value input of any rank, row by row.
 absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i);
 
+// Output i is a tensor of these integers, known now, in its type of int32 or int64.
+// INVALID_ARGUMENT where one does not fit.
+absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape);
+
 // Makes the shape from dimensions that came from data; INVALID_ARGUMENT with the op's name.
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims);
 
@@ -82,6 +86,21 @@ inline int64_t LoadIndex(const void* data, DataType t, int64_t i) {
     default:
       return static_cast<const int32_t*>(data)[i];
   }
+}
+
+// Writes an output element of either index type …
+inline void StoreIndex(void* data, bool is64, int64_t i, int64_t value) {
+  if (is64) {
+    static_cast<int64_t*>(data)[i] = value;
+  } else {
+    static_cast<int32_t*>(data)[i] = static_cast<int32_t>(value);
+  }
+}
+// … or of all that indices may have, also int16 and uint16.
+inline void StoreIndex(void* data, DataType t, int64_t i, int64_t value) {
+  if (t != DataType::kInt16 && t != DataType::kUint16)
+    return StoreIndex(data, t == DataType::kInt64, i, value);
+  static_cast<uint16_t*>(data)[i] = static_cast<uint16_t>(value);
 }
 
 }  // namespace tenon::cpu

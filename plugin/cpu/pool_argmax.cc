@@ -45,11 +45,7 @@ absl::Status RunWithArgmax(const void* state, const StepArgs& args) {
           const int64_t to = pool.OutputAt(n, out, c);
           const int64_t position = best - (s.from_batch ? 0 : n * s.image_elements());
           element.Put(args.out[0], to, most);
-          if (s.is64) {
-            static_cast<int64_t*>(args.out[1])[to] = position;
-          } else {
-            static_cast<int32_t*>(args.out[1])[to] = static_cast<int32_t>(position);
-          }
+          StoreIndex(args.out[1], s.is64, to, position);
         }
       }
     });

@@ -12,14 +12,6 @@
 namespace tenon::cpu {
 namespace {
 
-void StoreIndex(void* out, bool is64, int64_t at, int64_t value) {
-  if (is64) {
-    static_cast<int64_t*>(out)[at] = value;
-  } else {
-    static_cast<int32_t*>(out)[at] = static_cast<int32_t>(value);
-  }
-}
-
 struct UnravelState {
   int64_t count = 0;
   int rank = 0;

@@ -227,20 +227,13 @@ absl::Status PrepareConcatOffset(Prepare& p) {
   for (int i = 0; i < p.num_outputs(); ++i) {
     TENON_ASSIGN_OR_RETURN(const Dims shape, p.InputInts(i + 1));
     if (shape.size() != first.size()) return p.Invalid("the shapes must have equal ranks");
-    Shape out({static_cast<int64_t>(shape.size())});
-    TENON_ASSIGN_OR_RETURN(Tensor value, Tensor::Allocate(p.output_type(i), out));
     for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
       if (d != axis && shape[d] != first[d])
         return p.Invalid(absl::StrCat("the shapes differ in dimension ", d));
-      const int64_t at = d == axis ? offset : 0;
-      if (p.output_type(i) == DataType::kInt64) {
-        value.flat<int64_t>()[d] = at;
-      } else {
-        value.flat<int32_t>()[d] = static_cast<int32_t>(at);
-      }
     }
-    p.set_output_shape(i, out);
-    p.set_output_value(i, std::move(value));
+    Dims start(shape.size(), 0);
+    start[axis] = offset;
+    TENON_RETURN_IF_ERROR(SetInts(p, i, start, Shape({static_cast<int64_t>(start.size())})));
     if (__builtin_add_overflow(offset, shape[axis], &offset))
       return p.Invalid("the shapes are too long to be joined");
   }

@@ -146,21 +146,6 @@ absl::Status PrepareInvertPermutation(Prepare& p) {
   return absl::OkStatus();
 }
 
-absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values) {
-  const Shape shape({static_cast<int64_t>(values.size())});
-  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(p.output_type(i), shape));
-  for (size_t k = 0; k < values.size(); ++k) {
-    if (p.output_type(i) == DataType::kInt64) {
-      t.flat<int64_t>()[k] = values[k];
-    } else {
-      t.flat<int32_t>()[k] = static_cast<int32_t>(values[k]);
-    }
-  }
-  p.set_output_shape(i, shape);
-  p.set_output_value(i, std::move(t));
-  return absl::OkStatus();
-}
-
 // Two vectors that say shapes, and what they broadcast to.
 struct ShapePair {
   Dims a, b, both;
@@ -185,7 +170,7 @@ absl::StatusOr<ShapePair> ReadShapePair(const Prepare& p) {
 
 absl::Status PrepareBroadcastArgs(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const ShapePair s, ReadShapePair(p));
-  return SetInts(p, 0, s.both);
+  return SetInts(p, 0, s.both, Shape({static_cast<int64_t>(s.both.size())}));
 }
 
 // Along which dimensions of the broadcast shape each operand's gradient is summed.
@@ -201,7 +186,7 @@ absl::Status PrepareBroadcastGradientArgs(Prepare& p) {
         if (d < missing || own[d - missing] == 1) axes.push_back(static_cast<int64_t>(d));
       }
     }
-    TENON_RETURN_IF_ERROR(SetInts(p, i, axes));
+    TENON_RETURN_IF_ERROR(SetInts(p, i, axes, Shape({static_cast<int64_t>(axes.size())})));
   }
   return absl::OkStatus();
 }

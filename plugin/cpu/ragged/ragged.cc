@@ -13,14 +13,6 @@
 namespace tenon::cpu {
 namespace {
 
-void StoreSplit(void* out, bool is64, int64_t at, int64_t value) {
-  if (is64) {
-    static_cast<int64_t*>(out)[at] = value;
-  } else {
-    static_cast<int32_t*>(out)[at] = static_cast<int32_t>(value);
-  }
-}
-
 absl::Status CheckSplit(bool is64, int64_t value) {
   if (is64 || value <= INT32_MAX) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("a row split of ", value, " does not fit int32"));
@@ -55,14 +47,14 @@ absl::Status RunRange(const void* state, const StepArgs& args) {
   const auto value = [&](int input, int64_t row) {
     return static_cast<const T*>(args.in[input])[s.vector[input] ? row : 0];
   };
-  StoreSplit(args.out[0], s.split64, 0, 0);
+  StoreIndex(args.out[0], s.split64, 0, 0);
   int64_t count = 0;
   for (int64_t r = 0; r < s.rows; ++r) {
     TENON_ASSIGN_OR_RETURN(const int64_t steps, CountSteps(value(0, r), value(1, r), value(2, r)));
     if (__builtin_add_overflow(count, steps, &count))
       return absl::InvalidArgumentError("the ranges have too many elements");
     TENON_RETURN_IF_ERROR(CheckSplit(s.split64, count));
-    StoreSplit(args.out[0], s.split64, r + 1, count);
+    StoreIndex(args.out[0], s.split64, r + 1, count);
   }
   TENON_ASSIGN_OR_RETURN(void* data, args.run_state->AllocateOutput(1, Shape({count})));
   T* out = static_cast<T*>(data);
@@ -141,7 +133,7 @@ absl::Status PutIndexSplits(const GatherState& s, int d, const StepArgs& args) {
     return absl::InvalidArgumentError("the indices' shape is too large");
   TENON_RETURN_IF_ERROR(CheckSplit(s.split64, end));
   TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(d, Shape({rows + 1})));
-  for (int64_t r = 0; r <= rows; ++r) StoreSplit(out, s.split64, r, r * size);
+  for (int64_t r = 0; r <= rows; ++r) StoreIndex(out, s.split64, r, r * size);
   return absl::OkStatus();
 }
 
@@ -192,7 +184,7 @@ absl::Status RunGather(const void* state, const StepArgs& args) {
     TENON_RETURN_IF_ERROR(CheckSplit(s.split64, totals[level + 1]));
     TENON_ASSIGN_OR_RETURN(
         out[level], args.run_state->AllocateOutput(s.output_of(level), Shape({totals[level] + 1})));
-    StoreSplit(out[level], s.split64, 0, 0);
+    StoreIndex(out[level], s.split64, 0, 0);
   }
   Shape shape = s.values;
   shape.set_dim(0, totals[s.levels()]);
@@ -210,7 +202,7 @@ absl::Status RunGather(const void* state, const StepArgs& args) {
             // Rows keep their lengths; their elements follow those written so far.
             const int64_t shift = at[level + 1] - splits[level][begin];
             for (int64_t r = begin; r < end; ++r) {
-              StoreSplit(out[level], s.split64, at[level] + r - begin + 1,
+              StoreIndex(out[level], s.split64, at[level] + r - begin + 1,
                          splits[level][r + 1] + shift);
             }
           }

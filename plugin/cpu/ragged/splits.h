@@ -22,8 +22,8 @@ struct Splits {
   int64_t RowOf(int64_t i, int64_t hint) const;
 };
 
-// OK if the splits do not decrease, are not negative and do not exceed `limit`. `name` is the
-// input's.
+// OK if the splits do not decrease, are not negative and do not exceed `limit`; errors name
+// the input.
 absl::Status CheckSplits(const Splits& splits, int64_t limit, int input);
 
 }  // namespace tenon::cpu

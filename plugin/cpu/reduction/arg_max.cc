@@ -17,19 +17,6 @@ struct ArgState {
   bool max = true;
 };
 
-void StoreIndex(const ArgState& s, void* out, int64_t at, int64_t value) {
-  switch (DataTypeSize(s.out_type)) {
-    case 8:
-      static_cast<int64_t*>(out)[at] = value;
-      return;
-    case 2:
-      static_cast<int16_t*>(out)[at] = static_cast<int16_t>(value);
-      return;
-    default:
-      static_cast<int32_t*>(out)[at] = static_cast<int32_t>(value);
-  }
-}
-
 template <typename T>
 bool Better(T candidate, T best, bool max) {
   return max ? candidate > best : candidate < best;
@@ -58,7 +45,7 @@ void ArgRow(const ArgState& s, int64_t row, void* out, Load load) {
         found = true;
       }
     }
-    StoreIndex(s, out, row * s.inner + j, at);
+    StoreIndex(out, s.out_type, row * s.inner + j, at);
   }
 }
 
@@ -124,10 +111,9 @@ RunFn FindRun(DataType t) {
 
 absl::Status PrepareArg(Prepare& p) {
   const Shape& in = p.input_shape(0);
-  const Tensor* dimension = p.input_value(1);
-  if (dimension == nullptr || dimension->shape().rank() != 0)
-    return p.Invalid("'dimension' must be a scalar");
-  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, dimension->IntAt(0), in.rank()));
+  if (p.input_shape(1).rank() != 0) return p.Invalid("'dimension' must be a scalar");
+  TENON_ASSIGN_OR_RETURN(const int64_t dimension, InputInt(p, 1));
+  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, dimension, in.rank()));
   if (in.dim(axis) == 0) return p.Invalid(absl::StrCat("dimension ", axis, " is empty"));
   auto s = std::make_shared<ArgState>();
   s->outer = DimProduct(in, 0, axis);

@@ -248,11 +248,7 @@ absl::Status RunGradV2(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(void* unique, args.run_state->AllocateOutput(1, Shape({groups})));
   for (int64_t g = 0; g < groups; ++g) {
     const int64_t index = LoadIndex(args.in[1], s.index_type, scratch.order[scratch.starts[g]]);
-    if (s.index_type == DataType::kInt64) {
-      static_cast<int64_t*>(unique)[g] = index;
-    } else {
-      static_cast<int32_t*>(unique)[g] = static_cast<int32_t>(index);
-    }
+    StoreIndex(unique, s.index_type, g, index);
   }
   SumGroups(s, args, scratch, groups, false, out);
   return absl::OkStatus();

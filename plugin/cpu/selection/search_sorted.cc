@@ -40,11 +40,7 @@ absl::Status RunSearch(const void* state, const StepArgs& args) {
         for (int64_t i = begin; i < end; ++i) {
           const T value = element.template As<T>(args.in[1], i);
           const int64_t at = CountBefore(s, element, args.in[0], i / s.values * s.sorted, value);
-          if (s.index64) {
-            static_cast<int64_t*>(args.out[0])[i] = at;
-          } else {
-            static_cast<int32_t*>(args.out[0])[i] = static_cast<int32_t>(at);
-          }
+          StoreIndex(args.out[0], s.index64, i, at);
         }
       };
       args.workers->ParallelFor(s.rows * s.values, GrainFor(128), part);

@@ -29,16 +29,6 @@ bool Before(T a, T b) {
   return a > b;
 }
 
-void StoreIndex(const TopKState& s, void* out, int64_t at, int64_t value) {
-  if (s.index_type == DataType::kInt64) {
-    static_cast<int64_t*>(out)[at] = value;
-  } else if (s.index_type == DataType::kInt16) {
-    static_cast<int16_t*>(out)[at] = static_cast<int16_t>(value);
-  } else {
-    static_cast<int32_t*>(out)[at] = static_cast<int32_t>(value);
-  }
-}
-
 // `key` orders, `value` (of the stored type) is copied.
 template <typename T, typename V>
 void TopRow(const TopKState& s, int64_t row, const T* key, const V* value, const StepArgs& args,
@@ -54,7 +44,7 @@ void TopRow(const TopKState& s, int64_t row, const T* key, const V* value, const
   std::sort(order->begin(), middle, before);
   for (int64_t i = 0; i < s.k; ++i) {
     static_cast<V*>(args.out[0])[row * s.k + i] = value[(*order)[i]];
-    StoreIndex(s, args.out[1], row * s.k + i, (*order)[i]);
+    StoreIndex(args.out[1], s.index_type, row * s.k + i, (*order)[i]);
   }
 }
 
@@ -148,9 +138,8 @@ Runs FindRuns(DataType t) {
 }
 
 absl::StatusOr<int64_t> ReadCount(const Prepare& p) {
-  const Tensor* k = p.input_value(1);
-  if (k == nullptr || k->shape().rank() != 0) return p.Invalid("'k' must be a scalar");
-  return k->IntAt(0);
+  if (p.input_shape(1).rank() != 0) return p.Invalid("'k' must be a scalar");
+  return InputInt(p, 1);
 }
 
 absl::Status PrepareTopK(Prepare& p) {

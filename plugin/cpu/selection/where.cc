@@ -107,14 +107,6 @@ class Keys {
   const char* data_;
 };
 
-void StoreInt(DataType type, void* out, int64_t at, int64_t value) {
-  if (type == DataType::kInt64) {
-    static_cast<int64_t*>(out)[at] = value;
-  } else {
-    static_cast<int32_t*>(out)[at] = static_cast<int32_t>(value);
-  }
-}
-
 // The tensor as [outer, lines, inner]: lines are what is compared (elements where it is a vector).
 struct UniqueState {
   Shape shape;
@@ -160,7 +152,7 @@ absl::Status RunUnique(const void* state, const StepArgs& args) {
       counts.push_back(0);
     }
     ++counts[at];
-    StoreInt(s.index_type, args.out[1], l, at);
+    StoreIndex(args.out[1], s.index_type, l, at);
   }
   const int64_t found = static_cast<int64_t>(first.size());
   Shape out = s.shape;
@@ -176,7 +168,7 @@ absl::Status RunUnique(const void* state, const StepArgs& args) {
   }
   if (!s.counts) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(void* count, args.run_state->AllocateOutput(2, Shape({found})));
-  for (int64_t k = 0; k < found; ++k) StoreInt(s.index_type, count, k, counts[k]);
+  for (int64_t k = 0; k < found; ++k) StoreIndex(count, s.index_type, k, counts[k]);
   return absl::OkStatus();
 }
 
@@ -232,7 +224,7 @@ absl::Status RunListDiff(const void* state, const StepArgs& args) {
   const ElementCopy copy(s.type);
   for (int64_t k = 0; k < n; ++k) {
     copy(args.in[0], kept[k], out, k);
-    StoreInt(s.index_type, index, k, kept[k]);
+    StoreIndex(index, s.index_type, k, kept[k]);
   }
   return absl::OkStatus();
 }
