@@ -72,9 +72,8 @@ absl::Status PrepareReshape(Prepare& p) {
 
 // The range of the values goes on as it is.
 absl::Status PrepareQuantizedReshape(Prepare& p) {
+  TENON_RETURN_IF_ERROR(CheckScalars(p, 2, 4));
   for (int i = 1; i < 3; ++i) {
-    if (p.input_shape(i + 1).rank() != 0)
-      return p.Invalid(absl::StrCat("input ", i + 1, " must be a scalar"));
     p.set_output_shape(i, Shape());
     p.Alias(i, i + 1);
   }

@@ -1,24 +1,20 @@
 #include "plugin/cpu/batch_broadcast.h"
 
-#include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {
 
 absl::StatusOr<Dims> BroadcastBatch(const Prepare& p, absl::Span<const int64_t> a,
                                     absl::Span<const int64_t> b) {
-  Dims batch(std::max(a.size(), b.size()), 1);
-  for (size_t d = 0; d < batch.size(); ++d) {
-    const int64_t from_a = d < a.size() ? a[a.size() - 1 - d] : 1;
-    const int64_t from_b = d < b.size() ? b[b.size() - 1 - d] : 1;
-    if (from_a != from_b && from_a != 1 && from_b != 1) {
-      return p.Invalid(
-          absl::StrCat("batch dimensions must be equal, but are ", from_a, " and ", from_b));
-    }
-    batch[batch.size() - 1 - d] = from_a == 1 ? from_b : from_a;
+  std::optional<Dims> batch = BroadcastDims(a, b);
+  if (!batch.has_value()) {
+    return p.Invalid(absl::StrCat("batch dimensions ", Shape(a).ToString(), " and ",
+                                  Shape(b).ToString(), " do not broadcast"));
   }
-  return batch;
+  return *std::move(batch);
 }
 
 std::vector<int64_t> BatchIndices(absl::Span<const int64_t> dims, absl::Span<const int64_t> batch) {

@@ -1,5 +1,6 @@
 // FusedBatchNorm and its versions: with given statistics (inference) or those of the batch
 // (training, forward).
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -41,14 +42,15 @@ void SetStatistic(const BatchNorm& s, void* data, int64_t c, float value) {
   if (data != nullptr) VisitFloat(s.statistics, [&](auto element) { element.Put(data, c, value); });
 }
 
-// Mean and biased variance of channels [begin, end), in double precision, in one order whatever the
-// number of threads.
+constexpr int64_t kBlock = 16;  // channels whose statistics are computed side by side
+
+// Mean and biased variance of the channels of block `b`, in double precision, in one order whatever
+// the number of threads.
 template <typename Element>
-void Statistics(const BatchNorm& s, const void* x, int64_t begin, int64_t end, const Vectors& v,
-                Element element) {
+void Statistics(const BatchNorm& s, const void* x, int64_t b, const Vectors& v, Element element) {
   const double count = static_cast<double>(s.outer) * static_cast<double>(s.inner);
-  const int64_t n = end - begin;
-  std::vector<double> mean(n, 0), square(n, 0);
+  const int64_t begin = b * kBlock, n = std::min(kBlock, s.channels - begin);
+  double mean[kBlock] = {}, square[kBlock] = {};
   const auto each = [&](auto f) {
     for (int64_t o = 0; o < s.outer; ++o) {
       for (int64_t c = 0; c < n; ++c) {
@@ -58,7 +60,7 @@ void Statistics(const BatchNorm& s, const void* x, int64_t begin, int64_t end, c
     }
   };
   each([&](int64_t c, double value) { mean[c] += value; });
-  for (double& m : mean) m /= count;
+  for (int64_t c = 0; c < n; ++c) mean[c] /= count;
   each([&](int64_t c, double value) { square[c] += (value - mean[c]) * (value - mean[c]); });
   for (int64_t c = 0; c < n; ++c) {
     v.mean[begin + c] = static_cast<float>(mean[c]);
@@ -67,10 +69,9 @@ void Statistics(const BatchNorm& s, const void* x, int64_t begin, int64_t end, c
 }
 
 void BatchStatistics(const BatchNorm& s, const StepArgs& args, const Vectors& v) {
-  constexpr int64_t kBlock = 16;
   args.workers->ParallelFor((s.channels + kBlock - 1) / kBlock, 1, [&](int64_t begin, int64_t end) {
     VisitFloat(s.type, [&](auto element) {
-      Statistics(s, args.in[kX], begin * kBlock, std::min(end * kBlock, s.channels), v, element);
+      for (int64_t b = begin; b < end; ++b) Statistics(s, args.in[kX], b, v, element);
     });
   });
   const int64_t count = s.outer * s.inner;
@@ -197,9 +198,10 @@ absl::Status PrepareBatchNorm(Prepare& p) {
     return p.Invalid(absl::StrCat("x must have rank ", rank, ", not ", x.ToString()));
   const int channel = format.substr(0, 2) == "NC" ? 1 : rank - 1;
   auto s = std::make_shared<BatchNorm>();
-  s->outer = x.num_elements() == 0 ? 0 : DimProduct(x, 0, channel);
-  s->channels = x.dim(channel);
-  s->inner = DimProduct(x, channel + 1, rank);
+  const AxisSplit split = SplitAt(x, channel);
+  s->outer = split.outer;
+  s->channels = split.size;
+  s->inner = split.inner;
   s->type = p.input_type(kX);
   s->statistics = p.input_type(kScale);
   TENON_ASSIGN_OR_RETURN(s->epsilon, p.AttrFloat("epsilon"));

@@ -10,36 +10,36 @@
 namespace tenon::cpu {
 namespace {
 
-// The tensor is [outer, channels, inner].
 struct BiasAdd {
-  int64_t outer, channels, inner;
+  AxisSplit split;  // around the channels
   ElementRowsLoop add_rows;
 };
 
 struct BiasGrad {
   DataType type;
-  int64_t outer, channels, inner;
+  AxisSplit split;
 };
 
 // Native arithmetic on T; 16-bit floats go through float.
 template <typename Element, typename A>
 void AddBias(const BiasAdd& s, const StepArgs& args) {
   const Element element;
+  const auto [outer, channels, inner] = s.split;
   args.workers->ParallelFor(
-      s.outer, GrainFor(s.channels * s.inner * sizeof(A)), [&](int64_t begin, int64_t end) {
-        int64_t at = begin * s.channels * s.inner;
+      outer, GrainFor(channels * inner * sizeof(A)), [&](int64_t begin, int64_t end) {
+        int64_t at = begin * channels * inner;
         for (int64_t o = begin; o < end; ++o) {
-          if (s.inner == 1) {
-            for (int64_t c = 0; c < s.channels; ++c, ++at) {
+          if (inner == 1) {
+            for (int64_t c = 0; c < channels; ++c, ++at) {
               element.template Put<A>(
                   args.out[0], at,
                   element.template As<A>(args.in[0], at) + element.template As<A>(args.in[1], c));
             }
             continue;
           }
-          for (int64_t c = 0; c < s.channels; ++c) {
+          for (int64_t c = 0; c < channels; ++c) {
             const A bias = element.template As<A>(args.in[1], c);
-            for (int64_t i = 0; i < s.inner; ++i, ++at) {
+            for (int64_t i = 0; i < inner; ++i, ++at) {
               element.template Put<A>(args.out[0], at,
                                       element.template As<A>(args.in[0], at) + bias);
             }
@@ -57,12 +57,13 @@ absl::Status RunBiasAdd(const void* state, const StepArgs& args) {
 
 absl::Status RunFloatRows(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const BiasAdd*>(state);
+  const int64_t channels = s.split.size;
   args.workers->ParallelFor(
-      s.outer, GrainFor(s.channels * sizeof(float)), [&](int64_t begin, int64_t end) {
-        const int64_t at = begin * s.channels;
+      s.split.outer, GrainFor(channels * sizeof(float)), [&](int64_t begin, int64_t end) {
+        const int64_t at = begin * channels;
         const void* in[] = {static_cast<const float*>(args.in[0]) + at, args.in[1]};
         s.add_rows(in, static_cast<float*>(args.out[0]) + at,
-                   {end - begin, s.channels, {s.channels, 0}, {false, false}});
+                   {end - begin, channels, {channels, 0}, {false, false}});
       });
   return absl::OkStatus();
 }
@@ -109,10 +110,8 @@ absl::Status PrepareBiasAdd(Prepare& p) {
   p.AllowInPlace(0, 0);
   if (value.num_elements() == 0) return absl::OkStatus();
   auto s = std::make_shared<BiasAdd>();
-  *s = {DimProduct(value, 0, channel), value.dim(channel),
-        DimProduct(value, channel + 1, value.rank()),
-        FindElementRowsLoop(ElementOp::kAdd, DataType::kFloat)};
-  const bool float_rows = p.input_type(0) == DataType::kFloat && s->inner == 1;
+  *s = {SplitAt(value, channel), FindElementRowsLoop(ElementOp::kAdd, DataType::kFloat)};
+  const bool float_rows = p.input_type(0) == DataType::kFloat && s->split.inner == 1;
   p.set_run(float_rows ? &RunFloatRows : ChooseRun(p.input_type(0)), std::move(s));
   return absl::OkStatus();
 }
@@ -122,20 +121,19 @@ absl::Status PrepareBiasAdd(Prepare& p) {
 template <typename A>
 absl::Status RunBiasGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const BiasGrad*>(state);
-  args.workers->ParallelFor(s.channels, GrainFor(s.outer * s.inner * 8),
-                            [&](int64_t begin, int64_t end) {
-                              VisitElement(s.type, [&](auto element) {
-                                for (int64_t c = begin; c < end; ++c) {
-                                  A sum = A();
-                                  for (int64_t o = 0; o < s.outer; ++o) {
-                                    const int64_t at = (o * s.channels + c) * s.inner;
-                                    for (int64_t i = 0; i < s.inner; ++i)
-                                      sum += element.template As<A>(args.in[0], at + i);
-                                  }
-                                  element.Put(args.out[0], c, sum);
-                                }
-                              });
-                            });
+  const auto [outer, channels, inner] = s.split;
+  args.workers->ParallelFor(channels, GrainFor(outer * inner * 8), [&](int64_t begin, int64_t end) {
+    VisitElement(s.type, [&](auto element) {
+      for (int64_t c = begin; c < end; ++c) {
+        A sum = A();
+        for (int64_t o = 0; o < outer; ++o) {
+          const int64_t at = (o * channels + c) * inner;
+          for (int64_t i = 0; i < inner; ++i) sum += element.template As<A>(args.in[0], at + i);
+        }
+        element.Put(args.out[0], c, sum);
+      }
+    });
+  });
   return absl::OkStatus();
 }
 
@@ -148,10 +146,8 @@ absl::Status PrepareBiasGrad(Prepare& p) {
   const int channel = format == "NCHW" ? 1 : gradient.rank() - 1;
   auto s = std::make_shared<BiasGrad>();
   s->type = p.input_type(0);
-  s->outer = gradient.num_elements() == 0 ? 0 : DimProduct(gradient, 0, channel);
-  s->channels = gradient.dim(channel);
-  s->inner = DimProduct(gradient, channel + 1, gradient.rank());
-  p.set_output_shape(0, Shape({s->channels}));
+  s->split = SplitAt(gradient, channel);
+  p.set_output_shape(0, Shape({s->split.size}));
   const RunFn run = IsComplex(s->type)    ? &RunBiasGrad<std::complex<double>>
                     : IsFloating(s->type) ? &RunBiasGrad<double>
                                           : &RunBiasGrad<uint64_t>;

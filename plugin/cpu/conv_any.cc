@@ -9,7 +9,7 @@
 #include "plugin/cpu/conv.h"
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/tiles.h"
 #include "plugin/cpu/workers.h"
 
 namespace tenon::cpu {
@@ -87,7 +87,7 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
       filter[i] = element.template As<A>(args.in[1], i);
   });
   StepArgs rest = args;
-  const size_t filter_bytes = (s.filter_elements * sizeof(A) + 63) / 64 * 64;
+  const size_t filter_bytes = AlignedBytes(s.filter_elements * sizeof(A));
   rest.scratch = static_cast<char*>(args.scratch) + filter_bytes;
   const int64_t row = s.q.columns.out, rows = s.q.out_places() / row;
   return ForEachTile(rest, s.q.batch * rows, s.q.out_channels * sizeof(A),
@@ -110,7 +110,7 @@ absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem) {
   const bool small =
       s->type == DataType::kFloat || s->type == DataType::kHalf || s->type == DataType::kBfloat16;
   const size_t bytes = small ? sizeof(float) : sizeof(uint64_t);
-  p.set_scratch_bytes((s->filter_elements * bytes + 63) / 64 * 64 +
+  p.set_scratch_bytes(AlignedBytes(s->filter_elements * bytes) +
                       TileScratchBytes(p.workers(), problem.batch * problem.out_places(),
                                        problem.out_channels * bytes));
   const RunFn run = small                          ? &RunAs<float>

@@ -4,7 +4,7 @@
 
 #include "plugin/cpu/conv.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/tiles.h"
 
 namespace tenon::cpu {
 namespace {

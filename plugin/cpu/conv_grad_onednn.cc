@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/status_macros.h"
+#include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/tiled_primitive.h"
 #include "plugin/cpu/window_descriptors.h"
 #include "plugin/cpu/workers.h"
@@ -18,10 +19,6 @@ using Memory = dnnl::memory;
 using Type = Memory::data_type;
 
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
-
-size_t Aligned(size_t bytes) {
-  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-}
 
 // The forward convolution that oneDNN wants as a hint.
 dnnl::convolution_forward::primitive_desc Forward(const WindowGeometry& g, const MemoryDesc& x,
@@ -52,7 +49,7 @@ absl::StatusOr<TiledPrimitive::Pointer> PlaceFilter(Prepare& p, TiledPrimitive& 
     return TiledPrimitive::Fixed(tiled.Keep(std::move(bytes)));
   }
   const std::shared_ptr<const OneDnnRunner> pack = MakeReorder(plain, wanted);
-  const size_t bytes = Aligned(wanted.get_size());
+  const size_t bytes = AlignedBytes(wanted.get_size());
   tiled.SetPrologue(bytes + pack->scratch_bytes(), [=](const StepArgs& args, char* memory) {
     return pack->Run({args.in[1], memory}, memory + bytes);
   });
@@ -105,7 +102,7 @@ class FilterGrad {
     for (int64_t n = 0; n < q.batch; n += images_) AddPiece(std::min(images_, q.batch - n));
     if (!(*layout_ == plain_)) unpack_ = MakeReorder(*layout_, plain_);
     for (const auto& [count, runner] : runners_)
-      slot_bytes_ = std::max(slot_bytes_, Aligned(runner->scratch_bytes()));
+      slot_bytes_ = std::max(slot_bytes_, AlignedBytes(runner->scratch_bytes()));
   }
 
   size_t ScratchBytes(const Workers& workers) const {
@@ -136,7 +133,7 @@ class FilterGrad {
         pd.scratchpad_desc());
   }
 
-  size_t partial_bytes() const { return Aligned(layout_->get_size()); }
+  size_t partial_bytes() const { return AlignedBytes(layout_->get_size()); }
 
   absl::Status RunPieces(const StepArgs& args) const {
     char* const partial = static_cast<char*>(args.scratch);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/element.h"
+#include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/onednn.h"
 #include "plugin/cpu/tiled_primitive.h"
 #include "plugin/cpu/window_descriptors.h"
@@ -234,7 +235,7 @@ class Builder {
   }
 
   // Bytes of one of the two vectors, aligned.
-  size_t AffineBytes() const { return (q_.out_channels * sizeof(float) + 63) / 64 * 64; }
+  size_t AffineBytes() const { return AlignedBytes(q_.out_channels * sizeof(float)); }
   size_t PackedAt() const { return AffineAtRun() ? 2 * AffineBytes() : 0; }
 
   absl::StatusOr<TiledPrimitive::Pointer> Filter(const MemoryDesc& layout) {
@@ -315,7 +316,7 @@ class Builder {
     const int first = q_.fused.batch_norm;
     for (int i = 0; i < 4 && first >= 0; ++i) types[i] = p_.input_type(first + i);
     const size_t packed_at = PackedAt(), affine_bytes = AffineBytes();
-    const size_t packed_bytes = reorder ? (filter_->get_size() + 63) / 64 * 64 : 0;
+    const size_t packed_bytes = reorder ? AlignedBytes(filter_->get_size()) : 0;
     tiled_->SetPrologue(
         packed_at + packed_bytes + (pack ? pack->scratch_bytes() : 0),
         [=, affine = AffineAtRun(), epsilon = q_.fused.epsilon, n = q_.out_channels](

@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "graph/dtype.h"
@@ -47,15 +48,27 @@ To ConvertElement(From x) {
   }
 }
 
+// The conjugate of a complex number; others are their own.
+template <typename T>
+T Conjugate(T x) {
+  if constexpr (kIsComplex<T>) return std::conj(x);
+  return x;
+}
+
 // How elements of the C++ type T lie in memory, at any alignment.
 template <typename T>
 struct PlainElement {
+  // What to compute in where that is to be no more exact than the type: of halves float.
+  using Native = T;
   // What to sum in: never less exact. Integers wrap around, which unsigned arithmetic does in any
   // width.
   using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
                                   std::conditional_t<kIsComplex<T>, std::complex<double>, double>>;
   // What to compare in: holds every value in its order.
   using Ordered = std::conditional_t<std::is_integral_v<T> && std::is_signed_v<T>, int64_t, Wide>;
+  // The least and the greatest finite value.
+  static Native Lowest() { return std::numeric_limits<T>::lowest(); }
+  static Native Highest() { return std::numeric_limits<T>::max(); }
 
   template <typename A>
   A As(const void* data, int64_t i) const {
@@ -70,10 +83,13 @@ struct PlainElement {
   }
 };
 
-template <float (*kWiden)(uint16_t), uint16_t (*kNarrow)(float)>
+template <float (*kWiden)(uint16_t), uint16_t (*kNarrow)(float), uint16_t kHighest>
 struct ShortFloatElement {
+  using Native = float;
   using Wide = double;
   using Ordered = double;
+  static Native Lowest() { return -Highest(); }
+  static Native Highest() { return kWiden(kHighest); }
 
   template <typename A>
   A As(const void* data, int64_t i) const {
@@ -85,8 +101,8 @@ struct ShortFloatElement {
   }
 };
 
-using HalfElement = ShortFloatElement<&FloatFromHalf, &HalfFromFloat>;
-using Bfloat16Element = ShortFloatElement<&FloatFromBfloat16, &Bfloat16FromFloat>;
+using HalfElement = ShortFloatElement<&FloatFromHalf, &HalfFromFloat, 0x7bff>;
+using Bfloat16Element = ShortFloatElement<&FloatFromBfloat16, &Bfloat16FromFloat, 0x7f7f>;
 
 // Calls f(element) with the element access of `type`; does nothing for types that hold no numbers.
 template <typename F>

@@ -1,5 +1,7 @@
 #include "plugin/cpu/kernel_util.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace tenon::cpu {
@@ -9,6 +11,22 @@ absl::StatusOr<int> NormalizeAxis(const Prepare& p, int64_t axis, int rank) {
     return p.Invalid(absl::StrCat("axis ", axis, " is outside of [", -rank, ", ", rank, ")"));
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+absl::Status CheckScalars(const Prepare& p, int begin, int end) {
+  for (int i = begin; i < end; ++i) {
+    if (p.input_shape(i).rank() != 0) {
+      return p.Invalid(absl::StrCat("input ", i, " must be a scalar, not of shape ",
+                                    p.input_shape(i).ToString()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInputShape(const Prepare& p, int i, const Shape& want) {
+  if (p.input_shape(i) == want) return absl::OkStatus();
+  return p.Invalid(absl::StrCat("input ", i, " must have the shape ", want.ToString(), ", not ",
+                                p.input_shape(i).ToString()));
 }
 
 absl::StatusOr<int64_t> InputInt(const Prepare& p, int i) {
@@ -42,6 +60,18 @@ absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const 
   p.set_output_shape(i, shape);
   p.set_output_value(i, std::move(t));
   return absl::OkStatus();
+}
+
+std::optional<Dims> BroadcastDims(absl::Span<const int64_t> a, absl::Span<const int64_t> b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  Dims dims(a.begin(), a.end());
+  const size_t missing = a.size() - b.size();
+  for (size_t d = 0; d < b.size(); ++d) {
+    int64_t& dim = dims[missing + d];
+    if (dim != b[d] && dim != 1 && b[d] != 1) return std::nullopt;
+    if (dim == 1) dim = b[d];
+  }
+  return dims;
 }
 
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims) {

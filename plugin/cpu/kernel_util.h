@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -39,6 +40,12 @@ constexpr bool HasType(uint64_t set, DataType t) { return (set & TypeBit(t)) != 
 // `axis` in [-rank, rank) as a dimension number; INVALID_ARGUMENT names the range otherwise.
 absl::StatusOr<int> NormalizeAxis(const Prepare& p, int64_t axis, int rank);
 
+// INVALID_ARGUMENT unless inputs [begin, end) are scalars.
+absl::Status CheckScalars(const Prepare& p, int begin, int end);
+
+// INVALID_ARGUMENT unless input i has this shape.
+absl::Status CheckInputShape(const Prepare& p, int i, const Shape& want);
+
 // The only element of value input i. INVALID_ARGUMENT unless it has exactly one.
 absl::StatusOr<int64_t> InputInt(const Prepare& p, int i);
 
@@ -52,6 +59,9 @@ absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const 
 // Makes the shape from dimensions that came from data; INVALID_ARGUMENT with the op's name.
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims);
 
+// What dimensions broadcast to, aligned at the last; nullopt where they do not fit.
+std::optional<Dims> BroadcastDims(absl::Span<const int64_t> a, absl::Span<const int64_t> b);
+
 // Rows to give one thread so that a piece of work touches some 64 KB: below that, waking a thread
 // costs more than it saves.
 inline int64_t GrainFor(int64_t bytes_per_item) {
@@ -59,11 +69,33 @@ inline int64_t GrainFor(int64_t bytes_per_item) {
   return bytes_per_item <= 0 ? kPieceBytes : (kPieceBytes + bytes_per_item - 1) / bytes_per_item;
 }
 
+// The bytes that a piece of scratch takes, so that the next one is aligned as tensors are.
+constexpr size_t AlignedBytes(size_t bytes) {
+  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+}
+
 // Product of dims [begin, end).
 inline int64_t DimProduct(const Shape& s, int begin, int end) {
   int64_t n = 1;
   for (int i = begin; i < end; ++i) n *= s.dim(i);
   return n;
+}
+
+// The dimensions of `n` rows of shape `row`.
+inline Dims Stacked(int64_t n, const Shape& row) {
+  Dims dims = {n};
+  dims.insert(dims.end(), row.dims().begin(), row.dims().end());
+  return dims;
+}
+
+// A tensor as [outer, size, inner] around one of its dimensions. One without elements has no outer
+// ones: loops end at once, however large its other dimensions are.
+struct AxisSplit {
+  int64_t outer = 0, size = 0, inner = 1;
+};
+inline AxisSplit SplitAt(const Shape& s, int axis) {
+  return {s.num_elements() == 0 ? 0 : DimProduct(s, 0, axis), s.dim(axis),
+          DimProduct(s, axis + 1, s.rank())};
 }
 
 // An integer input element of either index type.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/element.h"
@@ -101,18 +102,14 @@ absl::Status PrepareCrossEntropy(Prepare& p) {
                                   " and ", labels.ToString()));
   }
   auto s = std::make_shared<CrossEntropy>();
-  int64_t size[2];
-  for (int d = 0; d < 2; ++d) {
-    const int64_t a = features.dim(d), b = labels.dim(d);
-    if (a != b && a != 1 && b != 1) {
-      return p.Invalid(absl::StrCat("logits and labels must broadcast to one shape, not ",
-                                    features.ToString(), " and ", labels.ToString()));
-    }
-    size[d] = a == 1 ? b : a;
+  const std::optional<Dims> size = BroadcastDims(features.dims(), labels.dims());
+  if (!size.has_value()) {
+    return p.Invalid(absl::StrCat("logits and labels must broadcast to one shape, not ",
+                                  features.ToString(), " and ", labels.ToString()));
   }
   s->type = p.input_type(0);
-  s->rows = size[0];
-  s->classes = size[1];
+  s->rows = (*size)[0];
+  s->classes = (*size)[1];
   s->feature_row = features.dim(0) == 1 ? 0 : features.dim(1);
   s->feature_class = features.dim(1) == 1 ? 0 : 1;
   s->label_row = labels.dim(0) == 1 ? 0 : labels.dim(1);

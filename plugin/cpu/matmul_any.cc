@@ -7,7 +7,7 @@
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/matmul.h"
-#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/tiles.h"
 #include "plugin/cpu/workers.h"
 
 namespace tenon::cpu {
@@ -31,12 +31,8 @@ void Widen(const void* matrix, DataType type, bool transposed, bool conjugate, i
   VisitElement(type, [&](auto load) {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < columns; ++c) {
-        A x = load.template As<A>(matrix, transposed ? c * rows + r : r * columns + c);
-        if constexpr (std::is_same_v<A, std::complex<float>> ||
-                      std::is_same_v<A, std::complex<double>>) {
-          if (conjugate) x = std::conj(x);
-        }
-        *to++ = x;
+        const A x = load.template As<A>(matrix, transposed ? c * rows + r : r * columns + c);
+        *to++ = conjugate ? Conjugate(x) : x;
       }
     }
   });
@@ -45,7 +41,7 @@ void Widen(const void* matrix, DataType type, bool transposed, bool conjugate, i
 // A product that is not the C99 one: no check for NaN, so that it can be vectorised.
 template <typename A>
 A Multiply(A x, A y) {
-  if constexpr (std::is_same_v<A, std::complex<float>> || std::is_same_v<A, std::complex<double>>) {
+  if constexpr (kIsComplex<A>) {
     return A(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());
   } else {
     return x * y;

@@ -58,23 +58,6 @@ absl::Status BuildOneDnnPool(Prepare& p, const Pool& s) {
   return absl::OkStatus();
 }
 
-template <typename A, typename Element>
-A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t out, int64_t channel) {
-  A result = 0;
-  int64_t count = 0;
-  s.ForEachInWindow(out, [&](int64_t place, int64_t) {
-    for (int64_t d = 0; d < s.depth_window; ++d, ++count) {
-      const A x = element.template As<A>(in, s.InputAt(n, place, channel * s.depth_window + d));
-      if (!s.max) {
-        result += x;
-      } else if (count == 0 || x > result) {
-        result = x;
-      }
-    }
-  });
-  return s.max || count == 0 ? result : static_cast<A>(result / static_cast<A>(count));
-}
-
 absl::Status RunAnyPool(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Pool*>(state);
   const int64_t places = s.out_places();
@@ -185,9 +168,7 @@ absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, const PoolOp
 
 absl::Status CheckPooled(const Prepare& p, const Pool& pool, int i) {
   TENON_ASSIGN_OR_RETURN(const Shape pooled, CheckedShape(p, pool.OutputDims()));
-  if (p.input_shape(i) == pooled) return absl::OkStatus();
-  return p.Invalid(absl::StrCat("input ", i, " must have the shape ", pooled.ToString(),
-                                " of the pooling's output, not ", p.input_shape(i).ToString()));
+  return CheckInputShape(p, i, pooled);
 }
 
 absl::Span<const CpuKernelSpec> PoolKernels() { return kKernels; }

@@ -134,10 +134,7 @@ absl::Status PrepareGrad(Prepare& p) {
 absl::Status PrepareGradGrad(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(ArgmaxPool s, ReadArgmaxPool(p));
   TENON_RETURN_IF_ERROR(CheckPooled(p, s.pool, 2));
-  if (!(p.input_shape(1) == p.input_shape(0))) {
-    return p.Invalid(absl::StrCat("the gradient must have the shape ", p.input_shape(0).ToString(),
-                                  " of the input, not ", p.input_shape(1).ToString()));
-  }
+  TENON_RETURN_IF_ERROR(CheckInputShape(p, 1, p.input_shape(0)));
   p.set_output_shape(0, p.input_shape(2));
   if (p.input_shape(2).num_elements() == 0) return absl::OkStatus();
   p.set_run(&RunGradGrad, std::make_shared<ArgmaxPool>(s));

@@ -9,7 +9,7 @@
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/pool.h"
-#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/tiles.h"
 #include "plugin/cpu/workers.h"
 
 namespace tenon::cpu {
@@ -159,10 +159,7 @@ absl::Status PrepareGradGrad(Prepare& p, const PoolOp& op) {
   if (s.depth_window != 1)
     return p.Unimplemented("the gradient of pooling over channels is not built");
   TENON_RETURN_IF_ERROR(CheckPooled(p, s, 1));
-  if (!(p.input_shape(2) == p.input_shape(0))) {
-    return p.Invalid(absl::StrCat("the gradient must have the shape ", p.input_shape(0).ToString(),
-                                  " of the input, not ", p.input_shape(2).ToString()));
-  }
+  TENON_RETURN_IF_ERROR(CheckInputShape(p, 2, p.input_shape(0)));
   p.set_output_shape(0, p.input_shape(1));
   if (p.input_shape(1).num_elements() == 0) return absl::OkStatus();
   p.set_run(&RunGradGrad, std::make_shared<Pool>(s));

@@ -5,14 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "graph/op_registry.h"
 #include "graph/status_macros.h"
+#include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {
 namespace {
-
-int64_t Aligned(int64_t bytes) {
-  constexpr int64_t kAlign = static_cast<int64_t>(kTensorAlignment);
-  return (bytes + kAlign - 1) / kAlign * kAlign;
-}
 
 const CpuKernelSpec* FindSpec(std::string_view op, DataType type) {
   for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
@@ -37,7 +33,7 @@ SubTensor SubKernels::Input(int i) const {
 
 int SubKernels::NewBuffer(int64_t bytes) {
   state_->buffers.push_back(scratch_);
-  scratch_ += Aligned(bytes);
+  scratch_ += static_cast<int64_t>(AlignedBytes(bytes));
   return state_->inputs + static_cast<int>(state_->buffers.size()) - 1;
 }
 

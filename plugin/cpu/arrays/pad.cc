@@ -1,4 +1,6 @@
 // Tensors with a border: Pad, PadV2, MirrorPad and its gradient.
+#include "plugin/cpu/arrays/pad.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -9,20 +11,29 @@
 #include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {
-namespace {
 
-// [before, after] of each dimension.
-absl::StatusOr<Dims> ReadPaddings(const Prepare& p) {
-  const Shape& in = p.input_shape(0);
-  TENON_ASSIGN_OR_RETURN(const Dims pads, InputIntsOfAnyRank(p, 1));
-  if (!(p.input_shape(1) == Shape({in.rank(), 2}))) {
-    return p.Invalid(absl::StrCat("'paddings' must have shape [", in.rank(), ",2]"));
-  }
+absl::StatusOr<Dims> ReadPaddings(const Prepare& p, int i, int64_t count) {
+  TENON_RETURN_IF_ERROR(CheckInputShape(p, i, Shape({count, 2})));
+  TENON_ASSIGN_OR_RETURN(const Dims pads, InputIntsOfAnyRank(p, i));
   for (int64_t pad : pads) {
-    if (pad < 0) return p.Invalid(absl::StrCat("paddings must not be negative: ", pad));
+    if (pad < 0)
+      return p.Invalid(absl::StrCat("input ", i, " must hold no negative numbers, not ", pad));
   }
   return pads;
 }
+
+absl::StatusOr<Mirror> Mirror::Read(const Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const std::string_view mode, p.AttrString("mode"));
+  return Mirror{mode == "REFLECT" ? 1 : 0};
+}
+
+absl::Status Mirror::Check(const Prepare& p, int64_t before, int64_t after, int64_t size) const {
+  if (std::max(before, after) <= size - skip) return absl::OkStatus();
+  return p.Invalid(absl::StrCat("paddings of ", before, " and ", after, " around ", size,
+                                " elements must not exceed ", size - skip));
+}
+
+namespace {
 
 absl::StatusOr<Shape> PaddedShape(const Prepare& p, const Dims& pads) {
   Dims dims(p.input_shape(0).rank());
@@ -81,7 +92,7 @@ absl::Status RunPad(const void* state, const StepArgs& args) {
 
 absl::Status PreparePad(Prepare& p) {
   const Shape& in = p.input_shape(0);
-  TENON_ASSIGN_OR_RETURN(const Dims pads, ReadPaddings(p));
+  TENON_ASSIGN_OR_RETURN(const Dims pads, ReadPaddings(p, 1, in.rank()));
   TENON_ASSIGN_OR_RETURN(const Shape out, PaddedShape(p, pads));
   const bool has_value = p.num_inputs() > 2;
   if (has_value && p.input_shape(2).rank() != 0)
@@ -105,27 +116,6 @@ absl::Status PreparePad(Prepare& p) {
   if (has_value) s->value_input = 2;
   p.set_run(&RunPad, std::move(s));
   return absl::OkStatus();
-}
-
-// How a border mirrors what it borders on: REFLECT leaves out the outermost element itself.
-absl::StatusOr<int64_t> ReadMirrorSkip(const Prepare& p) {
-  TENON_ASSIGN_OR_RETURN(const std::string_view mode, p.AttrString("mode"));
-  return mode == "REFLECT" ? 1 : 0;
-}
-
-absl::Status CheckMirrorPads(const Prepare& p, const Dims& pads, int d, int64_t size,
-                             int64_t skip) {
-  const int64_t most = size - skip;
-  if (pads[2 * d] <= most && pads[2 * d + 1] <= most) return absl::OkStatus();
-  return p.Invalid(absl::StrCat("paddings of dimension ", d, ", ", pads[2 * d], " and ",
-                                pads[2 * d + 1], ", must not exceed ", most));
-}
-
-// The element of a dimension of `size` elements that the padded one shows at place i.
-int64_t MirrorSource(int64_t i, int64_t before, int64_t size, int64_t skip) {
-  int64_t at = i - before;
-  if (at < 0) at = -at - 1 + skip;
-  return at >= size ? 2 * size - 1 - skip - at : at;
 }
 
 // Where each element along each dimension comes from.
@@ -160,10 +150,10 @@ absl::Status RunMirror(const void* state, const StepArgs& args) {
 
 absl::Status PrepareMirrorPad(Prepare& p) {
   const Shape& in = p.input_shape(0);
-  TENON_ASSIGN_OR_RETURN(const Dims pads, ReadPaddings(p));
-  TENON_ASSIGN_OR_RETURN(const int64_t skip, ReadMirrorSkip(p));
+  TENON_ASSIGN_OR_RETURN(const Dims pads, ReadPaddings(p, 1, in.rank()));
+  TENON_ASSIGN_OR_RETURN(const Mirror mirror, Mirror::Read(p));
   for (int d = 0; d < in.rank(); ++d)
-    TENON_RETURN_IF_ERROR(CheckMirrorPads(p, pads, d, in.dim(d), skip));
+    TENON_RETURN_IF_ERROR(mirror.Check(p, pads[2 * d], pads[2 * d + 1], in.dim(d)));
   TENON_ASSIGN_OR_RETURN(const Shape out, PaddedShape(p, pads));
   p.set_output_shape(0, out);
   if (out == in) {
@@ -175,8 +165,7 @@ absl::Status PrepareMirrorPad(Prepare& p) {
   s->stride = DenseStrides(in, 1);
   for (int d = 0; d < in.rank(); ++d) {
     std::vector<int64_t> source(out.dim(d));
-    for (int64_t i = 0; i < out.dim(d); ++i)
-      source[i] = MirrorSource(i, pads[2 * d], in.dim(d), skip);
+    for (int64_t i = 0; i < out.dim(d); ++i) source[i] = mirror.Source(i, pads[2 * d], in.dim(d));
     s->source.push_back(std::move(source));
   }
   p.set_run(&RunMirror, std::move(s));
@@ -232,8 +221,8 @@ absl::Status RunMirrorGrad(const void* state, const StepArgs& args) {
 
 absl::Status PrepareMirrorPadGrad(Prepare& p) {
   const Shape& in = p.input_shape(0);
-  TENON_ASSIGN_OR_RETURN(const Dims pads, ReadPaddings(p));
-  TENON_ASSIGN_OR_RETURN(const int64_t skip, ReadMirrorSkip(p));
+  TENON_ASSIGN_OR_RETURN(const Dims pads, ReadPaddings(p, 1, in.rank()));
+  TENON_ASSIGN_OR_RETURN(const Mirror mirror, Mirror::Read(p));
   auto s = std::make_shared<MirrorGradState>();
   s->type = p.input_type(0);
   const Dims stride = DenseStrides(in, 1);
@@ -244,10 +233,10 @@ absl::Status PrepareMirrorPadGrad(Prepare& p) {
                                     ", must together be less than its size, ", in.dim(d)));
     }
     const int64_t size = in.dim(d) - before - after;
-    TENON_RETURN_IF_ERROR(CheckMirrorPads(p, pads, d, size, skip));
+    TENON_RETURN_IF_ERROR(mirror.Check(p, before, after, size));
     std::vector<absl::InlinedVector<int64_t, 3>> places(size);
     for (int64_t i = 0; i < in.dim(d); ++i)
-      places[MirrorSource(i, before, size, skip)].push_back(i * stride[d]);
+      places[mirror.Source(i, before, size)].push_back(i * stride[d]);
     s->places.push_back(std::move(places));
     s->out.push_back(size);
   }

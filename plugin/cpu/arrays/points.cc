@@ -1,6 +1,5 @@
 #include "plugin/cpu/arrays/points.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -76,16 +75,8 @@ absl::Status ReadBadIndicesPolicy(const Prepare& p, Points* points) {
 }
 
 bool Scatter::CombineBy(ElementOp op, DataType type) {
-  if (!ChooseLoop(op, type, type, &combine)) return false;
   const Shape piece({points.piece});
-  const Shape both[] = {piece, piece};
-  combine.plan = *BroadcastPlan::Make(both);
-  combine.operands = 2;
-  combine.n = points.piece;
-  combine.grain = std::max<int64_t>(points.piece, 1);
-  combine.in_size.fill(copy.bytes());
-  combine.out_size = copy.bytes();
-  return true;
+  return MakeElementStep(op, type, piece, piece, &combine);
 }
 
 absl::Status Scatter::Run(const void* indices, const void* updates, void* target) const {

@@ -1,31 +1,29 @@
 // Sequences and arithmetic on shapes: Range, LinSpace, InvertPermutation, BroadcastArgs.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <optional>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/elementwise/element_op.h"
+#include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {
 namespace {
 
-// The element of a scalar value input as double (half precision widened) or int64.
+// The element of a scalar value input; T is float for halves too.
 template <typename T>
 absl::StatusOr<T> ScalarValue(const Prepare& p, int i) {
   const Tensor* t = p.input_value(i);
   if (t == nullptr || t->num_elements() != 1)
     return p.Invalid(absl::StrCat("input ", i, " must be a scalar"));
-  if (HasType(kHalfTypes, t->dtype())) {
-    float wide = 0;
-    const void* in[] = {t->data()};
-    FindCastLoop(t->dtype(), DataType::kFloat)(in, &wide, 1, 0);
-    return static_cast<T>(wide);
-  }
   T value{};
-  std::memcpy(&value, t->data(), sizeof(T));
+  if constexpr (std::is_same_v<T, float>) {
+    VisitFloat(t->dtype(), [&](auto element) { value = element.template As<T>(t->data(), 0); });
+  } else {
+    value = PlainElement<T>().template As<T>(t->data(), 0);
+  }
   return value;
 }
 
@@ -34,12 +32,10 @@ template <typename T, typename F>
 absl::Status SetSequence(Prepare& p, int64_t n, F value) {
   const Shape shape({n});
   TENON_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(p.output_type(0), shape));
-  if (HasType(kHalfTypes, p.output_type(0))) {
-    for (int64_t i = 0; i < n; ++i) {
-      const float wide = static_cast<float>(value(i));
-      const void* in[] = {&wide};
-      FindCastLoop(DataType::kFloat, p.output_type(0))(in, out.flat<uint16_t>() + i, 1, 0);
-    }
+  if constexpr (std::is_same_v<T, float>) {
+    VisitFloat(out.dtype(), [&](auto element) {
+      for (int64_t i = 0; i < n; ++i) element.Put(out.data(), i, value(i));
+    });
   } else {
     for (int64_t i = 0; i < n; ++i) out.flat<T>()[i] = value(i);
   }
@@ -156,15 +152,12 @@ absl::StatusOr<ShapePair> ReadShapePair(const Prepare& p) {
   TENON_ASSIGN_OR_RETURN(s.b, p.InputInts(1));
   if (p.input_shape(0).rank() != 1 || p.input_shape(1).rank() != 1)
     return p.Invalid("the shapes must be vectors");
-  const size_t rank = std::max(s.a.size(), s.b.size());
-  s.both.resize(rank);
-  for (size_t k = 1; k <= rank; ++k) {
-    const int64_t a = k <= s.a.size() ? s.a[s.a.size() - k] : 1;
-    const int64_t b = k <= s.b.size() ? s.b[s.b.size() - k] : 1;
-    if (a != b && a != 1 && b != 1)
-      return p.Invalid(absl::StrCat("dimensions ", a, " and ", b, " do not broadcast"));
-    s.both[rank - k] = a == 1 ? b : a;
+  std::optional<Dims> both = BroadcastDims(s.a, s.b);
+  if (!both.has_value()) {
+    return p.Invalid(absl::StrCat("shapes ", Shape(s.a).ToString(), " and ", Shape(s.b).ToString(),
+                                  " do not broadcast"));
   }
+  s.both = *std::move(both);
   return s;
 }
 

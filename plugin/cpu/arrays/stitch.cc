@@ -30,8 +30,7 @@ absl::Status RunPartition(const void* state, const StepArgs& args) {
   }
   std::vector<void*> out(s.parts);
   for (int64_t k = 0; k < s.parts; ++k) {
-    Shape shape({counts[k]});
-    for (int64_t d : s.row_shape.dims()) shape.push_back(d);
+    const Shape shape(Stacked(counts[k], s.row_shape));
     TENON_ASSIGN_OR_RETURN(out[k], args.run_state->AllocateOutput(static_cast<int>(k), shape));
   }
   const ElementCopy copy(s.type);
@@ -80,9 +79,7 @@ absl::Status RunStitch(const void* state, const StepArgs& args) {
       last = std::max(last, at);
     }
   }
-  Dims dims = {last + 1};
-  dims.insert(dims.end(), s.row_shape.dims().begin(), s.row_shape.dims().end());
-  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(dims));
+  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(Stacked(last + 1, s.row_shape)));
   TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, shape));
   // Rows that no index names are undefined in TensorFlow; here they are zero.
   const ElementCopy copy(s.type);

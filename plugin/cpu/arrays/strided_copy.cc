@@ -65,7 +65,8 @@ alignas(16) constexpr char kZeroElement[24] = {};
 }  // namespace
 
 Dims DenseStrides(const Shape& shape, int64_t element_bytes) {
-  Dims strides(shape.rank());
+  Dims strides(shape.rank(), 0);
+  if (shape.num_elements() == 0) return strides;
   int64_t stride = element_bytes;
   for (int d = shape.rank() - 1; d >= 0; --d) {
     strides[d] = stride;

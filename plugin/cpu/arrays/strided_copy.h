@@ -11,7 +11,7 @@
 
 namespace tenon::cpu {
 
-// Byte strides of a dense tensor.
+// Byte strides of a dense tensor; all 0 if it has no elements.
 Dims DenseStrides(const Shape& shape, int64_t element_bytes);
 
 // A loop nest, outermost dimension first. Strides are in bytes; those of the source may be zero

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/arrays/pad.h"
 #include "plugin/cpu/arrays/strided_copy.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
@@ -109,15 +110,10 @@ absl::StatusOr<BatchSpace> ReadBatchSpace(const Prepare& p, bool with_block_inpu
   const int64_t m = static_cast<int64_t>(b.block.size());
   if (rank < m + 1)
     return p.Invalid(absl::StrCat("the tensor must have at least ", m + 1, " dimensions"));
-  TENON_ASSIGN_OR_RETURN(const Dims pads, InputIntsOfAnyRank(p, pad_input));
-  if (!(p.input_shape(pad_input) == Shape({m, 2}))) {
-    return p.Invalid(absl::StrCat("input ", pad_input, " must have shape [", m, ",2]"));
-  }
+  TENON_ASSIGN_OR_RETURN(const Dims pads, ReadPaddings(p, pad_input, m));
   for (int64_t i = 0; i < m; ++i) {
     if (b.block[i] < 1)
       return p.Invalid(absl::StrCat("block sizes must be positive: ", b.block[i]));
-    if (pads[2 * i] < 0 || pads[2 * i + 1] < 0)
-      return p.Invalid("paddings and crops must not be negative");
     if (std::max(pads[2 * i], pads[2 * i + 1]) > kMostPadding)
       return p.Invalid(absl::StrCat("paddings and crops must not exceed ", kMostPadding));
     b.before.push_back(pads[2 * i]);

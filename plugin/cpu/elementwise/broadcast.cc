@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/workers.h"
 
 namespace tenon::cpu {
@@ -328,6 +329,20 @@ std::optional<BroadcastPlan> BroadcastPlan::Make(absl::Span<const Shape> operand
 void RunElementStep(const ElementStep& step, const void* const* in, void* out, Workers* workers) {
   workers->ParallelFor(step.n, step.grain,
                        [&](int64_t begin, int64_t end) { RunRange(step, in, out, begin, end); });
+}
+
+bool MakeElementStep(ElementOp op, DataType type, const Shape& a, const Shape& b,
+                     ElementStep* step) {
+  if (!ChooseLoop(op, type, type, step)) return false;
+  const Shape operands[] = {a, b};
+  const int64_t bytes = static_cast<int64_t>(DataTypeSize(type));
+  step->plan = *BroadcastPlan::Make(operands);
+  step->operands = 2;
+  step->n = step->plan.shape.num_elements();
+  step->grain = GrainFor(3 * bytes);
+  step->in_size.fill(bytes);
+  step->out_size = bytes;
+  return true;
 }
 
 bool ChooseLoop(ElementOp op, DataType in, DataType out, ElementStep* step) {

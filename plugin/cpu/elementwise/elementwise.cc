@@ -337,14 +337,8 @@ absl::Status PrepareAddN(Prepare& p) {
   auto state = std::make_shared<AddNState>();
   ElementStep& step = state->step;
   const DataType type = p.output_type(0);
-  if (!ChooseLoop(ElementOp::kAdd, type, type, &step))
+  if (!MakeElementStep(ElementOp::kAdd, type, shape, shape, &step))
     return p.Unimplemented("no CPU kernel for this type");
-  const Shape both[] = {shape, shape};
-  step.plan = *BroadcastPlan::Make(both);
-  step.operands = 2;
-  step.n = shape.num_elements();
-  step.in_size.fill(static_cast<int64_t>(DataTypeSize(type)));
-  step.out_size = step.in_size[0];
   step.grain = GrainFor(step.out_size * (p.num_inputs() + 1));
   state->inputs = p.num_inputs();
   p.AllowInPlace(0, 0);

@@ -134,23 +134,13 @@ absl::Status RunAdjust(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status CheckScalars(const Prepare& p) {
-  for (int i = 1; i < p.num_inputs(); ++i) {
-    if (p.input_shape(i).rank() != 0) {
-      return p.Invalid(absl::StrCat("input ", i, " must be a scalar, not of shape ",
-                                    p.input_shape(i).ToString()));
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::Status PreparePixels(Prepare& p, int least_rank, RunFn run) {
   const Shape& shape = p.input_shape(0);
   if (shape.rank() < least_rank || shape.dim(shape.rank() - 1) != 3) {
     return p.Invalid(absl::StrCat("the images must have rank ", least_rank,
                                   " at least and 3 channels, not the shape ", shape.ToString()));
   }
-  TENON_RETURN_IF_ERROR(CheckScalars(p));
+  TENON_RETURN_IF_ERROR(CheckScalars(p, 1, p.num_inputs()));
   p.set_output_shape(0, shape);
   p.AllowInPlace(0, 0);
   p.set_run(run, std::make_shared<Pixels>(Pixels{shape.num_elements() / 3, p.input_type(0)}));
@@ -213,7 +203,7 @@ absl::Status PrepareContrast(Prepare& p) {
   const int rank = shape.rank();
   if (rank < 3)
     return p.Invalid(absl::StrCat("the images must have rank 3 at least, not ", shape.ToString()));
-  TENON_RETURN_IF_ERROR(CheckScalars(p));
+  TENON_RETURN_IF_ERROR(CheckScalars(p, 1, p.num_inputs()));
   p.set_output_shape(0, shape);
   if (shape.num_elements() == 0) return absl::OkStatus();
   auto s = std::make_shared<Contrast>();

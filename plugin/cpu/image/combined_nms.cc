@@ -108,10 +108,7 @@ absl::Status PrepareCombinedNms(Prepare& p) {
     return p.Invalid(absl::StrCat("there must be boxes for 1 or for all ", scores.dim(2),
                                   " classes, not for ", boxes.dim(2)));
   }
-  for (int i = 2; i < 6; ++i) {
-    if (p.input_shape(i).rank() != 0)
-      return p.Invalid(absl::StrCat("input ", i, " must be a scalar"));
-  }
+  TENON_RETURN_IF_ERROR(CheckScalars(p, 2, 6));
   auto s = std::make_shared<CombinedNms>();
   s->batch = boxes.dim(0);
   s->boxes = boxes.dim(1);

@@ -162,10 +162,7 @@ absl::Status PrepareGlimpse(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(Shape output, CheckedShape(p, {s->batch, size[0], size[1], s->channels}));
   s->out_rows = size[0];
   s->out_columns = size[1];
-  s->generator =
-      std::static_pointer_cast<GeneratorState>(p.session().GetNodeState(p.node_name(), [&] {
-        return std::make_shared<GeneratorState>(0, 0, p.session().seed(), p.node_name());
-      }));
+  s->generator = GeneratorOf(p, 0, 0);
   p.set_output_shape(0, output);
   if (output.num_elements() > 0) p.set_run(&RunGlimpse, std::move(s));
   return absl::OkStatus();

@@ -60,34 +60,18 @@ absl::Status RunPatches(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Dims> ReadSteps(const Prepare& p, std::string_view name, int rank) {
-  if (p.op().FindAttr(name) == nullptr) return Dims(rank, 1);
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> steps, p.AttrIntList(name));
-  if (static_cast<int>(steps.size()) != rank) {
-    return p.Invalid(
-        absl::StrCat("attribute '", name, "' must have ", rank, " values, not ", steps.size()));
-  }
-  if (steps.front() != 1 || steps.back() != 1)
-    return p.Unimplemented(absl::StrCat("the ", name, " of batch and channels must be 1"));
-  for (int64_t step : steps) {
-    if (step < 1 || step > INT32_MAX)
-      return p.Invalid(absl::StrCat("each of the ", name, " must be positive, not ", step));
-  }
-  return Dims(steps.begin(), steps.end());
-}
-
 absl::Status PreparePatches(Prepare& p, int spatial) {
   const Shape& input = p.input_shape(0);
   const int rank = spatial + 2;
   if (input.rank() != rank)
     return p.Invalid(absl::StrCat("the input must have rank ", rank, ", not ", input.ToString()));
-  TENON_ASSIGN_OR_RETURN(const Dims sizes, ReadSteps(p, "ksizes", rank));
-  WindowAttrs attrs;
-  attrs.spatial_dims = spatial;
+  TENON_ASSIGN_OR_RETURN(WindowAttrs attrs, ReadWindowAttrs(p, spatial));
   attrs.skips_evenly = spatial == 3;
-  TENON_ASSIGN_OR_RETURN(attrs.strides, ReadSteps(p, "strides", rank));
-  TENON_ASSIGN_OR_RETURN(attrs.dilations, ReadSteps(p, "rates", rank));
-  TENON_ASSIGN_OR_RETURN(attrs.padding, p.AttrString("padding"));
+  TENON_ASSIGN_OR_RETURN(const Dims sizes, ReadPerDim(p, "ksizes", rank));
+  for (const Dims& steps : {sizes, attrs.strides}) {
+    if (steps.front() != 1 || steps.back() != 1)
+      return p.Unimplemented("patches over batch or channels are not built");
+  }
   auto s = std::make_shared<Patches>();
   s->batch = input.dim(0);
   s->pixel = input.dim(rank - 1) * static_cast<int64_t>(DataTypeSize(p.input_type(0)));

@@ -2,13 +2,12 @@
 // their scores, without those that overlap a better one too much.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/elementwise/element_op.h"
+#include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/image/box.h"
 #include "plugin/cpu/kernel_util.h"
@@ -80,9 +79,16 @@ const float* Floats(DataType type, const StepArgs& args, int k, int64_t n,
                     std::vector<float>* buffer) {
   if (type == DataType::kFloat) return static_cast<const float*>(args.in[k]);
   buffer->resize(n);
-  const void* in[] = {args.in[k]};
-  FindCastLoop(type, DataType::kFloat)(in, buffer->data(), n, 0);
+  VisitFloat(type, [&](auto element) {
+    for (int64_t i = 0; i < n; ++i) (*buffer)[i] = element.template As<float>(args.in[k], i);
+  });
   return buffer->data();
+}
+
+absl::Status CheckCount(const Limits& limits) {
+  if (limits.count >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("max_output_size must not be negative: ", limits.count));
 }
 
 absl::StatusOr<Limits> ReadLimits(const NmsState& s, const StepArgs& args) {
@@ -92,9 +98,7 @@ absl::StatusOr<Limits> ReadLimits(const NmsState& s, const StepArgs& args) {
   limits.overlap = s.version == 1 ? s.iou_threshold : *Floats(s.threshold_type, args, 3, 1, &wide);
   if (s.version >= 3) limits.score = *Floats(s.threshold_type, args, 4, 1, &wide);
   if (s.version >= 5) limits.sigma = *Floats(s.type, args, 5, 1, &wide);
-  if (limits.count < 0)
-    return absl::InvalidArgumentError(
-        absl::StrCat("max_output_size must not be negative: ", limits.count));
+  TENON_RETURN_IF_ERROR(CheckCount(limits));
   if (!(limits.overlap >= 0 && limits.overlap <= 1))
     return absl::InvalidArgumentError("iou_threshold must be in [0, 1]");
   if (!(limits.sigma >= 0))
@@ -102,11 +106,24 @@ absl::StatusOr<Limits> ReadLimits(const NmsState& s, const StepArgs& args) {
   return limits;
 }
 
-absl::Status StoreFloats(const NmsState& s, const std::vector<float>& values, RunState* run_state) {
-  const int64_t n = static_cast<int64_t>(values.size());
-  TENON_ASSIGN_OR_RETURN(void* out, run_state->AllocateOutput(1, Shape({n})));
-  const void* in[] = {values.data()};
-  FindCastLoop(DataType::kFloat, s.type)(in, out, n, 0);
+// Output 0: the chosen boxes, then zeros for `padding` more.
+absl::Status StoreChosen(const std::vector<int32_t>& chosen, int64_t padding, RunState* run_state) {
+  const int64_t n = static_cast<int64_t>(chosen.size());
+  TENON_ASSIGN_OR_RETURN(void* out, run_state->AllocateOutput(0, Shape({n + padding})));
+  int32_t* const boxes = static_cast<int32_t*>(out);
+  std::fill_n(std::copy(chosen.begin(), chosen.end(), boxes), padding, 0);
+  return absl::OkStatus();
+}
+
+// Output 1: their scores.
+absl::Status StoreScores(const NmsState& s, const std::vector<float>& scores, int64_t padding,
+                         RunState* run_state) {
+  const int64_t n = static_cast<int64_t>(scores.size());
+  TENON_ASSIGN_OR_RETURN(void* out, run_state->AllocateOutput(1, Shape({n + padding})));
+  VisitFloat(s.type, [&](auto element) {
+    for (int64_t i = 0; i < n; ++i) element.Put(out, i, scores[i]);
+    for (int64_t i = n; i < n + padding; ++i) element.Put(out, i, 0.0f);
+  });
   return absl::OkStatus();
 }
 
@@ -123,14 +140,9 @@ absl::Status RunNms(const void* state, const StepArgs& args) {
   };
   Select(overlap, scores, s.boxes, limits, &chosen, &chosen_scores);
   const int32_t valid = static_cast<int32_t>(chosen.size());
-  if (s.pad) {
-    chosen.resize(limits.count, 0);
-    chosen_scores.resize(limits.count, 0);
-  }
-  const int64_t n = static_cast<int64_t>(chosen.size());
-  TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, Shape({n})));
-  if (n > 0) std::memcpy(out, chosen.data(), n * sizeof(int32_t));
-  if (s.version == 5) TENON_RETURN_IF_ERROR(StoreFloats(s, chosen_scores, args.run_state));
+  const int64_t padding = s.pad ? limits.count - valid : 0;
+  TENON_RETURN_IF_ERROR(StoreChosen(chosen, padding, args.run_state));
+  if (s.version == 5) TENON_RETURN_IF_ERROR(StoreScores(s, chosen_scores, padding, args.run_state));
   if (s.version >= 4) *static_cast<int32_t*>(args.out[s.version == 5 ? 2 : 1]) = valid;
   return absl::OkStatus();
 }
@@ -142,28 +154,14 @@ absl::Status RunGivenOverlaps(const void* state, const StepArgs& args) {
   limits.count = *static_cast<const int32_t*>(args.in[2]);
   limits.overlap = *static_cast<const float*>(args.in[3]);
   limits.score = *static_cast<const float*>(args.in[4]);
-  if (limits.count < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("max_output_size must not be negative: ", limits.count));
-  }
+  TENON_RETURN_IF_ERROR(CheckCount(limits));
   const auto overlap = [&](int64_t a, int64_t b) {
     return static_cast<const float*>(args.in[0])[a * boxes + b];
   };
   std::vector<int32_t> chosen;
   std::vector<float> chosen_scores;
   Select(overlap, static_cast<const float*>(args.in[1]), boxes, limits, &chosen, &chosen_scores);
-  const int64_t n = static_cast<int64_t>(chosen.size());
-  TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, Shape({n})));
-  if (n > 0) std::memcpy(out, chosen.data(), n * sizeof(int32_t));
-  return absl::OkStatus();
-}
-
-absl::Status CheckScalars(const Prepare& p) {
-  for (int i = 2; i < p.num_inputs(); ++i) {
-    if (p.input_shape(i).rank() != 0)
-      return p.Invalid(absl::StrCat("input ", i, " must be a scalar"));
-  }
-  return absl::OkStatus();
+  return StoreChosen(chosen, 0, args.run_state);
 }
 
 absl::Status PrepareGivenOverlaps(Prepare& p) {
@@ -172,7 +170,7 @@ absl::Status PrepareGivenOverlaps(Prepare& p) {
     return p.Invalid("the overlaps must be a square matrix");
   if (scores.rank() != 1 || scores.dim(0) != overlaps.dim(0))
     return p.Invalid("there must be one score per box");
-  TENON_RETURN_IF_ERROR(CheckScalars(p));
+  TENON_RETURN_IF_ERROR(CheckScalars(p, 2, p.num_inputs()));
   p.set_dynamic_output(0);
   p.set_run(&RunGivenOverlaps, std::make_shared<int64_t>(overlaps.dim(0)));
   return absl::OkStatus();
@@ -185,7 +183,7 @@ absl::Status PrepareNms(Prepare& p) {
   if (boxes.rank() != 2 || boxes.dim(1) != 4) return p.Invalid("the boxes must have shape [n,4]");
   if (scores.rank() != 1 || scores.dim(0) != boxes.dim(0))
     return p.Invalid("there must be one score per box");
-  TENON_RETURN_IF_ERROR(CheckScalars(p));
+  TENON_RETURN_IF_ERROR(CheckScalars(p, 2, p.num_inputs()));
   auto s = std::make_shared<NmsState>();
   s->boxes = boxes.dim(0);
   s->type = p.input_type(0);

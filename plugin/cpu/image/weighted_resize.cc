@@ -10,7 +10,7 @@
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/image/resize_axis.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/tiles.h"
 
 namespace tenon::cpu {
 namespace {

@@ -79,22 +79,17 @@ absl::Status PrepareGrad(Prepare& p) {
   const int rank = static_cast<int>(format.size());
   if (x.rank() != rank)
     return p.Invalid(absl::StrCat("x must have rank ", rank, ", not ", x.ToString()));
-  if (!(p.input_shape(kDy) == x)) {
-    return p.Invalid(absl::StrCat("the gradient must have the shape ", x.ToString(), " of x, not ",
-                                  p.input_shape(kDy).ToString()));
-  }
+  TENON_RETURN_IF_ERROR(CheckInputShape(p, kDy, x));
   const int channel = format.substr(0, 2) == "NC" ? 1 : rank - 1;
   auto s = std::make_shared<BatchNormGrad>();
-  s->layout = {DimProduct(x, 0, channel), x.dim(channel), DimProduct(x, channel + 1, rank)};
+  const AxisSplit split = SplitAt(x, channel);
+  s->layout = {split.outer, split.size, split.inner};
   s->type = p.input_type(kX);
   TENON_ASSIGN_OR_RETURN(s->epsilon, p.AttrFloat("epsilon"));
   TENON_ASSIGN_OR_RETURN(s->training, p.AttrBool("is_training"));
   const Shape per_channel({s->layout.channels});
-  for (int i : {kScale, kMean, kVariance}) {
-    if (p.input_shape(i) == per_channel) continue;
-    return p.Invalid(absl::StrCat("input ", i, " must have the shape ", per_channel.ToString(),
-                                  " of the channels, not ", p.input_shape(i).ToString()));
-  }
+  for (int i : {kScale, kMean, kVariance})
+    TENON_RETURN_IF_ERROR(CheckInputShape(p, i, per_channel));
   p.set_output_shape(kDx, x);
   for (int i : {kDScale, kDOffset}) p.set_output_shape(i, per_channel);
   for (int i : {kUnused4, kUnused5}) p.set_output_shape(i, Shape({0}));

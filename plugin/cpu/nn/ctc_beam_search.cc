@@ -2,20 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
+
+#include "plugin/cpu/nn/ctc_probability.h"
 
 namespace tenon::cpu {
 namespace {
 
 constexpr size_t kMostPrefixes = size_t{1} << 24;
-constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-double AddLogs(double a, double b) {
-  if (a == kNever) return b;
-  if (b == kNever) return a;
-  return a > b ? a + std::log1p(std::exp(b - a)) : b + std::log1p(std::exp(a - b));
-}
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 // Alex Graves, "Supervised Sequence Labelling with Recurrent Neural Networks" (2012), chapter 7.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,20 +10,13 @@
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/nn/ctc_probability.h"
+#include "plugin/cpu/tiles.h"
 
 namespace tenon::cpu {
 namespace {
 
 enum Input { kInputs, kIndices, kValues, kLengths };
-
-constexpr double kNever = -std::numeric_limits<double>::infinity();  // log of 0
-
-double AddLogs(double a, double b) {
-  if (a == kNever) return b;
-  if (b == kNever) return a;
-  return a > b ? a + std::log1p(std::exp(b - a)) : b + std::log1p(std::exp(a - b));
-}
 
 struct CtcLoss {
   DataType type;
@@ -247,14 +239,8 @@ absl::Status PrepareLoss(Prepare& p) {
     return p.Invalid(
         absl::StrCat("labels_indices must have the shape [n,2], not ", indices.ToString()));
   }
-  if (!(p.input_shape(kValues) == Shape({indices.dim(0)}))) {
-    return p.Invalid(absl::StrCat("labels_values must have the shape [", indices.dim(0), "], not ",
-                                  p.input_shape(kValues).ToString()));
-  }
-  if (!(p.input_shape(kLengths) == Shape({inputs.dim(1)}))) {
-    return p.Invalid(absl::StrCat("sequence_length must have the shape [", inputs.dim(1), "], not ",
-                                  p.input_shape(kLengths).ToString()));
-  }
+  TENON_RETURN_IF_ERROR(CheckInputShape(p, kValues, Shape({indices.dim(0)})));
+  TENON_RETURN_IF_ERROR(CheckInputShape(p, kLengths, Shape({inputs.dim(1)})));
   auto s = std::make_shared<CtcLoss>();
   s->type = p.input_type(kInputs);
   s->time = inputs.dim(0);

@@ -2,7 +2,6 @@
 // gradients, which go to the first place where that sum was found.
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
@@ -10,7 +9,7 @@
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/tiles.h"
 #include "plugin/cpu/window.h"
 #include "plugin/cpu/workers.h"
 
@@ -21,13 +20,6 @@ struct Dilation {
   Windows w;
   DataType type = DataType::kFloat;
 };
-
-template <typename T>
-T Lowest(PlainElement<T>) {
-  return std::numeric_limits<T>::lowest();
-}
-double Lowest(HalfElement) { return -65504; }
-double Lowest(Bfloat16Element) { return FloatFromBfloat16(0xff7f); }
 
 // The value as the type holds it: sums wrap and round.
 template <typename A, typename Element>
@@ -55,7 +47,7 @@ void FindLargest(const Windows& w, const StepArgs& args, const ChannelBlock& b, 
                  Element element, Found<A>& best) {
   const int64_t row = out / w.columns.out * w.rows.stride - w.rows.before;
   const int64_t column = out % w.columns.out * w.columns.stride - w.columns.before;
-  best.value.fill(static_cast<A>(Lowest(element)));
+  best.value.fill(static_cast<A>(element.Lowest()));
   best.in.fill(std::clamp<int64_t>(row, 0, w.rows.in - 1) * w.columns.in +
                std::clamp<int64_t>(column, 0, w.columns.in - 1));
   best.place.fill(0);
@@ -181,10 +173,7 @@ absl::Status PrepareDilation(Prepare& p) {
 absl::Status PrepareGrad(Prepare& p, int of) {
   TENON_ASSIGN_OR_RETURN(const Dilation s, ReadDilation(p));
   const Shape output(s.w.OutputDims());
-  if (!(p.input_shape(2) == output)) {
-    return p.Invalid(absl::StrCat("the gradient must have the shape ", output.ToString(),
-                                  " of the dilation's output, not ", p.input_shape(2).ToString()));
-  }
+  TENON_RETURN_IF_ERROR(CheckInputShape(p, 2, output));
   p.set_output_shape(0, p.input_shape(of));
   if (p.input_shape(of).num_elements() == 0) return absl::OkStatus();
   const int64_t blocks = ChannelBlock::Count(s.w.in_channels);

@@ -16,8 +16,7 @@ FloatStep::FloatStep(const Prepare& p) {
 FloatStep::Operand FloatStep::MakeOperand(DataType type, int64_t elements) {
   if (!HasType(kHalfTypes, type)) return {type, elements, -1};
   const Operand operand{type, elements, static_cast<int64_t>(bytes_)};
-  const size_t bytes = elements * sizeof(float);
-  bytes_ += (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+  bytes_ += AlignedBytes(elements * sizeof(float));
   converts_ = true;
   return operand;
 }

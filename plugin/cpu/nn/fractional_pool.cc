@@ -10,7 +10,7 @@
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/nn/fractional_cells.h"
 #include "plugin/cpu/random/generator_state.h"
-#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/tiles.h"
 #include "plugin/cpu/workers.h"
 
 namespace tenon::cpu {
@@ -222,16 +222,9 @@ absl::Status PrepareGrad(Prepare& p, const Shape& input, bool max) {
     return p.Invalid(absl::StrCat("batch and channels of the gradient ", gradient.ToString(),
                                   " must be those of the input ", input.ToString()));
   }
-  if (max && !(p.input_shape(1) == gradient)) {
-    return p.Invalid(absl::StrCat("orig_output must have the shape ", gradient.ToString(),
-                                  " of the gradient, not ", p.input_shape(1).ToString()));
-  }
-  for (int i : {1, 2}) {
-    const Shape want({gradient.dim(i) + 1});
-    if (p.input_shape(first + i) == want) continue;
-    return p.Invalid(absl::StrCat("input ", first + i, " must have the shape ", want.ToString(),
-                                  ", not ", p.input_shape(first + i).ToString()));
-  }
+  if (max) TENON_RETURN_IF_ERROR(CheckInputShape(p, 1, gradient));
+  for (int i : {1, 2})
+    TENON_RETURN_IF_ERROR(CheckInputShape(p, first + i, Shape({gradient.dim(i) + 1})));
   auto s = std::make_shared<FractionalGrad>();
   s->max = max;
   s->type = p.output_type(0);

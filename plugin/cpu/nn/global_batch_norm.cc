@@ -92,12 +92,8 @@ absl::Status PrepareAs(Prepare& p, bool grad) {
   s->type = p.input_type(kX);
   TENON_ASSIGN_OR_RETURN(s->epsilon, p.AttrFloat("variance_epsilon"));
   TENON_ASSIGN_OR_RETURN(s->scale, p.AttrBool("scale_after_normalization"));
-  for (int i = 1; i < 5; ++i) {
-    const Shape want = grad && i == kGradDy ? x : Shape({x.dim(3)});
-    if (p.input_shape(i) == want) continue;
-    return p.Invalid(absl::StrCat("input ", i, " must have the shape ", want.ToString(), ", not ",
-                                  p.input_shape(i).ToString()));
-  }
+  for (int i = 1; i < 5; ++i)
+    TENON_RETURN_IF_ERROR(CheckInputShape(p, i, grad && i == kGradDy ? x : Shape({x.dim(3)})));
   p.set_output_shape(0, x);
   for (int i = 1; i < p.num_outputs(); ++i) p.set_output_shape(i, Shape({x.dim(3)}));
   p.set_scratch_bytes((grad ? 4 : 2) * x.dim(3) * sizeof(double));

@@ -128,11 +128,8 @@ absl::StatusOr<Gru> ReadGru(const Prepare& p) {
                         state,
                         state,
                         state};
-  for (int i = kHPrev; i < p.num_inputs(); ++i) {
-    if (p.input_shape(i) == want[i]) continue;
-    return p.Invalid(absl::StrCat("input ", i, " must have the shape ", want[i].ToString(),
-                                  ", not ", p.input_shape(i).ToString()));
-  }
+  for (int i = kHPrev; i < p.num_inputs(); ++i)
+    TENON_RETURN_IF_ERROR(CheckInputShape(p, i, want[i]));
   return s;
 }
 

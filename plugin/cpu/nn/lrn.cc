@@ -9,7 +9,7 @@
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/tiled_primitive.h"
+#include "plugin/cpu/tiles.h"
 
 namespace tenon::cpu {
 namespace {
@@ -89,11 +89,7 @@ absl::Status PrepareAs(Prepare& p, RunFn run) {
   const Shape& x = p.input_shape(0);
   if (x.rank() != 4)
     return p.Invalid(absl::StrCat("the input must have rank 4, not ", x.ToString()));
-  for (int i = 1; i < p.num_inputs(); ++i) {
-    if (p.input_shape(i) == x) continue;
-    return p.Invalid(absl::StrCat("input ", i, " must have the shape ", x.ToString(), ", not ",
-                                  p.input_shape(i).ToString()));
-  }
+  for (int i = 1; i < p.num_inputs(); ++i) TENON_RETURN_IF_ERROR(CheckInputShape(p, i, x));
   auto s = std::make_shared<Lrn>();
   s->type = p.input_type(0);
   s->channels = x.dim(3);

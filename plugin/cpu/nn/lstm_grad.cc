@@ -18,11 +18,8 @@ namespace {
 constexpr int kState = 8;
 
 absl::Status CheckStates(const Prepare& p, const Lstm& s) {
-  for (int i = s.first + kState; i < p.num_inputs(); ++i) {
-    if (p.input_shape(i) == s.state) continue;
-    return p.Invalid(absl::StrCat("input ", i, " must have the shape ", s.state.ToString(),
-                                  ", not ", p.input_shape(i).ToString()));
-  }
+  for (int i = s.first + kState; i < p.num_inputs(); ++i)
+    TENON_RETURN_IF_ERROR(CheckInputShape(p, i, s.state));
   return absl::OkStatus();
 }
 

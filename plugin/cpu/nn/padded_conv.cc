@@ -1,10 +1,11 @@
 // FusedPadConv2D and FusedResizeAndPadConv2D: a convolution of images that are first resized, by
-// linear interpolation, and padded with their reflection.
+// linear interpolation, and padded with what they mirror.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/attr_value.h"
 #include "graph/status_macros.h"
+#include "plugin/cpu/arrays/pad.h"
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/image/resize_axis.h"
@@ -58,19 +59,14 @@ absl::Status RunPadding(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-// The rows or columns with `before` and `after` reflected ones around them. REFLECT leaves out the
-// border.
-absl::StatusOr<std::vector<Blend>> Reflected(const Prepare& p, const std::vector<Blend>& blends,
-                                             int64_t before, int64_t after, bool reflect) {
-  const int64_t n = static_cast<int64_t>(blends.size()), border = reflect ? 1 : 0;
-  if (before < 0 || after < 0 || before > n - border || after > n - border) {
-    return p.Invalid(absl::StrCat("paddings of ", before, " and ", after, " of ", n,
-                                  " values must be in [0, ", n - border, "]"));
-  }
+// The rows or columns with `before` and `after` mirrored ones around them.
+absl::StatusOr<std::vector<Blend>> Mirrored(const Prepare& p, const std::vector<Blend>& blends,
+                                            int64_t before, int64_t after, const Mirror& mirror) {
+  const int64_t n = static_cast<int64_t>(blends.size());
+  TENON_RETURN_IF_ERROR(mirror.Check(p, before, after, n));
   std::vector<Blend> padded;
-  for (int64_t i = -before; i < n + after; ++i) {
-    padded.push_back(blends[i < 0 ? -i - 1 + border : i < n ? i : 2 * n - 1 - border - i]);
-  }
+  for (int64_t i = 0; i < before + n + after; ++i)
+    padded.push_back(blends[mirror.Source(i, before, n)]);
   return padded;
 }
 
@@ -78,11 +74,6 @@ absl::StatusOr<std::shared_ptr<Padding>> ReadPadding(const Prepare& p, bool resi
   const Shape& in = p.input_shape(0);
   if (in.rank() != 4)
     return p.Invalid(absl::StrCat("the input must have rank 4, not ", in.ToString()));
-  const int paddings = resize ? 2 : 1;
-  if (!(p.input_shape(paddings) == Shape({4, 2}))) {
-    return p.Invalid(absl::StrCat("paddings must have the shape [4,2], not ",
-                                  p.input_shape(paddings).ToString()));
-  }
   Dims size = {in.dim(1), in.dim(2)};
   Scaling scaling;
   if (resize) {
@@ -95,11 +86,10 @@ absl::StatusOr<std::shared_ptr<Padding>> ReadPadding(const Prepare& p, bool resi
     return p.Invalid(absl::StrCat("images of ", in.dim(1), "x", in.dim(2), " cannot become ",
                                   size[0], "x", size[1]));
   }
-  TENON_ASSIGN_OR_RETURN(const Dims pads, InputIntsOfAnyRank(p, paddings));
+  TENON_ASSIGN_OR_RETURN(const Dims pads, ReadPaddings(p, resize ? 2 : 1, 4));
   if (pads[0] != 0 || pads[1] != 0 || pads[6] != 0 || pads[7] != 0)
     return p.Invalid("paddings must be 0 for batch and channels");
-  TENON_ASSIGN_OR_RETURN(const std::string_view mode, p.AttrString("mode"));
-  const bool reflect = mode == "REFLECT";
+  TENON_ASSIGN_OR_RETURN(const Mirror mirror, Mirror::Read(p));
   TENON_RETURN_IF_ERROR(CheckedShape(p, {in.dim(0), size[0], size[1], in.dim(3)}).status());
   auto s = std::make_shared<Padding>();
   s->type = p.input_type(0);
@@ -107,10 +97,10 @@ absl::StatusOr<std::shared_ptr<Padding>> ReadPadding(const Prepare& p, bool resi
   s->in_rows = in.dim(1);
   s->in_columns = in.dim(2);
   s->channels = in.dim(3);
-  TENON_ASSIGN_OR_RETURN(s->rows, Reflected(p, BilinearBlends(scaling, s->in_rows, size[0]),
-                                            pads[2], pads[3], reflect));
-  TENON_ASSIGN_OR_RETURN(s->columns, Reflected(p, BilinearBlends(scaling, s->in_columns, size[1]),
-                                               pads[4], pads[5], reflect));
+  TENON_ASSIGN_OR_RETURN(
+      s->rows, Mirrored(p, BilinearBlends(scaling, s->in_rows, size[0]), pads[2], pads[3], mirror));
+  TENON_ASSIGN_OR_RETURN(s->columns, Mirrored(p, BilinearBlends(scaling, s->in_columns, size[1]),
+                                              pads[4], pads[5], mirror));
   return s;
 }
 

@@ -8,6 +8,7 @@
 #include "graph/op_registry.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/families.h"
+#include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {
 
@@ -45,7 +46,7 @@ absl::StatusOr<Product> Product::Make(const Prepare& p, const ProductShape& shap
 size_t Product::SharedScratch(std::initializer_list<const Product*> products) {
   size_t bytes = 0;
   for (const Product* product : products) bytes = std::max(bytes, product->scratch_bytes_);
-  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+  return AlignedBytes(bytes);
 }
 
 absl::Status Product::Run(const float* a, const float* b, float* c, void* scratch,

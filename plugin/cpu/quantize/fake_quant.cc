@@ -127,11 +127,8 @@ absl::Status ReadChannels(const Prepare& p, int i, FakeQuant* s) {
   const Shape& shape = p.input_shape(0);
   if (shape.rank() < 1) return p.Invalid("the inputs must have channels");
   s->slices = {DimProduct(shape, 0, shape.rank() - 1), shape.dim(shape.rank() - 1), 1};
-  for (int k = i; k < i + 2; ++k) {
-    if (p.input_shape(k) == Shape({s->slices.count})) continue;
-    return p.Invalid(absl::StrCat("input ", k, " must have the shape [", s->slices.count, "], not ",
-                                  p.input_shape(k).ToString()));
-  }
+  for (int k = i; k < i + 2; ++k)
+    TENON_RETURN_IF_ERROR(CheckInputShape(p, k, Shape({s->slices.count})));
   return absl::OkStatus();
 }
 
@@ -153,10 +150,7 @@ absl::Status PrepareForward(Prepare& p) {
 template <bool kChannels>
 absl::Status PrepareGradient(Prepare& p) {
   const Shape& shape = p.input_shape(0);
-  if (!(p.input_shape(1) == shape)) {
-    return p.Invalid(absl::StrCat("the inputs must have the gradients' shape ", shape.ToString(),
-                                  ", not ", p.input_shape(1).ToString()));
-  }
+  TENON_RETURN_IF_ERROR(CheckInputShape(p, 1, shape));
   TENON_ASSIGN_OR_RETURN(const auto s, ReadFakeQuant(p));
   if (kChannels) {
     TENON_RETURN_IF_ERROR(ReadChannels(p, 2, s.get()));

@@ -194,13 +194,11 @@ absl::Status PrepareDequantize(Prepare& p) {
   return absl::OkStatus();
 }
 
-constexpr uint64_t kQuantized = TypeBits(DataType::kQint8, DataType::kQuint8, DataType::kQint16,
-                                         DataType::kQuint16, DataType::kQint32);
 constexpr uint64_t kFloats = TypeBits(DataType::kFloat, DataType::kBfloat16);
 
 const CpuKernelSpec kKernels[] = {
-    {"QuantizeV2", {{"T", kQuantized}}, &PrepareQuantize},
-    {"Dequantize", {{"T", kQuantized}, {"dtype", kFloats}}, &PrepareDequantize},
+    {"QuantizeV2", {{"T", kQuantizedTypes}}, &PrepareQuantize},
+    {"Dequantize", {{"T", kQuantizedTypes}, {"dtype", kFloats}}, &PrepareDequantize},
 };
 
 }  // namespace

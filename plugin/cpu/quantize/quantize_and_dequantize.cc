@@ -159,10 +159,7 @@ absl::Status PrepareRoundTrip(Prepare& p) {
 
 absl::Status PrepareGradient(Prepare& p) {
   const Shape& shape = p.input_shape(0);
-  if (!(p.input_shape(1) == shape)) {
-    return p.Invalid(absl::StrCat("the input must have the gradients' shape ", shape.ToString(),
-                                  ", not ", p.input_shape(1).ToString()));
-  }
+  TENON_RETURN_IF_ERROR(CheckInputShape(p, 1, shape));
   TENON_ASSIGN_OR_RETURN(const Slices slices, ReadSlices(p, shape));
   TENON_RETURN_IF_ERROR(CheckRanges(p, slices, 2));
   p.set_output_shape(0, shape);

@@ -2,6 +2,7 @@
 // QuantizedMul.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/families.h"
@@ -41,7 +42,7 @@ absl::Status RunClamp(const void* state, const StepArgs& args) {
 }
 
 absl::Status PrepareClamp(Prepare& p, float most) {
-  TENON_RETURN_IF_ERROR(CheckScalars(p, 1, 3));
+  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 1, 3));
   SetQuantizedOutput(p, p.input_shape(0));
   p.AllowInPlace(0, 0);
   p.set_run(&RunClamp,
@@ -163,7 +164,7 @@ absl::Status PrepareBiasAdd(Prepare& p) {
                                   "least of the input ",
                                   in.ToString()));
   }
-  TENON_RETURN_IF_ERROR(CheckScalars(p, 2, 6));
+  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 2, 6));
   SetQuantizedOutput(p, in);
   p.set_run(&RunBiasAdd, std::make_shared<Pair>(
                              Pair{in.num_elements(), bias.num_elements(), p.input_type(0), false}));
@@ -178,30 +179,20 @@ bool Repeats(const Shape& small, const Shape& large) {
   return rest >= 0 && large.dims().subspan(rest) == dims;
 }
 
-// The shape that two broadcast to.
-absl::StatusOr<Shape> BroadcastOf(const Prepare& p, const Shape& a, const Shape& b) {
-  const int rank = std::max(a.rank(), b.rank());
-  Dims dims(rank, 1);
-  for (int i = 0; i < rank; ++i) {
-    const int in_a = a.rank() - rank + i, in_b = b.rank() - rank + i;
-    const int64_t da = in_a < 0 ? 1 : a.dim(in_a), db = in_b < 0 ? 1 : b.dim(in_b);
-    if (da != db && da != 1 && db != 1)
-      return p.Invalid(
-          absl::StrCat("shapes ", a.ToString(), " and ", b.ToString(), " do not broadcast"));
-    dims[i] = da == 1 ? db : da;
-  }
-  return CheckedShape(p, dims);
-}
-
 // TensorFlow repeats a tensor along leading dimensions only.
 template <RunFn kRun>
 absl::Status PreparePair(Prepare& p) {
   const Shape &x = p.input_shape(0), &y = p.input_shape(1);
-  TENON_ASSIGN_OR_RETURN(const Shape output, BroadcastOf(p, x, y));
+  const std::optional<Dims> dims = BroadcastDims(x.dims(), y.dims());
+  if (!dims.has_value()) {
+    return p.Invalid(
+        absl::StrCat("shapes ", x.ToString(), " and ", y.ToString(), " do not broadcast"));
+  }
+  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, *dims));
   const bool swapped = x.num_elements() == 1 || !Repeats(y, x);
   if (swapped && !Repeats(x, y))
     return p.Unimplemented("a broadcast along other than leading dimensions is not built");
-  TENON_RETURN_IF_ERROR(CheckScalars(p, 2, 6));
+  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 2, 6));
   const int64_t small = (swapped ? x : y).num_elements();
   SetQuantizedOutput(p, output);
   p.set_run(kRun,

@@ -75,7 +75,7 @@ absl::Status PrepareMatMul(Prepare& p) {
     return p.Invalid(
         absl::StrCat("the sizes of ", a.ToString(), " and ", b.ToString(), " do not fit"));
   }
-  TENON_RETURN_IF_ERROR(CheckScalars(p, 2, 6));
+  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 2, 6));
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, {s->m, s->n}));
   SetQuantizedOutput(p, output);
   p.set_run(&RunMatMul, std::move(s));
@@ -145,15 +145,11 @@ absl::Status PrepareConv(Prepare& p) {
                                   filter.ToString(),
                                   " must have rank 4 and the same number of channels"));
   }
-  WindowAttrs attrs;
-  TENON_ASSIGN_OR_RETURN(attrs.padding, p.AttrString("padding"));
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, p.AttrIntList("strides"));
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> dilations, p.AttrIntList("dilations"));
-  if (strides.size() != 4 || strides[0] != 1 || strides[3] != 1 || strides[1] != strides[2])
+  TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p, 2));
+  const Dims& strides = attrs.strides;
+  if (strides[0] != 1 || strides[3] != 1 || strides[1] != strides[2])
     return p.Invalid("the strides must be 1 for batch and channels and equal otherwise");
-  if (dilations != std::vector<int64_t>(4, 1)) return p.Invalid("the dilations must be 1");
-  attrs.strides.assign(strides.begin(), strides.end());
-  attrs.dilations = Dims(4, 1);
+  if (attrs.dilations != Dims(4, 1)) return p.Invalid("the dilations must be 1");
   auto s = std::make_shared<Conv>();
   s->batch = input.dim(0);
   s->in_channels = input.dim(3);
@@ -162,7 +158,7 @@ absl::Status PrepareConv(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(s->columns, MakeWindowAxis(p, attrs, 1, input.dim(2), filter.dim(1)));
   Center(attrs.padding == "SAME", &s->rows);
   Center(attrs.padding == "SAME", &s->columns);
-  TENON_RETURN_IF_ERROR(CheckScalars(p, 2, 6));
+  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 2, 6));
   TENON_ASSIGN_OR_RETURN(const Shape output,
                          CheckedShape(p, {s->batch, s->rows.out, s->columns.out, s->out_channels}));
   SetQuantizedOutput(p, output);

@@ -10,11 +10,11 @@ absl::Status CheckRange(const ValueRange& range, std::string_view name) {
       absl::StrCat("max_", name, " must be above min_", name, ": ", range.max, " and ", range.min));
 }
 
-absl::Status CheckScalars(const Prepare& p, int begin, int end) {
+absl::Status CheckSingleValues(const Prepare& p, int begin, int end) {
   for (int i = begin; i < end; ++i) {
     if (p.input_shape(i).num_elements() == 1) continue;
-    return p.Invalid(
-        absl::StrCat("input ", i, " must be a scalar, not of shape ", p.input_shape(i).ToString()));
+    return p.Invalid(absl::StrCat("input ", i, " must hold one value, not have the shape ",
+                                  p.input_shape(i).ToString()));
   }
   return absl::OkStatus();
 }

@@ -25,7 +25,7 @@ inline void StoreRange(const StepArgs& args, int i, const ValueRange& range) {
 // INVALID_ARGUMENT unless the range of `name` has a width.
 absl::Status CheckRange(const ValueRange& range, std::string_view name);
 // INVALID_ARGUMENT unless inputs [begin, end) hold one value each.
-absl::Status CheckScalars(const Prepare& p, int begin, int end);
+absl::Status CheckSingleValues(const Prepare& p, int begin, int end);
 // Output 0 of this shape, outputs 1 and 2 its range.
 void SetQuantizedOutput(Prepare& p, const Shape& shape);
 

@@ -92,7 +92,7 @@ absl::Status PrepareQuantizedResize(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const ResizeProblem problem, ReadResize(p));
   const Shape &images = problem.images, &output = problem.output;
   if (images.dim(3) == 0) return p.Invalid("the images must have channels");
-  TENON_RETURN_IF_ERROR(CheckScalars(p, 2, 4));
+  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 2, 4));
   SetQuantizedOutput(p, output);
   if (output == images) {
     for (int i = 0; i < 3; ++i) p.Alias(i, i == 0 ? 0 : i + 1);

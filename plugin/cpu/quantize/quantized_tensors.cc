@@ -88,7 +88,7 @@ absl::Status PrepareConcat(Prepare& p) {
     if (__builtin_add_overflow(dims[axis], shape.dim(axis), &dims[axis]))
       return p.Invalid("the result is too long");
   }
-  TENON_RETURN_IF_ERROR(CheckScalars(p, 1 + n, p.num_inputs()));
+  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 1 + n, p.num_inputs()));
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, dims));
   SetQuantizedOutput(p, output);
   p.set_run(&RunConcat, std::move(s));
@@ -138,14 +138,10 @@ absl::Status PrepareBatchNorm(Prepare& p) {
   const Shape& input = p.input_shape(kTensor);
   if (input.rank() != 4)
     return p.Invalid(absl::StrCat("the input must have rank 4, not ", input.ToString()));
-  for (int i : {kMean, kVariance, kBeta, kGamma}) {
-    if (!(p.input_shape(i) == Shape({input.dim(3)}))) {
-      return p.Invalid(absl::StrCat("input ", i, " must be a vector of ", input.dim(3), ", not ",
-                                    p.input_shape(i).ToString()));
-    }
-  }
+  for (int i : {kMean, kVariance, kBeta, kGamma})
+    TENON_RETURN_IF_ERROR(CheckInputShape(p, i, Shape({input.dim(3)})));
   for (int i : {kTensor, kMean, kVariance, kBeta, kGamma})
-    TENON_RETURN_IF_ERROR(CheckScalars(p, i + 1, i + 3));
+    TENON_RETURN_IF_ERROR(CheckSingleValues(p, i + 1, i + 3));
   auto s = std::make_shared<BatchNorm>();
   s->rows = DimProduct(input, 0, 3);
   s->channels = input.dim(3);
@@ -230,7 +226,7 @@ absl::Status PrepareInstanceNorm(Prepare& p) {
   const Shape& input = p.input_shape(0);
   if (input.rank() != 4)
     return p.Invalid(absl::StrCat("the input must have rank 4, not ", input.ToString()));
-  TENON_RETURN_IF_ERROR(CheckScalars(p, 1, 3));
+  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 1, 3));
   auto s = std::make_shared<InstanceNorm>();
   s->batch = input.dim(0);
   s->pixels = input.dim(1) * input.dim(2);

@@ -106,7 +106,7 @@ absl::Status RunRange(const void* state, const StepArgs& args) {
 
 template <RunFn kRun>
 absl::Status PrepareRequantization(Prepare& p) {
-  TENON_RETURN_IF_ERROR(CheckScalars(p, 1, p.num_inputs()));
+  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 1, p.num_inputs()));
   const int values = p.num_outputs() - 2;  // RequantizationRange has none
   if (values > 0) p.set_output_shape(0, p.input_shape(0));
   p.set_output_shape(values, Shape());

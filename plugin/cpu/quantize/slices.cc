@@ -16,8 +16,8 @@ absl::StatusOr<Slices> ReadSlices(const Prepare& p, const Shape& shape) {
         absl::StrCat("axis must be -1 or a dimension of ", shape.ToString(), ", not ", axis));
   }
   if (axis == -1) return Slices{1, 1, shape.num_elements()};
-  const int i = static_cast<int>(axis);
-  return Slices{DimProduct(shape, 0, i), shape.dim(i), DimProduct(shape, i + 1, shape.rank())};
+  const AxisSplit split = SplitAt(shape, static_cast<int>(axis));
+  return Slices{split.outer, split.size, split.inner};
 }
 
 absl::Status CheckRanges(const Prepare& p, const Slices& slices, int i) {

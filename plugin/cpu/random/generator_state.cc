@@ -28,12 +28,16 @@ Philox GeneratorState::Reserve(uint64_t blocks) {
   return start;
 }
 
-absl::StatusOr<std::shared_ptr<GeneratorState>> GeneratorOf(const Prepare& p) {
-  TENON_ASSIGN_OR_RETURN(const int64_t seed, p.AttrInt("seed"));
-  TENON_ASSIGN_OR_RETURN(const int64_t seed2, p.AttrInt("seed2"));
+std::shared_ptr<GeneratorState> GeneratorOf(const Prepare& p, int64_t seed, int64_t seed2) {
   return std::static_pointer_cast<GeneratorState>(p.session().GetNodeState(p.node_name(), [&] {
     return std::make_shared<GeneratorState>(seed, seed2, p.session().seed(), p.node_name());
   }));
+}
+
+absl::StatusOr<std::shared_ptr<GeneratorState>> GeneratorOf(const Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const int64_t seed, p.AttrInt("seed"));
+  TENON_ASSIGN_OR_RETURN(const int64_t seed2, p.AttrInt("seed2"));
+  return GeneratorOf(p, seed, seed2);
 }
 
 }  // namespace tenon::cpu

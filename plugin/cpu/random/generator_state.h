@@ -26,7 +26,9 @@ class GeneratorState : public NodeState {
   Philox philox_;
 };
 
-// The node's, seeded by its attributes seed and seed2.
+// The node's, seeded by these …
+std::shared_ptr<GeneratorState> GeneratorOf(const Prepare& p, int64_t seed, int64_t seed2);
+// … or by its attributes seed and seed2.
 absl::StatusOr<std::shared_ptr<GeneratorState>> GeneratorOf(const Prepare& p);
 
 }  // namespace tenon::cpu

@@ -2,11 +2,9 @@
 // to run, and the stateless ops, which give the same words for the same seed.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/elementwise/element_op.h"
+#include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/random/philox.h"
@@ -94,14 +92,12 @@ Group MakeGroup(const RandomState& s, Philox philox, int64_t group) {
 
 void StoreGroup(const RandomState& s, const Group& g, int64_t first, void* out) {
   const int64_t count = std::min<int64_t>(g.count, s.n - first);
-  if (s.type == DataType::kDouble) {
-    std::memcpy(static_cast<double*>(out) + first, g.d, count * sizeof(double));
-  } else if (s.type == DataType::kFloat) {
-    std::memcpy(static_cast<float*>(out) + first, g.f, count * sizeof(float));
-  } else {
-    const void* in[] = {g.f};
-    FindCastLoop(DataType::kFloat, s.type)(in, static_cast<uint16_t*>(out) + first, count, 0);
-  }
+  VisitFloat(s.type, [&](auto element) {
+    for (int64_t i = 0; i < count; ++i) {
+      s.type == DataType::kDouble ? element.Put(out, first + i, g.d[i])
+                                  : element.Put(out, first + i, g.f[i]);
+    }
+  });
 }
 
 constexpr int64_t kGroupsPerPiece = 4096;  // what one thread takes at least

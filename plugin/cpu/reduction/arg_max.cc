@@ -1,10 +1,8 @@
 // ArgMax and ArgMin along one dimension. The first of equal elements wins; NaN never does.
-#include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/elementwise/element_op.h"
+#include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 
@@ -12,8 +10,8 @@ namespace tenon::cpu {
 namespace {
 
 struct ArgState {
-  int64_t outer = 0, length = 0, inner = 0;
-  DataType type, out_type;
+  AxisSplit split;
+  DataType out_type;
   bool max = true;
 };
 
@@ -30,14 +28,17 @@ T Worst(bool max) {
   return max ? L::lowest() : L::max();
 }
 
-template <typename T, typename Load>
-void ArgRow(const ArgState& s, int64_t row, void* out, Load load) {
-  for (int64_t j = 0; j < s.inner; ++j) {
+template <typename Element>
+void ArgRow(const ArgState& s, int64_t row, const StepArgs& args) {
+  using T = typename Element::Native;
+  const Element element;
+  const auto [outer, length, inner] = s.split;
+  for (int64_t j = 0; j < inner; ++j) {
     T best = Worst<T>(s.max);
     int64_t at = 0;
     bool found = false;
-    for (int64_t i = 0; i < s.length; ++i) {
-      const T value = load((row * s.length + i) * s.inner + j);
+    for (int64_t i = 0; i < length; ++i) {
+      const T value = element.template As<T>(args.in[0], (row * length + i) * inner + j);
       // The first element equal to the worst value counts, too.
       if (Better(value, best, s.max) || (!found && value == best)) {
         best = value;
@@ -45,68 +46,26 @@ void ArgRow(const ArgState& s, int64_t row, void* out, Load load) {
         found = true;
       }
     }
-    StoreIndex(out, s.out_type, row * s.inner + j, at);
+    StoreIndex(args.out[0], s.out_type, row * inner + j, at);
   }
 }
 
-template <typename T>
+template <typename Element>
 absl::Status RunArg(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ArgState*>(state);
-  const T* x = static_cast<const T*>(args.in[0]);
-  args.workers->ParallelFor(s.outer, GrainFor(s.length * s.inner * 8),
+  args.workers->ParallelFor(s.split.outer, GrainFor(s.split.size * s.split.inner * 8),
                             [&](int64_t begin, int64_t end) {
-                              for (int64_t r = begin; r < end; ++r)
-                                ArgRow<T>(s, r, args.out[0], [&](int64_t i) { return x[i]; });
-                            });
-  return absl::OkStatus();
-}
-
-absl::Status RunArgHalf(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const ArgState*>(state);
-  const ElementLoop widen = FindCastLoop(s.type, DataType::kFloat);
-  const uint16_t* x = static_cast<const uint16_t*>(args.in[0]);
-  args.workers->ParallelFor(s.outer, GrainFor(s.length * s.inner * 8),
-                            [&](int64_t begin, int64_t end) {
-                              std::vector<float> wide(s.length * s.inner);
-                              for (int64_t r = begin; r < end; ++r) {
-                                const void* in[] = {x + r * s.length * s.inner};
-                                widen(in, wide.data(), s.length * s.inner, 0);
-                                const float* row = wide.data() - r * s.length * s.inner;
-                                ArgRow<float>(s, r, args.out[0], [&](int64_t i) { return row[i]; });
-                              }
+                              for (int64_t r = begin; r < end; ++r) ArgRow<Element>(s, r, args);
                             });
   return absl::OkStatus();
 }
 
 RunFn FindRun(DataType t) {
-  switch (t) {
-    case DataType::kFloat:
-      return RunArg<float>;
-    case DataType::kDouble:
-      return RunArg<double>;
-    case DataType::kInt8:
-      return RunArg<int8_t>;
-    case DataType::kUint8:
-    case DataType::kBool:
-      return RunArg<uint8_t>;
-    case DataType::kInt16:
-      return RunArg<int16_t>;
-    case DataType::kUint16:
-      return RunArg<uint16_t>;
-    case DataType::kInt32:
-      return RunArg<int32_t>;
-    case DataType::kUint32:
-      return RunArg<uint32_t>;
-    case DataType::kInt64:
-      return RunArg<int64_t>;
-    case DataType::kUint64:
-      return RunArg<uint64_t>;
-    case DataType::kHalf:
-    case DataType::kBfloat16:
-      return RunArgHalf;
-    default:
-      return nullptr;
-  }
+  RunFn run = nullptr;
+  VisitElement(t == DataType::kBool ? DataType::kUint8 : t, [&]<typename Element>(Element) {
+    if constexpr (!kIsComplex<typename Element::Native>) run = &RunArg<Element>;
+  });
+  return run;
 }
 
 absl::Status PrepareArg(Prepare& p) {
@@ -116,10 +75,7 @@ absl::Status PrepareArg(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, dimension, in.rank()));
   if (in.dim(axis) == 0) return p.Invalid(absl::StrCat("dimension ", axis, " is empty"));
   auto s = std::make_shared<ArgState>();
-  s->outer = DimProduct(in, 0, axis);
-  s->length = in.dim(axis);
-  s->inner = DimProduct(in, axis + 1, in.rank());
-  s->type = p.input_type(0);
+  s->split = SplitAt(in, axis);
   s->out_type = p.output_type(0);
   s->max = p.op().name == "ArgMax";
   Shape out;
@@ -127,7 +83,7 @@ absl::Status PrepareArg(Prepare& p) {
     if (d != axis) out.push_back(in.dim(d));
   }
   p.set_output_shape(0, out);
-  const RunFn run = FindRun(s->type);
+  const RunFn run = FindRun(p.input_type(0));
   if (run == nullptr) return p.Unimplemented("no CPU kernel for this type");
   p.set_run(run, std::move(s));
   return absl::OkStatus();

@@ -5,10 +5,9 @@
 #include <limits>
 #include <numbers>
 #include <type_traits>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/elementwise/element_op.h"
+#include "plugin/cpu/element.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 
@@ -18,10 +17,9 @@ namespace {
 enum class ScanOp : uint8_t { kSum, kProduct, kLogSumExp };
 
 struct ScanState {
-  int64_t outer = 1, length = 0, inner = 1;
+  AxisSplit split;
   bool exclusive = false, reverse = false;
   ScanOp op = ScanOp::kSum;
-  DataType type;
 };
 
 // log(e^a + e^b) without overflow.
@@ -54,81 +52,44 @@ T Neutral(ScanOp op) {
   return op == ScanOp::kProduct ? T(1) : T(0);
 }
 
-// One outer index: every inner column is a scan of its own, advanced line by line.
-template <typename T>
-void ScanBlock(const ScanState& s, const T* x, T* out) {
-  std::vector<T> sum(s.inner, Neutral<T>(s.op));
-  for (int64_t k = 0; k < s.length; ++k) {
-    const int64_t line = (s.reverse ? s.length - 1 - k : k) * s.inner;
-    for (int64_t j = 0; j < s.inner; ++j) {
-      const T next = Combine(sum[j], x[line + j], s.op);
-      out[line + j] = s.exclusive ? sum[j] : next;
-      sum[j] = next;
+// One outer index: every inner column is a scan of its own, advanced line by line, some columns at
+// a time.
+template <typename Element>
+void ScanBlock(const ScanState& s, int64_t o, const StepArgs& args) {
+  using T = typename Element::Native;
+  constexpr int64_t kColumns = 64;
+  const Element element;
+  const auto [outer, length, inner] = s.split;
+  for (int64_t first = 0; first < inner; first += kColumns) {
+    const int64_t width = std::min(kColumns, inner - first);
+    T sum[kColumns];
+    std::fill_n(sum, width, Neutral<T>(s.op));
+    for (int64_t k = 0; k < length; ++k) {
+      const int64_t line = (o * length + (s.reverse ? length - 1 - k : k)) * inner + first;
+      for (int64_t j = 0; j < width; ++j) {
+        const T next = Combine(sum[j], element.template As<T>(args.in[0], line + j), s.op);
+        element.Put(args.out[0], line + j, s.exclusive ? sum[j] : next);
+        sum[j] = next;
+      }
     }
   }
 }
 
-template <typename T>
+template <typename Element>
 absl::Status RunScan(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ScanState*>(state);
-  const int64_t block = s.length * s.inner;
-  args.workers->ParallelFor(s.outer, GrainFor(block * static_cast<int64_t>(sizeof(T)) * 2),
+  const int64_t bytes = static_cast<int64_t>(sizeof(typename Element::Native));
+  args.workers->ParallelFor(s.split.outer, GrainFor(s.split.size * s.split.inner * bytes * 2),
                             [&](int64_t begin, int64_t end) {
-                              for (int64_t o = begin; o < end; ++o) {
-                                ScanBlock(s, static_cast<const T*>(args.in[0]) + o * block,
-                                          static_cast<T*>(args.out[0]) + o * block);
-                              }
+                              for (int64_t o = begin; o < end; ++o) ScanBlock<Element>(s, o, args);
                             });
   return absl::OkStatus();
 }
 
-absl::Status RunScanHalf(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const ScanState*>(state);
-  const int64_t block = s.length * s.inner;
-  std::vector<float> wide(block), scanned(block);
-  for (int64_t o = 0; o < s.outer; ++o) {
-    const void* in[] = {static_cast<const uint16_t*>(args.in[0]) + o * block};
-    FindCastLoop(s.type, DataType::kFloat)(in, wide.data(), block, 0);
-    ScanBlock(s, wide.data(), scanned.data());
-    const void* back[] = {scanned.data()};
-    FindCastLoop(DataType::kFloat, s.type)(back, static_cast<uint16_t*>(args.out[0]) + o * block,
-                                           block, 0);
-  }
-  return absl::OkStatus();
-}
-
 RunFn FindRun(DataType t) {
-  switch (t) {
-    case DataType::kFloat:
-      return RunScan<float>;
-    case DataType::kDouble:
-      return RunScan<double>;
-    case DataType::kInt8:
-      return RunScan<int8_t>;
-    case DataType::kUint8:
-      return RunScan<uint8_t>;
-    case DataType::kInt16:
-      return RunScan<int16_t>;
-    case DataType::kUint16:
-      return RunScan<uint16_t>;
-    case DataType::kInt32:
-      return RunScan<int32_t>;
-    case DataType::kUint32:
-      return RunScan<uint32_t>;
-    case DataType::kInt64:
-      return RunScan<int64_t>;
-    case DataType::kUint64:
-      return RunScan<uint64_t>;
-    case DataType::kComplex64:
-      return RunScan<std::complex<float>>;
-    case DataType::kComplex128:
-      return RunScan<std::complex<double>>;
-    case DataType::kHalf:
-    case DataType::kBfloat16:
-      return RunScanHalf;
-    default:
-      return nullptr;
-  }
+  RunFn run = nullptr;
+  VisitElement(t, [&]<typename Element>(Element) { run = &RunScan<Element>; });
+  return run;
 }
 
 absl::Status PrepareScan(Prepare& p) {
@@ -139,15 +100,12 @@ absl::Status PrepareScan(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(s->exclusive, p.AttrBool("exclusive"));
   TENON_ASSIGN_OR_RETURN(s->reverse, p.AttrBool("reverse"));
   TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_value, in.rank()));
-  s->outer = DimProduct(in, 0, axis);
-  s->length = in.dim(axis);
-  s->inner = DimProduct(in, axis + 1, in.rank());
+  s->split = SplitAt(in, axis);
   if (p.op().name == "Cumprod") s->op = ScanOp::kProduct;
   if (p.op().name == "CumulativeLogsumexp") s->op = ScanOp::kLogSumExp;
-  s->type = p.input_type(0);
   p.set_output_shape(0, in);
   p.AllowInPlace(0, 0);
-  const RunFn run = FindRun(s->type);
+  const RunFn run = FindRun(p.input_type(0));
   if (run == nullptr) return p.Unimplemented("no CPU kernel for this type");
   p.set_run(run, std::move(s));
   return absl::OkStatus();

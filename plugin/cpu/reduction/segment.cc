@@ -1,11 +1,10 @@
 // Rows reduced by a number that each carries: Segment* (sorted) and UnsortedSegment*.
 #include <algorithm>
 #include <cstring>
-#include <limits>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/element.h"
 #include "plugin/cpu/elementwise/broadcast.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
@@ -15,7 +14,7 @@ namespace {
 
 struct SegmentState {
   ElementStep combine;  // two rows
-  ElementStep divide;   // a row by a row of counts, for means
+  ElementStep divide;   // a row by a count, for means
   int64_t rows = 0, row_elements = 0, row_bytes = 0;
   int64_t segments = 0;  // of the unsorted ones
   DataType type, id_type;
@@ -24,66 +23,16 @@ struct SegmentState {
   bool mean = false;
 };
 
-void SetTwoRows(ElementStep* step, int64_t elements, int64_t bytes) {
-  const Shape row({elements});
-  const Shape both[] = {row, row};
-  step->plan = *BroadcastPlan::Make(both);
-  step->operands = 2;
-  step->n = elements;
-  step->grain = std::max<int64_t>(elements, 1);
-  step->in_size.fill(bytes);
-  step->out_size = bytes;
-}
-
-template <typename T>
-void PutLimit(bool highest, char* to) {
-  const T value = highest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
-  std::memcpy(to, &value, sizeof value);
-}
-
-// An element as the type holds it, from a small number.
+// An element of the type from a small number.
 void PutNumber(DataType type, double value, char* to) {
-  const void* in[] = {&value};
-  const ElementLoop direct = FindCastLoop(DataType::kDouble, type);
-  if (direct != nullptr) return direct(in, to, 1, 0);
-  const DataType hub = CastHub(type);
-  char wide[16] = {};
-  FindCastLoop(DataType::kDouble, hub)(in, wide, 1, 0);
-  const void* wide_in[] = {wide};
-  ElementLoop last = FindCastLoop(hub, type);
-  if (last == nullptr) last = FindSpecialCast(hub, type);
-  if (last != nullptr) last(wide_in, to, 1, 0);
+  VisitElement(type, [&](auto element) { element.Put(to, 0, value); });
 }
 
 // The lowest or highest finite value.
 void PutExtreme(DataType type, bool highest, char* to) {
-  switch (type) {
-    case DataType::kFloat:
-      return PutLimit<float>(highest, to);
-    case DataType::kDouble:
-      return PutLimit<double>(highest, to);
-    case DataType::kInt8:
-      return PutLimit<int8_t>(highest, to);
-    case DataType::kUint8:
-      return PutLimit<uint8_t>(highest, to);
-    case DataType::kInt16:
-      return PutLimit<int16_t>(highest, to);
-    case DataType::kUint16:
-      return PutLimit<uint16_t>(highest, to);
-    case DataType::kInt32:
-      return PutLimit<int32_t>(highest, to);
-    case DataType::kUint32:
-      return PutLimit<uint32_t>(highest, to);
-    case DataType::kInt64:
-      return PutLimit<int64_t>(highest, to);
-    case DataType::kUint64:
-      return PutLimit<uint64_t>(highest, to);
-    default: {
-      const uint16_t magnitude = type == DataType::kHalf ? 0x7bff : 0x7f7f;
-      const uint16_t bits = highest ? magnitude : static_cast<uint16_t>(magnitude | 0x8000);
-      std::memcpy(to, &bits, 2);
-    }
-  }
+  VisitElement(type, [&](auto element) {
+    element.Put(to, 0, highest ? element.Highest() : element.Lowest());
+  });
 }
 
 void FillEmpty(const SegmentState& s, char* out, int64_t rows) {
@@ -103,11 +52,9 @@ void Join(const SegmentState& s, const char* from, char* to, bool first, Workers
 
 void DivideBy(const SegmentState& s, int64_t count, char* row, Workers* alone) {
   if (count <= 1) return;
-  char element[16] = {};
+  alignas(16) char element[16] = {};
   PutNumber(s.type, static_cast<double>(count), element);
-  std::vector<char> counts(s.row_bytes);
-  FindRepeat()(element, static_cast<int64_t>(DataTypeSize(s.type)), s.row_elements, counts.data());
-  const void* in[] = {row, counts.data()};
+  const void* in[] = {row, element};
   RunElementStep(s.divide, in, row, alone);
 }
 
@@ -124,9 +71,7 @@ absl::Status RunSorted(const void* state, const StepArgs& args) {
   if (last == INT64_MAX)
     return absl::InvalidArgumentError(absl::StrCat("no tensor holds segment ", last));
   const int64_t segments = last + 1;
-  Dims dims = {segments};
-  dims.insert(dims.end(), s.row_shape.dims().begin(), s.row_shape.dims().end());
-  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(dims));
+  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(Stacked(segments, s.row_shape)));
   TENON_ASSIGN_OR_RETURN(void* data, args.run_state->AllocateOutput(0, shape));
   char* out = static_cast<char*>(data);
   FillEmpty(s, out, segments);
@@ -147,7 +92,8 @@ absl::Status RunUnsorted(const void* state, const StepArgs& args) {
   char* out = static_cast<char*>(args.out[0]);
   FillEmpty(s, out, s.segments);
   Workers alone(1);
-  std::vector<bool> seen(s.segments, false);
+  bool* const seen = static_cast<bool*>(args.scratch);  // whether a segment has a member
+  std::fill_n(seen, s.segments, false);
   for (int64_t i = 0; i < s.rows; ++i) {
     const int64_t id = LoadIndex(args.in[1], s.id_type, i);
     if (id < 0) continue;
@@ -182,19 +128,15 @@ absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id
   s->type = p.input_type(0);
   s->id_type = p.input_type(1);
   const SegmentOp op = OpOf(p.op().name);
-  const int64_t bytes = static_cast<int64_t>(DataTypeSize(s->type));
-  if (!ChooseLoop(op.combine, s->type, s->type, &s->combine))
-    return p.Unimplemented("no CPU kernel for this type");
   s->rows = DimProduct(data, 0, id_rank);
   s->row_elements = DimProduct(data, id_rank, data.rank());
-  s->row_bytes = s->row_elements * bytes;
+  s->row_bytes = s->row_elements * static_cast<int64_t>(DataTypeSize(s->type));
   for (int d = id_rank; d < data.rank(); ++d) s->row_shape.push_back(data.dim(d));
-  SetTwoRows(&s->combine, s->row_elements, bytes);
   s->mean = op.mean;
-  if (op.mean) {
-    if (!ChooseLoop(ElementOp::kDiv, s->type, s->type, &s->divide))
-      return p.Unimplemented("no CPU kernel for this type");
-    SetTwoRows(&s->divide, s->row_elements, bytes);
+  const Shape row({s->row_elements});
+  if (!MakeElementStep(op.combine, s->type, row, row, &s->combine) ||
+      (op.mean && !MakeElementStep(ElementOp::kDiv, s->type, row, Shape(), &s->divide))) {
+    return p.Unimplemented("no CPU kernel for this type");
   }
   if (op.combine == ElementOp::kMul) PutNumber(s->type, 1, s->empty);
   const bool extreme = op.combine == ElementOp::kMaximum || op.combine == ElementOp::kMinimum;
@@ -229,10 +171,9 @@ absl::Status PrepareUnsorted(Prepare& p) {
     return p.Invalid(absl::StrCat("'num_segments' must not be negative: ", segments));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<SegmentState> s, MakeState(p, ids.rank(), false));
   s->segments = segments;
-  Dims dims = {segments};
-  dims.insert(dims.end(), s->row_shape.dims().begin(), s->row_shape.dims().end());
-  TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, dims));
+  TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, Stacked(segments, s->row_shape)));
   p.set_output_shape(0, out);
+  p.set_scratch_bytes(static_cast<size_t>(segments));
   p.set_run(&RunUnsorted, std::move(s));
   return absl::OkStatus();
 }

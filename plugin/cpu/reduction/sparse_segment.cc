@@ -90,12 +90,6 @@ struct SparseState {
   }
 };
 
-Shape Stack(int64_t rows, const Shape& row) {
-  Dims dims = {rows};
-  dims.insert(dims.end(), row.dims().begin(), row.dims().end());
-  return Shape(dims);
-}
-
 absl::Status CheckRange(std::string_view what, int64_t i, int64_t value, int64_t end) {
   if (value >= 0 && value < end) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -160,7 +154,7 @@ absl::Status RunForward(const void* state, const StepArgs& args) {
   }
   TENON_RETURN_IF_ERROR(ReadForward(s, args, INT64_MAX, rows));
   const int64_t segments = s.count == 0 ? 0 : LoadIndex(args.in[2], s.id_type, s.count - 1) + 1;
-  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(Stack(segments, s.row_shape).dims()));
+  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(Stacked(segments, s.row_shape)));
   TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, shape));
   SumSegments(s, args, rows, segments, out);
   return absl::OkStatus();
@@ -243,7 +237,7 @@ absl::Status RunGradV2(const void* state, const StepArgs& args) {
   const GradScratch scratch(s, args.scratch);
   TENON_RETURN_IF_ERROR(ReadGrad(s, args, s.out_rows, scratch));
   const int64_t groups = GroupByIndex(s, args, scratch);
-  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(Stack(groups, s.row_shape).dims()));
+  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(Stacked(groups, s.row_shape)));
   TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, shape));
   TENON_ASSIGN_OR_RETURN(void* unique, args.run_state->AllocateOutput(1, Shape({groups})));
   for (int64_t g = 0; g < groups; ++g) {
@@ -286,7 +280,7 @@ absl::Status SetOutput(Prepare& p, const SparseState& s) {
     p.set_dynamic_output(0);
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, Stack(s.out_rows, s.row_shape).dims()));
+  TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, Stacked(s.out_rows, s.row_shape)));
   p.set_output_shape(0, out);
   return absl::OkStatus();
 }

@@ -3,20 +3,21 @@
 #include <cmath>
 #include <numeric>
 #include <type_traits>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/elementwise/element_op.h"
+#include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/tiles.h"
 
 namespace tenon::cpu {
 namespace {
 
 struct TopKState {
+  ElementCopy copy;
   int64_t rows = 1, columns = 0, k = 0;
-  DataType type, index_type;
+  DataType index_type = DataType::kInt32;  // TopKV2's
 };
 
 // Before in the result: larger, NaN above all; of equals the one that stands first.
@@ -29,112 +30,68 @@ bool Before(T a, T b) {
   return a > b;
 }
 
-// `key` orders, `value` (of the stored type) is copied.
-template <typename T, typename V>
-void TopRow(const TopKState& s, int64_t row, const T* key, const V* value, const StepArgs& args,
-            std::vector<int64_t>* order) {
-  order->resize(s.columns);
-  std::iota(order->begin(), order->end(), 0);
-  const auto before = [key](int64_t a, int64_t b) {
-    if (Before(key[a], key[b])) return true;
-    return !Before(key[b], key[a]) && a < b;
+template <typename Element>
+void TopRow(const TopKState& s, int64_t row, const StepArgs& args, int64_t* order) {
+  const Element element;
+  const auto key = [&](int64_t i) {
+    return element.template As<typename Element::Native>(args.in[0], row * s.columns + i);
   };
-  const auto middle = order->begin() + s.k;
-  if (s.k < s.columns) std::nth_element(order->begin(), middle, order->end(), before);
-  std::sort(order->begin(), middle, before);
+  std::iota(order, order + s.columns, 0);
+  const auto before = [&](int64_t a, int64_t b) {
+    if (Before(key(a), key(b))) return true;
+    return !Before(key(b), key(a)) && a < b;
+  };
+  if (s.k < s.columns) std::nth_element(order, order + s.k, order + s.columns, before);
+  std::sort(order, order + s.k, before);
   for (int64_t i = 0; i < s.k; ++i) {
-    static_cast<V*>(args.out[0])[row * s.k + i] = value[(*order)[i]];
-    StoreIndex(args.out[1], s.index_type, row * s.k + i, (*order)[i]);
+    s.copy(args.in[0], row * s.columns + order[i], args.out[0], row * s.k + i);
+    StoreIndex(args.out[1], s.index_type, row * s.k + i, order[i]);
   }
 }
 
-template <typename T>
-absl::Status RunTopK(const void* state, const StepArgs& args) {
+// The n-th smallest (largest) of a row.
+template <typename Element>
+void NthOfRow(const TopKState& s, int64_t row, const StepArgs& args,
+              typename Element::Native* values) {
+  using T = typename Element::Native;
+  const Element element;
+  for (int64_t i = 0; i < s.columns; ++i)
+    values[i] = element.template As<T>(args.in[0], row * s.columns + i);
+  std::nth_element(values, values + s.k, values + s.columns, [](T a, T b) { return Before(b, a); });
+  element.Put(args.out[0], row, values[s.k]);
+}
+
+// Some rows are a tile; scratch memory holds one row's order or values.
+size_t SlotBytes(const TopKState& s) { return s.columns * sizeof(int64_t); }
+int64_t RowsOfTile(const TopKState& s) { return GrainFor(s.columns * 32); }
+int64_t Tiles(const TopKState& s) { return (s.rows + RowsOfTile(s) - 1) / RowsOfTile(s); }
+
+template <typename Element, bool kNth>
+absl::Status RunRows(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const TopKState*>(state);
-  args.workers->ParallelFor(s.rows, GrainFor(s.columns * 32), [&](int64_t begin, int64_t end) {
-    std::vector<int64_t> order;
-    for (int64_t r = begin; r < end; ++r) {
-      const T* x = static_cast<const T*>(args.in[0]) + r * s.columns;
-      TopRow(s, r, x, x, args, &order);
+  return ForEachTile(args, Tiles(s), SlotBytes(s), [&](int64_t t, char* scratch) {
+    for (int64_t r = t * RowsOfTile(s); r < std::min((t + 1) * RowsOfTile(s), s.rows); ++r) {
+      if constexpr (kNth) {
+        NthOfRow<Element>(s, r, args, reinterpret_cast<typename Element::Native*>(scratch));
+      } else {
+        TopRow<Element>(s, r, args, reinterpret_cast<int64_t*>(scratch));
+      }
     }
+    return absl::OkStatus();
   });
-  return absl::OkStatus();
 }
 
-absl::Status RunTopKHalf(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const TopKState*>(state);
-  std::vector<int64_t> order;
-  std::vector<float> wide(s.columns);
-  for (int64_t r = 0; r < s.rows; ++r) {
-    const uint16_t* x = static_cast<const uint16_t*>(args.in[0]) + r * s.columns;
-    const void* in[] = {x};
-    FindCastLoop(s.type, DataType::kFloat)(in, wide.data(), s.columns, 0);
-    TopRow(s, r, wide.data(), x, args, &order);
-  }
-  return absl::OkStatus();
-}
-
-// The n-th smallest (largest) of each row.
-template <typename T>
-absl::Status RunNth(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const TopKState*>(state);
-  T* const row = static_cast<T*>(args.scratch);
-  for (int64_t r = 0; r < s.rows; ++r) {
-    const T* x = static_cast<const T*>(args.in[0]) + r * s.columns;
-    std::copy(x, x + s.columns, row);
-    std::nth_element(row, row + s.k, row + s.columns, [](T a, T b) { return Before(b, a); });
-    static_cast<T*>(args.out[0])[r] = row[s.k];
-  }
-  return absl::OkStatus();
-}
-
-absl::Status RunNthHalf(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const TopKState*>(state);
-  float* const row = static_cast<float*>(args.scratch);
-  VisitFloat(s.type, [&](auto element) {
-    for (int64_t r = 0; r < s.rows; ++r) {
-      for (int64_t i = 0; i < s.columns; ++i)
-        row[i] = element.template As<float>(args.in[0], r * s.columns + i);
-      std::nth_element(row, row + s.k, row + s.columns,
-                       [](float a, float b) { return Before(b, a); });
-      element.Put(args.out[0], r, row[s.k]);
-    }
+template <bool kNth>
+absl::Status SetRun(Prepare& p, std::shared_ptr<TopKState> s) {
+  if (s->rows == 0) return absl::OkStatus();
+  RunFn run = nullptr;
+  VisitElement(p.input_type(0), [&]<typename Element>(Element) {
+    if constexpr (!kIsComplex<typename Element::Native>) run = &RunRows<Element, kNth>;
   });
+  if (run == nullptr) return p.Unimplemented("no CPU kernel for this type");
+  p.set_scratch_bytes(TileScratchBytes(p.workers(), Tiles(*s), SlotBytes(*s)));
+  p.set_run(run, std::move(s));
   return absl::OkStatus();
-}
-
-struct Runs {
-  RunFn top = nullptr;
-  RunFn nth = nullptr;
-};
-Runs FindRuns(DataType t) {
-  switch (t) {
-    case DataType::kFloat:
-      return {RunTopK<float>, RunNth<float>};
-    case DataType::kDouble:
-      return {RunTopK<double>, RunNth<double>};
-    case DataType::kInt8:
-      return {RunTopK<int8_t>, RunNth<int8_t>};
-    case DataType::kUint8:
-      return {RunTopK<uint8_t>, RunNth<uint8_t>};
-    case DataType::kInt16:
-      return {RunTopK<int16_t>, RunNth<int16_t>};
-    case DataType::kUint16:
-      return {RunTopK<uint16_t>, RunNth<uint16_t>};
-    case DataType::kInt32:
-      return {RunTopK<int32_t>, RunNth<int32_t>};
-    case DataType::kUint32:
-      return {RunTopK<uint32_t>, RunNth<uint32_t>};
-    case DataType::kInt64:
-      return {RunTopK<int64_t>, RunNth<int64_t>};
-    case DataType::kUint64:
-      return {RunTopK<uint64_t>, RunNth<uint64_t>};
-    case DataType::kHalf:
-    case DataType::kBfloat16:
-      return {RunTopKHalf, RunNthHalf};
-    default:
-      return {};
-  }
 }
 
 absl::StatusOr<int64_t> ReadCount(const Prepare& p) {
@@ -149,20 +106,16 @@ absl::Status PrepareTopK(Prepare& p) {
   const int last = in.rank() - 1;
   if (k < 0 || k > in.dim(last))
     return p.Invalid(absl::StrCat("k must be between 0 and ", in.dim(last), ", it is ", k));
-  auto s = std::make_shared<TopKState>();
-  s->rows = DimProduct(in, 0, last);
+  auto s = std::make_shared<TopKState>(TopKState{ElementCopy(p.input_type(0))});
+  s->rows = SplitAt(in, last).outer;
   s->columns = in.dim(last);
   s->k = k;
-  s->type = p.input_type(0);
   s->index_type = p.output_type(1);
   Shape out = in;
   out.set_dim(last, k);
   p.set_output_shape(0, out);
   p.set_output_shape(1, out);
-  const RunFn run = FindRuns(s->type).top;
-  if (run == nullptr) return p.Unimplemented("no CPU kernel for this type");
-  p.set_run(run, std::move(s));
-  return absl::OkStatus();
+  return SetRun<false>(p, std::move(s));
 }
 
 absl::Status PrepareNth(Prepare& p) {
@@ -173,20 +126,14 @@ absl::Status PrepareNth(Prepare& p) {
   const int last = in.rank() - 1;
   if (n < 0 || n >= in.dim(last))
     return p.Invalid(absl::StrCat("n must be between 0 and ", in.dim(last) - 1, ", it is ", n));
-  auto s = std::make_shared<TopKState>();
-  s->rows = DimProduct(in, 0, last);
+  auto s = std::make_shared<TopKState>(TopKState{ElementCopy(p.input_type(0))});
+  s->rows = SplitAt(in, last).outer;
   s->columns = in.dim(last);
-  s->type = p.input_type(0);
   s->k = reverse ? in.dim(last) - 1 - n : n;
   Shape out;
   for (int d = 0; d < last; ++d) out.push_back(in.dim(d));
   p.set_output_shape(0, out);
-  if (s->rows == 0) return absl::OkStatus();
-  p.set_scratch_bytes(s->columns * sizeof(double));
-  const RunFn run = FindRuns(s->type).nth;
-  if (run == nullptr) return p.Unimplemented("no CPU kernel for this type");
-  p.set_run(run, std::move(s));
-  return absl::OkStatus();
+  return SetRun<true>(p, std::move(s));
 }
 
 }  // namespace

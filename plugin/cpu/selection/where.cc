@@ -1,5 +1,4 @@
 // Ops whose result's size the data tell: Where, Unique, UniqueWithCounts, ListDiff.
-#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -8,8 +7,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/element.h"
 #include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/elementwise/element_op.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "tensorflow/c/tf_tstring.h"
@@ -22,34 +21,19 @@ struct WhereState {
   DataType type;
 };
 
-// Flags of elements that are not zero: NaN counts, denormals do not. Complex numbers by their
-// parts.
-absl::Status RunWhere(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const WhereState*>(state);
+// The coordinates of elements that are not zero: NaN counts, denormals do not.
+template <typename Element>
+absl::Status ListNonzero(const WhereState& s, const StepArgs& args, Element element) {
+  using T = typename Element::Native;
+  const auto is_set = [&](int64_t i) { return element.template As<T>(args.in[0], i) != T(0); };
   const int64_t n = s.shape.num_elements();
-  const bool is_complex = IsComplex(s.type);
-  DataType part = s.type;
-  if (s.type == DataType::kComplex64) part = DataType::kFloat;
-  if (s.type == DataType::kComplex128) part = DataType::kDouble;
-  std::vector<uint8_t> flags(is_complex ? 2 * n : n);
-  const void* in[] = {args.in[0]};
-  std::vector<float> wide;
-  if (HasType(kHalfTypes, part)) {
-    wide.resize(n);
-    FindCastLoop(part, DataType::kFloat)(in, wide.data(), n, 0);
-    in[0] = wide.data();
-    part = DataType::kFloat;
-  }
-  FindCastLoop(part, DataType::kBool)(in, flags.data(), static_cast<int64_t>(flags.size()), 0);
-  if (is_complex) {
-    for (int64_t i = 0; i < n; ++i) flags[i] = flags[2 * i] | flags[2 * i + 1];
-  }
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i) count += is_set(i);
   const int rank = s.shape.rank();
-  const int64_t count = std::count(flags.begin(), flags.begin() + n, 1);
   TENON_ASSIGN_OR_RETURN(void* data, args.run_state->AllocateOutput(0, Shape({count, rank})));
   int64_t* out = static_cast<int64_t*>(data);
   for (int64_t i = 0; i < n; ++i) {
-    if (!flags[i]) continue;
+    if (!is_set(i)) continue;
     int64_t rest = i;
     for (int d = rank - 1; d >= 0; --d) {
       out[d] = rest % s.shape.dim(d);
@@ -58,6 +42,14 @@ absl::Status RunWhere(const void* state, const StepArgs& args) {
     out += rank;
   }
   return absl::OkStatus();
+}
+
+absl::Status RunWhere(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const WhereState*>(state);
+  absl::Status status;
+  VisitElement(s.type == DataType::kBool ? DataType::kUint8 : s.type,
+               [&](auto element) { status = ListNonzero(s, args, element); });
+  return status;
 }
 
 absl::Status PrepareWhere(Prepare& p) {
@@ -117,9 +109,7 @@ struct UniqueState {
 
 // The lines' contents, one after the other, as keys.
 std::vector<std::optional<std::string>> LineKeys(const UniqueState& s, const void* data) {
-  const int64_t outer = DimProduct(s.shape, 0, s.axis),
-                inner = DimProduct(s.shape, s.axis + 1, s.shape.rank());
-  const int64_t lines = s.shape.dim(s.axis);
+  const auto [outer, lines, inner] = SplitAt(s.shape, s.axis);
   Keys keys(s.type, data);
   std::vector<std::optional<std::string>> result(lines, std::string());
   for (int64_t o = 0; o < outer; ++o) {
@@ -158,12 +148,12 @@ absl::Status RunUnique(const void* state, const StepArgs& args) {
   Shape out = s.shape;
   out.set_dim(s.axis, found);
   TENON_ASSIGN_OR_RETURN(void* y, args.run_state->AllocateOutput(0, out));
-  const int64_t outer = DimProduct(s.shape, 0, s.axis),
-                inner = DimProduct(s.shape, s.axis + 1, s.shape.rank());
+  const AxisSplit split = SplitAt(s.shape, s.axis);
   const ElementCopy copy(s.type);
-  for (int64_t o = 0; o < outer; ++o) {
+  for (int64_t o = 0; o < split.outer; ++o) {
     for (int64_t k = 0; k < found; ++k) {
-      copy(args.in[0], (o * lines + first[k]) * inner, y, (o * found + k) * inner, inner);
+      copy(args.in[0], (o * lines + first[k]) * split.inner, y, (o * found + k) * split.inner,
+           split.inner);
     }
   }
   if (!s.counts) return absl::OkStatus();

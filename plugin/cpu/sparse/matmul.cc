@@ -48,15 +48,6 @@ absl::Status CheckEntries(const MatMulState& s, const void* indices) {
   return absl::OkStatus();
 }
 
-template <typename A>
-A Conjugate(A x, bool adjoint) {
-  if constexpr (kIsComplex<A>) {
-    return adjoint ? std::conj(x) : x;
-  } else {
-    return x;
-  }
-}
-
 // Columns [begin, end) of the product, entry after entry, in `sums` [m, n].
 template <typename A, typename Element>
 void MultiplyColumns(const MatMulState& s, Element element, const StepArgs& args, A* sums,
@@ -66,11 +57,12 @@ void MultiplyColumns(const MatMulState& s, Element element, const StepArgs& args
   for (int64_t e = 0; e < s.count; ++e) {
     const int64_t row = LoadIndex(args.in[0], s.index_type, 2 * e + (s.adjoint_a ? 1 : 0));
     const int64_t inner = LoadIndex(args.in[0], s.index_type, 2 * e + (s.adjoint_a ? 0 : 1));
-    const A a = Conjugate(element.template As<A>(args.in[1], e), s.adjoint_a);
+    A a = element.template As<A>(args.in[1], e);
+    if (s.adjoint_a) a = Conjugate(a);
     A* const sum = sums + row * s.n;
     for (int64_t j = begin; j < end; ++j) {
       const A b = element.template As<A>(args.in[3], inner * s.b_row + j * s.b_column);
-      sum[j] += a * Conjugate(b, s.adjoint_b);
+      sum[j] += a * (s.adjoint_b ? Conjugate(b) : b);
     }
   }
 }

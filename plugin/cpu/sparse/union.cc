@@ -220,8 +220,6 @@ absl::Status RunCombine(const void* state, const StepArgs& args) {
     PutIndices(s, args, pair, k++, out.indices);
   });
   ElementStep combine = s.combine;
-  const Shape both[] = {Shape({count}), Shape({count})};
-  combine.plan = *BroadcastPlan::Make(both);
   combine.n = count;
   const void* in[] = {a, b};
   RunElementStep(combine, in, out.values, args.workers);
@@ -231,12 +229,8 @@ absl::Status RunCombine(const void* state, const StepArgs& args) {
 absl::Status PrepareCombine(Prepare& p, ElementOp op) {
   TENON_ASSIGN_OR_RETURN(UnionState s, ReadUnion(p));
   const DataType type = p.input_type(1);
-  if (!ChooseLoop(op, type, type, &s.combine))
+  if (!MakeElementStep(op, type, p.input_shape(1), p.input_shape(1), &s.combine))
     return p.Unimplemented("no CPU kernel for this type");
-  s.combine.operands = 2;
-  s.combine.grain = GrainFor(s.copy.bytes() * 3);
-  s.combine.in_size.fill(s.copy.bytes());
-  s.combine.out_size = s.copy.bytes();
   p.set_dynamic_output(0);
   p.set_dynamic_output(1);
   p.set_scratch_bytes(2 * (s.a.count + s.b.count) * s.copy.bytes());

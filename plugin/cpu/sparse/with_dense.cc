@@ -187,15 +187,8 @@ absl::Status PrepareCwise(Prepare& p, ElementOp op) {
     return p.Invalid("the dense operand has more dimensions than the sparse one");
   const DataType type = p.input_type(1);
   s.divides_integers = op == ElementOp::kDiv && HasType(kIntTypes, type);
-  if (!ChooseLoop(op, type, type, &s.combine))
+  if (!MakeElementStep(op, type, p.input_shape(1), p.input_shape(1), &s.combine))
     return p.Unimplemented("no CPU kernel for this type");
-  const Shape both[] = {p.input_shape(1), p.input_shape(1)};
-  s.combine.plan = *BroadcastPlan::Make(both);
-  s.combine.operands = 2;
-  s.combine.n = s.sizes.count;
-  s.combine.grain = GrainFor(s.copy.bytes() * 3);
-  s.combine.in_size.fill(s.copy.bytes());
-  s.combine.out_size = s.copy.bytes();
   p.set_scratch_bytes(s.sizes.count * s.copy.bytes());
   p.set_output_shape(0, p.input_shape(1));
   p.set_run(&RunCwise, std::make_shared<CwiseState>(std::move(s)));

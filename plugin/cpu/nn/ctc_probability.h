@@ -1,0 +1,18 @@
+// Probabilities by their logarithms.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+namespace tenon::cpu {
+
+inline constexpr double kNever = -std::numeric_limits<double>::infinity();  // log of 0
+
+// The logarithm of a sum.
+inline double AddLogs(double a, double b) {
+  if (a == kNever) return b;
+  if (b == kNever) return a;
+  return a > b ? a + std::log1p(std::exp(b - a)) : b + std::log1p(std::exp(a - b));
+}
+
+}  // namespace tenon::cpu
