@@ -1,5 +1,4 @@
 #include "plugin/cpu/families.h"
-#include "plugin/cpu/linalg/families.h"
 #include "plugin/cpu/state/families.h"
 #include "plugin/kernel.h"
 

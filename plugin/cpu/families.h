@@ -119,4 +119,21 @@ absl::Span<const CpuKernelSpec> SetKernels();              // *SetOperation, Set
 absl::Span<const CpuKernelSpec> RaggedKernels();           // RaggedRange, RaggedGather
 absl::Span<const CpuKernelSpec> RaggedConvertKernels();    // RaggedTensorToSparse, …ToTensor
 
+// Matrices, Fourier transforms, sound.
+absl::Span<const CpuKernelSpec> CholeskyKernels();
+absl::Span<const CpuKernelSpec> LuKernels();  // Lu, MatrixInverse, MatrixSolve, MatrixDeterminant
+absl::Span<const CpuKernelSpec> QrKernels();
+absl::Span<const CpuKernelSpec> SvdKernels();
+absl::Span<const CpuKernelSpec> SelfAdjointEigenKernels();
+absl::Span<const CpuKernelSpec> EigenKernels();
+absl::Span<const CpuKernelSpec> LeastSquaresKernels();  // MatrixSolveLs
+absl::Span<const CpuKernelSpec> TriangularSolveKernels();
+absl::Span<const CpuKernelSpec> BandedKernels();  // BandedTriangularSolve, TridiagonalMatMul
+absl::Span<const CpuKernelSpec> TridiagonalSolveKernels();
+absl::Span<const CpuKernelSpec> MatrixFunctionKernels();  // MatrixExponential, MatrixLogarithm
+absl::Span<const CpuKernelSpec> CrossKernels();
+absl::Span<const CpuKernelSpec> FftKernels();  // FFT, RFFT, their inverses, in 1 to 3 dimensions
+absl::Span<const CpuKernelSpec> SpectrogramKernels();
+absl::Span<const CpuKernelSpec> MfccKernels();
+
 }  // namespace tenon::cpu

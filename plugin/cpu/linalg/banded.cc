@@ -4,18 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/element.h"
+#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/linalg/families.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {
 namespace {
-
-template <typename T>
-T Conjugate(T x) {
-  if constexpr (kIsComplex<T>) return std::conj(x);
-  return x;
-}
 
 // A triangular matrix as `bands` rows: element (i, j) stands in column i, in row i - j if it is a
 // lower triangle, else in row bands - 1 - (j - i).

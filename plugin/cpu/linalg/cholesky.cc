@@ -1,28 +1,21 @@
 // Cholesky decomposition and its gradient.
 #include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <limits>
 
+#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/linalg/families.h"
+#include "plugin/cpu/linalg/eigen_maps.inc"
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {
 namespace {
-
-template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <typename T>
-using In = Eigen::Map<const Matrix<T>>;
-template <typename T>
-using Out = Eigen::Map<Matrix<T>>;
 
 // Only the lower triangle is read. As in TensorFlow a matrix that is not positive definite is no
 // error: its factor is NaN.
 template <typename T>
 absl::Status Factorize(const MatrixArgs& m) {
   Out<T> l = m.Out<Out<T>>(0);
-  const Eigen::LLT<Matrix<T>> llt(m.In<In<T>>(0));
+  const Eigen::LLT<Stored<T>> llt(m.In<In<T>>(0));
   if (llt.info() == Eigen::Success) {
     l = llt.matrixL();
   } else {
@@ -38,14 +31,14 @@ absl::Status Factorize(const MatrixArgs& m) {
 // S = inv(L') P inv(L); the gradient of the input is (S + S') / 2.
 template <typename T>
 absl::Status Gradient(const MatrixArgs& m) {
-  const Matrix<T> l = m.In<In<T>>(0).template triangularView<Eigen::Lower>();
-  const Matrix<T> g = m.In<In<T>>(1).template triangularView<Eigen::Lower>();
+  const Stored<T> l = m.In<In<T>>(0).template triangularView<Eigen::Lower>();
+  const Stored<T> g = m.In<In<T>>(1).template triangularView<Eigen::Lower>();
   const auto upper = l.transpose().template triangularView<Eigen::Upper>();
-  const Matrix<T> product = l.transpose() * g;
-  Matrix<T> s = product.template triangularView<Eigen::Lower>();
+  const Stored<T> product = l.transpose() * g;
+  Stored<T> s = product.template triangularView<Eigen::Lower>();
   s.diagonal() /= T(2);
   upper.solveInPlace(s);
-  Matrix<T> t = s.transpose();
+  Stored<T> t = s.transpose();
   upper.solveInPlace(t);
   m.Out<Out<T>>(0) = (t + t.transpose()) / T(2);
   return absl::OkStatus();

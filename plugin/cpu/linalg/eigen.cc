@@ -1,17 +1,15 @@
 // Eig: eigenvalues and eigenvectors of general matrices. Real ones keep the order in which the
 // values converge, complex ones are sorted by absolute value, as in TensorFlow.
-#include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 
+#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/linalg/families.h"
+#include "plugin/cpu/linalg/eigen_maps.inc"
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {
 namespace {
 
-template <typename T>
-using Stored = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 // Sorted values may be computed in double, the others' order depends on the precision.
 template <typename T>
 using Element = std::conditional_t<Eigen::NumTraits<T>::IsComplex, WideElement<T>, T>;
@@ -25,16 +23,15 @@ using Solver =
 template <typename T>
 absl::Status Decompose(const MatrixArgs& m, bool vectors) {
   using Complex = std::complex<typename Eigen::NumTraits<T>::Real>;
-  using Out = Eigen::Map<Stored<Complex>>;
   const WithDenormals denormals;
-  const auto a = m.In<Eigen::Map<const Stored<T>>>(0);
+  const auto a = m.In<In<T>>(0);
   const Solver<T> solver(a.template cast<Element<T>>(), vectors);
   if (solver.info() != Eigen::Success) {
     return absl::InvalidArgumentError(
         "Eigen decomposition was not successful. The input might not be valid.");
   }
-  m.Out<Out>(0) = solver.eigenvalues().template cast<Complex>();
-  if (vectors) m.Out<Out>(1) = solver.eigenvectors().template cast<Complex>();
+  m.Out<Out<Complex>>(0) = solver.eigenvalues().template cast<Complex>();
+  if (vectors) m.Out<Out<Complex>>(1) = solver.eigenvectors().template cast<Complex>();
   return absl::OkStatus();
 }
 

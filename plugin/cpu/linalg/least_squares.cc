@@ -1,12 +1,12 @@
 // Least-squares solutions of systems with more or fewer equations than unknowns, computed in
 // double.
 #include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <Eigen/QR>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/linalg/families.h"
+#include "plugin/cpu/linalg/eigen_maps.inc"
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {
@@ -14,10 +14,6 @@ namespace {
 
 template <typename T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <typename T>
-using In = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
-template <typename T>
-using Out = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
 // The normal equations, of the first kind (A'A + cI) X = A'B if there are more equations, else of
 // the second (AA' + cI) Z = B, X = A'Z. Good if A has full rank and a moderate condition.

@@ -1,25 +1,19 @@
 // What is made from an LU decomposition with row pivots: the decomposition itself, inverses,
 // solutions, determinants.
-#include <Eigen/Core>
 #include <Eigen/LU>
 #include <cmath>
 #include <limits>
 
+#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/linalg/families.h"
+#include "plugin/cpu/linalg/eigen_maps.inc"
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {
 namespace {
 
 template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <typename T>
-using In = Eigen::Map<const Matrix<T>>;
-template <typename T>
-using Out = Eigen::Map<Matrix<T>>;
-template <typename T>
-using Lu = Eigen::PartialPivLU<Matrix<T>>;
+using Lu = Eigen::PartialPivLU<Stored<T>>;
 
 // Partial pivots cannot tell a singular matrix for sure, but an exact zero is one.
 template <typename T>
@@ -30,7 +24,7 @@ absl::Status CheckPivots(const Lu<T>& lu) {
 
 template <typename T>
 Lu<T> Decompose(const In<T>& a, bool adjoint) {
-  return adjoint ? Lu<T>(Matrix<T>(a.adjoint())) : Lu<T>(a);
+  return adjoint ? Lu<T>(Stored<T>(a.adjoint())) : Lu<T>(a);
 }
 
 template <typename T>
@@ -43,7 +37,7 @@ absl::Status Invert(const MatrixArgs& m, bool adjoint) {
 
 // In half the pivots would be too inexact to be of use.
 absl::Status InvertHalf(const MatrixArgs& m, bool adjoint) {
-  const Matrix<float> a = m.In<In<Eigen::half>>(0).cast<float>();
+  const Stored<float> a = m.In<In<Eigen::half>>(0).cast<float>();
   const Lu<float> lu = Decompose<float>(In<float>(a.data(), a.rows(), a.cols()), adjoint);
   TENON_RETURN_IF_ERROR(CheckPivots(lu));
   m.Out<Out<Eigen::half>>(0) = lu.inverse().cast<Eigen::half>();

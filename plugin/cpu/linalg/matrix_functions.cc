@@ -1,14 +1,14 @@
 // Exponential, logarithm and square root of matrices, computed in complex<double>: of a real matrix
 // the real part is the answer.
-#include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/linalg/families.h"
+#include "plugin/cpu/linalg/eigen_maps.inc"
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {
@@ -144,11 +144,10 @@ using Function = absl::StatusOr<Matrix> (*)(const Matrix&, bool real);
 
 template <typename T>
 absl::Status Apply(Function function, const MatrixArgs& m) {
-  using Stored = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   constexpr bool kReal = !Eigen::NumTraits<T>::IsComplex;
-  const Matrix in = m.In<Eigen::Map<const Stored>>(0).template cast<Complex>();
+  const Matrix in = m.In<In<T>>(0).template cast<Complex>();
   TENON_ASSIGN_OR_RETURN(const Matrix result, function(in, kReal));
-  auto out = m.Out<Eigen::Map<Stored>>(0);
+  auto out = m.Out<Out<T>>(0);
   if constexpr (kReal) {
     out = result.real().cast<T>();
   } else {

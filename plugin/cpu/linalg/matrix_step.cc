@@ -82,10 +82,7 @@ absl::Status MatrixStep::ReadBroadcastInputs() {
 }
 
 absl::Status MatrixStep::ReadScalarInput(int i) {
-  if (p_.input_shape(i).rank() != 0) {
-    return p_.Invalid(
-        absl::StrCat("input ", i, " must be a scalar, it is ", p_.input_shape(i).ToString()));
-  }
+  TENON_RETURN_IF_ERROR(CheckScalars(p_, i, i + 1));
   state_->in_sizes.push_back({1, 1});
   state_->in.push_back({0, {}, true});
   return absl::OkStatus();

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "plugin/cpu/element.h"
 #include "plugin/kernel.h"
 
 namespace tenon::cpu {
@@ -140,9 +141,7 @@ void VisitMatrixType(DataType type, F&& f) {
 // The type in which decompositions of matrices of T are computed where one of each precision would
 // not be worth its code.
 template <typename T>
-using WideElement = std::conditional_t<std::is_same_v<T, std::complex<float>> ||
-                                           std::is_same_v<T, std::complex<double>>,
-                                       std::complex<double>, double>;
+using WideElement = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
 
 inline constexpr uint64_t kRealMatrixTypes = TypeBits(DataType::kFloat, DataType::kDouble);
 inline constexpr uint64_t kMatrixTypes =

@@ -1,10 +1,10 @@
 // QR decomposition by Householder reflections, computed in double.
-#include <Eigen/Core>
 #include <Eigen/QR>
 #include <algorithm>
 
+#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/linalg/families.h"
+#include "plugin/cpu/linalg/eigen_maps.inc"
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {
@@ -12,10 +12,6 @@ namespace {
 
 template <typename T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <typename T>
-using In = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
-template <typename T>
-using Out = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
 // The shapes of Q and R say whether all columns of Q are wanted.
 template <typename T>

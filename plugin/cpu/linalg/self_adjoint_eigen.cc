@@ -1,20 +1,14 @@
 // Eigenvalues and eigenvectors of self-adjoint matrices.
-#include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 
+#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/linalg/families.h"
+#include "plugin/cpu/linalg/eigen_maps.inc"
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {
 namespace {
 
-template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <typename T>
-using In = Eigen::Map<const Matrix<T>>;
-template <typename T>
-using Out = Eigen::Map<Matrix<T>>;
 // Complex matrices are computed in double, real ones as they are: so their vectors have the signs
 // of TensorFlow's.
 template <typename T>

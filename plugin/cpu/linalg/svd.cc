@@ -1,10 +1,10 @@
 // Svd: singular value decomposition. The arithmetic is in svd.inc.
 #include "plugin/cpu/linalg/svd.h"
+#include "plugin/cpu/families.h"
 
 #include <algorithm>
 
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/linalg/families.h"
 
 namespace tenon::cpu {
 namespace {

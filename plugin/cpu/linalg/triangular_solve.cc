@@ -1,19 +1,12 @@
 // Systems of equations with a triangular matrix.
-#include <Eigen/Core>
 
+#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/linalg/families.h"
+#include "plugin/cpu/linalg/eigen_maps.inc"
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {
 namespace {
-
-template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <typename T>
-using In = Eigen::Map<const Matrix<T>>;
-template <typename T>
-using Out = Eigen::Map<Matrix<T>>;
 
 template <typename T, typename A>
 void SolveInPlace(const A& a, bool lower, Out<T> x) {
@@ -31,7 +24,7 @@ absl::Status Solve(const MatrixArgs& m, bool lower, bool adjoint) {
   Out<T> x = m.Out<Out<T>>(0);
   x = m.In<In<T>>(1);
   if (adjoint) {
-    SolveInPlace<T>(Matrix<T>(a.adjoint()), !lower, x);
+    SolveInPlace<T>(Stored<T>(a.adjoint()), !lower, x);
   } else {
     SolveInPlace<T>(a, lower, x);
   }
