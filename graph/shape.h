@@ -18,8 +18,8 @@ inline constexpr int64_t kUnknownDim = -1;
 
 using Dims = absl::InlinedVector<int64_t, 6>;
 
-// A fully known shape: every dimension >= 0 and the number of elements fits int64. A default Shape
-// is a scalar's.
+// A fully known shape: every dimension >= 0, and the product of those above 0 fits int64. A default
+// Shape is a scalar's.
 class Shape {
  public:
   Shape() = default;

@@ -1,5 +1,7 @@
 #include "plugin/kernel.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 
@@ -95,6 +97,31 @@ absl::StatusOr<Dims> Prepare::InputInts(int i) const {
   Dims ints(n);
   for (int64_t k = 0; k < n; ++k) ints[k] = value->IntAt(k);
   return ints;
+}
+
+namespace {
+
+// Whether an empty tensor has dimensions that no loop should go over.
+bool IsLongThoughEmpty(const Shape& shape) {
+  if (shape.num_elements() > 0) return false;
+  constexpr double kLong = 1 << 24;
+  double loops = 1;
+  for (int64_t dim : shape.dims()) loops *= static_cast<double>(std::max<int64_t>(dim, 1));
+  return loops > kLong;
+}
+
+}  // namespace
+
+RunFn Prepare::run() const {
+  const auto empty = [](const PreparedOutput& o) {
+    return !o.dynamic && o.shape.num_elements() == 0;
+  };
+  const auto is_long = [](const auto& tensor) { return IsLongThoughEmpty(tensor.shape); };
+  const bool nothing = !op_->is_stateful && !outputs_.empty() &&
+                       std::all_of(outputs_.begin(), outputs_.end(), empty) &&
+                       (std::any_of(outputs_.begin(), outputs_.end(), is_long) ||
+                        std::any_of(inputs_.begin(), inputs_.end(), is_long));
+  return nothing ? nullptr : run_;
 }
 
 namespace {

@@ -176,7 +176,9 @@ class Prepare {
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<PreparedOutput>& outputs() const { return outputs_; }
   size_t scratch_bytes() const { return scratch_bytes_; }
-  RunFn run() const { return run_; }
+  // Null if there is nothing to run: none was set, or all outputs are empty and their shapes or
+  // those of empty inputs so large but for a dimension of 0 that loops over them would take long.
+  RunFn run() const;
   const std::shared_ptr<const void>& state() const { return state_; }
 
  private:

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "graph/attr_value.h"
+#include "plugin/cpu/tiles.h"
+#include "plugin/cpu/workers.h"
 #include "tests/plugin/cpu_kernel_util.h"
 
 namespace tenon {
@@ -91,6 +93,19 @@ TEST(SpaceToBatch, TakesNoLongerForHugeBlocks) {
 }
 
 TEST(HugeEmptyTensors, AreNotLoopedOver) {
+  const Tensor x = Empty(Shape({kHuge, 0}));
+  const auto same = RunCpuKernel("QuantizeAndDequantizeV2", {{"T", kFloat}, {"axis", attr::Int(0)}},
+                                 {x, Floats({}), Floats({})});
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_EQ((*same)[0].shape(), x.shape());
+  const auto gathered = RunCpuKernel("Gather", {{"Tparams", kFloat}, {"Tindices", kInt64}},
+                                     {Empty(Shape({5, kHuge, 0})), Longs({3})});
+  ASSERT_TRUE(gathered.ok()) << gathered.status();
+  const auto sums = RunCpuKernel("UnsortedSegmentSum",
+                                 {{"T", kFloat}, {"Tindices", kInt64}, {"Tnumsegments", kInt64}},
+                                 {Empty(Shape({1, 0})), Longs({3}), Longs(Shape(), {kHuge})});
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  EXPECT_EQ((*sums)[0].shape(), Shape({kHuge, 0}));
   const auto bias =
       RunCpuKernel("BiasAddGrad", {{"T", kFloat}, {"data_format", attr::String("NCHW")}},
                    {Empty(Shape({kHuge, 2, 0}))});
@@ -105,6 +120,18 @@ TEST(EmptyTensors, AreIndexedWithinTheirBounds) {
                                  {Empty(Shape({1, 0})), Longs({3}), Longs(Shape(), {2})});
   EXPECT_EQ(sums.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(sums.status().message(), HasSubstr("segment_ids[0] = 3"));
+}
+
+TEST(Tiles, TellTheFailureOfTheLowest) {
+  for (int threads : {1, 2, 3}) {
+    Workers workers(threads);
+    const StepArgs args{nullptr, nullptr, nullptr, &workers, nullptr};
+    const absl::Status status = cpu::ForEachTile(args, 1000, 0, [](int64_t tile, char*) {
+      if (tile != 900 && tile != 307 && tile != 308) return absl::OkStatus();
+      return absl::InvalidArgumentError(std::to_string(tile));
+    });
+    EXPECT_EQ(status.message(), "307") << threads;
+  }
 }
 
 }  // namespace
