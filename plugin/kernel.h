@@ -175,7 +175,7 @@ class Prepare {
           std::vector<Input> inputs, SessionState& session, Workers& workers);
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<PreparedOutput>& outputs() const { return outputs_; }
-  size_t scratch_bytes() const { return scratch_bytes_; }
+  size_t scratch_bytes() const { return run() == nullptr ? 0 : scratch_bytes_; }
   // Null if there is nothing to run: none was set, or all outputs are empty and their shapes or
   // those of empty inputs so large but for a dimension of 0 that loops over them would take long.
   RunFn run() const;
