@@ -1,5 +1,5 @@
-// Shapes and attributes of the convolutions; the arithmetic is done in conv_onednn.cc and
-// conv_any.cc.
+// Shapes and attributes of the convolutions; the arithmetic is done in depthwise.cc,
+// conv_onednn.cc and conv_any.cc.
 #include "plugin/cpu/conv.h"
 
 #include "absl/strings/str_cat.h"
@@ -34,6 +34,8 @@ absl::Status SetChannels(const Prepare& p, int64_t filter_in, int64_t filter_out
 
 absl::Status Choose(Prepare& p, const ConvProblem& q, const Shape& output) {
   if (output.num_elements() == 0) return absl::OkStatus();
+  const absl::Status depthwise = PrepareDepthwiseRows(p, q);
+  if (!absl::IsUnimplemented(depthwise)) return depthwise;
   const bool work = q.in_channels > 0 && q.in_places() > 0;
   if (work && !q.starts_inside() && OneDnnType(p.input_type(0)).has_value()) {
     const absl::Status status = PrepareOneDnnConv(p, q);

@@ -31,6 +31,8 @@ struct ConvProblem : Windows {
 absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs, const Shape& input,
                                      const Shape& filter, bool depthwise);
 
+// UNIMPLEMENTED if it is none of the usual depthwise ones.
+absl::Status PrepareDepthwiseRows(Prepare& p, const ConvProblem& problem);
 // UNIMPLEMENTED if oneDNN has no primitive.
 absl::Status PrepareOneDnnConv(Prepare& p, const ConvProblem& problem);
 // Any type, plain loops.

@@ -2,7 +2,6 @@
 // batch or over rows (of volumes: planes) of the output.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,22 +24,6 @@ using Memory = dnnl::memory;
 
 constexpr Dim kLeastPlaces = 28;
 
-// Batch normalisation as y = scale * x + shift, from the values of its scale, offset, mean and
-// variance.
-void ComputeAffine(const std::array<const void*, 4>& args, const std::array<DataType, 4>& types,
-                   float epsilon, int64_t n, float* scale, float* shift) {
-  const auto at = [&](int i, int64_t c) {
-    double x = 0;
-    VisitFloat(types[i], [&](auto element) { x = element.template As<double>(args[i], c); });
-    return x;
-  };
-  for (int64_t c = 0; c < n; ++c) {
-    const double factor = at(0, c) / std::sqrt(at(3, c) + epsilon);
-    scale[c] = static_cast<float>(factor);
-    shift[c] = static_cast<float>(at(1, c) - at(2, c) * factor);
-  }
-}
-
 class Builder {
  public:
   Builder(Prepare& p, const ConvProblem& problem)
@@ -51,7 +34,7 @@ class Builder {
 
   absl::Status Build() {
     constant_filter_ = p_.input_value(1) != nullptr;
-    fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormConstant();
+    fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormIsConstant(p_, q_.fused);
     const Tile whole{q_.batch, q_.outer().out};
     const Tile tile = ChooseTile(whole);
     TENON_ASSIGN_OR_RETURN(const bool fast, AddTiles(tile));
@@ -89,13 +72,6 @@ class Builder {
     WindowPiece outer;
   };
   using Key = std::array<Dim, 5>;
-
-  bool BatchNormConstant() const {
-    for (int i = 0; i < 4; ++i) {
-      if (p_.input_value(q_.fused.batch_norm + i) == nullptr) return false;
-    }
-    return true;
-  }
 
   // A piece of the output and the filter's layout that it wants.
   struct Piece {
@@ -255,23 +231,18 @@ class Builder {
 
   // The filter times the normalisation's scale, packed; its shift becomes the bias.
   absl::StatusOr<const void*> FoldedFilter(const MemoryDesc& layout) {
-    std::array<const void*, 4> args;
-    std::array<DataType, 4> types;
-    for (int i = 0; i < 4; ++i) {
-      args[i] = p_.input_value(q_.fused.batch_norm + i)->data();
-      types[i] = p_.input_type(q_.fused.batch_norm + i);
-    }
     auto shift = std::make_shared<PackedBytes>(q_.out_channels * sizeof(float));
     std::vector<float> scale(q_.out_channels);
     if (shift->data == nullptr)
       return absl::ResourceExhaustedError("no memory for a folded batch normalisation");
-    ComputeAffine(args, types, q_.fused.epsilon, q_.out_channels, scale.data(),
-                  static_cast<float*>(shift->data));
+    ComputeAffine(p_, q_.fused, q_.out_channels, scale.data(), static_cast<float*>(shift->data));
     folded_shift_ = tiled_->Keep(std::move(shift));
     const Tensor& filter = *p_.input_value(1);
+    const auto place = [&](int i) {
+      return reinterpret_cast<uintptr_t>(p_.input_value(q_.fused.batch_norm + i)->data());
+    };
     const std::string key = absl::StrCat("conv*bn:", LayoutKey(layout), "e", q_.fused.epsilon, "@",
-                                         reinterpret_cast<uintptr_t>(args[0]), ",",
-                                         reinterpret_cast<uintptr_t>(args[3]));
+                                         place(0), ",", place(3));
     const auto packed = p_.session().GetPacked(filter.data(), key,
                                                [&] { return PackScaled(filter, scale, layout); });
     auto bytes = std::static_pointer_cast<const PackedBytes>(packed);

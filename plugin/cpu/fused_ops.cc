@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
+#include "plugin/cpu/element.h"
 
 namespace tenon::cpu {
 namespace {
@@ -81,6 +82,37 @@ absl::Status CheckFusedShapes(const Prepare& p, const FusedOps& fused, const Sha
                                         " is not built: the shapes must be equal"));
   }
   return absl::OkStatus();
+}
+
+bool BatchNormIsConstant(const Prepare& p, const FusedOps& fused) {
+  for (int i = 0; i < 4; ++i) {
+    if (p.input_value(fused.batch_norm + i) == nullptr) return false;
+  }
+  return true;
+}
+
+void ComputeAffine(const std::array<const void*, 4>& args, const std::array<DataType, 4>& types,
+                   float epsilon, int64_t n, float* scale, float* shift) {
+  const auto at = [&](int i, int64_t c) {
+    double x = 0;
+    VisitFloat(types[i], [&](auto element) { x = element.template As<double>(args[i], c); });
+    return x;
+  };
+  for (int64_t c = 0; c < n; ++c) {
+    const double factor = at(0, c) / std::sqrt(at(3, c) + epsilon);
+    scale[c] = static_cast<float>(factor);
+    shift[c] = static_cast<float>(at(1, c) - at(2, c) * factor);
+  }
+}
+
+void ComputeAffine(const Prepare& p, const FusedOps& fused, int64_t n, float* scale, float* shift) {
+  std::array<const void*, 4> args;
+  std::array<DataType, 4> types;
+  for (int i = 0; i < 4; ++i) {
+    args[i] = p.input_value(fused.batch_norm + i)->data();
+    types[i] = p.input_type(fused.batch_norm + i);
+  }
+  ComputeAffine(args, types, fused.epsilon, n, scale, shift);
 }
 
 dnnl::post_ops PostOps(const FusedOps& fused, dnnl::post_ops ops) {

@@ -2,6 +2,7 @@
 // after the product.
 #pragma once
 
+#include <array>
 #include <dnnl.hpp>
 
 #include "absl/status/statusor.h"
@@ -44,6 +45,14 @@ absl::StatusOr<FusedOps> ReadFusedOps(const Prepare& p, int first_arg);
 // `channel`, asks for.
 absl::Status CheckFusedShapes(const Prepare& p, const FusedOps& fused, const Shape& output,
                               int channel);
+
+// Whether preparation knows the arguments of the batch normalisation.
+bool BatchNormIsConstant(const Prepare& p, const FusedOps& fused);
+// Batch normalisation of n channels as y = scale * x + shift, from the values of its scale, offset,
+// mean and variance; or from those that preparation knows.
+void ComputeAffine(const std::array<const void*, 4>& args, const std::array<DataType, 4>& types,
+                   float epsilon, int64_t n, float* scale, float* shift);
+void ComputeAffine(const Prepare& p, const FusedOps& fused, int64_t n, float* scale, float* shift);
 
 // `ops`, then the addition (as a sum with what the output holds) and the activation. Inside
 // Guarded().

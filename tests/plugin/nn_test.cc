@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -50,6 +51,32 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Products,
                                            ProductCase{700, 70, 333, true, false},
                                            ProductCase{1, 1000, 999, false, false},
                                            ProductCase{2, 4096, 512, false, false}));
+
+// Bound by memory, not oneDNN's.
+TEST(RowsTimesMatrices, AreRightWhateverTheThreads) {
+  for (const ProductCase& c :
+       {ProductCase{1, 1000, 999, false, false}, ProductCase{1, 999, 1000, false, true},
+        ProductCase{1, 70, 2048, true, false}, ProductCase{1, 3, 5, false, true},
+        ProductCase{3, 130, 7, false, true}}) {
+    const Tensor a = Noise(c.transpose_a ? Shape({c.k, c.m}) : Shape({c.m, c.k}), 1);
+    const Tensor b = Noise(c.transpose_b ? Shape({c.n, c.k}) : Shape({c.k, c.n}), 2);
+    const Tensor bias = Noise(Shape({c.n}), 3);
+    const Attrs attrs = {{"transpose_a", attr::Bool(c.transpose_a)},
+                         {"transpose_b", attr::Bool(c.transpose_b)},
+                         {"num_args", attr::Int(1)},
+                         {"fused_ops", attr::StringList({"BiasAdd", "Relu"})}};
+    const Tensor got = RunEveryWay("_FusedMatMul", attrs, {a, b, bias});
+    for (int64_t at = 0; at < c.m * c.n; ++at) {
+      const int64_t i = at / c.n, j = at % c.n;
+      double want = bias.flat<float>()[j];
+      for (int64_t p = 0; p < c.k; ++p) {
+        want += 1.0 * a.flat<float>()[c.transpose_a ? p * c.m + i : i * c.k + p] *
+                b.flat<float>()[c.transpose_b ? j * c.k + p : p * c.n + j];
+      }
+      ASSERT_NEAR(got.flat<float>()[at], std::max(want, 0.0), 2e-4) << i << "," << j;
+    }
+  }
+}
 
 struct ConvCase {
   int64_t batch, size, in, out, filter, stride, dilation;
@@ -126,10 +153,75 @@ TEST(Pools, AreTheSameWhateverTheThreads) {
   }
 }
 
-TEST(DepthwiseConvolutions, AreTheSameWhateverTheThreads) {
+struct DepthwiseCase {
+  int64_t batch, rows, columns, channels, filter, stride, dilation;
+  const char* padding;
+};
+
+class DepthwiseConvolutions : public ::testing::TestWithParam<DepthwiseCase> {};
+
+TEST_P(DepthwiseConvolutions, AreRightWhateverTheThreads) {
+  const DepthwiseCase& c = GetParam();
+  const Tensor x = Noise(Shape({c.batch, c.rows, c.columns, c.channels}), 1),
+               w = Noise(Shape({c.filter, c.filter, c.channels, 1}), 2);
+  std::vector<Tensor> norm;  // scale, offset, mean, variance
+  for (uint32_t i = 0; i < 4; ++i) norm.push_back(Noise(Shape({c.channels}), 3 + i));
+  for (int64_t k = 0; k < c.channels; ++k) norm[3].flat<float>()[k] += 1.5f;
+  Attrs attrs = {{"strides", attr::IntList({1, c.stride, c.stride, 1})},
+                 {"dilations", attr::IntList({1, c.dilation, c.dilation, 1})},
+                 {"padding", attr::String(c.padding)}};
+  const Tensor plain = RunEveryWay("DepthwiseConv2dNative", attrs, {x, w});
+  attrs["num_args"] = attr::Int(1);
+  attrs["fused_ops"] = attr::StringList({"BiasAdd", "Relu6"});
+  const Tensor biased = RunEveryWay("_FusedDepthwiseConv2dNative", attrs, {x, w, norm[0]});
+  attrs["num_args"] = attr::Int(4);
+  attrs["epsilon"] = attr::Float(0.001f);
+  attrs["fused_ops"] = attr::StringList({"FusedBatchNorm", "Relu"});
+  const Tensor normal =
+      RunEveryWay("_FusedDepthwiseConv2dNative", attrs, {x, w, norm[0], norm[1], norm[2], norm[3]});
+
+  const int64_t rows = plain.shape().dim(1), columns = plain.shape().dim(2);
+  const int64_t extent = (c.filter - 1) * c.dilation + 1;
+  const auto before = [&](int64_t in, int64_t out) {
+    const bool same = std::string(c.padding) == "SAME";
+    return same ? std::max<int64_t>(0, (out - 1) * c.stride + extent - in) / 2 : 0;
+  };
+  for (int64_t at = 0; at < plain.num_elements(); ++at) {
+    const int64_t k = at % c.channels, q = at / c.channels % columns,
+                  r = at / c.channels / columns % rows, n = at / c.channels / columns / rows;
+    double want = 0;
+    for (int64_t i = 0; i < c.filter; ++i) {
+      for (int64_t j = 0; j < c.filter; ++j) {
+        const int64_t y = r * c.stride - before(c.rows, rows) + i * c.dilation,
+                      z = q * c.stride - before(c.columns, columns) + j * c.dilation;
+        if (y < 0 || z < 0 || y >= c.rows || z >= c.columns) continue;
+        want += 1.0 * x.flat<float>()[((n * c.rows + y) * c.columns + z) * c.channels + k] *
+                w.flat<float>()[(i * c.filter + j) * c.channels + k];
+      }
+    }
+    const auto of = [&](int i) -> double { return norm[i].flat<float>()[k]; };
+    const double with_bias = std::clamp(want + of(0), 0.0, 6.0),
+                 with_norm = (want - of(2)) / std::sqrt(of(3) + 0.001) * of(0) + of(1);
+    ASSERT_NEAR(plain.flat<float>()[at], want, 1e-5) << n << "," << r << "," << q << "," << k;
+    ASSERT_NEAR(biased.flat<float>()[at], with_bias, 1e-5) << n << "," << r << "," << q;
+    ASSERT_NEAR(normal.flat<float>()[at], std::max(with_norm, 0.0), 4e-5) << n << "," << r;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, DepthwiseConvolutions,
+                         ::testing::Values(DepthwiseCase{1, 56, 56, 96, 3, 1, 1, "SAME"},
+                                           DepthwiseCase{2, 7, 5, 24, 3, 2, 1, "SAME"},
+                                           DepthwiseCase{1, 9, 4, 40, 5, 1, 1, "SAME"},
+                                           DepthwiseCase{3, 11, 13, 19, 5, 2, 1, "VALID"},
+                                           DepthwiseCase{2, 1, 6, 8, 3, 1, 1, "SAME"},
+                                           DepthwiseCase{1, 2, 4, 65, 5, 2, 1, "SAME"},
+                                           DepthwiseCase{1, 6, 7, 16, 3, 1, 1, "VALID"},
+                                           DepthwiseCase{1, 9, 3, 16, 3, 1, 1, "SAME"},
+                                           DepthwiseCase{1, 20, 20, 33, 3, 1, 2, "SAME"},
+                                           DepthwiseCase{1, 20, 20, 16, 7, 1, 1, "SAME"}));
+
+TEST(DepthwiseMultipliers, OfSeveralOutputsForEachInput) {
   const Attrs attrs = {{"strides", attr::IntList({1, 1, 1, 1})}, {"padding", attr::String("SAME")}};
-  RunEveryWay("DepthwiseConv2dNative", attrs,
-              {Noise(Shape({1, 112, 112, 96}), 1), Noise(Shape({3, 3, 96, 1}), 2)});
   RunEveryWay("DepthwiseConv2dNative", attrs,
               {Noise(Shape({2, 56, 56, 60}), 1), Noise(Shape({5, 5, 60, 2}), 2)});
 }
