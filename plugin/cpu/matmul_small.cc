@@ -1,8 +1,11 @@
-// Products of few rows or little work, without oneDNN: it costs 0.1 us a call, and one row gains
-// nothing from packed weights.
+// Products of few rows or little work, without oneDNN: it costs 0.1 us a call. One row is bound by
+// memory, which large weights that are constant are packed for: each panel of columns is read from
+// its first byte to its last.
 #include <algorithm>
 #include <limits>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/matmul.h"
@@ -14,24 +17,33 @@ namespace tenon::cpu {
 namespace {
 
 constexpr double kSmallFlops = 16 << 10;
-constexpr int64_t kColumns = 64;  // columns that one thread takes at least
+constexpr int64_t kColumns = 64;  // columns of a panel, and that one thread takes at least
+constexpr int64_t kLargeBytes = 256 << 10;
 
 struct SmallMatMul {
   SmallGemm gemm = {};
   SmallGemmFn multiply = nullptr;
   std::vector<int64_t> a_at, b_at;  // elements, of each matrix of the output
   int bias = -1;
-  std::shared_ptr<const PackedBytes> packed;  // b, if not input 1
-  std::unique_ptr<OneDnnRunner> activation;   // of the whole output, in place
+  // b, if not input 1: panels of kColumns columns, the last of those that are left, each [k,
+  // columns].
+  std::shared_ptr<const PackedBytes> packed;
+  std::unique_ptr<OneDnnRunner> activation;  // of the whole output, in place
   int64_t grain = 0;  // blocks of kColumns for one thread, if there is one row
 };
 
-void MultiplyColumns(const SmallMatMul& s, SmallGemm g, int64_t begin, int64_t end) {
-  g.b += begin;
-  g.c += begin;
-  if (g.bias != nullptr) g.bias += begin;
-  g.n = end - begin;
-  s.multiply(g);
+// Columns [begin, end); whole panels but for the last.
+void MultiplyColumns(const SmallMatMul& s, const SmallGemm& g, int64_t begin, int64_t end) {
+  const int64_t step = s.packed ? kColumns : end - begin;
+  for (int64_t j = begin; j < end; j += step) {
+    SmallGemm part = g;
+    part.n = std::min(step, end - j);
+    part.b += s.packed ? j * g.k : j;
+    if (s.packed) part.b_row = part.n;
+    part.c += j;
+    if (part.bias != nullptr) part.bias += j;
+    s.multiply(part);
+  }
 }
 
 absl::Status RunSmallMatMul(const void* state, const StepArgs& args) {
@@ -45,7 +57,7 @@ absl::Status RunSmallMatMul(const void* state, const StepArgs& args) {
     g.a = a + s.a_at[i];
     g.b = b + s.b_at[i];
     if (s.grain == 0) {
-      s.multiply(g);
+      MultiplyColumns(s, g, 0, g.n);
       continue;
     }
     args.workers->ParallelFor(
@@ -85,16 +97,27 @@ absl::Status SetActivation(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
   });
 }
 
-// A constant [n, k] matrix as [k, n].
-absl::Status PackTransposed(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
-  using dnnl::memory;
-  return Guarded([&]() -> absl::Status {
-    const MemoryDesc from({q.k, q.n}, memory::data_type::f32, memory::dims{1, q.k});
-    const MemoryDesc to({q.k, q.n}, memory::data_type::f32, memory::dims{q.n, 1});
-    TENON_ASSIGN_OR_RETURN(s.packed, PackConstant(p, 1, 0, from, to));
-    p.DropInput(1);
-    return absl::OkStatus();
+absl::Status PackPanels(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
+  const Tensor& b = *p.input_value(1);
+  const std::string key = absl::StrCat("panels", q.transpose_b ? "^T" : "", q.k, "x", q.n);
+  const auto packed = p.session().GetPacked(b.data(), key, [&]() -> std::shared_ptr<const void> {
+    auto bytes = std::make_shared<PackedBytes>(b.bytes());
+    float* to = static_cast<float*>(bytes->data);
+    const int64_t row = q.transpose_b ? 1 : q.n, column = q.transpose_b ? q.k : 1;
+    for (int64_t j = 0; j < q.n && to != nullptr; j += kColumns) {
+      for (int64_t i = 0; i < q.k; ++i) {
+        for (int64_t c = j; c < std::min(j + kColumns, q.n); ++c)
+          *to++ = b.flat<float>()[i * row + c * column];
+      }
+    }
+    return bytes;
   });
+  s.packed = std::static_pointer_cast<const PackedBytes>(packed);
+  if (s.packed->data == nullptr)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for packed weights of ", b.bytes(), " bytes"));
+  p.DropInput(1);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -115,11 +138,12 @@ absl::StatusOr<bool> PrepareSmallMatMul(Prepare& p, const MatMulProblem& q) {
     s->a_at.push_back(q.a_batch[i] * q.m * q.k);
     s->b_at.push_back(q.b_batch[i] * q.k * q.n);
   }
-  if (q.transpose_b && q.n > 1) TENON_RETURN_IF_ERROR(PackTransposed(p, q, *s));
-  TENON_RETURN_IF_ERROR(SetActivation(p, q, *s));
   const int64_t block_bytes = q.k * kColumns * static_cast<int64_t>(sizeof(float));
-  if (q.m == 1 && q.n > kColumns && block_bytes * q.n / kColumns > 256 << 10)
-    s->grain = GrainFor(block_bytes);
+  const bool large = q.m == 1 && q.n > kColumns && block_bytes * q.n / kColumns > kLargeBytes;
+  if ((q.transpose_b && q.n > 1) || (large && constant))
+    TENON_RETURN_IF_ERROR(PackPanels(p, q, *s));
+  TENON_RETURN_IF_ERROR(SetActivation(p, q, *s));
+  if (large) s->grain = GrainFor(block_bytes);
   p.set_run(&RunSmallMatMul, std::move(s));
   return true;
 }
