@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/file_bytes.h"
 #include "graph/status_macros.h"
+#include "graph/wire.h"
 #include "graph/within_memory.h"
 
 namespace tenon {
@@ -21,7 +22,10 @@ namespace {
 
 // LevelDB adds the 5 bytes of a trailer to the size of a block that it found in the file, without a
 // look at the sum. No block is smaller than a number and its trailer.
-constexpr size_t kLeastBlock = 9;
+constexpr uint64_t kTrailer = 5, kLeastBlock = 4 + kTrailer;
+
+// Two blocks' offsets and sizes, padded, and a magic number. The second block leads to all others.
+constexpr size_t kFooter = 48;
 
 class BytesFile : public leveldb::RandomAccessFile {
  public:
@@ -53,6 +57,17 @@ class StringFile : public leveldb::WritableFile {
 };
 
 std::string_view View(const leveldb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+// LevelDB takes as much memory as the footer says, which has no checksum, before it reads.
+bool HasGoodFooter(std::string_view file) {
+  if (file.size() < kFooter) return false;
+  const char *at = file.data() + file.size() - kFooter, *const end = file.data() + file.size();
+  uint64_t filter_offset, filter_size, offset, size;
+  for (uint64_t* const number : {&filter_offset, &filter_size, &offset, &size})
+    if (!WireReader::ReadVarint(&at, end, number)) return false;
+  const uint64_t blocks = file.size() - kFooter;
+  return offset <= blocks && size <= blocks - offset && kTrailer <= blocks - offset - size;
+}
 
 absl::Status Damaged(const std::string& path, const leveldb::Status& status) {
   return absl::DataLossError(
@@ -88,6 +103,9 @@ const std::string& IndexTable::path() const { return impl_->path; }
 absl::StatusOr<IndexTable> IndexTable::Open(const std::string& path) {
   return WithinMemory([&]() -> absl::StatusOr<IndexTable> {
     TENON_ASSIGN_OR_RETURN(FileBytes bytes, ReadFile(path, SIZE_MAX));
+    if (!HasGoodFooter(bytes.bytes)) {
+      return Damaged(path, leveldb::Status::Corruption("its end is none of a table"));
+    }
     auto impl = std::make_unique<Impl>(path, std::move(bytes));
     leveldb::Options options;
     options.paranoid_checks = true;

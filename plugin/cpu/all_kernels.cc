@@ -1,4 +1,5 @@
 #include "plugin/cpu/families.h"
+#include "plugin/cpu/files/families.h"
 #include "plugin/cpu/state/families.h"
 #include "plugin/kernel.h"
 
@@ -139,6 +140,10 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::TableKernels(),
       cpu::QueueKernels(),
       cpu::PrintKernels(),
+      cpu::CheckpointKernels(),
+      cpu::WholeFileKernels(),
+      cpu::ShardNameKernels(),
+      cpu::VocabularyKernels(),
   };
   return families;
 }

@@ -343,21 +343,47 @@ TEST_F(BundleTest, EveryDamagedByteIsFoundOrDoesNotMatter) {
   }
 }
 
-// LevelDB adds to sizes that it reads before it allocates.
-TEST_F(BundleTest, HugeBlocksInTheIndexAreErrors) {
-  const std::string prefix = CopyOf("shards"), path = IndexPath(prefix);
-  const std::string bytes = BytesOf(path);
-  for (const uint64_t size :
-       {~uint64_t{0}, ~uint64_t{0} - 2, ~uint64_t{0} - 4, uint64_t{1} << 62, uint64_t{1} << 31}) {
-    std::string footer;  // the places of two blocks, a magic number
-    for (uint64_t v : {uint64_t{0}, uint64_t{8}, uint64_t{0}, size}) {
-      for (; v >= 0x80; v >>= 7) footer.push_back(static_cast<char>(v | 0x80));
-      footer.push_back(static_cast<char>(v));
-    }
-    footer.resize(40);
-    WriteBytes(path, bytes.substr(0, bytes.size() - 48) + footer + bytes.substr(bytes.size() - 8));
+void AppendVarint(std::string* out, uint64_t v) {
+  for (; v >= 0x80; v >>= 7) out->push_back(static_cast<char>(v | 0x80));
+  out->push_back(static_cast<char>(v));
+}
+
+// A table of one block, which leads to another one of that size.
+std::string TableWithBlock(uint64_t size) {
+  std::string place;
+  AppendVarint(&place, 0);
+  AppendVarint(&place, size);
+  std::string table = {0, 1, static_cast<char>(place.size()), 'k'};  // an entry with the key "k"
+  table += place;
+  table.append({0, 0, 0, 0, 1, 0, 0, 0});  // one restart, at 0
+  const size_t block = table.size();
+  table.push_back(0);  // not compressed
+  const uint32_t crc = MaskCrc32c(ExtendCrc32c(0, table));
+  table += BytesOfWord(crc);
+  std::string footer;
+  for (const uint64_t v : {uint64_t{0}, uint64_t{0}, uint64_t{0}, uint64_t{block}})
+    AppendVarint(&footer, v);
+  footer.resize(40);
+  return table + footer + "\x57\xfb\x80\x8b\x24\x75\x47\xdb";
+}
+
+// LevelDB adds to the sizes of blocks and takes memory before it reads.
+TEST_F(BundleTest, BlocksOfStrangeSizesAreErrors) {
+  const std::string prefix = Path("ckpt"), path = IndexPath(prefix);
+  for (const uint64_t size : {uint64_t{0}, uint64_t{1} << 20, ~uint64_t{0}, ~uint64_t{0} - 2,
+                              ~uint64_t{0} - 3, ~uint64_t{0} - 4}) {
+    WriteBytes(path, TableWithBlock(size));
     const absl::Status status = Open(prefix).status();
-    EXPECT_FALSE(status.ok());
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << size;
+    EXPECT_THAT(status.message(), AllOf(HasSubstr(path), HasSubstr("beyond the end")));
+  }
+  const std::string good = TableWithBlock(0);
+  for (const uint64_t size : {uint64_t{1} << 31, uint64_t{1} << 62, ~uint64_t{0} - 4}) {
+    std::string footer;
+    for (const uint64_t v : {uint64_t{0}, uint64_t{0}, uint64_t{0}, size}) AppendVarint(&footer, v);
+    footer.resize(40);
+    WriteBytes(path, good.substr(0, good.size() - 48) + footer + good.substr(good.size() - 8));
+    EXPECT_THAT(Open(prefix).status().message(), HasSubstr("its end is none of a table"));
   }
 }
 

@@ -184,6 +184,11 @@ absl::Status Table::Remove(const Tensor& keys) {
   return absl::OkStatus();
 }
 
+bool Table::filled() {
+  absl::MutexLock lock(&mutex_);
+  return filled_;
+}
+
 absl::StatusOr<int64_t> Table::Size() {
   absl::MutexLock lock(&mutex_);
   return static_cast<int64_t>(places_.size());

@@ -38,6 +38,7 @@ class Table : public Resource {
   // UNIMPLEMENTED for a table that is filled once.
   absl::Status Insert(const Tensor& keys, const Tensor& values, bool clear_before);
   absl::Status Remove(const Tensor& keys);
+  bool filled();  // as a table that is filled once
   absl::StatusOr<int64_t> Size();
   struct Entries {
     Tensor keys, values;

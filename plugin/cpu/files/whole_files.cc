@@ -1,0 +1,93 @@
+// Files as single strings, and lists of their names.
+#include <glob.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "graph/file_bytes.h"
+#include "graph/within_memory.h"
+#include "plugin/cpu/files/families.h"
+#include "plugin/cpu/files/file_facts.h"
+
+namespace tenon::cpu {
+namespace {
+
+absl::Status RunReadFile(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const FileFacts*>(state);
+  TENON_ASSIGN_OR_RETURN(const std::string name, TextInput(args, 0, "name of the file"));
+  return WithinMemory([&]() -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const std::string path, s.files.ForReading(name));
+    TENON_ASSIGN_OR_RETURN(const FileBytes file, ReadFile(path, SIZE_MAX));
+    return SetTextOutput(args, file.bytes);
+  });
+}
+
+absl::Status RunWriteFile(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const FileFacts*>(state);
+  TENON_ASSIGN_OR_RETURN(const std::string name, TextInput(args, 0, "name of the file"));
+  TENON_ASSIGN_OR_RETURN(const std::string contents, TextInput(args, 1, "contents"));
+  TENON_ASSIGN_OR_RETURN(const std::string path, s.files.ForWriting(name));
+  std::error_code error;  // shows when the file is written
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  return WriteFile(path, contents);
+}
+
+// The names that match, each of which may be read.
+absl::Status Match(const FileAccess& files, const std::string& pattern,
+                   std::vector<std::string>& names) {
+  TENON_RETURN_IF_ERROR(files.ForReading(pattern).status());
+  glob_t found{};
+  const absl::Cleanup free_found = [&found] { globfree(&found); };
+  const int failed = glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  if (failed == GLOB_NOMATCH) return absl::OkStatus();
+  if (failed != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(pattern, ": the names that match could not be listed"));
+  }
+  for (size_t i = 0; i < found.gl_pathc; ++i) {
+    TENON_RETURN_IF_ERROR(files.ForReading(found.gl_pathv[i]).status());
+    names.push_back(found.gl_pathv[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunMatchingFiles(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const FileFacts*>(state);
+  const Tensor patterns = args.run_state->Input(0);
+  if (patterns.shape().rank() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "patterns must be a scalar or a vector, their shape is ", patterns.shape().ToString()));
+  }
+  return WithinMemory([&]() -> absl::Status {
+    std::vector<std::string> names;
+    for (int64_t i = 0; i < patterns.num_elements(); ++i)
+      TENON_RETURN_IF_ERROR(Match(s.files, std::string(patterns.StringAt(i)), names));
+    std::sort(names.begin(), names.end());
+    TENON_ASSIGN_OR_RETURN(
+        Tensor out,
+        Tensor::Allocate(DataType::kString, Shape({static_cast<int64_t>(names.size())})));
+    int64_t i = 0;
+    for (const std::string& name : names) out.SetString(i++, name);
+    args.run_state->SetOutput(0, std::move(out));
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> WholeFileKernels() {
+  static const CpuKernelSpec specs[] = {
+      WholeTensorKernel("ReadFile", PrepareWhole<&RunReadFile, FileFacts>),
+      WholeTensorKernel("WriteFile", PrepareWhole<&RunWriteFile, FileFacts>),
+      WholeTensorKernel("MatchingFiles", PrepareWhole<&RunMatchingFiles, FileFacts>),
+  };
+  return specs;
+}
+
+}  // namespace tenon::cpu
