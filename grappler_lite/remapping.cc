@@ -1,6 +1,7 @@
 // Fuses MatMul and convolution with what follows them. Each rewrite merges one node into the
 // contraction before it, and the sweep goes forward, so that Conv2D, BiasAdd, Add, Relu become one
-// node step by step. The last node of a chain keeps its name.
+// node step by step. The last node of a chain keeps its name. What strides leave out is dropped at
+// last.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,9 +14,35 @@
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
 #include "grappler_lite/pass.h"
+#include "grappler_lite/remapping.h"
 #include "grappler_lite/rewriter.h"
 
 namespace tenon {
+
+std::vector<std::string_view> FusedOps(const Graph& g, NodeId n) {
+  const AttrValue* fused = g.attr(n, "fused_ops");
+  if (fused == nullptr) return {};
+  absl::StatusOr<std::vector<std::string_view>> list = fused->AsStringList();
+  return list.ok() ? *std::move(list) : std::vector<std::string_view>();
+}
+
+bool IsNhwc(const Graph& g, NodeId n) {
+  const AttrValue* format = g.attr(n, "data_format");
+  if (format == nullptr) return true;
+  const absl::StatusOr<std::string_view> value = format->AsString();
+  return value.ok() && *value == "NHWC";
+}
+
+absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
+                                const Tensor& value) {
+  TENON_ASSIGN_OR_RETURN(const std::string wire, TensorToWire(value));
+  std::vector<Graph::NewAttr> attrs;
+  attrs.push_back({"dtype", attr::Type(value.dtype())});
+  attrs.push_back({"value", attr::TensorWire(wire)});
+  return g.AddNode(g.UniqueName(absl::StrCat(g.name(like), "/", suffix)), "Const", {},
+                   std::move(attrs), g.device(like), g.pos(like));
+}
+
 namespace {
 
 // A contraction op, what it is called when fused, and which attributes the fused op takes over.
@@ -43,20 +70,6 @@ const Contraction* FindContraction(std::string_view op) {
 }
 
 bool IsConvolution(const Contraction& c) { return c.op != "MatMul"; }
-
-std::vector<std::string_view> FusedOps(const Graph& g, NodeId n) {
-  const AttrValue* fused = g.attr(n, "fused_ops");
-  if (fused == nullptr) return {};
-  absl::StatusOr<std::vector<std::string_view>> list = fused->AsStringList();
-  return list.ok() ? *std::move(list) : std::vector<std::string_view>();
-}
-
-bool IsNhwc(const Graph& g, NodeId n) {
-  const AttrValue* format = g.attr(n, "data_format");
-  if (format == nullptr) return true;
-  const absl::StatusOr<std::string_view> value = format->AsString();
-  return value.ok() && *value == "NHWC";
-}
 
 // Whether `producer` may be merged into its consumer n: nothing else sees it.
 bool OnlyFor(const Sweep& s, Output producer, NodeId n) {
@@ -199,17 +212,6 @@ bool FuseBias(Sweep& s, NodeId n) {
   const NodeId contraction = ContractionInput(s, n, 0, {""});
   const Output bias = g.data_inputs(n)[1];
   return contraction != kNoNode && Fuse(s, n, {contraction, "BiasAdd", {bias}});
-}
-
-// A new constant next to `like`: its device and position, its name with a suffix.
-absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
-                                const Tensor& value) {
-  TENON_ASSIGN_OR_RETURN(const std::string wire, TensorToWire(value));
-  std::vector<Graph::NewAttr> attrs;
-  attrs.push_back({"dtype", attr::Type(value.dtype())});
-  attrs.push_back({"value", attr::TensorWire(wire)});
-  return g.AddNode(g.UniqueName(absl::StrCat(g.name(like), "/", suffix)), "Const", {},
-                   std::move(attrs), g.device(like), g.pos(like));
 }
 
 // `constant`, or a copy of it under the shape [C].
@@ -521,11 +523,18 @@ constexpr Rewrite kRewrites[] = {
 class Remapping : public Pass {
  public:
   std::string_view name() const override { return "remapping"; }
-  std::vector<RewriteInfo> rewrites() const override { return InfosOf(kRewrites); }
+  std::vector<RewriteInfo> rewrites() const override {
+    std::vector<RewriteInfo> infos = InfosOf(kRewrites);
+    infos.push_back(kLiftStrides);
+    return infos;
+  }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     const absl::StatusOr<GraphShapes> shapes = InferForPass(context);
-    return Sweep(context, shapes.ok() ? &*shapes : nullptr).Run(kRewrites);
+    TENON_ASSIGN_OR_RETURN(const bool fused,
+                           Sweep(context, shapes.ok() ? &*shapes : nullptr).Run(kRewrites));
+    TENON_ASSIGN_OR_RETURN(const bool lifted, LiftStrides(context));
+    return fused || lifted;
   }
 };
 
