@@ -160,8 +160,11 @@ class Builder {
                                                    g.dilations, g.before, g.after);
     const auto describe = [&] { return Conv::primitive_desc(desc, Attributes(), OneDnnEngine()); };
     Conv::primitive_desc pd = describe();
-    if (q_.window_places() > 1 || q_.starts_everywhere()) return pd;
-    // The first choice reads places that lie apart where they are, which may be 4 KB apart.
+    // The first choice reads places that lie apart where they are: at such distances they push each
+    // other out of the first cache.
+    constexpr Dim kCrowded = 4096;
+    const bool apart = q_.window_places() == 1 && q_.columns.stride > 1;
+    if (!apart || q_.columns.stride * q_.in_channels * element_ % kCrowded != 0) return pd;
     do {
       if (absl::StartsWith(pd.impl_info_str(), "jit_1x1")) return pd;
     } while (pd.next_impl());

@@ -93,9 +93,6 @@ struct Windows {
   }
   // Whether windows leave out the first places, which oneDNN cannot.
   bool starts_inside() const { return planes.before < 0 || rows.before < 0 || columns.before < 0; }
-  bool starts_everywhere() const {
-    return planes.stride == 1 && rows.stride == 1 && columns.stride == 1;
-  }
   // The outermost spatial dimension, by which work is split.
   const WindowAxis& outer() const { return volume ? planes : rows; }
   absl::InlinedVector<WindowAxis, 3> axes() const;  // the outermost first
