@@ -226,8 +226,9 @@ absl::Status PlanBuilder::AddNode(NodeId n) {
   const int outputs = in_.graph.num_outputs(n);
   if (IsMergeOp(op)) return IsLoopVariable(n) ? absl::OkStatus() : AddMerge(n);
   if (IsExitOp(op)) return AddExit(n);
-  // Within its loop, what is entered is there.
-  const int32_t alive = node_alive_[n] = IsEnterOp(op) ? 0 : NodeAlive(n);
+  // Within its loop, what is entered is there; a ControlTrigger lives whatever it waits for.
+  const bool lives = IsEnterOp(op) || op == "ControlTrigger";
+  const int32_t alive = node_alive_[n] = lives ? 0 : NodeAlive(n);
   for (int port = 0; port < outputs; ++port) value(first_value_[n] + port).alive = alive;
   if (IsSwitchOp(op)) return AddSwitch(n);
   if (op == "Const") return AddConst(n);
