@@ -149,7 +149,7 @@ absl::Span<const CpuKernelSpec> RepeatKernels() {
       {"BroadcastTo", {}, PrepareBroadcastTo, 0b10},
       {"Fill", {}, PrepareFill, 0b1},
       {"Tile", {}, PrepareTile, 0b10},
-      {"ZerosLike", {}, PrepareZerosLike},
+      {"ZerosLike", {{"T", kCopyTypes}}, PrepareZerosLike},
       {"OnesLike", {}, PrepareOnesLike},
       {"Empty", {}, PrepareEmpty, 0b1},
   };

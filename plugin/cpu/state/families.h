@@ -7,10 +7,13 @@
 
 namespace tenon::cpu {
 
-absl::Span<const CpuKernelSpec> VariableKernels();      // Variable, Assign, ReadVariableOp
-absl::Span<const CpuKernelSpec> VariablePartKernels();  // ScatterAdd, ResourceGather
-absl::Span<const CpuKernelSpec> ListKernels();          // TensorListSetItem, TensorListPushBack
-absl::Span<const CpuKernelSpec> ListTensorKernels();    // TensorListStack, TensorListFromTensor
+absl::Span<const CpuKernelSpec> VariableKernels();       // Variable, Assign, ReadVariableOp
+absl::Span<const CpuKernelSpec> VariablePartKernels();   // ScatterAdd, ResourceGather
+absl::Span<const CpuKernelSpec> ListKernels();           // TensorListSetItem, TensorListPushBack
+absl::Span<const CpuKernelSpec> ListTensorKernels();     // TensorListStack, TensorListFromTensor
+absl::Span<const CpuKernelSpec> VariantSumKernels();     // AddN, ZerosLike of variants
+absl::Span<const CpuKernelSpec> OptionalKernels();       // OptionalFromValue, OptionalGetValue
+absl::Span<const CpuKernelSpec> RaggedVariantKernels();  // RaggedTensorToVariant, …FromVariant
 absl::Span<const CpuKernelSpec> TensorArrayKernels();
 absl::Span<const CpuKernelSpec> StackKernels();
 absl::Span<const CpuKernelSpec> OptimizerKernels();  // ApplyAdam, ResourceSparseApplyFtrl
