@@ -58,6 +58,7 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
   auto e = std::unique_ptr<Executable>(new Executable(graph, parts));
   TENON_RETURN_IF_ERROR(e->Resolve(feeds, fetches));
   TENON_RETURN_IF_ERROR(e->FindOrder());  // before anything is spent: are all placeholders fed?
+  TENON_RETURN_IF_ERROR(e->DropUnknownOps());
   e->NoteFeedsThatStandForNodes();
   const Stopwatch place;
   TENON_RETURN_IF_ERROR(e->PlaceGraph());
@@ -267,6 +268,37 @@ absl::Status Executable::FindOrder() {
   order_.clear();
   for (NodeId n : all) {
     if (needed[n]) order_.push_back(n);
+  }
+  return absl::OkStatus();
+}
+
+// Nobody can tell what a node of an unknown op gives to others. Those that the run does not need
+// go, and with them everything else that it does not need.
+absl::Status Executable::DropUnknownOps() {
+  const int32_t count = graph_.num_node_ids();
+  bool any = false;
+  for (NodeId n = 0; n < count; ++n) any |= graph_.alive(n) && graph_.op(n) == nullptr;
+  if (!any) return absl::OkStatus();
+  std::vector<bool> runs(count, false), stays(count, false);
+  for (NodeId n : order_) {
+    if (graph_.op(n) == nullptr) return UnknownOpError(graph_, n);
+    stays[n] = true;
+    runs[n] = !fed_only_[n];
+  }
+  for (const Output& feed : feeds_) stays[feed.node] = true;
+  for (NodeId n = 0; n < count; ++n) {
+    if (!graph_.alive(n) || runs[n]) continue;
+    if (!stays[n]) {
+      graph_.RemoveNode(n);
+    } else if (!IsPlaceholder(graph_, n) && graph_.num_outputs(n) == 1) {
+      const DataType dtype = BaseType(graph_.output_type({n, 0}));
+      graph_.SetInputs(n, {}, {});
+      graph_.SetKind(n, "Placeholder", {{"dtype", attr::Type(dtype)}});
+    } else if (!IsPlaceholder(graph_, n)) {
+      return NodeError(graph_, calls_, n,
+                       absl::UnimplementedError("only one of its outputs is fed, and the graph "
+                                                "holds ops that are unknown"));
+    }
   }
   return absl::OkStatus();
 }

@@ -67,6 +67,7 @@ class Executable {
   absl::Status PlaceAgain(const std::vector<std::pair<std::string, NodePlacement>>& before);
   absl::Status LowerFunctions();
   absl::Status FindOrder();
+  absl::Status DropUnknownOps();
   void NoteFeedsThatStandForNodes();
   absl::Status CheckKernels();
   absl::Status DescribeFeeds();

@@ -52,7 +52,8 @@ NodeKind MakeKind(std::string_view op_name, const OpDef* op, std::vector<Attr> s
   kind.op = op;
   kind.attrs = AttrSet(std::move(sorted_attrs));
   if (op == nullptr) {
-    kind.types_status = absl::NotFoundError(absl::StrCat("no op is named '", op_name, "'"));
+    kind.types_status = absl::UnimplementedError(
+        absl::StrCat("no op and no function is named '", op_name, "'"));
     return kind;
   }
   kind.defaults = MissingDefaults(*op, kind.attrs);

@@ -95,7 +95,8 @@ SourcePos GraphReader::PosOf(const std::vector<SourcePos>& text_pos, size_t inde
   if (index < text_pos.size()) return text_pos[index];
   const bool inside = wire.data() >= source_.wire.data() &&
                       wire.data() <= source_.wire.data() + source_.wire.size();
-  return {0, 0, inside ? static_cast<uint64_t>(wire.data() - source_.wire.data()) : 0};
+  const uint64_t within = inside ? static_cast<uint64_t>(wire.data() - source_.wire.data()) : 0;
+  return {0, 0, source_.offset + within};
 }
 
 std::string GraphReader::Where(NodeId node) const { return graph_.Locate(node); }
@@ -105,9 +106,10 @@ absl::Status GraphReader::SyntaxError(std::string_view at, NodeId node,
   const bool inside =
       at.data() >= source_.wire.data() && at.data() <= source_.wire.data() + source_.wire.size();
   const std::string where =
-      !source_.node_pos.empty() && node != kNoNode
+      !source_.text.nodes.empty() && node != kNoNode
           ? Where(node)
-          : absl::StrCat(source_.name, ":", inside ? at.data() - source_.wire.data() : 0);
+          : absl::StrCat(source_.name, ":",
+                         source_.offset + (inside ? at.data() - source_.wire.data() : 0));
   std::string in_node;
   if (node != kNoNode) in_node = absl::StrCat(", in node '", graph_.name(node), "'");
   return absl::InvalidArgumentError(Printable(absl::StrCat(where, ": ", message, in_node)));
@@ -126,8 +128,8 @@ absl::Status GraphReader::Scan() {
       graph_.has_library_ = true;
       library_ = Merge(library_, f.bytes, graph_.storage_.get());
     } else if (f.type == WireType::kBytes && f.number == kVersions) {
-      const bool text = source_.versions_pos.line != 0;
-      defects_->set_versions_pos(text ? source_.versions_pos : PosOf({}, 0, f.bytes));
+      const bool text = source_.text.versions.line != 0;
+      defects_->set_versions_pos(text ? source_.text.versions : PosOf({}, 0, f.bytes));
       graph_.versions_ = Merge(graph_.versions_, f.bytes, graph_.storage_.get());
     } else {
       extra.append(f.raw);
@@ -171,7 +173,7 @@ absl::Status GraphReader::ReadLibrary(std::string_view library) {
 
 void GraphReader::AddFunction(std::string_view wire) {
   FunctionEntry entry{
-      {}, wire, nullptr, PosOf(source_.function_pos, graph_.functions_.size(), wire)};
+      {}, wire, nullptr, PosOf(source_.text.functions, graph_.functions_.size(), wire)};
   std::string_view signature;
   WireReader reader(wire);
   WireField f;
@@ -193,7 +195,7 @@ absl::Status GraphReader::ReadNodes() {
   graph_.nodes_.reserve(node_wires_.size());
   input_texts_.reserve(node_wires_.size() * 2);
   for (size_t i = 0; i < node_wires_.size(); ++i) {
-    TENON_RETURN_IF_ERROR(ReadNode(node_wires_[i], PosOf(source_.node_pos, i, node_wires_[i])));
+    TENON_RETURN_IF_ERROR(ReadNode(node_wires_[i], PosOf(source_.text.nodes, i, node_wires_[i])));
   }
   graph_.live_ = graph_.num_node_ids();
   if (input_texts_.size() > kMaxEdges)

@@ -14,17 +14,24 @@
 
 namespace tenon {
 
+// Places of a graph's parts in the text that its bytes were made from; empty for binary files.
+struct TextPositions {
+  std::vector<SourcePos> nodes;
+  std::vector<SourcePos> functions;
+  SourcePos versions;
+};
+
 struct ReadSource {
   std::string_view wire;              // the GraphDef
   std::shared_ptr<const void> owner;  // keeps `wire` alive; the graph shares it
   std::string name;                   // for messages
-  // Places of the nodes and functions in the text that `wire` was made from; empty for binary
-  // files.
-  std::vector<SourcePos> node_pos;
-  std::vector<SourcePos> function_pos;
-  SourcePos versions_pos;
-  bool mapped = false;  // `wire` is a mapped file
+  TextPositions text;
+  bool mapped = false;  // `wire` lies in a mapped file
+  uint64_t offset = 0;  // of `wire` in its file
 };
+
+// Reads and verifies.
+absl::StatusOr<Imported> ImportSource(ReadSource source, const ImportLimits& limits);
 
 class GraphReader {
  public:

@@ -19,36 +19,31 @@ size_t MaxFileBytes(const ImportLimits& limits) {
 }
 
 ReadSource BinarySource(FileBytes file, std::string name) {
-  return {file.bytes, std::move(file.owner), std::move(name), {}, {}, {}, file.mapped};
+  return {file.bytes, std::move(file.owner), std::move(name), {}, file.mapped};
 }
 
 absl::StatusOr<ReadSource> ToSource(FileBytes file, std::string name, const ImportLimits& limits) {
   if (!LooksLikeText(file.bytes)) return BinarySource(std::move(file), std::move(name));
   TENON_ASSIGN_OR_RETURN(TextGraph text, ParseGraphText(file.bytes, name, limits.max_depth));
   FileBytes wire = BytesOf(std::move(text.wire));
-  return ReadSource{wire.bytes,
-                    std::move(wire.owner),
-                    std::move(name),
-                    std::move(text.node_pos),
-                    std::move(text.function_pos),
-                    text.versions_pos};
-}
-
-absl::StatusOr<Imported> Import(ReadSource source, const ImportLimits& limits) {
-  DefectLog log;
-  TENON_ASSIGN_OR_RETURN(Graph graph, GraphReader::Read(std::move(source), limits, &log));
-  VerifyGraph(graph, {.from_file = true, .max_const_bytes = limits.max_const_bytes}, &log);
-  return Imported{std::move(graph), std::move(log).Take()};
+  return ReadSource{wire.bytes, std::move(wire.owner), std::move(name), std::move(text.positions)};
 }
 
 absl::StatusOr<Imported> Import(FileBytes file, const std::string& name,
                                 const ImportLimits& limits) {
   TENON_ASSIGN_OR_RETURN(file, Unpack(std::move(file), name, MaxFileBytes(limits)));
   TENON_ASSIGN_OR_RETURN(ReadSource source, ToSource(std::move(file), name, limits));
-  return Import(std::move(source), limits);
+  return ImportSource(std::move(source), limits);
 }
 
 }  // namespace
+
+absl::StatusOr<Imported> ImportSource(ReadSource source, const ImportLimits& limits) {
+  DefectLog log;
+  TENON_ASSIGN_OR_RETURN(Graph graph, GraphReader::Read(std::move(source), limits, &log));
+  VerifyGraph(graph, {.from_file = true, .max_const_bytes = limits.max_const_bytes}, &log);
+  return Imported{std::move(graph), std::move(log).Take()};
+}
 
 std::string Defect::ToString() const { return absl::StrCat(where, ": ", message); }
 
@@ -64,7 +59,7 @@ absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
 
 absl::StatusOr<Imported> ImportBinary(std::string bytes, std::string source_name,
                                       const ImportLimits& limits) {
-  return Import(BinarySource(BytesOf(std::move(bytes)), std::move(source_name)), limits);
+  return ImportSource(BinarySource(BytesOf(std::move(bytes)), std::move(source_name)), limits);
 }
 
 absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& limits) {

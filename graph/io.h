@@ -36,6 +36,8 @@ enum class DefectCode : uint8_t {
   kPlugin,      // a plug-in's shape function fails: no fault of the graph
   kFunction,    // malformed or duplicate function
   kVersion,     // producer, min_consumer, deprecated op
+  kKernel,      // no device can run the node: what import does not look for
+  kSignature,   // of a SavedModel: a signature, saver or asset that names no tensor of the graph
 };
 
 struct Defect {
@@ -43,8 +45,13 @@ struct Defect {
   std::string where;             // "file:line:col" or "file:offset"
   std::string node;              // empty for file-level defects
   std::string message;           // what is wrong, in which node, what would be right
+  bool in_function = false;      // of the library
   std::string ToString() const;  // "where: message"
 };
+
+// Whether the graph can do without the part that has the defect: a node of an unknown op may not be
+// needed.
+inline bool MayBeUnused(const Defect& defect) { return defect.code == DefectCode::kUnknownOp; }
 
 struct Imported {
   Graph graph;

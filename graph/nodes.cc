@@ -1,6 +1,8 @@
 #include "graph/nodes.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "graph/op_registry.h"
 
 namespace tenon {
 
@@ -21,6 +23,22 @@ bool IsNextIterationOp(std::string_view op) {
 bool IsControlFlowOp(std::string_view op) {
   return IsSwitchOp(op) || IsMergeOp(op) || IsEnterOp(op) || IsExitOp(op) ||
          IsNextIterationOp(op) || op == "LoopCond";
+}
+
+NodeId NodeOfOutput(const Graph& graph, std::string_view text) {
+  absl::ConsumePrefix(&text, "^");
+  const NodeId n = graph.FindNode(text);
+  return n != kNoNode ? n : graph.FindNode(text.substr(0, text.rfind(':')));
+}
+
+std::string UnknownOpText(std::string_view op) {
+  const std::string_view closest = OpRegistry::Global().Closest(op);
+  return absl::StrCat("no op and no function is named '", op, "'",
+                      closest.empty() ? "" : absl::StrCat(" (did you mean '", closest, "'?)"));
+}
+
+absl::Status UnknownOpError(const Graph& graph, NodeId n) {
+  return NodeError(graph, n, absl::UnimplementedError(UnknownOpText(graph.op_name(n))));
 }
 
 absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status) {

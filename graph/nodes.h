@@ -1,6 +1,7 @@
 // What many places ask about single nodes.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -18,6 +19,14 @@ bool IsEnterOp(std::string_view op);
 bool IsExitOp(std::string_view op);
 bool IsNextIterationOp(std::string_view op);
 bool IsControlFlowOp(std::string_view op);  // any of them, or LoopCond
+
+// The node of "node", "node:1" or "^node", whether or not it has such an output; kNoNode if there
+// is none.
+NodeId NodeOfOutput(const Graph& graph, std::string_view text);
+
+// What is wrong with a node whose op is unknown: UNIMPLEMENTED, with its place in the file.
+absl::Status UnknownOpError(const Graph& graph, NodeId n);
+std::string UnknownOpText(std::string_view op);
 
 // "file:line:col: node 'x' (Op): message", with the status's code; without a node the same status.
 absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status);

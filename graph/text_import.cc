@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <climits>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "graph/status_macros.h"
 #include "graph/verifier.h"
 #include "graph/wire.h"
 #include "proto/graph_def.pb.h"
+#include "proto/saved_model.pb.h"
 
 namespace tenon {
 namespace {
@@ -105,48 +108,83 @@ bool BeginsWithNode(std::string_view bytes) {
   return fields.ok();
 }
 
-std::string Serialize(const pb::GraphDef& graph) {
+TextPositions PositionsOf(const ParseInfo& info, const pb::GraphDef& graph) {
+  TextPositions positions;
+  positions.nodes = NodePositions(info, graph.node_size());
+  positions.functions = FunctionPositions(info, graph);
+  if (graph.has_versions())
+    positions.versions =
+        ToPos(info.GetLocation(pb::GraphDef::descriptor()->FindFieldByName("versions"), -1));
+  return positions;
+}
+
+absl::StatusOr<std::string> Serialize(const gp::Message& message, const std::string& name) {
+  if (message.ByteSizeLong() > INT_MAX)
+    return absl::InvalidArgumentError(absl::StrCat(name, ": the graph has more than 2 GiB"));
   std::string wire;
   gp::io::StringOutputStream stream(&wire);
   gp::io::CodedOutputStream coded(&stream);
   // Attributes in one order, so that equal nodes are equal bytes.
   coded.SetSerializationDeterministic(true);
-  graph.SerializePartialToCodedStream(&coded);
+  message.SerializePartialToCodedStream(&coded);
   coded.Trim();
   return wire;
 }
 
-}  // namespace
-
-absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
-                                         int64_t max_depth) {
+// What there is of the message, and where, is filled in also where the text is wrong. `where` adds
+// to an error's message.
+absl::Status ParseText(std::string_view text, const std::string& name, int64_t max_depth,
+                       gp::Message& message, ParseInfo& info,
+                       absl::FunctionRef<std::string(const FirstError&)> where) {
   if (text.size() > INT_MAX)
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": text of more than 2 GiB; use the binary form"));
   // Our messages are in the status; protobuf would print its own.
   const gp::LogSilencer silence;
   FirstError error;
-  ParseInfo info;
   gp::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
   parser.WriteLocationsTo(&info);
-  // The graph itself is the first level.
+  // The message itself is the first level.
   parser.SetRecursionLimit(static_cast<int>(std::clamp<int64_t>(max_depth - 1, 1, kMaxTextDepth)));
-  pb::GraphDef graph;
   gp::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
-  if (!parser.Parse(&input, &graph)) {
-    return absl::InvalidArgumentError(
-        Printable(absl::StrCat(name, ":", error.line() + 1, ":", error.column() + 1, ": ",
-                               error.message(), InNode(graph, info, error))));
+  if (parser.Parse(&input, &message)) return absl::OkStatus();
+  return absl::InvalidArgumentError(Printable(absl::StrCat(name, ":", error.line() + 1, ":",
+                                                           error.column() + 1, ": ",
+                                                           error.message(), where(error))));
+}
+
+}  // namespace
+
+absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
+                                         int64_t max_depth) {
+  pb::GraphDef graph;
+  ParseInfo info;
+  TENON_RETURN_IF_ERROR(ParseText(
+      text, name, max_depth, graph, info,
+      [&](const FirstError& error) { return InNode(graph, info, error); }));
+  TENON_ASSIGN_OR_RETURN(std::string wire, Serialize(graph, name));
+  return TextGraph{std::move(wire), PositionsOf(info, graph)};
+}
+
+absl::StatusOr<TextSavedModel> ParseSavedModelText(std::string_view text, const std::string& name,
+                                                   int64_t max_depth) {
+  pb::SavedModel model;
+  ParseInfo info;
+  TENON_RETURN_IF_ERROR(ParseText(text, name, max_depth, model, info,
+                                  [](const FirstError&) { return std::string(); }));
+  TextSavedModel parsed;
+  const gp::FieldDescriptor* meta = pb::SavedModel::descriptor()->FindFieldByName("meta_graphs");
+  const gp::FieldDescriptor* graph = pb::MetaGraphDef::descriptor()->FindFieldByName("graph_def");
+  for (int i = 0; i < model.meta_graphs_size(); ++i) {
+    const ParseInfo* in_meta = info.GetTreeForNested(meta, i);
+    const ParseInfo* in_graph = in_meta == nullptr ? nullptr : in_meta->GetTreeForNested(graph, -1);
+    parsed.graphs.push_back(in_graph == nullptr
+                                ? TextPositions()
+                                : PositionsOf(*in_graph, model.meta_graphs(i).graph_def()));
   }
-  if (graph.ByteSizeLong() > INT_MAX)
-    return absl::InvalidArgumentError(absl::StrCat(name, ": the graph has more than 2 GiB"));
-  SourcePos versions_pos;
-  if (graph.has_versions())
-    versions_pos =
-        ToPos(info.GetLocation(pb::GraphDef::descriptor()->FindFieldByName("versions"), -1));
-  return TextGraph{Serialize(graph), NodePositions(info, graph.node_size()),
-                   FunctionPositions(info, graph), versions_pos};
+  TENON_ASSIGN_OR_RETURN(parsed.wire, Serialize(model, name));
+  return parsed;
 }
 
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire) {

@@ -1,4 +1,4 @@
-// GraphDef text to wire bytes, with the places of its nodes. Private to graph/.
+// GraphDef and SavedModel text to wire bytes, with the places of the nodes. Private to graph/.
 #pragma once
 
 #include <string>
@@ -6,21 +6,26 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/graph.h"
+#include "graph/graph_reader.h"
 
 namespace tenon {
 
 struct TextGraph {
   std::string wire;
-  std::vector<SourcePos> node_pos;
-  std::vector<SourcePos> function_pos;
-  SourcePos versions_pos;
+  TextPositions positions;
 };
 
 // INVALID_ARGUMENT "name:line:col: …" for the first error: syntax, unknown fields and enumerators,
 // nesting beyond `max_depth`.
 absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
                                          int64_t max_depth);
+
+struct TextSavedModel {
+  std::string wire;
+  std::vector<TextPositions> graphs;  // of each MetaGraphDef
+};
+absl::StatusOr<TextSavedModel> ParseSavedModelText(std::string_view text, const std::string& name,
+                                                   int64_t max_depth);
 
 // GraphDef bytes as text.
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire);

@@ -234,7 +234,8 @@ void DefectLog::AddFunction(const Graph& graph, const FunctionEntry& function,
                             std::string_view node, DefectCode code, std::string_view message) {
   found_.emplace_back(kAfterAllNodes,
                       Defect{code, graph.Locate(function.pos), std::string(node),
-                             Printable(absl::StrCat("function '", function.name, "': ", message))});
+                             Printable(absl::StrCat("function '", function.name, "': ", message)),
+                             /*in_function=*/true});
 }
 
 absl::flat_hash_set<NodeId> DefectLog::Nodes() const {

@@ -3,6 +3,7 @@
 #include "absl/strings/strip.h"
 #include "graph/closest.h"
 #include "graph/colocation.h"
+#include "graph/nodes.h"
 #include "graph/op_registry.h"
 #include "graph/tensor_proto.h"
 #include "graph/verifier.h"
@@ -29,13 +30,7 @@ class KindChecker {
  private:
   void Add(DefectCode code, std::string message) { defects_.push_back({code, std::move(message)}); }
 
-  void AddUnknownOp() {
-    const std::string_view closest = OpRegistry::Global().Closest(kind_.op_name);
-    const std::string hint =
-        closest.empty() ? "" : absl::StrCat(" (did you mean '", closest, "'?)");
-    Add(DefectCode::kUnknownOp,
-        absl::StrCat("no op and no function is named '", kind_.op_name, "'", hint));
-  }
+  void AddUnknownOp() { Add(DefectCode::kUnknownOp, UnknownOpText(kind_.op_name)); }
 
   void CheckOp() {
     for (std::string& message : CheckAttrs(*kind_.op, kind_.attrs))

@@ -75,7 +75,10 @@ class PluginPass : public FinalPass {
     if (out->empty()) return absl::InvalidArgumentError("it answered with no graph at all");
     TENON_ASSIGN_OR_RETURN(Imported answer,
                            ImportBinary(*std::move(out), "<answer of the plug-in's pass>"));
-    if (!answer.defects.empty()) return absl::InvalidArgumentError(answer.defects.front().message);
+    for (const Defect& defect : answer.defects) {
+      if (!defect.in_function || !MayBeUnused(defect))
+        return absl::InvalidArgumentError(defect.message);
+    }
     TENON_RETURN_IF_ERROR(CheckFetchesAndFeeds(before, answer.graph));
     TENON_RETURN_IF_ERROR(CheckKernels(before, answer.graph));
     answer.graph.InheritPositions(before);

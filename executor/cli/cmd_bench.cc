@@ -92,7 +92,8 @@ absl::Status BenchCommand(Invocation& invocation) {
   const Options& options = invocation.options;
   const Clock::time_point start = Clock::now();
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(options));
-  TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequest(bench.graph(), options));
+  TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequest(bench.names(), options));
+  TENON_RETURN_IF_ERROR(InitializeState(bench, options));
   TENON_ASSIGN_OR_RETURN(Executable * executable,
                          PrepareExecutable(bench, options, request.feed_names, request.fetches));
   Timing timing;

@@ -63,13 +63,9 @@ std::string CopiesText(const std::vector<EdgeCopy>& copies) {
 absl::Status ExplainCommand(Invocation& invocation) {
   const Options& options = invocation.options;
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(options));
-  TENON_ASSIGN_OR_RETURN(const std::vector<NamedSink> outputs,
-                         RequestedOutputs(bench.graph(), options));
-  std::vector<std::string> feeds, fetches;
-  for (const NodeId n : Placeholders(bench.graph())) feeds.emplace_back(bench.graph().name(n));
-  for (const NamedSink& output : outputs) fetches.push_back(output.name);
+  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(bench.names(), options));
   TENON_ASSIGN_OR_RETURN(const Executable* executable,
-                         PrepareExecutable(bench, options, feeds, fetches));
+                         PrepareExecutable(bench, options, ends.feeds, ends.fetches));
 
   const Graph& graph = OptimizedGraph(*executable);
   const std::vector<NodePlacement>& placement = PlacementReport(*executable);

@@ -3,6 +3,7 @@
 #include "executor/cli/exit_code.h"
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
+#include "executor/cli/missing_kernels.h"
 #include "executor/cli/model.h"
 #include "graph/status_macros.h"
 
@@ -43,6 +44,10 @@ std::string_view CodeName(DefectCode code) {
       return "FUNCTION";
     case DefectCode::kVersion:
       return "VERSION";
+    case DefectCode::kKernel:
+      return "NO_KERNEL";
+    case DefectCode::kSignature:
+      return "SIGNATURE";
   }
   return "DEFECT";
 }
@@ -63,7 +68,9 @@ absl::Status LintCommand(Invocation& invocation) {
   // A plug-in may bring ops that the graph uses.
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(options));
   invocation.doc.Set("defects", Json::Array());
-  TENON_ASSIGN_OR_RETURN(const Imported imported, ImportModel(options.paths.front(), options));
+  TENON_ASSIGN_OR_RETURN(ImportedModel model, ImportModel(options.paths.front(), options));
+  AddMissingKernels(host->devices(), model.imported);
+  const Imported& imported = model.imported;
   Json defects = Json::Array();
   for (const Defect& defect : imported.defects) {
     PrintErrorLine(defect.ToString());

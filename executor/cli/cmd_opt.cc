@@ -73,12 +73,9 @@ absl::Status OptCommand(Invocation& invocation) {
   }
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(options));
   const Graph& graph = bench.graph();
-  TENON_ASSIGN_OR_RETURN(const std::vector<NamedSink> outputs, RequestedOutputs(graph, options));
-  std::vector<std::string> feeds, fetches;
-  for (const NodeId n : Placeholders(graph)) feeds.emplace_back(graph.name(n));
-  for (const NamedSink& output : outputs) fetches.push_back(output.name);
+  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(bench.names(), options));
   TENON_ASSIGN_OR_RETURN(const Executable* executable,
-                         PrepareExecutable(bench, options, feeds, fetches));
+                         PrepareExecutable(bench, options, ends.feeds, ends.fetches));
   const PipelineReport& report = OptimizerReport(*executable);
   invocation.doc.Set("passes", PassesJson(report))
       .Set("nodes_before", graph.num_nodes())

@@ -1,13 +1,11 @@
 // graph_run run: from a file to results, once.
 #include "absl/strings/str_cat.h"
-#include "executor/cli/element.h"
+#include "executor/cli/cases.h"
 #include "executor/cli/exit_code.h"
-#include "executor/cli/expect.h"
 #include "executor/cli/pass_report.h"
 #include "executor/cli/plan_report.h"
 #include "executor/cli/repeat.h"
 #include "executor/cli/run_reports.h"
-#include "executor/cli/spec.h"
 #include "executor/cli/story.h"
 #include "executor/cli/tensor_text.h"
 #include "executor/cli/workbench.h"
@@ -16,87 +14,7 @@
 namespace tenon::cli {
 namespace {
 
-constexpr int64_t kStoryRuns = 20;        // a story also tells how fast it gets
-constexpr int64_t kMaxJsonValues = 1024;  // larger tensors go to files
-
-Json FetchJson(const NamedSink& target, const Tensor& value) {
-  Json json = Json::Object();
-  json.Set("name", target.name)
-      .Set("dtype", DataTypeShortName(value.dtype()))
-      .Set("shape", Json::ArrayOf(value.shape().dims()));
-  const bool printable = IsMemcpyable(value.dtype()) || value.dtype() == DataType::kString;
-  if (printable && value.initialized() && value.num_elements() <= kMaxJsonValues) {
-    Json values = Json::Array();
-    for (int64_t i = 0; i < value.num_elements(); ++i) values.Push(ElementJson(value, i));
-    json.Set("values", std::move(values));
-  }
-  json.Set("sink", target.sink);
-  return json;
-}
-
-Json ComparisonJson(const NamedComparison& c) {
-  const bool comparable = c.result.comparable;
-  Json json = Json::Object();
-  json.Set("name", c.name)
-      .Set("ok", c.result.ok)
-      .Set("max_abs", comparable ? Json(c.result.max_abs) : Json())
-      .Set("max_rel", comparable ? Json(c.result.max_rel) : Json())
-      .Set("max_ulp", comparable ? Json(c.result.max_ulp) : Json())
-      .Set("mismatches", c.result.mismatches);
-  if (c.ignored) json.Set("ignored", true);
-  if (!c.result.ok) json.Set("problem", c.result.problem);
-  return json;
-}
-
-// --rtol and --atol stand for themselves; with --max-ulp alone only steps count.
-Tolerance ToleranceFrom(const Options& options) {
-  Tolerance tolerance;
-  const bool ulp_only = options.max_ulp && !options.rtol && !options.atol;
-  tolerance.rtol = options.rtol.value_or(ulp_only ? 0 : tolerance.rtol);
-  tolerance.atol = options.atol.value_or(ulp_only ? 0 : tolerance.atol);
-  tolerance.max_ulp = options.max_ulp;
-  tolerance.equal_nan = options.equal_nan;
-  return tolerance;
-}
-
-absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& request,
-                                                        const std::vector<Tensor>& values,
-                                                        const Options& options) {
-  const Tolerance tolerance = ToleranceFrom(options);
-  std::vector<NamedComparison> comparisons;
-  for (const Expectation& e : request.expectations) {
-    NamedComparison comparison{e.name, IsIgnoredSpec(e.spec), {}};
-    if (!comparison.ignored) {
-      const Tensor& got = values[e.fetch];
-      absl::StatusOr<Tensor> want = ParseSpec(e.spec, {got.dtype(), got.shape()});
-      if (!want.ok()) {
-        return WithExit(ExitOf(want.status()),
-                        absl::Status(want.status().code(), absl::StrCat("--expect ", e.name, ": ",
-                                                                        want.status().message())));
-      }
-      comparison.result = Compare(got, *want, tolerance);
-    }
-    comparisons.push_back(std::move(comparison));
-  }
-  return comparisons;
-}
-
-absl::Status Verdict(const std::vector<NamedComparison>& comparisons) {
-  int64_t wrong = 0;
-  const NamedComparison* first = nullptr;
-  for (const NamedComparison& c : comparisons) {
-    if (c.result.ok) continue;
-    if (wrong++ == 0) first = &c;
-  }
-  if (wrong == 0) return absl::OkStatus();
-  return WithExit(
-      Exit::kMismatch,
-      absl::FailedPreconditionError(absl::StrCat(
-          "--expect ", first->name, ": ", first->result.problem, " (",
-          Plural(first->result.mismatches, "mismatch"),
-          first->result.comparable ? absl::StrCat(", max_abs ", first->result.max_abs) : "", ")",
-          wrong > 1 ? absl::StrCat("; ", wrong, " of ", comparisons.size(), " differ") : "")));
-}
+constexpr int64_t kStoryRuns = 20;  // a story also tells how fast it gets
 
 void AddDetails(const RunOutcome& outcome, Json& doc) {
   const Executable& e = *outcome.executable;
@@ -116,22 +34,22 @@ void AddDetails(const RunOutcome& outcome, Json& doc) {
       .Set("plan_cache", PlanCacheJson(e));
 }
 
-void WriteJson(const RunOutcome& outcome, Json& doc) {
-  Json fetches = Json::Array(), expect = Json::Array();
-  for (size_t i = 0; i < outcome.request.outputs.size(); ++i)
-    fetches.Push(FetchJson(outcome.request.outputs[i], outcome.values[i]));
-  for (const NamedComparison& c : outcome.comparisons) expect.Push(ComparisonJson(c));
-  doc.Set("fetches", std::move(fetches)).Set("expect", std::move(expect));
-  AddDetails(outcome, doc);
+Json RunJson(Json fetches) {
+  Json json = Json::Object();
+  json.Set("fetches", std::move(fetches));
+  return json;
 }
 
-std::string ComparisonLine(const NamedComparison& c, const Style& style) {
-  if (c.ignored) return absl::StrCat(style.Dim("ignored"), " ", c.name, "\n");
-  if (!c.result.ok)
-    return absl::StrCat(style.Red("differs"), " ", c.name, ": ", c.result.problem, "; ",
-                        Plural(c.result.mismatches, "mismatch"), "\n");
-  return absl::StrCat(style.Green("matches"), " ", c.name, "  max_abs ", c.result.max_abs,
-                      ", max_ulp ", c.result.max_ulp, "\n");
+void WriteJson(RunOutcome& outcome, const Options& options, Json& doc) {
+  doc.Set("fetches", FetchesJson(outcome.request, outcome.values))
+      .Set("expect", ComparisonsJson(outcome.comparisons));
+  if (options.session_runs > 0) {
+    Json runs = Json::Array();
+    for (Json& fetches : outcome.earlier_runs) runs.Push(RunJson(std::move(fetches)));
+    runs.Push(RunJson(FetchesJson(outcome.request, outcome.values)));
+    doc.Set("runs", std::move(runs));
+  }
+  AddDetails(outcome, doc);
 }
 
 std::string Footer(const RunOutcome& outcome, const Style& style) {
@@ -169,6 +87,11 @@ std::string ResultText(const RunOutcome& outcome, const Options& options, const 
 absl::Status RunAll(RunOutcome& outcome, const Options& options, RunRecorder& recorder) {
   Session& session = *outcome.bench.session;
   TENON_RETURN_IF_ERROR(Warm(session, outcome.executable, outcome.request.feeds, options.warmup));
+  for (int64_t i = 1; i < options.session_runs; ++i) {
+    TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values,
+                           session.Run(outcome.executable, outcome.request.feeds));
+    if (options.json) outcome.earlier_runs.push_back(FetchesJson(outcome.request, values));
+  }
   Repetition repetition = RepetitionFrom(options, {.runs = options.story ? kStoryRuns : 1});
   repetition.recorder = WantsRecorder(options) ? &recorder : nullptr;
   TENON_ASSIGN_OR_RETURN(Repeated repeated, Repeat(session, outcome.executable,
@@ -184,7 +107,9 @@ absl::Status RunCommand(Invocation& invocation) {
   const Options& options = invocation.options;
   RunOutcome outcome;
   TENON_ASSIGN_OR_RETURN(outcome.bench, OpenWorkbench(options));
-  TENON_ASSIGN_OR_RETURN(outcome.request, ReadRequest(outcome.bench.graph(), options));
+  if (!options.cases.empty()) return RunCases(outcome.bench, invocation);
+  TENON_ASSIGN_OR_RETURN(outcome.request, ReadRequest(outcome.bench.names(), options));
+  TENON_RETURN_IF_ERROR(InitializeState(outcome.bench, options));
   TENON_ASSIGN_OR_RETURN(outcome.executable,
                          PrepareExecutable(outcome.bench, options, outcome.request.feed_names,
                                            outcome.request.fetches));
@@ -196,7 +121,7 @@ absl::Status RunCommand(Invocation& invocation) {
   TENON_RETURN_IF_ERROR(WriteSinks(sinks));
   TENON_ASSIGN_OR_RETURN(outcome.comparisons, CompareAll(outcome.request, outcome.values, options));
   if (invocation.json()) {
-    WriteJson(outcome, invocation.doc);
+    WriteJson(outcome, options, invocation.doc);
   } else {
     invocation.text = options.story ? Story(outcome, options, invocation.style)
                                     : ResultText(outcome, options, invocation.style);

@@ -8,6 +8,7 @@
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/model.h"
+#include "executor/cli/signatures.h"
 #include "executor/cli/tensor_text.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
@@ -40,7 +41,14 @@ int64_t ConstBytes(const Graph& graph, NodeId n) {
   return header->shape.num_elements() * static_cast<int64_t>(DataTypeSize(header->dtype));
 }
 
-absl::StatusOr<Summary> Summarize(const Graph& graph) {
+std::vector<NamedType> TypesOf(const std::vector<SignatureTensor>& tensors) {
+  std::vector<NamedType> types;
+  for (const SignatureTensor& t : tensors) types.push_back({t.name, t.dtype, t.shape});
+  return types;
+}
+
+absl::StatusOr<Summary> Summarize(const Model& model) {
+  const Graph& graph = model.graph;
   Summary summary;
   TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -49,27 +57,28 @@ absl::StatusOr<Summary> Summarize(const Graph& graph) {
     ++summary.devices[std::string(graph.device(n))];
     summary.const_bytes += ConstBytes(graph, n);
   }
+  summary.cost = EstimateFlops(graph, shapes);
+  if (model.signature != nullptr) {
+    summary.inputs = TypesOf(model.signature->inputs);
+    summary.outputs = TypesOf(model.signature->outputs);
+    return summary;
+  }
   for (const NodeId n : Placeholders(graph)) {
     const SpecHint declared = DeclaredInput(graph, n);
     summary.inputs.push_back({std::string(graph.name(n)), declared.dtype, shapes.shape({n, 0})});
   }
   for (const std::string& name : GraphOutputs(graph)) {
     TENON_ASSIGN_OR_RETURN(const Output output, graph.ParseOutput(name));
-    summary.outputs.push_back({name, graph.output_type(output), shapes.shape(output)});
+    const bool known = output.port < graph.num_outputs(output.node);
+    summary.outputs.push_back(
+        {name, known ? graph.output_type(output) : DataType::kInvalid, shapes.shape(output)});
   }
-  summary.cost = EstimateFlops(graph, shapes);
   return summary;
 }
 
 Json TypesJson(const std::vector<NamedType>& tensors) {
   Json array = Json::Array();
-  for (const NamedType& t : tensors) {
-    Json json = Json::Object();
-    json.Set("name", t.name).Set("dtype", DataTypeShortName(t.dtype));
-    // null: unknown rank; -1: unknown dimension
-    json.Set("shape", t.shape.known_rank() ? Json::ArrayOf(t.shape.dims()) : Json());
-    array.Push(std::move(json));
-  }
+  for (const NamedType& t : tensors) array.Push(NamedTypeJson(t.name, t.dtype, t.shape));
   return array;
 }
 
@@ -85,9 +94,11 @@ std::string Quoted(const std::string& word) {
              : absl::StrCat("'", word, "'");
 }
 
-// " --input 'x=1x20xf32=random(seed=1)'" for each input.
-std::string InputFlags(const Summary& summary) {
+// " --signature count --input 'x=1x20xf32=random(seed=1)'": what the graph wants to be run with.
+std::string RunFlags(const Summary& summary, const Options& options) {
   std::string flags;
+  if (!options.signature.empty())
+    absl::StrAppend(&flags, " --signature ", Quoted(options.signature));
   for (const NamedType& t : summary.inputs) {
     absl::StrAppend(&flags, " --input ",
                     Quoted(absl::StrCat(t.name, "=", SuggestSpec({t.dtype, t.shape}))));
@@ -134,13 +145,17 @@ std::string CostText(const FlopEstimate& cost) {
           : "");
 }
 
-std::string SummaryText(const Graph& graph, const Summary& summary, const Options& options,
+std::string SummaryText(const Model& model, const Summary& summary, const Options& options,
                         const Style& style) {
+  const Graph& graph = model.graph;
   const std::string path = Quoted(options.paths.front());
   std::string text =
       absl::StrCat(style.Bold(options.paths.front()), "  ", Plural(graph.num_nodes(), "node"), ", ",
                    Plural(static_cast<int64_t>(graph.functions().size()), "function"),
                    ", producer ", graph.producer(), "\n\n");
+  if (model.saved.has_value()) absl::StrAppend(&text, SignaturesText(*model.saved, style));
+  if (model.signature != nullptr)
+    absl::StrAppend(&text, style.Dim("signature  "), model.signature->name, "\n");
   absl::StrAppend(&text, TensorLines("inputs     ", summary.inputs, style),
                   TensorLines("outputs    ", summary.outputs, style), OpsText(summary, style));
   absl::StrAppend(&text, style.Dim("constants  "), Bytes(summary.const_bytes), "\n");
@@ -149,7 +164,7 @@ std::string SummaryText(const Graph& graph, const Summary& summary, const Option
     if (!device.empty())
       absl::StrAppend(&text, style.Dim("device     "), device, "  ", Plural(count, "node"), "\n");
   }
-  const std::string flags = InputFlags(summary);
+  const std::string flags = RunFlags(summary, options);
   absl::StrAppend(&text, "\n", style.Dim("run it     "), "graph_run run ", path, flags, "\n",
                   style.Dim("time it    "), "graph_run bench ", path, flags, "\n");
   return text;
@@ -161,12 +176,12 @@ absl::Status ShowCommand(Invocation& invocation) {
   const Options& options = invocation.options;
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(options));
   TENON_ASSIGN_OR_RETURN(const Model model, LoadModel(options));
-  TENON_ASSIGN_OR_RETURN(const Summary summary, Summarize(model.graph));
+  TENON_ASSIGN_OR_RETURN(const Summary summary, Summarize(model));
   if (!invocation.json()) {
-    invocation.text = SummaryText(model.graph, summary, options, invocation.style);
+    invocation.text = SummaryText(model, summary, options, invocation.style);
     return absl::OkStatus();
   }
-  const std::string flags = InputFlags(summary);
+  const std::string flags = RunFlags(summary, options);
   Json commands = Json::Array();
   for (const std::string_view command : {"run", "bench"}) {
     commands.Push(absl::StrCat("graph_run ", command, " ", Quoted(options.paths.front()), flags));
@@ -182,6 +197,7 @@ absl::Status ShowCommand(Invocation& invocation) {
       .Set("devices", CountsJson(summary.devices))
       .Set("producer", model.graph.producer())
       .Set("commands", std::move(commands));
+  if (model.saved.has_value()) invocation.doc.Set("signatures", SignaturesJson(*model.saved));
   return absl::OkStatus();
 }
 

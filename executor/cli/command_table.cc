@@ -16,8 +16,8 @@ const std::vector<CommandInfo>& Commands() {
        "Import, optimize, place, plan and run a graph once; print, save or compare what it "
        "answers.",
        "  graph_run run tests/golden/models/mlp/graph.pbtxt --input 'x=4x20xf32=random(seed=1)'\n"
-       "  graph_run run tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones --output "
-       "out=@/tmp/out.npy --json"},
+       "  graph_run run tests/golden/saved_models/affine_state/model --signature count --input "
+       "x=2x4xf32=ones --session-runs 3 --json"},
       {Command::kBench, "bench", "MODEL",
        "Warm up, time many runs, print statistics with a confidence interval.",
        "  graph_run bench tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones --runs 1000\n"
@@ -26,7 +26,7 @@ const std::vector<CommandInfo>& Commands() {
       {Command::kShow, "show", "MODEL",
        "Inputs, outputs, ops, constants, cost, and command lines to go on with.",
        "  graph_run show tests/golden/models/mlp/graph.pbtxt\n"
-       "  graph_run show tests/golden/models/mlp/graph.pbtxt --json"},
+       "  graph_run show tests/golden/saved_models/affine_state/model --signature count --json"},
       {Command::kLint, "lint", "MODEL",
        "Every defect of a graph with its place in the file; exit 4 if there is any.",
        "  graph_run lint tests/golden/models/mlp/graph.pbtxt\n"
@@ -38,6 +38,11 @@ const std::vector<CommandInfo>& Commands() {
        "Where each node goes, why, why not elsewhere, and which copies that causes.",
        "  graph_run explain tests/golden/models/mlp/graph.pbtxt\n"
        "  graph_run explain tests/golden/models/mlp/graph.pbtxt --opt-level 0 --json"},
+      {Command::kFreeze, "freeze", "DIR",
+       "Write a SavedModel's signature as one graph, its variables folded into constants.",
+       "  graph_run freeze tests/golden/saved_models/keras_classifier/model -o /tmp/classifier.pb\n"
+       "  graph_run freeze tests/golden/saved_models/recurrent/model -o /tmp/recurrent.pbtxt "
+       "--json"},
       {Command::kDevices, "devices", "",
        "Devices, the plug-ins they come from, and what they can run.",
        "  graph_run devices\n"

@@ -16,28 +16,6 @@
 namespace tenon::cli {
 namespace {
 
-// "node" or "node:port" of a data output.
-absl::StatusOr<Output> ResolveOutput(const Graph& graph, std::string_view flag,
-                                     std::string_view name) {
-  absl::StatusOr<Output> output = graph.ParseOutput(name);
-  if (!output.ok())
-    return UsageError(absl::StrCat(flag, " '", name, "': ", output.status().message()));
-  const int count = graph.num_outputs(output->node);
-  if (!output->is_control() && output->port < count) return output;
-  if (flag == "--output" && count == 0) return output;  // fetched to be run
-  return UsageError(absl::StrCat(flag, " '", name, "': node '", graph.name(output->node), "' (",
-                                 graph.op_name(output->node), ") has ", count,
-                                 count == 1 ? " output" : " outputs"));
-}
-
-SpecHint HintFor(const Graph& graph, Output output) {
-  if (IsPlaceholder(graph, output.node) || graph.op_name(output.node) == "PlaceholderWithDefault")
-    return DeclaredInput(graph, output.node);
-  SpecHint hint;
-  hint.dtype = BaseType(graph.output_type(output));
-  return hint;
-}
-
 // The same status with what it is about in front.
 absl::Status Prefixed(std::string_view flag, std::string_view name, const absl::Status& status) {
   return WithExit(ExitOf(status), absl::Status(status.code(), absl::StrCat(flag, " ", name, ": ",
@@ -60,14 +38,35 @@ absl::Status CheckFits(const Graph& graph, std::string_view name, Output output,
                       ", such as ", name, "=", SuggestSpec(hint))));
 }
 
+absl::StatusOr<std::vector<NamedSink>> RequestedOutputs(const Names& names,
+                                                        const Options& options) {
+  std::vector<NamedSink> outputs;
+  for (const std::string& text : options.outputs) {
+    if (options.command != Command::kRun && absl::StrContains(text, '=')) {
+      return UsageError(absl::StrCat("--output '", text, "': graph_run ", NameOf(options.command),
+                                     " writes no tensors; only run has SINKs"));
+    }
+    TENON_ASSIGN_OR_RETURN(NamedSink named, ParseSink(text));
+    outputs.push_back(std::move(named));
+  }
+  if (!options.outputs.empty()) return outputs;
+  for (std::string& name : names.Results()) outputs.push_back({std::move(name), "-"});
+  if (outputs.empty())
+    return UsageError(
+        absl::StrCat(options.paths.front(), ": the graph has no outputs; name some with --output"));
+  return outputs;
+}
+
 class Reader {
  public:
-  Reader(const Graph& graph, const Options& options) : graph_(graph), options_(options) {}
+  Reader(const Names& names, const Options& options)
+      : names_(names), graph_(names.graph()), options_(options) {}
 
   absl::StatusOr<RunRequest> Read() {
     for (const std::string& text : options_.inputs) TENON_RETURN_IF_ERROR(ReadInput(text));
     for (const std::string& path : options_.input_files) TENON_RETURN_IF_ERROR(ReadArchive(path));
-    TENON_ASSIGN_OR_RETURN(request_.outputs, RequestedOutputs(graph_, options_));
+    TENON_RETURN_IF_ERROR(FeedDefaults());
+    TENON_ASSIGN_OR_RETURN(request_.outputs, RequestedOutputs(names_, options_));
     for (const NamedSink& output : request_.outputs)
       TENON_RETURN_IF_ERROR(AddFetch(output.name, "--output").status());
     for (const std::string& text : options_.expects) TENON_RETURN_IF_ERROR(ReadExpect(text));
@@ -82,14 +81,14 @@ class Reader {
       return UsageError(absl::StrCat(flag, " ", name, ": is fed twice"));
     TENON_RETURN_IF_ERROR(CheckFits(graph_, name, output, value, from_file));
     fed_.push_back(output);
-    request_.feed_names.emplace_back(name);
+    request_.feed_names.push_back(graph_.OutputName(output));
     request_.feeds.push_back(std::move(value));
     return absl::OkStatus();
   }
 
   absl::Status ReadInput(const std::string& text) {
     TENON_ASSIGN_OR_RETURN(const NamedSpec named, SplitNamedSpec(text));
-    TENON_ASSIGN_OR_RETURN(const Output output, ResolveOutput(graph_, "--input", named.name));
+    TENON_ASSIGN_OR_RETURN(const Output output, names_.Argument("--input", named.name));
     absl::StatusOr<Tensor> value = ParseSpec(named.spec, HintFor(graph_, output));
     if (!value.ok()) return Prefixed("--input", named.name, value.status());
     return Feed("--input", named.name, output, *std::move(value),
@@ -98,25 +97,36 @@ class Reader {
 
   absl::Status ReadArchive(const std::string& path) {
     const auto type_of = [this](const std::string& key) -> absl::StatusOr<DataType> {
-      TENON_ASSIGN_OR_RETURN(const Output output, ResolveOutput(graph_, "--inputs", key));
+      TENON_ASSIGN_OR_RETURN(const Output output, names_.Argument("--inputs", key));
       return HintFor(graph_, output).dtype;
     };
     TENON_ASSIGN_OR_RETURN(auto arrays, LoadArchive(path, type_of));
     for (auto& [key, value] : arrays) {
-      TENON_ASSIGN_OR_RETURN(const Output output, ResolveOutput(graph_, "--inputs", key));
+      TENON_ASSIGN_OR_RETURN(const Output output, names_.Argument("--inputs", key));
       TENON_RETURN_IF_ERROR(Feed("--inputs", key, output, std::move(value), true));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status FeedDefaults() {
+    if (names_.signature() == nullptr) return absl::OkStatus();
+    for (const SignatureTensor& t : names_.signature()->inputs) {
+      if (!t.default_value.initialized()) continue;
+      TENON_ASSIGN_OR_RETURN(const Output output, names_.Argument("--input", t.name));
+      if (std::find(fed_.begin(), fed_.end(), output) != fed_.end()) continue;
+      TENON_RETURN_IF_ERROR(Feed("--input", t.name, output, t.default_value, true));
     }
     return absl::OkStatus();
   }
 
   // Index of the fetch, which is added where it is new.
   absl::StatusOr<size_t> AddFetch(const std::string& name, std::string_view flag) {
-    TENON_ASSIGN_OR_RETURN(const Output output, ResolveOutput(graph_, flag, name));
+    TENON_ASSIGN_OR_RETURN(const Output output, names_.Result(flag, name));
     const auto found =
         flag == "--expect" ? std::find(fetched_.begin(), fetched_.end(), output) : fetched_.end();
     if (found != fetched_.end()) return static_cast<size_t>(found - fetched_.begin());
     fetched_.push_back(output);
-    request_.fetches.push_back(name);
+    request_.fetches.push_back(graph_.OutputName(output));
     return fetched_.size() - 1;
   }
 
@@ -132,7 +142,7 @@ class Reader {
     if (unfed.empty()) return absl::OkStatus();
     std::string flags;
     for (const NodeId n : unfed)
-      absl::StrAppend(&flags, " --input '", graph_.name(n), "=",
+      absl::StrAppend(&flags, " --input '", names_.NameOf(n), "=",
                       SuggestSpec(DeclaredInput(graph_, n)), "'");
     const NodeId first = unfed.front();
     const SpecHint hint = DeclaredInput(graph_, first);
@@ -143,6 +153,7 @@ class Reader {
                                    others, ", which the outputs need; add", flags));
   }
 
+  const Names& names_;
   const Graph& graph_;
   const Options& options_;
   RunRequest request_;
@@ -151,28 +162,22 @@ class Reader {
 
 }  // namespace
 
-absl::StatusOr<std::vector<NamedSink>> RequestedOutputs(const Graph& graph,
-                                                        const Options& options) {
-  std::vector<NamedSink> outputs;
-  for (const std::string& text : options.outputs) {
-    if (options.command != Command::kRun && absl::StrContains(text, '=')) {
-      return UsageError(absl::StrCat("--output '", text, "': graph_run ", NameOf(options.command),
-                                     " writes no tensors; only run has SINKs"));
-    }
-    TENON_ASSIGN_OR_RETURN(NamedSink named, ParseSink(text));
-    TENON_RETURN_IF_ERROR(ResolveOutput(graph, "--output", named.name).status());
-    outputs.push_back(std::move(named));
+absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const Options& options) {
+  Endpoints ends;
+  for (const std::string& name : names.Arguments()) {
+    TENON_ASSIGN_OR_RETURN(const Output output, names.Argument("--input", name));
+    ends.feeds.push_back(names.graph().OutputName(output));
   }
-  if (!options.outputs.empty()) return outputs;
-  for (std::string& name : GraphOutputs(graph)) outputs.push_back({std::move(name), "-"});
-  if (outputs.empty())
-    return UsageError(
-        absl::StrCat(options.paths.front(), ": the graph has no outputs; name some with --output"));
-  return outputs;
+  TENON_ASSIGN_OR_RETURN(const std::vector<NamedSink> outputs, RequestedOutputs(names, options));
+  for (const NamedSink& named : outputs) {
+    TENON_ASSIGN_OR_RETURN(const Output output, names.Result("--output", named.name));
+    ends.fetches.push_back(names.graph().OutputName(output));
+  }
+  return ends;
 }
 
-absl::StatusOr<RunRequest> ReadRequest(const Graph& graph, const Options& options) {
-  return Reader(graph, options).Read();
+absl::StatusOr<RunRequest> ReadRequest(const Names& names, const Options& options) {
+  return Reader(names, options).Read();
 }
 
 }  // namespace tenon::cli

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/cli/names.h"
 #include "executor/cli/options.h"
 #include "executor/cli/sink.h"
 #include "executor/session.h"
-#include "graph/graph.h"
 
 namespace tenon::cli {
 
@@ -19,20 +19,23 @@ struct Expectation {
 };
 
 struct RunRequest {
-  std::vector<std::string> feed_names;
+  std::vector<std::string> feed_names;  // of the graph's tensors
   std::vector<Tensor> feeds;
   std::vector<NamedSink> outputs;    // what the user sees
-  std::vector<std::string> fetches;  // the outputs first, then what only --expect names
+  std::vector<std::string> fetches;  // the outputs' tensors first, then what only --expect names
   std::vector<Expectation> expectations;
 };
 
 // Reads --input, --inputs, --output, --expect. kUsage for names that the graph lacks, for values
 // that do not fit a Placeholder, and for Placeholders that a fetch needs and nobody feeds: these
-// come with a SPEC to copy.
-absl::StatusOr<RunRequest> ReadRequest(const Graph& graph, const Options& options);
+// come with a SPEC to copy. Arguments of a signature that nobody feeds get their defaults.
+absl::StatusOr<RunRequest> ReadRequest(const Names& names, const Options& options);
 
-// Only the fetches of --output, or the graph's outputs. kUsage for unknown names and for a graph
-// without outputs.
-absl::StatusOr<std::vector<NamedSink>> RequestedOutputs(const Graph& graph, const Options& options);
+// What opt and explain work for: the fetches of --output, or else what the model answers; fed is
+// all that it takes. kUsage for unknown names and for a graph without outputs.
+struct Endpoints {
+  std::vector<std::string> feeds, fetches;  // the graph's tensors
+};
+absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const Options& options);
 
 }  // namespace tenon::cli

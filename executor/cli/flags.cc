@@ -22,9 +22,10 @@ namespace {
 constexpr uint32_t Bit(Command c) { return uint32_t{1} << static_cast<int>(c); }
 constexpr uint32_t kRuns = Bit(Command::kRun) | Bit(Command::kBench);
 constexpr uint32_t kOptimizes = kRuns | Bit(Command::kOpt) | Bit(Command::kExplain);
-constexpr uint32_t kPlaces = kOptimizes | Bit(Command::kCheck);
+constexpr uint32_t kPlaces = kOptimizes | Bit(Command::kFreeze) | Bit(Command::kCheck);
 constexpr uint32_t kReads = kPlaces | Bit(Command::kShow) | Bit(Command::kLint);
 constexpr uint32_t kOpensPlugins = kReads | Bit(Command::kDevices);
+constexpr uint32_t kSigned = kOptimizes | Bit(Command::kShow) | Bit(Command::kFreeze);
 constexpr uint32_t kAll = ~uint32_t{0};
 
 enum class Bound : uint8_t { kFromZero, kAboveZero };
@@ -162,6 +163,24 @@ void DeclareData(Declarer& d, Options& o) {
   d.Integer(Bit(Command::kRun), "--max-ulp", o.max_ulp, "N",
             "right is at most N floating-point steps away", 0);
   d.Flag(Bit(Command::kRun), "--equal-nan", o.equal_nan, "NaN equals NaN");
+}
+
+void DeclareState(Declarer& d, Options& o) {
+  d.Group("SavedModels, state and files");
+  d.Checked(kSigned, "--signature", o.signature, "NAME",
+            "of a SavedModel: its arguments and results are NAMEs then (default serving_default)",
+            NotEmpty);
+  d.Repeat(kRuns, "--init", o.inits, "NODE", "run this node once, before all else");
+  d.Integer(Bit(Command::kRun), "--session-runs", o.session_runs, "N",
+            "the same feeds and fetches so many times in one session; --json has all of them", 1,
+            kMaxRuns);
+  d.Checked(Bit(Command::kRun), "--cases", o.cases, "FILE",
+            "run the cases of a JSON file in one session and compare; exit 3 where one differs",
+            NotEmpty);
+  d.Checked(Bit(Command::kFreeze), "-o", o.frozen, "OUT",
+            "where to write the graph: .pb or .pbtxt, .xz or .gz after it", NotWritable);
+  d.Flag(kOptimizes | Bit(Command::kFreeze), "--allow-file-io", o.allow_file_io,
+         "ops may read and write any file, not only read those of the SavedModel");
 }
 
 void DeclareDevices(Declarer& d, Options& o) {
@@ -353,6 +372,7 @@ absl::StatusOr<ParsedArgs> ParseArgs(Command command, std::vector<std::string> a
   app.add_option("PATH", o.paths)->group("");
   Declarer declare(app, command);
   DeclareData(declare, o);
+  DeclareState(declare, o);
   DeclareDevices(declare, o);
   DeclareOptimizer(declare, o);
   DeclareRuns(declare, o);

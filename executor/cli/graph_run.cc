@@ -18,6 +18,7 @@
 #include "executor/cli/invocation.h"
 #include "graph/closest.h"
 #include "graph/one_line.h"
+#include "graph/saved_model.h"
 #include "graph/version.h"
 #include "graph/within_memory.h"
 
@@ -71,6 +72,8 @@ absl::Status Dispatch(Invocation& invocation) {
       return OptCommand(invocation);
     case Command::kExplain:
       return ExplainCommand(invocation);
+    case Command::kFreeze:
+      return FreezeCommand(invocation);
     case Command::kDevices:
       return DevicesCommand(invocation);
     case Command::kCheck:
@@ -121,9 +124,10 @@ int UnknownCommand(std::string_view name, bool json) {
                                         closest.Hint(), "; graph_run --help lists the commands")));
 }
 
-// A folder named like a command that does not exist is no model.
+// A folder named like a command that does not exist is no model, unless it is a SavedModel.
 bool LooksLikeFile(const std::string& word) {
   std::error_code error;
+  if (IsSavedModel(word)) return true;
   if (word == "-" || word.find_first_of("/.") != std::string::npos) return true;
   return std::filesystem::exists(word, error) && !std::filesystem::is_directory(word, error);
 }

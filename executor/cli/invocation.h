@@ -35,6 +35,7 @@ absl::Status ShowCommand(Invocation& invocation);
 absl::Status LintCommand(Invocation& invocation);
 absl::Status OptCommand(Invocation& invocation);
 absl::Status ExplainCommand(Invocation& invocation);
+absl::Status FreezeCommand(Invocation& invocation);
 absl::Status DevicesCommand(Invocation& invocation);
 absl::Status CheckCommand(Invocation& invocation);
 

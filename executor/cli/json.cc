@@ -59,6 +59,51 @@ Json& Json::Push(Json value) {
   return *this;
 }
 
+absl::StatusOr<Json> Json::Parse(std::string_view text) {
+  Json json;
+  try {
+    json.impl_->value = nlohmann::ordered_json::parse(text);
+  } catch (const nlohmann::ordered_json::exception& e) {
+    return absl::InvalidArgumentError(e.what());
+  }
+  return json;
+}
+
+bool Json::is_array() const { return impl_->value.is_array(); }
+bool Json::is_object() const { return impl_->value.is_object(); }
+size_t Json::size() const { return impl_->value.size(); }
+
+Json Json::At(size_t i) const {
+  Json json;
+  json.impl_->value = impl_->value[i];
+  return json;
+}
+
+std::optional<Json> Json::Find(std::string_view key) const {
+  if (!is_object()) return std::nullopt;
+  const auto it = impl_->value.find(std::string(key));
+  if (it == impl_->value.end()) return std::nullopt;
+  Json json;
+  json.impl_->value = *it;
+  return json;
+}
+
+std::vector<std::string> Json::Keys() const {
+  std::vector<std::string> keys;
+  for (const auto& item : impl_->value.items()) keys.push_back(item.key());
+  return keys;
+}
+
+std::optional<std::string> Json::AsString() const {
+  if (!impl_->value.is_string()) return std::nullopt;
+  return impl_->value.get<std::string>();
+}
+
+std::optional<double> Json::AsNumber() const {
+  if (!impl_->value.is_number()) return std::nullopt;
+  return impl_->value.get<double>();
+}
+
 std::string Json::Dump() const {
   return impl_->value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

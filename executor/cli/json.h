@@ -1,13 +1,15 @@
-// JSON documents as the command writes them: keys in the order in which they were set.
+// JSON documents, read and written: keys in the order in which they came.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace tenon::cli {
 
@@ -44,6 +46,18 @@ class Json {
   // Sets a key of an object (once per key) or appends to an array.
   Json& Set(std::string_view key, Json value);
   Json& Push(Json value);
+
+  // INVALID_ARGUMENT says where the text is no JSON, and why.
+  static absl::StatusOr<Json> Parse(std::string_view text);
+  bool is_array() const;
+  bool is_object() const;
+  size_t size() const;      // of an array or object
+  Json At(size_t i) const;  // of an array
+  std::optional<Json> Find(
+      std::string_view key) const;        // of anything; nothing if it has no such key
+  std::vector<std::string> Keys() const;  // of an object, in their order
+  std::optional<std::string> AsString() const;
+  std::optional<double> AsNumber() const;
 
   // One line, without a line feed. Bytes that are not UTF-8 are replaced.
   std::string Dump() const;

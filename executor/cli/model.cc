@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/rank_limit.h"
@@ -13,34 +15,82 @@
 
 namespace tenon::cli {
 
-absl::StatusOr<Imported> ImportModel(const std::string& path, const Options& options) {
-  absl::StatusOr<Imported> imported = ImportFile(path, options.limits);
-  if (!imported.ok()) return WithExit(Exit::kInvalidInput, imported.status());
-  if (options.max_rank < kMaxRank) AddRankDefects(options.max_rank, *imported);
-  return imported;
+namespace {
+
+constexpr char kDefaultSignature[] = "serving_default";
+
+// Signatures of the loader's own begin so.
+bool IsCallable(const Signature& signature) { return !signature.name.starts_with("__"); }
+
+std::string CallableNames(const MetaGraph& meta) {
+  std::vector<std::string> names;
+  for (const Signature& signature : meta.signatures) {
+    if (IsCallable(signature)) names.push_back(signature.name);
+  }
+  return names.empty() ? "none" : absl::StrJoin(names, ", ");
+}
+
+}  // namespace
+
+absl::StatusOr<const Signature*> ChooseSignature(const std::optional<SavedModel>& saved,
+                                                 const Options& options) {
+  if (!saved.has_value()) {
+    if (options.signature.empty()) return nullptr;
+    return UsageError(
+        absl::StrCat("--signature: ", options.paths.front(), " is no SavedModel folder"));
+  }
+  const MetaGraph& meta = saved->meta();
+  const std::string& name = options.signature.empty() ? kDefaultSignature : options.signature;
+  if (const Signature* found = meta.FindSignature(name)) return found;
+  if (!options.signature.empty()) {
+    return UsageError(absl::StrCat("--signature '", name, "': ", options.paths.front(),
+                                   " has no such signature; it has ", CallableNames(meta)));
+  }
+  const auto only = std::find_if(meta.signatures.begin(), meta.signatures.end(), IsCallable);
+  if (std::count_if(meta.signatures.begin(), meta.signatures.end(), IsCallable) == 1) return &*only;
+  if (!options.outputs.empty() || !options.cases.empty() || options.command == Command::kShow)
+    return nullptr;
+  return UsageError(absl::StrCat(options.paths.front(), " has no signature '", name,
+                                 "'; choose one with --signature; it has ", CallableNames(meta)));
+}
+
+absl::StatusOr<ImportedModel> ImportModel(const std::string& path, const Options& options) {
+  ImportedModel model;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    absl::StatusOr<ImportedSavedModel> imported = ImportSavedModel(path, options.limits);
+    if (!imported.ok()) return WithExit(Exit::kInvalidInput, imported.status());
+    model = {std::move(imported->imported), std::move(imported->model)};
+  } else {
+    absl::StatusOr<Imported> imported = ImportFile(path, options.limits);
+    if (!imported.ok()) return WithExit(Exit::kInvalidInput, imported.status());
+    model.imported = *std::move(imported);
+  }
+  if (options.max_rank < kMaxRank) AddRankDefects(options.max_rank, model.imported);
+  return model;
 }
 
 absl::StatusOr<Model> LoadModel(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  TENON_ASSIGN_OR_RETURN(Imported imported, ImportModel(options.paths.front(), options));
+  TENON_ASSIGN_OR_RETURN(ImportedModel read, ImportModel(options.paths.front(), options));
   const std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
-  if (imported.defects.empty()) return Model{std::move(imported.graph), load.count()};
-  for (const Defect& defect : imported.defects) PrintErrorLine(defect.ToString());
-  const Defect& worst = WorstDefect(imported.defects);
-  const std::string text = worst.ToString();
-  switch (worst.code) {
-    case DefectCode::kUnknownOp:
-      return AlreadyPrinted(WithExit(Exit::kRunFailed, absl::UnimplementedError(text)));
-    case DefectCode::kPlugin:
-      return AlreadyPrinted(WithExit(Exit::kPluginFault, absl::InternalError(text)));
-    default:
-      return AlreadyPrinted(WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(text)));
+  std::vector<Defect>& defects = read.imported.defects;
+  if (std::all_of(defects.begin(), defects.end(), MayBeUnused)) {
+    Model model{std::move(read.imported.graph), std::move(read.saved), nullptr, load.count()};
+    TENON_ASSIGN_OR_RETURN(model.signature, ChooseSignature(model.saved, options));
+    return model;
   }
+  for (const Defect& defect : defects) PrintErrorLine(defect.ToString());
+  const Defect& worst = WorstDefect(defects);
+  const std::string text = worst.ToString();
+  if (worst.code == DefectCode::kPlugin)
+    return AlreadyPrinted(WithExit(Exit::kPluginFault, absl::InternalError(text)));
+  return AlreadyPrinted(WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(text)));
 }
 
 const Defect& WorstDefect(const std::vector<Defect>& defects) {
   const auto weight = [](const Defect& defect) {
-    return defect.code == DefectCode::kUnknownOp ? 0 : defect.code == DefectCode::kPlugin ? 1 : 2;
+    return MayBeUnused(defect) ? 0 : defect.code == DefectCode::kPlugin ? 1 : 2;
   };
   return *std::max_element(
       defects.begin(), defects.end(),
@@ -123,6 +173,7 @@ std::vector<std::string> GraphOutputs(const Graph& graph) {
   std::vector<std::string> outputs;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n) || consumed[n] || conditional[n]) continue;
+    if (graph.op(n) == nullptr) outputs.emplace_back(graph.name(n));
     for (int port = 0; port < graph.num_outputs(n); ++port)
       outputs.push_back(graph.OutputName({n, port}));
   }

@@ -1,6 +1,7 @@
 // A model as the sub-commands see it: a valid graph with its inputs and outputs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,22 +10,36 @@
 #include "executor/cli/spec.h"
 #include "graph/graph.h"
 #include "graph/io.h"
+#include "graph/saved_model.h"
 
 namespace tenon::cli {
 
 struct Model {
   Graph graph;
+  std::optional<SavedModel> saved;       // of a folder
+  const Signature* signature = nullptr;  // of `saved`: the one to use, if there is one
   double load_ms = 0;
 };
 
-// Reads the file and prints its defects to stderr. Errors exit as the worst defect tells: with
-// kInvalidInput, kPluginFault or, for an unknown op, kRunFailed (UNIMPLEMENTED).
+// Reads the file or folder and prints its defects to stderr. Unknown ops are none of them: who
+// needs such a node fails. Errors exit as the worst defect tells, with kInvalidInput or
+// kPluginFault; a signature that does not exist is kUsage.
 absl::StatusOr<Model> LoadModel(const Options& options);
 
-// The same without printing and judging: for lint. Errors exit with kInvalidInput.
-absl::StatusOr<Imported> ImportModel(const std::string& path, const Options& options);
+// The signature that --signature names; else the default, or the only one. Null for what is no
+// SavedModel, and where --output or --cases says what to do without.
+absl::StatusOr<const Signature*> ChooseSignature(const std::optional<SavedModel>& saved,
+                                                 const Options& options);
 
-// Of one or more: the graph's own defects come before a plug-in's, unknown ops last.
+// The same as LoadModel without printing, judging and choosing a signature: for lint. Errors exit
+// with kInvalidInput.
+struct ImportedModel {
+  Imported imported;
+  std::optional<SavedModel> saved;
+};
+absl::StatusOr<ImportedModel> ImportModel(const std::string& path, const Options& options);
+
+// Of one or more: the graph's own defects come before a plug-in's.
 const Defect& WorstDefect(const std::vector<Defect>& defects);
 
 std::vector<NodeId> Placeholders(const Graph& graph);
@@ -33,7 +48,8 @@ std::vector<NodeId> Placeholders(const Graph& graph);
 SpecHint DeclaredInput(const Graph& graph, NodeId n);
 
 // Every output of the nodes none of whose outputs is consumed, in the order of the graph: "node",
-// "node:1". Not those that only one branch of a conditional, or a pass of a loop, computes.
+// "node:1"; a node of an unknown op counts as one. Not those that only one branch of a conditional,
+// or a pass of a loop, computes.
 std::vector<std::string> GraphOutputs(const Graph& graph);
 
 // Placeholders that the computation of `fetches` reaches without passing one of `fed`.

@@ -12,7 +12,17 @@
 
 namespace tenon::cli {
 
-enum class Command : uint8_t { kRun, kBench, kShow, kLint, kOpt, kExplain, kDevices, kCheck };
+enum class Command : uint8_t {
+  kRun,
+  kBench,
+  kShow,
+  kLint,
+  kOpt,
+  kExplain,
+  kFreeze,
+  kDevices,
+  kCheck
+};
 
 struct Options {
   Command command = Command::kRun;
@@ -26,6 +36,14 @@ struct Options {
   std::optional<double> rtol, atol;
   std::optional<int64_t> max_ulp;
   bool equal_nan = false;
+
+  // SavedModels, state and files.
+  std::string signature;           // empty: the default
+  std::vector<std::string> inits;  // nodes to run before all else
+  int64_t session_runs = 0;        // 0: one, that nobody asked for by this name
+  std::string cases;               // a file; empty: none
+  std::string frozen;              // where freeze writes
+  bool allow_file_io = false;
 
   // Devices.
   std::vector<std::string> plugins;  // PATH[;key=value...]

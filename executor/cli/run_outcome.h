@@ -4,22 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "executor/cli/expect.h"
+#include "executor/cli/answers.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/workbench.h"
 
 namespace tenon::cli {
 
-struct NamedComparison {
-  std::string name;
-  bool ignored = false;
-  Comparison result;
-};
-
 struct RunOutcome {
   Workbench bench;
   RunRequest request;
   Executable* executable = nullptr;  // of bench.session
+  std::vector<Json> earlier_runs;    // of --session-runs: their fetches
   std::vector<Tensor> values;        // of request.fetches
   std::vector<double> run_us;        // of each run
   std::vector<NamedComparison> comparisons;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/model.h"
+#include "executor/saved_model.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -36,6 +37,12 @@ absl::Status ReportFailedPasses(const Executable& executable, const Options& opt
   return absl::OkStatus();
 }
 
+// Whether what fails while a SavedModel is restored is a fault of its files.
+bool IsOfFiles(const absl::Status& status) {
+  return !absl::IsUnimplemented(status) && !absl::IsInternal(status) &&
+         !absl::IsDeadlineExceeded(status);
+}
+
 }  // namespace
 
 absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
@@ -49,10 +56,29 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
   }
   TENON_ASSIGN_OR_RETURN(Model model, LoadModel(options));
   bench.load_ms = model.load_ms;
+  bench.saved = std::move(model.saved);
+  bench.signature = model.signature;
+  if (options.allow_file_io) {
+    session_options.files = FileAccess::Anything();
+  } else if (bench.saved.has_value()) {
+    TENON_ASSIGN_OR_RETURN(session_options.files, FilesOf(*bench.saved));
+  }
   TENON_ASSIGN_OR_RETURN(
       bench.session,
       Session::Create(std::move(model.graph), bench.host->devices(), std::move(session_options)));
   return bench;
+}
+
+absl::Status InitializeState(Workbench& bench, const Options& options) {
+  if (bench.saved.has_value()) {
+    const absl::Status status = RestoreState(*bench.session, *bench.saved);
+    if (!status.ok()) return IsOfFiles(status) ? WithExit(Exit::kInvalidInput, status) : status;
+  }
+  for (const std::string& init : options.inits) {
+    TENON_ASSIGN_OR_RETURN(const std::string node, bench.names().Node("--init", init));
+    TENON_RETURN_IF_ERROR(bench.session->Run({}, {absl::StrCat("^", node)}).status());
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const Options& options,

@@ -3,25 +3,35 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
+#include "executor/cli/names.h"
 #include "executor/session.h"
+#include "graph/saved_model.h"
 
 namespace tenon::cli {
 
 struct Workbench {
   std::unique_ptr<Host> host;
   double load_ms = 0;
+  std::optional<SavedModel> saved;       // of a folder
+  const Signature* signature = nullptr;  // of `saved`
   std::unique_ptr<Session> session;
 
   const Graph& graph() const { return session->graph(); }
+  Names names() const { return Names(graph(), signature); }
 };
 
 // Opens devices, loads the model, makes the session.
 absl::StatusOr<Workbench> OpenWorkbench(const Options& options);
+
+// Brings the session to where runs begin: restores the variables of a SavedModel, then runs what
+// --init names.
+absl::Status InitializeState(Workbench& bench, const Options& options);
 
 // Session::Prepare; then reports passes that were rolled back (kPluginFault for a plug-in's with
 // --plugin-errors=fail) and writes

@@ -28,8 +28,9 @@ bool IsFunctionalOp(std::string_view op) {
 
 }  // namespace
 
-bool IsFunctional(const Graph& graph, NodeId n) {
-  const std::string_view op = graph.op_name(n);
+bool IsFunctional(const Graph& graph, NodeId n) { return IsFunctional(graph, graph.op_name(n)); }
+
+bool IsFunctional(const Graph& graph, std::string_view op) {
   return IsFunctionalOp(op) || (!graph.functions().empty() && graph.FindFunction(op) != nullptr);
 }
 

@@ -18,6 +18,7 @@ namespace tenon {
 
 // Whether the node calls a function: such nodes have no kernels.
 bool IsFunctional(const Graph& graph, NodeId n);
+bool IsFunctional(const Graph& graph, std::string_view op);
 
 // Lowers nodes of one graph. Bounded: a chain of calls may be kMaxDepth long, all bodies together
 // may make kMaxNodes nodes with kMaxNameBytes of names; a function that calls itself is refused.

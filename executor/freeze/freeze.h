@@ -1,0 +1,34 @@
+// A SavedModel's signature as a graph that needs no folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/session.h"
+#include "graph/graph.h"
+#include "graph/saved_model.h"
+
+namespace tenon {
+
+struct FrozenTensor {
+  std::string name;    // in the signature
+  std::string node;    // in the frozen graph
+  std::string tensor;  // what it was, which still is there
+};
+
+struct FrozenModel {
+  Graph graph;
+  std::vector<FrozenTensor> inputs, outputs;
+  int64_t variables = 0, variable_bytes = 0;  // folded
+  std::vector<std::string> tables;            // kept, with what they held
+  std::string init;  // the node that fills the tables; empty if there are none
+};
+
+// Restores the model in a session of its own, then makes constants of the variables that
+// `signature` reads. FAILED_PRECONDITION names a variable that it writes, and the node.
+absl::StatusOr<FrozenModel> Freeze(const SavedModel& model, const Graph& graph,
+                                   const Signature& signature, std::vector<Device*> devices,
+                                   SessionOptions options);
+
+}  // namespace tenon

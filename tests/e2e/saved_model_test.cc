@@ -1,0 +1,260 @@
+// SavedModel folders through the command line: answers, state, faults of their files, freezing.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
+
+namespace tenon::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kModels[] = {"affine_state", "vocabulary", "recurrent", "keras_classifier"};
+
+std::string Folder(const std::string& name) { return Golden("saved_models/" + name + "/model"); }
+std::string Cases(const std::string& name) {
+  return Golden("saved_models/" + name + "/cases.json");
+}
+
+// A copy that a test may damage.
+std::string CopyOf(const std::string& name, const std::string& as) {
+  const std::string copy = TempPath(as);
+  fs::remove_all(copy);
+  fs::copy(Folder(name), copy, fs::copy_options::recursive);
+  return copy;
+}
+
+void FlipByte(const std::string& path, size_t at) {
+  std::string bytes = ReadFile(path);
+  bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+json Document(std::vector<std::string> args, int exit = 0) {
+  args.push_back("--json");
+  const Finished run = GraphRun(args);
+  EXPECT_EQ(run.exit, exit) << run.err;
+  return json::parse(run.out, nullptr, false);
+}
+
+TEST(SavedModels, MatchTensorFlow) {
+  for (const char* name : kModels) {
+    for (const std::vector<std::string>& how :
+         {std::vector<std::string>{},
+          {"--opt-level", "0"},
+          {"--plugin", Built("lib/plugins/libapu.so"), "--threads", "2"}}) {
+      std::vector<std::string> args = {"run", Folder(name), "--cases", Cases(name)};
+      args.insert(args.end(), how.begin(), how.end());
+      const json doc = Document(args);
+      EXPECT_EQ(doc["cases"].size(), json::parse(ReadFile(Cases(name))).size()) << name;
+      for (const json& c : doc["cases"]) EXPECT_TRUE(c["ok"]) << name << ": " << c;
+    }
+  }
+}
+
+TEST(SavedModels, CasesThatDiffer) {
+  const fs::path golden = fs::absolute(Golden("saved_models/affine_state"));
+  const auto file = [&](const char* name) { return (golden / name).string(); };
+  const json cases = {{{"signature", "count"},
+                       {"feeds", {{"x", file("2_feeds_x.npy")}}},
+                       {"fetches", {{"calls", file("3_fetches_calls.npy")}}}}};
+  const std::string path = TempFile("cases.json", cases.dump());
+  const json doc = Document({"run", Folder("affine_state"), "--cases", path}, 3);
+  EXPECT_FALSE(doc["cases"][0]["ok"]);
+  EXPECT_THAT(doc["status"]["message"].get<std::string>(),
+              AllOf(HasSubstr("case 0"), HasSubstr("calls")));
+  EXPECT_EQ(GraphRun({"run", Folder("affine_state"), "--cases", TempFile("no.json", "[{]")}).exit,
+            4);
+  EXPECT_EQ(GraphRun({"run", Folder("affine_state"), "--cases", path, "--input", "x=1"}).exit, 2);
+}
+
+TEST(SavedModels, StateMovesOnFromRunToRun) {
+  const json doc = Document({"run", Folder("affine_state"), "--signature", "count", "--input",
+                             "x=3x4xf32=ones", "--output", "calls", "--session-runs", "3"});
+  std::vector<int> calls;
+  for (const json& run : doc["runs"]) calls.push_back(run["fetches"][0]["values"][0]);
+  EXPECT_THAT(calls, ElementsAre(3, 6, 9));
+  EXPECT_EQ(doc["fetches"][0]["name"], "calls");
+  EXPECT_EQ(doc["fetches"][0]["values"][0], 9);
+}
+
+TEST(SavedModels, ShowHasTheSignaturesAndAWorkingCommand) {
+  const Finished text = GraphRun({"show", Folder("affine_state")});
+  EXPECT_THAT(text.out, AllOf(HasSubstr("tag-set: 'serve'"), HasSubstr("signature_def['count']"),
+                              HasSubstr("DT_INT64"), HasSubstr("(-1, 4)"), HasSubstr("count_x:0"),
+                              HasSubstr("tensorflow/serving/predict")));
+  const json doc = Document({"show", Folder("affine_state"), "--signature", "count"});
+  const auto count = std::find_if(doc["signatures"].begin(), doc["signatures"].end(),
+                                  [](const json& s) { return s["name"] == "count"; });
+  ASSERT_NE(count, doc["signatures"].end());
+  EXPECT_EQ((*count)["inputs"][0]["tensor"], "count_x:0");
+  EXPECT_EQ((*count)["outputs"].size(), 2);
+  std::istringstream words(doc["commands"][0].get<std::string>());
+  std::vector<std::string> args;
+  for (std::string word; words >> word;)
+    args.push_back(word.starts_with('\'') ? word.substr(1, word.size() - 2) : word);
+  args.erase(args.begin());
+  EXPECT_EQ(GraphRun(args).exit, 0) << doc["commands"][0];
+}
+
+TEST(SavedModels, OtherCommandsTakeThem) {
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"lint", Folder("recurrent")},
+        {"explain", Folder("vocabulary")},
+        {"opt", Folder("affine_state"), "--signature", "count", "-o", TempPath("count.pb")},
+        {"bench", Folder("affine_state"), "--input", "x=2x4xf32=ones", "--runs", "5"},
+        {Folder("affine_state"), "--input", "x=2x4xf32=ones"}}) {
+    const Finished run = GraphRun(args);
+    EXPECT_EQ(run.exit, 0) << args[0] << ": " << run.err;
+  }
+}
+
+TEST(SavedModels, SignaturesThatDoNotExist) {
+  const Finished wrong = GraphRun({"run", Folder("affine_state"), "--signature", "predict"});
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("count, serving_default"));
+  const Finished graph =
+      GraphRun({"run", "tests/golden/models/mlp/graph.pbtxt", "--signature", "predict"});
+  EXPECT_EQ(graph.exit, 2);
+  EXPECT_THAT(graph.err, HasSubstr("no SavedModel"));
+  const Finished unfed = GraphRun({"run", Folder("affine_state")});
+  EXPECT_EQ(unfed.exit, 2);
+  EXPECT_THAT(unfed.err, HasSubstr("--input 'x="));
+  const Finished argument = GraphRun({"run", Folder("affine_state"), "--input", "z=1"});
+  EXPECT_EQ(argument.exit, 2);
+  EXPECT_THAT(argument.err, HasSubstr("signature 'serving_default' has x"));
+}
+
+TEST(SavedModels, FilesThatAreMissingOrDamaged) {
+  const auto run = [](const std::string& folder) {
+    return GraphRun({"run", folder, "--cases", Cases("vocabulary")});
+  };
+  const std::string asset = CopyOf("vocabulary", "no_asset");
+  fs::remove(asset + "/assets/words.txt");
+  Finished finished = run(asset);
+  EXPECT_EQ(finished.exit, 4);
+  EXPECT_THAT(finished.err, HasSubstr("words.txt"));
+
+  const std::string cut = CopyOf("vocabulary", "cut_shard");
+  fs::resize_file(cut + "/variables/variables.data-00000-of-00001", 60);
+  finished = run(cut);
+  EXPECT_EQ(finished.exit, 4);
+  EXPECT_THAT(finished.err,
+              AllOf(HasSubstr("variables.data-00000-of-00001"), HasSubstr("embedding")));
+
+  const std::string flipped = CopyOf("vocabulary", "bad_checksum");
+  FlipByte(flipped + "/variables/variables.data-00000-of-00001", 40);
+  finished = run(flipped);
+  EXPECT_EQ(finished.exit, 4);
+  EXPECT_THAT(finished.err,
+              AllOf(HasSubstr("variables.data-00000-of-00001"), HasSubstr("embedding")));
+
+  const std::string index = CopyOf("vocabulary", "no_index");
+  fs::remove(index + "/variables/variables.index");
+  finished = run(index);
+  EXPECT_EQ(finished.exit, 4);
+  EXPECT_THAT(finished.err, HasSubstr("variables.index"));
+
+  const Finished nothing = GraphRun({"run", "tests/golden/saved_models"});
+  EXPECT_EQ(nothing.exit, 4);
+  EXPECT_THAT(nothing.err, HasSubstr("is no SavedModel"));
+}
+
+// What a signature answers, from a frozen graph under the same names.
+TEST(Freeze, AnswersTheSame) {
+  for (const char* name : kModels) {
+    const std::string out = TempPath(std::string(name) + ".pb");
+    const json frozen = Document({"freeze", Folder(name), "-o", out});
+    for (const json& c : json::parse(ReadFile(Cases(name)))) {
+      if (c["signature"] != "serving_default") continue;
+      const std::string golden = Golden("saved_models/" + std::string(name) + "/");
+      std::vector<std::string> args = {"run", out};
+      for (const auto& [key, file] : c["feeds"].items())
+        args.insert(args.end(), {"--input", key + "=@" + golden + file.get<std::string>()});
+      for (const auto& [key, file] : c["fetches"].items())
+        args.insert(args.end(),
+                    {"--output", key, "--expect", key + "=@" + golden + file.get<std::string>()});
+      if (!frozen["init"].is_null()) args.insert(args.end(), {"--init", frozen["init"]});
+      EXPECT_EQ(GraphRun(args).exit, 0) << name;
+      args.insert(args.end(), {"--opt-level", "0"});
+      EXPECT_EQ(GraphRun(args).exit, 0) << name;
+    }
+    const Finished ops = GraphRun({"show", out});
+    EXPECT_THAT(ops.out, Not(HasSubstr("VarHandleOp"))) << name;
+  }
+}
+
+TEST(Freeze, RefusesVariablesThatAreWritten) {
+  const Finished run = GraphRun(
+      {"freeze", Folder("affine_state"), "--signature", "count", "-o", TempPath("count.pb")});
+  EXPECT_EQ(run.exit, 1);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("'calls'"), HasSubstr("AssignAddVariableOp")));
+  EXPECT_EQ(GraphRun({"freeze", Folder("affine_state")}).exit, 2);
+  EXPECT_EQ(
+      GraphRun({"freeze", "tests/golden/models/mlp/graph.pbtxt", "-o", TempPath("x.pb")}).exit, 2);
+}
+
+constexpr char kVariable[] = R"(
+    node { name: "v" op: "VarHandleOp"
+           attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "shape" value { shape { } } }
+           attr { key: "shared_name" value { s: "v" } } }
+    node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: 7 } } } }
+    node { name: "set" op: "AssignVariableOp" input: "v" input: "c"
+           attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "y" op: "ReadVariableOp" input: "v"
+           attr { key: "dtype" value { type: DT_FLOAT } } })";
+
+TEST(Init, RunsNodesBeforeAllElse) {
+  const std::string path = TempFile("variable.pbtxt", kVariable);
+  const Finished without = GraphRun({"run", path, "--output", "y"});
+  EXPECT_EQ(without.exit, 1);
+  const json doc = Document({"run", path, "--output", "y", "--init", "set"});
+  EXPECT_EQ(doc["fetches"][0]["values"][0], 7.0);
+  const Finished wrong = GraphRun({"run", path, "--output", "y", "--init", "sat"});
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'set'"));
+}
+
+constexpr char kUnknownOps[] = R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "a" op: "NoSuchOp" input: "x" }
+    node { name: "b" op: "Neg" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "y" op: "Neg" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+    library { function { signature { name: "f" output_arg { name: "r" type: DT_FLOAT } }
+                         node_def { name: "n" op: "NoSuchOp" } ret { key: "r" value: "n:out:0" } } })";
+
+TEST(UnknownOps, AreInNobodysWayThatDoesNotNeedThem) {
+  const std::string path = TempFile("unknown_ops.pbtxt", kUnknownOps);
+  for (const char* level : {"0", "1"}) {
+    const std::vector<std::string> run = {"run", path, "--input", "x=3", "--opt-level", level};
+    const auto with = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), run.begin(), run.end());
+      return GraphRun(more);
+    };
+    const Finished fine = with({"--output", "y"});
+    EXPECT_EQ(fine.exit, 0) << fine.err;
+    const Finished behind = with({"--output", "b"});
+    EXPECT_EQ(behind.exit, 1);
+    EXPECT_THAT(behind.err, AllOf(HasSubstr("node 'a'"), HasSubstr("NoSuchOp")));
+    EXPECT_EQ(with({"--output", "a"}).exit, 1);
+  }
+  EXPECT_EQ(GraphRun({"show", path}).exit, 0);
+  const Finished lint = GraphRun({"lint", path});
+  EXPECT_EQ(lint.exit, 4);
+  EXPECT_THAT(lint.err, HasSubstr("function 'f'"));
+}
+
+}  // namespace
+}  // namespace tenon::testing
