@@ -1,6 +1,8 @@
 // SavedModel folders whose files are damaged: an error that names the file, or the same answers.
+#include <unistd.h>
+
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "executor/saved_model.h"
@@ -52,10 +54,11 @@ absl::StatusOr<std::vector<Tensor>> Load(const std::string& folder, const Tensor
 class DamagedSavedModels : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / "damaged_saved_model";
+    folder_ = fs::path(::testing::TempDir()) / absl::StrCat("damaged_saved_model_", getpid());
     fs::remove_all(folder_);
     fs::copy(testing::Golden(absl::StrCat(kGolden, "model")), folder_, fs::copy_options::recursive);
   }
+  void TearDown() override { fs::remove_all(folder_); }
   fs::path folder_;
 };
 
