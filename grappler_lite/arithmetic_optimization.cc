@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/rewriter.h"
@@ -273,20 +274,47 @@ bool CancelTransposes(Sweep& s, NodeId n) {
   return IsIdentityPermutation(both) && s.ReplaceBy(n, g.data_inputs(inner)[0]);
 }
 
+// x, if n is Pow(x, v) of x's shape.
+std::optional<Output> BaseOfPow(const Sweep& s, NodeId n, double v) {
+  const Graph& g = s.graph();
+  if (!OpIs(g, n, {"Pow"}) || !s.IsSplat(g.data_inputs(n)[1], v)) return std::nullopt;
+  const Output x = g.data_inputs(n)[0];
+  return KeepsShape(s, x, *s.ConstOf(g.data_inputs(n)[1])) ? std::optional(x) : std::nullopt;
+}
+
+// Makes n an `op` of these inputs, of its own type.
+void BecomeOf(Graph& g, NodeId n, std::string_view op, std::span<const Output> inputs) {
+  const std::string type = attr::Type(g.output_type({n, 0}));
+  const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
+  g.SetKind(n, op, {{"T", type}});
+  g.SetInputs(n, inputs, controls);
+}
+
+bool HasKernelLike(const Sweep& s, NodeId n, std::string_view op) {
+  const std::string type = attr::Type(s.graph().output_type({n, 0}));
+  return s.context().kernels.HasKernel(s.graph().device(n), op, AttrSet({{"T", AttrValue(type)}}));
+}
+
 // Pow(x, 2) is Square(x).
 bool PowToSquare(Sweep& s, NodeId n) {
+  const std::optional<Output> x = BaseOfPow(s, n, 2);
+  if (!x || !HasKernelLike(s, n, "Square") || !s.Allow()) return false;
+  BecomeOf(s.graph(), n, "Square", {&*x, 1});
+  return true;
+}
+
+// Pow(x, 3) is Mul(x, Square(x)), as in TensorFlow.
+bool PowToCube(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (!OpIs(g, n, {"Pow"}) || !s.IsSplat(g.data_inputs(n)[1], 2)) return false;
-  const std::optional<Tensor> exponent = s.ConstOf(g.data_inputs(n)[1]);
-  const Output x = g.data_inputs(n)[0];
-  if (!KeepsShape(s, x, *exponent)) return false;
-  const std::string type = attr::Type(g.output_type({n, 0}));
-  if (!s.context().kernels.HasKernel(g.device(n), "Square", AttrSet({{"T", AttrValue(type)}})) ||
-      !s.Allow())
+  const std::optional<Output> x = BaseOfPow(s, n, 3);
+  if (!x || !HasKernelLike(s, n, "Square") || !HasKernelLike(s, n, "Mul") || !s.Allow())
     return false;
-  const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
-  g.SetKind(n, "Square", {{"T", type}});
-  g.SetInputs(n, {&x, 1}, controls);
+  const absl::StatusOr<NodeId> square =
+      g.AddNode(g.UniqueName(absl::StrCat(g.name(n), "/square")), "Square", {&*x, 1},
+                {{"T", attr::Type(g.output_type({n, 0}))}}, g.device(n), g.pos(n));
+  if (!square.ok()) return false;
+  const Output factors[] = {*x, {*square, 0}};
+  BecomeOf(g, n, "Mul", factors);
   return true;
 }
 
@@ -307,6 +335,7 @@ constexpr Rewrite kRewrites[] = {
     {"remove_identity_transpose", Exactness::kExact, RemoveIdentityTranspose},
     {"cancel_transposes", Exactness::kExact, CancelTransposes},
     {"pow_to_square", Exactness::kToleranced, PowToSquare},
+    {"pow_to_cube", Exactness::kToleranced, PowToCube},
 };
 
 class ArithmeticOptimization : public Pass {
