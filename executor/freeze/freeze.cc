@@ -1,5 +1,8 @@
 #include "executor/freeze/freeze.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 #include <algorithm>
 #include <climits>
 
@@ -29,6 +32,17 @@ std::string NodeNameFor(std::string_view name) {
   }
   if (node.empty() || (!absl::ascii_isalnum(node[0]) && node[0] != '.')) node.insert(0, "x");
   return node;
+}
+
+// The same bytes for the same graph.
+std::string BytesOf(const pb::GraphDef& graph) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  graph.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
 }
 
 class Freezer {
@@ -165,8 +179,7 @@ class Freezer {
     if (bytes.size() > INT_MAX || !def.ParseFromString(bytes))
       return absl::UnimplementedError("graphs of more than 2 GiB cannot be frozen");
     TENON_ASSIGN_OR_RETURN(std::vector<std::string> variables, VariableFolder(def).Run());
-    TENON_ASSIGN_OR_RETURN(Imported folded,
-                           ImportBinary(def.SerializeAsString(), original_.source_name()));
+    TENON_ASSIGN_OR_RETURN(Imported folded, ImportBinary(BytesOf(def), original_.source_name()));
     folded.graph.InheritPositions(frozen_.graph);
     frozen_.graph = std::move(folded.graph);
     return variables;

@@ -204,8 +204,12 @@ absl::StatusOr<Table::Entries> Table::Export() {
   TENON_ASSIGN_OR_RETURN(entries.values, Tensor::Allocate(options_.value_type, shape));
   const ElementCopy copy(options_.value_type);
   const int64_t row = options_.value_shape.num_elements();
+  // In the order in which they came.
+  std::vector<std::pair<int64_t, std::string_view>> in_order;
+  for (const auto& [key, place] : places_) in_order.emplace_back(place, key);
+  std::sort(in_order.begin(), in_order.end());
   int64_t i = 0;
-  for (const auto& [key, place] : places_) {
+  for (const auto& [place, key] : in_order) {
     if (options_.key_type == DataType::kString) {
       entries.keys.SetString(i, key);
     } else {
