@@ -1,7 +1,5 @@
 #include "executor/prepared_kernel.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
@@ -29,31 +27,11 @@ class Collector : public RunState {
   std::vector<Tensor>& outputs_;
 };
 
-bool IsLongThoughEmpty(const Shape& shape) {
-  if (shape.num_elements() > 0) return false;
-  constexpr double kLong = 1 << 24;
-  double loops = 1;
-  for (int64_t dim : shape.dims()) loops *= static_cast<double>(std::max<int64_t>(dim, 1));
-  return loops > kLong;
-}
-
-bool HasNothingToRun(const Prepare& p) {
-  const auto empty = [](const Prepare::PreparedOutput& o) {
-    return !o.dynamic && o.shape.num_elements() == 0;
-  };
-  const auto is_long = [](const auto& tensor) { return IsLongThoughEmpty(tensor.shape); };
-  return !p.op().is_stateful && !p.outputs().empty() &&
-         std::all_of(p.outputs().begin(), p.outputs().end(), empty) &&
-         (std::any_of(p.outputs().begin(), p.outputs().end(), is_long) ||
-          std::any_of(p.inputs().begin(), p.inputs().end(), is_long));
-}
-
 }  // namespace
 
 absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p) {
   TENON_RETURN_IF_ERROR(WithinMemory([&] { return spec.prepare(p); }));
   if (p.run() == nullptr || spec.whole_tensors) return absl::OkStatus();
-  if (HasNothingToRun(p)) p.set_run(nullptr);
   if (spec.copies_objects) return absl::OkStatus();
   const auto is_object = [](DataType t) {
     return BaseType(t) == DataType::kResource || BaseType(t) == DataType::kVariant;
