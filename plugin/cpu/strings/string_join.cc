@@ -154,7 +154,7 @@ absl::Status RunSegments(const void* state, const StepArgs& args) {
     for (int64_t k = 0; k < s.row; ++k) {
       text.clear();
       for (size_t i = 0; i < rows[segment].size(); ++i) {
-        if (i > 0) text += s.separator;
+        if (!text.empty()) text += s.separator;
         text += StringAt(args.in[0], rows[segment][i] * s.row + k);
       }
       PutString(args.out[0], segment * s.row + k, text);
