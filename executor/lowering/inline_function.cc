@@ -137,15 +137,27 @@ class FunctionCopy {
       if (absl::Status status = Sources(text, waits ? control : data); !status.ok())
         return Within(node, status);
     }
-    const size_t wanted = graph_.kind(n).types.inputs.size();
-    if (data.size() != wanted) {
-      return Within(node, absl::InvalidArgumentError(absl::StrCat(
-                              "it has ", data.size(), " inputs where its op takes ", wanted)));
-    }
+    if (absl::Status status = CheckInputs(n, data); !status.ok()) return Within(node, status);
     if (data.empty() && control.empty() && pivot_ != kNoNode)
       control.push_back({pivot_, kControlPort});
     graph_.SetInputs(n, data, control);
     return Colocate(n);
+  }
+
+  absl::Status CheckInputs(NodeId n, absl::Span<const Output> inputs) const {
+    const TypeVector& wanted = graph_.kind(n).types.inputs;
+    if (inputs.size() != wanted.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("it has ", inputs.size(), " inputs where its op takes ", wanted.size()));
+    }
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const DataType given = graph_.output_type(inputs[i]);
+      if (BaseType(given) == BaseType(wanted[i]) && (IsRef(given) || !IsRef(wanted[i]))) continue;
+      return absl::InvalidArgumentError(absl::StrCat("input ", i, " is ", DataTypeName(given),
+                                                     " where its op takes ",
+                                                     DataTypeName(wanted[i])));
+    }
+    return absl::OkStatus();
   }
 
   // Colocation names nodes of the body; those of the caller's function mean nothing here.

@@ -169,6 +169,26 @@ TEST(Functions, AttributesOfTheCallReachTheBody) {
   EXPECT_EQ(*(*out)[1].flat<int32_t>(), 42);
 }
 
+TEST(Functions, InputsOfABodysNodesMustHaveTheirTypes) {
+  auto session =
+      Make(Placeholder("x", "") + Call("wide", "f", {"x"}) + Call("variable", "g", {"x"}) +
+           Library({Function("f", {"a"}, {"r"},
+                             Node("double", "Neg", {"a"}, "", "DT_DOUBLE") +
+                                 Node("n", "Cast", {"double:y:0"},
+                                      Type("SrcT", "DT_DOUBLE") + Type("DstT", "DT_FLOAT"), ""),
+                             Ret("r", "n:y:0")),
+                    Function("g", {"a"}, {"r"}, Node("n", "AssignAdd", {"a", "a"}),
+                             Ret("r", "n:output_ref:0"))}));
+  const auto run = [&](const char* fetch) {
+    const auto out = session->Run({{"x", Floats({1}, {})}}, {fetch});
+    EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument) << out.status();
+    return std::string(out.status().message());
+  };
+  EXPECT_THAT(run("wide"), AllOf(HasSubstr("node 'double' (Neg) of function 'f'"),
+                                 HasSubstr("input 0 is DT_FLOAT where its op takes DT_DOUBLE")));
+  EXPECT_THAT(run("variable"), HasSubstr("input 0 is DT_FLOAT where its op takes DT_FLOAT_REF"));
+}
+
 TEST(Functions, OutputsOfACallMayBeFed) {
   const std::string library =
       Library({Function("f", {"a"}, {"r", "s"}, Node("n", "Neg", {"a"}) + Node("m", "Exp", {"a"}),
