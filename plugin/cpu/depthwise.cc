@@ -1,5 +1,6 @@
 // Depthwise convolutions of floats by the usual windows, without oneDNN: it is slower where images
 // are larger than the first cache.
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -73,8 +74,9 @@ absl::Status FoldBatchNorm(Prepare& p, const ConvProblem& q, Depthwise& s) {
     return absl::ResourceExhaustedError("no memory for a folded batch normalisation");
   std::vector<float> scale(q.out_channels);
   ComputeAffine(p, q.fused, q.out_channels, scale.data(), static_cast<float*>(shift->data));
-  for (int64_t i = 0; i < filter.num_elements(); ++i)
-    static_cast<float*>(scaled->data)[i] = filter.flat<float>()[i] * scale[i % q.out_channels];
+  auto* const out = static_cast<float*>(scaled->data);
+  std::memcpy(out, filter.data(), filter.bytes());  // which may have any alignment
+  for (int64_t i = 0; i < filter.num_elements(); ++i) out[i] *= scale[i % q.out_channels];
   s.filter = scaled;
   s.shift = shift;
   for (int i : {1, q.fused.batch_norm, q.fused.batch_norm + 1, q.fused.batch_norm + 2,

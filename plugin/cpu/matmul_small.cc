@@ -2,6 +2,7 @@
 // memory, which large weights that are constant are packed for: each panel of columns is read from
 // its first byte to its last.
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -103,11 +104,12 @@ absl::Status PackPanels(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
   const auto packed = p.session().GetPacked(b.data(), key, [&]() -> std::shared_ptr<const void> {
     auto bytes = std::make_shared<PackedBytes>(b.bytes());
     float* to = static_cast<float*>(bytes->data);
+    const char* const values = static_cast<const char*>(b.data());  // at any alignment
     const int64_t row = q.transpose_b ? 1 : q.n, column = q.transpose_b ? q.k : 1;
     for (int64_t j = 0; j < q.n && to != nullptr; j += kColumns) {
       for (int64_t i = 0; i < q.k; ++i) {
         for (int64_t c = j; c < std::min(j + kColumns, q.n); ++c)
-          *to++ = b.flat<float>()[i * row + c * column];
+          std::memcpy(to++, values + (i * row + c * column) * sizeof(float), sizeof(float));
       }
     }
     return bytes;
