@@ -195,17 +195,23 @@ class MetaGraphReader {
     }
   }
 
-  // Old files have them in a collection.
+  // Old files name some of them twice.
+  void AddAsset(const pb::AssetFileDef& def) {
+    AssetFile asset{def.tensor_info().name(), def.filename()};
+    if (std::find(meta_.assets.begin(), meta_.assets.end(), asset) == meta_.assets.end())
+      meta_.assets.push_back(std::move(asset));
+  }
+
+  // Older ones have them in a collection.
   absl::Status ReadAssets(const pb::MetaGraphDef& def) {
-    for (const pb::AssetFileDef& asset : def.asset_file_def())
-      meta_.assets.push_back({asset.tensor_info().name(), asset.filename()});
+    for (const pb::AssetFileDef& asset : def.asset_file_def()) AddAsset(asset);
     const auto it = def.collection_def().find(kAssetCollection);
     if (!meta_.assets.empty() || it == def.collection_def().end()) return absl::OkStatus();
     for (const google::protobuf::Any& any : it->second.any_list().value()) {
       pb::AssetFileDef asset;
       if (!asset.ParseFromString(any.value()))
         return absl::InvalidArgumentError("malformed AssetFileDef");
-      meta_.assets.push_back({asset.tensor_info().name(), asset.filename()});
+      AddAsset(asset);
     }
     return absl::OkStatus();
   }

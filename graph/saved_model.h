@@ -32,6 +32,7 @@ struct Signature {
 struct AssetFile {
   std::string tensor;    // takes the file's path
   std::string filename;  // within FOLDER/assets
+  friend bool operator==(const AssetFile&, const AssetFile&) = default;
 };
 
 // A graph of the folder, as its MetaGraphDef describes it.

@@ -5,6 +5,7 @@
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/model.h"
+#include "executor/cli/workbench.h"
 #include "executor/freeze/freeze.h"
 #include "executor/saved_model.h"
 #include "graph/status_macros.h"
@@ -63,7 +64,10 @@ absl::Status FreezeCommand(Invocation& invocation) {
                          options.allow_file_io ? FileAccess::Anything() : FilesOf(*model.saved));
   absl::StatusOr<FrozenModel> frozen =
       Freeze(*model.saved, model.graph, *model.signature, host->devices(), session_options);
-  if (!frozen.ok()) return frozen.status();
+  if (!frozen.ok()) {
+    const bool of_variables = absl::IsFailedPrecondition(frozen.status());
+    return of_variables ? frozen.status() : FaultOfFiles(frozen.status());
+  }
   TENON_RETURN_IF_ERROR(ExportFile(frozen->graph, options.frozen));
   invocation.doc.Set("signature", model.signature->name)
       .Set("inputs", TensorsJson(frozen->inputs))

@@ -37,12 +37,6 @@ absl::Status ReportFailedPasses(const Executable& executable, const Options& opt
   return absl::OkStatus();
 }
 
-// Whether what fails while a SavedModel is restored is a fault of its files.
-bool IsOfFiles(const absl::Status& status) {
-  return !absl::IsUnimplemented(status) && !absl::IsInternal(status) &&
-         !absl::IsDeadlineExceeded(status);
-}
-
 }  // namespace
 
 absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
@@ -69,10 +63,16 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
   return bench;
 }
 
+absl::Status FaultOfFiles(const absl::Status& status) {
+  const bool of_ours =
+      absl::IsUnimplemented(status) || absl::IsInternal(status) || absl::IsDeadlineExceeded(status);
+  return of_ours ? status : WithExit(Exit::kInvalidInput, status);
+}
+
 absl::Status InitializeState(Workbench& bench, const Options& options) {
   if (bench.saved.has_value()) {
     const absl::Status status = RestoreState(*bench.session, *bench.saved);
-    if (!status.ok()) return IsOfFiles(status) ? WithExit(Exit::kInvalidInput, status) : status;
+    if (!status.ok()) return FaultOfFiles(status);
   }
   for (const std::string& init : options.inits) {
     TENON_ASSIGN_OR_RETURN(const std::string node, bench.names().Node("--init", init));

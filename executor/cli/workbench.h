@@ -33,6 +33,10 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options);
 // --init names.
 absl::Status InitializeState(Workbench& bench, const Options& options);
 
+// What fails while a SavedModel is restored is a fault of its files (kInvalidInput), unless
+// something is not implemented or breaks.
+absl::Status FaultOfFiles(const absl::Status& status);
+
 // Session::Prepare; then reports passes that were rolled back (kPluginFault for a plug-in's with
 // --plugin-errors=fail) and writes
 // --save-optimized.

@@ -168,6 +168,8 @@ TEST(SavedModels, FilesThatAreMissingOrDamaged) {
   EXPECT_EQ(finished.exit, 4);
   EXPECT_THAT(finished.err, HasSubstr("variables.index"));
 
+  EXPECT_EQ(GraphRun({"freeze", index, "-o", TempPath("frozen.pb")}).exit, 4);
+
   const Finished nothing = GraphRun({"run", "tests/golden/saved_models"});
   EXPECT_EQ(nothing.exit, 4);
   EXPECT_THAT(nothing.err, HasSubstr("is no SavedModel"));
@@ -273,6 +275,8 @@ TEST(Files, AreClosedToGraphsUnlessTheUserSaysSo) {
 constexpr char kUnknownOps[] = R"(
     node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
     node { name: "a" op: "NoSuchOp" input: "x" }
+    node { name: "m" op: "MutexV2" }
+    node { name: "c" op: "f" }
     node { name: "b" op: "Neg" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
     node { name: "y" op: "Neg" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
     library { function { signature { name: "f" output_arg { name: "r" type: DT_FLOAT } }
@@ -292,11 +296,17 @@ TEST(UnknownOps, AreInNobodysWayThatDoesNotNeedThem) {
     EXPECT_EQ(behind.exit, 1);
     EXPECT_THAT(behind.err, AllOf(HasSubstr("node 'a'"), HasSubstr("NoSuchOp")));
     EXPECT_EQ(with({"--output", "a"}).exit, 1);
+    const Finished kernel_less = with({"--output", "m"});
+    EXPECT_EQ(kernel_less.exit, 1);
+    EXPECT_THAT(kernel_less.err, HasSubstr("MutexV2"));
+    const Finished called = with({"--output", "c"});
+    EXPECT_EQ(called.exit, 1);
+    EXPECT_THAT(called.err, AllOf(HasSubstr("node 'n' (NoSuchOp)"), HasSubstr("function 'f'")));
   }
   EXPECT_EQ(GraphRun({"show", path}).exit, 0);
   const Finished lint = GraphRun({"lint", path});
   EXPECT_EQ(lint.exit, 4);
-  EXPECT_THAT(lint.err, HasSubstr("function 'f'"));
+  EXPECT_THAT(lint.err, AllOf(HasSubstr("function 'f'"), HasSubstr("'m' (MutexV2): no device")));
 }
 
 }  // namespace
