@@ -13,12 +13,12 @@ namespace {
 struct GatherState {
   ElementCopy copy;
   int64_t batch = 1, outer = 1, lines = 0, count = 0, piece = 0;
-  bool index64 = false;
+  DataType index_type = DataType::kInt32;
 };
 
-absl::Status CheckIndices(const void* indices, bool is64, int64_t n, int64_t limit) {
+absl::Status CheckIndices(const void* indices, DataType type, int64_t n, int64_t limit) {
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t at = LoadIndex(indices, is64, i);
+    const int64_t at = LoadIndex(indices, type, i);
     if (at < 0 || at >= limit) {
       return absl::InvalidArgumentError(
           absl::StrCat("indices[", i, "] = ", at, " is not in [0, ", limit, ")"));
@@ -29,13 +29,14 @@ absl::Status CheckIndices(const void* indices, bool is64, int64_t n, int64_t lim
 
 absl::Status RunGather(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const GatherState*>(state);
-  TENON_RETURN_IF_ERROR(CheckIndices(args.in[1], s.index64, s.batch * s.count, s.lines));
+  TENON_RETURN_IF_ERROR(CheckIndices(args.in[1], s.index_type, s.batch * s.count, s.lines));
   const int64_t rows = s.batch * s.outer * s.count;
   const int64_t grain = GrainFor(s.piece * s.copy.bytes() + 8);
   args.workers->ParallelFor(rows, grain, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const int64_t group = r / s.count;  // of [batch, outer]
-      const int64_t at = LoadIndex(args.in[1], s.index64, group / s.outer * s.count + r % s.count);
+      const int64_t at =
+          LoadIndex(args.in[1], s.index_type, group / s.outer * s.count + r % s.count);
       s.copy(args.in[0], (group * s.lines + at) * s.piece, args.out[0], r * s.piece, s.piece);
     }
   });
@@ -50,6 +51,7 @@ absl::Status SetGather(Prepare& p, int axis, int batch_dims) {
   for (int d = batch_dims; d < indices.rank(); ++d) out.push_back(indices.dim(d));
   for (int d = axis + 1; d < params.rank(); ++d) out.push_back(params.dim(d));
   TENON_ASSIGN_OR_RETURN(const Shape checked, CheckedShape(p, out.dims()));
+  TENON_RETURN_IF_ERROR(CheckIndexRange(p, p.input_type(1), params.dim(axis)));
   p.set_output_shape(0, checked);
   auto s = std::make_shared<GatherState>(GatherState{ElementCopy(p.input_type(0))});
   s->batch = DimProduct(params, 0, batch_dims);
@@ -57,7 +59,7 @@ absl::Status SetGather(Prepare& p, int axis, int batch_dims) {
   s->lines = params.dim(axis);
   s->count = DimProduct(indices, batch_dims, indices.rank());
   s->piece = DimProduct(params, axis + 1, params.rank());
-  s->index64 = p.input_type(1) == DataType::kInt64;
+  s->index_type = p.input_type(1);
   p.set_run(&RunGather, std::move(s));
   return absl::OkStatus();
 }
@@ -113,6 +115,7 @@ absl::Status PrepareGatherNd(Prepare& p) {
   TENON_RETURN_IF_ERROR(ReadBadIndicesPolicy(p, &points));
   if (points.count > 0 && p.input_shape(0).num_elements() == 0 && out.num_elements() > 0)
     return p.Invalid("the params are empty");
+  TENON_RETURN_IF_ERROR(CheckIndexRange(p, p.input_type(1), p.input_shape(0).num_elements()));
   p.set_output_shape(0, out);
   p.set_run(&RunGatherNd, std::make_shared<GatherNdState>(
                               GatherNdState{std::move(points), ElementCopy(p.input_type(0))}));

@@ -1,5 +1,6 @@
 #include "plugin/cpu/arrays/points.h"
 
+#include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -31,6 +32,19 @@ absl::Status Points::Outside(const void* indices, int64_t i) const {
   return absl::InvalidArgumentError(absl::StrCat("indices[", i, "] = [", absl::StrJoin(point, ", "),
                                                  "] does not index into [",
                                                  absl::StrJoin(size, ","), "]"));
+}
+
+absl::Status CheckIndexRange(const Prepare& p, DataType index_type, int64_t size) {
+  const absl::Status status = CheckIndexRange(index_type, size);
+  return status.ok() ? status : p.Invalid(status.message());
+}
+
+absl::Status CheckIndexRange(DataType index_type, int64_t size) {
+  const size_t bits = DataTypeSize(index_type) * 8;
+  if (size <= static_cast<int64_t>(std::numeric_limits<uint64_t>::max() >> (65 - bits)))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("params of ", size, " places are too large for ",
+                                                 DataTypeName(index_type), " indexing"));
 }
 
 absl::StatusOr<Points> DescribePoints(const Prepare& p, const Shape& indices, DataType index_type,

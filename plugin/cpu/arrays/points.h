@@ -24,6 +24,11 @@ struct Points {
   absl::Status Outside(const void* indices, int64_t i) const;
 };
 
+// INVALID_ARGUMENT where indices of the type cannot name all of `size` places.
+absl::Status CheckIndexRange(const Prepare& p, DataType index_type, int64_t size);
+// The same without the op's name in messages.
+absl::Status CheckIndexRange(DataType index_type, int64_t size);
+
 // Points of `target` from indices [..., depth]. `updates` (if given) becomes the shape that values
 // for them have: that of indices but for the last dimension, then what one point stands for.
 // INVALID_ARGUMENT for indices of rank 0 or more coordinates than dimensions.

@@ -168,6 +168,7 @@ absl::Status RunGather(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(void* data, args.run_state->AllocateOutput(0, out_shape));
   const int64_t lines = shape.dim(b), piece = DimProduct(shape, b + 1, shape.rank());
   const int64_t per_batch = DimProduct(places, b, places.rank());
+  TENON_RETURN_IF_ERROR(CheckIndexRange(indices.dtype(), lines));
   const ElementCopy copy(value.dtype());
   for (int64_t i = 0, n = indices.num_elements(); i < n; ++i) {
     const int64_t at = LoadIndex(indices.data(), indices.dtype(), i);
@@ -196,6 +197,7 @@ absl::Status RunGatherNd(const void* state, const StepArgs& args) {
   Shape out;
   TENON_ASSIGN_OR_RETURN(const Points points,
                          DescribePoints(indices.shape(), indices.dtype(), value.shape(), &out));
+  TENON_RETURN_IF_ERROR(CheckIndexRange(indices.dtype(), value.num_elements()));
   TENON_ASSIGN_OR_RETURN(void* data, args.run_state->AllocateOutput(0, out));
   const ElementCopy copy(value.dtype());
   for (int64_t i = 0; i < points.count; ++i) {
