@@ -40,7 +40,8 @@ absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
     if (s.where == Where::kArena) frame->table_[i] = frame->arena() + s.offset;
     if (s.where == Where::kConst) frame->table_[i] = s.address;
   }
-  frame->alive_.resize(plan.num_alive, 1);
+  frame->alive_.resize(plan.num_alive, 0);
+  frame->alive_[0] = 1;
   frame->slots_.resize(plan.num_slots);
   frame->feeds_.resize(plan.feeds.size());
   frame->feed_pointers_.resize(plan.feeds.size(), nullptr);

@@ -101,6 +101,7 @@ class PlanBuilder {
     int32_t depth = 0;
     int32_t family = 0;  // its first flag; 0: none
     int32_t family_size = 0;
+    std::pair<const void*, int32_t> chosen_by = {nullptr, -1};  // as in Choice
   };
   struct LoopVariable {
     NodeId merge, next;  // next kNoNode: counts the passes for output 1 of the Merge
@@ -168,6 +169,9 @@ class PlanBuilder {
   int32_t CommonFlag(int32_t a, int32_t b) const;
   int32_t BothAlive(NodeId n, int32_t a, int32_t b);
   absl::StatusOr<int32_t> Family(NodeId n, int32_t choice, int32_t count);
+  std::pair<const void*, int32_t> ChosenBy(int32_t choice, int32_t storage) const;
+  int32_t TakenOutput(std::pair<const void*, int32_t> chosen_by, int32_t count,
+                      int32_t alive) const;
   absl::Status AddSwitch(NodeId n);
   absl::Status AddMerge(NodeId n);
   int32_t MergedAlive(absl::Span<const int32_t> alive) const;

@@ -57,18 +57,25 @@ int32_t PlanBuilder::BothAlive(NodeId n, int32_t a, int32_t b) {
   return out;
 }
 
+// What tells values apart that choose outputs: a constant's data, or else their storage.
+std::pair<const void*, int32_t> PlanBuilder::ChosenBy(int32_t choice, int32_t storage) const {
+  const Tensor* const constant = values_[choice].constant;
+  if (constant != nullptr) return {constant->data(), -1};
+  return {nullptr, storage};
+}
+
 // The flags of the outputs of a Switch on value `choice`. One step serves all Switches on it.
 absl::StatusOr<int32_t> PlanBuilder::Family(NodeId n, int32_t choice, int32_t count) {
   const int32_t alive = node_alive_[n];
   TENON_ASSIGN_OR_RETURN(const int32_t storage, ReadStorage(choice));
-  const Tensor* const constant = value(choice).constant;
-  const Choice key = constant != nullptr ? Choice(constant->data(), -1, alive, count)
-                                         : Choice(nullptr, storage, alive, count);
+  const auto chosen_by = ChosenBy(choice, storage);
+  const Choice key(chosen_by.first, chosen_by.second, alive, count);
   if (const auto it = families_.find(key); it != families_.end()) return it->second;
   const int32_t first = NewFlags(count, alive);
   for (int32_t i = 0; i < count; ++i) {
     flags_[first + i].family = first;
     flags_[first + i].family_size = count;
+    flags_[first + i].chosen_by = chosen_by;
   }
   families_[key] = first;
   families_made_.push_back(key);
@@ -76,6 +83,24 @@ absl::StatusOr<int32_t> PlanBuilder::Family(NodeId n, int32_t choice, int32_t co
               {});
   SetsFlags(first, count, alive);
   return first;
+}
+
+// The output that a Switch on this value takes whenever it runs, where a Switch on the same value
+// has decided that already; -1: none has.
+int32_t PlanBuilder::TakenOutput(std::pair<const void*, int32_t> chosen_by, int32_t count,
+                                 int32_t alive) const {
+  const auto find = [&](int32_t flag) {
+    for (; flag != 0; flag = flags_[flag].parent) {
+      const Flag& f = flags_[flag];
+      if (f.family != 0 && f.family_size == count && f.chosen_by == chosen_by)
+        return flag - f.family;
+    }
+    return -1;
+  };
+  int32_t taken = find(alive);
+  for (int32_t s = scope_; s >= 0 && taken < 0; s = loop_scopes_[s].parent)
+    taken = find(loop_scopes_[s].guard);
+  return taken;
 }
 
 absl::Status PlanBuilder::AddSwitch(NodeId n) {
@@ -91,20 +116,29 @@ absl::Status PlanBuilder::AddSwitch(NodeId n) {
                             "what chooses the output must be a scalar, but its shape is ",
                             value(choice).shape->ToString())));
   }
-  TENON_ASSIGN_OR_RETURN(const int32_t first, Family(n, choice, outputs));
+  TENON_ASSIGN_OR_RETURN(const int32_t storage, ReadStorage(choice));
+  const int32_t alive = node_alive_[n];
+  const int32_t taken = TakenOutput(ChosenBy(choice, storage), outputs, alive);
+  int32_t first = 0;
+  if (taken < 0) {
+    TENON_ASSIGN_OR_RETURN(first, Family(n, choice, outputs));
+  }
+  const int32_t never = taken < 0 ? 0 : NewFlags(1, alive);  // no step sets it
   TENON_RETURN_IF_ERROR(ReadStorage(data).status());
   for (int32_t port = 0; port < outputs; ++port) {
     const int32_t out = first_value_[n] + port;
     ShareValue(out, data);
-    value(out).alive = first + port;
+    value(out).alive = taken < 0 ? first + port : port == taken ? alive : never;
   }
   return absl::OkStatus();
 }
 
-// When a Merge of these lives, as far as that is known: always, or with the parent of a family that
-// it has all members of. -1: it needs a flag of its own.
+// When a Merge of these lives, as far as that is known: with one that lives whenever any other
+// does, or with the parent of a family that it has all members of. -1: it needs a flag of its own.
 int32_t PlanBuilder::MergedAlive(absl::Span<const int32_t> alive) const {
-  if (std::find(alive.begin(), alive.end(), 0) != alive.end()) return 0;
+  int32_t common = alive[0];
+  for (int32_t flag : alive) common = CommonFlag(common, flag);
+  if (std::find(alive.begin(), alive.end(), common) != alive.end()) return common;
   const int32_t family = flags_[alive[0]].family;
   const int32_t size = flags_[alive[0]].family_size;
   if (family == 0) return -1;
