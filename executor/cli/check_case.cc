@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -102,14 +103,68 @@ class CaseReader {
   std::vector<std::pair<size_t, NodeId>> wants_;
 };
 
-void NoteDefects(const std::vector<Defect>& defects,
-                 absl::flat_hash_map<std::string, size_t>& by_name, std::vector<CheckCase>& cases) {
+std::vector<CheckCase> CasesOf(const Graph& graph) {
+  std::vector<CheckCase> cases;
+  absl::flat_hash_map<std::string_view, size_t> by_scope;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    const std::string_view scope = ScopeOf(graph.name(n));
+    const auto [it, fresh] = by_scope.try_emplace(scope, cases.size());
+    if (fresh) cases.emplace_back().name = scope;
+    cases[it->second].nodes.push_back(n);
+  }
+  for (CheckCase& c : cases) CaseReader(graph, c).Read();
+  return cases;
+}
+
+// Adds the nodes of other scopes that a case needs for its own and its fetches.
+void AddReached(const Graph& graph, CheckCase& c) {
+  absl::flat_hash_set<NodeId> known(c.nodes.begin(), c.nodes.end());
+  const auto add = [&](NodeId n) {
+    if (n != kNoNode && known.insert(n).second) c.nodes.push_back(n);
+  };
+  for (const std::string& fetch : c.fetches) {
+    const absl::StatusOr<Output> output = graph.ParseOutput(fetch);
+    if (output.ok()) add(output->node);
+  }
+  for (size_t i = 0; i < c.nodes.size(); ++i) {
+    const NodeId n = c.nodes[i];
+    for (const Output& input : graph.inputs(n)) add(input.node);
+  }
+}
+
+// A scope that is no case, but lends its nodes to some, is there for these.
+void DropLenders(const Graph& graph, std::vector<CheckCase>& cases) {
+  absl::flat_hash_set<std::string_view> lenders;
+  for (const CheckCase& c : cases) {
+    for (const NodeId n : c.nodes) {
+      const std::string_view scope = ScopeOf(graph.name(n));
+      if (scope != c.name) lenders.insert(scope);
+    }
+  }
+  std::erase_if(
+      cases, [&](const CheckCase& c) { return !c.malformed.empty() && lenders.contains(c.name); });
+}
+
+// A defect counts for the case of its scope, and for those that reach its node.
+void NoteDefects(const Graph& graph, const std::vector<Defect>& defects,
+                 std::vector<CheckCase>& cases) {
+  absl::flat_hash_map<std::string_view, std::vector<CheckCase*>> of_scope, of_node;
+  for (CheckCase& c : cases) {
+    of_scope[c.name].push_back(&c);
+    for (const NodeId n : c.nodes) {
+      if (ScopeOf(graph.name(n)) != c.name) of_node[graph.name(n)].push_back(&c);
+    }
+  }
+  const auto note = [](const Defect& defect, const std::vector<CheckCase*>& concerned) {
+    for (CheckCase* c : concerned) {
+      if (c->defect.empty()) c->defect = defect.ToString();
+      if (defect.code == DefectCode::kUnknownOp) c->unknown_op = true;
+    }
+  };
   for (const Defect& defect : defects) {
-    const auto it = by_name.find(ScopeOf(defect.node));
-    if (it == by_name.end()) continue;
-    CheckCase& c = cases[it->second];
-    if (c.defect.empty()) c.defect = defect.ToString();
-    if (defect.code == DefectCode::kUnknownOp) c.unknown_op = true;
+    note(defect, of_scope[ScopeOf(defect.node)]);
+    note(defect, of_node[defect.node]);
   }
 }
 
@@ -118,20 +173,14 @@ void NoteDefects(const std::vector<Defect>& defects,
 absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits) {
   TENON_ASSIGN_OR_RETURN(Imported imported, ImportFile(path, limits));
   CheckFile file{std::move(imported.graph), {}};
-  absl::flat_hash_map<std::string, size_t> by_name;
-  for (NodeId n = 0; n < file.graph.num_node_ids(); ++n) {
-    if (!file.graph.alive(n)) continue;
-    const std::string scope(ScopeOf(file.graph.name(n)));
-    const auto [it, fresh] = by_name.try_emplace(scope, file.cases.size());
-    if (fresh) file.cases.emplace_back().name = scope;
-    file.cases[it->second].nodes.push_back(n);
-  }
-  for (CheckCase& c : file.cases) CaseReader(file.graph, c).Read();
+  file.cases = CasesOf(file.graph);
+  for (CheckCase& c : file.cases) AddReached(file.graph, c);
+  DropLenders(file.graph, file.cases);
   const bool has_cases = std::any_of(file.cases.begin(), file.cases.end(),
                                      [](const CheckCase& c) { return c.malformed.empty(); });
   if (!has_cases && !imported.defects.empty())
     return absl::InvalidArgumentError(imported.defects.front().ToString());
-  NoteDefects(imported.defects, by_name, file.cases);
+  NoteDefects(file.graph, imported.defects, file.cases);
   return file;
 }
 

@@ -1,11 +1,11 @@
 // Self-checking graphs: files whose cases carry their own answers. Each scope of a file ("c000/…")
-// is one case: a graph of its own.
+// is one case: a graph of its own, with the nodes of other scopes that it reaches.
 //
-//   c000/op          the op under test; output i is fetched for every c000/want<i>
-//   c000/fetch       (NoOp) instead: its list `fetch` names the tensors; want<i> belongs to the
-//   i-th c000/want<i>     (Const) the answer c000/error       (NoOp) instead of answers: `code`
-//   that import or run must fail with c000/tol         (NoOp) `rtol`, `atol` in place of the
-//   dtype's own
+//   c000/op      the op under test; output i is fetched for every c000/want<i>
+//   c000/fetch   (NoOp) instead: its list `fetch` names the tensors; want<i> belongs to the i-th
+//   c000/want<i> (Const) the answer
+//   c000/error   (NoOp) instead of answers: `code` that import or run must fail with
+//   c000/tol     (NoOp) `rtol`, `atol` in place of the dtype's own
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@
 namespace tenon::cli {
 
 struct CheckCase {
-  std::string name;  // "c000"
-  std::vector<NodeId> nodes;
+  std::string name;           // "c000"
+  std::vector<NodeId> nodes;  // those of its scope, then the others that it reaches
   std::vector<std::string> fetches;
   std::vector<std::pair<size_t, NodeId>> wants;  // index into fetches, Const node
   std::optional<absl::StatusCode> error;         // the code that is right

@@ -263,6 +263,43 @@ TEST(Check, GoldenOps) {
     EXPECT_TRUE(doc["cases"][0].contains(key)) << key;
 }
 
+// A Const of two floats, 1 and `second`.
+std::string Pair(const std::string& name, const std::string& second) {
+  return "node { name: \"" + name +
+         "\" op: \"Const\" attr { key: \"dtype\" value { type: DT_FLOAT } } attr { key: \"value\" "
+         "value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: [1, " +
+         second + "] } } } }\n";
+}
+std::string Unary(const std::string& name, const std::string& op, const std::string& input) {
+  return "node { name: \"" + name + "\" op: \"" + op + "\" input: \"" + input +
+         "\" attr { key: \"T\" value { type: DT_FLOAT } } }\n";
+}
+
+TEST(Check, CasesReachNodesOfOtherScopes) {
+  for (const std::string shared : {"shared", "some/shared", "c000/shared"}) {
+    const std::string text = Pair(shared, "-2") + Unary("c000/op", "Abs", shared) +
+                             Pair("c000/want0", "2") + Unary("c005/op", "Abs", "c000/op") +
+                             Unary("c005/more", "Abs", shared) + Pair("c005/want0", "2");
+    const Finished run = GraphRun({"check", TempFile("reach.pbtxt", text), "--json"});
+    EXPECT_EQ(run.exit, 0) << run.err;
+    const json doc = json::parse(run.out);
+    EXPECT_EQ(doc["summary"]["passed"], 2) << shared;
+    EXPECT_EQ(doc["cases"].size(), 2) << shared;
+  }
+}
+
+TEST(Check, ADefectCountsForAllThatReachIt) {
+  const std::string text = Unary("shared", "Abs", "nowhere") + Unary("c000/op", "Abs", "shared") +
+                           Pair("c000/want0", "2") + Pair("c001/op", "2") + Pair("c001/want0", "2");
+  const Finished run = GraphRun({"check", TempFile("defect.pbtxt", text), "--json"});
+  EXPECT_EQ(run.exit, 3) << run.err;
+  const json doc = json::parse(run.out);
+  ASSERT_EQ(doc["cases"].size(), 2);
+  EXPECT_EQ(doc["cases"][0]["status"], "failed");
+  EXPECT_THAT(std::string(doc["cases"][0]["detail"]), HasSubstr("nowhere"));
+  EXPECT_EQ(doc["cases"][1]["status"], "passed");
+}
+
 TEST(Check, WrongAnswersFail) {
   const std::string cases =
       TempFile("Neg.pbtxt",
