@@ -78,10 +78,14 @@ absl::Status RunAnyPool(const void* state, const StepArgs& args) {
 
 // ksize or strides.
 absl::StatusOr<Dims> ReadSizes(const Prepare& p, std::string_view attr, int input, int rank) {
-  if (input < 0) return ReadPerDim(p, attr, rank);
-  TENON_ASSIGN_OR_RETURN(const Dims values, p.InputInts(input));
-  if (static_cast<int>(values.size()) == rank) return values;
-  return p.Invalid(absl::StrCat(attr, " must have ", rank, " values, not ", values.size()));
+  TENON_ASSIGN_OR_RETURN(const Dims values,
+                         input < 0 ? ReadPerDim(p, attr, rank) : p.InputInts(input));
+  if (static_cast<int>(values.size()) != rank)
+    return p.Invalid(absl::StrCat(attr, " must have ", rank, " values, not ", values.size()));
+  for (const int64_t value : values) {
+    if (value < 1) return p.Invalid(absl::StrCat(attr, " must be positive, not ", value));
+  }
+  return values;
 }
 
 // MaxPool over channels: the only pooling that may not move over space.

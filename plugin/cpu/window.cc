@@ -118,12 +118,10 @@ absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& a
     axis.after = attrs.explicit_paddings[2 * d + 1];
   }
   const int64_t padded = axis.before + in + axis.after;
-  if (padded < axis.extent()) {
-    return p.Invalid(
-        absl::StrCat("a window of extent ", axis.extent(), " does not fit ", padded, " values"));
-  }
-  axis.out = (padded - axis.extent()) / axis.stride + 1;
-  return axis;
+  axis.out = (padded - axis.extent() + axis.stride) / axis.stride;
+  if (axis.out >= 0) return axis;
+  return p.Invalid(absl::StrCat("a window of extent ", axis.extent(), " in steps of ", axis.stride,
+                                " over ", padded, " values has ", axis.out, " places"));
 }
 
 WindowPiece PieceOf(const WindowAxis& axis, int64_t begin, int64_t count) {

@@ -13,7 +13,8 @@
 
 namespace tenon::cpu {
 
-// One spatial dimension. out = (before + in + after - extent) / stride + 1.
+// One spatial dimension. out = (before + in + after - extent + stride) / stride, cut off towards 0:
+// none where the window is too large by less than two strides.
 struct WindowAxis {
   int64_t in = 1, out = 1;
   int64_t size = 1, stride = 1, dilation = 1;
@@ -62,8 +63,8 @@ absl::StatusOr<WindowAttrs> ReadWindowAttrs(const Prepare& p, int spatial_dims,
 // As many integers from attribute `name` as the op has dimensions.
 absl::StatusOr<Dims> ReadPerDim(const Prepare& p, std::string_view name, int rank);
 
-// Sizes and padding of spatial dimension i for a window of `size`. INVALID_ARGUMENT if the window
-// does not fit.
+// Sizes and padding of spatial dimension i for a window of `size`. INVALID_ARGUMENT if the number
+// of outputs would be negative.
 absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& attrs, int i,
                                           int64_t in, int64_t size);
 
