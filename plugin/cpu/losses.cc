@@ -49,11 +49,20 @@ absl::Status PrepareL2Loss(Prepare& p) {
   return absl::OkStatus();
 }
 
+// Strides of a scalar, vector or matrix that is broadcast to a matrix: 0 along dimensions of 1.
+struct Steps {
+  int64_t row, column;
+};
+Steps StepsOf(const Shape& shape) {
+  const int rank = shape.rank();
+  const int64_t rows = rank < 2 ? 1 : shape.dim(0), classes = rank < 1 ? 1 : shape.dim(rank - 1);
+  return {rows == 1 ? 0 : classes, classes == 1 ? 0 : 1};
+}
+
 struct CrossEntropy {
   DataType type, label_type;
   int64_t rows, classes;
-  // Strides of features and dense labels: 0 where a dimension of 1 is broadcast.
-  int64_t feature_row, feature_class, label_row, label_class;
+  Steps feature, label;  // the labels' if they are dense
 };
 
 // Maximum and logarithm of the sum of exp(x - maximum) of one row.
@@ -63,7 +72,7 @@ struct RowScale {
 template <typename Element>
 RowScale ScaleOfRow(const CrossEntropy& s, const void* features, int64_t row, Element element) {
   const auto at = [&](int64_t c) {
-    return element.template As<double>(features, row * s.feature_row + c * s.feature_class);
+    return element.template As<double>(features, row * s.feature.row + c * s.feature.column);
   };
   double max = -std::numeric_limits<double>::infinity(), sum = 0;
   for (int64_t c = 0; c < s.classes; ++c) max = std::max(max, at(c));
@@ -80,10 +89,10 @@ absl::Status RunCrossEntropy(const void* state, const StepArgs& args) {
         double loss = 0;
         for (int64_t c = 0; c < s.classes; ++c) {
           const double x =
-              element.template As<double>(args.in[0], r * s.feature_row + c * s.feature_class) -
+              element.template As<double>(args.in[0], r * s.feature.row + c * s.feature.column) -
               scale.max;
           const double label =
-              element.template As<double>(args.in[1], r * s.label_row + c * s.label_class);
+              element.template As<double>(args.in[1], r * s.label.row + c * s.label.column);
           if (label != 0) loss += label * (scale.log_sum - x);
           element.Put(args.out[1], r * s.classes + c, std::exp(x - scale.log_sum) - label);
         }
@@ -97,23 +106,17 @@ absl::Status RunCrossEntropy(const void* state, const StepArgs& args) {
 absl::Status PrepareCrossEntropy(Prepare& p) {
   const Shape& features = p.input_shape(0);
   const Shape& labels = p.input_shape(1);
-  if (features.rank() != 2 || labels.rank() != 2) {
-    return p.Invalid(absl::StrCat("logits and labels must be matrices, not ", features.ToString(),
-                                  " and ", labels.ToString()));
-  }
-  auto s = std::make_shared<CrossEntropy>();
   const std::optional<Dims> size = BroadcastDims(features.dims(), labels.dims());
-  if (!size.has_value()) {
-    return p.Invalid(absl::StrCat("logits and labels must broadcast to one shape, not ",
+  if (!size.has_value() || size->size() != 2) {
+    return p.Invalid(absl::StrCat("logits and labels must broadcast to one matrix, not ",
                                   features.ToString(), " and ", labels.ToString()));
   }
+  auto s = std::make_shared<CrossEntropy>();
   s->type = p.input_type(0);
   s->rows = (*size)[0];
   s->classes = (*size)[1];
-  s->feature_row = features.dim(0) == 1 ? 0 : features.dim(1);
-  s->feature_class = features.dim(1) == 1 ? 0 : 1;
-  s->label_row = labels.dim(0) == 1 ? 0 : labels.dim(1);
-  s->label_class = labels.dim(1) == 1 ? 0 : 1;
+  s->feature = StepsOf(features);
+  s->label = StepsOf(labels);
   p.set_output_shape(0, Shape({s->rows}));
   p.set_output_shape(1, Shape({s->rows, s->classes}));
   if (s->rows == 0) return absl::OkStatus();
@@ -162,8 +165,8 @@ absl::Status PrepareSparseCrossEntropy(Prepare& p) {
   s->type = p.input_type(0);
   s->label_type = p.input_type(1);
   s->rows = features.dim(0);
-  s->classes = s->feature_row = features.dim(1);
-  s->feature_class = 1;
+  s->classes = features.dim(1);
+  s->feature = {s->classes, 1};
   p.set_output_shape(0, Shape({s->rows}));
   p.set_output_shape(1, features);
   p.set_run(&RunSparseCrossEntropy, std::move(s));

@@ -227,6 +227,26 @@ TEST(DepthwiseMultipliers, OfSeveralOutputsForEachInput) {
               {Noise(Shape({2, 56, 56, 60}), 1), Noise(Shape({5, 5, 60, 2}), 2)});
 }
 
+TEST(CrossEntropies, BroadcastToMatrices) {
+  const auto run = [](const Tensor& logits, const Tensor& labels) {
+    return RunSteadily("SoftmaxCrossEntropyWithLogits", {{"T", attr::Type(DataType::kFloat)}},
+                       {logits, labels});
+  };
+  const Tensor logits = Floats(Shape({2, 3}), {1, -2, 3, 0.5, 4, -1});
+  const Tensor vector = Floats(Shape({3}), {0.2f, 0.3f, 0.5f}), scalar = Floats(Shape(), {0.25f});
+  const Tensor rows = Floats(Shape({2, 3}), {0.2f, 0.3f, 0.5f, 0.2f, 0.3f, 0.5f});
+  const Tensor quarters = Floats(Shape({2, 3}), std::vector<float>(6, 0.25f));
+  for (int i : {0, 1}) {
+    EXPECT_EQ(Values(run(logits, vector)[i]), Values(run(logits, rows)[i]));
+    EXPECT_EQ(Values(run(vector, logits)[i]), Values(run(rows, logits)[i]));
+    EXPECT_EQ(Values(run(logits, scalar)[i]), Values(run(logits, quarters)[i]));
+    EXPECT_EQ(Values(run(scalar, logits)[i]), Values(run(quarters, logits)[i]));
+  }
+  const auto vectors = RunCpuKernel("SoftmaxCrossEntropyWithLogits",
+                                    {{"T", attr::Type(DataType::kFloat)}}, {vector, vector});
+  EXPECT_EQ(vectors.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(Softmaxes, SumToOneWhateverTheThreads) {
   for (int64_t n : {1, 5, 16, 31, 128, 1000}) {
     const Tensor x = Noise(Shape({200, n}), 1);
