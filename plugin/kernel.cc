@@ -86,12 +86,12 @@ absl::StatusOr<Dims> Prepare::InputInts(int i) const {
   if (value == nullptr)
     return absl::InternalError(absl::StrCat("the value of input ", i, " is not known"));
   const DataType type = value->dtype();
-  const bool integers =
-      type == DataType::kInt16 || type == DataType::kInt32 || type == DataType::kInt64;
+  const bool integers = type == DataType::kInt8 || type == DataType::kInt16 ||
+                        type == DataType::kInt32 || type == DataType::kInt64;
   if (!integers || value->shape().rank() > 1) {
-    return Invalid(absl::StrCat("input ", i,
-                                " must be a scalar or vector of int16, int32 or int64, it is ",
-                                DataTypeName(type), value->shape().ToString()));
+    return Invalid(absl::StrCat(
+        "input ", i, " must be a scalar or vector of int8, int16, int32 or int64, it is ",
+        DataTypeName(type), value->shape().ToString()));
   }
   const int64_t n = value->num_elements();
   Dims ints(n);

@@ -56,6 +56,16 @@ TEST(OddConstants, AreReadAtTheirPlace) {
   EXPECT_EQ((*largest)[0].flat<int64_t>()[0], 4);
 }
 
+TEST(SmallConstants, AreSizes) {
+  const Tensor sizes = Tensor::Of<int8_t>(DataType::kInt8, {3, -1}, Shape({2}));
+  const auto parts = RunCpuKernel(
+      "SplitV", {{"T", kFloat}, {"Tlen", attr::Type(DataType::kInt8)}, {"num_split", attr::Int(2)}},
+      {Floats({3, 1, 4, 1, 5}), sizes, Tensor::Of<int32_t>(DataType::kInt32, {0}, Shape())});
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  EXPECT_THAT(absl::MakeSpan((*parts)[0].flat<float>(), 3), ElementsAre(3, 1, 4));
+  EXPECT_THAT(absl::MakeSpan((*parts)[1].flat<float>(), 2), ElementsAre(1, 5));
+}
+
 TEST(HugeNumbers, DoNotOverflow) {
   const Tensor axis = Tensor::Of<int32_t>(DataType::kInt32, {0}, Shape());
   const Tensor long_shape = Longs({INT64_MAX});
