@@ -74,6 +74,10 @@ constexpr size_t AlignedBytes(size_t bytes) {
   return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
 
+// How many numbers TensorFlow compares at once in a reduction. There NaN counts for nothing; among
+// numbers that are left over for one by one, the largest starts anew after NaN.
+inline int64_t LanesOf(DataType t) { return DataTypeSize(t) == 8 ? 4 : 8; }
+
 // Product of dims [begin, end).
 inline int64_t DimProduct(const Shape& s, int begin, int end) {
   int64_t n = 1;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -240,6 +241,47 @@ TEST(ElementLoops, IntegerDivisionNeverTraps) {
   FindElementLoop(ElementOp::kFloorMod, DataType::kInt32)(in, out.data(), 6, 0);
   EXPECT_EQ((std::vector<int32_t>(out.begin(), out.begin() + 4)),
             (std::vector<int32_t>{1, 1, -1, -1}));
+}
+
+// 5 / 1.667 and 2.984 / 0.996 are 3 only after rounding.
+TEST(ElementLoops, HalfQuotientsAreRoundedBeforeTheyAreTruncated) {
+  const auto quotient = [](DataType type, uint16_t a, uint16_t b) {
+    uint16_t out = 0;
+    const void* in[] = {&a, &b};
+    FindElementLoop(ElementOp::kTruncateDiv, type)(in, &out, 1, 0);
+    return out;
+  };
+  EXPECT_EQ(quotient(DataType::kHalf, 0x4500, 0x3eab), 0x4200);
+  EXPECT_EQ(quotient(DataType::kHalf, 0xc500, 0x3eab), 0xc200);
+  EXPECT_EQ(quotient(DataType::kBfloat16, 0x403f, 0x3f7f), 0x4040);
+}
+
+template <typename T>
+void ExpectComplexNear0(DataType type, double tolerance) {
+  using C = std::complex<T>;
+  const std::vector<C> x = {C(T(1e-5), 0), C(T(1e-5), T(1e-5)), C(T(1e-8), T(3e-9))};
+  const std::vector<std::complex<double>> log1p = {
+      {9.99995e-6, 0}, {1e-5, 9.9999e-6}, {1e-8, 3e-9}};
+  const std::vector<std::complex<double>> expm1 = {
+      {1.000005e-5, 0}, {1e-5, 1.00001e-5}, {1e-8, 3e-9}};
+  std::vector<C> got(x.size());
+  const void* in[] = {x.data(), x.data()};
+  const auto run = [&](ElementOp op) { FindElementLoop(op, type)(in, got.data(), 3, 0); };
+  const auto expect = [&](size_t i, std::complex<double> want) {
+    EXPECT_NEAR(got[i].real(), want.real(), tolerance * std::abs(want)) << x[i];
+    EXPECT_NEAR(got[i].imag(), want.imag(), tolerance * std::abs(want)) << x[i];
+  };
+  run(ElementOp::kLog1p);
+  for (size_t i = 0; i < x.size(); ++i) expect(i, log1p[i]);
+  run(ElementOp::kExpm1);
+  for (size_t i = 0; i < x.size(); ++i) expect(i, expm1[i]);
+  run(ElementOp::kXlog1py);
+  for (size_t i = 0; i < x.size(); ++i) expect(i, std::complex<double>(x[i]) * log1p[i]);
+}
+
+TEST(ElementLoops, ComplexLog1pAndExpm1KeepDigitsNear0) {
+  ExpectComplexNear0<float>(DataType::kComplex64, 1e-6);
+  ExpectComplexNear0<double>(DataType::kComplex128, 1e-8);
 }
 
 // Every pair of shapes against index arithmetic.

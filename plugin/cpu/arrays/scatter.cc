@@ -79,8 +79,8 @@ absl::Status PrepareScatterAdd(Prepare& p) {
   return PrepareTensorScatter(p, AddOf(p.input_type(0)));
 }
 absl::Status PrepareScatterSub(Prepare& p) { return PrepareTensorScatter(p, ElementOp::kSub); }
-absl::Status PrepareScatterMax(Prepare& p) { return PrepareTensorScatter(p, ElementOp::kMaximum); }
-absl::Status PrepareScatterMin(Prepare& p) { return PrepareTensorScatter(p, ElementOp::kMinimum); }
+absl::Status PrepareScatterMax(Prepare& p) { return PrepareTensorScatter(p, ElementOp::kAtLeast); }
+absl::Status PrepareScatterMin(Prepare& p) { return PrepareTensorScatter(p, ElementOp::kAtMost); }
 
 // Rows, whose numbers count on beyond both ends.
 absl::Status PrepareInplace(Prepare& p, std::optional<ElementOp> op) {

@@ -24,8 +24,8 @@ enum class ElementOp : uint8_t {
   kDigamma, kNdtri, kErfinv, kDawsn, kExpint, kFresnelCos, kFresnelSin, kSpence,
   // One operand, other results: bool, bits, or their number.
   kIsNan, kIsInf, kIsFinite, kLogicalNot, kInvert, kPopulationCount,
-  // Two operands.
-  kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kSquaredDifference, kDivNoNan, kMulNoNan, kPow, kAtan2,
+  // Two operands. AtLeast (AtMost) is the first, but for a second that is greater (less).
+  kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kAtLeast, kAtMost, kSquaredDifference, kDivNoNan, kMulNoNan, kPow, kAtan2,
   kFloorDiv, kFloorMod, kTruncateDiv, kTruncateMod, kXdivy, kXlogy, kXlog1py,
   kIgamma, kIgammaGradA, kIgammac, kPolygamma, kZeta, kNextAfter,
   kLogicalAnd, kLogicalOr, kBitwiseAnd, kBitwiseOr, kBitwiseXor, kLeftShift, kRightShift,

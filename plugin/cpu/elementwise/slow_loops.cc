@@ -187,6 +187,21 @@ ElementLoop FindPopulationCount(DataType t) {
   }
 }
 
+// Near 0 both keep what adding or taking off 1 would round away. The second is Kahan's: the errors
+// of 1 + a cancel.
+template <typename T>
+std::complex<T> Expm1(std::complex<T> a) {
+  const T less_one = std::expm1(a.real()), whole = less_one + T(1);
+  const T half_sine = std::sin(a.imag() / T(2));
+  return {less_one - T(2) * whole * (half_sine * half_sine), whole * std::sin(a.imag())};
+}
+template <typename T>
+std::complex<T> Log1p(std::complex<T> a) {
+  const std::complex<T> sum = T(1) + a, log = std::log(sum);
+  if (sum == T(1) || sum == log) return a;
+  return a * (log / (sum - T(1)));
+}
+
 #define TENON_COMPLEX1(NAME, EXPR)                       \
   struct NAME {                                          \
     template <typename C>                                \
@@ -209,9 +224,9 @@ TENON_COMPLEX1(CSqrt, std::sqrt(a))
 TENON_COMPLEX1(CRsqrt, C(1) / std::sqrt(a))
 TENON_COMPLEX1(CReciprocal, C(1) / a)
 TENON_COMPLEX1(CExp, std::exp(a))
-TENON_COMPLEX1(CExpm1, std::exp(a) - C(1))
+TENON_COMPLEX1(CExpm1, Expm1(a))
 TENON_COMPLEX1(CLog, std::log(a))
-TENON_COMPLEX1(CLog1p, std::log(a + C(1)))
+TENON_COMPLEX1(CLog1p, Log1p(a))
 TENON_COMPLEX1(CSin, std::sin(a))
 TENON_COMPLEX1(CCos, std::cos(a))
 TENON_COMPLEX1(CTan, std::tan(a))
@@ -236,7 +251,7 @@ TENON_COMPLEX2(CSquaredDifference, std::conj(a - b) * (a - b))
 TENON_COMPLEX2(CPow, b == C(0) ? C(1) : std::pow(a, b))
 TENON_COMPLEX2(CXdivy, a == C(0) ? C(0) : a / b)
 TENON_COMPLEX2(CXlogy, a == C(0) ? C(0) : a * std::log(b))
-TENON_COMPLEX2(CXlog1py, a == C(0) ? C(0) : a * std::log(b + C(1)))
+TENON_COMPLEX2(CXlog1py, a == C(0) ? C(0) : a * Log1p(b))
 TENON_COMPLEX2(CEqual, a == b)
 TENON_COMPLEX2(CNotEqual, a != b)
 TENON_COMPLEX2(CTanhGrad, b*(C(1) - a * a))
@@ -370,8 +385,8 @@ ElementLoop FindComplex(ElementOp op) {
   }
 }
 
-// Half and bfloat16 are computed as float, but TensorFlow rounds the quotient before its floor, and
-// the difference before its square.
+// Half and bfloat16 are computed as float, but TensorFlow rounds the quotient before it becomes
+// whole, and the difference before its square.
 template <typename Element>
 struct Rounded {
   static float Get(const void* data, int64_t i) { return Element().template As<float>(data, i); }
@@ -380,9 +395,10 @@ struct Rounded {
     Element().Put(&bits, 0, x);
     return Get(&bits, 0);
   }
-  static void FloorDiv(const void* const* in, void* out, int64_t n, float) {
+  template <float (*kWhole)(float)>
+  static void Quotient(const void* const* in, void* out, int64_t n, float) {
     for (int64_t i = 0; i < n; ++i)
-      Element().Put(out, i, std::floor(Round(Get(in[0], i) / Get(in[1], i))));
+      Element().Put(out, i, kWhole(Round(Get(in[0], i) / Get(in[1], i))));
   }
   static void SquaredDifference(const void* const* in, void* out, int64_t n, float) {
     for (int64_t i = 0; i < n; ++i) {
@@ -391,7 +407,8 @@ struct Rounded {
     }
   }
   static ElementLoop Find(ElementOp op) {
-    if (op == ElementOp::kFloorDiv) return &FloorDiv;
+    if (op == ElementOp::kFloorDiv) return &Quotient<floorf>;
+    if (op == ElementOp::kTruncateDiv) return &Quotient<truncf>;
     return op == ElementOp::kSquaredDifference ? &SquaredDifference : nullptr;
   }
 };

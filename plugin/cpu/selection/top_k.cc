@@ -1,6 +1,7 @@
 // TopKV2 and NthElement: the largest elements of each row.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <type_traits>
 
@@ -16,6 +17,7 @@ namespace {
 
 struct TopKState {
   ElementCopy copy;
+  DataType type;
   int64_t rows = 1, columns = 0, k = 0;
   DataType index_type = DataType::kInt32;  // TopKV2's
 };
@@ -30,12 +32,35 @@ bool Before(T a, T b) {
   return a > b;
 }
 
+// Where the largest of a row stands, in lanes and one by one.
+template <typename Key>
+int64_t LargestOf(const TopKState& s, Key key) {
+  using T = decltype(key(0));
+  constexpr T kLowest = -std::numeric_limits<T>::infinity();
+  const int64_t lanes = LanesOf(s.type), in_lanes = s.columns / lanes * lanes;
+  T largest = kLowest, rest = kLowest;
+  for (int64_t i = 0; i < in_lanes; ++i) largest = key(i) > largest ? key(i) : largest;
+  for (int64_t i = in_lanes; i < s.columns; ++i) rest = rest > key(i) ? rest : key(i);
+  if (!(largest > rest)) largest = rest;
+  for (int64_t i = 0; i < s.columns; ++i) {
+    if (key(i) == largest) return i;
+  }
+  return 0;
+}
+
 template <typename Element>
 void TopRow(const TopKState& s, int64_t row, const StepArgs& args, int64_t* order) {
   const Element element;
   const auto key = [&](int64_t i) {
     return element.template As<typename Element::Native>(args.in[0], row * s.columns + i);
   };
+  const auto put = [&](int64_t i, int64_t from) {
+    s.copy(args.in[0], row * s.columns + from, args.out[0], row * s.k + i);
+    StoreIndex(args.out[1], s.index_type, row * s.k + i, from);
+  };
+  if constexpr (std::is_floating_point_v<typename Element::Native>) {
+    if (s.k == 1) return put(0, LargestOf(s, key));
+  }
   std::iota(order, order + s.columns, 0);
   const auto before = [&](int64_t a, int64_t b) {
     if (Before(key(a), key(b))) return true;
@@ -43,10 +68,7 @@ void TopRow(const TopKState& s, int64_t row, const StepArgs& args, int64_t* orde
   };
   if (s.k < s.columns) std::nth_element(order, order + s.k, order + s.columns, before);
   std::sort(order, order + s.k, before);
-  for (int64_t i = 0; i < s.k; ++i) {
-    s.copy(args.in[0], row * s.columns + order[i], args.out[0], row * s.k + i);
-    StoreIndex(args.out[1], s.index_type, row * s.k + i, order[i]);
-  }
+  for (int64_t i = 0; i < s.k; ++i) put(i, order[i]);
 }
 
 // The n-th smallest (largest) of a row.
@@ -106,7 +128,7 @@ absl::Status PrepareTopK(Prepare& p) {
   const int last = in.rank() - 1;
   if (k < 0 || k > in.dim(last))
     return p.Invalid(absl::StrCat("k must be between 0 and ", in.dim(last), ", it is ", k));
-  auto s = std::make_shared<TopKState>(TopKState{ElementCopy(p.input_type(0))});
+  auto s = std::make_shared<TopKState>(TopKState{ElementCopy(p.input_type(0)), p.input_type(0)});
   s->rows = SplitAt(in, last).outer;
   s->columns = in.dim(last);
   s->k = k;
@@ -126,7 +148,7 @@ absl::Status PrepareNth(Prepare& p) {
   const int last = in.rank() - 1;
   if (n < 0 || n >= in.dim(last))
     return p.Invalid(absl::StrCat("n must be between 0 and ", in.dim(last) - 1, ", it is ", n));
-  auto s = std::make_shared<TopKState>(TopKState{ElementCopy(p.input_type(0))});
+  auto s = std::make_shared<TopKState>(TopKState{ElementCopy(p.input_type(0)), p.input_type(0)});
   s->rows = SplitAt(in, last).outer;
   s->columns = in.dim(last);
   s->k = reverse ? in.dim(last) - 1 - n : n;
