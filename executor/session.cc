@@ -1,6 +1,7 @@
 #include "executor/session.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <thread>
 
@@ -8,6 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "executor/evaluator.h"
 #include "executor/executable.h"
+#include "graph/c_api/plugin_hold.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/workers.h"
 
@@ -21,12 +23,15 @@ struct Session::Impl {
         devices(std::move(d)),
         options(std::move(o)),
         workers(options.threads),
-        states(options.seed, options.files) {}
+        states(options.seed, options.files) {
+    for (const Device* device : devices) holds.emplace_back(device->plugin());
+  }
 
   SessionParts Parts(Device* host) { return {options, devices, host, workers, states, next_step}; }
 
   const Graph graph;
   std::vector<Device*> devices;
+  std::deque<PluginHold> holds;  // those whose devices these are
   const SessionOptions options;
   Workers workers;
   KernelStates states;

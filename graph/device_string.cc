@@ -14,7 +14,7 @@ namespace {
 bool IsWord(std::string_view text) {
   return !text.empty() && absl::ascii_isalpha(text[0]) &&
          std::all_of(text.begin(), text.end(),
-                     [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
+                     [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '@'; });
 }
 
 bool ParseNumberOrAny(std::string_view text, int* value) {

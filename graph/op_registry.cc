@@ -61,7 +61,8 @@ struct OpRegistry::Impl {
   absl::flat_hash_map<std::string_view, BuiltinOp*> builtin;
 
   absl::Mutex mu;
-  absl::flat_hash_map<std::string_view, const OpDef*> registered ABSL_GUARDED_BY(mu);
+  absl::flat_hash_map<std::string_view, OpDef*> registered ABSL_GUARDED_BY(mu);
+  absl::flat_hash_map<std::string_view, OpDef*> removed ABSL_GUARDED_BY(mu);  // the last of a name
   std::deque<OpDef> storage ABSL_GUARDED_BY(mu);  // everything ever parsed or registered
 
   const OpDef* ParseBuiltin(BuiltinOp& op) {
@@ -109,14 +110,28 @@ absl::Status OpRegistry::Register(OpDef op) {
   if (impl_->builtin.contains(op.name) || impl_->registered.contains(op.name)) {
     return absl::AlreadyExistsError(absl::StrCat("Op with name ", op.name));
   }
-  const OpDef* def = &impl_->storage.emplace_back(std::move(op));
+  // An op that comes back as it was takes its old place: a plug-in may be loaded again and again.
+  const auto was = impl_->removed.find(op.name);
+  OpDef* def;
+  if (was != impl_->removed.end() && OpDefToWire(*was->second) == OpDefToWire(op)) {
+    def = was->second;
+    def->shape_fn = std::move(op.shape_fn);
+    impl_->removed.erase(was);
+  } else {
+    def = &impl_->storage.emplace_back(std::move(op));
+  }
   impl_->registered.emplace(def->name, def);
   return absl::OkStatus();
 }
 
 void OpRegistry::Remove(std::string_view name) {
   absl::MutexLock lock(&impl_->mu);
-  impl_->registered.erase(name);
+  const auto it = impl_->registered.find(name);
+  if (it == impl_->registered.end()) return;
+  OpDef* const def = it->second;
+  impl_->registered.erase(it);
+  def->shape_fn = nullptr;  // its code may go, while graphs still point to the op
+  impl_->removed.insert_or_assign(def->name, def);
 }
 
 std::vector<std::string_view> OpRegistry::Names() {

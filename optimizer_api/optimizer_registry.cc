@@ -1,4 +1,5 @@
 // TF_InitGraph's answer, the registry of optimizers, and how their configurations merge.
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <mutex>
@@ -54,6 +55,12 @@ struct Registry {
 Registry& TheRegistry() {
   static Registry* const registry = new Registry;
   return *registry;
+}
+
+// Under the registry's lock.
+bool AnyInUse(const Registry& registry, std::string_view plugin) {
+  return std::any_of(registry.optimizers.begin(), registry.optimizers.end(),
+                     [&](const auto& o) { return o->plugin == plugin && o.use_count() > 1; });
 }
 
 // The members of TP_OptimizerConfigs that name one of our passes.
@@ -131,7 +138,7 @@ absl::Status RegisterPluginOptimizer(PluginOptimizer optimizer) {
   Registry& registry = TheRegistry();
   std::lock_guard lock(registry.mutex);
   for (const auto& other : registry.optimizers) {
-    if (other->device_type == optimizer.device_type) {
+    if (other->device_type == optimizer.device_type && other->plugin == optimizer.plugin) {
       return absl::AlreadyExistsError(absl::StrCat("PluginGraphOptimizer with device_type ",
                                                    optimizer.device_type, " is registered twice."));
     }
@@ -140,10 +147,18 @@ absl::Status RegisterPluginOptimizer(PluginOptimizer optimizer) {
   return absl::OkStatus();
 }
 
-void RemovePluginOptimizers(std::string_view plugin) {
+bool PluginOptimizersInUse(std::string_view plugin) {
   Registry& registry = TheRegistry();
   std::lock_guard lock(registry.mutex);
+  return AnyInUse(registry, plugin);
+}
+
+bool RemovePluginOptimizers(std::string_view plugin) {
+  Registry& registry = TheRegistry();
+  std::lock_guard lock(registry.mutex);
+  const bool in_use = AnyInUse(registry, plugin);
   std::erase_if(registry.optimizers, [&](const auto& o) { return o->plugin == plugin; });
+  return in_use;
 }
 
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Graph& graph) {

@@ -27,10 +27,11 @@ absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerReg
                                                                  TF_Status*),
                                                     std::string plugin);
 
-// One optimizer per device type; ALREADY_EXISTS "PluginGraphOptimizer with device_type X is
-// registered twice.".
+// One optimizer per plug-in and device type; ALREADY_EXISTS "PluginGraphOptimizer with device_type
+// X is registered twice.". Those of several plug-ins all run, in order of registration.
 absl::Status RegisterPluginOptimizer(PluginOptimizer optimizer);
-void RemovePluginOptimizers(std::string_view plugin);
+bool PluginOptimizersInUse(std::string_view plugin);   // by a session that is optimizing
+bool RemovePluginOptimizers(std::string_view plugin);  // whether they are still in use
 // Those whose device type some node of the graph is placed on.
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Graph& graph);
 

@@ -1,6 +1,7 @@
 #include "plugin/kernel_registry.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -139,10 +140,33 @@ std::string RequestedText(absl::Span<const KernelPtr> kernels, const AttrSet& at
 }
 
 // Which of two registrations of the same priority serves: a plug-in's before a built-in one, of two
-// plug-ins the one loaded first. Null if neither rule decides.
+// plug-ins the one of higher priority, else the one loaded first. Null if no rule decides.
 const KernelPtr* Prefer(const KernelPtr& first, const KernelPtr& second) {
   if (first->plugin == second->plugin) return nullptr;
-  return first->plugin.empty() ? &second : &first;
+  if (first->plugin.empty()) return &second;
+  if (second->plugin.empty()) return &first;
+  return second->plugin_priority > first->plugin_priority ? &second : &first;
+}
+
+// Whether some device has both.
+bool Meet(const KernelDef& a, const KernelDef& b) {
+  const std::string_view plugin = a.own_devices_only   ? a.plugin
+                                  : b.own_devices_only ? b.plugin
+                                                       : std::string_view();
+  return a.device_type == b.device_type && IsForDevicesOf(a, plugin) && IsForDevicesOf(b, plugin);
+}
+
+// Whether some node can be served by both, as far as types tell, so that Prefer has to decide.
+bool Compete(const KernelDef& a, const KernelDef& b) {
+  if (!Meet(a, b) || a.label != b.label || a.priority != b.priority) return false;
+  return std::all_of(a.constraints.begin(), a.constraints.end(), [&](const auto& mine) {
+    const auto other = std::find_if(b.constraints.begin(), b.constraints.end(),
+                                    [&](const auto& c) { return c.attr == mine.attr; });
+    if (other == b.constraints.end()) return true;
+    return std::any_of(mine.allowed.begin(), mine.allowed.end(), [&](DataType t) {
+      return std::find(other->allowed.begin(), other->allowed.end(), t) != other->allowed.end();
+    });
+  });
 }
 
 // What a search of one device type found.
@@ -238,12 +262,55 @@ void KernelRegistry::Register(std::shared_ptr<const KernelDef> kernel) {
   impl_->by_op[kernel->op].push_back(std::move(kernel));
 }
 
-void KernelRegistry::RemovePlugin(std::string_view plugin) {
-  if (plugin.empty()) return;
+bool KernelRegistry::RemovePlugin(std::string_view plugin) {
+  if (plugin.empty()) return false;
   absl::MutexLock lock(&impl_->mutex);
+  bool in_use = false;
   for (auto& [op, kernels] : impl_->by_op) {
-    std::erase_if(kernels, [plugin](const KernelPtr& k) { return k->plugin == plugin; });
+    std::erase_if(kernels, [&](const KernelPtr& kernel) {
+      if (kernel->plugin != plugin) return false;
+      in_use |= kernel.use_count() > 1;
+      return true;
+    });
   }
+  return in_use;
+}
+
+bool KernelRegistry::InUse(std::string_view plugin) const {
+  absl::ReaderMutexLock lock(&impl_->mutex);
+  for (const auto& [op, kernels] : impl_->by_op) {
+    for (const KernelPtr& kernel : kernels) {
+      if (kernel->plugin == plugin && kernel.use_count() > 1) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::string> KernelRegistry::Precedence(std::string_view plugin) const {
+  impl_->EnsureBuiltin();
+  std::map<std::pair<std::string, bool>, int> rivals;  // whose, and whether this plug-in's go first
+  {
+    absl::ReaderMutexLock lock(&impl_->mutex);
+    for (const auto& [op, kernels] : impl_->by_op) {
+      for (size_t i = 0; i < kernels.size(); ++i) {
+        for (size_t k = i + 1; k < kernels.size(); ++k) {
+          const bool mine = kernels[i]->plugin == plugin, its = kernels[k]->plugin == plugin;
+          if (mine == its || !Compete(*kernels[i], *kernels[k])) continue;
+          const KernelPtr& other = mine ? kernels[k] : kernels[i];
+          ++rivals[{other->plugin, (*Prefer(kernels[i], kernels[k]))->plugin == plugin}];
+        }
+      }
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [rival, count] : rivals) {
+    const auto& [other, first] = rival;
+    sentences.push_back(absl::StrCat(
+        "at equal priority its kernels go ", first ? "before " : "behind ", count, " of ",
+        other.empty() ? "the built-in ones"
+                      : absl::StrCat(other, " (;priority=, else the order of loading, decides)")));
+  }
+  return sentences;
 }
 
 absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(

@@ -43,6 +43,7 @@ struct KernelDef {
   // The plug-in brings devices of this type itself: its kernels know their streams and memory, not
   // those of another plug-in's devices of the same type.
   bool own_devices_only = false;
+  int plugin_priority = 0;  // of the plug-in among plug-ins, as its user says
 
   const CpuKernelSpec* cpu = nullptr;   // built-in kernels
   PluginKernelFns fns;                  // plug-in kernels
@@ -58,8 +59,10 @@ class KernelRegistry {
 
   void Register(std::shared_ptr<const KernelDef> kernel);
   // Takes every kernel of this plug-in out again. Kernels in use stay alive through their
-  // shared_ptr.
-  void RemovePlugin(std::string_view plugin);
+  // shared_ptr; whether there are any.
+  bool RemovePlugin(std::string_view plugin);
+  // Whether somebody holds a kernel of this plug-in: a session that was prepared with it.
+  bool InUse(std::string_view plugin) const;
 
   // The kernel for a node on a device type: constraints match, highest priority, the type DEFAULT
   // if the device type itself has none. `device_plugin` brought the device; empty: the host, which
@@ -79,6 +82,10 @@ class KernelRegistry {
   };
   Misfit WhyNot(std::string_view op, const AttrSet& attrs, const OpDef* op_def,
                 std::string_view device_type, std::string_view device_plugin) const;
+
+  // How a plug-in's kernels stand to others for the same nodes at the same priority, where the
+  // registration's own order has to decide; one sentence for each of the others.
+  std::vector<std::string> Precedence(std::string_view plugin) const;
 
   // All kernels (of one op where it is not empty), in order of op and device type.
   std::vector<std::shared_ptr<const KernelDef>> List(std::string_view op = {}) const;

@@ -20,26 +20,46 @@ LoadScope::LoadScope(std::string plugin) : plugin_(std::move(plugin)), outer_(cu
 
 LoadScope::~LoadScope() { current = outer_; }
 
-absl::Status LoadScope::Publish(std::string_view device_type) {
-  for (size_t i = 0; i < ops_.size(); ++i) {
-    const absl::Status status = OpRegistry::Global().Register(std::move(ops_[i]));
+Registrations CopyOf(const Registrations& registrations) {
+  Registrations copy;
+  for (const auto& kernel : registrations.kernels)
+    copy.kernels.push_back(std::make_shared<KernelDef>(*kernel));
+  copy.ops = registrations.ops;
+  return copy;
+}
+
+void LoadScope::Add(Registrations registrations) {
+  num_kernels_ += static_cast<int>(registrations.kernels.size());
+  for (std::shared_ptr<KernelDef>& kernel : registrations.kernels)
+    staged_.kernels.push_back(std::move(kernel));
+  for (OpDef& op : registrations.ops) {
+    op_names_.push_back(op.name);
+    staged_.ops.push_back(std::move(op));
+  }
+}
+
+absl::Status LoadScope::Publish(const PublishOptions& options) {
+  for (size_t i = 0; i < staged_.ops.size(); ++i) {
+    const absl::Status status = OpRegistry::Global().Register(std::move(staged_.ops[i]));
     if (status.ok()) continue;
     for (size_t done = 0; done < i; ++done) OpRegistry::Global().Remove(op_names_[done]);
     return status;
   }
-  ops_.clear();
-  for (std::shared_ptr<KernelDef>& kernel : kernels_) {
-    kernel->own_devices_only = kernel->device_type == device_type;
+  for (std::shared_ptr<KernelDef>& kernel : staged_.kernels) {
+    kernel->plugin_priority = options.priority;
+    kernel->own_devices_only = kernel->device_type == options.device_type;
+    if (kernel->own_devices_only && !options.serve_as.empty())
+      kernel->device_type = options.serve_as;
     KernelRegistry::Global().Register(std::move(kernel));
   }
-  kernels_.clear();
+  staged_ = Registrations();
   return absl::OkStatus();
 }
 
 void RegisterKernel(std::shared_ptr<KernelDef> kernel) {
   if (current == nullptr) return KernelRegistry::Global().Register(std::move(kernel));
   kernel->plugin = current->plugin_;
-  current->kernels_.push_back(std::move(kernel));
+  current->staged_.kernels.push_back(std::move(kernel));
   ++current->num_kernels_;
 }
 
@@ -51,7 +71,7 @@ absl::Status RegisterOp(OpDef op) {
     return absl::AlreadyExistsError(absl::StrCat("Op with name ", op.name));
   }
   names.push_back(op.name);
-  current->ops_.push_back(std::move(op));
+  current->staged_.ops.push_back(std::move(op));
   return absl::OkStatus();
 }
 

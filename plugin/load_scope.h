@@ -13,6 +13,20 @@
 
 namespace tenon {
 
+// Kernels and ops that are not published.
+struct Registrations {
+  std::vector<std::shared_ptr<KernelDef>> kernels;
+  std::vector<OpDef> ops;
+};
+Registrations CopyOf(const Registrations& registrations);
+
+// How a plug-in's registrations are to appear.
+struct PublishOptions {
+  std::string device_type;  // of the devices that the plug-in brings; empty: none
+  std::string serve_as;     // another name for that type; empty: its own
+  int priority = 0;         // among plug-ins
+};
+
 // A load in progress on this thread. Loads nest: a plug-in may load another library.
 class LoadScope {
  public:
@@ -25,10 +39,13 @@ class LoadScope {
   static LoadScope* Current();
 
   const std::string& plugin() const { return plugin_; }
+  // What was registered so far, and a way for it into another load.
+  const Registrations& staged() const { return staged_; }
+  void Add(Registrations registrations);
+
   // Puts ops, then kernels into the registries. If an op is refused, everything is taken out again
-  // and the error returned. `device_type` is that of the devices that the plug-in brings; empty:
-  // none.
-  absl::Status Publish(std::string_view device_type);
+  // and the error returned.
+  absl::Status Publish(const PublishOptions& options);
 
   // What was registered in this load, published or not.
   const std::vector<std::string>& op_names() const { return op_names_; }
@@ -39,8 +56,7 @@ class LoadScope {
   friend absl::Status RegisterOp(OpDef op);
 
   std::string plugin_;
-  std::vector<std::shared_ptr<KernelDef>> kernels_;
-  std::vector<OpDef> ops_;
+  Registrations staged_;
   std::vector<std::string> op_names_;
   int num_kernels_ = 0;
   LoadScope* outer_;

@@ -9,12 +9,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/plugin_hold.h"
 #include "graph/op_registry.h"
 #include "graph/status_macros.h"
 #include "optimizer_api/plugin_optimizer.h"
 #include "plugin/kernel_registry.h"
 #include "plugin/load_scope.h"
 #include "plugin/pluggable_device.h"
+#include "plugin/plugin_library.h"
 #include "plugin/profiler.h"
 #include "plugin/shared_library.h"
 #include "plugin/stream_executor.h"
@@ -34,8 +36,8 @@ struct EntryPoints {
 // One plug-in that somebody asked for.
 struct Plugin {
   PluginInfo info;
-  bool loading = true;
-  std::thread::id loader;
+  bool busy = true;  // being loaded or unloaded, by `thread`
+  std::thread::id thread;
   std::shared_ptr<StreamExecutorPlatform> platform;
   std::shared_ptr<PluginProfiler> profiler;
   bool devices_created = false;
@@ -47,7 +49,8 @@ class Loader {
     static Loader* const loader = new Loader;
     return *loader;
   }
-  absl::StatusOr<PluginInfo> Load(const std::string& path);
+  absl::StatusOr<PluginInfo> Load(const std::string& path, const PluginOptions& options);
+  absl::Status Unload(const std::string& path);
   std::vector<PluginInfo> List();
   absl::StatusOr<std::vector<Device*>> Devices();
   std::vector<std::shared_ptr<PluginProfiler>> Profilers();
@@ -56,14 +59,17 @@ class Loader {
 
  private:
   Plugin* Find(const std::string& path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Open(const std::string& path, Plugin* result);
+  absl::Status Open(const std::string& path, const PluginOptions& options, Plugin* result);
   void WarnOfRivals(Plugin* plugin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  int NextOrdinal(std::string_view type) ABSL_EXCLUSIVE_LOCKS_REQUIRED(devices_mutex_);
+  void Fail(Plugin* plugin, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
 
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<Plugin>> plugins_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::vector<std::string>> op_libraries_ ABSL_GUARDED_BY(mutex_);
 
-  absl::Mutex devices_mutex_;  // held while devices are created
+  // Held while devices are created, counted and destroyed; taken before mutex_.
+  absl::Mutex devices_mutex_;
   std::vector<std::unique_ptr<Device>> devices_ ABSL_GUARDED_BY(devices_mutex_);
 };
 
@@ -82,6 +88,10 @@ EntryPoints FindEntryPoints(void* handle, PluginInfo* info) {
   find("TF_InitKernel", &entries.init_kernel);
   find("TF_InitGraph", &entries.init_graph);
   find("TF_InitProfiler", &entries.init_profiler);
+  void (*pjrt)() = nullptr;
+  find("GetPjrtApi", &pjrt);
+  if (pjrt != nullptr)
+    info->warnings.push_back("GetPjrtApi is not called: this host has no PJRT devices");
   return entries;
 }
 
@@ -125,30 +135,58 @@ absl::StatusOr<Staged> CallEntryPoints(const EntryPoints& entries, const std::st
   return staged;
 }
 
+// Renames what belongs to the plug-in's own device type.
+absl::Status ServeAs(const std::string& type, Staged& staged, const std::string& path) {
+  if (type.empty()) return absl::OkStatus();
+  if (staged.platform == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("plug-in ", path, ": it brings no devices that could be named ", type));
+  }
+  if (staged.optimizer && staged.optimizer->device_type == staged.platform->type())
+    staged.optimizer->device_type = type;
+  staged.platform->ServeAs(type);
+  return absl::OkStatus();
+}
+
 // The pass first: it is easily taken out again when an op is refused.
-absl::Status Publish(Staged& staged, LoadScope& scope, const std::string& path) {
+absl::Status Publish(Staged& staged, const PluginOptions& options, LoadScope& scope,
+                     const std::string& path) {
+  PublishOptions publish;
+  publish.priority = options.priority;
+  publish.serve_as = options.device_type;
+  if (staged.platform != nullptr) publish.device_type = staged.platform->type();
+  TENON_RETURN_IF_ERROR(ServeAs(options.device_type, staged, path));
   if (staged.optimizer) {
     TENON_RETURN_IF_ERROR(
         Prefixed(RegisterPluginOptimizer(*staged.optimizer), path, "TF_InitGraph"));
   }
-  const absl::Status published =
-      scope.Publish(staged.platform == nullptr ? "" : staged.platform->type());
+  const absl::Status published = scope.Publish(publish);
   if (!published.ok()) RemovePluginOptimizers(path);
   return Prefixed(published, path, "registration of ops");
 }
 
+// Whether somebody still uses what is withdrawn.
+bool Withdraw(const PluginInfo& info) {
+  const bool pass = RemovePluginOptimizers(info.path);
+  const bool kernels = KernelRegistry::Global().RemovePlugin(info.path);
+  for (const std::string& op : info.ops) OpRegistry::Global().Remove(op);
+  return pass || kernels;
+}
+
 // Opens the library and runs its code; nothing is registered when it fails. A library that was
 // opened stays mapped: it may have started threads.
-absl::Status Loader::Open(const std::string& path, Plugin* result) {
+absl::Status Loader::Open(const std::string& path, const PluginOptions& options, Plugin* result) {
   LoadScope scope(path);
-  absl::StatusOr<void*> handle = OpenLibrary(path);
-  if (!handle.ok()) return Prefixed(handle.status(), path, "dlopen");
-  const EntryPoints entries = FindEntryPoints(*handle, &result->info);
+  absl::StatusOr<PluginLibrary> library = OpenPluginLibrary(path, scope);
+  if (!library.ok()) return Prefixed(library.status(), path, "dlopen");
+  const EntryPoints entries = FindEntryPoints(library->handle, &result->info);
   TENON_ASSIGN_OR_RETURN(Staged staged, CallEntryPoints(entries, path));
-  TENON_RETURN_IF_ERROR(Publish(staged, scope, path));
+  TENON_RETURN_IF_ERROR(Publish(staged, options, scope, path));
   PluginInfo& info = result->info;
+  info.resident = library->resident;
   info.ops = scope.op_names();
   info.kernels = scope.num_kernels();
+  info.notes = KernelRegistry::Global().Precedence(path);
   info.pass = staged.optimizer.has_value();
   info.profiler = staged.profiler != nullptr;
   if (staged.platform != nullptr) info.device_type = staged.platform->type();
@@ -183,20 +221,25 @@ void Loader::WarnOfRivals(Plugin* plugin) {
   }
 }
 
-absl::StatusOr<PluginInfo> Loader::Load(const std::string& path) {
+absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOptions& options) {
   PrepareForPlugins();
   const std::string canonical = CanonicalPath(path);
   Plugin* plugin;
   {
     absl::MutexLock lock(&mutex_);
     plugin = Find(canonical);
-    if (plugin != nullptr && plugin->loading && plugin->loader == std::this_thread::get_id()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("plug-in ", canonical, ": asks for its own load while it is being loaded"));
+    if (plugin != nullptr && plugin->busy && plugin->thread == std::this_thread::get_id()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "plug-in ", canonical, ": asks for its own load while it is being loaded or unloaded"));
     }
+    const auto settled = [&] {
+      mutex_.AssertReaderHeld();
+      const Plugin* const now = Find(canonical);  // it may have been unloaded
+      return now == nullptr || !now->busy;
+    };
+    mutex_.Await(absl::Condition(&settled));
+    plugin = Find(canonical);
     if (plugin != nullptr) {
-      const auto loaded = [plugin] { return !plugin->loading; };
-      mutex_.Await(absl::Condition(&loaded));
       // A file that could not be opened may be there now; what was opened does not get better.
       if (plugin->info.status.code() != absl::StatusCode::kNotFound) {
         if (!plugin->info.status.ok()) return plugin->info.status;
@@ -205,36 +248,75 @@ absl::StatusOr<PluginInfo> Loader::Load(const std::string& path) {
     } else {
       plugin = plugins_.emplace_back(std::make_unique<Plugin>()).get();
     }
-    plugin->info = PluginInfo{.path = canonical,
-                              .status = {},
-                              .entry_points = {},
-                              .device_type = {},
-                              .ops = {},
-                              .structs = {},
-                              .warnings = {}};
-    plugin->loading = true;
-    plugin->loader = std::this_thread::get_id();
+    plugin->info = PluginInfo();
+    plugin->info.path = canonical;
+    plugin->busy = true;
+    plugin->thread = std::this_thread::get_id();
   }
   Plugin loaded;
   loaded.info.path = canonical;
-  loaded.info.status = Open(canonical, &loaded);
+  loaded.info.status = Open(canonical, options, &loaded);
   absl::MutexLock lock(&mutex_);
   plugin->info = std::move(loaded.info);
   plugin->platform = std::move(loaded.platform);
   plugin->profiler = std::move(loaded.profiler);
-  plugin->loading = false;
+  plugin->busy = false;
   if (!plugin->info.status.ok()) return plugin->info.status;
   WarnOfRivals(plugin);
   return plugin->info;
 }
 
+// What keeps a plug-in from being unloaded, "its kernels are"; empty if nothing does.
+std::string_view UserOf(const Plugin& plugin) {
+  const std::string& path = plugin.info.path;
+  if (plugin.busy) return "its load is";
+  if (KernelRegistry::Global().InUse(path)) return "its kernels are";
+  if (PluginOptimizersInUse(path)) return "its graph pass is";
+  if (plugin.profiler != nullptr && plugin.profiler.use_count() > 1) return "its profiler is";
+  if (PluginHold::Any(path)) return "its devices or tensors of its own are";
+  return "";
+}
+
+absl::Status Loader::Unload(const std::string& path) {
+  const std::string canonical = CanonicalPath(path);
+  absl::MutexLock devices_lock(&devices_mutex_);
+  Plugin* plugin;
+  std::shared_ptr<StreamExecutorPlatform> platform;
+  std::shared_ptr<PluginProfiler> profiler;
+  {
+    absl::MutexLock lock(&mutex_);
+    plugin = Find(canonical);
+    if (plugin == nullptr)
+      return absl::NotFoundError(absl::StrCat("plug-in ", canonical, " is not loaded"));
+    std::string_view user = UserOf(*plugin);
+    if (op_libraries_.contains(canonical)) user = "its ops, which TF_LoadLibrary asked for, are";
+    if (!user.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("plug-in ", canonical, " cannot be unloaded: ", user, " in use"));
+    }
+    plugin->busy = true;
+    plugin->thread = std::this_thread::get_id();
+    platform = std::move(plugin->platform);
+    profiler = std::move(plugin->profiler);
+  }
+  const bool in_use = Withdraw(plugin->info);  // since the question above
+  std::erase_if(devices_, [&](const auto& device) { return device->plugin() == canonical; });
+  platform.reset();
+  profiler.reset();
+  if (!in_use) ClosePluginLibrary(canonical);
+  absl::MutexLock lock(&mutex_);
+  std::erase_if(plugins_, [plugin](const auto& p) { return p.get() == plugin; });
+  return absl::OkStatus();
+}
+
 std::vector<PluginInfo> Loader::List() {
+  absl::MutexLock devices_lock(&devices_mutex_);
   std::vector<PluginInfo> infos;
   std::vector<std::shared_ptr<StreamExecutorPlatform>> platforms;
   {
     absl::MutexLock lock(&mutex_);
     for (const auto& plugin : plugins_) {
-      if (plugin->loading) continue;
+      if (plugin->busy) continue;
       infos.push_back(plugin->info);
       platforms.push_back(plugin->platform);
     }
@@ -248,6 +330,29 @@ std::vector<PluginInfo> Loader::List() {
   return infos;
 }
 
+// Ordinal 0 of the type CPU is the host's own.
+int Loader::NextOrdinal(std::string_view type) {
+  int next = type == "CPU" ? 1 : 0;
+  for (const auto& device : devices_) {
+    if (device->type() == type) next = std::max(next, device->ordinal() + 1);
+  }
+  return next;
+}
+
+// Its library stays mapped, as after a load that fails.
+void Loader::Fail(Plugin* plugin, const absl::Status& status) {
+  Plugin failed;
+  failed.busy = false;
+  failed.info.path = plugin->info.path;
+  failed.info.entry_points = plugin->info.entry_points;
+  failed.info.status = status;
+  {
+    absl::MutexLock lock(&mutex_);
+    std::swap(*plugin, failed);
+  }
+  Withdraw(failed.info);
+}
+
 absl::StatusOr<std::vector<Device*>> Loader::Devices() {
   absl::MutexLock devices_lock(&devices_mutex_);
   std::vector<Plugin*> fresh;
@@ -258,14 +363,12 @@ absl::StatusOr<std::vector<Device*>> Loader::Devices() {
     }
   }
   for (Plugin* plugin : fresh) {
-    // Ordinal 0 of the type CPU is the host's own.
-    int first = plugin->platform->type() == "CPU" ? 1 : 0;
-    for (const auto& device : devices_) {
-      if (device->type() == plugin->platform->type())
-        first = std::max(first, device->ordinal() + 1);
+    auto created = CreatePluggableDevices(plugin->platform, NextOrdinal(plugin->platform->type()));
+    if (!created.ok()) {
+      Fail(plugin, created.status());
+      return created.status();
     }
-    TENON_ASSIGN_OR_RETURN(auto created, CreatePluggableDevices(plugin->platform, first));
-    for (auto& device : created) devices_.push_back(std::move(device));
+    for (auto& device : *created) devices_.push_back(std::move(device));
     plugin->devices_created = true;
   }
   std::vector<Device*> devices;
@@ -291,12 +394,7 @@ void Loader::Shutdown() {
     plugins.swap(plugins_);
   }
   while (!plugins.empty()) {
-    const PluginInfo& info = plugins.back()->info;
-    if (info.status.ok()) {
-      RemovePluginOptimizers(info.path);
-      KernelRegistry::Global().RemovePlugin(info.path);
-      for (const std::string& op : info.ops) OpRegistry::Global().Remove(op);
-    }
+    if (plugins.back()->info.status.ok()) Withdraw(plugins.back()->info);
     plugins.pop_back();
   }
 }
@@ -311,16 +409,17 @@ absl::StatusOr<std::vector<std::string>> Loader::LoadOps(const std::string& path
   }
   LoadScope scope(canonical);
   TENON_RETURN_IF_ERROR(OpenLibrary(canonical).status());
-  TENON_RETURN_IF_ERROR(scope.Publish(""));
+  TENON_RETURN_IF_ERROR(scope.Publish({}));
   absl::MutexLock lock(&mutex_);
   return op_libraries_.try_emplace(canonical, scope.op_names()).first->second;
 }
 
 }  // namespace
 
-absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path) {
-  return Loader::Global().Load(path);
+absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptions& options) {
+  return Loader::Global().Load(path, options);
 }
+absl::Status UnloadPlugin(const std::string& path) { return Loader::Global().Unload(path); }
 std::vector<PluginInfo> Plugins() { return Loader::Global().List(); }
 absl::StatusOr<std::vector<Device*>> PluginDevices() { return Loader::Global().Devices(); }
 std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers() {

@@ -67,6 +67,10 @@ absl::StatusOr<void*> OpenLibrary(const std::string& path) {
   return handle;
 }
 
+void CloseLibrary(const std::string& path, void* handle) {
+  WarnOf(CallPlugin(path.c_str(), "dlclose", "", [&] { dlclose(handle); }));
+}
+
 void* FindSymbol(void* handle, const char* name) { return dlsym(handle, name); }
 
 }  // namespace tenon

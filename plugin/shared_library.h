@@ -21,9 +21,12 @@ bool IsHostLibraryName(std::string_view name);
 // it and says what it misses).
 std::string CanonicalPath(const std::string& path);
 
-// dlopen(RTLD_NOW | RTLD_LOCAL), marked as a call into `path`. NOT_FOUND with the loader's text;
-// INTERNAL when a static constructor throws.
+// dlopen(RTLD_NOW | RTLD_LOCAL), marked as a call into `path`. NOT_FOUND with the loader's text. A
+// constructor that throws ends the process: no exception passes the system's loader.
 absl::StatusOr<void*> OpenLibrary(const std::string& path);
+
+// dlclose, marked as a call into `path`: destructors run.
+void CloseLibrary(const std::string& path, void* handle);
 
 // The function of that name in the library or what it depends on; null if there is none.
 template <typename Fn>

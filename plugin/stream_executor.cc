@@ -81,7 +81,7 @@ template <typename Fn>
 absl::Status Call(const std::string& plugin, const char* callback, Fn&& fn) {
   CStatus status;
   TENON_RETURN_IF_ERROR(CallPlugin(plugin.c_str(), callback, "", [&] { fn(status.get()); }));
-  return status.ToStatus();
+  return Attribute(status.ToStatus(), callback, plugin);
 }
 
 }  // namespace
@@ -98,9 +98,10 @@ absl::Status StreamExecutorPlatform::Init(void (*init)(SE_PlatformRegistrationPa
   params.platform_fns = &platform_fns_.value;
   platform_.value.struct_size = SP_PLATFORM_STRUCT_SIZE;
   platform_fns_.value.struct_size = SP_PLATFORM_FNS_STRUCT_SIZE;
-  const absl::Status called =
-      Call(plugin_, "SE_InitPlugin", [&](TF_Status* s) { init(&params, s); });
-  TENON_RETURN_IF_ERROR(called);
+  CStatus status;
+  TENON_RETURN_IF_ERROR(
+      CallPlugin(plugin_.c_str(), "SE_InitPlugin", "", [&] { init(&params, status.get()); }));
+  TENON_RETURN_IF_ERROR(status.ToStatus());
   // What the plug-in made is destroyed from here on, also when it does not validate.
   destroy_platform_ = params.destroy_platform;
   destroy_platform_fns_ = params.destroy_platform_fns;

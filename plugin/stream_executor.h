@@ -23,7 +23,8 @@ class StreamExecutorPlatform {
 
   const std::string& plugin() const { return plugin_; }  // path
   const std::string& name() const { return name_; }      // platform.name
-  const std::string& type() const { return type_; }      // platform.type
+  const std::string& type() const { return type_; }      // platform.type, or what ServeAs said
+  void ServeAs(std::string type) { type_ = std::move(type); }  // before there are devices
 
   const SP_Platform* platform() const { return &platform_.value; }
   const SP_PlatformFns& platform_fns() const { return platform_fns_.value; }

@@ -46,7 +46,9 @@ Json PluginJson(const PluginInfo& plugin) {
       .Set("kernels", plugin.kernels)
       .Set("pass", plugin.pass)
       .Set("profiler", plugin.profiler)
-      .Set("warnings", Json::ArrayOf(plugin.warnings));
+      .Set("resident", plugin.resident)
+      .Set("warnings", Json::ArrayOf(plugin.warnings))
+      .Set("notes", Json::ArrayOf(plugin.notes));
   return json;
 }
 
@@ -81,6 +83,10 @@ std::string PluginText(const PluginInfo& plugin, const Style& style) {
   absl::StrAppend(&text, "  brings        ", Plural(plugin.kernels, "kernel"),
                   plugin.ops.empty() ? "" : absl::StrCat(", ops ", absl::StrJoin(plugin.ops, ", ")),
                   plugin.pass ? ", a graph pass" : "", plugin.profiler ? ", a profiler" : "", "\n");
+  if (plugin.resident)
+    absl::StrAppend(&text, "  resident      its library stays in the process once it is loaded\n");
+  for (const std::string& note : plugin.notes)
+    absl::StrAppend(&text, "  order         ", note, "\n");
   for (const std::string& warning : plugin.warnings)
     absl::StrAppend(&text, "  ", style.Yellow("note"), "          ", warning, "\n");
   return text;

@@ -188,7 +188,8 @@ void DeclareState(Declarer& d, Options& o) {
 void DeclareDevices(Declarer& d, Options& o) {
   d.Group("Devices");
   d.Repeat(kOpensPlugins, "--plugin", o.plugins, "PATH[;K=V...]",
-           "load a plug-in; K=V is set in the environment first (also: TENON_PLUGIN_PATH)");
+           "load a plug-in, or those of a folder; K=V: priority=N, as=TYPE, else set in the "
+           "environment first (also: TENON_PLUGIN_PATH)");
   d.Choice(kOpensPlugins, "--plugin-errors", {"report", "fail"}, "report|fail",
            "a plug-in's pass that fails is rolled back; fail: exit 5",
            [&o](const std::string& v) { o.fail_on_plugin_errors = v == "fail"; });

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "executor/cli/exit_code.h"
@@ -19,21 +21,53 @@ namespace fs = std::filesystem;
 
 struct PluginRequest {
   std::string path;
-  bool named = false;  // by --plugin, as opposed to found
+  std::string found;  // "in folder/", "through TENON_PLUGIN_PATH"; empty: named by --plugin
+  PluginOptions options;
 };
 
-// "PATH;key=value;...": sets the variables, which is how plug-ins for TensorFlow are configured.
+// Device types as TensorFlow's rule has them, and who they are of: "GPU@vendor".
+bool IsDeviceTypeName(std::string_view text) {
+  const std::vector<std::string_view> parts = absl::StrSplit(text, '@');
+  const auto is_vendor = [](char c) { return absl::ascii_isalnum(c) || c == '_'; };
+  const auto is_type = [](char c) { return absl::ascii_isupper(c) || c == '_'; };
+  return parts.size() <= 2 && !parts[0].empty() && parts[0][0] != '_' && !parts.back().empty() &&
+         std::all_of(parts[0].begin(), parts[0].end(), is_type) &&
+         (parts.size() == 1 || std::all_of(parts[1].begin(), parts[1].end(), is_vendor));
+}
+
+absl::Status SetOption(std::string_view key, std::string value, PluginRequest& request) {
+  if (key == "priority") {
+    if (absl::SimpleAtoi(value, &request.options.priority)) return absl::OkStatus();
+    return UsageError(
+        absl::StrCat("--plugin ", request.path, ": priority '", value, "' is no whole number"));
+  }
+  if (!IsDeviceTypeName(value)) {
+    return UsageError(absl::StrCat("--plugin ", request.path, ": as '", value,
+                                   "' is no device type; GPU or GPU@vendor would be"));
+  }
+  request.options.device_type = std::move(value);
+  return absl::OkStatus();
+}
+
+// "PATH;key=value;...": `priority` and `as` are the loader's; the rest become environment
+// variables, which is how plug-ins for TensorFlow are configured.
 absl::StatusOr<PluginRequest> ParsePluginFlag(const std::string& text) {
   const std::vector<std::string> parts = absl::StrSplit(text, ';');
   if (parts[0].empty()) return UsageError(absl::StrCat("--plugin '", text, "' names no file"));
+  PluginRequest request{parts[0], "", {}};
   for (size_t i = 1; i < parts.size(); ++i) {
     const size_t equals = parts[i].find('=');
     if (equals == std::string::npos || equals == 0) {
       return UsageError(absl::StrCat("--plugin ", parts[0], ": '", parts[i], "' is no key=value"));
     }
-    setenv(parts[i].substr(0, equals).c_str(), parts[i].substr(equals + 1).c_str(), 1);
+    const std::string key = parts[i].substr(0, equals), value = parts[i].substr(equals + 1);
+    if (key == "priority" || key == "as") {
+      TENON_RETURN_IF_ERROR(SetOption(key, value, request));
+    } else {
+      setenv(key.c_str(), value.c_str(), 1);
+    }
   }
-  return PluginRequest{parts[0], true};
+  return request;
 }
 
 bool IsLibrary(const fs::directory_entry& entry) {
@@ -41,66 +75,132 @@ bool IsLibrary(const fs::directory_entry& entry) {
   return entry.is_regular_file(error) && entry.path().extension() == ".so";
 }
 
-// Files and folders of TENON_PLUGIN_PATH; the libraries of a folder in order of name.
+// The libraries of a folder in order of name. Where TensorFlow's packages are installed, they lie
+// in a folder of a fixed name below.
+std::vector<std::string> LibrariesIn(const fs::path& folder, std::error_code& error) {
+  const fs::path packages = folder / "tensorflow-plugins";
+  std::error_code no_packages;
+  std::vector<std::string> paths;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::is_directory(packages, no_packages) ? packages : folder, error)) {
+    if (IsLibrary(entry)) paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// What a folder that --plugin names has; what is said of it counts for each.
+absl::Status AddLibrariesOf(const PluginRequest& folder, std::vector<PluginRequest>& requests) {
+  std::error_code error;
+  const std::vector<std::string> paths = LibrariesIn(folder.path, error);
+  if (error || paths.empty()) {
+    return UsageError(absl::StrCat("--plugin ", folder.path, ": ",
+                                   error ? error.message() : "no library (.so) is in this folder"));
+  }
+  for (const std::string& path : paths)
+    requests.push_back({path, absl::StrCat("in ", folder.path), folder.options});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<PluginRequest>> NamedPlugins(const Options& options) {
+  std::vector<PluginRequest> requests;
+  for (const std::string& text : options.plugins) {
+    TENON_ASSIGN_OR_RETURN(PluginRequest request, ParsePluginFlag(text));
+    std::error_code error;
+    if (fs::is_directory(request.path, error)) {
+      TENON_RETURN_IF_ERROR(AddLibrariesOf(request, requests));
+    } else {
+      requests.push_back(std::move(request));
+    }
+  }
+  return requests;
+}
+
+// Files and folders of TENON_PLUGIN_PATH.
 std::vector<PluginRequest> FoundPlugins(const Options& options) {
+  constexpr char kFound[] = "through TENON_PLUGIN_PATH";
   const char* variable = std::getenv("TENON_PLUGIN_PATH");
   std::vector<PluginRequest> found;
   for (std::string_view item :
        absl::StrSplit(variable == nullptr ? "" : variable, ':', absl::SkipEmpty())) {
     std::error_code error;
     if (!fs::is_directory(item, error)) {
-      found.push_back({std::string(item), false});
+      found.push_back({std::string(item), kFound, {}});
       continue;
     }
-    std::vector<std::string> paths;
-    for (const fs::directory_entry& entry : fs::directory_iterator(item, error)) {
-      if (IsLibrary(entry)) paths.push_back(entry.path().string());
-    }
+    for (std::string& path : LibrariesIn(item, error))
+      found.push_back({std::move(path), kFound, {}});
     if (error) Warn(options, absl::StrCat("TENON_PLUGIN_PATH: ", item, ": ", error.message()));
-    std::sort(paths.begin(), paths.end());
-    for (std::string& path : paths) found.push_back({std::move(path), false});
   }
   return found;
 }
 
-absl::Status Load(const PluginRequest& request, const Options& options) {
-  absl::StatusOr<PluginInfo> info = LoadPlugin(request.path);
-  NotePluginCode(CanonicalPath(request.path));  // it may have threads although it failed
-  if (info.ok()) {
-    for (const std::string& warning : info->warnings)
-      Warn(options, absl::StrCat("plug-in ", info->path, ": ", warning));
-    return absl::OkStatus();
+// Each library once: the first request for it counts.
+absl::StatusOr<std::vector<PluginRequest>> PluginRequests(const Options& options) {
+  TENON_ASSIGN_OR_RETURN(std::vector<PluginRequest> all, NamedPlugins(options));
+  for (PluginRequest& request : FoundPlugins(options)) all.push_back(std::move(request));
+  std::vector<PluginRequest> requests;
+  for (PluginRequest& request : all) {
+    request.path = CanonicalPath(request.path);
+    const bool again =
+        std::any_of(requests.begin(), requests.end(),
+                    [&](const PluginRequest& earlier) { return earlier.path == request.path; });
+    if (!again) requests.push_back(std::move(request));
   }
-  if (request.named) return WithExit(Exit::kPluginFault, info.status());
-  Warn(options,
-       absl::StrCat(info.status().message(), " (found through TENON_PLUGIN_PATH, skipped)"));
+  return requests;
+}
+
+// A plug-in that was asked for failed: the command's end, or a warning.
+absl::Status Failed(const PluginRequest& request, const absl::Status& status,
+                    const Options& options) {
+  if (request.found.empty()) return WithExit(Exit::kPluginFault, status);
+  Warn(options, absl::StrCat(status.message(), " (found ", request.found, ", skipped)"));
   return absl::OkStatus();
+}
+
+absl::Status Load(const PluginRequest& request, const Options& options) {
+  absl::StatusOr<PluginInfo> info = LoadPlugin(request.path, request.options);
+  NotePluginCode(request.path);  // it may have threads although it failed
+  if (!info.ok()) return Failed(request, info.status(), options);
+  for (const std::string& warning : info->warnings)
+    Warn(options, absl::StrCat("plug-in ", info->path, ": ", warning));
+  return absl::OkStatus();
+}
+
+// Whose devices could not be created, if the error is of that kind.
+const PluginRequest* RequestThatFailed(const std::vector<PluginRequest>& requests,
+                                       const absl::Status& status) {
+  for (const PluginInfo& plugin : Plugins()) {
+    if (plugin.status != status) continue;
+    const auto it = std::find_if(requests.begin(), requests.end(),
+                                 [&](const PluginRequest& r) { return r.path == plugin.path; });
+    if (it != requests.end()) return &*it;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<std::vector<Device*>> CreateDevices(const std::vector<PluginRequest>& requests,
+                                                   const Options& options) {
+  for (;;) {
+    absl::StatusOr<std::vector<Device*>> devices = PluginDevices();
+    if (devices.ok()) return devices;
+    const PluginRequest* request = RequestThatFailed(requests, devices.status());
+    if (request == nullptr) return WithExit(Exit::kPluginFault, devices.status());
+    TENON_RETURN_IF_ERROR(Failed(*request, devices.status(), options));
+  }
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Host>> Host::Open(const Options& options) {
-  std::vector<PluginRequest> requests;
-  for (const std::string& text : options.plugins) {
-    TENON_ASSIGN_OR_RETURN(PluginRequest request, ParsePluginFlag(text));
-    requests.push_back(std::move(request));
-  }
-  for (PluginRequest& request : FoundPlugins(options)) requests.push_back(std::move(request));
+  TENON_ASSIGN_OR_RETURN(const std::vector<PluginRequest> requests, PluginRequests(options));
   std::unique_ptr<Host> host(new Host);
   for (const PluginRequest& request : requests) TENON_RETURN_IF_ERROR(Load(request, options));
   host->cpu_ = MakeCpuDevice();
   host->devices_.push_back(host->cpu_.get());
   if (requests.empty()) return host;
-  absl::StatusOr<std::vector<Device*>> devices = PluginDevices();
-  if (!devices.ok() && !options.plugins.empty())
-    return WithExit(Exit::kPluginFault, devices.status());
-  if (!devices.ok()) {
-    Warn(options,
-         absl::StrCat(devices.status().message(),
-                      " (found through TENON_PLUGIN_PATH, no device of a plug-in is used)"));
-    return host;
-  }
-  host->devices_.insert(host->devices_.end(), devices->begin(), devices->end());
+  TENON_ASSIGN_OR_RETURN(const std::vector<Device*> devices, CreateDevices(requests, options));
+  host->devices_.insert(host->devices_.end(), devices.begin(), devices.end());
   host->open_ = true;
   return host;
 }

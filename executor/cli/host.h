@@ -17,7 +17,7 @@ namespace tenon::cli {
 class Host {
  public:
   // Loads what --plugin names, then what TENON_PLUGIN_PATH finds. A named plug-in that fails:
-  // kPluginFault with its text. A found one: a warning.
+  // kPluginFault with its text. A found one, also in a folder that --plugin names: a warning.
   static absl::StatusOr<std::unique_ptr<Host>> Open(const Options& options);
   ~Host();
   Host(const Host&) = delete;

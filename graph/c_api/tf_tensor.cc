@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/plugin_hold.h"
 #include "graph/tensor_proto.h"
 #include "graph/with_message.h"
 #include "tensorflow/c/c_api.h"
@@ -66,22 +67,24 @@ using DeallocatorFn = void (*)(void*, size_t, void*);
 // Runs when the last share of the tensor goes, long after the call that made it: it keeps whose
 // call that was.
 struct Deallocator {
-  Deallocator(DeallocatorFn fn, void* arg) : fn(fn), arg(arg) {
-    const CallbackInfo* maker = CurrentCallback();
-    if (maker == nullptr) return;
-    plugin = maker->plugin;
-    node = maker->node;
-  }
+  // `maker` may be null: outside of plug-ins.
+  Deallocator(DeallocatorFn fn, void* arg, const CallbackInfo* maker)
+      : fn(fn),
+        arg(arg),
+        hold(maker == nullptr ? "" : maker->plugin),
+        node(maker == nullptr ? "" : maker->node) {}
 
   DeallocatorFn fn;
   void* arg;
-  std::string plugin, node;  // empty outside of plug-ins
+  PluginHold hold;
+  std::string node;
 };
 
 void RunDeallocator(void* data, size_t bytes, void* arg) {
   const std::unique_ptr<Deallocator> d(static_cast<Deallocator*>(arg));
-  if (d->plugin.empty()) return d->fn(data, bytes, d->arg);
-  absl::Status called = CallPlugin(d->plugin.c_str(), "tensor deallocator", d->node.c_str(),
+  const std::string& plugin = d->hold.plugin();
+  if (plugin.empty()) return d->fn(data, bytes, d->arg);
+  absl::Status called = CallPlugin(plugin.c_str(), "tensor deallocator", d->node.c_str(),
                                    [&] { d->fn(data, bytes, d->arg); });
   if (!called.ok() && !d->node.empty()) {
     called = WithMessage(called, absl::StrCat(called.message(), "\n\t [[{{node ", d->node, "}}]]"));
@@ -135,8 +138,9 @@ TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, vo
     buffer = Buffer::Allocate(len);
     if (buffer != nullptr && len != 0) std::memcpy(buffer->data(), data, len);
   } else if (shape && deallocator != nullptr) {
-    buffer = Buffer::Wrap(data, len, tenon::RunDeallocator,
-                          new tenon::Deallocator{deallocator, deallocator_arg});
+    buffer = Buffer::Wrap(
+        data, len, tenon::RunDeallocator,
+        new tenon::Deallocator(deallocator, deallocator_arg, tenon::CurrentCallback()));
   } else if (shape) {
     buffer = Buffer::Wrap(data, len, nullptr, nullptr);
   }

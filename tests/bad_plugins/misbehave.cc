@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
+#include "host_device.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/experimental/grappler/grappler.h"
 #include "tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h"
@@ -20,7 +22,7 @@
 #endif
 #if defined(GOOD_CPU) || defined(GOOD_DEVICE) || defined(KERNELS_THROW) || defined(GRAPH_ERROR) || \
     defined(OP_TAKEN) || defined(PROFILER_INCOMPLETE) || defined(COMPUTE_THROWS) ||                \
-    defined(NESTED_LOAD)
+    defined(NESTED_LOAD) || defined(RESIDENT) || defined(OWN_PROTOBUF)
 #define HAS_KERNELS
 #endif
 
@@ -58,10 +60,18 @@ namespace {
 
 }  // namespace
 
-#ifdef OPS_IN_CONSTRUCTOR
+#ifdef RESIDENT
+__attribute__((visibility("default"))) inline int unique_symbol =
+    0;  // the system's loader never unmaps who has one
+#endif
+
+#if defined(OPS_IN_CONSTRUCTOR) || defined(RESIDENT) || defined(REGISTRAR)
 __attribute__((constructor)) static void OnLoad() {
   TF_DeleteBuffer(TF_GetAllOpList());
-  RegisterOp("OpFromConstructor");
+#ifdef RESIDENT
+  ++unique_symbol;
+#endif
+  RegisterOp("ConstructorOp_" KIND);
 }
 #endif
 
@@ -94,6 +104,22 @@ extern "C" __attribute__((visibility("default"))) const void* TFNPD_InitPlugin(v
 extern "C" __attribute__((visibility("default"))) const void* GetPjrtApi(void) { std::abort(); }
 #endif
 
+#ifdef OWN_PROTOBUF
+// Names of protobuf and Abseil as a plug-in exports them that brings its own, of another version.
+#pragma GCC visibility push(default)
+namespace google::protobuf {
+namespace internal {
+int calls = 0;
+void VerifyVersion(int, int, const char*) { ++calls; }
+}  // namespace internal
+void ShutdownProtobufLibrary() { ++internal::calls; }
+}  // namespace google::protobuf
+namespace absl::base_internal {
+void SpinLockWake(void*, bool) { std::abort(); }
+}  // namespace absl::base_internal
+#pragma GCC visibility pop
+#endif
+
 #ifdef HAS_KERNELS
 extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
 #ifdef OP_TAKEN
@@ -101,13 +127,25 @@ extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
 #endif
   RegisterOp("Op_" KIND);
   RegisterKernel("Op_" KIND);
+#ifdef OWN_PROTOBUF
+  google::protobuf::internal::VerifyVersion(1, 2, "x");
+  google::protobuf::ShutdownProtobufLibrary();
+  if (google::protobuf::internal::calls != 2) std::abort();  // somebody else's were called
+#endif
 #ifdef KERNELS_THROW
   throw std::runtime_error("from TF_InitKernel");
 #endif
 #ifdef NESTED_LOAD
-  TF_Status* status = TF_NewStatus();
-  TF_DeleteLibraryHandle(TF_LoadLibrary(std::getenv("TENON_TEST_NESTED"), status));
-  TF_DeleteStatus(status);
+  const auto load = [] {
+    TF_Status* status = TF_NewStatus();
+    TF_DeleteLibraryHandle(TF_LoadLibrary(std::getenv("TENON_TEST_NESTED"), status));
+    TF_DeleteStatus(status);
+  };
+  if (std::getenv("TENON_TEST_OTHER_THREAD") == nullptr) {
+    load();
+  } else {
+    std::thread(load).join();
+  }
 #endif
 }
 #endif
@@ -137,64 +175,19 @@ extern "C" __attribute__((visibility("default"))) void TF_InitProfiler(
 #ifdef HAS_DEVICE
 namespace {
 
-void FillExecutor(SP_StreamExecutor* se) {
-  *se = {};
-  se->struct_size = SP_STREAMEXECUTOR_STRUCT_SIZE;
-#ifndef MISSING_ALLOCATE
-  se->allocate = [](const SP_Device*, uint64_t size, int64_t, SP_DeviceMemoryBase* mem) {
-#ifdef NULL_MEMORY
-    (void)size;
+void Nothing(const char*, TF_Status*) {}
+
+void FillBrokenExecutor(SP_StreamExecutor* se) {
+  FillExecutor<Nothing>(se);
+#if defined(MISSING_ALLOCATE)
+  se->allocate = nullptr;
+#elif defined(NULL_MEMORY)
+  se->allocate = [](const SP_Device*, uint64_t, int64_t, SP_DeviceMemoryBase* mem) {
     mem->opaque = nullptr;
-#else
-    mem->opaque = std::malloc(size);
+  };
+#elif defined(EVENT_ERROR)
+  se->get_event_status = [](const SP_Device*, SP_Event) { return SE_EVENT_ERROR; };
 #endif
-  };
-#endif
-  se->deallocate = [](const SP_Device*, SP_DeviceMemoryBase* mem) { std::free(mem->opaque); };
-  se->host_memory_allocate = [](const SP_Device*, uint64_t size) { return std::malloc(size); };
-  se->host_memory_deallocate = [](const SP_Device*, void* mem) { std::free(mem); };
-  se->get_allocator_stats = [](const SP_Device*, SP_AllocatorStats*) -> TF_Bool { return 0; };
-  se->device_memory_usage = [](const SP_Device*, int64_t* free, int64_t* total) -> TF_Bool {
-    *free = *total = int64_t{1} << 30;
-    return 1;
-  };
-  se->create_stream = [](const SP_Device*, SP_Stream* stream, TF_Status*) {
-    *stream = static_cast<SP_Stream>(std::malloc(1));
-  };
-  se->destroy_stream = [](const SP_Device*, SP_Stream stream) { std::free(stream); };
-  se->create_stream_dependency = [](const SP_Device*, SP_Stream, SP_Stream, TF_Status*) {};
-  se->get_stream_status = [](const SP_Device*, SP_Stream, TF_Status*) {};
-  se->create_event = [](const SP_Device*, SP_Event* event, TF_Status*) {
-    *event = static_cast<SP_Event>(std::malloc(1));
-  };
-  se->destroy_event = [](const SP_Device*, SP_Event event) { std::free(event); };
-  se->get_event_status = [](const SP_Device*, SP_Event) {
-#ifdef EVENT_ERROR
-    return SE_EVENT_ERROR;
-#else
-    return SE_EVENT_COMPLETE;
-#endif
-  };
-  se->record_event = [](const SP_Device*, SP_Stream, SP_Event, TF_Status*) {};
-  se->wait_for_event = [](const SP_Device*, SP_Stream, SP_Event, TF_Status*) {};
-  se->memcpy_dtoh = [](const SP_Device*, SP_Stream, void* to, const SP_DeviceMemoryBase* from,
-                       uint64_t size, TF_Status*) { std::memcpy(to, from->opaque, size); };
-  se->memcpy_htod = [](const SP_Device*, SP_Stream, SP_DeviceMemoryBase* to, const void* from,
-                       uint64_t size, TF_Status*) { std::memcpy(to->opaque, from, size); };
-  se->sync_memcpy_dtoh = [](const SP_Device*, void* to, const SP_DeviceMemoryBase* from,
-                            uint64_t size, TF_Status*) { std::memcpy(to, from->opaque, size); };
-  se->sync_memcpy_htod = [](const SP_Device*, SP_DeviceMemoryBase* to, const void* from,
-                            uint64_t size, TF_Status*) { std::memcpy(to->opaque, from, size); };
-  se->block_host_for_event = [](const SP_Device*, SP_Event, TF_Status*) {};
-  se->synchronize_all_activity = [](const SP_Device*, TF_Status*) {};
-  se->host_callback = [](const SP_Device*, SP_Stream, SE_StatusCallbackFn, void*) -> TF_Bool {
-    return 0;
-  };
-  se->mem_zero = [](const SP_Device*, SP_Stream, SP_DeviceMemoryBase*, uint64_t, TF_Status*) {};
-  se->memset = [](const SP_Device*, SP_Stream, SP_DeviceMemoryBase*, uint8_t, uint64_t,
-                  TF_Status*) {};
-  se->memset32 = [](const SP_Device*, SP_Stream, SP_DeviceMemoryBase*, uint32_t, uint64_t,
-                    TF_Status*) {};
 }
 
 void CreateDevice(const SP_Platform*, SE_CreateDeviceParams* params, TF_Status* status) {
@@ -248,7 +241,7 @@ extern "C" __attribute__((visibility("default"))) void SE_InitPlugin(
   fns->create_device_fns = [](const SP_Platform*, SE_CreateDeviceFnsParams*, TF_Status*) {};
   fns->destroy_device_fns = [](const SP_Platform*, SP_DeviceFns*) {};
   fns->create_stream_executor = [](const SP_Platform*, SE_CreateStreamExecutorParams* p,
-                                   TF_Status*) { FillExecutor(p->stream_executor); };
+                                   TF_Status*) { FillBrokenExecutor(p->stream_executor); };
   fns->destroy_stream_executor = [](const SP_Platform*, SP_StreamExecutor*) {};
   params->destroy_platform = [](SP_Platform*) {};
   params->destroy_platform_fns = [](SP_PlatformFns*) {};

@@ -226,6 +226,29 @@ TEST(Plugins, FoundOnesAreSkippedWithAWarning) {
   EXPECT_EQ(json::parse(run.out)["devices"].size(), 2);
 }
 
+TEST(Plugins, AreFoundWherePackagesAreInstalled) {
+  const std::string folder = TempPath("packages");
+  std::filesystem::create_directories(folder + "/tensorflow-plugins");
+  std::filesystem::copy_file(Built("lib/plugins/libapu.so"), folder + "/tensorflow-plugins/liba.so",
+                             std::filesystem::copy_options::overwrite_existing);
+  const Finished run = GraphRun({{"devices", "--json"}, "", {{"TENON_PLUGIN_PATH", folder}}});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out)["devices"].size(), 2);
+}
+
+TEST(Plugins, ServeUnderTheNameThatTheUserGives) {
+  const std::string apu = Built("lib/plugins/libapu.so");
+  const Finished run = GraphRun({"run", kMlp, "--input", "x=1x20xf32=1", "--json", "--plugin",
+                                 apu + ";as=GPU@vendor;priority=3", "--device", "GPU@vendor"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_TRUE(json::parse(run.out)["devices"].contains("/device:GPU@vendor:0")) << run.out;
+  for (const char* wrong : {";as=gpu", ";as=GPU@", ";as=GPU@a@b", ";as=", ";priority=x"}) {
+    const Finished refused = GraphRun({"devices", "--plugin", apu + wrong});
+    EXPECT_EQ(refused.exit, 2) << wrong << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("libapu.so")) << wrong;
+  }
+}
+
 TEST(Check, ACrashTakesOnlyItsCase) {
   const std::string cases =
       TempFile("RogueOp.pbtxt",

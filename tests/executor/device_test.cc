@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "executor/session.h"
+#include "graph/c_api/plugin_hold.h"
 #include "plugin/kernel_registry.h"
 #include "tensorflow/c/kernels.h"
 #include "tests/executor/graph_text_util.h"
@@ -327,6 +328,17 @@ TEST_F(DeviceTest, HostTensorsOfKernelsAreAligned) {
     Run({{"x", x}}, {name});
     EXPECT_THAT(result_, ElementsAre(1)) << name << ": " << status_;
   }
+}
+
+TEST(Devices, ASessionHoldsThePluginsOfItsDevices) {
+  LoggingDevice device(0);
+  EXPECT_FALSE(PluginHold::Any(device.plugin()));
+  {
+    const auto session = Session::Create(Graph(), {&device}, {});
+    ASSERT_TRUE(session.ok()) << session.status();
+    EXPECT_TRUE(PluginHold::Any(device.plugin()));
+  }
+  EXPECT_FALSE(PluginHold::Any(device.plugin()));
 }
 
 }  // namespace

@@ -78,10 +78,20 @@ TEST(Grappler, SuccessfulRegistration) {
 TEST(Grappler, MultiplePluginRegistration) {
   ASSERT_TRUE(RegisterPluginOptimizer(*InitPluginOptimizer(Init<0>, "a.so")).ok());
   ASSERT_TRUE(RegisterPluginOptimizer(*InitPluginOptimizer(Init<1>, "b.so")).ok());
-  const absl::Status twice = RegisterPluginOptimizer(*InitPluginOptimizer(Init<0>, "c.so"));
+  const absl::Status twice = RegisterPluginOptimizer(*InitPluginOptimizer(Init<0>, "a.so"));
   EXPECT_EQ(twice.message(), "PluginGraphOptimizer with device_type TESTA is registered twice.");
-  RemovePluginOptimizers("a.so");
-  RemovePluginOptimizers("b.so");
+  // Another plug-in for the device type: both run, in the order of their registration.
+  ASSERT_TRUE(RegisterPluginOptimizer(*InitPluginOptimizer(Init<0>, "c.so")).ok());
+  EXPECT_FALSE(PluginOptimizersInUse("a.so"));
+  {
+    const auto found = PluginOptimizersFor(MakeGraph(kDevice));
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0]->plugin, "a.so");
+    EXPECT_EQ(found[1]->plugin, "c.so");
+    EXPECT_TRUE(PluginOptimizersInUse("a.so"));
+    EXPECT_FALSE(PluginOptimizersInUse("b.so"));
+  }
+  for (const char* plugin : {"a.so", "b.so", "c.so"}) RemovePluginOptimizers(plugin);
 }
 
 TEST(Grappler, DeviceTypeNotSet) {

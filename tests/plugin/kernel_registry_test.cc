@@ -108,6 +108,35 @@ TEST_F(KernelRegistryTest, BetweenPluginsTheFirstLoadedAndBeforeOurOwn) {
   EXPECT_NE((*builtin)->cpu, nullptr);
 }
 
+TEST_F(KernelRegistryTest, PriorityBetweenPlugins) {
+  Add(Def("Op9", "CPU"), "a.so");
+  auto preferred = Def("Op9", "CPU", {DataType::kFloat});
+  preferred->plugin_priority = 1;
+  Add(preferred, "b.so");
+  EXPECT_EQ(*Find("Op9", "CPU"), preferred);
+  EXPECT_NE(*Find("Op9", "CPU", DataType::kInt32), preferred);
+  Add(Def("Relu", "CPU", {DataType::kFloat}), "b.so");
+  auto strong = Def("Neg", "CPU", {DataType::kFloat});
+  strong->priority = 1;  // it goes first by its own priority
+  Add(strong, "b.so");
+  EXPECT_THAT(
+      KernelRegistry::Global().Precedence("b.so"),
+      ::testing::ElementsAre(
+          StartsWith("at equal priority its kernels go before 1 of the built-in ones"),
+          "at equal priority its kernels go before 1 of a.so (;priority=, else the order of "
+          "loading, decides)"));
+  EXPECT_THAT(KernelRegistry::Global().Precedence("a.so"),
+              ::testing::ElementsAre(HasSubstr("go behind 1 of b.so")));
+}
+
+TEST_F(KernelRegistryTest, KnowsWhetherAPluginIsInUse) {
+  Add(Def("Op10", "CPU"), "a.so");
+  EXPECT_FALSE(KernelRegistry::Global().InUse("a.so"));
+  const auto held = Find("Op10", "CPU");
+  EXPECT_TRUE(KernelRegistry::Global().InUse("a.so"));
+  EXPECT_FALSE(KernelRegistry::Global().InUse("b.so"));
+}
+
 TEST_F(KernelRegistryTest, SaysWhyNot) {
   const std::string type = attr::Type(DataType::kFloat);
   std::vector<Attr> list;

@@ -2,6 +2,7 @@
 // error says who and where.
 #include "plugin/loader.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include "graph/op_registry.h"
 #include "plugin/kernel_registry.h"
 #include "plugin/profiler.h"
+#include "plugin/shared_library.h"
 #include "tensorflow/c/c_api_experimental.h"
 #include "tests/plugin/kernel_node_util.h"
 #include "tests/support/paths.h"
@@ -57,6 +59,37 @@ TEST_F(LoaderTest, UndefinedSymbol) {
   const absl::Status status = LoadPlugin(TestPlugin("undefined_symbol")).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(status.message(), HasSubstr("undefined symbol: TF_NoSuchFunctionAnywhere"));
+}
+
+TEST_F(LoaderTest, ALibraryThatIsNowhereIsToldWithWhoNeedsIt) {
+  EXPECT_THAT(LoadPlugin(TestPlugin("needs_absent")).status().message(),
+              EndsWith("libabsent.so: cannot open shared object file: No such file or directory "
+                       "(libneeds_absent.so needs libabsent.so, which is nowhere)"));
+  EXPECT_THAT(LoadPlugin(TestPlugin("with_gap")).status().message(),
+              EndsWith("(libwith_gap.so needs libgap.so, which needs libabsent.so, which is "
+                       "nowhere)"));
+}
+
+TEST_F(LoaderTest, SymbolsStayWithThePlugin) {
+  ASSERT_TRUE(LoadPlugin(TestPlugin("board")).ok());
+  EXPECT_EQ(dlsym(RTLD_DEFAULT, "TF_InitProfiler"), nullptr);
+}
+
+TEST_F(LoaderTest, EachEntryPointMayBeMissing) {
+  using Names = std::vector<std::string>;
+  const std::pair<const char*, Names> cases[] = {
+      {"null_memory", {"SE_InitPlugin"}},
+      {"good_cpu", {"TF_InitKernel"}},
+      {"pass_one", {"TF_InitGraph"}},
+      {"good_profiler", {"TF_InitProfiler"}},
+      {"next_pluggable", {"TFNPD_InitPlugin", "GetPjrtApi"}},
+      {"board", {"SE_InitPlugin", "TF_InitKernel", "TF_InitGraph", "TF_InitProfiler"}},
+  };
+  for (const auto& [kind, entry_points] : cases) {
+    const auto info = LoadPlugin(TestPlugin(kind));
+    ASSERT_TRUE(info.ok()) << kind << ": " << info.status();
+    EXPECT_EQ(info->entry_points, entry_points) << kind;
+  }
 }
 
 TEST_F(LoaderTest, NoEntryPoints) {
@@ -108,7 +141,7 @@ TEST_F(LoaderTest, OpsFromStaticConstructors) {
   ASSERT_EQ(status.code(), TF_OK) << status.message();
   EXPECT_GT(TF_GetOpList(library).length, 0u);
   TF_DeleteLibraryHandle(library);
-  EXPECT_NE(OpRegistry::Global().Find("OpFromConstructor"), nullptr);
+  EXPECT_NE(OpRegistry::Global().Find("ConstructorOp_ops_in_constructor"), nullptr);
   EXPECT_EQ(TF_LoadLibrary("/nonexistent.so", status), nullptr);
   EXPECT_EQ(status.code(), TF_NOT_FOUND);
 }
@@ -125,9 +158,9 @@ TEST_F(LoaderTest, LibraryPluggableDeviceLoadFunctions) {
 TEST_F(LoaderTest, LibraryNextPluggableDeviceLoadFunctions) {
   const auto info = LoadPlugin(TestPlugin("next_pluggable"));
   ASSERT_TRUE(info.ok()) << info.status();
-  EXPECT_THAT(info->entry_points, ElementsAre("TFNPD_InitPlugin"));
-  ASSERT_EQ(info->warnings.size(), 1u);
-  EXPECT_THAT(info->warnings[0], HasSubstr("TFNPD_InitPlugin is not called"));
+  EXPECT_THAT(info->entry_points, ElementsAre("TFNPD_InitPlugin", "GetPjrtApi"));
+  EXPECT_THAT(info->warnings, ElementsAre(HasSubstr("TFNPD_InitPlugin is not called"),
+                                          HasSubstr("GetPjrtApi is not called")));
 }
 
 // Kinds whose init fails: code, and what the message ends with.
@@ -176,6 +209,25 @@ TEST_F(LoaderTest, NestedLoadBelongsToItself) {
   EXPECT_THAT(info->ops, ElementsAre("Op_nested_load"));
 }
 
+// A lock held while the plug-in's code runs would hold up the other thread for good.
+TEST_F(LoaderTest, APluginMayWaitForAThreadThatLoads) {
+  setenv("TENON_TEST_NESTED", TestPlugin("ops_in_constructor").c_str(), 1);
+  setenv("TENON_TEST_OTHER_THREAD", "1", 1);
+  const auto info = LoadPlugin(TestPlugin("nested_load"));
+  unsetenv("TENON_TEST_OTHER_THREAD");
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_THAT(info->ops, ElementsAre("Op_nested_load"));
+  EXPECT_NE(OpRegistry::Global().Find("ConstructorOp_ops_in_constructor"), nullptr);
+}
+
+TEST_F(LoaderTest, WhatADependencyRegistersIsThePlugins) {
+  const auto info = LoadPlugin(TestPlugin("with_registrar"));
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_THAT(info->ops, ElementsAre("ConstructorOp_registrar"));
+  ShutdownPlugins();
+  EXPECT_EQ(OpRegistry::Global().Find("ConstructorOp_registrar"), nullptr);
+}
+
 TEST_F(LoaderTest, Devices) {
   const auto info = LoadPlugin(TestPlugin("good_device"));
   ASSERT_TRUE(info.ok()) << info.status();
@@ -206,6 +258,9 @@ TEST_F(LoaderTest, CreateDeviceFails) {
   const absl::Status status = PluginDevices().status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(status.message(), HasSubstr("no such board (create_device of plug-in "));
+  EXPECT_EQ(Plugins()[0].status, status);
+  ASSERT_TRUE(LoadPlugin(TestPlugin("good_device")).ok());
+  EXPECT_EQ(PluginDevices()->size(), 2u);
 }
 
 TEST_F(LoaderTest, EventError) {
@@ -244,6 +299,42 @@ TEST_F(LoaderTest, ShutdownTakesEverythingOut) {
   EXPECT_THAT(Plugins(), IsEmpty());
   ASSERT_TRUE(LoadPlugin(TestPlugin("good_device")).ok());
   EXPECT_NE(OpRegistry::Global().Find("Op_good_device"), nullptr);
+}
+
+TEST_F(LoaderTest, PluginsBringTheirOwnProtobuf) {
+  const auto info = LoadPlugin(TestPlugin("own_protobuf"));
+  ASSERT_TRUE(info.ok()) << info.status();
+  auto kernel = TestNode("Op_own_protobuf", {}).CreateKernel();
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_TRUE(RunKernel(**kernel, {Scalar(DataType::kFloat, 1.0f)}, 1).status.ok());
+}
+
+#ifndef __SANITIZE_ADDRESS__
+TEST_F(LoaderTest, SanitizersThatAreNotThereAreRefusedBeforeTheyEndTheProcess) {
+  const absl::Status status = LoadPlugin(TestPlugin("needs_sanitizer")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.message(), HasSubstr("libneeds_sanitizer.so needs libasan.so"));
+  EXPECT_THAT(status.message(), HasSubstr("the runtime of the address sanitizer"));
+  EXPECT_THAT(LoadPlugin(TestPlugin("with_sanitized")).status().message(),
+              HasSubstr("libwith_sanitized.so needs libsanitized.so, which needs libasan.so"));
+}
+#endif
+
+TEST_F(LoaderTest, ServesUnderAnotherDeviceType) {
+  ASSERT_TRUE(LoadPlugin(TestPlugin("good_device")).ok());
+  PluginOptions options;
+  options.device_type = "TEST@vendor";
+  const auto info = LoadPlugin(TestPlugin("null_memory"), options);
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_EQ(info->device_type, "TEST@vendor");
+  const auto devices = PluginDevices();
+  ASSERT_TRUE(devices.ok()) << devices.status();
+  ASSERT_EQ(devices->size(), 4u);
+  EXPECT_EQ(devices->at(2)->short_name(), "/device:TEST@vendor:0");
+  options.device_type = "CPU@vendor";
+  EXPECT_THAT(LoadPlugin(TestPlugin("good_cpu"), options).status().message(),
+              EndsWith("it brings no devices that could be named CPU@vendor"));
+  ExpectNothingOf("good_cpu");
 }
 
 // --- The APU plug-in: real memory, real streams.

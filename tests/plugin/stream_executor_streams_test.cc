@@ -325,15 +325,5 @@ TEST_F(StreamExecutorTest, Memset32) {
   EXPECT_EQ(values[1], 0x01020304u);
 }
 
-TEST_F(StreamExecutorTest, ExceptionFromACallbackIsAnError) {
-  stub_.se.memcpy_htod = [](const SP_Device*, SP_Stream, SP_DeviceMemoryBase*, const void*,
-                            uint64_t, TF_Status*) { throw 42; };
-  Start();
-  const absl::Status status = device_->CopyHostToDevice(device_->host_to_device_stream(),
-                                                        HostInts({1}), DeviceInts(*device_, 1));
-  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
-  EXPECT_THAT(status.message(), StartsWith("memcpy_htod of plug-in stub.so threw an exception"));
-}
-
 }  // namespace
 }  // namespace tenon
