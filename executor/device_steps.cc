@@ -107,7 +107,7 @@ absl::Status WaitStep::Run(Frame& frame, const StepArgs&) const {
   Frame::Event& event = frame.event(event_);
   if (event.handle == nullptr) return absl::OkStatus();  // nothing was copied: no bytes
   Device* const device = event.device;
-  const CallbackScope waiting(plugin_.c_str(), "get_event_status", node_.c_str());
+  const CallbackScope waiting(plugin_.c_str(), "get_event_status", node_);
   absl::Status status = device->BlockUntilComplete(event.handle, frame.context().device_timeout_s);
   if (status.ok()) {
     device->ReleaseEvent(event.handle);

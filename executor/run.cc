@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/plan.h"
 #include "executor/run_recorder.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
@@ -31,8 +32,14 @@ absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
   return absl::OkStatus();
 }
 
+std::string_view NodeOfStep(const void* context) {
+  const Frame& frame = *static_cast<const Frame*>(context);
+  return frame.node() == kNoNode ? "" : frame.plan().graph->name(frame.node());
+}
+
 absl::Status Dispatch(const Plan& plan, Frame& frame) {
   DenormalGuard denormals;
+  const WorkScope work(NodeOfStep, &frame);
   const absl::Status status = WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); });
   return status.ok() ? status : NodeError(*plan.graph, *plan.calls, frame.node(), status);
 }

@@ -126,7 +126,7 @@ absl::Status PluggableDevice::CreateStream(Stream& stream) {
 
 PluggableDevice::~PluggableDevice() {
   for (Stream& stream : streams_) {
-    if (stream.created) BlockUntilStreamDone(stream.handle).IgnoreError();
+    if (stream.created) WarnOf(BlockUntilStreamDone(stream.handle));
   }
   if (owner_ != nullptr) {
     absl::MutexLock lock(&owner_->mutex);

@@ -52,9 +52,9 @@ void WriteText(int fd, const char* text) { WriteAll(fd, text, std::strlen(text))
 
 }  // namespace
 
-FaultLine& FaultLine::Add(const char* text) {
-  for (; *text != '\0' && size_ < sizeof(text_); ++text)
-    text_[size_++] = *text == '\n' ? ' ' : *text;
+FaultLine& FaultLine::Add(std::string_view text) {
+  for (size_t i = 0; i < text.size() && size_ < sizeof(text_); ++i)
+    text_[size_++] = text[i] == '\n' ? ' ' : text[i];
   return *this;
 }
 

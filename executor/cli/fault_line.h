@@ -12,7 +12,7 @@ namespace tenon::cli {
 // One line on stderr, "graph_run: …", and the JSON document where one is due. Async-signal-safe.
 class FaultLine {
  public:
-  FaultLine& Add(const char* text);
+  FaultLine& Add(std::string_view text);
   // `code` is the status's name in the document.
   void Write(const char* code);
 

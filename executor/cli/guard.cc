@@ -92,7 +92,7 @@ const char* PluginOnStack() {
   FaultLine line;
   line.Add("plug-in ").Add(plugin).Add(": ").Add(what).Add(where);
   if (call != nullptr) line.Add(call->callback);
-  if (call != nullptr && *call->node != '\0') line.Add(" of node '").Add(call->node).Add("'");
+  if (call != nullptr && !call->node.empty()) line.Add(" of node '").Add(call->node).Add("'");
   line.Write("INTERNAL");
   EndProcess(Exit::kPluginFault);
 }

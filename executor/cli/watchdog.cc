@@ -60,17 +60,15 @@ class Watchdog {
       if (same && SecondsSince(it->second.since) > *total_s_ / 2) Blame(*active.call, *total_s_);
     }
     FaultLine line;
-    line.Add("the work is not done after ")
-        .Add(absl::StrCat(*total_s_).c_str())
-        .Add(" s (--timeout)");
+    line.Add("the work is not done after ").Add(absl::StrCat(*total_s_)).Add(" s (--timeout)");
     TimeOut(line);
   }
 
   [[noreturn]] static void Blame(const CallbackInfo& call, double limit_s) {
     FaultLine line;
     line.Add("plug-in ").Add(call.plugin).Add(": ").Add(call.callback);
-    if (*call.node != '\0') line.Add(" of node '").Add(call.node).Add("'");
-    line.Add(" has not ended within ").Add(absl::StrCat(limit_s).c_str()).Add(" s (--timeout)");
+    if (!call.node.empty()) line.Add(" of node '").Add(call.node).Add("'");
+    line.Add(" has not ended within ").Add(absl::StrCat(limit_s)).Add(" s (--timeout)");
     TimeOut(line);
   }
 

@@ -42,6 +42,8 @@ ThreadCalls* TakeThreadCalls() {
 
 thread_local ThreadCalls* this_thread = nullptr;
 thread_local bool host_thread = false;
+thread_local WorkScope::NodeFn work_node = nullptr;
+thread_local const void* work_context = nullptr;
 
 // Gives the entry back when the thread ends. Not when the plug-in ends it in the middle of a call:
 // that call is still to be told.
@@ -94,9 +96,24 @@ std::vector<ActiveCall> ActiveCalls() {
 void MarkHostThread() { host_thread = true; }
 bool IsHostThread() { return host_thread; }
 
-CallbackScope::CallbackScope(const char* plugin, const char* callback, const char* node)
+WorkScope::WorkScope(NodeFn node, const void* context)
+    : outer_node_(std::exchange(work_node, node)),
+      outer_context_(std::exchange(work_context, context)) {}
+
+WorkScope::~WorkScope() {
+  work_node = outer_node_;
+  work_context = outer_context_;
+}
+
+CallbackScope::CallbackScope(const char* plugin, const char* callback, std::string_view node)
     : info_{plugin, callback, node}, outer_(CurrentCallback()) {
-  if (*node == '\0' && outer_ != nullptr) info_.node = outer_->node;
+  if (node.empty()) {
+    if (outer_ != nullptr) {
+      info_.node = outer_->node;
+    } else if (work_node != nullptr) {
+      info_.node = work_node(work_context);
+    }
+  }
   Enter(&info_);
 }
 

@@ -15,12 +15,11 @@
 
 namespace tenon {
 
-// The call in progress; strings are NUL-terminated and live as long as the call. Empty strings
-// where there is nothing to say.
+// The call in progress; strings live as long as the call. Empty where there is nothing to say.
 struct CallbackInfo {
   const char* plugin = "";    // path
   const char* callback = "";  // "memcpy_htod", "compute_func", "dlopen" …
-  const char* node = "";      // the node that a kernel works for
+  std::string_view node;      // that it works for
 };
 
 // The innermost call into a plug-in on this thread, or null. Safe to call from a signal handler.
@@ -44,11 +43,26 @@ void MarkHostThread();
 // Safe to call from a signal handler.
 bool IsHostThread();
 
+// Marks what this thread does for its lifetime as work for a node, which `node(context)` tells at
+// any time.
+class WorkScope {
+ public:
+  using NodeFn = std::string_view (*)(const void* context);
+  WorkScope(NodeFn node, const void* context);
+  ~WorkScope();
+  WorkScope(const WorkScope&) = delete;
+  WorkScope& operator=(const WorkScope&) = delete;
+
+ private:
+  NodeFn outer_node_;
+  const void* outer_context_;
+};
+
 // Marks a call, or a wait for what it set going, for its lifetime; they nest. Without a node it is
-// for that of the call around it.
+// for that of the call around it, else that of the work.
 class CallbackScope {
  public:
-  CallbackScope(const char* plugin, const char* callback, const char* node = "");
+  CallbackScope(const char* plugin, const char* callback, std::string_view node = {});
   ~CallbackScope();
   CallbackScope(const CallbackScope&) = delete;
   CallbackScope& operator=(const CallbackScope&) = delete;
@@ -80,7 +94,7 @@ void WarnOf(const absl::Status& status);
 // Calls fn, which calls into the plug-in. An exception becomes a status; the end of the thread
 // passes through.
 template <typename Fn>
-absl::Status CallPlugin(const char* plugin, const char* callback, const char* node, Fn&& fn) {
+absl::Status CallPlugin(const char* plugin, const char* callback, std::string_view node, Fn&& fn) {
   CallbackScope scope(plugin, callback, node);
   try {
     std::forward<Fn>(fn)();

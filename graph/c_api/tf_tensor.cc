@@ -72,7 +72,7 @@ struct Deallocator {
       : fn(fn),
         arg(arg),
         hold(maker == nullptr ? "" : maker->plugin),
-        node(maker == nullptr ? "" : maker->node) {}
+        node(maker == nullptr ? std::string_view() : maker->node) {}
 
   DeallocatorFn fn;
   void* arg;
@@ -84,7 +84,7 @@ void RunDeallocator(void* data, size_t bytes, void* arg) {
   const std::unique_ptr<Deallocator> d(static_cast<Deallocator*>(arg));
   const std::string& plugin = d->hold.plugin();
   if (plugin.empty()) return d->fn(data, bytes, d->arg);
-  absl::Status called = CallPlugin(plugin.c_str(), "tensor deallocator", d->node.c_str(),
+  absl::Status called = CallPlugin(plugin.c_str(), "tensor deallocator", d->node,
                                    [&] { d->fn(data, bytes, d->arg); });
   if (!called.ok() && !d->node.empty()) {
     called = WithMessage(called, absl::StrCat(called.message(), "\n\t [[{{node ", d->node, "}}]]"));

@@ -22,7 +22,6 @@ using ::testing::Not;
 
 constexpr char kShapeCall[] = "shape_inference_func of node 'the_node'";
 constexpr char kDeferredCall[] = "the deferred work of compute_func of node 'the_node'";
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
 
 std::string RogueGraph() {
   return TempFile("rogue.pbtxt", "node { name: \"the_node\" op: \"RogueOp\" }\n");
@@ -70,10 +69,18 @@ INSTANTIATE_TEST_SUITE_P(
     All, Faults,
     ::testing::Values(
         Fault{"load_segv", 5, "dlopen", "SIGSEGV"}, Fault{"load_abort", 5, "dlopen", "SIGABRT"},
+        Fault{"load_throw", 5, "dlopen", "SIGABRT"}, Fault{"load_exit", 5, "dlopen", "exit()"},
+        Fault{"load_hang", 6, "dlopen", "2 s"},
+#ifdef HAS_EXIT_HOOK
+        Fault{"load_quit", 5, "dlopen", "_exit()"},
+#endif
+        Fault{"load_thread_exit", 5, "thread", "exit()"},
         Fault{"init_segv", 5, "TF_InitKernel", "SIGSEGV"},
         Fault{"init_exit", 5, "TF_InitKernel", "exit()"},
         Fault{"init_hang", 6, "TF_InitKernel", "2 s"},
         Fault{"compute_segv", 5, "compute", "SIGSEGV"},
+        Fault{"compute_bus", 5, "compute", "SIGBUS"}, Fault{"compute_fpe", 5, "compute", "SIGFPE"},
+        Fault{"compute_ill", 5, "compute", "SIGILL"},
         Fault{"compute_abort", 5, "compute", "SIGABRT"}, Fault{"compute_hang", 6, "compute", "2 s"},
         Fault{"compute_overflow", 5, "compute", "SIGSEGV"},
         Fault{"compute_user_signal", 5, "compute", "SIGUSR1"},
@@ -198,55 +205,6 @@ TEST(Plugins, ThatPrintDoNotSpoilTheDocument) {
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(json::parse(run.out, nullptr, false)["status"]["code"], "OK") << run.out;
   EXPECT_THAT(run.err, HasSubstr("a plug-in that talks"));
-}
-
-TEST(Plugins, NamedOnesMustLoad) {
-  const Finished missing =
-      GraphRun({"run", kMlp, "--input", "x=1x20xf32=1", "--plugin", "/nonexistent.so"});
-  EXPECT_EQ(missing.exit, 5);
-  EXPECT_THAT(missing.err, HasSubstr("/nonexistent.so"));
-  const Finished refused = GraphRun({"devices", "--json", "--plugin", TestPlugin("init_error")});
-  EXPECT_EQ(refused.exit, 5);
-  EXPECT_THAT(refused.err, HasSubstr("from SE_InitPlugin"));
-  const json doc = json::parse(refused.out);
-  EXPECT_EQ(doc["plugins"][0]["status"]["code"], "RESOURCE_EXHAUSTED");
-}
-
-TEST(Plugins, FoundOnesAreSkippedWithAWarning) {
-  const std::string folder = TempPath("plugins");
-  std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(TestPlugin("init_error"), folder + "/liba.so",
-                             std::filesystem::copy_options::overwrite_existing);
-  std::filesystem::copy_file(Built("lib/plugins/libapu.so"), folder + "/libb.so",
-                             std::filesystem::copy_options::overwrite_existing);
-  const Finished run = GraphRun({{"devices", "--json"}, "", {{"TENON_PLUGIN_PATH", folder}}});
-  EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("warning: "));
-  EXPECT_THAT(run.err, HasSubstr("liba.so"));
-  EXPECT_EQ(json::parse(run.out)["devices"].size(), 2);
-}
-
-TEST(Plugins, AreFoundWherePackagesAreInstalled) {
-  const std::string folder = TempPath("packages");
-  std::filesystem::create_directories(folder + "/tensorflow-plugins");
-  std::filesystem::copy_file(Built("lib/plugins/libapu.so"), folder + "/tensorflow-plugins/liba.so",
-                             std::filesystem::copy_options::overwrite_existing);
-  const Finished run = GraphRun({{"devices", "--json"}, "", {{"TENON_PLUGIN_PATH", folder}}});
-  EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_EQ(json::parse(run.out)["devices"].size(), 2);
-}
-
-TEST(Plugins, ServeUnderTheNameThatTheUserGives) {
-  const std::string apu = Built("lib/plugins/libapu.so");
-  const Finished run = GraphRun({"run", kMlp, "--input", "x=1x20xf32=1", "--json", "--plugin",
-                                 apu + ";as=GPU@vendor;priority=3", "--device", "GPU@vendor"});
-  EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_TRUE(json::parse(run.out)["devices"].contains("/device:GPU@vendor:0")) << run.out;
-  for (const char* wrong : {";as=gpu", ";as=GPU@", ";as=GPU@a@b", ";as=", ";priority=x"}) {
-    const Finished refused = GraphRun({"devices", "--plugin", apu + wrong});
-    EXPECT_EQ(refused.exit, 2) << wrong << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("libapu.so")) << wrong;
-  }
 }
 
 TEST(Check, ACrashTakesOnlyItsCase) {

@@ -4,6 +4,7 @@
 // (delete_func), and those of the graph pass: pass (its answer), deallocator, destroy. Ways: see
 // Do, SetOutput and Spoil.
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -27,6 +28,19 @@ __attribute__((no_sanitize("address", "undefined", "thread"))) void Crash() {
   *nowhere = 1;
 }
 
+// Memory of a file that has none.
+void ReadBehindTheEnd() {
+  void* volatile page = mmap(nullptr, 1, PROT_READ, MAP_SHARED, memfd_create("empty", 0), 0);
+  volatile char byte = *static_cast<char*>(page);
+  (void)byte;
+}
+
+__attribute__((no_sanitize("undefined"))) void Divide() {
+  volatile int one = 1, zero = 0;
+  volatile int quotient = one / zero;
+  (void)quotient;
+}
+
 int Overflow(int depth) {
   volatile int frame[1000] = {depth};
   return depth < 0 ? 0 : Overflow(depth + 1) + frame[999];
@@ -39,6 +53,9 @@ void Do(const std::string& way) {
     void* volatile nowhere = reinterpret_cast<void*>(8);
     std::memcpy(nowhere, text, sizeof(text));
   }
+  if (way == "bus") ReadBehindTheEnd();
+  if (way == "fpe") Divide();
+  if (way == "ill") __builtin_trap();
   if (way == "abort") std::abort();
   if (way == "user_signal") raise(SIGUSR1);
   if (way == "alarm") {
