@@ -59,6 +59,11 @@ std::string PluginStep::Describe() const {
                       waits_.empty() ? "" : " after its copies");
 }
 
+StreamName PluginStep::Queues() const {
+  if (device_->is_host()) return {};
+  return {device_->short_name(), "compute"};
+}
+
 absl::StatusOr<Tensor> CopyStep::Target(Frame& frame, const Tensor& from) const {
   if (slot_ < 0) return frame.View(to_);
   if (direction_ == Direction::kToHost) return Tensor::Allocate(from.dtype(), from.shape());
@@ -101,6 +106,11 @@ std::string CopyStep::Describe() const {
       break;
   }
   return absl::StrCat("copy ", device_->short_name(), " -> ", target_->short_name());
+}
+
+StreamName CopyStep::Queues() const {
+  constexpr std::string_view kStreams[] = {"host to device", "device to host", "device to device"};
+  return {device_->short_name(), kStreams[static_cast<size_t>(direction_)]};
 }
 
 absl::Status WaitStep::Run(Frame& frame, const StepArgs&) const {

@@ -43,6 +43,7 @@ class PluginStep : public SlowStep {
   void MayTake(size_t i) { may_take_[i] = true; }
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
+  StreamName Queues() const override;
 
  private:
   PluginKernel* kernel_;
@@ -74,6 +75,7 @@ class CopyStep : public SlowStep {
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
   bool IsNode() const override { return false; }
+  StreamName Queues() const override;
 
  private:
   absl::StatusOr<Tensor> Target(Frame& frame, const Tensor& from) const;

@@ -45,6 +45,7 @@ StepLabel LabelOf(const Plan& plan, uint32_t index) {
   }
   const bool of_node = step.node != kNoNode && (slow == nullptr || slow->IsNode());
   label.what = of_node ? std::string(plan.graph->op_name(step.node)) : slow->Describe();
+  if (slow != nullptr) label.queue = slow->Queues();
   return label;
 }
 

@@ -35,6 +35,7 @@ class RunRecorder {
  public:
   static constexpr size_t kMaxSteps = size_t{1} << 20;
 
+  std::chrono::steady_clock::time_point start() const { return start_; }
   int64_t Now() const {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count();
   }
@@ -76,12 +77,19 @@ class RunRecording {
   int64_t step_start_;
 };
 
+// A stream of a device: "/device:APU:0" and "compute"; empty: none.
+struct StreamName {
+  std::string device;
+  std::string_view stream;
+};
+
 // What step `index` does, and where: an op's name, or "copy to APU:0" and the like of steps that
 // are a service to a node; the node's device, as "/device:CPU:0".
 struct StepLabel {
   std::string_view node;  // empty: for no node
   std::string what;
   std::string_view device;
+  StreamName queue;  // where the step queues work
 };
 StepLabel LabelOf(const Plan& plan, uint32_t index);
 

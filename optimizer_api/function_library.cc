@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/io.h"
 #include "graph/op_registry.h"
@@ -13,6 +14,8 @@ struct TF_FunctionLibraryDefinition {
 
 namespace tenon {
 namespace {
+
+constexpr char kType[] = "TF_FunctionLibraryDefinition";
 
 absl::Status LookUp(const Graph& graph, std::string_view name, TF_Buffer* buffer) {
   if (const OpDef* op = graph.FindOp(name)) return FillBuffer(OpDefToWire(*op), buffer);
@@ -33,10 +36,14 @@ TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* g
   absl::StatusOr<tenon::Imported> imported =
       tenon::ImportBinary(std::string(tenon::BufferBytes(*graph_buf)), "<plug-in>");
   tenon::StatusToC(imported.status(), status);
-  return imported.ok() ? new TF_FunctionLibraryDefinition{std::move(imported->graph)} : nullptr;
+  if (!imported.ok()) return nullptr;
+  return tenon::NewForPlugin<TF_FunctionLibraryDefinition>(tenon::kType,
+                                                           std::move(imported->graph));
 }
 
-void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* fn_lib) { delete fn_lib; }
+void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* fn_lib) {
+  tenon::DeleteForPlugin(tenon::kType, fn_lib);
+}
 
 void TF_LookUpOpDef(TF_FunctionLibraryDefinition* fn_lib, const char* name, TF_Buffer* buf,
                     TF_Status* s) {

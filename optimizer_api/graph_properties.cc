@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/shape_inference.h"
 #include "graph/status_macros.h"
@@ -19,6 +20,8 @@ struct TF_GraphProperties {
 
 namespace tenon {
 namespace {
+
+constexpr char kType[] = "TF_GraphProperties";
 
 // Without trust in the feeds, nothing that follows from one is known.
 absl::Status Infer(TF_GraphProperties& gp, bool assume_valid_feeds) {
@@ -81,10 +84,12 @@ absl::Status Fill(const std::vector<std::string>& list, TF_Buffer** buffers, int
 extern "C" {
 
 TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item) {
-  return new TF_GraphProperties{item, {}, false, false};
+  return tenon::NewForPlugin<TF_GraphProperties>(tenon::kType, item);
 }
 
-void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties) { delete graph_properties; }
+void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties) {
+  tenon::DeleteForPlugin(tenon::kType, graph_properties);
+}
 
 void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_valid_feeds,
                         TF_Bool /*aggressive_shape_inference*/, TF_Bool include_input_tensor_values,

@@ -8,19 +8,12 @@
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/struct_size.h"
 #include "graph/status_macros.h"
 #include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon {
 namespace {
-
-// Storage for a struct that a plug-in built with another header version may overwrite with its own,
-// larger one.
-template <typename T>
-struct Roomy {
-  T value;
-  char room[256];
-};
 
 absl::Status MissingField(std::string_view field, std::string_view in) {
   return absl::FailedPreconditionError(
@@ -28,6 +21,7 @@ absl::Status MissingField(std::string_view field, std::string_view in) {
 }
 
 absl::Status CheckStructSize(size_t size, std::string_view name, std::string_view macro) {
+  WatchStructSize(size, name, macro);
   if (size != 0) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("struct_size field in ", name, " must be set to ", macro, "."));
@@ -114,11 +108,11 @@ std::string_view DeviceTypeOf(std::string_view device) {
 absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerRegistrationParams*,
                                                                  TF_Status*),
                                                     std::string plugin) {
-  Roomy<TP_Optimizer> optimizer{};
-  Roomy<TP_OptimizerConfigs> configs{};
-  Roomy<TP_OptimizerRegistrationParams> params{};
-  optimizer.value.struct_size = TP_OPTIMIZER_STRUCT_SIZE;
-  configs.value.struct_size = TP_OPTIMIZER_CONFIGS_STRUCT_SIZE;
+  Roomy<TP_Optimizer> optimizer;
+  Roomy<TP_OptimizerConfigs> configs;
+  Roomy<TP_OptimizerRegistrationParams> params;
+  optimizer.value.struct_size = PresetStructSize(TP_OPTIMIZER_STRUCT_SIZE);
+  configs.value.struct_size = PresetStructSize(TP_OPTIMIZER_CONFIGS_STRUCT_SIZE);
   params.value.struct_size = TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE;
   params.value.major_version = GO_MAJOR;
   params.value.minor_version = GO_MINOR;
@@ -129,7 +123,10 @@ absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerReg
   TENON_RETURN_IF_ERROR(
       CallPlugin(plugin.c_str(), "TF_InitGraph", "", [&] { init(&params.value, status.get()); }));
   TENON_RETURN_IF_ERROR(status.ToStatus());
-  TENON_RETURN_IF_ERROR(Validate(params.value, optimizer.value, configs.value));
+  {
+    const CallbackScope filled_by(plugin.c_str(), "TF_InitGraph");
+    TENON_RETURN_IF_ERROR(Validate(params.value, optimizer.value, configs.value));
+  }
   return PluginOptimizer{params.value.device_type, std::move(plugin), optimizer.value,
                          configs.value};
 }

@@ -9,8 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "graph/c_api/struct_size.h"
 #include "graph/status_macros.h"
 #include "plugin/pluggable_device_impl.h"
+#include "plugin/strict/device_watch.h"
+#include "plugin/struct_checks.h"
 
 namespace tenon {
 namespace {
@@ -41,13 +44,8 @@ absl::StatusOr<std::unique_ptr<PluggableDevice>> PluggableDevice::Create(
   device->platform_ = std::move(platform);
   device->platform_ordinal_ = platform_ordinal;
   device->ordinal_ = ordinal;
-  // Larger than the struct that we know: a later plug-in may assign its own.
-  union {
-    SP_Device value;
-    unsigned char room[sizeof(SP_Device) + 256];
-  } storage;
-  std::memset(&storage, 0, sizeof(storage));
-  storage.value.struct_size = SP_DEVICE_STRUCT_SIZE;
+  Roomy<SP_Device> storage;
+  storage.value.struct_size = PresetStructSize(SP_DEVICE_STRUCT_SIZE);
   SE_CreateDeviceParams params{};
   params.struct_size = SE_CREATE_DEVICE_PARAMS_STRUCT_SIZE;
   params.ordinal = platform_ordinal;
@@ -57,12 +55,13 @@ absl::StatusOr<std::unique_ptr<PluggableDevice>> PluggableDevice::Create(
   }));
   device->device_ = storage.value;
   device->created_ = true;
-  if (device->device_.struct_size != 0) return device;
-  return device->Attributed(
-      absl::FailedPreconditionError(
-          "Expected initialized `SP_Device` structure with `struct_size` field set to "
-          "SP_DEVICE_STRUCT_SIZE. Found `struct_size` = 0."),
-      "create_device");
+  if (const SP_StreamExecutor* real = device->platform_->unwatched_se())
+    WatchDevice(device.get(), &device->device_, device->platform_->plugin(), *real);
+  const CallbackScope filled_by(device->platform_->plugin().c_str(), "create_device");
+  TENON_RETURN_IF_ERROR(device->Attributed(
+      CheckStructSize(device->device_.struct_size, "SP_Device", "SP_DEVICE_STRUCT_SIZE"),
+      "create_device"));
+  return device;
 }
 
 absl::Status PluggableDevice::Start() {
@@ -142,6 +141,7 @@ PluggableDevice::~PluggableDevice() {
     if (!stream.created || stream.handle == nullptr) continue;
     WarnOf(Call("destroy_stream", [&] { se().destroy_stream(&device_, stream.handle); }));
   }
+  if (platform_->unwatched_se() != nullptr) EndDeviceWatch(&device_);
   if (created_) {
     WarnOf(Call("destroy_device", [&] {
       platform_->platform_fns().destroy_device(platform_->platform(), &device_);

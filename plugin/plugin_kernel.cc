@@ -4,10 +4,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/status_macros.h"
 #include "graph/with_message.h"
 #include "plugin/c_api/kernel_context.h"
+#include "plugin/strict/kernel_watch.h"
 
 namespace tenon {
 namespace {
@@ -208,6 +210,7 @@ absl::Status PluginKernelImpl::ComputeSync(TF_OpKernelContext* context, const Co
       return TimedOut("the kernel's deferred work did not end", args.timeout_s);
     }
   }
+  if (AbiWatch::Active() != nullptr) WatchKernel(info_, args);
   absl::Status result = Result(context);
   GiveContext(context);
   return result;
@@ -245,6 +248,7 @@ absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, const C
       return TimedOut("the kernel did not run its done callback", args.timeout_s);
     }
   }
+  if (AbiWatch::Active() != nullptr) WatchKernel(info_, context->own_args);
   absl::Status result = Result(context);
   std::move(context->own_outputs.begin(), context->own_outputs.end(), args.outputs.begin());
   context->own_inputs.clear();

@@ -3,10 +3,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/struct_size.h"
 #include "graph/status_macros.h"
 #include "plugin/stream_executor.h"
+#include "plugin/strict/strict_table.h"
 #include "plugin/struct_checks.h"
 
 namespace tenon {
@@ -96,8 +99,8 @@ absl::Status StreamExecutorPlatform::Init(void (*init)(SE_PlatformRegistrationPa
   params.patch_version = SE_PATCH;
   params.platform = &platform_.value;
   params.platform_fns = &platform_fns_.value;
-  platform_.value.struct_size = SP_PLATFORM_STRUCT_SIZE;
-  platform_fns_.value.struct_size = SP_PLATFORM_FNS_STRUCT_SIZE;
+  platform_.value.struct_size = PresetStructSize(SP_PLATFORM_STRUCT_SIZE);
+  platform_fns_.value.struct_size = PresetStructSize(SP_PLATFORM_FNS_STRUCT_SIZE);
   CStatus status;
   TENON_RETURN_IF_ERROR(
       CallPlugin(plugin_.c_str(), "SE_InitPlugin", "", [&] { init(&params, status.get()); }));
@@ -105,9 +108,12 @@ absl::Status StreamExecutorPlatform::Init(void (*init)(SE_PlatformRegistrationPa
   // What the plug-in made is destroyed from here on, also when it does not validate.
   destroy_platform_ = params.destroy_platform;
   destroy_platform_fns_ = params.destroy_platform_fns;
-  TENON_RETURN_IF_ERROR(Validate(params));
-  TENON_RETURN_IF_ERROR(Validate(platform_.value));
-  TENON_RETURN_IF_ERROR(Validate(platform_fns_.value));
+  {
+    const CallbackScope filled_by(plugin_.c_str(), "SE_InitPlugin");
+    TENON_RETURN_IF_ERROR(Validate(params));
+    TENON_RETURN_IF_ERROR(Validate(platform_.value));
+    TENON_RETURN_IF_ERROR(Validate(platform_fns_.value));
+  }
   name_ = platform_.value.name;
   type_ = platform_.value.type;
   TENON_RETURN_IF_ERROR(CreateDeviceFns());
@@ -118,11 +124,12 @@ absl::Status StreamExecutorPlatform::CreateDeviceFns() {
   Roomy<SE_CreateDeviceFnsParams> params;
   params.value.struct_size = SE_CREATE_DEVICE_FNS_PARAMS_STRUCT_SIZE;
   params.value.device_fns = &device_fns_.value;
-  device_fns_.value.struct_size = SP_DEVICE_FNS_STRUCT_SIZE;
+  device_fns_.value.struct_size = PresetStructSize(SP_DEVICE_FNS_STRUCT_SIZE);
   TENON_RETURN_IF_ERROR(Call(plugin_, "create_device_fns", [&](TF_Status* s) {
     platform_fns_.value.create_device_fns(&platform_.value, &params.value, s);
   }));
   has_device_fns_ = true;
+  const CallbackScope filled_by(plugin_.c_str(), "create_device_fns");
   return CheckStructSize(device_fns_.value.struct_size, "SP_DeviceFns",
                          "SP_DEVICE_FNS_STRUCT_SIZE");
 }
@@ -131,16 +138,22 @@ absl::Status StreamExecutorPlatform::CreateStreamExecutor() {
   Roomy<SE_CreateStreamExecutorParams> params;
   params.value.struct_size = SE_CREATE_STREAM_EXECUTOR_PARAMS_STRUCT_SIZE;
   params.value.stream_executor = &se_.value;
-  se_.value.struct_size = SP_STREAMEXECUTOR_STRUCT_SIZE;
+  se_.value.struct_size = PresetStructSize(SP_STREAMEXECUTOR_STRUCT_SIZE);
   TENON_RETURN_IF_ERROR(Call(plugin_, "create_stream_executor", [&](TF_Status* s) {
     platform_fns_.value.create_stream_executor(&platform_.value, &params.value, s);
   }));
   has_stream_executor_ = true;
-  return Validate(se_.value, platform_.value.supports_unified_memory != 0);
+  const CallbackScope filled_by(plugin_.c_str(), "create_stream_executor");
+  TENON_RETURN_IF_ERROR(Validate(se_.value, platform_.value.supports_unified_memory != 0));
+  if (AbiWatch::Active() == nullptr) return absl::OkStatus();
+  unwatched_se_ = std::make_unique<SP_StreamExecutor>(se_.value);
+  se_.value = StrictTable(se_.value);
+  return absl::OkStatus();
 }
 
 StreamExecutorPlatform::~StreamExecutorPlatform() {
   const SP_PlatformFns& fns = platform_fns_.value;
+  if (unwatched_se_ != nullptr) se_.value = *unwatched_se_;
   const auto call = [this](const char* callback, auto&& fn) {
     WarnOf(CallPlugin(plugin_.c_str(), callback, "", fn));
   };

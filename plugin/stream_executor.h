@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "graph/c_api/struct_size.h"
 #include "tensorflow/c/experimental/stream_executor/stream_executor.h"
 
 namespace tenon {
@@ -30,6 +31,8 @@ class StreamExecutorPlatform {
   const SP_PlatformFns& platform_fns() const { return platform_fns_.value; }
   const SP_DeviceFns& device_fns() const { return device_fns_.value; }
   const SP_StreamExecutor& se() const { return se_.value; }
+  // The plug-in's own table where se() is one that watches it; else null.
+  const SP_StreamExecutor* unwatched_se() const { return unwatched_se_.get(); }
 
   // get_device_count: 0 when it is missing, negative or fails; `why` (may be null) then gets the
   // reason.
@@ -38,15 +41,6 @@ class StreamExecutorPlatform {
  private:
   friend absl::StatusOr<std::shared_ptr<StreamExecutorPlatform>> InitStreamExecutorPlugin(
       void (*init)(SE_PlatformRegistrationParams*, TF_Status*), std::string plugin);
-
-  // Room for a plug-in compiled against a later header, which assigns whole structs of its own
-  // size.
-  template <typename T>
-  union Roomy {
-    T value;
-    unsigned char room[sizeof(T) + 256];
-    Roomy() : room{} {}
-  };
 
   StreamExecutorPlatform() = default;
   absl::Status Init(void (*init)(SE_PlatformRegistrationParams*, TF_Status*));
@@ -58,6 +52,7 @@ class StreamExecutorPlatform {
   Roomy<SP_PlatformFns> platform_fns_;
   Roomy<SP_DeviceFns> device_fns_;
   Roomy<SP_StreamExecutor> se_;
+  std::unique_ptr<SP_StreamExecutor> unwatched_se_;
   void (*destroy_platform_)(SP_Platform*) = nullptr;
   void (*destroy_platform_fns_)(SP_PlatformFns*) = nullptr;
   bool has_device_fns_ = false;

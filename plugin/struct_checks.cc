@@ -1,10 +1,12 @@
 #include "plugin/struct_checks.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/struct_size.h"
 
 namespace tenon {
 
 absl::Status CheckStructSize(size_t struct_size, std::string_view name, std::string_view macro) {
+  WatchStructSize(struct_size, name, macro);
   if (struct_size != 0) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("Expected initialized `", name,
                                                     "` structure with `struct_size` field set to ",

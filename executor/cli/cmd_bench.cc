@@ -114,10 +114,13 @@ absl::Status BenchCommand(Invocation& invocation) {
   }
   AddPasses(*executable, invocation);
   // One more run: to be watched would slow down those that are timed.
-  RunRecorder recorder;
-  if (WantsRecorder(options))
-    TENON_RETURN_IF_ERROR(bench.session->Run(executable, request.feeds, &recorder).status());
-  return AddRunReports(*executable, recorder, invocation);
+  RunWatch watch(options);
+  if (watch.wanted()) {
+    const absl::Status run = bench.session->Run(executable, request.feeds, watch.Begin()).status();
+    watch.End();
+    TENON_RETURN_IF_ERROR(run);
+  }
+  return AddRunReports(*executable, watch, invocation);
 }
 
 }  // namespace tenon::cli

@@ -85,7 +85,7 @@ std::string ResultText(const RunOutcome& outcome, const Options& options, const 
   return text;
 }
 
-absl::Status RunAll(RunOutcome& outcome, const Options& options, RunRecorder& recorder) {
+absl::Status RunAll(RunOutcome& outcome, const Options& options, RunWatch& watch) {
   Session& session = *outcome.bench.session;
   TENON_RETURN_IF_ERROR(Warm(session, outcome.executable, outcome.request.feeds, options.warmup));
   for (int64_t i = 1; i < options.session_runs; ++i) {
@@ -94,11 +94,13 @@ absl::Status RunAll(RunOutcome& outcome, const Options& options, RunRecorder& re
     if (options.json) outcome.earlier_runs.push_back(FetchesJson(outcome.request, values));
   }
   Repetition repetition = RepetitionFrom(options, {.runs = options.story ? kStoryRuns : 1});
-  repetition.recorder = WantsRecorder(options) ? &recorder : nullptr;
-  TENON_ASSIGN_OR_RETURN(Repeated repeated, Repeat(session, outcome.executable,
-                                                   outcome.request.feeds, repetition, nullptr));
-  outcome.values = std::move(repeated.values);
-  outcome.run_us = std::move(repeated.run_us);
+  repetition.recorder = watch.Begin();
+  absl::StatusOr<Repeated> repeated =
+      Repeat(session, outcome.executable, outcome.request.feeds, repetition, nullptr);
+  watch.End();
+  TENON_RETURN_IF_ERROR(repeated.status());
+  outcome.values = std::move(repeated->values);
+  outcome.run_us = std::move(repeated->run_us);
   return absl::OkStatus();
 }
 
@@ -114,8 +116,8 @@ absl::Status RunCommand(Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(outcome.executable,
                          PrepareExecutable(outcome.bench, options, outcome.request.feed_names,
                                            outcome.request.fetches));
-  RunRecorder recorder;
-  TENON_RETURN_IF_ERROR(RunAll(outcome, options, recorder));
+  RunWatch watch(options);
+  TENON_RETURN_IF_ERROR(RunAll(outcome, options, watch));
   std::vector<SinkTensor> sinks;
   for (size_t i = 0; i < outcome.request.outputs.size(); ++i)
     sinks.push_back({outcome.request.outputs[i], outcome.values[i]});
@@ -128,7 +130,7 @@ absl::Status RunCommand(Invocation& invocation) {
                                     : ResultText(outcome, options, invocation.style);
   }
   AddPasses(*outcome.executable, invocation);
-  TENON_RETURN_IF_ERROR(AddRunReports(*outcome.executable, recorder, invocation));
+  TENON_RETURN_IF_ERROR(AddRunReports(*outcome.executable, watch, invocation));
   return Verdict(outcome.comparisons);
 }
 

@@ -89,9 +89,12 @@ class Declarer {
   }
   // May be given more than once; takes one value each time.
   void Repeat(uint32_t commands, const char* name, std::vector<std::string>& target,
-              const char* value, const char* what) {
+              const char* value, const char* what,
+              std::function<std::string(const std::string&)> wrong = nullptr) {
     CLI::Option* option = Value(commands, name, target, value, what);
-    if (option != nullptr) option->expected(1, -1)->allow_extra_args(false)->take_all();
+    if (option == nullptr) return;
+    option->expected(1, -1)->allow_extra_args(false)->take_all();
+    if (wrong) option->check(std::move(wrong));
   }
   void Flag(uint32_t commands, const char* name, bool& target, const char* what) {
     if ((commands & bit_) != 0) app_.add_flag(name, target, what)->group(group_);
@@ -193,6 +196,9 @@ void DeclareDevices(Declarer& d, Options& o) {
   d.Choice(kOpensPlugins, "--plugin-errors", {"report", "fail"}, "report|fail",
            "a plug-in's pass that fails is rolled back; fail: exit 5",
            [&o](const std::string& v) { o.fail_on_plugin_errors = v == "fail"; });
+  d.Choice(kOpensPlugins & ~Bit(Command::kCheck), "--abi-check", {"off", "strict"}, "off|strict",
+           "strict: watch how plug-ins use the interface; exit 5 where one breaks a rule",
+           [&o](const std::string& v) { o.strict_abi = v == "strict"; });
   d.Checked(kPlaces, "--device", o.device, "NAME",
             "where nodes go that ask for nothing, such as APU or CPU:0", NotEmpty);
   d.Repeat(kPlaces, "--place", o.place, "REGEX=DEVICE", "where nodes with such names go");
@@ -251,8 +257,10 @@ void DeclareRuns(Declarer& d, Options& o) {
              ? "a case that takes longer is stopped, and counts as crashed (default 60)"
              : "exit 6 when the work, or one callback of a plug-in (60 s), takes longer",
          Bound::kAboveZero);
-  d.Checked(kRuns, "--trace", o.trace, "OUT.json",
-            "write when each step ran, as trace events that Perfetto opens", NotEmpty);
+  d.Repeat(kRuns, "--trace", o.traces, "OUT",
+           "write when each step ran, and what plug-ins' profilers saw: OUT.json for Perfetto, "
+           "OUT.xplane.pb for TensorBoard",
+           NotEmpty);
   d.FlagWithValue(kRuns, "--op-table{text}", o.op_table, {"text", "csv"},
                   "time by op; =csv: comma-separated, and nothing else on stdout");
   d.Flag(kRuns, "--memory", o.memory, "what memory holds, the largest values first");

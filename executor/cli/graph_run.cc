@@ -16,6 +16,7 @@
 #include "executor/cli/flags.h"
 #include "executor/cli/guard.h"
 #include "executor/cli/invocation.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/closest.h"
 #include "graph/one_line.h"
 #include "graph/saved_model.h"
@@ -86,6 +87,34 @@ absl::Status Dispatch(Invocation& invocation) {
   return absl::InternalError("unknown command");
 }
 
+// What --abi-check=strict found, now that every plug-in is shut down. The command's own error goes
+// before it.
+absl::Status AddAbiCheck(Invocation& invocation, absl::Status status) {
+  AbiWatch* const watch = AbiWatch::Active();
+  if (watch == nullptr) return status;
+  watch->ReportLeaks();
+  const std::vector<AbiViolation> violations = watch->violations();
+  Json list = Json::Array();
+  for (const AbiViolation& violation : violations) {
+    Json json = Json::Object();
+    json.Set("rule", violation.rule)
+        .Set("plugin", violation.plugin)
+        .Set("callback", violation.callback)
+        .Set("node", violation.node)
+        .Set("detail", violation.detail);
+    list.Push(std::move(json));
+  }
+  Json check = Json::Object();
+  check.Set("violations", std::move(list));
+  invocation.doc.Set("abi_check", std::move(check));
+  if (violations.empty() || !status.ok()) return status;
+  return WithExit(
+      Exit::kPluginFault,
+      absl::FailedPreconditionError(absl::StrCat(
+          "--abi-check=strict: ", Plural(static_cast<int64_t>(violations.size()), "violation"),
+          " of the interface, written above")));
+}
+
 int Execute(Command command, std::vector<std::string> args, AllocationCounter allocations) {
   Invocation invocation;
   // Also a command line that does not parse gets its document.
@@ -104,8 +133,9 @@ int Execute(Command command, std::vector<std::string> args, AllocationCounter al
     const std::optional<double> timeout = invocation.options.timeout_s;
     StartWatchdog(timeout.value_or(kDefaultCallbackTimeout), timeout);
   }
+  if (invocation.options.strict_abi) AbiWatch::SwitchOn();
   const absl::Status status = WithinMemory([&] { return Dispatch(invocation); });
-  return Finish(invocation, status);
+  return Finish(invocation, AddAbiCheck(invocation, status));
 }
 
 int PrintVersion(bool json) {

@@ -51,6 +51,7 @@ struct Options {
   // Devices.
   std::vector<std::string> plugins;  // PATH[;key=value...]
   bool fail_on_plugin_errors = false;
+  bool strict_abi = false;
   std::string device;
   std::vector<std::string> place;  // REGEX=DEVICE
   bool no_fallback = false;
@@ -75,8 +76,8 @@ struct Options {
   int concurrency = 1;
   uint64_t seed = 0;
   std::optional<double> timeout_s;
-  std::string trace;     // a file; empty: none
-  std::string op_table;  // "text" or "csv"; empty: none
+  std::vector<std::string> traces;  // files; .xplane.pb or trace events
+  std::string op_table;             // "text" or "csv"; empty: none
   bool memory = false;
 
   // check

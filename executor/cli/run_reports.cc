@@ -1,20 +1,66 @@
 #include "executor/cli/run_reports.h"
 
+#include "absl/strings/match.h"
+#include "executor/cli/exit_code.h"
 #include "graph/status_macros.h"
+#include "proto/xspace.pb.h"
 
 namespace tenon::cli {
+namespace {
 
-bool WantsRecorder(const Options& options) {
-  return !options.trace.empty() || !options.op_table.empty();
+int64_t EventsOf(const pb::XSpace& space) {
+  int64_t events = 0;
+  for (const pb::XPlane& plane : space.planes()) {
+    for (const pb::XLine& line : plane.lines()) events += line.events_size();
+  }
+  return events;
 }
 
-absl::Status AddRunReports(const Executable& executable, const RunRecorder& recorder,
+// What each profiler gave. One that failed is a warning: the runs are as good as without it.
+absl::Status AddProfiles(const RunWatch& watch, Invocation& invocation) {
+  if (watch.profiles().empty()) return absl::OkStatus();
+  Json profiles = Json::Array();
+  absl::Status first;
+  for (size_t i = 0; i < watch.profiles().size(); ++i) {
+    const PluginProfile& profile = watch.profiles()[i];
+    Json planes = Json::Array();
+    for (const RunWatch::Plane& plane : watch.planes()) {
+      if (plane.profile != i) continue;
+      Json json = Json::Object();
+      json.Set("name", profile.space->planes(plane.index).name()).Set("clock", plane.clock);
+      planes.Push(std::move(json));
+    }
+    Json json = Json::Object();
+    json.Set("plugin", profile.plugin)
+        .Set("device_type", profile.device_type)
+        .Set("status", Json::OfStatus(profile.status))
+        .Set("planes", std::move(planes))
+        .Set("events", EventsOf(*profile.space));
+    profiles.Push(std::move(json));
+    first.Update(profile.status);
+    const bool fails = invocation.options.fail_on_plugin_errors;
+    if (!profile.status.ok() && !fails) {
+      Warn(invocation.options,
+           absl::StrCat("no profile of plug-in ", profile.plugin, ": ", profile.status.message()));
+    }
+  }
+  invocation.doc.Set("profiles", std::move(profiles));
+  return invocation.options.fail_on_plugin_errors ? WithExit(Exit::kPluginFault, first)
+                                                  : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status AddRunReports(const Executable& executable, const RunWatch& watch,
                            Invocation& invocation) {
   const Options& options = invocation.options;
-  if (!options.trace.empty()) TENON_RETURN_IF_ERROR(WriteTrace(recorder, options.trace));
+  for (const std::string& path : options.traces) {
+    TENON_RETURN_IF_ERROR(absl::EndsWith(path, ".xplane.pb") ? WriteXPlane(watch, path)
+                                                             : WriteTrace(watch, path));
+  }
   if (options.memory) AddMemory(executable, invocation);
-  if (!options.op_table.empty()) AddOpTable(recorder, invocation);
-  return absl::OkStatus();
+  if (!options.op_table.empty()) AddOpTable(watch.record(), invocation);
+  return AddProfiles(watch, invocation);
 }
 
 }  // namespace tenon::cli

@@ -3,22 +3,22 @@
 
 #include "absl/status/status.h"
 #include "executor/cli/invocation.h"
-#include "executor/run_recorder.h"
+#include "executor/cli/run_watch.h"
 #include "executor/session.h"
 
 namespace tenon::cli {
 
-// Whether the options want runs recorded.
-bool WantsRecorder(const Options& options);
-
-// Those reports that the options ask for, into the invocation's text or document.
-absl::Status AddRunReports(const Executable& executable, const RunRecorder& recorder,
+// Those reports that the options ask for, into the invocation's text or document. kPluginFault for
+// a profiler that failed, with --plugin-errors=fail.
+absl::Status AddRunReports(const Executable& executable, const RunWatch& watch,
                            Invocation& invocation);
 
 // The parts. A trace has the events of Chrome's format, which Perfetto opens: a row per thread, a
 // span per run, its plan and its steps. Steps on devices with streams span what the host does for
-// them: queueing.
-absl::Status WriteTrace(const RunRecorder& recorder, const std::string& path);
+// them: queueing, which a row per stream shows again. Each plane of a plug-in is a process.
+absl::Status WriteTrace(const RunWatch& watch, const std::string& path);
+// The same as an XSpace, for TensorBoard.
+absl::Status WriteXPlane(const RunWatch& watch, const std::string& path);
 void AddOpTable(const RunRecorder& recorder, Invocation& invocation);
 void AddMemory(const Executable& executable, Invocation& invocation);
 

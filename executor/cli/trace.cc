@@ -1,10 +1,15 @@
 // Runs as trace events (the JSON that chrome://tracing and Perfetto read).
+#include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/run_reports.h"
+#include "executor/cli/trace_event.h"
+#include "executor/cli/trace_planes.h"
 #include "executor/plan.h"
+#include "proto/xspace.pb.h"
 
 namespace tenon::cli {
 namespace {
@@ -12,23 +17,6 @@ namespace {
 constexpr int kProcess = 1;
 
 double Micros(int64_t ns) { return static_cast<double>(ns) / 1000; }
-
-Json Name(std::string_view what, int thread, std::string_view name) {
-  Json args = Json::Object();
-  args.Set("name", name);
-  Json event = Json::Object();
-  event.Set("name", what).Set("ph", "M").Set("pid", kProcess).Set("tid", thread);
-  event.Set("args", std::move(args));
-  return event;
-}
-
-Json Span(std::string_view name, std::string_view category, int thread, int64_t start_ns,
-          int64_t stop_ns) {
-  Json event = Json::Object();
-  event.Set("name", name).Set("cat", category).Set("ph", "X").Set("pid", kProcess);
-  event.Set("tid", thread).Set("ts", Micros(start_ns)).Set("dur", Micros(stop_ns - start_ns));
-  return event;
-}
 
 // Writes events as they come: a trace can be larger than one wants a document to be in memory.
 class TraceFile {
@@ -51,33 +39,85 @@ class TraceFile {
   bool first_ = true;
 };
 
-void AddRun(const RunSpan& run, size_t number, TraceFile& file) {
-  const int thread = run.lane + 1;
-  file.Add(Span(absl::StrCat("run ", number), "run", thread, run.start_ns, run.stop_ns));
-  file.Add(Span("plan", "run", thread, run.start_ns, run.planned_ns));
-  for (const RunSpan::Step& step : run.steps) {
-    const StepLabel label = LabelOf(*run.plan, step.index);
+class Writer {
+ public:
+  explicit Writer(const std::string& path) : file_(path) {}
+
+  bool Write(const RunWatch& watch) {
+    file_.Add(TraceName("process_name", kProcess, 0, "graph_run"));
+    int threads = 0;
+    for (const RunSpan& run : watch.runs()) {
+      for (; threads <= run.lane; ++threads)
+        file_.Add(TraceName("thread_name", kProcess, threads + 1,
+                            absl::StrCat("runs, thread ", threads)));
+    }
+    for (size_t i = 0; i < watch.runs().size(); ++i) AddRun(watch.runs()[i], i);
+    for (const RunWatch::Plane& plane : watch.planes()) {
+      const PluginProfile& profile = watch.profiles()[plane.profile];
+      AddPlane(profile.space->planes(plane.index), next_process_++,
+               std::filesystem::path(profile.plugin).filename().string(), plane.clock,
+               [this](const Json& event) { file_.Add(event); });
+    }
+    return file_.Close();
+  }
+
+ private:
+  // A row: a device is a process, each of its streams a thread.
+  struct Row {
+    int process, thread;
+  };
+
+  void AddRun(const RunSpan& run, size_t number) {
+    const int thread = run.lane + 1;
+    const auto span = [&](std::string_view name, int64_t start, int64_t stop) {
+      file_.Add(TraceSpan(name, "run", kProcess, thread, Micros(start), Micros(stop - start)));
+    };
+    span(absl::StrCat("run ", number), run.start_ns, run.stop_ns);
+    span("plan", run.start_ns, run.planned_ns);
+    for (const RunSpan::Step& step : run.steps) {
+      const StepLabel label = LabelOf(*run.plan, step.index);
+      AddStep(label, step, {kProcess, thread}, label.what);
+      if (!label.queue.stream.empty()) AddStep(label, step, RowOf(label.queue), "queue");
+    }
+  }
+
+  void AddStep(const StepLabel& label, const RunSpan::Step& step, Row row,
+               std::string_view category) {
     Json args = Json::Object();
     args.Set("op", label.what).Set("device", label.device).Set("step", step.index);
-    Json event = Span(label.node.empty() ? label.what : label.node, label.what, thread,
-                      step.start_ns, step.stop_ns);
+    Json event = TraceSpan(label.node.empty() ? label.what : label.node, category, row.process,
+                           row.thread, Micros(step.start_ns), Micros(step.stop_ns - step.start_ns));
     event.Set("args", std::move(args));
-    file.Add(event);
+    file_.Add(event);
   }
-}
+
+  Row RowOf(const StreamName& queue) {
+    const auto& [device, stream] = queue;
+    auto [found, fresh] = devices_.try_emplace(device);
+    if (fresh) {
+      found->second.process = next_process_++;
+      file_.Add(TraceName("process_name", found->second.process, 0,
+                          absl::StrCat(device, ": what is queued on its streams")));
+    }
+    auto [row, fresh_row] = found->second.streams.try_emplace(
+        std::string(stream), static_cast<int>(found->second.streams.size()) + 1);
+    if (fresh_row) file_.Add(TraceName("thread_name", found->second.process, row->second, stream));
+    return {found->second.process, row->second};
+  }
+
+  struct DeviceRows {
+    int process = 0;
+    std::map<std::string, int> streams;
+  };
+  TraceFile file_;
+  int next_process_ = kProcess + 1;
+  std::map<std::string, DeviceRows> devices_;
+};
 
 }  // namespace
 
-absl::Status WriteTrace(const RunRecorder& recorder, const std::string& path) {
-  TraceFile file(path);
-  file.Add(Name("process_name", 0, "graph_run"));
-  int threads = 0;
-  for (const RunSpan& run : recorder.runs()) {
-    for (; threads <= run.lane; ++threads)
-      file.Add(Name("thread_name", threads + 1, absl::StrCat("runs, thread ", threads)));
-  }
-  for (size_t i = 0; i < recorder.runs().size(); ++i) AddRun(recorder.runs()[i], i, file);
-  if (file.Close()) return absl::OkStatus();
+absl::Status WriteTrace(const RunWatch& watch, const std::string& path) {
+  if (Writer(path).Write(watch)) return absl::OkStatus();
   return UsageError(absl::StrCat("--trace: cannot write '", path, "'"));
 }
 

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/one_line.h"
 #include "graph/with_message.h"
 
@@ -126,6 +127,11 @@ void ThreadEndsByPlugin() {
 }
 
 absl::Status ExceptionStatus(const CallbackInfo& info, const char* what) {
+  if (AbiWatch* watch = AbiWatch::Active()) {
+    watch->Report("exception", absl::StrCat("an exception leaves it", what == nullptr ? "" : ": ",
+                                            what == nullptr ? "" : what,
+                                            "; it has to end in a status, TensorFlow would abort"));
+  }
   return absl::InternalError(absl::StrCat(info.callback, " of plug-in ", info.plugin,
                                           " threw an exception", what == nullptr ? "" : ": ",
                                           what == nullptr ? "" : what));

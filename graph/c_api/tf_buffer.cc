@@ -4,10 +4,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 
 namespace tenon {
 namespace {
+
+constexpr char kType[] = "TF_Buffer";
 
 void FreeBytes(void* data, size_t) { std::free(data); }
 
@@ -25,9 +28,9 @@ absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer) {
 }
 
 TF_Buffer* NewBuffer(std::string_view bytes) {
-  TF_Buffer* buffer = new TF_Buffer{};
+  TF_Buffer* buffer = TF_NewBuffer();
   if (FillBuffer(bytes, buffer).ok()) return buffer;
-  delete buffer;
+  TF_DeleteBuffer(buffer);
   return nullptr;
 }
 
@@ -39,14 +42,14 @@ TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len) {
   return tenon::NewBuffer({static_cast<const char*>(proto), proto_len});
 }
 
-TF_Buffer* TF_NewBuffer(void) { return new TF_Buffer{}; }
+TF_Buffer* TF_NewBuffer(void) { return tenon::NewForPlugin<TF_Buffer>(tenon::kType); }
 
 void TF_DeleteBuffer(TF_Buffer* buffer) {
-  if (buffer == nullptr) return;
+  if (!tenon::TakenBack(buffer, tenon::kType)) return;
   if (buffer->data_deallocator != nullptr) {
     buffer->data_deallocator(const_cast<void*>(buffer->data), buffer->length);
   }
-  delete buffer;
+  tenon::DestroyTakenBack(buffer);
 }
 
 TF_Buffer TF_GetBuffer(TF_Buffer* buffer) { return *buffer; }

@@ -1,12 +1,13 @@
 // Opaque shapes.
 #include "tensorflow/c/tf_shape.h"
 
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 
 extern "C" {
 
-TF_Shape* TF_NewShape(void) { return new TF_Shape; }
-void TF_DeleteShape(TF_Shape* shape) { delete shape; }
+TF_Shape* TF_NewShape(void) { return tenon::NewForPlugin<TF_Shape>("TF_Shape"); }
+void TF_DeleteShape(TF_Shape* shape) { tenon::DeleteForPlugin("TF_Shape", shape); }
 int TF_ShapeDims(const TF_Shape* shape) { return shape->shape.rank(); }
 
 int64_t TF_ShapeDimSize(const TF_Shape* shape, int d) {

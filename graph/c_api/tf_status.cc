@@ -6,6 +6,7 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 
 namespace tenon {
@@ -43,8 +44,8 @@ absl::Status StatusFromC(const TF_Status* from) {
 
 extern "C" {
 
-TSL_Status* TSL_NewStatus(void) { return new TSL_Status; }
-void TSL_DeleteStatus(TSL_Status* s) { delete s; }
+TSL_Status* TSL_NewStatus(void) { return tenon::NewForPlugin<TSL_Status>("TF_Status"); }
+void TSL_DeleteStatus(TSL_Status* s) { tenon::DeleteForPlugin("TF_Status", s); }
 
 void TSL_SetStatus(TSL_Status* s, TSL_Code code, const char* msg) {
   if (s == nullptr) return;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/plugin_hold.h"
@@ -62,6 +63,8 @@ class HandleStock {
 
 thread_local HandleStock stock;
 
+constexpr char kTensorType[] = "TF_Tensor";
+
 using DeallocatorFn = void (*)(void*, size_t, void*);
 
 // Runs when the last share of the tensor goes, long after the call that made it: it keeps whose
@@ -112,6 +115,7 @@ std::optional<Shape> CheckedShape(TF_DataType dtype, const int64_t* dims, int nu
 }  // namespace
 
 TF_Tensor* NewTensorHandle(Tensor tensor) {
+  if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, std::move(tensor));
   TF_Tensor* handle = stock.Take();
   handle->tensor = std::move(tensor);
   return handle;
@@ -172,7 +176,10 @@ TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
 }
 
 void TF_DeleteTensor(TF_Tensor* tensor) {
-  if (tensor != nullptr) tenon::stock.Give(tensor);
+  if (tensor == nullptr) return;
+  if (tenon::AbiWatch::Active() != nullptr)
+    return tenon::DeleteForPlugin(tenon::kTensorType, tensor);
+  tenon::stock.Give(tensor);
 }
 
 TF_DataType TF_TensorType(const TF_Tensor* tensor) {

@@ -5,11 +5,15 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "plugin/c_api/shape_handles.h"
 
 namespace tenon {
 namespace {
+
+constexpr char kShape[] = "TF_ShapeHandle";
+constexpr char kDimension[] = "TF_DimensionHandle";
 
 using RankCheck = absl::StatusOr<PartialShape> (InferenceContext::*)(const PartialShape&,
                                                                      int) const;
@@ -57,15 +61,21 @@ void Put(absl::StatusOr<PartialShape> shape, TF_ShapeHandle* result, TF_Status* 
 }  // namespace
 }  // namespace tenon
 
+using tenon::DeleteForPlugin;
+using tenon::kDimension;
+using tenon::kShape;
+using tenon::NewForPlugin;
 using tenon::PartialShape;
 using tenon::StatusToC;
 
 extern "C" {
 
-TF_ShapeHandle* TF_NewShapeHandle(void) { return new TF_ShapeHandle; }
-void TF_DeleteShapeHandle(TF_ShapeHandle* handle) { delete handle; }
-TF_DimensionHandle* TF_NewDimensionHandle(void) { return new TF_DimensionHandle; }
-void TF_DeleteDimensionHandle(TF_DimensionHandle* handle) { delete handle; }
+TF_ShapeHandle* TF_NewShapeHandle(void) { return NewForPlugin<TF_ShapeHandle>(kShape); }
+void TF_DeleteShapeHandle(TF_ShapeHandle* handle) { DeleteForPlugin(kShape, handle); }
+TF_DimensionHandle* TF_NewDimensionHandle(void) {
+  return NewForPlugin<TF_DimensionHandle>(kDimension);
+}
+void TF_DeleteDimensionHandle(TF_DimensionHandle* handle) { DeleteForPlugin(kDimension, handle); }
 
 int64_t TF_ShapeInferenceContextNumInputs(TF_ShapeInferenceContext* ctx) {
   return ctx->context->num_inputs();
@@ -95,11 +105,11 @@ void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext* ctx, TF_S
 }
 
 TF_ShapeHandle* TF_ShapeInferenceContextScalar(TF_ShapeInferenceContext*) {
-  return new TF_ShapeHandle{PartialShape(tenon::Shape())};
+  return NewForPlugin<TF_ShapeHandle>(kShape, PartialShape(tenon::Shape()));
 }
 
 TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(TF_ShapeInferenceContext*, size_t size) {
-  return new TF_ShapeHandle{PartialShape({static_cast<int64_t>(size)})};
+  return NewForPlugin<TF_ShapeHandle>(kShape, PartialShape({static_cast<int64_t>(size)}));
 }
 
 void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx, const char* attr_name,

@@ -1,5 +1,5 @@
 // The public headers from plain C: they compile, lay structs out as agreed, and declare every
-// function that the host owes. Compiled, and linked only where the whole interface is there.
+// function that the host owes, which the library has.
 
 #include <stdio.h>
 

@@ -1,0 +1,23 @@
+#include "graph/c_api/struct_size.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/c_api/abi_watch.h"
+
+namespace tenon {
+namespace {
+
+// No struct has it, and there is room for it.
+constexpr size_t kPreset = 509;
+static_assert(kPreset < Roomy<char>::kRoom);
+
+}  // namespace
+
+size_t PresetStructSize(size_t size) { return AbiWatch::Active() == nullptr ? size : kPreset; }
+
+void WatchStructSize(size_t struct_size, std::string_view name, std::string_view macro) {
+  AbiWatch* const watch = AbiWatch::Active();
+  if (watch == nullptr || (struct_size != 0 && struct_size != kPreset)) return;
+  watch->Report("struct_size", absl::StrCat(name, ".struct_size is not set; set it to ", macro));
+}
+
+}  // namespace tenon

@@ -1,0 +1,29 @@
+#include "plugin/strict/kernel_watch.h"
+
+#include <vector>
+
+#include "graph/c_api/callback_scope.h"
+#include "plugin/c_api/kernel_context.h"
+#include "plugin/strict/device_watch.h"
+
+namespace tenon {
+
+void WatchKernel(const KernelInfo& info, const ComputeArgs& args) {
+  if (info.device == nullptr) return;
+  const char* callback =
+      info.def->fns.compute_async == nullptr ? "compute_func" : "compute_async_func";
+  const CallbackScope scope(info.def->plugin.c_str(), callback, info.name.c_str());
+  std::vector<const void*> used;
+  for (size_t i = 0; i < args.inputs.size(); ++i) {
+    if (!info.memory.input_on_host[i]) used.push_back(args.inputs[i].data());
+  }
+  for (size_t i = 0; i < args.outputs.size(); ++i) {
+    const Tensor& output = args.outputs[i];
+    if (!output.initialized() || output.bytes() == 0) continue;
+    if (!info.memory.output_on_host[i]) used.push_back(output.data());
+    WatchOutput(info.device, static_cast<int>(i), output.data(), info.memory.output_on_host[i]);
+  }
+  WatchQueued(info.device, info.device->compute_stream(), used);
+}
+
+}  // namespace tenon

@@ -1,0 +1,175 @@
+// --abi-check=strict: rules of the interface that a plug-in breaks are named with plug-in, callback
+// and node; who breaks none is left alone.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
+
+namespace tenon::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+constexpr char kGraph[] = "plugin/template/test/graph.pbtxt";
+
+std::vector<std::string> Args(const std::string& kind) {
+  return {"run",
+          kGraph,
+          "--json",
+          "--plugin",
+          TestPlugin("unruly") + ";UNRULY=" + kind,
+          "--device",
+          "SAMPLE",
+          "--opt-level",
+          "0",
+          "--input",
+          "x=4xf32=1,2,3,4",
+          "--expect",
+          "plain=4xf32=-1,-2,-3,-4"};
+}
+
+Finished Strict(const std::string& kind) {
+  std::vector<std::string> args = Args(kind);
+  args.push_back("--abi-check=strict");
+  return GraphRun(args);
+}
+
+struct Broken {
+  std::string kind, rule, callback, node, says;
+  int exit = 5;
+};
+std::string NameOf(const ::testing::TestParamInfo<Broken>& info) {
+  return info.param.kind + "_" + info.param.callback;
+}
+class BrokenRules : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenRules, AreNamed) {
+  const Broken& broken = GetParam();
+  const Finished run = Strict(broken.kind);
+  EXPECT_EQ(run.exit, broken.exit) << run.err;
+  const json doc = json::parse(run.out, nullptr, false);
+  ASSERT_FALSE(doc.is_discarded()) << run.err;
+  bool found = false;
+  for (const json& violation : doc["abi_check"]["violations"]) {
+    if (violation["rule"] != broken.rule || violation["callback"] != broken.callback) continue;
+    if (std::string(violation["detail"]).find(broken.says) == std::string::npos) continue;
+    EXPECT_THAT(std::string(violation["plugin"]), HasSubstr("libunruly.so"));
+    EXPECT_EQ(violation["node"], broken.node);
+    found = true;
+    break;
+  }
+  EXPECT_TRUE(found) << doc["abi_check"].dump(1);
+  EXPECT_THAT(run.err, HasSubstr("abi-check: " + broken.rule + ": plug-in "));
+  if (broken.exit == 5) {
+    EXPECT_FALSE(doc["fetches"].empty()) << "the result is there all the same";
+  }
+}
+
+constexpr char kCompute[] = "compute_func";
+INSTANTIATE_TEST_SUITE_P(Pointers, BrokenRules,
+                         ::testing::Values(Broken{"host_output", "device_pointer", kCompute,
+                                                  "plain", "output 0 is no memory of the device"},
+                                           Broken{"host_output", "device_pointer", "memcpy_dtoh",
+                                                  "plain", "a host pointer"},
+                                           Broken{"from_host", "device_pointer", kCompute, "plain",
+                                                  "the source, 16 bytes at"},
+                                           Broken{"device_output", "host_pointer", kCompute,
+                                                  "plain", "output 0 is memory of the device"},
+                                           Broken{"to_device", "host_pointer", kCompute, "plain",
+                                                  "the target, 16 bytes at"}),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Streams, BrokenRules,
+    ::testing::Values(
+        Broken{"frees_input", "free_before_done", kCompute, "plain", "16 bytes at"},
+        Broken{"early_event", "done_too_early", "get_event_status", "own", "has not run"},
+        Broken{"unrecorded", "event_not_recorded", kCompute, "plain", "never recorded"},
+        Broken{"same_event", "event", kCompute, "plain", "one handle"},
+        Broken{"same_stream", "stream", "create_stream", "", "one handle"}),
+    NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, BrokenRules,
+    ::testing::Values(
+        Broken{"platform_size", "struct_size", "SE_InitPlugin", "", "SP_Platform.struct_size"},
+        Broken{"platform_fns_size", "struct_size", "SE_InitPlugin", "", "SP_PlatformFns."},
+        Broken{"device_fns_size", "struct_size", "create_device_fns", "", "SP_DeviceFns."},
+        Broken{"table_size", "struct_size", "create_stream_executor", "", "SP_StreamExecutor."},
+        Broken{"device_size", "struct_size", "create_device", "", "SP_Device."},
+        Broken{"memory_size", "struct_size", "allocate", "x", "SP_DeviceMemoryBase."},
+        Broken{"optimizer_size", "struct_size", "TF_InitGraph", "", "TP_Optimizer."},
+        Broken{"configs_size", "struct_size", "TF_InitGraph", "", "TP_OptimizerConfigs."}),
+    NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Exceptions, BrokenRules,
+    ::testing::Values(Broken{"copy_throws", "exception", "memcpy_htod", "x", "from the copy", 1},
+                      Broken{"kernel_throws", "exception", kCompute, "plain", "from the kernel", 1},
+                      Broken{"own_device", "exception", kCompute, "plain", "an SP_Device", 1}),
+    NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Lifetimes, BrokenRules,
+    ::testing::Values(Broken{"tensor_leak", "leak", kCompute, "plain", "1 TF_Tensor that"},
+                      Broken{"tensor_twice", "double_free", kCompute, "plain", "a TF_Tensor"},
+                      Broken{"status_leak", "leak", kCompute, "plain", "1 TF_Status that"},
+                      Broken{"status_twice", "double_free", kCompute, "plain", "a TF_Status"},
+                      Broken{"buffer_leak", "leak", kCompute, "plain", "1 TF_Buffer that"},
+                      Broken{"buffer_twice", "double_free", kCompute, "plain", "a TF_Buffer"},
+                      Broken{"memory_leak", "leak", kCompute, "plain", "16 bytes of device memory"},
+                      Broken{"memory_twice", "double_free", kCompute, "plain",
+                             "is freed, which allocate"},
+                      Broken{"event_leak", "leak", kCompute, "plain", "an event"},
+                      Broken{"stream_leak", "leak", kCompute, "plain", "a stream"}),
+    NameOf);
+
+TEST(AbiCheck, MemoryThatIsInUseIsNotGivenOutAgain) {
+  const Finished run = Strict("same_memory");
+  EXPECT_NE(run.exit, 0);
+  EXPECT_THAT(run.err, HasSubstr("reuse_before_free: plug-in "));
+}
+
+TEST(AbiCheck, WithoutTheFlagNobodyWatches) {
+  const Finished run = GraphRun(Args("tensor_leak"));
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_FALSE(json::parse(run.out).contains("abi_check"));
+}
+
+TEST(AbiCheck, WhoBreaksNoRuleIsClean) {
+  for (const char* kind : {"good", "no_bfc"}) {
+    const Finished run = Strict(kind);
+    EXPECT_EQ(run.exit, 0) << kind << run.err;
+    EXPECT_EQ(json::parse(run.out)["abi_check"]["violations"], json::array()) << kind;
+  }
+}
+
+TEST(AbiCheck, TheApuIsCleanWithEachCommand) {
+  const std::string mlp = GoldenGraph("mlp");
+  const std::vector<std::vector<std::string>> commands = {
+      {"run", mlp, "--input", "x=1x20xf32=1", "--runs", "20", "--concurrency", "3"},
+      {"run", mlp, "--input", "x=1x20xf32=1", "--opt-level", "0", "--trace", TempPath("t.json")},
+      {"bench", mlp, "--input", "x=1x20xf32=1", "--runs", "20", "--seconds", "0.1"},
+      {"opt", mlp, "-o", TempPath("mlp.pbtxt")},
+      {"explain", mlp},
+      {"lint", mlp},
+      {"show", mlp},
+      {"devices", "--kernels"}};
+  for (std::vector<std::string> args : commands) {
+    const std::string command = args[0];
+    args.insert(args.end(),
+                {"--plugin", Built("lib/plugins/libapu.so"), "--abi-check=strict", "--json"});
+    const Finished run = GraphRun(args);
+    EXPECT_EQ(run.exit, 0) << command << ": " << run.err;
+    EXPECT_EQ(json::parse(run.out)["abi_check"]["violations"], json::array()) << command;
+  }
+}
+
+TEST(AbiCheck, OtherWordsAreRefused) {
+  const Finished run = GraphRun({"devices", "--abi-check=loose"});
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, HasSubstr("loose"));
+}
+
+}  // namespace
+}  // namespace tenon::testing

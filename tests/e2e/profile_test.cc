@@ -1,0 +1,241 @@
+// What profilers of plug-ins see, in the same trace as our own steps; what they get wrong.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "proto/xspace.pb.h"
+#include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
+
+namespace tenon::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
+constexpr char kPlane[] = "a plane with: any name / at all";
+
+struct Profiled {
+  Finished run;
+  json doc, trace;
+};
+
+Profiled RunWith(const std::string& kind, std::vector<std::string> more = {}) {
+  const std::string path = TempPath("trace_" + kind + ".json");
+  std::vector<std::string> args = {"run",
+                                   kMlp,
+                                   "--input",
+                                   "x=1x20xf32=1",
+                                   "--opt-level",
+                                   "0",
+                                   "--trace",
+                                   path,
+                                   "--json",
+                                   "--plugin",
+                                   TestPlugin("profiles") + ";PROFILE=" + kind};
+  args.insert(args.end(), more.begin(), more.end());
+  Profiled profiled;
+  profiled.run = GraphRun(args);
+  profiled.doc = json::parse(profiled.run.out, nullptr, false);
+  profiled.trace = json::parse(ReadFile(path), nullptr, false);
+  return profiled;
+}
+
+std::vector<json> Events(const json& trace, const std::string& name) {
+  std::vector<json> events;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["name"] == name && event["ph"] != "M") events.push_back(event);
+  }
+  return events;
+}
+
+// Our own spans of an op's steps.
+std::vector<json> Steps(const json& trace, const std::string& op) {
+  std::vector<json> steps;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X" && event["cat"] == op) steps.push_back(event);
+  }
+  return steps;
+}
+
+double Start(const json& event) { return event["ts"]; }
+double End(const json& event) { return Start(event) + event["dur"].get<double>(); }
+
+std::string NameOf(const json& trace, const std::string& what, int pid, int tid) {
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] == "M" && event["name"] == what && event["pid"] == pid && event["tid"] == tid)
+      return event["args"]["name"];
+  }
+  return "";
+}
+
+struct Clocks {
+  std::string kind, clock;
+  double slack_us;
+};
+class ProfileClocks : public ::testing::TestWithParam<Clocks> {};
+
+// Whatever the plug-in's clock, what its profiler says of a kernel lies in our step that ran it.
+TEST_P(ProfileClocks, BecomeOne) {
+  const auto& [kind, clock, slack_us] = GetParam();
+  const Profiled p = RunWith(kind);
+  ASSERT_EQ(p.run.exit, 0) << p.run.err;
+  EXPECT_EQ(p.doc["profiles"][0]["planes"][0]["clock"], clock);
+  EXPECT_EQ(p.doc["profiles"][0]["planes"][0]["name"], kPlane);
+  const std::vector<json> kernels = Events(p.trace, "board_kernel");
+  const std::vector<json> steps = Steps(p.trace, "Relu");
+  ASSERT_EQ(kernels.size(), 2u);
+  ASSERT_EQ(steps.size(), 2u);
+  // A clock that nobody knows has no more than its lengths.
+  const double shift = clock == "unknown" ? Start(steps[0]) - Start(kernels[0]) : 0;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    EXPECT_EQ(kernels[i]["ph"], "X");
+    EXPECT_GE(Start(kernels[i]) + shift, Start(steps[i]) - slack_us) << i;
+    EXPECT_LE(End(kernels[i]) + shift, End(steps[i]) + slack_us) << i;
+  }
+  const int pid = kernels[0]["pid"], tid = kernels[0]["tid"];
+  EXPECT_NE(pid, steps[0]["pid"].get<int>());
+  EXPECT_EQ(NameOf(p.trace, "process_name", pid, 0), std::string(kPlane) + " (libprofiles.so)");
+  EXPECT_EQ(NameOf(p.trace, "thread_name", pid, tid), "stream 3");
+}
+
+// Two clocks are read one after the other: what is between is in all times of the second.
+constexpr double kReadings = 20;
+INSTANTIATE_TEST_SUITE_P(All, ProfileClocks,
+                         ::testing::Values(Clocks{"good", "unix", kReadings},
+                                           Clocks{"monotonic", "monotonic", 0},
+                                           Clocks{"relative", "relative", kReadings},
+                                           Clocks{"odd_clock", "unknown", kReadings}),
+                         [](const auto& info) { return info.param.kind; });
+
+struct Failure {
+  std::string kind, callback, says;
+};
+class ProfileFailures : public ::testing::TestWithParam<Failure> {};
+
+TEST_P(ProfileFailures, AreAttributedAndKeepTheResult) {
+  const Failure& failure = GetParam();
+  const Profiled p = RunWith(failure.kind);
+  EXPECT_EQ(p.run.exit, 0) << p.run.err;
+  EXPECT_EQ(p.doc["status"]["code"], "OK");
+  EXPECT_FALSE(p.doc["fetches"].empty());
+  EXPECT_THAT(p.run.err, HasSubstr(failure.callback + " of plug-in "));
+  EXPECT_THAT(p.run.err, HasSubstr("libprofiles.so"));
+  EXPECT_THAT(p.run.err, HasSubstr(failure.says));
+  EXPECT_NE(p.doc["profiles"][0]["status"]["code"], "OK");
+  EXPECT_EQ(Steps(p.trace, "Relu").size(), 2u) << "our own steps are there all the same";
+  EXPECT_TRUE(Events(p.trace, "board_kernel").empty());
+  const Profiled strict = RunWith(failure.kind, {"--plugin-errors=fail"});
+  EXPECT_EQ(strict.run.exit, 5);
+  EXPECT_FALSE(strict.doc["fetches"].empty());
+  EXPECT_THAT(strict.run.err, HasSubstr(failure.says));
+}
+
+constexpr char kCollect[] = "collect_data_xspace";
+INSTANTIATE_TEST_SUITE_P(
+    All, ProfileFailures,
+    ::testing::Values(Failure{"garbage", kCollect, "100 bytes are not an XSpace"},
+                      Failure{"truncated", kCollect, "are not an XSpace"},
+                      Failure{"too_much", kCollect, "18446744073709551615 bytes"},
+                      Failure{"grows", kCollect, "and then had"},
+                      Failure{"overruns", kCollect, "wrote more"},
+                      Failure{"too_small", kCollect, "the buffer is too small"},
+                      Failure{"many", kCollect, "holds 5000000 messages"},
+                      Failure{"bad_name", kCollect, "a name in it is not UTF-8"},
+                      Failure{"collect_fails", kCollect, "the counters are wet"},
+                      Failure{"collect_throws", kCollect, "from collect"},
+                      Failure{"start_fails", "start", "no counters"},
+                      Failure{"start_throws", "start", "from start"},
+                      Failure{"stop_fails", "stop", "the counters do not stop"}),
+    [](const auto& info) { return info.param.kind; });
+
+TEST(Profiles, NoDataIsFine) {
+  const Profiled p = RunWith("no_data");
+  EXPECT_EQ(p.run.exit, 0) << p.run.err;
+  EXPECT_EQ(p.doc["profiles"][0]["events"], 0);
+}
+
+TEST(Profiles, PlanesOfAnyNameAndLessDataThanAnnouncedAreFine) {
+  for (const char* kind : {"no_name", "control_name", "shrinks"}) {
+    const Profiled p = RunWith(kind);
+    EXPECT_EQ(p.run.exit, 0) << kind << p.run.err;
+    ASSERT_FALSE(p.trace.is_discarded()) << kind;
+    EXPECT_EQ(Events(p.trace, "board_kernel").size(), 2u) << kind;
+  }
+}
+
+TEST(Profiles, ExtremeTimesStayInOneTrace) {
+  const Profiled p = RunWith("extreme");
+  EXPECT_EQ(p.run.exit, 0) << p.run.err;
+  ASSERT_FALSE(p.trace.is_discarded());
+  EXPECT_EQ(Events(p.trace, "event 99").size(), 1u);
+}
+
+TEST(Profiles, WhatIsWrongAtInitIsSaidAtLoad) {
+  const Failure failures[] = {
+      {"no_type", "", "'device_type' field in TP_Profiler must be set."},
+      {"no_collect", "", "'collect_data_xspace' field in TP_ProfilerFns must be set."},
+      {"init_fails", "", "no counters on this board"},
+      {"init_throws", "", "from init"}};
+  for (const Failure& failure : failures) {
+    const Profiled p = RunWith(failure.kind);
+    EXPECT_EQ(p.run.exit, 5) << failure.kind;
+    EXPECT_THAT(p.run.err, HasSubstr(failure.says));
+    EXPECT_THAT(p.run.err, HasSubstr("libprofiles.so"));
+  }
+}
+
+TEST(Profiles, WithoutATraceNobodyIsAsked) {
+  const Finished run = GraphRun({"run", kMlp, "--input", "x=1x20xf32=1", "--json", "--plugin",
+                                 TestPlugin("profiles") + ";PROFILE=start_throws"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_FALSE(json::parse(run.out).contains("profiles"));
+}
+
+TEST(Profiles, GoIntoAnXPlaneFileToo) {
+  const std::string path = TempPath("host.xplane.pb"), second = TempPath("both.json");
+  const Finished run =
+      GraphRun({"bench", kMlp, "--input", "x=1x20xf32=1", "--runs", "2", "--opt-level", "0",
+                "--trace", path, "--trace", second, "--plugin", TestPlugin("profiles")});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  pb::XSpace space;
+  ASSERT_TRUE(space.ParseFromString(ReadFile(path)));
+  ASSERT_EQ(space.planes_size(), 2);
+  EXPECT_EQ(space.planes(0).name(), "/host:CPU");
+  EXPECT_EQ(space.planes(1).name(), kPlane);
+  EXPECT_EQ(space.hostnames_size(), 1);
+  const pb::XPlane& host = space.planes(0);
+  ASSERT_EQ(host.lines_size(), 1);
+  EXPECT_GT(host.lines(0).events_size(), 3);
+  const pb::XEvent& first = host.lines(0).events(0);
+  EXPECT_EQ(host.event_metadata().at(first.metadata_id()).name(), "run 0");
+  EXPECT_EQ(Events(json::parse(ReadFile(second)), "board_kernel").size(), 2u);
+}
+
+TEST(Profiles, MayBeWrittenByAnotherProtobuf) {
+  const std::string path = TempPath("protobuf.json");
+  const Finished run = GraphRun({"run", kMlp, "--input", "x=1x20xf32=1", "--json", "--trace", path,
+                                 "--plugin", TestPlugin("protobuf_profile")});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_THAT(std::string(json::parse(run.out)["profiles"][0]["planes"][0]["name"]),
+              HasSubstr("tenon.pb.XPlane of "));
+  EXPECT_EQ(Events(json::parse(ReadFile(path)), "written").size(), 1u);
+}
+
+TEST(Profiles, StreamsOfADeviceHaveRows) {
+  const std::string path = TempPath("streams.json");
+  const Finished run = GraphRun({"run", kMlp, "--input", "x=1x20xf32=1", "--opt-level", "0",
+                                 "--trace", path, "--plugin", Built("lib/plugins/libapu.so")});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const json trace = json::parse(ReadFile(path));
+  std::vector<std::string> rows;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["name"] == "thread_name") rows.push_back(event["args"]["name"]);
+  }
+  EXPECT_THAT(rows, ::testing::IsSupersetOf({"compute", "host to device", "device to host"}));
+}
+
+}  // namespace
+}  // namespace tenon::testing
