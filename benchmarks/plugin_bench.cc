@@ -47,8 +47,8 @@ void Chain(benchmark::State& state, const char* op) {
       static_cast<double>(state.range(0)) * 1e-9,
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
-BENCHMARK_CAPTURE(Chain, built_in, "AddV2")->Arg(1000)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(Chain, plug_in, "BenchAdd")->Arg(1000)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(Chain, built_in, "AddV2")->Arg(100)->Arg(1000)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(Chain, plug_in, "BenchAdd")->Arg(100)->Arg(1000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace tenon

@@ -1,6 +1,5 @@
 #include "executor/device_steps.h"
 
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "executor/aligned.h"
 #include "graph/c_api/callback_scope.h"
@@ -17,46 +16,59 @@ absl::Status Wait(Device& device, absl::Span<const StreamWait> waits) {
 
 }  // namespace
 
-absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
-  TENON_RETURN_IF_ERROR(Wait(*device_, waits_));
-  absl::InlinedVector<Tensor, 4> inputs(inputs_.size());
+absl::Status PluginStep::GatherInputs(Frame& frame, Frame::PluginCall& call) const {
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    if (inputs_[i].storage < 0) {
-      inputs[i] = constants_[i];
-    } else if (may_take_[i]) {
-      inputs[i] = frame.TakeSlot(inputs_[i]);
-    } else {
-      // A kernel may keep or forward what it gets: planned memory is copied.
-      TENON_ASSIGN_OR_RETURN(inputs[i], frame.Keep(inputs_[i]));
+    // A kernel changes only what nobody else reads: no constant.
+    const bool constant = inputs_[i].storage < 0;
+    Tensor* input = constant ? const_cast<Tensor*>(&constants_[i]) : frame.Find(inputs_[i]);
+    if (input == nullptr) {
+      input = &call.made[i];
+      if (may_take_[i]) {
+        *input = frame.TakeSlot(inputs_[i]);
+      } else {
+        // A kernel may keep or forward what it gets: planned memory is copied.
+        TENON_ASSIGN_OR_RETURN(*input, frame.Keep(inputs_[i]));
+      }
     }
     // Feeds and parts of tensors lie anywhere.
     const bool on_host = device_->is_host() || kernel_->memory().input_on_host[i];
-    if (on_host && !IsAligned(inputs[i])) {
-      TENON_ASSIGN_OR_RETURN(inputs[i], inputs[i].Copy());
+    if (on_host && !IsAligned(*input)) {
+      TENON_ASSIGN_OR_RETURN(call.made[i], input->Copy());
+      input = &call.made[i];
     }
+    call.inputs[i] = {input, may_take_[i] || input == &call.made[i]};
   }
-  absl::InlinedVector<Tensor, 2> outputs(outputs_.size());
+  return absl::OkStatus();
+}
+
+absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
+  Frame::PluginCall& call = frame.plugin_call();
+  call.Reserve(inputs_.size(), outputs_.size());
+  TENON_RETURN_IF_ERROR(GatherInputs(frame, call));
+  for (size_t i = 0; i < outputs_.size(); ++i) call.outputs[i] = frame.SlotToFill(outputs_[i]);
   ComputeArgs args;
-  args.device = device_->is_host() ? nullptr : device_;
-  args.inputs = {inputs.data(), inputs.size()};
-  args.outputs = {outputs.data(), outputs.size()};
+  args.inputs = {call.inputs.data(), inputs_.size()};
+  args.outputs = {call.outputs.data(), outputs_.size()};
   args.step_id = frame.context().step_id;
   args.timeout_s = frame.context().device_timeout_s;
   TENON_RETURN_IF_ERROR(kernel_->Compute(args));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (promised_[i].has_value() && outputs[i].shape() != *promised_[i]) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (may_take_[i]) frame.ReleaseView(inputs_[i]);
+    if (call.inputs[i].tensor == &call.made[i]) call.made[i].Clear();
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (promised_[i].has_value() && call.outputs[i]->shape() != *promised_[i]) {
       return absl::InternalError(absl::StrCat(
-          "plug-in ", plugin_, ": output ", i, " has shape ", outputs[i].shape().ToString(),
+          "plug-in ", plugin_, ": output ", i, " has shape ", call.outputs[i]->shape().ToString(),
           " where the op's shape function says ", promised_[i]->ToString()));
     }
-    frame.SetSlot(outputs_[i], std::move(outputs[i]));
+    frame.SlotFilled(outputs_[i]);
   }
   return absl::OkStatus();
 }
 
 std::string PluginStep::Describe() const {
-  return absl::StrCat(device_->short_name(), device_->is_host() ? "" : " compute",
-                      waits_.empty() ? "" : " after its copies");
+  return absl::StrCat(device_->short_name(), device_->is_host() ? "" : " compute");
 }
 
 StreamName PluginStep::Queues() const {
@@ -79,21 +91,37 @@ absl::Status CopyStep::Run(Frame& frame, const StepArgs&) const {
   // The slot first: it keeps the memory until the device is done, also if something below fails.
   if (slot_ >= 0) frame.SetSlot(slot_, to);
   if (from.bytes() == 0) return absl::OkStatus();
-  TENON_RETURN_IF_ERROR(Wait(*device_, waits_));
-  switch (direction_) {
-    case Direction::kToDevice:
-      return device_->CopyHostToDevice(device_->host_to_device_stream(), from, to);
-    case Direction::kBetween:
-      return device_->CopyDeviceToDevice(device_->device_to_device_stream(), from, to);
-    case Direction::kToHost:
-      break;
-  }
-  const StreamHandle stream = device_->device_to_host_stream();
-  TENON_RETURN_IF_ERROR(device_->CopyDeviceToHost(stream, from, to));
   Frame::Event& event = frame.event(event_);
+  if (event.handle != nullptr) {  // of a pass in which nobody read the copy
+    TENON_RETURN_IF_ERROR(
+        event.device->BlockUntilComplete(event.handle, frame.context().device_timeout_s));
+    event.device->ReleaseEvent(event.handle);
+    event = Frame::Event();
+  }
+  TENON_RETURN_IF_ERROR(Wait(*device_, waits_));
+  TENON_ASSIGN_OR_RETURN(const StreamHandle stream, Queue(from, to));
   TENON_ASSIGN_OR_RETURN(event.handle, device_->AcquireEvent());
   event.device = device_;
   return device_->RecordEvent(stream, event.handle);
+}
+
+absl::StatusOr<StreamHandle> CopyStep::Queue(const Tensor& from, const Tensor& to) const {
+  StreamHandle stream = nullptr;
+  switch (direction_) {
+    case Direction::kToDevice:
+      stream = device_->host_to_device_stream();
+      TENON_RETURN_IF_ERROR(device_->CopyHostToDevice(stream, from, to));
+      break;
+    case Direction::kBetween:
+      stream = device_->device_to_device_stream();
+      TENON_RETURN_IF_ERROR(device_->CopyDeviceToDevice(stream, from, to));
+      break;
+    case Direction::kToHost:
+      stream = device_->device_to_host_stream();
+      TENON_RETURN_IF_ERROR(device_->CopyDeviceToHost(stream, from, to));
+      break;
+  }
+  return stream;
 }
 
 std::string CopyStep::Describe() const {

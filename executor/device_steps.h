@@ -25,13 +25,11 @@ class PluginStep : public SlowStep {
  public:
   // `inputs[i].storage` is -1 for a constant: then `constants[i]` is it, in the memory that the
   // kernel wants.
-  PluginStep(PluginKernel* kernel, Device* device, std::vector<StreamWait> waits,
-             std::vector<StepInput> inputs, std::vector<Tensor> constants,
-             std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
-             std::string plugin)
+  PluginStep(PluginKernel* kernel, Device* device, std::vector<StepInput> inputs,
+             std::vector<Tensor> constants, std::vector<int32_t> outputs,
+             std::vector<std::optional<Shape>> promised, std::string plugin)
       : kernel_(kernel),
         device_(device),
-        waits_(std::move(waits)),
         inputs_(std::move(inputs)),
         constants_(std::move(constants)),
         outputs_(std::move(outputs)),
@@ -46,9 +44,10 @@ class PluginStep : public SlowStep {
   StreamName Queues() const override;
 
  private:
+  absl::Status GatherInputs(Frame& frame, Frame::PluginCall& call) const;
+
   PluginKernel* kernel_;
   Device* device_;
-  std::vector<StreamWait> waits_;
   std::vector<StepInput> inputs_;
   std::vector<Tensor> constants_;
   std::vector<int32_t> outputs_;  // slots
@@ -79,6 +78,7 @@ class CopyStep : public SlowStep {
 
  private:
   absl::StatusOr<Tensor> Target(Frame& frame, const Tensor& from) const;
+  absl::StatusOr<StreamHandle> Queue(const Tensor& from, const Tensor& to) const;  // on which
 
   Direction direction_;
   Device* device_;  // whose stream copies
@@ -86,11 +86,11 @@ class CopyStep : public SlowStep {
   std::vector<StreamWait> waits_;
   StepInput from_, to_;
   int32_t slot_;   // -1: `to` is planned memory
-  int32_t event_;  // to host: recorded after the copy
+  int32_t event_;  // recorded after the copy
 };
 
-// Blocks the host until a copy to it has ended. `plugin` and `node` (whose input is copied) are who
-// is named when it does not.
+// Blocks the host until a copy has ended; does nothing when it was waited for before. `plugin` and
+// `node` (whose input is copied) are who is named when it does not.
 class WaitStep : public SlowStep {
  public:
   WaitStep(int32_t event, std::string_view plugin, std::string_view node)

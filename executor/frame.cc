@@ -56,9 +56,11 @@ void Frame::Patch(absl::Span<const uint32_t> args, void* data) {
 }
 
 void Frame::SetSlot(int32_t i, Tensor value) {
-  Patch(Row(plan_.slot_uses, i), value.data());
   slots_[i] = std::move(value);
+  SlotFilled(i);
 }
+
+void Frame::SlotFilled(int32_t i) { Patch(Row(plan_.slot_uses, i), slots_[i].data()); }
 
 absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& context) {
   context_ = context;
@@ -89,19 +91,36 @@ absl::Status Frame::Synchronize() {
   return status;
 }
 
+void Frame::PluginCall::Reserve(size_t num_inputs, size_t num_outputs) {
+  if (made.size() < num_inputs) {
+    made.resize(num_inputs);
+    inputs.resize(num_inputs);
+  }
+  if (outputs.size() < num_outputs) outputs.resize(num_outputs);
+}
+
 void Frame::End() {
   for (Event& e : events_) {
     if (e.handle != nullptr) e.device->ReleaseEvent(e.handle);
     e = Event();
   }
-  for (Tensor& t : slots_) t = Tensor();
-  for (Tensor& t : feeds_) t = Tensor();
-  for (Tensor& t : fetch_buffers_) t = Tensor();
+  for (std::vector<Tensor>* held : {&plugin_call_.made, &slots_, &feeds_, &fetch_buffers_}) {
+    for (Tensor& t : *held) t.Clear();
+  }
 }
 
 const Shape& Frame::ShapeOf(const StepInput& input) const {
   return input.shape.has_value() ? *input.shape
                                  : slots_[plan_.storages[input.storage].index].shape();
+}
+
+Tensor* Frame::Find(const StepInput& input) {
+  const Storage& s = plan_.storages[input.storage];
+  if (s.where != Where::kSlot && s.where != Where::kFeed) return nullptr;
+  Tensor& t = s.where == Where::kSlot ? slots_[s.index] : feeds_[s.index];
+  const bool as_it_is =
+      t.dtype() == input.dtype && (!input.shape.has_value() || *input.shape == t.shape());
+  return as_it_is ? &t : nullptr;
 }
 
 Tensor Frame::View(const StepInput& input) const {

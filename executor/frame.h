@@ -12,6 +12,7 @@
 #include "graph/tensor.h"
 #include "plugin/device.h"
 #include "plugin/kernel.h"
+#include "plugin/plugin_kernel.h"
 
 namespace tenon {
 
@@ -63,11 +64,18 @@ class Frame : public RunState {
 
   const Tensor& slot(int32_t i) const { return slots_[i]; }
   void SetSlot(int32_t i, Tensor value);  // and every entry of the table that reads it
-  void ReleaseSlot(int32_t i) { slots_[i] = Tensor(); }
+  void ReleaseSlot(int32_t i) { slots_[i].Clear(); }
+  // For a step that makes the value in its place, and says so when it is done.
+  Tensor* SlotToFill(int32_t i) { return &slots_[i]; }
+  void SlotFilled(int32_t i);
   void ReleaseView(const StepInput& input);  // of a slot, by its last reader
   Tensor TakeSlot(const StepInput& input);   // by its last reader
   const Tensor& feed(int32_t i) const { return feeds_[i]; }
   const Tensor& fetch_buffer(int32_t i) const { return fetch_buffers_[i]; }
+
+  // The value itself where it lies in a slot, or was fed, with the input's type and shape; else
+  // null.
+  Tensor* Find(const StepInput& input);
 
   // An input's shape, and the input as a tensor. Tensors of planned memory are views that must not
   // outlive the step: `keep` copies those.
@@ -81,6 +89,16 @@ class Frame : public RunState {
     EventHandle handle = nullptr;
   };
   Event& event(int32_t i) { return events_[i]; }
+
+  // What the step of a plug-in's kernel hands over; kept between runs for its memory.
+  struct PluginCall {
+    std::vector<Tensor> made;  // inputs that do not lie anywhere as the kernel wants them
+    std::vector<ComputeArgs::Input> inputs;
+    std::vector<Tensor*> outputs;
+
+    void Reserve(size_t num_inputs, size_t num_outputs);  // at least
+  };
+  PluginCall& plugin_call() { return plugin_call_; }
 
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override;
   void SetOutput(int, Tensor) override {}
@@ -102,6 +120,7 @@ class Frame : public RunState {
   std::vector<void*> feed_pointers_;  // those that the table has now
   std::vector<Tensor> fetch_buffers_;
   std::vector<Event> events_;
+  PluginCall plugin_call_;
 };
 
 }  // namespace tenon

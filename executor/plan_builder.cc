@@ -126,8 +126,8 @@ void PlanBuilder::ShareValue(int32_t to, int32_t from) {
   if (source.shape.has_value()) return SetAlias(to, from, *source.shape);
   v.storage = source.storage;
   v.device = source.device;
-  v.stream = source.stream;
   v.ticket = source.ticket;
+  v.event = source.event;
 }
 
 void PlanBuilder::SetAlias(int32_t to, int32_t from, Shape shape) {
@@ -136,8 +136,8 @@ void PlanBuilder::SetAlias(int32_t to, int32_t from, Shape shape) {
   v.storage = source.storage;
   v.shape = std::move(shape);
   v.device = source.device;
-  v.stream = source.stream;
   v.ticket = source.ticket;
+  v.event = source.event;
   if (source.constant == nullptr) return;
   if (source.constant->dtype() == v.dtype && source.constant->shape() == *v.shape) {
     SetConstant(to, source.constant, source.graph_constant);

@@ -66,8 +66,8 @@ struct PlanValue {
   bool reference = false;    // a variable, dtype is resource: read when somebody wants its value
   const Tensor* constant = nullptr;  // known at plan time
   bool graph_constant = false;       // the same in all plans
-  int32_t stream = -1;               // device values: the stream that writes it
-  int64_t ticket = 0;                // and the position in that stream
+  int64_t ticket = 0;                // of a kernel on a device: its place in the compute stream
+  int32_t event = -1;                // of a copy to a device: recorded behind it
   Output output;
 };
 
@@ -200,6 +200,7 @@ class PlanBuilder {
   absl::StatusOr<int32_t> OnHost(NodeId reader, int32_t id) {
     return OnDevice(reader, id, nullptr);
   }
+  void AwaitArrival(NodeId reader, int32_t id);
   absl::StatusOr<int32_t> CopyToDevice(NodeId reader, int32_t id, Device* device);
   absl::StatusOr<int32_t> CopyToHost(NodeId reader, int32_t id);
   absl::StatusOr<int32_t> CopyBetween(NodeId reader, int32_t id, Device* to);

@@ -116,32 +116,44 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToDevice(NodeId, int32_t id, Device* de
     waits.push_back({HandleOf(device, kHostToDevice), HandleOf(device, kCompute)});
   held_.push_back(storage);  // the copy may read it any time until the device is synchronized
   copy.storage = NewSlot();
-  copy.stream = stream;
-  copy.ticket = Enqueue(stream);
-  AddSlowStep(
-      copy.output.node,
-      std::make_unique<CopyStep>(CopyStep::Direction::kToDevice, device, nullptr, std::move(waits),
-                                 InputOf(id), StepInput(), storages_[copy.storage].index, -1),
-      copy.alive, {storage}, {copy.storage});
+  copy.ticket = 0;
+  copy.event = plan_->num_events++;
+  Enqueue(stream);
+  AddSlowStep(copy.output.node,
+              std::make_unique<CopyStep>(CopyStep::Direction::kToDevice, device, nullptr,
+                                         std::move(waits), InputOf(id), StepInput(),
+                                         storages_[copy.storage].index, copy.event),
+              copy.alive, {storage}, {copy.storage});
   values_.push_back(std::move(copy));
   return static_cast<int32_t>(values_.size()) - 1;
 }
 
+// The host waits for a copy to a device before anything is queued there that reads it, as in
+// TensorFlow: a kernel may work at once, without its stream. Once is enough, but for steps that may
+// be skipped.
+void PlanBuilder::AwaitArrival(NodeId reader, int32_t id) {
+  PlanValue& v = value(id);
+  if (v.event < 0) return;
+  const std::string_view node = in_.graph.name(reader != kNoNode ? reader : v.output.node);
+  const int32_t alive = reader != kNoNode ? node_alive_[reader] : v.alive;
+  AddSlowStep(reader, std::make_unique<WaitStep>(v.event, v.device->plugin(), node), alive,
+              {v.storage}, {});
+  if (alive == 0 && !InLoop()) v.event = -1;
+}
+
 absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
+  AwaitArrival(reader, id);
   PlanValue copy = value(id);
   Device* const device = copy.device;
   const int32_t source = copy.storage;
   if (source < 0) return absl::InternalError("a constant in device memory is read back");
   const int stream = Stream(device, kDeviceToHost);
   std::vector<StreamWait> waits;
-  if (NeedsWait(stream, copy.stream, copy.ticket, copy.alive)) {
-    waits.push_back(
-        {HandleOf(device, kDeviceToHost),
-         HandleOf(used_devices_[copy.stream / kStreamKinds], copy.stream % kStreamKinds)});
-  }
+  if (NeedsWait(stream, Stream(device, kCompute), copy.ticket, copy.alive))
+    waits.push_back({HandleOf(device, kDeviceToHost), HandleOf(device, kCompute)});
   Enqueue(stream);
   copy.device = nullptr;
-  copy.stream = -1;
+  copy.event = -1;
   int32_t slot = -1;
   if (copy.shape.has_value()) {
     TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(copy.dtype, *copy.shape));
@@ -164,7 +176,8 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
   return static_cast<int32_t>(values_.size()) - 1;
 }
 
-absl::StatusOr<int32_t> PlanBuilder::CopyBetween(NodeId, int32_t id, Device* to) {
+absl::StatusOr<int32_t> PlanBuilder::CopyBetween(NodeId reader, int32_t id, Device* to) {
+  AwaitArrival(reader, id);
   PlanValue copy = value(id);
   Device* const device = copy.device;
   const int32_t source = copy.storage;
@@ -172,22 +185,21 @@ absl::StatusOr<int32_t> PlanBuilder::CopyBetween(NodeId, int32_t id, Device* to)
   const int stream = Stream(device, kDeviceToDevice), target = Stream(to, kCompute);
   std::vector<StreamWait> waits;
   const StreamHandle handle = HandleOf(device, kDeviceToDevice);
-  if (NeedsWait(stream, copy.stream, copy.ticket, copy.alive)) {
-    waits.push_back(
-        {handle, HandleOf(used_devices_[copy.stream / kStreamKinds], copy.stream % kStreamKinds)});
-  }
+  if (NeedsWait(stream, Stream(device, kCompute), copy.ticket, copy.alive))
+    waits.push_back({handle, HandleOf(device, kCompute)});
   if (NeedsWait(stream, target, tickets_[target], copy.alive))
     waits.push_back({handle, HandleOf(to, kCompute)});
   held_.push_back(source);
   copy.device = to;
   copy.storage = NewSlot();
-  copy.stream = stream;
-  copy.ticket = Enqueue(stream);
-  AddSlowStep(
-      copy.output.node,
-      std::make_unique<CopyStep>(CopyStep::Direction::kBetween, device, to, std::move(waits),
-                                 InputOf(id), StepInput(), storages_[copy.storage].index, -1),
-      copy.alive, {source}, {copy.storage});
+  copy.ticket = 0;
+  copy.event = plan_->num_events++;
+  Enqueue(stream);
+  AddSlowStep(copy.output.node,
+              std::make_unique<CopyStep>(CopyStep::Direction::kBetween, device, to,
+                                         std::move(waits), InputOf(id), StepInput(),
+                                         storages_[copy.storage].index, copy.event),
+              copy.alive, {source}, {copy.storage});
   values_.push_back(std::move(copy));
   return static_cast<int32_t>(values_.size()) - 1;
 }
@@ -223,7 +235,6 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
   const std::span<const Output> sources = in_.graph.data_inputs(n);
   std::vector<StepInput> inputs;
   std::vector<Tensor> constants(sources.size());
-  std::vector<StreamWait> waits;
   absl::InlinedVector<int32_t, 4> reads, writes;
   std::vector<int32_t> ids;
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -232,6 +243,7 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
         InputValue(n, static_cast<int>(i), kernel->memory().input_on_host[i] ? nullptr : device));
     ids.push_back(id);
   }
+  for (const int32_t id : ids) AwaitArrival(n, id);
   for (size_t i = 0; i < sources.size(); ++i) {
     const PlanValue& v = value(ids[i]);
     if (v.constant != nullptr && v.storage < 0) {
@@ -247,11 +259,6 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
     }
     reads.push_back(v.storage);
     inputs.push_back(InputOf(ids[i]));
-    if (!on_host && v.stream >= 0 &&
-        NeedsWait(Stream(device, kCompute), v.stream, v.ticket, node_alive_[n])) {
-      waits.push_back({HandleOf(device, kCompute),
-                       HandleOf(used_devices_[v.stream / kStreamKinds], v.stream % kStreamKinds)});
-    }
   }
   const int64_t ticket = on_host ? 0 : Enqueue(Stream(device, kCompute));
   std::vector<int32_t> slots;
@@ -261,16 +268,14 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
     v.storage = NewSlot();
     if (!on_host && !kernel->memory().output_on_host[i]) {
       v.device = device;
-      v.stream = Stream(device, kCompute);
       v.ticket = ticket;
     }
     writes.push_back(v.storage);
     slots.push_back(storages_[v.storage].index);
     promised.push_back(v.shape);
   }
-  auto step = std::make_unique<PluginStep>(kernel, device, std::move(waits), std::move(inputs),
-                                           std::move(constants), std::move(slots),
-                                           std::move(promised), def->plugin);
+  auto step = std::make_unique<PluginStep>(kernel, device, std::move(inputs), std::move(constants),
+                                           std::move(slots), std::move(promised), def->plugin);
   PluginStep* raw = AddSlowStep(n, std::move(step), node_alive_[n], reads, writes);
   steps_.back().plugin = raw;
   return absl::OkStatus();

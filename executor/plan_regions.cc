@@ -158,7 +158,12 @@ void PlanBuilder::EmitStep(int32_t k) {
   const BuildStep& b = steps_[k];
   for (uint32_t i = 0; (b.plugin != nullptr || b.kernel != nullptr) && i < b.num_inputs; ++i) {
     if (!IsLastUse(k, i)) continue;
-    if (b.plugin != nullptr) b.plugin->MayTake(i);
+    if (b.plugin != nullptr) {
+      b.plugin->MayTake(i);
+      if (b.guard == regions_[region_of_[k]].guard) {  // it runs whenever this row does
+        std::erase(releases_[k], storages_[args_[b.first_arg + i]].index);
+      }
+    }
     if (b.kernel != nullptr) b.kernel->MayTake(i);
   }
   Step step{b.fn, b.state, b.first_arg, b.num_inputs, b.scratch_line, b.node};

@@ -54,13 +54,22 @@ absl::StatusOr<Shape> Shape::Make(absl::Span<const int64_t> dims) {
 
 int64_t Shape::num_elements() const {
   // A product of the others may overflow.
-  if (std::find(dims_.begin(), dims_.end(), 0) != dims_.end()) return 0;
   int64_t n = 1;
-  for (int64_t d : dims_) n *= d;
-  return n;
+  bool empty = false;
+  for (int64_t d : dims()) {
+    empty |= d == 0;
+    n = static_cast<int64_t>(static_cast<uint64_t>(n) * static_cast<uint64_t>(d));
+  }
+  return empty ? 0 : n;
 }
 
-std::string Shape::ToString() const { return DimsToString(dims_); }
+void Shape::push_back(int64_t size) {
+  Dims longer(dims().begin(), dims().end());
+  longer.push_back(size);
+  *this = Shape(longer);
+}
+
+std::string Shape::ToString() const { return DimsToString(dims()); }
 
 absl::StatusOr<PartialShape> PartialShape::Make(absl::Span<const int64_t> dims) {
   if (absl::Status s = Validate(dims, kUnknownDim); !s.ok()) return s;

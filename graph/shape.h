@@ -24,30 +24,77 @@ class Shape {
  public:
   Shape() = default;
   // Trusted dimensions: the caller knows that they are valid. For anything from outside use Make.
-  explicit Shape(absl::Span<const int64_t> dims) : dims_(dims.begin(), dims.end()) {}
-  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
+  explicit Shape(absl::Span<const int64_t> dims) { Copy(dims); }
+  Shape(std::initializer_list<int64_t> dims) { Copy(dims); }
+  Shape(const Shape& o) { Copy(o.dims()); }
+  Shape(Shape&& o) noexcept { Take(o); }
+  Shape& operator=(const Shape& o);
+  Shape& operator=(Shape&& o) noexcept;
+  ~Shape() { Free(); }
 
   // INVALID_ARGUMENT for a negative dimension, a rank above kMaxRank or more than 2^63-1 elements.
   static absl::StatusOr<Shape> Make(absl::Span<const int64_t> dims);
 
-  int rank() const { return static_cast<int>(dims_.size()); }
-  int64_t dim(int i) const { return dims_[i]; }
-  absl::Span<const int64_t> dims() const { return dims_; }
-  void set_dim(int i, int64_t size) { dims_[i] = size; }
-  void push_back(int64_t size) { dims_.push_back(size); }
+  int rank() const { return rank_; }
+  int64_t dim(int i) const { return dims()[i]; }
+  absl::Span<const int64_t> dims() const { return {on_heap() ? heap_ : here_, size_t(rank_)}; }
+  void set_dim(int i, int64_t size) { (on_heap() ? heap_ : here_)[i] = size; }
+  void push_back(int64_t size);
   int64_t num_elements() const;
   std::string ToString() const;  // "[2,3]"
 
-  friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
+  friend bool operator==(const Shape& a, const Shape& b) { return a.dims() == b.dims(); }
 
   template <typename H>
   friend H AbslHashValue(H h, const Shape& s) {
-    return H::combine(std::move(h), s.dims_);
+    return H::combine(std::move(h), s.dims());
   }
 
  private:
-  Dims dims_;
+  static constexpr int kInPlace = 6;
+
+  bool on_heap() const { return rank_ > kInPlace; }
+  void Copy(absl::Span<const int64_t> dims) {
+    int64_t* const to = dims.size() > kInPlace ? heap_ = new int64_t[dims.size()] : here_;
+    rank_ = static_cast<int>(dims.size());
+    for (int i = 0; i < rank_; ++i) to[i] = dims[i];
+  }
+  void Take(Shape& o) {
+    if (o.on_heap()) {
+      rank_ = o.rank_;
+      heap_ = o.heap_;
+    } else {
+      Copy(o.dims());
+    }
+    o.rank_ = 0;
+  }
+  void Free() {
+    if (on_heap()) delete[] heap_;
+    rank_ = 0;
+  }
+
+  // Not an InlinedVector: that one moves its whole storage, which stalls on what was just written,
+  // and each call of a kernel moves several shapes.
+  int rank_ = 0;
+  union {
+    int64_t here_[kInPlace];
+    int64_t* heap_;
+  };
 };
+
+inline Shape& Shape::operator=(const Shape& o) {
+  if (this == &o) return *this;
+  Free();
+  Copy(o.dims());
+  return *this;
+}
+
+inline Shape& Shape::operator=(Shape&& o) noexcept {
+  if (this == &o) return *this;
+  Free();
+  Take(o);
+  return *this;
+}
 
 // A shape of which the rank, or single dimensions (kUnknownDim), may be unknown. A default
 // PartialShape has unknown rank.

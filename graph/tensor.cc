@@ -59,8 +59,7 @@ Buffer* Buffer::View(Buffer* parent, void* data, size_t bytes) {
   return b;
 }
 
-void Buffer::Unref() {
-  if (refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+void Buffer::End() {
   switch (kind_) {
     case Kind::kOwned:
       for (int64_t i = 0; i < string_count_; ++i)
@@ -92,7 +91,7 @@ absl::StatusOr<size_t> TensorBytes(DataType dtype, const Shape& shape) {
                                                    " does not fit the address space"));
 }
 
-absl::StatusOr<Tensor> Tensor::Allocate(DataType dtype, Shape shape) {
+absl::Status Tensor::Become(DataType dtype, const Shape& shape) {
   if (DataTypeSize(dtype) == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("no tensor can have dtype ", DataTypeName(dtype)));
@@ -104,13 +103,22 @@ absl::StatusOr<Tensor> Tensor::Allocate(DataType dtype, Shape shape) {
                                                      " tensor of shape ", shape.ToString(), ": ",
                                                      bytes, " bytes"));
   }
-  if (!IsMemcpyable(dtype)) std::memset(buffer->data(), 0, bytes);
-  if (BaseType(dtype) == DataType::kString) {
-    buffer->set_string_count(shape.num_elements());
-  } else if (!IsMemcpyable(dtype)) {
-    buffer->set_object_count(shape.num_elements());
+  if (!IsMemcpyable(dtype)) {
+    std::memset(buffer->data(), 0, bytes);
+    const bool strings = BaseType(dtype) == DataType::kString;
+    strings ? buffer->set_string_count(shape.num_elements())
+            : buffer->set_object_count(shape.num_elements());
   }
-  return Tensor(dtype, std::move(shape), BufferRef::Adopt(buffer));
+  dtype_ = dtype;
+  shape_ = shape;
+  buffer_ = BufferRef::Adopt(buffer);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> Tensor::Allocate(DataType dtype, const Shape& shape) {
+  absl::StatusOr<Tensor> tensor{Tensor()};
+  if (absl::Status status = tensor->Become(dtype, shape); !status.ok()) return status;
+  return tensor;
 }
 
 Tensor Tensor::CopyOf(DataType dtype, Shape shape, const void* data, size_t bytes) {

@@ -40,7 +40,10 @@ class Buffer {
   static void Free(Buffer* buffer);
 
   void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
-  void Unref();
+  // The last share needs no locked instruction: nobody else can make another.
+  void Unref() {
+    if (unique() || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) End();
+  }
   bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
 
   void* data() const { return data_; }
@@ -55,6 +58,7 @@ class Buffer {
  private:
   enum class Kind : uint8_t { kOwned, kWrapped, kView };
   Buffer(Kind kind, void* data, size_t bytes) : kind_(kind), data_(data), bytes_(bytes) {}
+  void End();  // of the last share
   ~Buffer() = default;
 
   std::atomic<int32_t> refs_{1};
@@ -105,7 +109,9 @@ class Tensor {
 
   // Host tensor of undefined contents (strings are empty, objects null). RESOURCE_EXHAUSTED when
   // memory is short or the byte size overflows; INVALID_ARGUMENT for a dtype without elements.
-  static absl::StatusOr<Tensor> Allocate(DataType dtype, Shape shape);
+  static absl::StatusOr<Tensor> Allocate(DataType dtype, const Shape& shape);
+  // The same in place of what this tensor was; on an error it stays what it was.
+  absl::Status Become(DataType dtype, const Shape& shape);
 
   // A host scalar or vector of plain elements.
   template <typename T>
@@ -113,6 +119,12 @@ class Tensor {
     return CopyOf(dtype, std::move(shape), values.data(), values.size() * sizeof(T));
   }
   static Tensor CopyOf(DataType dtype, Shape shape, const void* data, size_t bytes);
+
+  // Gives the buffer back; the shape is what it was.
+  void Clear() {
+    dtype_ = DataType::kInvalid;
+    buffer_ = BufferRef();
+  }
 
   bool initialized() const { return static_cast<bool>(buffer_); }
   DataType dtype() const { return dtype_; }

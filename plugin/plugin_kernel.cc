@@ -1,5 +1,7 @@
 #include "plugin/plugin_kernel.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -144,6 +146,7 @@ TF_OpKernelContext* PluginKernelImpl::TakeContext() {
   if (idle_.empty()) {
     auto* context = new TF_OpKernelContext;
     context->kernel = &info_;
+    context->output_set.resize(info_.node.types->outputs.size());
     context->done_callback.context = context;
     return context;
   }
@@ -162,7 +165,7 @@ void PluginKernelImpl::GiveContext(TF_OpKernelContext* context) {
 
 absl::Status PluginKernelImpl::Compute(const ComputeArgs& args) {
   TF_OpKernelContext* context = TakeContext();
-  context->output_set.assign(args.outputs.size(), false);
+  std::fill(context->output_set.begin(), context->output_set.end(), 0);
   if (context->failed.load(std::memory_order_relaxed)) {
     context->failed = false;
     absl::MutexLock lock(&context->mutex);
@@ -217,12 +220,20 @@ absl::Status PluginKernelImpl::ComputeSync(TF_OpKernelContext* context, const Co
 }
 
 absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, const ComputeArgs& args) {
-  context->own_inputs.assign(std::make_move_iterator(args.inputs.begin()),
-                             std::make_move_iterator(args.inputs.end()));
+  context->own_tensors.resize(args.inputs.size());
+  context->own_inputs.resize(args.inputs.size());
+  for (size_t i = 0; i < args.inputs.size(); ++i) {
+    const ComputeArgs::Input& input = args.inputs[i];
+    context->own_tensors[i] = input.last_use ? std::move(*input.tensor) : *input.tensor;
+    context->own_inputs[i] = {&context->own_tensors[i], input.last_use};
+  }
   context->own_outputs.assign(args.outputs.size(), Tensor());
   context->own_args = args;
   context->own_args.inputs = context->own_inputs;
-  context->own_args.outputs = context->own_outputs;
+  context->own_output_pointers.resize(args.outputs.size());
+  for (size_t i = 0; i < args.outputs.size(); ++i)
+    context->own_output_pointers[i] = &context->own_outputs[i];
+  context->own_args.outputs = context->own_output_pointers;
   context->args = &context->own_args;
   {
     absl::MutexLock lock(&context->mutex);
@@ -250,8 +261,9 @@ absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, const C
   }
   if (AbiWatch::Active() != nullptr) WatchKernel(info_, context->own_args);
   absl::Status result = Result(context);
-  std::move(context->own_outputs.begin(), context->own_outputs.end(), args.outputs.begin());
-  context->own_inputs.clear();
+  for (size_t i = 0; i < args.outputs.size(); ++i)
+    *args.outputs[i] = std::move(context->own_outputs[i]);
+  context->own_tensors.clear();
   GiveContext(context);
   return result;
 }

@@ -36,10 +36,12 @@ struct MemoryTypes {
 absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node);
 
 struct ComputeArgs {
-  Device* device = nullptr;  // null or host: a CPU kernel of a plug-in
-  std::span<Tensor>
-      inputs;  // moved from when the step is the last user, so that a kernel may forward the buffer
-  std::span<Tensor> outputs;  // filled by the kernel
+  struct Input {
+    Tensor* tensor = nullptr;  // valid while the kernel computes
+    bool last_use = false;     // nobody reads it later: its buffer may become an output
+  };
+  std::span<const Input> inputs;
+  std::span<Tensor* const> outputs;  // filled by the kernel
   int64_t step_id = 0;
   uint64_t frame_id = 0;
   int64_t iter_id = 0;

@@ -50,7 +50,8 @@ class CStatus {
 
 // A handle on `tensor` for the C interface, released by TF_DeleteTensor. Handles come from a small
 // per-thread stock.
-TF_Tensor* NewTensorHandle(Tensor tensor);
+TF_Tensor* NewTensorHandle(const Tensor& tensor);
+TF_Tensor* NewTensorHandle(Tensor&& tensor);
 
 inline TF_DataType DataTypeToC(DataType t) { return static_cast<TF_DataType>(t); }
 inline DataType DataTypeFromC(TF_DataType t) { return static_cast<DataType>(t); }

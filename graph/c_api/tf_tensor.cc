@@ -50,7 +50,7 @@ class HandleStock {
       delete handle;
       return;
     }
-    handle->tensor = Tensor();
+    handle->tensor.Clear();
     handle->deleted = true;
     handles_[size_++] = handle;
   }
@@ -114,7 +114,14 @@ std::optional<Shape> CheckedShape(TF_DataType dtype, const int64_t* dims, int nu
 
 }  // namespace
 
-TF_Tensor* NewTensorHandle(Tensor tensor) {
+TF_Tensor* NewTensorHandle(const Tensor& tensor) {
+  if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, tensor);
+  TF_Tensor* handle = stock.Take();
+  handle->tensor = tensor;
+  return handle;
+}
+
+TF_Tensor* NewTensorHandle(Tensor&& tensor) {
   if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, std::move(tensor));
   TF_Tensor* handle = stock.Take();
   handle->tensor = std::move(tensor);

@@ -18,7 +18,7 @@ absl::Status OutputIndexError() { return absl::OutOfRangeError("output index out
 
 absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
   if (!InRange(i, ctx->args->inputs.size())) return InputIndexError();
-  const Tensor& input = ctx->args->inputs[i];
+  const Tensor& input = *ctx->args->inputs[i].tensor;
   if (input.dtype() == DataType::kInvalid) return nullptr;
   if (input.num_elements() == 0) {  // as in TensorFlow, an empty tensor shares nothing
     return NewTensorHandle(Tensor(input.dtype(), input.shape(),

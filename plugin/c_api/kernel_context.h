@@ -43,13 +43,15 @@ struct TF_AsyncOpKernelDoneCallback {
 struct TF_OpKernelContext {
   const tenon::KernelInfo* kernel = nullptr;
   const tenon::ComputeArgs* args = nullptr;
-  absl::InlinedVector<bool, 8> output_set;
+  std::vector<uint8_t> output_set;  // by output, whether it is
   TF_AsyncOpKernelDoneCallback done_callback;
 
   // For an asynchronous kernel: its own share of inputs and outputs, which stays valid when the
   // host stops waiting.
-  std::vector<tenon::Tensor> own_inputs;
+  std::vector<tenon::Tensor> own_tensors;
+  std::vector<tenon::ComputeArgs::Input> own_inputs;
   std::vector<tenon::Tensor> own_outputs;
+  std::vector<tenon::Tensor*> own_output_pointers;
   tenon::ComputeArgs own_args;
 
   std::atomic<bool> failed{false};

@@ -20,17 +20,18 @@ absl::StatusOr<Shape> ShapeFromC(const int64_t* dims, int num_dims) {
 }
 
 // Memory of the kernel's device, or of the host.
-absl::StatusOr<Tensor> NewTensor(TF_OpKernelContext* ctx, DataType dtype, Shape shape,
-                                 bool on_host) {
+absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
+                      Tensor& tensor) {
   Device* device = Info(ctx).device;
-  if (on_host || device == nullptr) return Tensor::Allocate(dtype, std::move(shape));
+  if (on_host || device == nullptr) return tensor.Become(dtype, shape);
   if (!IsMemcpyable(dtype)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a ", DataTypeName(dtype), " tensor cannot be in device memory"));
   }
   TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(dtype, shape));
   TENON_ASSIGN_OR_RETURN(BufferRef buffer, device->Allocate(bytes));
-  return Tensor(dtype, std::move(shape), std::move(buffer));
+  tensor = Tensor(dtype, shape, std::move(buffer));
+  return absl::OkStatus();
 }
 
 absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index) {
@@ -49,41 +50,37 @@ absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index) {
     return absl::InternalError(
         absl::StrFormat("allocate_output on same index multiple times. index = %d "
                         "mutable_output(index) = %p kernel=%s",
-                        index, ctx->args->outputs[index].data(), Info(ctx).name));
+                        index, ctx->args->outputs[index]->data(), Info(ctx).name));
   }
   return absl::OkStatus();
 }
 
-TF_Tensor* PutOutput(TF_OpKernelContext* ctx, int index, Tensor tensor) {
-  ctx->args->outputs[index] = tensor;
-  ctx->output_set[index] = true;
-  return NewTensorHandle(std::move(tensor));
-}
-
 absl::StatusOr<TF_Tensor*> AllocateOutput(TF_OpKernelContext* ctx, int index,
-                                          absl::StatusOr<Shape> shape) {
+                                          const absl::StatusOr<Shape>& shape) {
   TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, index));
   TENON_RETURN_IF_ERROR(shape.status());
-  TENON_ASSIGN_OR_RETURN(Tensor tensor,
-                         NewTensor(ctx, Info(ctx).node.types->outputs[index], *std::move(shape),
-                                   Info(ctx).memory.output_on_host[index]));
-  return PutOutput(ctx, index, std::move(tensor));
+  Tensor& output = *ctx->args->outputs[index];
+  TENON_RETURN_IF_ERROR(Allocate(ctx, Info(ctx).node.types->outputs[index], *shape,
+                                 Info(ctx).memory.output_on_host[index], output));
+  ctx->output_set[index] = true;
+  return NewTensorHandle(output);
 }
 
 // Whether the input's buffer may become the output: nothing else reads it, and it has the output's
 // type, size and place.
 bool CanForward(TF_OpKernelContext* ctx, int input, int output, int64_t elements) {
-  const Tensor& t = ctx->args->inputs[input];
+  const Tensor& t = *ctx->args->inputs[input].tensor;
   const KernelInfo& info = Info(ctx);
-  return t.initialized() && !IsRef(info.node.types->inputs[input]) &&
-         t.dtype() == info.node.types->outputs[output] && t.num_elements() == elements &&
+  return ctx->args->inputs[input].last_use && t.initialized() &&
+         !IsRef(info.node.types->inputs[input]) && t.dtype() == info.node.types->outputs[output] &&
+         t.num_elements() == elements &&
          info.memory.input_on_host[input] == info.memory.output_on_host[output] &&
          t.buffer()->unique();
 }
 
 absl::StatusOr<TF_Tensor*> ForwardOrAllocate(TF_OpKernelContext* ctx,
                                              absl::Span<const int> candidates, int output,
-                                             absl::StatusOr<Shape> shape, int* forwarded) {
+                                             const absl::StatusOr<Shape>& shape, int* forwarded) {
   TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, output));
   TENON_RETURN_IF_ERROR(shape.status());
   for (const int input : candidates) {
@@ -94,13 +91,15 @@ absl::StatusOr<TF_Tensor*> ForwardOrAllocate(TF_OpKernelContext* ctx,
   for (const int input : candidates) {
     if (!CanForward(ctx, input, output, elements)) continue;
     if (forwarded != nullptr) *forwarded = input;
-    return PutOutput(ctx, output, ctx->args->inputs[input].Reshaped(*std::move(shape)));
+    *ctx->args->outputs[output] = ctx->args->inputs[input].tensor->Reshaped(*shape);
+    ctx->output_set[output] = true;
+    return NewTensorHandle(*ctx->args->outputs[output]);
   }
-  return AllocateOutput(ctx, output, std::move(shape));
+  return AllocateOutput(ctx, output, shape);
 }
 
 absl::StatusOr<TF_Tensor*> AllocateTemp(TF_OpKernelContext* ctx, TF_DataType dtype,
-                                        absl::StatusOr<Shape> shape,
+                                        const absl::StatusOr<Shape>& shape,
                                         const TF_AllocatorAttributes* attrs) {
   if (attrs != nullptr && attrs->struct_size == 0) {
     return absl::InvalidArgumentError(
@@ -111,8 +110,9 @@ absl::StatusOr<TF_Tensor*> AllocateTemp(TF_OpKernelContext* ctx, TF_DataType dty
   if (!IsKnownDataType(dtype))
     return absl::InvalidArgumentError(
         absl::StrCat("no tensor can have type ", static_cast<int>(dtype)));
-  TENON_ASSIGN_OR_RETURN(Tensor tensor, NewTensor(ctx, DataTypeFromC(dtype), *std::move(shape),
-                                                  attrs != nullptr && attrs->on_host != 0));
+  Tensor tensor;
+  TENON_RETURN_IF_ERROR(
+      Allocate(ctx, DataTypeFromC(dtype), *shape, attrs != nullptr && attrs->on_host != 0, tensor));
   return NewTensorHandle(std::move(tensor));
 }
 
@@ -135,7 +135,7 @@ absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) 
     ctx->Fail(mismatch);  // also if the plug-in does not look at the status
     return mismatch;
   }
-  ctx->args->outputs[i] = tensor->tensor;
+  *ctx->args->outputs[i] = tensor->tensor;
   ctx->output_set[i] = true;
   return absl::OkStatus();
 }
@@ -192,7 +192,7 @@ TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status
     return nullptr;
   }
   tenon::ClearStatus(status);
-  return tenon::NewTensorHandle(ctx->args->outputs[i]);
+  return tenon::NewTensorHandle(*ctx->args->outputs[i]);
 }
 
 }  // extern "C"

@@ -15,10 +15,10 @@ void WatchKernel(const KernelInfo& info, const ComputeArgs& args) {
   const CallbackScope scope(info.def->plugin.c_str(), callback, info.name.c_str());
   std::vector<const void*> used;
   for (size_t i = 0; i < args.inputs.size(); ++i) {
-    if (!info.memory.input_on_host[i]) used.push_back(args.inputs[i].data());
+    if (!info.memory.input_on_host[i]) used.push_back(args.inputs[i].tensor->data());
   }
   for (size_t i = 0; i < args.outputs.size(); ++i) {
-    const Tensor& output = args.outputs[i];
+    const Tensor& output = *args.outputs[i];
     if (!output.initialized() || output.bytes() == 0) continue;
     if (!info.memory.output_on_host[i]) used.push_back(output.data());
     WatchOutput(info.device, static_cast<int>(i), output.data(), info.memory.output_on_host[i]);

@@ -141,7 +141,11 @@ void CallTable(TF_OpKernelContext* context, void* input, size_t bytes, TF_Status
   char host[256];
   SP_Event event = nullptr;
   SP_Stream other = nullptr;
-  if (Is("frees_input")) table.deallocate(device, &memory);
+  if (Is("frees_input")) {
+    static char copy[256];
+    table.memcpy_dtoh(device, stream, copy, &memory, bytes, status);
+    table.deallocate(device, &memory);
+  }
   if (Is("memory_leak")) table.allocate(device, bytes, 0, &memory);
   if (Is("memory_twice")) {
     table.allocate(device, bytes, 0, &memory);

@@ -33,7 +33,8 @@ std::string* FailAt() {
 }
 int live_buffers = 0;
 
-// Streams are the strings "0.c", "0.h" …: device and kind. Work is done at once.
+// Streams are the strings "0.c", "0.h" …: device and kind. Kernels work at once, copies are done
+// when somebody waits.
 class LoggingDevice : public Device {
  public:
   explicit LoggingDevice(int ordinal) : ordinal_(ordinal) {
@@ -76,8 +77,14 @@ class LoggingDevice : public Device {
   absl::Status RecordEvent(StreamHandle, EventHandle) override {
     return Fails("record") ? absl::InternalError("no event") : absl::OkStatus();
   }
-  absl::Status BlockUntilComplete(EventHandle, double) override { return Say("block", ""); }
-  absl::Status SynchronizeAllActivity() override { return Say("sync", absl::StrCat(ordinal_)); }
+  absl::Status BlockUntilComplete(EventHandle, double) override {
+    DoCopies();
+    return Say("block", "");
+  }
+  absl::Status SynchronizeAllActivity() override {
+    DoCopies();
+    return Say("sync", absl::StrCat(ordinal_));
+  }
 
   int events = 0;
 
@@ -88,13 +95,17 @@ class LoggingDevice : public Device {
     Log()->push_back(detail.empty() ? std::string(what) : absl::StrCat(what, " ", detail));
     return Fails(what) ? absl::InternalError(absl::StrCat(what, " went wrong")) : absl::OkStatus();
   }
-  static absl::Status Copy(std::string_view what, StreamHandle s, const Tensor& from,
-                           const Tensor& to) {
-    std::memcpy(to.data(), from.data(), from.bytes());
+  absl::Status Copy(std::string_view what, StreamHandle s, const Tensor& from, const Tensor& to) {
+    queued_.emplace_back(from, to);
     return Say(what, Name(s));
+  }
+  void DoCopies() {
+    for (const auto& [from, to] : queued_) std::memcpy(to.data(), from.data(), from.bytes());
+    queued_.clear();
   }
   int ordinal_;
   std::string streams_[4];
+  std::vector<std::pair<Tensor, Tensor>> queued_;
 };
 
 // Adds 1 to each element; in the input's buffer if it may.
@@ -207,8 +218,8 @@ TEST_F(DeviceTest, KernelsAreQueuedBackToBack) {
   Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Relu", {"x"}) + Node("b", "Relu", {"a"}) +
        Node("c", "Relu", {"b"}));
   const std::string want =
-      "wait 0.h<0.c, htod 0.h, wait 0.c<0.h, compute, forwarded, compute, forwarded, compute, "
-      "forwarded, wait 0.d<0.c, dtoh 0.d, block, sync 0";
+      "wait 0.h<0.c, htod 0.h, block, compute, forwarded, compute, forwarded, compute, forwarded, "
+      "wait 0.d<0.c, dtoh 0.d, block, sync 0";
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(Run({{"x", Floats({1, 2}, {2})}}, {"c"}), want) << status_;
     EXPECT_THAT(result_, ElementsAre(4, 5));
@@ -242,8 +253,8 @@ TEST_F(DeviceTest, CopiesBetweenDevicesOfOneType) {
   Make(Placeholder("x", "dim { size: 1 }") + Node("a", "Relu", {"x"}) + OnOne("b", "a") +
        OnOne("c", "b"));
   EXPECT_EQ(Run({{"x", Floats({1}, {1})}}, {"c"}),
-            "wait 0.h<0.c, htod 0.h, wait 0.c<0.h, compute, forwarded, wait 0.x<0.c, wait 0.x<1.c, "
-            "dtod 0.x, wait 1.c<0.x, compute, forwarded, compute, "
+            "wait 0.h<0.c, htod 0.h, block, compute, forwarded, wait 0.x<0.c, wait 0.x<1.c, "
+            "dtod 0.x, block, compute, forwarded, compute, "
             "forwarded, wait 1.d<1.c, dtoh 1.d, block, sync 0, sync 1");
   EXPECT_THAT(result_, ElementsAre(4)) << status_;
 }

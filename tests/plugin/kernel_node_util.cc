@@ -70,9 +70,13 @@ Computed RunKernel(PluginKernel& kernel, std::vector<Tensor> inputs, int num_out
                    double timeout_s) {
   Computed result;
   result.outputs.resize(num_outputs);
+  std::vector<ComputeArgs::Input> args_inputs;
+  for (Tensor& input : inputs) args_inputs.push_back({&input, true});
   ComputeArgs args;
-  args.inputs = inputs;
-  args.outputs = result.outputs;
+  args.inputs = args_inputs;
+  std::vector<Tensor*> args_outputs;
+  for (Tensor& output : result.outputs) args_outputs.push_back(&output);
+  args.outputs = args_outputs;
   args.step_id = 43;
   args.timeout_s = timeout_s;
   result.status = kernel.Compute(args);
