@@ -219,18 +219,6 @@ absl::Status RunTake(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-struct CloseState : NodeFacts {
-  explicit CloseState(const Prepare& p)
-      : NodeFacts(p), cancel_pending(p.AttrBool("cancel_pending_enqueues").value_or(false)) {}
-  bool cancel_pending;
-};
-
-absl::Status RunClose(const void* state, const StepArgs& args) {
-  TENON_ASSIGN_OR_RETURN(Barrier * barrier, InputAs<Barrier>(args, 0));
-  barrier->Close(static_cast<const CloseState*>(state)->cancel_pending);
-  return absl::OkStatus();
-}
-
 absl::Status RunReadySize(const void*, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(Barrier * barrier, InputAs<Barrier>(args, 0));
   *static_cast<int32_t*>(args.out[0]) = static_cast<int32_t>(barrier->ready());
@@ -250,7 +238,7 @@ absl::Span<const CpuKernelSpec> BarrierKernels() {
       {"Barrier", {}, PrepareBarrier, 0, true},
       WholeTensorKernel("BarrierInsertMany", PrepareWhole<&RunInsert, InsertState>),
       WholeTensorKernel("BarrierTakeMany", PrepareWhole<&RunTake, TakeState>),
-      WholeTensorKernel("BarrierClose", PrepareWhole<&RunClose, CloseState>),
+      WholeTensorKernel("BarrierClose", PrepareWhole<&RunClose<Barrier>, CloseState>),
       WholeTensorKernel("BarrierReadySize", PrepareScalar<&RunReadySize>),
       WholeTensorKernel("BarrierIncompleteSize", PrepareScalar<&RunIncompleteSize>),
   };

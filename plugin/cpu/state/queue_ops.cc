@@ -221,18 +221,6 @@ absl::Status RunIsClosed(const void*, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-struct CloseState : NodeFacts {
-  explicit CloseState(const Prepare& p)
-      : NodeFacts(p), cancel_pending(p.AttrBool("cancel_pending_enqueues").value_or(false)) {}
-  bool cancel_pending;
-};
-
-absl::Status RunClose(const void* state, const StepArgs& args) {
-  TENON_ASSIGN_OR_RETURN(Queue * queue, InputAs<Queue>(args, 0));
-  queue->Close(static_cast<const CloseState*>(state)->cancel_pending);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Span<const CpuKernelSpec> QueueKernels() {
@@ -259,8 +247,8 @@ absl::Span<const CpuKernelSpec> QueueKernels() {
       WholeTensorKernel("QueueSizeV2", PrepareScalar<&RunSize>),
       WholeTensorKernel("QueueIsClosed", PrepareScalar<&RunIsClosed>),
       WholeTensorKernel("QueueIsClosedV2", PrepareScalar<&RunIsClosed>),
-      WholeTensorKernel("QueueClose", PrepareWhole<&RunClose, CloseState>),
-      WholeTensorKernel("QueueCloseV2", PrepareWhole<&RunClose, CloseState>),
+      WholeTensorKernel("QueueClose", PrepareWhole<&RunClose<Queue>, CloseState>),
+      WholeTensorKernel("QueueCloseV2", PrepareWhole<&RunClose<Queue>, CloseState>),
   };
   return specs;
 }

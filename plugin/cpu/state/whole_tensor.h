@@ -70,6 +70,19 @@ absl::StatusOr<ObjectRef<T>> SharedResource(
 // Output 0 is the resource's handle, which is known before the run: a constant of the plan.
 absl::Status SetHandle(Prepare& p, ObjectRef<Object> resource);
 
+// Closes a queue or a barrier, input 0, as attribute cancel_pending_enqueues says.
+struct CloseState : NodeFacts {
+  explicit CloseState(const Prepare& p)
+      : NodeFacts(p), cancel_pending(p.AttrBool("cancel_pending_enqueues").value_or(false)) {}
+  bool cancel_pending;
+};
+template <typename T>
+absl::Status RunClose(const void* state, const StepArgs& args) {
+  TENON_ASSIGN_OR_RETURN(T * closed, InputAs<T>(args, 0));
+  closed->Close(static_cast<const CloseState*>(state)->cancel_pending);
+  return absl::OkStatus();
+}
+
 // How long a run waits for what only another one can do.
 inline constexpr absl::Duration kPatience = absl::Seconds(60);
 
