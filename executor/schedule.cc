@@ -90,6 +90,8 @@ class Scheduler {
     for (NodeId n : given_) {
       TENON_RETURN_IF_ERROR(FindLoop(n));
       FindGuard(n);
+      if (graph_.op_name(n) == "Identity" && !fed_only_[n])
+        copied_[n] = Original(graph_.data_inputs(n)[0]);
     }
     FindEdges();
     TENON_RETURN_IF_ERROR(SortItems());
@@ -187,6 +189,12 @@ class Scheduler {
     return loop < 0 ? std::string_view() : schedule_.loops[loop].frame;
   }
 
+  // What Identities hand on as this value: their producers came before them.
+  Output Original(Output value) const {
+    const auto copied = copied_.find(value.node);
+    return copied == copied_.end() ? value : copied->second;
+  }
+
   // The guard of what `from` gives.
   int32_t OutputGuard(Output from) {
     const std::string_view op = graph_.op_name(from.node);
@@ -194,10 +202,7 @@ class Scheduler {
     if (IsEnterOp(op)) return 0;  // within the loop, it runs
     if (IsExitOp(op) && loop >= 0) return loop_guard_[loop];
     if (from.is_control() || fed_only_[from.node] || !IsSwitchOp(op)) return guard_[from.node];
-    Output choice = graph_.data_inputs(from.node)[1];
-    while (graph_.op_name(choice.node) == "Identity" && !fed_only_[choice.node])
-      choice = graph_.data_inputs(choice.node)[0];
-    return guards_.Child(guard_[from.node], choice, from.port);
+    return guards_.Child(guard_[from.node], Original(graph_.data_inputs(from.node)[1]), from.port);
   }
 
   void FindGuard(NodeId n) {
@@ -322,9 +327,10 @@ class Scheduler {
   std::vector<bool> in_order_;
   std::map<std::pair<int32_t, std::string_view>, int32_t> by_frame_;
   GuardTree guards_;
-  std::vector<int32_t> guard_;       // by node id
-  std::vector<int32_t> loop_guard_;  // by loop
-  std::vector<uint32_t> waits_;      // by item: for how many others
+  absl::flat_hash_map<NodeId, Output> copied_;  // by Identity
+  std::vector<int32_t> guard_;                  // by node id
+  std::vector<int32_t> loop_guard_;             // by loop
+  std::vector<uint32_t> waits_;                 // by item: for how many others
   std::vector<size_t> begin_, followers_;
   std::vector<std::vector<size_t>> sorted_;  // by loop + 1
 };

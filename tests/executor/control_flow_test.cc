@@ -374,5 +374,36 @@ TEST(Branches, AreJumpedOverAsAWhole) {
   EXPECT_THAT(PlanText(**e), HasSubstr("steps 5 to 10 if alive"));
 }
 
+// Each decided by a copy of the copy before: looking for what they copy one by one would take time
+// with the square of their number.
+TEST(Branches, AreDecidedByCopiesOfCopies) {
+  constexpr int kBranches = 20000;
+  Graph graph = testing::Parse(Placeholder("x", "") + Placeholder("flag", "", "DT_BOOL"));
+  const auto add = [&](std::string name, const char* op, std::vector<Output> inputs, DataType type,
+                       int count = 0) {
+    std::vector<Graph::NewAttr> attrs = {{"T", attr::Type(type)}};
+    if (count > 0) attrs.push_back({"N", attr::Int(count)});
+    return *graph.AddNode(name, op, inputs, std::move(attrs));
+  };
+  Output value{graph.FindNode("x"), 0}, flag{graph.FindNode("flag"), 0};
+  for (int i = 0; i < kBranches; ++i) {
+    flag = {add(absl::StrCat("flag", i), "Identity", {flag}, DataType::kBool), 0};
+    const NodeId branch = add(absl::StrCat("switch", i), "Switch", {value, flag}, DataType::kFloat);
+    const NodeId negative = add(absl::StrCat("neg", i), "Neg", {{branch, 1}}, DataType::kFloat);
+    value = {
+        add(absl::StrCat("merge", i), "Merge", {{branch, 0}, {negative, 0}}, DataType::kFloat, 2),
+        0};
+  }
+  SessionOptions options;
+  options.opt_level = 0;
+  options.threads = 1;
+  auto session = Session::Create(std::move(graph), {}, options);
+  ASSERT_TRUE(session.ok()) << session.status();
+  const std::string last = absl::StrCat("merge", kBranches - 1);
+  const auto out = (*session)->Run({{"x", Floats({3}, {})}, {"flag", Bool(true)}}, {last});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(Values((*out)[0]), ElementsAre(3));
+}
+
 }  // namespace
 }  // namespace tenon

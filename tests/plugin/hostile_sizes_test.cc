@@ -173,6 +173,32 @@ TEST(EmptyTensors, AreIndexedWithinTheirBounds) {
   EXPECT_THAT(sums.status().message(), HasSubstr("segment_ids[0] = 3"));
 }
 
+TEST(RaggedGather, CountsRowsWithoutWidthOnlyAsFarAsTheyGo) {
+  constexpr int64_t kRows = int64_t{1} << 62;
+  const Attrs attrs = {{"Tvalues", kFloat},
+                       {"Tindices", kInt64},
+                       {"Tsplits", kInt64},
+                       {"PARAMS_RAGGED_RANK", attr::Int(1)},
+                       {"OUTPUT_RAGGED_RANK", attr::Int(1)}};
+  const auto gather = [&](const std::vector<int64_t>& rows) {
+    return RunCpuKernel("RaggedGather", attrs,
+                        {Longs({0, kRows}), Empty(Shape({kRows, 0})), Longs(rows)});
+  };
+  const auto once = gather({0});
+  ASSERT_TRUE(once.ok()) << once.status();
+  EXPECT_EQ((*once)[1].shape(), Shape({kRows, 0}));
+  EXPECT_EQ(gather({0, 0}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(SparseFillEmptyRows, HasNoMemoryForAllRows) {
+  for (const int64_t rows : {INT64_MAX, INT64_MAX - 1, int64_t{1} << 61}) {
+    const auto filled = RunCpuKernel("SparseFillEmptyRows", {{"T", kFloat}},
+                                     {Longs(Shape({1, 2}), {0, 1}), Floats({1}), Longs({rows, 2}),
+                                      Tensor::Of<float>(DataType::kFloat, {0}, Shape())});
+    EXPECT_EQ(filled.status().code(), absl::StatusCode::kResourceExhausted) << rows;
+  }
+}
+
 TEST(Tiles, TellTheFailureOfTheLowest) {
   for (int threads : {1, 2, 3}) {
     Workers workers(threads);

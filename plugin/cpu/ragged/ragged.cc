@@ -174,8 +174,11 @@ absl::Status RunGather(const void* state, const StepArgs& args) {
       return absl::InvalidArgumentError(
           absl::StrCat("indices[", i, "] = ", index, " is not in [0, ", splits[0].rows(), ")"));
     }
-    FollowIndex(s, splits, index,
-                [&](int level, int64_t begin, int64_t end) { totals[level] += end - begin; });
+    bool fits = true;  // values of no width may be any number
+    FollowIndex(s, splits, index, [&](int level, int64_t begin, int64_t end) {
+      fits &= !__builtin_add_overflow(totals[level], end - begin, &totals[level]);
+    });
+    if (!fits) return absl::InvalidArgumentError("the result has more than 2^63 - 1 rows");
   }
   for (int d = 0; d + 1 < s.indices.rank(); ++d) TENON_RETURN_IF_ERROR(PutIndexSplits(s, d, args));
   std::vector<void*> out(s.levels(), nullptr);

@@ -174,13 +174,15 @@ absl::Status RunFillRows(const void* state, const StepArgs& args) {
 
 absl::Status SetFillRows(Prepare& p, const SparseSizes& sizes, int64_t rows, bool ragged) {
   if (p.input_shape(3).rank() != 0) return p.Invalid("'default_value' must be a scalar");
-  TENON_ASSIGN_OR_RETURN(const Shape indicator, CheckedShape(p, {rows}));
+  if (rows < 0) return p.Invalid(absl::StrCat("the number of rows is negative: ", rows));
+  const absl::StatusOr<Shape> indicator = Shape::Make({rows});
   size_t scratch = 0;
-  if (__builtin_mul_overflow(static_cast<size_t>(rows) + 1, sizeof(int64_t), &scratch))
-    return p.Invalid(absl::StrCat(rows, " rows are too many"));
+  if (!indicator.ok() ||
+      __builtin_mul_overflow(static_cast<size_t>(rows) + 1, sizeof(int64_t), &scratch))
+    return absl::ResourceExhaustedError(absl::StrCat("there is no memory for ", rows, " rows"));
   p.set_dynamic_output(0);
   p.set_dynamic_output(1);
-  p.set_output_shape(2, indicator);
+  p.set_output_shape(2, *indicator);
   p.set_output_shape(3, Shape({sizes.count}));
   p.set_scratch_bytes(scratch);
   p.set_run(&RunFillRows, std::make_shared<FillRowsState>(
