@@ -89,6 +89,8 @@ struct LogDeterminant {
     for (Eigen::Index i = 0; i < a.rows(); ++i) {
       const T pivot = lu.matrixLU()(i, i);
       log += std::log(static_cast<double>(std::abs(pivot)));
+      // What is divided by an infinite complex pivot is NaN in TensorFlow.
+      if (kIsComplex<T> && i + 1 < a.rows() && std::isinf(log) && log > 0) log = NAN;
       sign *= SignOf(pivot);
     }
   }
