@@ -102,17 +102,17 @@ constexpr OpSpec kOps[] = {
     {"DebugIdentity", "input: T", "output: T",
      "T: type; device_name: string = ''; tensor_name: string = ''; debug_urls: list(string) = []; "
      "gated_grpc: bool = false",
-     nullptr, kUninitializedInput},
+     UnchangedShape, kUninitializedInput},
     {"DebugIdentityV2", "input: T", "output: T",
      "T: type; tfdbg_context_id: string = ''; op_name: string = ''; output_slot: int = -1; "
      "tensor_debug_mode: int = -1; debug_urls: list(string) = []; "
      "circular_buffer_size: int = 1000; tfdbg_run_id: string = ''",
-     nullptr, kStateful},
+     UnchangedShape, kStateful},
     {"DebugIdentityV3", "input: T", "output: T",
      "T: type; device_name: string = ''; tensor_name: string = ''; io_of_node: string = ''; "
      "is_input: bool = false; io_index: int = -1; debug_urls: list(string) = []; "
      "gated_grpc: bool = false",
-     nullptr, kStateful | kUninitializedInput},
+     UnchangedShape, kStateful | kUninitializedInput},
     {"DebugNanCount", "input: T", "output: int64",
      "T: type; device_name: string = ''; tensor_name: string = ''; debug_urls: list(string) = []; "
      "gated_grpc: bool = false",

@@ -66,7 +66,7 @@ constexpr OpSpec kOps[] = {
     {"InplaceAdd", "x: T; i: int32; v: T", "y: T", "T: type", UnchangedShape},
     {"InplaceSub", "x: T; i: int32; v: T", "y: T", "T: type", UnchangedShape},
     {"InplaceUpdate", "x: T; i: int32; v: T", "y: T", "T: type", UnchangedShape},
-    {"KMC2ChainInitialization", "distances: float; seed: int64", "index: int64", "", nullptr},
+    {"KMC2ChainInitialization", "distances: float; seed: int64", "index: int64", "", ScalarShape},
     {"KmeansPlusPlusInitialization",
      "points: float; num_to_sample: int64; seed: int64; num_retries_per_sample: int64",
      "samples: float", "", nullptr},

@@ -83,15 +83,15 @@ ShapeFunction ConcatOffsetShape, ConcatShape, ConcatV2Shape, PackShape, Parallel
     StridedSliceShape, UnpackShape;
 
 // sparse_shapes.cc
-ShapeFunction DenseCountShape, DenseSetOperationShape, DeserializeManySparseShape,
-    DeserializeSparseShape, RaggedCountShape, RaggedCrossShape, RaggedFillEmptyRowsShape,
-    RaggedVariantGradientShape, SerializeManySparseShape, SerializeSparseShape, SparseCountShape,
-    SparseCrossShape, RaggedGatherShape, RaggedRangeShape, RaggedTensorToSparseShape,
-    RaggedTensorToTensorShape, SparseAddGradShape, SparseAddShape, SparseConcatShape,
-    SparseFillEmptyRowsGradShape, SparseFillEmptyRowsShape, SparseReduceShape, SparseReorderShape,
-    SparseReshapeShape, SparseSetOperationShape, SparseSliceGradShape, SparseSliceShape,
-    SparseSparseShape, SparseSplitShape, SparseTensorDenseAddShape, SparseTensorDenseMatMulShape,
-    SparseToDenseShape, SparseValuesShape;
+ShapeFunction CsrComponentsShape, CsrMatMulShape, DenseCountShape, DenseSetOperationShape,
+    DeserializeManySparseShape, DeserializeSparseShape, RaggedCountShape, RaggedCrossShape,
+    RaggedFillEmptyRowsShape, RaggedVariantGradientShape, SerializeManySparseShape,
+    SerializeSparseShape, SparseCountShape, SparseCrossShape, RaggedGatherShape, RaggedRangeShape,
+    RaggedTensorToSparseShape, RaggedTensorToTensorShape, SparseAddGradShape, SparseAddShape,
+    SparseConcatShape, SparseFillEmptyRowsGradShape, SparseFillEmptyRowsShape, SparseReduceShape,
+    SparseReorderShape, SparseReshapeShape, SparseSetOperationShape, SparseSliceGradShape,
+    SparseSliceShape, SparseSparseShape, SparseSplitShape, SparseTensorDenseAddShape,
+    SparseTensorDenseMatMulShape, SparseToDenseShape, SparseValuesShape;
 
 // state_shapes.cc
 ShapeFunction AssignShape, AssignUpdateShape, EnterShape, MergeShape, OutputShapesShape,

@@ -318,6 +318,25 @@ absl::Status DeserializeSparseShape(InferenceContext& c) {
                     {Matrix(kUnknownDim, kUnknownDim), Vector(kUnknownDim), Vector(kUnknownDim)});
 }
 
+// By matrix: the first entry of each row, the columns of all entries, their values.
+absl::Status CsrComponentsShape(InferenceContext& c) {
+  return SetOutputs(c, {Vector(kUnknownDim), Vector(kUnknownDim), Vector(kUnknownDim)});
+}
+
+absl::Status CsrMatMulShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape b, c.WithRankAtLeast(c.input(1), 2));
+  if (!b.known_rank()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const bool transpose, c.AttrBool("transpose_b"));
+  TENON_ASSIGN_OR_RETURN(const bool adjoint, c.AttrBool("adjoint_b"));
+  TENON_ASSIGN_OR_RETURN(const bool transpose_output, c.AttrBool("transpose_output"));
+  const int rank = b.rank();
+  PartialShape out = PartialShape::UnknownOfRank(rank);
+  if (rank == 3) out.set_dim(0, b.dim(0));
+  out.set_dim(rank - (transpose_output ? 2 : 1), b.dim(rank - (transpose || adjoint ? 2 : 1)));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
 absl::Status DeserializeManySparseShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape serialized, c.WithRank(c.input(0), 2));
   TENON_RETURN_IF_ERROR(c.MergeDim(serialized.dim(1), 3).status());

@@ -96,6 +96,7 @@ const CpuKernelSpec kKernels[] = {
     {"_FusedConv2D", {{"T", kFloatTypes}}, &PrepareConv2D},
     {"_FusedConv2D", {{"T", TypeBits(DataType::kInt8, DataType::kQint8)}}, &PrepareInt8Conv},
     {"Conv3D", {{"T", kFloatTypes}}, &PrepareConv3D},
+    {"_FusedConv3D", {{"T", kHalfTypes | TypeBit(DataType::kFloat)}}, &PrepareConv3D},
     {"DepthwiseConv2dNative", {{"T", kFloatTypes}}, &PrepareDepthwiseConv},
     {"_FusedDepthwiseConv2dNative", {{"T", kFloatTypes}}, &PrepareDepthwiseConv},
 };

@@ -24,6 +24,7 @@ absl::Span<const CpuKernelSpec> WhereKernels();          // Where, Unique, ListD
 absl::Span<const CpuKernelSpec> ComplexKernels();        // Complex, Real, Conj
 absl::Span<const CpuKernelSpec> StringElementKernels();  // Equal, Add, Select of strings
 absl::Span<const CpuKernelSpec> CheckNumericsKernels();
+absl::Span<const CpuKernelSpec> DebugKernels();           // DebugIdentity
 absl::Span<const CpuKernelSpec> HistogramKernels();       // Bincount, Bucketize
 absl::Span<const CpuKernelSpec> SegmentKernels();         // SegmentSum, UnsortedSegmentSum
 absl::Span<const CpuKernelSpec> SparseSegmentKernels();   // SparseSegmentSum, its gradients
@@ -72,6 +73,7 @@ absl::Span<const CpuKernelSpec> WavKernels();
 absl::Span<const CpuKernelSpec> CsvKernels();
 absl::Span<const CpuKernelSpec> BytesKernels();  // DecodeCompressed, ParseTensor, Fingerprint
 absl::Span<const CpuKernelSpec> SobolKernels();
+absl::Span<const CpuKernelSpec> ClusteringKernels();  // NearestNeighbors
 absl::Span<const CpuKernelSpec> ParseExampleKernels();
 absl::Span<const CpuKernelSpec> ParseSequenceExampleKernels();
 absl::Span<const CpuKernelSpec> RandomKernels();        // RandomUniform, its kin, stateless ones

@@ -1,4 +1,4 @@
-// QuantizedConcat, QuantizedBatchNormWithGlobalNormalization, QuantizedInstanceNorm.
+// QuantizedConcat(V2), QuantizedBatchNormWithGlobalNormalization, QuantizedInstanceNorm.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,10 +13,12 @@
 namespace tenon::cpu {
 namespace {
 
-// --- QuantizedConcat: the axis, n tensors, their minima, their maxima.
+// --- QuantizedConcat: n tensors, before (in V2, behind) them the axis; their minima, their maxima.
 
 struct Concat {
   DataType type;
+  int first = 0;           // of the tensors
+  bool from_zero = false;  // ranges of bytes begin there
   int64_t outer;
   std::vector<int64_t> widths;  // elements of each tensor in one row of the result
 };
@@ -28,7 +30,7 @@ ValueRange RangeOfAll(const Concat& s, const StepArgs& args) {
     all.min = std::min(all.min, *static_cast<const float*>(args.in[1 + n + i]));
     all.max = std::max(all.max, *static_cast<const float*>(args.in[1 + 2 * n + i]));
   }
-  if (!QuantizedTypeOf(s.type).is_signed()) return all;
+  if (!QuantizedTypeOf(s.type).is_signed()) return {s.from_zero ? 0 : all.min, all.max};
   const float most = std::max(std::abs(all.min), std::abs(all.max));
   return {-most, most};
 }
@@ -51,7 +53,7 @@ absl::Status RunConcat(const void* state, const StepArgs& args) {
         const bool unchanged = min == out.min && max == out.max;
         for (int64_t r = begin; r < end; ++r) {
           for (int64_t k = 0; k < s.widths[i]; ++k) {
-            const auto q = element.template As<int32_t>(args.in[1 + i], r * s.widths[i] + k);
+            const auto q = element.template As<int32_t>(args.in[s.first + i], r * s.widths[i] + k);
             element.Put(args.out[0], r * row + to + k, unchanged ? q : quantize(dequantize(q)));
           }
         }
@@ -62,22 +64,15 @@ absl::Status RunConcat(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareConcat(Prepare& p) {
+absl::Status PrepareConcatOf(Prepare& p, std::shared_ptr<Concat> s, int axis) {
   const int n = (p.num_inputs() - 1) / 3;
-  const Shape& first = p.input_shape(1);
-  TENON_ASSIGN_OR_RETURN(const int64_t axis_value, InputInt(p, 0));
-  if (axis_value < 0 || axis_value >= first.rank()) {
-    return p.Invalid(
-        absl::StrCat("concat_dim ", axis_value, " is outside of [0, ", first.rank(), ")"));
-  }
-  const int axis = static_cast<int>(axis_value);
-  auto s = std::make_shared<Concat>();
-  s->type = p.input_type(1);
+  const Shape& first = p.input_shape(s->first);
+  s->type = p.input_type(s->first);
   s->outer = DimProduct(first, 0, axis);
   Dims dims(first.dims().begin(), first.dims().end());
   dims[axis] = 0;
-  for (int i = 1; i <= n; ++i) {
-    const Shape& shape = p.input_shape(i);
+  for (int i = 0; i < n; ++i) {
+    const Shape& shape = p.input_shape(s->first + i);
     bool fits = shape.rank() == first.rank();
     for (int d = 0; fits && d < shape.rank(); ++d) fits = d == axis || shape.dim(d) == first.dim(d);
     if (!fits) {
@@ -93,6 +88,26 @@ absl::Status PrepareConcat(Prepare& p) {
   SetQuantizedOutput(p, output);
   p.set_run(&RunConcat, std::move(s));
   return absl::OkStatus();
+}
+
+absl::Status PrepareConcat(Prepare& p) {
+  auto s = std::make_shared<Concat>();
+  s->first = 1;
+  const int rank = p.input_shape(s->first).rank();
+  TENON_ASSIGN_OR_RETURN(const int64_t axis, InputInt(p, 0));
+  if (axis < 0 || axis >= rank)
+    return p.Invalid(absl::StrCat("concat_dim ", axis, " is outside of [0, ", rank, ")"));
+  return PrepareConcatOf(p, std::move(s), static_cast<int>(axis));
+}
+
+absl::Status PrepareConcatV2(Prepare& p) {
+  auto s = std::make_shared<Concat>();
+  s->from_zero = true;
+  const int axis_input = (p.num_inputs() - 1) / 3;
+  if (p.input_value(axis_input) == nullptr) return p.Unimplemented("the axis must be a constant");
+  TENON_ASSIGN_OR_RETURN(const int64_t axis, InputInt(p, axis_input));
+  TENON_ASSIGN_OR_RETURN(const int dim, NormalizeAxis(p, axis, p.input_shape(0).rank()));
+  return PrepareConcatOf(p, std::move(s), dim);
 }
 
 // --- Batch normalization: tensor, mean, variance, beta and gamma, each followed by its range.
@@ -250,6 +265,7 @@ constexpr uint64_t kQuint8 = TypeBit(DataType::kQuint8), kQint32 = TypeBit(DataT
 
 const CpuKernelSpec kKernels[] = {
     {"QuantizedConcat", {{"T", kQuint8 | kQint32}}, &PrepareConcat, 0b1},
+    {"QuantizedConcatV2", {{"T", kQuint8 | TypeBit(DataType::kQint8)}}, &PrepareConcatV2},
     {"QuantizedBatchNormWithGlobalNormalization",
      {{"Tinput", kQuint8}, {"out_type", kQint32}},
      &PrepareBatchNorm},

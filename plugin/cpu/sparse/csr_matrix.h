@@ -1,0 +1,111 @@
+// Sparse matrices compressed by rows, as elements of variant tensors.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/tensor.h"
+#include "plugin/cpu/state/whole_tensor.h"
+
+namespace tenon::cpu {
+
+// One matrix, or a batch of them. A value: whoever shares it must not change it.
+class CsrMatrix : public Object {
+ public:
+  static constexpr std::string_view kKind = "sparse matrix";
+  std::string_view kind() const override { return kKind; }
+
+  // One with room for so many entries, of which no row has any yet. INVALID_ARGUMENT for a shape
+  // that is no matrix and no batch of them, and for numbers beyond int32.
+  static absl::StatusOr<ObjectRef<CsrMatrix>> Make(DataType type, const Shape& shape,
+                                                   int64_t entries);
+
+  DataType type() const { return values.dtype(); }
+  int64_t batch() const { return shape.rank() == 3 ? shape.dim(0) : 1; }
+  int64_t rows() const { return shape.dim(shape.rank() - 2); }
+  int64_t columns() const { return shape.dim(shape.rank() - 1); }
+  int64_t entries() const { return entry_columns.num_elements(); }
+  // Of matrix b: the place of its first entry, and how many there are.
+  int64_t first(int64_t b) const { return starts.flat<int32_t>()[b]; }
+  int64_t count(int64_t b) const { return first(b + 1) - first(b); }
+
+  Shape shape;           // [rows, columns] or [batch, rows, columns]
+  Tensor starts;         // int32 [batch + 1]: the first entry of each matrix
+  Tensor row_starts;     // int32 [batch * (rows + 1)]: that of each row, counted within its matrix
+  Tensor entry_columns;  // int32 [entries]
+  Tensor values;         // [entries]
+
+ private:
+  CsrMatrix() = default;
+};
+
+// One of a batch.
+template <typename T>
+struct CsrView {
+  CsrView(const CsrMatrix& m, int64_t b)
+      : rows(m.rows()),
+        columns(m.columns()),
+        row_starts(m.row_starts.flat<int32_t>() + b * (m.rows() + 1)),
+        entry_columns(m.entry_columns.flat<int32_t>() + m.first(b)),
+        values(m.values.flat<T>() + m.first(b)) {}
+
+  int64_t rows, columns;
+  const int32_t* row_starts;
+  const int32_t* entry_columns;
+  const T* values;
+};
+
+// Collects entries row by row, matrix by matrix.
+template <typename T>
+class CsrBuilder {
+ public:
+  void Put(int64_t column, T value) {
+    columns_.push_back(static_cast<int32_t>(column));
+    values_.push_back(value);
+  }
+  void EndRow() { row_ends_.push_back(static_cast<int64_t>(columns_.size())); }
+  // Of a batch with this shape, all of whose rows were ended.
+  absl::StatusOr<ObjectRef<CsrMatrix>> Finish(DataType type, const Shape& shape) {
+    TENON_ASSIGN_OR_RETURN(ObjectRef<CsrMatrix> made,
+                           CsrMatrix::Make(type, shape, static_cast<int64_t>(columns_.size())));
+    const int64_t rows = made->rows();
+    int64_t end = 0;
+    for (int64_t b = 0; b < made->batch(); ++b) {
+      const int64_t first = end;
+      for (int64_t r = 0; r < rows; ++r) {
+        end = row_ends_[b * rows + r];
+        made->row_starts.flat<int32_t>()[b * (rows + 1) + r + 1] =
+            static_cast<int32_t>(end - first);
+      }
+      made->starts.flat<int32_t>()[b + 1] = static_cast<int32_t>(end);
+    }
+    std::copy(columns_.begin(), columns_.end(), made->entry_columns.flat<int32_t>());
+    std::copy(values_.begin(), values_.end(), made->values.flat<T>());
+    return made;
+  }
+
+ private:
+  std::vector<int32_t> columns_;
+  std::vector<T> values_;
+  std::vector<int64_t> row_ends_;
+};
+
+// Input i; INVALID_ARGUMENT if it is no sparse matrix, or, where a type is asked for, one of
+// another type. It lives as long as the run function.
+absl::StatusOr<const CsrMatrix*> CsrInput(const StepArgs& args, int i,
+                                          DataType type = DataType::kInvalid);
+absl::Status SetCsrOutput(const StepArgs& args, int i, ObjectRef<CsrMatrix> matrix);
+
+// Every matrix with rows and columns exchanged, its elements conjugated if wanted.
+absl::StatusOr<ObjectRef<CsrMatrix>> Transposed(const CsrMatrix& matrix, bool conjugate);
+
+// What attributes say of one factor of a product.
+struct CsrFactor {
+  static absl::StatusOr<CsrFactor> Of(const Prepare& p, std::string_view name);  // "a" or "b"
+  bool transpose = false, conjugate = false;
+};
+
+}  // namespace tenon::cpu
