@@ -153,6 +153,7 @@ class PlanBuilder {
 
   // plan_kernels.cc: CPU kernels
   absl::Status AddCpuKernel(NodeId n, const KernelDef& kernel);
+  absl::StatusOr<bool> AddInDeviceMemory(NodeId n, const CpuKernelSpec& spec);
   absl::Status AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
                            absl::Span<const int32_t> inputs);
   absl::Status AddDynamic(NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs);

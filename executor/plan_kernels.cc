@@ -36,8 +36,39 @@ absl::Status PlanBuilder::FailLater(NodeId n, const absl::Status& status) {
   return absl::OkStatus();
 }
 
+// A node that only gives what is in a device's memory another shape, or tells its shape, leaves it
+// there. False: it is a node of another kind.
+absl::StatusOr<bool> PlanBuilder::AddInDeviceMemory(NodeId n, const CpuKernelSpec& spec) {
+  if (spec.stateful || spec.whole_tensors) return false;
+  const NodeKind& kind = in_.graph.kind(n);
+  const std::span<const Output> sources = in_.graph.data_inputs(n);
+  absl::InlinedVector<int32_t, 4> ids(sources.size());
+  std::vector<Prepare::Input> inputs(sources.size());
+  bool on_device = false;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    ids[i] = ValueOf(sources[i]);
+    const PlanValue& v = value(ids[i]);
+    if (v.reference || IsRef(kind.types.inputs[i]) || !v.shape.has_value()) return false;
+    if (NeedsValue(spec, i) && v.constant == nullptr) return false;
+    inputs[i].shape = *v.shape;
+    if (v.graph_constant || NeedsValue(spec, i)) inputs[i].value = v.constant;
+    on_device |= v.device != nullptr;
+  }
+  if (!on_device) return false;
+  Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, std::move(inputs), in_.session,
+            in_.workers);
+  if (!PrepareKernel(spec, p).ok() || p.run() != nullptr) return false;
+  for (const Prepare::PreparedOutput& o : p.outputs()) {
+    if (!o.value.has_value() && !o.alias.has_value()) return false;
+  }
+  TENON_RETURN_IF_ERROR(AddPrepared(n, spec, p, ids));
+  return true;
+}
+
 absl::Status PlanBuilder::AddCpuKernel(NodeId n, const KernelDef& kernel) {
   const CpuKernelSpec& spec = *kernel.cpu;
+  TENON_ASSIGN_OR_RETURN(const bool there, AddInDeviceMemory(n, spec));
+  if (there) return absl::OkStatus();
   const std::span<const Output> sources = in_.graph.data_inputs(n);
   absl::InlinedVector<int32_t, 4> ids(sources.size());
   std::vector<Prepare::Input> inputs(sources.size());

@@ -279,6 +279,21 @@ TEST_F(DeviceTest, UnknownShapesWork) {
   EXPECT_THAT(result_, ElementsAre(-2, -3, -4, -5)) << status_;
 }
 
+TEST_F(DeviceTest, WhatOnlyGetsAnotherShapeStaysThere) {
+  const std::string three =
+      Const("shape", "DT_INT32", "tensor_shape { dim { size: 2 } } int_val: [2, 1]") +
+      Const("axis", "DT_INT32", "tensor_shape {} int_val: 0");
+  Make(Placeholder("x", "dim { size: 2 }") + three + Node("a", "Relu", {"x"}) +
+       Node("r", "Reshape", {"a", "shape"}, "attr { key: 'Tshape' value { type: DT_INT32 } }") +
+       Node("b", "Relu", {"r"}) +
+       Node("e", "ExpandDims", {"b", "axis"}, "attr { key: 'Tdim' value { type: DT_INT32 } }") +
+       Node("q", "Squeeze", {"e"}) + Node("c", "Relu", {"q"}) + Node("s", "Shape", {"e"}));
+  EXPECT_EQ(Run({{"x", Floats({1, 2}, {2})}}, {"c", "s"}),
+            "wait 0.h<0.c, htod 0.h, block, compute, forwarded, compute, forwarded, compute, "
+            "forwarded, wait 0.d<0.c, dtoh 0.d, block, sync 0");
+  EXPECT_THAT(result_, ElementsAre(4, 5)) << status_;
+}
+
 TEST_F(DeviceTest, FailuresNameTheNodeAndLeaveTheSessionUsable) {
   Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Relu", {"x"}) + Node("n", "Neg", {"a"}) +
        Node("b", "Relu", {"n"}));
