@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/plan_builder_inl.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
@@ -52,6 +53,9 @@ absl::StatusOr<std::unique_ptr<Plan>> PlanBuilder::Build() {
     TENON_RETURN_IF_ERROR(OpenLoops(i));
     const NodeId n = order[i];
     if (!in_.fed_only[n]) {
+      const std::string_view name = in_.graph.name(n);
+      const WorkScope work(
+          [](const void* node) { return *static_cast<const std::string_view*>(node); }, &name);
       // Of a node that is fed in part, the fed outputs stay as they are.
       const auto first = values_.begin() + first_value_[n];
       const std::vector<PlanValue> before(first, first + in_.graph.num_outputs(n));

@@ -108,7 +108,19 @@ struct Staged {
   std::shared_ptr<PluginProfiler> profiler;
 };
 
-absl::StatusOr<Staged> CallEntryPoints(const EntryPoints& entries, const std::string& path) {
+// A library that stays mapped keeps what its TF_InitKernel made, and may not stand a second call
+// (Intel's ends the process).
+absl::Status CallInitKernel(void (*init)(), const PluginLibrary& library, const std::string& path,
+                            const LoadScope& scope) {
+  if (init == nullptr || library.kernels_registered) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(
+      Prefixed(CallPlugin(path.c_str(), "TF_InitKernel", "", init), path, "TF_InitKernel"));
+  KernelsRegistered(path, scope);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Staged> CallEntryPoints(const EntryPoints& entries, const PluginLibrary& library,
+                                       const std::string& path, const LoadScope& scope) {
   Staged staged;
   if (entries.se_init != nullptr) {
     absl::StatusOr<std::shared_ptr<StreamExecutorPlatform>> platform =
@@ -116,11 +128,7 @@ absl::StatusOr<Staged> CallEntryPoints(const EntryPoints& entries, const std::st
     if (!platform.ok()) return Prefixed(platform.status(), path, "SE_InitPlugin");
     staged.platform = *std::move(platform);
   }
-  if (entries.init_kernel != nullptr) {
-    const absl::Status called =
-        CallPlugin(path.c_str(), "TF_InitKernel", "", [&] { entries.init_kernel(); });
-    TENON_RETURN_IF_ERROR(Prefixed(called, path, "TF_InitKernel"));
-  }
+  TENON_RETURN_IF_ERROR(CallInitKernel(entries.init_kernel, library, path, scope));
   if (entries.init_graph != nullptr) {
     absl::StatusOr<PluginOptimizer> optimizer = InitPluginOptimizer(entries.init_graph, path);
     if (!optimizer.ok()) return Prefixed(optimizer.status(), path, "TF_InitGraph");
@@ -180,7 +188,7 @@ absl::Status Loader::Open(const std::string& path, const PluginOptions& options,
   absl::StatusOr<PluginLibrary> library = OpenPluginLibrary(path, scope);
   if (!library.ok()) return Prefixed(library.status(), path, "dlopen");
   const EntryPoints entries = FindEntryPoints(library->handle, &result->info);
-  TENON_ASSIGN_OR_RETURN(Staged staged, CallEntryPoints(entries, path));
+  TENON_ASSIGN_OR_RETURN(Staged staged, CallEntryPoints(entries, *library, path, scope));
   TENON_RETURN_IF_ERROR(Publish(staged, options, scope, path));
   PluginInfo& info = result->info;
   info.resident = library->resident;

@@ -47,9 +47,10 @@ absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptio
 
 // Takes everything of a plug-in out again, destroys its devices and platform, and unmaps its
 // library unless that is resident. The next LoadPlugin loads it anew; a resident one then gets back
-// what its constructors registered. One that failed is forgotten. FAILED_PRECONDITION while
-// somebody uses its kernels, pass or profiler, a session has its devices, or a tensor is memory of
-// its own; NOT_FOUND if nobody asked for it. No session may be made or prepared meanwhile.
+// what its constructors and TF_InitKernel registered, which are not called again. One that failed
+// is forgotten. FAILED_PRECONDITION while somebody uses its kernels, pass or profiler, a session
+// has its devices, or a tensor is memory of its own; NOT_FOUND if nobody asked for it. No session
+// may be made or prepared meanwhile.
 absl::Status UnloadPlugin(const std::string& path);
 
 // Every plug-in that was asked for, also the failed ones, in the order of the first request.

@@ -23,7 +23,7 @@ namespace {
 
 struct Opened {
   PluginLibrary library;
-  Registrations of_constructors;
+  Registrations registrations;
 };
 
 absl::Mutex mutex;
@@ -111,7 +111,7 @@ absl::StatusOr<PluginLibrary> OpenPluginLibrary(const std::string& path, LoadSco
     absl::MutexLock lock(&mutex);
     const auto it = Libraries().find(path);
     if (it != Libraries().end()) {
-      scope.Add(CopyOf(it->second.of_constructors));
+      scope.Add(CopyOf(it->second.registrations));
       return it->second.library;
     }
   }
@@ -122,10 +122,17 @@ absl::StatusOr<PluginLibrary> OpenPluginLibrary(const std::string& path, LoadSco
   if (!handle.ok()) return WithChains(handle.status(), dependencies, path);
   Opened opened;
   opened.library.handle = *handle;
-  opened.of_constructors = CopyOf(scope.staged());
+  opened.registrations = CopyOf(scope.staged());
   opened.library.resident = Stays(before, scope.num_kernels() > 0 || !scope.op_names().empty());
   absl::MutexLock lock(&mutex);
   return Libraries().insert_or_assign(path, std::move(opened)).first->second.library;
+}
+
+void KernelsRegistered(const std::string& path, const LoadScope& scope) {
+  absl::MutexLock lock(&mutex);
+  Opened& opened = Libraries().at(path);
+  opened.library.kernels_registered = true;
+  opened.registrations = CopyOf(scope.staged());
 }
 
 void ClosePluginLibrary(const std::string& path) {

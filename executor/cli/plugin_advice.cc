@@ -41,18 +41,28 @@ class Judge {
     problems_.push_back({false, std::move(what), std::move(advice)});
   }
 
+  // What the files say is only a guess where the loader has shown otherwise.
+  void Missing(std::string what, std::string advice) {
+    problems_.push_back({!Loaded(), std::move(what), std::move(advice)});
+  }
+  bool Loaded() const {
+    return probe_.end == PluginProbe::End::kAnswered &&
+           Text(*probe_.facts->Find("status"), "code") == "OK";
+  }
+
   void LookAtLibraries() {
     for (const NeededLibrary& needed : links_.needed) {
       if (needed.of_host) continue;
       if (!needed.damage.empty()) {
-        Fatal(
+        Missing(
             absl::StrCat("library ", needed.name, ", which ", needed.by, " needs: ", needed.damage),
             "install it again, for x86-64");
       } else if (needed.path.empty()) {
-        Fatal(absl::StrCat("library ", needed.name, ", which ", needed.by, " needs, is not found"),
-              absl::StrCat("install what brings ", needed.name,
-                           ", add its folder to LD_LIBRARY_PATH, or ship it beside the plug-in "
-                           "and link that with -Wl,-rpath,'$ORIGIN'"));
+        Missing(
+            absl::StrCat("library ", needed.name, ", which ", needed.by, " needs, is not found"),
+            absl::StrCat("install what brings ", needed.name,
+                         ", add its folder to LD_LIBRARY_PATH, or ship it beside the plug-in "
+                         "and link that with -Wl,-rpath,'$ORIGIN'"));
       }
     }
   }
@@ -76,16 +86,16 @@ class Judge {
       }
     }
     for (const auto& [what, group] : versions) {
-      Fatal(absl::StrCat(Plural(group.count, "symbol"), " of version ", what, ": ",
-                         Examples(group.examples, group.count)),
-            "build the plug-in on a system as old as the oldest that it is to run on");
+      Missing(absl::StrCat(Plural(group.count, "symbol"), " of version ", what, ": ",
+                           Examples(group.examples, group.count)),
+              "build the plug-in on a system as old as the oldest that it is to run on");
     }
     for (const auto& [owner, group] : groups) {
       const auto& [library, cxx] = owner;
-      Fatal(absl::StrCat(Plural(group.count, cxx ? "C++ symbol" : "symbol"), " missing",
-                         library.empty() ? "" : absl::StrCat(", of ", library), ": ",
-                         Examples(group.examples, group.count)),
-            SymbolAdvice(library, cxx));
+      Missing(absl::StrCat(Plural(group.count, cxx ? "C++ symbol" : "symbol"), " missing",
+                           library.empty() ? "" : absl::StrCat(", of ", library), ": ",
+                           Examples(group.examples, group.count)),
+              SymbolAdvice(library, cxx));
     }
   }
 

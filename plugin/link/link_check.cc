@@ -128,17 +128,21 @@ class Checker {
   void Judge(SymbolFinding& finding) const {
     const ElfSymbol& symbol = finding.symbol;
     const InProcess here = FindInProcess(symbol.name);
-    if (here.of_host) {
+    if (here.of_host || InHostLibrary(symbol.name)) {
       finding.state = SymbolState::kHost;
       return;
     }
     if (const Library* owner = OwnerOf(symbol)) {
       finding.library = FileName(owner->path);
-      if (HasVersion(*owner, symbol)) {
+      if (HasSymbol(*owner, symbol)) {
         finding.state = SymbolState::kLibrary;
         return;
       }
       finding.wrong_version = NewestLike(owner->file.versions, symbol.version);
+    } else if (Has(report_.file.exported, symbol.name)) {  // the plug-in, for its libraries
+      finding.library = FileName(report_.path);
+      finding.state = SymbolState::kLibrary;
+      return;
     } else if (!here.library.empty()) {
       finding.library = here.library;
       finding.state = SymbolState::kLibrary;
@@ -147,20 +151,42 @@ class Checker {
     if (symbol.weak) finding.state = SymbolState::kWeak;
   }
 
+  // One that has it; else the one whose version it asks for, even if that has no symbol of this
+  // name yet. Symbols move between the system's libraries: whose version it is does not bind the
+  // loader.
   const Library* OwnerOf(const ElfSymbol& symbol) const {
-    // The one whose version it asks for, even if that has no symbol of this name yet.
+    const auto named = [&](const Library& library) {
+      return !symbol.library.empty() && FileName(library.path) == symbol.library &&
+             !library.file.versions.empty();
+    };
+    const Library* owner = nullptr;
     for (const Library& library : libraries_) {
-      const bool named = !symbol.library.empty() && FileName(library.path) == symbol.library;
-      if (named && !library.file.versions.empty()) return &library;
+      if (named(library)) owner = &library;
     }
+    if (owner != nullptr && HasSymbol(*owner, symbol)) return owner;
     for (const Library& library : libraries_) {
-      if (Has(library.file.exported, symbol.name)) return &library;
+      if (HasSymbol(library, symbol)) return &library;
     }
-    return nullptr;
+    return owner;
+  }
+
+  // The names that Tenon's libraries of TensorFlow's names have besides Tenon's.
+  bool InHostLibrary(const std::string& name) const {
+    return std::any_of(
+        report_.needed.begin(), report_.needed.end(), [&](const NeededLibrary& needed) {
+          if (!needed.of_host) return false;
+          void* const library = dlopen(needed.name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+          if (library == nullptr) return false;
+          const void* const address = dlsym(library, name.c_str());
+          dlclose(library);
+          Dl_info info;
+          return address != nullptr && dladdr(address, &info) != 0 && info.dli_fname != nullptr &&
+                 IsHostLibraryName(FileName(info.dli_fname));
+        });
   }
 
   // A library without versions has what anybody asks for, if it has the name.
-  static bool HasVersion(const Library& library, const ElfSymbol& symbol) {
+  static bool HasSymbol(const Library& library, const ElfSymbol& symbol) {
     const bool version = symbol.version.empty() || library.file.versions.empty() ||
                          Has(library.file.versions, symbol.version);
     return version && Has(library.file.exported, symbol.name);

@@ -65,11 +65,19 @@ __attribute__((visibility("default"))) inline int unique_symbol =
     0;  // the system's loader never unmaps who has one
 #endif
 
+#ifdef CALLED_BY_LIBRARY
+extern "C" __attribute__((visibility("default"))) void called_by_library(void) {}
+#elif defined(REGISTRAR)
+extern "C" void called_by_library(void);
+#endif
+
 #if defined(OPS_IN_CONSTRUCTOR) || defined(RESIDENT) || defined(REGISTRAR)
 __attribute__((constructor)) static void OnLoad() {
   TF_DeleteBuffer(TF_GetAllOpList());
 #ifdef RESIDENT
   ++unique_symbol;
+#elif defined(REGISTRAR)
+  called_by_library();
 #endif
   RegisterOp("ConstructorOp_" KIND);
 }
@@ -124,6 +132,10 @@ void SpinLockWake(void*, bool) { std::abort(); }
 extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
 #ifdef OP_TAKEN
   RegisterOp("MatMul");
+#endif
+#ifdef RESIDENT
+  static int calls = 0;
+  if (++calls > 1) std::abort();
 #endif
   RegisterOp("Op_" KIND);
   RegisterKernel("Op_" KIND);

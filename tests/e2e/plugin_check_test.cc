@@ -91,6 +91,22 @@ TEST(PluginCheck, MissingSymbolsAreNamedWithTheirOwners) {
   EXPECT_THAT(c.err, HasSubstr("TF_NoSuchFunctionAnywhere"));
 }
 
+TEST(PluginCheck, LibrariesOfTensorFlowsNamesHaveMoreThanItsFunctions) {
+  const Checked c = Check(TestPlugin("extra_names_pywrap"));
+  EXPECT_EQ(c.exit, 0) << c.err;
+  EXPECT_EQ(Problems(c.doc), "");
+  const json* symbol = Find(c.doc["symbols"], "name", "PyRun_SimpleStringFlags");
+  ASSERT_NE(symbol, nullptr);
+  EXPECT_EQ((*symbol)["status"], "have");
+}
+
+TEST(PluginCheck, WhatAPluginHasItsLibrariesMayUse) {
+  const Checked c = Check(TestPlugin("with_registrar"));
+  EXPECT_EQ(c.exit, 0) << c.err;
+  EXPECT_EQ(Problems(c.doc), "it exports no entry point\n");
+  EXPECT_EQ(c.doc["init"]["ops"], json({"ConstructorOp_registrar"}));
+}
+
 TEST(PluginCheck, MissingCxxIsToldApart) {
   const Checked c = Check(TestPlugin("undefined_cxx"));
   EXPECT_EQ(c.exit, 5);

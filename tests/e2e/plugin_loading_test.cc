@@ -261,6 +261,20 @@ TEST_P(Callbacks, ThatCrashOrExitAreNamed) {
   }
 }
 
+TEST(Plugins, CrashesInCopiesOfConstantsNameWhoReadsThem) {
+  const std::string graph = TempFile(
+      "constant.pbtxt",
+      "node { name: \"c\" op: \"Const\" attr { key: \"dtype\" value { type: DT_FLOAT } } "
+      "attr { key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1 "
+      "} } } }\n"
+      "node { name: \"y\" op: \"BoardOp\" input: \"c\" device: \"/device:BOARD:0\" }\n");
+  const Finished run = GraphRun({{"run", graph, "--plugin", TestPlugin("board")},
+                                 "",
+                                 {{"BOARD_AT", "memcpy_htod"}, {"BOARD_WAY", "segv"}}});
+  EXPECT_EQ(run.exit, 5) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("in memcpy_htod of node 'y'\n"));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, Callbacks,
     ::testing::Values(Callback{"SE_InitPlugin", 5, ""}, Callback{"create_device_fns", 5, ""},

@@ -327,6 +327,8 @@ TEST_F(LoaderTest, ServesUnderAnotherDeviceType) {
   const auto info = LoadPlugin(TestPlugin("null_memory"), options);
   ASSERT_TRUE(info.ok()) << info.status();
   EXPECT_EQ(info->device_type, "TEST@vendor");
+  EXPECT_THAT(info->warnings,
+              ElementsAre(HasSubstr("platform name \"TESTPLATFORM\" is also that of ")));
   const auto devices = PluginDevices();
   ASSERT_TRUE(devices.ok()) << devices.status();
   ASSERT_EQ(devices->size(), 4u);

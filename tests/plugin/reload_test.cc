@@ -215,6 +215,25 @@ TEST_F(ReloadTest, AThousandReloadsLeakNothing) {
   EXPECT_EQ(MappingsOf(path_), 0);
 }
 
+TEST_F(ReloadTest, ThreadsMayLoadListAndUnloadAtOnce) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([this] {
+      for (int i = 0; i < 50; ++i) {
+        EXPECT_TRUE(LoadPlugin(path_).ok());
+        EXPECT_LE(Plugins().size(), 1u);
+        EXPECT_TRUE(PluginDevices().ok());
+        const absl::Status status = UnloadPlugin(path_);
+        EXPECT_TRUE(status.ok() || absl::IsNotFound(status) || absl::IsFailedPrecondition(status))
+            << status;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  UnloadPlugin(path_).IgnoreError();  // the last word may have been a load's
+  EXPECT_FALSE(IsThere());
+}
+
 TEST_F(ReloadTest, ResidentPluginsGetBackWhatTheirConstructorsRegistered) {
   const std::string path = CanonicalPath(TestPlugin("resident"));
   for (int i = 0; i < 3; ++i) {
