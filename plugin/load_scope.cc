@@ -14,6 +14,12 @@ thread_local LoadScope* current = nullptr;
 
 LoadScope* LoadScope::Current() { return current; }
 
+bool LoadScope::IsOf(const std::string& plugin) {
+  const LoadScope* scope = current;
+  while (scope != nullptr && scope->plugin_ != plugin) scope = scope->outer_;
+  return scope != nullptr;
+}
+
 LoadScope::LoadScope(std::string plugin) : plugin_(std::move(plugin)), outer_(current) {
   current = this;
 }

@@ -27,7 +27,8 @@ struct PublishOptions {
   int priority = 0;         // among plug-ins
 };
 
-// A load in progress on this thread. Loads nest: a plug-in may load another library.
+// A load (or, for what destructors do, the end) of a plug-in on this thread. They nest: a plug-in
+// may load another library.
 class LoadScope {
  public:
   explicit LoadScope(std::string plugin);
@@ -35,8 +36,9 @@ class LoadScope {
   LoadScope(const LoadScope&) = delete;
   LoadScope& operator=(const LoadScope&) = delete;
 
-  // The innermost load of this thread, or null.
+  // The innermost one of this thread, or null; and whether there is one of this plug-in.
   static LoadScope* Current();
+  static bool IsOf(const std::string& plugin);
 
   const std::string& plugin() const { return plugin_; }
   // What was registered so far, and a way for it into another load.

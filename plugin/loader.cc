@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 
+#include "absl/base/call_once.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -36,11 +36,16 @@ struct EntryPoints {
 // One plug-in that somebody asked for.
 struct Plugin {
   PluginInfo info;
-  bool busy = true;  // being loaded or unloaded, by `thread`
-  std::thread::id thread;
+  bool busy = true;  // being loaded or unloaded
   std::shared_ptr<StreamExecutorPlatform> platform;
   std::shared_ptr<PluginProfiler> profiler;
   bool devices_created = false;
+};
+
+// One that was opened for its ops alone.
+struct OpLibrary {
+  absl::once_flag once;
+  absl::StatusOr<std::vector<std::string>> ops;
 };
 
 class Loader {
@@ -66,7 +71,8 @@ class Loader {
 
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<Plugin>> plugins_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::string, std::vector<std::string>> op_libraries_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, std::shared_ptr<OpLibrary>> op_libraries_
+      ABSL_GUARDED_BY(mutex_);
 
   // Held while devices are created, counted and destroyed; taken before mutex_.
   absl::Mutex devices_mutex_;
@@ -208,6 +214,13 @@ absl::Status Loader::Open(const std::string& path, const PluginOptions& options,
   return absl::OkStatus();
 }
 
+// Whoever waits for itself waits for ever.
+absl::Status CheckNoLoop(const std::string& path) {
+  if (!LoadScope::IsOf(path)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "plug-in ", path, ": asks for its own load while it is being loaded or unloaded"));
+}
+
 Plugin* Loader::Find(const std::string& path) {
   const auto it = std::find_if(plugins_.begin(), plugins_.end(),
                                [&](const auto& p) { return p->info.path == path; });
@@ -232,14 +245,10 @@ void Loader::WarnOfRivals(Plugin* plugin) {
 absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOptions& options) {
   PrepareForPlugins();
   const std::string canonical = CanonicalPath(path);
+  TENON_RETURN_IF_ERROR(CheckNoLoop(canonical));
   Plugin* plugin;
   {
     absl::MutexLock lock(&mutex_);
-    plugin = Find(canonical);
-    if (plugin != nullptr && plugin->busy && plugin->thread == std::this_thread::get_id()) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "plug-in ", canonical, ": asks for its own load while it is being loaded or unloaded"));
-    }
     const auto settled = [&] {
       mutex_.AssertReaderHeld();
       const Plugin* const now = Find(canonical);  // it may have been unloaded
@@ -259,7 +268,6 @@ absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOpt
     plugin->info = PluginInfo();
     plugin->info.path = canonical;
     plugin->busy = true;
-    plugin->thread = std::this_thread::get_id();
   }
   Plugin loaded;
   loaded.info.path = canonical;
@@ -303,10 +311,10 @@ absl::Status Loader::Unload(const std::string& path) {
           absl::StrCat("plug-in ", canonical, " cannot be unloaded: ", user, " in use"));
     }
     plugin->busy = true;
-    plugin->thread = std::this_thread::get_id();
     platform = std::move(plugin->platform);
     profiler = std::move(plugin->profiler);
   }
+  const LoadScope ending(canonical);
   const bool in_use = Withdraw(plugin->info);  // since the question above
   std::erase_if(devices_, [&](const auto& device) { return device->plugin() == canonical; });
   platform.reset();
@@ -407,19 +415,30 @@ void Loader::Shutdown() {
   }
 }
 
+absl::StatusOr<std::vector<std::string>> OpenOps(const std::string& path) {
+  LoadScope scope(path);
+  TENON_RETURN_IF_ERROR(OpenLibrary(path).status());
+  TENON_RETURN_IF_ERROR(scope.Publish({}));
+  return scope.op_names();
+}
+
 absl::StatusOr<std::vector<std::string>> Loader::LoadOps(const std::string& path) {
   PrepareForPlugins();
   const std::string canonical = CanonicalPath(path);
+  TENON_RETURN_IF_ERROR(CheckNoLoop(canonical));
+  std::shared_ptr<OpLibrary> library;
   {
     absl::MutexLock lock(&mutex_);
-    const auto it = op_libraries_.find(canonical);
-    if (it != op_libraries_.end()) return it->second;
+    std::shared_ptr<OpLibrary>& known = op_libraries_[canonical];
+    if (known == nullptr) known = std::make_shared<OpLibrary>();
+    library = known;
   }
-  LoadScope scope(canonical);
-  TENON_RETURN_IF_ERROR(OpenLibrary(canonical).status());
-  TENON_RETURN_IF_ERROR(scope.Publish({}));
-  absl::MutexLock lock(&mutex_);
-  return op_libraries_.try_emplace(canonical, scope.op_names()).first->second;
+  absl::call_once(library->once, [&] { library->ops = OpenOps(canonical); });
+  if (library->ops.ok()) return library->ops;
+  absl::MutexLock lock(&mutex_);  // the next one may try again
+  const auto it = op_libraries_.find(canonical);
+  if (it != op_libraries_.end() && it->second == library) op_libraries_.erase(it);
+  return library->ops;
 }
 
 }  // namespace

@@ -146,6 +146,17 @@ TEST_F(LoaderTest, OpsFromStaticConstructors) {
   EXPECT_EQ(status.code(), TF_NOT_FOUND);
 }
 
+TEST_F(LoaderTest, EachThreadThatOpensALibraryGetsItsOps) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      EXPECT_THAT(*LoadOpLibrary(TestPlugin("ops_for_threads")),
+                  ElementsAre("ConstructorOp_ops_for_threads"));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_F(LoaderTest, LibraryPluggableDeviceLoadFunctions) {
   S status;
   TF_Library* library = TF_LoadPluggableDeviceLibrary(TestPlugin("good_device").c_str(), status);
@@ -200,6 +211,14 @@ TEST_F(LoaderTest, OpNameThatIsTaken) {
   const auto info = LoadPlugin(TestPlugin("op_taken"));
   ASSERT_TRUE(info.ok()) << info.status();  // the plug-in was told and went on
   EXPECT_THAT(info->ops, ElementsAre("Op_op_taken"));
+}
+
+TEST_F(LoaderTest, APluginThatLoadsItselfIsToldNo) {
+  const std::string path = CanonicalPath(TestPlugin("nested_load"));
+  setenv("TENON_TEST_NESTED", path.c_str(), 1);
+  const auto info = LoadPlugin(path);
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_THAT(info->ops, ElementsAre("Op_nested_load"));
 }
 
 TEST_F(LoaderTest, NestedLoadBelongsToItself) {
