@@ -16,51 +16,74 @@ absl::Status Wait(Device& device, absl::Span<const StreamWait> waits) {
 
 }  // namespace
 
-absl::Status PluginStep::GatherInputs(Frame& frame, Frame::PluginCall& call) const {
-  for (size_t i = 0; i < inputs_.size(); ++i) {
+// Slots, feeds and constants stay where they are, run after run.
+void PluginStep::Bind(Frame& frame, Frame::PluginCall& call) const {
+  call.found.clear();
+  call.outputs.clear();
+  for (const Input& input : inputs_) {
     // A kernel changes only what nobody else reads: no constant.
-    const bool constant = inputs_[i].storage < 0;
-    Tensor* input = constant ? const_cast<Tensor*>(&constants_[i]) : frame.Find(inputs_[i]);
-    if (input == nullptr) {
-      input = &call.made[i];
-      if (may_take_[i]) {
-        *input = frame.TakeSlot(inputs_[i]);
-      } else {
-        // A kernel may keep or forward what it gets: planned memory is copied.
-        TENON_ASSIGN_OR_RETURN(*input, frame.Keep(inputs_[i]));
-      }
-    }
-    // Feeds and parts of tensors lie anywhere.
-    const bool on_host = device_->is_host() || kernel_->memory().input_on_host[i];
-    if (on_host && !IsAligned(*input)) {
-      TENON_ASSIGN_OR_RETURN(call.made[i], input->Copy());
-      input = &call.made[i];
-    }
-    call.inputs[i] = {input, may_take_[i] || input == &call.made[i]};
+    const bool constant = input.from.storage < 0;
+    call.found.push_back(constant ? const_cast<Tensor*>(&input.constant) : frame.Find(input.from));
   }
+  for (const int32_t slot : outputs_) call.outputs.push_back(frame.SlotToFill(slot));
+  call.made.resize(inputs_.size());
+  call.inputs.resize(inputs_.size());
+  call.args.inputs = call.inputs;
+  call.args.outputs = call.outputs;
+}
+
+absl::Status PluginStep::MakeInput(Frame& frame, Frame::PluginCall& call, size_t i) const {
+  const Input& input = inputs_[i];
+  Tensor& made = call.made[i];
+  if (input.from.storage < 0) {
+    made = input.constant;
+  } else if (input.last_use) {
+    made = frame.TakeSlot(input.from);
+  } else {
+    // A kernel may keep or forward what it gets: planned memory is copied.
+    TENON_ASSIGN_OR_RETURN(made, frame.Keep(input.from));
+  }
+  // Feeds and parts of tensors lie anywhere.
+  if (input.on_host && !IsAligned(made)) {
+    TENON_ASSIGN_OR_RETURN(made, made.Copy());
+  }
+  call.inputs[i] = {&made, true};
   return absl::OkStatus();
 }
 
-absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
-  Frame::PluginCall& call = frame.plugin_call();
-  call.Reserve(inputs_.size(), outputs_.size());
-  TENON_RETURN_IF_ERROR(GatherInputs(frame, call));
-  for (size_t i = 0; i < outputs_.size(); ++i) call.outputs[i] = frame.SlotToFill(outputs_[i]);
-  ComputeArgs args;
-  args.inputs = {call.inputs.data(), inputs_.size()};
-  args.outputs = {call.outputs.data(), outputs_.size()};
-  args.step_id = frame.context().step_id;
-  args.timeout_s = frame.context().device_timeout_s;
-  TENON_RETURN_IF_ERROR(kernel_->Compute(args));
+absl::Status PluginStep::Compute(Frame& frame, Frame::PluginCall& call) const {
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    if (may_take_[i]) frame.ReleaseView(inputs_[i]);
-    if (call.inputs[i].tensor == &call.made[i]) call.made[i].Clear();
+    const Input& input = inputs_[i];
+    Tensor* const found = call.found[i];
+    const bool as_wanted = found != nullptr && found->dtype() == input.from.dtype &&
+                           (!input.from.shape || *input.from.shape == found->shape()) &&
+                           (!input.on_host || IsAligned(*found));
+    if (as_wanted) {
+      call.inputs[i] = {found, input.last_use};
+    } else {
+      TENON_RETURN_IF_ERROR(MakeInput(frame, call, i));
+    }
   }
+  call.args.step_id = frame.context().step_id;
+  call.args.timeout_s = frame.context().device_timeout_s;
+  return kernel_->Compute(call.args);
+}
+
+absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
+  Frame::PluginCall& call = frame.plugin_call(call_);
+  if (call.args.context == nullptr) Bind(frame, call);
+  absl::Status status = Compute(frame, call);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].last_use) call.found[i]->Clear();
+    if (call.made[i].initialized()) call.made[i].Clear();
+  }
+  if (!status.ok()) return status;
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    if (promised_[i].has_value() && call.outputs[i]->shape() != *promised_[i]) {
-      return absl::InternalError(absl::StrCat(
-          "plug-in ", plugin_, ": output ", i, " has shape ", call.outputs[i]->shape().ToString(),
-          " where the op's shape function says ", promised_[i]->ToString()));
+    const Shape& shape = call.outputs[i]->shape();
+    if (promised_[i].has_value() && shape != *promised_[i]) {
+      return absl::InternalError(
+          absl::StrCat("plug-in ", plugin_, ": output ", i, " has shape ", shape.ToString(),
+                       " where the op's shape function says ", promised_[i]->ToString()));
     }
     frame.SlotFilled(outputs_[i]);
   }

@@ -23,36 +23,41 @@ struct StreamWait {
 // plug-in brought for the CPU.
 class PluginStep : public SlowStep {
  public:
-  // `inputs[i].storage` is -1 for a constant: then `constants[i]` is it, in the memory that the
-  // kernel wants.
-  PluginStep(PluginKernel* kernel, Device* device, std::vector<StepInput> inputs,
-             std::vector<Tensor> constants, std::vector<int32_t> outputs,
-             std::vector<std::optional<Shape>> promised, std::string plugin)
+  struct Input {
+    StepInput from;         // storage -1: a constant
+    Tensor constant;        // in the memory that the kernel wants
+    bool on_host = false;   // where the kernel wants it
+    bool last_use = false;  // the kernel may have the buffer
+  };
+  // `call` is its number among the plan's steps of this kind.
+  PluginStep(PluginKernel* kernel, Device* device, int32_t call, std::vector<Input> inputs,
+             std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
+             std::string plugin)
       : kernel_(kernel),
         device_(device),
+        call_(call),
         inputs_(std::move(inputs)),
-        constants_(std::move(constants)),
         outputs_(std::move(outputs)),
         promised_(std::move(promised)),
-        may_take_(inputs_.size(), false),
         plugin_(std::move(plugin)) {}
 
-  // This step is the last reader of input i: the kernel may have the buffer. Only while planning.
-  void MayTake(size_t i) { may_take_[i] = true; }
+  // This step is the last reader of input i. Only while planning.
+  void MayTake(size_t i) { inputs_[i].last_use = true; }
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
   StreamName Queues() const override;
 
  private:
-  absl::Status GatherInputs(Frame& frame, Frame::PluginCall& call) const;
+  void Bind(Frame& frame, Frame::PluginCall& call) const;
+  absl::Status MakeInput(Frame& frame, Frame::PluginCall& call, size_t i) const;
+  absl::Status Compute(Frame& frame, Frame::PluginCall& call) const;
 
   PluginKernel* kernel_;
   Device* device_;
-  std::vector<StepInput> inputs_;
-  std::vector<Tensor> constants_;
+  int32_t call_;
+  std::vector<Input> inputs_;
   std::vector<int32_t> outputs_;  // slots
   std::vector<std::optional<Shape>> promised_;
-  std::vector<bool> may_take_;
   std::string plugin_;
 };
 

@@ -48,6 +48,7 @@ absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
   frame->feed_pointers_.resize(plan.feeds.size(), nullptr);
   frame->fetch_buffers_.resize(plan.fetch_buffers.size());
   frame->events_.resize(plan.num_events);
+  frame->plugin_calls_.resize(plan.num_plugin_calls);
   return frame;
 }
 
@@ -60,7 +61,11 @@ void Frame::SetSlot(int32_t i, Tensor value) {
   SlotFilled(i);
 }
 
-void Frame::SlotFilled(int32_t i) { Patch(Row(plan_.slot_uses, i), slots_[i].data()); }
+void Frame::SlotFilled(int32_t i) {
+  const PatchList& uses = plan_.slot_uses;
+  for (uint32_t k = uses.begin[i]; k < uses.begin[i + 1]; ++k)
+    table_[uses.args[k]] = slots_[i].data();
+}
 
 absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& context) {
   context_ = context;
@@ -91,20 +96,12 @@ absl::Status Frame::Synchronize() {
   return status;
 }
 
-void Frame::PluginCall::Reserve(size_t num_inputs, size_t num_outputs) {
-  if (made.size() < num_inputs) {
-    made.resize(num_inputs);
-    inputs.resize(num_inputs);
-  }
-  if (outputs.size() < num_outputs) outputs.resize(num_outputs);
-}
-
 void Frame::End() {
   for (Event& e : events_) {
     if (e.handle != nullptr) e.device->ReleaseEvent(e.handle);
     e = Event();
   }
-  for (std::vector<Tensor>* held : {&plugin_call_.made, &slots_, &feeds_, &fetch_buffers_}) {
+  for (std::vector<Tensor>* held : {&slots_, &feeds_, &fetch_buffers_}) {
     for (Tensor& t : *held) t.Clear();
   }
 }
@@ -117,10 +114,7 @@ const Shape& Frame::ShapeOf(const StepInput& input) const {
 Tensor* Frame::Find(const StepInput& input) {
   const Storage& s = plan_.storages[input.storage];
   if (s.where != Where::kSlot && s.where != Where::kFeed) return nullptr;
-  Tensor& t = s.where == Where::kSlot ? slots_[s.index] : feeds_[s.index];
-  const bool as_it_is =
-      t.dtype() == input.dtype && (!input.shape.has_value() || *input.shape == t.shape());
-  return as_it_is ? &t : nullptr;
+  return s.where == Where::kSlot ? &slots_[s.index] : &feeds_[s.index];
 }
 
 Tensor Frame::View(const StepInput& input) const {

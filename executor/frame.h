@@ -73,8 +73,8 @@ class Frame : public RunState {
   const Tensor& feed(int32_t i) const { return feeds_[i]; }
   const Tensor& fetch_buffer(int32_t i) const { return fetch_buffers_[i]; }
 
-  // The value itself where it lies in a slot, or was fed, with the input's type and shape; else
-  // null.
+  // Where the input's value lies if that is a slot or a feed, with whatever type and shape; else
+  // null. The same in all runs.
   Tensor* Find(const StepInput& input);
 
   // An input's shape, and the input as a tensor. Tensors of planned memory are views that must not
@@ -90,15 +90,15 @@ class Frame : public RunState {
   };
   Event& event(int32_t i) { return events_[i]; }
 
-  // What the step of a plug-in's kernel hands over; kept between runs for its memory.
+  // What the step of a plug-in's kernel hands over, run after run.
   struct PluginCall {
-    std::vector<Tensor> made;  // inputs that do not lie anywhere as the kernel wants them
+    std::vector<Tensor*> found;  // inputs, where Find says
+    std::vector<Tensor> made;    // inputs that do not lie anywhere as the kernel wants them
     std::vector<ComputeArgs::Input> inputs;
     std::vector<Tensor*> outputs;
-
-    void Reserve(size_t num_inputs, size_t num_outputs);  // at least
+    ComputeArgs args;
   };
-  PluginCall& plugin_call() { return plugin_call_; }
+  PluginCall& plugin_call(int32_t i) { return plugin_calls_[i]; }
 
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override;
   void SetOutput(int, Tensor) override {}
@@ -120,7 +120,7 @@ class Frame : public RunState {
   std::vector<void*> feed_pointers_;  // those that the table has now
   std::vector<Tensor> fetch_buffers_;
   std::vector<Event> events_;
-  PluginCall plugin_call_;
+  std::vector<PluginCall> plugin_calls_;
 };
 
 }  // namespace tenon

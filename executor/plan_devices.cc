@@ -233,8 +233,7 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
   InferShapes(n);
   const bool on_host = device->is_host();
   const std::span<const Output> sources = in_.graph.data_inputs(n);
-  std::vector<StepInput> inputs;
-  std::vector<Tensor> constants(sources.size());
+  std::vector<PluginStep::Input> inputs(sources.size());
   absl::InlinedVector<int32_t, 4> reads, writes;
   std::vector<int32_t> ids;
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -246,19 +245,18 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
   for (const int32_t id : ids) AwaitArrival(n, id);
   for (size_t i = 0; i < sources.size(); ++i) {
     const PlanValue& v = value(ids[i]);
+    PluginStep::Input& input = inputs[i];
+    input.from = InputOf(ids[i]);
+    input.on_host = on_host || kernel->memory().input_on_host[i];
     if (v.constant != nullptr && v.storage < 0) {
       if (v.device == nullptr) {
         TENON_ASSIGN_OR_RETURN(const Tensor readable, in_.constants.Aligned(*v.constant));
-        TENON_ASSIGN_OR_RETURN(constants[i], Aligned(readable));
+        TENON_ASSIGN_OR_RETURN(input.constant, Aligned(readable));
       } else {
-        constants[i] = *v.constant;
+        input.constant = *v.constant;
       }
-      reads.push_back(-1);
-      inputs.push_back({-1, v.dtype, v.shape});
-      continue;
     }
     reads.push_back(v.storage);
-    inputs.push_back(InputOf(ids[i]));
   }
   const int64_t ticket = on_host ? 0 : Enqueue(Stream(device, kCompute));
   std::vector<int32_t> slots;
@@ -274,8 +272,9 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
     slots.push_back(storages_[v.storage].index);
     promised.push_back(v.shape);
   }
-  auto step = std::make_unique<PluginStep>(kernel, device, std::move(inputs), std::move(constants),
-                                           std::move(slots), std::move(promised), def->plugin);
+  auto step =
+      std::make_unique<PluginStep>(kernel, device, plan_->num_plugin_calls++, std::move(inputs),
+                                   std::move(slots), std::move(promised), def->plugin);
   PluginStep* raw = AddSlowStep(n, std::move(step), node_alive_[n], reads, writes);
   steps_.back().plugin = raw;
   return absl::OkStatus();

@@ -46,7 +46,15 @@ void Buffer::Free(Buffer* buffer) {
 }
 
 Buffer* Buffer::Wrap(void* data, size_t bytes, Release release, void* arg) {
-  Buffer* b = new Buffer(Kind::kWrapped, data, bytes);
+  return New(Kind::kWrapped, data, bytes, release, arg);
+}
+
+Buffer* Buffer::OfDevice(void* data, size_t bytes, Release release, void* arg) {
+  return New(Kind::kDevice, data, bytes, release, arg);
+}
+
+Buffer* Buffer::New(Kind kind, void* data, size_t bytes, Release release, void* arg) {
+  Buffer* b = new Buffer(kind, data, bytes);
   b->release_ = release;
   b->arg_ = arg;
   return b;
@@ -69,6 +77,7 @@ void Buffer::End() {
       string_count_ = object_count_ = 0;
       if (!GiveToPool(this, PooledCapacity(bytes_))) Free(this);
       return;
+    case Kind::kDevice:
     case Kind::kWrapped:
       if (release_ != nullptr) release_(data_, bytes_, arg_);
       break;
@@ -92,11 +101,15 @@ absl::StatusOr<size_t> TensorBytes(DataType dtype, const Shape& shape) {
 }
 
 absl::Status Tensor::Become(DataType dtype, const Shape& shape) {
-  if (DataTypeSize(dtype) == 0) {
+  const size_t size = DataTypeSize(dtype);
+  if (size == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("no tensor can have dtype ", DataTypeName(dtype)));
   }
-  TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(dtype, shape));
+  size_t bytes = size;
+  if (shape.rank() > 0) {
+    TENON_ASSIGN_OR_RETURN(bytes, TensorBytes(dtype, shape));
+  }
   Buffer* buffer = Buffer::Allocate(bytes);
   if (buffer == nullptr) {
     return absl::ResourceExhaustedError(absl::StrCat("no memory for a ", DataTypeName(dtype),

@@ -33,6 +33,8 @@ class Buffer {
   // Memory owned by somebody else until `release` (which may be null) is called. `data` may be a
   // device address.
   static Buffer* Wrap(void* data, size_t bytes, Release release, void* arg);
+  // Memory that a device gave for one tensor, until `release`.
+  static Buffer* OfDevice(void* data, size_t bytes, Release release, void* arg);
   // `bytes` of `parent` from `data` on; holds a reference on parent.
   static Buffer* View(Buffer* parent, void* data, size_t bytes);
 
@@ -42,9 +44,15 @@ class Buffer {
   void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
   // The last share needs no locked instruction: nobody else can make another.
   void Unref() {
-    if (unique() || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) End();
+    if (refs_.load(std::memory_order_acquire) == 1 ||
+        refs_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      End();
   }
-  bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
+  // The memory is there for this buffer alone and nobody else has a share: it may be overwritten.
+  bool unique() const {
+    return (kind_ == Kind::kOwned || kind_ == Kind::kDevice) &&
+           refs_.load(std::memory_order_acquire) == 1;
+  }
 
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
@@ -56,7 +64,8 @@ class Buffer {
   void set_object_count(int64_t n) { object_count_ = n; }
 
  private:
-  enum class Kind : uint8_t { kOwned, kWrapped, kView };
+  enum class Kind : uint8_t { kOwned, kDevice, kWrapped, kView };
+  static Buffer* New(Kind kind, void* data, size_t bytes, Release release, void* arg);
   Buffer(Kind kind, void* data, size_t bytes) : kind_(kind), data_(data), bytes_(bytes) {}
   void End();  // of the last share
   ~Buffer() = default;

@@ -111,7 +111,7 @@ absl::StatusOr<BufferRef> BfcAllocator::Core::Allocate(size_t bytes) {
     stats_.peak_bytes_in_use = std::max(stats_.peak_bytes_in_use, stats_.bytes_in_use);
   }
   refs_.fetch_add(1, std::memory_order_relaxed);
-  return BufferRef::Adopt(Buffer::Wrap(chunk->data, bytes, Release, chunk));
+  return BufferRef::Adopt(Buffer::OfDevice(chunk->data, bytes, Release, chunk));
 }
 
 // The smallest free chunk that fits, the lowest bin first.

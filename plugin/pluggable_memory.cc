@@ -45,7 +45,7 @@ absl::StatusOr<BufferRef> PluggableDevice::AllocateSingle(size_t bytes) {
         "allocate");
   }
   return BufferRef::Adopt(
-      Buffer::Wrap(data, bytes, ReleaseSingle, new std::shared_ptr<Owner>(owner_)));
+      Buffer::OfDevice(data, bytes, ReleaseSingle, new std::shared_ptr<Owner>(owner_)));
 }
 
 void PluggableDevice::ReleaseSingle(void* data, size_t, void* arg) {

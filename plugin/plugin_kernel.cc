@@ -77,12 +77,13 @@ absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
 const ComputeArgs kAbandoned;
 
 // Keeps a context that a plug-in may still use, and what it refers to, for the rest of the process.
-void Abandon(TF_OpKernelContext* context, std::shared_ptr<const KernelInfo> info) {
+void KeepForever(std::unique_ptr<TF_OpKernelContext> context,
+                 std::shared_ptr<const KernelInfo> info) {
   static auto* const mutex = new absl::Mutex;
-  static auto* const abandoned =
-      new std::vector<std::pair<TF_OpKernelContext*, std::shared_ptr<const KernelInfo>>>;
+  static auto* const kept = new std::vector<
+      std::pair<std::unique_ptr<TF_OpKernelContext>, std::shared_ptr<const KernelInfo>>>;
   absl::MutexLock lock(mutex);
-  abandoned->emplace_back(context, std::move(info));
+  kept->emplace_back(std::move(context), std::move(info));
 }
 
 class PluginKernelImpl final : public PluginKernel {
@@ -96,14 +97,14 @@ class PluginKernelImpl final : public PluginKernel {
   ~PluginKernelImpl() override;
 
   absl::Status Construct();
-  absl::Status Compute(const ComputeArgs& args) override;
+  absl::Status Compute(ComputeArgs& args) override;
   const MemoryTypes& memory() const override { return info_.memory; }
 
  private:
-  TF_OpKernelContext* TakeContext();
-  void GiveContext(TF_OpKernelContext* context);
-  absl::Status ComputeSync(TF_OpKernelContext* context, const ComputeArgs& args);
-  absl::Status ComputeAsync(TF_OpKernelContext* context, const ComputeArgs& args);
+  TF_OpKernelContext* NewContext();
+  void Abandon(ComputeArgs& args);
+  absl::Status ComputeSync(TF_OpKernelContext* context, ComputeArgs& args);
+  absl::Status ComputeAsync(TF_OpKernelContext* context, ComputeArgs& args);
   absl::Status Result(TF_OpKernelContext* context);
   absl::Status TimedOut(const char* what, double timeout_s) const;
 
@@ -111,9 +112,8 @@ class PluginKernelImpl final : public PluginKernel {
   const KernelInfo& info_;
   void* kernel_ = nullptr;
   bool constructed_ = false;
-  std::atomic<TF_OpKernelContext*> spare_{nullptr};  // enough for one run at a time
   absl::Mutex mutex_;
-  std::vector<TF_OpKernelContext*> idle_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<TF_OpKernelContext>> contexts_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::Status PluginKernelImpl::Construct() {
@@ -135,36 +135,31 @@ PluginKernelImpl::~PluginKernelImpl() {
                                [&] { fns.destroy(kernel_); }),
                     info_));
   }
-  delete spare_.load();
-  absl::MutexLock lock(&mutex_);
-  for (TF_OpKernelContext* context : idle_) delete context;
 }
 
-TF_OpKernelContext* PluginKernelImpl::TakeContext() {
-  if (auto* const spare = spare_.exchange(nullptr, std::memory_order_acquire)) return spare;
+TF_OpKernelContext* PluginKernelImpl::NewContext() {
+  auto context = std::make_unique<TF_OpKernelContext>();
+  context->kernel = &info_;
+  context->output_set.resize(info_.node.types->outputs.size());
+  context->done_callback.context = context.get();
   absl::MutexLock lock(&mutex_);
-  if (idle_.empty()) {
-    auto* context = new TF_OpKernelContext;
-    context->kernel = &info_;
-    context->output_set.resize(info_.node.types->outputs.size());
-    context->done_callback.context = context;
-    return context;
-  }
-  TF_OpKernelContext* context = idle_.back();
-  idle_.pop_back();
-  return context;
+  contexts_.push_back(std::move(context));
+  return contexts_.back().get();
 }
 
-void PluginKernelImpl::GiveContext(TF_OpKernelContext* context) {
-  context->args = &kAbandoned;
-  TF_OpKernelContext* none = nullptr;
-  if (spare_.compare_exchange_strong(none, context, std::memory_order_release)) return;
+// The plug-in may still use the context of this call.
+void PluginKernelImpl::Abandon(ComputeArgs& args) {
   absl::MutexLock lock(&mutex_);
-  idle_.push_back(context);
+  const auto it = std::find_if(contexts_.begin(), contexts_.end(),
+                               [&](const auto& context) { return context.get() == args.context; });
+  KeepForever(std::move(*it), shared_info_);
+  contexts_.erase(it);
+  args.context = nullptr;
 }
 
-absl::Status PluginKernelImpl::Compute(const ComputeArgs& args) {
-  TF_OpKernelContext* context = TakeContext();
+absl::Status PluginKernelImpl::Compute(ComputeArgs& args) {
+  if (args.context == nullptr) args.context = NewContext();
+  TF_OpKernelContext* const context = args.context;
   std::fill(context->output_set.begin(), context->output_set.end(), 0);
   if (context->failed.load(std::memory_order_relaxed)) {
     context->failed = false;
@@ -196,11 +191,11 @@ absl::Status PluginKernelImpl::Result(TF_OpKernelContext* context) {
   return absl::OkStatus();
 }
 
-absl::Status PluginKernelImpl::ComputeSync(TF_OpKernelContext* context, const ComputeArgs& args) {
+absl::Status PluginKernelImpl::ComputeSync(TF_OpKernelContext* context, ComputeArgs& args) {
   context->args = &args;
-  const absl::Status called =
-      CallPlugin(info_.def->plugin.c_str(), "compute_func", info_.name.c_str(),
-                 [&] { info_.def->fns.compute(kernel_, context); });
+  context->loans.Open();
+  const absl::Status called = CallPlugin(info_.def->plugin.c_str(), "compute_func", info_.name,
+                                         [&] { info_.def->fns.compute(kernel_, context); });
   if (!called.ok()) context->Fail(called);
   if (context->deferred.load(std::memory_order_acquire) > 0) {
     const auto none = [context] { return context->deferred.load(std::memory_order_acquire) <= 0; };
@@ -209,17 +204,19 @@ absl::Status PluginKernelImpl::ComputeSync(TF_OpKernelContext* context, const Co
     absl::MutexLock lock(&context->mutex);
     if (!context->mutex.AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s))) {
       context->args = &kAbandoned;
-      Abandon(context, shared_info_);
+      context->loans.Settle();
+      Abandon(args);
       return TimedOut("the kernel's deferred work did not end", args.timeout_s);
     }
   }
+  context->loans.Settle();
   if (AbiWatch::Active() != nullptr) WatchKernel(info_, args);
   absl::Status result = Result(context);
-  GiveContext(context);
+  context->args = &kAbandoned;
   return result;
 }
 
-absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, const ComputeArgs& args) {
+absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, ComputeArgs& args) {
   context->own_tensors.resize(args.inputs.size());
   context->own_inputs.resize(args.inputs.size());
   for (size_t i = 0; i < args.inputs.size(); ++i) {
@@ -254,7 +251,7 @@ absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, const C
     // After an exception nobody will call back: do not wait for it.
     const double wait = called.ok() ? args.timeout_s : 0;
     if (!context->mutex.AwaitWithTimeout(absl::Condition(&finished), absl::Seconds(wait))) {
-      Abandon(context, shared_info_);
+      Abandon(args);
       if (!called.ok()) return WithNode(called, info_);
       return TimedOut("the kernel did not run its done callback", args.timeout_s);
     }
@@ -264,7 +261,7 @@ absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, const C
   for (size_t i = 0; i < args.outputs.size(); ++i)
     *args.outputs[i] = std::move(context->own_outputs[i]);
   context->own_tensors.clear();
-  GiveContext(context);
+  context->args = &kAbandoned;
   return result;
 }
 

@@ -12,6 +12,8 @@
 #include "plugin/device.h"
 #include "plugin/kernel_registry.h"
 
+struct TF_OpKernelContext;
+
 namespace tenon {
 
 // The node that a kernel is made for.
@@ -36,6 +38,9 @@ struct MemoryTypes {
 absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node);
 
 struct ComputeArgs {
+  // What the plug-in sees of this call; made by the first Compute, kept for the next ones. Belongs
+  // to the kernel.
+  TF_OpKernelContext* context = nullptr;
   struct Input {
     Tensor* tensor = nullptr;  // valid while the kernel computes
     bool last_use = false;     // nobody reads it later: its buffer may become an output
@@ -60,7 +65,8 @@ class PluginKernel {
   // kernel reported wins; a missing output is INTERNAL "Missing 0-th output from {{node n}}";
   // exceptions become INTERNAL. An async kernel, and work that a kernel deferred, is waited for:
   // DEADLINE_EXCEEDED after timeout_s.
-  virtual absl::Status Compute(const ComputeArgs& args) = 0;
+  // `args` may serve one call at a time.
+  virtual absl::Status Compute(ComputeArgs& args) = 0;
   virtual const MemoryTypes& memory() const = 0;
 };
 

@@ -1,6 +1,7 @@
 // What stands behind the opaque types of the C interface, for the code that implements it.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,9 +22,16 @@ struct TSL_Status {
   absl::InlinedVector<std::pair<std::string, std::string>, 1> payloads;
 };
 
+namespace tenon {
+class HandleLoans;
+}
 struct TF_Tensor {
   tenon::Tensor tensor;
   bool deleted = false;  // and waits to be used again
+  // While it is lent (tensor_handles.h): by whom, on which thread, its number there.
+  std::atomic<tenon::HandleLoans*> lender{nullptr};
+  const void* lent_by = nullptr;
+  int32_t loan = 0;
 };
 
 struct TF_Shape {
@@ -47,11 +55,6 @@ class CStatus {
  private:
   TF_Status status_;
 };
-
-// A handle on `tensor` for the C interface, released by TF_DeleteTensor. Handles come from a small
-// per-thread stock.
-TF_Tensor* NewTensorHandle(const Tensor& tensor);
-TF_Tensor* NewTensorHandle(Tensor&& tensor);
 
 inline TF_DataType DataTypeToC(DataType t) { return static_cast<TF_DataType>(t); }
 inline DataType DataTypeFromC(TF_DataType t) { return static_cast<DataType>(t); }

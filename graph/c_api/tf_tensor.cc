@@ -1,69 +1,22 @@
-// Tensor handles: each holds a tenon::Tensor and with it a share of the buffer.
+// What tensor handles hold: a tenon::Tensor each.
 #include "tensorflow/c/tf_tensor.h"
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/plugin_hold.h"
+#include "graph/c_api/tensor_handles.h"
 #include "graph/tensor_proto.h"
 #include "graph/with_message.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr size_t kStock = 0;  // so that a sanitizer sees each handle's end
-#else
-constexpr size_t kStock = 32;
-#endif
-
-// Deleted handles that wait for reuse: a kernel makes and deletes several per execution.
-class HandleStock {
- public:
-  ~HandleStock() {
-    for (size_t i = 0; i < size_; ++i) delete handles_[i];
-    size_ = 0;
-    closed_ = true;  // a later destructor of this thread may still delete tensors
-  }
-  TF_Tensor* Take() {
-    if (size_ == 0) return new TF_Tensor;
-    TF_Tensor* handle = handles_[--size_];
-    handle->deleted = false;
-    return handle;
-  }
-  void Give(TF_Tensor* handle) {
-    if (handle->deleted) {
-      std::fputs("TF_DeleteTensor: this handle is deleted already\n", stderr);
-      std::abort();
-    }
-    if (size_ >= kStock || closed_) {
-      delete handle;
-      return;
-    }
-    handle->tensor.Clear();
-    handle->deleted = true;
-    handles_[size_++] = handle;
-  }
-
- private:
-  std::array<TF_Tensor*, kStock + 1> handles_;
-  size_t size_ = 0;
-  bool closed_ = false;
-};
-
-thread_local HandleStock stock;
-
-constexpr char kTensorType[] = "TF_Tensor";
 
 using DeallocatorFn = void (*)(void*, size_t, void*);
 
@@ -113,20 +66,6 @@ std::optional<Shape> CheckedShape(TF_DataType dtype, const int64_t* dims, int nu
 }
 
 }  // namespace
-
-TF_Tensor* NewTensorHandle(const Tensor& tensor) {
-  if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, tensor);
-  TF_Tensor* handle = stock.Take();
-  handle->tensor = tensor;
-  return handle;
-}
-
-TF_Tensor* NewTensorHandle(Tensor&& tensor) {
-  if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, std::move(tensor));
-  TF_Tensor* handle = stock.Take();
-  handle->tensor = std::move(tensor);
-  return handle;
-}
 
 }  // namespace tenon
 
@@ -178,15 +117,9 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
 }
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
+  tenon::HandleLoans::Share(tensor);
   const BufferRef& buffer = tensor->tensor.buffer();
   return buffer && buffer->owned() && buffer->unique() ? tensor : nullptr;
-}
-
-void TF_DeleteTensor(TF_Tensor* tensor) {
-  if (tensor == nullptr) return;
-  if (tenon::AbiWatch::Active() != nullptr)
-    return tenon::DeleteForPlugin(tenon::kTensorType, tensor);
-  tenon::stock.Give(tensor);
 }
 
 TF_DataType TF_TensorType(const TF_Tensor* tensor) {
@@ -197,6 +130,7 @@ void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) {
   if (num_dims < 0) return;
   absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(dims, num_dims));
   if (!shape.ok() || shape->num_elements() != tensor->tensor.num_elements()) return;
+  tenon::HandleLoans::Share(tensor);
   tensor->tensor = tensor->tensor.Reshaped(*std::move(shape));
 }
 
@@ -233,6 +167,7 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   if (!bytes.ok() || *bytes != from->tensor.bytes()) {
     return fail("input and output shapes/data type sizes are not compatible");
   }
+  tenon::HandleLoans::Share(to);
   to->tensor = Tensor(DataTypeFromC(type), *std::move(shape), from->tensor.buffer());
 }
 
@@ -245,6 +180,7 @@ void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status)
     return TF_SetStatus(status, TF_INVALID_ARGUMENT, "Unparseable tensor proto");
   }
   if (!tensor.ok()) return tenon::StatusToC(tensor.status(), status);
+  tenon::HandleLoans::Share(to);
   to->tensor = *std::move(tensor);
 }
 

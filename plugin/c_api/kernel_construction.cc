@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/tensor_handles.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
 #include "plugin/c_api/kernel_context.h"

@@ -26,7 +26,7 @@ absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
   }
   if (!input.initialized())
     return absl::FailedPreconditionError("attempt to use a tensor with an uninitialized value");
-  return NewTensorHandle(input);
+  return ctx->loans.Lend(input);
 }
 
 absl::StatusOr<std::pair<int, int>> RangeOf(const KernelNode& node, std::string_view name) {

@@ -10,6 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/c_api/tensor_handles.h"
 #include "plugin/plugin_kernel.h"
 #include "tensorflow/c/kernels.h"
 
@@ -45,6 +46,7 @@ struct TF_OpKernelContext {
   const tenon::ComputeArgs* args = nullptr;
   std::vector<uint8_t> output_set;  // by output, whether it is
   TF_AsyncOpKernelDoneCallback done_callback;
+  tenon::HandleLoans loans;
 
   // For an asynchronous kernel: its own share of inputs and outputs, which stays valid when the
   // host stops waiting.

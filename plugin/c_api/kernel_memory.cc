@@ -13,6 +13,7 @@ namespace {
 const KernelInfo& Info(TF_OpKernelContext* ctx) { return *ctx->kernel; }
 
 absl::StatusOr<Shape> ShapeFromC(const int64_t* dims, int num_dims) {
+  if (num_dims == 0) return Shape();
   if (num_dims < 0)
     return absl::InvalidArgumentError(
         absl::StrCat("a tensor cannot have ", num_dims, " dimensions"));
@@ -63,7 +64,7 @@ absl::StatusOr<TF_Tensor*> AllocateOutput(TF_OpKernelContext* ctx, int index,
   TENON_RETURN_IF_ERROR(Allocate(ctx, Info(ctx).node.types->outputs[index], *shape,
                                  Info(ctx).memory.output_on_host[index], output));
   ctx->output_set[index] = true;
-  return NewTensorHandle(output);
+  return ctx->loans.Lend(output);
 }
 
 // Whether the input's buffer may become the output: nothing else reads it, and it has the output's
@@ -75,7 +76,7 @@ bool CanForward(TF_OpKernelContext* ctx, int input, int output, int64_t elements
          !IsRef(info.node.types->inputs[input]) && t.dtype() == info.node.types->outputs[output] &&
          t.num_elements() == elements &&
          info.memory.input_on_host[input] == info.memory.output_on_host[output] &&
-         t.buffer()->unique();
+         t.buffer()->unique() && !ctx->loans.IsOut(t.buffer().get());
 }
 
 absl::StatusOr<TF_Tensor*> ForwardOrAllocate(TF_OpKernelContext* ctx,
@@ -93,7 +94,7 @@ absl::StatusOr<TF_Tensor*> ForwardOrAllocate(TF_OpKernelContext* ctx,
     if (forwarded != nullptr) *forwarded = input;
     *ctx->args->outputs[output] = ctx->args->inputs[input].tensor->Reshaped(*shape);
     ctx->output_set[output] = true;
-    return NewTensorHandle(*ctx->args->outputs[output]);
+    return ctx->loans.Lend(*ctx->args->outputs[output]);
   }
   return AllocateOutput(ctx, output, shape);
 }
@@ -192,7 +193,7 @@ TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status
     return nullptr;
   }
   tenon::ClearStatus(status);
-  return tenon::NewTensorHandle(*ctx->args->outputs[i]);
+  return ctx->loans.Lend(*ctx->args->outputs[i]);
 }
 
 }  // extern "C"

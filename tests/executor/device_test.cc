@@ -49,7 +49,7 @@ class LoggingDevice : public Device {
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override {
     if (Fails("allocate")) return absl::ResourceExhaustedError("the device is full");
     ++live_buffers;
-    return BufferRef::Adopt(Buffer::Wrap(
+    return BufferRef::Adopt(Buffer::OfDevice(
         std::malloc(bytes + 1), bytes, [](void* p, size_t, void*) { std::free(p), --live_buffers; },
         nullptr));
   }

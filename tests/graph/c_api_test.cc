@@ -6,6 +6,7 @@
 #include <map>
 
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/tensor_handles.h"
 #include "graph/tensor_proto.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/tf_shape.h"

@@ -79,8 +79,7 @@ absl::StatusOr<OwnList> TakeList(const StepArgs& args, int i) {
   TENON_RETURN_IF_ERROR(InputAs<TensorList>(args, i).status());
   TENON_ASSIGN_OR_RETURN(Tensor handle, args.run_state->TakeInput(i));
   auto* list = ObjectAs<TensorList>(handle.ObjectAt(0));
-  if (handle.buffer()->unique() && handle.buffer()->owned() && list->unique())
-    return OwnList{std::move(handle), list};
+  if (handle.buffer()->unique() && list->unique()) return OwnList{std::move(handle), list};
   ObjectRef<TensorList> copy = list->Clone();
   list = copy.get();
   TENON_ASSIGN_OR_RETURN(handle, ListTensor(std::move(copy)));

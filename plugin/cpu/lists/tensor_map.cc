@@ -47,8 +47,7 @@ absl::StatusOr<OwnMap> TakeMap(const StepArgs& args) {
   TENON_RETURN_IF_ERROR(InputAs<TensorMap>(args, 0).status());
   TENON_ASSIGN_OR_RETURN(Tensor handle, args.run_state->TakeInput(0));
   auto* map = ObjectAs<TensorMap>(handle.ObjectAt(0));
-  if (handle.buffer()->unique() && handle.buffer()->owned() && map->unique())
-    return OwnMap{std::move(handle), map};
+  if (handle.buffer()->unique() && map->unique()) return OwnMap{std::move(handle), map};
   auto copy = ObjectRef<TensorMap>::Make();
   copy->entries = map->entries;
   map = copy.get();

@@ -8,7 +8,7 @@
 namespace tenon::cpu {
 
 absl::Status MakeWritable(Tensor& tensor) {
-  if (tensor.buffer()->unique() && tensor.buffer()->owned()) return absl::OkStatus();
+  if (tensor.buffer()->unique()) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(tensor, tensor.Copy());
   return absl::OkStatus();
 }

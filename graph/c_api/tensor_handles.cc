@@ -1,0 +1,159 @@
+#include "graph/c_api/tensor_handles.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "absl/synchronization/mutex.h"
+#include "graph/c_api/abi_watch.h"
+#include "tensorflow/c/tf_tensor.h"
+
+namespace tenon {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr size_t kStock = 0;  // so that a sanitizer sees each handle's end
+#else
+constexpr size_t kStock = 32;
+#endif
+
+// Deleted handles that wait for reuse: a kernel makes and deletes several per execution.
+class HandleStock {
+ public:
+  ~HandleStock() {
+    for (size_t i = 0; i < size_; ++i) delete handles_[i];
+    size_ = 0;
+    closed_ = true;  // a later destructor of this thread may still delete tensors
+  }
+  TF_Tensor* Take() {
+    if (size_ == 0) return new TF_Tensor;
+    TF_Tensor* handle = handles_[--size_];
+    handle->deleted = false;
+    return handle;
+  }
+  void Give(TF_Tensor* handle) {
+    if (handle->deleted) {
+      std::fputs("TF_DeleteTensor: this handle is deleted already\n", stderr);
+      std::abort();
+    }
+    if (size_ >= kStock || closed_) {
+      delete handle;
+      return;
+    }
+    handle->tensor.Clear();
+    handle->deleted = true;
+    handles_[size_++] = handle;
+  }
+
+ private:
+  std::array<TF_Tensor*, kStock + 1> handles_;
+  size_t size_ = 0;
+  bool closed_ = false;
+};
+
+#define TENON_FAST_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] thread_local
+TENON_FAST_THREAD_LOCAL HandleStock stock;
+TENON_FAST_THREAD_LOCAL char this_thread;  // its address tells threads apart
+#undef TENON_FAST_THREAD_LOCAL
+
+constexpr char kTensorType[] = "TF_Tensor";
+
+// Loans that end on other threads than their own.
+absl::Mutex elsewhere(absl::kConstInit);
+
+// The handle gets a share in its buffer, or loses the buffer, in which it has none.
+void EndLoan(TF_Tensor* handle, bool share) {
+  if (share) {
+    handle->tensor.buffer()->Ref();
+  } else {
+    alignas(BufferRef) unsigned char never_destroyed[sizeof(BufferRef)];
+    new (never_destroyed) BufferRef(std::move(handle->tensor).TakeBuffer());
+  }
+  handle->lender.store(nullptr, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+TF_Tensor* NewTensorHandle(const Tensor& tensor) {
+  if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, tensor);
+  TF_Tensor* handle = stock.Take();
+  handle->tensor = tensor;
+  return handle;
+}
+
+TF_Tensor* NewTensorHandle(Tensor&& tensor) {
+  if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, std::move(tensor));
+  TF_Tensor* handle = stock.Take();
+  handle->tensor = std::move(tensor);
+  return handle;
+}
+
+void HandleLoans::Open() { thread_ = &this_thread; }
+
+TF_Tensor* HandleLoans::Lend(const Tensor& tensor) {
+  if (thread_ != &this_thread || used_ == static_cast<int32_t>(loans_.size()) ||
+      AbiWatch::Active() != nullptr) {
+    return NewTensorHandle(tensor);
+  }
+  TF_Tensor* handle = stock.Take();
+  Buffer* const buffer = tensor.buffer().get();
+  handle->tensor = Tensor(tensor.dtype(), tensor.shape(), BufferRef::Adopt(buffer));
+  handle->loan = used_;
+  handle->lent_by = &this_thread;
+  handle->lender.store(this, std::memory_order_relaxed);
+  loans_[used_++] = {handle, buffer};
+  ++out_;
+  return handle;
+}
+
+bool HandleLoans::IsOut(const Buffer* buffer) const {
+  if (thread_ == nullptr) return false;
+  if (thread_ != &this_thread) return true;  // it may be
+  for (int32_t i = 0; i < used_; ++i) {
+    if (loans_[i].handle != nullptr && loans_[i].buffer == buffer) return true;
+  }
+  return false;
+}
+
+void HandleLoans::Settle() {
+  if (out_ > 0) SettleRest();
+  used_ = 0;
+  thread_ = nullptr;
+}
+
+void HandleLoans::SettleRest() {
+  absl::MutexLock lock(&elsewhere);
+  for (const int32_t i : ended_elsewhere_) loans_[i].handle = nullptr;
+  ended_elsewhere_.clear();
+  for (int32_t i = 0; i < used_; ++i) {
+    TF_Tensor* const handle = loans_[i].handle;
+    if (handle != nullptr) EndLoan(handle, /*share=*/true);
+  }
+  out_ = 0;
+}
+
+void HandleLoans::End(TF_Tensor* handle, bool share) {
+  HandleLoans* const lender = handle->lender.load(std::memory_order_relaxed);
+  if (lender == nullptr) return;
+  if (handle->lent_by == &this_thread) {
+    lender->loans_[handle->loan].handle = nullptr;
+    --lender->out_;
+    EndLoan(handle, share);
+    return;
+  }
+  absl::MutexLock lock(&elsewhere);
+  // Settled in between, the lender may be no more.
+  if (handle->lender.load(std::memory_order_relaxed) == nullptr) return;
+  lender->ended_elsewhere_.push_back(handle->loan);
+  EndLoan(handle, share);
+}
+
+}  // namespace tenon
+
+extern "C" void TF_DeleteTensor(TF_Tensor* tensor) {
+  if (tensor == nullptr) return;
+  if (tenon::AbiWatch::Active() != nullptr)
+    return tenon::DeleteForPlugin(tenon::kTensorType, tensor);
+  tenon::HandleLoans::Drop(tensor);
+  tenon::stock.Give(tensor);
+}

@@ -1,0 +1,53 @@
+// Where TF_Tensor objects come from and go to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "graph/c_api/c_api_internal.h"
+
+namespace tenon {
+
+// A handle on `tensor` for the C interface, released by TF_DeleteTensor. Handles come from a small
+// per-thread stock.
+TF_Tensor* NewTensorHandle(const Tensor& tensor);
+TF_Tensor* NewTensorHandle(Tensor&& tensor);
+
+// Handles for the tensors of one call into a kernel. Those have no share of their own in a buffer,
+// since the call has one: counting it up and down costs more than all else that a handle does. What
+// the plug-in keeps beyond the call gets its share in the end. One thread at a time opens, lends
+// and settles; the plug-in may delete handles on any.
+class HandleLoans {
+ public:
+  // From now on this thread lends.
+  void Open();
+  // A handle on a tensor that stays as it is until Settle; on other threads than the one that
+  // lends, and where that would need memory, an ordinary one.
+  TF_Tensor* Lend(const Tensor& tensor);
+  // Whether a lent handle on the buffer has not been deleted.
+  bool IsOut(const Buffer* buffer) const;
+  // Before the call's tensors change hands.
+  void Settle();
+
+  // Ends the loan of a handle, on any thread: it gets a share of its own, or, to be deleted, loses
+  // its buffer. Nothing for an ordinary one.
+  static void Share(TF_Tensor* handle) { End(handle, /*share=*/true); }
+  static void Drop(TF_Tensor* handle) { End(handle, /*share=*/false); }
+
+ private:
+  struct Loan {
+    TF_Tensor* handle = nullptr;  // null: ended
+    const Buffer* buffer = nullptr;
+  };
+  static void End(TF_Tensor* handle, bool share);
+  void SettleRest();
+
+  const void* thread_ = nullptr;  // changes only between calls
+  std::array<Loan, 8> loans_;
+  int32_t used_ = 0;  // of loans_
+  int32_t out_ = 0;   // not ended, as far as this thread knows
+  std::vector<int32_t> ended_elsewhere_;
+};
+
+}  // namespace tenon
