@@ -73,9 +73,8 @@ absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
   Frame::PluginCall& call = frame.plugin_call(call_);
   if (call.args.context == nullptr) Bind(frame, call);
   absl::Status status = Compute(frame, call);
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    if (inputs_[i].last_use) call.found[i]->Clear();
-    if (call.made[i].initialized()) call.made[i].Clear();
+  for (const ComputeArgs::Input& input : call.inputs) {
+    if (input.last_use) input.tensor->Clear();
   }
   if (!status.ok()) return status;
   for (size_t i = 0; i < outputs_.size(); ++i) {

@@ -26,9 +26,12 @@ namespace tenon {
 class HandleLoans;
 }
 struct TF_Tensor {
-  tenon::Tensor tensor;
+  const tenon::Tensor& value() const { return lent == nullptr ? tensor : *lent; }
+
+  tenon::Tensor tensor;  // nothing while it is lent
   bool deleted = false;  // and waits to be used again
-  // While it is lent (tensor_handles.h): by whom, on which thread, its number there.
+  // While it is lent (tensor_handles.h): what, by whom, on which thread, its number there.
+  const tenon::Tensor* lent = nullptr;
   std::atomic<tenon::HandleLoans*> lender{nullptr};
   const void* lent_by = nullptr;
   int32_t loan = 0;

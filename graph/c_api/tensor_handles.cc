@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 
 #include "absl/synchronization/mutex.h"
 #include "graph/c_api/abi_watch.h"
@@ -40,7 +39,7 @@ class HandleStock {
       delete handle;
       return;
     }
-    handle->tensor.Clear();
+    if (handle->tensor.initialized()) handle->tensor.Clear();
     handle->deleted = true;
     handles_[size_++] = handle;
   }
@@ -61,14 +60,9 @@ constexpr char kTensorType[] = "TF_Tensor";
 // Loans that end on other threads than their own.
 absl::Mutex elsewhere(absl::kConstInit);
 
-// The handle gets a share in its buffer, or loses the buffer, in which it has none.
 void EndLoan(TF_Tensor* handle, bool share) {
-  if (share) {
-    handle->tensor.buffer()->Ref();
-  } else {
-    alignas(BufferRef) unsigned char never_destroyed[sizeof(BufferRef)];
-    new (never_destroyed) BufferRef(std::move(handle->tensor).TakeBuffer());
-  }
+  if (share) handle->tensor = *handle->lent;
+  handle->lent = nullptr;
   handle->lender.store(nullptr, std::memory_order_relaxed);
 }
 
@@ -96,12 +90,11 @@ TF_Tensor* HandleLoans::Lend(const Tensor& tensor) {
     return NewTensorHandle(tensor);
   }
   TF_Tensor* handle = stock.Take();
-  Buffer* const buffer = tensor.buffer().get();
-  handle->tensor = Tensor(tensor.dtype(), tensor.shape(), BufferRef::Adopt(buffer));
+  handle->lent = &tensor;
   handle->loan = used_;
   handle->lent_by = &this_thread;
   handle->lender.store(this, std::memory_order_relaxed);
-  loans_[used_++] = {handle, buffer};
+  loans_[used_++] = {handle, tensor.buffer().get()};
   ++out_;
   return handle;
 }

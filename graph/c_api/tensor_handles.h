@@ -14,10 +14,10 @@ namespace tenon {
 TF_Tensor* NewTensorHandle(const Tensor& tensor);
 TF_Tensor* NewTensorHandle(Tensor&& tensor);
 
-// Handles for the tensors of one call into a kernel. Those have no share of their own in a buffer,
-// since the call has one: counting it up and down costs more than all else that a handle does. What
-// the plug-in keeps beyond the call gets its share in the end. One thread at a time opens, lends
-// and settles; the plug-in may delete handles on any.
+// Handles for the tensors of one call into a kernel: they refer to the call's own tensors, since
+// copies cost more than all else that a handle does. What the plug-in keeps beyond the call becomes
+// a copy in the end. One thread at a time opens, lends and settles; the plug-in may delete handles
+// on any.
 class HandleLoans {
  public:
   // From now on this thread lends.
@@ -30,8 +30,8 @@ class HandleLoans {
   // Before the call's tensors change hands.
   void Settle();
 
-  // Ends the loan of a handle, on any thread: it gets a share of its own, or, to be deleted, loses
-  // its buffer. Nothing for an ordinary one.
+  // Ends the loan of a handle, on any thread: it becomes a copy, or, to be deleted, nothing. No
+  // change to an ordinary one.
   static void Share(TF_Tensor* handle) { End(handle, /*share=*/true); }
   static void Drop(TF_Tensor* handle) { End(handle, /*share=*/false); }
 

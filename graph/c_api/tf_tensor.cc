@@ -118,37 +118,37 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
   tenon::HandleLoans::Share(tensor);
-  const BufferRef& buffer = tensor->tensor.buffer();
+  const BufferRef& buffer = tensor->value().buffer();
   return buffer && buffer->owned() && buffer->unique() ? tensor : nullptr;
 }
 
 TF_DataType TF_TensorType(const TF_Tensor* tensor) {
-  return tenon::DataTypeToC(tensor->tensor.dtype());
+  return tenon::DataTypeToC(tensor->value().dtype());
 }
 
 void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) {
   if (num_dims < 0) return;
   absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(dims, num_dims));
-  if (!shape.ok() || shape->num_elements() != tensor->tensor.num_elements()) return;
+  if (!shape.ok() || shape->num_elements() != tensor->value().num_elements()) return;
   tenon::HandleLoans::Share(tensor);
-  tensor->tensor = tensor->tensor.Reshaped(*std::move(shape));
+  tensor->tensor = tensor->value().Reshaped(*std::move(shape));
 }
 
-int TF_NumDims(const TF_Tensor* tensor) { return tensor->tensor.shape().rank(); }
+int TF_NumDims(const TF_Tensor* tensor) { return tensor->value().shape().rank(); }
 
 int64_t TF_Dim(const TF_Tensor* tensor, int dim_index) {
-  const Shape& shape = tensor->tensor.shape();
+  const Shape& shape = tensor->value().shape();
   return dim_index >= 0 && dim_index < shape.rank() ? shape.dim(dim_index) : -1;
 }
 
 size_t TF_TensorByteSize(const TF_Tensor* tensor) {
-  const BufferRef& buffer = tensor->tensor.buffer();
+  const BufferRef& buffer = tensor->value().buffer();
   return buffer ? buffer->bytes() : 0;
 }
 
-void* TF_TensorData(const TF_Tensor* tensor) { return tensor->tensor.data(); }
+void* TF_TensorData(const TF_Tensor* tensor) { return tensor->value().data(); }
 
-int64_t TF_TensorElementCount(const TF_Tensor* tensor) { return tensor->tensor.num_elements(); }
+int64_t TF_TensorElementCount(const TF_Tensor* tensor) { return tensor->value().num_elements(); }
 
 void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to,
                           const int64_t* new_dims, int num_new_dims, TF_Status* status) {
@@ -164,14 +164,16 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(new_dims, num_new_dims));
   if (!shape.ok()) return tenon::StatusToC(shape.status(), status);
   const absl::StatusOr<size_t> bytes = tenon::TensorBytes(DataTypeFromC(type), *shape);
-  if (!bytes.ok() || *bytes != from->tensor.bytes()) {
+  if (!bytes.ok() || *bytes != from->value().bytes()) {
     return fail("input and output shapes/data type sizes are not compatible");
   }
   tenon::HandleLoans::Share(to);
-  to->tensor = Tensor(DataTypeFromC(type), *std::move(shape), from->tensor.buffer());
+  to->tensor = Tensor(DataTypeFromC(type), *std::move(shape), from->value().buffer());
 }
 
-bool TF_TensorIsAligned(const TF_Tensor* tensor) { return tenon::IsAligned(tensor->tensor.data()); }
+bool TF_TensorIsAligned(const TF_Tensor* tensor) {
+  return tenon::IsAligned(tensor->value().data());
+}
 
 void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status) {
   tenon::ClearStatus(status);

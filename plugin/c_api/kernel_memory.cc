@@ -128,7 +128,7 @@ absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) 
         absl::StrCat("output ", i, " of kernel ", Info(ctx).name,
                      IsRef(declared) ? " is a reference and cannot be set" : " is set already"));
   }
-  const DataType type = tensor->tensor.dtype();
+  const DataType type = tensor->value().dtype();
   if (type != declared) {
     const absl::Status mismatch = absl::InternalError(absl::StrCat(
         "Output ", i, " of type ", DataTypeSpecName(type), " does not match declared output type ",
@@ -136,7 +136,7 @@ absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) 
     ctx->Fail(mismatch);  // also if the plug-in does not look at the status
     return mismatch;
   }
-  *ctx->args->outputs[i] = tensor->tensor;
+  *ctx->args->outputs[i] = tensor->value();
   ctx->output_set[i] = true;
   return absl::OkStatus();
 }
