@@ -84,17 +84,24 @@ TF_Tensor* NewTensorHandle(Tensor&& tensor) {
 
 void HandleLoans::Open() { thread_ = &this_thread; }
 
+HandleLoans::~HandleLoans() {
+  for (const Loan& loan : loans_) delete loan.handle;
+}
+
 TF_Tensor* HandleLoans::Lend(const Tensor& tensor) {
   if (thread_ != &this_thread || used_ == static_cast<int32_t>(loans_.size()) ||
       AbiWatch::Active() != nullptr) {
     return NewTensorHandle(tensor);
   }
-  TF_Tensor* handle = stock.Take();
+  Loan& loan = loans_[used_];
+  if (loan.handle == nullptr) loan.handle = new TF_Tensor;
+  loan.tensor = &tensor;
+  TF_Tensor* const handle = loan.handle;
+  handle->deleted = false;
   handle->lent = &tensor;
-  handle->loan = used_;
   handle->lent_by = &this_thread;
+  handle->loan = used_++;
   handle->lender.store(this, std::memory_order_relaxed);
-  loans_[used_++] = {handle, tensor.buffer().get()};
   ++out_;
   return handle;
 }
@@ -103,7 +110,7 @@ bool HandleLoans::IsOut(const Buffer* buffer) const {
   if (thread_ == nullptr) return false;
   if (thread_ != &this_thread) return true;  // it may be
   for (int32_t i = 0; i < used_; ++i) {
-    if (loans_[i].handle != nullptr && loans_[i].buffer == buffer) return true;
+    if (loans_[i].tensor != nullptr && loans_[i].tensor->buffer().get() == buffer) return true;
   }
   return false;
 }
@@ -116,27 +123,49 @@ void HandleLoans::Settle() {
 
 void HandleLoans::SettleRest() {
   absl::MutexLock lock(&elsewhere);
-  for (const int32_t i : ended_elsewhere_) loans_[i].handle = nullptr;
+  for (const int32_t i : ended_elsewhere_) loans_[i] = Loan();
   ended_elsewhere_.clear();
   for (int32_t i = 0; i < used_; ++i) {
-    TF_Tensor* const handle = loans_[i].handle;
-    if (handle != nullptr) EndLoan(handle, /*share=*/true);
+    if (loans_[i].tensor == nullptr) continue;
+    EndLoan(loans_[i].handle, /*share=*/true);
+    loans_[i] = Loan();
   }
   out_ = 0;
 }
 
-void HandleLoans::End(TF_Tensor* handle, bool share) {
+void HandleLoans::Share(TF_Tensor* handle) {
+  if (handle->lender.load(std::memory_order_relaxed) == nullptr) return;
+  if (handle->lent_by != &this_thread) return EndElsewhere(handle, /*share=*/true);
+  HandleLoans& lender = *handle->lender.load(std::memory_order_relaxed);
+  --lender.out_;
+  lender.loans_[handle->loan] = Loan();
+  EndLoan(handle, /*share=*/true);
+}
+
+bool HandleLoans::Return(TF_Tensor* handle) {
   HandleLoans* const lender = handle->lender.load(std::memory_order_relaxed);
-  if (lender == nullptr) return;
-  if (handle->lent_by == &this_thread) {
-    lender->loans_[handle->loan].handle = nullptr;
-    --lender->out_;
-    EndLoan(handle, share);
-    return;
+  if (lender == nullptr) return false;
+  if (handle->lent_by != &this_thread) {
+    EndElsewhere(handle, /*share=*/false);
+    return false;
   }
+  --lender->out_;
+  Loan& loan = lender->loans_[handle->loan];
+  loan.tensor = nullptr;
+  EndLoan(handle, /*share=*/false);
+  if (kStock == 0) {
+    loan.handle = nullptr;
+    return false;
+  }
+  handle->deleted = true;
+  return true;
+}
+
+void HandleLoans::EndElsewhere(TF_Tensor* handle, bool share) {
   absl::MutexLock lock(&elsewhere);
   // Settled in between, the lender may be no more.
-  if (handle->lender.load(std::memory_order_relaxed) == nullptr) return;
+  HandleLoans* const lender = handle->lender.load(std::memory_order_relaxed);
+  if (lender == nullptr) return;
   lender->ended_elsewhere_.push_back(handle->loan);
   EndLoan(handle, share);
 }
@@ -147,6 +176,5 @@ extern "C" void TF_DeleteTensor(TF_Tensor* tensor) {
   if (tensor == nullptr) return;
   if (tenon::AbiWatch::Active() != nullptr)
     return tenon::DeleteForPlugin(tenon::kTensorType, tensor);
-  tenon::HandleLoans::Drop(tensor);
-  tenon::stock.Give(tensor);
+  if (!tenon::HandleLoans::Return(tensor)) tenon::stock.Give(tensor);
 }

@@ -20,6 +20,11 @@ TF_Tensor* NewTensorHandle(Tensor&& tensor);
 // on any.
 class HandleLoans {
  public:
+  HandleLoans() = default;
+  ~HandleLoans();
+  HandleLoans(const HandleLoans&) = delete;
+  HandleLoans& operator=(const HandleLoans&) = delete;
+
   // From now on this thread lends.
   void Open();
   // A handle on a tensor that stays as it is until Settle; on other threads than the one that
@@ -30,22 +35,22 @@ class HandleLoans {
   // Before the call's tensors change hands.
   void Settle();
 
-  // Ends the loan of a handle, on any thread: it becomes a copy, or, to be deleted, nothing. No
-  // change to an ordinary one.
-  static void Share(TF_Tensor* handle) { End(handle, /*share=*/true); }
-  static void Drop(TF_Tensor* handle) { End(handle, /*share=*/false); }
+  // On any thread, nothing to an ordinary handle: it becomes a copy.
+  static void Share(TF_Tensor* handle);
+  // It is deleted: whether no more is to be done for that. On any thread.
+  static bool Return(TF_Tensor* handle);
 
  private:
   struct Loan {
-    TF_Tensor* handle = nullptr;  // null: ended
-    const Buffer* buffer = nullptr;
+    TF_Tensor* handle = nullptr;     // from call to call the same; null: to be made
+    const Tensor* tensor = nullptr;  // null: ended
   };
-  static void End(TF_Tensor* handle, bool share);
+  static void EndElsewhere(TF_Tensor* handle, bool share);
   void SettleRest();
 
   const void* thread_ = nullptr;  // changes only between calls
   std::array<Loan, 8> loans_;
-  int32_t used_ = 0;  // of loans_
+  int32_t used_ = 0;  // of loans_, in this call
   int32_t out_ = 0;   // not ended, as far as this thread knows
   std::vector<int32_t> ended_elsewhere_;
 };

@@ -37,7 +37,10 @@ absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shap
 
 absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index) {
   const int num_outputs = ctx->num_outputs();
-  if (index < 0 || index >= num_outputs) {
+  const bool in_range = index >= 0 && index < num_outputs;
+  if (in_range && !IsRef(Info(ctx).node.types->outputs[index]) && !ctx->output_set[index])
+    return absl::OkStatus();
+  if (!in_range) {
     return absl::InternalError(absl::StrCat("allocate_output with bad index=", index,
                                             " num_outputs=", num_outputs,
                                             " kernel=", Info(ctx).name));
@@ -47,13 +50,10 @@ absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index) {
         "allocate_output with ref type. index=", index,
         " type=", DataTypeName(Info(ctx).node.types->outputs[index]), " kernel=", Info(ctx).name));
   }
-  if (ctx->output_set[index]) {
-    return absl::InternalError(
-        absl::StrFormat("allocate_output on same index multiple times. index = %d "
-                        "mutable_output(index) = %p kernel=%s",
-                        index, ctx->args->outputs[index]->data(), Info(ctx).name));
-  }
-  return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrFormat("allocate_output on same index multiple times. index = %d "
+                      "mutable_output(index) = %p kernel=%s",
+                      index, ctx->args->outputs[index]->data(), Info(ctx).name));
 }
 
 absl::StatusOr<TF_Tensor*> AllocateOutput(TF_OpKernelContext* ctx, int index,
