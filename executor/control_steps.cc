@@ -90,12 +90,20 @@ absl::Status LoopStep::Advance(Frame& frame, const StepArgs& args) const {
 
 absl::Status LoopStep::Run(Frame& frame, const StepArgs& args) const {
   TENON_RETURN_IF_ERROR(Begin(frame, args));
-  for (;;) {
+  const Frame::Pass outer = frame.pass();
+  // Another one for each loop, and for each pass of the loop around it; never that of no loop.
+  constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;  // odd bits of the golden ratio
+  const uint64_t of_pass = (outer.frame_id + static_cast<uint64_t>(outer.iter_id) + 1) * kSpread;
+  const uint64_t frame_id = ((of_pass ^ (of_pass >> 32)) + steps_.begin) * kSpread | 1;
+  for (int64_t iter_id = 0;; ++iter_id) {
+    frame.set_pass({frame_id, iter_id});
     TENON_RETURN_IF_ERROR(RunSteps(frame, steps_.begin, steps_.end));
     if (synchronize_) TENON_RETURN_IF_ERROR(frame.Synchronize());
-    if (again_ == 0 || !frame.alive(again_)) return absl::OkStatus();
+    if (again_ == 0 || !frame.alive(again_)) break;
     TENON_RETURN_IF_ERROR(Advance(frame, args));
   }
+  frame.set_pass(outer);
+  return absl::OkStatus();
 }
 
 std::string LoopStep::Describe() const {

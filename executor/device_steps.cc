@@ -66,6 +66,8 @@ absl::Status PluginStep::Compute(Frame& frame, Frame::PluginCall& call) const {
   }
   call.args.step_id = frame.context().step_id;
   call.args.timeout_s = frame.context().device_timeout_s;
+  call.args.frame_id = frame.pass().frame_id;
+  call.args.iter_id = frame.pass().iter_id;
   return kernel_->Compute(call.args);
 }
 

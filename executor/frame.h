@@ -58,6 +58,14 @@ class Frame : public RunState {
     for (int32_t i = first; i < first + count; ++i) alive_[i] = 0;
   }
 
+  // Which pass of which loop runs, as TensorFlow counts them: {0, 0} outside of loops.
+  struct Pass {
+    uint64_t frame_id = 0;
+    int64_t iter_id = 0;
+  };
+  const Pass& pass() const { return pass_; }
+  void set_pass(Pass pass) { pass_ = pass; }
+
   // The node of the step that runs, for errors.
   int32_t node() const { return node_; }
   void set_node(int32_t node) { node_ = node; }
@@ -112,6 +120,7 @@ class Frame : public RunState {
   const Plan& plan_;
   RunContext context_;
   int32_t node_ = -1;
+  Pass pass_;
   BufferRef arena_;
   std::vector<void*> table_;
   std::vector<uint8_t> alive_;

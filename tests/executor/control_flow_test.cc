@@ -7,6 +7,8 @@
 #include "executor/session.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "plugin/kernel_registry.h"
+#include "tensorflow/c/kernels.h"
 #include "tests/executor/graph_text_util.h"
 
 namespace tenon {
@@ -235,6 +237,45 @@ std::string Numbers() {
   return Placeholder("n", "") + Const("zero", "DT_FLOAT", "tensor_shape {} float_val: 0") +
          Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1") +
          Const("half", "DT_FLOAT", "tensor_shape {} float_val: 0.5");
+}
+
+// A plug-in's kernel is told which pass it works for.
+TEST(Loops, CountTheirPasses) {
+  static std::vector<std::pair<uint64_t, int64_t>> seen;
+  auto kernel = std::make_shared<KernelDef>();
+  kernel->op = "Neg";
+  kernel->device_type = "CPU";
+  kernel->label = "counts";
+  kernel->plugin = "control_flow_test";
+  kernel->fns.compute = [](void*, TF_OpKernelContext* context) {
+    TF_Status* const status = TF_NewStatus();
+    TF_Tensor* in = nullptr;
+    TF_GetInput(context, 0, &in, status);
+    TF_SetOutput(context, 0, in, status);
+    TF_DeleteTensor(in);
+    TF_DeleteStatus(status);
+    seen.emplace_back(TF_GetFrameId(context), TF_GetIterId(context));
+  };
+  KernelRegistry::Global().Register(std::move(kernel));
+  constexpr char kCounts[] = "attr { key: '_kernel' value { s: 'counts' } }";
+  auto session = MakeSession(
+      Numbers() + Loop("a_", Node("a_body", "Neg", {"a_switch_x:1"}, kCounts), "zero", "n", "n") +
+      Loop("b_", Node("b_body", "Neg", {"b_switch_x:1"}, kCounts), "zero", "a_exit_x", "n") +
+      Node("last", "Neg", {"b_exit_x"}, kCounts));
+  for (int run = 0; run < 2; ++run) {
+    seen.clear();
+    const auto out = session->Run({{"n", Floats({2}, {})}}, {"last"});
+    ASSERT_TRUE(out.ok()) << out.status();
+    ASSERT_EQ(seen.size(), 5);
+    for (const size_t i : {0, 1, 2, 3}) EXPECT_EQ(seen[i].second, i % 2);
+    EXPECT_EQ(seen[0].first, seen[1].first);
+    EXPECT_EQ(seen[2].first, seen[3].first);
+    EXPECT_NE(seen[0].first, seen[2].first);
+    EXPECT_NE(seen[0].first, 0);
+    EXPECT_EQ(seen[4], std::make_pair(uint64_t{0}, int64_t{0}));
+  }
+  session.reset();
+  KernelRegistry::Global().RemovePlugin("control_flow_test");
 }
 
 TEST(Loops, RunAMillionPassesInPlace) {
