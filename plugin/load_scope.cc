@@ -31,6 +31,7 @@ Registrations CopyOf(const Registrations& registrations) {
   for (const auto& kernel : registrations.kernels)
     copy.kernels.push_back(std::make_shared<KernelDef>(*kernel));
   copy.ops = registrations.ops;
+  copy.refused = registrations.refused;
   return copy;
 }
 
@@ -42,6 +43,7 @@ void LoadScope::Add(Registrations registrations) {
     op_names_.push_back(op.name);
     staged_.ops.push_back(std::move(op));
   }
+  for (std::string& refused : registrations.refused) staged_.refused.push_back(std::move(refused));
 }
 
 absl::Status LoadScope::Publish(const PublishOptions& options) {
@@ -79,6 +81,12 @@ absl::Status RegisterOp(OpDef op) {
   names.push_back(op.name);
   current->staged_.ops.push_back(std::move(op));
   return absl::OkStatus();
+}
+
+void NoteRefused(std::string_view what, const absl::Status& why) {
+  if (current == nullptr) return;
+  current->staged_.refused.push_back(absl::StrCat(
+      what, " was not registered: ", absl::StatusCodeToString(why.code()), ": ", why.message()));
 }
 
 }  // namespace tenon

@@ -17,6 +17,7 @@ namespace tenon {
 struct Registrations {
   std::vector<std::shared_ptr<KernelDef>> kernels;
   std::vector<OpDef> ops;
+  std::vector<std::string> refused;  // what else was to be registered, and why it was not
 };
 Registrations CopyOf(const Registrations& registrations);
 
@@ -56,6 +57,7 @@ class LoadScope {
  private:
   friend void RegisterKernel(std::shared_ptr<KernelDef> kernel);
   friend absl::Status RegisterOp(OpDef op);
+  friend void NoteRefused(std::string_view what, const absl::Status& why);
 
   std::string plugin_;
   Registrations staged_;
@@ -68,5 +70,8 @@ class LoadScope {
 // ALREADY_EXISTS "Op with name X".
 void RegisterKernel(std::shared_ptr<KernelDef> kernel);
 absl::Status RegisterOp(OpDef op);
+// Tells the load in progress on this thread of a registration that failed: few plug-ins look at the
+// status that they get.
+void NoteRefused(std::string_view what, const absl::Status& why);
 
 }  // namespace tenon

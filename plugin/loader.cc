@@ -195,8 +195,9 @@ absl::Status Loader::Open(const std::string& path, const PluginOptions& options,
   if (!library.ok()) return Prefixed(library.status(), path, "dlopen");
   const EntryPoints entries = FindEntryPoints(library->handle, &result->info);
   TENON_ASSIGN_OR_RETURN(Staged staged, CallEntryPoints(entries, *library, path, scope));
-  TENON_RETURN_IF_ERROR(Publish(staged, options, scope, path));
   PluginInfo& info = result->info;
+  for (const std::string& refused : scope.staged().refused) info.warnings.push_back(refused);
+  TENON_RETURN_IF_ERROR(Publish(staged, options, scope, path));
   info.resident = library->resident;
   info.ops = scope.op_names();
   info.kernels = scope.num_kernels();

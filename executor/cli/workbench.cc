@@ -1,6 +1,8 @@
 #include "executor/cli/workbench.h"
 
 #include <map>
+#include <set>
+#include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -26,13 +28,14 @@ void WarnOfMissingDevice(std::string_view text, const Host& host, const Options&
 }
 
 absl::Status ReportFailedPasses(const Executable& executable, const Options& options) {
+  std::set<std::string> told;  // one that fails the same way in each iteration, once
   for (const PassReport& pass : OptimizerReport(executable).passes) {
     if (!pass.failed) continue;
     const std::string message = absl::StrCat("pass ", pass.name, ": ", pass.reason);
     if (options.fail_on_plugin_errors && absl::StartsWith(pass.name, "plugin:")) {
       return WithExit(Exit::kPluginFault, absl::InternalError(message));
     }
-    Warn(options, message);
+    if (told.insert(message).second) Warn(options, message);
   }
   return absl::OkStatus();
 }

@@ -53,6 +53,12 @@ absl::Status Register(const char* kernel_name, TF_KernelBuilder* builder) {
   return absl::OkStatus();
 }
 
+// The end of each registration.
+void Answer(const char* kernel_name, const absl::Status& registered, TF_Status* status) {
+  if (!registered.ok()) NoteRefused(absl::StrCat("kernel '", Text(kernel_name), "'"), registered);
+  StatusToC(registered, status);
+}
+
 }  // namespace
 }  // namespace tenon
 
@@ -107,7 +113,7 @@ void TF_KernelBuilder_Label(TF_KernelBuilder* kernel_builder, const char* label)
 
 void TF_RegisterKernelBuilder(const char* kernel_name, TF_KernelBuilder* builder,
                               TF_Status* status) {
-  tenon::StatusToC(tenon::Register(kernel_name, builder), status);
+  tenon::Answer(kernel_name, tenon::Register(kernel_name, builder), status);
 }
 
 void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def, const char* name,
@@ -116,7 +122,7 @@ void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def, co
   absl::StatusOr<tenon::KernelDef> parsed = tenon::KernelDefFromWire(serialized_kernel_def);
   if (!parsed.ok()) {
     TF_DeleteKernelBuilder(builder);
-    return tenon::StatusToC(parsed.status(), status);
+    return tenon::Answer(name, parsed.status(), status);
   }
   if (!builder->registered()) {
     parsed->fns = builder->def->fns;

@@ -4,12 +4,13 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "graph/c_api/c_api_internal.h"
-#include "graph/c_api/callback_scope.h"
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
-#include "plugin/c_api/shape_handles.h"
 #include "plugin/load_scope.h"
+#include "plugin/plugin_shape_fn.h"
 
 // Specs are read when they are added; the first error comes out at registration.
 struct TF_OpDefinitionBuilder {
@@ -24,21 +25,6 @@ struct TF_OpDefinitionBuilder {
 
 namespace tenon {
 namespace {
-
-using CShapeFn = void (*)(TF_ShapeInferenceContext*, TF_Status*);
-
-absl::Status RunCShapeFn(CShapeFn fn, const std::string& plugin, InferenceContext& context) {
-  CStatus status;
-  TF_ShapeInferenceContext handle{&context};
-  const std::string node(context.node());
-  constexpr char kCallback[] = "shape_inference_func";
-  TENON_RETURN_IF_ERROR(PluginFault(
-      CallPlugin(plugin.c_str(), kCallback, node.c_str(), [&] { fn(&handle, status.get()); })));
-  absl::Status answer = status.ToStatus();
-  // What it says of the node is INVALID_ARGUMENT; anything else is its own failure.
-  if (answer.ok() || absl::IsInvalidArgument(answer)) return answer;
-  return PluginFault(Attribute(std::move(answer), kCallback, plugin));
-}
 
 absl::Status Register(TF_OpDefinitionBuilder* builder) {
   TENON_RETURN_IF_ERROR(builder->status);
@@ -62,20 +48,23 @@ TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_name) {
 void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder* builder) { delete builder; }
 
 void TF_RegisterOpDefinition(TF_OpDefinitionBuilder* builder, TF_Status* status) {
-  tenon::StatusToC(tenon::Register(builder), status);
+  const std::string name = builder->op.def().name;
+  const absl::Status registered = tenon::Register(builder);
+  if (!registered.ok()) tenon::NoteRefused(absl::StrCat("op '", name, "'"), registered);
+  tenon::StatusToC(registered, status);
   delete builder;
 }
 
 void TF_OpDefinitionBuilderAddAttr(TF_OpDefinitionBuilder* builder, const char* attr_spec) {
-  builder->Update(builder->op.AddAttr(attr_spec));
+  builder->Update(builder->op.AddAttr(absl::NullSafeStringView(attr_spec)));
 }
 
 void TF_OpDefinitionBuilderAddInput(TF_OpDefinitionBuilder* builder, const char* input_spec) {
-  builder->Update(builder->op.AddInput(input_spec));
+  builder->Update(builder->op.AddInput(absl::NullSafeStringView(input_spec)));
 }
 
 void TF_OpDefinitionBuilderAddOutput(TF_OpDefinitionBuilder* builder, const char* output_spec) {
-  builder->Update(builder->op.AddOutput(output_spec));
+  builder->Update(builder->op.AddOutput(absl::NullSafeStringView(output_spec)));
 }
 
 void TF_OpDefinitionBuilderSetIsCommutative(TF_OpDefinitionBuilder* builder, bool) {
@@ -104,10 +93,7 @@ void TF_OpDefinitionBuilderSetShapeInferenceFunction(
     TF_OpDefinitionBuilder* builder,
     void (*shape_inference_func)(TF_ShapeInferenceContext* ctx, TF_Status* status)) {
   if (shape_inference_func == nullptr) return;
-  builder->op.def().shape_fn = [shape_inference_func,
-                                plugin = tenon::CurrentPlugin()](tenon::InferenceContext& context) {
-    return tenon::RunCShapeFn(shape_inference_func, plugin, context);
-  };
+  builder->op.def().shape_fn = tenon::PluginShapeFn{shape_inference_func, tenon::CurrentPlugin()};
 }
 
 }  // extern "C"

@@ -76,6 +76,7 @@ __attribute__((constructor)) static void OnLoad() {
   TF_DeleteBuffer(TF_GetAllOpList());
 #ifdef RESIDENT
   ++unique_symbol;
+  RegisterOp("Relu");
 #elif defined(REGISTRAR)
   called_by_library();
 #endif
@@ -132,6 +133,10 @@ void SpinLockWake(void*, bool) { std::abort(); }
 extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
 #ifdef OP_TAKEN
   RegisterOp("MatMul");
+  RegisterOp("");
+  TF_Status* no_status = nullptr;
+  TF_KernelBuilder* builder = TF_NewKernelBuilder("MatMul", "CPU", nullptr, nullptr, nullptr);
+  TF_RegisterKernelBuilder("no_compute", builder, no_status);
 #endif
 #ifdef RESIDENT
   static int calls = 0;

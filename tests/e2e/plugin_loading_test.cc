@@ -63,6 +63,21 @@ TEST(Plugins, FoundOnesAreSkippedWithAWarning) {
   EXPECT_EQ(json::parse(run.out)["devices"].size(), 2);
 }
 
+// Few plug-ins look at the status of a registration, TensorFlow ends the process.
+TEST(Plugins, RegistrationsThatFailAreTold) {
+  const std::string plugin = TestPlugin("op_taken");
+  const std::string reason = "op 'MatMul' was not registered: ALREADY_EXISTS: Op with name MatMul";
+  const Finished run = GraphRun({"run", kMlp, "--input", "x=1x20xf32=1", "--plugin", plugin});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr(reason));
+  EXPECT_THAT(run.err, HasSubstr("libop_taken.so: "));
+  EXPECT_THAT(run.err, HasSubstr("has no compute function"));
+  EXPECT_THAT(GraphRun({"devices", "--plugin", plugin}).out, HasSubstr(reason));
+  const Finished check = GraphRun({"plugin", "check", plugin});
+  EXPECT_EQ(check.exit, 0) << check.err;
+  EXPECT_THAT(check.out, HasSubstr(reason));
+}
+
 TEST(Plugins, AreFoundWherePackagesAreInstalled) {
   const std::string folder = TempPath("packages");
   std::filesystem::create_directories(folder + "/tensorflow-plugins");
@@ -198,6 +213,8 @@ TEST(Plugins, AllTheirPassesRunInOrderOfLoadingEachOnItsOwn) {
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("plugin:CPU: rolled back: it came to nothing"));
   EXPECT_THAT(run.err, HasSubstr("libpass_two.so"));
+  // In both iterations the same, told once.
+  EXPECT_EQ(run.err.find("it came to nothing"), run.err.rfind("it came to nothing")) << run.err;
   const std::string graph = ReadFile(out);
   EXPECT_THAT(graph, HasSubstr("\"pass_one\""));
   EXPECT_THAT(graph, HasSubstr("\"pass_three_after_pass_one\""));

@@ -211,6 +211,22 @@ TEST_F(LoaderTest, OpNameThatIsTaken) {
   const auto info = LoadPlugin(TestPlugin("op_taken"));
   ASSERT_TRUE(info.ok()) << info.status();  // the plug-in was told and went on
   EXPECT_THAT(info->ops, ElementsAre("Op_op_taken"));
+  EXPECT_EQ(info->kernels, 1);
+  EXPECT_THAT(info->warnings,
+              ElementsAre("op 'MatMul' was not registered: ALREADY_EXISTS: Op with name MatMul",
+                          HasSubstr("op '' was not registered: INVALID_ARGUMENT: "),
+                          "kernel 'no_compute' was not registered: INVALID_ARGUMENT: the kernel "
+                          "'no_compute' of op 'MatMul' for CPU has no compute function"));
+}
+
+TEST_F(LoaderTest, WhatConstructorsFailToRegisterIsToldInEachLoad) {
+  const std::string path = TestPlugin("resident");
+  for (int i = 0; i < 2; ++i) {
+    const auto info = LoadPlugin(path);
+    ASSERT_TRUE(info.ok()) << info.status();
+    EXPECT_THAT(info->warnings, ElementsAre(HasSubstr("op 'Relu' was not registered: "))) << i;
+    ASSERT_TRUE(UnloadPlugin(path).ok());
+  }
 }
 
 TEST_F(LoaderTest, APluginThatLoadsItselfIsToldNo) {
