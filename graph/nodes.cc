@@ -12,6 +12,11 @@ bool IsPlaceholder(const Graph& graph, NodeId n) {
   return op == "Placeholder" || op == "PlaceholderV2";
 }
 
+bool MustStay(const Graph& graph, NodeId n) {
+  const AttrValue* mark = graph.attrs(n).Find("_grappler_do_not_remove");
+  return mark != nullptr && mark->AsBool().value_or(false);
+}
+
 bool IsSwitchOp(std::string_view op) {
   return op == "Switch" || op == "RefSwitch" || op == "_SwitchN";
 }

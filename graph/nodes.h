@@ -12,6 +12,9 @@ namespace tenon {
 // Placeholder, PlaceholderV2: without a value unless one is fed.
 bool IsPlaceholder(const Graph& graph, NodeId n);
 
+// Marked `_grappler_do_not_remove`: passes leave it, and what it needs, in the graph.
+bool MustStay(const Graph& graph, NodeId n);
+
 // Control flow of version 1, the forms for references among it.
 bool IsSwitchOp(std::string_view op);  // which of its outputs are dead, its input decides: _SwitchN
 bool IsMergeOp(std::string_view op);

@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "graph/colocation.h"
 #include "graph/io.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -120,6 +121,9 @@ class PipelineRun {
     for (const std::string& name : keep_names_) {
       const NodeId n = graph_.FindNode(name);
       if (n != kNoNode) preserve_.insert(n);
+    }
+    for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+      if (graph_.alive(n) && MustStay(graph_, n)) preserve_.insert(n);
     }
     preserve_.insert(feeds_.begin(), feeds_.end());
     return absl::OkStatus();

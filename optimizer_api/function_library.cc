@@ -17,13 +17,25 @@ namespace {
 
 constexpr char kType[] = "TF_FunctionLibraryDefinition";
 
+absl::StatusOr<Graph> GraphOf(const TF_Buffer* bytes) {
+  absl::StatusOr<Imported> imported = absl::InvalidArgumentError("no bytes");
+  if (bytes != nullptr)
+    imported = ImportBinary(std::string(BufferBytes(*bytes)), "<graph of the plug-in>");
+  if (imported.ok()) return std::move(imported->graph);
+  if (!absl::IsInvalidArgument(imported.status())) return imported.status();
+  return absl::InvalidArgumentError("Unparseable tensorflow.GraphDef proto");
+}
+
 absl::Status LookUp(const Graph& graph, std::string_view name, TF_Buffer* buffer) {
   if (const OpDef* op = graph.FindOp(name)) return FillBuffer(OpDefToWire(*op), buffer);
   char host[256] = "this host";
   gethostname(host, sizeof(host) - 1);
   return absl::NotFoundError(absl::StrCat(
       "Op type not registered '", name, "' in binary running on ", host,
-      ". Make sure the Op and Kernel are registered in the binary running in this process."));
+      ". Make sure the Op and Kernel are registered in the binary running in this process. Note "
+      "that if you are loading a saved graph which used ops from tf.contrib (e.g. "
+      "`tf.contrib.resampler`), accessing should be done before importing the graph, as contrib "
+      "ops are lazily registered when the module is first accessed."));
 }
 
 }  // namespace
@@ -33,12 +45,10 @@ extern "C" {
 
 TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* graph_buf,
                                                               TF_Status* status) {
-  absl::StatusOr<tenon::Imported> imported =
-      tenon::ImportBinary(std::string(tenon::BufferBytes(*graph_buf)), "<plug-in>");
-  tenon::StatusToC(imported.status(), status);
-  if (!imported.ok()) return nullptr;
-  return tenon::NewForPlugin<TF_FunctionLibraryDefinition>(tenon::kType,
-                                                           std::move(imported->graph));
+  absl::StatusOr<tenon::Graph> graph = tenon::GraphOf(graph_buf);
+  tenon::StatusToC(graph.status(), status);
+  if (!graph.ok()) return nullptr;
+  return tenon::NewForPlugin<TF_FunctionLibraryDefinition>(tenon::kType, *std::move(graph));
 }
 
 void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* fn_lib) {

@@ -1,8 +1,8 @@
 // TF_GraphProperties: shapes and values that inference knows, as OpInfo.TensorProperties bytes.
+#include <algorithm>
 #include <optional>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_cat.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/shape_inference.h"
@@ -69,12 +69,10 @@ std::vector<std::string> Properties(const TF_GraphProperties& gp, const char* na
   return list;
 }
 
+// As many as there are, and as there is room for.
 absl::Status Fill(const std::vector<std::string>& list, TF_Buffer** buffers, int num_values) {
-  if (num_values != static_cast<int>(list.size())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Expected ", list.size(), " properties, got room for ", num_values));
-  }
-  for (int i = 0; i < num_values; ++i) TENON_RETURN_IF_ERROR(FillBuffer(list[i], buffers[i]));
+  const int n = std::min(num_values, static_cast<int>(list.size()));
+  for (int i = 0; i < n; ++i) TENON_RETURN_IF_ERROR(FillBuffer(list[i], buffers[i]));
   return absl::OkStatus();
 }
 

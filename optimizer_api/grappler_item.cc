@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/nodes.h"
 
 namespace tenon {
 
@@ -17,9 +18,7 @@ std::vector<std::string> NodesToPreserve(const TF_GrapplerItem& item) {
   }
   const Graph& g = *item.graph;
   for (NodeId n = 0; n < g.num_node_ids(); ++n) {
-    if (!g.alive(n)) continue;
-    const AttrValue* keep = g.attrs(n).Find("_grappler_do_not_remove");
-    if (keep != nullptr && keep->AsBool().value_or(false)) names.emplace(g.name(n));
+    if (g.alive(n) && MustStay(g, n)) names.emplace(g.name(n));
   }
   return {names.begin(), names.end()};
 }

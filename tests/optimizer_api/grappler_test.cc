@@ -152,6 +152,16 @@ TEST(TF_GrapplerItem, NodesToPreserve) {
               testing::UnorderedElementsAre("AddN_1", "AddN", "x", "c"));
 }
 
+TEST(TF_GrapplerItem, NodesMarkedToStayArePreserved) {
+  Graph g = MakeGraph(kDevice);
+  g.SetAttr(g.FindNode("AddN"), "_grappler_do_not_remove", attr::Bool(true));
+  g.SetAttr(g.FindNode("c"), "_grappler_do_not_remove", attr::Bool(false));
+  const OptimizerItem names{{"AddN_1:0"}, {"x"}, {}};
+  const ::TF_GrapplerItem item{&g, &names};
+  EXPECT_THAT(ReadList(item, TF_GetNodesToPreserveListSize, TF_GetNodesToPreserveList),
+              testing::UnorderedElementsAre("AddN_1", "AddN", "x"));
+}
+
 TEST(TF_GrapplerItem, FetchNodes) {
   const Graph g = MakeGraph(kDevice);
   const OptimizerItem names{{"AddN_1:0", "AddN:0"}, {}, {}};
@@ -216,6 +226,29 @@ TEST_F(GraphPropertiesTest, FedPlaceholderIsUnknownUnlessTrusted) {
   EXPECT_TRUE(Read(true, false, false)[0].shape().unknown_rank());
 }
 
+// A pass may ask with room for as many as it likes.
+TEST_F(GraphPropertiesTest, AsManyAsThereIsRoomFor) {
+  const OptimizerItem names{{"AddN_1:0"}, {"x"}, {}};
+  const ::TF_GrapplerItem item{&graph_, &names};
+  ::TF_GraphProperties* properties = TF_NewGraphProperties(&item);
+  TF_Status* status = TF_NewStatus();
+  TF_InferStatically(properties, 1, 0, 0, 0, status);
+  const std::pair<int, int> cases[] = {{-1, 0}, {0, 0}, {1, 1}, {2, 2}, {3, 2}};
+  for (const auto& [room, filled] : cases) {
+    TF_Buffer* buffers[3] = {TF_NewBuffer(), TF_NewBuffer(), TF_NewBuffer()};
+    TF_GetInputPropertiesList(properties, "AddN", buffers, room, status);
+    EXPECT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(buffers[i]->length > 0, i < filled) << room;
+      TF_DeleteBuffer(buffers[i]);
+    }
+  }
+  TF_GetOutputPropertiesList(properties, "nobody", nullptr, 1, status);
+  EXPECT_EQ(TF_GetCode(status), TF_OK);
+  TF_DeleteStatus(status);
+  TF_DeleteGraphProperties(properties);
+}
+
 TEST(TF_FunctionLibraryDefinition, LookUpOpDef) {
   TF_Status* status = TF_NewStatus();
   TF_Buffer graph{"", 0, nullptr};
@@ -231,12 +264,19 @@ TEST(TF_FunctionLibraryDefinition, LookUpOpDef) {
   EXPECT_EQ(TF_GetCode(status), TF_NOT_FOUND);
   EXPECT_THAT(TF_Message(status),
               testing::HasSubstr("Op type not registered 'NoSuchOp' in binary running on"));
+  EXPECT_THAT(TF_Message(status),
+              testing::EndsWith("as contrib ops are lazily registered when the module is first "
+                                "accessed."));
   TF_DeleteBuffer(none);
   TF_DeleteBuffer(bytes);
   TF_DeleteFunctionLibraryDefinition(library);
   TF_Buffer garbage{"\xff\xff\xff", 3, nullptr};
-  EXPECT_EQ(TF_NewFunctionLibraryDefinition(&garbage, status), nullptr);
-  EXPECT_NE(TF_GetCode(status), TF_OK);
+  for (const TF_Buffer* bytes :
+       {static_cast<const TF_Buffer*>(&garbage), static_cast<const TF_Buffer*>(nullptr)}) {
+    EXPECT_EQ(TF_NewFunctionLibraryDefinition(bytes, status), nullptr);
+    EXPECT_EQ(TF_GetCode(status), TF_INVALID_ARGUMENT);
+    EXPECT_STREQ(TF_Message(status), "Unparseable tensorflow.GraphDef proto");
+  }
   TF_DeleteStatus(status);
 }
 
