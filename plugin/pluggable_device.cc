@@ -89,11 +89,16 @@ absl::Status PluggableDevice::QueryMemory() {
   TF_Bool known = 0;
   TENON_RETURN_IF_ERROR(Call("device_memory_usage",
                              [&] { known = se().device_memory_usage(&device_, &free, &total); }));
-  if (!known || free < 0) {
+  const char* const callback = "device_memory_usage";
+  if (!known) {
     return Attributed(
         absl::UnknownError(absl::StrCat("Failed to query available memory for PluggableDevice ",
                                         platform_ordinal_)),
-        "device_memory_usage");
+        callback);
+  }
+  if (free < 0) {
+    return Attributed(absl::UnknownError(absl::StrCat("it answers that ", free, " bytes are free")),
+                      callback);
   }
   constexpr int64_t kMiB = int64_t{1} << 20;
   const int64_t reserve = free < 2048 * kMiB ? 255 * kMiB : std::max(300 * kMiB, free / 100 * 6);

@@ -44,7 +44,7 @@ struct TF_Shape {
 namespace tenon {
 
 // Codes, messages and payloads, both ways. A null `to` is ignored: a plug-in may pass none. A code
-// outside TF_Code is UNKNOWN.
+// outside TF_Code became UNKNOWN when it was set; an error without a message says so.
 void StatusToC(const absl::Status& from, TF_Status* to);
 absl::Status StatusFromC(const TF_Status* from);
 void ClearStatus(TF_Status* status);

@@ -1,8 +1,10 @@
 // Status objects under both their names, TF_ and TSL_.
 #include "tensorflow/c/tf_status.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
@@ -10,6 +12,19 @@
 #include "graph/c_api/c_api_internal.h"
 
 namespace tenon {
+
+namespace {
+
+// Those that not every system has are unknown to TensorFlow.
+TSL_Code CodeOfErrno(int error_code) {
+  constexpr int kUnknown[] = {ECHRNG, EUNATCH, ENOPKG,    ECOMM, ENOTUNIQ,
+                              EBADFD, EISNAM,  ENOMEDIUM, ENOKEY};
+  if (std::find(std::begin(kUnknown), std::end(kUnknown), error_code) != std::end(kUnknown))
+    return TSL_UNKNOWN;
+  return static_cast<TSL_Code>(absl::ErrnoToStatusCode(error_code));
+}
+
+}  // namespace
 
 void ClearStatus(TF_Status* status) {
   if (status == nullptr || status->code == TSL_OK) return;
@@ -31,11 +46,8 @@ void StatusToC(const absl::Status& from, TF_Status* to) {
 
 absl::Status StatusFromC(const TF_Status* from) {
   if (from == nullptr || from->code == TSL_OK) return absl::OkStatus();
-  const bool known = from->code > TSL_OK && from->code <= TSL_UNAUTHENTICATED;
-  absl::Status status(
-      known ? static_cast<absl::StatusCode>(from->code) : absl::StatusCode::kUnknown,
-      known ? from->message
-            : absl::StrCat(from->message, " (status code ", static_cast<int>(from->code), ")"));
+  absl::Status status(static_cast<absl::StatusCode>(from->code),
+                      from->message.empty() ? "(no message)" : from->message);
   for (const auto& [key, value] : from->payloads) status.SetPayload(key, absl::Cord(value));
   return status;
 }
@@ -51,7 +63,7 @@ void TSL_SetStatus(TSL_Status* s, TSL_Code code, const char* msg) {
   if (s == nullptr) return;
   // `msg` may point into the message that is about to be replaced.
   std::string message = code == TSL_OK || msg == nullptr ? "" : msg;
-  s->code = code;
+  s->code = code >= TSL_OK && code <= TSL_UNAUTHENTICATED ? code : TSL_UNKNOWN;
   s->message = std::move(message);
   s->payloads.clear();
 }
@@ -74,7 +86,7 @@ void TSL_ForEachPayload(const TSL_Status* s, TSL_PayloadVisitor visitor, void* c
 void TSL_SetStatusFromIOError(TSL_Status* s, int error_code, const char* context) {
   if (s == nullptr) return;
   s->payloads.clear();
-  s->code = static_cast<TSL_Code>(absl::ErrnoToStatusCode(error_code));
+  s->code = tenon::CodeOfErrno(error_code);
   s->message = error_code == 0
                    ? ""
                    : absl::StrCat(context == nullptr ? "" : context, "; ", strerror(error_code));

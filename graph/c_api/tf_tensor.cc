@@ -161,6 +161,9 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   if (from_size == 0) return fail("other tensor has zero-sized data type");
   if (to_size == 0) return fail("specified output type is zero-sized");
   if (num_new_dims < 0) return fail("a tensor cannot have a negative number of dimensions");
+  for (const int64_t size : absl::MakeConstSpan(new_dims, num_new_dims)) {
+    if (size < 0) return fail(absl::StrCat("Expected a non-negative size, got ", size).c_str());
+  }
   absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(new_dims, num_new_dims));
   if (!shape.ok()) return tenon::StatusToC(shape.status(), status);
   const absl::StatusOr<size_t> bytes = tenon::TensorBytes(DataTypeFromC(type), *shape);
@@ -171,8 +174,10 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   to->tensor = Tensor(DataTypeFromC(type), *std::move(shape), from->value().buffer());
 }
 
+// Strings always are: nobody computes with them.
 bool TF_TensorIsAligned(const TF_Tensor* tensor) {
-  return tenon::IsAligned(tensor->value().data());
+  const Tensor& value = tensor->value();
+  return value.dtype() == tenon::DataType::kString || tenon::IsAligned(value.data());
 }
 
 void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status) {

@@ -153,13 +153,12 @@ TF_StringStream* TF_GetChildren(const char* filename, TF_Status* status) {
   auto list = std::make_unique<TF_StringStream>();
   DIR* dir = opendir(filename);
   tenon::SetResult(dir != nullptr, filename, status);
-  if (dir == nullptr) return nullptr;
-  while (const dirent* entry = readdir(dir)) {
+  while (const dirent* entry = dir == nullptr ? nullptr : readdir(dir)) {
     const std::string name = entry->d_name;
     if (name != "." && name != "..") list->strings.push_back(name);
   }
-  closedir(dir);
-  return list.release();
+  if (dir != nullptr) closedir(dir);
+  return list.release();  // empty after an error, as in TensorFlow
 }
 
 TF_StringStream* TF_GetLocalTempDirectories(void) {

@@ -8,53 +8,59 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/tensor_handles.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
+#include "plugin/c_api/attr_errors.h"
 #include "plugin/c_api/kernel_context.h"
 
 namespace tenon {
 namespace {
 
-// "int", "list(int)", as TensorFlow's messages call an attribute's type.
-std::string TypeText(const AttrValue& value) {
-  if (value.kind() != AttrKind::kList) return std::string(AttrKindName(value.kind()));
-  return absl::StrCat("list(", AttrKindName(value.list_kind()), ")");
+absl::Status NoSuchAttr(const TF_OpKernelConstruction* ctx, std::string_view name) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("Operation '", ctx->kernel->name, "' has no attr named '", name, "'."));
 }
 
-absl::StatusOr<AttrValue> GetAttr(const TF_OpKernelConstruction* ctx, std::string_view name) {
+// A list without elements is one of any type.
+absl::StatusOr<AttrValue> CheckedList(const AttrValue& value, AttrKind element) {
+  if (value.kind() == AttrKind::kList &&
+      (value.list_kind() == element || value.list_kind() == AttrKind::kNone)) {
+    return value;
+  }
+  return WrongAttrType(value, absl::StrCat("list(", AttrKindName(element), ")"));
+}
+
+absl::StatusOr<AttrValue> GetAttr(const TF_OpKernelConstruction* ctx, const char* attr_name) {
+  const std::string_view name = absl::NullSafeStringView(attr_name);
   if (std::optional<AttrValue> value = FindAttr(ctx->kernel->node, name)) return *value;
-  return absl::NotFoundError(absl::StrCat("No attr named '", name, "' in NodeDef:\n\t [[{{node ",
-                                          ctx->kernel->name, "}}]]"));
+  return MissingAttr(name, ctx->kernel->name);
 }
 
-absl::Status WrongType(const AttrValue& value, std::string_view expected) {
-  if (value.kind() == AttrKind::kNone) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("AttrValue missing value with expected type '", expected, "'"));
-  }
-  if (value.kind() == AttrKind::kPlaceholder) {
-    return absl::InvalidArgumentError("AttrValue had value with unexpected type 'placeholder'");
-  }
-  return absl::InvalidArgumentError(absl::StrCat("AttrValue had value with type '", TypeText(value),
-                                                 "' when '", expected, "' expected"));
-}
-
-absl::StatusOr<AttrValue> GetScalar(const TF_OpKernelConstruction* ctx, std::string_view name,
+absl::StatusOr<AttrValue> GetScalar(const TF_OpKernelConstruction* ctx, const char* name,
                                     AttrKind kind) {
   TENON_ASSIGN_OR_RETURN(const AttrValue value, GetAttr(ctx, name));
   if (value.kind() == kind) return value;
-  return WrongType(value, AttrKindName(kind));
+  return WrongAttrType(value, AttrKindName(kind));
 }
 
-absl::StatusOr<AttrValue> GetList(const TF_OpKernelConstruction* ctx, std::string_view name,
+absl::StatusOr<AttrValue> GetList(const TF_OpKernelConstruction* ctx, const char* name,
                                   AttrKind element) {
   TENON_ASSIGN_OR_RETURN(const AttrValue value, GetAttr(ctx, name));
-  if (value.kind() != AttrKind::kList)
-    return absl::InvalidArgumentError(absl::StrCat("Value for '", name, "' is not a list."));
-  if (value.list_kind() == element || value.list_kind() == AttrKind::kNone) return value;
-  return WrongType(value, absl::StrCat("list(", AttrKindName(element), ")"));
+  return CheckedList(value, element);
+}
+
+// A list of numbers: for one that is missing, and for what is no list, TensorFlow has other words.
+absl::StatusOr<AttrValue> GetNumbers(const TF_OpKernelConstruction* ctx, const char* attr_name,
+                                     AttrKind element) {
+  const std::string_view name = absl::NullSafeStringView(attr_name);
+  const std::optional<AttrValue> value = FindAttr(ctx->kernel->node, name);
+  if (!value) return NoSuchAttr(ctx, name);
+  if (value->kind() != AttrKind::kList)
+    return absl::InvalidArgumentError(absl::StrCat("Attribute '", name, "' is not a list."));
+  return CheckedList(*value, element);
 }
 
 absl::StatusOr<int32_t> ToInt32(std::string_view name, int64_t value) {
@@ -195,6 +201,7 @@ using tenon::AttrKind;
 using tenon::AttrValue;
 using tenon::ClearStatus;
 using tenon::GetList;
+using tenon::GetNumbers;
 using tenon::GetScalar;
 using tenon::Put;
 using tenon::PutList;
@@ -218,24 +225,23 @@ TF_StringView TF_OpKernelConstruction_GetName(TF_OpKernelConstruction* ctx) {
 
 bool TF_OpKernelConstruction_HasAttr(TF_OpKernelConstruction* ctx, const char* attr_name,
                                      TF_Status*) {
-  return tenon::FindAttr(ctx->kernel->node, attr_name).has_value();
+  return tenon::FindAttr(ctx->kernel->node, absl::NullSafeStringView(attr_name)).has_value();
 }
 
 void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction* ctx, const char* attr_name,
                                          int32_t* list_size, int32_t* total_size,
                                          TF_Status* status) {
-  const std::optional<AttrValue> value = tenon::FindAttr(ctx->kernel->node, attr_name);
-  // A status that is not OK on entry counts as a missing attribute, as in TensorFlow.
+  const std::string_view name = absl::NullSafeStringView(attr_name);
+  const std::optional<AttrValue> value = tenon::FindAttr(ctx->kernel->node, name);
+  if (!value) StatusToC(tenon::NoSuchAttr(ctx, name), status);
+  // A status that is not OK on entry stays, and counts as a missing attribute, as in TensorFlow.
   if (!value || TF_GetCode(status) != TF_OK) {
     *list_size = *total_size = -1;
-    return StatusToC(
-        absl::InvalidArgumentError(absl::StrCat("Operation '", ctx->kernel->name,
-                                                "' has no attr named '", attr_name, "'.")),
-        status);
+    return;
   }
   if (value->kind() == AttrKind::kNone) {
     return StatusToC(
-        absl::InvalidArgumentError(absl::StrCat("Attribute '", attr_name, "' has no value set")),
+        absl::InvalidArgumentError(absl::StrCat("Attribute '", name, "' has no value set")),
         status);
   }
   const tenon::Sizes sizes = tenon::SizesOf(*value);
@@ -303,42 +309,36 @@ void TF_OpKernelConstruction_GetAttrTensor(TF_OpKernelConstruction* ctx, const c
 
 void TF_OpKernelConstruction_GetAttrTypeList(TF_OpKernelConstruction* ctx, const char* attr_name,
                                              TF_DataType* vals, int max_vals, TF_Status* status) {
-  PutList(With(GetList(ctx, attr_name, AttrKind::kType),
+  PutList(With(GetNumbers(ctx, attr_name, AttrKind::kType),
                [](const AttrValue& v) { return v.AsTypeList(); }),
           vals, max_vals, status);
 }
 
 void TF_OpKernelConstruction_GetAttrInt32List(TF_OpKernelConstruction* ctx, const char* attr_name,
                                               int32_t* vals, int max_vals, TF_Status* status) {
-  const auto get = [attr_name](const AttrValue& v) -> absl::StatusOr<std::vector<int32_t>> {
-    TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> wide, v.AsIntList());
-    std::vector<int32_t> narrow;
-    for (const int64_t value : wide) {
-      TENON_ASSIGN_OR_RETURN(const int32_t n, tenon::ToInt32(attr_name, value));
-      narrow.push_back(n);
-    }
-    return narrow;
-  };
-  PutList(With(GetList(ctx, attr_name, AttrKind::kInt), get), vals, max_vals, status);
+  // Those that do not fit are cut off, as in TensorFlow.
+  PutList(With(GetNumbers(ctx, attr_name, AttrKind::kInt),
+               [](const AttrValue& v) { return v.AsIntList(); }),
+          vals, max_vals, status);
 }
 
 void TF_OpKernelConstruction_GetAttrInt64List(TF_OpKernelConstruction* ctx, const char* attr_name,
                                               int64_t* vals, int max_vals, TF_Status* status) {
-  PutList(With(GetList(ctx, attr_name, AttrKind::kInt),
+  PutList(With(GetNumbers(ctx, attr_name, AttrKind::kInt),
                [](const AttrValue& v) { return v.AsIntList(); }),
           vals, max_vals, status);
 }
 
 void TF_OpKernelConstruction_GetAttrFloatList(TF_OpKernelConstruction* ctx, const char* attr_name,
                                               float* vals, int max_vals, TF_Status* status) {
-  PutList(With(GetList(ctx, attr_name, AttrKind::kFloat),
+  PutList(With(GetNumbers(ctx, attr_name, AttrKind::kFloat),
                [](const AttrValue& v) { return v.AsFloatList(); }),
           vals, max_vals, status);
 }
 
 void TF_OpKernelConstruction_GetAttrBoolList(TF_OpKernelConstruction* ctx, const char* attr_name,
                                              TF_Bool* vals, int max_vals, TF_Status* status) {
-  PutList(With(GetList(ctx, attr_name, AttrKind::kBool),
+  PutList(With(GetNumbers(ctx, attr_name, AttrKind::kBool),
                [](const AttrValue& v) { return v.AsBoolList(); }),
           vals, max_vals, status);
 }

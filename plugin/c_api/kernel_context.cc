@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/status_macros.h"
 
@@ -100,7 +101,8 @@ void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* 
 }
 
 void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args* args) {
-  const absl::StatusOr<std::pair<int, int>> range = tenon::RangeOf(ctx->kernel->node, name);
+  const absl::StatusOr<std::pair<int, int>> range =
+      tenon::RangeOf(ctx->kernel->node, absl::NullSafeStringView(name));
   args->start = range.ok() ? range->first : -1;
   args->stop = range.ok() ? range->second : -1;
   StatusToC(range.status(), args->status);

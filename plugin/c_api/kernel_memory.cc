@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/status_macros.h"
+#include "graph/with_message.h"
 #include "plugin/c_api/kernel_context.h"
 
 namespace tenon {
@@ -21,8 +22,8 @@ absl::StatusOr<Shape> ShapeFromC(const int64_t* dims, int num_dims) {
 }
 
 // Memory of the kernel's device, or of the host.
-absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
-                      Tensor& tensor) {
+absl::Status TakeMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
+                        Tensor& tensor) {
   Device* device = Info(ctx).device;
   if (on_host || device == nullptr) return tensor.Become(dtype, shape);
   if (!IsMemcpyable(dtype)) {
@@ -35,15 +36,27 @@ absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shap
   return absl::OkStatus();
 }
 
+// The same; for what does not fit TensorFlow's words before ours.
+absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
+                      Tensor& tensor) {
+  absl::Status status = TakeMemory(ctx, dtype, shape, on_host, tensor);
+  if (!absl::IsResourceExhausted(status)) return status;
+  return WithMessage(
+      status, absl::StrCat("OOM when allocating tensor with shape", shape.ToString(), " and type ",
+                           DataTypeSpecName(dtype), " on ", Info(ctx).node.device_name,
+                           on_host || Info(ctx).device == nullptr ? " by allocator cpu" : "", ": ",
+                           status.message()));
+}
+
 absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index) {
   const int num_outputs = ctx->num_outputs();
   const bool in_range = index >= 0 && index < num_outputs;
   if (in_range && !IsRef(Info(ctx).node.types->outputs[index]) && !ctx->output_set[index])
     return absl::OkStatus();
   if (!in_range) {
-    return absl::InternalError(absl::StrCat("allocate_output with bad index=", index,
-                                            " num_outputs=", num_outputs,
-                                            " kernel=", Info(ctx).name));
+    return absl::InternalError(absl::StrCat(
+        "allocate_output with bad index=", index,
+        index < 0 ? "" : absl::StrCat(" num_outputs=", num_outputs), " kernel=", Info(ctx).name));
   }
   if (IsRef(Info(ctx).node.types->outputs[index])) {
     return absl::InternalError(absl::StrCat(

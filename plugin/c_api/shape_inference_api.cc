@@ -5,8 +5,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
+#include "plugin/c_api/attr_errors.h"
 #include "plugin/c_api/shape_handles.h"
 
 namespace tenon {
@@ -42,15 +44,28 @@ absl::StatusOr<PartialShape> Subshape(const PartialShape& shape, int64_t start, 
   if (start == 0 && end >= std::numeric_limits<int32_t>::max()) return shape;
   if (!shape.known_rank()) return PartialShape();
   const int64_t rank = shape.rank();
+  const auto out_of_bounds = [rank](std::string_view what, int64_t at) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Subshape ", what, " out of bounds: ", at, ", for shape with rank ", rank));
+  };
   const auto clamp = [rank](int64_t at) { return at < 0 ? at + rank : std::min(at, rank); };
   const int64_t from = clamp(start);
   const int64_t to = clamp(end);
-  if (from < 0 || to < 0 || from > to) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Subshape must have computed start <= end and both within [0, rank]: start ",
-                     start, ", end ", end, ", rank ", rank));
+  if (from < 0) return out_of_bounds("start", start);
+  if (to < 0) return out_of_bounds("end", end);
+  if (from > to) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Subshape must have computed start <= end, but is ", from, " and ", to,
+        " (computed from start ", start, " and end ", end, " over shape with rank ", rank, ")"));
   }
   return PartialShape(shape.dims().subspan(from, to - from));
+}
+
+absl::StatusOr<DataType> GetType(const InferenceContext& context, std::string_view name) {
+  const absl::StatusOr<AttrValue> value = context.AttrOf(name);
+  if (!value.ok()) return MissingAttr(name, context.node());
+  if (value->kind() != AttrKind::kType) return WrongAttrType(*value, "type");
+  return value->AsType();
 }
 
 void Put(absl::StatusOr<PartialShape> shape, TF_ShapeHandle* result, TF_Status* status) {
@@ -114,11 +129,8 @@ TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(TF_ShapeInferenceContext*
 
 void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx, const char* attr_name,
                                           TF_DataType* val, TF_Status* status) {
-  if (!ctx->context->HasAttr(attr_name)) {
-    return StatusToC(
-        absl::NotFoundError(absl::StrCat("No attr named '", attr_name, "' in NodeDef")), status);
-  }
-  const absl::StatusOr<tenon::DataType> type = ctx->context->AttrType(attr_name);
+  const std::string_view name = absl::NullSafeStringView(attr_name);
+  const absl::StatusOr<tenon::DataType> type = tenon::GetType(*ctx->context, name);
   if (type.ok()) *val = tenon::DataTypeToC(*type);
   StatusToC(type.status(), status);
 }

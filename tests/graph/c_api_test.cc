@@ -69,7 +69,16 @@ TEST(CAPI, StatusHelper) {
   EXPECT_STREQ(TF_Message(c), "message");
   EXPECT_EQ(StatusFromC(c), status);
   TF_SetStatus(c, static_cast<TF_Code>(77), "odd");
-  EXPECT_EQ(StatusFromC(c), absl::UnknownError("odd (status code 77)"));
+  EXPECT_EQ(TF_GetCode(c), TF_UNKNOWN);
+  EXPECT_EQ(StatusFromC(c), absl::UnknownError("odd"));
+  TF_SetStatus(c, static_cast<TF_Code>(-1), "");
+  EXPECT_EQ(TF_GetCode(c), TF_UNKNOWN);
+  EXPECT_STREQ(TF_Message(c), "");
+  EXPECT_EQ(StatusFromC(c), absl::UnknownError("(no message)"));
+  TF_SetStatusFromIOError(c, ENOENT, "file");
+  EXPECT_EQ(TF_GetCode(c), TF_NOT_FOUND);
+  TF_SetStatusFromIOError(c, EBADFD, "file");
+  EXPECT_EQ(TF_GetCode(c), TF_UNKNOWN);
   TF_DeleteStatus(c);
 }
 
@@ -218,6 +227,9 @@ TEST(CAPI, TestBitcastFrom_Reshape) {
   TF_TensorBitcastFrom(a, TF_UINT64, b, new_dims, 1, status);
   EXPECT_EQ(TF_GetCode(status), TF_INVALID_ARGUMENT);
   EXPECT_STREQ(TF_Message(status), "input and output shapes/data type sizes are not compatible");
+  const int64_t negative[] = {-6};
+  TF_TensorBitcastFrom(a, TF_UINT64, b, negative, 1, status);
+  EXPECT_STREQ(TF_Message(status), "Expected a non-negative size, got -6");
   TF_TensorBitcastFrom(a, TF_STRING, b, new_dims, 1, status);
   EXPECT_STREQ(TF_Message(status), "specified output type is zero-sized");
   TF_Tensor* s = TF_AllocateTensor(TF_STRING, nullptr, 0, 24);

@@ -54,7 +54,10 @@ TEST(TestEnv, TestDirHandling) {
   EXPECT_EQ(directories, 0);
   TF_DeleteFile(file.c_str(), status);
   EXPECT_EQ(status.code(), TF_NOT_FOUND);
-  EXPECT_EQ(TF_GetChildren(root.c_str(), status), nullptr);
+  TF_StringStream* none = TF_GetChildren(root.c_str(), status);
+  EXPECT_EQ(status.code(), TF_NOT_FOUND);
+  EXPECT_FALSE(TF_StringStreamNext(none, &child));
+  TF_StringStreamDone(none);
 }
 
 TEST(TestEnv, TempFileName) {

@@ -72,7 +72,19 @@ TEST(TestKernelAttr, Errors) {
     EXPECT_EQ(i, 5);
     TF_OpKernelConstruction_GetAttrInt32List(ctx, "Attr", &i, 1, status);
     EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
-    EXPECT_EQ(status.message(), "Value for 'Attr' is not a list.");
+    EXPECT_EQ(status.message(), "Attribute 'Attr' is not a list.");
+    TF_OpKernelConstruction_GetAttrInt32List(ctx, "A", &i, 1, status);
+    EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
+    EXPECT_EQ(status.message(), "Operation 'FakeNode' has no attr named 'A'.");
+    TF_OpKernelConstruction_GetAttrTensorList(ctx, "Attr", nullptr, 0, status);
+    EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
+    EXPECT_EQ(status.message(), "AttrValue had value with type 'int' when 'list(tensor)' expected");
+    TF_OpKernelConstruction_GetAttrTensorList(ctx, "A", nullptr, 0, status);
+    EXPECT_EQ(status.code(), TF_NOT_FOUND);
+    TF_OpKernelConstruction_GetAttrBool(ctx, "_internal", nullptr, status);
+    EXPECT_EQ(status.message(), "No attr named '_internal' in NodeDef:");
+    TF_OpKernelConstruction_GetAttrBool(ctx, nullptr, nullptr, status);
+    EXPECT_EQ(status.message(), "No attr named '' in NodeDef:\n\t [[{{node FakeNode}}]]");
     int64_t wide = 0;
     TF_OpKernelConstruction_GetAttrInt64(ctx, "Attr", &wide, status);
     EXPECT_EQ(status.code(), TF_OK);
@@ -82,6 +94,14 @@ TEST(TestKernelAttr, Errors) {
     TF_OpKernelConstruction_GetAttrSize(ctx, "A", &list, &total, status);
     EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
     EXPECT_EQ(status.message(), "Operation 'FakeNode' has no attr named 'A'.");
+    EXPECT_EQ(list, -1);
+    EXPECT_EQ(total, -1);
+    // A status that is not OK stays, and nothing is said of the attribute.
+    TF_SetStatus(status, TF_ABORTED, "from before");
+    list = total = 0;
+    TF_OpKernelConstruction_GetAttrSize(ctx, "Attr", &list, &total, status);
+    EXPECT_EQ(status.code(), TF_ABORTED);
+    EXPECT_EQ(status.message(), "from before");
     EXPECT_EQ(list, -1);
     EXPECT_EQ(total, -1);
     return nullptr;
@@ -253,8 +273,26 @@ TEST(TestKernelAttr, Lists) {
     EXPECT_THAT(values, ElementsAre(TF_FLOAT, TF_INT8));
     return nullptr;
   });
+  const std::vector<int64_t> wide_ints = {7, -8, 6'000'000'000};
+  CreateWithAttr("list(int)", attr::IntList(wide_ints), [](TF_OpKernelConstruction* ctx) -> void* {
+    S status;
+    int32_t values[3] = {};
+    TF_OpKernelConstruction_GetAttrInt32List(ctx, "Attr", values, 2, status);
+    EXPECT_EQ(status.code(), TF_OK) << status.message();
+    EXPECT_THAT(values, ElementsAre(7, -8, 0));
+    TF_OpKernelConstruction_GetAttrInt32List(ctx, "Attr", values, 3, status);
+    EXPECT_EQ(status.code(), TF_OK) << status.message();
+    EXPECT_THAT(values, ElementsAre(7, -8, 1705032704));  // the lower half, as in TensorFlow
+    return nullptr;
+  });
   CreateWithAttr("list(int)", attr::IntList({}), [](TF_OpKernelConstruction* ctx) -> void* {
     ExpectSizes(ctx, 0, -1);
+    S status;
+    int32_t value = 0;
+    TF_OpKernelConstruction_GetAttrInt32(ctx, "Attr", &value, status);
+    EXPECT_EQ(status.message(), "AttrValue missing value with expected type 'int'");
+    TF_OpKernelConstruction_GetAttrFloatList(ctx, "Attr", nullptr, 1, status);
+    EXPECT_EQ(status.code(), TF_OK);
     return nullptr;
   });
 }

@@ -86,6 +86,8 @@ TEST(DeviceKernelOpTest, AllocateOutputErrors) {
             EXPECT_EQ(TF_AllocateOutput(ctx, 8, TF_FLOAT, nullptr, 0, 4, status), nullptr);
             EXPECT_EQ(status.code(), TF_INTERNAL);
             EXPECT_EQ(status.message(), "allocate_output with bad index=8 num_outputs=3 kernel=n");
+            TF_AllocateOutput(ctx, -1, TF_FLOAT, nullptr, 0, 4, status);
+            EXPECT_EQ(status.message(), "allocate_output with bad index=-1 kernel=n");
             TF_DeleteTensor(TF_AllocateOutput(ctx, 0, TF_FLOAT, nullptr, 0, 4, status));
             EXPECT_EQ(status.code(), TF_OK);
             EXPECT_EQ(TF_AllocateOutput(ctx, 0, TF_FLOAT, nullptr, 0, 4, status), nullptr);
@@ -102,6 +104,10 @@ TEST(DeviceKernelOpTest, AllocateOutputErrors) {
             const int64_t huge[] = {int64_t{1} << 40, int64_t{1} << 20};
             EXPECT_EQ(TF_AllocateOutput(ctx, 1, TF_FLOAT, huge, 2, 4, status), nullptr);
             EXPECT_EQ(status.code(), TF_RESOURCE_EXHAUSTED);
+            EXPECT_THAT(status.message(),
+                        StartsWith("OOM when allocating tensor with shape[1099511627776,1048576] "
+                                   "and type float on /job:localhost/replica:0/task:0/device:CPU:0 "
+                                   "by allocator cpu: "));
           },
           {}, 3)
           .status;
@@ -183,6 +189,8 @@ TEST(DeviceKernelOpTest, TestGetKernelInfo) {
     EXPECT_EQ(status.code(), TF_OK);
     EXPECT_EQ(args.start, 2);
     EXPECT_EQ(args.stop, 5);
+    TF_InputRange(ctx, nullptr, &args);
+    EXPECT_EQ(status.message(), "Unknown input name: ");
     TF_InputRange(ctx, "nothing", &args);
     EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
     EXPECT_EQ(args.start, -1);

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/c_api/c_api_internal.h"
 #include "graph/op_registry.h"
 #include "graph/shape_inference.h"
 #include "plugin/c_api/shape_handles.h"
+#include "plugin/load_scope.h"
 #include "proto/op_def.pb.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_experimental.h"
@@ -78,6 +80,21 @@ TEST(OpsTest, TestBasicOpRegistration) {
   EXPECT_EQ(status.code(), TF_OK);
   EXPECT_EQ(TF_OpIsStateful("NoSuchOp", status), 0);
   EXPECT_EQ(status.code(), TF_NOT_FOUND);
+}
+
+TEST(OpsTest, APluginSeesWhatItRegisteredSoFar) {
+  const LoadScope load("plugin.so");
+  TF_OpDefinitionBuilder* builder = Builder("StagedOp", {}, {});
+  TF_OpDefinitionBuilderSetIsStateful(builder, true);
+  Register(builder);
+  testing::RegisterTestKernel("StagedOp", "CPU", nullptr, [](void*, TF_OpKernelContext*) {});
+  S status;
+  EXPECT_EQ(TF_OpIsStateful("StagedOp", status), 1);
+  EXPECT_EQ(status.code(), TF_OK) << status.message();
+  EXPECT_EQ(FindInOpList("StagedOp").name(), "StagedOp");
+  TF_Buffer* kernels = TF_GetRegisteredKernelsForOp("StagedOp", status);
+  EXPECT_THAT(std::string(BufferBytes(*kernels)), HasSubstr("StagedOp"));
+  TF_DeleteBuffer(kernels);
 }
 
 TEST(OpsTest, ErrorsAreReported) {
@@ -289,8 +306,15 @@ TEST_F(ShapeApiTest, ShapeInferenceSubshape) {
   EXPECT_EQ(result->shape, PartialShape({20, 30, 40}));
   TF_ShapeInferenceContextSubshape(&ctx_, shape, 3, 99, result, status_);
   EXPECT_EQ(result->shape, PartialShape({40, 50}));
-  TF_ShapeInferenceContextSubshape(&ctx_, shape, 4, 1, result, status_);
+  TF_ShapeInferenceContextSubshape(&ctx_, shape, -1, 1, result, status_);
   EXPECT_EQ(status_.code(), TF_INVALID_ARGUMENT);
+  EXPECT_EQ(status_.message(),
+            "Subshape must have computed start <= end, but is 4 and 1 (computed from start -1 and "
+            "end 1 over shape with rank 5)");
+  TF_ShapeInferenceContextSubshape(&ctx_, shape, -99, 1, result, status_);
+  EXPECT_EQ(status_.message(), "Subshape start out of bounds: -99, for shape with rank 5");
+  TF_ShapeInferenceContextSubshape(&ctx_, shape, 0, -99, result, status_);
+  EXPECT_EQ(status_.message(), "Subshape end out of bounds: -99, for shape with rank 5");
 }
 
 TEST_F(ShapeApiTest, ShapeInferenceScalarShape) {

@@ -350,6 +350,11 @@ TEST_F(StreamExecutorTest, BfcWithoutMemoryUsage) {
   EXPECT_THAT(StartStub(stub_).status().message(),
               StartsWith("Failed to query available memory for PluggableDevice 0"));
   EXPECT_EQ(StartStub(stub_).status().code(), absl::StatusCode::kUnknown);
+  stub_.se.device_memory_usage = [](const SP_Device*, int64_t* free, int64_t*) -> TF_Bool {
+    *free = -5;
+    return 1;
+  };
+  EXPECT_THAT(StartStub(stub_).status().message(), StartsWith("it answers that -5 bytes are free"));
 }
 
 TEST_F(StreamExecutorTest, HostMemoryAllocate) {
