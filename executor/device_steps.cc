@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/aligned.h"
+#include "executor/shape_promises.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/status_macros.h"
 
@@ -82,9 +83,10 @@ absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Shape& shape = call.outputs[i]->shape();
     if (promised_[i].has_value() && shape != *promised_[i]) {
-      return absl::InternalError(
+      const absl::Status broken = absl::InternalError(
           absl::StrCat("plug-in ", plugin_, ": output ", i, " has shape ", shape.ToString(),
                        " where the op's shape function says ", promised_[i]->ToString()));
+      return BrokenPromise(frame.node(), broken);
     }
     frame.SlotFilled(outputs_[i]);
   }

@@ -73,6 +73,7 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
   TENON_RETURN_IF_ERROR(e->FindOrder());
   TENON_RETURN_IF_ERROR(e->LowerFunctions());
   TENON_ASSIGN_OR_RETURN(e->schedule_, MakeSchedule(e->graph_, e->order_, e->fed_only_));
+  e->promises_.Note(e->graph_, e->order_);
   TENON_RETURN_IF_ERROR(e->CheckKernels());
   TENON_RETURN_IF_ERROR(e->DescribeFeeds());
   return e;
@@ -394,11 +395,23 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::PlanFor(const std::vecto
 absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<Tensor>& feeds) {
   std::vector<FeedSpec> specs;
   for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape()});
-  const PlanInput input{
-      graph_,        calls_,      schedule_,      fed_only_,
-      node_devices_, feeds_,      specs,          fetches_,
-      fetch_names_,  parts_.host, constants_,     kernels_,
-      parts_.states, late_,       parts_.workers, parts_.options.device_timeout_s};
+  const PlanInput input{graph_,
+                        calls_,
+                        schedule_,
+                        fed_only_,
+                        node_devices_,
+                        feeds_,
+                        specs,
+                        fetches_,
+                        fetch_names_,
+                        parts_.host,
+                        constants_,
+                        kernels_,
+                        promises_,
+                        parts_.states,
+                        late_,
+                        parts_.workers,
+                        parts_.options.device_timeout_s};
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, BuildPlan(input));
   return std::shared_ptr<const Plan>(std::move(plan));
 }
@@ -406,6 +419,21 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<
 absl::StatusOr<std::vector<Tensor>> Executable::Run(const std::vector<Tensor>& feeds,
                                                     RunRecorder* recorder) {
   TENON_RETURN_IF_ERROR(CheckFeeds(feeds));
+  absl::StatusOr<std::vector<Tensor>> values = RunOnce(feeds, recorder);
+  while (!values.ok() && OtherPlansMayDo(values.status())) values = RunOnce(feeds, recorder);
+  return values;
+}
+
+bool Executable::OtherPlansMayDo(const absl::Status& status) {
+  absl::MutexLock build(&build_mutex_);  // no plan is half made that believes what was wrong
+  if (!promises_.Disbelieve(graph_, status)) return false;
+  absl::MutexLock lock(&mutex_);
+  plans_.clear();
+  return true;
+}
+
+absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(const std::vector<Tensor>& feeds,
+                                                        RunRecorder* recorder) {
   std::optional<RunRecording> recording;
   if (recorder != nullptr) recording.emplace(*recorder);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(feeds));

@@ -15,6 +15,7 @@
 #include "executor/plan.h"
 #include "executor/schedule.h"
 #include "executor/session.h"
+#include "executor/shape_promises.h"
 #include "executor/slow_steps.h"
 
 namespace tenon {
@@ -37,6 +38,7 @@ class Executable {
                                                           const std::vector<std::string>& fetches,
                                                           const SessionParts& parts);
 
+  // Several times if a plug-in's shape function proves wrong, so that the result is right.
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds, RunRecorder* recorder);
 
   // Optimized and placed, functions as they are in the file.
@@ -75,6 +77,9 @@ class Executable {
   std::shared_ptr<const Plan> Cached(const std::vector<Tensor>& feeds);
   absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(const std::vector<Tensor>& feeds);
   absl::StatusOr<std::shared_ptr<const Plan>> Build(const std::vector<Tensor>& feeds);
+  absl::StatusOr<std::vector<Tensor>> RunOnce(const std::vector<Tensor>& feeds,
+                                              RunRecorder* recorder);
+  bool OtherPlansMayDo(const absl::Status& status);
 
   Graph graph_;  // that is run
   SessionParts parts_;
@@ -100,6 +105,7 @@ class Executable {
   Times times_;
   ConstStore constants_;
   KernelStore kernels_;
+  ShapePromises promises_;
 
   absl::Mutex build_mutex_;  // one plan is built at a time
   std::atomic<bool> has_run_{false};

@@ -16,8 +16,7 @@ std::string NodeDefWire(const Graph& graph, NodeId n, absl::Span<const std::stri
   writer.Bytes(1, graph.name(n));
   writer.Bytes(2, graph.op_name(n));
   for (const std::string& input : inputs) writer.Bytes(3, input);
-  for (const Output& from : graph.control_inputs(n))
-    writer.Bytes(3, absl::StrCat("^", graph.name(from.node)));
+  for (const Output& from : graph.control_inputs(n)) writer.Bytes(3, graph.OutputName(from));
   if (!graph.device(n).empty()) writer.Bytes(4, graph.device(n));
   for (const Attr& attr : graph.attrs(n).all()) {
     std::string entry;
@@ -65,9 +64,10 @@ absl::StatusOr<PluginKernel*> KernelStore::Create(const Graph& graph, NodeId n, 
   node.attrs = &kind.attrs;
   node.types = &kind.types;
   for (const Output& from : graph.data_inputs(n))
-    node.input_names.push_back(absl::StrCat(graph.name(from.node), ":", from.port));
+    node.input_names.push_back(graph.OutputName(from));
   node.node_def_wire = NodeDefWire(graph, n, node.input_names);
   node.device_name = device->full_name();
+  node.graph_def_version = graph.producer();
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<PluginKernel> kernel,
                          PluginKernel::Create(found_[{&kind, device}], std::move(node), device));
   return created_.emplace(n, std::move(kernel)).first->second.get();

@@ -23,6 +23,7 @@
 #include "executor/placer.h"
 #include "executor/plan.h"
 #include "executor/schedule.h"
+#include "executor/shape_promises.h"
 #include "executor/slow_steps.h"
 #include "graph/shape_inference.h"
 #include "plugin/kernel_registry.h"
@@ -44,6 +45,7 @@ struct PlanInput {
   Device* host;
   ConstStore& constants;
   KernelStore& kernels;
+  const ShapePromises& promises;
   SessionState& session;
   LatePreparations& late;
   Workers& workers;

@@ -23,7 +23,7 @@ struct KernelNode {
   const AttrSet* attrs = nullptr;
   const NodeTypes* types = nullptr;
   std::string node_def_wire;             // serialized NodeDef
-  std::vector<std::string> input_names;  // "node:port" as the graph has them
+  std::vector<std::string> input_names;  // "node" or "node:port" as the graph has them
   std::string device_name;               // full name
   int graph_def_version = 0;             // producer
 };
