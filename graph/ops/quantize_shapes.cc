@@ -95,6 +95,14 @@ absl::Status FusedConv2DShape(InferenceContext& c) {
   const bool asked = c.num_inputs() > first + 4;
   return SetOutputs(c, {c.output(0).shape, asked ? Shape() : min, asked ? Shape() : max});
 }
+// Also a bias, which is input 2, and what is added to the sums.
+absl::Status FusedConv2DWithSumShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(Conv2DShape(c));
+  const bool asked = c.num_inputs() > 8;
+  return SetOutputs(
+      c, {c.output(0).shape, asked ? Shape() : c.input(5), asked ? Shape() : c.input(6)});
+}
+
 absl::Status FusedMatMulShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(c.WithRank(c.input(2), 1).status());
   return WithRanges(c, MatMulShape, 3);

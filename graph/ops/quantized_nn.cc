@@ -139,7 +139,7 @@ constexpr OpSpec kOps[] = {
      "Tsummand: quantizedtype; out_type: quantizedtype = DT_QUINT8; strides: list(int); "
      "padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     nullptr},
+     FusedConv2DWithSumShape},
     {"QuantizedConv2DWithBiasSumAndRelu",
      "input: Tinput; filter: Tfilter; bias: float; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float; summand: float",
@@ -147,7 +147,7 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     nullptr},
+     FusedConv2DWithSumShape},
     {"QuantizedConv2DWithBiasSumAndReluAndRequantize",
      "input: Tinput; filter: Tfilter; bias: Tbias; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float; min_freezed_output: float; max_freezed_output: float; "
@@ -157,7 +157,7 @@ constexpr OpSpec kOps[] = {
      "Tsummand: quantizedtype; out_type: quantizedtype = DT_QUINT8; strides: list(int); "
      "padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     nullptr},
+     FusedConv2DWithSumShape},
     {"QuantizedDepthwiseConv2D",
      "input: Tinput; filter: Tfilter; min_input: float; max_input: float; min_filter: float; "
      "max_filter: float",

@@ -54,8 +54,8 @@ ShapeFunction AudioSpectrogramShape, DecodeAnyImageShape, DecodeCSVShape, Decode
 
 // quantize_shapes.cc
 ShapeFunction DequantizeShape, FakeQuantPerChannelGradShape, FakeQuantPerChannelShape,
-    FakeQuantVarsGradShape, FakeQuantVarsShape, FusedConv2DShape, FusedMatMulShape,
-    QuantizeAndDequantizeGradShape, QuantizeAndDequantizeShape, QuantizeV2Shape,
+    FakeQuantVarsGradShape, FakeQuantVarsShape, FusedConv2DShape, FusedConv2DWithSumShape,
+    FusedMatMulShape, QuantizeAndDequantizeGradShape, QuantizeAndDequantizeShape, QuantizeV2Shape,
     QuantizedBatchNormShape, QuantizedBiasAddShape, QuantizedBinaryShape, QuantizedConv2DShape,
     QuantizedMatMulShape, QuantizedPoolShape, QuantizedReshapeShape, QuantizedResizeShape,
     QuantizedUnaryShape, RequantizationRangePerChannelShape, RequantizationRangeShape,

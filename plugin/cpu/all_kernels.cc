@@ -97,6 +97,7 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::SerializeSparseKernels(),
       cpu::CrossKernelsOfColumns(),
       cpu::CsrConversionKernels(),
+      cpu::CsrArithmeticKernels(),
       cpu::CsrProductKernels(),
       cpu::CsrFactorKernels(),
       cpu::RaggedKernels(),

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "tests/plugin/float_op_util.h"
 
 namespace tenon {
@@ -86,6 +89,40 @@ TEST(QuantizedFused, KnowsRangesOfChannels) {
   for (int64_t i = 0; i < both.num_elements(); ++i) {
     ASSERT_EQ(both.flat<int8_t>()[i], (i % 2 == 0 ? first : second).flat<int8_t>()[i]) << i;
   }
+}
+
+// Of zeros in the filter nothing is left but the bias and the summand.
+TEST(QuantizedFused, AddsTheValuesOfASummand) {
+  std::vector<Tensor> inputs = ConvInputs(2);
+  std::memset(inputs[1].data(), 0, inputs[1].bytes());
+  inputs.insert(inputs.end(), {Scalar(0), Scalar(10)});  // the range asked for
+  Attrs attrs = kConv;
+  attrs["Tbias"] = attr::Type(DataType::kFloat);
+  attrs["out_type"] = attr::Type(DataType::kQuint8);
+  const auto expect = [&](const std::string& op, DataType type, double step) {
+    attrs["Tsummand"] = attr::Type(type);
+    inputs.resize(9);
+    inputs.insert(inputs.end(), {Ramp(type, Shape({3, 40, 30, 2})), Scalar(-4), Scalar(5)});
+    const Tensor got = RunSteadily(op, attrs, inputs)[0];
+    for (int64_t i = 0; i < got.num_elements(); ++i) {
+      const int byte =
+          type == DataType::kQint8 ? inputs[9].flat<int8_t>()[i] : inputs[9].flat<uint8_t>()[i];
+      const double want = std::max(0.0, 0.5 + byte * step) / (10.0 / 255);
+      ASSERT_NEAR(got.flat<uint8_t>()[i], std::min(want, 255.0), 0.51) << op << " " << i;
+    }
+  };
+  expect("QuantizedConv2DWithBiasSumAndReluAndRequantize", DataType::kQuint8, 5.0 / 255);
+  expect("QuantizedConv2DWithBiasSignedSumAndReluAndRequantize", DataType::kQint8, 5.0 / 127);
+
+  inputs.resize(7);
+  inputs.push_back(Floats(Shape({3, 40, 30, 2}), std::vector<float>(7200, 0.25f)));
+  const std::vector<Tensor> sums = RunSteadily("QuantizedConv2DWithBiasSumAndRelu", kConv, inputs);
+  const double step = (1.0 / 255) * (2.0 / 127);
+  EXPECT_NEAR(sums[0].flat<int32_t>()[77], 0.75 / step, 1);
+
+  inputs.back() = Floats(Shape({1}), {1});
+  ExpectRefused(absl::StatusCode::kInvalidArgument, "[3,40,30,2]",
+                "QuantizedConv2DWithBiasSumAndRelu", kConv, inputs);
 }
 
 TEST(QuantizedFused, RefusesWhatDoesNotFit) {

@@ -168,10 +168,17 @@ constexpr Fusion kPlain{}, kRelu{.relu = true}, kRequantize{.requantize = true},
     kReluRequantize{.relu = true, .requantize = true}, kWithBias{.bias = true},
     kBiasRelu{.bias = true, .relu = true}, kBiasRequantize{.bias = true, .requantize = true},
     kBiasReluRequantize{.bias = true, .relu = true, .requantize = true},
-    kBiasDequantize{.bias = true, .dequantize = true};
+    kBiasDequantize{.bias = true, .dequantize = true},
+    kBiasSumRelu{.bias = true, .summand = true, .relu = true},
+    kBiasSumReluRequantize{.bias = true, .summand = true, .relu = true, .requantize = true};
 
 absl::InlinedVector<TypeConstraint, 2> Convolves(uint64_t in, uint64_t out) {
   return {{"Tinput", in}, {"Tfilter", kQint8}, {"out_type", out}};
+}
+absl::InlinedVector<TypeConstraint, 2> Adds(uint64_t summand) {
+  auto types = Convolves(kQuint8, kQuint8);
+  types.push_back({"Tsummand", summand});
+  return types;
 }
 absl::InlinedVector<TypeConstraint, 2> Multiplies(uint64_t out) {
   return {{"T1", kQuint8}, {"T2", kQint8}, {"Toutput", out}};
@@ -193,6 +200,11 @@ absl::Span<const CpuKernelSpec> QuantizedFusedKernels() {
        PrepareConv<kBiasRequantize>},
       {"QuantizedConv2DWithBiasAndReluAndRequantize", Convolves(kBytes, kQuint8),
        PrepareConv<kBiasReluRequantize>},
+      {"QuantizedConv2DWithBiasSumAndRelu", Convolves(kQuint8, kQint32), PrepareConv<kBiasSumRelu>},
+      {"QuantizedConv2DWithBiasSumAndReluAndRequantize", Adds(kQuint8),
+       PrepareConv<kBiasSumReluRequantize>},
+      {"QuantizedConv2DWithBiasSignedSumAndReluAndRequantize", Adds(kQint8),
+       PrepareConv<kBiasSumReluRequantize>},
       {"QuantizedDepthwiseConv2D", Convolves(kQuint8, kQint32), PrepareConv<kPlain, true>},
       {"QuantizedDepthwiseConv2DWithBias", Convolves(kQuint8, kQint32),
        PrepareConv<kWithBias, true>},

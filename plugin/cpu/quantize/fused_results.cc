@@ -44,6 +44,12 @@ absl::StatusOr<FusedResults> FusedResults::Make(Prepare& p, const Fusion& fusion
   }
   const bool asked = fusion.requantize || fusion.dequantize;
   if (asked) TENON_RETURN_IF_ERROR(CheckSingleValues(p, r.ranges_ + 4, r.ranges_ + 6));
+  r.summand_ = r.ranges_ + (asked ? 6 : 4);
+  if (fusion.summand) {
+    r.summand_type_ = p.input_type(r.summand_);
+    TENON_RETURN_IF_ERROR(CheckInputShape(p, r.summand_, out));
+    TENON_RETURN_IF_ERROR(CheckSingleValues(p, r.summand_ + 1, p.num_inputs()));
+  }
   p.set_output_shape(0, out);
   for (int i = 1; i < p.num_outputs(); ++i) p.set_output_shape(i, asked ? Shape() : ranges);
   return r;
@@ -80,6 +86,11 @@ absl::StatusOr<const FusedResults::Channel*> FusedResults::Start(const StepArgs&
                                                    ", ", a.max, "] and [", b(0).min, ", ", b(0).max,
                                                    "]"));
   }
+  double summand_scale = 1;  // of floats
+  if (fusion_.summand && fusion_.requantize) {
+    const double steps = summand_type_ == DataType::kQint8 ? 127.0 : 255.0;
+    summand_scale = Greatest(InputRange(args, summand_ + 1)) / steps;
+  }
   auto* const channels = static_cast<Channel*>(args.scratch);
   for (int64_t c = 0; c < channels_; ++c) {
     const double scale = a_scale * (Greatest(b(c)) / 127.0);
@@ -89,7 +100,8 @@ absl::StatusOr<const FusedResults::Channel*> FusedResults::Start(const StepArgs&
     } else if (fusion_.bias) {
       bias = static_cast<const int32_t*>(args.in[2])[c] * scale;
     }
-    channels[c] = {scale == out_scale ? 1 : scale / out_scale, bias / out_scale};
+    channels[c] = {scale == out_scale ? 1 : scale / out_scale, bias / out_scale,
+                   summand_scale / out_scale};
   }
   if (fusion_.requantize) {
     StoreRange(args, 1, InputRange(args, ranges_ + 4));

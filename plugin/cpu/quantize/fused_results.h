@@ -1,4 +1,4 @@
-// What fused quantized products make of their sums: bias, Relu, another type.
+// What fused quantized products make of their sums: bias, a summand, Relu, another type.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,20 @@ namespace tenon::cpu {
 
 // Which steps an op takes. `requantize`: to the range that two inputs ask for, else the sums' own.
 struct Fusion {
-  bool bias = false, relu = false, requantize = false, dequantize = false;
+  bool bias = false, summand = false, relu = false, requantize = false, dequantize = false;
 };
 
-// Reads and checks the inputs behind the two factors: bias, ranges of both, range asked for. The
-// second factor's may be vectors with one range for each of the result's channels.
+// Reads and checks the inputs behind the two factors: bias, ranges of both, range asked for,
+// summand with its range. The second factor's may be vectors with one range for each of the
+// result's channels.
 class FusedResults {
  public:
   // Sets the outputs' shapes.
   static absl::StatusOr<FusedResults> Make(Prepare& p, const Fusion& fusion, const Shape& out);
 
-  // What becomes of sums of one channel: rounded(sum * factor + offset).
+  // What becomes of sums of one channel: rounded(sum * factor + offset + summand * summand_factor).
   struct Channel {
-    double factor, offset;
+    double factor, offset, summand_factor;
   };
   // Of the scratch, which begins with them.
   size_t ChannelBytes() const;
@@ -37,36 +38,51 @@ class FusedResults {
              int64_t i) const {
     switch (out_type_) {
       case DataType::kQint8:
-        return StoreAs(static_cast<int8_t*>(args.out[0]) + i, channels, sums, n);
+        return StoreAs<int8_t>(args, channels, sums, n, i);
       case DataType::kQuint8:
-        return StoreAs(static_cast<uint8_t*>(args.out[0]) + i, channels, sums, n);
+        return StoreAs<uint8_t>(args, channels, sums, n, i);
       case DataType::kQint32:
-        return StoreAs(static_cast<int32_t*>(args.out[0]) + i, channels, sums, n);
+        return StoreAs<int32_t>(args, channels, sums, n, i);
       default:
-        for (int64_t c = 0; c < n; ++c)
-          static_cast<float*>(args.out[0])[i + c] = static_cast<float>(Of(channels[c], sums[c]));
+        for (int64_t c = 0; c < n; ++c) {
+          static_cast<float*>(args.out[0])[i + c] =
+              static_cast<float>(Of(args, channels[c], sums[c], i + c));
+        }
     }
   }
 
  private:
   FusedResults() = default;
-  double Of(const Channel& channel, int32_t sum) const {
-    const double x = sum * channel.factor + channel.offset;
+  double Summand(const void* data, int64_t i) const {
+    switch (summand_type_) {
+      case DataType::kQint8:
+        return static_cast<const int8_t*>(data)[i];
+      case DataType::kQuint8:
+        return static_cast<const uint8_t*>(data)[i];
+      default:
+        return static_cast<const float*>(data)[i];
+    }
+  }
+  double Of(const StepArgs& args, const Channel& channel, int32_t sum, int64_t i) const {
+    double x = sum * channel.factor + channel.offset;
+    if (fusion_.summand) x += Summand(args.in[summand_], i) * channel.summand_factor;
     return fusion_.relu ? std::max(x, 0.0) : x;
   }
   template <typename T>
-  void StoreAs(T* out, const Channel* channels, const int32_t* sums, int64_t n) const {
+  void StoreAs(const StepArgs& args, const Channel* channels, const int32_t* sums, int64_t n,
+               int64_t i) const {
     constexpr double kLowest = std::numeric_limits<T>::min(),
                      kHighest = std::numeric_limits<T>::max();
     for (int64_t c = 0; c < n; ++c) {
-      const double x = std::nearbyint(Of(channels[c], sums[c]));
-      out[c] = static_cast<T>(std::min(std::max(kLowest, x), kHighest));  // NaN: the lowest
+      const double x = std::nearbyint(Of(args, channels[c], sums[c], i + c));
+      static_cast<T*>(args.out[0])[i + c] =
+          static_cast<T>(std::min(std::max(kLowest, x), kHighest));  // NaN: the lowest
     }
   }
 
   Fusion fusion_;
-  DataType in_type_, bias_type_, out_type_;
-  int ranges_;                      // the first input of ranges
+  DataType in_type_, bias_type_, summand_type_, out_type_;
+  int ranges_, summand_;            // the first input of ranges; that which is added
   int64_t channels_, range_count_;  // of the second factor: 1 or one for each channel
   bool min_first_ = false;
 };

@@ -10,6 +10,7 @@ absl::Span<const CpuKernelSpec> CountKernels();            // DenseCountSparseOu
 absl::Span<const CpuKernelSpec> SerializeSparseKernels();  // SerializeSparse, DeserializeSparse
 absl::Span<const CpuKernelSpec> CrossKernelsOfColumns();   // SparseCross, RaggedCross
 absl::Span<const CpuKernelSpec> CsrConversionKernels();    // DenseToCSRSparseMatrix
+absl::Span<const CpuKernelSpec> CsrArithmeticKernels();    // SparseMatrixAdd
 absl::Span<const CpuKernelSpec> CsrProductKernels();       // SparseMatrixMatMul
 absl::Span<const CpuKernelSpec> CsrFactorKernels();        // SparseMatrixSparseCholesky
 
