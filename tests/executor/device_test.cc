@@ -10,6 +10,7 @@
 #include "plugin/kernel_registry.h"
 #include "tensorflow/c/kernels.h"
 #include "tests/executor/graph_text_util.h"
+#include "tests/executor/heap_count_util.h"
 
 namespace tenon {
 namespace {
@@ -147,7 +148,7 @@ void Pass(void*, TF_OpKernelContext* context) {
 
 // 1 where the input's data lie as TensorFlow's kernels rely on, else 0.
 void IsAligned(void*, TF_OpKernelContext* context) {
-  TF_Status* const status = TF_NewStatus();
+  static TF_Status* const status = TF_NewStatus();  // one thread
   TF_Tensor* in = nullptr;
   TF_GetInput(context, 0, &in, status);
   const int64_t one = 1;
@@ -156,7 +157,6 @@ void IsAligned(void*, TF_OpKernelContext* context) {
       reinterpret_cast<uintptr_t>(TF_TensorData(in)) % 64 == 0 ? 1 : 0;
   TF_DeleteTensor(in);
   TF_DeleteTensor(out);
-  TF_DeleteStatus(status);
 }
 
 void RegisterKernel(const char* op, const char* device, const char* label,
@@ -334,6 +334,30 @@ TEST_F(DeviceTest, KernelsThatAPluginBringsForTheHost) {
       EXPECT_THAT(Values(x), ElementsAre(1, 2));
     }
   }
+}
+
+// As many for a long chain as for a short one: those of the call of Run.
+TEST_F(DeviceTest, CallsOfKernelsAllocateNothing) {
+  if (!testing::HeapAllocations()) GTEST_SKIP() << "no heap of our own";
+  constexpr char kAsks[] = "device: '/cpu:0' attr { key: '_kernel' value { s: 'is_aligned' } }";
+  std::vector<int64_t> counts;
+  for (const int length : {1, 20}) {
+    std::string text = Placeholder("x", "dim { size: 1 }");
+    std::string last = "x";
+    for (int i = 0; i < length; ++i)
+      text +=
+          Node(absl::StrCat("a", i), "Relu", {std::exchange(last, absl::StrCat("a", i))}, kAsks);
+    Make(text);
+    const auto e = session_->Prepare({"x"}, {last});
+    ASSERT_TRUE(e.ok()) << e.status();
+    const std::vector<Tensor> feeds = {Floats({1}, {1})};
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(session_->Run(*e, feeds).ok());
+    const int64_t before = *testing::HeapAllocations();
+    ASSERT_TRUE(session_->Run(*e, feeds).ok());
+    counts.push_back(*testing::HeapAllocations() - before);
+  }
+  EXPECT_EQ(counts[0], counts[1]);
+  EXPECT_GT(*testing::HeapAllocations(), 0);
 }
 
 TEST_F(DeviceTest, HostTensorsOfKernelsAreAligned) {
