@@ -97,9 +97,9 @@ std::string PluginStep::Describe() const {
   return absl::StrCat(device_->short_name(), device_->is_host() ? "" : " compute");
 }
 
-StreamName PluginStep::Queues() const {
+StreamOf PluginStep::Queues() const {
   if (device_->is_host()) return {};
-  return {device_->short_name(), "compute"};
+  return {device_, device_->compute_stream(), "compute"};
 }
 
 absl::StatusOr<Tensor> CopyStep::Target(Frame& frame, const Tensor& from) const {
@@ -125,29 +125,23 @@ absl::Status CopyStep::Run(Frame& frame, const StepArgs&) const {
     event = Frame::Event();
   }
   TENON_RETURN_IF_ERROR(Wait(*device_, waits_));
-  TENON_ASSIGN_OR_RETURN(const StreamHandle stream, Queue(from, to));
+  const StreamHandle stream = Queues().stream;
+  TENON_RETURN_IF_ERROR(Queue(stream, from, to));
   TENON_ASSIGN_OR_RETURN(event.handle, device_->AcquireEvent());
   event.device = device_;
   return device_->RecordEvent(stream, event.handle);
 }
 
-absl::StatusOr<StreamHandle> CopyStep::Queue(const Tensor& from, const Tensor& to) const {
-  StreamHandle stream = nullptr;
+absl::Status CopyStep::Queue(StreamHandle stream, const Tensor& from, const Tensor& to) const {
   switch (direction_) {
     case Direction::kToDevice:
-      stream = device_->host_to_device_stream();
-      TENON_RETURN_IF_ERROR(device_->CopyHostToDevice(stream, from, to));
-      break;
-    case Direction::kBetween:
-      stream = device_->device_to_device_stream();
-      TENON_RETURN_IF_ERROR(device_->CopyDeviceToDevice(stream, from, to));
-      break;
+      return device_->CopyHostToDevice(stream, from, to);
     case Direction::kToHost:
-      stream = device_->device_to_host_stream();
-      TENON_RETURN_IF_ERROR(device_->CopyDeviceToHost(stream, from, to));
+      return device_->CopyDeviceToHost(stream, from, to);
+    case Direction::kBetween:
       break;
   }
-  return stream;
+  return device_->CopyDeviceToDevice(stream, from, to);
 }
 
 std::string CopyStep::Describe() const {
@@ -162,9 +156,16 @@ std::string CopyStep::Describe() const {
   return absl::StrCat("copy ", device_->short_name(), " -> ", target_->short_name());
 }
 
-StreamName CopyStep::Queues() const {
-  constexpr std::string_view kStreams[] = {"host to device", "device to host", "device to device"};
-  return {device_->short_name(), kStreams[static_cast<size_t>(direction_)]};
+StreamOf CopyStep::Queues() const {
+  switch (direction_) {
+    case Direction::kToDevice:
+      return {device_, device_->host_to_device_stream(), "host to device"};
+    case Direction::kToHost:
+      return {device_, device_->device_to_host_stream(), "device to host"};
+    case Direction::kBetween:
+      break;
+  }
+  return {device_, device_->device_to_device_stream(), "device to device"};
 }
 
 absl::Status WaitStep::Run(Frame& frame, const StepArgs&) const {

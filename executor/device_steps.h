@@ -45,7 +45,7 @@ class PluginStep : public SlowStep {
   void MayTake(size_t i) { inputs_[i].last_use = true; }
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
-  StreamName Queues() const override;
+  StreamOf Queues() const override;
 
  private:
   void Bind(Frame& frame, Frame::PluginCall& call) const;
@@ -79,11 +79,11 @@ class CopyStep : public SlowStep {
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
   bool IsNode() const override { return false; }
-  StreamName Queues() const override;
+  StreamOf Queues() const override;
 
  private:
   absl::StatusOr<Tensor> Target(Frame& frame, const Tensor& from) const;
-  absl::StatusOr<StreamHandle> Queue(const Tensor& from, const Tensor& to) const;  // on which
+  absl::Status Queue(StreamHandle stream, const Tensor& from, const Tensor& to) const;  // on which
 
   Direction direction_;
   Device* device_;  // whose stream copies

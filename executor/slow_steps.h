@@ -23,9 +23,9 @@ class SlowStep {
   virtual ~SlowStep() = default;
   // Thread-safe: one step object serves all frames.
   virtual absl::Status Run(Frame& frame, const StepArgs& args) const = 0;
-  virtual std::string Describe() const = 0;         // for PlanText
-  virtual bool IsNode() const { return true; }      // it does what its node does, no service to it
-  virtual StreamName Queues() const { return {}; }  // where to, for traces
+  virtual std::string Describe() const = 0;       // for PlanText
+  virtual bool IsNode() const { return true; }    // it does what its node does, no service to it
+  virtual StreamOf Queues() const { return {}; }  // where it queues its work
 
   int32_t guard = 0;  // liveness flag; a dead step is skipped. 0: always alive
 };

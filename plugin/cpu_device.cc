@@ -51,6 +51,9 @@ class CpuDevice : public Device {
   absl::Status RecordEvent(StreamHandle, EventHandle) override { return NoStreams("an event"); }
   absl::Status BlockUntilComplete(EventHandle, double) override { return NoStreams("an event"); }
   absl::Status SynchronizeAllActivity() override { return absl::OkStatus(); }
+  absl::Status HostCallback(StreamHandle, std::function<absl::Status()>) override {
+    return NoStreams("a callback");
+  }
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -64,6 +65,10 @@ class Device {
   // Gives up after `timeout_s` seconds with DEADLINE_EXCEEDED.
   virtual absl::Status BlockUntilComplete(EventHandle event, double timeout_s) = 0;
   virtual absl::Status SynchronizeAllActivity() = 0;
+  // Queues a call of `callback` behind what is queued on `stream`, on a thread of the plug-in's
+  // choice. Its status goes to the plug-in. INTERNAL when the plug-in refuses.
+  virtual absl::Status HostCallback(StreamHandle stream,
+                                    std::function<absl::Status()> callback) = 0;
 };
 
 // The host itself.

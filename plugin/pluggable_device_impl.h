@@ -52,6 +52,7 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::Status RecordEvent(StreamHandle stream, EventHandle event) override;
   absl::Status BlockUntilComplete(EventHandle event, double timeout_s) override;
   absl::Status SynchronizeAllActivity() override;
+  absl::Status HostCallback(StreamHandle stream, std::function<absl::Status()> callback) override;
 
   const DeviceFacts& facts() const { return facts_; }
 
@@ -72,9 +73,6 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::Status CopyDeviceToHostNow(void* device, void* host, size_t bytes);
   absl::Status ZeroMemory(StreamHandle stream, void* device, size_t bytes);
   absl::Status FillMemory32(StreamHandle stream, void* device, uint32_t pattern, size_t bytes);
-  // Queues `callback`; its status goes to the plug-in. INTERNAL "Failed to host callback." when the
-  // plug-in refuses.
-  absl::Status HostCallback(StreamHandle stream, std::function<absl::Status()> callback);
 
  private:
   enum StreamKind { kCompute, kHostToDevice, kDeviceToHost, kDeviceToDevice, kNumStreams };

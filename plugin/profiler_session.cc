@@ -1,5 +1,8 @@
 #include "plugin/profiler_session.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -17,11 +20,45 @@ namespace {
 constexpr size_t kMaxBytes = size_t{256} << 20;
 constexpr int64_t kMaxMessages = int64_t{1} << 22;
 constexpr int kDepth = 5;  // a stat of an event of a line of a plane of the space
-// Behind what the plug-in may write, to see whether it writes more.
-constexpr size_t kFenceBytes = 64;
-constexpr uint8_t kFence = 0xa5;
 // How far from the profile's own time an event may lie and still be on that clock.
 constexpr double kSlackNs = 10e9;
+
+// `size` bytes for a plug-in to write, a fence behind them to see whether it writes more, and pages
+// that cannot be written: who gets that far is stopped there and then.
+class FencedBuffer {
+ public:
+  explicit FencedBuffer(size_t size) : size_(size) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    writable_ = (size + page) / page * page;
+    void* memory = mmap(nullptr, writable_ + kGuard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    data_ = static_cast<uint8_t*>(memory);
+    if (mprotect(data_, writable_, PROT_READ | PROT_WRITE) == 0)
+      std::fill(data_ + size_, data_ + writable_, kFence);
+    else
+      Free();
+  }
+  ~FencedBuffer() { Free(); }
+  FencedBuffer(const FencedBuffer&) = delete;
+  FencedBuffer& operator=(const FencedBuffer&) = delete;
+
+  uint8_t* data() { return data_; }  // null: no memory
+  bool Overrun() const {
+    return std::any_of(data_ + size_, data_ + writable_, [](uint8_t b) { return b != kFence; });
+  }
+
+ private:
+  static constexpr uint8_t kFence = 0xa5;
+  static constexpr size_t kGuard = size_t{1} << 20;
+
+  void Free() {
+    if (data_ != nullptr) munmap(data_, writable_ + kGuard);
+    data_ = nullptr;
+  }
+
+  size_t size_, writable_;
+  uint8_t* data_ = nullptr;
+};
 
 template <typename Fn>
 absl::Status Call(const PluginProfiler& profiler, const char* callback, Fn&& fn) {
@@ -60,11 +97,14 @@ absl::Status Collect(const PluginProfiler& profiler, pb::XSpace& space) {
     return Bad(profiler, absl::StrCat("it has ", size, " bytes of data; ", kMaxBytes,
                                       " are the most that a profile may have"));
   }
-  std::vector<uint8_t> buffer(size + kFenceBytes, kFence);
+  FencedBuffer buffer(size);
+  if (buffer.data() == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for ", size, " bytes of a profile"));
+  }
   size_t written = size;
   TENON_RETURN_IF_ERROR(collect(buffer.data(), &written));
-  const bool overrun = std::any_of(buffer.begin() + static_cast<ptrdiff_t>(size), buffer.end(),
-                                   [](uint8_t byte) { return byte != kFence; });
+  const bool overrun = buffer.Overrun();
   if (overrun || written > size) {
     return Bad(profiler, absl::StrCat("it said that its data takes ", size, " bytes, and then ",
                                       overrun ? "wrote more" : absl::StrCat("had ", written)));

@@ -15,7 +15,7 @@ absl::Status AddRunReports(const Executable& executable, const RunWatch& watch,
 
 // The parts. A trace has the events of Chrome's format, which Perfetto opens: a row per thread, a
 // span per run, its plan and its steps. Steps on devices with streams span what the host does for
-// them: queueing, which a row per stream shows again. Each plane of a plug-in is a process.
+// them: queueing; a row per stream shows their work. Each plane of a plug-in is a process.
 absl::Status WriteTrace(const RunWatch& watch, const std::string& path);
 // The same as an XSpace, for TensorBoard.
 absl::Status WriteXPlane(const RunWatch& watch, const std::string& path);

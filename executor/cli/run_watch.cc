@@ -6,12 +6,13 @@ namespace tenon::cli {
 
 RunWatch::RunWatch(const Options& options)
     : wanted_(!options.traces.empty() || !options.op_table.empty()),
+      watches_streams_(!options.traces.empty()),
       profilers_(options.traces.empty() ? std::vector<std::shared_ptr<PluginProfiler>>()
                                         : PluginProfilers()) {}
 
 RunRecorder* RunWatch::Begin() {
   if (!wanted_) return nullptr;
-  recorder_.emplace();
+  recorder_.emplace(/*streams=*/watches_streams_);
   system_start_ = std::chrono::system_clock::now();
   profilers_.Start();
   return &*recorder_;

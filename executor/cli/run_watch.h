@@ -35,7 +35,7 @@ class RunWatch {
   const std::vector<Plane>& planes() const { return planes_; }
 
  private:
-  const bool wanted_;
+  const bool wanted_, watches_streams_;
   ProfilerSession profilers_;
   std::optional<RunRecorder> recorder_;
   std::chrono::system_clock::time_point system_start_;

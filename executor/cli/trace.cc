@@ -1,11 +1,12 @@
 // Runs as trace events (the JSON that chrome://tracing and Perfetto read).
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/run_reports.h"
+#include "executor/cli/stream_spans.h"
 #include "executor/cli/trace_event.h"
 #include "executor/cli/trace_planes.h"
 #include "executor/plan.h"
@@ -52,6 +53,7 @@ class Writer {
                             absl::StrCat("runs, thread ", threads)));
     }
     for (size_t i = 0; i < watch.runs().size(); ++i) AddRun(watch.runs()[i], i);
+    AddStreams(watch.runs());
     for (const RunWatch::Plane& plane : watch.planes()) {
       const PluginProfile& profile = watch.profiles()[plane.profile];
       AddPlane(profile.space->planes(plane.index), next_process_++,
@@ -62,7 +64,6 @@ class Writer {
   }
 
  private:
-  // A row: a device is a process, each of its streams a thread.
   struct Row {
     int process, thread;
   };
@@ -74,44 +75,38 @@ class Writer {
     };
     span(absl::StrCat("run ", number), run.start_ns, run.stop_ns);
     span("plan", run.start_ns, run.planned_ns);
-    for (const RunSpan::Step& step : run.steps) {
-      const StepLabel label = LabelOf(*run.plan, step.index);
-      AddStep(label, step, {kProcess, thread}, label.what);
-      if (!label.queue.stream.empty()) AddStep(label, step, RowOf(label.queue), "queue");
-    }
+    for (const RunSpan::Step& step : run.steps)
+      AddStep(run, step, {kProcess, thread}, step.start_ns, step.stop_ns);
   }
 
-  void AddStep(const StepLabel& label, const RunSpan::Step& step, Row row,
-               std::string_view category) {
+  void AddStep(const RunSpan& run, const RunSpan::Step& step, Row row, int64_t start_ns,
+               int64_t stop_ns) {
+    const StepLabel label = LabelOf(*run.plan, step.index);
     Json args = Json::Object();
     args.Set("op", label.what).Set("device", label.device).Set("step", step.index);
-    Json event = TraceSpan(label.node.empty() ? label.what : label.node, category, row.process,
-                           row.thread, Micros(step.start_ns), Micros(step.stop_ns - step.start_ns));
+    Json event = TraceSpan(label.node.empty() ? label.what : label.node, label.what, row.process,
+                           row.thread, Micros(start_ns), Micros(stop_ns - start_ns));
     event.Set("args", std::move(args));
     file_.Add(event);
   }
 
-  Row RowOf(const StreamName& queue) {
-    const auto& [device, stream] = queue;
-    auto [found, fresh] = devices_.try_emplace(device);
-    if (fresh) {
-      found->second.process = next_process_++;
-      file_.Add(TraceName("process_name", found->second.process, 0,
-                          absl::StrCat(device, ": what is queued on its streams")));
+  void AddStreams(const std::vector<RunSpan>& runs) {
+    std::string device;
+    int thread = 0;
+    for (const StreamRow& row : StreamRows(runs)) {
+      if (std::exchange(device, row.device) != row.device) {
+        file_.Add(TraceName("process_name", next_process_++, 0, absl::StrCat(device, " streams")));
+        thread = 0;
+      }
+      const Row place{next_process_ - 1, ++thread};
+      file_.Add(TraceName("thread_name", place.process, place.thread, row.stream));
+      for (const StreamSpan& span : row.spans)
+        AddStep(*span.run, *span.step, place, span.start_ns, span.stop_ns);
     }
-    auto [row, fresh_row] = found->second.streams.try_emplace(
-        std::string(stream), static_cast<int>(found->second.streams.size()) + 1);
-    if (fresh_row) file_.Add(TraceName("thread_name", found->second.process, row->second, stream));
-    return {found->second.process, row->second};
   }
 
-  struct DeviceRows {
-    int process = 0;
-    std::map<std::string, int> streams;
-  };
   TraceFile file_;
   int next_process_ = kProcess + 1;
-  std::map<std::string, DeviceRows> devices_;
 };
 
 }  // namespace

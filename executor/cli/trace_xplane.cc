@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <optional>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/run_reports.h"
+#include "executor/cli/stream_spans.h"
 #include "executor/plan.h"
 #include "proto/xspace.pb.h"
 
@@ -17,31 +20,29 @@ namespace {
 constexpr char kHostPlane[] = "/host:CPU";  // the name by which viewers know it
 constexpr int64_t kPicosPerNano = 1000;
 
-class HostPlane {
+// A plane of ours: lines of steps.
+class Plane {
  public:
-  explicit HostPlane(pb::XPlane* plane) : plane_(plane) { plane_->set_name(kHostPlane); }
-
-  void Add(const RunSpan& run, size_t number) {
-    pb::XLine* line = LineOf(run.lane);
-    AddEvent(absl::StrCat("run ", number), run.start_ns, run.stop_ns, line);
-    AddEvent("plan", run.start_ns, run.planned_ns, line);
-    for (const RunSpan::Step& step : run.steps) {
-      const StepLabel label = LabelOf(*run.plan, step.index);
-      pb::XEvent* event = AddEvent(label.node.empty() ? label.what : std::string(label.node),
-                                   step.start_ns, step.stop_ns, line);
-      AddStat("op", label.what, event);
-      AddStat("device", std::string(label.device), event);
-    }
+  Plane(std::string name, pb::XSpace* space) : plane_(space->add_planes()) {
+    plane_->set_name(std::move(name));
   }
 
- private:
-  pb::XLine* LineOf(int lane) {
-    while (plane_->lines_size() <= lane) {
-      pb::XLine* line = plane_->add_lines();
-      line->set_id(plane_->lines_size());
-      line->set_name(absl::StrCat("runs, thread ", plane_->lines_size() - 1));
-    }
-    return plane_->mutable_lines(lane);
+  pb::XLine* AddLine(std::string name) {
+    pb::XLine* line = plane_->add_lines();
+    line->set_id(plane_->lines_size());
+    line->set_name(std::move(name));
+    return line;
+  }
+  int lines() const { return plane_->lines_size(); }
+  pb::XLine* line(int i) { return plane_->mutable_lines(i); }
+
+  void AddStep(const RunSpan& run, const RunSpan::Step& step, int64_t start_ns, int64_t stop_ns,
+               pb::XLine* line) {
+    const StepLabel label = LabelOf(*run.plan, step.index);
+    pb::XEvent* event = AddEvent(label.node.empty() ? label.what : std::string(label.node),
+                                 start_ns, stop_ns, line);
+    AddStat("op", label.what, event);
+    AddStat("device", std::string(label.device), event);
   }
 
   pb::XEvent* AddEvent(const std::string& name, int64_t start_ns, int64_t stop_ns,
@@ -59,6 +60,7 @@ class HostPlane {
     return event;
   }
 
+ private:
   // Both the stat's name and its value are kept once.
   void AddStat(const std::string& name, const std::string& value, pb::XEvent* event) {
     pb::XStat* stat = event->add_stats();
@@ -79,12 +81,37 @@ class HostPlane {
   absl::flat_hash_map<std::string, int64_t> events_, stats_;
 };
 
+void AddHost(const std::vector<RunSpan>& runs, pb::XSpace* space) {
+  Plane host(kHostPlane, space);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const RunSpan& run = runs[i];
+    while (host.lines() <= run.lane) host.AddLine(absl::StrCat("runs, thread ", host.lines()));
+    pb::XLine* line = host.line(run.lane);
+    host.AddEvent(absl::StrCat("run ", i), run.start_ns, run.stop_ns, line);
+    host.AddEvent("plan", run.start_ns, run.planned_ns, line);
+    for (const RunSpan::Step& step : run.steps)
+      host.AddStep(run, step, step.start_ns, step.stop_ns, line);
+  }
+}
+
+void AddStreams(const std::vector<RunSpan>& runs, pb::XSpace* space) {
+  std::optional<Plane> plane;
+  std::string device;
+  for (const StreamRow& row : StreamRows(runs)) {
+    if (std::exchange(device, row.device) != row.device)
+      plane.emplace(absl::StrCat(device, " streams"), space);
+    pb::XLine* line = plane->AddLine(row.stream);
+    for (const StreamSpan& span : row.spans)
+      plane->AddStep(*span.run, *span.step, span.start_ns, span.stop_ns, line);
+  }
+}
+
 }  // namespace
 
 absl::Status WriteXPlane(const RunWatch& watch, const std::string& path) {
   pb::XSpace space;
-  HostPlane host(space.add_planes());
-  for (size_t i = 0; i < watch.runs().size(); ++i) host.Add(watch.runs()[i], i);
+  AddHost(watch.runs(), &space);
+  AddStreams(watch.runs(), &space);
   for (const RunWatch::Plane& plane : watch.planes())
     *space.add_planes() = watch.profiles()[plane.profile].space->planes(plane.index);
   for (const PluginProfile& profile : watch.profiles()) {

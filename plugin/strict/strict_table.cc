@@ -56,8 +56,8 @@ void CreateStream(D d, SP_Stream* stream, S status) {
 }
 void DestroyStream(D d, SP_Stream stream) {
   DeviceWatch& watch = DeviceWatch::Of(d);
-  watch.real().destroy_stream(d, stream);
   watch.StreamGone(stream);
+  watch.real().destroy_stream(d, stream);
 }
 void CreateStreamDependency(D d, SP_Stream waiting, SP_Stream other, S status) {
   DeviceWatch& watch = DeviceWatch::Of(d);

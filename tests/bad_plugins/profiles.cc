@@ -152,6 +152,7 @@ void Collect(const TP_Profiler*, uint8_t* buffer, size_t* size, TF_Status* statu
   if (Is("shrinks")) *size = data.size();
   std::memcpy(buffer, data.data(), data.size());
   if (Is("grows")) *size = data.size() + 1;
+  if (Is("overruns_far")) std::memset(buffer + data.size(), 0, 8192);
   if (Is("overruns")) std::memset(buffer + data.size(), 0, 8);
 }
 

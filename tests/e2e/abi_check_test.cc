@@ -137,7 +137,7 @@ TEST(AbiCheck, WithoutTheFlagNobodyWatches) {
 }
 
 TEST(AbiCheck, WhoBreaksNoRuleIsClean) {
-  for (const char* kind : {"good", "no_bfc"}) {
+  for (const char* kind : {"good", "no_bfc", "no_callbacks"}) {
     const Finished run = Strict(kind);
     EXPECT_EQ(run.exit, 0) << kind << run.err;
     EXPECT_EQ(json::parse(run.out)["abi_check"]["violations"], json::array()) << kind;

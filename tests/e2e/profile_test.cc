@@ -1,6 +1,7 @@
 // What profilers of plug-ins see, in the same trace as our own steps; what they get wrong.
 #include <gmock/gmock.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "proto/xspace.pb.h"
@@ -150,6 +151,13 @@ INSTANTIATE_TEST_SUITE_P(
                       Failure{"stop_fails", "stop", "the counters do not stop"}),
     [](const auto& info) { return info.param.kind; });
 
+TEST(Profiles, WhoWritesFarBeyondTheBufferIsStopped) {
+  const Profiled p = RunWith("overruns_far");
+  EXPECT_EQ(p.run.exit, 5);
+  EXPECT_THAT(p.run.err, HasSubstr("libprofiles.so"));
+  EXPECT_THAT(p.run.err, HasSubstr("in collect_data_xspace"));
+}
+
 TEST(Profiles, NoDataIsFine) {
   const Profiled p = RunWith("no_data");
   EXPECT_EQ(p.run.exit, 0) << p.run.err;
@@ -224,17 +232,57 @@ TEST(Profiles, MayBeWrittenByAnotherProtobuf) {
   EXPECT_EQ(Events(json::parse(ReadFile(path)), "written").size(), 1u);
 }
 
+// What a stream did is seen by callbacks behind the work, on our clock.
 TEST(Profiles, StreamsOfADeviceHaveRows) {
-  const std::string path = TempPath("streams.json");
-  const Finished run = GraphRun({"run", kMlp, "--input", "x=1x20xf32=1", "--opt-level", "0",
-                                 "--trace", path, "--plugin", Built("lib/plugins/libapu.so")});
+  const std::string path = TempPath("streams.json"), xplane = TempPath("streams.xplane.pb");
+  const Finished run =
+      GraphRun({"run", kMlp, "--input", "x=1x20xf32=1", "--opt-level", "0", "--runs", "3",
+                "--trace", path, "--trace", xplane, "--plugin", Built("lib/plugins/libapu.so")});
   EXPECT_EQ(run.exit, 0) << run.err;
   const json trace = json::parse(ReadFile(path));
-  std::vector<std::string> rows;
+  std::map<std::string, std::vector<json>> rows;
+  int process = 0;
   for (const json& event : trace["traceEvents"]) {
-    if (event["name"] == "thread_name") rows.push_back(event["args"]["name"]);
+    if (event["name"] == "process_name" && event["args"]["name"] == "/device:APU:0 streams")
+      process = event["pid"];
+    if (event["ph"] == "X" && event["pid"] == process)
+      rows[NameOf(trace, "thread_name", process, event["tid"])].push_back(event);
   }
-  EXPECT_THAT(rows, ::testing::IsSupersetOf({"compute", "host to device", "device to host"}));
+  ASSERT_NE(process, 0);
+  EXPECT_EQ(rows["host to device"].size(), 3u * 2);
+  EXPECT_EQ(rows["device to host"].size(), 3u * 2);
+  EXPECT_EQ(rows["compute"].size(), 3u * 2);
+  for (const auto& [name, spans] : rows) {
+    for (size_t i = 1; i < spans.size(); ++i) EXPECT_GE(Start(spans[i]), End(spans[i - 1])) << name;
+  }
+  // A copy's work begins after it is queued.
+  const std::vector<json> queued = Steps(trace, "copy /device:APU:0 -> host");
+  for (size_t i = 0; i < rows["device to host"].size(); ++i) {
+    const json& copy = rows["device to host"][i];
+    EXPECT_EQ(copy["name"], queued[i]["name"]);
+    EXPECT_GE(Start(copy), Start(queued[i]));
+    EXPECT_GE(End(copy), Start(copy));
+  }
+  pb::XSpace space;
+  ASSERT_TRUE(space.ParseFromString(ReadFile(xplane)));
+  ASSERT_EQ(space.planes_size(), 2);
+  EXPECT_EQ(space.planes(1).name(), "/device:APU:0 streams");
+  EXPECT_EQ(space.planes(1).lines_size(), 3);
+}
+
+TEST(Profiles, StreamsThatTakeNoCallbacksShowTheirQueueing) {
+  const std::string path = TempPath("no_callbacks.json");
+  const Finished run =
+      GraphRun({"run", "plugin/template/test/graph.pbtxt", "--input", "x=4xf32=1,2,3,4",
+                "--opt-level", "0", "--device", "SAMPLE", "--trace", path, "--plugin",
+                TestPlugin("unruly") + ";UNRULY=no_callbacks"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const std::vector<json> copies =
+      Steps(json::parse(ReadFile(path)), "copy host -> /device:SAMPLE:0");
+  ASSERT_EQ(copies.size(), 2u);
+  EXPECT_NE(copies[0]["pid"], copies[1]["pid"]);
+  EXPECT_EQ(copies[0]["ts"], copies[1]["ts"]);
+  EXPECT_EQ(copies[0]["dur"], copies[1]["dur"]);
 }
 
 }  // namespace

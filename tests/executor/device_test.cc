@@ -86,6 +86,9 @@ class LoggingDevice : public Device {
     DoCopies();
     return Say("sync", absl::StrCat(ordinal_));
   }
+  absl::Status HostCallback(StreamHandle, std::function<absl::Status()> callback) override {
+    return callback();
+  }
 
   int events = 0;
 

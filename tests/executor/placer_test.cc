@@ -46,6 +46,9 @@ class NamedDevice : public Device {
   absl::Status RecordEvent(StreamHandle, EventHandle) override { return absl::OkStatus(); }
   absl::Status BlockUntilComplete(EventHandle, double) override { return absl::OkStatus(); }
   absl::Status SynchronizeAllActivity() override { return absl::OkStatus(); }
+  absl::Status HostCallback(StreamHandle, std::function<absl::Status()> callback) override {
+    return callback();
+  }
 
  private:
   std::string type_;
