@@ -151,7 +151,11 @@ void CallTable(TF_OpKernelContext* context, void* input, size_t bytes, TF_Status
     table.memcpy_dtoh(device, stream, copy, &memory, bytes, status);
     table.deallocate(device, &memory);
   }
-  if (Is("memory_leak")) table.allocate(device, bytes, 0, &memory);
+  static void* volatile leaked;  // where a leak checker finds it: the host is to tell
+  if (Is("memory_leak")) {
+    table.allocate(device, bytes, 0, &memory);
+    leaked = memory.opaque;
+  }
   if (Is("memory_twice")) {
     table.allocate(device, bytes, 0, &memory);
     table.deallocate(device, &memory);
@@ -169,7 +173,10 @@ void CallTable(TF_OpKernelContext* context, void* input, size_t bytes, TF_Status
     table.destroy_event(device, event);
   }
   if (Is("same_event")) table.create_event(device, &event, status);
-  if (Is("stream_leak")) table.create_stream(device, &other, status);
+  if (Is("stream_leak")) {
+    table.create_stream(device, &other, status);
+    leaked = other;
+  }
   if (Is("own_device")) {
     const SP_Device copy = *device;
     table.synchronize_all_activity(&copy, status);
