@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -57,6 +58,10 @@ std::string CanonicalPath(const std::string& path) {
 }
 
 absl::StatusOr<void*> OpenLibrary(const std::string& path) {
+  // dlopen would wait for whoever writes to a pipe.
+  struct stat facts;
+  if (stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+    return absl::NotFoundError(absl::StrCat(path, ": not a file"));
   void* handle = nullptr;
   std::string error;
   TENON_RETURN_IF_ERROR(CallPlugin(path.c_str(), "dlopen", "", [&] {

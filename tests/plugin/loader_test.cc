@@ -5,8 +5,10 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
@@ -48,6 +50,14 @@ TEST_F(LoaderTest, MissingFile) {
   EXPECT_THAT(status.message(), HasSubstr("/nonexistent/libx.so: cannot open shared object file"));
   ASSERT_EQ(Plugins().size(), 1u);
   EXPECT_EQ(Plugins()[0].status, status);
+}
+
+TEST_F(LoaderTest, PipesAreNotWaitedFor) {
+  const std::string pipe = ::testing::TempDir() + "loader_test_pipe";
+  std::remove(pipe.c_str());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(std::string(LoadPlugin(pipe).status().message()), HasSubstr("not a file"));
+  std::remove(pipe.c_str());
 }
 
 TEST_F(LoaderTest, NotALibrary) {
