@@ -210,8 +210,8 @@ class PlanBuilder {
   void InferShapes(NodeId n);
   void UseDevice(Device* device);
   int Stream(Device* device, int kind);
-  int64_t Enqueue(int stream);
-  bool NeedsWait(int stream, int other, int64_t ticket, int32_t alive);
+  bool NeedsWait(int stream, int compute, int64_t ticket, int32_t alive);
+  int32_t AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits);
 
   // plan_layout.cc: places
   absl::Status Layout();

@@ -48,16 +48,11 @@ int PlanBuilder::Stream(Device* device, int kind) {
   return static_cast<int>(it - used_devices_.begin()) * kStreamKinds + kind;
 }
 
-int64_t PlanBuilder::Enqueue(int stream) { return ++tickets_[stream]; }
-
-// Whether `stream` has to wait for `other` up to `ticket`, or has already, perhaps through a third
-// stream. A step that may be skipped teaches nothing.
-bool PlanBuilder::NeedsWait(int stream, int other, int64_t ticket, int32_t alive) {
-  if (stream == other || seen_[stream][other] >= ticket) return false;
-  if (alive != 0 || InLoop()) return true;
-  for (size_t s = 0; s < seen_.size(); ++s)
-    seen_[stream][s] = std::max(seen_[stream][s], seen_[other][s]);
-  seen_[stream][other] = tickets_[other];
+// Whether a copy stream has to wait for the compute stream up to `ticket`, or has already. A step
+// that may be skipped teaches nothing.
+bool PlanBuilder::NeedsWait(int stream, int compute, int64_t ticket, int32_t alive) {
+  if (seen_[stream][compute] >= ticket) return false;
+  if (alive == 0 && !InLoop()) seen_[stream][compute] = tickets_[compute];
   return true;
 }
 
@@ -114,16 +109,25 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToDevice(NodeId, int32_t id, Device* de
   std::vector<StreamWait> waits;
   if (NeedsWait(stream, compute, tickets_[compute], copy.alive))
     waits.push_back({HandleOf(device, kHostToDevice), HandleOf(device, kCompute)});
-  held_.push_back(storage);  // the copy may read it any time until the device is synchronized
+  return AddArrival(id, device, std::move(waits));
+}
+
+// The step that copies a value to `to`, from the host or from another device.
+int32_t PlanBuilder::AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits) {
+  PlanValue copy = value(id);
+  const int32_t source = copy.storage;
+  Device* const from = copy.device;
+  held_.push_back(source);  // the copy may read it any time until the device is synchronized
+  copy.device = to;
   copy.storage = NewSlot();
   copy.ticket = 0;
   copy.event = plan_->num_events++;
-  Enqueue(stream);
   AddSlowStep(copy.output.node,
-              std::make_unique<CopyStep>(CopyStep::Direction::kToDevice, device, nullptr,
-                                         std::move(waits), InputOf(id), StepInput(),
-                                         storages_[copy.storage].index, copy.event),
-              copy.alive, {storage}, {copy.storage});
+              std::make_unique<CopyStep>(
+                  from == nullptr ? CopyStep::Direction::kToDevice : CopyStep::Direction::kBetween,
+                  from == nullptr ? to : from, to, std::move(waits), InputOf(id), StepInput(),
+                  storages_[copy.storage].index, copy.event),
+              copy.alive, {source}, {copy.storage});
   values_.push_back(std::move(copy));
   return static_cast<int32_t>(values_.size()) - 1;
 }
@@ -151,7 +155,6 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
   std::vector<StreamWait> waits;
   if (NeedsWait(stream, Stream(device, kCompute), copy.ticket, copy.alive))
     waits.push_back({HandleOf(device, kDeviceToHost), HandleOf(device, kCompute)});
-  Enqueue(stream);
   copy.device = nullptr;
   copy.event = -1;
   int32_t slot = -1;
@@ -178,30 +181,17 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
 
 absl::StatusOr<int32_t> PlanBuilder::CopyBetween(NodeId reader, int32_t id, Device* to) {
   AwaitArrival(reader, id);
-  PlanValue copy = value(id);
-  Device* const device = copy.device;
-  const int32_t source = copy.storage;
-  if (source < 0) return absl::InternalError("a constant in device memory is copied on");
+  const PlanValue& v = value(id);
+  Device* const device = v.device;
+  if (v.storage < 0) return absl::InternalError("a constant in device memory is copied on");
   const int stream = Stream(device, kDeviceToDevice), target = Stream(to, kCompute);
   std::vector<StreamWait> waits;
   const StreamHandle handle = HandleOf(device, kDeviceToDevice);
-  if (NeedsWait(stream, Stream(device, kCompute), copy.ticket, copy.alive))
+  if (NeedsWait(stream, Stream(device, kCompute), v.ticket, v.alive))
     waits.push_back({handle, HandleOf(device, kCompute)});
-  if (NeedsWait(stream, target, tickets_[target], copy.alive))
+  if (NeedsWait(stream, target, tickets_[target], v.alive))
     waits.push_back({handle, HandleOf(to, kCompute)});
-  held_.push_back(source);
-  copy.device = to;
-  copy.storage = NewSlot();
-  copy.ticket = 0;
-  copy.event = plan_->num_events++;
-  Enqueue(stream);
-  AddSlowStep(copy.output.node,
-              std::make_unique<CopyStep>(CopyStep::Direction::kBetween, device, to,
-                                         std::move(waits), InputOf(id), StepInput(),
-                                         storages_[copy.storage].index, copy.event),
-              copy.alive, {source}, {copy.storage});
-  values_.push_back(std::move(copy));
-  return static_cast<int32_t>(values_.size()) - 1;
+  return AddArrival(id, to, std::move(waits));
 }
 
 // What the op's shape function knows: lets CPU steps behind the device be planned.
@@ -258,7 +248,7 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
     }
     reads.push_back(v.storage);
   }
-  const int64_t ticket = on_host ? 0 : Enqueue(Stream(device, kCompute));
+  const int64_t ticket = on_host ? 0 : ++tickets_[Stream(device, kCompute)];
   std::vector<int32_t> slots;
   std::vector<std::optional<Shape>> promised;
   for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
