@@ -15,6 +15,15 @@ int32_t CallSites::SiteOf(NodeId n) const {
   return it == origins_.end() ? -1 : it->second.site;
 }
 
+void CallSites::Renumber(absl::Span<const std::string_view> names, const Graph& after) {
+  absl::flat_hash_map<NodeId, Origin> now;
+  for (const auto& [n, origin] : origins_) {
+    const NodeId there = after.FindNode(names[n]);
+    if (there != kNoNode) now.emplace(there, origin);
+  }
+  origins_ = std::move(now);
+}
+
 std::string_view CallSites::NameOf(const Graph& graph, NodeId n) const {
   const auto it = origins_.find(n);
   return it == origins_.end() ? graph.name(n) : it->second.name;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/evaluator.h"
+#include "executor/lowering/call_inliner.h"
 #include "executor/lowering/lowering.h"
 #include "executor/plan_builder.h"
 #include "executor/run_recorder.h"
@@ -60,16 +61,17 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
   TENON_RETURN_IF_ERROR(e->FindOrder());  // before anything is spent: are all placeholders fed?
   TENON_RETURN_IF_ERROR(e->DropUnknownOps());
   e->NoteFeedsThatStandForNodes();
+  e->pipeline_.nodes_before = e->pipeline_.nodes_after = e->graph_.num_nodes();
+  const bool optimizes = parts.options.opt_level > 0;
+  const Stopwatch inline_calls;
+  if (optimizes) TENON_RETURN_IF_ERROR(e->InlineCalls());
+  e->times_.optimize = inline_calls.Milliseconds();
   const Stopwatch place;
   TENON_RETURN_IF_ERROR(e->PlaceGraph());
   e->times_.place = place.Milliseconds();
-  if (parts.options.opt_level > 0) {
-    const Stopwatch optimize;
-    TENON_RETURN_IF_ERROR(e->Optimize());
-    e->times_.optimize = optimize.Milliseconds();
-  } else {
-    e->pipeline_.nodes_before = e->pipeline_.nodes_after = e->graph_.num_nodes();
-  }
+  const Stopwatch optimize;
+  if (optimizes) TENON_RETURN_IF_ERROR(e->Optimize());
+  e->times_.optimize += optimize.Milliseconds();
   TENON_RETURN_IF_ERROR(e->FindOrder());
   TENON_RETURN_IF_ERROR(e->LowerFunctions());
   TENON_ASSIGN_OR_RETURN(e->schedule_, MakeSchedule(e->graph_, e->order_, e->fed_only_));
@@ -105,6 +107,35 @@ absl::Status Executable::Resolve(const std::vector<std::string>& feeds,
   return absl::OkStatus();
 }
 
+// As the pass function_optimization: the passes, a plug-in's among them, are to see what functions
+// hold. It runs before nodes are placed, so that those are placed too.
+absl::Status Executable::InlineCalls() {
+  if (graph_.functions().empty()) return absl::OkStatus();
+  absl::flat_hash_set<NodeId> fetched;
+  for (const Output& o : fetches_) fetched.insert(o.node);
+  PipelineInput input;
+  input.fetches = fetches_;
+  for (const Output& o : feeds_) input.feeds.insert(o.node);
+  std::vector<NodeId> nodes;
+  for (NodeId n : order_) {
+    if (!input.feeds.contains(n)) nodes.push_back(n);
+  }
+  LoweringInliner inliner(std::move(nodes), std::move(fetched), calls_);
+  CpuEvaluator evaluator(parts_.workers);
+  RegistryOracle oracle({parts_.devices.begin(), parts_.devices.end()});
+  input.inliner = &inliner;
+  input.evaluator = &evaluator;
+  input.kernels = &oracle;
+  absl::flat_hash_set<std::string_view> types;
+  for (const Device* device : parts_.devices) types.insert(device->type());
+  PipelineOptions options = parts_.options.pipeline;
+  options.plugin_disabled = PassesSwitchedOff(PluginOptimizersFor(types));
+  TENON_ASSIGN_OR_RETURN(pipeline_, RunUnplacedPasses(graph_, input, options));
+  const auto failed = [](const PassReport& pass) { return pass.failed; };
+  if (std::any_of(pipeline_.passes.begin(), pipeline_.passes.end(), failed)) calls_ = CallSites();
+  return absl::OkStatus();
+}
+
 absl::Status Executable::PlaceGraph() {
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
     if (graph_.alive(n) && !graph_.device(n).empty() && IsFunctional(graph_, n))
@@ -122,11 +153,17 @@ absl::Status Executable::Optimize() {
   for (const Output& o : feeds_) feeds.emplace_back(graph_.name(o.node), o.port);
   for (const Output& o : fetches_) fetches.emplace_back(graph_.name(o.node), o.port);
   std::vector<std::pair<std::string, NodePlacement>> before;
+  std::vector<std::string_view> names(graph_.num_node_ids());
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
-    if (graph_.alive(n)) before.emplace_back(graph_.name(n), std::move(placement_[n]));
+    if (!graph_.alive(n)) continue;
+    names[n] = graph_.name(n);
+    before.emplace_back(graph_.name(n), std::move(placement_[n]));
   }
 
   PipelineOptions options = parts_.options.pipeline;
+  for (const PassReport& pass : pipeline_.passes) {
+    for (const auto& [rewrite, count] : pass.rewrites) options.bisect_limit -= count;
+  }
   CpuEvaluator evaluator(parts_.workers);
   RegistryOracle oracle({parts_.devices.begin(), parts_.devices.end()});
   PipelineInput input;
@@ -146,7 +183,10 @@ absl::Status Executable::Optimize() {
     passes.push_back(MakePluginPass(plugin, std::move(item), &oracle));
     input.final_passes.push_back(passes.back().get());
   }
-  TENON_ASSIGN_OR_RETURN(pipeline_, RunPipeline(graph_, input, options));
+  TENON_ASSIGN_OR_RETURN(PipelineReport report, RunPipeline(graph_, input, options));
+  pipeline_.nodes_after = report.nodes_after;
+  std::move(report.passes.begin(), report.passes.end(), std::back_inserter(pipeline_.passes));
+  calls_.Renumber(names, graph_);
 
   auto resolve = [this](const std::vector<std::pair<std::string, int32_t>>& names,
                         std::vector<Output>& outputs) -> absl::Status {

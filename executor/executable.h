@@ -41,7 +41,7 @@ class Executable {
   // Several times if a plug-in's shape function proves wrong, so that the result is right.
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds, RunRecorder* recorder);
 
-  // Optimized and placed, functions as they are in the file.
+  // Optimized and placed; the functions that the passes left as they are in the file.
   const Graph& graph() const { return before_lowering_ ? before_lowering_->graph : graph_; }
   const PipelineReport& pipeline() const { return pipeline_; }
   const std::vector<NodePlacement>& placement() const {
@@ -64,6 +64,7 @@ class Executable {
   size_t max_plans() const { return std::max(parts_.options.max_cached_plans, 1); }
   absl::Status Resolve(const std::vector<std::string>& feeds,
                        const std::vector<std::string>& fetches);
+  absl::Status InlineCalls();
   absl::Status PlaceGraph();
   absl::Status Optimize();
   absl::Status PlaceAgain(const std::vector<std::pair<std::string, NodePlacement>>& before);

@@ -10,7 +10,8 @@ namespace tenon {
 namespace {
 
 // Fields of FunctionDef, NodeDef, map entries, AttrValue, AttrValue.ListValue and NameAttrList.
-constexpr uint32_t kFunctionNode = 3, kFunctionRet = 4, kFunctionControlRet = 6;
+constexpr uint32_t kFunctionNode = 3, kFunctionRet = 4, kFunctionAttr = 5;
+constexpr uint32_t kFunctionControlRet = 6;
 constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4, kNodeAttr = 5;
 constexpr uint32_t kKey = 1, kValue = 2;
 constexpr uint32_t kAttrList = 1, kAttrPlaceholder = 9, kAttrFunc = 10, kListFunc = 9;
@@ -142,6 +143,7 @@ FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function
     if (f.type != WireType::kBytes) continue;
     if (f.number == kFunctionNode) body.nodes.push_back(ParseNode(graph, f.bytes));
     if (f.number == kFunctionRet) body.returns.push_back(ParseEntry(f.bytes));
+    if (f.number == kFunctionAttr) body.attrs.push_back(ParseEntry(f.bytes));
     if (f.number == kFunctionControlRet) body.control_returns.push_back(ParseEntry(f.bytes));
   }
   return body;

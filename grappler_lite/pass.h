@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph/shape_inference.h"
@@ -34,6 +35,16 @@ class KernelOracle {
   // these attributes.
   virtual bool HasKernel(std::string_view device, std::string_view op,
                          const AttrSet& attrs) const = 0;
+};
+
+// Puts the bodies of called functions into a graph. The executor implements it; grappler_lite knows
+// no bodies.
+class CallInliner {
+ public:
+  virtual ~CallInliner() = default;
+  // Inlines the calls that a run needs, those in their bodies too, each if `allow` says so. Whether
+  // there were any. On an error the graph is not to be used any more.
+  virtual absl::StatusOr<bool> InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) = 0;
 };
 
 // Numeric honesty of a rewrite. kExact: same bits for every input. kToleranced: stays within a
@@ -63,6 +74,7 @@ struct PassContext {
   const KernelOracle& kernels;
   bool fast_math = false;
   Target target = Target::kTenon;
+  CallInliner* inliner = nullptr;  // null: calls stay
 
   // Counts one application of a named rewrite and says whether it may be done (not switched off,
   // not beyond a bisect limit). Call it right before changing the graph. `rewrite` is the part
@@ -91,6 +103,7 @@ class Pass {
 };
 
 using PassFactory = std::unique_ptr<Pass> (*)();
+std::unique_ptr<Pass> MakeFunctionOptimization();
 std::unique_ptr<Pass> MakeModelPruning();
 std::unique_ptr<Pass> MakeConstantFolding();
 std::unique_ptr<Pass> MakeCommonSubgraphElimination();
@@ -101,7 +114,8 @@ std::unique_ptr<Pass> MakeRemapping();
 struct PassEntry {
   std::string_view name;
   PassFactory make;
-  std::string_view what;  // one line for --list-passes
+  std::string_view what;      // one line for --list-passes
+  bool brings_nodes = false;  // runs once, before nodes are placed
 };
 absl::Span<const PassEntry> PassOrder();
 

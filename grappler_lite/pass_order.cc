@@ -17,9 +17,11 @@ absl::Status CheckKnown(std::string_view what, std::string_view name,
 
 }  // namespace
 
-// The order in which passes run, first to last, in every iteration.
+// The order in which passes run, first to last, in every iteration; those that bring nodes once,
+// before.
 absl::Span<const PassEntry> PassOrder() {
   static constexpr PassEntry kOrder[] = {
+      {"function_optimization", MakeFunctionOptimization, "inline calls of functions", true},
       {"model_pruning", MakeModelPruning, "remove what no fetch needs; bypass identities"},
       {"common_subgraph_elimination", MakeCommonSubgraphElimination,
        "merge nodes that compute the same"},

@@ -76,16 +76,28 @@ absl::Status CheckResult(const Graph& graph, absl::Span<const Output> fetches) {
   return absl::OkStatus();
 }
 
+enum class Stage : uint8_t { kUnplaced, kPlaced };
+
+absl::Status CheckNames(const PipelineOptions& options) {
+  for (const std::string& name : options.only) TENON_RETURN_IF_ERROR(CheckPassName(name));
+  for (const std::string& name : options.disabled_passes)
+    TENON_RETURN_IF_ERROR(CheckPassName(name));
+  for (const std::string& name : options.disabled_rewrites)
+    TENON_RETURN_IF_ERROR(CheckRewriteName(name));
+  return absl::OkStatus();
+}
+
 class PipelineRun {
  public:
   // With `guarded`, every pass works on a snapshot that is restored when it fails or its result
   // does not verify. Without, the caller verifies at the end: cheaper, and right for passes that
   // keep their promises.
-  PipelineRun(Graph& graph, const PipelineInput& input, const PipelineOptions& options,
+  PipelineRun(Graph& graph, const PipelineInput& input, const PipelineOptions& options, Stage stage,
               bool guarded)
       : graph_(graph),
         input_(input),
         options_(options),
+        stage_(stage),
         guarded_(guarded),
         rewrites_left_(options.bisect_limit) {
     for (const Output& f : input.fetches) fetch_names_.push_back(graph.OutputName(f));
@@ -95,7 +107,8 @@ class PipelineRun {
 
   absl::StatusOr<PipelineReport> Run() {
     report_.nodes_before = graph_.num_nodes();
-    for (int i = 0; i < options_.iterations; ++i) {
+    const int iterations = stage_ == Stage::kUnplaced ? 1 : options_.iterations;
+    for (int i = 0; i < iterations; ++i) {
       TENON_ASSIGN_OR_RETURN(const bool changed, RunIteration(i));
       if (!changed) break;
     }
@@ -145,6 +158,7 @@ class PipelineRun {
     bool changed = false;
     TENON_RETURN_IF_ERROR(Resolve());
     for (const PassEntry& entry : PassOrder()) {
+      if (entry.brings_nodes != (stage_ == Stage::kUnplaced)) continue;
       PassReport row = NewRow(entry.name, iteration);
       if (!row.skipped) TENON_RETURN_IF_ERROR(RunPass(entry, row));
       changed |= row.changed;
@@ -192,6 +206,7 @@ class PipelineRun {
                         *input_.kernels,
                         options_.fast_math,
                         options_.target,
+                        input_.inliner,
                         entry.name,
                         {options_.disabled_rewrites.begin(), options_.disabled_rewrites.end()},
                         {},
@@ -217,6 +232,7 @@ class PipelineRun {
   Graph& graph_;
   const PipelineInput& input_;
   const PipelineOptions& options_;
+  const Stage stage_;
   const bool guarded_;
   int64_t rewrites_left_;
   std::vector<std::string> fetch_names_, feed_names_, keep_names_;
@@ -228,13 +244,15 @@ class PipelineRun {
 
 }  // namespace
 
+absl::StatusOr<PipelineReport> RunUnplacedPasses(Graph& graph, const PipelineInput& input,
+                                                 const PipelineOptions& options) {
+  TENON_RETURN_IF_ERROR(CheckNames(options));
+  return PipelineRun(graph, input, options, Stage::kUnplaced, true).Run();
+}
+
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options) {
-  for (const std::string& name : options.only) TENON_RETURN_IF_ERROR(CheckPassName(name));
-  for (const std::string& name : options.disabled_passes)
-    TENON_RETURN_IF_ERROR(CheckPassName(name));
-  for (const std::string& name : options.disabled_rewrites)
-    TENON_RETURN_IF_ERROR(CheckRewriteName(name));
+  TENON_RETURN_IF_ERROR(CheckNames(options));
   if (graph.num_nodes() < options.min_graph_nodes) {
     PipelineReport report;
     report.nodes_before = report.nodes_after = graph.num_nodes();
@@ -243,12 +261,13 @@ absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& in
   // A plug-in's pass must not run twice because a built-in one failed, so graphs that have one are
   // guarded from the start.
   const bool guarded = options.verify_each || !input.final_passes.empty();
-  if (guarded) return PipelineRun(graph, input, options, true).Run();
+  if (guarded) return PipelineRun(graph, input, options, Stage::kPlaced, true).Run();
   const Graph before = graph;
-  absl::StatusOr<PipelineReport> report = PipelineRun(graph, input, options, false).Run();
+  absl::StatusOr<PipelineReport> report =
+      PipelineRun(graph, input, options, Stage::kPlaced, false).Run();
   if (report.ok() && CheckResult(graph, input.fetches).ok()) return report;
   graph = before;
-  return PipelineRun(graph, input, options, true).Run();
+  return PipelineRun(graph, input, options, Stage::kPlaced, true).Run();
 }
 
 }  // namespace tenon

@@ -59,13 +59,19 @@ struct PipelineInput {
   absl::flat_hash_set<NodeId> keep;  // further nodes to preserve
   NodeEvaluator* evaluator = nullptr;
   const KernelOracle* kernels = nullptr;
+  CallInliner* inliner = nullptr;
   std::vector<FinalPass*> final_passes;
 };
 
-// Optimizes in place. A pass that fails, or whose result does not verify, is rolled back and
-// reported; the pipeline goes on. A final pass may bring a graph with other node ids: look fetches
-// and feeds up by name afterwards. INVALID_ARGUMENT for an unknown pass or rewrite in the options
-// (with the closest known one).
+// The passes that bring nodes: before nodes are placed, once, whatever the size of the graph. Node
+// ids stay; rolled back and reported as below.
+absl::StatusOr<PipelineReport> RunUnplacedPasses(Graph& graph, const PipelineInput& input,
+                                                 const PipelineOptions& options);
+
+// All others. Optimizes in place. A pass that fails, or whose result does not verify, is rolled
+// back and reported; the pipeline goes on. A final pass may bring a graph with other node ids: look
+// fetches and feeds up by name afterwards. INVALID_ARGUMENT for an unknown pass or rewrite in the
+// options (with the closest known one).
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options);
 

@@ -166,6 +166,11 @@ std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Gr
     last = graph.device(n);
     types.insert(DeviceTypeOf(last));
   }
+  return PluginOptimizersFor(types);
+}
+
+std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(
+    const absl::flat_hash_set<std::string_view>& types) {
   Registry& registry = TheRegistry();
   std::lock_guard lock(registry.mutex);
   std::vector<std::shared_ptr<const PluginOptimizer>> found;

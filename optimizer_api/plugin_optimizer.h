@@ -34,6 +34,8 @@ bool PluginOptimizersInUse(std::string_view plugin);   // by a session that is o
 bool RemovePluginOptimizers(std::string_view plugin);  // whether they are still in use
 // Those whose device type some node of the graph is placed on.
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Graph& graph);
+std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(
+    const absl::flat_hash_set<std::string_view>& device_types);
 
 // Names of built-in passes that these optimizers' configs switch off, with the plug-in to blame;
 // merged as TensorFlow merges them.

@@ -28,6 +28,21 @@ bool TakesAll(const PartialShape& shape, const PartialShape& other) {
   return true;
 }
 
+// As TensorFlow gives a graph to its passes: with the attributes that a file may leave out.
+Graph WithDefaults(const Graph& graph) {
+  Graph full = graph;
+  for (NodeId n = 0; n < full.num_node_ids(); ++n) {
+    if (!full.alive(n) || full.kind(n).defaults.all().empty()) continue;
+    std::vector<Graph::NewAttr> attrs;
+    for (const AttrSet* set : {&full.attrs(n), &full.kind(n).defaults}) {
+      for (const Attr& attr : set->all())
+        attrs.push_back({attr.name, std::string(attr.value.wire())});
+    }
+    full.SetKind(n, full.op_name(n), std::move(attrs));
+  }
+  return full;
+}
+
 class PluginPass : public FinalPass {
  public:
   PluginPass(std::shared_ptr<const PluginOptimizer> optimizer, OptimizerItem item,
@@ -67,8 +82,9 @@ class PluginPass : public FinalPass {
   }
 
   // The verified new graph, or nothing when the plug-in left it as it was.
-  absl::StatusOr<std::optional<Graph>> Optimize(const Graph& before) {
+  absl::StatusOr<std::optional<Graph>> Optimize(const Graph& graph) {
     TENON_RETURN_IF_ERROR(EnsureCreated());
+    const Graph before = WithDefaults(graph);
     const std::string in = ExportBinary(before);
     TENON_ASSIGN_OR_RETURN(std::optional<std::string> out, CallOptimize(before, in));
     if (!out || *out == in) return std::nullopt;

@@ -98,7 +98,7 @@ class Storyteller {
     int64_t nodes = 0, time_us = 0;
     std::map<std::string, int64_t> rewrites;
     std::string reason;
-    bool failed = false;
+    bool failed = false, changed = false;
     for (const PassReport& pass : passes) {
       if (pass.name != name) continue;
       nodes += pass.nodes_after - pass.nodes_before;
@@ -106,9 +106,11 @@ class Storyteller {
       for (const auto& [rewrite, count] : pass.rewrites) rewrites[rewrite] += count;
       if (pass.skipped || pass.failed) reason = pass.reason;
       failed |= pass.failed;
+      changed |= pass.changed;
     }
     std::string what = CountsText(rewrites);
     if (absl::StartsWith(name, "plugin:")) what = PluginRewrites();
+    if (what.empty() && changed) what = "changed";
     if (!reason.empty()) what = (failed ? "" : "skipped: ") + ShortReason(reason);
     const std::string delta = nodes == 0 ? "" : absl::StrFormat("%+d nodes", nodes);
     Line(title,

@@ -27,6 +27,14 @@ AttrSet WithDefaults(const OpDef& op, const AttrSet& attrs) {
   return AttrSet(std::move(all));
 }
 
+// Stateful only because of what they take or give.
+bool OnlyReads(std::string_view op) {
+  static constexpr std::string_view kOps[] = {"VarHandleOp",      "ReadVariableOp",
+                                              "ResourceGather",   "VariableShape",
+                                              "ResourceGatherNd", "VarIsInitializedOp"};
+  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+}
+
 }  // namespace
 
 // Copies a body, node by node; then sources can be resolved.
@@ -42,6 +50,7 @@ class FunctionCopy {
         attrs_(attrs),
         site_(site),
         pivot_(pivot),
+        loose_(lowering.IsLoose()),
         body_(lowering.BodyOf(function)) {}
 
   absl::StatusOr<Lowering::Instance> Make(absl::Span<const Output> args) {
@@ -74,7 +83,7 @@ class FunctionCopy {
                                                      " arguments, the call gives ", args.size()));
     }
     std::vector<Output> waits;
-    if (pivot_ != kNoNode) waits.push_back({pivot_, kControlPort});
+    if (pivot_ != kNoNode && !loose_) waits.push_back({pivot_, kControlPort});
     for (size_t i = 0; i < args.size(); ++i) {
       const DataType given = lowering_.TypeOf(args[i]);
       if (given != BaseType(types.inputs[i])) {
@@ -140,10 +149,15 @@ class FunctionCopy {
         return Within(node, status);
     }
     if (absl::Status status = CheckInputs(n, data); !status.ok()) return Within(node, status);
-    if (data.empty() && control.empty() && pivot_ != kNoNode)
+    if (pivot_ != kNoNode && WaitsForPivot(n, data.empty() && control.empty()))
       control.push_back({pivot_, kControlPort});
     graph_.SetInputs(n, data, control);
     return Colocate(n);
+  }
+
+  // All others wait for those that do.
+  bool WaitsForPivot(NodeId n, bool is_source) const {
+    return loose_ ? graph_.op(n)->is_stateful || IsFunctional(graph_, n) : is_source;
   }
 
   absl::Status CheckInputs(NodeId n, absl::Span<const Output> inputs) const {
@@ -257,6 +271,11 @@ class FunctionCopy {
       if (graph_.op(n)->is_stateful && listed.insert(n).second)
         effects.push_back({n, kControlPort});
     }
+    if (loose_) {
+      std::erase_if(effects, [this](const Output& e) { return OnlyReads(graph_.op_name(e.node)); });
+      // What the call waits for may be a check.
+      if (!graph_.control_inputs(call_).empty()) effects.push_back({pivot_, kControlPort});
+    }
     if (effects.empty()) return absl::OkStatus();
     TENON_ASSIGN_OR_RETURN(instance.effects,
                            lowering_.Add(call_, "effects", "NoOp", std::move(effects)));
@@ -278,6 +297,7 @@ class FunctionCopy {
   const AttrSet& attrs_;
   int32_t site_;
   NodeId pivot_;
+  const bool loose_;
   const FunctionBody& body_;
   std::vector<NodeId> args_;   // an Identity of each
   std::vector<NodeId> nodes_;  // by node of the body

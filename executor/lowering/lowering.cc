@@ -55,10 +55,12 @@ absl::Status Lowering::Run(absl::Span<const NodeId> nodes) {
   while (!work_.empty()) {
     const NodeId n = work_.back();
     work_.pop_back();
+    if (calls_only_.has_value() && !MayInline(n)) continue;
     NoteNewNodes();
     if (absl::Status status = LowerNode(n); !status.ok())
       return NodeError(graph_, calls_, n, status);
-    lowered.push_back(n);
+    if (IsFunctional(graph_, n)) lowered.push_back(n);
+    inlined_ = true;
   }
   TENON_RETURN_IF_ERROR(Redirect());
   for (NodeId n : lowered) graph_.RemoveNode(n);
@@ -144,8 +146,11 @@ absl::StatusOr<Output> Lowering::Anchor(NodeId from, Output value) {
 
 // Waits for everything that n waits for; kNoNode if that is nothing.
 absl::StatusOr<NodeId> Lowering::Start(NodeId n) {
+  return WaitFor(n, {graph_.inputs(n).begin(), graph_.inputs(n).end()});
+}
+
+absl::StatusOr<NodeId> Lowering::WaitFor(NodeId n, const std::vector<Output>& inputs) {
   std::vector<Output> waits;
-  const std::vector<Output> inputs(graph_.inputs(n).begin(), graph_.inputs(n).end());
   for (const Output& from : inputs) {
     Output control = from;
     if (!from.is_control()) {
@@ -162,44 +167,6 @@ absl::StatusOr<Output> Lowering::Predicate(NodeId n, Output value) {
   TENON_ASSIGN_OR_RETURN(const NodeId predicate,
                          AddTyped(n, "predicate", "ToBool", {value}, TypeOf(value)));
   return Output{predicate, 0};
-}
-
-absl::Status Lowering::LowerCall(NodeId n) {
-  const std::string prefix(graph_.name(n));
-  const std::vector<Output> args(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
-  TENON_ASSIGN_OR_RETURN(const NodeId start, Start(n));
-  Instance body;
-  if (graph_.FindFunction(graph_.op_name(n)) != nullptr) {
-    TENON_ASSIGN_OR_RETURN(
-        body, Inline(n, prefix, graph_.op_name(n), AttrSet(graph_.attrs(n).all()), args, start));
-  } else {
-    TENON_ASSIGN_OR_RETURN(const FuncAttr function, FunctionAttr(n, "f"));
-    TENON_ASSIGN_OR_RETURN(body, Inline(n, prefix, function, args, start));
-  }
-  const TypeVector& types = graph_.kind(n).types.outputs;
-  if (body.results.size() != types.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the function has ", body.results.size(), " results, the call ", types.size(), " outputs"));
-  }
-  std::vector<Output> waits;
-  if (body.effects != kNoNode) waits.push_back({body.effects, kControlPort});
-  for (size_t i = 0; i < types.size(); ++i) {
-    if (TypeOf(body.results[i]) != BaseType(types[i])) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("result ", i, " of the function is ", DataTypeName(TypeOf(body.results[i])),
-                       ", output ", i, " of the call ", DataTypeName(types[i])));
-    }
-    Replace({n, static_cast<int32_t>(i)}, body.results[i]);
-  }
-  if (!IsWaitedFor(n)) return absl::OkStatus();
-  for (const Output& result : body.results) {
-    TENON_ASSIGN_OR_RETURN(const Output anchor, Anchor(n, result));
-    waits.push_back(anchor);
-  }
-  if (waits.empty() && start != kNoNode) waits.push_back({start, kControlPort});
-  TENON_ASSIGN_OR_RETURN(const NodeId done, Add(n, "done", "NoOp", std::move(waits)));
-  Replace({n, kControlPort}, {done, kControlPort});
-  return absl::OkStatus();
 }
 
 }  // namespace tenon

@@ -3,11 +3,14 @@
 // flat graph, as TensorFlow's own executor would.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "executor/call_sites.h"
@@ -36,11 +39,22 @@ class Lowering {
   void Replace(Output output, Output by) { replaced_.try_emplace(output, by); }
   // A fetch: the control output of a functional node, if that is what it is, will be asked for.
   void Note(Output fetch);
+  // Only calls, before the passes run: If, Case, While and For stay, and so does a call that is
+  // marked for XLA or as not to be removed, one of a function marked _noinline, and each that `may`
+  // refuses. The passes are to see as few control edges as can be (lower_calls.cc). `kept` are
+  // those of which a node of that name with these outputs stays.
+  struct CallsOnly {
+    absl::FunctionRef<bool()> may;
+    absl::flat_hash_set<NodeId> kept;
+  };
+  void InlineOnly(CallsOnly calls);
   // Lowers those of the nodes that are functional, and what their bodies hold. Errors name the
   // node.
   absl::Status Run(absl::Span<const NodeId> nodes);
   // Where an output of the graph of before is now.
   Output Resolve(Output output) const;
+  // Whether there was anything to do.
+  bool changed() const { return inlined_; }
 
  private:
   // An instance of a function's body.
@@ -51,19 +65,28 @@ class Lowering {
 
   // lowering.cc
   absl::Status LowerNode(NodeId n);
-  absl::Status LowerCall(NodeId n);
   absl::StatusOr<NodeId> Add(NodeId from, std::string_view suffix, std::string_view op,
                              std::vector<Output> inputs, std::vector<Graph::NewAttr> attrs = {});
   absl::StatusOr<NodeId> AddTyped(NodeId from, std::string_view suffix, std::string_view op,
                                   std::vector<Output> inputs, DataType type);
   absl::StatusOr<Output> Anchor(NodeId from, Output value);
   absl::StatusOr<NodeId> Start(NodeId n);
+  absl::StatusOr<NodeId> WaitFor(NodeId n, const std::vector<Output>& inputs);
   absl::StatusOr<Output> Predicate(NodeId n, Output value);
   absl::StatusOr<FuncAttr> FunctionAttr(NodeId n, std::string_view name) const;
   DataType TypeOf(Output o) const { return BaseType(graph_.output_type(o)); }
   bool IsWaitedFor(NodeId n) const { return waited_for_[n]; }
   void NoteNewNodes();
   absl::Status Redirect();
+
+  // lower_calls.cc
+  absl::Status LowerCall(NodeId n);
+  absl::Status ReplaceResults(NodeId n, const Instance& body);
+  absl::Status BecomeIdentity(NodeId n, absl::Span<const Output> results);
+  absl::StatusOr<NodeId> LooseStart(NodeId n);
+  bool IsLoose() const { return calls_only_.has_value() && !control_flow_; }
+  bool MayInline(NodeId n);
+  bool MayHaveDeadResults(const FunctionEntry& function);
 
   // inline_function.cc
   absl::StatusOr<Instance> Inline(NodeId call, std::string_view prefix, const FuncAttr& function,
@@ -110,6 +133,9 @@ class Lowering {
   std::vector<bool> waited_for_;                  // by node id: has control consumers
   NodeId noted_ = 0;                              // nodes before it have been looked at
   absl::flat_hash_map<const FunctionEntry*, std::unique_ptr<FunctionBody>> bodies_;
+  std::optional<CallsOnly> calls_only_;
+  bool control_flow_ = false;  // of version 1: values may be dead, and nodes belong to loops
+  bool inlined_ = false;
   int32_t added_ = 0;
   size_t name_bytes_ = 0;
 };

@@ -12,6 +12,7 @@ namespace tenon::testing {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -219,6 +220,34 @@ TEST(Plugins, AllTheirPassesRunInOrderOfLoadingEachOnItsOwn) {
   EXPECT_THAT(graph, HasSubstr("\"pass_one\""));
   EXPECT_THAT(graph, HasSubstr("\"pass_three_after_pass_one\""));
   EXPECT_THAT(graph, Not(HasSubstr("pass_two")));
+}
+
+// As in TensorFlow, a pass finds attributes in the nodes that the file leaves to the op's defaults,
+// and sees what a function holds.
+TEST(Plugins, TheirPassesSeeBodiesAndAttributesInFull) {
+  const std::string model = TempFile("pool.pbtxt", R"(
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+      node { name: "y" op: "f" input: "x" }
+      library { function {
+        signature { name: "f" input_arg { name: "a" type: DT_FLOAT }
+                    output_arg { name: "r" type: DT_FLOAT } }
+        node_def { name: "pool" op: "MaxPool" input: "a"
+                   attr { key: "ksize" value { list { i: [1, 2, 2, 1] } } }
+                   attr { key: "strides" value { list { i: [1, 2, 2, 1] } } }
+                   attr { key: "padding" value { s: "VALID" } } }
+        node_def { name: "relu" op: "Relu" input: "pool:output:0"
+                   attr { key: "T" value { type: DT_FLOAT } } }
+        ret { key: "r" value: "relu:activations:0" } } })");
+  const std::string out = TempPath("pool_out.pbtxt");
+  const Finished run = GraphRun(
+      {"opt", model, "-o", out, "--output", "y", "--json", "--plugin", TestPlugin("pass_one")});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const std::string graph = ReadFile(out);
+  EXPECT_THAT(graph, HasSubstr("\"pass_one\""));
+  const size_t node = graph.find("\"y/pool\"");
+  ASSERT_NE(node, graph.npos);
+  EXPECT_THAT(graph.substr(node, graph.find("\nnode", node) - node),
+              AllOf(HasSubstr("\"T\""), HasSubstr("\"data_format\"")));
 }
 
 // --- A plug-in that breaks at one of its callbacks.

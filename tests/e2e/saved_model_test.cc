@@ -350,6 +350,27 @@ TEST(Freeze, AnswersTheSame) {
   }
 }
 
+// The passes see what the signature's function holds, and what they leave is a graph of the same
+// names.
+TEST(Freeze, LeavesFunctionsThatPassesSeeInto) {
+  const std::string name = "keras_classifier";
+  const std::string frozen_path = TempPath("frozen.pb"), out = TempPath("optimized.pb");
+  json frozen = Document({"freeze", Folder(name), "-o", frozen_path});
+  const json doc =
+      Document({"opt", frozen_path, "-o", out, "--output", frozen["outputs"][0]["tensor"]});
+  EXPECT_EQ(doc["passes"][0]["name"], "function_optimization");
+  EXPECT_EQ(doc["passes"][0]["rewrites"], json({{"inline_call", 2}}));
+  const json ops = Document({"show", out})["ops"];
+  EXPECT_EQ(ops.value("_FusedConv2D", 0), 1) << ops;
+  EXPECT_EQ(ops.value("StatefulPartitionedCall", 0), 0) << ops;
+  frozen["outputs"][0]["node"] = frozen["outputs"][0]["tensor"];
+  const json cases = json::parse(ReadFile(Cases(name)));
+  const Finished run =
+      GraphRun(FrozenRun(out, frozen, cases[0], Golden("saved_models/" + name + "/")));
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(GraphRun({"opt", frozen_path, "--disable-pass", "function_optimization"}).exit, 0);
+}
+
 TEST(Freeze, WritesTheSameBytesEachTime) {
   const std::string a = TempPath("a.pb"), b = TempPath("b.pb");
   for (const std::string& out : {a, b})

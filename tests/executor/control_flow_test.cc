@@ -16,60 +16,21 @@ namespace {
 
 using ::testing::AllOf;
 using testing::Bool;
+using testing::Call;
 using testing::Const;
 using ::testing::ElementsAre;
 using testing::Floats;
+using testing::Func;
+using testing::Function;
 using ::testing::HasSubstr;
+using testing::Library;
 using testing::MakeSession;
 using testing::Node;
 using testing::Placeholder;
+using testing::Ret;
+using testing::Type;
+using testing::Types;
 using testing::Values;
-
-std::string Type(std::string_view name, std::string_view type) {
-  return absl::Substitute("attr { key: '$0' value { type: $1 } } ", name, type);
-}
-std::string Types(std::string_view name, std::vector<std::string> types) {
-  std::string list;
-  for (const std::string& t : types) absl::StrAppend(&list, " type: ", t);
-  return absl::Substitute("attr { key: '$0' value { list {$1 } } } ", name, list);
-}
-std::string Func(std::string_view name, std::string_view function, std::string_view attrs = "") {
-  return absl::Substitute("attr { key: '$0' value { func { name: '$1' $2 } } } ", name, function,
-                          attrs);
-}
-
-// A call of a function of floats.
-std::string Call(std::string_view name, std::string_view function, std::vector<std::string> inputs,
-                 int outputs = 1, std::string_view op = "PartitionedCall") {
-  int args = 0;
-  for (const std::string& in : inputs) args += in[0] != '^';
-  return Node(name, op, std::move(inputs),
-              Types("Tin", std::vector<std::string>(args, "DT_FLOAT")) +
-                  Types("Tout", std::vector<std::string>(outputs, "DT_FLOAT")) +
-                  Func("f", function),
-              "");
-}
-
-// The library; a node within a function is one of the helpers' with "node {" for "node_def {".
-std::string Library(std::vector<std::string> functions) {
-  std::string text = "library {\n";
-  for (const std::string& f : functions) absl::StrAppend(&text, f);
-  return text + "}\n";
-}
-std::string Function(std::string_view name, std::vector<std::string> args,
-                     std::vector<std::string> results, std::string nodes, std::string_view ret) {
-  std::string text = absl::Substitute("function { signature { name: '$0' ", name);
-  for (const std::string& a : args)
-    absl::StrAppend(&text, "input_arg { name: '", a, "' type: DT_FLOAT } ");
-  for (const std::string& r : results)
-    absl::StrAppend(&text, "output_arg { name: '", r, "' type: DT_FLOAT } ");
-  for (size_t at = nodes.find("node {"); at != nodes.npos; at = nodes.find("node {", at + 9))
-    nodes.replace(at, 6, "node_def {");
-  return absl::StrCat(text, "}\n", nodes, ret, " }\n");
-}
-std::string Ret(std::string_view result, std::string_view source) {
-  return absl::Substitute("ret { key: '$0' value: '$1' } ", result, source);
-}
 
 const char kShapeOf3[] = "tensor_shape { dim { size: 1 } } int_val: 3";
 

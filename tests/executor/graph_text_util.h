@@ -30,6 +30,20 @@ std::string Op(std::string_view name, std::string_view op, std::vector<std::stri
 std::string Const(std::string_view name, std::string_view type, std::string_view value,
                   std::string_view extra = "");
 
+// Attributes: a type, a list of types, a function.
+std::string Type(std::string_view name, std::string_view type);
+std::string Types(std::string_view name, std::vector<std::string> types);
+std::string Func(std::string_view name, std::string_view function, std::string_view attrs = "");
+// A call of a function of floats.
+std::string Call(std::string_view name, std::string_view function, std::vector<std::string> inputs,
+                 int outputs = 1, std::string_view op = "PartitionedCall");
+// The library, and a function of it: of floats, with nodes as above; `attrs` are its own.
+std::string Library(std::vector<std::string> functions);
+std::string Function(std::string_view name, std::vector<std::string> args,
+                     std::vector<std::string> results, std::string nodes, std::string_view ret,
+                     std::string_view attrs = "");
+std::string Ret(std::string_view result, std::string_view source);
+
 Tensor Floats(std::vector<float> values, Shape shape);
 Tensor Bool(bool v);
 std::vector<float> Values(const Tensor& t);

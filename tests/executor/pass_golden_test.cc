@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "executor/evaluator.h"
+#include "executor/lowering/call_inliner.h"
 #include "executor/session.h"
 #include "graph/io.h"
 #include "grappler_lite/pipeline.h"
@@ -94,14 +95,26 @@ class PassGolden : public testing::TestWithParam<std::string> {
     options.verify_each = true;
     options.fast_math = fast_math;
     options.only = {path_.parent_path().filename().string(), "model_pruning"};
+    CallSites sites;
+    LoweringInliner inliner(TopologicalOrder(graph).value(), FetchedNodes(fetches), sites);
+    input.inliner = &inliner;
+    absl::StatusOr<PipelineReport> unplaced = RunUnplacedPasses(graph, input, options);
+    EXPECT_TRUE(unplaced.ok()) << unplaced.status();
     absl::StatusOr<PipelineReport> report = RunPipeline(graph, input, options);
     EXPECT_TRUE(report.ok()) << report.status();
+    report->passes.insert(report->passes.begin(), unplaced->passes.begin(), unplaced->passes.end());
     for (const PassReport& row : report->passes) {
       EXPECT_FALSE(row.failed) << row.name << ": " << row.reason;
       for (const auto& [rewrite, count] : row.rewrites)
         EXPECT_TRUE(CheckRewriteName(absl::StrCat(row.name, ".", rewrite)).ok()) << rewrite;
     }
     return report.ok() ? *report : PipelineReport();
+  }
+
+  static absl::flat_hash_set<NodeId> FetchedNodes(absl::Span<const Output> fetches) {
+    absl::flat_hash_set<NodeId> nodes;
+    for (const Output& o : fetches) nodes.insert(o.node);
+    return nodes;
   }
 
   fs::path path_;

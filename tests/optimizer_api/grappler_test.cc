@@ -71,6 +71,8 @@ TEST(Grappler, SuccessfulRegistration) {
   EXPECT_EQ(off[0].first, "remapping");
   EXPECT_THAT(off[0].second, testing::HasSubstr("plugin.so"));
   EXPECT_TRUE(PluginOptimizersFor(MakeGraph("/device:CPU:0")).empty());
+  EXPECT_EQ(PluginOptimizersFor({"CPU", "TESTA"}).size(), 1u);
+  EXPECT_TRUE(PluginOptimizersFor({"CPU"}).empty());
   RemovePluginOptimizers("plugin.so");
   EXPECT_TRUE(PluginOptimizersFor(MakeGraph(kDevice)).empty());
 }

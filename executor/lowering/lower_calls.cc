@@ -1,0 +1,172 @@
+// Calls: the body takes the place of the node.
+//
+// Before a plan is made, a body is as strict as the call was: nothing of it runs, and nothing is
+// alive, before all arguments are. Before the passes run it is looser, as in TensorFlow, so that
+// constants stay constants and what lies on both sides of a call can be fused: only what is
+// stateful waits for what the call waited for, and results wait for what the body changes. Where
+// values may be dead, or belong to loops, it is strict all the same.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "executor/lowering/lowering.h"
+#include "graph/nodes.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+bool IsSet(const AttrValue* attr) { return attr != nullptr && attr->AsBool().value_or(false); }
+
+// TensorFlow leaves these to its compiler, here they are calls like any other.
+bool IsMarkedForXla(const AttrSet& attrs) {
+  for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_tpu_replicate"}) {
+    const AttrValue* attr = attrs.Find(name);
+    if (IsSet(attr) || (attr != nullptr && !attr->AsString().value_or("").empty())) return true;
+  }
+  return false;
+}
+
+bool HasControlFlow(const FunctionBody& body) {
+  return std::any_of(body.nodes.begin(), body.nodes.end(),
+                     [](const BodyNode& node) { return IsControlFlowOp(node.op_name); });
+}
+
+bool IsPartitionedCall(std::string_view op) {
+  return op == "PartitionedCall" || op == "StatefulPartitionedCall";
+}
+
+// What a call node of this op and these attributes calls; null if that is no function.
+const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrValue* f) {
+  if (!IsPartitionedCall(op)) return graph.FindFunction(op);
+  const absl::StatusOr<FuncAttr> function =
+      f == nullptr ? absl::NotFoundError("") : absl::StatusOr<FuncAttr>(f->AsFunc());
+  return function.ok() ? graph.FindFunction(function->name) : nullptr;
+}
+
+}  // namespace
+
+void Lowering::InlineOnly(CallsOnly calls) {
+  calls_only_.emplace(std::move(calls));
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n)
+    control_flow_ |= graph_.alive(n) && IsControlFlowOp(graph_.op_name(n));
+}
+
+bool Lowering::MayInline(NodeId n) {
+  const FunctionEntry* function = Callee(graph_, graph_.op_name(n), graph_.attrs(n).Find("f"));
+  if (function == nullptr || IsMarkedForXla(graph_.attrs(n)) || MustStay(graph_, n)) return false;
+  for (const Attr& attr : BodyOf(*function).attrs) {
+    if (attr.name == "_noinline" && IsSet(&attr.value)) return false;
+  }
+  // One node for several results, of which some may be dead, would be dead.
+  if (graph_.num_outputs(n) > 1 && calls_only_->kept.contains(n) && MayHaveDeadResults(*function))
+    return false;
+  return calls_only_->may();
+}
+
+// Whether a Switch may decide about single results of a function.
+bool Lowering::MayHaveDeadResults(const FunctionEntry& function) {
+  std::vector<const FunctionEntry*> work = {&function};
+  absl::flat_hash_set<const FunctionEntry*> seen = {&function};
+  while (!work.empty()) {
+    const FunctionBody& body = BodyOf(*work.back());
+    work.pop_back();
+    if (HasControlFlow(body)) return true;
+    for (const BodyNode& node : body.nodes) {
+      const auto f = std::find_if(node.attrs.begin(), node.attrs.end(),
+                                  [](const Attr& a) { return a.name == "f"; });
+      const FunctionEntry* callee =
+          Callee(graph_, node.op_name, f == node.attrs.end() ? nullptr : &f->value);
+      if (callee != nullptr && seen.insert(callee).second) work.push_back(callee);
+    }
+  }
+  return false;
+}
+
+// What stateful nodes of a body wait for. A call that has a resource and waits for nothing by
+// control edges may be ordered by its arguments, as graphs of version 1 are.
+absl::StatusOr<NodeId> Lowering::LooseStart(NodeId n) {
+  if (const auto control = graph_.control_inputs(n); !control.empty())
+    return WaitFor(n, {control.begin(), control.end()});
+  const std::vector<Output> args(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
+  if (std::none_of(args.begin(), args.end(),
+                   [this](const Output& arg) { return TypeOf(arg) == DataType::kResource; }))
+    return kNoNode;
+  std::vector<Output> computed;
+  for (const Output& arg : args) {
+    NodeId from = arg.node;
+    while (graph_.op_name(from) == "Identity" && graph_.inputs(from).size() == 1)
+      from = graph_.inputs(from)[0].node;
+    if (!graph_.inputs(from).empty()) computed.push_back(arg);
+  }
+  return WaitFor(n, computed);
+}
+
+absl::Status Lowering::LowerCall(NodeId n) {
+  const std::string prefix(graph_.name(n));
+  const std::vector<Output> args(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
+  if (calls_only_.has_value()) {
+    const FunctionEntry* callee = Callee(graph_, graph_.op_name(n), graph_.attrs(n).Find("f"));
+    control_flow_ |= callee != nullptr && HasControlFlow(BodyOf(*callee));
+  }
+  TENON_ASSIGN_OR_RETURN(const NodeId start, IsLoose() ? LooseStart(n) : Start(n));
+  Instance body;
+  if (graph_.FindFunction(graph_.op_name(n)) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(
+        body, Inline(n, prefix, graph_.op_name(n), AttrSet(graph_.attrs(n).all()), args, start));
+  } else {
+    TENON_ASSIGN_OR_RETURN(const FuncAttr function, FunctionAttr(n, "f"));
+    TENON_ASSIGN_OR_RETURN(body, Inline(n, prefix, function, args, start));
+  }
+  TENON_RETURN_IF_ERROR(ReplaceResults(n, body));
+  const bool kept = calls_only_.has_value() && calls_only_->kept.contains(n);
+  std::vector<Output> waits;
+  if (body.effects != kNoNode) waits.push_back({body.effects, kControlPort});
+  if (kept && !body.results.empty()) return BecomeIdentity(n, body.results);
+  if (!kept && !IsWaitedFor(n)) return absl::OkStatus();
+  for (const Output& result : body.results) {
+    TENON_ASSIGN_OR_RETURN(const Output anchor, Anchor(n, result));
+    waits.push_back(anchor);
+  }
+  if (waits.empty() && start != kNoNode) waits.push_back({start, kControlPort});
+  if (kept) {
+    graph_.SetKind(n, "NoOp", {});
+    graph_.SetInputs(n, {}, waits);
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const NodeId done, Add(n, "done", "NoOp", std::move(waits)));
+  Replace({n, kControlPort}, {done, kControlPort});
+  return absl::OkStatus();
+}
+
+// Who reads outputs of the call reads the body's results.
+absl::Status Lowering::ReplaceResults(NodeId n, const Instance& body) {
+  const TypeVector& types = graph_.kind(n).types.outputs;
+  if (body.results.size() != types.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the function has ", body.results.size(), " results, the call ", types.size(), " outputs"));
+  }
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (TypeOf(body.results[i]) != BaseType(types[i])) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("result ", i, " of the function is ", DataTypeName(TypeOf(body.results[i])),
+                       ", output ", i, " of the call ", DataTypeName(types[i])));
+    }
+    Replace({n, static_cast<int32_t>(i)}, body.results[i]);
+  }
+  return absl::OkStatus();
+}
+
+// The node stays, with its name and its outputs. It is there when all results are.
+absl::Status Lowering::BecomeIdentity(NodeId n, absl::Span<const Output> results) {
+  std::vector<DataType> types;
+  for (const Output& result : results) types.push_back(TypeOf(result));
+  if (types.size() == 1) {
+    graph_.SetKind(n, "Identity", {{"T", attr::Type(types[0])}});
+  } else {
+    graph_.SetKind(n, "IdentityN", {{"T", attr::TypeList(types)}});
+  }
+  graph_.SetInputs(n, results, {});
+  return graph_.kind(n).types_status;
+}
+
+}  // namespace tenon
