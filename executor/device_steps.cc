@@ -17,28 +17,61 @@ absl::Status Wait(Device& device, absl::Span<const StreamWait> waits) {
 
 }  // namespace
 
-// Slots, feeds and constants stay where they are, run after run.
-void PluginStep::Bind(Frame& frame, Frame::PluginCall& call) const {
-  call.found.clear();
-  call.outputs.clear();
+PluginStep::PluginStep(PluginKernel* kernel, Device* device, std::vector<Input> inputs,
+                       absl::Span<const int32_t> outputs,
+                       std::vector<std::optional<Shape>> promised, std::string plugin)
+    : kernel_(kernel),
+      device_(device),
+      inputs_(std::move(inputs)),
+      promised_(std::move(promised)),
+      plugin_(std::move(plugin)) {
+  const auto rank_of = [](const std::optional<Shape>& shape) {
+    return shape.has_value() ? static_cast<int8_t>(shape->rank()) : kAnyRank;
+  };
   for (const Input& input : inputs_) {
-    // A kernel changes only what nobody else reads: no constant.
-    const bool constant = input.from.storage < 0;
-    call.found.push_back(constant ? const_cast<Tensor*>(&input.constant) : frame.Find(input.from));
+    sources_.push_back({.dtype = input.from.dtype,
+                        .where = Where::kConst,
+                        .rank = rank_of(input.from.shape),
+                        .on_host = input.on_host});
   }
-  for (const int32_t slot : outputs_) call.outputs.push_back(frame.SlotToFill(slot));
-  call.made.resize(inputs_.size());
-  call.inputs.resize(inputs_.size());
-  call.args.inputs = call.inputs;
-  call.args.outputs = call.outputs;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    targets_.push_back({outputs[i], rank_of(promised_[i])});
+}
+
+void PluginStep::Place(size_t i, const Storage& storage, bool last_use) {
+  sources_[i].where = storage.where == Where::kConst ? Where::kNone : storage.where;
+  sources_[i].index = storage.index;
+  sources_[i].last_use = last_use;
+}
+
+// Input i where it lies as the kernel wants it, else null.
+inline const Tensor* PluginStep::Find(Frame& frame, size_t i) const {
+  const Source& source = sources_[i];
+  const Tensor* found = nullptr;
+  if (source.where == Where::kSlot) {
+    found = &frame.slot(source.index);
+  } else if (source.where == Where::kFeed) {
+    found = &frame.feed(source.index);
+  } else if (source.where == Where::kConst) {
+    found = &inputs_[i].constant;
+  } else {
+    return nullptr;
+  }
+  const bool same_shape =
+      source.rank == kAnyRank || (source.rank == found->shape().rank() &&
+                                  (source.rank == 0 || *inputs_[i].from.shape == found->shape()));
+  return same_shape && found->dtype() == source.dtype && (!source.on_host || IsAligned(*found))
+             ? found
+             : nullptr;
 }
 
 absl::Status PluginStep::MakeInput(Frame& frame, Frame::PluginCall& call, size_t i) const {
   const Input& input = inputs_[i];
+  if (call.made.size() <= i) call.made.resize(inputs_.size());
   Tensor& made = call.made[i];
   if (input.from.storage < 0) {
     made = input.constant;
-  } else if (input.last_use) {
+  } else if (sources_[i].last_use) {
     made = frame.TakeSlot(input.from);
   } else {
     // A kernel may keep or forward what it gets: planned memory is copied.
@@ -53,42 +86,54 @@ absl::Status PluginStep::MakeInput(Frame& frame, Frame::PluginCall& call, size_t
 }
 
 absl::Status PluginStep::Compute(Frame& frame, Frame::PluginCall& call) const {
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const Input& input = inputs_[i];
-    Tensor* const found = call.found[i];
-    const bool as_wanted = found != nullptr && found->dtype() == input.from.dtype &&
-                           (!input.from.shape || *input.from.shape == found->shape()) &&
-                           (!input.on_host || IsAligned(*found));
-    if (as_wanted) {
-      call.inputs[i] = {found, input.last_use};
+  const size_t num_inputs = sources_.size(), num_outputs = targets_.size();
+  if (call.inputs.size() < num_inputs) call.inputs.resize(num_inputs);
+  if (call.outputs.size() < num_outputs) call.outputs.resize(num_outputs);
+  call.args.inputs = {call.inputs.data(), 0};
+  for (size_t i = 0; i < num_inputs; ++i) {
+    if (const Tensor* const found = Find(frame, i)) [[likely]] {
+      // A kernel changes only what nobody else reads: no feed and no constant.
+      call.inputs[i] = {const_cast<Tensor*>(found), sources_[i].last_use};
     } else {
       TENON_RETURN_IF_ERROR(MakeInput(frame, call, i));
     }
+    call.args.inputs = {call.inputs.data(), i + 1};
   }
+  for (size_t i = 0; i < num_outputs; ++i) {
+    Tensor* const output = call.outputs[i] = frame.SlotToFill(targets_[i].slot);
+    if (output->initialized()) output->Clear();  // of an earlier pass
+  }
+  call.args.outputs = {call.outputs.data(), num_outputs};
   call.args.step_id = frame.context().step_id;
   call.args.timeout_s = frame.context().device_timeout_s;
   call.args.frame_id = frame.pass().frame_id;
   call.args.iter_id = frame.pass().iter_id;
-  return kernel_->Compute(call.args);
+  if (call.context == nullptr) call.context = NewContext();
+  return kernel_->Compute(call.args, call.context);
+}
+
+inline bool PluginStep::KeepsPromise(size_t i, const Shape& shape) const {
+  const int8_t rank = targets_[i].rank;
+  return rank == kAnyRank || (rank == shape.rank() && (rank == 0 || *promised_[i] == shape));
 }
 
 absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
-  Frame::PluginCall& call = frame.plugin_call(call_);
-  if (call.args.context == nullptr) Bind(frame, call);
+  Frame::PluginCall& call = frame.plugin_call();
   absl::Status status = Compute(frame, call);
-  for (const ComputeArgs::Input& input : call.inputs) {
+  for (const ComputeArgs::Input& input : call.args.inputs) {
     if (input.last_use) input.tensor->Clear();
   }
   if (!status.ok()) return status;
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    const Shape& shape = call.outputs[i]->shape();
-    if (promised_[i].has_value() && shape != *promised_[i]) {
+  for (size_t i = 0; i < targets_.size(); ++i) {
+    const int32_t slot = targets_[i].slot;
+    const Shape& shape = frame.slot(slot).shape();
+    if (!KeepsPromise(i, shape)) {
       const absl::Status broken = absl::InternalError(
           absl::StrCat("plug-in ", plugin_, ": output ", i, " has shape ", shape.ToString(),
                        " where the op's shape function says ", promised_[i]->ToString()));
       return BrokenPromise(frame.node(), broken);
     }
-    frame.SlotFilled(outputs_[i]);
+    frame.SlotFilled(slot);
   }
   return absl::OkStatus();
 }

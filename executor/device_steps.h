@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
+#include "executor/plan.h"
 #include "executor/slow_steps.h"
 #include "plugin/device.h"
 #include "plugin/plugin_kernel.h"
@@ -24,39 +26,47 @@ struct StreamWait {
 class PluginStep : public SlowStep {
  public:
   struct Input {
-    StepInput from;         // storage -1: a constant
-    Tensor constant;        // in the memory that the kernel wants
-    bool on_host = false;   // where the kernel wants it
-    bool last_use = false;  // the kernel may have the buffer
+    StepInput from;        // storage -1: a constant
+    Tensor constant;       // in the memory that the kernel wants
+    bool on_host = false;  // where the kernel wants it
   };
-  // `call` is its number among the plan's steps of this kind.
-  PluginStep(PluginKernel* kernel, Device* device, int32_t call, std::vector<Input> inputs,
-             std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
-             std::string plugin)
-      : kernel_(kernel),
-        device_(device),
-        call_(call),
-        inputs_(std::move(inputs)),
-        outputs_(std::move(outputs)),
-        promised_(std::move(promised)),
-        plugin_(std::move(plugin)) {}
+  // `outputs` are slots.
+  PluginStep(PluginKernel* kernel, Device* device, std::vector<Input> inputs,
+             absl::Span<const int32_t> outputs, std::vector<std::optional<Shape>> promised,
+             std::string plugin);
 
-  // This step is the last reader of input i. Only while planning.
-  void MayTake(size_t i) { inputs_[i].last_use = true; }
+  // Only while planning: where input i lies in the end, and whether this step is its last reader.
+  void Place(size_t i, const Storage& storage, bool last_use);
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
   StreamOf Queues() const override;
 
  private:
-  void Bind(Frame& frame, Frame::PluginCall& call) const;
+  // What a call asks of an input or output, in as few bytes as will do: the memory that calls touch
+  // is most of what they cost.
+  static constexpr int8_t kAnyRank = -1;
+  struct Source {
+    int32_t index = 0;  // of the slot or feed
+    DataType dtype = DataType::kInvalid;
+    Where where = Where::kNone;
+    int8_t rank = kAnyRank;
+    bool on_host = false;
+    bool last_use = false;  // the kernel may have the buffer
+  };
+  struct Target {
+    int32_t slot;
+    int8_t rank;  // promised
+  };
+  const Tensor* Find(Frame& frame, size_t i) const;
   absl::Status MakeInput(Frame& frame, Frame::PluginCall& call, size_t i) const;
   absl::Status Compute(Frame& frame, Frame::PluginCall& call) const;
+  bool KeepsPromise(size_t i, const Shape& shape) const;
 
   PluginKernel* kernel_;
+  absl::InlinedVector<Source, 3> sources_;
+  absl::InlinedVector<Target, 2> targets_;
   Device* device_;
-  int32_t call_;
   std::vector<Input> inputs_;
-  std::vector<int32_t> outputs_;  // slots
   std::vector<std::optional<Shape>> promised_;
   std::string plugin_;
 };

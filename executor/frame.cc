@@ -48,7 +48,6 @@ absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
   frame->feed_pointers_.resize(plan.feeds.size(), nullptr);
   frame->fetch_buffers_.resize(plan.fetch_buffers.size());
   frame->events_.resize(plan.num_events);
-  frame->plugin_calls_.resize(plan.num_plugin_calls);
   return frame;
 }
 
@@ -110,12 +109,6 @@ void Frame::End() {
 const Shape& Frame::ShapeOf(const StepInput& input) const {
   return input.shape.has_value() ? *input.shape
                                  : slots_[plan_.storages[input.storage].index].shape();
-}
-
-Tensor* Frame::Find(const StepInput& input) {
-  const Storage& s = plan_.storages[input.storage];
-  if (s.where != Where::kSlot && s.where != Where::kFeed) return nullptr;
-  return s.where == Where::kSlot ? &slots_[s.index] : &feeds_[s.index];
 }
 
 Tensor Frame::View(const StepInput& input) const {

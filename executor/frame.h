@@ -81,10 +81,6 @@ class Frame : public RunState {
   const Tensor& feed(int32_t i) const { return feeds_[i]; }
   const Tensor& fetch_buffer(int32_t i) const { return fetch_buffers_[i]; }
 
-  // Where the input's value lies if that is a slot or a feed, with whatever type and shape; else
-  // null. The same in all runs.
-  Tensor* Find(const StepInput& input);
-
   // An input's shape, and the input as a tensor. Tensors of planned memory are views that must not
   // outlive the step: `keep` copies those.
   const Shape& ShapeOf(const StepInput& input) const;
@@ -98,15 +94,15 @@ class Frame : public RunState {
   };
   Event& event(int32_t i) { return events_[i]; }
 
-  // What the step of a plug-in's kernel hands over, run after run.
+  // What the step of a plug-in's kernel hands over: one for all, since no two run at once.
   struct PluginCall {
-    std::vector<Tensor*> found;  // inputs, where Find says
-    std::vector<Tensor> made;    // inputs that do not lie anywhere as the kernel wants them
+    std::vector<Tensor> made;  // inputs that do not lie anywhere as the kernel wants them
     std::vector<ComputeArgs::Input> inputs;
     std::vector<Tensor*> outputs;
     ComputeArgs args;
+    ContextPtr context;
   };
-  PluginCall& plugin_call(int32_t i) { return plugin_calls_[i]; }
+  PluginCall& plugin_call() { return plugin_call_; }
 
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override;
   void SetOutput(int, Tensor) override {}
@@ -129,7 +125,7 @@ class Frame : public RunState {
   std::vector<void*> feed_pointers_;  // those that the table has now
   std::vector<Tensor> fetch_buffers_;
   std::vector<Event> events_;
-  std::vector<PluginCall> plugin_calls_;
+  PluginCall plugin_call_;
 };
 
 }  // namespace tenon

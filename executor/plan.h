@@ -100,7 +100,6 @@ struct Plan {
   int32_t num_slots = 0;
   int32_t num_alive = 1;
   int32_t num_events = 0;
-  int32_t num_plugin_calls = 0;
   std::vector<Device*> devices;  // those that are synchronized at the end of a run
   std::vector<PlanCopy> copies;
 

@@ -262,9 +262,8 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
     slots.push_back(storages_[v.storage].index);
     promised.push_back(v.shape);
   }
-  auto step =
-      std::make_unique<PluginStep>(kernel, device, plan_->num_plugin_calls++, std::move(inputs),
-                                   std::move(slots), std::move(promised), def->plugin);
+  auto step = std::make_unique<PluginStep>(kernel, device, std::move(inputs), slots,
+                                           std::move(promised), def->plugin);
   PluginStep* raw = AddSlowStep(n, std::move(step), node_alive_[n], reads, writes);
   steps_.back().plugin = raw;
   return absl::OkStatus();

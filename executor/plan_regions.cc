@@ -157,11 +157,14 @@ void PlanBuilder::EmitRelease(std::vector<int32_t> slots) {
 void PlanBuilder::EmitStep(int32_t k) {
   const BuildStep& b = steps_[k];
   for (uint32_t i = 0; (b.plugin != nullptr || b.kernel != nullptr) && i < b.num_inputs; ++i) {
-    if (!IsLastUse(k, i)) continue;
+    const bool last_use = IsLastUse(k, i);
+    const int32_t storage = args_[b.first_arg + i];
+    if (b.plugin != nullptr && storage >= 0)
+      b.plugin->Place(i, storages_[Place(storage)], last_use);
+    if (!last_use) continue;
     if (b.plugin != nullptr) {
-      b.plugin->MayTake(i);
       if (b.guard == regions_[region_of_[k]].guard) {  // it runs whenever this row does
-        std::erase(releases_[k], storages_[args_[b.first_arg + i]].index);
+        std::erase(releases_[k], storages_[storage].index);
       }
     }
     if (b.kernel != nullptr) b.kernel->MayTake(i);

@@ -49,7 +49,7 @@ Depot& TheDepot() {
   return *depot;
 }
 
-thread_local Magazine* magazine = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local Magazine* magazine = nullptr;
 thread_local bool thread_ends = false;  // a later destructor of the thread may still free tensors
 
 bool GiveToDepot(Buffer* buffer, size_t capacity) {

@@ -77,11 +77,10 @@ absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
 const ComputeArgs kAbandoned;
 
 // Keeps a context that a plug-in may still use, and what it refers to, for the rest of the process.
-void KeepForever(std::unique_ptr<TF_OpKernelContext> context,
-                 std::shared_ptr<const KernelInfo> info) {
+void KeepForever(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
   static auto* const mutex = new absl::Mutex;
-  static auto* const kept = new std::vector<
-      std::pair<std::unique_ptr<TF_OpKernelContext>, std::shared_ptr<const KernelInfo>>>;
+  static auto* const kept =
+      new std::vector<std::pair<ContextPtr, std::shared_ptr<const KernelInfo>>>;
   absl::MutexLock lock(mutex);
   kept->emplace_back(std::move(context), std::move(info));
 }
@@ -97,15 +96,14 @@ class PluginKernelImpl final : public PluginKernel {
   ~PluginKernelImpl() override;
 
   absl::Status Construct();
-  absl::Status Compute(ComputeArgs& args) override;
+  absl::Status Compute(const ComputeArgs& args, ContextPtr& context) override;
   const MemoryTypes& memory() const override { return info_.memory; }
 
  private:
-  TF_OpKernelContext* NewContext();
-  void Abandon(ComputeArgs& args);
-  absl::Status ComputeSync(TF_OpKernelContext* context, ComputeArgs& args);
-  absl::Status ComputeAsync(TF_OpKernelContext* context, ComputeArgs& args);
-  absl::Status Result(TF_OpKernelContext* context);
+  void Open(TF_OpKernelContext& context) const;
+  absl::Status ComputeSync(const ComputeArgs& args, ContextPtr& shared);
+  absl::Status ComputeAsync(const ComputeArgs& args);
+  absl::Status Result(TF_OpKernelContext& context) const;
   absl::Status TimedOut(const char* what, double timeout_s) const;
 
   const std::shared_ptr<KernelInfo> shared_info_;
@@ -113,7 +111,9 @@ class PluginKernelImpl final : public PluginKernel {
   void* kernel_ = nullptr;
   bool constructed_ = false;
   absl::Mutex mutex_;
-  std::vector<std::unique_ptr<TF_OpKernelContext>> contexts_ ABSL_GUARDED_BY(mutex_);
+  // Of an asynchronous kernel: it may run its done callback once too often, which then must not be
+  // that of another kernel.
+  std::vector<ContextPtr> idle_contexts_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::Status PluginKernelImpl::Construct() {
@@ -137,37 +137,19 @@ PluginKernelImpl::~PluginKernelImpl() {
   }
 }
 
-TF_OpKernelContext* PluginKernelImpl::NewContext() {
-  auto context = std::make_unique<TF_OpKernelContext>();
-  context->kernel = &info_;
-  context->output_set.resize(info_.node.types->outputs.size());
-  context->done_callback.context = context.get();
-  absl::MutexLock lock(&mutex_);
-  contexts_.push_back(std::move(context));
-  return contexts_.back().get();
-}
-
-// The plug-in may still use the context of this call.
-void PluginKernelImpl::Abandon(ComputeArgs& args) {
-  absl::MutexLock lock(&mutex_);
-  const auto it = std::find_if(contexts_.begin(), contexts_.end(),
-                               [&](const auto& context) { return context.get() == args.context; });
-  KeepForever(std::move(*it), shared_info_);
-  contexts_.erase(it);
-  args.context = nullptr;
-}
-
-absl::Status PluginKernelImpl::Compute(ComputeArgs& args) {
-  if (args.context == nullptr) args.context = NewContext();
-  TF_OpKernelContext* const context = args.context;
-  std::fill(context->output_set.begin(), context->output_set.end(), 0);
-  if (context->failed.load(std::memory_order_relaxed)) {
-    context->failed = false;
-    absl::MutexLock lock(&context->mutex);
-    context->status = absl::OkStatus();
+// For a call of this kernel.
+void PluginKernelImpl::Open(TF_OpKernelContext& context) const {
+  context.kernel = &info_;
+  context.deferred.store(0, std::memory_order_relaxed);
+  if (context.failed.load(std::memory_order_relaxed)) {
+    context.failed = false;
+    absl::MutexLock lock(&context.mutex);
+    context.status = absl::OkStatus();
   }
-  return info_.def->fns.compute_async == nullptr ? ComputeSync(context, args)
-                                                 : ComputeAsync(context, args);
+}
+
+absl::Status PluginKernelImpl::Compute(const ComputeArgs& args, ContextPtr& context) {
+  return info_.def->fns.compute_async == nullptr ? ComputeSync(args, context) : ComputeAsync(args);
 }
 
 absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) const {
@@ -176,13 +158,13 @@ absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) cons
 }
 
 // What the plug-in reported, or the first output that it forgot.
-absl::Status PluginKernelImpl::Result(TF_OpKernelContext* context) {
-  if (context->failed) {
-    absl::MutexLock lock(&context->mutex);
-    return WithNode(context->status, info_);
+absl::Status PluginKernelImpl::Result(TF_OpKernelContext& context) const {
+  if (context.failed) {
+    absl::MutexLock lock(&context.mutex);
+    return WithNode(context.status, info_);
   }
-  for (size_t i = 0; i < context->output_set.size(); ++i) {
-    if (!context->output_set[i]) {
+  for (int i = 0; i < context.num_outputs(); ++i) {
+    if (!context.output_set(i)) {
       return WithNode(absl::InternalError(
                           absl::StrCat("Missing ", i, "-th output from {{node ", info_.name, "}}")),
                       info_);
@@ -191,7 +173,9 @@ absl::Status PluginKernelImpl::Result(TF_OpKernelContext* context) {
   return absl::OkStatus();
 }
 
-absl::Status PluginKernelImpl::ComputeSync(TF_OpKernelContext* context, ComputeArgs& args) {
+absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& shared) {
+  TF_OpKernelContext* const context = shared.get();
+  Open(*context);
   context->args = &args;
   context->loans.Open();
   const absl::Status called = CallPlugin(info_.def->plugin.c_str(), "compute_func", info_.name,
@@ -205,18 +189,29 @@ absl::Status PluginKernelImpl::ComputeSync(TF_OpKernelContext* context, ComputeA
     if (!context->mutex.AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s))) {
       context->args = &kAbandoned;
       context->loans.Settle();
-      Abandon(args);
+      KeepForever(std::exchange(shared, NewContext()), shared_info_);
       return TimedOut("the kernel's deferred work did not end", args.timeout_s);
     }
   }
   context->loans.Settle();
   if (AbiWatch::Active() != nullptr) WatchKernel(info_, args);
-  absl::Status result = Result(context);
+  absl::Status result = Result(*context);
   context->args = &kAbandoned;
   return result;
 }
 
-absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, ComputeArgs& args) {
+absl::Status PluginKernelImpl::ComputeAsync(const ComputeArgs& args) {
+  ContextPtr own;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!idle_contexts_.empty()) {
+      own = std::move(idle_contexts_.back());
+      idle_contexts_.pop_back();
+    }
+  }
+  if (own == nullptr) own = NewContext();
+  TF_OpKernelContext* const context = own.get();
+  Open(*context);
   context->own_tensors.resize(args.inputs.size());
   context->own_inputs.resize(args.inputs.size());
   for (size_t i = 0; i < args.inputs.size(); ++i) {
@@ -251,21 +246,32 @@ absl::Status PluginKernelImpl::ComputeAsync(TF_OpKernelContext* context, Compute
     // After an exception nobody will call back: do not wait for it.
     const double wait = called.ok() ? args.timeout_s : 0;
     if (!context->mutex.AwaitWithTimeout(absl::Condition(&finished), absl::Seconds(wait))) {
-      Abandon(args);
+      KeepForever(std::move(own), shared_info_);
       if (!called.ok()) return WithNode(called, info_);
       return TimedOut("the kernel did not run its done callback", args.timeout_s);
     }
   }
   if (AbiWatch::Active() != nullptr) WatchKernel(info_, context->own_args);
-  absl::Status result = Result(context);
+  absl::Status result = Result(*context);
   for (size_t i = 0; i < args.outputs.size(); ++i)
     *args.outputs[i] = std::move(context->own_outputs[i]);
   context->own_tensors.clear();
   context->args = &kAbandoned;
+  absl::MutexLock lock(&mutex_);
+  idle_contexts_.push_back(std::move(own));
   return result;
 }
 
 }  // namespace
+
+void ContextDeleter::operator()(TF_OpKernelContext* context) const { delete context; }
+
+ContextPtr NewContext() {
+  ContextPtr context(new TF_OpKernelContext);
+  context->done_callback.context = context.get();
+  context->args = &kAbandoned;
+  return context;
+}
 
 absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node) {
   MemoryTypes memory;

@@ -37,16 +37,21 @@ struct MemoryTypes {
 };
 absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node);
 
+// What plug-ins see of calls, one at a time and of whatever kernels: the less memory calls touch,
+// the faster they are.
+struct ContextDeleter {
+  void operator()(TF_OpKernelContext* context) const;
+};
+using ContextPtr = std::unique_ptr<TF_OpKernelContext, ContextDeleter>;
+ContextPtr NewContext();
+
 struct ComputeArgs {
-  // What the plug-in sees of this call; made by the first Compute, kept for the next ones. Belongs
-  // to the kernel.
-  TF_OpKernelContext* context = nullptr;
   struct Input {
     Tensor* tensor = nullptr;  // valid while the kernel computes
     bool last_use = false;     // nobody reads it later: its buffer may become an output
   };
   std::span<const Input> inputs;
-  std::span<Tensor* const> outputs;  // filled by the kernel
+  std::span<Tensor* const> outputs;  // nothing yet; filled by the kernel
   int64_t step_id = 0;
   uint64_t frame_id = 0;
   int64_t iter_id = 0;
@@ -65,8 +70,9 @@ class PluginKernel {
   // kernel reported wins; a missing output is INTERNAL "Missing 0-th output from {{node n}}";
   // exceptions become INTERNAL. An async kernel, and work that a kernel deferred, is waited for:
   // DEADLINE_EXCEEDED after timeout_s.
-  // `args` may serve one call at a time.
-  virtual absl::Status Compute(ComputeArgs& args) = 0;
+  // `context` serves this call alone while it lasts, and is another one afterwards if the plug-in
+  // may still use it.
+  virtual absl::Status Compute(const ComputeArgs& args, ContextPtr& context) = 0;
   virtual const MemoryTypes& memory() const = 0;
 };
 

@@ -47,7 +47,10 @@ namespace tenon {
 // outside TF_Code became UNKNOWN when it was set; an error without a message says so.
 void StatusToC(const absl::Status& from, TF_Status* to);
 absl::Status StatusFromC(const TF_Status* from);
-void ClearStatus(TF_Status* status);
+void ResetStatus(TF_Status& status);
+inline void ClearStatus(TF_Status* status) {
+  if (status != nullptr && status->code != TSL_OK) ResetStatus(*status);
+}
 
 // A status object for one call into a plug-in.
 class CStatus {

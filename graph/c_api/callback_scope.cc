@@ -41,7 +41,7 @@ ThreadCalls* TakeThreadCalls() {
   return calls;
 }
 
-thread_local ThreadCalls* this_thread = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local ThreadCalls* this_thread = nullptr;
 thread_local bool host_thread = false;
 thread_local WorkScope::NodeFn work_node = nullptr;
 thread_local const void* work_context = nullptr;

@@ -52,7 +52,6 @@ class HandleStock {
 
 #define TENON_FAST_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] thread_local
 TENON_FAST_THREAD_LOCAL HandleStock stock;
-TENON_FAST_THREAD_LOCAL char this_thread;  // its address tells threads apart
 #undef TENON_FAST_THREAD_LOCAL
 
 constexpr char kTensorType[] = "TF_Tensor";
@@ -60,13 +59,15 @@ constexpr char kTensorType[] = "TF_Tensor";
 // Loans that end on other threads than their own.
 absl::Mutex elsewhere(absl::kConstInit);
 
-void EndLoan(TF_Tensor* handle, bool share) {
+inline void EndLoan(TF_Tensor* handle, bool share) {
   if (share) handle->tensor = *handle->lent;
   handle->lent = nullptr;
   handle->lender.store(nullptr, std::memory_order_relaxed);
 }
 
 }  // namespace
+
+__thread char handle_thread;
 
 TF_Tensor* NewTensorHandle(const Tensor& tensor) {
   if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, tensor);
@@ -82,33 +83,15 @@ TF_Tensor* NewTensorHandle(Tensor&& tensor) {
   return handle;
 }
 
-void HandleLoans::Open() { thread_ = &this_thread; }
+void HandleLoans::Open() { thread_ = AbiWatch::Active() == nullptr ? &handle_thread : nullptr; }
 
 HandleLoans::~HandleLoans() {
   for (const Loan& loan : loans_) delete loan.handle;
 }
 
-TF_Tensor* HandleLoans::Lend(const Tensor& tensor) {
-  if (thread_ != &this_thread || used_ == static_cast<int32_t>(loans_.size()) ||
-      AbiWatch::Active() != nullptr) {
-    return NewTensorHandle(tensor);
-  }
-  Loan& loan = loans_[used_];
-  if (loan.handle == nullptr) loan.handle = new TF_Tensor;
-  loan.tensor = &tensor;
-  TF_Tensor* const handle = loan.handle;
-  handle->deleted = false;
-  handle->lent = &tensor;
-  handle->lent_by = &this_thread;
-  handle->loan = used_++;
-  handle->lender.store(this, std::memory_order_relaxed);
-  ++out_;
-  return handle;
-}
-
 bool HandleLoans::IsOut(const Buffer* buffer) const {
   if (thread_ == nullptr) return false;
-  if (thread_ != &this_thread) return true;  // it may be
+  if (thread_ != &handle_thread) return true;  // it may be
   for (int32_t i = 0; i < used_; ++i) {
     if (loans_[i].tensor != nullptr && loans_[i].tensor->buffer().get() == buffer) return true;
   }
@@ -135,7 +118,7 @@ void HandleLoans::SettleRest() {
 
 void HandleLoans::Share(TF_Tensor* handle) {
   if (handle->lender.load(std::memory_order_relaxed) == nullptr) return;
-  if (handle->lent_by != &this_thread) return EndElsewhere(handle, /*share=*/true);
+  if (handle->lent_by != &handle_thread) return EndElsewhere(handle, /*share=*/true);
   HandleLoans& lender = *handle->lender.load(std::memory_order_relaxed);
   --lender.out_;
   lender.loans_[handle->loan] = Loan();
@@ -145,10 +128,8 @@ void HandleLoans::Share(TF_Tensor* handle) {
 bool HandleLoans::Return(TF_Tensor* handle) {
   HandleLoans* const lender = handle->lender.load(std::memory_order_relaxed);
   if (lender == nullptr) return false;
-  if (handle->lent_by != &this_thread) {
-    EndElsewhere(handle, /*share=*/false);
-    return false;
-  }
+  if (handle->lent_by != &handle_thread) [[unlikely]]
+    return ReturnElsewhere(handle);
   --lender->out_;
   Loan& loan = lender->loans_[handle->loan];
   loan.tensor = nullptr;
@@ -159,6 +140,11 @@ bool HandleLoans::Return(TF_Tensor* handle) {
   }
   handle->deleted = true;
   return true;
+}
+
+bool HandleLoans::ReturnElsewhere(TF_Tensor* handle) {
+  EndElsewhere(handle, /*share=*/false);
+  return false;
 }
 
 void HandleLoans::EndElsewhere(TF_Tensor* handle, bool share) {

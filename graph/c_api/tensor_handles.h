@@ -9,6 +9,9 @@
 
 namespace tenon {
 
+// Its address tells threads apart.
+extern __thread char handle_thread __attribute__((tls_model("initial-exec")));
+
 // A handle on `tensor` for the C interface, released by TF_DeleteTensor. Handles come from a small
 // per-thread stock.
 TF_Tensor* NewTensorHandle(const Tensor& tensor);
@@ -29,7 +32,22 @@ class HandleLoans {
   void Open();
   // A handle on a tensor that stays as it is until Settle; on other threads than the one that
   // lends, and where that would need memory, an ordinary one.
-  TF_Tensor* Lend(const Tensor& tensor);
+  TF_Tensor* Lend(const Tensor& tensor) {
+    if (thread_ != &handle_thread || used_ == static_cast<int32_t>(loans_.size())) [[unlikely]]
+      return NewTensorHandle(tensor);
+    Loan& loan = loans_[used_];
+    if (loan.handle == nullptr) [[unlikely]]
+      loan.handle = new TF_Tensor;
+    loan.tensor = &tensor;
+    TF_Tensor* const handle = loan.handle;
+    handle->deleted = false;
+    handle->lent = &tensor;
+    handle->lent_by = thread_;
+    handle->loan = used_++;
+    handle->lender.store(this, std::memory_order_relaxed);
+    ++out_;
+    return handle;
+  }
   // Whether a lent handle on the buffer has not been deleted.
   bool IsOut(const Buffer* buffer) const;
   // Before the call's tensors change hands.
@@ -45,10 +63,11 @@ class HandleLoans {
     TF_Tensor* handle = nullptr;     // from call to call the same; null: to be made
     const Tensor* tensor = nullptr;  // null: ended
   };
+  static bool ReturnElsewhere(TF_Tensor* handle);
   static void EndElsewhere(TF_Tensor* handle, bool share);
   void SettleRest();
 
-  const void* thread_ = nullptr;  // changes only between calls
+  const void* thread_ = nullptr;  // that lends, if one does; changes only between calls
   std::array<Loan, 8> loans_;
   int32_t used_ = 0;  // of loans_, in this call
   int32_t out_ = 0;   // not ended, as far as this thread knows

@@ -26,11 +26,10 @@ TSL_Code CodeOfErrno(int error_code) {
 
 }  // namespace
 
-void ClearStatus(TF_Status* status) {
-  if (status == nullptr || status->code == TSL_OK) return;
-  status->code = TSL_OK;
-  status->message.clear();
-  status->payloads.clear();
+void ResetStatus(TF_Status& status) {
+  status.code = TSL_OK;
+  status.message.clear();
+  status.payloads.clear();
 }
 
 void StatusToC(const absl::Status& from, TF_Status* to) {

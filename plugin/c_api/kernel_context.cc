@@ -17,7 +17,8 @@ bool InRange(int i, size_t n) { return i >= 0 && static_cast<size_t>(i) < n; }
 absl::Status InputIndexError() { return absl::OutOfRangeError("input index out of range"); }
 absl::Status OutputIndexError() { return absl::OutOfRangeError("output index out of range"); }
 
-absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
+// Of an input that is none, or has no elements.
+absl::StatusOr<TF_Tensor*> EmptyInput(TF_OpKernelContext* ctx, int i) {
   if (!InRange(i, ctx->args->inputs.size())) return InputIndexError();
   const Tensor& input = *ctx->args->inputs[i].tensor;
   if (input.dtype() == DataType::kInvalid) return nullptr;
@@ -25,9 +26,7 @@ absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
     return NewTensorHandle(Tensor(input.dtype(), input.shape(),
                                   BufferRef::Adopt(Buffer::Wrap(nullptr, 0, nullptr, nullptr))));
   }
-  if (!input.initialized())
-    return absl::FailedPreconditionError("attempt to use a tensor with an uninitialized value");
-  return ctx->loans.Lend(input);
+  return absl::FailedPreconditionError("attempt to use a tensor with an uninitialized value");
 }
 
 absl::StatusOr<std::pair<int, int>> RangeOf(const KernelNode& node, std::string_view name) {
@@ -94,7 +93,14 @@ int TF_NumInputs(TF_OpKernelContext* ctx) { return ctx->num_inputs(); }
 int TF_NumOutputs(TF_OpKernelContext* ctx) { return ctx->num_outputs(); }
 
 void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* status) {
-  absl::StatusOr<TF_Tensor*> handle = tenon::InputHandle(ctx, i);
+  if (tenon::InRange(i, ctx->args->inputs.size())) {
+    const tenon::Tensor& input = *ctx->args->inputs[i].tensor;
+    if (input.initialized() && input.num_elements() > 0) {
+      *tensor = ctx->loans.Lend(input);
+      return ClearStatus(status);
+    }
+  }
+  const absl::StatusOr<TF_Tensor*> handle = tenon::EmptyInput(ctx, i);
   if (!handle.ok()) return StatusToC(handle.status(), status);
   *tensor = *handle;
   if (*handle != nullptr) ClearStatus(status);

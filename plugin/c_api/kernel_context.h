@@ -18,12 +18,13 @@ namespace tenon {
 
 // A plug-in's kernel as its contexts see it: constant for the kernel's life.
 struct KernelInfo {
+  // What every call asks for comes first.
   std::shared_ptr<const KernelDef> def;
-  KernelNode node;
-  std::string name;  // of the node; NUL-terminated for plug-ins and signal handlers
-  NodeTypes types;   // what node.types points to
-  MemoryTypes memory;
   Device* device = nullptr;  // null: the host, also when the executor passed its CPU device
+  std::string name;          // of the node; NUL-terminated for plug-ins and signal handlers
+  NodeTypes types;           // what node.types points to
+  MemoryTypes memory;
+  KernelNode node;
 };
 
 // The node's value of an attribute, else the op's default; nullopt if there is neither.
@@ -44,7 +45,6 @@ struct TF_AsyncOpKernelDoneCallback {
 struct TF_OpKernelContext {
   const tenon::KernelInfo* kernel = nullptr;
   const tenon::ComputeArgs* args = nullptr;
-  std::vector<uint8_t> output_set;  // by output, whether it is
   TF_AsyncOpKernelDoneCallback done_callback;
   tenon::HandleLoans loans;
 
@@ -69,4 +69,6 @@ struct TF_OpKernelContext {
   }
   int num_inputs() const { return static_cast<int>(args->inputs.size()); }
   int num_outputs() const { return static_cast<int>(args->outputs.size()); }
+  // Outputs are nothing when a call begins.
+  bool output_set(int i) const { return args->outputs[i]->dtype() != tenon::DataType::kInvalid; }
 };

@@ -40,7 +40,7 @@ absl::Status TakeMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& sh
 absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
                       Tensor& tensor) {
   absl::Status status = TakeMemory(ctx, dtype, shape, on_host, tensor);
-  if (!absl::IsResourceExhausted(status)) return status;
+  if (status.ok() || !absl::IsResourceExhausted(status)) return status;
   return WithMessage(
       status, absl::StrCat("OOM when allocating tensor with shape", shape.ToString(), " and type ",
                            DataTypeSpecName(dtype), " on ", Info(ctx).node.device_name,
@@ -48,12 +48,9 @@ absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shap
                            status.message()));
 }
 
-absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index) {
+absl::Status NoNewOutput(TF_OpKernelContext* ctx, int index) {
   const int num_outputs = ctx->num_outputs();
-  const bool in_range = index >= 0 && index < num_outputs;
-  if (in_range && !IsRef(Info(ctx).node.types->outputs[index]) && !ctx->output_set[index])
-    return absl::OkStatus();
-  if (!in_range) {
+  if (index < 0 || index >= num_outputs) {
     return absl::InternalError(absl::StrCat(
         "allocate_output with bad index=", index,
         index < 0 ? "" : absl::StrCat(" num_outputs=", num_outputs), " kernel=", Info(ctx).name));
@@ -69,15 +66,25 @@ absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index) {
                       index, ctx->args->outputs[index]->data(), Info(ctx).name));
 }
 
-absl::StatusOr<TF_Tensor*> AllocateOutput(TF_OpKernelContext* ctx, int index,
-                                          const absl::StatusOr<Shape>& shape) {
+inline absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index) {
+  const bool in_range = index >= 0 && index < ctx->num_outputs();
+  return in_range && !IsRef(Info(ctx).types.outputs[index]) && !ctx->output_set(index)
+             ? absl::OkStatus()
+             : NoNewOutput(ctx, index);
+}
+
+absl::Status AllocateOutput(TF_OpKernelContext* ctx, int index, const int64_t* dims, int num_dims,
+                            TF_Tensor** handle) {
   TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, index));
-  TENON_RETURN_IF_ERROR(shape.status());
+  Shape shape;
+  if (num_dims != 0) {
+    TENON_ASSIGN_OR_RETURN(shape, ShapeFromC(dims, num_dims));
+  }
   Tensor& output = *ctx->args->outputs[index];
-  TENON_RETURN_IF_ERROR(Allocate(ctx, Info(ctx).node.types->outputs[index], *shape,
+  TENON_RETURN_IF_ERROR(Allocate(ctx, Info(ctx).types.outputs[index], shape,
                                  Info(ctx).memory.output_on_host[index], output));
-  ctx->output_set[index] = true;
-  return ctx->loans.Lend(output);
+  *handle = ctx->loans.Lend(output);
+  return absl::OkStatus();
 }
 
 // Whether the input's buffer may become the output: nothing else reads it, and it has the output's
@@ -94,22 +101,23 @@ bool CanForward(TF_OpKernelContext* ctx, int input, int output, int64_t elements
 
 absl::StatusOr<TF_Tensor*> ForwardOrAllocate(TF_OpKernelContext* ctx,
                                              absl::Span<const int> candidates, int output,
-                                             const absl::StatusOr<Shape>& shape, int* forwarded) {
+                                             const int64_t* dims, int num_dims, int* forwarded) {
   TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, output));
-  TENON_RETURN_IF_ERROR(shape.status());
+  TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFromC(dims, num_dims));
   for (const int input : candidates) {
     if (input < 0 || input >= ctx->num_inputs())
       return absl::OutOfRangeError("input index out of range");
   }
-  const int64_t elements = shape->num_elements();
+  const int64_t elements = shape.num_elements();
   for (const int input : candidates) {
     if (!CanForward(ctx, input, output, elements)) continue;
     if (forwarded != nullptr) *forwarded = input;
-    *ctx->args->outputs[output] = ctx->args->inputs[input].tensor->Reshaped(*shape);
-    ctx->output_set[output] = true;
+    *ctx->args->outputs[output] = ctx->args->inputs[input].tensor->Reshaped(shape);
     return ctx->loans.Lend(*ctx->args->outputs[output]);
   }
-  return AllocateOutput(ctx, output, shape);
+  TF_Tensor* handle = nullptr;
+  TENON_RETURN_IF_ERROR(AllocateOutput(ctx, output, dims, num_dims, &handle));
+  return handle;
 }
 
 absl::StatusOr<TF_Tensor*> AllocateTemp(TF_OpKernelContext* ctx, TF_DataType dtype,
@@ -136,7 +144,7 @@ absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) 
     return absl::InvalidArgumentError(
         absl::StrCat("output ", i, " cannot be set to a NULL tensor"));
   const DataType declared = Info(ctx).node.types->outputs[i];
-  if (ctx->output_set[i] || IsRef(declared)) {
+  if (ctx->output_set(i) || IsRef(declared)) {
     return absl::InternalError(
         absl::StrCat("output ", i, " of kernel ", Info(ctx).name,
                      IsRef(declared) ? " is a reference and cannot be set" : " is set already"));
@@ -150,7 +158,6 @@ absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) 
     return mismatch;
   }
   *ctx->args->outputs[i] = tensor->value();
-  ctx->output_set[i] = true;
   return absl::OkStatus();
 }
 
@@ -167,8 +174,9 @@ extern "C" {
 
 TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* context, int index, TF_DataType,
                              const int64_t* dims, int num_dims, size_t, TF_Status* status) {
-  return tenon::HandleToC(tenon::AllocateOutput(context, index, tenon::ShapeFromC(dims, num_dims)),
-                          status);
+  TF_Tensor* handle = nullptr;
+  tenon::StatusToC(tenon::AllocateOutput(context, index, dims, num_dims, &handle), status);
+  return handle;
 }
 
 TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* context,
@@ -179,10 +187,9 @@ TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* context,
   if (forwarded_input != nullptr) *forwarded_input = -1;
   const auto candidates =
       absl::MakeConstSpan(candidate_input_indices, std::max(0, num_candidate_input_indices));
-  return tenon::HandleToC(
-      tenon::ForwardOrAllocate(context, candidates, output_index,
-                               tenon::ShapeFromC(output_dims, output_num_dims), forwarded_input),
-      status);
+  return tenon::HandleToC(tenon::ForwardOrAllocate(context, candidates, output_index, output_dims,
+                                                   output_num_dims, forwarded_input),
+                          status);
 }
 
 TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF_DataType dtype, const int64_t* dims,
@@ -200,7 +207,7 @@ TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status
     tenon::StatusToC(absl::OutOfRangeError("output index out of range"), status);
     return nullptr;
   }
-  if (!ctx->output_set[i]) {
+  if (!ctx->output_set(i)) {
     tenon::StatusToC(absl::FailedPreconditionError(absl::StrCat("output ", i, " is not allocated")),
                      status);
     return nullptr;

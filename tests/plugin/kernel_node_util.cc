@@ -79,7 +79,8 @@ Computed RunKernel(PluginKernel& kernel, std::vector<Tensor> inputs, int num_out
   args.outputs = args_outputs;
   args.step_id = 43;
   args.timeout_s = timeout_s;
-  result.status = kernel.Compute(args);
+  ContextPtr context = NewContext();
+  result.status = kernel.Compute(args, context);
   return result;
 }
 
