@@ -62,7 +62,7 @@ class CommonSubgraphElimination : public Pass {
         candidates.push_back(n);
       } else if (context.preserve.contains(n)) {
         // It must stay; those that follow may still be merged with the first of them.
-      } else if (context.Allow(kMerge.name)) {
+      } else if (context.Allow(kMerge.name, n)) {
         same_as[n] = *twin;
         merged.push_back(n);
       }

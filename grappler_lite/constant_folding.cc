@@ -83,7 +83,7 @@ class Folder {
       if (!g_.alive(n) || !MayFold(n) || g_.num_outputs(n) != 1) continue;
       const DataType type = g_.output_type({n, 0});
       const std::optional<Tensor> value = KnownValue(shapes->info({n, 0}), type);
-      if (value && HasConstKernel(n, type) && c_.Allow(kMaterializeShape.name))
+      if (value && HasConstKernel(n, type) && c_.Allow(kMaterializeShape.name, n))
         changed |= BecomeConst(n, *value);
     }
     return changed;
@@ -171,7 +171,7 @@ class Folder {
     size_t output_bytes = 0;
     for (const Tensor& t : *outputs) output_bytes += t.bytes();
     if (output_bytes > input_bytes && output_bytes > kMaxGrowthBytes) return false;
-    if (!c_.Allow(kFold.name)) return false;
+    if (!c_.Allow(kFold.name, n)) return false;
     return outputs->size() == 1 ? BecomeConst(n, (*outputs)[0]) : SplitIntoConsts(n, *outputs);
   }
 

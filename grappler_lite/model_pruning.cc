@@ -48,7 +48,7 @@ class ModelPruning : public Pass {
     std::vector<bool> bypassed(g.num_node_ids(), false);
     bool changed = false;
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
-      if (g.alive(n) && CanBypass(c, n) && c.Allow(kBypassIdentity.name))
+      if (g.alive(n) && CanBypass(c, n) && c.Allow(kBypassIdentity.name, n))
         changed = bypassed[n] = true;
     }
     if (!changed) return false;

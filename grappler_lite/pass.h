@@ -13,6 +13,7 @@
 #include "graph/graph.h"
 #include "graph/shape_inference.h"
 #include "graph/tensor.h"
+#include "grappler_lite/rewrite_gate.h"
 
 namespace tenon {
 
@@ -61,6 +62,14 @@ struct RewriteInfo {
   Exactness exactness;
 };
 
+// A number that a pass takes, as in --passes='constant_folding(max_bytes=10MB)'.
+struct PassOption {
+  std::string_view name;
+  int64_t otherwise;  // where nothing is said
+  std::string_view what;
+};
+using PassArguments = absl::flat_hash_map<std::string, int64_t>;
+
 // What one pass run sees. Lives for one pipeline run.
 struct PassContext {
   Graph& graph;
@@ -72,21 +81,24 @@ struct PassContext {
   absl::Span<const Output> fetches;
   NodeEvaluator& evaluator;
   const KernelOracle& kernels;
+  RewriteGate& gate;
+  const PassArguments& arguments;
   bool fast_math = false;
   Target target = Target::kTenon;
   CallInliner* inliner = nullptr;  // null: calls stay
 
-  // Counts one application of a named rewrite and says whether it may be done (not switched off,
-  // not beyond a bisect limit). Call it right before changing the graph. `rewrite` is the part
-  // after the pass's name: "remove_redundant_cast".
-  bool Allow(std::string_view rewrite);
-
-  // Filled by the pipeline.
-  std::string_view pass_name;
-  absl::flat_hash_set<std::string>
-      disabled_rewrites;  // full names, "arithmetic_optimization.remove_redundant_cast"
-  absl::flat_hash_map<std::string, int64_t> rewrite_counts;  // of the running pass, by rewrite
-  int64_t rewrites_left = INT64_MAX;                         // --bisect-limit
+  // Counts one application of a named rewrite at node n (none: of the whole graph) and says whether
+  // it may be done: not switched off, not beyond a limit. Call it right before changing the graph.
+  // `rewrite` is the part after the pass's name: "remove_redundant_cast".
+  bool Allow(std::string_view rewrite, NodeId n = kNoNode) { return gate.Allow(graph, rewrite, n); }
+  // Counts one look at a node: false when the pass has looked at as many as it may. What is begun
+  // then is brought to an end, and nothing more is looked for.
+  bool Visit() { return gate.Visit(); }
+  // What --passes says of one of the pass's options.
+  int64_t Argument(const PassOption& option) const {
+    const auto it = arguments.find(option.name);
+    return it == arguments.end() ? option.otherwise : it->second;
+  }
 };
 
 // A pass keeps every node's device, merges no nodes of different devices, makes no op for which the
@@ -98,6 +110,7 @@ class Pass {
   virtual std::string_view name() const = 0;
   // Everything that Run may ask PassContext::Allow for.
   virtual std::vector<RewriteInfo> rewrites() const = 0;
+  virtual std::vector<PassOption> options() const { return {}; }
   // Whether the graph changed. On an error the pipeline restores the graph of before.
   virtual absl::StatusOr<bool> Run(PassContext& context) = 0;
 };
@@ -119,10 +132,10 @@ struct PassEntry {
 };
 absl::Span<const PassEntry> PassOrder();
 
-// INVALID_ARGUMENT, with the closest known one, for a name that no pass has. "plugin:…" is
-// accepted: plug-ins' passes are only known when a graph is placed.
-absl::Status CheckPassName(std::string_view name);
+// INVALID_ARGUMENT, with the closest known one, for a name that no pass has, in the pass order or
+// among `custom`. "plugin:…" is accepted: plug-ins' passes are only known when a graph is placed.
+absl::Status CheckPassName(std::string_view name, absl::Span<const PassEntry> custom = {});
 // The same for a rewrite's full name.
-absl::Status CheckRewriteName(std::string_view name);
+absl::Status CheckRewriteName(std::string_view name, absl::Span<const PassEntry> custom = {});
 
 }  // namespace tenon

@@ -35,18 +35,22 @@ absl::Span<const PassEntry> PassOrder() {
   return kOrder;
 }
 
-absl::Status CheckPassName(std::string_view name) {
+absl::Status CheckPassName(std::string_view name, absl::Span<const PassEntry> custom) {
   if (name.starts_with("plugin:")) return absl::OkStatus();
   std::vector<std::string> known;
-  for (const PassEntry& pass : PassOrder()) known.emplace_back(pass.name);
+  for (absl::Span<const PassEntry> passes : {PassOrder(), custom}) {
+    for (const PassEntry& pass : passes) known.emplace_back(pass.name);
+  }
   return CheckKnown("pass", name, known);
 }
 
-absl::Status CheckRewriteName(std::string_view name) {
+absl::Status CheckRewriteName(std::string_view name, absl::Span<const PassEntry> custom) {
   std::vector<std::string> known;
-  for (const PassEntry& pass : PassOrder()) {
-    for (const RewriteInfo& rewrite : pass.make()->rewrites())
-      known.push_back(absl::StrCat(pass.name, ".", rewrite.name));
+  for (absl::Span<const PassEntry> passes : {PassOrder(), custom}) {
+    for (const PassEntry& pass : passes) {
+      for (const RewriteInfo& rewrite : pass.make()->rewrites())
+        known.push_back(absl::StrCat(pass.name, ".", rewrite.name));
+    }
   }
   return CheckKnown("rewrite", name, known);
 }

@@ -10,6 +10,7 @@
 #include "graph/io.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/fingerprint.h"
 
 namespace tenon {
 namespace {
@@ -20,12 +21,21 @@ int64_t MicrosSince(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
 }
 
-int64_t CountEdges(const Graph& graph) {
-  int64_t edges = 0;
+// What the rows say of a graph.
+struct GraphSize {
+  int64_t nodes = 0, edges = 0, bytes = 0;
+};
+
+GraphSize SizeOf(const Graph& graph) {
+  GraphSize size{graph.num_nodes(), 0, 0};
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (graph.alive(n)) edges += static_cast<int64_t>(graph.inputs(n).size());
+    if (!graph.alive(n)) continue;
+    size.edges += static_cast<int64_t>(graph.inputs(n).size());
+    if (graph.op_name(n) != "Const") continue;
+    const AttrValue* value = graph.attrs(n).Find("value");
+    if (value != nullptr) size.bytes += static_cast<int64_t>(value->wire().size());
   }
-  return edges;
+  return size;
 }
 
 // Why a pass does not run, or empty.
@@ -33,7 +43,6 @@ std::string SkipReason(std::string_view name, const PipelineOptions& options) {
   const auto has = [&](const std::vector<std::string>& list) {
     return std::find(list.begin(), list.end(), name) != list.end();
   };
-  if (!options.only.empty() && !has(options.only)) return "not selected";
   if (has(options.disabled_passes)) return "disabled";
   for (const auto& [pass, why] : options.plugin_disabled) {
     if (pass == name) return why;
@@ -78,20 +87,55 @@ absl::Status CheckResult(const Graph& graph, absl::Span<const Output> fetches) {
 
 enum class Stage : uint8_t { kUnplaced, kPlaced };
 
-absl::Status CheckNames(const PipelineOptions& options) {
-  for (const std::string& name : options.only) TENON_RETURN_IF_ERROR(CheckPassName(name));
-  for (const std::string& name : options.disabled_passes)
-    TENON_RETURN_IF_ERROR(CheckPassName(name));
-  for (const std::string& name : options.disabled_rewrites)
-    TENON_RETURN_IF_ERROR(CheckRewriteName(name));
-  return absl::OkStatus();
+// The passes of one iteration, in their order: those of --passes, or all.
+struct Step {
+  std::string name;
+  const PassEntry* pass = nullptr;  // or
+  FinalPass* final_pass = nullptr;
+  PassArguments arguments;
+};
+
+bool Names(std::string_view spec, std::string_view pass) {
+  return spec == pass || (spec == "plugin:*" && pass.starts_with("plugin:"));
+}
+
+std::vector<Step> StepsFor(const PipelineInput& input, const PipelineOptions& options,
+                           Stage stage) {
+  std::vector<Step> all;
+  for (absl::Span<const PassEntry> passes :
+       {PassOrder(), absl::Span<const PassEntry>(options.custom_passes)}) {
+    for (const PassEntry& pass : passes) {
+      if (pass.brings_nodes == (stage == Stage::kUnplaced))
+        all.push_back({std::string(pass.name), &pass, nullptr, {}});
+    }
+  }
+  for (FinalPass* pass : input.final_passes) all.push_back({pass->name(), nullptr, pass, {}});
+  if (options.passes.empty()) return all;
+  std::vector<Step> steps;
+  for (const PassSpec& spec : options.passes) {
+    absl::flat_hash_set<std::string_view> taken;  // a pass may stand in the order more than once
+    for (const Step& step : all) {
+      if (!Names(spec.name, step.name) || !taken.insert(step.name).second) continue;
+      steps.push_back(step);
+      steps.back().arguments = spec.arguments;
+    }
+  }
+  return steps;
+}
+
+PassBudget BudgetOf(const Step& step) {
+  const auto argument = [&](const PassOption& option) {
+    const auto it = step.arguments.find(option.name);
+    return it == step.arguments.end() ? option.otherwise : it->second;
+  };
+  return {argument(kMaxRewrites), argument(kMaxVisits)};
 }
 
 class PipelineRun {
  public:
   // With `guarded`, every pass works on a snapshot that is restored when it fails or its result
-  // does not verify. Without, the caller verifies at the end: cheaper, and right for passes that
-  // keep their promises.
+  // does not verify, and observers see it. Without, the caller verifies at the end: cheaper, and
+  // right for passes that keep their promises.
   PipelineRun(Graph& graph, const PipelineInput& input, const PipelineOptions& options, Stage stage,
               bool guarded)
       : graph_(graph),
@@ -99,14 +143,17 @@ class PipelineRun {
         options_(options),
         stage_(stage),
         guarded_(guarded),
-        rewrites_left_(options.bisect_limit) {
+        steps_(StepsFor(input, options, stage)),
+        gate_(options) {
     for (const Output& f : input.fetches) fetch_names_.push_back(graph.OutputName(f));
     for (NodeId n : input.feeds) feed_names_.emplace_back(graph.name(n));
     for (NodeId n : input.keep) keep_names_.emplace_back(graph.name(n));
+    std::sort(feed_names_.begin(), feed_names_.end());
   }
 
   absl::StatusOr<PipelineReport> Run() {
     report_.nodes_before = graph_.num_nodes();
+    size_ = SizeOf(graph_);
     const int iterations = stage_ == Stage::kUnplaced ? 1 : options_.iterations;
     for (int i = 0; i < iterations; ++i) {
       TENON_ASSIGN_OR_RETURN(const bool changed, RunIteration(i));
@@ -117,7 +164,7 @@ class PipelineRun {
   }
 
  private:
-  // Node ids of what must stay, by name: a final pass may have brought a new graph.
+  // Node ids of what must stay, by name: a pass from outside may have brought a new graph.
   absl::Status Resolve() {
     fetches_.clear();
     feeds_.clear();
@@ -142,90 +189,103 @@ class PipelineRun {
     return absl::OkStatus();
   }
 
-  // The row of a pass that is about to run, or to be skipped.
-  PassReport NewRow(std::string_view name, int iteration) const {
-    PassReport row;
-    row.name = std::string(name);
-    row.iteration = iteration;
-    row.reason = SkipReason(name, options_);
-    row.skipped = !row.reason.empty();
-    row.nodes_before = row.nodes_after = graph_.num_nodes();
-    row.edges_before = row.edges_after = CountEdges(graph_);
-    return row;
-  }
-
   absl::StatusOr<bool> RunIteration(int iteration) {
     bool changed = false;
     TENON_RETURN_IF_ERROR(Resolve());
-    for (const PassEntry& entry : PassOrder()) {
-      if (entry.brings_nodes != (stage_ == Stage::kUnplaced)) continue;
-      PassReport row = NewRow(entry.name, iteration);
-      if (!row.skipped) TENON_RETURN_IF_ERROR(RunPass(entry, row));
+    for (const Step& step : steps_) {
+      PassReport row;
+      row.name = step.name;
+      row.iteration = iteration;
+      row.reason = SkipReason(step.name, options_);
+      row.skipped = !row.reason.empty();
+      row.nodes_before = size_.nodes;
+      row.edges_before = size_.edges;
+      row.bytes_before = size_.bytes;
+      if (!row.skipped) TENON_RETURN_IF_ERROR(RunStep(step, row));
+      if (row.changed) size_ = SizeOf(graph_);
+      row.nodes_after = size_.nodes;
+      row.edges_after = size_.edges;
+      row.bytes_after = size_.bytes;
       changed |= row.changed;
-      AddRow(std::move(row));
-    }
-    for (FinalPass* pass : input_.final_passes) {
-      PassReport row = NewRow(pass->name(), iteration);
-      if (!row.skipped) RunFinalPass(*pass, row);
-      changed |= row.changed;
-      AddRow(std::move(row));
+      report_.passes.push_back(std::move(row));
     }
     return changed;
   }
 
-  void AddRow(PassReport row) {
-    if (row.changed) {
-      row.nodes_after = graph_.num_nodes();
-      row.edges_after = CountEdges(graph_);
-    }
-    report_.passes.push_back(std::move(row));
+  absl::StatusOr<bool> RunPass(const Step& step, Graph& graph, RewriteGate& gate) const {
+    PassContext context{
+        graph,           preserve_, feeds_,         fetches_,           *input_.evaluator,
+        *input_.kernels, gate,      step.arguments, options_.fast_math, options_.target,
+        input_.inliner};
+    TENON_ASSIGN_OR_RETURN(const bool changed, step.pass->make()->Run(context));
+    if (changed) DropVoidColocations(graph);
+    return changed;
   }
 
-  static void NoteRollBack(const absl::Status& status, PassReport& row) {
-    row.failed = true;
-    row.reason = absl::StrCat("rolled back: ", status.message());
+  // A plug-in's pass is one rewrite.
+  absl::StatusOr<bool> RunFinalPass(FinalPass& pass) {
+    if (!gate_.Allow(graph_, "", kNoNode)) return false;
+    TENON_ASSIGN_OR_RETURN(const bool changed, pass.Run(graph_));
+    if (changed) TENON_RETURN_IF_ERROR(Resolve());
+    return changed;
   }
 
-  void RunFinalPass(FinalPass& pass, PassReport& row) {
-    const auto start = Clock::now();
-    const absl::StatusOr<bool> changed = pass.Run(graph_);
-    row.time_us = MicrosSince(start);
-    row.changed = changed.value_or(false);
-    if (!changed.ok()) NoteRollBack(changed.status(), row);
-  }
-
-  absl::Status RunPass(const PassEntry& entry, PassReport& row) {
-    std::optional<Graph> before;
-    if (guarded_) before.emplace(graph_);
-    const auto start = Clock::now();
-    PassContext context{graph_,
-                        preserve_,
-                        feeds_,
-                        fetches_,
-                        *input_.evaluator,
-                        *input_.kernels,
-                        options_.fast_math,
-                        options_.target,
-                        input_.inliner,
-                        entry.name,
-                        {options_.disabled_rewrites.begin(), options_.disabled_rewrites.end()},
-                        {},
-                        rewrites_left_};
-    absl::StatusOr<bool> changed = entry.make()->Run(context);
-    row.time_us = MicrosSince(start);
-    absl::Status status = changed.status();
-    if (status.ok() && *changed) DropVoidColocations(graph_);
-    if (status.ok() && guarded_ && *changed) status = CheckResult(graph_, fetches_);
-    if (!status.ok()) {
-      if (!guarded_) return status;
-      graph_ = *std::move(before);
-      NoteRollBack(status, row);
+  // Without a guard an error ends the run; with one, the pass is undone and the row says why.
+  absl::Status RunStep(const Step& step, PassReport& row) {
+    gate_.BeginPass(step.name, BudgetOf(step));
+    if (!guarded_) {
+      TENON_RETURN_IF_ERROR(Work(step, row).status());
       return absl::OkStatus();
     }
-    row.changed = *changed;
-    rewrites_left_ = context.rewrites_left;
-    row.rewrites.assign(context.rewrite_counts.begin(), context.rewrite_counts.end());
-    std::sort(row.rewrites.begin(), row.rewrites.end());
+    const Graph before = graph_;
+    const PassRun run{step.name, row.iteration, before, fetch_names_, feed_names_};
+    for (PipelineObserver* observer : options_.observers) observer->BeforePass(run);
+    absl::StatusOr<bool> changed = Work(step, row);
+    absl::Status status = changed.status();
+    if (status.ok()) status = CheckWork(step, run, *changed);
+    if (!status.ok()) {
+      graph_ = before;
+      TENON_RETURN_IF_ERROR(Resolve());
+      row.changed = false;
+      row.failed = true;
+      row.reason = absl::StrCat("rolled back: ", status.message());
+    }
+    for (PipelineObserver* observer : options_.observers) observer->AfterPass(run, graph_, row);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> Work(const Step& step, PassReport& row) {
+    const auto start = Clock::now();
+    const absl::StatusOr<bool> changed =
+        step.final_pass != nullptr ? RunFinalPass(*step.final_pass) : RunPass(step, graph_, gate_);
+    row.time_us = MicrosSince(start);
+    row.changed = changed.value_or(false);
+    row.rewrites = gate_.Counts();
+    row.budget_spent = gate_.BudgetSpent();
+    return changed;
+  }
+
+  // What a pass left behind; observers may find more.
+  absl::Status CheckWork(const Step& step, const PassRun& run, bool changed) {
+    if (step.pass != nullptr) {
+      if (changed != (Fingerprint(graph_) != Fingerprint(run.before))) {
+        return absl::InternalError(changed ? "it says that it changed the graph, which is as it was"
+                                           : "it changed the graph and says that it did not");
+      }
+      if (changed) TENON_RETURN_IF_ERROR(CheckResult(graph_, fetches_));
+    }
+    if (!changed) return absl::OkStatus();
+    ReplayPass replay;
+    if (step.pass != nullptr && !step.pass->brings_nodes) {
+      replay = [&](const AllowRewrite& allow) -> absl::StatusOr<Graph> {
+        Graph graph = run.before;
+        RewriteGate gate = gate_.ForReplay(step.name, BudgetOf(step), &allow);
+        TENON_RETURN_IF_ERROR(RunPass(step, graph, gate).status());
+        return graph;
+      };
+    }
+    for (PipelineObserver* observer : options_.observers)
+      TENON_RETURN_IF_ERROR(observer->CheckPass(run, graph_, replay));
     return absl::OkStatus();
   }
 
@@ -234,13 +294,32 @@ class PipelineRun {
   const PipelineOptions& options_;
   const Stage stage_;
   const bool guarded_;
-  int64_t rewrites_left_;
+  const std::vector<Step> steps_;
+  RewriteGate gate_;
+  GraphSize size_;
   std::vector<std::string> fetch_names_, feed_names_, keep_names_;
   std::vector<Output> fetches_;
   absl::flat_hash_set<NodeId> feeds_;
   absl::flat_hash_set<NodeId> preserve_;
   PipelineReport report_;
 };
+
+bool NeedsGuard(const PipelineInput& input, const PipelineOptions& options) {
+  // A plug-in's pass must not run twice because a built-in one failed.
+  return options.verify_each || !input.final_passes.empty() ||
+         std::any_of(options.observers.begin(), options.observers.end(),
+                     [](const PipelineObserver* o) { return o->wants_every_pass(); });
+}
+
+absl::Status CheckNames(const PipelineOptions& options) {
+  for (const PassSpec& spec : options.passes)
+    TENON_RETURN_IF_ERROR(CheckPassName(spec.name, options.custom_passes));
+  for (const std::string& name : options.disabled_passes)
+    TENON_RETURN_IF_ERROR(CheckPassName(name, options.custom_passes));
+  for (const std::string& name : options.disabled_rewrites)
+    TENON_RETURN_IF_ERROR(CheckRewriteName(name, options.custom_passes));
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -258,10 +337,8 @@ absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& in
     report.nodes_before = report.nodes_after = graph.num_nodes();
     return report;
   }
-  // A plug-in's pass must not run twice because a built-in one failed, so graphs that have one are
-  // guarded from the start.
-  const bool guarded = options.verify_each || !input.final_passes.empty();
-  if (guarded) return PipelineRun(graph, input, options, Stage::kPlaced, true).Run();
+  if (NeedsGuard(input, options))
+    return PipelineRun(graph, input, options, Stage::kPlaced, true).Run();
   const Graph before = graph;
   absl::StatusOr<PipelineReport> report =
       PipelineRun(graph, input, options, Stage::kPlaced, false).Run();

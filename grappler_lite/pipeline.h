@@ -7,14 +7,18 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "grappler_lite/observer.h"
 #include "grappler_lite/pass.h"
+#include "grappler_lite/pass_spec.h"
 
 namespace tenon {
 
 struct PipelineOptions {
-  int iterations = 2;             // stops early when a whole iteration changes nothing
-  int64_t min_graph_nodes = 4;    // smaller graphs are returned untouched; -1: none is too small
-  std::vector<std::string> only;  // if not empty, only these passes (in the pass order)
+  int iterations = 2;           // stops early when a whole iteration changes nothing
+  int64_t min_graph_nodes = 4;  // smaller graphs are returned untouched; -1: none is too small
+  // If not empty, these passes in this order, and no others. "plugin:TYPE" stands for the pass of a
+  // plug-in, "plugin:*" for all of them.
+  std::vector<PassSpec> passes;
   std::vector<std::string> disabled_passes;
   std::vector<std::string> disabled_rewrites;  // "constant_folding.fold"
   // Passes that a plug-in's optimizer configuration switched off, with the reason for the report.
@@ -22,7 +26,10 @@ struct PipelineOptions {
   bool verify_each = false;  // verify the graph after each pass, not only at the end
   bool fast_math = false;
   Target target = Target::kTenon;
-  int64_t bisect_limit = INT64_MAX;  // rewrites in all
+  int64_t bisect_limit = INT64_MAX;  // rewrites in all; the work of a plug-in's pass counts as one
+  std::vector<std::string> beyond_limit;     // RewriteKeys that are allowed all the same
+  std::vector<PipelineObserver*> observers;  // outlive the run
+  std::vector<PassEntry> custom_passes;      // of the embedder: after the built-in ones
 };
 
 // One row per pass and iteration. Keys of the command line's JSON have the same names.
@@ -31,11 +38,13 @@ struct PassReport {
   int iteration = 0;
   bool changed = false;
   bool skipped = false;
-  bool failed = false;  // rolled back
-  std::string reason;   // why skipped, or why rolled back
+  bool failed = false;       // rolled back
+  std::string reason;        // why skipped, or why rolled back
+  std::string budget_spent;  // "1000 rewrites", where the pass stopped early for that
   int64_t time_us = 0;
   int64_t nodes_before = 0, nodes_after = 0;
   int64_t edges_before = 0, edges_after = 0;
+  int64_t bytes_before = 0, bytes_after = 0;  // of constants, as they are encoded
   std::vector<std::pair<std::string, int64_t>> rewrites;
 };
 

@@ -141,7 +141,7 @@ absl::StatusOr<bool> LiftTo(PassContext& context, const Fanouts& fanouts, NodeId
   const int summand = static_cast<int>(g.data_inputs(n).size()) - 1;
   if (adds && !HasKernel(context, n, "StridedSlice", SliceAttrs(g.output_type({n, 0}))))
     return false;
-  if (!context.Allow(kLiftStrides.name)) return false;
+  if (!context.Allow(kLiftStrides.name, n)) return false;
   if (adds) {
     TENON_ASSIGN_OR_RETURN(const NodeId places, NewSlice(g, n, g.data_inputs(n)[summand], *by));
     g.SetInput(n, summand, {places, 0});

@@ -27,7 +27,8 @@ absl::StatusOr<bool> Sweep::Run(std::span<const Rewrite> rewrites) {
   for (NodeId n : order) {
     if (!graph().alive(n)) continue;
     ForwardInputs(n);
-    if (fed(n) || graph().op(n) == nullptr) continue;
+    if (fed(n) || graph().op(n) == nullptr || !context_.Visit()) continue;
+    node_ = n;
     for (const Rewrite& rewrite : rewrites) {
       if (rewrite.exactness == Exactness::kFastMath && !context_.fast_math) continue;
       rewrite_ = &rewrite;

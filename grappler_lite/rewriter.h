@@ -38,8 +38,8 @@ class Sweep {
   const PassContext& context() const { return context_; }
   Graph& graph() { return context_.graph; }
   const Graph& graph() const { return context_.graph; }
-  // Asks PassContext::Allow for the rewrite that is running.
-  bool Allow() { return context_.Allow(rewrite_->name); }
+  // Asks PassContext::Allow for the rewrite that is running at the node that it was shown.
+  bool Allow() { return context_.Allow(rewrite_->name, node_); }
 
   // Every later use of n's output 0 becomes a use of `by`, and n goes if nothing else needs it. n
   // must not be preserved: see MayReplace. Control edges from n become control edges from by's
@@ -78,6 +78,7 @@ class Sweep {
   std::vector<Output> replaced_by_;  // by node id; node kNoNode: not replaced
   std::vector<NodeId> replaced_;
   const Rewrite* rewrite_ = nullptr;
+  NodeId node_ = kNoNode;
 };
 
 // Shapes as a pass may use them: a fed Placeholder has the shape that its attribute promises, any

@@ -39,6 +39,11 @@ std::string NoSeed(const std::string& text) {
   return absl::SimpleAtoi(text, &seed) ? "" : absl::StrCat("'", text, "' is no integer from 0 on");
 }
 
+std::string NamesNothing(const std::string& list) {
+  const bool empty = list.find_first_not_of(", \t") == std::string::npos;
+  return empty ? absl::StrCat("'", list, "' names nothing") : std::string();
+}
+
 // Why a graph cannot be written to a file of this name.
 std::string NotWritable(const std::string& path) {
   return std::string(CheckExportName(path).message());
@@ -126,10 +131,7 @@ class Declarer {
         ->expected(1, -1)
         ->allow_extra_args(false)
         ->take_all()
-        ->check([](const std::string& list) {
-          const bool empty = list.find_first_not_of(", \t") == std::string::npos;
-          return empty ? absl::StrCat("'", list, "' names nothing") : std::string();
-        });
+        ->check(NamesNothing);
   }
   // One of a few words.
   void Choice(uint32_t commands, const char* name, std::vector<std::string> words,
@@ -217,7 +219,9 @@ void DeclareOptimizer(Declarer& d, Options& o) {
   d.Group("Optimizer");
   d.Integer(kPlaces, "--opt-level", o.opt_level, "0|1|2",
             "0: no pass runs; 1: what TensorFlow runs by default; 2: costlier searches too", 0, 2);
-  d.List(kOptimizes, "--passes", o.passes, "A,B", "only these passes");
+  d.Checked(kOptimizes, "--passes", o.passes, "SPEC",
+            "these passes in this order, such as 'constant_folding(max_bytes=10MB),plugin:*'",
+            NamesNothing);
   d.List(kOptimizes, "--disable-pass", o.disabled_passes, "A,B", "not these passes");
   d.List(kOptimizes, "--disable-rewrite", o.disabled_rewrites, "A,B",
          "not these rewrites, such as constant_folding.fold");
@@ -227,6 +231,14 @@ void DeclareOptimizer(Declarer& d, Options& o) {
          "a table of what each pass did and how long it took");
   d.FlagWithValue(kOptimizes, "--verify-each{structure}", o.verify_each, {"structure"},
                   "verify the graph after each pass");
+  d.List(kOptimizes, "--print-before", o.print_before, "PASS",
+         "the graph before this pass, on stderr; '*': before each");
+  d.List(kOptimizes, "--print-after", o.print_after, "PASS",
+         "the graph after this pass, on stderr; '*': after each");
+  d.FlagWithValue(kOptimizes, "--print-changed{graph}", o.print_changed, {"graph", "diff"},
+                  "the graph after each pass that changed it, on stderr; =diff: what changed");
+  d.Checked(kOptimizes, "--dump-dir", o.dump_dir, "DIR",
+            "write NNN_pass_before and _after, .pbtxt and .dot, of every pass", NotEmpty);
   d.Flag(kOptimizes, "--fast-math", o.fast_math, "allow rewrites that change rounding");
   d.Choice(kOptimizes, "--target", {"tensorflow", "tenon"}, "tensorflow|tenon",
            "who can run the result (default: tensorflow for opt, else tenon)",
@@ -234,7 +246,7 @@ void DeclareOptimizer(Declarer& d, Options& o) {
              o.target = v == "tensorflow" ? Target::kTensorFlow : Target::kTenon;
            });
   d.Integer(kOptimizes, "--bisect-limit", o.bisect_limit, "N",
-            "only the first N rewrites; -1: all (default)", -1);
+            "only the first N rewrites, and a BISECT line for each on stderr; -1: all", -1);
   d.Checked(kOptimizes, d.Has(Bit(Command::kOpt)) ? "-o,--save-optimized" : "--save-optimized",
             o.save_optimized, "OUT",
             "write the optimized graph: .pb or .pbtxt, .xz or .gz after it", NotWritable);

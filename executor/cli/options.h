@@ -61,13 +61,17 @@ struct Options {
 
   // Optimizer.
   int opt_level = -1;  // -1: the command's default
-  std::vector<std::string> passes, disabled_passes, disabled_rewrites;
+  std::string passes;  // specs; empty: all in their order
+  std::vector<std::string> disabled_passes, disabled_rewrites;
   bool list_passes = false;
   bool time_passes = false;
   std::string verify_each;  // "structure", or empty: at the end only
   bool fast_math = false;
-  std::optional<Target> target;  // none: TensorFlow for opt, Tenon for what runs the result
-  int64_t bisect_limit = -1;     // -1: none
+  std::optional<Target> target;         // none: TensorFlow for opt, Tenon for what runs the result
+  std::optional<int64_t> bisect_limit;  // -1: all rewrites, with a line for each
+  std::vector<std::string> print_before, print_after;  // passes; "*": each
+  std::string print_changed;                           // "graph", "diff", or empty
+  std::string dump_dir;
   std::string save_optimized;
 
   // Runs.

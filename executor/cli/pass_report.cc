@@ -27,6 +27,9 @@ Json PassJson(const PassReport& pass) {
       .Set("nodes_after", pass.nodes_after)
       .Set("edges_before", pass.edges_before)
       .Set("edges_after", pass.edges_after)
+      .Set("bytes_before", pass.bytes_before)
+      .Set("bytes_after", pass.bytes_after)
+      .Set("budget_spent", pass.budget_spent)
       .Set("rewrites", std::move(rewrites));
   return json;
 }
@@ -35,7 +38,10 @@ std::string WhatText(const PassReport& pass, const Style& style) {
   if (pass.failed) return style.Red(OneLine(pass.reason));
   if (pass.skipped) return style.Dim(absl::StrCat("skipped: ", OneLine(pass.reason)));
   const std::string rewrites = RewritesText(pass);
-  return rewrites.empty() ? (pass.changed ? "changed" : style.Dim("nothing to do")) : rewrites;
+  const std::string what =
+      rewrites.empty() ? (pass.changed ? "changed" : style.Dim("nothing to do")) : rewrites;
+  if (pass.budget_spent.empty()) return what;
+  return absl::StrCat(what, style.Yellow(absl::StrCat("; stopped after ", pass.budget_spent)));
 }
 
 }  // namespace
@@ -48,12 +54,13 @@ std::string RewritesText(const PassReport& pass) {
 }
 
 std::string PassTable(const PipelineReport& report, const Style& style) {
-  Table table({"pass", ">round", ">time", ">nodes", ">edges", "what it did"});
+  Table table({"pass", ">round", ">time", ">nodes", ">edges", ">constants", "what it did"});
   for (const PassReport& pass : report.passes) {
     table.Row({style.Bold(pass.name), absl::StrCat(pass.iteration + 1),
                pass.skipped ? "-" : Millis(static_cast<double>(pass.time_us) / 1000),
                Delta(pass.nodes_before, pass.nodes_after),
-               Delta(pass.edges_before, pass.edges_after), WhatText(pass, style)});
+               Delta(pass.edges_before, pass.edges_after), Bytes(pass.bytes_after),
+               WhatText(pass, style)});
   }
   if (table.empty()) return "no pass ran\n";
   return table.Text(style);

@@ -49,6 +49,18 @@ absl::Status CheckNames(std::string_view flag, const std::vector<std::string>& n
   return absl::OkStatus();
 }
 
+absl::Status CheckPass(std::string_view name) { return CheckPassName(name); }
+absl::Status CheckPassOrAll(std::string_view name) {
+  return name == "*" ? absl::OkStatus() : CheckPassName(name);
+}
+absl::Status CheckRewrite(std::string_view name) { return CheckRewriteName(name); }
+
+absl::StatusOr<std::vector<PassSpec>> PassSpecsFrom(const Options& options) {
+  absl::StatusOr<std::vector<PassSpec>> specs = ParsePassSpecs(options.passes);
+  if (!specs.ok()) return UsageError(absl::StrCat("--passes: ", specs.status().message()));
+  return specs;
+}
+
 }  // namespace
 
 absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
@@ -57,18 +69,18 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
   session.opt_level = options.opt_level >= 0               ? options.opt_level
                       : options.command == Command::kCheck ? 0
                                                            : 1;
-  TENON_RETURN_IF_ERROR(CheckNames("--passes", options.passes, CheckPassName));
-  TENON_RETURN_IF_ERROR(CheckNames("--disable-pass", options.disabled_passes, CheckPassName));
-  TENON_RETURN_IF_ERROR(
-      CheckNames("--disable-rewrite", options.disabled_rewrites, CheckRewriteName));
-  session.pipeline.only = options.passes;
+  TENON_ASSIGN_OR_RETURN(session.pipeline.passes, PassSpecsFrom(options));
+  TENON_RETURN_IF_ERROR(CheckNames("--disable-pass", options.disabled_passes, CheckPass));
+  TENON_RETURN_IF_ERROR(CheckNames("--print-before", options.print_before, CheckPassOrAll));
+  TENON_RETURN_IF_ERROR(CheckNames("--print-after", options.print_after, CheckPassOrAll));
+  TENON_RETURN_IF_ERROR(CheckNames("--disable-rewrite", options.disabled_rewrites, CheckRewrite));
   session.pipeline.disabled_passes = options.disabled_passes;
   session.pipeline.disabled_rewrites = options.disabled_rewrites;
   session.pipeline.verify_each = !options.verify_each.empty();
   session.pipeline.fast_math = options.fast_math;
   session.pipeline.target = options.target.value_or(
       options.command == Command::kOpt ? Target::kTensorFlow : Target::kTenon);
-  if (options.bisect_limit >= 0) session.pipeline.bisect_limit = options.bisect_limit;
+  if (options.bisect_limit.value_or(-1) >= 0) session.pipeline.bisect_limit = *options.bisect_limit;
   TENON_RETURN_IF_ERROR(PlacerOptionsFrom(options, session.placer));
   // With --timeout the watchdog ends the process, and names the wait that lasts: let it be first.
   constexpr double kGrace = 1;

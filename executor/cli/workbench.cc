@@ -45,6 +45,8 @@ absl::Status ReportFailedPasses(const Executable& executable, const Options& opt
 absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
   TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(options));
   Workbench bench;
+  bench.watchers = std::make_unique<Watchers>(options);
+  session_options.pipeline.observers = bench.watchers->observers();
   TENON_ASSIGN_OR_RETURN(bench.host, Host::Open(options));
   if (session_options.placer.soft_placement && session_options.placer.fallback) {
     if (!options.device.empty()) WarnOfMissingDevice(options.device, *bench.host, options);

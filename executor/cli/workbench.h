@@ -10,12 +10,14 @@
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/names.h"
+#include "executor/cli/watchers.h"
 #include "executor/session.h"
 #include "graph/saved_model.h"
 
 namespace tenon::cli {
 
 struct Workbench {
+  std::unique_ptr<Watchers> watchers;
   std::unique_ptr<Host> host;
   double load_ms = 0;
   std::optional<SavedModel> saved;       // of a folder

@@ -151,9 +151,9 @@ TEST(InlineCalls, CanBeSwitchedOff) {
   pipeline.disabled_rewrites = {"function_optimization.inline_call"};
   EXPECT_EQ(op_of_call(), "PartitionedCall");
   pipeline = {};
-  pipeline.only = {"remapping"};
+  pipeline.passes = {{"remapping", {}}};
   EXPECT_EQ(op_of_call(), "PartitionedCall");
-  pipeline.only = {"function_optimization"};
+  pipeline.passes = {{"function_optimization", {}}};
   EXPECT_EQ(op_of_call(), "");
   pipeline = {};
   pipeline.bisect_limit = 0;

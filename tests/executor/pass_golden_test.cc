@@ -94,7 +94,8 @@ class PassGolden : public testing::TestWithParam<std::string> {
     options.min_graph_nodes = -1;
     options.verify_each = true;
     options.fast_math = fast_math;
-    options.only = {path_.parent_path().filename().string(), "model_pruning"};
+    const std::string pass = path_.parent_path().filename().string();
+    options.passes = ParsePassSpecs(absl::StrCat("model_pruning,", pass, ",model_pruning")).value();
     CallSites sites;
     LoweringInliner inliner(TopologicalOrder(graph).value(), FetchedNodes(fetches), sites);
     input.inliner = &inliner;

@@ -1,0 +1,20 @@
+#include "executor/cli/watchers.h"
+
+namespace tenon::cli {
+
+Watchers::Watchers(const Options& options) {
+  const bool prints = !options.print_before.empty() || !options.print_after.empty() ||
+                      !options.print_changed.empty();
+  if (options.bisect_limit.has_value()) all_.push_back(MakeBisectLines());
+  if (prints) all_.push_back(MakePassPrinter(options));
+  if (!options.dump_dir.empty()) all_.push_back(MakePassDump(options));
+  all_.push_back(MakeReproducer(options));
+}
+
+std::vector<PipelineObserver*> Watchers::observers() const {
+  std::vector<PipelineObserver*> observers;
+  for (const auto& observer : all_) observers.push_back(observer.get());
+  return observers;
+}
+
+}  // namespace tenon::cli

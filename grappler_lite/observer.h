@@ -1,0 +1,62 @@
+// How a run of the pipeline is watched. Passes know nothing of it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+
+namespace tenon {
+
+struct PassReport;
+
+// A pass that is about to run, or has run. Fed and fetched tensors are names, since a pass may
+// bring a graph with other node ids.
+struct PassRun {
+  std::string_view pass;  // "remapping", "plugin:APU"
+  int iteration = 0;      // from 0
+  const Graph& before;
+  absl::Span<const std::string> fetches;
+  absl::Span<const std::string> feeds;  // nodes
+};
+
+// A rewrite that a pass asked for.
+struct RewriteEvent {
+  std::string_view pass;
+  std::string_view rewrite;  // empty: all that a pass from outside does
+  std::string_view node;     // where it was found; empty: nowhere in particular
+  bool allowed;
+};
+
+// "pass.rewrite@node": the same from run to run.
+std::string RewriteKey(const RewriteEvent& event);
+
+// Runs the pass again on a copy of the graph of before, doing only what `allow` accepts: it gets the
+// number of the rewrite, from 0 on, among those that the pass asked for, and its name. Empty for a
+// pass from outside, which cannot be stopped half way, and for one that brings nodes.
+using AllowRewrite = std::function<bool(int64_t number, std::string_view rewrite)>;
+using ReplayPass = std::function<absl::StatusOr<Graph>(const AllowRewrite& allow)>;
+
+// Called on the thread that runs the pipeline, in the order in which things happen.
+class PipelineObserver {
+ public:
+  virtual ~PipelineObserver() = default;
+  // False for one that only wants to hear of passes that fail: watching every pass costs a copy of
+  // the graph's arrays each time.
+  virtual bool wants_every_pass() const { return true; }
+  virtual void BeforePass(const PassRun& /*run*/) {}
+  virtual void OnRewrite(const RewriteEvent& /*event*/) {}
+  // Of a pass that changed the graph, before its work is kept: an error rolls it back.
+  virtual absl::Status CheckPass(const PassRun& /*run*/, const Graph& /*after*/,
+                                 const ReplayPass& /*replay*/) {
+    return absl::OkStatus();
+  }
+  // `after` is the graph that the next pass gets.
+  virtual void AfterPass(const PassRun& /*run*/, const Graph& /*after*/,
+                         const PassReport& /*row*/) {}
+};
+
+}  // namespace tenon

@@ -1,0 +1,27 @@
+// Which passes run, in which order, with which options: what --passes says.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "grappler_lite/pass.h"
+
+namespace tenon {
+
+struct PassSpec {
+  std::string name;
+  PassArguments arguments;
+};
+
+// Options that every pass takes.
+inline constexpr PassOption kMaxRewrites = {"max_rewrites", INT64_MAX, "rewrites in one run of it"};
+inline constexpr PassOption kMaxVisits = {"max_visits", INT64_MAX,
+                                          "looks at nodes in one run of it"};
+
+// "constant_folding(max_bytes=10MB),remapping,plugin:*". Numbers may end in k, M, G, kB, MB, GB
+// (powers of 1000) or KiB, MiB, GiB. INVALID_ARGUMENT says which pass or option there is instead.
+absl::StatusOr<std::vector<PassSpec>> ParsePassSpecs(std::string_view text);
+
+}  // namespace tenon

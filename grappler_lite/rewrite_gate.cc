@@ -1,0 +1,81 @@
+#include "grappler_lite/rewrite_gate.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "grappler_lite/pipeline.h"
+
+namespace tenon {
+
+std::string RewriteKey(const RewriteEvent& event) {
+  return absl::StrCat(event.pass, event.rewrite.empty() ? "" : ".", event.rewrite, "@", event.node);
+}
+
+RewriteGate::RewriteGate(const PipelineOptions& options)
+    : options_(options),
+      observers_(options.observers),
+      beyond_limit_(options.beyond_limit.begin(), options.beyond_limit.end()),
+      left_(options.bisect_limit) {}
+
+void RewriteGate::BeginPass(std::string_view pass, PassBudget budget) {
+  pass_ = pass;
+  budget_ = budget;
+  asked_ = done_ = 0;
+  visits_left_ = budget.visits;
+  refused_by_budget_ = false;
+  counts_.clear();
+}
+
+RewriteGate RewriteGate::ForReplay(std::string_view pass, PassBudget budget,
+                                   const AllowRewrite* allow) const {
+  RewriteGate gate = *this;
+  gate.observers_ = {};
+  gate.replay_ = allow;
+  gate.BeginPass(pass, budget);
+  return gate;
+}
+
+bool RewriteGate::IsOn(std::string_view rewrite) {
+  const std::vector<std::string>& off = options_.disabled_rewrites;
+  if (!off.empty() &&
+      std::find(off.begin(), off.end(), absl::StrCat(pass_, ".", rewrite)) != off.end())
+    return false;
+  if (done_ < budget_.rewrites) return true;
+  refused_by_budget_ = true;
+  return false;
+}
+
+bool RewriteGate::Decide(std::string_view rewrite, std::string_view node) {
+  const int64_t number = asked_++;
+  if (replay_ != nullptr) return (*replay_)(number, rewrite);
+  if (left_ > 0) {
+    --left_;
+    return true;
+  }
+  return !beyond_limit_.empty() && beyond_limit_.contains(RewriteKey({pass_, rewrite, node, true}));
+}
+
+bool RewriteGate::Allow(const Graph& graph, std::string_view rewrite, NodeId n) {
+  if (!IsOn(rewrite)) return false;
+  const std::string_view node = n == kNoNode ? std::string_view() : graph.name(n);
+  const bool allowed = Decide(rewrite, node);
+  for (PipelineObserver* observer : observers_)
+    observer->OnRewrite({pass_, rewrite, node, allowed});
+  if (!allowed) return false;
+  ++done_;
+  if (!rewrite.empty()) ++counts_[rewrite];
+  return true;
+}
+
+std::vector<std::pair<std::string, int64_t>> RewriteGate::Counts() const {
+  std::vector<std::pair<std::string, int64_t>> counts(counts_.begin(), counts_.end());
+  std::sort(counts.begin(), counts.end());
+  return counts;
+}
+
+std::string RewriteGate::BudgetSpent() const {
+  if (refused_by_budget_) return absl::StrCat(budget_.rewrites, " rewrites");
+  return visits_left_ < 0 ? absl::StrCat(budget_.visits, " visits of nodes") : "";
+}
+
+}  // namespace tenon
