@@ -81,7 +81,7 @@ std::string PluginText(const PluginInfo& plugin, const Style& style) {
                     Plural(plugin.device_count, "device"), ")\n");
   }
   absl::StrAppend(&text, "  brings        ", Plural(plugin.kernels, "kernel"),
-                  plugin.ops.empty() ? "" : absl::StrCat(", ops ", absl::StrJoin(plugin.ops, ", ")),
+                  plugin.ops.empty() ? "" : absl::StrCat(", ops ", Listed(plugin.ops)),
                   plugin.pass ? ", a graph pass" : "", plugin.profiler ? ", a profiler" : "", "\n");
   if (plugin.resident)
     absl::StrAppend(&text, "  resident      its library stays in the process once it is loaded\n");

@@ -162,11 +162,13 @@ class Storyteller {
     for (const PluginInfo& plugin : ::tenon::Plugins()) {
       if (!plugin.status.ok()) continue;
       Line(any ? "" : "plug-in",
-           absl::StrCat(
-               std::filesystem::path(plugin.path).filename().string(), " brings device type ",
-               plugin.device_type, ", ", Plural(plugin.kernels, "kernel"),
-               plugin.ops.empty() ? "" : absl::StrCat(", op ", absl::StrJoin(plugin.ops, ", ")),
-               plugin.pass ? ", a graph pass" : ""));
+           absl::StrCat(std::filesystem::path(plugin.path).filename().string(), " brings ",
+                        plugin.device_type.empty()
+                            ? ""
+                            : absl::StrCat("device type ", plugin.device_type, ", "),
+                        Plural(plugin.kernels, "kernel"),
+                        plugin.ops.empty() ? "" : absl::StrCat(", op ", Listed(plugin.ops)),
+                        plugin.pass ? ", a graph pass" : ""));
       any = true;
     }
     if (any) text_ += "\n";

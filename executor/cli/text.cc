@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 namespace tenon::cli {
 
@@ -65,6 +66,13 @@ std::string Table::Text(const Style& style, std::string_view indent) const {
   line(header_, true);
   for (const auto& row : rows_) line(row, false);
   return text;
+}
+
+std::string Listed(absl::Span<const std::string> items) {
+  constexpr size_t kListed = 6;
+  const size_t more = items.size() > kListed ? items.size() - kListed : 0;
+  return absl::StrCat(absl::StrJoin(items.first(items.size() - more), ", "),
+                      more == 0 ? "" : absl::StrCat(" and ", more, " more"));
 }
 
 std::string Plural(int64_t n, std::string_view noun) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/types/span.h"
+
 namespace tenon::cli {
 
 // ANSI colours, or nothing where they are not wanted.
@@ -45,6 +47,8 @@ class Table {
 // Columns that the text takes on a terminal.
 size_t DisplayWidth(std::string_view s);
 
+// "a, b, c and 4 more": as many as a line of text bears.
+std::string Listed(absl::Span<const std::string> items);
 std::string Plural(int64_t n,
                    std::string_view noun);  // "1 node", "2 nodes", "3 copies", "4 mismatches"
 std::string Bytes(int64_t bytes);           // "1.5 kB", "102.7 MB"
