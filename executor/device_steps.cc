@@ -45,8 +45,7 @@ void PluginStep::Place(size_t i, const Storage& storage, bool last_use) {
 }
 
 // Input i where it lies as the kernel wants it, else null.
-inline const Tensor* PluginStep::Find(Frame& frame, size_t i) const {
-  const Source& source = sources_[i];
+inline const Tensor* PluginStep::Find(Frame& frame, const Source& source, size_t i) const {
   const Tensor* found = nullptr;
   if (source.where == Where::kSlot) {
     found = &frame.slot(source.index);
@@ -89,18 +88,21 @@ absl::Status PluginStep::Compute(Frame& frame, Frame::PluginCall& call) const {
   const size_t num_inputs = sources_.size(), num_outputs = targets_.size();
   if (call.inputs.size() < num_inputs) call.inputs.resize(num_inputs);
   if (call.outputs.size() < num_outputs) call.outputs.resize(num_outputs);
-  call.args.inputs = {call.inputs.data(), 0};
+  const Source* const sources = sources_.data();
+  ComputeArgs::Input* const inputs = call.inputs.data();
   for (size_t i = 0; i < num_inputs; ++i) {
-    if (const Tensor* const found = Find(frame, i)) [[likely]] {
+    if (const Tensor* const found = Find(frame, sources[i], i)) [[likely]] {
       // A kernel changes only what nobody else reads: no feed and no constant.
-      call.inputs[i] = {const_cast<Tensor*>(found), sources_[i].last_use};
+      inputs[i] = {const_cast<Tensor*>(found), sources[i].last_use};
     } else {
+      call.args.inputs = {inputs, i};
       TENON_RETURN_IF_ERROR(MakeInput(frame, call, i));
     }
-    call.args.inputs = {call.inputs.data(), i + 1};
   }
+  call.args.inputs = {inputs, num_inputs};
+  const Target* const targets = targets_.data();
   for (size_t i = 0; i < num_outputs; ++i) {
-    Tensor* const output = call.outputs[i] = frame.SlotToFill(targets_[i].slot);
+    Tensor* const output = call.outputs[i] = frame.SlotToFill(targets[i].slot);
     if (output->initialized()) output->Clear();  // of an earlier pass
   }
   call.args.outputs = {call.outputs.data(), num_outputs};
@@ -124,10 +126,10 @@ absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
     if (input.last_use) input.tensor->Clear();
   }
   if (!status.ok()) return status;
-  for (size_t i = 0; i < targets_.size(); ++i) {
+  for (size_t i = 0, n = targets_.size(); i < n; ++i) {
     const int32_t slot = targets_[i].slot;
     const Shape& shape = frame.slot(slot).shape();
-    if (!KeepsPromise(i, shape)) {
+    if (!KeepsPromise(i, shape)) [[unlikely]] {
       const absl::Status broken = absl::InternalError(
           absl::StrCat("plug-in ", plugin_, ": output ", i, " has shape ", shape.ToString(),
                        " where the op's shape function says ", promised_[i]->ToString()));

@@ -57,7 +57,7 @@ class PluginStep : public SlowStep {
     int32_t slot;
     int8_t rank;  // promised
   };
-  const Tensor* Find(Frame& frame, size_t i) const;
+  const Tensor* Find(Frame& frame, const Source& source, size_t i) const;
   absl::Status MakeInput(Frame& frame, Frame::PluginCall& call, size_t i) const;
   absl::Status Compute(Frame& frame, Frame::PluginCall& call) const;
   bool KeepsPromise(size_t i, const Shape& shape) const;

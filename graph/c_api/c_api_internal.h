@@ -26,12 +26,26 @@ namespace tenon {
 class HandleLoans;
 }
 struct TF_Tensor {
-  const tenon::Tensor& value() const { return lent == nullptr ? tensor : *lent; }
+  TF_Tensor() = default;
+  explicit TF_Tensor(tenon::Tensor value) { Set(std::move(value)); }
+  void Set(tenon::Tensor value) {
+    dtype = value.dtype();
+    shape = value.shape();
+    share = std::move(value).TakeBuffer();
+    buffer = share.get();
+  }
+  tenon::Tensor value() const {
+    if (buffer != nullptr) buffer->Ref();
+    return tenon::Tensor(dtype, shape, tenon::BufferRef::Adopt(buffer));
+  }
+  void* data() const { return buffer == nullptr ? nullptr : buffer->data(); }
 
-  tenon::Tensor tensor;  // nothing while it is lent
-  bool deleted = false;  // and waits to be used again
-  // While it is lent (tensor_handles.h): what, by whom, on which thread, its number there.
-  const tenon::Tensor* lent = nullptr;
+  tenon::DataType dtype = tenon::DataType::kInvalid;
+  tenon::Shape shape;
+  tenon::Buffer* buffer = nullptr;
+  tenon::BufferRef share;  // of the buffer; not while it is lent
+  bool deleted = false;    // and waits to be used again
+  // While it is lent (tensor_handles.h): by whom, on which thread, its number there.
   std::atomic<tenon::HandleLoans*> lender{nullptr};
   const void* lent_by = nullptr;
   int32_t loan = 0;

@@ -39,7 +39,8 @@ class HandleStock {
       delete handle;
       return;
     }
-    if (handle->tensor.initialized()) handle->tensor.Clear();
+    if (handle->share) handle->share = BufferRef();
+    handle->buffer = nullptr;
     handle->deleted = true;
     handles_[size_++] = handle;
   }
@@ -60,9 +61,13 @@ constexpr char kTensorType[] = "TF_Tensor";
 absl::Mutex elsewhere(absl::kConstInit);
 
 inline void EndLoan(TF_Tensor* handle, bool share) {
-  if (share) handle->tensor = *handle->lent;
-  handle->lent = nullptr;
-  handle->lender.store(nullptr, std::memory_order_relaxed);
+  if (share) {
+    handle->buffer->Ref();
+    handle->share = BufferRef::Adopt(handle->buffer);
+  } else {
+    handle->buffer = nullptr;
+  }
+  handle->lender.store(nullptr, std::memory_order_release);
 }
 
 }  // namespace
@@ -72,14 +77,14 @@ __thread char handle_thread;
 TF_Tensor* NewTensorHandle(const Tensor& tensor) {
   if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, tensor);
   TF_Tensor* handle = stock.Take();
-  handle->tensor = tensor;
+  handle->Set(tensor);
   return handle;
 }
 
 TF_Tensor* NewTensorHandle(Tensor&& tensor) {
   if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, std::move(tensor));
   TF_Tensor* handle = stock.Take();
-  handle->tensor = std::move(tensor);
+  handle->Set(std::move(tensor));
   return handle;
 }
 
@@ -93,7 +98,7 @@ bool HandleLoans::IsOut(const Buffer* buffer) const {
   if (thread_ == nullptr) return false;
   if (thread_ != &handle_thread) return true;  // it may be
   for (int32_t i = 0; i < used_; ++i) {
-    if (loans_[i].tensor != nullptr && loans_[i].tensor->buffer().get() == buffer) return true;
+    if (loans_[i].buffer == buffer) return true;
   }
   return false;
 }
@@ -109,7 +114,7 @@ void HandleLoans::SettleRest() {
   for (const int32_t i : ended_elsewhere_) loans_[i] = Loan();
   ended_elsewhere_.clear();
   for (int32_t i = 0; i < used_; ++i) {
-    if (loans_[i].tensor == nullptr) continue;
+    if (loans_[i].buffer == nullptr) continue;
     EndLoan(loans_[i].handle, /*share=*/true);
     loans_[i] = Loan();
   }
@@ -117,22 +122,22 @@ void HandleLoans::SettleRest() {
 }
 
 void HandleLoans::Share(TF_Tensor* handle) {
-  if (handle->lender.load(std::memory_order_relaxed) == nullptr) return;
+  if (handle->lender.load(std::memory_order_acquire) == nullptr) return;
   if (handle->lent_by != &handle_thread) return EndElsewhere(handle, /*share=*/true);
-  HandleLoans& lender = *handle->lender.load(std::memory_order_relaxed);
+  HandleLoans& lender = *handle->lender.load(std::memory_order_acquire);
   --lender.out_;
   lender.loans_[handle->loan] = Loan();
   EndLoan(handle, /*share=*/true);
 }
 
 bool HandleLoans::Return(TF_Tensor* handle) {
-  HandleLoans* const lender = handle->lender.load(std::memory_order_relaxed);
+  HandleLoans* const lender = handle->lender.load(std::memory_order_acquire);
   if (lender == nullptr) return false;
   if (handle->lent_by != &handle_thread) [[unlikely]]
     return ReturnElsewhere(handle);
   --lender->out_;
   Loan& loan = lender->loans_[handle->loan];
-  loan.tensor = nullptr;
+  loan.buffer = nullptr;
   EndLoan(handle, /*share=*/false);
   if (kStock == 0) {
     loan.handle = nullptr;
@@ -150,7 +155,7 @@ bool HandleLoans::ReturnElsewhere(TF_Tensor* handle) {
 void HandleLoans::EndElsewhere(TF_Tensor* handle, bool share) {
   absl::MutexLock lock(&elsewhere);
   // Settled in between, the lender may be no more.
-  HandleLoans* const lender = handle->lender.load(std::memory_order_relaxed);
+  HandleLoans* const lender = handle->lender.load(std::memory_order_acquire);
   if (lender == nullptr) return;
   lender->ended_elsewhere_.push_back(handle->loan);
   EndLoan(handle, share);

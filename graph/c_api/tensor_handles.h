@@ -17,9 +17,9 @@ extern __thread char handle_thread __attribute__((tls_model("initial-exec")));
 TF_Tensor* NewTensorHandle(const Tensor& tensor);
 TF_Tensor* NewTensorHandle(Tensor&& tensor);
 
-// Handles for the tensors of one call into a kernel: they refer to the call's own tensors, since
-// copies cost more than all else that a handle does. What the plug-in keeps beyond the call becomes
-// a copy in the end. One thread at a time opens, lends and settles; the plug-in may delete handles
+// Handles for the tensors of one call into a kernel. They take no share of the buffers, which would
+// cost more than all else that a handle does; what the plug-in keeps beyond the call gets one in
+// the end. One thread at a time opens, lends and settles; the plug-in may read and delete handles
 // on any.
 class HandleLoans {
  public:
@@ -30,21 +30,24 @@ class HandleLoans {
 
   // From now on this thread lends.
   void Open();
-  // A handle on a tensor that stays as it is until Settle; on other threads than the one that
+  // A handle on a tensor that has its buffer until Settle; on other threads than the one that
   // lends, and where that would need memory, an ordinary one.
   TF_Tensor* Lend(const Tensor& tensor) {
-    if (thread_ != &handle_thread || used_ == static_cast<int32_t>(loans_.size())) [[unlikely]]
+    if (thread_ != &handle_thread || used_ == static_cast<int32_t>(loans_.size()) ||
+        !tensor.initialized()) [[unlikely]]
       return NewTensorHandle(tensor);
     Loan& loan = loans_[used_];
     if (loan.handle == nullptr) [[unlikely]]
       loan.handle = new TF_Tensor;
-    loan.tensor = &tensor;
+    loan.buffer = tensor.buffer().get();
     TF_Tensor* const handle = loan.handle;
     handle->deleted = false;
-    handle->lent = &tensor;
+    handle->dtype = tensor.dtype();
+    handle->shape = tensor.shape();
+    handle->buffer = loan.buffer;
     handle->lent_by = thread_;
     handle->loan = used_++;
-    handle->lender.store(this, std::memory_order_relaxed);
+    handle->lender.store(this, std::memory_order_release);
     ++out_;
     return handle;
   }
@@ -53,15 +56,15 @@ class HandleLoans {
   // Before the call's tensors change hands.
   void Settle();
 
-  // On any thread, nothing to an ordinary handle: it becomes a copy.
+  // On any thread, nothing to an ordinary handle: it gets a share of the buffer.
   static void Share(TF_Tensor* handle);
   // It is deleted: whether no more is to be done for that. On any thread.
   static bool Return(TF_Tensor* handle);
 
  private:
   struct Loan {
-    TF_Tensor* handle = nullptr;     // from call to call the same; null: to be made
-    const Tensor* tensor = nullptr;  // null: ended
+    TF_Tensor* handle = nullptr;  // from call to call the same; null: to be made
+    Buffer* buffer = nullptr;     // null: ended
   };
   static bool ReturnElsewhere(TF_Tensor* handle);
   static void EndElsewhere(TF_Tensor* handle, bool share);

@@ -118,37 +118,34 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
   tenon::HandleLoans::Share(tensor);
-  const BufferRef& buffer = tensor->value().buffer();
+  const BufferRef& buffer = tensor->share;
   return buffer && buffer->owned() && buffer->unique() ? tensor : nullptr;
 }
 
-TF_DataType TF_TensorType(const TF_Tensor* tensor) {
-  return tenon::DataTypeToC(tensor->value().dtype());
-}
+TF_DataType TF_TensorType(const TF_Tensor* tensor) { return tenon::DataTypeToC(tensor->dtype); }
 
 void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) {
   if (num_dims < 0) return;
   absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(dims, num_dims));
-  if (!shape.ok() || shape->num_elements() != tensor->value().num_elements()) return;
+  if (!shape.ok() || shape->num_elements() != tensor->shape.num_elements()) return;
   tenon::HandleLoans::Share(tensor);
-  tensor->tensor = tensor->value().Reshaped(*std::move(shape));
+  tensor->shape = *std::move(shape);
 }
 
-int TF_NumDims(const TF_Tensor* tensor) { return tensor->value().shape().rank(); }
+int TF_NumDims(const TF_Tensor* tensor) { return tensor->shape.rank(); }
 
 int64_t TF_Dim(const TF_Tensor* tensor, int dim_index) {
-  const Shape& shape = tensor->value().shape();
+  const Shape& shape = tensor->shape;
   return dim_index >= 0 && dim_index < shape.rank() ? shape.dim(dim_index) : -1;
 }
 
 size_t TF_TensorByteSize(const TF_Tensor* tensor) {
-  const BufferRef& buffer = tensor->value().buffer();
-  return buffer ? buffer->bytes() : 0;
+  return tensor->buffer == nullptr ? 0 : tensor->buffer->bytes();
 }
 
-void* TF_TensorData(const TF_Tensor* tensor) { return tensor->value().data(); }
+void* TF_TensorData(const TF_Tensor* tensor) { return tensor->data(); }
 
-int64_t TF_TensorElementCount(const TF_Tensor* tensor) { return tensor->value().num_elements(); }
+int64_t TF_TensorElementCount(const TF_Tensor* tensor) { return tensor->shape.num_elements(); }
 
 void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to,
                           const int64_t* new_dims, int num_new_dims, TF_Status* status) {
@@ -171,13 +168,12 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
     return fail("input and output shapes/data type sizes are not compatible");
   }
   tenon::HandleLoans::Share(to);
-  to->tensor = Tensor(DataTypeFromC(type), *std::move(shape), from->value().buffer());
+  to->Set(Tensor(DataTypeFromC(type), *std::move(shape), from->value().buffer()));
 }
 
 // Strings always are: nobody computes with them.
 bool TF_TensorIsAligned(const TF_Tensor* tensor) {
-  const Tensor& value = tensor->value();
-  return value.dtype() == tenon::DataType::kString || tenon::IsAligned(value.data());
+  return tensor->dtype == tenon::DataType::kString || tenon::IsAligned(tensor->data());
 }
 
 void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status) {
@@ -188,7 +184,7 @@ void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status)
   }
   if (!tensor.ok()) return tenon::StatusToC(tensor.status(), status);
   tenon::HandleLoans::Share(to);
-  to->tensor = *std::move(tensor);
+  to->Set(*std::move(tensor));
 }
 
 }  // extern "C"

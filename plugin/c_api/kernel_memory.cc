@@ -149,7 +149,7 @@ absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) 
         absl::StrCat("output ", i, " of kernel ", Info(ctx).name,
                      IsRef(declared) ? " is a reference and cannot be set" : " is set already"));
   }
-  const DataType type = tensor->value().dtype();
+  const DataType type = tensor->dtype;
   if (type != declared) {
     const absl::Status mismatch = absl::InternalError(absl::StrCat(
         "Output ", i, " of type ", DataTypeSpecName(type), " does not match declared output type ",

@@ -201,7 +201,7 @@ TEST(CAPI, AllocateTensor) {
 TEST(CAPI, MaybeMove) {
   TF_Tensor* own = TF_AllocateTensor(TF_FLOAT, nullptr, 0, 4);
   EXPECT_EQ(TF_TensorMaybeMove(own), own);
-  TF_Tensor* second = NewTensorHandle(own->tensor);
+  TF_Tensor* second = NewTensorHandle(own->value());
   EXPECT_EQ(TF_TensorMaybeMove(own), nullptr);
   TF_DeleteTensor(second);
   TF_DeleteTensor(own);
