@@ -20,6 +20,9 @@ std::optional<Activation> ActivationNamed(std::string_view name) {
   if (name == "Sigmoid") return Activation::kSigmoid;
   if (name == "GeluExact") return Activation::kGeluExact;
   if (name == "GeluApproximate") return Activation::kGeluApproximate;
+  if (name == "Swish") return Activation::kSwish;
+  if (name == "HardSwish") return Activation::kHardSwish;
+  if (name == "Mish") return Activation::kMish;
   return std::nullopt;
 }
 
@@ -145,6 +148,15 @@ dnnl::post_ops PostOps(const FusedOps& fused, dnnl::post_ops ops) {
     case Activation::kGeluApproximate:
       ops.append_eltwise(1, algorithm::eltwise_gelu_tanh, 0, 0);
       break;
+    case Activation::kSwish:
+      ops.append_eltwise(1, algorithm::eltwise_swish, 1, 0);
+      break;
+    case Activation::kHardSwish:
+      ops.append_eltwise(1, algorithm::eltwise_hardswish, 0, 0);
+      break;
+    case Activation::kMish:
+      ops.append_eltwise(1, algorithm::eltwise_mish, 0, 0);
+      break;
   }
   return ops;
 }
@@ -169,6 +181,12 @@ double Activate(Activation activation, double alpha, double x) {
       return 0.5 * x * (1 + std::erf(x * M_SQRT1_2));
     case Activation::kGeluApproximate:
       return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    case Activation::kSwish:
+      return x / (1 + std::exp(-x));
+    case Activation::kHardSwish:
+      return x * Activate(Activation::kRelu6, 0, x + 3) / 6;
+    case Activation::kMish:
+      return x * std::tanh(std::log1p(std::exp(x)));
   }
   return x;
 }

@@ -20,6 +20,9 @@ enum class Activation : uint8_t {
   kSigmoid,
   kGeluExact,
   kGeluApproximate,
+  kSwish,
+  kHardSwish,
+  kMish,
 };
 
 // In this order: bias or batch normalisation, the addition of a tensor of the output's shape, the

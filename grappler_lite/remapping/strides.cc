@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "grappler_lite/remapping.h"
+#include "grappler_lite/remapping/contraction.h"
 
 namespace tenon {
 namespace {
@@ -96,15 +96,6 @@ std::optional<std::vector<Graph::NewAttr>> StridedAttrs(const Graph& g, NodeId n
   attrs.push_back({"padding", attr::String("EXPLICIT")});
   attrs.push_back({"explicit_paddings", attr::IntList(paddings)});
   return attrs;
-}
-
-bool HasKernel(const PassContext& context, NodeId n, std::string_view op,
-               const std::vector<Graph::NewAttr>& attrs) {
-  std::vector<Attr> views;
-  for (const Graph::NewAttr& a : attrs) views.push_back({a.name, AttrValue(a.wire)});
-  std::sort(views.begin(), views.end(),
-            [](const Attr& a, const Attr& b) { return a.name < b.name; });
-  return context.kernels.HasKernel(context.graph.device(n), op, AttrSet(views));
 }
 
 std::vector<Graph::NewAttr> SliceAttrs(DataType type) {

@@ -1,0 +1,212 @@
+#include "grappler_lite/remapping/contraction.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/status_macros.h"
+#include "graph/tensor_proto.h"
+
+namespace tenon {
+
+const Contraction* FindContraction(std::string_view op) {
+  static const Contraction kContractions[] = {
+      {"MatMul", "_FusedMatMul", {"T", "transpose_a", "transpose_b"}},
+      {"Conv2D",
+       "_FusedConv2D",
+       {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations",
+        "use_cudnn_on_gpu"}},
+      {"DepthwiseConv2dNative",
+       "_FusedDepthwiseConv2dNative",
+       {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations"}},
+  };
+  for (const Contraction& c : kContractions) {
+    if (c.op == op || c.fused == op) return &c;
+  }
+  return nullptr;
+}
+
+std::vector<std::string_view> FusedOps(const Graph& g, NodeId n) {
+  const AttrValue* fused = g.attr(n, "fused_ops");
+  if (fused == nullptr) return {};
+  absl::StatusOr<std::vector<std::string_view>> list = fused->AsStringList();
+  return list.ok() ? *std::move(list) : std::vector<std::string_view>();
+}
+
+bool IsNhwc(const Graph& g, NodeId n) {
+  const AttrValue* format = g.attr(n, "data_format");
+  if (format == nullptr) return true;
+  const absl::StatusOr<std::string_view> value = format->AsString();
+  return value.ok() && *value == "NHWC";
+}
+
+absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
+                                const Tensor& value) {
+  TENON_ASSIGN_OR_RETURN(const std::string wire, TensorToWire(value));
+  std::vector<Graph::NewAttr> attrs;
+  attrs.push_back({"dtype", attr::Type(value.dtype())});
+  attrs.push_back({"value", attr::TensorWire(wire)});
+  return g.AddNode(g.UniqueName(absl::StrCat(g.name(like), "/", suffix)), "Const", {},
+                   std::move(attrs), g.device(like), g.pos(like));
+}
+
+std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b) {
+  std::vector<Output> controls(g.control_inputs(a).begin(), g.control_inputs(a).end());
+  for (const Output& c : g.control_inputs(b)) {
+    if (std::find(controls.begin(), controls.end(), c) == controls.end()) controls.push_back(c);
+  }
+  return controls;
+}
+
+bool HasKernel(const PassContext& context, NodeId n, std::string_view op,
+               const std::vector<Graph::NewAttr>& attrs) {
+  std::vector<Attr> views;
+  for (const Graph::NewAttr& a : attrs) views.push_back({a.name, AttrValue(a.wire)});
+  std::sort(views.begin(), views.end(),
+            [](const Attr& a, const Attr& b) { return a.name < b.name; });
+  return context.kernels.HasKernel(context.graph.device(n), op, AttrSet(views));
+}
+
+bool OnlyFor(const Sweep& s, Output producer, NodeId n, int times) {
+  const Graph& g = s.graph();
+  return producer.port == 0 && s.uses(producer) == times && !s.has_control_uses(producer.node) &&
+         !s.context().preserve.contains(producer.node) && g.device(producer.node) == g.device(n);
+}
+
+bool IsChannelVector(const PartialShape& vector, int64_t channels) {
+  if (!vector.fully_defined() || vector.rank() < 1 || channels < 0 || vector.dim(-1) != channels)
+    return false;
+  return vector.num_elements() == channels;
+}
+
+namespace {
+
+bool Has(absl::Span<const std::string_view> list, std::string_view item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+// Whether TensorFlow 2.21's CPU kernels (with oneDNN, its default) run a contraction of type `t`
+// with these fused ops; tried one by one.
+bool TensorFlowRuns(const Contraction& c, DataType t, bool grouped,
+                    absl::Span<const std::string_view> fused) {
+  const bool add = Has(fused, "Add");
+  const bool activation = fused.size() > (add ? 2 : 1);
+  const bool gelu = Has(fused, "GeluExact") || Has(fused, "GeluApproximate");
+  for (std::string_view ours : {"Swish", "HardSwish", "Mish"}) {
+    if (Has(fused, ours)) return false;
+  }
+  if (c.op == "MatMul") {
+    return t == DataType::kFloat || t == DataType::kBfloat16
+               ? !(add && activation)
+               : t == DataType::kHalf && !add && !gelu;
+  }
+  if (Has(fused, "Tanh") || Has(fused, "Sigmoid") || gelu) return false;
+  if (fused.front() == "FusedBatchNorm" && (add || grouped || t != DataType::kFloat)) return false;
+  if (c.op == "Conv2D")
+    return t == DataType::kFloat || (t == DataType::kDouble && !add && !grouped);
+  return t == DataType::kFloat && !add && !Has(fused, "LeakyRelu");
+}
+
+// Whether a convolution's filter has fewer input channels than its input, as far as shapes tell.
+bool MayBeGrouped(const Sweep& s, NodeId contraction) {
+  const std::span<const Output> inputs = s.graph().data_inputs(contraction);
+  const int64_t channels = s.shape(inputs[0]).dim(-1);
+  return channels < 0 || channels != s.shape(inputs[1]).dim(-2);
+}
+
+// Whether `node` is a contraction that has fused one of `sequences`.
+bool IsFusable(const Sweep& s, NodeId node, std::initializer_list<std::string_view> sequences) {
+  const Graph& g = s.graph();
+  const Contraction* contraction = FindContraction(g.op_name(node));
+  if (contraction == nullptr || s.fed(node) || g.op(node) == nullptr) return false;
+  if (contraction->op != "MatMul" && !IsNhwc(g, node)) return false;
+  const std::string fused = absl::StrJoin(FusedOps(g, node), "+");
+  return std::find(sequences.begin(), sequences.end(), fused) != sequences.end();
+}
+
+// Turns n into the Reshape that `reshape` is, of `from`.
+void MoveReshape(Graph& g, NodeId n, NodeId reshape, NodeId from) {
+  std::vector<Graph::NewAttr> attrs;
+  for (const Attr& a : g.attrs(reshape).all())
+    attrs.push_back({a.name, std::string(a.value.wire())});
+  const std::vector<Output> controls = MergedControls(g, reshape, n);
+  const Output inputs[] = {{from, 0}, g.data_inputs(reshape)[1]};
+  g.SetKind(n, "Reshape", std::move(attrs));
+  g.SetInputs(n, inputs, controls);
+}
+
+}  // namespace
+
+std::optional<Fusable> FusableOutput(const Sweep& s, Output producer, NodeId n,
+                                     std::initializer_list<std::string_view> sequences, int times) {
+  const Graph& g = s.graph();
+  if (g.op_name(producer.node) != "Reshape" || s.fed(producer.node)) {
+    if (!IsFusable(s, producer.node, sequences) || !OnlyFor(s, producer, n, times))
+      return std::nullopt;
+    return Fusable{producer.node};
+  }
+  const Output inner = g.data_inputs(producer.node)[0];
+  if (!IsFusable(s, inner.node, sequences) || !OnlyFor(s, producer, n, times) ||
+      !OnlyFor(s, inner, producer.node))
+    return std::nullopt;
+  const int64_t channels = s.shape(inner).dim(-1);
+  if (channels < 0 || s.shape(producer).dim(-1) != channels) return std::nullopt;
+  return Fusable{inner.node, producer.node};
+}
+
+NodeId ContractionInput(const Sweep& s, NodeId n, int i,
+                        std::initializer_list<std::string_view> sequences) {
+  const Output producer = s.graph().data_inputs(n)[i];
+  return IsFusable(s, producer.node, sequences) && OnlyFor(s, producer, n) ? producer.node
+                                                                           : kNoNode;
+}
+
+bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
+  Graph& g = s.graph();
+  const NodeId contraction = fusion.into.contraction;
+  const Contraction& c = *FindContraction(g.op_name(contraction));
+  std::vector<std::string_view> fused_ops = FusedOps(g, contraction);
+  std::vector<Output> inputs(g.data_inputs(contraction).begin(), g.data_inputs(contraction).end());
+  if (fusion.replaces_bias) {
+    fused_ops.clear();
+    inputs.resize(2);
+  }
+  if (fusion.filter) inputs[1] = {*fusion.filter, 0};
+  fused_ops.push_back(fusion.op);
+  inputs.insert(inputs.end(), fusion.args.begin(), fusion.args.end());
+  const DataType type = g.output_type({contraction, 0});
+  // The kernels have one T for all inputs; FusedBatchNormV3 of half has float statistics.
+  const auto other_type = [&](const Output& arg) { return g.output_type(arg) != type; };
+  if (std::any_of(fusion.args.begin(), fusion.args.end(), other_type)) return false;
+  if (s.context().target == Target::kTensorFlow &&
+      !TensorFlowRuns(c, type, MayBeGrouped(s, contraction), fused_ops))
+    return false;
+
+  std::vector<Graph::NewAttr> attrs;
+  for (std::string_view name : c.attrs) {
+    if (const AttrValue* value = g.attr(contraction, name))
+      attrs.push_back({name, std::string(value->wire())});
+  }
+  attrs.push_back({"fused_ops", attr::StringList(fused_ops)});
+  attrs.push_back({"num_args", attr::Int(static_cast<int64_t>(inputs.size()) - 2)});
+  if (c.op == "Conv2D")
+    attrs.push_back({"TArgs", attr::TypeList(std::vector<DataType>(inputs.size() - 2, type))});
+  if (fusion.leakyrelu_alpha)
+    attrs.push_back({"leakyrelu_alpha", attr::Float(*fusion.leakyrelu_alpha)});
+  if (fusion.epsilon) {
+    attrs.push_back({"epsilon", attr::Float(*fusion.epsilon)});
+  } else if (const AttrValue* epsilon = g.attr(contraction, "epsilon");
+             epsilon != nullptr && Has(fused_ops, "FusedBatchNorm")) {
+    attrs.push_back({"epsilon", std::string(epsilon->wire())});
+  }
+  if (!HasKernel(s.context(), n, c.fused, attrs) || !s.Allow()) return false;
+  const bool behind_reshape = fusion.into.reshape != kNoNode;
+  const std::vector<Output> controls = MergedControls(g, contraction, n);
+  const NodeId fused = behind_reshape ? contraction : n;
+  g.SetKind(fused, c.fused, std::move(attrs));
+  g.SetInputs(fused, inputs, controls);
+  if (behind_reshape) MoveReshape(g, n, fusion.into.reshape, contraction);
+  return true;
+}
+
+}  // namespace tenon

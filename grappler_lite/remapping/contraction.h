@@ -1,0 +1,82 @@
+// What the parts of the pass `remapping` share: products and convolutions, and how an op that
+// follows one is fused into it.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "grappler_lite/pass.h"
+#include "grappler_lite/rewriter.h"
+
+namespace tenon {
+
+// A contraction op, what it is called when fused, and which attributes the fused op takes over.
+struct Contraction {
+  std::string_view op;
+  std::string_view fused;
+  std::vector<std::string_view> attrs;
+};
+
+// The contraction that `op` is, fused or not; null for other ops.
+const Contraction* FindContraction(std::string_view op);
+
+// The fused_ops of a contraction; none if it has no such attribute.
+std::vector<std::string_view> FusedOps(const Graph& g, NodeId n);
+// Whether a convolution's channels are last.
+bool IsNhwc(const Graph& g, NodeId n);
+// A new constant next to `like`: its device and position, its name with a suffix.
+absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
+                                const Tensor& value);
+// The control inputs of both.
+std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b);
+// Whether n's device has a kernel for an op with these attributes.
+bool HasKernel(const PassContext& context, NodeId n, std::string_view op,
+               const std::vector<Graph::NewAttr>& attrs);
+// Whether `producer` may be merged into a consumer on n's device that uses it `times` times:
+// nothing else sees it.
+bool OnlyFor(const Sweep& s, Output producer, NodeId n, int times = 1);
+// Whether `vector` has the shape [C] or [1, …, 1, C] for these channels.
+bool IsChannelVector(const PartialShape& vector, int64_t channels);
+
+// A contraction whose output 0 a node may take over, and the Reshape between them, if there is one,
+// which leaves the channels alone.
+struct Fusable {
+  NodeId contraction = kNoNode;
+  NodeId reshape = kNoNode;
+};
+
+// What `producer`, used `times` times by n and what goes with it, is the result of, if that
+// contraction has fused one of `sequences` ("BiasAdd+Add"; "": none) so far.
+std::optional<Fusable> FusableOutput(const Sweep& s, Output producer, NodeId n,
+                                     std::initializer_list<std::string_view> sequences,
+                                     int times = 1);
+// The same of input i of n, with no Reshape between.
+NodeId ContractionInput(const Sweep& s, NodeId n, int i,
+                        std::initializer_list<std::string_view> sequences);
+
+// One more op fused into a contraction.
+struct Fusion {
+  Fusable into;
+  std::string_view op;                       // the next entry of fused_ops
+  absl::InlinedVector<Output, 4> args = {};  // its further inputs
+  bool replaces_bias = false;                // `args` hold what was fused before, a bias
+  std::optional<NodeId> filter = {};         // a filter in place of the contraction's own
+  std::optional<float> leakyrelu_alpha = {};
+  std::optional<float> epsilon = {};
+};
+
+// Turns n into the fusion, or, behind a Reshape, the contraction into the fusion and n into the
+// Reshape. False where the device has no kernel for it, or the rewrite is switched off.
+bool Fuse(Sweep& s, NodeId n, const Fusion& fusion);
+
+// Where only 1x1 convolutions with one stride use what a convolution computes, that one takes the
+// stride over (strides.cc). Whether the graph changed.
+inline constexpr RewriteInfo kLiftStrides = {"lift_strides", Exactness::kToleranced};
+absl::StatusOr<bool> LiftStrides(PassContext& context);
+
+}  // namespace tenon

@@ -1,0 +1,119 @@
+#include "grappler_lite/remapping/expression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "grappler_lite/remapping/contraction.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMostNodes = 32;
+constexpr size_t kMostFactors = 6;
+
+}  // namespace
+
+bool Near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+
+bool Product::IsPowerOf(Output x, int exponent) const {
+  return static_cast<int>(factors.size()) == exponent &&
+         std::all_of(factors.begin(), factors.end(), [&](const Output& f) { return f == x; });
+}
+
+bool Expression::LookInto(Output o) {
+  const Graph& g = s_.graph();
+  if (std::find(inside_.begin(), inside_.end(), o.node) != inside_.end()) return o.port == 0;
+  if (inside_.size() >= kMostNodes || s_.fed(o.node) || g.op(o.node) == nullptr) return false;
+  if (o.node != root_ && (!OnlyFor(s_, o, root_) || !g.control_inputs(o.node).empty()))
+    return false;
+  inside_.push_back(o.node);
+  return true;
+}
+
+std::optional<double> Expression::ScalarAt(Output o) const {
+  const Graph& g = s_.graph();
+  if (g.op_name(o.node) != "Const") return std::nullopt;
+  const std::optional<Tensor> t = s_.ConstOf(o, 1);
+  if (!t || t->shape().rank() != 0) return std::nullopt;
+  if (t->dtype() == DataType::kFloat) {
+    float value;
+    std::memcpy(&value, t->data(), sizeof value);
+    return value;
+  }
+  if (t->dtype() != DataType::kDouble) return std::nullopt;
+  double value;
+  std::memcpy(&value, t->data(), sizeof value);
+  return value;
+}
+
+std::span<const Output> Expression::OperandsOf(Output o, std::string_view op) {
+  if (s_.graph().op_name(o.node) != op || !LookInto(o)) return {};
+  return s_.graph().data_inputs(o.node);
+}
+
+std::optional<Output> Expression::ArgumentOf(Output o, std::string_view op) {
+  const std::span<const Output> operands = OperandsOf(o, op);
+  return operands.size() == 1 ? std::optional<Output>(operands[0]) : std::nullopt;
+}
+
+Product Expression::ProductAt(Output o) {
+  const Graph& g = s_.graph();
+  Product p;
+  struct Factor {
+    Output output;
+    int exponent;
+  };
+  absl::InlinedVector<Factor, 8> open = {{o, 1}};
+  while (!open.empty()) {
+    const auto [at, exponent] = open.back();
+    open.pop_back();
+    if (const std::optional<double> c = ScalarAt(at)) {
+      p.scale *= std::pow(*c, exponent);
+      continue;
+    }
+    const std::string_view op = g.op_name(at.node);
+    const bool one = op == "Neg" || op == "Square",
+               two = op == "Mul" || op == "RealDiv" || op == "Pow";
+    if ((one || two) && p.factors.size() + open.size() < kMostFactors) {
+      const std::span<const Output> in = g.data_inputs(at.node);
+      const std::optional<double> right = two && op != "Mul" ? ScalarAt(in[1]) : std::nullopt;
+      const bool whole_power = op != "Pow" || (right && (*right == 2 || *right == 3));
+      if ((one || op == "Mul" || right) && whole_power && LookInto(at)) {
+        const int power = op == "Square" ? 2 : op == "Pow" ? static_cast<int>(*right) : 1;
+        open.push_back({in[0], exponent * power});
+        if (op == "Mul") open.push_back({in[1], exponent});
+        if (op == "Neg") p.scale *= exponent % 2 == 0 ? 1 : -1;
+        if (op == "RealDiv") p.scale /= std::pow(*right, exponent);
+        continue;
+      }
+    }
+    for (int i = 0; i < exponent && p.factors.size() < kMostFactors; ++i) p.factors.push_back(at);
+  }
+  return p;
+}
+
+std::optional<Sum> Expression::SumAt(Output o) {
+  const std::string_view op = s_.graph().op_name(o.node);
+  if ((op != "AddV2" && op != "Add") || !LookInto(o)) return std::nullopt;
+  Sum sum;
+  for (const Output& in : s_.graph().data_inputs(o.node)) {
+    if (const std::optional<double> c = ScalarAt(in)) {
+      sum.constant += *c;
+    } else {
+      sum.terms.push_back(in);
+    }
+  }
+  return sum;
+}
+
+int Expression::edges_to(Output x) const {
+  int count = 0;
+  for (NodeId n : inside_) {
+    const std::span<const Output> in = s_.graph().data_inputs(n);
+    count += static_cast<int>(std::count(in.begin(), in.end(), x));
+  }
+  return count;
+}
+
+}  // namespace tenon

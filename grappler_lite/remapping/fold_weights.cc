@@ -1,0 +1,218 @@
+// Scales the filter of a contraction in place of what it computes.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "graph/status_macros.h"
+#include "grappler_lite/remapping/rewrites.h"
+
+namespace tenon {
+namespace {
+
+// Output channels of a filter: HWIO and [K, N] have them last; a depthwise filter [H, W, C, M] has
+// C*M of them, also last.
+int64_t FilterChannels(const Contraction& c, const Shape& filter) {
+  const int r = filter.rank();
+  return c.op == "DepthwiseConv2dNative" ? filter.dim(r - 2) * filter.dim(r - 1)
+                                         : filter.dim(r - 1);
+}
+
+// A constant float filter of a contraction, and its number of output channels.
+struct Filter {
+  Tensor value;
+  int64_t channels = 0;
+};
+
+std::optional<Filter> ScalableFilter(const Sweep& s, NodeId contraction) {
+  const Graph& g = s.graph();
+  for (std::string_view transpose : {"transpose_a", "transpose_b"}) {
+    const AttrValue* v = g.attr(contraction, transpose);
+    if (v != nullptr && v->AsBool().value_or(true)) return std::nullopt;
+  }
+  std::optional<Tensor> value = s.ConstOf(g.data_inputs(contraction)[1], INT64_MAX);
+  if (!value || value->dtype() != DataType::kFloat || value->num_elements() == 0)
+    return std::nullopt;
+  const int64_t channels = FilterChannels(*FindContraction(g.op_name(contraction)), value->shape());
+  return Filter{*std::move(value), channels};
+}
+
+std::vector<float> FloatsOf(const Tensor& t) {
+  std::vector<float> values(t.num_elements());
+  std::memcpy(values.data(), t.data(), t.bytes());
+  return values;
+}
+
+// The filter with output channel j multiplied by scale[j]; nothing where that makes an infinity or
+// NaN, or where all that a channel holds becomes too small for a float.
+std::optional<Tensor> ScaleFilter(const Filter& filter, const std::vector<float>& scale) {
+  absl::StatusOr<Tensor> scaled = Tensor::Allocate(DataType::kFloat, filter.value.shape());
+  if (!scaled.ok()) return std::nullopt;
+  std::memcpy(scaled->data(), filter.value.data(), filter.value.bytes());
+  std::vector<float> largest(filter.channels, 0.0f), largest_scaled(filter.channels, 0.0f);
+  float* w = scaled->flat<float>();
+  for (int64_t row = 0, rows = filter.value.num_elements() / filter.channels; row < rows;
+       ++row, w += filter.channels) {
+    for (int64_t j = 0; j < filter.channels; ++j) {
+      const float product = w[j] * scale[j];
+      if (!std::isfinite(product) && std::isfinite(w[j])) return std::nullopt;
+      largest[j] = std::max(largest[j], std::abs(w[j]));
+      largest_scaled[j] = std::max(largest_scaled[j], std::abs(product));
+      w[j] = product;
+    }
+  }
+  for (int64_t j = 0; j < filter.channels; ++j) {
+    if (largest[j] > 0 && scale[j] != 0 && largest_scaled[j] < std::numeric_limits<float>::min())
+      return std::nullopt;
+  }
+  return *std::move(scaled);
+}
+
+// Next to the contraction's own filter.
+absl::StatusOr<NodeId> NewFilter(Graph& g, NodeId contraction, const Tensor& value) {
+  return NewConst(g, g.data_inputs(contraction)[1].node, "scaled", value);
+}
+
+}  // namespace
+
+bool FoldMul(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.op_name(n) != "Mul") return false;
+  for (int i : {0, 1}) {
+    const NodeId contraction = ContractionInput(s, n, i, {""});
+    if (contraction == kNoNode) continue;
+    const std::optional<Filter> filter = ScalableFilter(s, contraction);
+    const std::optional<Tensor> factor = s.ConstOf(g.data_inputs(n)[1 - i]);
+    if (!filter || !factor || factor->dtype() != DataType::kFloat ||
+        !IsChannelVector(factor->shape(), filter->channels) ||
+        factor->shape().rank() > s.shape({contraction, 0}).rank()) {
+      continue;
+    }
+    const std::optional<Tensor> product = ScaleFilter(*filter, FloatsOf(*factor));
+    if (!product || !s.Allow()) continue;
+    const absl::StatusOr<NodeId> scaled = NewFilter(g, contraction, *product);
+    if (!scaled.ok()) return false;
+    std::vector<Graph::NewAttr> attrs;
+    for (const Attr& a : g.attrs(contraction).all())
+      attrs.push_back({a.name, std::string(a.value.wire())});
+    const std::vector<Output> controls = MergedControls(g, contraction, n);
+    const std::vector<Output> inputs = {g.data_inputs(contraction)[0], {*scaled, 0}};
+    g.SetKind(n, g.op_name(contraction), std::move(attrs));
+    g.SetInputs(n, inputs, controls);
+    return true;
+  }
+  return false;
+}
+
+namespace {
+
+// Whether only output 0 of n is used or fetched.
+bool OnlyFirstOutputUsed(const Sweep& s, NodeId n) {
+  for (int port = 1; port < s.graph().num_outputs(n); ++port) {
+    if (s.uses({n, port}) > 0) return false;
+  }
+  for (const Output& f : s.context().fetches) {
+    if (f.node == n && f.port > 0) return false;
+  }
+  return true;
+}
+
+// Means further than this from 0, in standard deviations, would cost more than 8 of a float's 24
+// bits; factors outside of these bounds may make weights vanish or overflow.
+constexpr float kMaxMeanInDeviations = 256;
+constexpr float kLeastFactor = 1e-18f, kMostFactor = 1e18f;
+
+// Batch normalization by constants as y = x * scale + bias, one pair per channel; `mean` has what
+// was added to x before already taken off.
+struct AffineNorm {
+  std::vector<float> scale, bias, mean;
+  float epsilon;
+};
+
+std::optional<AffineNorm> NormOf(const Sweep& s, NodeId n, const std::vector<float>& added) {
+  const Graph& g = s.graph();
+  const absl::StatusOr<float> epsilon = g.attr(n, "epsilon")->AsFloat();
+  if (!epsilon.ok()) return std::nullopt;
+  std::vector<float> p[4];  // scale, offset, mean, variance
+  for (int i = 0; i < 4; ++i) {
+    const std::optional<Tensor> t = s.ConstOf(g.data_inputs(n)[i + 1]);
+    if (!t || t->dtype() != DataType::kFloat) return std::nullopt;
+    p[i] = FloatsOf(*t);
+    if (p[i].size() != p[0].size()) return std::nullopt;
+  }
+  const size_t channels = p[0].size();
+  if (!added.empty() && added.size() != channels) return std::nullopt;
+  AffineNorm norm{std::vector<float>(channels), std::vector<float>(channels), std::move(p[2]),
+                  *epsilon};
+  for (size_t j = 0; j < channels; ++j) {
+    if (!added.empty()) norm.mean[j] -= added[j];
+    const float deviation = std::sqrt(p[3][j] + *epsilon);
+    // x - mean is exact to the last bit of x; x * scale - mean * scale loses what they share.
+    if (!(std::abs(norm.mean[j]) <= kMaxMeanInDeviations * deviation)) return std::nullopt;
+    norm.scale[j] = p[0][j] / deviation;
+    norm.bias[j] = p[1][j] - norm.mean[j] * norm.scale[j];
+    const float factor = std::abs(norm.scale[j]);
+    if (!(factor == 0 || (factor >= kLeastFactor && factor <= kMostFactor)) ||
+        !std::isfinite(norm.bias[j]))
+      return std::nullopt;
+  }
+  return norm;
+}
+
+absl::StatusOr<NodeId> NewVector(Graph& g, NodeId like, std::string_view suffix,
+                                 const std::vector<float>& values) {
+  return NewConst(
+      g, like, suffix,
+      Tensor::Of<float>(DataType::kFloat, values, Shape({static_cast<int64_t>(values.size())})));
+}
+
+}  // namespace
+
+// The kernel of _FusedConv2D scales its filter when it packs it; of the other contractions the
+// filter is scaled here and the rest is a bias.
+bool FoldBatchNorm(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  const std::string_view op = g.op_name(n);
+  if (op != "FusedBatchNormV3" && op != "FusedBatchNormV2" && op != "FusedBatchNorm") return false;
+  if (!IsNhwc(g, n) || g.attr(n, "is_training")->AsBool().value_or(true) ||
+      !OnlyFirstOutputUsed(s, n))
+    return false;
+  const NodeId contraction = ContractionInput(s, n, 0, {"", "BiasAdd"});
+  if (contraction == kNoNode) return false;
+  Fusion fusion{{contraction}, ""};
+  fusion.replaces_bias = !FusedOps(g, contraction).empty();
+  std::vector<float> added;
+  if (fusion.replaces_bias) {
+    const std::optional<Tensor> bias = s.ConstOf(g.data_inputs(contraction)[2]);
+    if (!bias || bias->dtype() != DataType::kFloat) return false;
+    added = FloatsOf(*bias);
+  }
+  const std::optional<AffineNorm> norm = NormOf(s, n, added);
+  if (!norm) return false;
+  const std::span<const Output> statistics = g.data_inputs(n).subspan(1, 4);
+  if (FindContraction(g.op_name(contraction))->op == "Conv2D") {
+    fusion.op = "FusedBatchNorm";
+    fusion.args.assign(statistics.begin(), statistics.end());
+    fusion.epsilon = norm->epsilon;
+    if (fusion.replaces_bias) {
+      const absl::StatusOr<NodeId> mean = NewVector(g, n, "mean", norm->mean);
+      if (!mean.ok()) return false;
+      fusion.args[2] = {*mean, 0};
+    }
+    return Fuse(s, n, fusion);
+  }
+  const std::optional<Filter> filter = ScalableFilter(s, contraction);
+  if (!filter || filter->channels != static_cast<int64_t>(norm->scale.size())) return false;
+  const std::optional<Tensor> product = ScaleFilter(*filter, norm->scale);
+  if (!product) return false;
+  const absl::StatusOr<NodeId> scaled = NewFilter(g, contraction, *product);
+  const absl::StatusOr<NodeId> bias = NewVector(g, n, "bias", norm->bias);
+  if (!scaled.ok() || !bias.ok()) return false;
+  fusion.op = "BiasAdd";
+  fusion.args = {Output{*bias, 0}};
+  fusion.filter = *scaled;
+  return Fuse(s, n, fusion);
+}
+
+}  // namespace tenon

@@ -1,0 +1,82 @@
+// Merges the node that follows a contraction into it.
+#include "graph/status_macros.h"
+#include "grappler_lite/remapping/rewrites.h"
+
+namespace tenon {
+namespace {
+
+// `constant`, or a copy of it under the shape [C].
+absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value) {
+  if (value.shape().rank() == 1) return constant;
+  TENON_ASSIGN_OR_RETURN(const NodeId id, NewConst(g, constant.node, "flat",
+                                                   value.Reshaped(Shape({value.num_elements()}))));
+  return Output{id, 0};
+}
+
+struct Activation {
+  std::string_view op;
+  bool after_residual;  // TensorFlow's kernels know only Relu there
+};
+constexpr Activation kActivations[] = {{"Relu", true},       {"Relu6", false}, {"Elu", false},
+                                       {"LeakyRelu", false}, {"Tanh", false},  {"Sigmoid", false}};
+
+}  // namespace
+
+bool FuseBias(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.op_name(n) != "BiasAdd" || !IsNhwc(g, n)) return false;
+  const std::optional<Fusable> into = FusableOutput(s, g.data_inputs(n)[0], n, {""});
+  return into && Fuse(s, n, {*into, "BiasAdd", {g.data_inputs(n)[1]}});
+}
+
+bool FuseAddedBias(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.op_name(n) != "AddV2" && g.op_name(n) != "Add") return false;
+  for (int i : {0, 1}) {
+    const Output product = g.data_inputs(n)[i], other = g.data_inputs(n)[1 - i];
+    const std::optional<Fusable> into = FusableOutput(s, product, n, {""});
+    if (!into) continue;
+    const std::optional<Tensor> value = s.ConstOf(other);
+    if (!value || !IsChannelVector(value->shape(), s.shape(product).dim(-1))) continue;
+    if (value->shape().rank() > s.shape(product).rank()) continue;
+    const absl::StatusOr<Output> bias = FlatConst(g, other, *value);
+    if (bias.ok() && Fuse(s, n, {*into, "BiasAdd", {*bias}})) return true;
+  }
+  return false;
+}
+
+bool FuseResidual(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.op_name(n) != "AddV2" && g.op_name(n) != "Add") return false;
+  for (int i : {0, 1}) {
+    const NodeId contraction = ContractionInput(s, n, i, {"BiasAdd", "FusedBatchNorm"});
+    if (contraction == kNoNode) continue;
+    const Output other = g.data_inputs(n)[1 - i];
+    const std::optional<Shape> shape = s.shape(g.data_inputs(n)[i]).ToShape();
+    if (!shape || s.shape(other).ToShape() != shape) continue;
+    if (Fuse(s, n, {{contraction}, "Add", {other}})) return true;
+  }
+  return false;
+}
+
+bool FuseActivation(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  for (const Activation& a : kActivations) {
+    if (g.op_name(n) != a.op) continue;
+    const Output x = g.data_inputs(n)[0];
+    std::optional<Fusable> into = FusableOutput(s, x, n, {"BiasAdd", "FusedBatchNorm"});
+    if (!into && a.after_residual)
+      into = FusableOutput(s, x, n, {"BiasAdd+Add", "FusedBatchNorm+Add"});
+    if (!into) return false;
+    Fusion fusion{*into, a.op};
+    if (a.op == "LeakyRelu") {
+      const absl::StatusOr<float> value = g.attr(n, "alpha")->AsFloat();
+      if (!value.ok()) return false;
+      fusion.leakyrelu_alpha = *value;
+    }
+    return Fuse(s, n, fusion);
+  }
+  return false;
+}
+
+}  // namespace tenon

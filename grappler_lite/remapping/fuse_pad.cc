@@ -1,0 +1,33 @@
+#include "grappler_lite/remapping/rewrites.h"
+
+namespace tenon {
+
+bool FusePad(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.op_name(n) != "Conv2D" || !IsNhwc(g, n) ||
+      g.attr(n, "padding")->AsString().value_or("") != "VALID")
+    return false;
+  const Output padded = g.data_inputs(n)[0];
+  if (g.op_name(padded.node) != "Pad" || s.fed(padded.node) || !OnlyFor(s, padded, n)) return false;
+  const std::optional<Tensor> paddings = s.ConstOf(g.data_inputs(padded.node)[1], 8);
+  if (!paddings || paddings->num_elements() != 8 || !IsInteger(paddings->dtype())) return false;
+  std::vector<int64_t> explicit_paddings;
+  for (int i = 0; i < 8; ++i) explicit_paddings.push_back(paddings->IntAt(i));
+  const bool only_space = explicit_paddings[0] == 0 && explicit_paddings[1] == 0 &&
+                          explicit_paddings[6] == 0 && explicit_paddings[7] == 0;
+  if (!only_space || !s.Allow()) return false;
+  std::vector<Graph::NewAttr> attrs;
+  for (const Attr& a : g.attrs(n).all()) {
+    if (a.name != "padding" && a.name != "explicit_paddings")
+      attrs.push_back({a.name, std::string(a.value.wire())});
+  }
+  attrs.push_back({"padding", attr::String("EXPLICIT")});
+  attrs.push_back({"explicit_paddings", attr::IntList(explicit_paddings)});
+  const std::vector<Output> controls = MergedControls(g, padded.node, n);
+  const std::vector<Output> inputs = {g.data_inputs(padded.node)[0], g.data_inputs(n)[1]};
+  g.SetKind(n, "Conv2D", std::move(attrs));
+  g.SetInputs(n, inputs, controls);
+  return true;
+}
+
+}  // namespace tenon

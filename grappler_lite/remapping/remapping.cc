@@ -1,0 +1,44 @@
+// Fuses MatMul and convolution with what follows them. Each rewrite merges one node into the
+// contraction before it, and the sweep goes forward, so that Conv2D, BiasAdd, Add, Relu become one
+// node step by step. The last node of a chain keeps its name. What strides leave out is dropped at
+// last.
+#include "graph/status_macros.h"
+#include "grappler_lite/remapping/rewrites.h"
+
+namespace tenon {
+namespace {
+
+constexpr Rewrite kRewrites[] = {
+    {"fuse_pad", Exactness::kExact, FusePad},
+    {"fold_batch_norm", Exactness::kToleranced, FoldBatchNorm},
+    {"fold_mul", Exactness::kToleranced, FoldMul},
+    {"fuse_bias", Exactness::kToleranced, FuseBias},
+    {"fuse_added_bias", Exactness::kToleranced, FuseAddedBias},
+    {"fuse_residual", Exactness::kToleranced, FuseResidual},
+    {"fuse_activation", Exactness::kToleranced, FuseActivation},
+    {"fuse_written_activation", Exactness::kToleranced, FuseWrittenActivation},
+};
+
+class Remapping : public Pass {
+ public:
+  std::string_view name() const override { return "remapping"; }
+  std::vector<RewriteInfo> rewrites() const override {
+    std::vector<RewriteInfo> infos = InfosOf(kRewrites);
+    infos.push_back(kLiftStrides);
+    return infos;
+  }
+
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    const absl::StatusOr<GraphShapes> shapes = InferForPass(context);
+    TENON_ASSIGN_OR_RETURN(const bool fused,
+                           Sweep(context, shapes.ok() ? &*shapes : nullptr).Run(kRewrites));
+    TENON_ASSIGN_OR_RETURN(const bool lifted, LiftStrides(context));
+    return fused || lifted;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeRemapping() { return std::make_unique<Remapping>(); }
+
+}  // namespace tenon

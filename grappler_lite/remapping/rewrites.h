@@ -1,0 +1,26 @@
+// The rewrites of the pass `remapping`; remapping.cc lists them with their names.
+#pragma once
+
+#include "grappler_lite/remapping/contraction.h"
+
+namespace tenon {
+
+// Conv2D, BiasAdd.
+bool FuseBias(Sweep& s, NodeId n);
+// Conv2D, Add of a constant channel vector.
+bool FuseAddedBias(Sweep& s, NodeId n);
+// Conv2D + BiasAdd or FusedBatchNorm, Add of a tensor of the same shape: a residual connection.
+bool FuseResidual(Sweep& s, NodeId n);
+// Conv2D + BiasAdd or FusedBatchNorm, Relu or another activation that is one op.
+bool FuseActivation(Sweep& s, NodeId n);
+// The same with an activation that is written out: gelu, swish and their like.
+bool FuseWrittenActivation(Sweep& s, NodeId n);
+
+// Conv2D, Mul by a constant channel vector: n becomes the contraction with a scaled filter.
+bool FoldMul(Sweep& s, NodeId n);
+// Conv2D, perhaps with a constant bias, FusedBatchNorm in inference with constant statistics.
+bool FoldBatchNorm(Sweep& s, NodeId n);
+// Pad, Conv2D: the convolution pads.
+bool FusePad(Sweep& s, NodeId n);
+
+}  // namespace tenon
