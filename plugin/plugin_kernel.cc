@@ -185,8 +185,8 @@ absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& 
     const auto none = [context] { return context->deferred.load(std::memory_order_acquire) <= 0; };
     const CallbackScope waiting(info_.def->plugin.c_str(), "the deferred work of compute_func",
                                 info_.name.c_str());
-    absl::MutexLock lock(&context->mutex);
-    if (!context->mutex.AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s))) {
+    absl::MutexLock lock(&EndsOfWork());
+    if (!EndsOfWork().AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s))) {
       context->args = &kAbandoned;
       context->loans.Settle();
       KeepForever(std::exchange(shared, NewContext()), shared_info_);
@@ -228,7 +228,7 @@ absl::Status PluginKernelImpl::ComputeAsync(const ComputeArgs& args) {
   context->own_args.outputs = context->own_output_pointers;
   context->args = &context->own_args;
   {
-    absl::MutexLock lock(&context->mutex);
+    absl::MutexLock lock(&EndsOfWork());
     context->done = false;
   }
   const absl::Status called =
@@ -236,16 +236,15 @@ absl::Status PluginKernelImpl::ComputeAsync(const ComputeArgs& args) {
                  [&] { info_.def->fns.compute_async(kernel_, context, &context->done_callback); });
   if (!called.ok()) context->Fail(called);
   const auto finished = [context] {
-    context->mutex.AssertReaderHeld();
     return context->done && context->deferred.load(std::memory_order_acquire) <= 0;
   };
   {
-    absl::MutexLock lock(&context->mutex);
+    absl::MutexLock lock(&EndsOfWork());
     const CallbackScope waiting(info_.def->plugin.c_str(), "the work of compute_async_func",
                                 info_.name.c_str());
     // After an exception nobody will call back: do not wait for it.
     const double wait = called.ok() ? args.timeout_s : 0;
-    if (!context->mutex.AwaitWithTimeout(absl::Condition(&finished), absl::Seconds(wait))) {
+    if (!EndsOfWork().AwaitWithTimeout(absl::Condition(&finished), absl::Seconds(wait))) {
       KeepForever(std::move(own), shared_info_);
       if (!called.ok()) return WithNode(called, info_);
       return TimedOut("the kernel did not run its done callback", args.timeout_s);
@@ -263,6 +262,11 @@ absl::Status PluginKernelImpl::ComputeAsync(const ComputeArgs& args) {
 }
 
 }  // namespace
+
+absl::Mutex& EndsOfWork() {
+  static absl::Mutex mutex(absl::kConstInit);
+  return mutex;
+}
 
 void ContextDeleter::operator()(TF_OpKernelContext* context) const { delete context; }
 

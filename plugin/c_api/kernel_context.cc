@@ -135,7 +135,7 @@ void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {
 }
 
 void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* arg) {
-  absl::MutexLock lock(&arg->context->mutex);
+  absl::MutexLock lock(&tenon::EndsOfWork());
   arg->context->done = true;
 }
 
@@ -144,7 +144,7 @@ void TF_IncNumDeferredOps(TF_OpKernelContext* context) {
 }
 
 void TF_DecNumDeferredOps(TF_OpKernelContext* context) {
-  absl::MutexLock lock(&context->mutex);  // wakes the host, which waits for zero
+  absl::MutexLock lock(&tenon::EndsOfWork());  // wakes the host, which waits for zero
   context->deferred.fetch_sub(1, std::memory_order_acq_rel);
 }
 

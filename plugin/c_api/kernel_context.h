@@ -30,6 +30,10 @@ struct KernelInfo {
 // The node's value of an attribute, else the op's default; nullopt if there is neither.
 std::optional<AttrValue> FindAttr(const KernelNode& node, std::string_view name);
 
+// Who tells that a kernel's work on other threads has ended holds it, and the host waits with it.
+// One for all contexts: it may still be held when the context is gone.
+absl::Mutex& EndsOfWork();
+
 }  // namespace tenon
 
 struct TF_OpKernelConstruction {
@@ -60,7 +64,7 @@ struct TF_OpKernelContext {
   std::atomic<int64_t> deferred{0};
   absl::Mutex mutex;
   absl::Status status ABSL_GUARDED_BY(mutex);  // the first failure
-  bool done ABSL_GUARDED_BY(mutex) = false;    // of an asynchronous kernel
+  bool done = false;                           // of an asynchronous kernel; under EndsOfWork
 
   void Fail(absl::Status failure) {
     absl::MutexLock lock(&mutex);
