@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 
@@ -18,36 +21,77 @@ Sweep::Sweep(PassContext& context, const GraphShapes* shapes)
     : context_(context),
       shapes_(shapes),
       known_nodes_(context.graph.num_node_ids()),
-      fanouts_(context.graph) {}
+      fanouts_(context.graph),
+      users_(known_nodes_),
+      replaced_by_(known_nodes_) {
+  for (NodeId n = 0; n < known_nodes_; ++n) users_[n] = static_cast<int32_t>(fanouts_.of(n).size());
+  for (NodeId n : context.preserve) ++users_[n];
+}
 
 absl::StatusOr<bool> Sweep::Run(std::span<const Rewrite> rewrites) {
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(graph()));
-  replaced_by_.assign(known_nodes_, Output{});
-  bool changed = false;
+  rewrites_ = rewrites;
+  for (NodeId n : order) has_loops_ |= IsEnterOp(graph().op_name(n));
   for (NodeId n : order) {
-    if (!graph().alive(n)) continue;
-    ForwardInputs(n);
-    if (fed(n) || graph().op(n) == nullptr || !context_.Visit()) continue;
-    node_ = n;
-    for (const Rewrite& rewrite : rewrites) {
-      if (rewrite.exactness == Exactness::kFastMath && !context_.fast_math) continue;
-      rewrite_ = &rewrite;
-      if (rewrite.apply(*this, n)) {
-        changed = true;
-        break;
-      }
-    }
+    if (graph().alive(n)) Show(n);
+    if (!status_.ok()) return status_;
   }
-  for (NodeId n : order) {
+  for (NodeId n = 0; changed_ && n < graph().num_node_ids(); ++n) {
     if (graph().alive(n)) ForwardInputs(n);  // uses over back edges
   }
   for (NodeId n : replaced_) graph().RemoveNode(n);
-  return changed;
+  return changed_;
+}
+
+// Shows n to the rewrites until none applies, and what they make.
+void Sweep::Show(NodeId n) {
+  // Far more than any chain of rewrites that leads somewhere.
+  constexpr int kMostRewrites = 1000;
+  int rewrites = 0;
+  pending_.push_back(n);
+  while (!pending_.empty()) {
+    const NodeId m = pending_.back();
+    pending_.pop_back();
+    ForwardInputs(m);
+    const size_t before = pending_.size();
+    if (rewrites >= kMostRewrites || !ApplyOne(m)) continue;
+    ++rewrites;
+    changed_ = true;
+    if (!IsReplaced(m)) pending_.push_back(m);
+    std::reverse(pending_.begin() + static_cast<std::ptrdiff_t>(before), pending_.end());
+  }
+}
+
+bool Sweep::ApplyOne(NodeId n) {
+  if (graph().op(n) == nullptr || fed(n) || !context_.Visit()) return false;
+  node_ = n;
+  for (const Rewrite* rewrite : Candidates(graph().op(n))) {
+    rewrite_ = rewrite;
+    if (rewrite->apply(*this, n)) {
+      Grow();
+      return true;
+    }
+  }
+  return false;
+}
+
+std::span<const Rewrite* const> Sweep::Candidates(const OpDef* op) {
+  const auto [it, is_new] = candidates_.try_emplace(op);
+  if (!is_new) return it->second;
+  for (const Rewrite& rewrite : rewrites_) {
+    if (rewrite.exactness == Exactness::kFastMath && !context_.fast_math) continue;
+    const auto is_op = [op](std::string_view name) { return name == op->name; };
+    const std::vector<std::string_view> ops = absl::StrSplit(rewrite.ops, ' ');
+    if (rewrite.ops.empty() || std::any_of(ops.begin(), ops.end(), is_op))
+      it->second.push_back(&rewrite);
+  }
+  return it->second;
 }
 
 Output Sweep::Resolve(Output o) const {
-  while (o.node < known_nodes_ && replaced_by_[o.node].node != kNoNode) {
-    const Output by = replaced_by_[o.node];
+  while (IsReplaced(o.node)) {
+    Output by = replaced_by_[o.node];
+    if (by.node == o.node) by = outputs_replaced_by_.at(o);
     o = o.is_control() ? Output{by.node, kControlPort} : by;
   }
   return o;
@@ -69,7 +113,7 @@ bool Sweep::IsFree(Output o) const {
 
 bool Sweep::MayReplace(NodeId n, Output by) const {
   const Graph& g = context_.graph;
-  if (context_.preserve.contains(n) || !g.control_inputs(n).empty() ||
+  if (IsReplaced(n) || context_.preserve.contains(n) || !g.control_inputs(n).empty() ||
       g.device(n) != g.device(by.node) || by.node == n || IsRef(g.output_type(by)))
     return false;
   if (IsSwitchOp(g.op_name(by.node)) && has_control_uses(n)) return false;
@@ -86,9 +130,103 @@ bool Sweep::MayReplace(NodeId n, Output by) const {
 
 bool Sweep::ReplaceBy(NodeId n, Output by) {
   if (!MayReplace(n, by) || !Allow()) return false;
+  Bypass(n, by);
+  return true;
+}
+
+void Sweep::Bypass(NodeId n, Output by) {
   replaced_by_[n] = by;
   replaced_.push_back(n);
+  Grow();
+  users_[by.node] += std::exchange(users_[n], 0);
+  Discount(graph().inputs(n));
+}
+
+bool Sweep::ReplaceOutputs(NodeId n, std::span<const Output> by) {
+  const Graph& g = graph();
+  const auto fits = [&](Output o) {
+    return g.device(o.node) == g.device(n) && !IsRef(g.output_type(o));
+  };
+  if (context_.preserve.contains(n) || has_control_uses(n) || !g.control_inputs(n).empty() ||
+      !std::all_of(by.begin(), by.end(), fits) || !Allow())
+    return false;
+  replaced_by_[n] = {n, 0};
+  for (int i = 0; i < g.num_outputs(n); ++i) outputs_replaced_by_[{n, i}] = by[i];
+  replaced_.push_back(n);
+  for (const Output& o : by) users_[o.node] += users_[n];  // no fewer than there are
+  users_[n] = 0;
+  Discount(g.inputs(n));
   return true;
+}
+
+bool Sweep::HasKernel(NodeId n, std::string_view op, const Attrs& attrs) const {
+  std::vector<Attr> views;
+  for (const Graph::NewAttr& a : attrs) views.push_back({a.name, AttrValue(a.wire)});
+  std::sort(views.begin(), views.end(),
+            [](const Attr& a, const Attr& b) { return a.name < b.name; });
+  return context_.kernels.HasKernel(graph().device(n), op, AttrSet(std::move(views)));
+}
+
+void Sweep::Become(NodeId n, std::string_view op, std::span<const Output> inputs, Attrs attrs) {
+  Graph& g = graph();
+  const std::vector<Output> before(g.data_inputs(n).begin(), g.data_inputs(n).end());
+  const std::vector<Output> data(inputs.begin(), inputs.end());
+  const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
+  g.SetKind(n, op, std::move(attrs));
+  g.SetInputs(n, data, controls);
+  Count(data);
+  Discount(before);
+}
+
+void Sweep::SetInput(NodeId n, int i, Output from) {
+  const Output before = graph().inputs(n)[i];
+  graph().SetInput(n, i, from);
+  Count({&from, 1});
+  Discount({&before, 1});
+}
+
+Output Sweep::Add(NodeId n, std::string_view suffix, std::string_view op,
+                  std::span<const Output> inputs, Attrs attrs, PartialShape shape) {
+  Graph& g = graph();
+  const std::vector<Output> data(inputs.begin(), inputs.end());
+  const absl::StatusOr<NodeId> made = g.AddNode(g.UniqueName(absl::StrCat(g.name(n), "/", suffix)),
+                                                op, data, std::move(attrs), g.device(n), g.pos(n));
+  if (!made.ok()) {
+    status_ = made.status();
+    return {n, 0};
+  }
+  Grow();
+  made_shapes_.back() = std::move(shape);
+  Count(data);
+  pending_.push_back(*made);
+  return {*made, 0};
+}
+
+void Sweep::Grow() {
+  const size_t nodes = graph().num_node_ids();
+  made_shapes_.resize(nodes - known_nodes_);
+  users_.resize(nodes);
+  replaced_by_.resize(nodes);
+}
+
+void Sweep::Count(std::span<const Output> inputs) {
+  for (const Output& in : inputs) ++users_[in.node];
+}
+
+// Takes back these uses, and those of nodes that have none left.
+void Sweep::Discount(std::span<const Output> inputs) {
+  std::vector<NodeId> unused;
+  const auto drop = [&](std::span<const Output> edges) {
+    for (const Output& in : edges) {
+      if (--users_[in.node] == 0) unused.push_back(in.node);
+    }
+  };
+  drop(inputs);
+  while (!unused.empty()) {
+    const NodeId n = unused.back();
+    unused.pop_back();
+    drop(graph().inputs(n));
+  }
 }
 
 int Sweep::uses(Output o) const { return o.node < known_nodes_ ? fanouts_.count(o) : 1; }
@@ -97,8 +235,10 @@ bool Sweep::has_control_uses(NodeId n) const {
   return n < known_nodes_ && fanouts_.count({n, kControlPort}) > 0;
 }
 
-PartialShape Sweep::shape(Output o) const {
-  return shapes_ != nullptr && o.node < known_nodes_ ? shapes_->shape(o) : PartialShape();
+const PartialShape& Sweep::shape(Output o) const {
+  static const PartialShape* const kUnknown = new PartialShape;
+  if (o.node >= known_nodes_) return o.port == 0 ? made_shapes_[o.node - known_nodes_] : *kUnknown;
+  return shapes_ != nullptr ? shapes_->shape(o) : *kUnknown;
 }
 
 std::optional<Tensor> Sweep::ConstOf(Output o, int64_t max_elements) const {

@@ -1,23 +1,25 @@
-// A forward sweep of local rewrites: each node is shown once, producers first, with its inputs
-// already rewritten.
+// A forward sweep of local rewrites: each node is shown producers first, with its inputs already
+// rewritten, and once more after each rewrite that changed it.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
 
-// One named rewrite. `apply` looks at node n; where its pattern holds, and context.Allow(name)
-// agrees, it changes n in place, or names in `sweep` what uses of n shall use instead. It returns
-// whether it did something.
+// One named rewrite. `apply` looks at node n; where its pattern holds, and sweep.Allow() agrees, it
+// changes n in place, adding nodes before it, or names in `sweep` what uses of n shall use instead.
+// What other nodes compute stays. It returns whether it did something.
 class Sweep;
 struct Rewrite {
   std::string_view name;
   Exactness exactness;
   bool (*apply)(Sweep& sweep, NodeId n);
+  std::string_view ops = {};  // those that it is shown, by spaces; empty: all
 };
 
 // For Pass::rewrites.
@@ -29,8 +31,8 @@ class Sweep {
   // started with.
   Sweep(PassContext& context, const GraphShapes* shapes);
 
-  // Runs the rewrites over the graph; the first that applies to a node wins. Rewrites of class
-  // kFastMath run only if asked for.
+  // Runs the rewrites over the graph; the first that applies to a node wins, until none does.
+  // Rewrites of class kFastMath run only if asked for.
   absl::StatusOr<bool> Run(std::span<const Rewrite> rewrites);
 
   // --- For rewrites.
@@ -45,38 +47,79 @@ class Sweep {
   // must not be preserved: see MayReplace. Control edges from n become control edges from by's
   // node.
   bool ReplaceBy(NodeId n, Output by);
-  // Whether uses of n may be moved to `by`: n is not preserved, both are on one device, and nothing
-  // that n waited for is lost: no control inputs, and every other input is itself made of `by` and
-  // constants that wait for nothing. Who waits for n must not come to wait for a Switch, which runs
-  // whichever of its outputs is dead.
+  // Whether uses of n may be moved to `by`: they have not been moved yet, n is not preserved, both
+  // are on one device, and nothing that n waited for is lost: no control inputs, and every other
+  // input is itself made of `by` and constants that wait for nothing. Who waits for n must not come
+  // to wait for a Switch, which runs whichever of its outputs is dead.
   bool MayReplace(NodeId n, Output by) const;
 
-  // How many uses an output had when the sweep started (control uses of its node not counted). The
-  // single consumer, or kNoNode.
+  // The same without asking anybody.
+  void Bypass(NodeId n, Output by);
+  // The same for each output of n, which nothing may wait for; the caller has seen to it that
+  // nothing is lost that n waited for.
+  bool ReplaceOutputs(NodeId n, std::span<const Output> by);
+
+  // Making nodes of other ops. Attributes are what the OpDef lists. What n waits for, n's device
+  // and the shape of n's outputs stay.
+  using Attrs = std::vector<Graph::NewAttr>;
+  bool HasKernel(NodeId n, std::string_view op, const Attrs& attrs) const;  // on n's device
+  void Become(NodeId n, std::string_view op, std::span<const Output> inputs, Attrs attrs);
+  void SetInput(NodeId n, int i, Output from);
+  // A node on n's device, named after n, whose output 0 has this shape. It is shown to the rewrites
+  // before n is shown again.
+  Output Add(NodeId n, std::string_view suffix, std::string_view op, std::span<const Output> inputs,
+             Attrs attrs, PartialShape shape);
+
+  // Whether a single edge leaves the producer of `o`, and nobody else sees it: what reads that edge
+  // may take the producer's work upon itself.
+  bool OnlyUse(Output o) const { return users_[o.node] == 1; }
+
+  // Who used n when the sweep started. Nodes that come later in the sweep still do.
+  std::span<const Fanouts::Use> uses_of(NodeId n) const {
+    return n < known_nodes_ ? fanouts_.of(n) : std::span<const Fanouts::Use>();
+  }
+  // How many uses an output had when the sweep started (control uses of its node not counted).
   int uses(Output o) const;
   bool has_control_uses(NodeId n) const;
 
-  // What is known of a tensor. Unknown shape for nodes that were made by the sweep.
-  PartialShape shape(Output o) const;
+  // What is known of a tensor.
+  const PartialShape& shape(Output o) const;
   // The value of a constant that is not fed, waits for nothing (so that it is there in every run
   // that takes its place, whatever branch is dead) and has at most `max_elements`; nullopt
   // otherwise.
   std::optional<Tensor> ConstOf(Output o, int64_t max_elements = 1 << 20) const;
   // Whether `o` is a floating or integer constant of which every element is `v`.
   bool IsSplat(Output o, double v) const;
+  bool has_loops() const { return has_loops_; }
   bool fed(NodeId n) const { return context_.feeds.contains(n); }
+  // Whether a use of `o` may go without a trace: it is always there and never fails.
+  bool IsFree(Output o) const;
 
  private:
+  void Show(NodeId n);
+  bool ApplyOne(NodeId n);
+  std::span<const Rewrite* const> Candidates(const OpDef* op);
   void ForwardInputs(NodeId n);
+  void Grow();  // tables that are kept by node
+  bool IsReplaced(NodeId n) const { return replaced_by_[n].node != kNoNode; }
   Output Resolve(Output o) const;
-  bool IsFree(Output o) const;
+  void Count(std::span<const Output> inputs);
+  void Discount(std::span<const Output> inputs);
 
   PassContext& context_;
   const GraphShapes* shapes_;
   int32_t known_nodes_;
   Fanouts fanouts_;
-  std::vector<Output> replaced_by_;  // by node id; node kNoNode: not replaced
+  std::vector<int32_t> users_;  // by node id: edges from it that are left, and one if it must stay
+  std::vector<PartialShape> made_shapes_;  // of nodes that the sweep made
+  std::vector<NodeId> pending_;            // to be shown, last first
+  std::vector<Output> replaced_by_;        // by node id; node kNoNode: not replaced
+  absl::flat_hash_map<Output, Output> outputs_replaced_by_;  // of nodes that name themselves above
   std::vector<NodeId> replaced_;
+  std::span<const Rewrite> rewrites_;
+  absl::flat_hash_map<const OpDef*, std::vector<const Rewrite*>> candidates_;
+  bool changed_ = false, has_loops_ = false;
+  absl::Status status_;  // of making nodes
   const Rewrite* rewrite_ = nullptr;
   NodeId node_ = kNoNode;
 };

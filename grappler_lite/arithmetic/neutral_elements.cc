@@ -1,0 +1,116 @@
+// Operands that change nothing.
+#include <cmath>
+#include <cstring>
+
+#include "grappler_lite/arithmetic/patterns.h"
+#include "grappler_lite/arithmetic/rewrites.h"
+
+namespace tenon::arithmetic {
+namespace {
+
+// n = x op c with every element of c equal to v: n is x.
+bool RemoveNeutral(Sweep& s, NodeId n, int x, double v) {
+  const Graph& g = s.graph();
+  const Output operand = g.data_inputs(n)[x];
+  const Output constant = g.data_inputs(n)[1 - x];
+  const std::optional<Tensor> c = s.ConstOf(constant);
+  return c && s.IsSplat(constant, v) && KeepsShape(s, operand, *c) && s.ReplaceBy(n, operand);
+}
+
+bool RemoveMulByOne(Sweep& s, NodeId n) {
+  return RemoveNeutral(s, n, 0, 1) || RemoveNeutral(s, n, 1, 1);
+}
+
+// x/1 and Pow(x, 1).
+bool RemoveSecondOne(Sweep& s, NodeId n) { return RemoveNeutral(s, n, 0, 1); }
+
+bool IsIntegral(const Graph& g, NodeId n) { return IsInteger(g.output_type({n, 0})); }
+
+// The sign of every zero in a floating constant: +1, -1, or 0 when they differ or it is not one.
+int SignOfZeros(const Sweep& s, Output o) {
+  const std::optional<Tensor> t = s.ConstOf(o);
+  if (!t || t->dtype() != DataType::kFloat || t->num_elements() == 0) return 0;
+  int sign = 0;
+  for (int64_t i = 0; i < t->num_elements(); ++i) {
+    float v;
+    std::memcpy(&v, static_cast<const char*>(t->data()) + i * sizeof(v), sizeof(v));
+    const int this_sign = std::signbit(v) ? -1 : 1;
+    if (v != 0 || (sign != 0 && sign != this_sign)) return 0;
+    sign = this_sign;
+  }
+  return sign;
+}
+
+// x - (+0) is x for every x; x - (-0) turns -0 into +0. Integers have one zero.
+bool RemoveSubZero(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  return (IsIntegral(g, n) || SignOfZeros(s, g.data_inputs(n)[1]) > 0) && RemoveNeutral(s, n, 0, 0);
+}
+
+// x + (-0) is x for every x; x + (+0) turns -0 into +0, so it is dropped for integers only.
+bool RemoveAddZero(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  for (int x : {0, 1}) {
+    if ((IsIntegral(g, n) || SignOfZeros(s, g.data_inputs(n)[1 - x]) < 0) &&
+        RemoveNeutral(s, n, x, 0))
+      return true;
+  }
+  return false;
+}
+
+// x + (+0), which gives +0 for -0.
+bool RemoveAddPositiveZero(Sweep& s, NodeId n) {
+  return RemoveNeutral(s, n, 0, 0) || RemoveNeutral(s, n, 1, 0);
+}
+
+// Whether `o` is a boolean constant of which every element is `v`.
+bool AllAre(const Sweep& s, Output o, bool v) {
+  const std::optional<Tensor> t = s.ConstOf(o);
+  if (!t || t->dtype() != DataType::kBool || t->num_elements() == 0) return false;
+  for (int64_t i = 0; i < t->num_elements(); ++i) {
+    if (t->flat<bool>()[i] != v) return false;
+  }
+  return true;
+}
+
+// x and true, x or false.
+bool RemoveNeutralTruth(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const bool neutral = g.op_name(n) == "LogicalAnd";
+  for (int x : {0, 1}) {
+    const Output operand = g.data_inputs(n)[x], constant = g.data_inputs(n)[1 - x];
+    if (AllAre(s, constant, neutral) && KeepsShape(s, operand, *s.ConstOf(constant)) &&
+        s.ReplaceBy(n, operand))
+      return true;
+  }
+  return false;
+}
+
+// A choice that is made already is what was chosen, where that needs no broadcast.
+bool RemoveDecidedSelect(Sweep& s, NodeId n) {
+  const std::span<const Output> in = s.graph().data_inputs(n);
+  for (bool choice : {true, false}) {
+    if (!AllAre(s, in[0], choice)) continue;
+    const Output chosen = in[choice ? 1 : 2];
+    const std::optional<Shape> shape = s.shape(chosen).ToShape();
+    return shape && s.shape({n, 0}) == PartialShape(*shape) && s.ReplaceBy(n, chosen);
+  }
+  return false;
+}
+
+constexpr Rewrite kRewrites[] = {
+    {"remove_mul_by_one", Exactness::kExact, RemoveMulByOne, "Mul"},
+    {"remove_div_by_one", Exactness::kExact, RemoveSecondOne, "RealDiv Div"},
+    {"remove_pow_one", Exactness::kExact, RemoveSecondOne, "Pow"},
+    {"remove_sub_zero", Exactness::kExact, RemoveSubZero, "Sub"},
+    {"remove_add_zero", Exactness::kExact, RemoveAddZero, "Add AddV2"},
+    {"remove_add_positive_zero", Exactness::kFastMath, RemoveAddPositiveZero, "Add AddV2"},
+    {"remove_neutral_truth", Exactness::kExact, RemoveNeutralTruth, "LogicalAnd LogicalOr"},
+    {"remove_decided_select", Exactness::kExact, RemoveDecidedSelect, "Select SelectV2"},
+};
+
+}  // namespace
+
+std::span<const Rewrite> NeutralElements() { return kRewrites; }
+
+}  // namespace tenon::arithmetic

@@ -1,0 +1,239 @@
+#include "grappler_lite/arithmetic/patterns.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "graph/nodes.h"
+#include "graph/tensor_proto.h"
+
+namespace tenon::arithmetic {
+
+bool OpIs(const Graph& g, NodeId n, std::initializer_list<std::string_view> names) {
+  const std::string_view op = g.op_name(n);
+  return std::find(names.begin(), names.end(), op) != names.end();
+}
+
+NodeId Producer(const Sweep& s, NodeId n, int i) {
+  const Graph& g = s.graph();
+  const NodeId p = g.data_inputs(n)[i].node;
+  return g.op(p) != nullptr && g.control_inputs(p).empty() && !s.fed(p) &&
+                 g.device(p) == g.device(n)
+             ? p
+             : kNoNode;
+}
+
+NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names) {
+  return OpIs(s.graph(), s.graph().data_inputs(n)[i].node, names) ? Producer(s, n, i) : kNoNode;
+}
+
+NodeId OwnProducer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names) {
+  return s.OnlyUse(s.graph().data_inputs(n)[i]) ? Producer(s, n, i, names) : kNoNode;
+}
+
+bool IsUnaryCwise(std::string_view op) {
+  static const auto* const kOps = new absl::flat_hash_set<std::string_view>{
+      "Abs",   "Acos",   "Acosh",      "Asin",       "Asinh", "Atan",       "Atanh",
+      "Cast",  "Ceil",   "ComplexAbs", "Conj",       "Cos",   "Cosh",       "Digamma",
+      "Elu",   "Erf",    "Erfc",       "Exp",        "Expm1", "Floor",      "Imag",
+      "Inv",   "Invert", "IsFinite",   "IsInf",      "IsNan", "LeakyRelu",  "Lgamma",
+      "Log",   "Log1p",  "Neg",        "LogicalNot", "Real",  "Reciprocal", "Relu",
+      "Relu6", "Rint",   "Round",      "Rsqrt",      "Selu",  "Sigmoid",    "Sign",
+      "Sin",   "Sinh",   "Softplus",   "Softsign",   "Sqrt",  "Square",     "Tan",
+      "Tanh"};
+  return kOps->contains(op);
+}
+
+bool IsContraction(const Graph& g, NodeId n) {
+  return OpIs(
+      g, n,
+      {"MatMul", "Conv2D", "DepthwiseConv2dNative", "BiasAdd", "FusedBatchNorm", "FusedBatchNormV2",
+       "FusedBatchNormV3", "_FusedMatMul", "_FusedConv2D", "_FusedDepthwiseConv2dNative"});
+}
+
+bool MayBeFused(const Graph& g, NodeId n) {
+  const NodeId before = g.data_inputs(n)[0].node;
+  return OpIs(g, n, {"Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid"}) &&
+         (IsContraction(g, before) || OpIs(g, before, {"Add", "AddV2"}));
+}
+
+DataType TypeOf(const Graph& g, NodeId n) { return g.output_type({n, 0}); }
+
+Sweep::Attrs TypeAttr(DataType type) { return {{"T", attr::Type(type)}}; }
+
+Sweep::Attrs AttrsOf(const Graph& g, NodeId n) {
+  Sweep::Attrs attrs;
+  for (const Attr& a : g.attrs(n).all()) {
+    if (a.name[0] != '_') attrs.push_back({a.name, std::string(a.value.wire())});
+  }
+  return attrs;
+}
+
+bool SameAttrs(const Graph& g, NodeId a, NodeId b) {
+  if (&g.kind(a) == &g.kind(b)) return true;
+  const Sweep::Attrs of_a = AttrsOf(g, a), of_b = AttrsOf(g, b);
+  return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
+                    [](const Graph::NewAttr& x, const Graph::NewAttr& y) {
+                      return x.name == y.name && x.wire == y.wire;
+                    });
+}
+
+bool BoolAttr(const Graph& g, NodeId n, std::string_view name) {
+  const AttrValue* value = g.attr(n, name);
+  return value != nullptr && value->AsBool().value_or(false);
+}
+
+int64_t IntAttr(const Graph& g, NodeId n, std::string_view name) {
+  const AttrValue* value = g.attr(n, name);
+  return value == nullptr ? 0 : value->AsInt().value_or(0);
+}
+
+bool BecomeTyped(Sweep& s, NodeId n, std::string_view op, std::initializer_list<Output> inputs) {
+  Sweep::Attrs attrs = TypeAttr(s.graph().output_type(*inputs.begin()));
+  if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
+  s.Become(n, op, std::vector<Output>(inputs), std::move(attrs));
+  return true;
+}
+
+Output AddConst(Sweep& s, NodeId n, std::string_view suffix, const Tensor& value) {
+  Sweep::Attrs attrs{{"dtype", attr::Type(value.dtype())},
+                     {"value", attr::TensorWire(TensorToWire(value).value_or(""))}};
+  // In a loop, what waits for nothing is outside of it.
+  std::vector<Output> inputs;
+  if (s.has_loops()) inputs.push_back({s.graph().data_inputs(n)[0].node, kControlPort});
+  return s.Add(n, suffix, "Const", inputs, std::move(attrs), value.shape());
+}
+
+bool HasConstKernel(const Sweep& s, NodeId n, DataType type) {
+  return s.HasKernel(n, "Const", {{"dtype", attr::Type(type)}});
+}
+
+Tensor IntVector(absl::Span<const int64_t> values) {
+  const std::vector<int32_t> narrow(values.begin(), values.end());
+  return Tensor::Of<int32_t>(DataType::kInt32, narrow, {static_cast<int64_t>(values.size())});
+}
+
+bool KeepsShape(const Sweep& s, Output x, const Tensor& c) {
+  const PartialShape shape = s.shape(x);
+  if (c.num_elements() == 1) return c.shape().rank() == 0 || shape.rank() >= c.shape().rank();
+  const std::optional<Shape> known = shape.ToShape();
+  return known && *known == c.shape();
+}
+
+bool SameShape(const PartialShape& a, const PartialShape& b) {
+  if (!a.known_rank() || !(a == b)) return false;
+  int unknown = 0;
+  for (int64_t d : a.dims()) {
+    if (d == 0) return false;  // a missing dimension would not follow
+    unknown += d < 0;
+  }
+  return unknown <= 1;
+}
+
+bool BroadcastsInto(const PartialShape& from, const PartialShape& to) {
+  if (!from.known_rank() || !to.known_rank() || from.rank() > to.rank()) return false;
+  for (int i = 1; i <= from.rank(); ++i) {
+    const int64_t d = from.dim(-i);
+    if (d != 1 && (d < 0 || d != to.dim(-i))) return false;
+  }
+  return true;
+}
+
+std::optional<int64_t> Axis(const Sweep& s, Output axis, int rank) {
+  const std::optional<Tensor> value = s.ConstOf(axis, 1);
+  if (!value || value->num_elements() != 1 || !IsInteger(value->dtype())) return std::nullopt;
+  const int64_t v = value->IntAt(0);
+  if (v < -rank || v >= rank) return std::nullopt;
+  return v < 0 ? v + rank : v;
+}
+
+bool RestIsConst(const Sweep& s, NodeId n) {
+  const std::span<const Output> rest = s.graph().data_inputs(n).subspan(1);
+  return std::all_of(rest.begin(), rest.end(), [&](Output o) { return s.ConstOf(o).has_value(); });
+}
+
+std::optional<ElementCount> CountElements(absl::Span<const int64_t> dims) {
+  ElementCount count;
+  for (int64_t d : dims) {
+    if (d < 0) {
+      ++count.unknown;
+    } else if (__builtin_mul_overflow(count.known, d, &count.known)) {
+      return std::nullopt;
+    }
+  }
+  return count;
+}
+
+namespace {
+
+// Whether Reshape n gives its elements a shape that fits them in every run.
+bool ReshapeCannotFail(const Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const PartialShape from = s.shape(g.data_inputs(n)[0]);
+  const std::optional<Tensor> to = s.ConstOf(g.data_inputs(n)[1], kMaxRank);
+  if (!from.known_rank() || !to || !IsInteger(to->dtype())) return false;
+  Dims dims;
+  for (int64_t i = 0; i < to->num_elements(); ++i) dims.push_back(to->IntAt(i));
+  const std::optional<ElementCount> in = CountElements(from.dims());
+  const std::optional<ElementCount> out = CountElements(dims);
+  if (!in || !out || out->unknown > 1) return false;
+  if (out->unknown == 0) return in->unknown == 0 && in->known == out->known;
+  return out->known > 0 && in->known % out->known == 0;
+}
+
+}  // namespace
+
+bool ShapeOpCannotFail(const Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (OpIs(g, n, {"Reshape"})) return ReshapeCannotFail(s, n);
+  const PartialShape in = s.shape(g.data_inputs(n)[0]), out = s.shape({n, 0});
+  if (!in.known_rank() || !out.known_rank()) return false;
+  const std::optional<ElementCount> before = CountElements(in.dims());
+  const std::optional<ElementCount> after = CountElements(out.dims());
+  return before && after && before->known == after->known && before->unknown == after->unknown;
+}
+
+// Whether n itself neither fails nor decides what is dead.
+static bool CannotFail(const Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (g.op(n) == nullptr || !g.control_inputs(n).empty()) return false;
+  if (IsUnaryCwise(g.op_name(n)) || OpIs(g, n, {"Identity", "Shape", "Size", "Rank"})) return true;
+  if (OpIs(g, n, {"Reshape", "Squeeze", "ExpandDims"})) return ShapeOpCannotFail(s, n);
+  if (OpIs(g, n, {"Transpose"})) return Permutation(s, n).has_value();
+  const auto known = [&](Output o) { return s.shape(o).fully_defined(); };
+  return OpIs(g, n, {"Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference"}) &&
+         known({n, 0}) && known(g.data_inputs(n)[0]) && known(g.data_inputs(n)[1]);
+}
+
+bool CannotStop(const Sweep& s, std::span<const Output> outputs) {
+  constexpr int kMostNodes = 64;
+  std::vector<Output> open(outputs.begin(), outputs.end());
+  for (int looked_at = 0; !open.empty(); ++looked_at) {
+    const Output o = open.back();
+    open.pop_back();
+    if (s.IsFree(o)) continue;
+    if (looked_at >= kMostNodes || !CannotFail(s, o.node)) return false;
+    const std::span<const Output> in = s.graph().data_inputs(o.node);
+    open.insert(open.end(), in.begin(), in.end());
+  }
+  return true;
+}
+
+std::optional<Dims> Permutation(const Sweep& s, NodeId n) {
+  const std::optional<Tensor> t = s.ConstOf(s.graph().data_inputs(n)[1], kMaxRank);
+  if (!t || (t->dtype() != DataType::kInt32 && t->dtype() != DataType::kInt64)) return std::nullopt;
+  const int64_t rank = t->num_elements();
+  if (s.shape(s.graph().data_inputs(n)[0]).rank() != rank) return std::nullopt;
+  Dims perm;
+  std::vector<bool> seen(rank);
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t p = t->IntAt(i) < 0 ? t->IntAt(i) + rank : t->IntAt(i);
+    if (p < 0 || p >= rank || seen[p]) return std::nullopt;
+    seen[p] = true;
+    perm.push_back(p);
+  }
+  return perm;
+}
+
+}  // namespace tenon::arithmetic

@@ -1,0 +1,78 @@
+// What rewrites of arithmetic ask about nodes and shapes.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "grappler_lite/rewriter.h"
+
+namespace tenon::arithmetic {
+
+bool OpIs(const Graph& g, NodeId n, std::initializer_list<std::string_view> names);
+
+// The producer of n's data input i, if it is one of these ops and n may take over its work: it is
+// on n's device, waits for nothing but its inputs and is not fed. Else kNoNode.
+NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
+// The same for any op.
+NodeId Producer(const Sweep& s, NodeId n, int i);
+// The same, and nobody else reads it.
+NodeId OwnProducer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
+
+// Ops that compute each element of their one output from that of their one data input.
+bool IsUnaryCwise(std::string_view op);
+
+// Whether remapping makes n part of a contraction that it stands behind: then it costs nothing
+// where it is.
+bool MayBeFused(const Graph& g, NodeId n);
+bool IsContraction(const Graph& g, NodeId n);  // or something that remapping puts behind one
+
+DataType TypeOf(const Graph& g, NodeId n);  // of output 0
+Sweep::Attrs TypeAttr(DataType type);       // T
+// n's attributes as its OpDef lists them, with defaults left out as n does.
+Sweep::Attrs AttrsOf(const Graph& g, NodeId n);
+bool SameAttrs(const Graph& g, NodeId a, NodeId b);  // but for those that begin with '_'
+bool BoolAttr(const Graph& g, NodeId n, std::string_view name);
+int64_t IntAttr(const Graph& g, NodeId n, std::string_view name);
+
+// n becomes `op` of these inputs, with T alone. False where its device has no such kernel, or the
+// rewrite is switched off.
+bool BecomeTyped(Sweep& s, NodeId n, std::string_view op, std::initializer_list<Output> inputs);
+
+// A Const before n, which n may read wherever it stands.
+Output AddConst(Sweep& s, NodeId n, std::string_view suffix, const Tensor& value);
+bool HasConstKernel(const Sweep& s, NodeId n, DataType type);
+Tensor IntVector(absl::Span<const int64_t> values);  // of int32
+
+// Whether combining tensor `x` with constant `c` elementwise keeps x's shape.
+bool KeepsShape(const Sweep& s, Output x, const Tensor& c);
+// Shapes that are equal in every run: known alike, with at most one dimension left to follow from
+// the number of elements.
+bool SameShape(const PartialShape& a, const PartialShape& b);
+// Whether `to` is what broadcasting `from` together with it gives, in every run: each dimension of
+// `from` is 1 or known to be the same.
+bool BroadcastsInto(const PartialShape& from, const PartialShape& to);
+
+// The axis of this constant as a dimension of a tensor of rank `rank`; nullopt if it is none.
+std::optional<int64_t> Axis(const Sweep& s, Output axis, int rank);
+// Whether whatever n reads beside its first input is constant, and waits for nothing.
+bool RestIsConst(const Sweep& s, NodeId n);
+
+// The elements of the known dimensions, and how many are unknown; nullopt if the product overflows.
+struct ElementCount {
+  int64_t known = 1;
+  int unknown = 0;
+};
+std::optional<ElementCount> CountElements(absl::Span<const int64_t> dims);
+
+// Whether an op that only gives its elements another shape does so in every run.
+bool ShapeOpCannotFail(const Sweep& s, NodeId n);
+
+// Whether these are there in every run: nothing that they are made of, as far as this looks, can
+// fail or be dead. Then a use of them may go.
+bool CannotStop(const Sweep& s, std::span<const Output> outputs);
+
+// Of a Transpose that cannot fail.
+std::optional<Dims> Permutation(const Sweep& s, NodeId n);
+
+}  // namespace tenon::arithmetic

@@ -1,0 +1,145 @@
+// Reductions of reductions, of reshaped tensors, and of what monotonic functions made.
+#include <algorithm>
+#include <vector>
+
+#include "grappler_lite/arithmetic/patterns.h"
+#include "grappler_lite/arithmetic/rewrites.h"
+
+namespace tenon::arithmetic {
+namespace {
+
+// Which dimensions of its input reduction n reduces; nullopt where that is unknown.
+std::optional<std::vector<bool>> ReducedDims(const Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const int rank = s.shape(g.data_inputs(n)[0]).rank();
+  const std::optional<Tensor> axes = s.ConstOf(g.data_inputs(n)[1], kMaxRank);
+  if (rank < 0 || !axes || !IsInteger(axes->dtype())) return std::nullopt;
+  std::vector<bool> reduced(rank);
+  for (int64_t i = 0; i < axes->num_elements(); ++i) {
+    const int64_t axis = axes->IntAt(i) < 0 ? axes->IntAt(i) + rank : axes->IntAt(i);
+    if (axis < 0 || axis >= rank || reduced[axis]) return std::nullopt;
+    reduced[axis] = true;
+  }
+  return reduced;
+}
+
+// n becomes a reduction of these dimensions of x.
+void ReduceInstead(Sweep& s, NodeId n, Output x, const std::vector<bool>& reduced) {
+  const Graph& g = s.graph();
+  std::vector<int64_t> axes;
+  for (size_t d = 0; d < reduced.size(); ++d) {
+    if (reduced[d]) axes.push_back(static_cast<int64_t>(d));
+  }
+  Sweep::Attrs attrs = AttrsOf(g, n);
+  std::erase_if(attrs, [](const Graph::NewAttr& a) { return a.name == "Tidx"; });
+  attrs.push_back({"Tidx", attr::Type(DataType::kInt32)});
+  const Output inputs[] = {x, AddConst(s, n, "axes", IntVector(axes))};
+  s.Become(n, std::string(g.op_name(n)), inputs, std::move(attrs));
+}
+
+// max(max(x, a), b) is max(x, a and b).
+bool MergeReductions(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const NodeId inner = OwnProducer(s, n, 0, {g.op_name(n)});
+  const bool keep_dims = BoolAttr(g, n, "keep_dims");
+  if (inner == kNoNode || BoolAttr(g, inner, "keep_dims") != keep_dims ||
+      !HasConstKernel(s, n, DataType::kInt32))
+    return false;
+  std::optional<std::vector<bool>> reduced = ReducedDims(s, inner);
+  const std::optional<std::vector<bool>> then = ReducedDims(s, n);
+  if (!reduced || !then || !s.Allow()) return false;
+  size_t left = 0;  // the dimension of the inner result
+  for (size_t d = 0; d < reduced->size(); ++d) {
+    if ((*reduced)[d] && !keep_dims) continue;
+    (*reduced)[d] = (*reduced)[d] || (*then)[left];
+    ++left;
+  }
+  ReduceInstead(s, n, g.data_inputs(inner)[0], *reduced);
+  return true;
+}
+
+// Numbers whose order of reduction makes no difference.
+bool OrderIsFree(const Graph& g, NodeId n) {
+  return TypeOf(g, n) == DataType::kBool || (IsInteger(TypeOf(g, n)) && g.op_name(n) != "Mean");
+}
+
+bool MergeExactReductions(Sweep& s, NodeId n) {
+  return OrderIsFree(s.graph(), n) && MergeReductions(s, n);
+}
+
+// The order decides which zero, and which NaN, comes out.
+bool MergeExtrema(Sweep& s, NodeId n) {
+  return IsFloating(TypeOf(s.graph(), n)) && MergeReductions(s, n);
+}
+
+bool MergeSums(Sweep& s, NodeId n) {
+  const DataType type = TypeOf(s.graph(), n);
+  return (IsFloating(type) || IsComplex(type)) && MergeReductions(s, n);
+}
+
+// A reduction to one number does not care for the shape.
+bool ReduceBeforeReshape(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const NodeId reshape = Producer(s, n, 0, {"Reshape", "Squeeze", "ExpandDims"});
+  if (reshape == kNoNode || BoolAttr(g, n, "keep_dims") || !RestIsConst(s, reshape) ||
+      !ShapeOpCannotFail(s, reshape) || !HasConstKernel(s, n, DataType::kInt32))
+    return false;
+  const std::optional<std::vector<bool>> reduced = ReducedDims(s, n);
+  if (!reduced || std::find(reduced->begin(), reduced->end(), false) != reduced->end() ||
+      !s.Allow())
+    return false;
+  const Output x = g.data_inputs(reshape)[0];
+  ReduceInstead(s, n, x, std::vector<bool>(s.shape(x).rank(), true));
+  return true;
+}
+
+// Whether each maximum is one of at least one number.
+bool ReducesSomething(const Sweep& s, NodeId n) {
+  const PartialShape& shape = s.shape(s.graph().data_inputs(n)[0]);
+  const std::optional<std::vector<bool>> reduced = ReducedDims(s, n);
+  if (!reduced) return false;
+  for (int d = 0; d < shape.rank(); ++d) {
+    if ((*reduced)[d] && shape.dim(d) <= 0) return false;
+  }
+  return true;
+}
+
+// The maximum of f(x) is f of the maximum of x, if f never falls and has a value everywhere; of -x,
+// the other extremum. Which zero comes out may differ.
+bool HoistMonotonic(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const NodeId f = OwnProducer(s, n, 0,
+                               {"Relu", "Relu6", "Elu", "Selu", "Tanh", "Sigmoid", "Exp",
+                                "Softplus", "Floor", "Ceil", "Rint", "Atan", "Erf", "Neg"});
+  const bool is_pool = g.op_name(n) == "MaxPool";
+  if (f == kNoNode || !IsFloating(TypeOf(g, n)) || MayBeFused(g, f) ||
+      !(is_pool || ReducesSomething(s, n)))
+    return false;
+  std::string op(g.op_name(n));
+  if (g.op_name(f) == "Neg") {
+    if (is_pool) return false;
+    op = op == "Max" ? "Min" : "Max";
+  }
+  Sweep::Attrs attrs = AttrsOf(g, n);
+  if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
+  std::vector<Output> inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
+  inputs[0] = g.data_inputs(f)[0];
+  const Output extremum = s.Add(n, "extremum", op, inputs, std::move(attrs), s.shape({n, 0}));
+  s.Become(n, std::string(g.op_name(f)), {&extremum, 1}, AttrsOf(g, f));
+  return true;
+}
+
+constexpr Rewrite kRewrites[] = {
+    {"merge_exact_reductions", Exactness::kExact, MergeExactReductions, "Sum Prod Max Min All Any"},
+    {"merge_extrema", Exactness::kToleranced, MergeExtrema, "Max Min"},
+    {"merge_sums", Exactness::kFastMath, MergeSums, "Sum Prod Mean"},
+    {"reduce_before_reshape", Exactness::kToleranced, ReduceBeforeReshape,
+     "Sum Prod Mean Max Min All Any"},
+    {"hoist_monotonic", Exactness::kToleranced, HoistMonotonic, "Max Min MaxPool"},
+};
+
+}  // namespace
+
+std::span<const Rewrite> Reductions() { return kRewrites; }
+
+}  // namespace tenon::arithmetic

@@ -1,0 +1,83 @@
+// Ops that move no element, and copies that a broadcast makes unnecessary.
+#include "grappler_lite/arithmetic/patterns.h"
+#include "grappler_lite/arithmetic/rewrites.h"
+
+namespace tenon::arithmetic {
+namespace {
+
+// Ops that only give the elements another shape, or move none, when the shape stays.
+bool RemoveRedundantReshape(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const Output x = g.data_inputs(n)[0];
+  return SameShape(s.shape(x), s.shape({n, 0})) && ShapeOpCannotFail(s, n) && s.ReplaceBy(n, x);
+}
+
+// Only the last of two reshapes counts.
+bool MergeReshapes(Sweep& s, NodeId n) {
+  const NodeId inner = Producer(s, n, 0, {"Reshape", "Squeeze", "ExpandDims"});
+  if (inner == kNoNode || !RestIsConst(s, inner) || !ShapeOpCannotFail(s, inner) || !s.Allow())
+    return false;
+  s.SetInput(n, 0, s.graph().data_inputs(inner)[0]);
+  return true;
+}
+
+// Data movement that, on fully known shapes, moves nothing.
+bool RemoveFullSlice(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (!RestIsConst(s, n)) return false;
+  const Output x = g.data_inputs(n)[0];
+  const std::optional<Shape> in = s.shape(x).ToShape();
+  const std::optional<Shape> out = s.shape({n, 0}).ToShape();
+  return in && out && *in == *out && in->num_elements() > 0 && s.ReplaceBy(n, x);
+}
+
+// x[:, …] that takes everything. Steps of one and equal sizes leave no other beginning.
+bool RemoveFullStridedSlice(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const Output x = g.data_inputs(n)[0];
+  const std::optional<Shape> in = s.shape(x).ToShape();
+  const std::optional<Shape> out = s.shape({n, 0}).ToShape();
+  return in && out && *in == *out && in->num_elements() > 0 && RestIsConst(s, n) &&
+         IntAttr(g, n, "new_axis_mask") == 0 && IntAttr(g, n, "shrink_axis_mask") == 0 &&
+         s.IsSplat(g.data_inputs(n)[3], 1) && s.ReplaceBy(n, x);
+}
+
+// What is copied to a shape that the other operand has anyway: BroadcastTo(x, …) + y is x + y.
+bool RemoveRedundantBroadcast(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  for (int i = 0; i < g.num_inputs(n); ++i) {
+    const NodeId copy = Producer(s, n, i, {"BroadcastTo", "Fill"});
+    if (copy == kNoNode) continue;
+    const int from = g.op_name(copy) == "Fill" ? 1 : 0;
+    const Output x = g.data_inputs(copy)[from];
+    if (!s.IsFree(g.data_inputs(copy)[1 - from]) || !s.shape({copy, 0}).fully_defined() ||
+        !BroadcastsInto(s.shape(x), s.shape({copy, 0})))
+      continue;
+    const auto covers = [&](int j) {
+      return j != i && s.shape(g.data_inputs(n)[j]).fully_defined() &&
+             BroadcastsInto(s.shape({copy, 0}), s.shape(g.data_inputs(n)[j]));
+    };
+    if (!(covers(0) || covers(1) || (g.num_inputs(n) == 3 && covers(2))) || !s.Allow()) continue;
+    s.SetInput(n, i, x);
+    return true;
+  }
+  return false;
+}
+
+constexpr Rewrite kRewrites[] = {
+    {"remove_redundant_reshape", Exactness::kExact, RemoveRedundantReshape,
+     "Reshape Squeeze ExpandDims EnsureShape"},
+    {"merge_reshapes", Exactness::kExact, MergeReshapes, "Reshape"},
+    {"remove_full_slice", Exactness::kExact, RemoveFullSlice,
+     "Slice Pad PadV2 MirrorPad Tile BroadcastTo"},
+    {"remove_full_strided_slice", Exactness::kExact, RemoveFullStridedSlice, "StridedSlice"},
+    {"remove_redundant_broadcast", Exactness::kExact, RemoveRedundantBroadcast,
+     "Add AddV2 Sub Mul Div RealDiv DivNoNan MulNoNan Maximum Minimum SquaredDifference Greater "
+     "GreaterEqual Less LessEqual Equal NotEqual LogicalAnd LogicalOr SelectV2"},
+};
+
+}  // namespace
+
+std::span<const Rewrite> Reshapes() { return kRewrites; }
+
+}  // namespace tenon::arithmetic

@@ -1,0 +1,149 @@
+// Chains of transposes, and what can read its operand transposed.
+#include <vector>
+
+#include "grappler_lite/arithmetic/patterns.h"
+#include "grappler_lite/arithmetic/rewrites.h"
+
+namespace tenon::arithmetic {
+namespace {
+
+bool IsIdentityPermutation(const Dims& perm) {
+  for (size_t i = 0; i < perm.size(); ++i) {
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+bool RemoveIdentityTranspose(Sweep& s, NodeId n) {
+  const std::optional<Dims> perm = Permutation(s, n);
+  return perm && IsIdentityPermutation(*perm) && s.ReplaceBy(n, s.graph().data_inputs(n)[0]);
+}
+
+// What Transpose n of a tensor that Transpose `inner` made (and moves of single elements after it
+// left in place) does in all.
+std::optional<Dims> Both(const Sweep& s, NodeId inner, NodeId n) {
+  const std::optional<Dims> first = Permutation(s, inner), then = Permutation(s, n);
+  if (!first || !then || first->size() != then->size()) return std::nullopt;
+  Dims both;
+  for (int64_t p : *then) both.push_back((*first)[p]);
+  return both;
+}
+
+bool CancelTransposes(Sweep& s, NodeId n) {
+  const NodeId inner = Producer(s, n, 0, {"Transpose"});
+  if (inner == kNoNode) return false;
+  const std::optional<Dims> both = Both(s, inner, n);
+  return both && IsIdentityPermutation(*both) && s.ReplaceBy(n, s.graph().data_inputs(inner)[0]);
+}
+
+bool MergeTransposes(Sweep& s, NodeId n) {
+  const NodeId inner = OwnProducer(s, n, 0, {"Transpose"});
+  if (inner == kNoNode || !HasConstKernel(s, n, DataType::kInt32)) return false;
+  const std::optional<Dims> both = Both(s, inner, n);
+  if (!both || !s.Allow()) return false;
+  const Output inputs[] = {s.graph().data_inputs(inner)[0],
+                           AddConst(s, n, "perm", IntVector(*both))};
+  Sweep::Attrs attrs = TypeAttr(TypeOf(s.graph(), n));
+  attrs.push_back({"Tperm", attr::Type(DataType::kInt32)});
+  s.Become(n, "Transpose", inputs, std::move(attrs));
+  return true;
+}
+
+// transpose(f(transpose(x))) is f(x) where the two cancel out and f looks at single elements.
+bool CancelTransposesAroundUnary(Sweep& s, NodeId n) {
+  constexpr size_t kLongest = 8;
+  const Graph& g = s.graph();
+  std::vector<NodeId> chain;  // from n back
+  NodeId at = n, inner = kNoNode;
+  while (chain.size() <= kLongest) {
+    const Output in = g.data_inputs(at)[0];
+    const NodeId before = s.OnlyUse(in) ? Producer(s, at, 0) : kNoNode;
+    if (before == kNoNode) return false;
+    if (g.op_name(before) == "Transpose") {
+      inner = before;
+      break;
+    }
+    if (!IsUnaryCwise(g.op_name(before))) return false;
+    chain.push_back(at = before);
+  }
+  if (inner == kNoNode || chain.empty()) return false;
+  const std::optional<Dims> both = Both(s, inner, n);
+  if (!both || !IsIdentityPermutation(*both) || !s.Allow()) return false;
+  Output x = g.data_inputs(inner)[0];
+  const PartialShape shape = s.shape(x);
+  for (size_t i = chain.size(); i-- > 1;)
+    x = s.Add(n, "untransposed", std::string(g.op_name(chain[i])), {&x, 1}, AttrsOf(g, chain[i]),
+              shape);
+  s.Become(n, std::string(g.op_name(chain[0])), {&x, 1}, AttrsOf(g, chain[0]));
+  return true;
+}
+
+// conj(transpose(x)), in either order, is one op.
+bool FoldConjIntoTranspose(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const bool conj_last = g.op_name(n) == "Conj";
+  const NodeId inner = conj_last ? OwnProducer(s, n, 0, {"Transpose", "ConjugateTranspose"})
+                                 : Producer(s, n, 0, {"Conj"});
+  if (inner == kNoNode) return false;
+  const NodeId transpose = conj_last ? inner : n;
+  const std::string_view op =
+      g.op_name(transpose) == "Transpose" ? "ConjugateTranspose" : "Transpose";
+  Sweep::Attrs attrs = AttrsOf(g, transpose);
+  if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
+  const Output inputs[] = {g.data_inputs(inner)[0], g.data_inputs(transpose)[1]};
+  s.Become(n, op, inputs, std::move(attrs));
+  return true;
+}
+
+// Whether the permutation swaps the last two dimensions alone.
+bool SwapsLastTwo(const Dims& perm) {
+  const auto rank = static_cast<int64_t>(perm.size());
+  if (rank < 2 || perm[rank - 1] != rank - 2 || perm[rank - 2] != rank - 1) return false;
+  for (int64_t i = 0; i < rank - 2; ++i) {
+    if (perm[i] != i) return false;
+  }
+  return true;
+}
+
+// A product reads a matrix either way. Sums may be taken in another order then.
+bool FoldTransposeIntoMatMul(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const bool is_batch = g.op_name(n) != "MatMul";
+  for (int i : {0, 1}) {
+    // adj_x conjugates, transpose_a does not.
+    const bool conjugates = is_batch && IsComplex(g.input_type(n, i));
+    const NodeId transpose = Producer(s, n, i, {conjugates ? "ConjugateTranspose" : "Transpose"});
+    if (transpose == kNoNode) continue;
+    const std::optional<Dims> perm = Permutation(s, transpose);
+    if (!perm || !SwapsLastTwo(*perm)) continue;
+    const std::string_view name =
+        is_batch ? (i == 0 ? "adj_x" : "adj_y") : (i == 0 ? "transpose_a" : "transpose_b");
+    Sweep::Attrs attrs = AttrsOf(g, n);
+    std::erase_if(attrs, [&](const Graph::NewAttr& a) { return a.name == name; });
+    attrs.push_back({name, attr::Bool(!BoolAttr(g, n, name))});
+    const std::string op(g.op_name(n));
+    if (!s.HasKernel(n, op, attrs) || !s.Allow()) continue;
+    std::vector<Output> inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
+    inputs[i] = g.data_inputs(transpose)[0];
+    s.Become(n, op, inputs, std::move(attrs));
+    return true;
+  }
+  return false;
+}
+
+constexpr Rewrite kRewrites[] = {
+    {"remove_identity_transpose", Exactness::kExact, RemoveIdentityTranspose, "Transpose"},
+    {"cancel_transposes", Exactness::kExact, CancelTransposes, "Transpose"},
+    {"cancel_transposes_around_unary", Exactness::kExact, CancelTransposesAroundUnary, "Transpose"},
+    {"merge_transposes", Exactness::kExact, MergeTransposes, "Transpose"},
+    {"fold_conj_into_transpose", Exactness::kExact, FoldConjIntoTranspose,
+     "Conj Transpose ConjugateTranspose"},
+    {"fold_transpose_into_matmul", Exactness::kToleranced, FoldTransposeIntoMatMul,
+     "MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3"},
+};
+
+}  // namespace
+
+std::span<const Rewrite> Transposes() { return kRewrites; }
+
+}  // namespace tenon::arithmetic
