@@ -35,9 +35,9 @@ struct RewriteEvent {
 std::string RewriteKey(const RewriteEvent& event);
 
 // Runs the pass again on a copy of the graph of before, doing only what `allow` accepts: it gets the
-// number of the rewrite, from 0 on, among those that the pass asked for, and its name. Empty for a
-// pass from outside, which cannot be stopped half way, and for one that brings nodes.
-using AllowRewrite = std::function<bool(int64_t number, std::string_view rewrite)>;
+// number of the rewrite, from 0 on, among those that the pass asks for this time. Empty for a pass
+// from outside, which cannot be stopped half way, and for one that brings nodes.
+using AllowRewrite = std::function<bool(int64_t number, const RewriteEvent& event)>;
 using ReplayPass = std::function<absl::StatusOr<Graph>(const AllowRewrite& allow)>;
 
 // Called on the thread that runs the pipeline, in the order in which things happen.

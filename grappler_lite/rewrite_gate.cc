@@ -47,7 +47,7 @@ bool RewriteGate::IsOn(std::string_view rewrite) {
 
 bool RewriteGate::Decide(std::string_view rewrite, std::string_view node) {
   const int64_t number = asked_++;
-  if (replay_ != nullptr) return (*replay_)(number, rewrite);
+  if (replay_ != nullptr) return (*replay_)(number, {pass_, rewrite, node, true});
   if (left_ > 0) {
     --left_;
     return true;

@@ -41,6 +41,8 @@ Json ComparisonJson(const NamedComparison& c) {
   return json;
 }
 
+}  // namespace
+
 // --rtol and --atol stand for themselves; with --max-ulp alone only steps count.
 Tolerance ToleranceFrom(const Options& options) {
   Tolerance tolerance;
@@ -51,8 +53,6 @@ Tolerance ToleranceFrom(const Options& options) {
   tolerance.equal_nan = options.equal_nan;
   return tolerance;
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& request,
                                                         const std::vector<Tensor>& values,

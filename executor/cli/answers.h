@@ -13,6 +13,9 @@
 
 namespace tenon::cli {
 
+// What --rtol, --atol, --max-ulp and --equal-nan say.
+Tolerance ToleranceFrom(const Options& options);
+
 struct NamedComparison {
   std::string name;
   bool ignored = false;

@@ -63,6 +63,21 @@ void ListPasses(Invocation& invocation) {
       "is plugin:TYPE.\n");
 }
 
+// What --verify-each=numeric compared.
+void AddVerified(const NumericVerifier* verifier, Invocation& invocation) {
+  if (verifier == nullptr) return;
+  Json json = Json::Object();
+  json.Set("passes", verifier->passes_compared())
+      .Set("runs", verifier->runs())
+      .Set("not_compared", verifier->not_compared());
+  invocation.doc.Set("verified", std::move(json));
+  absl::StrAppend(&invocation.text, "verified: ", Plural(verifier->passes_compared(), "change"),
+                  " of the graph, in ", Plural(verifier->runs(), "run"));
+  if (!verifier->not_compared().empty())
+    absl::StrAppend(&invocation.text, "; not compared: ", verifier->not_compared());
+  invocation.text += "\n";
+}
+
 }  // namespace
 
 absl::Status OptCommand(Invocation& invocation) {
@@ -89,6 +104,7 @@ absl::Status OptCommand(Invocation& invocation) {
                       ? "nothing is written; add -o OUT.pb or OUT.pbtxt"
                       : absl::StrCat("written to ", options.save_optimized),
                   "\n");
+  AddVerified(bench.watchers->verifier(), invocation);
   if (options.time_passes || options.verbose)
     absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
   return absl::OkStatus();

@@ -38,6 +38,24 @@ const std::vector<CommandInfo>& Commands() {
        "Where each node goes, why, why not elsewhere, and which copies that causes.",
        "  graph_run explain tests/golden/models/mlp/graph.pbtxt\n"
        "  graph_run explain tests/golden/models/mlp/graph.pbtxt --opt-level 0 --json"},
+      {Command::kDiff, "diff", "A B", 2, "What changed between two graphs, node by node.",
+       "  graph_run diff tests/golden/passes/remapping/conv_bias_relu.in.pbtxt "
+       "tests/golden/passes/remapping/conv_bias_relu.out.pbtxt\n"
+       "  graph_run diff tests/golden/passes/model_pruning/bypass_identities.in.pbtxt "
+       "tests/golden/passes/model_pruning/bypass_identities.out.pbtxt --json"},
+      {Command::kBisect, "bisect", "MODEL", 1,
+       "Find the rewrites that change what a model answers: one, or some that do so only together; "
+       "or the nodes that answer otherwise where they are placed.",
+       "  graph_run bisect tests/golden/models/mlp/graph.pbtxt\n"
+       "  graph_run bisect tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones --max-ulp "
+       "0"},
+      {Command::kReduce, "reduce", "MODEL", 1,
+       "Write the smallest graph and inputs for which the optimizer still changes what a model "
+       "answers.",
+       "  graph_run reduce tests/golden/models/mlp/graph.pbtxt --max-ulp 0 --rtol 0 --atol 0 -o "
+       "/tmp/small.pbtxt\n"
+       "  graph_run reduce tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones -o "
+       "/tmp/small.pbtxt --json"},
       {Command::kFreeze, "freeze", "DIR", 1,
        "Write a SavedModel's signature as one graph, its variables folded into constants.",
        "  graph_run freeze tests/golden/saved_models/keras_classifier/model -o /tmp/classifier.pb\n"

@@ -21,9 +21,14 @@ namespace {
 
 constexpr uint32_t Bit(Command c) { return uint32_t{1} << static_cast<int>(c); }
 constexpr uint32_t kRuns = Bit(Command::kRun) | Bit(Command::kBench);
-constexpr uint32_t kOptimizes = kRuns | Bit(Command::kOpt) | Bit(Command::kExplain);
+constexpr uint32_t kProves = Bit(Command::kBisect) | Bit(Command::kReduce);
+constexpr uint32_t kOptimizesOnce = kRuns | Bit(Command::kOpt) | Bit(Command::kExplain);
+constexpr uint32_t kOptimizes = kOptimizesOnce | kProves;
+constexpr uint32_t kFeeds = kRuns | kProves;
+constexpr uint32_t kCompares = Bit(Command::kRun) | kProves;
 constexpr uint32_t kPlaces = kOptimizes | Bit(Command::kFreeze) | Bit(Command::kCheck);
-constexpr uint32_t kReads = kPlaces | Bit(Command::kShow) | Bit(Command::kLint);
+constexpr uint32_t kReads =
+    kPlaces | Bit(Command::kShow) | Bit(Command::kLint) | Bit(Command::kDiff);
 constexpr uint32_t kOpensPlugins = kReads | Bit(Command::kDevices);
 constexpr uint32_t kSigned = kOptimizes | Bit(Command::kShow) | Bit(Command::kFreeze);
 constexpr uint32_t kAll = ~uint32_t{0};
@@ -152,9 +157,9 @@ class Declarer {
 
 void DeclareData(Declarer& d, Options& o) {
   d.Group("Data");
-  d.Repeat(kRuns, "--input", o.inputs, "NAME=SPEC",
+  d.Repeat(kFeeds, "--input", o.inputs, "NAME=SPEC",
            "feed a tensor: x=2x2xf32=1,2,3,4  x=@x.npy  x=4x20xf32=random(seed=1)");
-  d.Repeat(kRuns, "--inputs", o.input_files, "FILE.npz",
+  d.Repeat(kFeeds, "--inputs", o.input_files, "FILE.npz",
            "feed every array of an archive by its name");
   d.Repeat(Bit(Command::kRun), "--output", o.outputs, "NAME[=SINK]",
            "fetch; SINK is -, @y.npy, @all.npz or @y.bin (default: the graph's outputs)");
@@ -162,12 +167,12 @@ void DeclareData(Declarer& d, Options& o) {
            "fetch (default: the graph's outputs)");
   d.Repeat(Bit(Command::kRun), "--expect", o.expects, "NAME=SPEC",
            "compare; exit 3 where it differs; NAME=(ignored) compares nothing");
-  d.Real(Bit(Command::kRun), "--rtol", o.rtol, "X",
+  d.Real(kCompares, "--rtol", o.rtol, "X",
          "right is |got - want| <= atol + rtol * |want| (default 1e-5)", Bound::kFromZero);
-  d.Real(Bit(Command::kRun), "--atol", o.atol, "X", "(default 1e-6)", Bound::kFromZero);
-  d.Integer(Bit(Command::kRun), "--max-ulp", o.max_ulp, "N",
-            "right is at most N floating-point steps away", 0);
-  d.Flag(Bit(Command::kRun), "--equal-nan", o.equal_nan, "NaN equals NaN");
+  d.Real(kCompares, "--atol", o.atol, "X", "(default 1e-6)", Bound::kFromZero);
+  d.Integer(kCompares, "--max-ulp", o.max_ulp, "N", "right is at most N floating-point steps away",
+            0);
+  d.Flag(kCompares, "--equal-nan", o.equal_nan, "NaN equals NaN");
 }
 
 void DeclareState(Declarer& d, Options& o) {
@@ -175,7 +180,7 @@ void DeclareState(Declarer& d, Options& o) {
   d.Checked(kSigned, "--signature", o.signature, "NAME",
             "of a SavedModel: its arguments and results are NAMEs then (default serving_default)",
             NotEmpty);
-  d.Repeat(kRuns, "--init", o.inits, "NODE", "run this node once, before all else");
+  d.Repeat(kFeeds, "--init", o.inits, "NODE", "run this node once, before all else");
   d.Integer(Bit(Command::kRun), "--session-runs", o.session_runs, "N",
             "the same feeds and fetches so many times in one session; --json has all of them", 1,
             kMaxRuns);
@@ -227,17 +232,18 @@ void DeclareOptimizer(Declarer& d, Options& o) {
          "not these rewrites, such as constant_folding.fold");
   d.Flag(Bit(Command::kOpt), "--list-passes", o.list_passes,
          "the passes in their order, with their rewrites");
-  d.Flag(kOptimizes, "--time-passes", o.time_passes,
+  d.Flag(kOptimizesOnce, "--time-passes", o.time_passes,
          "a table of what each pass did and how long it took");
-  d.FlagWithValue(kOptimizes, "--verify-each{structure}", o.verify_each, {"structure"},
-                  "verify the graph after each pass");
-  d.List(kOptimizes, "--print-before", o.print_before, "PASS",
+  d.FlagWithValue(kOptimizesOnce, "--verify-each{structure}", o.verify_each,
+                  {"structure", "numeric"},
+                  "verify the graph after each pass; =numeric: and that it answers the same");
+  d.List(kOptimizesOnce, "--print-before", o.print_before, "PASS",
          "the graph before this pass, on stderr; '*': before each");
-  d.List(kOptimizes, "--print-after", o.print_after, "PASS",
+  d.List(kOptimizesOnce, "--print-after", o.print_after, "PASS",
          "the graph after this pass, on stderr; '*': after each");
-  d.FlagWithValue(kOptimizes, "--print-changed{graph}", o.print_changed, {"graph", "diff"},
+  d.FlagWithValue(kOptimizesOnce, "--print-changed{graph}", o.print_changed, {"graph", "diff"},
                   "the graph after each pass that changed it, on stderr; =diff: what changed");
-  d.Checked(kOptimizes, "--dump-dir", o.dump_dir, "DIR",
+  d.Checked(kOptimizesOnce, "--dump-dir", o.dump_dir, "DIR",
             "write NNN_pass_before and _after, .pbtxt and .dot, of every pass", NotEmpty);
   d.Flag(kOptimizes, "--fast-math", o.fast_math, "allow rewrites that change rounding");
   d.Choice(kOptimizes, "--target", {"tensorflow", "tenon"}, "tensorflow|tenon",
@@ -245,11 +251,13 @@ void DeclareOptimizer(Declarer& d, Options& o) {
            [&o](const std::string& v) {
              o.target = v == "tensorflow" ? Target::kTensorFlow : Target::kTenon;
            });
-  d.Integer(kOptimizes, "--bisect-limit", o.bisect_limit, "N",
+  d.Integer(kOptimizesOnce, "--bisect-limit", o.bisect_limit, "N",
             "only the first N rewrites, and a BISECT line for each on stderr; -1: all", -1);
-  d.Checked(kOptimizes, d.Has(Bit(Command::kOpt)) ? "-o,--save-optimized" : "--save-optimized",
+  d.Checked(kOptimizesOnce, d.Has(Bit(Command::kOpt)) ? "-o,--save-optimized" : "--save-optimized",
             o.save_optimized, "OUT",
             "write the optimized graph: .pb or .pbtxt, .xz or .gz after it", NotWritable);
+  d.Checked(Bit(Command::kReduce), "-o", o.reduced, "OUT",
+            "where to write the small graph, and its inputs as .npz beside it", NotWritable);
 }
 
 void DeclareRuns(Declarer& d, Options& o) {
@@ -369,7 +377,8 @@ absl::Status CheckPaths(const Options& o, const CommandInfo& info) {
     if (o.paths.empty()) return absl::OkStatus();
     return UsageError(absl::StrCat("graph_run ", info.name, " takes no '", o.paths[0], "'"));
   }
-  const bool too_few = o.command == Command::kPluginNew ? o.paths.size() < 2 : o.paths.empty();
+  const bool takes_two = o.command == Command::kPluginNew || o.command == Command::kDiff;
+  const bool too_few = o.paths.size() < (takes_two ? 2 : 1);
   if (too_few && !o.list_passes) {
     return UsageError(absl::StrCat("graph_run ", info.name, " needs ", info.arguments,
                                    "; graph_run ", info.name, " --help shows examples"));

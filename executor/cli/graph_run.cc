@@ -73,6 +73,12 @@ absl::Status Dispatch(Invocation& invocation) {
       return OptCommand(invocation);
     case Command::kExplain:
       return ExplainCommand(invocation);
+    case Command::kDiff:
+      return DiffCommand(invocation);
+    case Command::kBisect:
+      return BisectCommand(invocation);
+    case Command::kReduce:
+      return ReduceCommand(invocation);
     case Command::kFreeze:
       return FreezeCommand(invocation);
     case Command::kDevices:

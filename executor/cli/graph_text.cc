@@ -26,7 +26,8 @@ std::string TensorAttrText(std::string_view wire) {
   const absl::StatusOr<Tensor> tensor = TensorFromWire(wire, nullptr);
   if (!tensor.ok()) return "<malformed tensor>";
   std::string text = TypeText(tensor->dtype(), tensor->shape());
-  if (tensor->num_elements() > kMaxShown) return absl::StrFormat("%s #%08x", text, ExtendCrc32c(0, wire));
+  if (tensor->num_elements() > kMaxShown)
+    return absl::StrFormat("%s #%08x", text, ExtendCrc32c(0, wire));
   for (int64_t i = 0; i < tensor->num_elements(); ++i)
     absl::StrAppend(&text, " ", ElementText(*tensor, i));
   return text;

@@ -19,6 +19,9 @@ enum class Command : uint8_t {
   kLint,
   kOpt,
   kExplain,
+  kDiff,
+  kBisect,
+  kReduce,
   kFreeze,
   kDevices,
   kCheck,
@@ -65,7 +68,7 @@ struct Options {
   std::vector<std::string> disabled_passes, disabled_rewrites;
   bool list_passes = false;
   bool time_passes = false;
-  std::string verify_each;  // "structure", or empty: at the end only
+  std::string verify_each;  // "structure", "numeric", or empty: at the end only
   bool fast_math = false;
   std::optional<Target> target;         // none: TensorFlow for opt, Tenon for what runs the result
   std::optional<int64_t> bisect_limit;  // -1: all rewrites, with a line for each
@@ -73,6 +76,7 @@ struct Options {
   std::string print_changed;                           // "graph", "diff", or empty
   std::string dump_dir;
   std::string save_optimized;
+  std::string reduced;  // where reduce writes
 
   // Runs.
   int64_t warmup = -1, runs = -1;  // -1: the command's default

@@ -14,7 +14,12 @@ Watchers::Watchers(const Options& options) {
 std::vector<PipelineObserver*> Watchers::observers() const {
   std::vector<PipelineObserver*> observers;
   for (const auto& observer : all_) observers.push_back(observer.get());
+  if (verifier_ != nullptr) observers.push_back(verifier_.get());
   return observers;
+}
+
+void Watchers::VerifyNumbers(GraphRunner runner) {
+  verifier_ = std::make_unique<NumericVerifier>(std::move(runner));
 }
 
 }  // namespace tenon::cli

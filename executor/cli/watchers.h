@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "executor/cli/options.h"
+#include "executor/proof/numeric_verifier.h"
 #include "grappler_lite/observer.h"
 
 namespace tenon::cli {
@@ -27,7 +28,13 @@ class Watchers {
   explicit Watchers(const Options& options);
   std::vector<PipelineObserver*> observers() const;
 
+  // --verify-each=numeric. The runner's devices outlive the watchers.
+  void VerifyNumbers(GraphRunner runner);
+  // Null where nobody asked for it.
+  const NumericVerifier* verifier() const { return verifier_.get(); }
+
  private:
+  std::unique_ptr<NumericVerifier> verifier_;
   std::vector<std::unique_ptr<PipelineObserver>> all_;
 };
 

@@ -46,7 +46,6 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
   TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(options));
   Workbench bench;
   bench.watchers = std::make_unique<Watchers>(options);
-  session_options.pipeline.observers = bench.watchers->observers();
   TENON_ASSIGN_OR_RETURN(bench.host, Host::Open(options));
   if (session_options.placer.soft_placement && session_options.placer.fallback) {
     if (!options.device.empty()) WarnOfMissingDevice(options.device, *bench.host, options);
@@ -62,6 +61,11 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
   } else if (bench.saved.has_value()) {
     TENON_ASSIGN_OR_RETURN(session_options.files, FilesOf(*bench.saved));
   }
+  if (options.verify_each == "numeric") {
+    bench.watchers->VerifyNumbers(GraphRunner(bench.host->devices(), session_options));
+  }
+  session_options.pipeline.observers = bench.watchers->observers();
+  bench.session_options = session_options;
   TENON_ASSIGN_OR_RETURN(
       bench.session,
       Session::Create(std::move(model.graph), bench.host->devices(), std::move(session_options)));
@@ -75,13 +79,17 @@ absl::Status FaultOfFiles(const absl::Status& status) {
 }
 
 absl::Status InitializeState(Workbench& bench, const Options& options) {
+  return InitializeState(*bench.session, bench, options);
+}
+
+absl::Status InitializeState(Session& session, const Workbench& bench, const Options& options) {
   if (bench.saved.has_value()) {
-    const absl::Status status = RestoreState(*bench.session, *bench.saved);
+    const absl::Status status = RestoreState(session, *bench.saved);
     if (!status.ok()) return FaultOfFiles(status);
   }
   for (const std::string& init : options.inits) {
     TENON_ASSIGN_OR_RETURN(const std::string node, bench.names().Node("--init", init));
-    TENON_RETURN_IF_ERROR(bench.session->Run({}, {absl::StrCat("^", node)}).status());
+    TENON_RETURN_IF_ERROR(session.Run({}, {absl::StrCat("^", node)}).status());
   }
   return absl::OkStatus();
 }

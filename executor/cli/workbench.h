@@ -22,6 +22,7 @@ struct Workbench {
   double load_ms = 0;
   std::optional<SavedModel> saved;       // of a folder
   const Signature* signature = nullptr;  // of `saved`
+  SessionOptions session_options;
   std::unique_ptr<Session> session;
 
   const Graph& graph() const { return session->graph(); }
@@ -34,6 +35,8 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options);
 // Brings the session to where runs begin: restores the variables of a SavedModel, then runs what
 // --init names.
 absl::Status InitializeState(Workbench& bench, const Options& options);
+// The same for another session of its model.
+absl::Status InitializeState(Session& session, const Workbench& bench, const Options& options);
 
 // What fails while a SavedModel is restored is a fault of its files (kInvalidInput), unless
 // something is not implemented or breaks.

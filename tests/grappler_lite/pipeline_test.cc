@@ -34,7 +34,7 @@ class Recorder : public PipelineObserver {
   absl::Status CheckPass(const PassRun&, const Graph& after, const ReplayPass& replay) override {
     if (replay) {
       const Graph first =
-          replay([](int64_t number, std::string_view) { return number == 0; }).value();
+          replay([](int64_t number, const RewriteEvent&) { return number == 0; }).value();
       log.push_back(
           absl::StrCat("replayed ", Fingerprint(first) == Fingerprint(after) ? "all" : "some"));
     }

@@ -1,0 +1,101 @@
+// graph_run bisect: which rewrites, or which placed nodes, change what a model answers.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "executor/cli/indictment.h"
+#include "graph/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+// "pass.rewrite@node", taken apart. The key of a plug-in's pass has no rewrite.
+struct Culprit {
+  std::string pass, rewrite, node;
+};
+
+Culprit CulpritOf(std::string_view key) {
+  const size_t at = key.find('@');
+  const std::string_view name = key.substr(0, at);
+  const size_t dot = name.starts_with("plugin:") ? name.npos : name.find('.');
+  return {std::string(name.substr(0, dot)),
+          std::string(dot == name.npos ? std::string_view() : name.substr(dot + 1)),
+          std::string(key.substr(at + 1))};
+}
+
+// What keeps them from happening.
+std::string RemedyOf(const Culprit& culprit) {
+  if (culprit.rewrite.empty()) return absl::StrCat("--disable-pass ", culprit.pass);
+  return absl::StrCat("--disable-rewrite ", culprit.pass, ".", culprit.rewrite);
+}
+
+void Tell(const Bisection& found, Invocation& invocation) {
+  Json list = Json::Array();
+  std::vector<std::string> lines;
+  for (const std::string& key : found.culprits) {
+    const Culprit culprit = CulpritOf(key);
+    Json json = Json::Object();
+    json.Set("pass", culprit.pass).Set("rewrite", culprit.rewrite).Set("node", culprit.node);
+    list.Push(std::move(json));
+    lines.push_back(absl::StrCat(
+        culprit.rewrite.empty() ? absl::StrCat("pass ", culprit.pass)
+                                : absl::StrCat("rewrite ", culprit.pass, ".", culprit.rewrite),
+        culprit.node.empty() ? "" : absl::StrCat(" at node '", culprit.node, "'")));
+  }
+  invocation.doc.Set("culprits", std::move(list));
+  if (lines.empty()) return;
+  const Style& style = invocation.style;
+  absl::StrAppend(&invocation.text,
+                  style.Red(lines.size() == 1 ? "guilty   " : "guilty only together\n         "),
+                  absl::StrJoin(lines, "\n         "), "\n", style.Dim("then     "),
+                  found.with_culprits.empty() ? found.wrong : found.with_culprits, "\n",
+                  style.Dim("without  "), RemedyOf(CulpritOf(found.culprits[0])), "\n");
+}
+
+void TellPlacement(const Bisection& found, Invocation& invocation) {
+  invocation.doc.Set("nodes", Json::ArrayOf(found.culprits));
+  absl::StrAppend(&invocation.text, invocation.style.Red("guilty   "), "the placement of node ",
+                  absl::StrJoin(found.culprits, " together with node "), "\n",
+                  invocation.style.Dim("then     "),
+                  found.with_culprits.empty() ? found.wrong : found.with_culprits, "\n");
+}
+
+void TellCounts(std::string_view what, const Bisection& found, Invocation& invocation) {
+  invocation.doc.Set("wrong", !found.wrong.empty())
+      .Set("what", found.wrong)
+      .Set("cause", found.wrong.empty() ? "" : what)
+      .Set("steps", found.steps)
+      .Set("runs", found.trials);
+  absl::StrAppend(&invocation.text, invocation.style.Dim("runs     "), found.trials, ", for ",
+                  found.steps, " ", what, "s\n");
+}
+
+}  // namespace
+
+absl::Status BisectCommand(Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment,
+                         OpenIndictment(invocation.options));
+  const Court& court = *indictment->court;
+  TENON_ASSIGN_OR_RETURN(const Bisection rewrites, court.BisectRewrites(indictment->suspect));
+  if (!rewrites.wrong.empty()) {
+    if (rewrites.without_any) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("two runs without any rewrite differ: ", rewrites.wrong));
+    }
+    Tell(rewrites, invocation);
+    TellCounts("rewrite", rewrites, invocation);
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const std::optional<Bisection> placement,
+                         court.BisectPlacement(indictment->suspect));
+  const bool elsewhere = placement && !placement->wrong.empty();
+  Tell(rewrites, invocation);
+  if (elsewhere) {
+    TellPlacement(*placement, invocation);
+  } else {
+    absl::StrAppend(&invocation.text, invocation.style.Green("right    "),
+                    "all rewrites together, and the placement of all nodes, keep the answers\n");
+  }
+  TellCounts(elsewhere ? "placed node" : "rewrite", elsewhere ? *placement : rewrites, invocation);
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,130 @@
+#include "executor/proof/difference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "executor/cli/element.h"
+#include "executor/cli/tensor_text.h"
+
+namespace tenon {
+namespace {
+
+std::string IndexText(const Shape& shape, int64_t i) {
+  Dims index(shape.rank());
+  for (int d = shape.rank(); d-- > 0;) {
+    index[d] = i % shape.dim(d);
+    i /= shape.dim(d);
+  }
+  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
+}
+
+int64_t StepsBetween(const Tensor& a, const Tensor& b, int64_t i) {
+  const int64_t x = cli::OrderedBits(a, i), y = cli::OrderedBits(b, i);
+  const uint64_t steps = x > y ? static_cast<uint64_t>(x) - static_cast<uint64_t>(y)
+                               : static_cast<uint64_t>(y) - static_cast<uint64_t>(x);
+  return static_cast<int64_t>(std::min<uint64_t>(steps, INT64_MAX));
+}
+
+// One float step at 1.
+double StepAtOne(DataType type) {
+  switch (type) {
+    case DataType::kDouble:
+    case DataType::kComplex128:
+      return 0x1p-52;
+    case DataType::kFloat:
+    case DataType::kComplex64:
+      return 0x1p-23;
+    case DataType::kHalf:
+      return 0x1p-10;
+    case DataType::kBfloat16:
+      return 0x1p-7;
+    default:
+      return 0x1p-2;
+  }
+}
+
+class Comparer {
+ public:
+  Comparer(const Tensor& was, const Tensor& is, Sameness sameness) : was_(was), is_(is) {
+    if (sameness == Sameness::kBits || !IsReal()) return;
+    const double step = StepAtOne(is.dtype());
+    bound_ = step * static_cast<double>(step < 0x1p-20 ? kMaxSteps : kMaxStepsSmall) * Largest();
+  }
+
+  std::optional<Difference> Run() {
+    std::optional<Difference> found;
+    int64_t worst = 0;
+    for (int64_t i = 0; i < is_.num_elements(); ++i) {
+      if (Same(i)) continue;
+      const bool finite = cli::IsFloatLike(is_.dtype()) &&
+                          std::isfinite(cli::ElementAsDouble(was_, i)) &&
+                          std::isfinite(cli::ElementAsDouble(is_, i));
+      const int64_t steps = finite ? StepsBetween(was_, is_, i) : 0;
+      worst = std::max(worst, steps);
+      if (found) continue;
+      found = Difference{
+          0, absl::StrCat("element ", IndexText(is_.shape(), i), " is ", cli::ElementText(is_, i),
+                          " where ", cli::ElementText(was_, i), " was",
+                          finite ? absl::StrCat(", ", steps, " float steps away") : "")};
+    }
+    if (found) found->ulps = worst;
+    return found;
+  }
+
+ private:
+  bool IsReal() const { return cli::IsFloatLike(is_.dtype()) || IsComplex(is_.dtype()); }
+
+  double Largest() const {
+    double largest = 0;
+    for (int64_t i = 0; i < was_.num_elements(); ++i) {
+      const double v = IsComplex(was_.dtype()) ? std::abs(cli::ElementAsComplex(was_, i))
+                                               : std::fabs(cli::ElementAsDouble(was_, i));
+      if (std::isfinite(v)) largest = std::max(largest, v);
+    }
+    return largest;
+  }
+
+  bool SameReal(double was, double is) const {
+    if (std::isnan(was) || std::isnan(is)) return std::isnan(was) && std::isnan(is);
+    if (bound_ && std::isfinite(was) && std::isfinite(is)) return std::fabs(was - is) <= *bound_;
+    return was == is && (bound_ || std::signbit(was) == std::signbit(is));
+  }
+
+  bool Same(int64_t i) const {
+    const DataType type = is_.dtype();
+    if (type == DataType::kString) return was_.StringAt(i) == is_.StringAt(i);
+    if (cli::IsFloatLike(type))
+      return SameReal(cli::ElementAsDouble(was_, i), cli::ElementAsDouble(is_, i));
+    if (IsComplex(type)) {
+      const auto was = cli::ElementAsComplex(was_, i), is = cli::ElementAsComplex(is_, i);
+      return SameReal(was.real(), is.real()) && SameReal(was.imag(), is.imag());
+    }
+    return cli::ElementAsInt(was_, i) == cli::ElementAsInt(is_, i);
+  }
+
+  const Tensor& was_;
+  const Tensor& is_;
+  std::optional<double> bound_;  // absolute; none: every bit
+};
+
+}  // namespace
+
+std::optional<Difference> FindDifference(const Tensor& was, const Tensor& is, Sameness sameness) {
+  if (!was.initialized() && !is.initialized()) return std::nullopt;
+  if (was.initialized() != is.initialized() || was.dtype() != is.dtype() ||
+      was.shape() != is.shape()) {
+    const auto text = [](const Tensor& t) {
+      return t.initialized() ? cli::TypeText(t.dtype(), t.shape()) : std::string("nothing");
+    };
+    return Difference{0, absl::StrCat("it is ", text(is), " where ", text(was), " was")};
+  }
+  if (is.dtype() != DataType::kString &&
+      (is.bytes() == 0 || std::memcmp(was.data(), is.data(), is.bytes()) == 0))
+    return std::nullopt;
+  return Comparer(was, is, sameness).Run();
+}
+
+}  // namespace tenon

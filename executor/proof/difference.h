@@ -1,0 +1,28 @@
+// How two answers that should be the same differ.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "graph/tensor.h"
+
+namespace tenon {
+
+// What must be the same: kBits every bit, except that any NaN is like another (which one an
+// addition of two gives is the processor's business); kBound finite values up to so many float
+// steps at the largest magnitude of the tensor, and which elements are NaN or infinite.
+enum class Sameness : uint8_t { kBits, kBound };
+inline constexpr int64_t kMaxSteps = 1024;     // float, double
+inline constexpr int64_t kMaxStepsSmall = 16;  // half, bfloat16 and smaller
+
+struct Difference {
+  int64_t ulps = 0;  // the most, of float types; 0 where only the sign of a zero differs
+  std::string what;  // "element [1,2] is 3.5 where 3.25 was, 4194304 float steps away"
+};
+
+// The first element that differs too much, and how far the worst one is; nothing if none does.
+// Values of nodes without outputs are all the same.
+std::optional<Difference> FindDifference(const Tensor& was, const Tensor& is, Sameness sameness);
+
+}  // namespace tenon

@@ -1,0 +1,168 @@
+#include "executor/proof/input_sets.h"
+
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/element.h"
+#include "graph/nodes.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kUsualSize = 3;  // of a dimension that the graph leaves open
+
+enum class Values : uint8_t { kOrdinary, kZeros, kInfinities, kNan, kExtremes };
+
+struct Recipe {
+  std::string_view name;
+  Values values;
+  int64_t size;
+};
+constexpr Recipe kRecipes[] = {
+    {"ordinary", Values::kOrdinary, kUsualSize},
+    {"zeros", Values::kZeros, kUsualSize},
+    {"infinities", Values::kInfinities, kUsualSize},
+    {"NaN", Values::kNan, kUsualSize},
+    {"extremes", Values::kExtremes, kUsualSize},
+    {"size 1", Values::kOrdinary, 1},
+    {"size 0", Values::kOrdinary, 0},
+};
+
+uint64_t Mix(uint64_t x) {  // SplitMix64
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// Corners are sprinkled among ordinary values: one NaN would swallow all that it is added to.
+constexpr uint64_t kOneIn = 8;
+
+double RealValue(Values values, uint64_t random, double smallest, double largest) {
+  const double usual = static_cast<double>(random >> 11) * 0x1p-53 * 6 - 3;
+  const uint64_t draw = Mix(random);
+  if (values != Values::kZeros && draw % kOneIn != 0) return usual;
+  const bool negative = (draw >> 32 & 1) != 0;
+  double corner = usual;
+  if (values == Values::kZeros) corner = (draw >> 33 & 3) == 0 ? smallest : 0.0;
+  if (values == Values::kInfinities) corner = std::numeric_limits<double>::infinity();
+  if (values == Values::kNan) corner = std::numeric_limits<double>::quiet_NaN();
+  if (values == Values::kExtremes) corner = largest;
+  return negative ? -corner : corner;
+}
+
+// The smallest denormal and the largest value of a type.
+std::pair<double, double> RangeOfFloat(DataType type) {
+  switch (type) {
+    case DataType::kDouble:
+    case DataType::kComplex128:
+      return {std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max()};
+    case DataType::kHalf:
+      return {0x1p-24, 65504};
+    case DataType::kFloat:
+    case DataType::kComplex64:
+    case DataType::kBfloat16:
+      return {std::numeric_limits<float>::denorm_min(), 0x1.fep127};
+    default:
+      return {0, 1};
+  }
+}
+
+uint64_t IntegerValue(Values values, uint64_t random, const cli::IntegerRange& range) {
+  const bool corner = values == Values::kExtremes && Mix(random) % kOneIn == 0;
+  if (!corner) return values == Values::kZeros ? 0 : random % 3;
+  const uint64_t corners[] = {range.hi, static_cast<uint64_t>(range.lo), static_cast<uint64_t>(-1)};
+  return corners[random % (range.lo < 0 ? 3 : 2)];
+}
+
+absl::StatusOr<Tensor> MakeTensor(DataType type, const Shape& shape, Values values, uint64_t seed) {
+  TENON_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(type, shape));
+  const auto [smallest, largest] = RangeOfFloat(type);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    const uint64_t random = Mix(seed + static_cast<uint64_t>(i));
+    if (type == DataType::kString) {
+      tensor.SetString(i, random % 3 == 0 ? "" : random % 3 == 1 ? "a" : "Tenon");
+    } else if (cli::IsFloatLike(type)) {
+      cli::StoreDouble(tensor, i, RealValue(values, random, smallest, largest));
+    } else if (IsComplex(type)) {
+      cli::StoreComplex(tensor, i,
+                        {RealValue(values, random, smallest, largest),
+                         RealValue(values, Mix(random), smallest, largest)});
+    } else if (cli::IsIntegerLike(type)) {
+      cli::StoreInt(tensor, i, IntegerValue(values, random, cli::RangeOf(type)));
+    } else {
+      cli::StoreInt(tensor, i, random & 1);
+    }
+  }
+  return tensor;
+}
+
+bool CanMake(DataType type) {
+  return cli::IsFloatLike(type) || cli::IsIntegerLike(type) || IsComplex(type) ||
+         type == DataType::kBool || type == DataType::kString;
+}
+
+struct Input {
+  std::string name;
+  DataType type;
+  PartialShape shape;
+};
+
+// Graphs from before version 24 write [] for a shape that is not known.
+constexpr int kScalarPlaceholders = 24;
+
+absl::StatusOr<Input> Describe(const Graph& graph, const std::string& name) {
+  const NodeId n = graph.FindNode(name);
+  if (n == kNoNode || !IsPlaceholder(graph, n) || !CanMake(graph.output_type({n, 0}))) {
+    return absl::UnimplementedError(
+        absl::StrCat("no values can be made up for node '", name, "'",
+                     n == kNoNode ? "" : absl::StrCat(" (", graph.op_name(n), ")")));
+  }
+  const AttrValue* shape = graph.attr(n, "shape");
+  Input input{name, graph.output_type({n, 0}),
+              shape == nullptr ? PartialShape() : shape->AsShape().value_or(PartialShape())};
+  if (input.shape.known_rank() && input.shape.rank() == 0 && graph.producer() < kScalarPlaceholders)
+    input.shape = PartialShape();
+  return input;
+}
+
+bool IsOpen(const PartialShape& shape) { return !shape.ToShape().has_value(); }
+
+Shape WithSizes(const PartialShape& shape, int64_t size) {
+  if (!shape.known_rank()) return Shape({size});
+  Shape known;
+  for (int i = 0; i < shape.rank(); ++i)
+    known.push_back(shape.dim(i) == kUnknownDim ? size : shape.dim(i));
+  return known;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
+                                                    const std::vector<std::string>& nodes) {
+  std::vector<Input> inputs;
+  bool open = false;
+  for (const std::string& name : nodes) {
+    TENON_ASSIGN_OR_RETURN(inputs.emplace_back(), Describe(graph, name));
+    open |= IsOpen(inputs.back().shape);
+  }
+  std::vector<InputSet> sets;
+  for (const Recipe& recipe : kRecipes) {
+    if (inputs.empty() && !sets.empty()) break;  // they would all be the same
+    if (recipe.size != kUsualSize && !open) continue;
+    InputSet set{std::string(recipe.name), recipe.values == Values::kOrdinary, {}};
+    uint64_t seed = 0;
+    for (const Input& input : inputs) {
+      const Shape shape = WithSizes(input.shape, recipe.size);
+      TENON_ASSIGN_OR_RETURN(Tensor value,
+                             MakeTensor(input.type, shape, recipe.values, Mix(++seed)));
+      set.feeds.emplace_back(input.name, std::move(value));
+    }
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
+}  // namespace tenon

@@ -1,0 +1,27 @@
+// Values to run a graph on when nobody gives any: ordinary ones and corners.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/session.h"
+#include "graph/graph.h"
+
+namespace tenon {
+
+struct InputSet {
+  std::string name;      // "ordinary", "NaN", "size 0", …
+  bool ordinary = true;  // finite values of everyday size: what toleranced rewrites promise to keep
+  std::vector<Session::NamedTensor> feeds;
+};
+
+// For these Placeholders: ordinary values; zeros of both signs with denormals; infinities; NaN;
+// values near the ends of the range; and, where the graph leaves sizes open, ordinary values in
+// tensors of size 1 and of size 0. The same on every machine. UNIMPLEMENTED names a node whose type
+// has no values to make up, or that is no Placeholder.
+absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
+                                                    const std::vector<std::string>& nodes);
+
+}  // namespace tenon

@@ -1,0 +1,76 @@
+// Runs the graph before and after each pass on made-up inputs, and refuses passes that change what
+// it answers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "executor/proof/difference.h"
+#include "executor/proof/graph_runner.h"
+#include "executor/proof/input_sets.h"
+#include "grappler_lite/observer.h"
+#include "grappler_lite/pass.h"
+
+namespace tenon {
+
+// What is asked of a pass: where it did exact rewrites only, the same bits on every set of inputs,
+// and an error where there was one. Where it did others too, the same bits after its exact ones
+// alone, and values within a bound (Sameness::kBound) on ordinary inputs after all; so of a pass
+// from outside. Answers that differ between two runs of one graph are left out.
+class NumericVerifier : public PipelineObserver {
+ public:
+  // `custom`: passes besides those of the pass order.
+  explicit NumericVerifier(GraphRunner runner, absl::Span<const PassEntry> custom = {});
+
+  void BeforePass(const PassRun& run) override;
+  void OnRewrite(const RewriteEvent& event) override;
+  // INTERNAL names rewrite, node, difference and inputs.
+  absl::Status CheckPass(const PassRun& run, const Graph& after, const ReplayPass& replay) override;
+
+  int64_t passes_compared() const { return passes_; }
+  int64_t runs() const { return runs_; }
+  // Why some pass could not be compared; empty if each was.
+  const std::string& not_compared() const { return not_compared_; }
+
+ private:
+  // What a graph answers, by set of inputs: values of the fetches, or an error.
+  using Answer = absl::StatusOr<std::vector<Tensor>>;
+  struct Mismatch {
+    size_t set;
+    std::string what;
+  };
+  struct Partial {
+    Graph graph;
+    int64_t rewrites = 0;
+    std::string last;  // "rewrite P.R at node 'n'"
+  };
+
+  Exactness ExactnessOf(const RewriteEvent& event) const;
+  bool Prepare(const PassRun& run);
+  Answer Run(const Graph& graph, size_t set, absl::Span<const std::string> fetches);
+  std::vector<Answer> RunAll(const Graph& graph, absl::Span<const std::string> fetches);
+  std::optional<Mismatch> Compare(const std::vector<Answer>& answers, Sameness sameness) const;
+  std::optional<std::string> CompareOne(const Answer& was, const Answer& is,
+                                        Sameness sameness) const;
+  absl::StatusOr<Partial> FirstOnes(const ReplayPass& replay, Sameness sameness,
+                                    int64_t count) const;
+  absl::Status Blame(const PassRun& run, const Graph& after, const ReplayPass& replay,
+                     Sameness sameness, const Mismatch& mismatch);
+  std::string FirstDifferentNode(const Graph& before, const Graph& after, size_t set,
+                                 Sameness sameness);
+
+  GraphRunner runner_;
+  absl::flat_hash_map<std::string, Exactness> exactness_;  // by full name of the rewrite
+  int64_t done_ = 0, exact_ = 0;                           // rewrites of the running pass
+  std::vector<std::string> feeds_, fetches_;
+  std::vector<InputSet> sets_;
+  std::vector<bool> steady_;      // by fetch: answers the same in two runs
+  std::vector<Answer> baseline_;  // of the graph with this fingerprint
+  uint64_t baseline_of_ = 0;
+  int64_t passes_ = 0, runs_ = 0;
+  std::string not_compared_;
+};
+
+}  // namespace tenon

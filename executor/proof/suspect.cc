@@ -1,0 +1,155 @@
+#include "executor/proof/suspect.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "grappler_lite/observer.h"
+
+namespace tenon {
+namespace {
+
+// The keys of all rewrites that passes ask for, in their order.
+class RewriteLog : public PipelineObserver {
+ public:
+  void OnRewrite(const RewriteEvent& event) override { keys.push_back(RewriteKey(event)); }
+  std::vector<std::string> keys;
+};
+
+absl::Status CheckOneRuns(const std::vector<Court::Answer>& answers) {
+  for (const Court::Answer& answer : answers) {
+    if (answer.ok()) return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("without any pass the graph answers nothing: ",
+                   answers.empty() ? "there are no inputs" : answers[0].status().message()));
+}
+
+// A regular expression that only this name matches.
+std::string Literally(std::string_view name) {
+  std::string pattern;
+  for (char c : name)
+    absl::StrAppend(&pattern, absl::ascii_isalnum(c) ? "" : "\\", std::string(1, c));
+  return pattern;
+}
+
+}  // namespace
+
+Court::Court(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
+             std::function<absl::Status(Session&)> begin)
+    : devices_(std::move(devices)),
+      options_(std::move(options)),
+      judge_(std::move(judge)),
+      begin_(std::move(begin)) {
+  options_.pipeline.observers.clear();
+  if (options_.seed == 0) options_.seed = 1;
+}
+
+SessionOptions Court::Plain() const {
+  SessionOptions options = options_;
+  options.opt_level = 0;
+  return options;
+}
+
+SessionOptions Court::OnCpu() const {
+  SessionOptions options = Plain();
+  options.placer.rules.insert(options.placer.rules.begin(), {".*", "CPU:0"});
+  return options;
+}
+
+SessionOptions Court::Optimized(int64_t limit, absl::Span<const std::string> beyond,
+                                PipelineObserver* log) const {
+  SessionOptions options = options_;
+  options.pipeline.bisect_limit = limit;
+  options.pipeline.beyond_limit.assign(beyond.begin(), beyond.end());
+  if (log != nullptr) options.pipeline.observers = {log};
+  return options;
+}
+
+std::vector<Court::Answer> Court::AnswersOf(const Suspect& suspect,
+                                            const SessionOptions& options) const {
+  std::vector<Answer> answers;
+  for (const InputSet& inputs : suspect.inputs) {
+    absl::StatusOr<std::unique_ptr<Session>> session =
+        Session::Create(suspect.graph, devices_, options);
+    absl::Status status = session.status();
+    if (status.ok()) status = begin_(**session);
+    answers.push_back(status.ok() ? (*session)->Run(inputs.feeds, suspect.fetches)
+                                  : Answer(status));
+  }
+  return answers;
+}
+
+std::string Court::Compare(const Suspect& suspect, const std::vector<Answer>& right,
+                           const std::vector<Answer>& is) const {
+  for (size_t set = 0; set < suspect.inputs.size(); ++set) {
+    const std::string inputs = absl::StrCat(" (inputs '", suspect.inputs[set].name, "')");
+    if (!right[set].ok()) {
+      if (!is[set].ok()) continue;
+      return absl::StrCat("the graph answers where it fails without passes: ",
+                          right[set].status().message(), inputs);
+    }
+    if (!is[set].ok()) return absl::StrCat("the graph fails: ", is[set].status().message(), inputs);
+    for (size_t i = 0; i < suspect.fetches.size(); ++i) {
+      const auto difference = judge_((*right[set])[i], (*is[set])[i]);
+      if (difference)
+        return absl::StrCat("of output ", suspect.fetches[i], " ", *difference, inputs);
+    }
+  }
+  return "";
+}
+
+std::string Court::OptimizedIsWrong(const Suspect& suspect) const {
+  return Compare(suspect, AnswersOf(suspect, Plain()),
+                 AnswersOf(suspect, Optimized(INT64_MAX, {}, nullptr)));
+}
+
+absl::StatusOr<Bisection> Court::BisectRewrites(const Suspect& suspect) const {
+  const std::vector<Answer> right = AnswersOf(suspect, Plain());
+  TENON_RETURN_IF_ERROR(CheckOneRuns(right));
+  return Bisect([&](int64_t limit, absl::Span<const std::string> beyond) -> absl::StatusOr<Trial> {
+    // Only the first session is listened to: the others ask for the same.
+    Suspect first = suspect;
+    first.inputs.resize(1);
+    RewriteLog log;
+    std::vector<Answer> answers = AnswersOf(first, Optimized(limit, beyond, &log));
+    Suspect rest = suspect;
+    rest.inputs.erase(rest.inputs.begin());
+    for (Answer& answer : AnswersOf(rest, Optimized(limit, beyond, nullptr)))
+      answers.push_back(std::move(answer));
+    return Trial{Compare(suspect, right, answers), std::move(log.keys)};
+  });
+}
+
+absl::StatusOr<std::optional<Bisection>> Court::BisectPlacement(const Suspect& suspect) const {
+  std::vector<std::string> feeds, moved;
+  for (const auto& [name, value] : suspect.inputs.at(0).feeds) feeds.push_back(name);
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                         Session::Create(suspect.graph, devices_, Plain()));
+  TENON_ASSIGN_OR_RETURN(const Executable* executable, session->Prepare(feeds, suspect.fetches));
+  const std::vector<NodePlacement>& placement = PlacementReport(*executable);
+  const Graph& placed = OptimizedGraph(*executable);
+  for (NodeId n = 0; n < placed.num_node_ids(); ++n) {
+    if (placed.alive(n) && placement[n].device != nullptr && !placement[n].device->is_host())
+      moved.emplace_back(placed.name(n));
+  }
+  if (moved.empty()) return std::nullopt;
+  const std::vector<Answer> right = AnswersOf(suspect, OnCpu());
+  TENON_RETURN_IF_ERROR(CheckOneRuns(right));
+  const auto trial = [&](int64_t limit, absl::Span<const std::string> beyond) {
+    SessionOptions options = Plain();
+    for (size_t i = 0; i < moved.size(); ++i) {
+      const bool stays = static_cast<int64_t>(i) < limit ||
+                         std::find(beyond.begin(), beyond.end(), moved[i]) != beyond.end();
+      if (!stays)
+        options.placer.rules.insert(options.placer.rules.begin(), {Literally(moved[i]), "CPU:0"});
+    }
+    return absl::StatusOr<Trial>(
+        Trial{Compare(suspect, right, AnswersOf(suspect, options)), moved});
+  };
+  TENON_ASSIGN_OR_RETURN(Bisection bisection, Bisect(trial));
+  return std::optional<Bisection>(std::move(bisection));
+}
+
+}  // namespace tenon

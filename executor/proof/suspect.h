@@ -1,0 +1,65 @@
+// A graph with inputs on which the optimizer is under suspicion: what it answers as it is, and what
+// it answers optimized.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "executor/proof/bisect.h"
+#include "executor/proof/input_sets.h"
+#include "executor/session.h"
+
+namespace tenon {
+
+struct Suspect {
+  Graph graph;
+  std::vector<InputSet> inputs;
+  std::vector<std::string> fetches;
+};
+
+// How a value differs from what it should be; nothing if it does not.
+using JudgeValue = std::function<std::optional<std::string>(const Tensor& right, const Tensor& is)>;
+
+class Court {
+ public:
+  using Answer = absl::StatusOr<std::vector<Tensor>>;
+
+  // `options` as for a session that optimizes; `begin` brings a new session to where runs begin.
+  Court(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
+        std::function<absl::Status(Session&)> begin);
+
+  // By set of inputs; one answer may be an error. `options` of a kind that Court has made below.
+  std::vector<Answer> AnswersOf(const Suspect& suspect, const SessionOptions& options) const;
+  // Without a pass.
+  SessionOptions Plain() const;
+  // The same, and every node on the CPU.
+  SessionOptions OnCpu() const;
+  // With passes, but only these rewrites; the keys of all that are asked for go to `log`.
+  SessionOptions Optimized(int64_t limit, absl::Span<const std::string> beyond,
+                           PipelineObserver* log) const;
+
+  // The first difference: "of output y element [0] is 1 where 2 was (inputs 'ordinary')". Empty if
+  // there is none. A graph that failed may fail.
+  std::string Compare(const Suspect& suspect, const std::vector<Answer>& right,
+                      const std::vector<Answer>& is) const;
+
+  // Whether all passes together make it wrong, and how.
+  std::string OptimizedIsWrong(const Suspect& suspect) const;
+
+  // Looks for the rewrites that make it wrong. FAILED_PRECONDITION if the graph cannot be run on
+  // any of its inputs.
+  absl::StatusOr<Bisection> BisectRewrites(const Suspect& suspect) const;
+  // Looks for the nodes that make it wrong by where they are placed, without any pass. Nothing if
+  // all are on the CPU anyway.
+  absl::StatusOr<std::optional<Bisection>> BisectPlacement(const Suspect& suspect) const;
+
+ private:
+  std::vector<Device*> devices_;
+  SessionOptions options_;
+  JudgeValue judge_;
+  std::function<absl::Status(Session&)> begin_;
+};
+
+}  // namespace tenon

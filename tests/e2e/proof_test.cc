@@ -1,0 +1,141 @@
+// Wrong passes of plug-ins, seen from the command line: --verify-each=numeric, bisect, reduce,
+// diff.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
+
+namespace tenon::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
+
+// y = x * 1234.5, unless a pass changes the constant; more nodes than are needed for that.
+std::string ModelWithConstant() {
+  return TempFile("constant.pbtxt", R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: -1 } } } } }
+    node { name: "e" op: "Exp" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "t" op: "Tanh" input: "e" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1234.5 } } } }
+    node { name: "m" op: "Mul" input: "t" input: "c" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "y" op: "Neg" input: "m" attr { key: "T" value { type: DT_FLOAT } } }
+  )");
+}
+
+// y reads a variable that is assigned first, because a control edge says so.
+std::string ModelWithControlEdge() {
+  return TempFile("control.pbtxt", R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: 2 } } } } }
+    node { name: "v" op: "VarHandleOp" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: 2 } } } } }
+    node { name: "set" op: "AssignVariableOp" input: "v" input: "x" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "get" op: "ReadVariableOp" input: "v" input: "^set" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "y" op: "Neg" input: "get" attr { key: "T" value { type: DT_FLOAT } } }
+  )");
+}
+
+std::string Plugin(const std::string& name) { return Built("tests/plugins/lib" + name + ".so"); }
+
+json Document(std::vector<std::string> args, int exit = 0) {
+  args.push_back("--json");
+  const Finished run = GraphRun(args);
+  EXPECT_EQ(run.exit, exit) << run.err;
+  return json::parse(run.out, nullptr, false);
+}
+
+json RowOf(const json& doc, const std::string& pass) {
+  for (const json& row : doc["passes"]) {
+    if (row["name"] == pass) return row;
+  }
+  return {};
+}
+
+TEST(VerifyNumeric, BlamesThePassOfAPluginAndRollsItBack) {
+  const json row = RowOf(Document({"opt", ModelWithConstant(), "--plugin", Plugin("wrong_constant"),
+                                   "--verify-each=numeric"}),
+                         "plugin:CPU");
+  EXPECT_TRUE(row["failed"]);
+  EXPECT_THAT(row["reason"].get<std::string>(),
+              HasSubstr("rolled back: pass plugin:CPU changed what the graph answers to inputs "));
+  EXPECT_THAT(row["reason"].get<std::string>(),
+              HasSubstr("the first value that differs is that of 'c'"));
+  const Finished run =
+      GraphRun({"run", ModelWithConstant(), "--plugin", Plugin("wrong_constant"),
+                "--verify-each=numeric", "--input", "x=1xf32=20", "--expect", "y=1xf32=-1234.5"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+}
+
+TEST(VerifyNumeric, SeesAControlEdgeThatIsDropped) {
+  const json row = RowOf(Document({"opt", ModelWithControlEdge(), "--plugin",
+                                   Plugin("drops_control"), "--verify-each=numeric"}),
+                         "plugin:CPU");
+  EXPECT_TRUE(row["failed"]);
+  EXPECT_THAT(row["reason"].get<std::string>(), HasSubstr("the graph fails"));
+}
+
+TEST(VerifyNumeric, SaysHowMuchItCompared) {
+  const json doc = Document({"opt", kMlp, "--verify-each=numeric"});
+  EXPECT_GT(doc["verified"]["passes"].get<int>(), 1);
+  EXPECT_GT(doc["verified"]["runs"].get<int>(), 10);
+  EXPECT_EQ(doc["verified"]["not_compared"], "");
+}
+
+TEST(BisectCommand, FindsThePassesOfPlugins) {
+  for (const auto& [model, plugin] : {std::pair(ModelWithConstant(), "wrong_constant"),
+                                      std::pair(ModelWithControlEdge(), "drops_control")}) {
+    const json doc = Document({"bisect", model, "--plugin", Plugin(plugin)});
+    EXPECT_TRUE(doc["wrong"]);
+    ASSERT_EQ(doc["culprits"].size(), 1u) << doc;
+    EXPECT_EQ(doc["culprits"][0]["pass"], "plugin:CPU");
+    EXPECT_EQ(doc["culprits"][0]["rewrite"], "");
+    EXPECT_LE(doc["runs"].get<int>(), 12);
+    EXPECT_THAT(GraphRun({"bisect", model, "--plugin", Plugin(plugin)}).out,
+                HasSubstr("--disable-pass plugin:CPU"));
+  }
+}
+
+TEST(BisectCommand, SaysThatNothingIsWrong) {
+  const json doc = Document({"bisect", kMlp, "--input", "x=4x20xf32=random(seed=3)"});
+  EXPECT_FALSE(doc["wrong"]);
+  EXPECT_THAT(doc["culprits"], IsEmpty());
+}
+
+TEST(ReduceCommand, WritesASmallGraphThatStillFails) {
+  const std::string out = TempPath("small.pbtxt");
+  const json doc =
+      Document({"reduce", ModelWithConstant(), "--plugin", Plugin("wrong_constant"), "-o", out});
+  EXPECT_EQ(doc["nodes_before"], 6);
+  EXPECT_LE(doc["nodes_after"].get<int>(), 4);
+  const json again =
+      Document({"bisect", out, "--inputs", doc["inputs"].get<std::string>(), "--output",
+                doc["output"].get<std::string>(), "--plugin", Plugin("wrong_constant")});
+  EXPECT_TRUE(again["wrong"]);
+  EXPECT_EQ(again["culprits"][0]["pass"], "plugin:CPU");
+  EXPECT_EQ(GraphRun({"reduce", ModelWithConstant()}).exit, 2);
+  EXPECT_EQ(GraphRun({"reduce", kMlp, "-o", out}).exit, 1);
+}
+
+TEST(DiffCommand, TellsAddedRemovedAndChangedNodes) {
+  const std::string folder = "tests/golden/passes/remapping/conv_bias_relu";
+  const json doc = Document({"diff", folder + ".in.pbtxt", folder + ".out.pbtxt"});
+  EXPECT_EQ(doc["added"], 0);
+  EXPECT_EQ(doc["removed"], 2);
+  EXPECT_EQ(doc["changed"], 1);
+  EXPECT_EQ(doc["changes"][0]["name"], "y");
+  EXPECT_THAT(doc["changes"][0]["what"].get<std::string>(), HasSubstr("op Relu -> _FusedConv2D"));
+  const json same = Document({"diff", kMlp, kMlp});
+  EXPECT_THAT(same["changes"], IsEmpty());
+  EXPECT_EQ(GraphRun({"diff", kMlp}).exit, 2);
+}
+
+}  // namespace
+}  // namespace tenon::testing

@@ -1,0 +1,252 @@
+// Wrong passes are found out: by comparing numbers after each pass, by bisecting, by reducing.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "executor/proof/difference.h"
+#include "executor/proof/numeric_verifier.h"
+#include "executor/proof/reduce.h"
+#include "executor/proof/suspect.h"
+#include "tests/executor/graph_text_util.h"
+#include "tests/executor/planted_pass_util.h"
+
+namespace tenon::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string Planted(std::string_view name, std::string_view input, std::string_view how) {
+  return Node(name, "Abs", {std::string(input)},
+              absl::StrCat("attr { key: '_plant' value { s: '", how,
+                           "' } } attr { key: '_of' value { s: '", name, "' } }"));
+}
+
+// y = a1 + a2 + …, each |x²|, and one |-x²|: so many rewrites that change nothing, and one that
+// does.
+std::string Sum(int count, int bad) {
+  std::string text = Placeholder("x", "dim { size: -1 }") + Node("square", "Square", {"x"}) +
+                     Node("minus", "Neg", {"square"});
+  std::vector<std::string> parts;
+  for (int i = 1; i <= count; ++i) {
+    parts.push_back(absl::StrCat("a", i));
+    text += Planted(parts.back(), i == bad ? "minus" : "square", "drop");
+  }
+  return text +
+         Node("y", "AddN", parts, absl::StrCat("attr { key: 'N' value { i: ", count, " } }"));
+}
+
+// |x| twice: either may be replaced by -x below Maximum, but not both.
+std::string PairText() {
+  return Placeholder("x", "dim { size: 4 }") + Planted("p", "x", "negate") +
+         Planted("q", "x", "negate") + Node("square", "Square", {"x"}) +
+         Planted("harmless", "square", "drop") + Node("most", "Maximum", {"p", "q"}) +
+         Node("y", "Mul", {"most", "harmless"});
+}
+
+// The other passes know too much of these small graphs.
+const std::vector<PassSpec> kPlantAlone = {{"model_pruning", {}}, {"plant", {}}};
+
+SessionOptions WithPlant(PipelineObserver* observer = nullptr,
+                         std::vector<PassSpec> passes = kPlantAlone) {
+  SessionOptions options;
+  options.threads = 1;
+  options.pipeline.min_graph_nodes = -1;
+  options.pipeline.custom_passes = {PlantedPass()};
+  options.pipeline.passes = std::move(passes);
+  if (observer != nullptr) options.pipeline.observers = {observer};
+  return options;
+}
+
+std::string FailureOf(const Executable& executable) {
+  for (const PassReport& row : OptimizerReport(executable).passes) {
+    if (row.failed) return absl::StrCat(row.name, ": ", row.reason);
+  }
+  return "";
+}
+
+struct Verified {
+  std::string failure;
+  int64_t passes, runs;
+  std::string not_compared;
+};
+
+Verified Verify(const std::string& text, std::vector<std::string> feeds,
+                std::vector<PassSpec> passes = kPlantAlone) {
+  GraphRunner runner({}, WithPlant());
+  const std::vector<PassEntry> custom = {PlantedPass()};
+  NumericVerifier verifier(runner, custom);
+  auto session = Session::Create(Parse(text), {}, WithPlant(&verifier, std::move(passes))).value();
+  const auto executable = session->Prepare(feeds, {"y"});
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  return {FailureOf(**executable), verifier.passes_compared(), verifier.runs(),
+          verifier.not_compared()};
+}
+
+TEST(NumericVerifier, NamesTheFirstWrongRewriteAndRollsItBack) {
+  const Verified verified = Verify(Sum(20, 13), {"x"});
+  EXPECT_THAT(verified.failure,
+              HasSubstr("plant: rolled back: rewrite plant.drop_abs at node 'a13' "
+                        "changed what the graph answers to inputs 'ordinary'"));
+  EXPECT_THAT(verified.failure, HasSubstr("the first value that differs is that of 'a13'"));
+  EXPECT_THAT(verified.failure, HasSubstr("it is declared to keep every bit"));
+}
+
+// On ordinary inputs nothing differs: -0 and NaN do it.
+TEST(NumericVerifier, LooksIntoCorners) {
+  const std::string text = Placeholder("x", "") + Node("s", "Maximum", {"x", "x"}) +
+                           Node("n", "Neg", {"s"}) + Node("m", "Minimum", {"n", "s"}) +
+                           Node("z", "Mul", {"m", "m"}) + Planted("a", "z", "drop") +
+                           Node("y", "Reciprocal", {"a"});
+  EXPECT_EQ(Verify(text, {"x"}).failure, "");
+  const std::string zeros = Placeholder("x", "dim { size: 64 }") + Node("s", "Sign", {"x"}) +
+                            Node("z", "Sub", {"x", "x"}) + Node("m", "Mul", {"z", "s"}) +
+                            Planted("a", "m", "drop") + Node("y", "Reciprocal", {"a"});
+  EXPECT_THAT(Verify(zeros, {"x"}).failure, HasSubstr("plant.drop_abs at node 'a'"));
+}
+
+TEST(NumericVerifier, BoundsTolerantRewrites) {
+  const std::string text =
+      Placeholder("x", "dim { size: 8 }") + Planted("a", "x", "slant") + Node("y", "Exp", {"a"});
+  EXPECT_THAT(Verify(text, {"x"}).failure,
+              HasSubstr("more than 1024 float steps at the largest value"));
+}
+
+TEST(NumericVerifier, SaysWhatItCouldNotCompare) {
+  const std::string variable =
+      "attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape {} } }";
+  const Verified verified = Verify(
+      Placeholder("x", "") + Op("v", "VarHandleOp", {}, variable) +
+          Op("r", "ReadVariableOp", {"v"}, "attr { key: 'dtype' value { type: DT_FLOAT } }") +
+          Planted("a", "r", "drop") + Node("y", "AddV2", {"a", "x"}),
+      {"x"});
+  EXPECT_EQ(verified.failure, "");
+  EXPECT_EQ(verified.passes, 0);
+  EXPECT_THAT(verified.not_compared, HasSubstr("'r'"));
+}
+
+// Real passes on a real graph.
+TEST(NumericVerifier, IsContentWithPassesThatAreRight) {
+  const Verified verified =
+      Verify(Placeholder("x", "dim { size: -1 } dim { size: 2 }") +
+                 Const("two", "DT_FLOAT", "tensor_shape {} float_val: 2") +
+                 Node("p", "Pow", {"x", "two"}) + Node("i", "Identity", {"p"}) +
+                 Node("n", "Neg", {"i"}) + Node("m", "Neg", {"n"}) + Node("y", "AddV2", {"m", "i"}),
+             {"x"}, {});
+  EXPECT_EQ(verified.failure, "");
+  EXPECT_GT(verified.passes, 2);
+  EXPECT_EQ(verified.not_compared, "");
+}
+
+Court MakeCourt() {
+  return Court(
+      {}, WithPlant(),
+      [](const Tensor& right, const Tensor& is) -> std::optional<std::string> {
+        const auto difference = FindDifference(right, is, Sameness::kBound);
+        return difference ? std::optional(difference->what) : std::nullopt;
+      },
+      [](Session&) { return absl::OkStatus(); });
+}
+
+Suspect MakeSuspect(const std::string& text) {
+  Suspect suspect{Parse(text), {}, {"y"}};
+  suspect.inputs = MakeInputSets(suspect.graph, {"x"}).value();
+  std::erase_if(suspect.inputs, [](const InputSet& set) { return !set.ordinary; });
+  return suspect;
+}
+
+TEST(Bisect, FindsOneRewriteAmongManyInLogarithmicallyManyRuns) {
+  const Bisection found = MakeCourt().BisectRewrites(MakeSuspect(Sum(100, 37))).value();
+  EXPECT_THAT(found.culprits, ElementsAre("plant.drop_abs@a37"));
+  EXPECT_THAT(found.with_culprits, HasSubstr("of output y element [0] is "));
+  EXPECT_GE(found.steps, 100);
+  EXPECT_LE(found.trials, 12);
+}
+
+TEST(Bisect, FindsAPairThatIsWrongOnlyTogether) {
+  const Bisection found = MakeCourt().BisectRewrites(MakeSuspect(PairText())).value();
+  EXPECT_THAT(found.culprits, ElementsAre("plant.negate_abs@q", "plant.negate_abs@p"));
+  EXPECT_THAT(found.with_culprits, HasSubstr("of output y"));
+}
+
+TEST(Bisect, FindsNothingWhereNothingIsWrong) {
+  const Bisection found = MakeCourt().BisectRewrites(MakeSuspect(Sum(5, 0))).value();
+  EXPECT_THAT(found.culprits, IsEmpty());
+  EXPECT_EQ(found.wrong, "");
+  EXPECT_EQ(found.trials, 1);
+}
+
+// Three that are wrong only together, and names that change.
+TEST(Bisect, GoesOnUntilTheCulpritsAreEnough) {
+  const RunTrial three = [](int64_t limit, absl::Span<const std::string> beyond) {
+    Trial trial;
+    int have = 0;
+    for (int i = 0; i < 1000; ++i) {
+      trial.asked.push_back(absl::StrCat(i));
+      const bool done =
+          i < limit || std::find(beyond.begin(), beyond.end(), trial.asked.back()) != beyond.end();
+      have += done && (i == 17 || i == 400 || i == 999) ? 1 : 0;
+    }
+    trial.wrong = have == 3 ? "wrong" : "";
+    return absl::StatusOr<Trial>(trial);
+  };
+  const Bisection found = Bisect(three).value();
+  EXPECT_THAT(found.culprits, ElementsAre("999", "400", "17"));
+  EXPECT_LE(found.trials, 40);
+}
+
+TEST(Reduce, LeavesOnlyWhatFails) {
+  const Court court = MakeCourt();
+  const Suspect suspect = MakeSuspect(Sum(100, 37));
+  const Reduction reduction =
+      Reduce(suspect, GraphRunner({}, WithPlant()), [&](const Suspect& smaller) {
+        return !court.OptimizedIsWrong(smaller).empty();
+      }).value();
+  EXPECT_LE(reduction.suspect.graph.num_nodes(), 3);
+  EXPECT_NE(reduction.suspect.graph.FindNode("a37"), kNoNode);
+  EXPECT_EQ(reduction.suspect.inputs.size(), 1u);
+  EXPECT_LE(reduction.trials, 60);
+  EXPECT_NE(court.OptimizedIsWrong(reduction.suspect), "");
+}
+
+TEST(Difference, SeesBitsAndBounds) {
+  const auto differ = [](std::vector<float> was, std::vector<float> is, Sameness sameness) {
+    const Shape shape({static_cast<int64_t>(was.size())});
+    return FindDifference(Floats(was, shape), Floats(is, shape), sameness);
+  };
+  const float next = std::nextafter(1.0f, 2.0f);
+  EXPECT_FALSE(differ({1, NAN}, {1, -NAN}, Sameness::kBits));
+  EXPECT_EQ(differ({1}, {next}, Sameness::kBits)->ulps, 1);
+  EXPECT_THAT(differ({1}, {next}, Sameness::kBits)->what,
+              HasSubstr("element [0] is 1.0000001 where 1 was, 1 float steps"));
+  EXPECT_TRUE(differ({0.0f}, {-0.0f}, Sameness::kBits));
+  EXPECT_FALSE(differ({0.0f}, {-0.0f}, Sameness::kBound));
+  EXPECT_FALSE(differ({1}, {next}, Sameness::kBound));
+  EXPECT_FALSE(differ({1000, 1e-3f}, {1000, 2e-3f}, Sameness::kBound));
+  EXPECT_TRUE(differ({1000, 1}, {1000, 2}, Sameness::kBound));
+  EXPECT_TRUE(differ({1, 1}, {1, NAN}, Sameness::kBound));
+  EXPECT_TRUE(differ({1, 1}, {1, INFINITY}, Sameness::kBound));
+  EXPECT_TRUE(FindDifference(Floats({1}, {1}), Floats({1}, Shape()), Sameness::kBound));
+}
+
+TEST(InputSets, HaveCornersAndOpenSizes) {
+  const Graph open = Parse(Placeholder("x", "dim { size: -1 } dim { size: 40 }"));
+  const std::vector<InputSet> sets = MakeInputSets(open, {"x"}).value();
+  std::vector<std::string> names;
+  for (const InputSet& set : sets) names.push_back(set.name);
+  EXPECT_THAT(
+      names, ElementsAre("ordinary", "zeros", "infinities", "NaN", "extremes", "size 1", "size 0"));
+  EXPECT_EQ(sets[6].feeds[0].second.shape(), Shape({0, 40}));
+  int nans = 0;
+  for (float v : Values(sets[3].feeds[0].second)) nans += std::isnan(v) ? 1 : 0;
+  EXPECT_GT(nans, 0);
+  EXPECT_LT(nans, 60);
+  EXPECT_EQ(MakeInputSets(Parse(Placeholder("x", "dim { size: 4 }")), {"x"})->size(), 5u);
+  EXPECT_THAT(MakeInputSets(Parse(Placeholder("r", "", "DT_RESOURCE")), {"r"}).status().message(),
+              HasSubstr("no values can be made up for node 'r' (Placeholder)"));
+}
+
+}  // namespace
+}  // namespace tenon::testing
