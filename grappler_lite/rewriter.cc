@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph/nodes.h"
+#include "graph/small_float.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -253,33 +254,38 @@ std::optional<Tensor> Sweep::ConstOf(Output o, int64_t max_elements) const {
 namespace {
 
 template <typename T>
-bool AllEqual(const Tensor& t, double v) {
-  const char* data = static_cast<const char*>(t.data());  // perhaps unaligned
-  for (int64_t i = 0; i < t.num_elements(); ++i) {
-    T element;
-    std::memcpy(&element, data + i * sizeof(T), sizeof(T));
-    if (static_cast<double>(element) != v) return false;
-  }
-  return t.num_elements() > 0;
+T ElementAt(const Tensor& t, int64_t i) {
+  T element;
+  std::memcpy(&element, static_cast<const char*>(t.data()) + i * sizeof(T), sizeof(T));
+  return element;
 }
 
 }  // namespace
 
+std::optional<double> NumberAt(const Tensor& t, int64_t i) {
+  switch (t.dtype()) {
+    case DataType::kFloat:
+      return ElementAt<float>(t, i);
+    case DataType::kDouble:
+      return ElementAt<double>(t, i);
+    case DataType::kHalf:
+    case DataType::kBfloat16:
+      return SmallFloatOf(t.dtype())->Decode(ElementAt<uint16_t>(t, i));
+    case DataType::kInt32:
+    case DataType::kInt64:
+      return static_cast<double>(t.IntAt(i));
+    default:
+      return std::nullopt;
+  }
+}
+
 bool Sweep::IsSplat(Output o, double v) const {
   const std::optional<Tensor> t = ConstOf(o);
   if (!t) return false;
-  switch (t->dtype()) {
-    case DataType::kFloat:
-      return AllEqual<float>(*t, v);
-    case DataType::kDouble:
-      return AllEqual<double>(*t, v);
-    case DataType::kInt32:
-      return AllEqual<int32_t>(*t, v);
-    case DataType::kInt64:
-      return AllEqual<int64_t>(*t, v);
-    default:
-      return false;
+  for (int64_t i = 0; i < t->num_elements(); ++i) {
+    if (NumberAt(*t, i) != v) return false;
   }
+  return t->num_elements() > 0;
 }
 
 absl::StatusOr<GraphShapes> InferForPass(const PassContext& context) {

@@ -2,6 +2,7 @@
 // rewritten, and once more after each rewrite that changed it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -123,6 +124,10 @@ class Sweep {
   const Rewrite* rewrite_ = nullptr;
   NodeId node_ = kNoNode;
 };
+
+// Element i of a tensor of half, bfloat16, float, double, int32 or int64, perhaps unaligned; nullopt
+// for other types.
+std::optional<double> NumberAt(const Tensor& t, int64_t i);
 
 // Shapes as a pass may use them: a fed Placeholder has the shape that its attribute promises, any
 // other fed node may be anything.

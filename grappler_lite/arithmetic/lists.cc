@@ -132,6 +132,36 @@ bool SliceOfPack(Sweep& s, NodeId n) {
   return entry && CannotStop(s, pieces) && s.ReplaceOutputs(n, {&pieces[*entry], 1});
 }
 
+// The piece of ConcatV2 `concat` that begins at `begin` along `axis` and has this shape; -1 if none
+// does.
+int PieceAt(const Sweep& s, NodeId concat, int64_t axis, int64_t begin, const PartialShape& shape) {
+  const std::span<const Output> in = s.graph().data_inputs(concat);
+  int64_t at = 0;
+  for (size_t i = 0; i + 1 < in.size(); ++i) {
+    const PartialShape& piece = s.shape(in[i]);
+    if (!piece.fully_defined()) return -1;
+    if (at == begin && piece == shape && piece.num_elements() > 0) return static_cast<int>(i);
+    at += piece.dim(static_cast<int>(axis));
+  }
+  return -1;
+}
+
+// Slice(Concat(x, y)) that takes just y.
+bool SliceOfConcat(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const NodeId concat = Producer(s, n, 0, {"ConcatV2"});
+  if (concat == kNoNode || !RestIsConst(s, n) || !s.shape({concat, 0}).fully_defined() ||
+      !s.shape({n, 0}).fully_defined())
+    return false;
+  const std::vector<Output> pieces(g.data_inputs(concat).begin(), g.data_inputs(concat).end() - 1);
+  const int rank = s.shape({concat, 0}).rank();
+  const std::optional<int64_t> axis = Axis(s, g.data_inputs(concat).back(), rank);
+  const std::optional<Tensor> begin = s.ConstOf(g.data_inputs(n)[1], kMaxRank);
+  if (!axis || !begin || begin->num_elements() != rank) return false;
+  const int piece = PieceAt(s, concat, *axis, begin->IntAt(*axis), s.shape({n, 0}));
+  return piece >= 0 && CannotStop(s, pieces) && s.ReplaceOutputs(n, {&pieces[piece], 1});
+}
+
 constexpr Rewrite kRewrites[] = {
     {"remove_single_element_list", Exactness::kExact, RemoveSingleElementList,
      "AddN ConcatV2 Split"},
@@ -140,6 +170,7 @@ constexpr Rewrite kRewrites[] = {
     {"concat_of_split", Exactness::kExact, ConcatOfSplit, "ConcatV2"},
     {"split_of_concat", Exactness::kExact, SplitOfConcat, "Split"},
     {"slice_of_pack", Exactness::kExact, SliceOfPack, "StridedSlice"},
+    {"slice_of_concat", Exactness::kExact, SliceOfConcat, "Slice"},
 };
 
 }  // namespace

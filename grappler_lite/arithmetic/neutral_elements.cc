@@ -1,6 +1,5 @@
 // Operands that change nothing.
 #include <cmath>
-#include <cstring>
 
 #include "grappler_lite/arithmetic/patterns.h"
 #include "grappler_lite/arithmetic/rewrites.h"
@@ -29,11 +28,10 @@ bool IsIntegral(const Graph& g, NodeId n) { return IsInteger(g.output_type({n, 0
 // The sign of every zero in a floating constant: +1, -1, or 0 when they differ or it is not one.
 int SignOfZeros(const Sweep& s, Output o) {
   const std::optional<Tensor> t = s.ConstOf(o);
-  if (!t || t->dtype() != DataType::kFloat || t->num_elements() == 0) return 0;
+  if (!t || !IsFloating(t->dtype())) return 0;
   int sign = 0;
   for (int64_t i = 0; i < t->num_elements(); ++i) {
-    float v;
-    std::memcpy(&v, static_cast<const char*>(t->data()) + i * sizeof(v), sizeof(v));
+    const double v = *NumberAt(*t, i);
     const int this_sign = std::signbit(v) ? -1 : 1;
     if (v != 0 || (sign != 0 && sign != this_sign)) return 0;
     sign = this_sign;

@@ -45,6 +45,32 @@ bool IsUnaryCwise(std::string_view op) {
   return kOps->contains(op);
 }
 
+std::optional<UnaryChain> UnaryChainBehind(const Sweep& s, NodeId n,
+                                           std::initializer_list<std::string_view> starts) {
+  constexpr size_t kLongest = 8;
+  const Graph& g = s.graph();
+  UnaryChain chain;
+  for (NodeId at = n; chain.ops.size() <= kLongest;) {
+    const NodeId before = s.OnlyUse(g.data_inputs(at)[0]) ? Producer(s, at, 0) : kNoNode;
+    if (before == kNoNode) return std::nullopt;
+    if (OpIs(g, before, starts)) {
+      chain.start = before;
+      return chain.ops.empty() ? std::nullopt : std::optional(std::move(chain));
+    }
+    if (!IsUnaryCwise(g.op_name(before))) return std::nullopt;
+    chain.ops.push_back(at = before);
+  }
+  return std::nullopt;
+}
+
+void BecomeChain(Sweep& s, NodeId n, std::span<const NodeId> ops, Output x) {
+  const Graph& g = s.graph();
+  const PartialShape shape = s.shape(x);
+  for (size_t i = ops.size(); i-- > 1;)
+    x = s.Add(n, "before", g.op_name(ops[i]), {&x, 1}, AttrsOf(g, ops[i]), shape);
+  s.Become(n, g.op_name(ops[0]), {&x, 1}, AttrsOf(g, ops[0]));
+}
+
 bool IsContraction(const Graph& g, NodeId n) {
   return OpIs(
       g, n,

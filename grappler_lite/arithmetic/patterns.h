@@ -3,7 +3,9 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "grappler_lite/rewriter.h"
 
@@ -21,6 +23,18 @@ NodeId OwnProducer(const Sweep& s, NodeId n, int i, std::initializer_list<std::s
 
 // Ops that compute each element of their one output from that of their one data input.
 bool IsUnaryCwise(std::string_view op);
+
+// Unary ops of single elements, each read by the next alone, from n back (without n); and the node
+// before them.
+struct UnaryChain {
+  std::vector<NodeId> ops;
+  NodeId start = kNoNode;
+};
+// The chain of at least one op that n reads, if it starts at one of these, read by it alone.
+std::optional<UnaryChain> UnaryChainBehind(const Sweep& s, NodeId n,
+                                           std::initializer_list<std::string_view> starts);
+// n becomes what such a chain computes of x.
+void BecomeChain(Sweep& s, NodeId n, std::span<const NodeId> ops, Output x);
 
 // Whether remapping makes n part of a contraction that it stands behind: then it costs nothing
 // where it is.

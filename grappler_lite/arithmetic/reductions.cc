@@ -37,6 +37,26 @@ void ReduceInstead(Sweep& s, NodeId n, Output x, const std::vector<bool>& reduce
   s.Become(n, std::string(g.op_name(n)), inputs, std::move(attrs));
 }
 
+// A reduction of nothing, or of dimensions of size one, is x, perhaps of another shape.
+bool RemoveTrivialReduction(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const Output x = g.data_inputs(n)[0];
+  const PartialShape& shape = s.shape(x);
+  const std::optional<std::vector<bool>> reduced = ReducedDims(s, n);
+  if (!reduced) return false;
+  std::vector<int64_t> squeezed;
+  for (int d = 0; d < shape.rank(); ++d) {
+    if ((*reduced)[d] && shape.dim(d) != 1) return false;
+    if ((*reduced)[d]) squeezed.push_back(d);
+  }
+  if (squeezed.empty() || BoolAttr(g, n, "keep_dims")) return s.ReplaceBy(n, x);
+  Sweep::Attrs attrs = TypeAttr(TypeOf(g, n));
+  attrs.push_back({"squeeze_dims", attr::IntList(squeezed)});
+  if (!s.HasKernel(n, "Squeeze", attrs) || !s.Allow()) return false;
+  s.Become(n, "Squeeze", {&x, 1}, std::move(attrs));
+  return true;
+}
+
 // max(max(x, a), b) is max(x, a and b).
 bool MergeReductions(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
@@ -130,6 +150,9 @@ bool HoistMonotonic(Sweep& s, NodeId n) {
 }
 
 constexpr Rewrite kRewrites[] = {
+    {"remove_trivial_reduction", Exactness::kExact, RemoveTrivialReduction, "Prod Max Min All Any"},
+    // A sum may begin with 0, which makes 0 of -0.
+    {"remove_trivial_sum", Exactness::kToleranced, RemoveTrivialReduction, "Sum Mean"},
     {"merge_exact_reductions", Exactness::kExact, MergeExactReductions, "Sum Prod Max Min All Any"},
     {"merge_extrema", Exactness::kToleranced, MergeExtrema, "Max Min"},
     {"merge_sums", Exactness::kFastMath, MergeSums, "Sum Prod Mean"},

@@ -21,6 +21,31 @@ bool MergeReshapes(Sweep& s, NodeId n) {
   return true;
 }
 
+// Whether what n gives has the shape that `x` had before `first` gave it another, in every run. A
+// Reshape to it fails no more than there are other elements.
+bool RestoresShape(const Sweep& s, NodeId n, NodeId first) {
+  const Graph& g = s.graph();
+  return RestIsConst(s, first) && RestIsConst(s, n) && ShapeOpCannotFail(s, first) &&
+         (g.op_name(n) == "Reshape" || ShapeOpCannotFail(s, n)) &&
+         SameShape(s.shape(g.data_inputs(first)[0]), s.shape({n, 0}));
+}
+
+// Squeeze(ExpandDims(x)) and the like.
+bool CancelReshapes(Sweep& s, NodeId n) {
+  const NodeId inner = Producer(s, n, 0, {"Reshape", "Squeeze", "ExpandDims"});
+  return inner != kNoNode && RestoresShape(s, n, inner) &&
+         s.ReplaceBy(n, s.graph().data_inputs(inner)[0]);
+}
+
+// reshape(f(reshape(x))) is f(x) where f looks at single elements and the shape is x's.
+bool CancelReshapesAroundUnary(Sweep& s, NodeId n) {
+  const std::optional<UnaryChain> chain =
+      UnaryChainBehind(s, n, {"Reshape", "Squeeze", "ExpandDims"});
+  if (!chain || !RestoresShape(s, n, chain->start) || !s.Allow()) return false;
+  BecomeChain(s, n, chain->ops, s.graph().data_inputs(chain->start)[0]);
+  return true;
+}
+
 // Data movement that, on fully known shapes, moves nothing.
 bool RemoveFullSlice(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
@@ -68,6 +93,9 @@ constexpr Rewrite kRewrites[] = {
     {"remove_redundant_reshape", Exactness::kExact, RemoveRedundantReshape,
      "Reshape Squeeze ExpandDims EnsureShape"},
     {"merge_reshapes", Exactness::kExact, MergeReshapes, "Reshape"},
+    {"cancel_reshapes", Exactness::kExact, CancelReshapes, "Reshape Squeeze ExpandDims"},
+    {"cancel_reshapes_around_unary", Exactness::kExact, CancelReshapesAroundUnary,
+     "Reshape Squeeze ExpandDims"},
     {"remove_full_slice", Exactness::kExact, RemoveFullSlice,
      "Slice Pad PadV2 MirrorPad Tile BroadcastTo"},
     {"remove_full_strided_slice", Exactness::kExact, RemoveFullStridedSlice, "StridedSlice"},

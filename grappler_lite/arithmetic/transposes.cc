@@ -1,6 +1,8 @@
 // Chains of transposes, and what can read its operand transposed.
+#include <algorithm>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "grappler_lite/arithmetic/patterns.h"
 #include "grappler_lite/arithmetic/rewrites.h"
 
@@ -36,9 +38,31 @@ bool CancelTransposes(Sweep& s, NodeId n) {
   return both && IsIdentityPermutation(*both) && s.ReplaceBy(n, s.graph().data_inputs(inner)[0]);
 }
 
+// Whether the permutation swaps the last two dimensions alone.
+bool SwapsLastTwo(const Dims& perm) {
+  const auto rank = static_cast<int64_t>(perm.size());
+  if (rank < 2 || perm[rank - 1] != rank - 2 || perm[rank - 2] != rank - 1) return false;
+  for (int64_t i = 0; i < rank - 2; ++i) {
+    if (perm[i] != i) return false;
+  }
+  return true;
+}
+
+constexpr std::string_view kProducts = "MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3";
+
+// Whether all who read n are products, which will read what n transposes either way.
+bool OnlyProductsRead(const Sweep& s, NodeId n) {
+  const std::span<const Fanouts::Use> uses = s.uses_of(n);
+  return std::all_of(uses.begin(), uses.end(), [&](const Fanouts::Use& use) {
+    return absl::StrContains(kProducts, s.graph().op_name(use.node));
+  });
+}
+
 bool MergeTransposes(Sweep& s, NodeId n) {
   const NodeId inner = OwnProducer(s, n, 0, {"Transpose"});
   if (inner == kNoNode || !HasConstKernel(s, n, DataType::kInt32)) return false;
+  const std::optional<Dims> last = Permutation(s, n);
+  if (last && SwapsLastTwo(*last) && OnlyProductsRead(s, n)) return false;
   const std::optional<Dims> both = Both(s, inner, n);
   if (!both || !s.Allow()) return false;
   const Output inputs[] = {s.graph().data_inputs(inner)[0],
@@ -51,30 +75,11 @@ bool MergeTransposes(Sweep& s, NodeId n) {
 
 // transpose(f(transpose(x))) is f(x) where the two cancel out and f looks at single elements.
 bool CancelTransposesAroundUnary(Sweep& s, NodeId n) {
-  constexpr size_t kLongest = 8;
-  const Graph& g = s.graph();
-  std::vector<NodeId> chain;  // from n back
-  NodeId at = n, inner = kNoNode;
-  while (chain.size() <= kLongest) {
-    const Output in = g.data_inputs(at)[0];
-    const NodeId before = s.OnlyUse(in) ? Producer(s, at, 0) : kNoNode;
-    if (before == kNoNode) return false;
-    if (g.op_name(before) == "Transpose") {
-      inner = before;
-      break;
-    }
-    if (!IsUnaryCwise(g.op_name(before))) return false;
-    chain.push_back(at = before);
-  }
-  if (inner == kNoNode || chain.empty()) return false;
-  const std::optional<Dims> both = Both(s, inner, n);
+  const std::optional<UnaryChain> chain = UnaryChainBehind(s, n, {"Transpose"});
+  if (!chain) return false;
+  const std::optional<Dims> both = Both(s, chain->start, n);
   if (!both || !IsIdentityPermutation(*both) || !s.Allow()) return false;
-  Output x = g.data_inputs(inner)[0];
-  const PartialShape shape = s.shape(x);
-  for (size_t i = chain.size(); i-- > 1;)
-    x = s.Add(n, "untransposed", std::string(g.op_name(chain[i])), {&x, 1}, AttrsOf(g, chain[i]),
-              shape);
-  s.Become(n, std::string(g.op_name(chain[0])), {&x, 1}, AttrsOf(g, chain[0]));
+  BecomeChain(s, n, chain->ops, s.graph().data_inputs(chain->start)[0]);
   return true;
 }
 
@@ -92,16 +97,6 @@ bool FoldConjIntoTranspose(Sweep& s, NodeId n) {
   if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
   const Output inputs[] = {g.data_inputs(inner)[0], g.data_inputs(transpose)[1]};
   s.Become(n, op, inputs, std::move(attrs));
-  return true;
-}
-
-// Whether the permutation swaps the last two dimensions alone.
-bool SwapsLastTwo(const Dims& perm) {
-  const auto rank = static_cast<int64_t>(perm.size());
-  if (rank < 2 || perm[rank - 1] != rank - 2 || perm[rank - 2] != rank - 1) return false;
-  for (int64_t i = 0; i < rank - 2; ++i) {
-    if (perm[i] != i) return false;
-  }
   return true;
 }
 
@@ -138,8 +133,7 @@ constexpr Rewrite kRewrites[] = {
     {"merge_transposes", Exactness::kExact, MergeTransposes, "Transpose"},
     {"fold_conj_into_transpose", Exactness::kExact, FoldConjIntoTranspose,
      "Conj Transpose ConjugateTranspose"},
-    {"fold_transpose_into_matmul", Exactness::kToleranced, FoldTransposeIntoMatMul,
-     "MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3"},
+    {"fold_transpose_into_matmul", Exactness::kToleranced, FoldTransposeIntoMatMul, kProducts},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "executor/session.h"
 #include "graph/io.h"
+#include "graph/small_float.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/pass_spec.h"
 #include "gtest/gtest.h"
@@ -49,10 +50,20 @@ bool SameBits(const Tensor& a, const Tensor& b) {
   });
 }
 
+bool SameBitsOfSmall(const Tensor& a, const Tensor& b) {
+  const SmallFloat format = *SmallFloatOf(a.dtype());
+  return std::equal(a.flat<uint16_t>(), a.flat<uint16_t>() + a.num_elements(), b.flat<uint16_t>(),
+                    [&](uint16_t x, uint16_t y) {
+                      return x == y ||
+                             (std::isnan(format.Decode(x)) && std::isnan(format.Decode(y)));
+                    });
+}
+
 bool SameBits(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
   if (a.dtype() == DataType::kFloat) return SameBits<float>(a, b);
   if (a.dtype() == DataType::kDouble) return SameBits<double>(a, b);
+  if (IsFloating(a.dtype())) return SameBitsOfSmall(a, b);
   return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
 }
 

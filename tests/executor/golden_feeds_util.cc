@@ -42,6 +42,7 @@ std::vector<T> IntCorners() {
   return {0, L::max(), 1, L::min(), static_cast<T>(-1), 7};
 }
 
+// Bits of half and bfloat16.
 const std::vector<uint16_t> kHalves = {0x3e00, 0xc000, 0x0000, 0x3c00, 0xb800, 0x4100};
 const std::vector<uint16_t> kHalfCorners = {0x7e00, 0x3e00, 0x7c00, 0x8000, 0x0000,
                                             0xfc00, 0x7bff, 0x0001, 0xc000};
@@ -64,6 +65,7 @@ Tensor OrdinaryFeed(DataType dtype, const PartialShape& shape) {
       Fill<bool>(t, {true, false, false}, 0);
       break;
     case DataType::kHalf:
+    case DataType::kBfloat16:
       Fill(t, kHalves, 0);
       break;
     case DataType::kComplex64:
@@ -88,6 +90,7 @@ Tensor CornerFeed(DataType dtype, const PartialShape& shape, int first) {
       Fill(t, IntCorners<uint8_t>(), first);
       break;
     case DataType::kHalf:
+    case DataType::kBfloat16:
       Fill(t, kHalfCorners, first);
       break;
     default:
