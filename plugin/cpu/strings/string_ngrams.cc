@@ -1,5 +1,6 @@
 // StringNGrams: neighbouring tokens of each row, joined.
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -98,9 +99,16 @@ absl::StatusOr<int64_t> CountNGrams(const NGrams& s, const void* tokens, const v
   return total;
 }
 
+// Without any token there is no n-gram, not even one of padding.
+absl::Status SetNothing(const NGrams& s, const StepArgs& args) {
+  std::memset(args.out[1], 0, static_cast<size_t>(s.splits) * (s.splits64 ? 8 : 4));
+  return args.run_state->AllocateOutput(0, Shape({0})).status();
+}
+
 absl::Status RunNGrams(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NGrams*>(state);
   TENON_RETURN_IF_ERROR(CheckSplits(s, args.in[1]));
+  if (s.tokens == 0) return SetNothing(s, args);
   TENON_ASSIGN_OR_RETURN(const int64_t total, CountNGrams(s, args.in[0], args.in[1]));
   const auto split = [&](int64_t i) { return LoadIndex(args.in[1], s.splits64, i); };
   TENON_ASSIGN_OR_RETURN(void* const out, args.run_state->AllocateOutput(0, Shape({total})));
