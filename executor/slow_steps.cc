@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "plugin/named_handle.h"
 #include "plugin/variable.h"
 
 namespace tenon {
@@ -102,7 +103,12 @@ absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
 }
 
 absl::Status ReadVariableStep::Run(Frame& frame, const StepArgs& args) const {
-  auto* variable = ObjectAs<Variable>(*static_cast<Object* const*>(args.in[0]));
+  Object* object = *static_cast<Object* const*>(args.in[0]);
+  if (auto* handle = dynamic_cast<NamedHandle*>(object)) {
+    frame.SetSlot(slot_, handle->AsStrings());
+    return absl::OkStatus();
+  }
+  auto* variable = ObjectAs<Variable>(object);
   if (variable == nullptr)
     return absl::InvalidArgumentError("what it reads by reference is no variable");
   Tensor value = variable->Get();

@@ -1,8 +1,13 @@
 // The ops on TensorArrays. What orders them is a float, the flow, which each of them passes on.
-#include <cstring>
+// Handles of the third version are resources, of the second one names, of the first one references
+// to names.
+#include <numeric>
 #include <optional>
+#include <vector>
 
 #include "plugin/cpu/element_copy.h"
+#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/lists/named_arrays.h"
 #include "plugin/cpu/lists/tensor_array.h"
 #include "plugin/cpu/lists/tensor_list.h"
 #include "plugin/cpu/state/families.h"
@@ -10,27 +15,77 @@
 namespace tenon::cpu {
 namespace {
 
-constexpr int kFlow = 3;  // the input of ops that write
+constexpr int kFlow = 3;        // the input of ops that write …
+constexpr int kUnpackFlow = 2;  // … but for TensorArrayUnpack
 
-struct MakeState : NodeFacts {
-  explicit MakeState(const Prepare& p) : NodeFacts(p) {}
-  TensorArray::Options options;
+struct ArrayFacts : NodeFacts {
+  explicit ArrayFacts(const Prepare& p)
+      : NodeFacts(p),
+        by_name(p.num_inputs() > 0 && p.input_type(0) == DataType::kString),
+        makes(p.num_outputs() > 0 ? p.output_type(0) : DataType::kInvalid) {
+    if (by_name || BaseType(makes) == DataType::kString) names = NamedArrays::Of(p);
+  }
+  bool by_name;    // input 0 is a name
+  DataType makes;  // the handle, of ops that make an array
+  ObjectRef<NamedArrays> names;
 };
 
-absl::Status SetHandle(const StepArgs& args, ObjectRef<TensorArray> array) {
-  TENON_ASSIGN_OR_RETURN(
-      Tensor handle, HandleTensor(DataType::kResource, ObjectRef<Object>::Adopt(array.release())));
+// The array that input 0 stands for.
+absl::StatusOr<ObjectRef<TensorArray>> ArrayInput(const ArrayFacts& s, const StepArgs& args) {
+  if (s.by_name) {
+    const Tensor handle = args.run_state->Input(0);
+    if (handle.num_elements() != 2) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a handle must be two strings, its shape is ", handle.shape().ToString()));
+    }
+    ObjectRef<TensorArray> array = s.names->Find(handle.StringAt(1));
+    if (array) return array;
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no tensor array '", handle.StringAt(1), "'"));
+  }
+  TENON_ASSIGN_OR_RETURN(Object * object, ObjectInput(args, 0));
+  if (const auto* handle = ObjectAs<ArrayHandle>(object)) return handle->array();
+  TENON_ASSIGN_OR_RETURN(TensorArray * array, InputAs<TensorArray>(args, 0));
+  return ObjectRef<TensorArray>::Share(array);
+}
+
+// Output 0 is a handle of the array, output 1, where there is one, the flow that begins there.
+absl::Status SetArray(const ArrayFacts& s, const StepArgs& args, ObjectRef<TensorArray> array) {
+  if (s.outputs.size() > 1) *static_cast<float*>(args.out[1]) = 0;
+  ObjectRef<Object> object;
+  if (s.makes == DataType::kResource) {
+    object = ObjectRef<Object>::Adopt(array.release());
+  } else {
+    auto handle = ObjectRef<ArrayHandle>::Make(s.names, std::move(array));
+    if (s.makes == DataType::kString) {
+      args.run_state->SetOutput(0, handle->AsStrings());
+      return absl::OkStatus();
+    }
+    object = ObjectRef<Object>::Adopt(handle.release());
+  }
+  TENON_ASSIGN_OR_RETURN(Tensor handle, HandleTensor(DataType::kResource, std::move(object)));
   args.run_state->SetOutput(0, std::move(handle));
   return absl::OkStatus();
 }
+
+absl::Status PrepareArray(Prepare& p, RunFn run, std::shared_ptr<const ArrayFacts> s) {
+  p.set_dynamic_output(0);
+  if (p.num_outputs() > 1) p.set_output_shape(1, Shape());
+  p.set_run(run, std::move(s));
+  return absl::OkStatus();
+}
+
+struct MakeState : ArrayFacts {
+  using ArrayFacts::ArrayFacts;
+  TensorArray::Options options;
+};
 
 absl::Status RunMake(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const MakeState*>(state);
   TENON_ASSIGN_OR_RETURN(const int64_t size, IntInput(args, 0));
   auto array = ObjectRef<TensorArray>::Make(s.name, s.options);
   TENON_RETURN_IF_ERROR(array->Resize(size));
-  *static_cast<float*>(args.out[1]) = 0;
-  return SetHandle(args, std::move(array));
+  return SetArray(s, args, std::move(array));
 }
 
 absl::Status PrepareMake(Prepare& p) {
@@ -39,21 +94,20 @@ absl::Status PrepareMake(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(s->options.element_shape, p.AttrShape("element_shape"));
   TENON_ASSIGN_OR_RETURN(s->options.dynamic_size, p.AttrBool("dynamic_size"));
   TENON_ASSIGN_OR_RETURN(s->options.clear_after_read, p.AttrBool("clear_after_read"));
-  TENON_ASSIGN_OR_RETURN(s->options.identical_shapes, p.AttrBool("identical_element_shapes"));
-  p.set_dynamic_output(0);
-  p.set_output_shape(1, Shape());
-  p.set_run(&RunMake, std::move(s));
-  return absl::OkStatus();
+  if (p.op().FindAttr("identical_element_shapes") != nullptr) {
+    TENON_ASSIGN_OR_RETURN(s->options.identical_shapes, p.AttrBool("identical_element_shapes"));
+  }
+  return PrepareArray(p, &RunMake, std::move(s));
 }
 
-struct GradientState : NodeFacts {
-  explicit GradientState(const Prepare& p) : NodeFacts(p) {}
+struct GradientState : ArrayFacts {
+  using ArrayFacts::ArrayFacts;
   std::string source;
 };
 
 absl::Status RunGradient(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const GradientState*>(state);
-  TENON_ASSIGN_OR_RETURN(TensorArray * array, InputAs<TensorArray>(args, 0));
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array, ArrayInput(s, args));
   Shape prepended;
   if (s.inputs.size() == 3) {
     TENON_ASSIGN_OR_RETURN(const PartialShape shape, ShapeInput(args, 2));
@@ -64,21 +118,18 @@ absl::Status RunGradient(const void* state, const StepArgs& args) {
     prepended = *shape.ToShape();
   }
   TENON_ASSIGN_OR_RETURN(ObjectRef<TensorArray> gradient, array->Gradient(s.source, prepended));
-  *static_cast<float*>(args.out[1]) = 0;
-  return SetHandle(args, std::move(gradient));
+  return SetArray(s, args, std::move(gradient));
 }
 
 absl::Status PrepareGradient(Prepare& p) {
   auto s = std::make_shared<GradientState>(p);
   TENON_ASSIGN_OR_RETURN(s->source, p.AttrString("source"));
-  p.set_dynamic_output(0);
-  p.set_output_shape(1, Shape());
-  p.set_run(&RunGradient, std::move(s));
-  return absl::OkStatus();
+  return PrepareArray(p, &RunGradient, std::move(s));
 }
 
-absl::Status RunWrite(const void*, const StepArgs& args) {
-  TENON_ASSIGN_OR_RETURN(TensorArray * array, InputAs<TensorArray>(args, 0));
+absl::Status RunWrite(const void* state, const StepArgs& args) {
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array,
+                         ArrayInput(*static_cast<const ArrayFacts*>(state), args));
   TENON_ASSIGN_OR_RETURN(const int64_t i, IntInput(args, 1));
   TENON_ASSIGN_OR_RETURN(Tensor value, args.run_state->TakeInput(2));
   return array->Write(i, std::move(value));
@@ -92,8 +143,8 @@ absl::Status CheckType(const TensorArray& array, DataType type) {
 }
 
 absl::Status RunRead(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const NodeFacts*>(state);
-  TENON_ASSIGN_OR_RETURN(TensorArray * array, InputAs<TensorArray>(args, 0));
+  const auto& s = *static_cast<const ArrayFacts*>(state);
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array, ArrayInput(s, args));
   TENON_RETURN_IF_ERROR(CheckType(*array, s.outputs[0]));
   TENON_ASSIGN_OR_RETURN(const int64_t i, IntInput(args, 1));
   TENON_ASSIGN_OR_RETURN(Tensor value, array->Read(i));
@@ -101,8 +152,8 @@ absl::Status RunRead(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-struct ShapeState : NodeFacts {
-  explicit ShapeState(const Prepare& p) : NodeFacts(p) {}
+struct ShapeState : ArrayFacts {
+  using ArrayFacts::ArrayFacts;
   PartialShape element_shape;
 };
 
@@ -115,37 +166,33 @@ absl::StatusOr<Shape> ShapeOfNone(TensorArray& array, const PartialShape& asked)
                    "' gives no elements, and their shape is not known: ", asked.ToString()));
 }
 
-absl::Status RunGather(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const ShapeState*>(state);
-  TENON_ASSIGN_OR_RETURN(TensorArray * array, InputAs<TensorArray>(args, 0));
-  TENON_RETURN_IF_ERROR(CheckType(*array, s.outputs[0]));
-  TENON_ASSIGN_OR_RETURN(const PartialShape asked, array->element_shape().Merge(s.element_shape));
-  const Tensor indices = args.run_state->Input(1);
-  if (indices.shape().rank() != 1) return absl::InvalidArgumentError("'indices' must be a vector");
-  const int64_t count = indices.num_elements();
+// Elements of these numbers, one above the other.
+absl::Status Gather(const ShapeState& s, const StepArgs& args, TensorArray& array,
+                    absl::Span<const int64_t> indices) {
+  TENON_RETURN_IF_ERROR(CheckType(array, s.outputs[0]));
+  TENON_ASSIGN_OR_RETURN(const PartialShape asked, array.element_shape().Merge(s.element_shape));
+  const auto count = static_cast<int64_t>(indices.size());
   std::vector<Tensor> elements;
-  for (int64_t k = 0; k < count; ++k) {
-    TENON_ASSIGN_OR_RETURN(Tensor element, array->Read(indices.IntAt(k)));
+  for (const int64_t i : indices) {
+    TENON_ASSIGN_OR_RETURN(Tensor element, array.Read(i));
     elements.push_back(std::move(element));
   }
   Shape shape;
   if (count > 0) {
     shape = elements[0].shape();
   } else {
-    TENON_ASSIGN_OR_RETURN(shape, ShapeOfNone(*array, asked));
+    TENON_ASSIGN_OR_RETURN(shape, ShapeOfNone(array, asked));
   }
   if (!asked.CompatibleWith(shape)) {
     return absl::InvalidArgumentError(absl::StrCat("elements have shape ", shape.ToString(),
                                                    " where ", asked.ToString(), " is wanted"));
   }
-  Dims dims = {count};
-  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
-  TENON_ASSIGN_OR_RETURN(const Shape out, Shape::Make(dims));
+  TENON_ASSIGN_OR_RETURN(const Shape out, Shape::Make(Stacked(count, shape)));
   TENON_ASSIGN_OR_RETURN(void* data, args.run_state->AllocateOutput(0, out));
   const ElementCopy copy(s.outputs[0]);
   for (int64_t k = 0; k < count; ++k) {
     if (!(elements[k].shape() == shape)) {
-      return absl::InvalidArgumentError(absl::StrCat("element ", indices.IntAt(k), " has shape ",
+      return absl::InvalidArgumentError(absl::StrCat("element ", indices[k], " has shape ",
                                                      elements[k].shape().ToString(),
                                                      " where others have ", shape.ToString()));
     }
@@ -154,8 +201,28 @@ absl::Status RunGather(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunScatter(const void*, const StepArgs& args) {
-  TENON_ASSIGN_OR_RETURN(TensorArray * array, InputAs<TensorArray>(args, 0));
+absl::Status RunGather(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const ShapeState*>(state);
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array, ArrayInput(s, args));
+  const Tensor numbers = args.run_state->Input(1);
+  if (numbers.shape().rank() != 1) return absl::InvalidArgumentError("'indices' must be a vector");
+  std::vector<int64_t> indices(numbers.num_elements());
+  for (size_t k = 0; k < indices.size(); ++k) indices[k] = numbers.IntAt(static_cast<int64_t>(k));
+  return Gather(s, args, *array, indices);
+}
+
+absl::Status RunPack(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const ShapeState*>(state);
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array, ArrayInput(s, args));
+  TENON_ASSIGN_OR_RETURN(const int64_t size, array->Size());
+  std::vector<int64_t> all(size);
+  std::iota(all.begin(), all.end(), 0);
+  return Gather(s, args, *array, all);
+}
+
+absl::Status RunScatter(const void* state, const StepArgs& args) {
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array,
+                         ArrayInput(*static_cast<const ArrayFacts*>(state), args));
   const Tensor indices = args.run_state->Input(1);
   TENON_ASSIGN_OR_RETURN(const Tensor rows, args.run_state->TakeInput(2));
   if (rows.shape().rank() < 1 || indices.shape().rank() != 1 ||
@@ -169,10 +236,26 @@ absl::Status RunScatter(const void*, const StepArgs& args) {
   return absl::OkStatus();
 }
 
+absl::Status RunUnpack(const void* state, const StepArgs& args) {
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array,
+                         ArrayInput(*static_cast<const ArrayFacts*>(state), args));
+  TENON_ASSIGN_OR_RETURN(const Tensor rows, args.run_state->TakeInput(1));
+  if (rows.shape().rank() < 1) return absl::InvalidArgumentError("a scalar has no rows");
+  TENON_ASSIGN_OR_RETURN(const int64_t size, array->Size());
+  const int64_t count = rows.shape().dim(0);
+  if (count != size && !array->dynamic_size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(count, " rows for an array of ", size, " elements"));
+  }
+  const Shape shape = RowShape(rows.shape());
+  for (int64_t i = 0; i < count; ++i) TENON_RETURN_IF_ERROR(array->Write(i, RowOf(rows, i, shape)));
+  return absl::OkStatus();
+}
+
 // All elements one behind the other along their first dimension, and how long each is.
 absl::Status RunConcat(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ShapeState*>(state);
-  TENON_ASSIGN_OR_RETURN(TensorArray * array, InputAs<TensorArray>(args, 0));
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array, ArrayInput(s, args));
   TENON_RETURN_IF_ERROR(CheckType(*array, s.outputs[0]));
   TENON_ASSIGN_OR_RETURN(const int64_t count, array->Size());
   std::vector<Tensor> elements;
@@ -216,8 +299,9 @@ absl::Status RunConcat(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunSplit(const void*, const StepArgs& args) {
-  TENON_ASSIGN_OR_RETURN(TensorArray * array, InputAs<TensorArray>(args, 0));
+absl::Status RunSplit(const void* state, const StepArgs& args) {
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array,
+                         ArrayInput(*static_cast<const ArrayFacts*>(state), args));
   TENON_ASSIGN_OR_RETURN(const Tensor rows, args.run_state->TakeInput(1));
   const Tensor lengths = args.run_state->Input(2);
   if (rows.shape().rank() < 1 || lengths.shape().rank() != 1) {
@@ -253,32 +337,34 @@ absl::Status RunSplit(const void*, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunSize(const void*, const StepArgs& args) {
-  TENON_ASSIGN_OR_RETURN(TensorArray * array, InputAs<TensorArray>(args, 0));
+absl::Status RunSize(const void* state, const StepArgs& args) {
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array,
+                         ArrayInput(*static_cast<const ArrayFacts*>(state), args));
   TENON_ASSIGN_OR_RETURN(const int64_t size, array->Size());
   *static_cast<int32_t*>(args.out[0]) = static_cast<int32_t>(size);
   return absl::OkStatus();
 }
 
-absl::Status RunClose(const void*, const StepArgs& args) {
-  TENON_ASSIGN_OR_RETURN(TensorArray * array, InputAs<TensorArray>(args, 0));
+absl::Status RunClose(const void* state, const StepArgs& args) {
+  TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array,
+                         ArrayInput(*static_cast<const ArrayFacts*>(state), args));
   array->Close();
   return absl::OkStatus();
 }
 
-// The flow goes on as it came.
-template <RunFn kRun>
+// The flow, input kIn, goes on as it came.
+template <RunFn kRun, int kIn>
 absl::Status RunFlow(const void* state, const StepArgs& args) {
-  const Shape flow = args.run_state->Input(kFlow).shape();
+  const Shape flow = args.run_state->Input(kIn).shape();
   if (flow.rank() == 0) return kRun(state, args);
   return absl::InvalidArgumentError(
       absl::StrCat("'flow_in' must be a scalar, its shape is ", flow.ToString()));
 }
-template <RunFn kRun>
+template <RunFn kRun, int kIn = kFlow>
 absl::Status PrepareFlow(Prepare& p) {
   p.set_output_shape(0, Shape());
-  p.Alias(0, kFlow);
-  p.set_run(&RunFlow<kRun>, std::make_shared<NodeFacts>(p));
+  p.Alias(0, kIn);
+  p.set_run(&RunFlow<kRun, kIn>, std::make_shared<ArrayFacts>(p));
   return absl::OkStatus();
 }
 
@@ -290,25 +376,54 @@ absl::Status PrepareShaped(Prepare& p, std::string_view attr, RunFn run) {
   return absl::OkStatus();
 }
 absl::Status PrepareGather(Prepare& p) { return PrepareShaped(p, "element_shape", &RunGather); }
+absl::Status PreparePack(Prepare& p) { return PrepareShaped(p, "element_shape", &RunPack); }
 absl::Status PrepareConcat(Prepare& p) {
   return PrepareShaped(p, "element_shape_except0", &RunConcat);
+}
+
+absl::Status PrepareSize(Prepare& p) {
+  p.set_output_shape(0, Shape());
+  p.set_run(&RunSize, std::make_shared<ArrayFacts>(p));
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Span<const CpuKernelSpec> TensorArrayKernels() {
   static const CpuKernelSpec specs[] = {
+      WholeTensorKernel("TensorArray", PrepareMake),
+      WholeTensorKernel("TensorArrayV2", PrepareMake),
       WholeTensorKernel("TensorArrayV3", PrepareMake),
+      WholeTensorKernel("TensorArrayGrad", PrepareGradient),
+      WholeTensorKernel("TensorArrayGradV2", PrepareGradient),
       WholeTensorKernel("TensorArrayGradV3", PrepareGradient),
       WholeTensorKernel("TensorArrayGradWithShape", PrepareGradient),
+      WholeTensorKernel("TensorArrayWrite", PrepareFlow<&RunWrite>),
+      WholeTensorKernel("TensorArrayWriteV2", PrepareFlow<&RunWrite>),
       WholeTensorKernel("TensorArrayWriteV3", PrepareFlow<&RunWrite>),
-      WholeTensorKernel("TensorArrayReadV3", PrepareWhole<&RunRead>),
+      WholeTensorKernel("TensorArrayRead", PrepareWhole<&RunRead, ArrayFacts>),
+      WholeTensorKernel("TensorArrayReadV2", PrepareWhole<&RunRead, ArrayFacts>),
+      WholeTensorKernel("TensorArrayReadV3", PrepareWhole<&RunRead, ArrayFacts>),
+      WholeTensorKernel("TensorArrayGather", PrepareGather),
+      WholeTensorKernel("TensorArrayGatherV2", PrepareGather),
       WholeTensorKernel("TensorArrayGatherV3", PrepareGather),
+      WholeTensorKernel("TensorArrayScatter", PrepareFlow<&RunScatter>),
+      WholeTensorKernel("TensorArrayScatterV2", PrepareFlow<&RunScatter>),
       WholeTensorKernel("TensorArrayScatterV3", PrepareFlow<&RunScatter>),
+      WholeTensorKernel("TensorArrayConcat", PrepareConcat),
+      WholeTensorKernel("TensorArrayConcatV2", PrepareConcat),
       WholeTensorKernel("TensorArrayConcatV3", PrepareConcat),
+      WholeTensorKernel("TensorArraySplit", PrepareFlow<&RunSplit>),
+      WholeTensorKernel("TensorArraySplitV2", PrepareFlow<&RunSplit>),
       WholeTensorKernel("TensorArraySplitV3", PrepareFlow<&RunSplit>),
-      WholeTensorKernel("TensorArraySizeV3", PrepareScalar<&RunSize>),
-      WholeTensorKernel("TensorArrayCloseV3", PrepareWhole<&RunClose>),
+      WholeTensorKernel("TensorArraySize", PrepareSize),
+      WholeTensorKernel("TensorArraySizeV2", PrepareSize),
+      WholeTensorKernel("TensorArraySizeV3", PrepareSize),
+      WholeTensorKernel("TensorArrayClose", PrepareWhole<&RunClose, ArrayFacts>),
+      WholeTensorKernel("TensorArrayCloseV2", PrepareWhole<&RunClose, ArrayFacts>),
+      WholeTensorKernel("TensorArrayCloseV3", PrepareWhole<&RunClose, ArrayFacts>),
+      WholeTensorKernel("TensorArrayPack", PreparePack),
+      WholeTensorKernel("TensorArrayUnpack", PrepareFlow<&RunUnpack, kUnpackFlow>),
   };
   return specs;
 }
