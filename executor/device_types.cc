@@ -24,10 +24,18 @@ bool IsHostOnly(DataType t) {
 }  // namespace
 
 bool IsMoverOp(std::string_view op) {
-  static const auto* const ops = new absl::flat_hash_set<std::string_view>{
-      "Const",    "Placeholder", "PlaceholderV2", "PlaceholderWithDefault",
-      "NoOp",     "Identity",    "StopGradient",  "PreventGradient",
-      "Snapshot", "RefIdentity"};
+  static const auto* const ops =
+      new absl::flat_hash_set<std::string_view>{"Const",
+                                                "Placeholder",
+                                                "PlaceholderV2",
+                                                "PlaceholderWithDefault",
+                                                "NoOp",
+                                                "Identity",
+                                                "StopGradient",
+                                                "PreventGradient",
+                                                "Snapshot",
+                                                "RefIdentity",
+                                                "DebugGradientRefIdentity"};
   return ops->contains(op);
 }
 

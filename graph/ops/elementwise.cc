@@ -254,7 +254,7 @@ constexpr OpSpec kOps[] = {
     {"TruncateMod", "x: T; y: T", "z: T", "T: {int32, int64, bfloat16, half, float, double}",
      BroadcastBinaryShape},
     {"_UnaryOpsComposition", "x: T", "y: T", "T: {float, half, double}; op_names: list(string)",
-     nullptr},
+     UnchangedShape},
     {"Xdivy", "x: T; y: T", "z: T", "T: {half, bfloat16, float, double, complex64, complex128}",
      BroadcastBinaryShape},
     {"Xlog1py", "x: T; y: T", "z: T", "T: {half, bfloat16, float, double, complex64, complex128}",

@@ -159,6 +159,8 @@ constexpr OpSpec kOps[] = {
      "output: dtype",
      "dtype: {half, bfloat16, float, double} = DT_FLOAT; Tshape: {int32, int64} = DT_INT32",
      StatelessRandomV2Shape},
+    {"StochasticCastToInt", "input: Tin; key: uint64; counter: uint64; alg: int32", "output: Tout",
+     "Tin: {half, bfloat16, float, double}; Tout: {int8, int16, int32}", StochasticCastShape},
     {"ThreadUnsafeUnigramCandidateSampler", "true_classes: int64",
      "sampled_candidates: int64; true_expected_count: float; sampled_expected_count: float",
      "num_true: int >= 1; num_sampled: int >= 1; unique: bool; range_max: int >= 1; "

@@ -37,6 +37,13 @@ absl::Status StatelessRandomV2Shape(InferenceContext& c) {
   return FromShapeInput(c, 0);
 }
 
+// The input, key [1], counter, algorithm.
+absl::Status StochasticCastShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1, 0}));
+  TENON_RETURN_IF_ERROR(c.MergeDim(c.input(1).dim(0), 1).status());
+  return UnchangedShape(c);
+}
+
 // Resource, algorithm, shape, then parameters of the distribution.
 absl::Status StatefulRandomShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));

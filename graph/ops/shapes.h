@@ -65,7 +65,7 @@ ShapeFunction DequantizeShape, FakeQuantPerChannelGradShape, FakeQuantPerChannel
 ShapeFunction CandidateSamplerShape, IndexShuffleShape, KeyCounterShape, MultinomialShape,
     RandomUniformIntShape, RngReadAndSkipShape, RngSkipShape, SamplesOfEachShape, ShapeInputShape,
     SobolSampleShape, StatefulRandomShape, StatefulStandardNormalShape, StatelessMultinomialShape,
-    StatelessRandomShape, StatelessRandomV2Shape;
+    StatelessRandomShape, StatelessRandomV2Shape, StochasticCastShape;
 
 // reduction_shapes.cc
 ShapeFunction ArgMaxShape, BincountShape, CumulativeShape, DenseBincountShape, HistogramShape,
@@ -83,15 +83,16 @@ ShapeFunction ConcatOffsetShape, ConcatShape, ConcatV2Shape, PackShape, Parallel
     StridedSliceShape, UnpackShape;
 
 // sparse_shapes.cc
-ShapeFunction CsrComponentsShape, CsrMatMulShape, DenseCountShape, DenseSetOperationShape,
-    DeserializeManySparseShape, DeserializeSparseShape, RaggedCountShape, RaggedCrossShape,
-    RaggedFillEmptyRowsShape, RaggedVariantGradientShape, SerializeManySparseShape,
-    SerializeSparseShape, SparseCountShape, SparseCrossShape, RaggedGatherShape, RaggedRangeShape,
-    RaggedTensorToSparseShape, RaggedTensorToTensorShape, SparseAddGradShape, SparseAddShape,
-    SparseConcatShape, SparseFillEmptyRowsGradShape, SparseFillEmptyRowsShape, SparseReduceShape,
-    SparseReorderShape, SparseReshapeShape, SparseSetOperationShape, SparseSliceGradShape,
-    SparseSliceShape, SparseSparseShape, SparseSplitShape, SparseTensorDenseAddShape,
-    SparseTensorDenseMatMulShape, SparseToDenseShape, SparseValuesShape;
+ShapeFunction AddManySparseShape, AddSparseShape, CsrComponentsShape, CsrMatMulShape,
+    DenseCountShape, DenseSetOperationShape, DeserializeManySparseShape, DeserializeSparseShape,
+    RaggedCountShape, RaggedCrossShape, RaggedFillEmptyRowsShape, RaggedVariantGradientShape,
+    SerializeManySparseShape, SerializeSparseShape, SparseCountShape, SparseCrossShape,
+    RaggedGatherShape, RaggedRangeShape, RaggedTensorToSparseShape, RaggedTensorToTensorShape,
+    SparseAddGradShape, SparseAddShape, SparseConcatShape, SparseFillEmptyRowsGradShape,
+    SparseFillEmptyRowsShape, SparseReduceShape, SparseReorderShape, SparseReshapeShape,
+    SparseSetOperationShape, SparseSliceGradShape, SparseSliceShape, SparseSparseShape,
+    SparseSplitShape, SparseTensorDenseAddShape, SparseTensorDenseMatMulShape, SparseToDenseShape,
+    SparseValuesShape, TakeManySparseShape;
 
 // state_shapes.cc
 ShapeFunction AssignShape, AssignUpdateShape, EnterShape, MergeShape, OutputShapesShape,

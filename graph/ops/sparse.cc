@@ -7,11 +7,11 @@ namespace {
 
 constexpr OpSpec kOps[] = {
     {"AddManySparseToTensorsMap", "sparse_indices: int64; sparse_values: T; sparse_shape: int64",
-     "sparse_handles: int64", "T: type; container: string = ''; shared_name: string = ''", nullptr,
-     kStateful},
+     "sparse_handles: int64", "T: type; container: string = ''; shared_name: string = ''",
+     AddManySparseShape, kStateful},
     {"AddSparseToTensorsMap", "sparse_indices: int64; sparse_values: T; sparse_shape: int64",
-     "sparse_handle: int64", "T: type; container: string = ''; shared_name: string = ''", nullptr,
-     kStateful},
+     "sparse_handle: int64", "T: type; container: string = ''; shared_name: string = ''",
+     AddSparseShape, kStateful},
     {"CSRSparseMatrixComponents", "csr_sparse_matrix: variant; index: int32",
      "row_ptrs: int32; col_inds: int32; values: type",
      "type: {float, double, complex64, complex128}", CsrComponentsShape},
@@ -162,7 +162,8 @@ constexpr OpSpec kOps[] = {
      SparseSetOperationShape},
     {"TakeManySparseFromTensorsMap", "sparse_handles: int64",
      "sparse_indices: int64; sparse_values: dtype; sparse_shape: int64",
-     "dtype: type; container: string = ''; shared_name: string = ''", nullptr, kStateful},
+     "dtype: type; container: string = ''; shared_name: string = ''", TakeManySparseShape,
+     kStateful},
 };
 
 }  // namespace

@@ -313,9 +313,26 @@ absl::Status SerializeManySparseShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status AddSparseShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
+  c.set_output(0, Shape());
+  return absl::OkStatus();
+}
+
+absl::Status AddManySparseShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
+  c.set_output(0, Vector(kUnknownDim));
+  return absl::OkStatus();
+}
+
 absl::Status DeserializeSparseShape(InferenceContext& c) {
   return SetOutputs(c,
                     {Matrix(kUnknownDim, kUnknownDim), Vector(kUnknownDim), Vector(kUnknownDim)});
+}
+
+absl::Status TakeManySparseShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1}));
+  return DeserializeSparseShape(c);
 }
 
 // By matrix: the first entry of each row, the columns of all entries, their values.

@@ -1,4 +1,5 @@
-// Assert: fails with its data when the condition does not hold.
+// Assert, which fails with its data when the condition does not hold, and Abort, which always
+// does.
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
@@ -37,10 +38,29 @@ absl::Status PrepareAssert(Prepare& p) {
   return absl::OkStatus();
 }
 
+struct AbortState {
+  std::string message;
+};
+
+// Ends the run, not the process.
+absl::Status RunAbort(const void* state, const StepArgs&) {
+  return absl::AbortedError(static_cast<const AbortState*>(state)->message);
+}
+
+absl::Status PrepareAbort(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const std::string_view message, p.AttrString("error_msg"));
+  p.set_run(&RunAbort, std::make_shared<AbortState>(AbortState{
+                           message.empty() ? "the graph asks to abort" : std::string(message)}));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Span<const CpuKernelSpec> AssertKernels() {
-  static const CpuKernelSpec specs[] = {{"Assert", {}, PrepareAssert, 0, /*stateful=*/true}};
+  static const CpuKernelSpec specs[] = {
+      {"Assert", {}, PrepareAssert, 0, /*stateful=*/true},
+      {"Abort", {}, PrepareAbort, 0, /*stateful=*/true},
+  };
   return specs;
 }
 

@@ -214,6 +214,14 @@ absl::Status PrepareDeviceIndex(Prepare& p) {
   return absl::OkStatus();
 }
 
+// Products in TensorFloat-32 are allowed, but no CPU has them.
+absl::Status PrepareTensorFloat32Enabled(Prepare& p) {
+  const bool enabled = true;
+  p.set_output_shape(0, Shape());
+  p.set_output_value(0, Tensor::CopyOf(DataType::kBool, Shape(), &enabled, sizeof(enabled)));
+  return absl::OkStatus();
+}
+
 // Seconds since 1970.
 absl::Status RunTimestamp(const void*, const StepArgs& args) {
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
@@ -232,6 +240,7 @@ absl::Status PrepareTimestamp(Prepare& p) {
 absl::Span<const CpuKernelSpec> BasicKernels() {
   static const CpuKernelSpec specs[] = {
       {"Const", {}, PrepareConst},
+      {"HostConst", {}, PrepareConst},
       {"NoOp", {}, PrepareNoOp},
       {"Identity", {}, PrepareIdentity},
       {"IdentityN", {}, PrepareIdentity},
@@ -244,7 +253,11 @@ absl::Span<const CpuKernelSpec> BasicKernels() {
       {"Copy", {}, PrepareIdentity},
       {"CopyHost", {}, PrepareIdentity},
       {"DebugGradientIdentity", {}, PrepareIdentity},
+      {"_EagerConst", {}, PrepareIdentity},
+      {"_ArrayToList", {}, PrepareIdentity},
+      {"_ListToArray", {}, PrepareIdentity},
       {"DeviceIndex", {}, PrepareDeviceIndex},
+      {"IsTensorFloat32Enabled", {}, PrepareTensorFloat32Enabled},
       {"Timestamp", {}, PrepareTimestamp, 0, true},
       {"Reshape", {}, PrepareReshape, 1 << 1},
       {"QuantizedReshape", {}, PrepareQuantizedReshape, 1 << 1},

@@ -21,10 +21,11 @@ absl::Span<const CpuKernelSpec> ArgKernels();            // ArgMax, ArgMin
 absl::Span<const CpuKernelSpec> ScanKernels();           // Cumsum, Cumprod
 absl::Span<const CpuKernelSpec> TopKKernels();           // TopKV2, NthElement
 absl::Span<const CpuKernelSpec> WhereKernels();          // Where, Unique, ListDiff
+absl::Span<const CpuKernelSpec> CompositionKernels();    // _UnaryOpsComposition
 absl::Span<const CpuKernelSpec> ComplexKernels();        // Complex, Real, Conj
 absl::Span<const CpuKernelSpec> StringElementKernels();  // Equal, Add, Select of strings
 absl::Span<const CpuKernelSpec> CheckNumericsKernels();
-absl::Span<const CpuKernelSpec> DebugKernels();           // DebugIdentity
+absl::Span<const CpuKernelSpec> DebugKernels();           // DebugIdentity, DebugNumericSummary
 absl::Span<const CpuKernelSpec> HistogramKernels();       // Bincount, Bucketize
 absl::Span<const CpuKernelSpec> SegmentKernels();         // SegmentSum, UnsortedSegmentSum
 absl::Span<const CpuKernelSpec> SparseSegmentKernels();   // SparseSegmentSum, its gradients

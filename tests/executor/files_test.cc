@@ -318,5 +318,40 @@ TEST_F(Files, AFilledTableStaysAsItIs) {
   EXPECT_EQ((*out)[0].IntAt(0), 1);
 }
 
+TEST_F(Files, VocabulariesAreComparedLineByLine) {
+  struct Case {
+    std::string old_words, new_words, attrs, expected;
+  };
+  const auto attrs = [](int first, int count, int old_size) {
+    return Attr("new_vocab_offset", absl::StrCat("i: ", first)) +
+           Attr("num_new_vocab", absl::StrCat("i: ", count)) +
+           Attr("old_vocab_size", absl::StrCat("i: ", old_size));
+  };
+  const Case cases[] = {
+      {"a\nb\nc\n", "c\nx\na\n", attrs(0, 3, -1), "2 -1 0, 2 there"},
+      {"a\nb\nc\n", "c\r\nx\r\na\r\n", attrs(1, 2, -1), "-1 0, 1 there"},
+      {"a\nb\nc\n", "c\nx\na\n", attrs(0, 3, 2), "-1 -1 0, 1 there"},
+      {"a\n", "a\n", attrs(1, 0, -1), ", 0 there"},
+      {"a\n", "a\n", attrs(0, 2, -1), "lines 0 to 0 + 2 are wanted, there are 1"},
+      {"a\nb\n", "a\n", attrs(0, 1, 3), "the file has 2 lines"},
+      {"a\na\n", "a\n", attrs(0, 1, -1), "'a' is there twice"},
+      {"", "a\n", attrs(0, 1, -1), "there is no line to read"},
+  };
+  for (const Case& c : cases) {
+    const auto out = RunGraph(Text("new", Write("new.txt", c.new_words)) +
+                                  Text("old", Write("old.txt", c.old_words)) +
+                                  Op("remap", "GenerateVocabRemapping", {"new", "old"}, c.attrs),
+                              {"remap", "remap:1"});
+    if (!out.ok()) {
+      EXPECT_THAT(out.status().message(), AllOf(HasSubstr(c.expected), HasSubstr("remap")));
+      continue;
+    }
+    std::vector<int64_t> numbers;
+    for (int64_t i = 0; i < (*out)[0].num_elements(); ++i) numbers.push_back((*out)[0].IntAt(i));
+    EXPECT_EQ(absl::StrCat(absl::StrJoin(numbers, " "), ", ", (*out)[1].IntAt(0), " there"),
+              c.expected);
+  }
+}
+
 }  // namespace
 }  // namespace tenon

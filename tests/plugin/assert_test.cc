@@ -1,4 +1,4 @@
-// Assert, and tensors as messages show them: the texts are TensorFlow's.
+// Assert and Abort, and tensors as messages show them: the texts are TensorFlow's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -113,6 +113,14 @@ TEST(Assert, WantsOneCondition) {
       RunCpuKernel("Assert", {{"T", attr::TypeList({DataType::kBool})}}, {both, both}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("must be a scalar"));
+}
+
+TEST(Abort, IsAnErrorWithoutInputs) {
+  const auto abort = [](std::string_view message) {
+    return RunCpuKernel("Abort", {{"error_msg", attr::String(message)}}, {}).status();
+  };
+  EXPECT_EQ(abort("stop here"), absl::AbortedError("stop here"));
+  EXPECT_EQ(abort("").code(), absl::StatusCode::kAborted);
 }
 
 }  // namespace

@@ -422,6 +422,7 @@ std::vector<CpuKernelSpec> MakeSpecs() {
   specs.push_back({"Betainc", {{"T", TypesOf(ElementOp::kBetainc)}}, PrepareBetainc});
   specs.push_back({"AddN", {{"T", kNumberTypes}}, PrepareAddN});
   specs.push_back({"Cast", {}, PrepareCast});
+  specs.push_back({"_HostCast", {}, PrepareCast});
   return specs;
 }
 

@@ -1,9 +1,12 @@
-// Tables filled from text files: one entry a line, keys and values from its columns.
+// Tables filled from text files: one entry a line, keys and values from its columns. And
+// GenerateVocabRemapping, which compares two such files.
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -151,12 +154,75 @@ absl::Status PrepareVocabulary(Prepare& p) {
   return absl::OkStatus();
 }
 
+struct RemapState : FileFacts {
+  explicit RemapState(const Prepare& p) : FileFacts(p) {}
+  int64_t first = 0, count = 0;  // of the new vocabulary's lines
+  int64_t old_size = -1;         // lines of the old one; -1: all
+};
+
+// Calls f(lines) with the file's lines, of which `wanted` are read; -1: all.
+absl::Status WithLines(const RemapState& s, const StepArgs& args, int input, int64_t wanted,
+                       absl::FunctionRef<absl::Status(absl::Span<const std::string_view>)> f) {
+  TENON_ASSIGN_OR_RETURN(const std::string name, TextInput(args, input, "name of the file"));
+  TENON_ASSIGN_OR_RETURN(const std::string path, s.files.ForReading(name));
+  TENON_ASSIGN_OR_RETURN(const FileBytes file, ReadFile(path, SIZE_MAX));
+  const auto lines = Lines(file.bytes, wanted);
+  return WithPath(path, lines.ok() ? f(*lines) : lines.status());
+}
+
+// For each line of the new vocabulary its number in the old one, or -1.
+absl::Status Remap(const RemapState& s, const StepArgs& args) {
+  TENON_ASSIGN_OR_RETURN(void* remapping, args.run_state->AllocateOutput(0, Shape({s.count})));
+  absl::flat_hash_map<std::string, int64_t> old_lines;
+  TENON_RETURN_IF_ERROR(
+      WithLines(s, args, 1, s.old_size, [&](absl::Span<const std::string_view> lines) {
+        for (const std::string_view line : lines) {
+          if (old_lines.try_emplace(line, old_lines.size()).second) continue;
+          return absl::FailedPreconditionError(
+              absl::StrCat("'", line.substr(0, 100), "' is there twice"));
+        }
+        return absl::OkStatus();
+      }));
+  return WithLines(s, args, 0, -1, [&](absl::Span<const std::string_view> lines) {
+    const auto size = static_cast<int64_t>(lines.size());
+    if (s.first > size || s.count > size - s.first) {
+      return absl::InvalidArgumentError(absl::StrCat("lines ", s.first, " to ", s.first, " + ",
+                                                     s.count, " are wanted, there are ", size));
+    }
+    int32_t present = 0;
+    for (int64_t i = 0; i < s.count; ++i) {
+      const auto found = old_lines.find(lines[s.first + i]);
+      present += found == old_lines.end() ? 0 : 1;
+      static_cast<int64_t*>(remapping)[i] = found == old_lines.end() ? -1 : found->second;
+    }
+    TENON_ASSIGN_OR_RETURN(void* count, args.run_state->AllocateOutput(1, Shape()));
+    *static_cast<int32_t*>(count) = present;
+    return absl::OkStatus();
+  });
+}
+
+absl::Status RunRemap(const void* state, const StepArgs& args) {
+  return WithinMemory([&] { return Remap(*static_cast<const RemapState*>(state), args); });
+}
+
+absl::Status PrepareRemap(Prepare& p) {
+  auto s = std::make_shared<RemapState>(p);
+  TENON_ASSIGN_OR_RETURN(s->first, p.AttrInt("new_vocab_offset"));
+  TENON_ASSIGN_OR_RETURN(s->count, p.AttrInt("num_new_vocab"));
+  TENON_ASSIGN_OR_RETURN(s->old_size, p.AttrInt("old_vocab_size"));
+  TENON_RETURN_IF_ERROR(CheckedShape(p, {s->count}).status());
+  for (int i = 0; i < p.num_outputs(); ++i) p.set_dynamic_output(i);
+  p.set_run(&RunRemap, std::move(s));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Span<const CpuKernelSpec> VocabularyKernels() {
   static const CpuKernelSpec specs[] = {
       WholeTensorKernel("InitializeTableFromTextFile", PrepareVocabulary),
       WholeTensorKernel("InitializeTableFromTextFileV2", PrepareVocabulary),
+      WholeTensorKernel("GenerateVocabRemapping", PrepareRemap),
   };
   return specs;
 }

@@ -8,5 +8,6 @@ namespace tenon::cpu {
 
 absl::Span<const CpuKernelSpec> GeneratorSkipKernels();   // RngSkip, RngReadAndSkip
 absl::Span<const CpuKernelSpec> UnigramSamplerKernels();  // FixedUnigramCandidateSampler
+absl::Span<const CpuKernelSpec> StochasticCastKernels();  // StochasticCastToInt
 
 }  // namespace tenon::cpu

@@ -235,6 +235,20 @@ absl::Status PrepareDestroy(Prepare& p) {
   return absl::OkStatus();
 }
 
+// Goes on with the reference that input 0 chooses from the others.
+absl::Status RunRefSelect(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const NodeFacts*>(state);
+  const auto count = static_cast<int64_t>(s.inputs.size()) - 1;
+  TENON_ASSIGN_OR_RETURN(const int64_t index, IntInput(args, 0));
+  if (index < 0 || index >= count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'index' must be in [0, ", count, "), it is ", index));
+  }
+  TENON_ASSIGN_OR_RETURN(Tensor chosen, args.run_state->TakeInput(1 + static_cast<int>(index)));
+  args.run_state->SetOutput(0, std::move(chosen));
+  return absl::OkStatus();
+}
+
 absl::Status RunNothing(const void*, const StepArgs&) { return absl::OkStatus(); }
 
 absl::Status RunIsRefCounting(const void*, const StepArgs& args) {
@@ -265,6 +279,7 @@ absl::Span<const CpuKernelSpec> VariableKernels() {
       WholeTensorKernel("CountUpTo", PrepareCountUpTo),
       WholeTensorKernel("ResourceCountUpTo", PrepareCountUpTo),
       WholeTensorKernel("DestroyResourceOp", PrepareDestroy),
+      WholeTensorKernel("RefSelect", PrepareWhole<&RunRefSelect>),
       WholeTensorKernel("DisableCopyOnRead", PrepareWhole<&RunNothing>),
       WholeTensorKernel("IsResourceHandleRefCounting", PrepareScalar<&RunIsRefCounting>),
   };

@@ -142,6 +142,27 @@ struct Buckets {
   }
 };
 
+// 128 bits, as two numbers, of which the first is neither 0 nor 1.
+struct Fingerprint128 {
+  absl::Status operator()(const StepArgs& args, int64_t i) const {
+    const std::string_view s = StringAt(args.in[0], i);
+    const util::uint128_t print = util::Fingerprint128(s.data(), s.size());
+    const uint64_t first = util::Uint128Low64(print);
+    auto* out = static_cast<int64_t*>(args.out[0]) + 2 * i;
+    out[0] = static_cast<int64_t>(first >= 2 ? first : first - 2);
+    out[1] = static_cast<int64_t>(util::Uint128High64(print));
+    return absl::OkStatus();
+  }
+};
+
+absl::Status PrepareSdcaFingerprint(Prepare& p) {
+  if (p.input_shape(0).rank() != 1) return p.Invalid("the strings must be a vector");
+  TENON_RETURN_IF_ERROR(SetElementMap(p, Fingerprint128{}));
+  TENON_ASSIGN_OR_RETURN(Shape out, CheckedShape(p, {p.input_shape(0).dim(0), 2}));
+  p.set_output_shape(0, std::move(out));
+  return absl::OkStatus();
+}
+
 template <typename Hash>
 absl::Status SetBuckets(Prepare& p, Hash hash) {
   TENON_ASSIGN_OR_RETURN(const int64_t count, p.AttrInt("num_buckets"));
@@ -194,6 +215,7 @@ absl::Span<const CpuKernelSpec> StringSimpleKernels() {
       {"StringToHashBucket", {}, PrepareBuckets<Murmur>},
       {"StringToHashBucketFast", {}, PrepareBuckets<Farm>},
       {"StringToHashBucketStrong", {}, PrepareStrongBuckets},
+      {"SdcaFprint", {}, PrepareSdcaFingerprint},
       {"_TensorToHashBucketFast", {}, PrepareDecimalBuckets},
   };
   return specs;
