@@ -113,6 +113,28 @@ bool ReduceBeforeReshape(Sweep& s, NodeId n) {
   return true;
 }
 
+// sum(x * c) is sum(x) * c for a number c; quotients likewise.
+bool HoistFactorOutOfSum(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const NodeId mul = OwnProducer(s, n, 0, {"Mul", "RealDiv"});
+  if (mul == kNoNode || !IsFloating(TypeOf(g, n))) return false;
+  for (int i : {0, 1}) {
+    const Output x = g.data_inputs(mul)[i], c = g.data_inputs(mul)[1 - i];
+    const std::optional<Tensor> factor = s.ConstOf(c, 1);
+    if ((i == 1 && g.op_name(mul) == "RealDiv") || !factor || factor->shape().rank() != 0) continue;
+    const std::string op(g.op_name(mul));
+    Sweep::Attrs attrs = TypeAttr(TypeOf(g, n));
+    if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
+    const Output inputs[] = {x, g.data_inputs(n)[1]};
+    const Output sum =
+        s.Add(n, "sum", std::string(g.op_name(n)), inputs, AttrsOf(g, n), s.shape({n, 0}));
+    const Output operands[] = {sum, c};
+    s.Become(n, op, operands, std::move(attrs));
+    return true;
+  }
+  return false;
+}
+
 // Whether each maximum is one of at least one number.
 bool ReducesSomething(const Sweep& s, NodeId n) {
   const PartialShape& shape = s.shape(s.graph().data_inputs(n)[0]);
@@ -156,6 +178,7 @@ constexpr Rewrite kRewrites[] = {
     {"merge_exact_reductions", Exactness::kExact, MergeExactReductions, "Sum Prod Max Min All Any"},
     {"merge_extrema", Exactness::kToleranced, MergeExtrema, "Max Min"},
     {"merge_sums", Exactness::kFastMath, MergeSums, "Sum Prod Mean"},
+    {"hoist_factor_out_of_sum", Exactness::kFastMath, HoistFactorOutOfSum, "Sum Mean"},
     {"reduce_before_reshape", Exactness::kToleranced, ReduceBeforeReshape,
      "Sum Prod Mean Max Min All Any"},
     {"hoist_monotonic", Exactness::kToleranced, HoistMonotonic, "Max Min MaxPool"},
