@@ -191,6 +191,17 @@ void GraphReader::AddFunction(std::string_view wire) {
   graph_.functions_.push_back(entry);
 }
 
+void GraphReader::SetFunctions(Graph& graph, std::vector<FunctionEntry> functions) {
+  graph.functions_ = std::move(functions);
+  graph.function_by_name_.clear();
+  for (size_t i = 0; i < graph.functions_.size(); ++i)
+    graph.function_by_name_.try_emplace(graph.functions_[i].name, static_cast<int32_t>(i));
+}
+
+void GraphReader::SetLibraryExtra(Graph& graph, std::string_view wire) {
+  graph.library_extra_ = graph.storage_->Copy(wire);
+}
+
 absl::Status GraphReader::ReadNodes() {
   graph_.nodes_.reserve(node_wires_.size());
   input_texts_.reserve(node_wires_.size() * 2);

@@ -42,6 +42,11 @@ class GraphReader {
   static absl::StatusOr<Graph> Read(ReadSource source, const ImportLimits& limits,
                                     DefectLog* defects);
 
+  // For function_library.cc: the functions, and what the library holds besides them.
+  static void SetFunctions(Graph& graph, std::vector<FunctionEntry> functions);
+  static std::string_view LibraryExtra(const Graph& graph) { return graph.library_extra_; }
+  static void SetLibraryExtra(Graph& graph, std::string_view wire);
+
  private:
   GraphReader(ReadSource source, const ImportLimits& limits, DefectLog* defects);
 

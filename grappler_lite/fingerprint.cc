@@ -12,6 +12,8 @@ uint64_t Fingerprint(const Graph& graph) {
         absl::HashOf(print, n, graph.name(n), &graph.kind(n), graph.device(n), graph.num_inputs(n));
     for (const Output& in : graph.inputs(n)) print = absl::HashOf(print, in);
   }
+  for (const FunctionEntry& f : graph.functions())
+    print = absl::HashOf(print, f.name, f.wire.data(), f.wire.size());
   return print;
 }
 

@@ -7,9 +7,10 @@
 
 namespace tenon {
 
-// Of ids, names, kinds, devices and inputs of the live nodes: O(nodes + edges), whatever constants
-// weigh. Kinds are interned, so that their address stands for op and attributes; it is comparable
-// between graphs that share their storage (a graph and its edited copy), in one process.
+// Of ids, names, kinds, devices and inputs of the live nodes, and of the functions: O(nodes +
+// edges), whatever constants weigh. Kinds are interned, so that their address stands for op and
+// attributes, as that of a function's bytes does for the function; it is comparable between graphs
+// that share their storage (a graph and its edited copy), in one process.
 uint64_t Fingerprint(const Graph& graph);
 
 }  // namespace tenon

@@ -1,7 +1,9 @@
-// Removes what no fetch needs, and nodes that only pass their input on.
+// Removes what no fetch needs, nodes that only pass their input on, and functions that nothing
+// calls.
 #include <algorithm>
 #include <vector>
 
+#include "graph/function_library.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/pass.h"
@@ -11,6 +13,7 @@ namespace {
 
 constexpr RewriteInfo kBypassIdentity = {"bypass_identity", Exactness::kExact};
 constexpr RewriteInfo kRemoveUnreachable = {"remove_unreachable", Exactness::kExact};
+constexpr RewriteInfo kRemoveFunctions = {"remove_functions", Exactness::kExact};
 
 bool IsIdentityLike(std::string_view op) {
   return op == "Identity" || op == "Snapshot" || op == "StopGradient" || op == "PreventGradient";
@@ -20,12 +23,14 @@ class ModelPruning : public Pass {
  public:
   std::string_view name() const override { return "model_pruning"; }
   std::vector<RewriteInfo> rewrites() const override {
-    return {kBypassIdentity, kRemoveUnreachable};
+    return {kBypassIdentity, kRemoveUnreachable, kRemoveFunctions};
   }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     bool changed = BypassIdentities(context);
     changed |= RemoveUnreachable(context);
+    changed |= RemoveUnreachableFunctions(context.graph,
+                                          [&] { return context.Allow(kRemoveFunctions.name); });
     return changed;
   }
 

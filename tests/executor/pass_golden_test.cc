@@ -16,6 +16,7 @@
 #include "executor/evaluator.h"
 #include "executor/lowering/call_inliner.h"
 #include "executor/session.h"
+#include "graph/function_body.h"
 #include "graph/io.h"
 #include "grappler_lite/pipeline.h"
 #include "gtest/gtest.h"
@@ -57,18 +58,35 @@ class Oracle : public KernelOracle {
   RegistryOracle cpu_{{host_.get()}};
 };
 
-// A node as one line, whatever its id.
+std::string AttrsText(const std::vector<Attr>& attrs) {
+  std::vector<std::string> texts;
+  for (const Attr& a : attrs) texts.push_back(absl::StrCat(a.name, "=", a.value.wire()));
+  return absl::StrJoin(texts, "; ");
+}
+
+// A node as one line, whatever its id; those of functions too, and what functions give.
 std::map<std::string, std::string> Lines(const Graph& g) {
   std::map<std::string, std::string> lines;
   for (NodeId n = 0; n < g.num_node_ids(); ++n) {
     if (!g.alive(n)) continue;
-    std::vector<std::string> inputs, attrs;
+    std::vector<std::string> inputs;
     for (const Output& in : g.inputs(n)) inputs.push_back(g.OutputName(in));
-    for (const Attr& a : g.attrs(n).all())
-      attrs.push_back(absl::StrCat(a.name, "=", a.value.wire()));
     lines[std::string(g.name(n))] =
         absl::StrCat(g.op_name(n), "(", absl::StrJoin(inputs, ", "), ") @", g.device(n), " ",
-                     absl::StrJoin(attrs, "; "));
+                     AttrsText(g.attrs(n).all()));
+  }
+  for (const FunctionEntry& function : g.functions()) {
+    const FunctionBody body = ParseFunctionBody(g, function);
+    std::vector<std::string> args;
+    for (const ArgDef& arg : function.signature->inputs) args.push_back(arg.name);
+    lines[absl::StrCat("function ", function.name)] =
+        absl::StrCat(absl::StrJoin(args, ", "), " -> ", AttrsText(body.returns), " ^ ",
+                     AttrsText(body.control_returns), " ", AttrsText(body.attrs));
+    for (const BodyNode& node : body.nodes) {
+      lines[absl::StrCat(function.name, ".", node.name)] =
+          absl::StrCat(node.op_name, "(", absl::StrJoin(node.inputs, ", "), ") @", node.device, " ",
+                       AttrsText(node.attrs));
+    }
   }
   return lines;
 }

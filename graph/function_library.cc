@@ -1,0 +1,164 @@
+#include "graph/function_library.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "graph/function_body.h"
+#include "graph/graph_reader.h"
+#include "graph/wire.h"
+
+namespace tenon {
+namespace {
+
+// Fields of AttrValue, AttrValue.ListValue, NameAttrList and map entries.
+constexpr uint32_t kAttrList = 1, kAttrFunc = 10, kListFunc = 9;
+constexpr uint32_t kFuncName = 1, kFuncAttr = 2, kEntryValue = 2;
+// Fields of FunctionDefLibrary, GradientDef and RegisteredGradient.
+constexpr uint32_t kGradient = 2, kRegisteredGradient = 3;
+
+constexpr std::string_view kGradientOfNode = "_gradient_op_type";
+
+enum class Part : uint8_t { kAttr, kList, kFunc, kEntry };
+
+// What a field of a message of this kind holds that may name functions.
+std::optional<Part> PartOf(Part message, uint32_t field) {
+  switch (message) {
+    case Part::kAttr:
+      if (field == kAttrList) return Part::kList;
+      if (field == kAttrFunc) return Part::kFunc;
+      break;
+    case Part::kList:
+      if (field == kListFunc) return Part::kFunc;
+      break;
+    case Part::kFunc:
+      if (field == kFuncAttr) return Part::kEntry;
+      break;
+    case Part::kEntry:
+      if (field == kEntryValue) return Part::kAttr;
+      break;
+  }
+  return std::nullopt;
+}
+
+// A function and its gradient, or a gradient and the type that nodes name it by.
+struct GradientEntry {
+  std::string_view first, second;
+};
+
+GradientEntry ParseGradient(std::string_view wire) {
+  GradientEntry entry;
+  WireReader reader(wire);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.type != WireType::kBytes) continue;
+    if (f.number == 1) entry.first = f.bytes;
+    if (f.number == 2) entry.second = f.bytes;
+  }
+  return entry;
+}
+
+class Reach {
+ public:
+  Reach(const Graph& graph, std::string_view gradients) : graph_(graph) {
+    WireReader reader(gradients);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.type != WireType::kBytes) continue;
+      const GradientEntry entry = ParseGradient(f.bytes);
+      if (f.number == kGradient) gradient_of_.emplace(entry.first, entry.second);
+      if (f.number == kRegisteredGradient) registered_.emplace(entry.second, entry.first);
+    }
+  }
+
+  // By name.
+  absl::flat_hash_set<std::string_view> Find() {
+    absl::flat_hash_set<const NodeKind*> kinds;
+    for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+      if (graph_.alive(n) && kinds.insert(&graph_.kind(n)).second)
+        AddNode(graph_.op_name(n), graph_.attrs(n).all());
+    }
+    while (!work_.empty()) {
+      const FunctionEntry* function = graph_.FindFunction(work_.back());
+      work_.pop_back();
+      const FunctionBody body = ParseFunctionBody(graph_, *function);
+      for (const BodyNode& node : body.nodes) AddNode(node.op_name, node.attrs);
+      if (const auto it = gradient_of_.find(function->name); it != gradient_of_.end())
+        Add(it->second);
+    }
+    return std::move(reached_);
+  }
+
+ private:
+  void Add(std::string_view name) {
+    const FunctionEntry* function = graph_.FindFunction(name);
+    if (function != nullptr && reached_.insert(function->name).second)
+      work_.push_back(function->name);
+  }
+
+  void AddNode(std::string_view op, const std::vector<Attr>& attrs) {
+    Add(op);
+    for (const Attr& attr : attrs) {
+      for (const std::string_view name : FunctionsNamedBy(attr.value)) Add(name);
+      if (attr.name != kGradientOfNode) continue;
+      const auto it = registered_.find(attr.value.AsString().value_or(std::string_view()));
+      if (it != registered_.end()) Add(it->second);
+    }
+  }
+
+  const Graph& graph_;
+  absl::flat_hash_map<std::string_view, std::string_view> gradient_of_, registered_;
+  absl::flat_hash_set<std::string_view> reached_;
+  std::vector<std::string_view> work_;
+};
+
+// The entries about gradients, less those of functions that are gone.
+std::string GradientsOf(const Graph& graph, std::string_view gradients) {
+  std::string kept;
+  WireReader reader(gradients);
+  WireField f;
+  while (reader.Next(&f)) {
+    const bool names_function =
+        f.type == WireType::kBytes && (f.number == kGradient || f.number == kRegisteredGradient);
+    if (!names_function || graph.FindFunction(ParseGradient(f.bytes).first) != nullptr)
+      kept.append(f.raw);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value) {
+  std::vector<std::string_view> names;
+  std::vector<std::pair<Part, std::string_view>> work = {{Part::kAttr, value.wire()}};
+  while (!work.empty()) {
+    const auto [message, wire] = work.back();
+    work.pop_back();
+    WireReader reader(wire);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.type != WireType::kBytes) continue;
+      if (message == Part::kFunc && f.number == kFuncName) names.push_back(f.bytes);
+      if (const std::optional<Part> part = PartOf(message, f.number); part.has_value())
+        work.emplace_back(*part, f.bytes);
+    }
+  }
+  return names;
+}
+
+bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may) {
+  if (graph.functions().empty()) return false;
+  const absl::flat_hash_set<std::string_view> reached =
+      Reach(graph, GraphReader::LibraryExtra(graph)).Find();
+  std::vector<FunctionEntry> kept;
+  for (const FunctionEntry& function : graph.functions()) {
+    if (reached.contains(function.name)) kept.push_back(function);
+  }
+  if (kept.size() == graph.functions().size() || !may()) return false;
+  GraphReader::SetFunctions(graph, std::move(kept));
+  GraphReader::SetLibraryExtra(graph, GradientsOf(graph, GraphReader::LibraryExtra(graph)));
+  return true;
+}
+
+}  // namespace tenon

@@ -1,0 +1,20 @@
+// The functions of a graph, for passes that edit them.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "graph/graph.h"
+
+namespace tenon {
+
+// The functions that an attribute names, those within attributes of functions too.
+std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
+
+// Removes the functions that nothing reaches: as an op or by an attribute of a node, of the body of
+// a function that is reached, or as the gradient of either. What the library says of their
+// gradients goes with them. `may` is asked once if there are any. Whether any went.
+bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may);
+
+}  // namespace tenon
