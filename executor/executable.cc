@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "executor/body_optimizer.h"
 #include "executor/evaluator.h"
 #include "executor/lowering/call_inliner.h"
 #include "executor/lowering/lowering.h"
@@ -110,6 +111,7 @@ absl::Status Executable::Resolve(const std::vector<std::string>& feeds,
 // As the pass function_optimization: the passes, a plug-in's among them, are to see what functions
 // hold. It runs before nodes are placed, so that those are placed too.
 absl::Status Executable::InlineCalls() {
+  pipeline_.rewrites_left = parts_.options.pipeline.bisect_limit;
   if (graph_.functions().empty()) return absl::OkStatus();
   absl::flat_hash_set<NodeId> fetched;
   for (const Output& o : fetches_) fetched.insert(o.node);
@@ -161,9 +163,7 @@ absl::Status Executable::Optimize() {
   }
 
   PipelineOptions options = parts_.options.pipeline;
-  for (const PassReport& pass : pipeline_.passes) {
-    for (const auto& [rewrite, count] : pass.rewrites) options.bisect_limit -= count;
-  }
+  options.bisect_limit = pipeline_.rewrites_left;
   CpuEvaluator evaluator(parts_.workers);
   RegistryOracle oracle({parts_.devices.begin(), parts_.devices.end()});
   PipelineInput input;
@@ -184,7 +184,6 @@ absl::Status Executable::Optimize() {
     input.final_passes.push_back(passes.back().get());
   }
   TENON_ASSIGN_OR_RETURN(PipelineReport report, RunPipeline(graph_, input, options));
-  pipeline_.nodes_after = report.nodes_after;
   std::move(report.passes.begin(), report.passes.end(), std::back_inserter(pipeline_.passes));
   calls_.Renumber(names, graph_);
 
@@ -201,6 +200,15 @@ absl::Status Executable::Optimize() {
   };
   TENON_RETURN_IF_ERROR(resolve(feeds, feeds_));
   TENON_RETURN_IF_ERROR(resolve(fetches, fetches_));
+  input.feeds.clear();
+  for (const Output& o : feeds_) input.feeds.insert(o.node);
+  options.bisect_limit = report.rewrites_left;
+  TENON_ASSIGN_OR_RETURN(
+      std::vector<PassReport> bodies,
+      OptimizeBodies(graph_, input, {parts_.devices, parts_.options.placer, function_devices_},
+                     options));
+  pipeline_.nodes_after = graph_.num_nodes();
+  std::move(bodies.begin(), bodies.end(), std::back_inserter(pipeline_.passes));
   return PlaceAgain(before);
 }
 

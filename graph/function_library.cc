@@ -147,6 +147,22 @@ std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value) {
   return names;
 }
 
+void PutFunctions(Graph& graph, absl::Span<const std::string> wires) {
+  std::vector<FunctionEntry> functions = graph.functions();
+  absl::flat_hash_map<std::string_view, size_t> places;
+  for (size_t i = 0; i < functions.size(); ++i) places.try_emplace(functions[i].name, i);
+  for (const std::string& wire : wires) {
+    const FunctionEntry entry =
+        GraphReader::ReadFunction(GraphReader::Keep(graph, wire), SourcePos(), graph);
+    const auto [it, is_new] = places.try_emplace(entry.name, functions.size());
+    if (is_new) functions.emplace_back();
+    const SourcePos pos = functions[it->second].pos;
+    functions[it->second] = entry;
+    functions[it->second].pos = pos;
+  }
+  GraphReader::SetFunctions(graph, std::move(functions));
+}
+
 bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may) {
   if (graph.functions().empty()) return false;
   const absl::flat_hash_set<std::string_view> reached =

@@ -1,16 +1,22 @@
 // The functions of a graph, for passes that edit them.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
 
 namespace tenon {
 
 // The functions that an attribute names, those within attributes of functions too.
 std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
+
+// Adds functions, each in the place of the one of its name if there is one. The FunctionDefs are
+// copied.
+void PutFunctions(Graph& graph, absl::Span<const std::string> wires);
 
 // Removes the functions that nothing reaches: as an op or by an attribute of a node, of the body of
 // a function that is reached, or as the gradient of either. What the library says of their

@@ -172,23 +172,36 @@ absl::Status GraphReader::ReadLibrary(std::string_view library) {
 }
 
 void GraphReader::AddFunction(std::string_view wire) {
-  FunctionEntry entry{
-      {}, wire, nullptr, PosOf(source_.text.functions, graph_.functions_.size(), wire)};
+  const SourcePos pos = PosOf(source_.text.functions, graph_.functions_.size(), wire);
+  const FunctionEntry entry = ReadFunction(wire, pos, graph_);
+  graph_.function_by_name_.try_emplace(entry.name, static_cast<int32_t>(graph_.functions_.size()));
+  graph_.functions_.push_back(entry);
+}
+
+// A view of `wire`, which the graph's storage keeps.
+FunctionEntry GraphReader::ReadFunction(std::string_view wire, SourcePos pos, Graph& graph) {
+  FunctionEntry entry{{}, wire, nullptr, pos};
   std::string_view signature;
   WireReader reader(wire);
   WireField f;
   while (reader.Next(&f)) {
     if (f.number == 1 && f.type == WireType::kBytes)
-      signature = Merge(signature, f.bytes, graph_.storage_.get());
+      signature = Merge(signature, f.bytes, graph.storage_.get());
   }
   WireReader fields(signature);
   while (fields.Next(&f)) {
     if (f.number == 1 && f.type == WireType::kBytes) entry.name = f.bytes;
   }
   if (absl::StatusOr<OpDef> op = OpDefFromWire(signature); op.ok())
-    entry.signature = graph_.storage_->Add(*std::move(op));
-  graph_.function_by_name_.try_emplace(entry.name, static_cast<int32_t>(graph_.functions_.size()));
-  graph_.functions_.push_back(entry);
+    entry.signature = graph.storage_->Add(*std::move(op));
+  return entry;
+}
+
+Graph GraphReader::Beside(const Graph& owner) {
+  Graph graph;
+  graph.versions_ = owner.versions_;
+  graph.source_name_ = owner.source_name_;
+  return graph;
 }
 
 void GraphReader::SetFunctions(Graph& graph, std::vector<FunctionEntry> functions) {
@@ -196,6 +209,10 @@ void GraphReader::SetFunctions(Graph& graph, std::vector<FunctionEntry> function
   graph.function_by_name_.clear();
   for (size_t i = 0; i < graph.functions_.size(); ++i)
     graph.function_by_name_.try_emplace(graph.functions_[i].name, static_cast<int32_t>(i));
+}
+
+std::string_view GraphReader::Keep(Graph& graph, std::string_view bytes) {
+  return graph.storage_->Copy(bytes);
 }
 
 void GraphReader::SetLibraryExtra(Graph& graph, std::string_view wire) {

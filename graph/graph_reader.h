@@ -42,7 +42,12 @@ class GraphReader {
   static absl::StatusOr<Graph> Read(ReadSource source, const ImportLimits& limits,
                                     DefectLog* defects);
 
+  // A graph without nodes and functions, for a part of `owner`, which must outlive it.
+  static Graph Beside(const Graph& owner);
+
   // For function_library.cc: the functions, and what the library holds besides them.
+  static std::string_view Keep(Graph& graph, std::string_view bytes);
+  static FunctionEntry ReadFunction(std::string_view wire, SourcePos pos, Graph& graph);
   static void SetFunctions(Graph& graph, std::vector<FunctionEntry> functions);
   static std::string_view LibraryExtra(const Graph& graph) { return graph.library_extra_; }
   static void SetLibraryExtra(Graph& graph, std::string_view wire);

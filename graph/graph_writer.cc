@@ -77,7 +77,7 @@ void GraphWriter::AppendNode(NodeId n, std::string* out) const {
     out->append(extra->second);
 }
 
-// One entry of the map; its length is known beforehand, so that large constants are copied once.
+// Its length is known beforehand, so that large constants are copied once.
 void GraphWriter::AppendAttr(const Attr& attr, std::string* out) {
   const auto length_of_varint = [](uint64_t v) {
     size_t n = 1;

@@ -14,11 +14,12 @@ class GraphWriter {
   // Live nodes in id order, attributes by name, then library, versions and what the reader kept
   // without understanding it.
   std::string Binary() const;
+  // One entry of a NodeDef's map.
+  static void AppendAttr(const Attr& attr, std::string* out);
 
  private:
   size_t EstimateBytes() const;
   void AppendNode(NodeId n, std::string* out) const;
-  static void AppendAttr(const Attr& attr, std::string* out);
   std::string Library() const;
 
   const Graph& graph_;

@@ -74,6 +74,8 @@ absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& lim
 
 // Every defect of a graph in memory: what import finds, for graphs that passes or plug-ins changed.
 std::vector<Defect> Verify(const Graph& graph);
+// Those of its nodes, not of functions.
+std::vector<Defect> VerifyNodes(const Graph& graph);
 
 // GraphDef bytes of the live nodes in id order; lossless for what was imported.
 std::string ExportBinary(const Graph& graph);

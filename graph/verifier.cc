@@ -264,4 +264,10 @@ std::vector<Defect> Verify(const Graph& graph) {
   return std::move(log).Take();
 }
 
+std::vector<Defect> VerifyNodes(const Graph& graph) {
+  DefectLog log;
+  Verifier(graph, VerifyOptions(), &log).Run();
+  return std::move(log).Take();
+}
+
 }  // namespace tenon

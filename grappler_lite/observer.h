@@ -21,6 +21,7 @@ struct PassRun {
   const Graph& before;
   absl::Span<const std::string> fetches;
   absl::Span<const std::string> feeds;  // nodes
+  std::string_view function;            // whose body the graph is; empty: none's
 };
 
 // A rewrite that a pass asked for.

@@ -71,7 +71,7 @@ void DropVoidColocations(Graph& graph) {
 }
 
 // What must hold after any pass: structure, and fetches that are still there. Shapes are checked
-// when the plan is built.
+// when the plan is built; bodies of functions, where they are changed.
 absl::Status CheckResult(const Graph& graph, absl::Span<const Output> fetches) {
   for (const Output& f : fetches) {
     if (!graph.alive(f.node)) return absl::InternalError("a fetched node was removed");
@@ -79,9 +79,7 @@ absl::Status CheckResult(const Graph& graph, absl::Span<const Output> fetches) {
       return absl::InternalError(absl::StrCat("fetch ", graph.OutputName(f), " lost its output"));
     }
   }
-  for (const Defect& defect : Verify(graph)) {
-    if (!defect.in_function || !MayBeUnused(defect)) return absl::InternalError(defect.message);
-  }
+  for (const Defect& defect : VerifyNodes(graph)) return absl::InternalError(defect.message);
   return absl::OkStatus();
 }
 
@@ -160,6 +158,7 @@ class PipelineRun {
       if (!changed) break;
     }
     report_.nodes_after = graph_.num_nodes();
+    report_.rewrites_left = gate_.left();
     return std::move(report_);
   }
 
@@ -195,6 +194,7 @@ class PipelineRun {
     for (const Step& step : steps_) {
       PassReport row;
       row.name = step.name;
+      row.function = input_.function;
       row.iteration = iteration;
       row.reason = SkipReason(step.name, options_);
       row.skipped = !row.reason.empty();
@@ -238,7 +238,7 @@ class PipelineRun {
       return absl::OkStatus();
     }
     const Graph before = graph_;
-    const PassRun run{step.name, row.iteration, before, fetch_names_, feed_names_};
+    const PassRun run{step.name, row.iteration, before, fetch_names_, feed_names_, input_.function};
     for (PipelineObserver* observer : options_.observers) observer->BeforePass(run);
     absl::StatusOr<bool> changed = Work(step, row);
     absl::Status status = changed.status();
@@ -335,6 +335,7 @@ absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& in
   if (graph.num_nodes() < options.min_graph_nodes) {
     PipelineReport report;
     report.nodes_before = report.nodes_after = graph.num_nodes();
+    report.rewrites_left = options.bisect_limit;
     return report;
   }
   if (NeedsGuard(input, options))

@@ -35,6 +35,7 @@ struct PipelineOptions {
 // One row per pass and iteration. Keys of the command line's JSON have the same names.
 struct PassReport {
   std::string name;
+  std::string function;  // whose body it worked on; empty: the graph
   int iteration = 0;
   bool changed = false;
   bool skipped = false;
@@ -51,6 +52,7 @@ struct PassReport {
 struct PipelineReport {
   std::vector<PassReport> passes;
   int64_t nodes_before = 0, nodes_after = 0;
+  int64_t rewrites_left = INT64_MAX;  // of the bisect limit
 };
 
 // A pass that runs after the built-in ones in every iteration: a plug-in's (optimizer_api).
@@ -63,6 +65,7 @@ class FinalPass {
 };
 
 struct PipelineInput {
+  std::string_view function;  // whose body the graph is; empty: none's
   absl::Span<const Output> fetches;
   absl::flat_hash_set<NodeId> feeds;
   absl::flat_hash_set<NodeId> keep;  // further nodes to preserve

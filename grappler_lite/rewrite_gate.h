@@ -38,6 +38,7 @@ class RewriteGate {
   // Of the running pass: allowed rewrites by name, and the budget that it used up, or empty.
   std::vector<std::pair<std::string, int64_t>> Counts() const;
   std::string BudgetSpent() const;
+  int64_t left() const { return left_; }  // of the bisect limit
 
  private:
   bool IsOn(std::string_view rewrite);

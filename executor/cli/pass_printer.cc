@@ -21,7 +21,10 @@ bool Wanted(const std::vector<std::string>& list, std::string_view pass) {
 }
 
 std::string Title(std::string_view when, const PassRun& run) {
-  return absl::StrCat("*** graph ", when, " ", run.pass, ", round ", run.iteration + 1, " ***\n");
+  const std::string graph =
+      run.function.empty() ? "graph" : absl::StrCat("body of function '", run.function, "'");
+  return absl::StrCat("*** ", graph, " ", when, " ", run.pass, ", round ", run.iteration + 1,
+                      " ***\n");
 }
 
 class PassPrinter : public PipelineObserver {

@@ -31,6 +31,7 @@ Json PassJson(const PassReport& pass) {
       .Set("bytes_after", pass.bytes_after)
       .Set("budget_spent", pass.budget_spent)
       .Set("rewrites", std::move(rewrites));
+  if (!pass.function.empty()) json.Set("function", pass.function);
   return json;
 }
 
@@ -56,7 +57,9 @@ std::string RewritesText(const PassReport& pass) {
 std::string PassTable(const PipelineReport& report, const Style& style) {
   Table table({"pass", ">round", ">time", ">nodes", ">edges", ">constants", "what it did"});
   for (const PassReport& pass : report.passes) {
-    table.Row({style.Bold(pass.name), absl::StrCat(pass.iteration + 1),
+    const std::string body =
+        pass.function.empty() ? "" : absl::StrCat(" in function ", OneLine(pass.function));
+    table.Row({absl::StrCat(style.Bold(pass.name), body), absl::StrCat(pass.iteration + 1),
                pass.skipped ? "-" : Millis(static_cast<double>(pass.time_us) / 1000),
                Delta(pass.nodes_before, pass.nodes_after),
                Delta(pass.edges_before, pass.edges_after), Bytes(pass.bytes_after),

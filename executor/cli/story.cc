@@ -101,7 +101,7 @@ class Storyteller {
     bool failed = false, changed = false;
     for (const PassReport& pass : passes) {
       if (pass.name != name) continue;
-      nodes += pass.nodes_after - pass.nodes_before;
+      if (pass.function.empty()) nodes += pass.nodes_after - pass.nodes_before;
       time_us += pass.time_us;
       for (const auto& [rewrite, count] : pass.rewrites) rewrites[rewrite] += count;
       if (pass.skipped || pass.failed) reason = pass.reason;

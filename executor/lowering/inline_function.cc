@@ -1,31 +1,17 @@
 // One instance of a function's body, as nodes of the graph that calls it.
 #include <algorithm>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "executor/lowering/lowering.h"
+#include "graph/body_sources.h"
+#include "graph/colocation.h"
 #include "graph/invalid_graph.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
 namespace {
-
-constexpr std::string_view kColocationAttr = "_class";
-constexpr std::string_view kColocationPrefix = "loc:@";
-
-AttrSet WithDefaults(const OpDef& op, const AttrSet& attrs) {
-  std::vector<Attr> all = attrs.all();
-  for (const AttrDef& def : op.attrs) {
-    if (def.has_default && attrs.Find(def.name) == nullptr)
-      all.push_back({def.name, AttrValue(def.default_wire)});
-  }
-  std::sort(all.begin(), all.end(), [](const Attr& a, const Attr& b) { return a.name < b.name; });
-  return AttrSet(std::move(all));
-}
 
 // Stateful only because of what they take or give.
 bool OnlyReads(std::string_view op) {
@@ -51,7 +37,8 @@ class FunctionCopy {
         site_(site),
         pivot_(pivot),
         loose_(lowering.IsLoose()),
-        body_(lowering.BodyOf(function)) {}
+        body_(lowering.BodyOf(function)),
+        sources_(lowering.graph_) {}
 
   absl::StatusOr<Lowering::Instance> Make(absl::Span<const Output> args) {
     TENON_RETURN_IF_ERROR(BindArgs(args));
@@ -64,17 +51,13 @@ class FunctionCopy {
       if (it == body_.returns.end())
         return absl::InvalidArgumentError(
             absl::StrCat("result '", output.name, "' is not filled by 'ret'"));
-      TENON_RETURN_IF_ERROR(Sources(it->value.wire(), instance.results));
+      TENON_RETURN_IF_ERROR(sources_.Append(it->value.wire(), instance.results));
     }
     TENON_RETURN_IF_ERROR(AddEffects(instance));
     return instance;
   }
 
  private:
-  struct Range {
-    size_t first, last;
-  };
-
   absl::Status BindArgs(absl::Span<const Output> args) {
     const OpDef& signature = *function_.signature;
     TENON_ASSIGN_OR_RETURN(const NodeTypes types, ResolveTypes(signature, attrs_));
@@ -82,6 +65,7 @@ class FunctionCopy {
       return absl::InvalidArgumentError(absl::StrCat("the function takes ", types.inputs.size(),
                                                      " arguments, the call gives ", args.size()));
     }
+    std::vector<NodeId> nodes;
     std::vector<Output> waits;
     if (pivot_ != kNoNode && !loose_) waits.push_back({pivot_, kControlPort});
     for (size_t i = 0; i < args.size(); ++i) {
@@ -96,14 +80,9 @@ class FunctionCopy {
       TENON_ASSIGN_OR_RETURN(
           const NodeId arg,
           lowering_.AddTyped(call_, absl::StrCat("arg_", i), "Identity", std::move(inputs), given));
-      args_.push_back(arg);
+      nodes.push_back(arg);
     }
-    for (size_t i = 0; i < signature.inputs.size(); ++i) {
-      TENON_ASSIGN_OR_RETURN(const auto range, InputRange(signature, attrs_, static_cast<int>(i)));
-      arg_by_name_[signature.inputs[i].name] = {static_cast<size_t>(range.first),
-                                                static_cast<size_t>(range.second)};
-    }
-    return absl::OkStatus();
+    return sources_.SetArgs(signature, attrs_, std::move(nodes));
   }
 
   absl::Status Within(const BodyNode& node, const absl::Status& status) const {
@@ -134,7 +113,7 @@ class FunctionCopy {
     }
     lowering_.calls_.SetOrigin(*n, site_, node.name);
     if (IsFunctional(graph_, *n)) lowering_.work_.push_back(*n);
-    by_name_.try_emplace(node.name, nodes_.size());
+    sources_.AddNode(node.name, *n);
     nodes_.push_back(*n);
     return absl::OkStatus();
   }
@@ -145,10 +124,11 @@ class FunctionCopy {
     std::vector<Output> data, control;
     for (std::string_view text : node.inputs) {
       const bool waits = text.starts_with('^');
-      if (absl::Status status = Sources(text, waits ? control : data); !status.ok())
+      if (absl::Status status = sources_.Append(text, waits ? control : data); !status.ok())
         return Within(node, status);
     }
-    if (absl::Status status = CheckInputs(n, data); !status.ok()) return Within(node, status);
+    if (absl::Status status = CheckInputs(graph_, n, data); !status.ok())
+      return Within(node, status);
     if (pivot_ != kNoNode && WaitsForPivot(n, data.empty() && control.empty()))
       control.push_back({pivot_, kControlPort});
     graph_.SetInputs(n, data, control);
@@ -160,22 +140,6 @@ class FunctionCopy {
     return loose_ ? graph_.op(n)->is_stateful || IsFunctional(graph_, n) : is_source;
   }
 
-  absl::Status CheckInputs(NodeId n, absl::Span<const Output> inputs) const {
-    const TypeVector& wanted = graph_.kind(n).types.inputs;
-    if (inputs.size() != wanted.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("it has ", inputs.size(), " inputs where its op takes ", wanted.size()));
-    }
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      const DataType given = graph_.output_type(inputs[i]);
-      if (BaseType(given) == BaseType(wanted[i]) && (IsRef(given) || !IsRef(wanted[i]))) continue;
-      return absl::InvalidArgumentError(absl::StrCat("input ", i, " is ", DataTypeName(given),
-                                                     " where its op takes ",
-                                                     DataTypeName(wanted[i])));
-    }
-    return absl::OkStatus();
-  }
-
   // Colocation names nodes of the body; those of the caller's function mean nothing here.
   absl::Status Colocate(NodeId n) {
     const AttrValue* attr = graph_.attrs(n).Find(kColocationAttr);
@@ -184,8 +148,8 @@ class FunctionCopy {
     std::vector<std::string> names;
     for (std::string_view c : classes) {
       if (!absl::ConsumePrefix(&c, kColocationPrefix)) continue;
-      if (const auto it = by_name_.find(c); it != by_name_.end())
-        names.push_back(absl::StrCat(kColocationPrefix, graph_.name(nodes_[it->second])));
+      if (const NodeId with = sources_.FindNode(c); with != kNoNode)
+        names.push_back(absl::StrCat(kColocationPrefix, graph_.name(with)));
     }
     const std::vector<std::string_view> views(names.begin(), names.end());
     if (names.empty()) {
@@ -196,74 +160,12 @@ class FunctionCopy {
     return absl::OkStatus();
   }
 
-  // "argument", "node:result", "node:result:index", "^node" or "^argument".
-  absl::Status Sources(std::string_view text, std::vector<Output>& out) const {
-    std::string_view rest = text;
-    const bool control = absl::ConsumePrefix(&rest, "^");
-    const size_t colon = rest.find(':');
-    const std::string_view name = rest.substr(0, colon);
-    const std::string_view result =
-        colon == rest.npos ? std::string_view() : rest.substr(colon + 1);
-    if (const auto arg = arg_by_name_.find(name); arg != arg_by_name_.end())
-      return ArgSources(arg->second, control, result, text, out);
-    const auto it = by_name_.find(name);
-    if (it == by_name_.end())
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", text, "' names no node and no argument of the function"));
-    const NodeId n = nodes_[it->second];
-    if (control) {
-      out.push_back({n, kControlPort});
-      return absl::OkStatus();
-    }
-    return ResultSources(n, result, text, out);
-  }
-
-  absl::Status ArgSources(Range range, bool control, std::string_view index_text,
-                          std::string_view text, std::vector<Output>& out) const {
-    size_t index = 0;
-    if (!index_text.empty()) {
-      if (!absl::SimpleAtoi(index_text, &index) || index >= range.last - range.first)
-        return absl::InvalidArgumentError(absl::StrCat("'", text, "' names no such argument"));
-      range = {range.first + index, range.first + index + 1};
-    }
-    for (size_t i = range.first; i < range.last; ++i)
-      out.push_back({args_[i], control ? kControlPort : 0});
-    return absl::OkStatus();
-  }
-
-  absl::Status ResultSources(NodeId n, std::string_view result, std::string_view text,
-                             std::vector<Output>& out) const {
-    const size_t colon = result.find(':');
-    const std::string_view name = result.substr(0, colon);
-    const std::vector<ArgDef>& outputs = graph_.op(n)->outputs;
-    const auto found = std::find_if(outputs.begin(), outputs.end(),
-                                    [&](const ArgDef& a) { return a.name == name; });
-    if (found == outputs.end())
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", text, "': op ", graph_.op_name(n), " has no result '", name, "'"));
-    TENON_ASSIGN_OR_RETURN(auto range,
-                           OutputRange(*graph_.op(n), WithDefaults(*graph_.op(n), graph_.attrs(n)),
-                                       static_cast<int>(found - outputs.begin())));
-    if (colon != result.npos) {
-      int index = 0;
-      if (!absl::SimpleAtoi(result.substr(colon + 1), &index) || index < 0 ||
-          index >= range.second - range.first) {
-        return absl::InvalidArgumentError(absl::StrCat("'", text, "': result '", name, "' of op ",
-                                                       graph_.op_name(n), " has ",
-                                                       range.second - range.first, " tensors"));
-      }
-      range = {range.first + index, range.first + index + 1};
-    }
-    for (int i = range.first; i < range.second; ++i) out.push_back({n, i});
-    return absl::OkStatus();
-  }
-
   // What a call does besides its results: the function's control outputs and whatever is stateful.
   // Nobody may see a result before that is done.
   absl::Status AddEffects(Lowering::Instance& instance) {
     std::vector<Output> effects;
     for (const Attr& entry : body_.control_returns) {
-      TENON_RETURN_IF_ERROR(Sources(absl::StrCat("^", entry.value.wire()), effects));
+      TENON_RETURN_IF_ERROR(sources_.Append(absl::StrCat("^", entry.value.wire()), effects));
     }
     absl::flat_hash_set<NodeId> listed;
     for (const Output& effect : effects) listed.insert(effect.node);
@@ -299,10 +201,8 @@ class FunctionCopy {
   NodeId pivot_;
   const bool loose_;
   const FunctionBody& body_;
-  std::vector<NodeId> args_;   // an Identity of each
   std::vector<NodeId> nodes_;  // by node of the body
-  absl::flat_hash_map<std::string_view, Range> arg_by_name_;
-  absl::flat_hash_map<std::string_view, size_t> by_name_;
+  BodySources sources_;
 };
 
 const FunctionBody& Lowering::BodyOf(const FunctionEntry& function) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
+#include "graph/function_library.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 
@@ -16,15 +17,6 @@ namespace tenon {
 namespace {
 
 bool IsSet(const AttrValue* attr) { return attr != nullptr && attr->AsBool().value_or(false); }
-
-// TensorFlow leaves these to its compiler, here they are calls like any other.
-bool IsMarkedForXla(const AttrSet& attrs) {
-  for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_tpu_replicate"}) {
-    const AttrValue* attr = attrs.Find(name);
-    if (IsSet(attr) || (attr != nullptr && !attr->AsString().value_or("").empty())) return true;
-  }
-  return false;
-}
 
 bool HasControlFlow(const FunctionBody& body) {
   return std::any_of(body.nodes.begin(), body.nodes.end(),
@@ -44,6 +36,22 @@ const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrV
 }
 
 }  // namespace
+
+bool IsMarkedForXla(const AttrSet& attrs) {
+  for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_tpu_replicate"}) {
+    const AttrValue* attr = attrs.Find(name);
+    if (IsSet(attr) || (attr != nullptr && !attr->AsString().value_or("").empty())) return true;
+  }
+  return false;
+}
+
+std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs) {
+  std::vector<std::string_view> functions = {op};
+  for (const Attr& attr : attrs.all()) {
+    for (const std::string_view name : FunctionsNamedBy(attr.value)) functions.push_back(name);
+  }
+  return functions;
+}
 
 void Lowering::InlineOnly(CallsOnly calls) {
   calls_only_.emplace(std::move(calls));
@@ -131,6 +139,7 @@ absl::Status Lowering::LowerCall(NodeId n) {
   if (kept) {
     graph_.SetKind(n, "NoOp", {});
     graph_.SetInputs(n, {}, waits);
+    for (const Output& wait : waits) Note(wait);
     return absl::OkStatus();
   }
   TENON_ASSIGN_OR_RETURN(const NodeId done, Add(n, "done", "NoOp", std::move(waits)));

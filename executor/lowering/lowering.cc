@@ -57,14 +57,17 @@ absl::Status Lowering::Run(absl::Span<const NodeId> nodes) {
     work_.pop_back();
     if (calls_only_.has_value() && !MayInline(n)) continue;
     NoteNewNodes();
+    RedirectInputs(n);  // what it reads may have been lowered, and nobody can wait for that
     if (absl::Status status = LowerNode(n); !status.ok())
       return NodeError(graph_, calls_, n, status);
     if (IsFunctional(graph_, n)) lowered.push_back(n);
     inlined_ = true;
   }
-  TENON_RETURN_IF_ERROR(Redirect());
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+    if (graph_.alive(n)) RedirectInputs(n);
+  }
   for (NodeId n : lowered) graph_.RemoveNode(n);
-  return absl::OkStatus();
+  return CheckInputs();
 }
 
 Output Lowering::Resolve(Output output) const {
@@ -73,17 +76,22 @@ Output Lowering::Resolve(Output output) const {
   return output;
 }
 
-// Everybody reads what is there now.
-absl::Status Lowering::Redirect() {
+// n reads what is there now.
+void Lowering::RedirectInputs(NodeId n) {
+  for (size_t i = 0; i < graph_.inputs(n).size(); ++i) {
+    const Output from = graph_.inputs(n)[i];
+    const Output now = Resolve(from);
+    if (now != from) graph_.SetInput(n, static_cast<int>(i), now);
+  }
+}
+
+absl::Status Lowering::CheckInputs() const {
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
     if (!graph_.alive(n)) continue;
-    for (size_t i = 0; i < graph_.inputs(n).size(); ++i) {
-      const Output from = graph_.inputs(n)[i];
-      const Output now = Resolve(from);
-      if (now == from) continue;
-      if (now.is_control() != from.is_control())
-        return absl::InternalError("a value was replaced by a control output");
-      graph_.SetInput(n, static_cast<int>(i), now);
+    for (const Output& from : graph_.inputs(n)) {
+      if (!graph_.alive(from.node))
+        return absl::InternalError(absl::StrCat("node '", graph_.name(n), "' was left with '",
+                                                graph_.name(from.node), "', which was lowered"));
     }
   }
   return absl::OkStatus();

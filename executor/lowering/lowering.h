@@ -22,6 +22,10 @@ namespace tenon {
 // Whether the node calls a function: such nodes have no kernels.
 bool IsFunctional(const Graph& graph, NodeId n);
 bool IsFunctional(const Graph& graph, std::string_view op);
+// The functions that a functional node of this op and these attributes calls.
+std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
+// TensorFlow leaves these to its compiler, here they are calls like any other.
+bool IsMarkedForXla(const AttrSet& attrs);
 
 // Lowers nodes of one graph. Bounded: a chain of calls may be kMaxDepth long, all bodies together
 // may make kMaxNodes nodes with kMaxNameBytes of names; a function that calls itself is refused.
@@ -77,7 +81,8 @@ class Lowering {
   DataType TypeOf(Output o) const { return BaseType(graph_.output_type(o)); }
   bool IsWaitedFor(NodeId n) const { return waited_for_[n]; }
   void NoteNewNodes();
-  absl::Status Redirect();
+  void RedirectInputs(NodeId n);
+  absl::Status CheckInputs() const;
 
   // lower_calls.cc
   absl::Status LowerCall(NodeId n);

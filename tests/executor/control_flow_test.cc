@@ -376,6 +376,29 @@ TEST(Branches, AreJumpedOverAsAWhole) {
   EXPECT_THAT(PlanText(**e), HasSubstr("steps 5 to 10 if alive"));
 }
 
+// In whatever order a body lists them.
+TEST(Branches, ReadWhatOtherBranchesGave) {
+  const auto branch = [](std::string_view name, std::string_view from) {
+    return testing::Op(name, "StatelessIf", {"a", std::string(from)},
+                       Type("Tcond", "DT_FLOAT") + Types("Tin", {"DT_FLOAT"}) +
+                           Types("Tout", {"DT_FLOAT"}) + Func("then_branch", "neg") +
+                           Func("else_branch", "exp"));
+  };
+  for (const int level : {0, 1}) {
+    auto session = MakeSession(
+        Placeholder("x", "") + Call("y", "both", {"x"}) +
+            Library({Function("both", {"a"}, {"r"},
+                              branch("second", "first:output:0") + branch("first", "a"),
+                              Ret("r", "second:output:0")),
+                     Function("neg", {"a"}, {"r"}, Node("n", "Neg", {"a"}), Ret("r", "n:y:0")),
+                     Function("exp", {"a"}, {"r"}, Node("n", "Exp", {"a"}), Ret("r", "n:y:0"))}),
+        level);
+    const auto out = session->Run({{"x", Floats({3}, {})}}, {"y"});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_THAT(Values((*out)[0]), ElementsAre(3));
+  }
+}
+
 // Each decided by a copy of the copy before: looking for what they copy one by one would take time
 // with the square of their number.
 TEST(Branches, AreDecidedByCopiesOfCopies) {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "executor/body_optimizer.h"
 #include "executor/evaluator.h"
 #include "executor/lowering/call_inliner.h"
 #include "executor/session.h"
@@ -50,7 +51,7 @@ class Oracle : public KernelOracle {
  public:
   bool HasKernel(std::string_view device, std::string_view op,
                  const AttrSet& attrs) const override {
-    return device.empty() && cpu_.HasKernel("/device:CPU:0", op, attrs);
+    return cpu_.HasKernel(device.empty() ? "/device:CPU:0" : device, op, attrs);
   }
 
  private:
@@ -105,6 +106,7 @@ class PassGolden : public testing::TestWithParam<std::string> {
     Workers workers(1);
     CpuEvaluator evaluator(workers);
     Oracle oracle;
+    const std::unique_ptr<Device> host = MakeCpuDevice();
     PipelineInput input;
     input.fetches = fetches;
     for (const std::string& f : feeds_) input.feeds.insert(graph.FindNode(f));
@@ -123,6 +125,10 @@ class PassGolden : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(unplaced.ok()) << unplaced.status();
     absl::StatusOr<PipelineReport> report = RunPipeline(graph, input, options);
     EXPECT_TRUE(report.ok()) << report.status();
+    const absl::StatusOr<std::vector<PassReport>> bodies =
+        OptimizeBodies(graph, input, {{host.get()}, PlacerOptions(), {}}, options);
+    EXPECT_TRUE(bodies.ok()) << bodies.status();
+    report->passes.insert(report->passes.end(), bodies->begin(), bodies->end());
     report->passes.insert(report->passes.begin(), unplaced->passes.begin(), unplaced->passes.end());
     for (const PassReport& row : report->passes) {
       EXPECT_FALSE(row.failed) << row.name << ": " << row.reason;

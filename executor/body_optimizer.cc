@@ -1,0 +1,257 @@
+#include "executor/body_optimizer.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "executor/lowering/call_inliner.h"
+#include "executor/lowering/lowering.h"
+#include "graph/function_graph.h"
+#include "graph/function_library.h"
+#include "graph/io.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+// Larger ones hold large constants, of which passes would make copies.
+constexpr size_t kMaxBodyBytes = size_t{64} << 20;
+
+// Which functions are called for which device.
+class Calls {
+ public:
+  Calls(const Graph& graph, const BodySurroundings& surroundings) : graph_(graph) {
+    for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+      if (!graph.alive(n)) continue;
+      const auto it = surroundings.caller_devices.find(graph.name(n));
+      Add(graph.op_name(n), graph.attrs(n),
+          it == surroundings.caller_devices.end() ? std::string_view() : it->second, false);
+    }
+    while (!work_.empty()) {
+      const std::string_view name = work_.back();
+      work_.pop_back();
+      AddBody(*graph.FindFunction(name), requests_[name]);
+    }
+  }
+
+  // The device, "" for any; none: the body is to stay as it is.
+  std::optional<std::string_view> DeviceFor(std::string_view function) const {
+    const auto it = requests_.find(function);
+    if (it == requests_.end() || it->second.stays || differentiates_) return std::nullopt;
+    return it->second.device;
+  }
+
+ private:
+  struct Request {
+    std::string_view device;
+    bool stays = false;
+  };
+
+  void AddBody(const FunctionEntry& function, Request request) {
+    const FunctionBody body = ParseFunctionBody(graph_, function);
+    for (const BodyNode& node : body.nodes) {
+      Add(node.op_name, AttrSet(node.attrs), node.device.empty() ? request.device : node.device,
+          request.stays);
+    }
+  }
+
+  void Add(std::string_view op, const AttrSet& attrs, std::string_view device, bool stays) {
+    if (!IsFunctional(graph_, op)) return;
+    differentiates_ |= op == "SymbolicGradient";
+    const bool elsewhere = op == "RemoteCall" || IsMarkedForXla(attrs);
+    for (const std::string_view name : CalledBy(op, attrs)) Reach(name, device, stays || elsewhere);
+  }
+
+  void Reach(std::string_view name, std::string_view device, bool stays) {
+    const FunctionEntry* function = graph_.FindFunction(name);
+    if (function == nullptr) return;
+    const auto [it, is_new] = requests_.try_emplace(function->name, Request{device, stays});
+    Request& request = it->second;
+    if (!is_new && (request.stays || (!stays && request.device == device))) return;
+    request.stays |= stays || !is_new;  // and so do those that it calls
+    work_.push_back(function->name);
+  }
+
+  const Graph& graph_;
+  absl::flat_hash_map<std::string_view, Request> requests_;
+  std::vector<std::string_view> work_;
+  bool differentiates_ = false;
+};
+
+// Gives the nodes of a body devices, so that passes make what these have kernels for; later the
+// nodes ask for what they asked for again.
+class BodyPlacement {
+ public:
+  absl::Status Apply(Graph& body, std::string_view device, const BodySurroundings& surroundings) {
+    for (NodeId n = 0; n < body.num_node_ids(); ++n) {
+      requests_.emplace_back(body.alive(n) ? body.device(n) : std::string_view());
+      if (body.alive(n) && body.device(n).empty() && !device.empty()) body.SetDevice(n, device);
+    }
+    TENON_ASSIGN_OR_RETURN(
+        const std::vector<NodePlacement> placement,
+        Place(body, surroundings.devices, KernelRegistry::Global(), surroundings.placer));
+    ApplyPlacement(body, placement);
+    for (NodeId n = 0; n < body.num_node_ids(); ++n) {
+      if (!body.alive(n)) continue;
+      const auto [it, is_new] = request_of_.try_emplace(body.device(n), requests_[n]);
+      if (it->second != requests_[n]) it->second = std::nullopt;
+    }
+    return absl::OkStatus();
+  }
+
+  // A node that a pass made asks for what all others on its device ask for, else for that device.
+  void Undo(Graph& body) const {
+    for (NodeId n = 0; n < body.num_node_ids(); ++n) {
+      if (!body.alive(n)) continue;
+      if (n < static_cast<NodeId>(requests_.size())) {
+        body.SetDevice(n, requests_[n]);
+      } else if (const auto it = request_of_.find(body.device(n));
+                 it != request_of_.end() && it->second.has_value()) {
+        body.SetDevice(n, *it->second);
+      }
+    }
+  }
+
+ private:
+  std::vector<std::string> requests_;                                        // by node id
+  absl::flat_hash_map<std::string, std::optional<std::string>> request_of_;  // by device
+};
+
+class BodyOptimizer {
+ public:
+  BodyOptimizer(Graph& graph, const PipelineInput& input, const BodySurroundings& surroundings,
+                PipelineOptions options)
+      : graph_(graph),
+        input_(input),
+        surroundings_(surroundings),
+        options_(std::move(options)),
+        calls_(graph, surroundings) {}
+
+  absl::StatusOr<std::vector<PassReport>> Run() {
+    AddCallsOf(graph_);
+    for (size_t i = 0; i < work_.size(); ++i) TENON_RETURN_IF_ERROR(Optimize(work_[i]));
+    if (!wires_.empty() && Adopt()) TENON_RETURN_IF_ERROR(Prune());
+    return std::move(rows_);
+  }
+
+ private:
+  void AddCallsOf(const Graph& graph) {
+    for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+      if (!graph.alive(n) || !IsFunctional(graph, n)) continue;
+      for (const std::string_view name : CalledBy(graph.op_name(n), graph.attrs(n))) {
+        const FunctionEntry* function = graph_.FindFunction(name);
+        if (function != nullptr && seen_.insert(function->name).second)
+          work_.push_back(function->name);
+      }
+    }
+  }
+
+  absl::Status Optimize(std::string_view name) {
+    const std::optional<std::string_view> device = calls_.DeviceFor(name);
+    const FunctionEntry& function = *graph_.FindFunction(name);
+    if (!device.has_value() || function.wire.size() > kMaxBodyBytes) return absl::OkStatus();
+    absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph_, function);
+    // The run says what is wrong with it.
+    if (!body.ok() || !VerifyNodes(body->graph).empty()) return absl::OkStatus();
+    std::vector<Output> fetches;
+    for (const NodeId n : body->results) fetches.push_back({n, 0});
+    for (const NodeId n : body->effects) fetches.push_back({n, kControlPort});
+    PipelineInput input;
+    input.function = name;
+    input.fetches = fetches;
+    input.feeds = {body->args.begin(), body->args.end()};
+    input.evaluator = input_.evaluator;
+    input.kernels = input_.kernels;
+    TENON_ASSIGN_OR_RETURN(bool changed, InlineCalls(body->graph, input));
+    BodyPlacement placement;
+    if (!placement.Apply(body->graph, *device, surroundings_).ok()) return absl::OkStatus();
+    TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(body->graph, input, options_));
+    changed |= Note(report);
+    placement.Undo(body->graph);
+    if (changed) wires_.push_back(body->Wire());
+    AddCallsOf(body->graph);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> InlineCalls(Graph& body, PipelineInput input) {
+    std::vector<NodeId> nodes;
+    for (NodeId n = 0; n < body.num_node_ids(); ++n) {
+      if (!input.feeds.contains(n)) nodes.push_back(n);
+    }
+    absl::flat_hash_set<NodeId> fetched;
+    for (const Output& o : input.fetches) fetched.insert(o.node);
+    CallSites sites;
+    LoweringInliner inliner(std::move(nodes), std::move(fetched), sites);
+    input.inliner = &inliner;
+    TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunUnplacedPasses(body, input, options_));
+    return Note(report);
+  }
+
+  // Whether the passes changed anything.
+  bool Note(const PipelineReport& report) {
+    options_.bisect_limit = report.rewrites_left;
+    bool changed = false;
+    for (const PassReport& row : report.passes) {
+      changed |= row.changed;
+      if (row.changed || row.failed) rows_.push_back(row);
+    }
+    return changed;
+  }
+
+  bool Adopt() {
+    const Graph before = graph_;
+    PutFunctions(graph_, wires_);
+    for (const Defect& defect : Verify(graph_)) {
+      if (MayBeUnused(defect)) continue;
+      graph_ = before;
+      for (PassReport& row : rows_) {
+        row.changed = false;
+        row.failed = true;
+        row.reason = absl::StrCat("rolled back: ", defect.message);
+      }
+      return false;
+    }
+    return true;
+  }
+
+  // What was inlined into bodies may be called no more.
+  absl::Status Prune() {
+    const std::vector<PassSpec>& passes = options_.passes;
+    const PassSpec pruning{"model_pruning", {}};
+    const auto is_pruning = [&](const PassSpec& spec) { return spec.name == pruning.name; };
+    if (!passes.empty() && std::none_of(passes.begin(), passes.end(), is_pruning))
+      return absl::OkStatus();
+    options_.passes = {pruning};
+    options_.iterations = 1;
+    PipelineInput input = input_;
+    input.final_passes.clear();
+    TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(graph_, input, options_));
+    Note(report);
+    return absl::OkStatus();
+  }
+
+  Graph& graph_;
+  const PipelineInput& input_;
+  const BodySurroundings& surroundings_;
+  PipelineOptions options_;
+  const Calls calls_;
+  std::vector<std::string_view> work_;
+  absl::flat_hash_set<std::string_view> seen_;
+  std::vector<std::string> wires_;
+  std::vector<PassReport> rows_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<PassReport>> OptimizeBodies(Graph& graph, const PipelineInput& input,
+                                                       const BodySurroundings& surroundings,
+                                                       PipelineOptions options) {
+  // Rules are for names that nodes of bodies get only when they are written out.
+  const bool ruled = surroundings.devices.size() > 1 && !surroundings.placer.rules.empty();
+  if (graph.functions().empty() || ruled) return std::vector<PassReport>();
+  return BodyOptimizer(graph, input, surroundings, std::move(options)).Run();
+}
+
+}  // namespace tenon

@@ -1,0 +1,198 @@
+#include "graph/function_graph.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/body_sources.h"
+#include "graph/function_body.h"
+#include "graph/function_library.h"
+#include "graph/graph_reader.h"
+#include "graph/graph_writer.h"
+#include "graph/status_macros.h"
+#include "graph/wire.h"
+
+namespace tenon {
+namespace {
+
+// Fields of FunctionDef, NodeDef and map entries.
+constexpr uint32_t kFunctionNode = 3, kFunctionRet = 4;
+constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4;
+constexpr uint32_t kKey = 1, kValue = 2;
+
+// Those that nodes of the body are or name, and those that these reach.
+std::vector<FunctionEntry> Reached(const Graph& owner, const FunctionBody& body) {
+  std::vector<FunctionEntry> reached;
+  absl::flat_hash_set<std::string_view> seen;
+  const auto add = [&](std::string_view name) {
+    const FunctionEntry* function = owner.FindFunction(name);
+    if (function != nullptr && seen.insert(function->name).second) reached.push_back(*function);
+  };
+  const auto add_all = [&](const FunctionBody& from) {
+    for (const BodyNode& node : from.nodes) {
+      add(node.op_name);
+      for (const Attr& attr : node.attrs) {
+        for (const std::string_view name : FunctionsNamedBy(attr.value)) add(name);
+      }
+    }
+  };
+  add_all(body);
+  for (size_t i = 0; i < reached.size(); ++i) add_all(ParseFunctionBody(owner, reached[i]));
+  return reached;
+}
+
+bool IsOneTensor(const ArgDef& arg) {
+  return arg.type != DataType::kInvalid && arg.number_attr.empty() && arg.type_list_attr.empty() &&
+         !arg.is_ref;
+}
+
+}  // namespace
+
+FunctionGraph::FunctionGraph(const Graph& owner, const FunctionEntry& function)
+    : graph(GraphReader::Beside(owner)), function_(function) {}
+
+absl::StatusOr<FunctionGraph> FunctionGraph::Make(const Graph& owner,
+                                                  const FunctionEntry& function) {
+  if (function.signature == nullptr) return absl::InvalidArgumentError("it has no signature");
+  const OpDef& signature = *function.signature;
+  if (!signature.attrs.empty() ||
+      !std::all_of(signature.inputs.begin(), signature.inputs.end(), IsOneTensor) ||
+      !std::all_of(signature.outputs.begin(), signature.outputs.end(), IsOneTensor)) {
+    return absl::UnimplementedError("it takes attributes or lists of tensors");
+  }
+  FunctionGraph made(owner, function);
+  const FunctionBody body = ParseFunctionBody(owner, function);
+  GraphReader::SetFunctions(made.graph, Reached(owner, body));
+  TENON_RETURN_IF_ERROR(made.AddNodes(body));
+  return made;
+}
+
+absl::Status FunctionGraph::AddNodes(const FunctionBody& body) {
+  const OpDef& signature = *function_.signature;
+  for (const ArgDef& arg : signature.inputs) {
+    TENON_ASSIGN_OR_RETURN(const NodeId n, graph.AddNode(arg.name, "Placeholder", {},
+                                                         {{"dtype", attr::Type(arg.type)}}));
+    args.push_back(n);
+  }
+  BodySources sources(graph);
+  TENON_RETURN_IF_ERROR(sources.SetArgs(signature, AttrSet(), args));
+  std::vector<NodeId> nodes;
+  for (const BodyNode& node : body.nodes) {
+    std::vector<Graph::NewAttr> attrs;
+    for (const Attr& a : node.attrs) attrs.push_back({a.name, std::string(a.value.wire())});
+    TENON_ASSIGN_OR_RETURN(
+        const NodeId n, graph.AddNode(node.name, node.op_name, {}, std::move(attrs), node.device));
+    TENON_RETURN_IF_ERROR(graph.kind(n).types_status);
+    sources.AddNode(node.name, n);
+    nodes.push_back(n);
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    std::vector<Output> data, control;
+    for (const std::string_view text : body.nodes[i].inputs)
+      TENON_RETURN_IF_ERROR(sources.Append(text, text.starts_with('^') ? control : data));
+    TENON_RETURN_IF_ERROR(CheckInputs(graph, nodes[i], data));
+    graph.SetInputs(nodes[i], data, control);
+  }
+  return AddEnds(body, sources, nodes);
+}
+
+absl::Status FunctionGraph::AddEnds(const FunctionBody& body, const BodySources& sources,
+                                    absl::Span<const NodeId> nodes) {
+  for (const ArgDef& output : function_.signature->outputs) {
+    const auto it = std::find_if(body.returns.begin(), body.returns.end(),
+                                 [&](const Attr& r) { return r.name == output.name; });
+    std::vector<Output> from;
+    if (it != body.returns.end()) TENON_RETURN_IF_ERROR(sources.Append(it->value.wire(), from));
+    if (from.size() != 1 || BaseType(graph.output_type(from[0])) != output.type)
+      return absl::InvalidArgumentError(
+          absl::StrCat("its result '", output.name, "' is not what 'ret' fills it with"));
+    TENON_ASSIGN_OR_RETURN(const NodeId n,
+                           graph.AddNode(graph.UniqueName(absl::StrCat(output.name, "/result")),
+                                         "Identity", from, {{"T", attr::Type(output.type)}}));
+    results.push_back(n);
+  }
+  absl::flat_hash_set<NodeId> listed;
+  for (const Attr& entry : body.control_returns) {
+    const NodeId n = sources.FindNode(entry.value.wire());
+    if (n == kNoNode)
+      return absl::InvalidArgumentError(
+          absl::StrCat("'control_ret' names '", entry.value.wire(), "', which is no node of it"));
+    if (listed.insert(n).second) effects.push_back(n);
+  }
+  for (const NodeId n : nodes) {
+    if (graph.op(n)->is_stateful && listed.insert(n).second) effects.push_back(n);
+  }
+  return absl::OkStatus();
+}
+
+// Writes the body as the graph has it.
+class FunctionGraph::Writer {
+ public:
+  explicit Writer(const FunctionGraph& from)
+      : from_(from), graph_(from.graph), roles_(graph_.num_node_ids(), Role::kNode) {
+    for (const NodeId n : from.args) roles_[n] = Role::kArg;
+    for (const NodeId n : from.results) {
+      if (graph_.op_name(n) == "Identity" && graph_.control_inputs(n).empty())
+        roles_[n] = Role::kResult;
+    }
+  }
+
+  std::string Write() const {
+    std::string out;
+    WireWriter writer(&out);
+    WireReader reader(from_.function_.wire);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.number != kFunctionNode && f.number != kFunctionRet) out.append(f.raw);
+    }
+    for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+      if (graph_.alive(n) && roles_[n] == Role::kNode) writer.Bytes(kFunctionNode, Node(n));
+    }
+    for (size_t i = 0; i < from_.results.size(); ++i) {
+      const NodeId n = from_.results[i];
+      const Output source = roles_[n] == Role::kResult ? graph_.data_inputs(n)[0] : Output{n, 0};
+      std::string entry;
+      WireWriter fields(&entry);
+      fields.Bytes(kKey, from_.function_.signature->outputs[i].name);
+      fields.Bytes(kValue, SourceText(source));
+      writer.Bytes(kFunctionRet, entry);
+    }
+    return out;
+  }
+
+ private:
+  enum class Role : uint8_t { kNode, kArg, kResult };
+
+  std::string Node(NodeId n) const {
+    std::string out;
+    WireWriter writer(&out);
+    writer.Bytes(kNodeName, graph_.name(n));
+    writer.Bytes(kNodeOp, graph_.op_name(n));
+    for (const Output& in : graph_.inputs(n)) writer.Bytes(kNodeInput, SourceText(in));
+    if (!graph_.device(n).empty()) writer.Bytes(kNodeDevice, graph_.device(n));
+    for (const Attr& a : graph_.attrs(n).all()) GraphWriter::AppendAttr(a, &out);
+    return out;
+  }
+
+  // As inputs of a body are written: "argument", "node:result:index", "^node".
+  std::string SourceText(Output source) const {
+    const std::string_view name = graph_.name(source.node);
+    if (source.is_control()) return absl::StrCat("^", name);
+    if (roles_[source.node] == Role::kArg) return std::string(name);
+    const OpDef& op = *graph_.op(source.node);
+    const AttrSet attrs = WithDefaults(op, graph_.attrs(source.node));
+    size_t i = 0;
+    std::pair<int, int> range = {0, 0};
+    while (source.port >= range.second && i < op.outputs.size())
+      range = OutputRange(op, attrs, static_cast<int>(i++)).value_or(range);
+    return absl::StrCat(name, ":", op.outputs[i - 1].name, ":", source.port - range.first);
+  }
+
+  const FunctionGraph& from_;
+  const Graph& graph_;
+  std::vector<Role> roles_;
+};
+
+std::string FunctionGraph::Wire() const { return Writer(*this).Write(); }
+
+}  // namespace tenon
