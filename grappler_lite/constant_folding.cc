@@ -7,6 +7,8 @@
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
+#include "grappler_lite/constant_branches.h"
+#include "grappler_lite/known_values.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/rewriter.h"
 
@@ -21,23 +23,6 @@ constexpr RewriteInfo kFold = {"fold", Exactness::kExact};
 constexpr size_t kMaxGrowthBytes = size_t{10} << 20;
 
 bool IsConst(const Graph& g, NodeId n) { return g.op_name(n) == "Const"; }
-
-// Nodes that must be run where they stand, whatever their inputs are.
-bool NeverFolds(const Graph& g, NodeId n) {
-  const OpDef* op = g.op(n);
-  if (op == nullptr || op->is_stateful || op->outputs.empty()) return true;
-  if (IsControlFlowOp(op->name)) return true;
-  static constexpr std::string_view kNames[] = {
-      "Placeholder", "PlaceholderWithDefault", "_Arg",          "_Retval",
-      "Snapshot",    "GuaranteeConst",         "CheckNumerics", "Print"};
-  for (std::string_view name : kNames) {
-    if (op->name == name) return true;
-  }
-  for (DataType t : g.kind(n).types.outputs) {
-    if (!IsMemcpyable(t) && t != DataType::kString) return true;
-  }
-  return false;
-}
 
 // One run of the pass.
 class Folder {
@@ -216,8 +201,15 @@ class Folder {
 class ConstantFolding : public Pass {
  public:
   std::string_view name() const override { return "constant_folding"; }
-  std::vector<RewriteInfo> rewrites() const override { return {kMaterializeShape, kFold}; }
-  absl::StatusOr<bool> Run(PassContext& context) override { return Folder(context).Run(); }
+  std::vector<RewriteInfo> rewrites() const override {
+    std::vector<RewriteInfo> all = ConstantBranches();
+    all.insert(all.end(), {kMaterializeShape, kFold});
+    return all;
+  }
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    TENON_ASSIGN_OR_RETURN(const bool folded, Folder(context).Run());
+    return FoldConstantBranches(context) || folded;
+  }
 };
 
 }  // namespace

@@ -1,4 +1,7 @@
-// Lets the other passes see what called functions do: their bodies take the place of the calls.
+// Lets the other passes see what called functions do: their bodies take the place of the calls, and
+// so do the branches of which it is known that they are chosen.
+#include "graph/status_macros.h"
+#include "grappler_lite/constant_branches.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -9,12 +12,24 @@ constexpr RewriteInfo kInlineCall = {"inline_call", Exactness::kExact};
 class FunctionOptimization : public Pass {
  public:
   std::string_view name() const override { return "function_optimization"; }
-  std::vector<RewriteInfo> rewrites() const override { return {kInlineCall}; }
+  std::vector<RewriteInfo> rewrites() const override {
+    std::vector<RewriteInfo> all = ConstantBranches();
+    all.push_back(kInlineCall);
+    return all;
+  }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     if (context.inliner == nullptr) return false;
-    return context.inliner->InlineCalls(context.graph,
-                                        [&] { return context.Allow(kInlineCall.name); });
+    const auto allow = [&] { return context.Allow(kInlineCall.name); };
+    bool changed = FoldConstantBranches(context);
+    // Bodies may hold branches that are chosen, and these calls.
+    for (bool folded = true; folded;) {
+      TENON_ASSIGN_OR_RETURN(const bool inlined,
+                             context.inliner->InlineCalls(context.graph, allow));
+      folded = inlined && FoldConstantBranches(context);
+      changed |= inlined;
+    }
+    return changed;
   }
 };
 

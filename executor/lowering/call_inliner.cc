@@ -11,7 +11,13 @@ absl::StatusOr<bool> LoweringInliner::InlineCalls(Graph& graph, absl::FunctionRe
     devices.emplace_back(graph.alive(n) ? graph.device(n) : std::string_view());
   Lowering lowering(graph, sites_, devices);
   lowering.InlineOnly({allow, fetched_});
+  const NodeId first_of_bodies = graph.num_node_ids();
   TENON_RETURN_IF_ERROR(lowering.Run(nodes_));
+  // Another time, what is left and what the bodies brought may be calls.
+  std::erase_if(nodes_, [&](NodeId n) { return !graph.alive(n); });
+  for (NodeId n = first_of_bodies; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) nodes_.push_back(n);
+  }
   return lowering.changed();
 }
 

@@ -19,7 +19,7 @@ class LoweringInliner : public CallInliner {
   absl::StatusOr<bool> InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) override;
 
  private:
-  const std::vector<NodeId> nodes_;
+  std::vector<NodeId> nodes_;
   const absl::flat_hash_set<NodeId> fetched_;
   CallSites& sites_;
 };
