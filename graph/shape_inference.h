@@ -134,16 +134,33 @@ class GraphShapes {
   // the graph.
   static absl::StatusOr<GraphShapes> Infer(const Graph& graph, const ShapeOptions& options = {});
 
+  // The same for a graph that has been edited since, or was copied from that one: shape functions
+  // run for the nodes that are new or changed, and for those that see other inputs than before.
+  // `options` must be those of before. After an error nothing is known.
+  absl::Status Refresh(const Graph& graph, const ShapeOptions& options);
+
   // Outputs that the node does not have (its op is unknown) are unknown.
   const TensorInfo& info(Output o) const {
-    const uint32_t i = offsets_[o.node] + static_cast<uint32_t>(o.port);
-    return i < offsets_[o.node + 1] ? infos_[i] : infos_.back();
+    const Range& range = ranges_[o.node];
+    return static_cast<uint32_t>(o.port) < range.count ? infos_[range.first + o.port] : infos_[0];
   }
   const PartialShape& shape(Output o) const { return info(o).shape; }
 
  private:
-  std::vector<uint32_t> offsets_;  // by node id, and the end
-  std::vector<TensorInfo> infos_;  // the last one is of nothing
+  // A node's outputs, and what it was when they were inferred.
+  struct Range {
+    uint32_t first = 0;
+    uint32_t count = 0;
+    const NodeKind* kind = nullptr;
+    uint64_t inputs = 0;
+  };
+
+  bool UpdateRanges(const Graph& graph);
+  absl::Status InferNode(const Graph& graph, const ShapeOptions& options, NodeId n,
+                         std::vector<const TensorInfo*>& inputs, bool& changed);
+
+  std::vector<Range> ranges_;      // by node id
+  std::vector<TensorInfo> infos_;  // the first one is of nothing
 };
 
 }  // namespace tenon

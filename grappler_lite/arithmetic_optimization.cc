@@ -26,8 +26,7 @@ class ArithmeticOptimization : public Pass {
   std::vector<RewriteInfo> rewrites() const override { return InfosOf(AllRewrites()); }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
-    const absl::StatusOr<GraphShapes> shapes = InferForPass(context);
-    return Sweep(context, shapes.ok() ? &*shapes : nullptr).Run(AllRewrites());
+    return Sweep(context, InferShapes(context)).Run(AllRewrites());
   }
 };
 

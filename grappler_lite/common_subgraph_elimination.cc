@@ -1,11 +1,14 @@
 // Merges nodes that compute the same: one forward sweep of hash-consing.
 #include <algorithm>
+#include <deque>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "graph/tensor_proto.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -13,33 +16,99 @@ namespace {
 
 constexpr RewriteInfo kMerge = {"merge", Exactness::kExact};
 
-// Constants above this size are not compared: reading weights costs more than it can save.
-constexpr size_t kMaxComparedAttrBytes = 1024;
-
 // Ops whose effect is their place in the graph, or that answer anew each time.
-bool HasIdentityOfItsOwn(const Graph& g, NodeId n) {
-  const OpDef* op = g.op(n);
+bool HasIdentityOfItsOwn(const OpDef* op) {
   if (op == nullptr || op->is_stateful) return true;
-  // Whoever reads a variable reads what it holds at that time.
-  for (const Output& in : g.data_inputs(n)) {
-    if (IsRef(g.output_type(in))) return true;
-  }
   const std::string_view name = op->name;
   return name == "Placeholder" || name == "PlaceholderWithDefault" || IsEnterOp(name) ||
          IsExitOp(name) || IsNextIterationOp(name) || name == "_Arg" || name == "_Retval";
 }
 
-bool SameAttrs(const AttrSet& a, const AttrSet& b) {
-  if (a.all().size() != b.all().size()) return false;
-  for (size_t i = 0; i < a.all().size(); ++i) {
-    const Attr& x = a.all()[i];
-    const Attr& y = b.all()[i];
-    if (x.name != y.name || x.value.wire().size() > kMaxComparedAttrBytes ||
-        x.value.wire() != y.value.wire())
-      return false;
-  }
-  return true;
+// Whoever reads a variable reads what it holds at that time.
+bool ReadsReference(const Graph& g, NodeId n) {
+  const std::span<const Output> inputs = g.data_inputs(n);
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const Output& in) { return IsRef(g.output_type(in)); });
 }
+
+// Constants of more elements are the same only if they are written in the same way.
+constexpr int64_t kMaxDecodedElements = 256;
+// As much of both ends of a longer text goes into its hash.
+constexpr size_t kHashedBytes = 512;
+
+size_t HashText(std::string_view text) {
+  if (text.size() <= 2 * kHashedBytes) return absl::HashOf(text);
+  return absl::HashOf(text.size(), text.substr(0, kHashedBytes),
+                      text.substr(text.size() - kHashedBytes));
+}
+
+// The same text for a small constant's value in whichever way it is written.
+std::string CanonicalValue(std::string_view wire) {
+  const absl::StatusOr<TensorProtoHeader> header = TensorHeaderFromWire(wire);
+  if (!header.ok() || header->shape.num_elements() > kMaxDecodedElements) return std::string();
+  const absl::StatusOr<Tensor> value = TensorFromWire(wire);
+  if (!value.ok()) return std::string();
+  return TensorToWire(*value).value_or("");
+}
+
+// Op and attributes, with a hash: nodes of one kind share them.
+class Kinds {
+ public:
+  size_t Hash(const NodeKind& kind) { return At(kind).hash; }
+  bool MayMerge(const NodeKind& kind) { return At(kind).may_merge; }
+
+  bool Same(const NodeKind& a, const NodeKind& b) {
+    if (&a == &b) return true;
+    if (a.op != b.op || Hash(a) != Hash(b) || a.attrs.all().size() != b.attrs.all().size())
+      return false;
+    for (size_t i = 0; i < a.attrs.all().size(); ++i) {
+      const Attr& x = a.attrs.all()[i];
+      const Attr& y = b.attrs.all()[i];
+      if (x.name != y.name) return false;
+      if (x.value.wire() != y.value.wire() && !(x.name == "value" && SameValue(a, b))) return false;
+    }
+    return true;
+  }
+
+ private:
+  struct Entry {
+    bool is_known = false;
+    bool may_merge = false;
+    size_t hash = 0;
+    std::string value;  // canonical, of a small constant
+  };
+
+  Entry& At(const NodeKind& kind) {
+    if (kind.index >= entries_.size()) entries_.resize(kind.index + 1);
+    Entry& entry = entries_[kind.index];
+    if (!entry.is_known) Fill(kind, entry);
+    return entry;
+  }
+
+  static void Fill(const NodeKind& kind, Entry& entry) {
+    entry.is_known = true;
+    entry.may_merge = !HasIdentityOfItsOwn(kind.op);
+    if (!entry.may_merge) return;
+    const bool is_const = kind.op_name == "Const";
+    entry.hash = absl::HashOf(kind.op_name, kind.attrs.all().size());
+    for (const Attr& a : kind.attrs.all()) {
+      std::string_view text = a.value.wire();
+      if (is_const && a.name == "value") {
+        entry.value = CanonicalValue(a.value.AsTensorWire().value_or(""));
+        if (!entry.value.empty()) text = entry.value;
+      }
+      entry.hash = absl::HashOf(entry.hash, a.name, HashText(text));
+    }
+  }
+
+  bool SameValue(const NodeKind& a, const NodeKind& b) {
+    const Entry& x = At(a);
+    const Entry& y = At(b);
+    return !x.value.empty() && x.value == y.value;
+  }
+
+  std::deque<Entry> entries_;  // by index of kind
+};
 
 class CommonSubgraphElimination : public Pass {
  public:
@@ -50,20 +119,27 @@ class CommonSubgraphElimination : public Pass {
     Graph& g = context.graph;
     TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(g));
     std::vector<NodeId> same_as(g.num_node_ids(), kNoNode);
-    absl::flat_hash_map<size_t, std::vector<NodeId>> seen;
+    // Of nodes with one hash, the first, and for each the next.
+    absl::flat_hash_map<size_t, NodeId> first;
+    first.reserve(order.size());
+    std::vector<NodeId> next(g.num_node_ids(), kNoNode);
     std::vector<NodeId> merged;
+    Kinds kinds;
     for (NodeId n : order) {
       ForwardInputs(g, n, same_as);
-      if (HasIdentityOfItsOwn(g, n) || context.feeds.contains(n)) continue;
-      std::vector<NodeId>& candidates = seen[Hash(g, n)];
-      const auto twin = std::find_if(candidates.begin(), candidates.end(),
-                                     [&](NodeId m) { return Same(g, n, m); });
-      if (twin == candidates.end()) {
-        candidates.push_back(n);
+      if (!kinds.MayMerge(g.kind(n)) || context.feeds.contains(n) || ReadsReference(g, n) ||
+          !context.Visit())
+        continue;
+      const auto [it, is_new] = first.try_emplace(Hash(g, n, kinds), n);
+      if (is_new) continue;
+      NodeId twin = it->second;
+      while (!Same(g, n, twin, kinds) && next[twin] != kNoNode) twin = next[twin];
+      if (!Same(g, n, twin, kinds)) {
+        next[twin] = n;
       } else if (context.preserve.contains(n)) {
         // It must stay; those that follow may still be merged with the first of them.
       } else if (context.Allow(kMerge.name, n)) {
-        same_as[n] = *twin;
+        same_as[n] = twin;
         merged.push_back(n);
       }
     }
@@ -94,19 +170,22 @@ class CommonSubgraphElimination : public Pass {
     return inputs;
   }
 
-  static size_t Hash(const Graph& g, NodeId n) {
-    size_t hash = absl::HashOf(g.op_name(n), g.device(n));
-    for (const Attr& a : g.attrs(n).all()) {
-      hash = absl::HashOf(hash, a.name, a.value.wire().substr(0, kMaxComparedAttrBytes));
-    }
-    for (const Output& in : CanonicalInputs(g, n)) hash = absl::HashOf(hash, in);
+  // The order of inputs does not matter to it, where it does not to the op.
+  static size_t Hash(const Graph& g, NodeId n, Kinds& kinds) {
+    const bool ordered = !g.op(n)->is_commutative;
+    size_t hash = kinds.Hash(g.kind(n));
+    for (const Output& in : g.data_inputs(n))
+      hash = ordered ? absl::HashOf(hash, in) : hash + absl::HashOf(in);
+    for (const Output& in : g.control_inputs(n)) hash += absl::HashOf(in.node);
     return hash;
   }
 
-  static bool Same(const Graph& g, NodeId a, NodeId b) {
-    if (g.op(a) != g.op(b) || g.device(a) != g.device(b)) return false;
-    if (&g.kind(a) != &g.kind(b) && !SameAttrs(g.attrs(a), g.attrs(b))) return false;
-    return CanonicalInputs(g, a) == CanonicalInputs(g, b);
+  static bool Same(const Graph& g, NodeId a, NodeId b, Kinds& kinds) {
+    if (g.device(a) != g.device(b) || g.num_inputs(a) != g.num_inputs(b) ||
+        g.inputs(a).size() != g.inputs(b).size() || !kinds.Same(g.kind(a), g.kind(b)))
+      return false;
+    return std::ranges::equal(g.inputs(a), g.inputs(b)) ||
+           CanonicalInputs(g, a) == CanonicalInputs(g, b);
   }
 };
 

@@ -60,9 +60,8 @@ class Folder {
   // Nodes whose value shape inference knows (Shape, Size, Rank, and integer arithmetic on them)
   // become constants.
   bool MaterializeShapes() {
-    const absl::StatusOr<GraphShapes> shapes = InferForPass(c_);
-    if (!shapes.ok())
-      return false;  // the plan will say what is wrong, with the shapes of the feeds
+    const GraphShapes* shapes = InferShapes(c_);
+    if (shapes == nullptr) return false;
     bool changed = false;
     for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
       if (!g_.alive(n) || !MayFold(n) || g_.num_outputs(n) != 1) continue;

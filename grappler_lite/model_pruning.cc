@@ -6,6 +6,7 @@
 #include "graph/function_library.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/op_traits.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -14,10 +15,6 @@ namespace {
 constexpr RewriteInfo kBypassIdentity = {"bypass_identity", Exactness::kExact};
 constexpr RewriteInfo kRemoveUnreachable = {"remove_unreachable", Exactness::kExact};
 constexpr RewriteInfo kRemoveFunctions = {"remove_functions", Exactness::kExact};
-
-bool IsIdentityLike(std::string_view op) {
-  return op == "Identity" || op == "Snapshot" || op == "StopGradient" || op == "PreventGradient";
-}
 
 class ModelPruning : public Pass {
  public:

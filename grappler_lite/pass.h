@@ -82,6 +82,7 @@ struct PassContext {
   NodeEvaluator& evaluator;
   const KernelOracle& kernels;
   RewriteGate& gate;
+  GraphShapes& shapes;  // as they were when a pass last asked for them: see InferShapes
   const PassArguments& arguments;
   bool fast_math = false;
   Target target = Target::kTenon;
@@ -122,6 +123,10 @@ std::unique_ptr<Pass> MakeConstantFolding();
 std::unique_ptr<Pass> MakeCommonSubgraphElimination();
 std::unique_ptr<Pass> MakeArithmeticOptimization();
 std::unique_ptr<Pass> MakeRemapping();
+std::unique_ptr<Pass> MakeDependencyOptimization();
+std::unique_ptr<Pass> MakeDebugStripper();
+std::unique_ptr<Pass> MakeShapeOptimization();
+std::unique_ptr<Pass> MakeLoopOptimization();
 
 // The pass order, as data: one line per built-in pass (grappler_lite/pass_order.cc).
 struct PassEntry {
@@ -129,6 +134,7 @@ struct PassEntry {
   PassFactory make;
   std::string_view what;      // one line for --list-passes
   bool brings_nodes = false;  // runs once, before nodes are placed
+  std::string_view off = {};  // why it does not run unless asked for, or at all: it has no rewrites
 };
 absl::Span<const PassEntry> PassOrder();
 

@@ -15,21 +15,50 @@ absl::Status CheckKnown(std::string_view what, std::string_view name,
                                                  "; graph_run opt --list-passes lists them"));
 }
 
+// A pass that TensorFlow has, and for which there is nothing to do here.
+class Nothing : public Pass {
+ public:
+  std::string_view name() const override { return ""; }
+  std::vector<RewriteInfo> rewrites() const override { return {}; }
+  absl::StatusOr<bool> Run(PassContext& /*context*/) override { return false; }
+};
+std::unique_ptr<Pass> MakeNothing() { return std::make_unique<Nothing>(); }
+
 }  // namespace
 
 // The order in which passes run, first to last, in every iteration; those that bring nodes once,
 // before.
 absl::Span<const PassEntry> PassOrder() {
+  static constexpr std::string_view kNoGpu =
+      "it serves GPUs, and TensorFlow's device types at that";
   static constexpr PassEntry kOrder[] = {
       {"function_optimization", MakeFunctionOptimization, "inline calls of functions", true},
       {"model_pruning", MakeModelPruning, "remove what no fetch needs; bypass identities"},
       {"common_subgraph_elimination", MakeCommonSubgraphElimination,
        "merge nodes that compute the same"},
+      {"debug_stripper", MakeDebugStripper, "remove checks and prints", false,
+       "it takes checks out; name it in --passes to run it"},
       {"constant_folding", MakeConstantFolding,
        "compute what depends on constants and known shapes only"},
+      {"shape_optimization", MakeShapeOptimization, "compute sizes from sizes"},
+      {"auto_mixed_precision", MakeNothing, "lower precision on GPUs", false, kNoGpu},
+      {"auto_mixed_precision_onednn_bfloat16", MakeNothing, "bfloat16 on CPUs", false,
+       "it changes numbers; models are run in the types that they name"},
+      {"pin_to_host_optimization", MakeNothing, "small integers from GPUs to CPUs", false, kNoGpu},
       {"arithmetic_optimization", MakeArithmeticOptimization,
        "remove arithmetic and data movement that cancels out"},
       {"remapping", MakeRemapping, "fuse MatMul and convolution with what follows them"},
+      {"loop_optimization", MakeLoopOptimization,
+       "move what stays the same out of loops; remove branches that are never taken"},
+      {"dependency_optimization", MakeDependencyOptimization,
+       "remove control edges and nodes that only wait"},
+      {"memory_optimization", MakeNothing, "recompute or swap out activations", false,
+       "it works on gradients; memory is planned when the graph is"},
+      {"implementation_selector", MakeNothing, "choose among variants of a function", false,
+       "no function has a variant for this CPU: one kernel serves all"},
+      {"scoped_allocator_optimization", MakeNothing, "merge inputs of collective ops", false,
+       "nothing is exchanged with other hosts"},
+      {"auto_parallel", MakeNothing, "replicate training over GPUs", false, kNoGpu},
       {"model_pruning", MakeModelPruning, "remove what the others left behind"},
   };
   return kOrder;

@@ -38,18 +38,6 @@ GraphSize SizeOf(const Graph& graph) {
   return size;
 }
 
-// Why a pass does not run, or empty.
-std::string SkipReason(std::string_view name, const PipelineOptions& options) {
-  const auto has = [&](const std::vector<std::string>& list) {
-    return std::find(list.begin(), list.end(), name) != list.end();
-  };
-  if (has(options.disabled_passes)) return "disabled";
-  for (const auto& [pass, why] : options.plugin_disabled) {
-    if (pass == name) return why;
-  }
-  return "";
-}
-
 // Takes names of nodes that are gone out of the colocation lists of those that remain.
 void DropVoidColocations(Graph& graph) {
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -119,6 +107,20 @@ std::vector<Step> StepsFor(const PipelineInput& input, const PipelineOptions& op
     }
   }
   return steps;
+}
+
+// Why a pass does not run, or empty.
+std::string SkipReason(const Step& step, const PipelineOptions& options) {
+  const auto has = [&](const std::vector<std::string>& list) {
+    return std::find(list.begin(), list.end(), step.name) != list.end();
+  };
+  if (has(options.disabled_passes)) return "disabled";
+  for (const auto& [pass, why] : options.plugin_disabled) {
+    if (pass == step.name) return why;
+  }
+  if (step.pass == nullptr || step.pass->off.empty()) return "";
+  const bool asked_for = !options.passes.empty() || has(options.enabled_passes);
+  return asked_for && !step.pass->make()->rewrites().empty() ? "" : std::string(step.pass->off);
 }
 
 PassBudget BudgetOf(const Step& step) {
@@ -192,11 +194,12 @@ class PipelineRun {
     bool changed = false;
     TENON_RETURN_IF_ERROR(Resolve());
     for (const Step& step : steps_) {
+      if (iteration > 0 && !SkipReason(step, options_).empty()) continue;
       PassReport row;
       row.name = step.name;
       row.function = input_.function;
       row.iteration = iteration;
-      row.reason = SkipReason(step.name, options_);
+      row.reason = SkipReason(step, options_);
       row.skipped = !row.reason.empty();
       row.nodes_before = size_.nodes;
       row.edges_before = size_.edges;
@@ -212,11 +215,10 @@ class PipelineRun {
     return changed;
   }
 
-  absl::StatusOr<bool> RunPass(const Step& step, Graph& graph, RewriteGate& gate) const {
-    PassContext context{
-        graph,           preserve_, feeds_,         fetches_,           *input_.evaluator,
-        *input_.kernels, gate,      step.arguments, options_.fast_math, options_.target,
-        input_.inliner};
+  absl::StatusOr<bool> RunPass(const Step& step, Graph& graph, RewriteGate& gate) {
+    PassContext context{graph,           preserve_,     feeds_,  fetches_,       *input_.evaluator,
+                        *input_.kernels, gate,          shapes_, step.arguments, options_.fast_math,
+                        options_.target, input_.inliner};
     TENON_ASSIGN_OR_RETURN(const bool changed, step.pass->make()->Run(context));
     if (changed) DropVoidColocations(graph);
     return changed;
@@ -226,8 +228,10 @@ class PipelineRun {
   absl::StatusOr<bool> RunFinalPass(FinalPass& pass) {
     if (!gate_.Allow(graph_, "", kNoNode)) return false;
     TENON_ASSIGN_OR_RETURN(const bool changed, pass.Run(graph_));
-    if (changed) TENON_RETURN_IF_ERROR(Resolve());
-    return changed;
+    if (!changed) return false;
+    shapes_ = GraphShapes();
+    TENON_RETURN_IF_ERROR(Resolve());
+    return true;
   }
 
   // Without a guard an error ends the run; with one, the pass is undone and the row says why.
@@ -297,6 +301,7 @@ class PipelineRun {
   const std::vector<Step> steps_;
   RewriteGate gate_;
   GraphSize size_;
+  GraphShapes shapes_;
   std::vector<std::string> fetch_names_, feed_names_, keep_names_;
   std::vector<Output> fetches_;
   absl::flat_hash_set<NodeId> feeds_;

@@ -20,6 +20,7 @@ struct PipelineOptions {
   // plug-in, "plugin:*" for all of them.
   std::vector<PassSpec> passes;
   std::vector<std::string> disabled_passes;
+  std::vector<std::string> enabled_passes;     // of those that are off unless asked for
   std::vector<std::string> disabled_rewrites;  // "constant_folding.fold"
   // Passes that a plug-in's optimizer configuration switched off, with the reason for the report.
   std::vector<std::pair<std::string, std::string>> plugin_disabled;

@@ -288,7 +288,9 @@ bool Sweep::IsSplat(Output o, double v) const {
   return t->num_elements() > 0;
 }
 
-absl::StatusOr<GraphShapes> InferForPass(const PassContext& context) {
+namespace {
+
+ShapeOptions OptionsForPass(const PassContext& context) {
   const Graph& g = context.graph;
   ShapeOptions options;
   for (NodeId n : context.feeds) {
@@ -296,7 +298,18 @@ absl::StatusOr<GraphShapes> InferForPass(const PassContext& context) {
       if (g.op_name(n) != "Placeholder") options.feeds[{n, i}] = TensorInfo();
     }
   }
-  return GraphShapes::Infer(g, options);
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<GraphShapes> InferForPass(const PassContext& context) {
+  return GraphShapes::Infer(context.graph, OptionsForPass(context));
+}
+
+const GraphShapes* InferShapes(PassContext& context) {
+  const absl::Status status = context.shapes.Refresh(context.graph, OptionsForPass(context));
+  return status.ok() ? &context.shapes : nullptr;
 }
 
 }  // namespace tenon

@@ -6,6 +6,7 @@
 #include "executor/cli/model.h"
 #include "executor/cli/pass_report.h"
 #include "executor/cli/workbench.h"
+#include "graph/function_body.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -39,7 +40,8 @@ void ListPasses(Invocation& invocation) {
   for (const PassEntry& pass : PassOrder()) {
     const std::vector<RewriteInfo> rewrites = pass.make()->rewrites();
     const std::string_view exactness = ExactnessName(DefaultExactness(rewrites));
-    table.Row({invocation.style.Bold(pass.name), std::string(exactness), std::string(pass.what)});
+    table.Row({invocation.style.Bold(pass.name), std::string(rewrites.empty() ? "" : exactness),
+               absl::StrCat(pass.what, pass.off.empty() ? "" : "; off: ", pass.off)});
     Json rewrites_json = Json::Array();
     for (const RewriteInfo& rewrite : rewrites) {
       const std::string name = absl::StrCat(pass.name, ".", rewrite.name);
@@ -53,6 +55,7 @@ void ListPasses(Invocation& invocation) {
     json.Set("name", pass.name)
         .Set("what", pass.what)
         .Set("exactness", exactness)
+        .Set("off", pass.off.empty() ? Json() : Json(pass.off))
         .Set("rewrites", std::move(rewrites_json));
     list.Push(std::move(json));
   }
@@ -78,6 +81,14 @@ void AddVerified(const NumericVerifier* verifier, Invocation& invocation) {
   invocation.text += "\n";
 }
 
+// Nodes in the bodies of the library's functions.
+int64_t FunctionNodes(const Graph& graph) {
+  int64_t nodes = 0;
+  for (const FunctionEntry& function : graph.functions())
+    nodes += static_cast<int64_t>(ParseFunctionBody(graph, function).nodes.size());
+  return nodes;
+}
+
 }  // namespace
 
 absl::Status OptCommand(Invocation& invocation) {
@@ -95,6 +106,8 @@ absl::Status OptCommand(Invocation& invocation) {
   invocation.doc.Set("passes", PassesJson(report))
       .Set("nodes_before", graph.num_nodes())
       .Set("nodes_after", OptimizedGraph(*executable).num_nodes())
+      .Set("function_nodes_before", FunctionNodes(graph))
+      .Set("function_nodes_after", FunctionNodes(OptimizedGraph(*executable)))
       .Set("written", options.save_optimized.empty() ? Json() : Json(options.save_optimized));
   invocation.text = absl::StrCat(options.paths.front(), ": ", Plural(graph.num_nodes(), "node"),
                                  " -> ", OptimizedGraph(*executable).num_nodes(), " in ",

@@ -1,0 +1,139 @@
+// What computes the same in every iteration of a loop is computed once, before it.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/nodes.h"
+#include "graph/status_macros.h"
+#include "grappler_lite/loop/loop_optimization.h"
+#include "grappler_lite/op_traits.h"
+#include "grappler_lite/rewriter.h"
+
+namespace tenon {
+namespace {
+
+class Hoister {
+ public:
+  explicit Hoister(PassContext& context)
+      : c_(context), g_(context.graph), fanouts_(g_), shapes_(InferShapes(context)) {}
+
+  absl::StatusOr<bool> Run() {
+    TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(g_));
+    bool changed = false;
+    for (NodeId n : order) {
+      if (!MayHoist(n) || !c_.Visit() || !c_.Allow(kHoistInvariant.name, n)) continue;
+      TENON_RETURN_IF_ERROR(Hoist(n));
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  // A value from outside that is the same in every iteration.
+  bool IsInvariant(NodeId n) const {
+    if (g_.op_name(n) != "Enter" || c_.feeds.contains(n)) return false;
+    const AttrValue* constant = g_.attr(n, "is_constant");
+    return constant != nullptr && constant->AsBool().value_or(false) &&
+           !IsRef(g_.output_type(g_.data_inputs(n)[0])) &&
+           !IsSwitchOp(g_.op_name(g_.data_inputs(n)[0].node));
+  }
+
+  bool IsLocalConst(NodeId n) const { return g_.op_name(n) == "Const" && !c_.feeds.contains(n); }
+
+  bool MayHoist(NodeId n) const {
+    const OpDef* op = g_.op(n);
+    if (op == nullptr || op->is_stateful || IsControlFlowOp(op->name) || g_.num_outputs(n) != 1 ||
+        c_.preserve.contains(n) || !g_.control_inputs(n).empty())
+      return false;
+    NodeId enter = kNoNode;
+    for (const Output& in : g_.data_inputs(n)) {
+      if (IsLocalConst(in.node)) continue;
+      if (!IsInvariant(in.node) || (enter != kNoNode && !SameFrame(enter, in.node))) return false;
+      enter = in.node;
+    }
+    return enter != kNoNode && !IsIdentityLike(op->name) && CannotFail(n);
+  }
+
+  bool SameFrame(NodeId a, NodeId b) const {
+    for (std::string_view name : {"frame_name", "parallel_iterations"}) {
+      if (g_.attr(a, name)->wire() != g_.attr(b, name)->wire()) return false;
+    }
+    return true;
+  }
+
+  // The loop may have no iteration: what is hoisted runs all the same.
+  bool CannotFail(NodeId n) const {
+    if (NeverFails(g_.op_name(n))) return true;
+    static constexpr std::string_view kCheckedByShapes[] = {
+        "Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "MatMul",
+        "BatchMatMulV2"};
+    if (shapes_ == nullptr || std::ranges::find(kCheckedByShapes, g_.op_name(n)) ==
+                                  std::end(kCheckedByShapes))
+      return false;
+    return std::ranges::all_of(g_.data_inputs(n), [&](const Output& in) {
+      return in.node < known_nodes_ && shapes_->shape(in).ToShape().has_value();
+    });
+  }
+
+  // n moves out, with constants of its own; an Enter brings its value in.
+  absl::Status Hoist(NodeId n) {
+    std::vector<Output> data, controls;
+    NodeId enter = kNoNode;
+    for (const Output& in : g_.data_inputs(n)) {
+      if (IsInvariant(in.node)) enter = in.node;
+    }
+    for (const Output& in : std::vector(g_.data_inputs(n).begin(), g_.data_inputs(n).end())) {
+      if (!IsLocalConst(in.node)) {
+        data.push_back(g_.data_inputs(in.node)[0]);
+        controls.insert(controls.end(), g_.control_inputs(in.node).begin(),
+                        g_.control_inputs(in.node).end());
+        continue;
+      }
+      TENON_ASSIGN_OR_RETURN(const NodeId copy, CopyOutside(in.node, n, enter));
+      data.push_back({copy, 0});
+    }
+    std::vector<Graph::NewAttr> attrs;
+    for (const Attr& a : g_.attrs(enter).all())
+      attrs.push_back({a.name, std::string(a.value.wire())});
+    for (Graph::NewAttr& a : attrs) {
+      if (a.name == "T") a.wire = attr::Type(g_.output_type({n, 0}));
+    }
+    std::vector<Output> inputs = {{n, 0}};
+    inputs.insert(inputs.end(), controls.begin(), controls.end());
+    TENON_ASSIGN_OR_RETURN(
+        const NodeId brought,
+        g_.AddNode(g_.UniqueName(absl::StrCat(g_.name(n), "/enter")), "Enter", inputs,
+                   std::move(attrs), g_.device(n), g_.pos(n)));
+    g_.SetInputs(n, data, {});
+    for (const Fanouts::Use& use : fanouts_.of(n)) {
+      g_.SetInput(use.node, use.input,
+                  use.port == kControlPort ? Output{brought, kControlPort} : Output{brought, 0});
+    }
+    return absl::OkStatus();
+  }
+
+  // Of a constant within the loop: in the frame around it, which only edges tell.
+  absl::StatusOr<NodeId> CopyOutside(NodeId constant, NodeId user, NodeId enter) {
+    std::vector<Graph::NewAttr> attrs;
+    for (const Attr& a : g_.attrs(constant).all())
+      attrs.push_back({a.name, std::string(a.value.wire())});
+    const NodeId outside = g_.data_inputs(enter)[0].node;
+    std::vector<Output> controls;
+    if (!g_.inputs(outside).empty()) controls.push_back({outside, kControlPort});
+    return g_.AddNode(g_.UniqueName(absl::StrCat(g_.name(user), "/constant")), "Const", controls,
+                      std::move(attrs), g_.device(constant), g_.pos(constant));
+  }
+
+  PassContext& c_;
+  Graph& g_;
+  const Fanouts fanouts_;
+  const GraphShapes* const shapes_;
+  const NodeId known_nodes_ = g_.num_node_ids();
+};
+
+}  // namespace
+
+absl::StatusOr<bool> HoistInvariants(PassContext& context) { return Hoister(context).Run(); }
+
+}  // namespace tenon
