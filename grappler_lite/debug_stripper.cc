@@ -47,8 +47,8 @@ class DebugStripper : public Pass {
  public:
   std::string_view name() const override { return "debug_stripper"; }
   std::vector<RewriteInfo> rewrites() const override {
-    return {{"remove_assert", Exactness::kExact},
-            {"remove_check_numerics", Exactness::kExact},
+    return {{"remove_assert", Exactness::kToleranced},
+            {"remove_check_numerics", Exactness::kToleranced},
             {"remove_print", Exactness::kExact}};
   }
 

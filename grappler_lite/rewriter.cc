@@ -288,9 +288,7 @@ bool Sweep::IsSplat(Output o, double v) const {
   return t->num_elements() > 0;
 }
 
-namespace {
-
-ShapeOptions OptionsForPass(const PassContext& context) {
+const GraphShapes* InferShapes(PassContext& context) {
   const Graph& g = context.graph;
   ShapeOptions options;
   for (NodeId n : context.feeds) {
@@ -298,18 +296,7 @@ ShapeOptions OptionsForPass(const PassContext& context) {
       if (g.op_name(n) != "Placeholder") options.feeds[{n, i}] = TensorInfo();
     }
   }
-  return options;
-}
-
-}  // namespace
-
-absl::StatusOr<GraphShapes> InferForPass(const PassContext& context) {
-  return GraphShapes::Infer(context.graph, OptionsForPass(context));
-}
-
-const GraphShapes* InferShapes(PassContext& context) {
-  const absl::Status status = context.shapes.Refresh(context.graph, OptionsForPass(context));
-  return status.ok() ? &context.shapes : nullptr;
+  return context.shapes.Refresh(g, options).ok() ? &context.shapes : nullptr;
 }
 
 }  // namespace tenon

@@ -125,15 +125,14 @@ class Sweep {
   NodeId node_ = kNoNode;
 };
 
-// Element i of a tensor of half, bfloat16, float, double, int32 or int64, perhaps unaligned; nullopt
-// for other types.
+// Element i of a tensor of half, bfloat16, float, double, int32 or int64, perhaps unaligned;
+// nullopt for other types.
 std::optional<double> NumberAt(const Tensor& t, int64_t i);
 
-// Shapes as a pass may use them: a fed Placeholder has the shape that its attribute promises, any
-// other fed node may be anything.
-absl::StatusOr<GraphShapes> InferForPass(const PassContext& context);
-// The same, at the cost of what has changed since a pass asked last; null when they cannot be
-// inferred (the plan will say why, with the shapes of the feeds). Valid until somebody asks again.
+// Shapes as a pass may use them, at the cost of what has changed since one asked last: a fed
+// Placeholder has the shape that its attribute promises, any other fed node may be anything. Null
+// when they cannot be inferred (the plan will say why, with the shapes of the feeds). Valid until
+// somebody asks again.
 const GraphShapes* InferShapes(PassContext& context);
 
 }  // namespace tenon

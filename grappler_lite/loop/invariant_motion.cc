@@ -66,13 +66,14 @@ class Hoister {
   bool CannotFail(NodeId n) const {
     if (NeverFails(g_.op_name(n))) return true;
     static constexpr std::string_view kCheckedByShapes[] = {
-        "Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "MatMul",
-        "BatchMatMulV2"};
-    if (shapes_ == nullptr || std::ranges::find(kCheckedByShapes, g_.op_name(n)) ==
-                                  std::end(kCheckedByShapes))
+        "Add",    "AddV2",        "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference",
+        "MatMul", "BatchMatMulV2"};
+    if (shapes_ == nullptr ||
+        std::ranges::find(kCheckedByShapes, g_.op_name(n)) == std::end(kCheckedByShapes))
       return false;
     return std::ranges::all_of(g_.data_inputs(n), [&](const Output& in) {
-      return in.node < known_nodes_ && shapes_->shape(in).ToShape().has_value();
+      const Output known = in.node < known_nodes_ ? in : g_.data_inputs(in.node)[0];
+      return shapes_->shape(known).ToShape().has_value();
     });
   }
 
@@ -101,10 +102,9 @@ class Hoister {
     }
     std::vector<Output> inputs = {{n, 0}};
     inputs.insert(inputs.end(), controls.begin(), controls.end());
-    TENON_ASSIGN_OR_RETURN(
-        const NodeId brought,
-        g_.AddNode(g_.UniqueName(absl::StrCat(g_.name(n), "/enter")), "Enter", inputs,
-                   std::move(attrs), g_.device(n), g_.pos(n)));
+    TENON_ASSIGN_OR_RETURN(const NodeId brought,
+                           g_.AddNode(g_.UniqueName(absl::StrCat(g_.name(n), "/enter")), "Enter",
+                                      inputs, std::move(attrs), g_.device(n), g_.pos(n)));
     g_.SetInputs(n, data, {});
     for (const Fanouts::Use& use : fanouts_.of(n)) {
       g_.SetInput(use.node, use.input,

@@ -11,8 +11,8 @@ inline constexpr RewriteInfo kRemoveDeadLoop = {"remove_dead_loop", Exactness::k
 inline constexpr RewriteInfo kHoistInvariant = {"hoist_invariant", Exactness::kExact};
 inline constexpr RewriteInfo kRemoveStackPush = {"remove_stack_push", Exactness::kExact};
 
-// Where the predicate of a Switch is known: the other branch goes, the Merges behind it choose among
-// what is left, and a loop that never runs becomes the way past it.
+// Where the predicate of a Switch is known: the other branch goes, the Merges behind it choose
+// among what is left, and a loop that never runs becomes the way past it.
 bool RemoveDeadBranches(PassContext& context);
 
 // What computes the same in every iteration, and cannot fail, is computed before the loop.

@@ -29,9 +29,7 @@ class Remapping : public Pass {
   }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
-    const absl::StatusOr<GraphShapes> shapes = InferForPass(context);
-    TENON_ASSIGN_OR_RETURN(const bool fused,
-                           Sweep(context, shapes.ok() ? &*shapes : nullptr).Run(kRewrites));
+    TENON_ASSIGN_OR_RETURN(const bool fused, Sweep(context, InferShapes(context)).Run(kRewrites));
     TENON_ASSIGN_OR_RETURN(const bool lifted, LiftStrides(context));
     return fused || lifted;
   }
