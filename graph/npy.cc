@@ -66,7 +66,7 @@ absl::StatusOr<Descr> ParseDescr(std::string_view text) {
   d.big_endian = code[0] == '>';
   if (code.find_first_of("<>|=") != 0) return Bad(absl::StrCat("unknown type '", code, "'"));
   d.kind = code[1];
-  if (std::string_view("biufcSU").find(d.kind) == std::string_view::npos) {
+  if (std::string_view("biufcSUV").find(d.kind) == std::string_view::npos) {
     return absl::UnimplementedError(absl::StrCat("arrays of type '", code, "' are not read"));
   }
   uint64_t size = 0;
@@ -74,6 +74,10 @@ absl::StatusOr<Descr> ParseDescr(std::string_view text) {
   if (!absl::SimpleAtoi(code.substr(2), &size) || size == 0 || size > (uint64_t{1} << 30))
     return Bad(absl::StrCat("unknown type '", code, "'"));
   d.size = size;
+  // NumPy's name for elements of types that it was lent: bfloat16, 8-bit floats.
+  if (d.kind == 'V' && size <= 2) d.kind = 'u';
+  if (d.kind == 'V')
+    return absl::UnimplementedError(absl::StrCat("arrays of type '", code, "' are not read"));
   return d;
 }
 

@@ -193,6 +193,19 @@ constexpr OpSpec kOps[] = {
      "T: quantizedtype; output_range_given: bool = false; given_y_min: float = 0; "
      "given_y_max: float = 0; variance_epsilon: float = 1e-5; min_separation: float = 0.001",
      QuantizedUnaryShape},
+    {"_QuantizedMatMul", "device_inputs: Tdevice_inputs; host_inputs: Thost_inputs",
+     "device_outputs: Tdevice_outputs; host_outputs: Thost_outputs",
+     "Tdevice_inputs: list(type) >= 0 = []; Thost_inputs: list(type) >= 0 = []; "
+     "Tdevice_outputs: list(type) >= 0 = []; Thost_outputs: list(type) >= 0 = []; "
+     "T1: quantizedtype; T2: quantizedtype; "
+     "Tbias: {bfloat16, float, qint8, quint8, qint32, qint16, quint16} = DT_FLOAT; "
+     "U: {bfloat16, float, qint8, quint8, qint32, qint16, quint16} = DT_FLOAT; "
+     "Tout: {bfloat16, float, qint8, quint8, qint32, qint16, quint16} = DT_FLOAT; "
+     "transpose_a: bool = false; transpose_b: bool = false; is_weight_const: bool = true; "
+     "is_bias_const: bool = true; fused_ops: list(string) = []; "
+     "input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'SCALED'; "
+     "output_quant_mode: {'MIN_FIRST', 'SCALED'} = 'SCALED'; leakyrelu_alpha: float = 0.2",
+     nullptr},
     {"QuantizedMatMulWithBias",
      "a: T1; b: T2; bias: Tbias; min_a: float; max_a: float; min_b: float; max_b: float",
      "out: Toutput; min_out: float; max_out: float",

@@ -9,7 +9,6 @@
 #include "plugin/cpu/element.h"
 
 namespace tenon::cpu {
-namespace {
 
 std::optional<Activation> ActivationNamed(std::string_view name) {
   if (name == "Relu") return Activation::kRelu;
@@ -25,8 +24,6 @@ std::optional<Activation> ActivationNamed(std::string_view name) {
   if (name == "Mish") return Activation::kMish;
   return std::nullopt;
 }
-
-}  // namespace
 
 absl::StatusOr<FusedOps> ReadFusedOps(const Prepare& p, int first_arg) {
   FusedOps fused;

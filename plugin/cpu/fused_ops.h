@@ -4,6 +4,8 @@
 
 #include <array>
 #include <dnnl.hpp>
+#include <optional>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "plugin/kernel.h"
@@ -24,6 +26,9 @@ enum class Activation : uint8_t {
   kHardSwish,
   kMish,
 };
+
+// nullopt for a name that stands for none.
+std::optional<Activation> ActivationNamed(std::string_view name);
 
 // In this order: bias or batch normalisation, the addition of a tensor of the output's shape, the
 // activation.

@@ -1,5 +1,6 @@
 #include "graph/npy.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -49,6 +50,23 @@ TEST(Npy, ReadsFortranOrderAndBigEndian) {
                                    Bytes({0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 1, 6}), 2));
   ASSERT_TRUE(t.ok()) << t.status();
   EXPECT_THAT(absl::MakeSpan(t->flat<int16_t>(), 6), ElementsAre(1, 2, 3, 4, 5, 262));
+}
+
+// NumPy writes numbers of lent types as bytes that it knows nothing of.
+TEST(Npy, ReadsBytesAsLentTypes) {
+  const auto read = [](std::string_view descr, DataType type) {
+    return NpyFromBytes(
+        File(absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (1,), }"),
+             Bytes({0x80, 0x3f, 0, 0}).substr(0, descr.back() - '0')),
+        type);
+  };
+  const auto one = read("<V2", DataType::kBfloat16);
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_EQ(one->dtype(), DataType::kBfloat16);
+  EXPECT_EQ(*one->flat<uint16_t>(), 0x3f80);
+  EXPECT_TRUE(read("|V1", DataType::kFloat8E5m2).ok());
+  EXPECT_THAT(std::string(read("|V4", DataType::kFloat).status().message()),
+              HasSubstr("'|V4' are not read"));
 }
 
 TEST(Npy, ReadsStrings) {

@@ -155,5 +155,36 @@ TEST(QuantizedFused, SaysWhatIsNotBuilt) {
   ExpectRefused(unimplemented, "MIN_FIRST", "QuantizedMatMulWithBias", kMatMul, shifted);
 }
 
+TEST(QuantizedFused, ListsMustHoldWhatIsFused) {
+  const auto attrs = [](std::vector<DataType> inputs, std::vector<std::string_view> fused,
+                        DataType out) {
+    return Attrs{{"T1", attr::Type(DataType::kQuint8)},
+                 {"T2", attr::Type(DataType::kQint8)},
+                 {"Tbias", attr::Type(DataType::kFloat)},
+                 {"Tout", attr::Type(out)},
+                 {"Tdevice_inputs", attr::TypeList(inputs)},
+                 {"Thost_inputs", attr::TypeList(std::vector<DataType>(4, DataType::kFloat))},
+                 {"Tdevice_outputs", attr::TypeList({out})},
+                 {"fused_ops", attr::StringList(fused)}};
+  };
+  const std::vector<DataType> types = {DataType::kQuint8, DataType::kQint8, DataType::kFloat};
+  const std::vector<Tensor> inputs = MatMulInputs();
+  EXPECT_TRUE(RunCpuKernel("_QuantizedMatMul",
+                           attrs(types, {"BiasAdd", "Dequantize"}, DataType::kFloat), inputs)
+                  .ok());
+  ExpectRefused(absl::StatusCode::kInvalidArgument, "the inputs must be the factors",
+                "_QuantizedMatMul",
+                attrs(types, {"BiasAdd", "Add", "Dequantize"}, DataType::kFloat), inputs);
+  ExpectRefused(absl::StatusCode::kInvalidArgument, "the inputs must be the factors",
+                "_QuantizedMatMul", attrs(types, {"BiasAdd", "Requantize"}, DataType::kQint8),
+                inputs);
+  ExpectRefused(absl::StatusCode::kUnimplemented, "a result of DT_QINT8 is not built",
+                "_QuantizedMatMul", attrs(types, {"BiasAdd", "Dequantize"}, DataType::kQint8),
+                inputs);
+  ExpectRefused(absl::StatusCode::kUnimplemented, "[BiasAdd, Mul, Dequantize] is not built",
+                "_QuantizedMatMul",
+                attrs(types, {"BiasAdd", "Mul", "Dequantize"}, DataType::kFloat), inputs);
+}
+
 }  // namespace
 }  // namespace tenon

@@ -1,7 +1,9 @@
 // Quantized convolutions and products with an int8 filter and what is fused to them.
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/quantize/families.h"
 #include "plugin/cpu/quantize/fused_results.h"
@@ -10,6 +12,11 @@
 
 namespace tenon::cpu {
 namespace {
+
+constexpr uint64_t kQint8 = TypeBit(DataType::kQint8), kQuint8 = TypeBit(DataType::kQuint8);
+constexpr uint64_t kQint32 = TypeBit(DataType::kQint32), kFloat = TypeBit(DataType::kFloat);
+constexpr uint64_t kBytes = kQint8 | kQuint8;
+constexpr uint64_t kWide = kFloat | TypeBit(DataType::kBfloat16);
 
 // Calls f(data) with the first factor, which is uint8 or int8.
 template <typename F>
@@ -117,6 +124,7 @@ absl::Status PrepareConv(Prepare& p) {
 
 struct MatMul {
   FusedResults results;
+  DataType in_type;
   int64_t m, k, n;
 };
 
@@ -125,24 +133,24 @@ absl::Status RunMatMul(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const FusedResults::Channel* const channels, s.results.Start(args));
   auto* const all_sums =
       reinterpret_cast<int32_t*>(static_cast<char*>(args.scratch) + s.results.ChannelBytes());
-  const auto* const a = static_cast<const uint8_t*>(args.in[0]);
   const auto* const b = static_cast<const int8_t*>(args.in[1]);
-  args.workers->ParallelFor(s.m, GrainFor(s.n * s.k), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      int32_t* const sums = all_sums + i * s.n;
-      std::fill(sums, sums + s.n, 0);
-      for (int64_t l = 0; l < s.k; ++l) {
-        for (int64_t j = 0; j < s.n; ++j)
-          sums[j] = WrappingAdd(sums[j], a[i * s.k + l] * b[l * s.n + j]);
+  VisitBytes(s.in_type, args.in[0], [&](const auto* a) {
+    args.workers->ParallelFor(s.m, GrainFor(s.n * s.k), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        int32_t* const sums = all_sums + i * s.n;
+        std::fill(sums, sums + s.n, 0);
+        for (int64_t l = 0; l < s.k; ++l) {
+          for (int64_t j = 0; j < s.n; ++j)
+            sums[j] = WrappingAdd(sums[j], a[i * s.k + l] * b[l * s.n + j]);
+        }
+        s.results.Store(args, channels, sums, s.n, i * s.n);
       }
-      s.results.Store(args, channels, sums, s.n, i * s.n);
-    }
+    });
   });
   return absl::OkStatus();
 }
 
-template <Fusion kFusion>
-absl::Status PrepareMatMul(Prepare& p) {
+absl::Status PrepareMatMul(Prepare& p, const Fusion& fusion) {
   const Shape &a = p.input_shape(0), &b = p.input_shape(1);
   TENON_ASSIGN_OR_RETURN(const bool transpose_a, p.AttrBool("transpose_a"));
   TENON_ASSIGN_OR_RETURN(const bool transpose_b, p.AttrBool("transpose_b"));
@@ -151,26 +159,111 @@ absl::Status PrepareMatMul(Prepare& p) {
     return p.Invalid(
         absl::StrCat(a.ToString(), " and ", b.ToString(), " are no matrices with a product"));
   }
-  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 5, 7));
+  if (!fusion.in_lists) TENON_RETURN_IF_ERROR(CheckSingleValues(p, 5, 7));
   TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, {a.dim(0), b.dim(1)}));
-  TENON_ASSIGN_OR_RETURN(const FusedResults results, FusedResults::Make(p, kFusion, out));
+  TENON_ASSIGN_OR_RETURN(const FusedResults results, FusedResults::Make(p, fusion, out));
   if (out.num_elements() == 0) return absl::OkStatus();
   p.set_scratch_bytes(results.ChannelBytes() + out.num_elements() * sizeof(int32_t));
-  p.set_run(&RunMatMul, std::make_shared<MatMul>(MatMul{results, a.dim(0), a.dim(1), b.dim(1)}));
+  p.set_run(&RunMatMul, std::make_shared<MatMul>(
+                            MatMul{results, p.input_type(0), a.dim(0), a.dim(1), b.dim(1)}));
   return absl::OkStatus();
 }
 
-constexpr uint64_t kQint8 = TypeBit(DataType::kQint8), kQuint8 = TypeBit(DataType::kQuint8);
-constexpr uint64_t kQint32 = TypeBit(DataType::kQint32), kFloat = TypeBit(DataType::kFloat);
-constexpr uint64_t kBytes = kQint8 | kQuint8;
+template <Fusion kFusion>
+absl::Status PrepareMatMul(Prepare& p) {
+  return PrepareMatMul(p, kFusion);
+}
 
-constexpr Fusion kPlain{}, kRelu{.relu = true}, kRequantize{.requantize = true},
-    kReluRequantize{.relu = true, .requantize = true}, kWithBias{.bias = true},
-    kBiasRelu{.bias = true, .relu = true}, kBiasRequantize{.bias = true, .requantize = true},
-    kBiasReluRequantize{.bias = true, .relu = true, .requantize = true},
+// --- Ops that name what is fused, and have lists of inputs.
+
+// OK if these are the types of the inputs and outputs that the fusion needs.
+absl::Status CheckListedTypes(const Prepare& p, const Fusion& fusion) {
+  const auto is_float = [](DataType t) { return t == DataType::kFloat; };
+  const auto is_wide = [&](DataType t) { return is_float(t) || t == DataType::kBfloat16; };
+  TypeVector types;
+  for (int i = 0; i < p.num_inputs(); ++i) types.push_back(p.input_type(i));
+  const int factors = 2 + (fusion.bias ? 1 : 0) + (fusion.summand ? 1 : 0);
+  const int inputs = factors + 4 + (fusion.AsksForRange() ? 2 : 0);
+  bool right =
+      p.num_inputs() == inputs && HasType(kBytes, types[0]) && types[1] == DataType::kQint8;
+  right = right && (!fusion.bias || is_wide(types[2]) || types[2] == DataType::kQint32);
+  right = right && (!fusion.summand || is_wide(types[factors - 1]));
+  for (int i = factors; right && i < inputs; ++i) right = is_float(types[i]);
+  const int outputs = p.num_outputs();
+  right = right && outputs == (fusion.dequantize ? 1 : 3);
+  for (int i = 1; right && i < outputs; ++i) right = is_float(p.output_type(i));
+  if (!right) {
+    return p.Invalid(
+        "the inputs must be the factors, what is fused, and the ranges of the factors and, to "
+        "requantize, of the result; the outputs the result and, unless it is float, its range");
+  }
+  const DataType out = p.output_type(0);
+  if (fusion.requantize   ? HasType(kBytes, out)
+      : fusion.dequantize ? is_wide(out)
+                          : out == DataType::kQint32)
+    return absl::OkStatus();
+  return p.Unimplemented(absl::StrCat("a result of ", DataTypeName(out), " is not built"));
+}
+
+// Reads fused_ops: what `allowed` has of BiasAdd, Add, an activation, and Requantize or Dequantize.
+absl::StatusOr<Fusion> ReadFusion(const Prepare& p, const Fusion& allowed) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> names, p.AttrStringList("fused_ops"));
+  Fusion fusion;
+  fusion.in_lists = true;
+  size_t i = 0;
+  const auto next_is = [&](bool may_be, std::string_view name) {
+    return may_be && i < names.size() && names[i] == name && ++i > 0;
+  };
+  fusion.bias = next_is(allowed.bias, "BiasAdd");
+  fusion.summand = next_is(allowed.summand, "Add");
+  if (i < names.size()) {
+    const std::optional<Activation> activation = ActivationNamed(names[i]);
+    if (activation.has_value() &&
+        (*activation == Activation::kRelu || allowed.activation != Activation::kRelu)) {
+      fusion.activation = *activation;
+      ++i;
+    }
+  }
+  fusion.requantize = next_is(allowed.requantize, "Requantize");
+  fusion.dequantize = !fusion.requantize && next_is(allowed.dequantize, "Dequantize");
+  if (i < names.size()) {
+    return p.Unimplemented(
+        absl::StrCat("fused_ops [", absl::StrJoin(names, ", "), "] is not built"));
+  }
+  return fusion;
+}
+
+template <bool kDepthwise>
+absl::Status PrepareListedConv(Prepare& p) {
+  constexpr Fusion kAllowed{.bias = true, .activation = Activation::kRelu, .requantize = true};
+  TENON_ASSIGN_OR_RETURN(const Fusion fusion, ReadFusion(p, kAllowed));
+  TENON_RETURN_IF_ERROR(CheckListedTypes(p, fusion));
+  return PrepareConv(p, fusion, kDepthwise);
+}
+
+absl::Status PrepareListedMatMul(Prepare& p) {
+  constexpr Fusion kAllowed{.bias = true, .summand = true, .requantize = true, .dequantize = true};
+  TENON_ASSIGN_OR_RETURN(Fusion fusion, ReadFusion(p, kAllowed));
+  TENON_ASSIGN_OR_RETURN(fusion.alpha, p.AttrFloat("leakyrelu_alpha"));
+  TENON_RETURN_IF_ERROR(CheckListedTypes(p, fusion));
+  if (!fusion.bias || !(fusion.requantize || fusion.dequantize))
+    return p.Unimplemented("fused_ops without BiasAdd, and Requantize or Dequantize, is not built");
+  TENON_ASSIGN_OR_RETURN(const std::string_view mode, p.AttrString("input_quant_mode"));
+  if (mode == "SCALED" && p.input_type(2) == DataType::kQint32)
+    return p.Unimplemented("a DT_QINT32 bias for SCALED inputs is not built");
+  fusion.symmetric = p.output_type(0) == DataType::kQint8;
+  return PrepareMatMul(p, fusion);
+}
+
+constexpr Fusion kPlain{}, kRelu{.activation = Activation::kRelu}, kRequantize{.requantize = true},
+    kReluRequantize{.activation = Activation::kRelu, .requantize = true}, kWithBias{.bias = true},
+    kBiasRelu{.bias = true, .activation = Activation::kRelu},
+    kBiasRequantize{.bias = true, .requantize = true},
+    kBiasReluRequantize{.bias = true, .activation = Activation::kRelu, .requantize = true},
     kBiasDequantize{.bias = true, .dequantize = true},
-    kBiasSumRelu{.bias = true, .summand = true, .relu = true},
-    kBiasSumReluRequantize{.bias = true, .summand = true, .relu = true, .requantize = true};
+    kBiasSumRelu{.bias = true, .summand = true, .activation = Activation::kRelu},
+    kBiasSumReluRequantize{
+        .bias = true, .summand = true, .activation = Activation::kRelu, .requantize = true};
 
 absl::InlinedVector<TypeConstraint, 2> Convolves(uint64_t in, uint64_t out) {
   return {{"Tinput", in}, {"Tfilter", kQint8}, {"out_type", out}};
@@ -218,6 +311,16 @@ absl::Span<const CpuKernelSpec> QuantizedFusedKernels() {
       {"QuantizedMatMulWithBiasAndRequantize", Multiplies(kQuint8), PrepareMatMul<kBiasRequantize>},
       {"QuantizedMatMulWithBiasAndReluAndRequantize", Multiplies(kQuint8),
        PrepareMatMul<kBiasReluRequantize>},
+      {"_FusedQuantizedConv2D", Convolves(kBytes, kBytes | kQint32), PrepareListedConv<false>},
+      {"_FusedQuantizedDepthwiseConv2D", Convolves(kBytes, kBytes | kQint32),
+       PrepareListedConv<true>},
+      {"_QuantizedMatMul",
+       {{"T1", kBytes},
+        {"T2", kQint8},
+        {"Tbias", kWide | kQint32},
+        {"U", kWide},
+        {"Tout", kWide | kBytes | kQint32}},
+       PrepareListedMatMul},
   };
   return specs;
 }

@@ -26,7 +26,7 @@ absl::StatusOr<FusedResults> FusedResults::Make(Prepare& p, const Fusion& fusion
   r.fusion_ = fusion;
   r.in_type_ = p.input_type(0);
   r.out_type_ = p.output_type(0);
-  r.ranges_ = fusion.bias ? 3 : 2;
+  r.ranges_ = 2 + (fusion.bias ? 1 : 0) + (fusion.summand && fusion.in_lists ? 1 : 0);
   r.channels_ = out.dim(out.rank() - 1);
   r.bias_type_ = fusion.bias ? p.input_type(2) : DataType::kFloat;
   if (fusion.bias) TENON_RETURN_IF_ERROR(CheckInputShape(p, 2, Shape({r.channels_})));
@@ -42,13 +42,14 @@ absl::StatusOr<FusedResults> FusedResults::Make(Prepare& p, const Fusion& fusion
     TENON_ASSIGN_OR_RETURN(const std::string_view mode, p.AttrString("input_quant_mode"));
     r.min_first_ = mode == "MIN_FIRST";
   }
-  const bool asked = fusion.requantize || fusion.dequantize;
+  const bool asked = fusion.AsksForRange();
   if (asked) TENON_RETURN_IF_ERROR(CheckSingleValues(p, r.ranges_ + 4, r.ranges_ + 6));
-  r.summand_ = r.ranges_ + (asked ? 6 : 4);
+  r.summand_ = fusion.in_lists ? r.ranges_ - 1 : r.ranges_ + (asked ? 6 : 4);
   if (fusion.summand) {
     r.summand_type_ = p.input_type(r.summand_);
     TENON_RETURN_IF_ERROR(CheckInputShape(p, r.summand_, out));
-    TENON_RETURN_IF_ERROR(CheckSingleValues(p, r.summand_ + 1, p.num_inputs()));
+    if (!fusion.in_lists)
+      TENON_RETURN_IF_ERROR(CheckSingleValues(p, r.summand_ + 1, p.num_inputs()));
   }
   p.set_output_shape(0, out);
   for (int i = 1; i < p.num_outputs(); ++i) p.set_output_shape(i, asked ? Shape() : ranges);
@@ -66,7 +67,7 @@ absl::StatusOr<const FusedResults::Channel*> FusedResults::Start(const StepArgs&
   };
   const double a_steps = in_type_ == DataType::kQuint8 ? 255.0 : 127.0;
   const double a_scale = (min_first_ ? a.max - a.min : Greatest(a)) / a_steps;
-  const bool float_bias = fusion_.bias && bias_type_ == DataType::kFloat;
+  const bool float_bias = fusion_.bias && bias_type_ != DataType::kQint32;
   if (min_first_ && float_bias && a.min != 0) {
     return absl::UnimplementedError(absl::StrCat(
         "a float bias of values that MIN_FIRST quantized from ", a.min, " on is not built"));
@@ -96,15 +97,18 @@ absl::StatusOr<const FusedResults::Channel*> FusedResults::Start(const StepArgs&
     const double scale = a_scale * (Greatest(b(c)) / 127.0);
     double bias = 0;
     if (float_bias) {
-      bias = static_cast<const float*>(args.in[2])[c];
+      VisitFloat(bias_type_,
+                 [&](auto element) { bias = element.template As<double>(args.in[2], c); });
     } else if (fusion_.bias) {
       bias = static_cast<const int32_t*>(args.in[2])[c] * scale;
     }
     channels[c] = {scale == out_scale ? 1 : scale / out_scale, bias / out_scale,
-                   summand_scale / out_scale};
+                   summand_scale / out_scale, out_scale};
   }
   if (fusion_.requantize) {
-    StoreRange(args, 1, InputRange(args, ranges_ + 4));
+    const ValueRange asked = InputRange(args, ranges_ + 4);
+    const float greatest = Greatest(asked);
+    StoreRange(args, 1, fusion_.symmetric ? ValueRange{-greatest, greatest} : asked);
   } else if (!fusion_.dequantize) {
     for (int64_t c = 0; c < range_count_; ++c) {
       const double width = in_type_ == DataType::kQuint8 ? 255.0 : 254.0;

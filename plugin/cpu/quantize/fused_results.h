@@ -6,13 +6,24 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "plugin/cpu/element.h"
+#include "plugin/cpu/fused_ops.h"
 #include "plugin/kernel.h"
 
 namespace tenon::cpu {
 
 // Which steps an op takes. `requantize`: to the range that two inputs ask for, else the sums' own.
+// `in_lists`: the op has lists of inputs, where the summand stands behind the bias and no range is
+// asked for by those that dequantize.
 struct Fusion {
-  bool bias = false, summand = false, relu = false, requantize = false, dequantize = false;
+  bool bias = false, summand = false;
+  Activation activation = Activation::kNone;
+  bool requantize = false, dequantize = false;
+  float alpha = 0;  // LeakyRelu's slope
+  bool in_lists = false;
+  bool symmetric = false;  // what was asked for is widened to a range around 0
+
+  bool AsksForRange() const { return requantize || (dequantize && !in_lists); }
 };
 
 // Reads and checks the inputs behind the two factors: bias, ranges of both, range asked for,
@@ -23,9 +34,10 @@ class FusedResults {
   // Sets the outputs' shapes.
   static absl::StatusOr<FusedResults> Make(Prepare& p, const Fusion& fusion, const Shape& out);
 
-  // What becomes of sums of one channel: rounded(sum * factor + offset + summand * summand_factor).
+  // What becomes of sums of one channel: rounded(sum * factor + offset + summand * summand_factor),
+  // in steps of `step`.
   struct Channel {
-    double factor, offset, summand_factor;
+    double factor, offset, summand_factor, step;
   };
   // Of the scratch, which begins with them.
   size_t ChannelBytes() const;
@@ -43,6 +55,10 @@ class FusedResults {
         return StoreAs<uint8_t>(args, channels, sums, n, i);
       case DataType::kQint32:
         return StoreAs<int32_t>(args, channels, sums, n, i);
+      case DataType::kBfloat16:
+        for (int64_t c = 0; c < n; ++c)
+          Bfloat16Element().Put(args.out[0], i + c, Of(args, channels[c], sums[c], i + c));
+        return;
       default:
         for (int64_t c = 0; c < n; ++c) {
           static_cast<float*>(args.out[0])[i + c] =
@@ -59,6 +75,8 @@ class FusedResults {
         return static_cast<const int8_t*>(data)[i];
       case DataType::kQuint8:
         return static_cast<const uint8_t*>(data)[i];
+      case DataType::kBfloat16:
+        return Bfloat16Element().As<double>(data, i);
       default:
         return static_cast<const float*>(data)[i];
     }
@@ -66,7 +84,9 @@ class FusedResults {
   double Of(const StepArgs& args, const Channel& channel, int32_t sum, int64_t i) const {
     double x = sum * channel.factor + channel.offset;
     if (fusion_.summand) x += Summand(args.in[summand_], i) * channel.summand_factor;
-    return fusion_.relu ? std::max(x, 0.0) : x;
+    if (fusion_.activation == Activation::kNone) return x;
+    if (fusion_.activation == Activation::kRelu) return std::max(x, 0.0);
+    return Activate(fusion_.activation, fusion_.alpha, x * channel.step) / channel.step;
   }
   template <typename T>
   void StoreAs(const StepArgs& args, const Channel* channels, const int32_t* sums, int64_t n,
