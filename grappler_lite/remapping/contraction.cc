@@ -50,6 +50,13 @@ absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
                    std::move(attrs), g.device(like), g.pos(like));
 }
 
+absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value) {
+  if (value.shape().rank() == 1) return constant;
+  TENON_ASSIGN_OR_RETURN(const NodeId id, NewConst(g, constant.node, "flat",
+                                                   value.Reshaped(Shape({value.num_elements()}))));
+  return Output{id, 0};
+}
+
 std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b) {
   std::vector<Output> controls(g.control_inputs(a).begin(), g.control_inputs(a).end());
   for (const Output& c : g.control_inputs(b)) {
@@ -71,6 +78,16 @@ bool OnlyFor(const Sweep& s, Output producer, NodeId n, int times) {
   const Graph& g = s.graph();
   return producer.port == 0 && s.uses(producer) == times && !s.has_control_uses(producer.node) &&
          !s.context().preserve.contains(producer.node) && g.device(producer.node) == g.device(n);
+}
+
+bool OnlyFirstOutputUsed(const Sweep& s, NodeId n) {
+  for (int port = 1; port < s.graph().num_outputs(n); ++port) {
+    if (s.uses({n, port}) > 0) return false;
+  }
+  for (const Output& f : s.context().fetches) {
+    if (f.node == n && f.port > 0) return false;
+  }
+  return true;
 }
 
 bool IsChannelVector(const PartialShape& vector, int64_t channels) {

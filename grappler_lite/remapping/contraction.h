@@ -32,6 +32,8 @@ bool IsNhwc(const Graph& g, NodeId n);
 // A new constant next to `like`: its device and position, its name with a suffix.
 absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
                                 const Tensor& value);
+// `constant`, whose value is `value`, or a copy of it under the shape [C].
+absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value);
 // The control inputs of both.
 std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b);
 // Whether n's device has a kernel for an op with these attributes.
@@ -40,6 +42,8 @@ bool HasKernel(const PassContext& context, NodeId n, std::string_view op,
 // Whether `producer` may be merged into a consumer on n's device that uses it `times` times:
 // nothing else sees it.
 bool OnlyFor(const Sweep& s, Output producer, NodeId n, int times = 1);
+// Whether only output 0 of n is used or fetched.
+bool OnlyFirstOutputUsed(const Sweep& s, NodeId n);
 // Whether `vector` has the shape [C] or [1, …, 1, C] for these channels.
 bool IsChannelVector(const PartialShape& vector, int64_t channels);
 

@@ -16,6 +16,12 @@ constexpr size_t kMostFactors = 6;
 
 bool Near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
+bool IsLastAxis(const Sweep& s, Output axes, int rank) {
+  const std::optional<Tensor> axis = s.ConstOf(axes, 1);
+  if (!axis || axis->num_elements() != 1 || !IsInteger(axis->dtype()) || rank < 1) return false;
+  return axis->IntAt(0) == -1 || axis->IntAt(0) == rank - 1;
+}
+
 bool Product::IsPowerOf(Output x, int exponent) const {
   return static_cast<int>(factors.size()) == exponent &&
          std::all_of(factors.begin(), factors.end(), [&](const Output& f) { return f == x; });
@@ -25,8 +31,10 @@ bool Expression::LookInto(Output o) {
   const Graph& g = s_.graph();
   if (std::find(inside_.begin(), inside_.end(), o.node) != inside_.end()) return o.port == 0;
   if (inside_.size() >= kMostNodes || s_.fed(o.node) || g.op(o.node) == nullptr) return false;
-  if (o.node != root_ && (!OnlyFor(s_, o, root_) || !g.control_inputs(o.node).empty()))
-    return false;
+  if (o.node != root_) {
+    if (!OnlyFor(s_, o, root_, sharing_ == Sharing::kYes ? s_.uses(o) : 1)) return false;
+    if (!g.control_inputs(o.node).empty()) return false;
+  }
   inside_.push_back(o.node);
   return true;
 }
@@ -105,6 +113,11 @@ std::optional<Sum> Expression::SumAt(Output o) {
     }
   }
   return sum;
+}
+
+bool Expression::IsClosed() const {
+  const auto closed = [&](NodeId n) { return n == root_ || s_.uses({n, 0}) == edges_to({n, 0}); };
+  return std::all_of(inside_.begin(), inside_.end(), closed);
 }
 
 int Expression::edges_to(Output x) const {

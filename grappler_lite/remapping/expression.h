@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "grappler_lite/rewriter.h"
@@ -13,21 +14,27 @@ namespace tenon {
 // Whether `a` is `b` but for the rounding of a float.
 bool Near(double a, double b);
 
+// Whether a reduction by `axes` of a tensor of this rank is one over its last dimension.
+bool IsLastAxis(const Sweep& s, Output axes, int rank);
+
 struct Product {
   double scale = 1;
-  absl::InlinedVector<Output, 4> factors;
+  std::vector<Output> factors;
   bool IsPowerOf(Output x, int exponent) const;
 };
 
 struct Sum {
   double constant = 0;
-  absl::InlinedVector<Output, 4> terms;
+  std::vector<Output> terms;
 };
 
-// Only nodes that nobody beyond the expression uses are looked into, and no more than a few dozen.
+// Only nodes that have one use are looked into, so that all of them go with the root, and no more
+// than a few dozen. With Sharing::kYes nodes may be used more than once: ask IsClosed at the end.
+enum class Sharing : uint8_t { kNo, kYes };
 class Expression {
  public:
-  Expression(const Sweep& sweep, NodeId root) : s_(sweep), root_(root) {}
+  Expression(const Sweep& sweep, NodeId root, Sharing sharing = Sharing::kNo)
+      : s_(sweep), root_(root), sharing_(sharing) {}
 
   // What is multiplied to make `o`: itself, if that is no product.
   Product ProductAt(Output o);
@@ -40,6 +47,8 @@ class Expression {
   // The value of a scalar constant of floats.
   std::optional<double> ScalarAt(Output o) const;
 
+  // Whether nobody beyond the expression uses what was looked into but for the root.
+  bool IsClosed() const;
   // How many inputs of the nodes that were looked into are x.
   int edges_to(Output x) const;
 
@@ -48,6 +57,7 @@ class Expression {
 
   const Sweep& s_;
   const NodeId root_;
+  const Sharing sharing_;
   absl::InlinedVector<NodeId, 16> inside_;
 };
 

@@ -107,17 +107,6 @@ bool FoldMul(Sweep& s, NodeId n) {
 
 namespace {
 
-// Whether only output 0 of n is used or fetched.
-bool OnlyFirstOutputUsed(const Sweep& s, NodeId n) {
-  for (int port = 1; port < s.graph().num_outputs(n); ++port) {
-    if (s.uses({n, port}) > 0) return false;
-  }
-  for (const Output& f : s.context().fetches) {
-    if (f.node == n && f.port > 0) return false;
-  }
-  return true;
-}
-
 // Means further than this from 0, in standard deviations, would cost more than 8 of a float's 24
 // bits; factors outside of these bounds may make weights vanish or overflow.
 constexpr float kMaxMeanInDeviations = 256;
@@ -167,6 +156,13 @@ absl::StatusOr<NodeId> NewVector(Graph& g, NodeId like, std::string_view suffix,
       Tensor::Of<float>(DataType::kFloat, values, Shape({static_cast<int64_t>(values.size())})));
 }
 
+// Fuse, for which constants were made; without it they go again.
+bool FuseWith(Sweep& s, NodeId n, const Fusion& fusion, std::initializer_list<NodeId> made) {
+  if (Fuse(s, n, fusion)) return true;
+  for (NodeId constant : made) s.graph().RemoveNode(constant);
+  return false;
+}
+
 }  // namespace
 
 // The kernel of _FusedConv2D scales its filter when it packs it; of the other contractions the
@@ -199,6 +195,7 @@ bool FoldBatchNorm(Sweep& s, NodeId n) {
       const absl::StatusOr<NodeId> mean = NewVector(g, n, "mean", norm->mean);
       if (!mean.ok()) return false;
       fusion.args[2] = {*mean, 0};
+      return FuseWith(s, n, fusion, {*mean});
     }
     return Fuse(s, n, fusion);
   }
@@ -212,7 +209,7 @@ bool FoldBatchNorm(Sweep& s, NodeId n) {
   fusion.op = "BiasAdd";
   fusion.args = {Output{*bias, 0}};
   fusion.filter = *scaled;
-  return Fuse(s, n, fusion);
+  return FuseWith(s, n, fusion, {*scaled, *bias});
 }
 
 }  // namespace tenon

@@ -1,17 +1,8 @@
 // Merges the node that follows a contraction into it.
-#include "graph/status_macros.h"
 #include "grappler_lite/remapping/rewrites.h"
 
 namespace tenon {
 namespace {
-
-// `constant`, or a copy of it under the shape [C].
-absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value) {
-  if (value.shape().rank() == 1) return constant;
-  TENON_ASSIGN_OR_RETURN(const NodeId id, NewConst(g, constant.node, "flat",
-                                                   value.Reshaped(Shape({value.num_elements()}))));
-  return Output{id, 0};
-}
 
 struct Activation {
   std::string_view op;
@@ -40,7 +31,9 @@ bool FuseAddedBias(Sweep& s, NodeId n) {
     if (!value || !IsChannelVector(value->shape(), s.shape(product).dim(-1))) continue;
     if (value->shape().rank() > s.shape(product).rank()) continue;
     const absl::StatusOr<Output> bias = FlatConst(g, other, *value);
-    if (bias.ok() && Fuse(s, n, {*into, "BiasAdd", {*bias}})) return true;
+    if (!bias.ok()) continue;
+    if (Fuse(s, n, {*into, "BiasAdd", {*bias}})) return true;
+    if (*bias != other) g.RemoveNode(bias->node);
   }
   return false;
 }

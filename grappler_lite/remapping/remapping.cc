@@ -1,7 +1,7 @@
 // Fuses MatMul and convolution with what follows them. Each rewrite merges one node into the
 // contraction before it, and the sweep goes forward, so that Conv2D, BiasAdd, Add, Relu become one
 // node step by step. The last node of a chain keeps its name. What strides leave out is dropped at
-// last.
+// last. Recognizes what is written out and has a kernel.
 #include "graph/status_macros.h"
 #include "grappler_lite/remapping/rewrites.h"
 
@@ -17,6 +17,11 @@ constexpr Rewrite kRewrites[] = {
     {"fuse_residual", Exactness::kToleranced, FuseResidual},
     {"fuse_activation", Exactness::kToleranced, FuseActivation},
     {"fuse_written_activation", Exactness::kToleranced, FuseWrittenActivation},
+    {"fuse_batch_norm_relu", Exactness::kToleranced, FuseBatchNormRelu},
+    {"recognize_softmax", Exactness::kToleranced, RecognizeSoftmax},
+    {"recognize_layer_norm", Exactness::kToleranced, RecognizeLayerNorm},
+    {"recognize_attention", Exactness::kToleranced, RecognizeAttention},
+    {"exchange_heads_in_attention", Exactness::kExact, ExchangeHeadsInAttention},
 };
 
 class Remapping : public Pass {

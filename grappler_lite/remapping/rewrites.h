@@ -16,11 +16,24 @@ bool FuseActivation(Sweep& s, NodeId n);
 // The same with an activation that is written out: gelu, swish and their like.
 bool FuseWrittenActivation(Sweep& s, NodeId n);
 
+// FusedBatchNorm, perhaps Add of a tensor of the same shape, Relu: _FusedBatchNormEx.
+bool FuseBatchNormRelu(Sweep& s, NodeId n);
+
 // Conv2D, Mul by a constant channel vector: n becomes the contraction with a scaled filter.
 bool FoldMul(Sweep& s, NodeId n);
 // Conv2D, perhaps with a constant bias, FusedBatchNorm in inference with constant statistics.
 bool FoldBatchNorm(Sweep& s, NodeId n);
 // Pad, Conv2D: the convolution pads.
 bool FusePad(Sweep& s, NodeId n);
+
+// exp(x - max(x)) / sum(exp(x - max(x))): Softmax.
+bool RecognizeSoftmax(Sweep& s, NodeId n);
+// Mean and variance over the last dimension, and what is done with them: _TenonLayerNorm.
+bool RecognizeLayerNorm(Sweep& s, NodeId n);
+// softmax(query * key^T * scale + mask) * value: _TenonAttention.
+bool RecognizeAttention(Sweep& s, NodeId n);
+// A _TenonAttention between transposes that bring heads before rows and back again: works on what
+// they transpose.
+bool ExchangeHeadsInAttention(Sweep& s, NodeId n);
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/files/families.h"
+#include "plugin/cpu/nn/families.h"
 #include "plugin/cpu/quantize/families.h"
 #include "plugin/cpu/random/families.h"
 #include "plugin/cpu/sparse/families.h"
@@ -74,6 +75,8 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::ConvKernels(),
       cpu::PoolKernels(),
       cpu::SoftmaxKernels(),
+      cpu::LayerNormKernels(),
+      cpu::AttentionKernels(),
       cpu::ConvGradKernels(),
       cpu::PoolGradKernels(),
       cpu::ResizeKernels(),

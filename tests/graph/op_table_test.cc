@@ -109,7 +109,11 @@ TEST(OpTable, IsTensorFlows) {
     EXPECT_EQ(PrintOp(*op), line);
   }
   size_t builtin = 0;
-  for (absl::Span<const OpSpec> family : BuiltinOps()) builtin += family.size();
+  for (absl::Span<const OpSpec> family : BuiltinOps()) {
+    for (const OpSpec& spec : family) {
+      if (!std::string_view(spec.name).starts_with("_Tenon")) ++builtin;  // those are our own
+    }
+  }
   EXPECT_EQ(builtin, count) << "ops that are not in the golden file";
 }
 

@@ -1,0 +1,11 @@
+// Ops of our own: what the optimizer recognizes and TensorFlow has no op for.
+#pragma once
+
+#include "absl/types/span.h"
+#include "graph/op_registry.h"
+
+namespace tenon::ops {
+
+absl::Span<const OpSpec> Tenon();
+
+}  // namespace tenon::ops

@@ -1,0 +1,66 @@
+#include "grappler_lite/remapping/rewrites.h"
+
+namespace tenon {
+namespace {
+
+// A FusedBatchNorm of which only the first output is used, and that by n alone.
+bool IsBatchNormFor(const Sweep &s, Output norm, NodeId n) {
+  const std::string_view op = s.graph().op_name(norm.node);
+  return (op == "FusedBatchNorm" || op == "FusedBatchNormV2" || op == "FusedBatchNormV3") &&
+         !s.fed(norm.node) && OnlyFor(s, norm, n) && OnlyFirstOutputUsed(s, norm.node);
+}
+
+// TensorFlow's kernel adds nothing, and takes channels by four.
+bool TensorFlowRuns(const Sweep &s, Output norm, bool adds) {
+  const Graph &g = s.graph();
+  const DataType type = g.output_type(norm);
+  const int64_t channels = s.shape(g.data_inputs(norm.node)[1]).dim(0);
+  return !adds && (type == DataType::kFloat || type == DataType::kBfloat16) && channels > 0 &&
+         channels % 4 == 0;
+}
+
+bool Become(Sweep &s, NodeId n, Output norm, std::optional<Output> side) {
+  Graph &g = s.graph();
+  if (s.context().target == Target::kTensorFlow && !TensorFlowRuns(s, norm, side.has_value()))
+    return false;
+  std::vector<Graph::NewAttr> attrs = {
+      {"T", attr::Type(g.output_type(norm))},
+      {"U", attr::Type(g.output_type({norm.node, 1}))},
+      {"num_side_inputs", attr::Int(side ? 1 : 0)},
+      {"activation_mode", attr::String("Relu")},
+  };
+  for (std::string_view name :
+       {"epsilon", "exponential_avg_factor", "data_format", "is_training"}) {
+    if (const AttrValue *value = g.attr(norm.node, name))
+      attrs.push_back({name, std::string(value->wire())});
+  }
+  if (!HasKernel(s.context(), n, "_FusedBatchNormEx", attrs) || !s.Allow()) return false;
+  std::vector<Output> inputs(g.data_inputs(norm.node).begin(), g.data_inputs(norm.node).end());
+  if (side) inputs.push_back(*side);
+  const std::vector<Output> controls = MergedControls(g, norm.node, n);
+  g.SetKind(n, "_FusedBatchNormEx", std::move(attrs));
+  g.SetInputs(n, inputs, controls);
+  return true;
+}
+
+}  // namespace
+
+bool FuseBatchNormRelu(Sweep &s, NodeId n) {
+  const Graph &g = s.graph();
+  if (g.op_name(n) != "Relu") return false;
+  const Output x = g.data_inputs(n)[0];
+  if (IsBatchNormFor(s, x, n)) return Become(s, n, x, std::nullopt);
+  const std::string_view op = g.op_name(x.node);
+  if ((op != "AddV2" && op != "Add") || s.fed(x.node) || !OnlyFor(s, x, n) ||
+      !g.control_inputs(x.node).empty())
+    return false;
+  for (int i : {0, 1}) {
+    const Output norm = g.data_inputs(x.node)[i], side = g.data_inputs(x.node)[1 - i];
+    const std::optional<Shape> shape = s.shape(norm).ToShape();
+    if (IsBatchNormFor(s, norm, x.node) && shape && s.shape(side).ToShape() == shape)
+      return Become(s, n, norm, side);
+  }
+  return false;
+}
+
+}  // namespace tenon

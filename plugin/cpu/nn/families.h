@@ -1,0 +1,12 @@
+// Kernels of ops of our own, which the optimizer recognizes.
+#pragma once
+
+#include "absl/types/span.h"
+#include "plugin/kernel.h"
+
+namespace tenon::cpu {
+
+absl::Span<const CpuKernelSpec> LayerNormKernels();  // _TenonLayerNorm
+absl::Span<const CpuKernelSpec> AttentionKernels();  // _TenonAttention
+
+}  // namespace tenon::cpu
