@@ -1,5 +1,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/closest.h"
+#include "grappler_lite/layout/layout_optimizer.h"
+#include "grappler_lite/mixed_precision/bfloat16.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -42,11 +44,13 @@ absl::Span<const PassEntry> PassOrder() {
        "compute what depends on constants and known shapes only"},
       {"shape_optimization", MakeShapeOptimization, "compute sizes from sizes"},
       {"auto_mixed_precision", MakeNothing, "lower precision on GPUs", false, kNoGpu},
-      {"auto_mixed_precision_onednn_bfloat16", MakeNothing, "bfloat16 on CPUs", false,
+      {"auto_mixed_precision_onednn_bfloat16", MakeAutoMixedPrecisionBfloat16,
+       "products in bfloat16, to about 2 digits", false,
        "it changes numbers; models are run in the types that they name"},
       {"pin_to_host_optimization", MakeNothing, "small integers from GPUs to CPUs", false, kNoGpu},
       {"arithmetic_optimization", MakeArithmeticOptimization,
        "remove arithmetic and data movement that cancels out"},
+      {"layout_optimizer", MakeLayoutOptimizer, "give images of convolutions channels last"},
       {"remapping", MakeRemapping, "fuse MatMul and convolution with what follows them"},
       {"loop_optimization", MakeLoopOptimization,
        "move what stays the same out of loops; remove branches that are never taken"},

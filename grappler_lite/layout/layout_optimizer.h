@@ -1,0 +1,11 @@
+#pragma once
+
+#include <memory>
+
+#include "grappler_lite/pass.h"
+
+namespace tenon {
+
+std::unique_ptr<Pass> MakeLayoutOptimizer();
+
+}  // namespace tenon
