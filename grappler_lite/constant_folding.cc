@@ -9,6 +9,7 @@
 #include "graph/tensor_proto.h"
 #include "grappler_lite/constant_branches.h"
 #include "grappler_lite/known_values.h"
+#include "grappler_lite/partial_folding.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/rewriter.h"
 
@@ -18,17 +19,26 @@ namespace {
 constexpr RewriteInfo kMaterializeShape = {"materialize_shape", Exactness::kExact};
 constexpr RewriteInfo kFold = {"fold", Exactness::kExact};
 
-// A folded value may be larger than what it is made of up to this size; beyond, the node stays and
-// computes.
-constexpr size_t kMaxGrowthBytes = size_t{10} << 20;
+// By how many bytes a constant may be larger than those that it makes superfluous.
+constexpr PassOption kMaxBytes = {"max_bytes", 10'000'000, "growth of constants in one fold"};
+// All folds together may add this share of what constants take, or what one fold may.
+constexpr int64_t kMaxGrowthDivisor = 4;
 
 bool IsConst(const Graph& g, NodeId n) { return g.op_name(n) == "Const"; }
 
 // One run of the pass.
 class Folder {
  public:
-  explicit Folder(PassContext& context) : c_(context), g_(context.graph) {
-    for (NodeId n = 0; n < g_.num_node_ids(); ++n) keeps_waiting_ |= g_.alive(n) && MayStopARun(n);
+  explicit Folder(PassContext& context)
+      : c_(context), g_(context.graph), fanouts_(g_), max_growth_(context.Argument(kMaxBytes)) {
+    int64_t constants = 0;
+    for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
+      if (!g_.alive(n)) continue;
+      keeps_waiting_ |= MayStopARun(n);
+      const AttrValue* value = IsConst(g_, n) ? g_.attrs(n).Find("value") : nullptr;
+      if (value != nullptr) constants += static_cast<int64_t>(value->wire().size());
+    }
+    growth_left_ = std::max(constants / kMaxGrowthDivisor, max_growth_);
   }
 
   absl::StatusOr<bool> Run() {
@@ -36,7 +46,7 @@ class Folder {
     TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(g_));
     for (NodeId n : order) {
       ForwardInputs(n);
-      changed |= Fold(n);
+      if (c_.Visit()) changed |= Fold(n);
     }
     // Uses over the back edges of loops, which the sweep passed before their producer.
     if (!replaced_.empty()) {
@@ -140,23 +150,34 @@ class Folder {
       if (!HasConstKernel(n, type)) return false;
     }
     std::vector<Tensor> inputs;
-    size_t input_bytes = 0;
     for (const Output& in : g_.data_inputs(n)) {
       if (!IsConst(g_, in.node) || c_.feeds.contains(in.node)) return false;
     }
     for (const Output& in : g_.data_inputs(n)) {
       absl::StatusOr<Tensor> value = g_.ConstValue(in.node);
       if (!value.ok()) return false;
-      input_bytes += value->bytes();
       inputs.push_back(*std::move(value));
     }
     absl::StatusOr<std::vector<Tensor>> outputs = c_.evaluator.Evaluate(g_, n, inputs);
     if (!outputs.ok()) return false;  // it fails, or has no kernel: the run says so
-    size_t output_bytes = 0;
-    for (const Tensor& t : *outputs) output_bytes += t.bytes();
-    if (output_bytes > input_bytes && output_bytes > kMaxGrowthBytes) return false;
-    if (!c_.Allow(kFold.name, n)) return false;
+    const int64_t growth = Growth(n, inputs, *outputs);
+    if (growth > std::min(max_growth_, growth_left_) || !c_.Allow(kFold.name, n)) return false;
+    growth_left_ -= std::max<int64_t>(growth, 0);
     return outputs->size() == 1 ? BecomeConst(n, (*outputs)[0]) : SplitIntoConsts(n, *outputs);
+  }
+
+  // Bytes of the new constants less those of constants that nobody else uses.
+  int64_t Growth(NodeId n, const std::vector<Tensor>& inputs,
+                 const std::vector<Tensor>& outputs) const {
+    int64_t growth = 0;
+    for (const Tensor& t : outputs) growth += static_cast<int64_t>(t.bytes());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const NodeId constant = g_.data_inputs(n)[i].node;
+      const bool dies = constant < known_nodes_ && fanouts_.of(constant).size() == 1 &&
+                        !c_.preserve.contains(constant);
+      if (dies) growth -= static_cast<int64_t>(inputs[i].bytes());
+    }
+    return growth;
   }
 
   // A node of several outputs is replaced by a constant for each; the node itself goes with the
@@ -193,6 +214,10 @@ class Folder {
 
   PassContext& c_;
   Graph& g_;
+  const Fanouts fanouts_;  // of before
+  const NodeId known_nodes_ = g_.num_node_ids();
+  const int64_t max_growth_;
+  int64_t growth_left_ = 0;
   bool keeps_waiting_ = false;
   absl::flat_hash_map<NodeId, std::vector<NodeId>> replaced_;
 };
@@ -201,13 +226,21 @@ class ConstantFolding : public Pass {
  public:
   std::string_view name() const override { return "constant_folding"; }
   std::vector<RewriteInfo> rewrites() const override {
-    std::vector<RewriteInfo> all = ConstantBranches();
+    std::vector<RewriteInfo> all = InfosOf(PartialFolding());
+    for (const RewriteInfo& info : ConstantBranches()) all.push_back(info);
     all.insert(all.end(), {kMaterializeShape, kFold});
     return all;
   }
+  std::vector<PassOption> options() const override { return {kMaxBytes}; }
+
   absl::StatusOr<bool> Run(PassContext& context) override {
+    bool gathered = false;
+    if (MayFoldPartially(context)) {
+      TENON_ASSIGN_OR_RETURN(gathered, Sweep(context, InferShapes(context)).Run(PartialFolding()));
+    }
     TENON_ASSIGN_OR_RETURN(const bool folded, Folder(context).Run());
-    return FoldConstantBranches(context) || folded;
+    const bool branched = FoldConstantBranches(context);
+    return gathered || folded || branched;
   }
 };
 
