@@ -1,8 +1,10 @@
-// Elementwise ops on strings: Equal, NotEqual, Add, Select.
+// Elementwise ops on strings: Equal, NotEqual, Add, Select. Select takes resources and variants
+// too.
 #include <array>
 #include <optional>
 #include <string>
 
+#include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/elementwise/broadcast.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
@@ -21,6 +23,7 @@ void Put(TF_TString* to, std::string_view value) {
 struct StringState {
   BroadcastPlan plan;
   int operands = 2;
+  ElementCopy copy{DataType::kString};
 
   // Where each operand's element for position i of the result stands.
   std::array<int64_t, kMaxOperands> Offsets(int64_t i) const {
@@ -33,34 +36,38 @@ struct StringState {
   }
 };
 
-using Visit = void (*)(const StepArgs& args, int64_t i,
+using Visit = void (*)(const StringState& s, const StepArgs& args, int64_t i,
                        const std::array<int64_t, kMaxOperands>& at);
 
 const TF_TString& In(const StepArgs& args, int k, int64_t at) {
   return static_cast<const TF_TString*>(args.in[k])[at];
 }
 
-void VisitEqual(const StepArgs& args, int64_t i, const std::array<int64_t, kMaxOperands>& at) {
+void VisitEqual(const StringState&, const StepArgs& args, int64_t i,
+                const std::array<int64_t, kMaxOperands>& at) {
   static_cast<bool*>(args.out[0])[i] = View(In(args, 0, at[0])) == View(In(args, 1, at[1]));
 }
-void VisitNotEqual(const StepArgs& args, int64_t i, const std::array<int64_t, kMaxOperands>& at) {
+void VisitNotEqual(const StringState&, const StepArgs& args, int64_t i,
+                   const std::array<int64_t, kMaxOperands>& at) {
   static_cast<bool*>(args.out[0])[i] = View(In(args, 0, at[0])) != View(In(args, 1, at[1]));
 }
-void VisitAdd(const StepArgs& args, int64_t i, const std::array<int64_t, kMaxOperands>& at) {
+void VisitAdd(const StringState&, const StepArgs& args, int64_t i,
+              const std::array<int64_t, kMaxOperands>& at) {
   std::string joined(View(In(args, 0, at[0])));
   joined += View(In(args, 1, at[1]));
   Put(static_cast<TF_TString*>(args.out[0]) + i, joined);
 }
-void VisitSelect(const StepArgs& args, int64_t i, const std::array<int64_t, kMaxOperands>& at) {
+void VisitSelect(const StringState& s, const StepArgs& args, int64_t i,
+                 const std::array<int64_t, kMaxOperands>& at) {
   const int k = static_cast<const bool*>(args.in[0])[at[0]] ? 1 : 2;
-  Put(static_cast<TF_TString*>(args.out[0]) + i, View(In(args, k, at[k])));
+  s.copy(args.in[k], at[k], args.out[0], i);
 }
 
 template <Visit kVisit>
 absl::Status RunStrings(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const StringState*>(state);
   const int64_t n = s.plan.shape.num_elements();
-  for (int64_t i = 0; i < n; ++i) kVisit(args, i, s.Offsets(i));
+  for (int64_t i = 0; i < n; ++i) kVisit(s, args, i, s.Offsets(i));
   return absl::OkStatus();
 }
 
@@ -69,8 +76,9 @@ absl::Status SetStrings(Prepare& p, absl::Span<const Shape> shapes) {
   std::optional<BroadcastPlan> plan = BroadcastPlan::Make(shapes);
   if (!plan.has_value()) return p.Invalid("incompatible shapes");
   p.set_output_shape(0, plan->shape);
-  p.set_run(&RunStrings<kVisit>, std::make_shared<StringState>(StringState{
-                                     *std::move(plan), static_cast<int>(shapes.size())}));
+  p.set_run(&RunStrings<kVisit>,
+            std::make_shared<StringState>(StringState{
+                *std::move(plan), static_cast<int>(shapes.size()), ElementCopy(p.output_type(0))}));
   return absl::OkStatus();
 }
 
@@ -102,6 +110,14 @@ absl::Status PrepareSelect(Prepare& p) {
   return SetStrings<VisitSelect>(p, shapes);
 }
 
+CpuKernelSpec SelectKernel(const char* op) {
+  CpuKernelSpec spec{op,
+                     {{"T", TypeBits(DataType::kString, DataType::kResource, DataType::kVariant)}},
+                     PrepareSelect};
+  spec.copies_objects = true;
+  return spec;
+}
+
 }  // namespace
 
 absl::Span<const CpuKernelSpec> StringElementKernels() {
@@ -111,8 +127,8 @@ absl::Span<const CpuKernelSpec> StringElementKernels() {
       {"NotEqual", {{"T", kString}}, PrepareComparison<VisitNotEqual, true>},
       {"Add", {{"T", kString}}, PrepareTwo<VisitAdd>},
       {"AddV2", {{"T", kString}}, PrepareTwo<VisitAdd>},
-      {"Select", {{"T", kString}}, PrepareSelect},
-      {"SelectV2", {{"T", kString}}, PrepareSelect},
+      SelectKernel("Select"),
+      SelectKernel("SelectV2"),
   };
   return specs;
 }
