@@ -34,7 +34,7 @@ absl::StatusOr<bool> Sweep::Run(std::span<const Rewrite> rewrites) {
   rewrites_ = rewrites;
   for (NodeId n : order) has_loops_ |= IsEnterOp(graph().op_name(n));
   for (NodeId n : order) {
-    if (graph().alive(n)) Show(n);
+    if (graph().alive(n) && !IsReplaced(n)) Show(n);
     if (!status_.ok()) return status_;
   }
   for (NodeId n = 0; changed_ && n < graph().num_node_ids(); ++n) {
@@ -113,9 +113,13 @@ bool Sweep::IsFree(Output o) const {
 }
 
 bool Sweep::MayReplace(NodeId n, Output by) const {
+  return !context_.preserve.contains(n) && LosesNothing(n, by);
+}
+
+bool Sweep::LosesNothing(NodeId n, Output by) const {
   const Graph& g = context_.graph;
-  if (IsReplaced(n) || context_.preserve.contains(n) || !g.control_inputs(n).empty() ||
-      g.device(n) != g.device(by.node) || by.node == n || IsRef(g.output_type(by)))
+  if (IsReplaced(n) || !g.control_inputs(n).empty() || g.device(n) != g.device(by.node) ||
+      by.node == n || IsRef(g.output_type(by)))
     return false;
   if (IsSwitchOp(g.op_name(by.node)) && has_control_uses(n)) return false;
   const auto kept_or_free = [&](const Output& o) { return o == by || IsFree(o); };
@@ -130,8 +134,18 @@ bool Sweep::MayReplace(NodeId n, Output by) const {
 }
 
 bool Sweep::ReplaceBy(NodeId n, Output by) {
-  if (!MayReplace(n, by) || !Allow()) return false;
+  if (context_.preserve.contains(n)) return BecomeIdentity(n, by);
+  if (!LosesNothing(n, by) || !Allow()) return false;
   Bypass(n, by);
+  return true;
+}
+
+bool Sweep::BecomeIdentity(NodeId n, Output by) {
+  const Graph& g = graph();
+  Attrs attrs{{"T", attr::Type(g.output_type(by))}};
+  if (g.num_outputs(n) != 1 || !LosesNothing(n, by) || !HasKernel(n, "Identity", attrs) || !Allow())
+    return false;
+  Become(n, "Identity", {&by, 1}, std::move(attrs));
   return true;
 }
 
@@ -173,6 +187,10 @@ void Sweep::Become(NodeId n, std::string_view op, std::span<const Output> inputs
   const std::vector<Output> before(g.data_inputs(n).begin(), g.data_inputs(n).end());
   const std::vector<Output> data(inputs.begin(), inputs.end());
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
+  for (const Attr& a : g.attrs(n).all()) {
+    if (a.name[0] == '_' && a.name != "_kernel")
+      attrs.push_back({a.name, std::string(a.value.wire())});
+  }
   g.SetKind(n, op, std::move(attrs));
   g.SetInputs(n, data, controls);
   Count(data);
@@ -246,6 +264,7 @@ std::optional<Tensor> Sweep::ConstOf(Output o, int64_t max_elements) const {
   const Graph& g = context_.graph;
   if (g.op_name(o.node) != "Const" || fed(o.node) || !g.control_inputs(o.node).empty())
     return std::nullopt;
+  if (shape(o).num_elements() > max_elements) return std::nullopt;  // before it is decoded
   absl::StatusOr<Tensor> value = g.ConstValue(o.node);
   if (!value.ok() || value->num_elements() > max_elements) return std::nullopt;
   return *std::move(value);

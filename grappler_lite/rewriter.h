@@ -44,14 +44,12 @@ class Sweep {
   // Asks PassContext::Allow for the rewrite that is running at the node that it was shown.
   bool Allow() { return context_.Allow(rewrite_->name, node_); }
 
-  // Every later use of n's output 0 becomes a use of `by`, and n goes if nothing else needs it. n
-  // must not be preserved: see MayReplace. Control edges from n become control edges from by's
+  // Every later use of n's output 0 becomes a use of `by`, and n goes; one
+  // that must stay becomes an Identity of `by`. Control edges from n become control edges from by's
   // node.
   bool ReplaceBy(NodeId n, Output by);
-  // Whether uses of n may be moved to `by`: they have not been moved yet, n is not preserved, both
-  // are on one device, and nothing that n waited for is lost: no control inputs, and every other
-  // input is itself made of `by` and constants that wait for nothing. Who waits for n must not come
-  // to wait for a Switch, which runs whichever of its outputs is dead.
+  // Whether uses of n may be moved to `by`: n is not preserved, and nothing is lost that n waited
+  // for.
   bool MayReplace(NodeId n, Output by) const;
 
   // The same without asking anybody.
@@ -97,6 +95,12 @@ class Sweep {
   bool IsFree(Output o) const;
 
  private:
+  // Whether uses of `by` may stand for uses of n: they have not been moved yet, both are on one
+  // device, and nothing that n waited for is lost: no control inputs, and every other input is
+  // itself made of `by` and constants that wait for nothing. Who waits for n must not come to wait
+  // for a Switch, which runs whichever of its outputs is dead.
+  bool LosesNothing(NodeId n, Output by) const;
+  bool BecomeIdentity(NodeId n, Output by);
   void Show(NodeId n);
   bool ApplyOne(NodeId n);
   std::span<const Rewrite* const> Candidates(const OpDef* op);

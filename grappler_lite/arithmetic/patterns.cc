@@ -18,10 +18,11 @@ bool OpIs(const Graph& g, NodeId n, std::initializer_list<std::string_view> name
 NodeId Producer(const Sweep& s, NodeId n, int i) {
   const Graph& g = s.graph();
   const NodeId p = g.data_inputs(n)[i].node;
-  return g.op(p) != nullptr && g.control_inputs(p).empty() && !s.fed(p) &&
-                 g.device(p) == g.device(n)
-             ? p
-             : kNoNode;
+  if (g.op(p) == nullptr || !g.control_inputs(p).empty() || s.fed(p) || g.device(p) != g.device(n))
+    return kNoNode;
+  const std::span<const Output> in = g.data_inputs(p);
+  const auto is_ref = [&](Output o) { return IsRef(g.output_type(o)); };
+  return std::any_of(in.begin(), in.end(), is_ref) ? kNoNode : p;
 }
 
 NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names) {

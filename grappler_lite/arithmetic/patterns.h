@@ -14,7 +14,8 @@ namespace tenon::arithmetic {
 bool OpIs(const Graph& g, NodeId n, std::initializer_list<std::string_view> names);
 
 // The producer of n's data input i, if it is one of these ops and n may take over its work: it is
-// on n's device, waits for nothing but its inputs and is not fed. Else kNoNode.
+// on n's device, waits for nothing but its inputs and is not fed. What reads a variable by
+// reference must read it when it does. Else kNoNode.
 NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
 // The same for any op.
 NodeId Producer(const Sweep& s, NodeId n, int i);
