@@ -131,7 +131,7 @@ absl::Status Executable::InlineCalls() {
   absl::flat_hash_set<std::string_view> types;
   for (const Device* device : parts_.devices) types.insert(device->type());
   PipelineOptions options = parts_.options.pipeline;
-  options.plugin_disabled = PassesSwitchedOff(PluginOptimizersFor(types));
+  if (options.use_plugins) options.plugin_disabled = PassesSwitchedOff(PluginOptimizersFor(types));
   TENON_ASSIGN_OR_RETURN(pipeline_, RunUnplacedPasses(graph_, input, options));
   const auto failed = [](const PassReport& pass) { return pass.failed; };
   if (std::any_of(pipeline_.passes.begin(), pipeline_.passes.end(), failed)) calls_ = CallSites();
@@ -171,7 +171,8 @@ absl::Status Executable::Optimize() {
   for (const Output& o : feeds_) input.feeds.insert(o.node);
   input.evaluator = &evaluator;
   input.kernels = &oracle;
-  const auto plugins = PluginOptimizersFor(graph_);
+  auto plugins = PluginOptimizersFor(graph_);
+  if (!options.use_plugins) plugins.clear();
   for (auto& off : PassesSwitchedOff(plugins)) options.plugin_disabled.push_back(std::move(off));
   std::vector<std::unique_ptr<FinalPass>> passes;
   for (const auto& plugin : plugins) {

@@ -255,6 +255,8 @@ class PipelineRun {
       row.reason = absl::StrCat("rolled back: ", status.message());
     }
     for (PipelineObserver* observer : options_.observers) observer->AfterPass(run, graph_, row);
+    if (row.failed && options_.fail_on_errors)
+      return absl::Status(status.code(), absl::StrCat("pass ", step.name, ": ", status.message()));
     return absl::OkStatus();
   }
 

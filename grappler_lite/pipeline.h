@@ -24,7 +24,9 @@ struct PipelineOptions {
   std::vector<std::string> disabled_rewrites;  // "constant_folding.fold"
   // Passes that a plug-in's optimizer configuration switched off, with the reason for the report.
   std::vector<std::pair<std::string, std::string>> plugin_disabled;
-  bool verify_each = false;  // verify the graph after each pass, not only at the end
+  bool use_plugins = true;      // their passes, and what they switch off
+  bool fail_on_errors = false;  // a pass that fails ends the run, instead of being rolled back
+  bool verify_each = false;     // verify the graph after each pass, not only at the end
   bool fast_math = false;
   Target target = Target::kTenon;
   int64_t bisect_limit = INT64_MAX;  // rewrites in all; the work of a plug-in's pass counts as one

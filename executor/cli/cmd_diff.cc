@@ -1,7 +1,7 @@
 // graph_run diff: what changed between two graphs.
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
-#include "executor/cli/graph_diff.h"
+#include "executor/cli/explain_node.h"
 #include "executor/cli/graph_text.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/model.h"
@@ -25,6 +25,8 @@ Json ChangeJson(const Graph& a, const Graph& b, const NodeChange& change) {
       .Set("before", added ? Json() : Json(NodeText(a, change.before)))
       .Set("after", removed ? Json() : Json(NodeText(b, change.after)))
       .Set("what", added || removed ? "" : ChangeText(a, b, change));
+  const Provenance::Story story = removed ? Provenance::Story() : WrittenStory(b, change.after);
+  json.Set("origins", Json::ArrayOf(story.origins)).Set("rewrites", Json::ArrayOf(story.rewrites));
   return json;
 }
 
@@ -34,7 +36,7 @@ absl::Status DiffCommand(Invocation& invocation) {
   const Options& options = invocation.options;
   TENON_ASSIGN_OR_RETURN(const Graph a, Load(options.paths[0], options));
   TENON_ASSIGN_OR_RETURN(const Graph b, Load(options.paths[1], options));
-  const std::vector<NodeChange> changes = DiffGraphs(a, b);
+  const std::vector<NodeChange> changes = ChangesBetween(a, b);
   Json list = Json::Array();
   int64_t added = 0, removed = 0;
   for (const NodeChange& change : changes) {

@@ -120,7 +120,7 @@ absl::Status OptCommand(Invocation& invocation) {
   AddVerified(bench.watchers->verifier(), invocation);
   if (options.time_passes || options.verbose)
     absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
-  return absl::OkStatus();
+  return AddNodeStory(bench, *executable, invocation);
 }
 
 }  // namespace tenon::cli

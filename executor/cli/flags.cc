@@ -227,6 +227,8 @@ void DeclareOptimizer(Declarer& d, Options& o) {
   d.Checked(kOptimizes, "--passes", o.passes, "SPEC",
             "these passes in this order, such as 'constant_folding(max_bytes=10MB),plugin:*'",
             NamesNothing);
+  d.Checked(kOptimizes, "--config", o.config, "FILE|TEXT",
+            "a RewriterConfig as text, with TensorFlow's names: 'remapping: OFF'", NotEmpty);
   d.List(kOptimizes, "--disable-pass", o.disabled_passes, "A,B", "not these passes");
   d.List(kOptimizes, "--disable-rewrite", o.disabled_rewrites, "A,B",
          "not these rewrites, such as constant_folding.fold");
@@ -256,6 +258,13 @@ void DeclareOptimizer(Declarer& d, Options& o) {
   d.Checked(kOptimizesOnce, d.Has(Bit(Command::kOpt)) ? "-o,--save-optimized" : "--save-optimized",
             o.save_optimized, "OUT",
             "write the optimized graph: .pb or .pbtxt, .xz or .gz after it", NotWritable);
+  d.Checked(Bit(Command::kOpt), "--explain-node", o.explain_node, "NAME",
+            "which nodes and rewrites a node of the optimized graph comes from, or where one went",
+            NotEmpty);
+  d.Checked(kOptimizesOnce, "--report", o.report, "OUT.html",
+            "write a page on what each pass did, with the graph before and after", NotEmpty);
+  d.Flag(Bit(Command::kOpt), "--provenance", o.provenance,
+         "write where nodes come from with them, as _tenon_origins and _tenon_rewrites");
   d.Checked(Bit(Command::kReduce), "-o", o.reduced, "OUT",
             "where to write the small graph, and its inputs as .npz beside it", NotWritable);
 }

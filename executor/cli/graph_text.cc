@@ -113,4 +113,16 @@ std::string GraphText(const Graph& graph) {
   return text;
 }
 
+std::string DiffText(const Graph& before, const Graph& after,
+                     const std::vector<NodeChange>& changes, const Style& style) {
+  std::string text;
+  for (const NodeChange& change : changes) {
+    if (change.before != kNoNode)
+      absl::StrAppend(&text, style.Red("- " + NodeText(before, change.before)), "\n");
+    if (change.after != kNoNode)
+      absl::StrAppend(&text, style.Green("+ " + NodeText(after, change.after)), "\n");
+  }
+  return text;
+}
+
 }  // namespace tenon::cli

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "executor/cli/text.h"
 #include "graph/graph.h"
+#include "grappler_lite/graph_changes.h"
 
 namespace tenon::cli {
 
@@ -15,5 +18,9 @@ std::string NodeText(const Graph& graph, NodeId n);
 
 // Every node, in the order of ids.
 std::string GraphText(const Graph& graph);
+
+// What changed as lines with '-' and '+' in front.
+std::string DiffText(const Graph& before, const Graph& after,
+                     const std::vector<NodeChange>& changes, const Style& style);
 
 }  // namespace tenon::cli

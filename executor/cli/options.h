@@ -66,6 +66,10 @@ struct Options {
   int opt_level = -1;  // -1: the command's default
   std::string passes;  // specs; empty: all in their order
   std::vector<std::string> disabled_passes, disabled_rewrites;
+  std::string config;        // RewriterConfig: a file, or the text itself
+  std::string explain_node;  // of the optimized graph, or of the model
+  std::string report;        // an HTML page
+  bool provenance = false;   // written with the optimized graph
   bool list_passes = false;
   bool time_passes = false;
   std::string verify_each;  // "structure", "numeric", or empty: at the end only

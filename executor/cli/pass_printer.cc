@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "executor/cli/graph_diff.h"
 #include "executor/cli/graph_text.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/watchers.h"
@@ -40,8 +39,9 @@ class PassPrinter : public PipelineObserver {
 
   void AfterPass(const PassRun& run, const Graph& after, const PassReport& row) override {
     if (changed_ == "diff" && row.changed) {
-      Print(Title("changed by", run) +
-            DiffText(run.before, after, DiffGraphs(run.before, after), Style::For(STDERR_FILENO)));
+      Print(Title("changed by", run) + DiffText(run.before, after,
+                                                ChangesBetween(run.before, after),
+                                                Style::For(STDERR_FILENO)));
     }
     if ((changed_ == "graph" && row.changed) || Wanted(after_, run.pass))
       Print(Title("after", run) + GraphText(after));

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/cli/explain_node.h"
 #include "graph/one_line.h"
 
 namespace tenon::cli {
@@ -73,6 +74,13 @@ Json PassesJson(const PipelineReport& report) {
   Json passes = Json::Array();
   for (const PassReport& pass : report.passes) passes.Push(PassJson(pass));
   return passes;
+}
+
+absl::Status AddNodeStory(const Workbench& bench, const Executable& executable,
+                          Invocation& invocation) {
+  if (invocation.options.explain_node.empty()) return absl::OkStatus();
+  return ExplainNode(*bench.watchers->provenance(), bench.graph(), OptimizedGraph(executable),
+                     invocation);
 }
 
 void AddPasses(const Executable& executable, Invocation& invocation) {

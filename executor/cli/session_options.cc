@@ -1,9 +1,14 @@
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
+#include "executor/cli/invocation.h"
 #include "executor/cli/options.h"
 #include "executor/name_pattern.h"
 #include "graph/status_macros.h"
-#include "grappler_lite/pass.h"
+#include "grappler_lite/rewriter_config.h"
 
 namespace tenon::cli {
 namespace {
@@ -61,6 +66,33 @@ absl::StatusOr<std::vector<PassSpec>> PassSpecsFrom(const Options& options) {
   return specs;
 }
 
+// A file of this name, or else the text itself.
+absl::StatusOr<std::string> ConfigText(const std::string& config) {
+  std::error_code error;
+  if (!std::filesystem::exists(config, error)) {
+    if (config.find_first_of(":{") != std::string::npos) return config;
+    return UsageError(absl::StrCat("--config: there is no file '", config,
+                                   "', and it is no RewriterConfig such as 'remapping: OFF'"));
+  }
+  std::ifstream in(config);
+  std::stringstream text;
+  text << in.rdbuf();
+  if (!in) return UsageError(absl::StrCat("--config: ", config, " cannot be read"));
+  return text.str();
+}
+
+absl::Status ReadConfig(const Options& options, SessionOptions& session) {
+  if (options.config.empty()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const std::string text, ConfigText(options.config));
+  const absl::StatusOr<RewriterSettings> settings = ParseRewriterConfig(text);
+  if (!settings.ok()) return UsageError(absl::StrCat("--config: ", settings.status().message()));
+  for (const std::string& line : settings->without_effect)
+    Warn(options, absl::StrCat("--config: ", line));
+  if (settings->no_passes) session.opt_level = 0;
+  Apply(*settings, session.pipeline);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
@@ -81,6 +113,7 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
   session.pipeline.target = options.target.value_or(
       options.command == Command::kOpt ? Target::kTensorFlow : Target::kTenon);
   if (options.bisect_limit.value_or(-1) >= 0) session.pipeline.bisect_limit = *options.bisect_limit;
+  TENON_RETURN_IF_ERROR(ReadConfig(options, session));
   TENON_RETURN_IF_ERROR(PlacerOptionsFrom(options, session.placer));
   // With --timeout the watchdog ends the process, and names the wait that lasts: let it be first.
   constexpr double kGrace = 1;

@@ -9,11 +9,16 @@ Watchers::Watchers(const Options& options) {
   if (prints) all_.push_back(MakePassPrinter(options));
   if (!options.dump_dir.empty()) all_.push_back(MakePassDump(options));
   all_.push_back(MakeReproducer(options));
+  if (!options.explain_node.empty() || options.provenance || !options.report.empty())
+    provenance_ = std::make_unique<Provenance>();
+  if (!options.report.empty()) history_ = std::make_unique<PassHistory>();
 }
 
 std::vector<PipelineObserver*> Watchers::observers() const {
   std::vector<PipelineObserver*> observers;
   for (const auto& observer : all_) observers.push_back(observer.get());
+  if (provenance_ != nullptr) observers.push_back(provenance_.get());
+  if (history_ != nullptr) observers.push_back(history_.get());
   if (verifier_ != nullptr) observers.push_back(verifier_.get());
   return observers;
 }

@@ -4,9 +4,11 @@
 #include <memory>
 #include <vector>
 
+#include "executor/cli/html_report.h"
 #include "executor/cli/options.h"
 #include "executor/proof/numeric_verifier.h"
 #include "grappler_lite/observer.h"
+#include "grappler_lite/provenance.h"
 
 namespace tenon::cli {
 
@@ -32,8 +34,12 @@ class Watchers {
   void VerifyNumbers(GraphRunner runner);
   // Null where nobody asked for it.
   const NumericVerifier* verifier() const { return verifier_.get(); }
+  const Provenance* provenance() const { return provenance_.get(); }
+  PassHistory* history() const { return history_.get(); }
 
  private:
+  std::unique_ptr<Provenance> provenance_;  // --explain-node, --provenance, --report
+  std::unique_ptr<PassHistory> history_;    // --report
   std::unique_ptr<NumericVerifier> verifier_;
   std::vector<std::unique_ptr<PipelineObserver>> all_;
 };

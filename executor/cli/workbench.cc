@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
+#include "executor/cli/explain_node.h"
 #include "executor/cli/model.h"
 #include "executor/saved_model.h"
 #include "graph/status_macros.h"
@@ -100,8 +101,14 @@ absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const Options& o
   TENON_ASSIGN_OR_RETURN(Executable * executable, bench.session->Prepare(feeds, fetches));
   TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, options));
   if (!options.save_optimized.empty()) {
-    TENON_RETURN_IF_ERROR(
-        ExportFile(GraphToWrite(*executable, bench.graph()), options.save_optimized));
+    Graph graph = GraphToWrite(*executable, bench.graph());
+    if (options.provenance) WriteProvenance(*bench.watchers->provenance(), graph);
+    TENON_RETURN_IF_ERROR(ExportFile(graph, options.save_optimized));
+  }
+  if (!options.report.empty()) {
+    TENON_RETURN_IF_ERROR(WriteHtmlReport(
+        options.report, options.paths.front(), bench.graph(), OptimizedGraph(*executable),
+        OptimizerReport(*executable), *bench.watchers->history(), *bench.watchers->provenance()));
   }
   return executable;
 }

@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kUsualSize = 3;  // of a dimension that the graph leaves open
+constexpr int64_t kUsualSize = -1;  // in a recipe: the one that is asked for
 
 enum class Values : uint8_t { kOrdinary, kZeros, kInfinities, kNan, kExtremes };
 
@@ -141,7 +141,8 @@ Shape WithSizes(const PartialShape& shape, int64_t size) {
 }  // namespace
 
 absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
-                                                    const std::vector<std::string>& nodes) {
+                                                    const std::vector<std::string>& nodes,
+                                                    int64_t usual_size) {
   std::vector<Input> inputs;
   bool open = false;
   for (const std::string& name : nodes) {
@@ -155,7 +156,8 @@ absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
     InputSet set{std::string(recipe.name), recipe.values == Values::kOrdinary, {}};
     uint64_t seed = 0;
     for (const Input& input : inputs) {
-      const Shape shape = WithSizes(input.shape, recipe.size);
+      const int64_t size = recipe.size == kUsualSize ? usual_size : recipe.size;
+      const Shape shape = WithSizes(input.shape, size);
       TENON_ASSIGN_OR_RETURN(Tensor value,
                              MakeTensor(input.type, shape, recipe.values, Mix(++seed)));
       set.feeds.emplace_back(input.name, std::move(value));

@@ -21,7 +21,11 @@ struct InputSet {
 // values near the ends of the range; and, where the graph leaves sizes open, ordinary values in
 // tensors of size 1 and of size 0. The same on every machine. UNIMPLEMENTED names a node whose type
 // has no values to make up, or that is no Placeholder.
+// `usual_size` is that of dimensions that the graph leaves open.
 absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
-                                                    const std::vector<std::string>& nodes);
+                                                    const std::vector<std::string>& nodes,
+                                                    int64_t usual_size = 3);
+// For graphs that answer nothing at the first of these: images have to survive some pooling.
+inline constexpr int64_t kUsualSizes[] = {3, 32};
 
 }  // namespace tenon

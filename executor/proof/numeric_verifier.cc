@@ -43,6 +43,10 @@ std::vector<NumericVerifier::Answer> NumericVerifier::RunAll(
 // Inputs for this graph, and what it answers to them. False, with the reason kept, if that cannot
 // be had.
 bool NumericVerifier::Prepare(const PassRun& run) {
+  if (!run.function.empty()) {
+    not_compared_ = absl::StrCat("the body of function '", run.function, "' is not run by itself");
+    return false;
+  }
   const uint64_t print = Fingerprint(run.before);
   if (!baseline_.empty() && baseline_of_ == print &&
       std::equal(fetches_.begin(), fetches_.end(), run.fetches.begin(), run.fetches.end()))
@@ -50,15 +54,19 @@ bool NumericVerifier::Prepare(const PassRun& run) {
   feeds_.assign(run.feeds.begin(), run.feeds.end());
   fetches_.assign(run.fetches.begin(), run.fetches.end());
   baseline_.clear();
-  absl::StatusOr<std::vector<InputSet>> sets = MakeInputSets(run.before, feeds_);
-  if (!sets.ok()) {
-    not_compared_ = sets.status().message();
-    return false;
+  std::vector<Answer> answers;
+  auto good = answers.end();
+  for (int64_t size : kUsualSizes) {
+    absl::StatusOr<std::vector<InputSet>> sets = MakeInputSets(run.before, feeds_, size);
+    if (!sets.ok()) {
+      not_compared_ = sets.status().message();
+      return false;
+    }
+    sets_ = *std::move(sets);
+    answers = RunAll(run.before, fetches_);
+    good = std::find_if(answers.begin(), answers.end(), [](const Answer& a) { return a.ok(); });
+    if (good != answers.end()) break;
   }
-  sets_ = *std::move(sets);
-  std::vector<Answer> answers = RunAll(run.before, fetches_);
-  const auto good =
-      std::find_if(answers.begin(), answers.end(), [](const Answer& a) { return a.ok(); });
   if (good == answers.end()) {
     not_compared_ = answers.empty() ? "there are no inputs" : answers[0].status().message();
     return false;

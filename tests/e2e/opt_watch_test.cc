@@ -83,5 +83,75 @@ TEST(OptWatch, AFailedPassLeavesWhatItWasGiven) {
   EXPECT_EQ(GraphRun({"lint", script.substr(0, script.size() - 3) + ".pb"}).exit, 0);
 }
 
+json Document(std::vector<std::string> args) {
+  args.push_back("--json");
+  const Finished run = GraphRun(args);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  return json::parse(run.out, nullptr, false);
+}
+
+TEST(OptWatch, AConfigurationIsTensorFlows) {
+  const json off =
+      Document({"opt", kMlp, "--config", "remapping: OFF meta_optimizer_iterations: ONE"});
+  for (const json& pass : off["passes"]) {
+    EXPECT_EQ(pass["iteration"], 0);
+    if (pass["name"] == "remapping") EXPECT_TRUE(pass["skipped"]);
+  }
+  const std::string file = TempFile("config.pbtxt", "disable_meta_optimizer: true\n");
+  const json none = Document({"opt", kMlp, "--config", file});
+  EXPECT_TRUE(none["passes"].empty());
+  EXPECT_EQ(none["nodes_before"], none["nodes_after"]);
+  const Finished wrong = GraphRun({"opt", kMlp, "--config", "remaping: OFF"});
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--config: 1:9: "));
+  EXPECT_EQ(GraphRun({"opt", kMlp, "--config", "no_such_file"}).exit, 2);
+  EXPECT_THAT(GraphRun({"opt", kMlp, "--config", "meta_optimizer_timeout_ms: 5"}).err,
+              HasSubstr("warning: --config: meta_optimizer_timeout_ms has no effect"));
+}
+
+TEST(OptWatch, ExplainsWhereANodeComesFrom) {
+  const std::string out = TempPath("explained.pbtxt");
+  const json node = Document({"opt", kMlp, "--explain-node", "sequential_1/dense_1/Relu",
+                              "--provenance", "-o", out})["explain_node"];
+  EXPECT_THAT(node["after"].get<std::string>(), HasSubstr("= _FusedMatMul(x, "));
+  EXPECT_THAT(node["origins"], ::testing::Contains("sequential_1/dense_1/MatMul"));
+  EXPECT_THAT(node["rewrites"],
+              ::testing::Contains("remapping.fuse_bias at sequential_1/dense_1/BiasAdd"));
+  const json gone =
+      Document({"opt", kMlp, "--explain-node", "sequential_1/dense_1/MatMul"})["explain_node"];
+  EXPECT_TRUE(gone["after"].is_null());
+  EXPECT_THAT(gone["became"], ::testing::ElementsAre("sequential_1/dense_1/Relu"));
+  EXPECT_THAT(GraphRun({"opt", kMlp, "--explain-node", "sequential_1/dense_1/Relu"}).out,
+              HasSubstr("sequential_1/dense_1/MatMul (MatMul, "));
+  EXPECT_EQ(GraphRun({"opt", kMlp, "--explain-node", "nobody"}).exit, 2);
+  for (const json& change : Document({"diff", kMlp, out})["changes"]) {
+    if (change["name"] != "sequential_1/dense_1/Relu") continue;
+    EXPECT_THAT(change["origins"], ::testing::Contains("sequential_1/dense_1/MatMul"));
+  }
+  EXPECT_EQ(GraphRun({"run", out, "--input", "x=@tests/golden/models/mlp/feeds/x.npy", "--expect",
+                      "out=@tests/golden/models/mlp/fetches/out.npy"})
+                .exit,
+            0);
+}
+
+// One page that holds its data and asks for nothing else.
+TEST(OptWatch, TheReportStandsAlone) {
+  const std::string out = TempPath("report.html");
+  ASSERT_EQ(GraphRun({"opt", kMlp, "--report", out}).exit, 0);
+  const std::string page = ReadFile(out);
+  const std::string open = "<script id=\"data\" type=\"application/json\">";
+  const size_t begin = page.find(open) + open.size();
+  const json data = json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  EXPECT_EQ(data["before"]["count"], 23);
+  EXPECT_EQ(data["after"]["nodes"].size(), data["after"]["count"].get<size_t>());
+  size_t ran = 0;
+  for (const json& pass : data["passes"]) ran += pass["skipped"] == true ? 0 : 1;
+  EXPECT_EQ(data["changes"].size(), ran);
+  for (const char* elsewhere : {"http://", "https://", "src=", "@import"}) {
+    const size_t at = page.find(elsewhere);
+    EXPECT_TRUE(at == page.npos || page.compare(at, 18, "http://www.w3.org/") == 0) << elsewhere;
+  }
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -1,12 +1,11 @@
-#include "executor/cli/graph_diff.h"
+#include "grappler_lite/graph_changes.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "executor/cli/graph_text.h"
 
-namespace tenon::cli {
+namespace tenon {
 namespace {
 
 class Pair {
@@ -84,7 +83,7 @@ class Pair {
 
 }  // namespace
 
-std::vector<NodeChange> DiffGraphs(const Graph& before, const Graph& after) {
+std::vector<NodeChange> ChangesBetween(const Graph& before, const Graph& after) {
   std::vector<NodeChange> changes;
   for (NodeId n = 0; n < after.num_node_ids(); ++n) {
     if (!after.alive(n)) continue;
@@ -102,16 +101,4 @@ std::string ChangeText(const Graph& before, const Graph& after, const NodeChange
   return Pair(before, after, change.before, change.after).Text();
 }
 
-std::string DiffText(const Graph& before, const Graph& after,
-                     const std::vector<NodeChange>& changes, const Style& style) {
-  std::string text;
-  for (const NodeChange& change : changes) {
-    if (change.before != kNoNode)
-      absl::StrAppend(&text, style.Red("- " + NodeText(before, change.before)), "\n");
-    if (change.after != kNoNode)
-      absl::StrAppend(&text, style.Green("+ " + NodeText(after, change.after)), "\n");
-  }
-  return text;
-}
-
-}  // namespace tenon::cli
+}  // namespace tenon

@@ -4,10 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "executor/cli/text.h"
 #include "graph/graph.h"
 
-namespace tenon::cli {
+namespace tenon {
 
 // A node of one name that only one graph has (the other's id is kNoNode), or that differs in op,
 // inputs, attributes or device.
@@ -17,13 +16,9 @@ struct NodeChange {
 };
 
 // In the order of `after`; those that are gone follow in the order of `before`.
-std::vector<NodeChange> DiffGraphs(const Graph& before, const Graph& after);
+std::vector<NodeChange> ChangesBetween(const Graph& before, const Graph& after);
 
-// "op AddV2 -> Sub, input 1: a -> b, T": how a node of both differs.
+// "op AddV2 -> Sub, input 1 a -> b, attribute T": how a node of both differs.
 std::string ChangeText(const Graph& before, const Graph& after, const NodeChange& change);
 
-// Lines with '-' and '+' in front, as of a diff.
-std::string DiffText(const Graph& before, const Graph& after,
-                     const std::vector<NodeChange>& changes, const Style& style);
-
-}  // namespace tenon::cli
+}  // namespace tenon

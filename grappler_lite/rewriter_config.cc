@@ -1,0 +1,147 @@
+#include "grappler_lite/rewriter_config.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "graph/status_macros.h"
+#include "proto/rewriter_config.pb.h"
+
+namespace tenon {
+namespace {
+
+namespace gp = google::protobuf;
+
+class FirstError : public gp::io::ErrorCollector {
+ public:
+  void AddError(int line, gp::io::ColumnNumber column, const std::string& message) override {
+    if (text.empty())
+      text = absl::StrCat(line + 1, ":", column + 1, ": ",
+                          absl::StrReplaceAll(message, {{"tenon.pb.", ""}}));
+  }
+  void AddWarning(int, gp::io::ColumnNumber, const std::string&) override {}
+  std::string text;
+};
+
+// Names in `optimizers` that differ from the fields'.
+constexpr std::pair<std::string_view, std::string_view> kOptimizerNames[] = {
+    {"pruning", "model_pruning"},
+    {"function", "function_optimization"},
+    {"constfold", "constant_folding"},
+    {"shape", "shape_optimization"},
+    {"arithmetic", "arithmetic_optimization"},
+    {"layout", "layout_optimizer"},
+    {"remap", "remapping"},
+    {"loop", "loop_optimization"},
+    {"dependency", "dependency_optimization"},
+    {"memory", "memory_optimization"},
+    {"autoparallel", "auto_parallel"},
+    {"scoped_allocator", "scoped_allocator_optimization"},
+    {"pin_to_host", "pin_to_host_optimization"},
+};
+
+bool IsPass(std::string_view name) {
+  const auto passes = PassOrder();
+  return std::any_of(passes.begin(), passes.end(),
+                     [&](const PassEntry& pass) { return pass.name == name; });
+}
+
+class Reader {
+ public:
+  absl::StatusOr<RewriterSettings> Read(const pb::RewriterConfig& config) {
+    settings_.no_passes = config.disable_meta_optimizer();
+    settings_.use_plugins = config.use_plugin_optimizers() != pb::RewriterConfig::OFF;
+    settings_.fail_on_errors = config.fail_on_optimizer_errors();
+    if (config.meta_optimizer_iterations() == pb::RewriterConfig::ONE) settings_.iterations = 1;
+    if (config.meta_optimizer_iterations() == pb::RewriterConfig::TWO) settings_.iterations = 2;
+    if (config.min_graph_nodes() != 0) settings_.min_graph_nodes = config.min_graph_nodes();
+    if (config.disable_model_pruning()) settings_.off.emplace_back("model_pruning");
+    ReadToggles(config);
+    if (config.memory_optimization() == pb::RewriterConfig::NO_MEM_OPT) Off("memory_optimization");
+    if (config.meta_optimizer_timeout_ms() > 0)
+      Ignore("meta_optimizer_timeout_ms", "work is bounded by count, not by time");
+    if (config.auto_parallel().enable()) settings_.on.emplace_back("auto_parallel");
+    for (const auto& custom : config.custom_optimizers())
+      Ignore(absl::StrCat("custom optimizer '", custom.name(), "'"), "nothing is registered so");
+    TENON_RETURN_IF_ERROR(ReadOptimizers(config));
+    return std::move(settings_);
+  }
+
+ private:
+  void Ignore(std::string_view what, std::string_view why) {
+    settings_.without_effect.push_back(absl::StrCat(what, " has no effect: ", why));
+  }
+  void Off(std::string_view pass) {
+    if (IsPass(pass)) settings_.off.emplace_back(pass);
+  }
+
+  // Every field of type Toggle is named like a pass, but for a few.
+  void ReadToggles(const pb::RewriterConfig& config) {
+    const gp::Reflection& reflection = *config.GetReflection();
+    const gp::Descriptor& descriptor = *config.GetDescriptor();
+    for (int i = 0; i < descriptor.field_count(); ++i) {
+      const gp::FieldDescriptor* field = descriptor.field(i);
+      if (field->enum_type() != pb::RewriterConfig::Toggle_descriptor()) continue;
+      const int value = reflection.GetEnumValue(config, field);
+      const std::string& name = field->name();
+      if (value == pb::RewriterConfig::DEFAULT || name == "use_plugin_optimizers") continue;
+      if (value == pb::RewriterConfig::OFF) {
+        Off(name);
+      } else if (IsPass(name)) {
+        settings_.on.push_back(name);
+      } else {
+        Ignore(name, "there is no such pass");
+      }
+    }
+  }
+
+  absl::Status ReadOptimizers(const pb::RewriterConfig& config) {
+    for (const std::string& listed : config.optimizers()) {
+      std::string_view name = listed;
+      for (const auto& [theirs, ours] : kOptimizerNames) {
+        if (name == theirs) name = ours;
+      }
+      if (name != listed && !IsPass(name)) {
+        Ignore(absl::StrCat("optimizer '", listed, "'"), "there is no such pass");
+        continue;
+      }
+      TENON_RETURN_IF_ERROR(CheckPassName(name));
+      settings_.passes.push_back({std::string(name), {}});
+    }
+    if (!config.optimizers().empty()) settings_.passes.push_back({"plugin:*", {}});
+    return absl::OkStatus();
+  }
+
+  RewriterSettings settings_;
+};
+
+}  // namespace
+
+absl::StatusOr<RewriterSettings> ParseRewriterConfig(std::string_view text) {
+  FirstError errors;
+  gp::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  pb::RewriterConfig config;
+  if (!parser.ParseFromString(std::string(text), &config)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(errors.text, " (a RewriterConfig as text, such as 'remapping: OFF')"));
+  }
+  return Reader().Read(config);
+}
+
+void Apply(const RewriterSettings& settings, PipelineOptions& options) {
+  if (options.passes.empty()) options.passes = settings.passes;
+  options.disabled_passes.insert(options.disabled_passes.end(), settings.off.begin(),
+                                 settings.off.end());
+  options.enabled_passes.insert(options.enabled_passes.end(), settings.on.begin(),
+                                settings.on.end());
+  options.iterations = settings.iterations.value_or(options.iterations);
+  options.min_graph_nodes = settings.min_graph_nodes.value_or(options.min_graph_nodes);
+  options.use_plugins = settings.use_plugins;
+  options.fail_on_errors = settings.fail_on_errors;
+}
+
+}  // namespace tenon
