@@ -31,11 +31,19 @@ std::optional<Steps> SpatialOf(const Graph& g, NodeId n, std::string_view name) 
   return Steps{(*list)[1], (*list)[2]};
 }
 
+bool IsConvolution(std::string_view op) { return op == "Conv2D" || op == "_FusedConv2D"; }
+
+bool HasConvolution(const Graph& g) {
+  for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+    if (g.alive(n) && IsConvolution(g.op_name(n))) return true;
+  }
+  return false;
+}
+
 // A convolution with channels last and a constant filter that waits for nothing: no loop's.
 std::optional<Convolution> ReadConvolution(const PassContext& context, NodeId n) {
   const Graph& g = context.graph;
-  if ((g.op_name(n) != "Conv2D" && g.op_name(n) != "_FusedConv2D") || !IsNhwc(g, n) ||
-      context.feeds.contains(n))
+  if (!IsConvolution(g.op_name(n)) || !IsNhwc(g, n) || context.feeds.contains(n))
     return std::nullopt;
   const NodeId filter = g.data_inputs(n)[1].node;
   if (g.op_name(filter) != "Const" || context.feeds.contains(filter) ||
@@ -147,7 +155,7 @@ absl::StatusOr<bool> LiftTo(PassContext& context, const Fanouts& fanouts, NodeId
 }  // namespace
 
 absl::StatusOr<bool> LiftStrides(PassContext& context) {
-  if (context.target == Target::kTensorFlow) return false;
+  if (context.target == Target::kTensorFlow || !HasConvolution(context.graph)) return false;
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(context.graph));
   const Fanouts fanouts(context.graph);
   bool changed = false;

@@ -15,9 +15,10 @@ struct LayerNormRows {
   float epsilon;
 };
 
-// x = x * scale + mask for n values; the mask has as many, or one for all, or is null.
+// y = x * scale + mask for n values; the mask has as many, or one for all, or is null.
 struct MaskedRow {
-  float* x;
+  const float* x;
+  float* y;  // may be x
   int64_t n;
   float scale;
   const float* mask;

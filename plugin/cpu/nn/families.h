@@ -8,5 +8,6 @@ namespace tenon::cpu {
 
 absl::Span<const CpuKernelSpec> LayerNormKernels();  // _TenonLayerNorm
 absl::Span<const CpuKernelSpec> AttentionKernels();  // _TenonAttention
+absl::Span<const CpuKernelSpec> FusedBatchMatMulKernels();  // _FusedBatchMatMulV2
 
 }  // namespace tenon::cpu
