@@ -70,13 +70,13 @@ class Folder {
   // Nodes whose value shape inference knows (Shape, Size, Rank, and integer arithmetic on them)
   // become constants.
   bool MaterializeShapes() {
-    const GraphShapes* shapes = InferShapes(c_);
-    if (shapes == nullptr) return false;
+    shapes_ = InferShapes(c_);
+    if (shapes_ == nullptr) return false;
     bool changed = false;
     for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
       if (!g_.alive(n) || !MayFold(n) || g_.num_outputs(n) != 1) continue;
       const DataType type = g_.output_type({n, 0});
-      const std::optional<Tensor> value = KnownValue(shapes->info({n, 0}), type);
+      const std::optional<Tensor> value = KnownValue(shapes_->info({n, 0}), type);
       if (value && HasConstKernel(n, type) && c_.Allow(kMaterializeShape.name, n))
         changed |= BecomeConst(n, *value);
     }
@@ -146,24 +146,40 @@ class Folder {
     if (!MayFold(n)) return false;
     if (g_.num_outputs(n) != 1 && c_.preserve.contains(n))
       return false;  // a constant has one output
+    for (const Output& in : g_.data_inputs(n)) {
+      if (!IsConst(g_, in.node) || c_.feeds.contains(in.node)) return false;
+    }
     for (DataType type : g_.kind(n).types.outputs) {
       if (!HasConstKernel(n, type)) return false;
     }
     std::vector<Tensor> inputs;
     for (const Output& in : g_.data_inputs(n)) {
-      if (!IsConst(g_, in.node) || c_.feeds.contains(in.node)) return false;
-    }
-    for (const Output& in : g_.data_inputs(n)) {
       absl::StatusOr<Tensor> value = g_.ConstValue(in.node);
       if (!value.ok()) return false;
       inputs.push_back(*std::move(value));
     }
+    if (IsKnownToExplode(n, inputs)) return false;
     absl::StatusOr<std::vector<Tensor>> outputs = c_.evaluator.Evaluate(g_, n, inputs);
     if (!outputs.ok()) return false;  // it fails, or has no kernel: the run says so
     const int64_t growth = Growth(n, inputs, *outputs);
     if (growth > std::min(max_growth_, growth_left_) || !c_.Allow(kFold.name, n)) return false;
     growth_left_ -= std::max<int64_t>(growth, 0);
     return outputs->size() == 1 ? BecomeConst(n, (*outputs)[0]) : SplitIntoConsts(n, *outputs);
+  }
+
+  // Whether the shapes of the outputs tell beforehand that they are too large, so that they need
+  // not be computed to see it.
+  bool IsKnownToExplode(NodeId n, const std::vector<Tensor>& inputs) const {
+    if (shapes_ == nullptr) return false;
+    double growth = 0;  // shapes may ask for more than any integer holds
+    for (const Tensor& t : inputs) growth -= static_cast<double>(t.bytes());
+    for (int i = 0; i < g_.num_outputs(n); ++i) {
+      const std::optional<Shape> shape = shapes_->shape({n, i}).ToShape();
+      if (!shape) continue;
+      growth += static_cast<double>(shape->num_elements()) *
+                static_cast<double>(DataTypeSize(g_.output_type({n, i})));
+    }
+    return growth > static_cast<double>(std::min(max_growth_, growth_left_));
   }
 
   // Bytes of the new constants less those of constants that nobody else uses.
@@ -215,6 +231,7 @@ class Folder {
   PassContext& c_;
   Graph& g_;
   const Fanouts fanouts_;  // of before
+  const GraphShapes* shapes_ = nullptr;
   const NodeId known_nodes_ = g_.num_node_ids();
   const int64_t max_growth_;
   int64_t growth_left_ = 0;
