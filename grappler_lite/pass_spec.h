@@ -15,10 +15,12 @@ struct PassSpec {
   PassArguments arguments;
 };
 
-// Options that every pass takes.
-inline constexpr PassOption kMaxRewrites = {"max_rewrites", INT64_MAX, "rewrites in one run of it"};
-inline constexpr PassOption kMaxVisits = {"max_visits", INT64_MAX,
+// Options that every pass takes: a million, and so many for each node of the graph, where nothing
+// is said. No pass that works as it should comes near.
+inline constexpr PassOption kMaxRewrites = {"max_rewrites", 1'000'000, "rewrites in one run of it"};
+inline constexpr PassOption kMaxVisits = {"max_visits", 1'000'000,
                                           "looks at nodes in one run of it"};
+inline constexpr int64_t kRewritesPerNode = 16, kVisitsPerNode = 64;
 
 // "constant_folding(max_bytes=10MB),remapping,plugin:*". Numbers may end in k, M, G, kB, MB, GB
 // (powers of 1000) or KiB, MiB, GiB. INVALID_ARGUMENT says which pass or option there is instead.

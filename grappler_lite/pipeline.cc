@@ -123,12 +123,12 @@ std::string SkipReason(const Step& step, const PipelineOptions& options) {
   return asked_for && !step.pass->make()->rewrites().empty() ? "" : std::string(step.pass->off);
 }
 
-PassBudget BudgetOf(const Step& step) {
-  const auto argument = [&](const PassOption& option) {
+PassBudget BudgetOf(const Step& step, int64_t nodes) {
+  const auto argument = [&](const PassOption& option, int64_t per_node) {
     const auto it = step.arguments.find(option.name);
-    return it == step.arguments.end() ? option.otherwise : it->second;
+    return it == step.arguments.end() ? option.otherwise + per_node * nodes : it->second;
   };
-  return {argument(kMaxRewrites), argument(kMaxVisits)};
+  return {argument(kMaxRewrites, kRewritesPerNode), argument(kMaxVisits, kVisitsPerNode)};
 }
 
 class PipelineRun {
@@ -236,7 +236,7 @@ class PipelineRun {
 
   // Without a guard an error ends the run; with one, the pass is undone and the row says why.
   absl::Status RunStep(const Step& step, PassReport& row) {
-    gate_.BeginPass(step.name, BudgetOf(step));
+    gate_.BeginPass(step.name, BudgetOf(step, graph_.num_nodes()));
     if (!guarded_) {
       TENON_RETURN_IF_ERROR(Work(step, row).status());
       return absl::OkStatus();
@@ -285,7 +285,8 @@ class PipelineRun {
     if (step.pass != nullptr && !step.pass->brings_nodes) {
       replay = [&](const AllowRewrite& allow) -> absl::StatusOr<Graph> {
         Graph graph = run.before;
-        RewriteGate gate = gate_.ForReplay(step.name, BudgetOf(step), &allow);
+        RewriteGate gate =
+            gate_.ForReplay(step.name, BudgetOf(step, run.before.num_nodes()), &allow);
         TENON_RETURN_IF_ERROR(RunPass(step, graph, gate).status());
         return graph;
       };

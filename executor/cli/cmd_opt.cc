@@ -51,8 +51,15 @@ void ListPasses(Invocation& invocation) {
       json.Set("name", name).Set("exactness", ExactnessName(rewrite.exactness));
       rewrites_json.Push(std::move(json));
     }
+    Json options = Json::Object();
+    for (const PassOption& option : pass.make()->options()) {
+      table.Row({absl::StrCat("  (", option.name, "=", option.otherwise, ")"), "",
+                 std::string(option.what)});
+      options.Set(option.name, option.otherwise);
+    }
     Json json = Json::Object();
     json.Set("name", pass.name)
+        .Set("options", std::move(options))
         .Set("what", pass.what)
         .Set("exactness", exactness)
         .Set("off", pass.off.empty() ? Json() : Json(pass.off))

@@ -353,6 +353,7 @@ TEST(Opt, ListsPassesAndRewrites) {
       EXPECT_NE(rewrite["exactness"], "");
     }
   }
+  EXPECT_THAT(text, HasSubstr("(max_bytes=10000000)"));
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ",") + name;
   int64_t counted = 0;
