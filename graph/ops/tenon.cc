@@ -33,12 +33,6 @@ absl::Status AttentionShape(InferenceContext& c) {
 }
 
 constexpr OpSpec kOps[] = {
-    // BatchMatMulV2, then Mul by a scalar, then Add of something that broadcasts to the product:
-    // both or one of them.
-    {"_FusedBatchMatMulV2", "x: T; y: T; args: num_args * T", "output: T",
-     "T: {float}; adj_x: bool = false; adj_y: bool = false; num_args: int >= 0; "
-     "fused_ops: list(string) = []",
-     BatchMatMulShape},
     // softmax(query * key^T * scale + mask) * value. The mask broadcasts to [batch, heads, rows of
     // the query, rows of the key]; the other tensors are [batch, rows, heads, columns], or with
     // heads_first [batch, heads, rows, columns].

@@ -79,18 +79,18 @@ class AttentionMatcher {
   }
 
   bool MatchMasked(Output scores) {
-    if (MatchScaled(scores, std::nullopt)) return true;
+    if (MatchScaled(scores)) return true;
     const std::span<const Output> in = e_.OperandsOf(scores, "AddV2");
     for (size_t i = 0; i < in.size(); ++i) {
-      if (MatchScaled(in[i], in[1 - i])) return true;
+      a_.mask = in[1 - i];
+      if (MatchScaled(in[i])) return true;
     }
     return false;
   }
 
-  bool MatchScaled(Output o, std::optional<Output> mask) {
-    a_.mask = mask;
+  bool MatchScaled(Output o) {
     a_.scale = 1;
-    if (MatchProduct(o) || MatchFused(o)) return true;
+    if (MatchProduct(o)) return true;
     const std::string_view op = g_.op_name(o.node);
     if (op != "Mul" && op != "RealDiv") return false;
     const Product p = e_.ProductAt(o);
@@ -99,37 +99,14 @@ class AttentionMatcher {
     return MatchProduct(p.factors[0]);
   }
 
-  // The product with what was fused into it before.
-  bool MatchFused(Output o) {
-    const std::span<const Output> in = e_.OperandsOf(o, "_FusedBatchMatMulV2");
-    if (in.empty()) return false;
-    const std::vector<std::string_view> fused = FusedOps(g_, o.node);
-    for (size_t i = 0; i < fused.size(); ++i) {
-      const Output arg = in[i + 2];
-      if (fused[i] == "Add" && !a_.mask) {
-        a_.mask = arg;
-      } else if (const auto scale = e_.ScalarAt(arg); scale && fused[i] == "Mul") {
-        a_.scale = *scale;
-      } else {
-        return false;
-      }
-    }
-    return MatchOperands(o, in[0], in[1]);
-  }
-
   // query * key^T
   bool MatchProduct(Output o) {
     const std::span<const Output> in = e_.OperandsOf(o, g_.op_name(o.node));
-    return in.size() == 2 && MatchOperands(o, in[0], in[1]);
-  }
-
-  bool MatchOperands(Output o, Output a, Output b) {
-    const Output in[] = {a, b};
+    if (in.size() != 2) return false;
     a_.query = in[0];
     a_.key = in[1];
     if (a_.heads_first) {
-      const bool fused = g_.op_name(o.node) == "_FusedBatchMatMulV2";
-      if ((!fused && !IsBatchMatMul(g_, o.node)) || Flag(g_, o.node, "adj_x")) return false;
+      if (!IsBatchMatMul(g_, o.node) || Flag(g_, o.node, "adj_x")) return false;
       if (Flag(g_, o.node, "adj_y")) return true;
       const std::optional<Output> key = TransposeArgument(s_, in[1], kExchangeColumns);
       if (key) a_.key = *key;

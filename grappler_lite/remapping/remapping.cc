@@ -18,8 +18,6 @@ constexpr Rewrite kRewrites[] = {
     {"fuse_activation", Exactness::kToleranced, FuseActivation},
     {"fuse_written_activation", Exactness::kToleranced, FuseWrittenActivation},
     {"fuse_batch_norm_relu", Exactness::kToleranced, FuseBatchNormRelu},
-    {"fuse_scale_of_products", Exactness::kToleranced, FuseScaleOfProducts},
-    {"fuse_summand_of_products", Exactness::kToleranced, FuseSummandOfProducts},
     {"recognize_softmax", Exactness::kToleranced, RecognizeSoftmax},
     {"recognize_layer_norm", Exactness::kToleranced, RecognizeLayerNorm},
     {"recognize_attention", Exactness::kToleranced, RecognizeAttention},

@@ -26,11 +26,6 @@ bool FoldBatchNorm(Sweep& s, NodeId n);
 // Pad, Conv2D: the convolution pads.
 bool FusePad(Sweep& s, NodeId n);
 
-// BatchMatMul, Mul by a scalar; BatchMatMul, perhaps with such a Mul, Add of something that
-// broadcasts to its shape: _FusedBatchMatMulV2.
-bool FuseScaleOfProducts(Sweep& s, NodeId n);
-bool FuseSummandOfProducts(Sweep& s, NodeId n);
-
 // exp(x - max(x)) / sum(exp(x - max(x))): Softmax.
 bool RecognizeSoftmax(Sweep& s, NodeId n);
 // Mean and variance over the last dimension, and what is done with them: _TenonLayerNorm.

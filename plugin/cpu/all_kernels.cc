@@ -77,7 +77,6 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::SoftmaxKernels(),
       cpu::LayerNormKernels(),
       cpu::AttentionKernels(),
-      cpu::FusedBatchMatMulKernels(),
       cpu::ConvGradKernels(),
       cpu::PoolGradKernels(),
       cpu::ResizeKernels(),

@@ -80,8 +80,7 @@ absl::Status ComputeTile(const Attention& s, const StepArgs& args, int64_t tile,
                 n, transposed, scores);
   for (int64_t r = 0; r < n && (s.masked || s.scale != 1); ++r) {
     const float* const mask = s.masked ? in(kMask) + s.mask.At(batch, head, row + r) : nullptr;
-    s.scale_and_mask(
-        {scores + r * keys, scores + r * keys, keys, s.scale, mask, s.mask.strides[kColumn] == 0});
+    s.scale_and_mask({scores + r * keys, keys, s.scale, mask, s.mask.strides[kColumn] == 0});
   }
   s.softmax({scores, scores, n, keys});
   SmallGemm g = {};

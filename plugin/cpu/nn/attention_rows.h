@@ -15,10 +15,9 @@ struct LayerNormRows {
   float epsilon;
 };
 
-// y = x * scale + mask for n values; the mask has as many, or one for all, or is null.
+// x = x * scale + mask for n values; the mask has as many, or one for all, or is null.
 struct MaskedRow {
-  const float* x;
-  float* y;  // may be x
+  float* x;
   int64_t n;
   float scale;
   const float* mask;

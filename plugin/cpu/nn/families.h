@@ -8,6 +8,5 @@ namespace tenon::cpu {
 
 absl::Span<const CpuKernelSpec> LayerNormKernels();  // _TenonLayerNorm
 absl::Span<const CpuKernelSpec> AttentionKernels();  // _TenonAttention
-absl::Span<const CpuKernelSpec> FusedBatchMatMulKernels();  // _FusedBatchMatMulV2
 
 }  // namespace tenon::cpu
