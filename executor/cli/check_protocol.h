@@ -14,6 +14,9 @@ inline constexpr std::string_view kFileBegins = "file";   // file
 inline constexpr std::string_view kFileEnded = "done";    // file
 inline constexpr std::string_view kNoHost = "nohost";     // exit code, status code, message
 
+// rule, plug-in, callback, node, detail
+inline constexpr std::string_view kViolation = "violation";
+
 using Message = std::vector<std::string>;
 
 // Writes one message whole. False when the reader is gone.

@@ -18,6 +18,7 @@
 #include "executor/cli/check_protocol.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/guard.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -42,6 +43,7 @@ class Worker {
   // An exception must not reach the parent's frames, of which this process has a copy.
   int Run(StartAt start) noexcept {
     BecomeWorker();
+    if (AbiWatch* const watch = AbiWatch::Active()) watch->BeSilent();
     absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(options_);
     absl::StatusOr<SessionOptions> session = SessionOptionsFrom(options_);
     const absl::Status status = !host.ok() ? host.status() : session.status();
@@ -57,10 +59,23 @@ class Worker {
     for (size_t file = next_file_.fetch_add(1); file < files_.size();
          file = next_file_.fetch_add(1))
       RunFile({file, 0}, **host, *session);
+    host->reset();
+    if (AbiWatch* const watch = AbiWatch::Active()) watch->ReportLeaks();
+    SendViolations();
     return 0;
   }
 
  private:
+  // Those that the parent has not heard of.
+  void SendViolations() {
+    if (AbiWatch::Active() == nullptr) return;
+    const std::vector<AbiViolation> all = AbiWatch::Active()->violations();
+    for (; violations_sent_ < all.size(); ++violations_sent_) {
+      const AbiViolation& v = all[violations_sent_];
+      SendMessage(fd_, {std::string(kViolation), v.rule, v.plugin, v.callback, v.node, v.detail});
+    }
+  }
+
   void RunFile(StartAt at, const Host& host, const SessionOptions& session) {
     const std::string id = absl::StrCat(at.file);
     SendMessage(fd_, {std::string(kFileBegins), id});
@@ -73,6 +88,7 @@ class Worker {
         const CheckCase& c = file->cases[i];
         SendMessage(fd_, {std::string(kCaseBegins), id, absl::StrCat(i), c.name});
         const CaseResult result = RunCase(*file, c, host, session);
+        SendViolations();
         SendMessage(fd_, {std::string(kCaseEnded), id, absl::StrCat(i), c.name,
                           std::string(1, static_cast<char>(result.status)), result.detail});
       }
@@ -84,6 +100,7 @@ class Worker {
   const Options& options_;
   std::atomic<size_t>& next_file_;
   int fd_;
+  size_t violations_sent_ = 0;
 };
 
 // --- The parent's side.
@@ -178,6 +195,12 @@ class Parent {
     if (kind == kNoHost) {
       return WithExit(static_cast<Exit>(std::stoi(m[1])),
                       absl::Status(static_cast<absl::StatusCode>(std::stoi(m[2])), m[3]));
+    }
+    if (kind == kViolation) {
+      if (AbiWatch* const watch = AbiWatch::Active())
+        watch->Report(
+            {.plugin = m[2], .callback = m[3], .node = m[4], .rule = m[1], .detail = m[5]});
+      return absl::OkStatus();
     }
     child.since = Clock::now();
     child.file = std::stoul(m[1]);

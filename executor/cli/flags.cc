@@ -203,7 +203,7 @@ void DeclareDevices(Declarer& d, Options& o) {
   d.Choice(kOpensPlugins, "--plugin-errors", {"report", "fail"}, "report|fail",
            "a plug-in's pass that fails is rolled back; fail: exit 5",
            [&o](const std::string& v) { o.fail_on_plugin_errors = v == "fail"; });
-  d.Choice(kOpensPlugins & ~Bit(Command::kCheck), "--abi-check", {"off", "strict"}, "off|strict",
+  d.Choice(kOpensPlugins, "--abi-check", {"off", "strict"}, "off|strict",
            "strict: watch how plug-ins use the interface; exit 5 where one breaks a rule",
            [&o](const std::string& v) { o.strict_abi = v == "strict"; });
   d.Checked(kPlaces, "--device", o.device, "NAME",

@@ -60,6 +60,7 @@ struct AbiWatch::Impl {
   absl::flat_hash_set<std::string> told ABSL_GUARDED_BY(mutex);
   absl::flat_hash_map<const void*, Object> objects ABSL_GUARDED_BY(mutex);
   std::deque<void*> buried ABSL_GUARDED_BY(mutex);
+  bool silent ABSL_GUARDED_BY(mutex) = false;
 
   ~Impl() {
     for (void* memory : buried) ::operator delete(memory);
@@ -83,8 +84,13 @@ void AbiWatch::Report(AbiViolation violation) {
   const std::string line = OneLine(LineOf(violation));
   absl::MutexLock lock(&impl_->mutex);
   if (impl_->violations.size() >= kMaxViolations || !impl_->told.insert(line).second) return;
-  std::fprintf(stderr, "%s\n", line.c_str());
+  if (!impl_->silent) std::fprintf(stderr, "%s\n", line.c_str());
   impl_->violations.push_back(std::move(violation));
+}
+
+void AbiWatch::BeSilent() {
+  absl::MutexLock lock(&impl_->mutex);
+  impl_->silent = true;
 }
 
 std::vector<AbiViolation> AbiWatch::violations() const {

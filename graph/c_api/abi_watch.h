@@ -33,6 +33,8 @@ class AbiWatch {
   void Report(std::string_view rule, std::string detail);
   void Report(AbiViolation violation);
   std::vector<AbiViolation> violations() const;  // in their order, each once
+  // From now on they are only kept: another process writes them.
+  void BeSilent();
 
   // Objects that plug-ins get from the host and have to give back. `type` is static.
   void Made(const void* object, const char* type);

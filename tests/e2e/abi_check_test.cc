@@ -165,6 +165,25 @@ TEST(AbiCheck, TheApuIsCleanWithEachCommand) {
   }
 }
 
+TEST(AbiCheck, WorkersOfCheckTellWhatTheySaw) {
+  const std::string neg = "tests/golden/ops/Neg.pbtxt.xz";
+  const auto check = [&](const std::string& plugin) {
+    return GraphRun({"check", neg, "--plugin", plugin, "--abi-check=strict", "--json"});
+  };
+  for (const auto& [kind, rule] :
+       {std::pair{"device_size", "struct_size"}, std::pair{"status_leak", "leak"}}) {
+    const Finished run = check(TestPlugin("unruly") + ";UNRULY=" + kind);
+    EXPECT_EQ(run.exit, 5) << kind << run.err;
+    const json violations = json::parse(run.out)["abi_check"]["violations"];
+    ASSERT_FALSE(violations.empty()) << kind << run.out;
+    EXPECT_EQ(violations[0]["rule"], rule);
+    EXPECT_THAT(run.err, HasSubstr(std::string("abi-check: ") + rule + ": plug-in "));
+  }
+  const Finished clean = check(Built("lib/plugins/libapu.so"));
+  EXPECT_EQ(clean.exit, 0) << clean.err;
+  EXPECT_EQ(json::parse(clean.out)["abi_check"]["violations"], json::array());
+}
+
 TEST(AbiCheck, OtherWordsAreRefused) {
   const Finished run = GraphRun({"devices", "--abi-check=loose"});
   EXPECT_EQ(run.exit, 2);
