@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/float_mode.h"
 #include "graph/io.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
@@ -71,6 +72,7 @@ class PluginPass : public FinalPass {
  private:
   template <typename Fn>
   absl::Status Call(const char* callback, Fn fn) {
+    const FloatModeGuard float_mode(optimizer_->plugin);
     return CallPlugin(optimizer_->plugin.c_str(), callback, "", fn);
   }
 

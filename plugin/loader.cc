@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/float_mode.h"
 #include "graph/c_api/plugin_hold.h"
 #include "graph/op_registry.h"
 #include "graph/status_macros.h"
@@ -127,6 +128,7 @@ absl::Status CallInitKernel(void (*init)(), const PluginLibrary& library, const 
 
 absl::StatusOr<Staged> CallEntryPoints(const EntryPoints& entries, const PluginLibrary& library,
                                        const std::string& path, const LoadScope& scope) {
+  const FloatModeGuard float_mode(path);
   Staged staged;
   if (entries.se_init != nullptr) {
     absl::StatusOr<std::shared_ptr<StreamExecutorPlatform>> platform =

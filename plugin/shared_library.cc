@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/float_mode.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/onednn_loader.h"
 
@@ -64,6 +65,7 @@ absl::StatusOr<void*> OpenLibrary(const std::string& path) {
     return absl::NotFoundError(absl::StrCat(path, ": not a file"));
   void* handle = nullptr;
   std::string error;
+  const FloatModeGuard float_mode(path);
   TENON_RETURN_IF_ERROR(CallPlugin(path.c_str(), "dlopen", "", [&] {
     handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) error = dlerror();

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -18,6 +19,23 @@ namespace {
 char document_head[256];
 std::atomic<bool> document_due{false};
 int output_fd = STDOUT_FILENO;
+
+// What the command writes to, under numbers that nobody guesses, for the case that a plug-in closes
+// the others. -1: was closed from the start.
+constexpr int kHighNumber = 600;
+int spare_output = -1, spare_errors = -1;
+
+int SpareOf(int fd) {
+  const int high = fcntl(fd, F_DUPFD_CLOEXEC, kHighNumber);
+  return high >= 0 ? high : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+// Whether it was closed.
+bool Reopen(int fd, int spare) {
+  if (spare < 0 || fcntl(fd, F_GETFD) >= 0 || errno != EBADF) return false;
+  dup2(spare, fd);
+  return true;
+}
 
 void SetStdoutAside() {
   fflush(stdout);
@@ -77,6 +95,16 @@ void PrepareFaultDocument(std::string_view command, bool json) {
   std::strncpy(document_head, head.c_str(), sizeof(document_head) - 1);
   document_due.store(json);
   if (json && output_fd == STDOUT_FILENO) SetStdoutAside();
+  spare_output = SpareOf(output_fd);
+  spare_errors = SpareOf(STDERR_FILENO);
+}
+
+const char* ReopenOutput() {
+  const bool errors = Reopen(STDERR_FILENO, spare_errors);
+  bool output = Reopen(output_fd, spare_output);
+  if (output_fd != STDOUT_FILENO) output |= Reopen(STDOUT_FILENO, spare_errors);
+  if (errors && output) return "standard output and standard error";
+  return errors ? "standard error" : output ? "standard output" : nullptr;
 }
 
 void EndProcess(Exit exit) {

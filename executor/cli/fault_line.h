@@ -28,6 +28,9 @@ void PrepareFaultDocument(std::string_view command, bool json);
 // Ends the process now: nothing else of it runs. Async-signal-safe.
 [[noreturn]] void EndProcess(Exit exit);
 
+// Opens again what somebody has closed: what that was, or null for nothing.
+const char* ReopenOutput();
+
 // Where the command's own output goes.
 int OutputFd();
 

@@ -15,6 +15,7 @@
 #include "executor/cli/fault_line.h"
 #include "executor/cli/flags.h"
 #include "executor/cli/guard.h"
+#include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/closest.h"
@@ -56,7 +57,9 @@ int Finish(Invocation& invocation, absl::Status status) {
       Print(invocation.json() ? invocation.doc.Dump() + "\n" : invocation.text);
   if (status.ok()) status = printed;
   if (!status.ok() && !WasPrinted(status)) PrintErrorLine(status.message());
-  return static_cast<int>(ExitOf(status));
+  const int code = static_cast<int>(ExitOf(status));
+  WorkIsDone(code);
+  return code;
 }
 
 absl::Status Dispatch(Invocation& invocation) {
@@ -140,8 +143,11 @@ int Execute(Command command, std::vector<std::string> args, AllocationCounter al
     StartWatchdog(timeout.value_or(kDefaultCallbackTimeout), timeout);
   }
   if (invocation.options.strict_abi) AbiWatch::SwitchOn();
-  const absl::Status status = WithinMemory([&] { return Dispatch(invocation); });
-  return Finish(invocation, AddAbiCheck(invocation, status));
+  absl::Status status = WithinMemory([&] { return Dispatch(invocation); });
+  status = AddAbiCheck(invocation, status);
+  if (const char* closed = ReopenOutput(); closed != nullptr && status.ok())
+    status = ClosedByPlugin(closed, NamesOfPlugins());
+  return Finish(invocation, status);
 }
 
 int PrintVersion(bool json) {
@@ -207,6 +213,10 @@ void PrintErrorLine(std::string_view message) {
 }  // namespace cli
 
 void GraphRunEnds(const char* call) { cli::EndIfInPlugin(call); }
+
+bool GraphRunKeepsSignal(int number, const struct sigaction* action, struct sigaction* old) {
+  return cli::KeepSignal(number, action, old);
+}
 
 int GraphRunMain(int argc, char** argv, AllocationCounter allocations) {
   return cli::Main(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), allocations);

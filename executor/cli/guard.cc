@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -27,6 +29,7 @@ struct FatalSignal {
   const char* text;
   bool only_if_unused = false;  // a profiler or a parent may want it for itself
   struct sigaction earlier = {};
+  struct sigaction plugins = {};  // what plug-ins asked for, which has effect in their code alone
 };
 FatalSignal fatal_signals[] = {
     {SIGSEGV, "SIGSEGV (memory that it may not touch)"},
@@ -46,6 +49,9 @@ constexpr size_t kHandlerStackBytes = 64 << 10;
 
 // The process whose end is looked at: not a child that a plug-in makes of it.
 pid_t guarded_process = 0;
+
+// Once the command has done its work, its exit code; -1 before.
+std::atomic<int> work_done{-1};
 
 // Executable pages of plug-ins. Only ever grows; the handler reads what is there.
 struct CodeRange {
@@ -94,7 +100,8 @@ const char* PluginOnStack() {
   if (call != nullptr) line.Add(call->callback);
   if (call != nullptr && !call->node.empty()) line.Add(" of node '").Add(call->node).Add("'");
   line.Write("INTERNAL");
-  EndProcess(Exit::kPluginFault);
+  const int code = work_done;
+  EndProcess(code < 0 ? Exit::kPluginFault : static_cast<Exit>(code));
 }
 
 // Returns if the end that this thread is about to meet is no plug-in's doing.
@@ -104,8 +111,9 @@ void EndIfCharged(const char* what, bool may_walk) {
   if (call != nullptr) EndInPlugin(call->plugin, what, " in ", call);
   const char* on_stack = may_walk ? PluginOnStack() : nullptr;
   if (IsHostThread()) {
-    if (on_stack != nullptr)
-      EndInPlugin(on_stack, what, " in code outside of any callback", nullptr);
+    const char* const where = work_done < 0 ? " in code outside of any callback"
+                                            : " in what it does when the process ends";
+    if (on_stack != nullptr) EndInPlugin(on_stack, what, where, nullptr);
     return;
   }
   call = AnyCallback();
@@ -134,10 +142,35 @@ bool SentByAnotherProcess(const siginfo_t& info) {
   return (info.si_code == SI_USER || info.si_code == SI_QUEUE) && info.si_pid != guarded_process;
 }
 
+FatalSignal* FindSignal(int number) {
+  auto* const found = std::find_if(std::begin(fatal_signals), std::end(fatal_signals),
+                                   [number](const FatalSignal& s) { return s.number == number; });
+  return found == std::end(fatal_signals) ? nullptr : found;
+}
+
+bool InPluginsCode() { return CurrentCallback() != nullptr || !IsHostThread(); }
+
+// A plug-in's own handler has the first word in its own code. Whether it dealt with the signal: it
+// did not if the same access fails again, or if it is asked to end the process.
+bool HandledByPlugin(const FatalSignal& signal, siginfo_t* info, void* context) {
+  static thread_local const void* last_address = &fatal_signals;  // none that faults
+  const struct sigaction& action = signal.plugins;
+  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN || !InPluginsCode())
+    return false;
+  const bool again =
+      info->si_code > 0 && std::exchange(last_address, info->si_addr) == info->si_addr;
+  if (again) return false;
+  if ((action.sa_flags & SA_SIGINFO) != 0) {
+    action.sa_sigaction(signal.number, info, context);
+  } else {
+    action.sa_handler(signal.number);
+  }
+  return info->si_code > 0;
+}
+
 void OnSignal(int number, siginfo_t* info, void* context) {
-  const FatalSignal& signal =
-      *std::find_if(std::begin(fatal_signals), std::end(fatal_signals),
-                    [number](const FatalSignal& s) { return s.number == number; });
+  const FatalSignal& signal = *FindSignal(number);
+  if (HandledByPlugin(signal, info, context)) return;
   // A signal within the handler: the stack is not fit to be walked.
   static thread_local bool handling = false;
   const bool may_walk = !std::exchange(handling, true);
@@ -146,6 +179,23 @@ void OnSignal(int number, siginfo_t* info, void* context) {
 }
 
 void OnExit() { EndIfInPlugin("exit()"); }
+
+std::terminate_handler terminate_before = nullptr;
+
+// An exception that left a static constructor, a thread or a noexcept function.
+[[noreturn]] void OnTerminate() {
+  char what[256] = "threw an exception that nothing caught";
+  const size_t size = std::strlen(what);
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::exception& e) {
+    std::snprintf(what + size, sizeof(what) - size, " (%s)", e.what());
+  } catch (...) {
+  }
+  EndIfCharged(what, true);
+  if (terminate_before != nullptr) terminate_before();
+  std::abort();
+}
 
 void OnThreadEnd() {
   EndIfCharged("pthread_exit() or pthread_cancel() on the host's thread", false);
@@ -206,6 +256,7 @@ void InstallFaultHandlers(std::string_view command, bool json) {
     const bool taken = signal.earlier.sa_handler != SIG_DFL;
     if (signal.only_if_unused && taken) sigaction(signal.number, &signal.earlier, nullptr);
   }
+  terminate_before = std::set_terminate(OnTerminate);
   OnThreadEndedByPlugin(OnThreadEnd);
   std::atexit(OnExit);
   std::at_quick_exit(OnExit);
@@ -215,6 +266,21 @@ void EndIfInPlugin(const char* call) {
   char what[64] = {};
   std::strncat(what, call, 32);
   EndIfCharged(std::strcat(what, " was called"), true);
+}
+
+void WorkIsDone(int code) { work_done = code; }
+
+int CodeOfWorkDone() { return work_done; }
+
+const char* NamesOfPlugins() { return plugin_names; }
+
+bool KeepSignal(int number, const struct sigaction* action, struct sigaction* old) {
+  FatalSignal* const signal = FindSignal(number);
+  if (getpid() != guarded_process || signal == nullptr || signal->only_if_unused) return false;
+  if (!InPluginsCode()) return false;
+  if (old != nullptr) *old = signal->plugins;
+  if (action != nullptr) signal->plugins = *action;
+  return true;
 }
 
 void BecomeWorker() {

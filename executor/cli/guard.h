@@ -2,6 +2,8 @@
 // never return end the process with one line that names plug-in, callback and node.
 #pragma once
 
+#include <signal.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,18 @@ void InstallFaultHandlers(std::string_view command, bool json);
 
 // The handlers know the code of this shared library, if it was loaded.
 void NotePluginCode(const std::string& path);
+
+// Of those whose code was noted: "a.so or b.so". Empty: none.
+const char* NamesOfPlugins();
+
+// A call of sigaction(): whether it comes from a plug-in and asks for a fatal signal. It is kept
+// then, and has effect in the plug-in's code, before the handlers of the command.
+bool KeepSignal(int number, const struct sigaction* action, struct sigaction* old);
+
+// The command has done its work with this exit code, which is the process's whatever plug-ins still
+// do while it ends. And that code; -1 before.
+void WorkIsDone(int code);
+int CodeOfWorkDone();
 
 // The document of the command is written (or will never be): a fault from now on writes none.
 void DocumentWritten();

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "executor/cli/exit_code.h"
+#include "executor/cli/fault_line.h"
 #include "executor/cli/guard.h"
 #include "executor/cli/invocation.h"
 #include "graph/status_macros.h"
@@ -161,6 +162,8 @@ absl::Status Failed(const PluginRequest& request, const absl::Status& status,
 absl::Status Load(const PluginRequest& request, const Options& options) {
   absl::StatusOr<PluginInfo> info = LoadPlugin(request.path, request.options);
   NotePluginCode(request.path);  // it may have threads although it failed
+  if (const char* closed = ReopenOutput(); closed != nullptr)
+    return Failed(request, ClosedByPlugin(closed, request.path), options);
   if (!info.ok()) return Failed(request, info.status(), options);
   for (const std::string& warning : info->warnings)
     Warn(options, absl::StrCat("plug-in ", info->path, ": ", warning));
@@ -207,6 +210,13 @@ absl::StatusOr<std::unique_ptr<Host>> Host::Open(const Options& options) {
 
 Host::~Host() {
   if (open_) ShutdownPlugins();
+}
+
+absl::Status ClosedByPlugin(std::string_view what, std::string_view plugin) {
+  return WithExit(Exit::kPluginFault,
+                  absl::FailedPreconditionError(
+                      absl::StrCat(plugin.empty() ? "somebody" : absl::StrCat("plug-in ", plugin),
+                                   " closed ", what, " of the command")));
 }
 
 std::string ShortName(const Device* device) {

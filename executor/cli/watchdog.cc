@@ -13,6 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// For what plug-ins do when the process ends.
+constexpr double kSecondsToEnd = 5;
+
 [[noreturn]] void TimeOut(FaultLine& line) {
   line.Write("DEADLINE_EXCEEDED");
   EndProcess(Exit::kTimeout);
@@ -28,6 +31,7 @@ class Watchdog {
     const std::chrono::duration<double> period(std::clamp(shortest / 20, 0.0001, 0.5));
     for (;;) {
       std::this_thread::sleep_for(period);
+      LookAtEnd();
       LookAtCalls();
       LookAtProcess();
     }
@@ -49,6 +53,19 @@ class Watchdog {
       if (!fresh && it->second.serial != active.serial) it->second = {active.serial, Clock::now()};
       if (SecondsSince(it->second.since) >= callback_s_) Blame(*active.call, callback_s_);
     }
+  }
+
+  // Static destructors and exit handlers of plug-ins.
+  void LookAtEnd() {
+    const int code = CodeOfWorkDone();
+    if (code < 0) return;
+    if (!end_) end_ = Clock::now();
+    if (SecondsSince(*end_) < kSecondsToEnd || *NamesOfPlugins() == '\0') return;
+    FaultLine line;
+    line.Add("plug-in ").Add(NamesOfPlugins()).Add(": what it does when the process ends");
+    line.Add(" has not ended within ").Add(absl::StrCat(kSecondsToEnd)).Add(" s");
+    line.Write("DEADLINE_EXCEEDED");
+    EndProcess(static_cast<Exit>(code));
   }
 
   void LookAtProcess() {
@@ -75,6 +92,7 @@ class Watchdog {
   const double callback_s_;
   const std::optional<double> total_s_;
   const Clock::time_point start_ = Clock::now();
+  std::optional<Clock::time_point> end_;
   absl::flat_hash_map<const void*, Seen> seen_;
 };
 

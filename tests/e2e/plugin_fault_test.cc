@@ -69,8 +69,11 @@ INSTANTIATE_TEST_SUITE_P(
     All, Faults,
     ::testing::Values(
         Fault{"load_segv", 5, "dlopen", "SIGSEGV"}, Fault{"load_abort", 5, "dlopen", "SIGABRT"},
-        Fault{"load_throw", 5, "dlopen", "SIGABRT"}, Fault{"load_exit", 5, "dlopen", "exit()"},
-        Fault{"load_hang", 6, "dlopen", "2 s"},
+        Fault{"load_throw", 5, "dlopen", "threw an exception that nothing caught (rogue)"},
+        Fault{"load_close", 5, "librogue.so", "closed standard output and standard error"},
+        Fault{"load_close_all", 5, "librogue.so", "closed standard output and standard error"},
+        Fault{"compute_close", 5, "librogue.so", "closed standard output and standard error"},
+        Fault{"load_exit", 5, "dlopen", "exit()"}, Fault{"load_hang", 6, "dlopen", "2 s"},
 #ifdef HAS_EXIT_HOOK
         Fault{"load_quit", 5, "dlopen", "_exit()"},
 #endif
@@ -92,6 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
 #endif
 #ifdef HAS_EXIT_HOOK
         Fault{"compute_quit", 5, "compute", "_exit()"},
+        Fault{"compute_exec", 5, "compute", "execve() was called"},
+        Fault{"compute_unheard_segv", 5, "compute", "SIGSEGV"},
 #endif
         Fault{"shape_segv", 5, kShapeCall, "SIGSEGV"},
         Fault{"init_thread_segv", 5, "thread", "SIGSEGV"},
@@ -99,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"deferred_segv", 5, "thread", "SIGSEGV"},
         Fault{"deferred_memcpy", 5, "thread", "SIGSEGV"},
         Fault{"deferred_abort", 5, "thread", "SIGABRT"},
-        Fault{"deferred_throw", 5, "thread", "SIGABRT"},
+        Fault{"deferred_throw", 5, "thread", "threw an exception that nothing caught (rogue)"},
         Fault{"deferred_exit", 5, "thread", "exit()"},
         Fault{"deferred_hang", 6, kDeferredCall, "2 s"},
         Fault{"shape_throw", 5, "shape_inference_func", "threw an exception: rogue"},
@@ -127,6 +132,47 @@ std::string PassGraph() {
 }
 
 class PassFaults : public ::testing::TestWithParam<const char*> {};
+
+// What a plug-in does when all is done does not take the result back.
+TEST(PluginFaults, AtTheEndOfTheProcessKeepTheExitCode) {
+  for (const char* kind : {"end_segv", "end_hang", "end_exit"}) {
+    const Finished run = GraphRun(
+        {"run", RogueGraph(), "--json", "--plugin", TestPlugin("rogue") + ";ROGUE=" + kind});
+    EXPECT_EQ(run.exit, 0) << kind << run.err;
+    const json doc = json::parse(run.out, nullptr, false);
+    ASSERT_FALSE(doc.is_discarded()) << kind << run.out;
+    EXPECT_EQ(doc["status"]["code"], "OK");
+    if (std::string_view(kind) != "end_exit") {
+      EXPECT_THAT(run.err, HasSubstr("librogue.so")) << kind;
+      EXPECT_THAT(run.err, HasSubstr("when the process ends")) << kind;
+    }
+  }
+}
+
+#ifdef HAS_EXIT_HOOK
+TEST(PluginFaults, ThatAPluginHandlesItselfAreNone) {
+  const Finished run = GraphRun(
+      {"run", RogueGraph(), "--plugin", TestPlugin("rogue") + ";ROGUE=compute_handled_segv"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+}
+#endif
+
+TEST(PluginFaults, RoundingIsSetBack) {
+  const std::string graph = TempFile(
+      "round.pbtxt",
+      "node { name: 'the_node' op: 'RogueOp' } "
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } } "
+      "node { name: 'y' op: 'Reciprocal' input: 'x' input: '^the_node' "
+      "attr { key: 'T' value { type: DT_FLOAT } } }");
+  for (const char* kind : {"compute_round", "load_round", "init_round"}) {
+    const Finished run =
+        GraphRun({"run", graph, "--input", "x=1xf32=3", "--output", "y", "--expect",
+                  "y=1xf32=0.3333333432674408", "--rtol", "0", "--atol", "0", "--plugin",
+                  TestPlugin("rogue") + ";ROGUE=" + kind});
+    EXPECT_EQ(run.exit, 0) << kind << run.out << run.err;
+    EXPECT_THAT(run.err, HasSubstr("changed how floats are rounded")) << kind;
+  }
+}
 
 TEST_P(PassFaults, AreRolledBackOrFail) {
   const std::string plugin = TestPlugin("rogue") + ";ROGUE=" + GetParam();

@@ -1,12 +1,14 @@
 // A plug-in that breaks in the way that the environment variable ROGUE names: <place>_<way>.
-// Places: load (a constructor), init (TF_InitKernel), shape (the shape function), compute, deferred
-// (a thread of its own, while the host waits for the kernel), tensor (its deallocator), delete
-// (delete_func), and those of the graph pass: pass (its answer), deallocator, destroy. Ways: see
-// Do, SetOutput and Spoil.
+// Places: load (a constructor), end (a destructor), init (TF_InitKernel), shape (the shape
+// function), compute, deferred (a thread of its own, while the host waits for the kernel), tensor
+// (its deallocator), delete (delete_func), and those of the graph pass: pass (its answer),
+// deallocator, destroy. Ways: see Do, SetOutput and Spoil.
 #include <pthread.h>
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cfenv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -70,6 +72,25 @@ void Do(const std::string& way) {
     for (;;) pause();
   }
   if (way == "overflow") Overflow(0);
+  if (way == "exec") execl("/bin/true", "true", nullptr);
+  if (way == "unheard_segv") {
+    std::signal(SIGSEGV, SIG_IGN);
+    std::signal(SIGSEGV, SIG_DFL);
+    Crash();
+  }
+  if (way == "handled_segv") {
+    static sigjmp_buf out;
+    std::signal(SIGSEGV, [](int) { siglongjmp(out, 1); });
+    if (sigsetjmp(out, 1) == 0) Crash();
+  }
+  if (way == "close") {
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+  }
+  if (way == "close_all") {
+    for (int fd = 1; fd < 400; ++fd) close(fd);
+  }
+  if (way == "round") std::fesetround(FE_DOWNWARD);
 }
 
 // The way wanted at this place; empty: behave.
@@ -89,6 +110,7 @@ void Misbehave(const std::string& place) {
 }
 
 __attribute__((constructor)) void OnLoad() { Misbehave("load"); }
+__attribute__((destructor)) void OnEnd() { Misbehave("end"); }
 
 // 42, in a tensor that is not as it should be.
 TF_Tensor* MakeOutput(const std::string& way) {

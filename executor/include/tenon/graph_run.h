@@ -1,5 +1,7 @@
 #pragma once
 
+#include <signal.h>
+
 #include <cstdint>
 
 #include "tenon/export.h"
@@ -19,5 +21,11 @@ TENON_EXPORT int GraphRunMain(int argc, char** argv, AllocationCounter allocatio
 // here. If a plug-in asks for it during GraphRunMain, ends it with a message that says so, and code
 // 5. `call` is what was called. Async-signal-safe.
 TENON_EXPORT void GraphRunEnds(const char* call);
+
+// For a program that stands in front of the C library's sigaction(): whether a plug-in asks, during
+// GraphRunMain, to be told of its own faults. That is remembered, so that the command is told too,
+// and the C library must not be asked. Async-signal-safe.
+TENON_EXPORT bool GraphRunKeepsSignal(int number, const struct sigaction* action,
+                                      struct sigaction* old);
 
 }  // namespace tenon
