@@ -1,6 +1,7 @@
 #include "executor/call_sites.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/nodes.h"
 #include "graph/with_message.h"
 
 namespace tenon {
@@ -53,6 +54,7 @@ std::string CallSites::Describe(const Graph& graph, NodeId n) const {
 absl::Status NodeError(const Graph& graph, const CallSites& calls, NodeId n,
                        const absl::Status& status) {
   if (n == kNoNode) return status;
+  if (calls.SiteOf(n) < 0) return NodeError(graph, n, status);
   return WithMessage(status, absl::StrCat(graph.Locate(n), ": ", calls.Describe(graph, n), ": ",
                                           status.message()));
 }

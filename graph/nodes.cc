@@ -49,8 +49,12 @@ absl::Status UnknownOpError(const Graph& graph, NodeId n) {
 
 absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status) {
   if (n == kNoNode) return status;
-  return WithMessage(status, absl::StrCat(graph.Locate(n), ": node '", graph.name(n), "' (",
-                                          graph.op_name(n), "): ", status.message()));
+  // A node that a pass made has no place but its name.
+  const SourcePos at = graph.pos(n);
+  const bool in_file = at.line != 0 || at.offset != 0;
+  return WithMessage(status,
+                     absl::StrCat(in_file ? absl::StrCat(graph.Locate(n), ": ") : "", "node '",
+                                  graph.name(n), "' (", graph.op_name(n), "): ", status.message()));
 }
 
 }  // namespace tenon

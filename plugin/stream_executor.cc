@@ -174,6 +174,9 @@ StreamExecutorPlatform::~StreamExecutorPlatform() {
     call("destroy_platform_fns", [&] { destroy_platform_fns_(&platform_fns_.value); });
 }
 
+// Each device is made when the first one is used; a count above this is a mistake.
+constexpr int kMostDevices = 1024;
+
 int StreamExecutorPlatform::DeviceCount(std::string* why) const {
   const auto none = [why](std::string reason) {
     if (why != nullptr) *why = std::move(reason);
@@ -186,6 +189,10 @@ int StreamExecutorPlatform::DeviceCount(std::string* why) const {
     platform_fns_.value.get_device_count(&platform_.value, &count, s);
   });
   if (!status.ok()) return none(absl::StrCat("get_device_count failed: ", status.ToString()));
+  if (count > kMostDevices) {
+    return none(absl::StrCat("get_device_count answered ", count, ", and no plug-in has more than ",
+                             kMostDevices, " devices: it has none"));
+  }
   return count < 0 ? none(absl::StrCat("get_device_count answered ", count)) : count;
 }
 

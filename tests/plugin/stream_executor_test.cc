@@ -221,6 +221,11 @@ TEST_F(StreamExecutorTest, DeviceCount) {
   std::string why;
   EXPECT_EQ((*InitStub(stub_))->DeviceCount(&why), 0);
   EXPECT_THAT(why, HasSubstr("lost"));
+  stub_.platform_fns.get_device_count = [](const SP_Platform*, int* n, TF_Status*) { *n = 100000; };
+  EXPECT_EQ((*InitStub(stub_))->DeviceCount(&why), 0);
+  EXPECT_EQ(
+      why,
+      "get_device_count answered 100000, and no plug-in has more than 1024 devices: it has none");
 }
 
 TEST_F(StreamExecutorTest, CreateDeviceFails) {
