@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "plugin/device_copy.h"
 
 namespace tenon {
 namespace {
@@ -13,17 +14,6 @@ namespace {
 constexpr size_t kPoolBytes = 64 << 10;
 constexpr size_t kMaxPooledBytes = 1024;
 constexpr size_t kLine = 64;
-
-absl::Status CopyToDevice(const Tensor& from, const Tensor& to, Device& device, double timeout_s) {
-  const StreamHandle stream = device.host_to_device_stream();
-  TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
-  TENON_RETURN_IF_ERROR(device.CopyHostToDevice(stream, from, to));
-  TENON_ASSIGN_OR_RETURN(const EventHandle event, device.AcquireEvent());
-  absl::Status status = device.RecordEvent(stream, event);
-  if (status.ok()) status = device.BlockUntilComplete(event, timeout_s);
-  device.ReleaseEvent(event);
-  return status;
-}
 
 }  // namespace
 
@@ -86,13 +76,6 @@ absl::StatusOr<Tensor> ConstStore::Aligned(const Tensor& value) {
     it = aligned_.insert_or_assign(value.data(), Copy{value, std::move(copy)}).first;
   }
   return Tensor(value.dtype(), value.shape(), it->second.copy.buffer());
-}
-
-absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s) {
-  TENON_ASSIGN_OR_RETURN(BufferRef buffer, device.Allocate(value.bytes()));
-  Tensor copy(value.dtype(), value.shape(), std::move(buffer));
-  if (value.bytes() > 0) TENON_RETURN_IF_ERROR(CopyToDevice(value, copy, device, timeout_s));
-  return copy;
 }
 
 absl::StatusOr<Tensor> ConstStore::OnDevice(const Tensor& value, Device* device, double timeout_s) {

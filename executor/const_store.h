@@ -13,9 +13,6 @@
 
 namespace tenon {
 
-// A copy of the value in the device's memory.
-absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s);
-
 // Thread-safe. Tensors and pointers stay valid for the life of the store.
 class ConstStore {
  public:

@@ -104,6 +104,22 @@ class CopyStep : public SlowStep {
   int32_t event_;  // recorded after the copy
 };
 
+// Puts a constant that lies in a device's memory into a slot.
+class ConstantStep : public SlowStep {
+ public:
+  ConstantStep(Tensor value, int32_t slot) : value_(std::move(value)), slot_(slot) {}
+  absl::Status Run(Frame& frame, const StepArgs&) const override {
+    frame.SetSlot(slot_, value_);
+    return absl::OkStatus();
+  }
+  std::string Describe() const override { return "constant"; }
+  bool IsNode() const override { return false; }
+
+ private:
+  Tensor value_;
+  int32_t slot_;
+};
+
 // Blocks the host until a copy has ended; does nothing when it was waited for before. `plugin` and
 // `node` (whose input is copied) are who is named when it does not.
 class WaitStep : public SlowStep {

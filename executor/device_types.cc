@@ -15,10 +15,17 @@ namespace {
 
 constexpr size_t kMaxTypes = 64;
 
-// Values of these types always lie in host memory.
+// Values of these types always lie in host memory. Handles of resources do too, but nodes that pass
+// them on belong to the resource's device.
 bool IsHostOnly(DataType t) {
-  return BaseType(t) == DataType::kString || BaseType(t) == DataType::kResource ||
-         BaseType(t) == DataType::kVariant;
+  return BaseType(t) == DataType::kString || BaseType(t) == DataType::kVariant;
+}
+
+bool GivesHandlesOnly(const NodeKind& kind) {
+  const TypeVector& outputs = kind.types.outputs;
+  return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [](DataType t) {
+    return t == DataType::kResource || IsRef(t);
+  });
 }
 
 }  // namespace
@@ -86,6 +93,7 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
   support.mover = IsMoverOp(kind.op_name) || IsFunctional(graph, n);
   for (size_t i = 0; i < types_.size(); ++i) {
     const uint64_t bit = uint64_t{1} << i;
+    if (support.mover || IsPlanOp(kind.op_name)) support.borrowed |= bit & ~host_bit();
     if (support.mover) {
       const bool host_only =
           std::any_of(kind.types.outputs.begin(), kind.types.outputs.end(), IsHostOnly);
@@ -93,13 +101,14 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
       continue;
     }
     if (IsPlanOp(kind.op_name)) {
-      support.mask |= host_bit();
+      support.mask |= GivesHandlesOnly(kind) ? bit : host_bit();
       continue;
     }
     auto found = kernels_.Find(graph.name(n), kind.op_name, kind.attrs, kind.op, types_[i].name,
                                types_[i].plugin);
     if (found.ok()) {
       support.mask |= bit;
+      if ((*found)->cpu != nullptr && bit != host_bit()) support.borrowed |= bit;
       support.priority[i] = (*found)->priority;
     } else if (!absl::IsNotFound(found.status())) {
       support.error.Update(found.status());

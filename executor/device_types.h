@@ -18,9 +18,10 @@ namespace tenon {
 
 // What a node's kind allows. Bits are those of DeviceTypes.
 struct KindSupport {
-  uint64_t mask = 0;              // types with a kernel
-  uint64_t mismatch = 0;          // types with a kernel of the op, but for other dtypes
-  bool mover = false;             // needs no kernel
+  uint64_t mask = 0;      // types with a kernel
+  uint64_t borrowed = 0;  // types where nothing but the host's own kernel serves it, or the plan
+  uint64_t mismatch = 0;  // types with a kernel of the op, but for other dtypes
+  bool mover = false;     // needs no kernel
   std::vector<int32_t> priority;  // of the kernel, by type
   std::vector<std::string> why;   // what else keeps a type's kernel from serving it, by type
   absl::Status error;             // the registrations contradict each other

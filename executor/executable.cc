@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/body_optimizer.h"
+#include "executor/config_proto.h"
 #include "executor/evaluator.h"
 #include "executor/lowering/call_inliner.h"
 #include "executor/lowering/lowering.h"
@@ -12,6 +13,7 @@
 #include "executor/run_recorder.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "graph/wire.h"
 #include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon {
@@ -53,6 +55,15 @@ absl::StatusOr<Output> ResolveFetch(const Graph& graph, std::string_view name) {
 }
 
 }  // namespace
+
+KernelSurroundings Executable::Surroundings() const {
+  KernelSurroundings surroundings;
+  surroundings.resources = &parts_.states.resources();
+  surroundings.config_proto = ConfigProto(parts_.options, parts_.devices);
+  WireWriter library(&surroundings.function_library);
+  for (const FunctionEntry& function : graph().functions()) library.Bytes(1, function.wire);
+  return surroundings;
+}
 
 absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
     const Graph& graph, const std::vector<std::string>& feeds,
@@ -358,10 +369,23 @@ absl::Status Executable::CheckKernels() {
   for (NodeId n : order_) {
     if (placement_[n].device != nullptr) node_devices_[n] = placement_[n].device;
     if (fed_only_[n] || IsPlanOp(graph_.op_name(n))) continue;
-    const absl::Status status = kernels_.Find(graph_, n, *node_devices_[n]).status();
+    absl::Status status = kernels_.Find(graph_, n, *node_devices_[n]).status();
+    if (absl::IsUnimplemented(status) && placement_[n].reason == PlaceCode::kNoKernel)
+      status = absl::UnimplementedError(NoKernelText(n));
     if (!status.ok()) return NodeError(graph_, calls_, n, status);
   }
   return absl::OkStatus();
+}
+
+std::string Executable::NoKernelText(NodeId n) const {
+  std::vector<std::string_view> types;
+  for (const Device* device : parts_.devices) {
+    if (std::find(types.begin(), types.end(), device->type()) == types.end())
+      types.push_back(device->type());
+  }
+  const NodeKind& kind = graph_.kind(n);
+  return KernelRegistry::Global().NoKernelText(graph_.name(n), kind.op_name, kind.attrs, kind.op,
+                                               types);
 }
 
 absl::Status Executable::DescribeFeeds() {

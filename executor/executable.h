@@ -59,7 +59,12 @@ class Executable {
     std::atomic<int64_t> used{0};
   };
   Executable(const Graph& graph, const SessionParts& parts)
-      : graph_(graph), parts_(parts), constants_(graph_) {}
+      : graph_(graph),
+        parts_(parts),
+        constants_(graph_),
+        kernels_([this] { return Surroundings(); }) {}
+
+  KernelSurroundings Surroundings() const;
 
   size_t max_plans() const { return std::max(parts_.options.max_cached_plans, 1); }
   absl::Status Resolve(const std::vector<std::string>& feeds,
@@ -73,6 +78,7 @@ class Executable {
   absl::Status DropUnknownOps();
   void NoteFeedsThatStandForNodes();
   absl::Status CheckKernels();
+  std::string NoKernelText(NodeId n) const;
   absl::Status DescribeFeeds();
   absl::Status CheckFeeds(const std::vector<Tensor>& feeds) const;
   std::shared_ptr<const Plan> Cached(const std::vector<Tensor>& feeds);

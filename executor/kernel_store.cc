@@ -68,6 +68,9 @@ absl::StatusOr<PluginKernel*> KernelStore::Create(const Graph& graph, NodeId n, 
   node.node_def_wire = NodeDefWire(graph, n, node.input_names);
   node.device_name = device->full_name();
   node.graph_def_version = graph.producer();
+  if (surroundings_ == nullptr)
+    surroundings_ = std::make_shared<const KernelSurroundings>(describe_());
+  node.surroundings = surroundings_;
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<PluginKernel> kernel,
                          PluginKernel::Create(found_[{&kind, device}], std::move(node), device));
   return created_.emplace(n, std::move(kernel)).first->second.get();

@@ -1,6 +1,7 @@
 // Which kernel serves which node of an executable.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,12 +19,18 @@ namespace tenon {
 // Kernels of the executable's nodes: found once, plug-in kernels created once. Thread-safe.
 class KernelStore {
  public:
+  // `describe` is called once, if a plug-in's kernel is made at all.
+  using DescribeFn = std::function<KernelSurroundings()>;
+  explicit KernelStore(DescribeFn describe) : describe_(std::move(describe)) {}
+
   // The kernel for node n on a device. UNIMPLEMENTED without one.
   absl::StatusOr<const KernelDef*> Find(const Graph& graph, NodeId n, const Device& device);
   absl::StatusOr<PluginKernel*> Create(const Graph& graph, NodeId n, Device* device);
 
  private:
+  const DescribeFn describe_;
   absl::Mutex mutex_;
+  std::shared_ptr<const KernelSurroundings> surroundings_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::pair<const NodeKind*, const Device*>, std::shared_ptr<const KernelDef>>
       found_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<NodeId, std::unique_ptr<PluginKernel>> created_ ABSL_GUARDED_BY(mutex_);

@@ -42,6 +42,7 @@ using NodePair = std::pair<NodeId, NodeId>;
 struct Group {
   int32_t size = 1;
   uint64_t mask = 0;      // device types that all members allow
+  uint64_t own = 0;       // device types that have a kernel of their own for some member
   DeviceRequest request;  // what members ask for, merged
   bool asked = false;
   bool by_default = false;  // the request is the default device's, not the node's
@@ -85,6 +86,7 @@ class Placer {
   absl::Status Relax(NodeId root);
   void StayNear(NodeId n, Device* device);
   void PlaceGenerators(const std::vector<NodeId>& order);
+  void PlaceVariables(const std::vector<NodeId>& order);
   std::vector<RejectedDevice> Rejected(NodeId n, const Group& g) const;
   std::string Asked(NodeId n, const Group& g) const;
   RejectedDevice PassedOver(NodeId n, const Group& g, Device* device) const;
@@ -187,6 +189,7 @@ absl::Status Placer::ReadNode(NodeId n) {
   const KindSupport& support = types_.Support(graph_, n);
   if (!support.error.ok()) return NodeError(graph_, n, support.error);
   g.mask = support.mask != 0 ? support.mask : types_.host_bit();
+  g.own = g.mask & ~support.borrowed;
   g.movers_only = support.mover;
   if (Keep(n)) return absl::OkStatus();
   return Request(n);
@@ -229,6 +232,7 @@ void Placer::Join(NodeId a, NodeId b, bool resource) {
   MergeRequests(into, from);
   Group& g = groups_[into];
   g.mask &= groups_[from].mask;
+  g.own |= groups_[from].own;
   g.size += groups_[from].size;
   g.movers_only &= groups_[from].movers_only;
   g.by_resource |= resource | groups_[from].by_resource;
@@ -291,9 +295,10 @@ std::vector<NodePair> Placer::ClassPairs() const {
 }
 
 // Highest priority of the kernel (a lone node), then of the device; a group of movers has nothing
-// to compute: the host.
+// to compute: the host. Nor does a device compute that has only the host's kernels for a group.
 Device* Placer::Best(const Group& g, NodeId n, uint64_t mask) const {
   if (g.movers_only && (mask & types_.host_bit()) != 0) return types_.host();
+  if ((mask & g.own) != 0) mask &= g.own;
   return types_.Best(
       mask, g.size == 1 ? types_.Support(graph_, n).priority : absl::Span<const int32_t>());
 }
@@ -401,6 +406,31 @@ void Placer::PlaceGenerators(const std::vector<NodeId>& order) {
   }
 }
 
+// A group around a resource that only the host's kernels serve is where its values are read, if
+// that is one device and may have it.
+void Placer::PlaceVariables(const std::vector<NodeId>& order) {
+  std::vector<Device*> readers(groups_.size(), nullptr);
+  std::vector<bool> several(groups_.size(), false);
+  for (NodeId n : order) {
+    for (const Output& in : graph_.data_inputs(n)) {
+      if (in.node == kNoNode || Root(in.node) == Root(n)) continue;
+      Device*& reader = readers[Root(in.node)];
+      Device* const device = groups_[Root(n)].device;
+      if (reader != nullptr && reader != device) several[Root(in.node)] = true;
+      reader = device;
+    }
+  }
+  for (NodeId n : order) {
+    Group& g = groups_[n];
+    if (Root(n) != n || g.reason != PlaceCode::kResource || readers[n] == nullptr || several[n])
+      continue;
+    if (g.device != types_.host() || (g.mask & types_.Bit(readers[n])) == 0) continue;
+    g.device = readers[n];
+    g.reason = PlaceCode::kGreedy;
+    g.near = true;
+  }
+}
+
 // What n asks for, itself or by the default.
 std::string Placer::Asked(NodeId n, const Group& g) const {
   return requested_[n].empty() && g.by_default ? options_.default_device : requested_[n];
@@ -471,7 +501,10 @@ absl::StatusOr<std::vector<NodePlacement>> Placer::Run() {
     if (follows && graph_.num_inputs(n) > 0)
       StayNear(n, groups_[Root(graph_.inputs(n)[0].node)].device);
   }
-  if (types_.count() > 1) PlaceGenerators(order);
+  if (types_.count() > 1) {
+    PlaceGenerators(order);
+    PlaceVariables(order);
+  }
 
   std::vector<NodePlacement> result(graph_.num_node_ids());
   for (NodeId n : order) {

@@ -193,10 +193,13 @@ absl::StatusOr<int32_t> PlanBuilder::ReadVariable(NodeId reader, int32_t id) {
   read.alive = BothAlive(reader, value(id).alive, node_alive_[reader]);
   read.dtype = BaseType(in_.graph.output_type(read.output));
   read.storage = NewSlot();
+  Device* const device = in_.devices[read.output.node];
+  if (!device->is_host() && IsMemcpyable(read.dtype)) ComputedOn(device, read);
   TENON_ASSIGN_OR_RETURN(const int32_t handle, ReadStorage(id));
-  AddSlowStep(reader,
-              std::make_unique<ReadVariableStep>(InputOf(id), storages_[read.storage].index),
-              read.alive, {handle}, {read.storage});
+  AddSlowStep(
+      reader,
+      std::make_unique<ReadVariableStep>(InputOf(id), storages_[read.storage].index, read.device),
+      read.alive, {handle}, {read.storage});
   values_.push_back(std::move(read));
   return static_cast<int32_t>(values_.size()) - 1;
 }

@@ -160,7 +160,7 @@ class PlanBuilder {
                            absl::Span<const int32_t> inputs);
   absl::Status AddDynamic(NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs);
   absl::Status AddTensorStep(NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs,
-                             const Prepare* prepared);
+                             const Prepare* prepared, Device* device = nullptr);
   absl::StatusOr<bool> Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
                             absl::Span<const int32_t> inputs);
   absl::Status FailLater(NodeId n, const absl::Status& status);
@@ -212,6 +212,8 @@ class PlanBuilder {
   int Stream(Device* device, int kind);
   bool NeedsWait(int stream, int compute, int64_t ticket, int32_t alive);
   int32_t AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits);
+  int32_t InSlot(NodeId reader, int32_t id);
+  void ComputedOn(Device* device, PlanValue& v);
 
   // plan_layout.cc: places
   absl::Status Layout();

@@ -7,6 +7,7 @@
 #include "executor/plan_builder.h"
 #include "executor/plan_builder_inl.h"
 #include "graph/status_macros.h"
+#include "plugin/device_copy.h"
 
 namespace tenon {
 namespace {
@@ -24,6 +25,16 @@ StreamHandle HandleOf(Device* device, int kind) {
     default:
       return device->device_to_device_stream();
   }
+}
+
+// Others meet in the host's memory: what two plug-ins bring under one name, too.
+bool CopiesDirectly(const Device& from, const Device& to) {
+  return from.type() == to.type() && from.plugin() == to.plugin() && from.copies_between();
+}
+
+// Handles of variables and variants lie in host memory, whatever the kernel says.
+bool LiesOnHost(DataType type, bool declared) {
+  return declared || IsRef(type) || type == DataType::kVariant;
 }
 
 }  // namespace
@@ -67,7 +78,7 @@ absl::StatusOr<int32_t> PlanBuilder::OnDevice(NodeId reader, int32_t id, Device*
     TENON_ASSIGN_OR_RETURN(copy, CopyToHost(reader, id));
   } else if (from == nullptr) {
     TENON_ASSIGN_OR_RETURN(copy, CopyToDevice(reader, id, device));
-  } else if (from->type() == device->type()) {
+  } else if (CopiesDirectly(*from, *device)) {
     TENON_ASSIGN_OR_RETURN(copy, CopyBetween(reader, id, device));
   } else {
     TENON_ASSIGN_OR_RETURN(const int32_t on_host, OnHost(reader, id));
@@ -132,6 +143,26 @@ int32_t PlanBuilder::AddArrival(int32_t id, Device* to, std::vector<StreamWait> 
   return static_cast<int32_t>(values_.size()) - 1;
 }
 
+// The value as a tensor of the run, for steps that cannot do with a constant in a device's memory.
+int32_t PlanBuilder::InSlot(NodeId reader, int32_t id) {
+  if (value(id).storage >= 0) return id;
+  PlanValue copy = value(id);
+  const Tensor& constant = *copy.constant;
+  copy.constant = nullptr;
+  copy.graph_constant = false;
+  copy.storage = NewSlot();
+  AddSlowStep(reader, std::make_unique<ConstantStep>(constant, storages_[copy.storage].index),
+              copy.alive, {}, {copy.storage});
+  values_.push_back(std::move(copy));
+  return static_cast<int32_t>(values_.size()) - 1;
+}
+
+// What work on the device's compute stream makes: this step's, or earlier work for a variable.
+void PlanBuilder::ComputedOn(Device* device, PlanValue& v) {
+  v.device = device;
+  v.ticket = ++tickets_[Stream(device, kCompute)];
+}
+
 // The host waits for a copy to a device before anything is queued there that reads it, as in
 // TensorFlow: a kernel may work at once, without its stream. Once is enough, but for steps that may
 // be skipped.
@@ -147,10 +178,10 @@ void PlanBuilder::AwaitArrival(NodeId reader, int32_t id) {
 
 absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
   AwaitArrival(reader, id);
+  id = InSlot(reader, id);
   PlanValue copy = value(id);
   Device* const device = copy.device;
   const int32_t source = copy.storage;
-  if (source < 0) return absl::InternalError("a constant in device memory is read back");
   const int stream = Stream(device, kDeviceToHost);
   std::vector<StreamWait> waits;
   if (NeedsWait(stream, Stream(device, kCompute), copy.ticket, copy.alive))
@@ -181,9 +212,9 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
 
 absl::StatusOr<int32_t> PlanBuilder::CopyBetween(NodeId reader, int32_t id, Device* to) {
   AwaitArrival(reader, id);
+  id = InSlot(reader, id);
   const PlanValue& v = value(id);
   Device* const device = v.device;
-  if (v.storage < 0) return absl::InternalError("a constant in device memory is copied on");
   const int stream = Stream(device, kDeviceToDevice), target = Stream(to, kCompute);
   std::vector<StreamWait> waits;
   const StreamHandle handle = HandleOf(device, kDeviceToDevice);
@@ -201,7 +232,7 @@ void PlanBuilder::InferShapes(NodeId n) {
   for (const Output& from : in_.graph.data_inputs(n)) {
     const PlanValue& v = value(ValueOf(from));
     TensorInfo& info = infos.emplace_back();
-    if (v.shape.has_value()) info.shape = *v.shape;
+    if (v.shape.has_value() && !v.reference) info.shape = *v.shape;
     if (v.constant != nullptr && v.device == nullptr &&
         v.constant->num_elements() <= kMaxShapeValueElements) {
       info.value = std::shared_ptr<const Tensor>(std::shared_ptr<const Tensor>(), v.constant);
@@ -213,7 +244,8 @@ void PlanBuilder::InferShapes(NodeId n) {
   context.set_node(in_.graph.name(n));
   if (!RunShapeFn(context, in_.graph.name(n)).ok()) return;
   for (int i = 0; i < in_.graph.num_outputs(n); ++i)
-    value(first_value_[n] + i).shape = context.output(i).shape.ToShape();
+    if (PlanValue& v = value(first_value_[n] + i); !v.reference)  // a handle, whatever it refers to
+      v.shape = context.output(i).shape.ToShape();
 }
 
 absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
@@ -222,14 +254,16 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
   UseDevice(device);
   if (in_.promises.Believed(in_.graph, n)) InferShapes(n);
   const bool on_host = device->is_host();
+  const NodeTypes& types = in_.graph.kind(n).types;
+  const MemoryTypes& memory = kernel->memory();
   const std::span<const Output> sources = in_.graph.data_inputs(n);
   std::vector<PluginStep::Input> inputs(sources.size());
   absl::InlinedVector<int32_t, 4> reads, writes;
   std::vector<int32_t> ids;
   for (size_t i = 0; i < sources.size(); ++i) {
+    inputs[i].on_host = on_host || LiesOnHost(types.inputs[i], memory.input_on_host[i]);
     TENON_ASSIGN_OR_RETURN(
-        const int32_t id,
-        InputValue(n, static_cast<int>(i), kernel->memory().input_on_host[i] ? nullptr : device));
+        const int32_t id, InputValue(n, static_cast<int>(i), inputs[i].on_host ? nullptr : device));
     ids.push_back(id);
   }
   for (const int32_t id : ids) AwaitArrival(n, id);
@@ -237,7 +271,6 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
     const PlanValue& v = value(ids[i]);
     PluginStep::Input& input = inputs[i];
     input.from = InputOf(ids[i]);
-    input.on_host = on_host || kernel->memory().input_on_host[i];
     if (v.constant != nullptr && v.storage < 0) {
       if (v.device == nullptr) {
         TENON_ASSIGN_OR_RETURN(const Tensor readable, in_.constants.Aligned(*v.constant));
@@ -254,7 +287,7 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
   for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
     PlanValue& v = value(first_value_[n] + i);
     v.storage = NewSlot();
-    if (!on_host && !kernel->memory().output_on_host[i]) {
+    if (!on_host && !LiesOnHost(types.outputs[i], memory.output_on_host[i])) {
       v.device = device;
       v.ticket = ticket;
     }

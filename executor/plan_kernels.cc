@@ -4,6 +4,7 @@
 #include "executor/plan_builder_inl.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/workers.h"
+#include "plugin/elsewhere.h"
 
 namespace tenon {
 namespace {
@@ -19,6 +20,17 @@ bool NeedsValue(const CpuKernelSpec& spec, size_t input) {
 KernelStep::Node StepNode(const Graph& graph, NodeId n, const CpuKernelSpec& spec) {
   const NodeKind& kind = graph.kind(n);
   return {graph.name(n), kind.op, &kind.attrs, &kind.types, &spec};
+}
+
+bool IsHandle(DataType t) { return IsRef(t) || t == DataType::kResource; }
+
+// The device in whose memory a kernel of this spec has the node's tensors; null: the host.
+Device* MemoryFor(const CpuKernelSpec& spec, const NodeTypes& types, Device* device) {
+  if (device->is_host() || ServesElsewhere(spec.op) != Elsewhere::kInPlace) return nullptr;
+  const auto only_on_host = [](DataType t) { return !IsHandle(t) && !IsMemcpyable(t); };
+  const bool fits = std::none_of(types.inputs.begin(), types.inputs.end(), only_on_host) &&
+                    std::none_of(types.outputs.begin(), types.outputs.end(), only_on_host);
+  return fits ? device : nullptr;
 }
 
 }  // namespace
@@ -72,9 +84,16 @@ absl::Status PlanBuilder::AddCpuKernel(NodeId n, const KernelDef& kernel) {
   const std::span<const Output> sources = in_.graph.data_inputs(n);
   absl::InlinedVector<int32_t, 4> ids(sources.size());
   std::vector<Prepare::Input> inputs(sources.size());
+  const NodeKind& kind = in_.graph.kind(n);
+  Device* const device = MemoryFor(spec, kind.types, in_.devices[n]);
   bool known = true;
   for (size_t i = 0; i < sources.size(); ++i) {
-    TENON_ASSIGN_OR_RETURN(ids[i], InputValue(n, static_cast<int>(i), nullptr));
+    Device* const memory = IsHandle(kind.types.inputs[i]) ? nullptr : device;
+    TENON_ASSIGN_OR_RETURN(ids[i], InputValue(n, static_cast<int>(i), memory));
+    if (memory != nullptr) {
+      AwaitArrival(n, ids[i]);
+      ids[i] = InSlot(n, ids[i]);
+    }
     const PlanValue& v = value(ids[i]);
     if (v.shape.has_value()) inputs[i].shape = *v.shape;
     if (v.constant != nullptr && (v.graph_constant || NeedsValue(spec, i)))
@@ -82,11 +101,10 @@ absl::Status PlanBuilder::AddCpuKernel(NodeId n, const KernelDef& kernel) {
     known &= v.shape.has_value() && (!NeedsValue(spec, i) || v.constant != nullptr);
   }
   if (!known && !spec.whole_tensors) return AddDynamic(n, spec, ids);
-  const NodeKind& kind = in_.graph.kind(n);
   Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, std::move(inputs), in_.session,
             in_.workers);
   if (absl::Status status = PrepareKernel(spec, p); !status.ok()) return FailLater(n, status);
-  if (spec.whole_tensors) return AddTensorStep(n, spec, ids, &p);
+  if (spec.whole_tensors) return AddTensorStep(n, spec, ids, &p, device);
   TENON_ASSIGN_OR_RETURN(const bool folded, Fold(n, spec, p, ids));
   return folded ? absl::OkStatus() : AddPrepared(n, spec, p, ids);
 }
@@ -208,9 +226,10 @@ absl::Status PlanBuilder::AddDynamic(NodeId n, const CpuKernelSpec& spec,
 }
 
 // Outputs become tensors of the run. Without `prepared` the step prepares itself when shapes and
-// values are there.
+// values are there. `device` is where MemoryFor says.
 absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec,
-                                        absl::Span<const int32_t> inputs, const Prepare* prepared) {
+                                        absl::Span<const int32_t> inputs, const Prepare* prepared,
+                                        Device* device) {
   std::vector<StepInput> step_inputs;
   std::vector<const Tensor*> constants;
   absl::InlinedVector<int32_t, 4> reads, writes;
@@ -238,6 +257,7 @@ absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec,
       continue;
     }
     v.storage = NewSlot();
+    if (device != nullptr && !IsHandle(v.dtype)) ComputedOn(device, v);
     writes.push_back(v.storage);
     slots.push_back(storages_[v.storage].index);
     promised.push_back(v.shape);
@@ -250,6 +270,7 @@ absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec,
     kernel.aliases_planned = true;
     step->set_prepared(std::move(kernel));
   }
+  step->set_device(device);
   KernelStep* raw = AddSlowStep(n, std::move(step), node_alive_[n], reads, writes);
   steps_.back().kernel = raw;
   return absl::OkStatus();

@@ -3,15 +3,17 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
+#include "plugin/elsewhere.h"
 
 namespace tenon {
 namespace {
 
 // Outputs whose shape the kernel tells while it runs, inputs as tensors.
-class Collector : public RunState {
+class Collector : public RunStateElsewhere {
  public:
-  Collector(const PreparedKernel& kernel, InputFn input, std::vector<Tensor>& outputs)
-      : kernel_(kernel), input_(input), outputs_(outputs) {}
+  Collector(const PreparedKernel& kernel, InputFn input, Device* device,
+            std::vector<Tensor>& outputs)
+      : kernel_(kernel), input_(input), device_(device), outputs_(outputs) {}
 
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override {
     TENON_ASSIGN_OR_RETURN(outputs_[i], Tensor::Allocate(kernel_.output_types[i], shape));
@@ -20,10 +22,12 @@ class Collector : public RunState {
   void SetOutput(int i, Tensor value) override { outputs_[i] = std::move(value); }
   Tensor Input(int i) override { return *input_(i, InputUse::kView); }
   absl::StatusOr<Tensor> TakeInput(int i) override { return input_(i, InputUse::kTake); }
+  Device* device() const override { return device_; }
 
  private:
   const PreparedKernel& kernel_;
   const InputFn input_;
+  Device* const device_;
   std::vector<Tensor>& outputs_;
 };
 
@@ -53,7 +57,8 @@ PreparedKernel PreparedKernel::From(const Prepare& p) {
 }
 
 absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
-                                                   InputFn input, Workers& workers) {
+                                                   InputFn input, Workers& workers,
+                                                   Device* device) {
   std::vector<Tensor> outputs(kernel.outputs.size());
   absl::InlinedVector<void*, 4> out(outputs.size(), nullptr);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -78,7 +83,7 @@ absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel,
         return absl::ResourceExhaustedError(
             absl::StrCat("no memory for ", kernel.scratch_bytes, " bytes of scratch"));
     }
-    Collector collector(kernel, input, outputs);
+    Collector collector(kernel, input, device, outputs);
     StepArgs args{in, out.data(), scratch ? scratch->data() : nullptr, &workers, &collector};
     TENON_RETURN_IF_ERROR(kernel.run(kernel.state.get(), args));
   }

@@ -7,6 +7,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "plugin/device.h"
 #include "plugin/kernel.h"
 
 namespace tenon {
@@ -34,9 +35,10 @@ absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p);
 enum class InputUse { kView, kKeep, kTake };
 using InputFn = absl::FunctionRef<absl::StatusOr<Tensor>(int i, InputUse use)>;
 
-// All outputs, in host memory. `in` are the inputs' data, `input` gives them as tensors. Errors do
-// not name the node.
+// All outputs, in host memory but for those that a kernel hands on in a device's. `in` are the
+// inputs' data, `input` gives them as tensors. Errors do not name the node.
 absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
-                                                   InputFn input, Workers& workers);
+                                                   InputFn input, Workers& workers,
+                                                   Device* device = nullptr);
 
 }  // namespace tenon

@@ -54,7 +54,7 @@ absl::StatusOr<std::vector<EmptyVariable>> FindEmptyVariables(Session& session,
   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> handles, session.Run({}, fetches));
   for (size_t i = 0; i < handles.size(); ++i) {
     const auto* variable = ObjectAs<Variable>(handles[i].ObjectAt(0));
-    if (variable != nullptr && !variable->Get().initialized())
+    if (variable != nullptr && !variable->Peek().initialized())
       empty.push_back({std::move((*captured)[i]), std::move(handles[i])});
   }
   return empty;

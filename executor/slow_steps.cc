@@ -90,7 +90,7 @@ absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
     return frame.Keep(inputs_[i]);
   };
   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
-                         ComputeOutputs(*prepared, args.in, input, *args.workers));
+                         ComputeOutputs(*prepared, args.in, input, *args.workers, device_));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (promised_[i].has_value() && outputs[i].shape() != *promised_[i]) {
       return absl::InternalError(absl::StrCat("output ", i, " has shape ",
@@ -111,7 +111,7 @@ absl::Status ReadVariableStep::Run(Frame& frame, const StepArgs& args) const {
   auto* variable = ObjectAs<Variable>(object);
   if (variable == nullptr)
     return absl::InvalidArgumentError("what it reads by reference is no variable");
-  Tensor value = variable->Get();
+  TENON_ASSIGN_OR_RETURN(Tensor value, variable->Get(device_));
   if (!value.initialized()) {
     return absl::FailedPreconditionError(
         absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first"));

@@ -89,6 +89,8 @@ class KernelStep : public SlowStep {
     fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
   }
 
+  // Only while planning: tensors are in this device's memory (Elsewhere::kInPlace).
+  void set_device(Device* device) { device_ = device; }
   // This step is the last reader of input i, and reads it once. Only while planning.
   void MayTake(size_t i) { may_take_[i] = true; }
 
@@ -112,23 +114,26 @@ class KernelStep : public SlowStep {
   SessionState& session_;
   LatePreparations& counts_;
   std::vector<bool> may_take_;
+  Device* device_ = nullptr;
   Prepared fixed_;
   mutable absl::Mutex mutex_;
   mutable std::vector<std::pair<std::string, Prepared>> cache_
       ABSL_GUARDED_BY(mutex_);  // last used last
 };
 
-// The value of a variable by reference, for a node that wants no variable.
+// The value of a variable by reference, for a node that wants no variable; in the memory of
+// `device` (null: the host).
 class ReadVariableStep : public SlowStep {
  public:
-  ReadVariableStep(StepInput variable, int32_t slot)
-      : variable_(std::move(variable)), slot_(slot) {}
+  ReadVariableStep(StepInput variable, int32_t slot, Device* device)
+      : variable_(std::move(variable)), slot_(slot), device_(device) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return "read variable"; }
 
  private:
   StepInput variable_;
   int32_t slot_;
+  Device* device_;
 };
 
 // Lets go of tensors that no later step reads.

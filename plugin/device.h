@@ -49,6 +49,8 @@ class Device {
   // Work queued on `stream` from now on starts after what is queued on `other` now.
   virtual absl::Status StreamWaitsForStream(StreamHandle stream, StreamHandle other) = 0;
 
+  // Whether CopyDeviceToDevice works, also to another device of the same plug-in and type.
+  virtual bool copies_between() const { return true; }
   // Queue copies. Both tensors must be kept until an event recorded after the copy is complete.
   virtual absl::Status CopyHostToDevice(StreamHandle stream, const Tensor& host,
                                         const Tensor& device) = 0;

@@ -8,27 +8,33 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/elsewhere.h"
 
 namespace tenon {
 
+constexpr std::string_view kHostDevice = "CPU", kDefaultDevice = "DEFAULT";
+
 bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin) {
-  if (kernel.cpu != nullptr) return plugin.empty();
+  if (kernel.cpu != nullptr) return plugin.empty() || kernel.device_type == kDefaultDevice;
   return !kernel.own_devices_only || kernel.plugin == plugin;
 }
 
 namespace {
 
-constexpr std::string_view kDefaultDevice = "DEFAULT";
 constexpr std::string_view kLabelAttr = "_kernel";
 constexpr int kNumTypes = 34;
 
 using KernelPtr = std::shared_ptr<const KernelDef>;
 
-KernelPtr FromCpuSpec(const CpuKernelSpec& spec) {
+KernelPtr FromCpuSpec(const CpuKernelSpec& spec, std::string_view device_type) {
   auto kernel = std::make_shared<KernelDef>();
   kernel->op = spec.op;
-  kernel->device_type = "CPU";
+  kernel->device_type = std::string(device_type);
   kernel->cpu = &spec;
+  if (device_type == kDefaultDevice) {
+    const absl::Span<const std::string_view> on_host = HostArgsElsewhere(spec.op);
+    kernel->host_memory_args.assign(on_host.begin(), on_host.end());
+  }
   for (const TypeConstraint& constraint : spec.constraints) {
     KernelDef::Constraint& c = kernel->constraints.emplace_back();
     c.attr = std::string(constraint.attr);
@@ -122,6 +128,48 @@ std::string ListText(absl::Span<const KernelPtr> kernels) {
     absl::StrAppend(&text, "\n");
   }
   return text;
+}
+
+std::string AttrText(const AttrValue& value) {
+  switch (value.kind()) {
+    case AttrKind::kString:
+      return absl::StrCat("\"", value.AsString().value_or(""), "\"");
+    case AttrKind::kInt:
+      return absl::StrCat(value.AsInt().value_or(0));
+    case AttrKind::kFloat:
+      return absl::StrCat(value.AsFloat().value_or(0));
+    case AttrKind::kBool:
+      return value.AsBool().value_or(false) ? "true" : "false";
+    case AttrKind::kShape:
+      return value.AsShape().value_or(PartialShape()).ToString();
+    default:
+      break;
+  }
+  const std::vector<DataType> types = TypesOf(value);
+  if (value.kind() == AttrKind::kType) return TypeNames(types);
+  return value.kind() == AttrKind::kList && !types.empty()
+             ? absl::StrCat("[", TypeNames(types), "]")
+             : "...";
+}
+
+std::string AttrsText(const AttrSet& attrs) {
+  return absl::StrJoin(attrs.all(), ", ", [](std::string* out, const Attr& attr) {
+    absl::StrAppend(out, attr.name, "=", AttrText(attr.value));
+  });
+}
+
+// Of the first kernel that constrains what is no attribute of the node; empty if there is none.
+std::string StrayConstraint(absl::Span<const KernelPtr> kernels, const AttrSet& attrs,
+                            const OpDef* op_def) {
+  for (const KernelPtr& kernel : kernels) {
+    for (const KernelDef::Constraint& c : kernel->constraints) {
+      if (FindAttr(attrs, op_def, c.attr).kind() != AttrKind::kNone) continue;
+      return absl::StrCat("OpKernel '", kernel->op, "' has constraint on attr '", c.attr,
+                          "' not in NodeDef '[", AttrsText(attrs), "]', KernelDef: '",
+                          ShortText(*kernel), "'\n");
+    }
+  }
+  return "";
 }
 
 // What a node asked for, of the attributes that some kernel constrains.
@@ -235,7 +283,12 @@ struct KernelRegistry::Impl {
     if (has_builtin) return;
     has_builtin = true;
     for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
-      for (const CpuKernelSpec& spec : family) by_op[spec.op].push_back(FromCpuSpec(spec));
+      for (const CpuKernelSpec& spec : family) {
+        std::vector<KernelPtr>& kernels = by_op[spec.op];
+        kernels.push_back(FromCpuSpec(spec, kHostDevice));
+        if (ServesElsewhere(spec.op) != Elsewhere::kNever)
+          kernels.push_back(FromCpuSpec(spec, kDefaultDevice));
+      }
     }
   }
   // Built-in kernels are added at the first question: plug-ins may register before the host has
@@ -338,6 +391,21 @@ absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(
                 RequestedText(kernels, attrs, op_def))
           : "",
       "\n\t.  Registered:", ListText(kernels)));
+}
+
+std::string KernelRegistry::NoKernelText(std::string_view node_name, std::string_view op,
+                                         const AttrSet& attrs, const OpDef* op_def,
+                                         absl::Span<const std::string_view> device_types) const {
+  impl_->EnsureBuiltin();
+  absl::ReaderMutexLock lock(&impl_->mutex);
+  const auto it = impl_->by_op.find(op);
+  const absl::Span<const KernelPtr> kernels =
+      it == impl_->by_op.end() ? absl::Span<const KernelPtr>() : absl::MakeConstSpan(it->second);
+  return absl::StrCat(StrayConstraint(kernels, attrs, op_def),
+                      "No OpKernel was registered to support Op '", op, "' used by ",
+                      NodeText(node_name), " with these attrs: [", AttrsText(attrs),
+                      "]\nRegistered devices: [", absl::StrJoin(device_types, ", "),
+                      "]\nRegistered kernels:\n", ListText(kernels));
 }
 
 KernelRegistry::Misfit KernelRegistry::WhyNot(std::string_view op, const AttrSet& attrs,

@@ -65,9 +65,9 @@ class KernelRegistry {
   bool InUse(std::string_view plugin) const;
 
   // The kernel for a node on a device type: constraints match, highest priority, the type DEFAULT
-  // if the device type itself has none. `device_plugin` brought the device; empty: the host, which
-  // alone is served by built-in kernels. NOT_FOUND explains per registration why it does not match;
-  // INVALID_ARGUMENT for two of the same priority.
+  // if the device type itself has none. `device_plugin` brought the device; empty: the host. Of the
+  // built-in kernels only those for DEFAULT serve others. NOT_FOUND explains per registration why
+  // it does not match; INVALID_ARGUMENT for two of the same priority.
   absl::StatusOr<std::shared_ptr<const KernelDef>> Find(std::string_view node_name,
                                                         std::string_view op, const AttrSet& attrs,
                                                         const OpDef* op_def,
@@ -82,6 +82,11 @@ class KernelRegistry {
   };
   Misfit WhyNot(std::string_view op, const AttrSet& attrs, const OpDef* op_def,
                 std::string_view device_type, std::string_view device_plugin) const;
+
+  // TensorFlow's words for a node that none of these types of devices has a kernel for.
+  std::string NoKernelText(std::string_view node_name, std::string_view op, const AttrSet& attrs,
+                           const OpDef* op_def,
+                           absl::Span<const std::string_view> device_types) const;
 
   // How a plug-in's kernels stand to others for the same nodes at the same priority, where the
   // registration's own order has to decide; one sentence for each of the others.

@@ -45,6 +45,7 @@ class PluggableDevice final : public Device, public RegionSource {
                                 const Tensor& device) override;
   absl::Status CopyDeviceToHost(StreamHandle stream, const Tensor& device,
                                 const Tensor& host) override;
+  bool copies_between() const override { return se().memcpy_dtod != nullptr; }
   absl::Status CopyDeviceToDevice(StreamHandle stream, const Tensor& from,
                                   const Tensor& to) override;
   absl::StatusOr<EventHandle> AcquireEvent() override;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/float_mode.h"
 #include "graph/status_macros.h"
 #include "graph/with_message.h"
 #include "plugin/c_api/kernel_context.h"
@@ -81,6 +82,7 @@ void KeepForever(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
   static auto* const mutex = new absl::Mutex;
   static auto* const kept =
       new std::vector<std::pair<ContextPtr, std::shared_ptr<const KernelInfo>>>;
+  context->abandoned = true;
   absl::MutexLock lock(mutex);
   kept->emplace_back(std::move(context), std::move(info));
 }
@@ -104,6 +106,7 @@ class PluginKernelImpl final : public PluginKernel {
   absl::Status ComputeSync(const ComputeArgs& args, ContextPtr& shared);
   absl::Status ComputeAsync(const ComputeArgs& args);
   absl::Status Result(TF_OpKernelContext& context) const;
+  void EndLocks(TF_OpKernelContext& context) const;
   absl::Status TimedOut(const char* what, double timeout_s) const;
 
   const std::shared_ptr<KernelInfo> shared_info_;
@@ -121,6 +124,7 @@ absl::Status PluginKernelImpl::Construct() {
   TF_OpKernelConstruction construction{&info_, {}};
   absl::Status called = absl::OkStatus();
   if (fns.create != nullptr) {
+    const FloatModeGuard float_mode(info_.def->plugin);
     called = CallPlugin(info_.def->plugin.c_str(), "create_func", info_.name.c_str(),
                         [&] { kernel_ = fns.create(&construction); });
   }
@@ -149,12 +153,20 @@ void PluginKernelImpl::Open(TF_OpKernelContext& context) const {
 }
 
 absl::Status PluginKernelImpl::Compute(const ComputeArgs& args, ContextPtr& context) {
+  const FloatModeGuard float_mode(info_.def->plugin);
   return info_.def->fns.compute_async == nullptr ? ComputeSync(args, context) : ComputeAsync(args);
 }
 
 absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) const {
   return WithNode(absl::DeadlineExceededError(absl::StrCat(what, " within ", timeout_s, " s")),
                   info_);
+}
+
+// A lock that outlived its call would keep the variable from everybody for good.
+void PluginKernelImpl::EndLocks(TF_OpKernelContext& context) const {
+  if (!context.locked.load(std::memory_order_relaxed) || !context.Unlock()) return;
+  WarnOf(WithNode(
+      absl::FailedPreconditionError("the kernel did not release its locks on variables"), info_));
 }
 
 // What the plug-in reported, or the first output that it forgot.
@@ -189,11 +201,13 @@ absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& 
     if (!EndsOfWork().AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s))) {
       context->args = &kAbandoned;
       context->loans.Settle();
+      EndLocks(*context);
       KeepForever(std::exchange(shared, NewContext()), shared_info_);
       return TimedOut("the kernel's deferred work did not end", args.timeout_s);
     }
   }
   context->loans.Settle();
+  EndLocks(*context);
   if (AbiWatch::Active() != nullptr) WatchKernel(info_, args);
   absl::Status result = Result(*context);
   context->args = &kAbandoned;
@@ -245,11 +259,13 @@ absl::Status PluginKernelImpl::ComputeAsync(const ComputeArgs& args) {
     // After an exception nobody will call back: do not wait for it.
     const double wait = called.ok() ? args.timeout_s : 0;
     if (!EndsOfWork().AwaitWithTimeout(absl::Condition(&finished), absl::Seconds(wait))) {
+      EndLocks(*context);
       KeepForever(std::move(own), shared_info_);
       if (!called.ok()) return WithNode(called, info_);
       return TimedOut("the kernel did not run its done callback", args.timeout_s);
     }
   }
+  EndLocks(*context);
   if (AbiWatch::Active() != nullptr) WatchKernel(info_, context->own_args);
   absl::Status result = Result(*context);
   for (size_t i = 0; i < args.outputs.size(); ++i)
@@ -296,6 +312,8 @@ absl::StatusOr<std::unique_ptr<PluginKernel>> PluginKernel::Create(
   KernelInfo info;
   info.name = std::string(node.name);
   TENON_ASSIGN_OR_RETURN(info.memory, ResolveMemoryTypes(*kernel, node));
+  if (node.surroundings == nullptr)
+    node.surroundings = std::make_shared<const KernelSurroundings>();
   info.def = std::move(kernel);
   info.node = std::move(node);
   info.device = device == nullptr || device->is_host() ? nullptr : device;

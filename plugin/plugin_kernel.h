@@ -16,6 +16,15 @@ struct TF_OpKernelContext;
 
 namespace tenon {
 
+class ResourceManager;  // plugin/resource.h
+
+// What all kernels of an executable may ask for; shared with those that it has given up on.
+struct KernelSurroundings {
+  ResourceManager* resources = nullptr;  // the session's: only for calls that it waits for
+  std::string config_proto;              // serialized ConfigProto
+  std::string function_library;          // serialized FunctionDefLibrary
+};
+
 // The node that a kernel is made for.
 struct KernelNode {
   std::string_view name;
@@ -26,6 +35,7 @@ struct KernelNode {
   std::vector<std::string> input_names;  // "node" or "node:port" as the graph has them
   std::string device_name;               // full name
   int graph_def_version = 0;             // producer
+  std::shared_ptr<const KernelSurroundings> surroundings;
 };
 
 // Which inputs and outputs of a node lie in host memory for this kernel: by HostMemory

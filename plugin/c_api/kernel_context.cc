@@ -8,18 +8,37 @@
 #include "absl/strings/string_view.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/status_macros.h"
+#include "graph/wire.h"
+#include "plugin/c_api/variable_access.h"
 
 namespace tenon {
 namespace {
+
+constexpr std::string_view kDefaultContainer = "localhost";
 
 bool InRange(int i, size_t n) { return i >= 0 && static_cast<size_t>(i) < n; }
 
 absl::Status InputIndexError() { return absl::OutOfRangeError("input index out of range"); }
 absl::Status OutputIndexError() { return absl::OutOfRangeError("output index out of range"); }
 
-// Of an input that is none, or has no elements.
-absl::StatusOr<TF_Tensor*> EmptyInput(TF_OpKernelContext* ctx, int i) {
+// The value of the variable that input i refers to.
+absl::StatusOr<TF_Tensor*> ReferredHandle(TF_OpKernelContext* ctx, int i) {
+  TENON_ASSIGN_OR_RETURN(Variable * variable, VariableInput(ctx, i));
+  TENON_ASSIGN_OR_RETURN(const VariableHold hold, VariableHold::Take(ctx, variable));
+  Device* const memory = MemoryOf(ctx, BaseType(ctx->kernel->node.types->inputs[i]));
+  TENON_ASSIGN_OR_RETURN(Tensor value, HeldValue(ctx, i, variable, memory));
+  return NewTensorHandle(std::move(value));
+}
+
+inline bool RefersToVariable(TF_OpKernelContext* ctx, int i) {
+  return ctx->args->inputs[i].tensor->dtype() == DataType::kResource &&
+         IsRef(ctx->kernel->types.inputs[i]);
+}
+
+// Of an input that is none, has no elements, or is a reference.
+absl::StatusOr<TF_Tensor*> OtherInput(TF_OpKernelContext* ctx, int i) {
   if (!InRange(i, ctx->args->inputs.size())) return InputIndexError();
+  if (RefersToVariable(ctx, i)) return ReferredHandle(ctx, i);
   const Tensor& input = *ctx->args->inputs[i].tensor;
   if (input.dtype() == DataType::kInvalid) return nullptr;
   if (input.num_elements() == 0) {  // as in TensorFlow, an empty tensor shares nothing
@@ -50,6 +69,43 @@ bool OnHost(const absl::InlinedVector<bool, 8>& on_host, int i, const absl::Stat
   const bool valid = InRange(i, on_host.size());
   StatusToC(valid ? absl::OkStatus() : error, status);
   return valid && on_host[i];
+}
+
+std::string TensorShapeProto(const Shape& shape) {
+  std::string proto;
+  for (const int64_t dim : shape.dims()) {
+    std::string size;
+    WireWriter(&size).Varint(1, static_cast<uint64_t>(dim));
+    WireWriter(&proto).Bytes(2, size);
+  }
+  return proto;
+}
+
+// Of the resource that input i names: device, container, name, its kind, and of a variable type and
+// shape.
+absl::StatusOr<std::string> ResourceHandleProto(TF_OpKernelContext* ctx, int i) {
+  if (!InRange(i, ctx->args->inputs.size())) return InputIndexError();
+  const Tensor& handle = *ctx->args->inputs[i].tensor;
+  auto* const resource = handle.dtype() == DataType::kResource && handle.num_elements() == 1
+                             ? dynamic_cast<Resource*>(handle.ObjectAt(0))
+                             : nullptr;
+  if (resource == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("input ", i, " is no handle of a resource"));
+  std::string proto;
+  WireWriter writer(&proto);
+  writer.Bytes(1, ctx->kernel->node.device_name);
+  writer.Bytes(2, kDefaultContainer);
+  writer.Bytes(3, resource->name());
+  writer.Varint(4, std::hash<std::string_view>()(resource->kind()));
+  writer.Bytes(5, resource->kind());
+  if (const Variable* variable = ObjectAs<Variable>(resource)) {
+    const Tensor value = variable->PeekHeld();
+    std::string type_and_shape;
+    WireWriter(&type_and_shape).Varint(1, static_cast<uint64_t>(value.dtype()));
+    WireWriter(&type_and_shape).Bytes(2, TensorShapeProto(value.shape()));
+    if (value.initialized()) writer.Bytes(6, type_and_shape);
+  }
+  return proto;
 }
 
 TF_StringView View(std::string_view s) { return {s.data(), s.size()}; }
@@ -95,12 +151,12 @@ int TF_NumOutputs(TF_OpKernelContext* ctx) { return ctx->num_outputs(); }
 void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* status) {
   if (tenon::InRange(i, ctx->args->inputs.size())) {
     const tenon::Tensor& input = *ctx->args->inputs[i].tensor;
-    if (input.initialized() && input.num_elements() > 0) {
+    if (input.initialized() && input.num_elements() > 0 && !tenon::RefersToVariable(ctx, i)) {
       *tensor = ctx->loans.Lend(input);
       return ClearStatus(status);
     }
   }
-  const absl::StatusOr<TF_Tensor*> handle = tenon::EmptyInput(ctx, i);
+  const absl::StatusOr<TF_Tensor*> handle = tenon::OtherInput(ctx, i);
   if (!handle.ok()) return StatusToC(handle.status(), status);
   *tensor = *handle;
   if (*handle != nullptr) ClearStatus(status);
@@ -162,7 +218,7 @@ TF_StringView TF_GetDeviceName(TF_OpKernelContext* ctx) {
 int TF_GetGraphDefVersion(TF_OpKernelContext* ctx) { return ctx->kernel->node.graph_def_version; }
 TF_StringView TF_GetOpKernelName(TF_OpKernelContext* ctx) { return tenon::View(ctx->kernel->name); }
 TF_StringView TF_GetResourceMgrDefaultContainerName(TF_OpKernelContext*) {
-  return tenon::View("localhost");
+  return tenon::View(tenon::kDefaultContainer);
 }
 
 TF_StringView TF_GetOpKernelRequestedInput(TF_OpKernelContext* ctx, size_t index) {
@@ -174,18 +230,28 @@ TF_RendezvousThunk TF_GetRendezvous(TF_OpKernelContext* ctx) {
   return {ctx, tenon::RefuseSend, tenon::RefuseRecv, tenon::IgnoreAbort};
 }
 
-void TF_GetSerializedFunctionDefLibrary(TF_OpKernelContext*, TF_Buffer*, TF_Status* status) {
-  StatusToC(tenon::NotImplemented("TF_GetSerializedFunctionDefLibrary"), status);
+void TF_GetSerializedFunctionDefLibrary(TF_OpKernelContext* ctx,
+                                        TF_Buffer* serialized_function_def_library,
+                                        TF_Status* status) {
+  StatusToC(tenon::FillBuffer(ctx->kernel->node.surroundings->function_library,
+                              serialized_function_def_library),
+            status);
 }
 
-void TF_GetSerializedConfigProto(TF_OpKernelContext*, TF_Buffer* serialized_config_proto,
+void TF_GetSerializedConfigProto(TF_OpKernelContext* ctx, TF_Buffer* serialized_config_proto,
                                  TF_Status* status) {
-  // A ConfigProto without a field: this host's sessions have none of TensorFlow's settings.
-  StatusToC(tenon::FillBuffer({}, serialized_config_proto), status);
+  StatusToC(
+      tenon::FillBuffer(ctx->kernel->node.surroundings->config_proto, serialized_config_proto),
+      status);
 }
 
-void TF_GetSerializedResourceHandleProto(TF_OpKernelContext*, int, TF_Buffer*, TF_Status* status) {
-  StatusToC(tenon::NotImplemented("TF_GetSerializedResourceHandleProto"), status);
+void TF_GetSerializedResourceHandleProto(TF_OpKernelContext* ctx, int i,
+                                         TF_Buffer* serialized_resource_handle_proto,
+                                         TF_Status* status) {
+  const absl::StatusOr<std::string> proto = tenon::ResourceHandleProto(ctx, i);
+  StatusToC(
+      proto.ok() ? tenon::FillBuffer(*proto, serialized_resource_handle_proto) : proto.status(),
+      status);
 }
 
 }  // extern "C"

@@ -12,6 +12,7 @@
 #include "absl/synchronization/mutex.h"
 #include "graph/c_api/tensor_handles.h"
 #include "plugin/plugin_kernel.h"
+#include "plugin/variable.h"
 #include "tensorflow/c/kernels.h"
 
 namespace tenon {
@@ -45,6 +46,19 @@ struct TF_AsyncOpKernelDoneCallback {
   TF_OpKernelContext* context = nullptr;
 };
 
+// Variables that a kernel has locked. Kept by its context from call to call.
+struct TF_VariableInputLockHolder {
+  void LetGo() {
+    for (const auto& variable : variables) variable->LetGo();
+    variables.clear();
+    out = false;
+  }
+  TF_OpKernelContext* context = nullptr;
+  absl::InlinedVector<tenon::ObjectRef<tenon::Variable>, 4> variables;
+  bool out = false;    // the plug-in has it
+  uint64_t taken = 0;  // how often it was given out
+};
+
 // One execution. Contexts are recycled, never freed while a plug-in may still call back.
 struct TF_OpKernelContext {
   const tenon::KernelInfo* kernel = nullptr;
@@ -61,15 +75,29 @@ struct TF_OpKernelContext {
   tenon::ComputeArgs own_args;
 
   std::atomic<bool> failed{false};
+  std::atomic<bool> abandoned{false};  // the host no longer waits for the call
+  std::atomic<bool> locked{false};     // variables, by one of lock_holders, in this call
   std::atomic<int64_t> deferred{0};
   absl::Mutex mutex;
   absl::Status status ABSL_GUARDED_BY(mutex);  // the first failure
-  bool done = false;                           // of an asynchronous kernel; under EndsOfWork
+  std::vector<std::unique_ptr<TF_VariableInputLockHolder>> lock_holders ABSL_GUARDED_BY(mutex);
+  bool done = false;  // of an asynchronous kernel; under EndsOfWork
 
   void Fail(absl::Status failure) {
     absl::MutexLock lock(&mutex);
     if (status.ok()) status = std::move(failure);
     failed = !status.ok();
+  }
+  // Locks end with the call; whether the plug-in still had some.
+  bool Unlock() {
+    locked = false;
+    absl::MutexLock lock(&mutex);
+    bool had_some = false;
+    for (const auto& holder : lock_holders) {
+      had_some |= holder->out;
+      if (holder->out) holder->LetGo();
+    }
+    return had_some;
   }
   int num_inputs() const { return static_cast<int>(args->inputs.size()); }
   int num_outputs() const { return static_cast<int>(args->outputs.size()); }

@@ -25,7 +25,8 @@ absl::StatusOr<Shape> ShapeFromC(const int64_t* dims, int num_dims) {
 absl::Status TakeMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
                         Tensor& tensor) {
   Device* device = Info(ctx).device;
-  if (on_host || device == nullptr) return tensor.Become(dtype, shape);
+  if (on_host || device == nullptr || dtype == DataType::kVariant)
+    return tensor.Become(dtype, shape);
   if (!IsMemcpyable(dtype)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a ", DataTypeName(dtype), " tensor cannot be in device memory"));

@@ -1,5 +1,5 @@
-// kernels_experimental.h. What needs variables, references or variants is refused: the status says
-// so and the step fails, also for a plug-in that does not look.
+// kernels_experimental.h, but for variables (variable_functions.cc): inputs by name, shapes of
+// attributes, sums and zeros of variants.
 #include "tensorflow/c/kernels_experimental.h"
 
 #include <string>
@@ -7,17 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/status_macros.h"
-#include "plugin/c_api/kernel_context.h"
+#include "plugin/c_api/variable_access.h"
+#include "plugin/cpu/lists/variant_math.h"
+#include "plugin/device_copy.h"
 
 namespace tenon {
 namespace {
-
-void Refuse(TF_OpKernelContext* ctx, std::string_view function, TF_Status* status) {
-  const absl::Status refused = absl::UnimplementedError(
-      absl::StrCat(function, " is not implemented by this host (node ", ctx->kernel->name, ")"));
-  StatusToC(refused, status);
-  ctx->Fail(refused);
-}
 
 absl::StatusOr<int> InputByName(const KernelNode& node, std::string_view name) {
   for (size_t i = 0; i < node.op->inputs.size(); ++i) {
@@ -48,12 +43,94 @@ absl::Status CopyDims(const TF_OpKernelConstruction* ctx, const char* attr_name,
   return absl::OkStatus();
 }
 
+using BinaryFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* a, TF_Tensor* b, TF_Tensor* out);
+using UnaryFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* input, TF_Tensor* out);
+
+// The tensors within variants lie in host memory. `compute` gets the operands, and the result to be
+// filled, where the kernel's device has them.
+absl::StatusOr<Tensor> OnKernelDevice(
+    TF_OpKernelContext* ctx, absl::Span<const Tensor> operands,
+    absl::FunctionRef<void(absl::Span<const Tensor> operands, const Tensor& result)> compute) {
+  const DataType type = operands[0].dtype();
+  const Shape& shape = operands[0].shape();
+  Device* const device = MemoryOf(ctx, type);
+  absl::InlinedVector<Tensor, 2> there;
+  for (const Tensor& operand : operands) {
+    TENON_ASSIGN_OR_RETURN(there.emplace_back(), CopyAcross(operand, nullptr, device));
+  }
+  Tensor result;
+  if (device == nullptr) {
+    TENON_RETURN_IF_ERROR(result.Become(type, shape));
+  } else {
+    TENON_ASSIGN_OR_RETURN(BufferRef buffer, device->Allocate(operands[0].bytes()));
+    result = Tensor(type, shape, std::move(buffer));
+  }
+  compute(there, result);
+  TENON_RETURN_IF_ERROR(StepStatus(ctx));
+  return CopyAcross(result, device, nullptr);
+}
+
+// Input i, a scalar of type variant.
+absl::StatusOr<Tensor> VariantInput(TF_OpKernelContext* ctx, int i, std::string_view op) {
+  if (i >= ctx->num_inputs()) return absl::OutOfRangeError("input index out of range");
+  const Tensor& input = *ctx->args->inputs[i].tensor;
+  if (input.dtype() != DataType::kVariant) {
+    return absl::InternalError(absl::StrCat(op, " of variants has an input of type ",
+                                            DataTypeName(input.dtype()), ", input ", i));
+  }
+  if (input.shape().rank() == 0) return input;
+  return absl::InvalidArgumentError(
+      absl::StrCat(op, " of non-scalar Tensor with dtype=DT_VARIANT is not supported; inputs[", i,
+                   "] has shape: ", input.shape().ToString(), "."));
+}
+
+absl::Status SetVariant(TF_OpKernelContext* ctx, Tensor value) {
+  const TF_Tensor* const handle = NewTensorHandle(std::move(value));
+  CStatus status;
+  TF_SetOutput(ctx, 0, handle, status.get());
+  TF_DeleteTensor(const_cast<TF_Tensor*>(handle));
+  return status.ToStatus();
+}
+
+absl::Status AddVariants(TF_OpKernelContext* ctx, BinaryFn binary_add) {
+  if (binary_add == nullptr) return absl::InvalidArgumentError("binary_add_func is NULL");
+  const auto add = [&](const Tensor& a, const Tensor& b) {
+    const Tensor operands[] = {a, b};
+    return OnKernelDevice(ctx, operands, [&](auto in, const Tensor& out) {
+      binary_add(ctx, NewTensorHandle(in[0]), NewTensorHandle(in[1]), NewTensorHandle(out));
+    });
+  };
+  const auto none = [](const Tensor& like) -> absl::StatusOr<Tensor> { return like; };
+  cpu::VariantMath math(add, none);
+  TENON_ASSIGN_OR_RETURN(Tensor sum, VariantInput(ctx, 0, "AddN"));
+  for (int i = 1; i < ctx->num_inputs(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const Tensor summand, VariantInput(ctx, i, "AddN"));
+    TENON_ASSIGN_OR_RETURN(sum, math.Add(sum, summand));
+  }
+  return SetVariant(ctx, std::move(sum));
+}
+
+absl::Status ZerosLikeVariant(TF_OpKernelContext* ctx, UnaryFn zeros_like) {
+  if (zeros_like == nullptr) return absl::InvalidArgumentError("zeros_like_func is NULL");
+  const auto zeros = [&](const Tensor& like) {
+    return OnKernelDevice(ctx, {&like, 1}, [&](auto in, const Tensor& out) {
+      zeros_like(ctx, NewTensorHandle(in[0]), NewTensorHandle(out));
+    });
+  };
+  const auto no_sum = [](const Tensor& a, const Tensor&) -> absl::StatusOr<Tensor> { return a; };
+  TENON_ASSIGN_OR_RETURN(const Tensor input, VariantInput(ctx, 0, "ZerosLike"));
+  TENON_ASSIGN_OR_RETURN(Tensor result, cpu::VariantMath(no_sum, zeros).ZerosLike(input));
+  return SetVariant(ctx, std::move(result));
+}
+
+// To the status, and to the step for a plug-in that does not look at it.
+void Report(TF_OpKernelContext* ctx, const absl::Status& result, TF_Status* status) {
+  if (!result.ok()) ctx->Fail(result);
+  StatusToC(result, status);
+}
+
 }  // namespace
 }  // namespace tenon
-
-using tenon::Refuse;
-
-using CopyFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* source, TF_Tensor* dest);
 
 extern "C" {
 
@@ -79,69 +156,18 @@ bool TF_IsRefInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
   return tenon::IsRef(types[i]);
 }
 
-void TF_OpKernelContext_ForwardRefInputToRefOutput(TF_OpKernelContext* ctx, int32_t input_index,
-                                                   int32_t) {
-  const tenon::TypeVector& types = ctx->kernel->node.types->inputs;
-  const bool resource = input_index >= 0 && static_cast<size_t>(input_index) < types.size() &&
-                        types[input_index] == tenon::DataType::kResource;
-  if (!resource) Refuse(ctx, "TF_OpKernelContext_ForwardRefInputToRefOutput", nullptr);
-}
-
-void TF_AssignVariable(TF_OpKernelContext* ctx, int, int, bool, CopyFn, TF_Status* status) {
-  Refuse(ctx, "TF_AssignVariable", status);
-}
-
-void TF_AssignRefVariable(TF_OpKernelContext* ctx, int, int, int, bool, bool, CopyFn,
-                          TF_Status* status) {
-  Refuse(ctx, "TF_AssignRefVariable", status);
-}
-
-void TF_AssignUpdateVariable(TF_OpKernelContext* ctx, int, int, int, int, CopyFn,
-                             void (*)(TF_OpKernelContext* ctx, TF_Tensor* tensor, TF_Tensor* value,
-                                      int Op),
-                             TF_Status* status) {
-  Refuse(ctx, "TF_AssignUpdateVariable", status);
-}
-
-void TF_TemporaryVariable(TF_OpKernelContext* ctx, TF_DataType, const int64_t*, int, TF_StringView*,
-                          void (*)(TF_OpKernelContext*, TF_Tensor*, TF_DataType, const int64_t*,
-                                   int, TF_Status*),
-                          TF_Status* tf_status) {
-  Refuse(ctx, "TF_TemporaryVariable", tf_status);
-}
-
-void TF_DestroyTemporaryVariable(TF_OpKernelContext* ctx, const int, TF_StringView*,
-                                 TF_Status* tf_status) {
-  Refuse(ctx, "TF_DestroyTemporaryVariable", tf_status);
-}
-
-void TF_MaybeLockVariableInputMutexesInOrder(TF_OpKernelContext* ctx, bool, bool, const int* const,
-                                             size_t, CopyFn,
-                                             TF_VariableInputLockHolder** lockHolder,
-                                             TF_Status* status) {
-  *lockHolder = nullptr;
-  Refuse(ctx, "TF_MaybeLockVariableInputMutexesInOrder", status);
-}
-
-// No holder is ever handed out.
-void TF_ReleaseVariableInputLockHolder(TF_VariableInputLockHolder*) {}
-
-void TF_GetInputTensorFromVariable(TF_OpKernelContext* ctx, int, bool, bool, bool, CopyFn,
-                                   TF_Tensor** out, TF_Status* status) {
-  *out = nullptr;
-  Refuse(ctx, "TF_GetInputTensorFromVariable", status);
-}
-
 void TF_AddNVariant(TF_OpKernelContext* ctx,
-                    void (*)(TF_OpKernelContext* ctx, TF_Tensor* a, TF_Tensor* b, TF_Tensor* out),
+                    void (*binary_add_func)(TF_OpKernelContext* ctx, TF_Tensor* a, TF_Tensor* b,
+                                            TF_Tensor* out),
                     TF_Status* status) {
-  Refuse(ctx, "TF_AddNVariant", status);
+  tenon::Report(ctx, tenon::AddVariants(ctx, binary_add_func), status);
 }
 
 void TF_ZerosLikeVariant(TF_OpKernelContext* ctx,
-                         void (*)(TF_OpKernelContext* ctx, TF_Tensor* input, TF_Tensor* out),
+                         void (*zeros_like_func)(TF_OpKernelContext* ctx, TF_Tensor* input,
+                                                 TF_Tensor* out),
                          TF_Status* status) {
-  Refuse(ctx, "TF_ZerosLikeVariant", status);
+  tenon::Report(ctx, tenon::ZerosLikeVariant(ctx, zeros_like_func), status);
 }
 
 }  // extern "C"

@@ -1,6 +1,6 @@
-// The functions that TensorFlow exports for NextPluggableDevice plug-ins. This host has no such
-// devices, no PJRT clients and no coordination service: what cannot have a meaning answers
-// UNIMPLEMENTED and names itself.
+// The functions that TensorFlow exports for NextPluggableDevice plug-ins and that belong to such
+// devices alone. This host has none, no PJRT clients and no coordination service: they answer
+// UNIMPLEMENTED and name themselves. The others stand in plugin_resources.cc.
 #include "tensorflow/c/experimental/next_pluggable_device/c_api.h"
 
 #include <string_view>
@@ -16,53 +16,12 @@ void Refuse(std::string_view function, TF_Status* status) {
             status);
 }
 
-void RefuseNull(std::string_view function, const TF_VariableInfo* info, TF_Status* status) {
-  if (info != nullptr) return Refuse(function, status);
-  StatusToC(absl::InvalidArgumentError("TF_VariableInfo is NULL."), status);
-}
-
 }  // namespace
 }  // namespace tenon
 
 using tenon::Refuse;
 
 extern "C" {
-
-TF_Device* TF_GetDevice(TF_OpKernelContext*) { return nullptr; }
-
-void TF_CreatePluginResource(TF_OpKernelContext*, const char*, const char*, void*, void (*)(void*),
-                             TF_Status* status) {
-  Refuse("TF_CreatePluginResource", status);
-}
-
-void TF_LookupOrCreatePluginResource(TF_OpKernelContext*, const char*, const char*,
-                                     void** result_plugin_resource, void* (*)(void*), void*,
-                                     void (*)(void*), TF_Status* status) {
-  *result_plugin_resource = nullptr;
-  Refuse("TF_LookupOrCreatePluginResource", status);
-}
-
-TF_VariableInfo* TF_CreateVariableInfoFromContext(TF_OpKernelContext*, int, TF_Status* status) {
-  Refuse("TF_CreateVariableInfoFromContext", status);
-  return nullptr;
-}
-
-void TF_LockVariableInfos(TF_VariableInfo**, int, TF_Status* status) {
-  Refuse("TF_LockVariableInfos", status);
-}
-
-void TF_AllocateTempForVariableInfo(TF_OpKernelContext*, TF_VariableInfo* var_info,
-                                    TF_Status* status) {
-  tenon::RefuseNull("TF_AllocateTempForVariableInfo", var_info, status);
-}
-
-TF_Tensor* TF_GetTensorFromVariableInfo(TF_VariableInfo* var_info, TF_Status* status) {
-  tenon::RefuseNull("TF_GetTensorFromVariableInfo", var_info, status);
-  return nullptr;
-}
-
-// None is ever made.
-void TF_DeleteVariableInfo(TF_VariableInfo*) {}
 
 TF_CoordinationServiceAgent* TF_GetCoordinationServiceAgent(TF_OpKernelContext*) { return nullptr; }
 bool TF_CoordinationServiceIsInitialized(TF_CoordinationServiceAgent*) { return false; }

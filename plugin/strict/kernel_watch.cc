@@ -7,6 +7,14 @@
 #include "plugin/strict/device_watch.h"
 
 namespace tenon {
+namespace {
+
+// Handles and variants always do.
+bool LiesOnHost(const Tensor& tensor, bool declared) {
+  return declared || !IsMemcpyable(tensor.dtype());
+}
+
+}  // namespace
 
 void WatchKernel(const KernelInfo& info, const ComputeArgs& args) {
   if (info.device == nullptr) return;
@@ -15,13 +23,15 @@ void WatchKernel(const KernelInfo& info, const ComputeArgs& args) {
   const CallbackScope scope(info.def->plugin.c_str(), callback, info.name.c_str());
   std::vector<const void*> used;
   for (size_t i = 0; i < args.inputs.size(); ++i) {
-    if (!info.memory.input_on_host[i]) used.push_back(args.inputs[i].tensor->data());
+    const Tensor& input = *args.inputs[i].tensor;
+    if (!LiesOnHost(input, info.memory.input_on_host[i])) used.push_back(input.data());
   }
   for (size_t i = 0; i < args.outputs.size(); ++i) {
     const Tensor& output = *args.outputs[i];
     if (!output.initialized() || output.bytes() == 0) continue;
-    if (!info.memory.output_on_host[i]) used.push_back(output.data());
-    WatchOutput(info.device, static_cast<int>(i), output.data(), info.memory.output_on_host[i]);
+    const bool on_host = LiesOnHost(output, info.memory.output_on_host[i]);
+    if (!on_host) used.push_back(output.data());
+    WatchOutput(info.device, static_cast<int>(i), output.data(), on_host);
   }
   WatchQueued(info.device, info.device->compute_stream(), used);
 }

@@ -166,7 +166,16 @@ TEST(AbiCheck, TheApuIsCleanWithEachCommand) {
 }
 
 TEST(AbiCheck, WorkersOfCheckTellWhatTheySaw) {
-  const std::string neg = "tests/golden/ops/Neg.pbtxt.xz";
+  const auto constant = [](const std::string& name, const std::string& values) {
+    return "node { name: '" + name +
+           "' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value "
+           "{ tensor { dtype: DT_FLOAT tensor_shape { dim { size: 4 } } float_val: " +
+           values + " } } } }\n";
+  };
+  const std::string neg = TempFile(
+      "Neg.pbtxt", constant("c000/x", "[1, 2, 3, 4]") + constant("c000/want0", "[-1, -2, -3, -4]") +
+                       "node { name: 'c000/op' op: 'Neg' input: 'c000/x' "
+                       "attr { key: 'T' value { type: DT_FLOAT } } }\n");
   const auto check = [&](const std::string& plugin) {
     return GraphRun({"check", neg, "--plugin", plugin, "--abi-check=strict", "--json"});
   };

@@ -61,6 +61,7 @@ class LoggingDevice : public Device {
   absl::Status StreamWaitsForStream(StreamHandle stream, StreamHandle other) override {
     return Say("wait", absl::StrCat(Name(stream), "<", Name(other)));
   }
+  bool copies_between() const override { return !Fails("copies between"); }
   absl::Status CopyHostToDevice(StreamHandle s, const Tensor& from, const Tensor& to) override {
     return Copy("htod", s, from, to);
   }
@@ -260,6 +261,14 @@ TEST_F(DeviceTest, CopiesBetweenDevicesOfOneType) {
             "dtod 0.x, block, compute, forwarded, compute, "
             "forwarded, wait 1.d<1.c, dtoh 1.d, block, sync 0, sync 1");
   EXPECT_THAT(result_, ElementsAre(4)) << status_;
+}
+
+TEST_F(DeviceTest, DevicesThatCannotCopyBetweenThemMeetInTheHostsMemory) {
+  *FailAt() = "copies between";
+  Make(Placeholder("x", "dim { size: 1 }") + Node("a", "Relu", {"x"}) + OnOne("b", "a"));
+  EXPECT_THAT(Run({{"x", Floats({1}, {1})}}, {"b"}), ::testing::Not(HasSubstr("dtod")));
+  EXPECT_THAT(*Log(), ::testing::IsSupersetOf({"dtoh 0.d", "htod 1.h"}));
+  EXPECT_THAT(result_, ElementsAre(3)) << status_;
 }
 
 TEST_F(DeviceTest, FetchingAnOpWithoutItsValueCopiesNothingBack) {

@@ -68,6 +68,39 @@ TEST_F(KernelRegistryTest, ConstraintsAndDevice) {
   EXPECT_THAT(Find("NoOp1", "CPU").status().message(), HasSubstr("  <no registered kernels>\n"));
 }
 
+TEST_F(KernelRegistryTest, NoKernelOnAnyDevice) {
+  Add(Def("Op9", "APU", {DataType::kFloat}));
+  const std::string type = attr::Type(DataType::kInt32), two = attr::Int(2);
+  const AttrSet attrs(std::vector<Attr>{{"T", AttrValue(type)}, {"n", AttrValue(two)}});
+  const std::string_view types[] = {"CPU", "APU"};
+  const auto text = [&](std::string_view op, const AttrSet& attrs) {
+    return KernelRegistry::Global().NoKernelText("y", op, attrs, nullptr, types);
+  };
+  EXPECT_EQ(text("Op9", attrs),
+            "No OpKernel was registered to support Op 'Op9' used by {{node y}} with these attrs: "
+            "[T=DT_INT32, n=2]\nRegistered devices: [CPU, APU]\nRegistered kernels:\n"
+            "  device='APU'; T in [DT_FLOAT]\n");
+  EXPECT_THAT(text("NoOp9", attrs), HasSubstr("  <no registered kernels>\n"));
+  EXPECT_THAT(
+      text("Op9", AttrSet()),
+      StartsWith("OpKernel 'Op9' has constraint on attr 'T' not in NodeDef '[]', KernelDef: "
+                 "'op: \"Op9\" device_type: \"APU\""));
+}
+
+TEST_F(KernelRegistryTest, BuiltInKernelsForEveryDevice) {
+  const auto find = [](std::string_view op, std::string_view type, std::string_view plugin) {
+    const std::string float_type = attr::Type(DataType::kFloat);
+    const AttrSet attrs(std::vector<Attr>{{"dtype", AttrValue(float_type)}});
+    return KernelRegistry::Global().Find("y", op, attrs, nullptr, type, plugin);
+  };
+  ASSERT_TRUE(find("ReadVariableOp", "APU", "a.so").ok());
+  EXPECT_EQ((*find("ReadVariableOp", "APU", "a.so"))->device_type, "DEFAULT");
+  EXPECT_THAT((*find("ReadVariableOp", "APU", "a.so"))->host_memory_args,
+              ::testing::ElementsAre("resource"));
+  EXPECT_EQ((*find("ReadVariableOp", "CPU", ""))->device_type, "CPU");
+  EXPECT_FALSE(find("AssignAddVariableOp", "APU", "a.so").ok());
+}
+
 TEST_F(KernelRegistryTest, PriorityAndLabel) {
   const auto low = Add(Def("Op2", "APU"));
   auto high = Def("Op2", "APU", {DataType::kFloat});

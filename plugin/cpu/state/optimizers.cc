@@ -34,16 +34,16 @@ struct ApplyState : NodeFacts {
   bool use_nesterov = false, update_slots = true, multiply_linear_by_lr = false;
 };
 
-// All mutexes of some variables, which may be the same ones.
+// Locks some variables, which may be the same ones.
 class LockAll {
  public:
   explicit LockAll(std::vector<Variable*> variables) : variables_(std::move(variables)) {
     std::sort(variables_.begin(), variables_.end());
     variables_.erase(std::unique(variables_.begin(), variables_.end()), variables_.end());
-    for (Variable* v : variables_) v->mutex().Lock();
+    for (Variable* v : variables_) v->Lock();
   }
   ~LockAll() {
-    for (Variable* v : variables_) v->mutex().Unlock();
+    for (Variable* v : variables_) v->Unlock();
   }
   LockAll(const LockAll&) = delete;
   LockAll& operator=(const LockAll&) = delete;
@@ -175,34 +175,34 @@ absl::Status RunApply(const void* state, const StepArgs& args) {
   }
   const Tensor gradient = args.run_state->Input(s.gradient);
   const LockAll lock(variables);
+  std::vector<Tensor*> values;
   for (Variable* variable : variables) {
-    Tensor& value = variable->value();
+    TENON_ASSIGN_OR_RETURN(values.emplace_back(), variable->LockedValue());
+    const Tensor& value = *values.back();
     if (!value.initialized()) {
       return absl::FailedPreconditionError(
           absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first"));
     }
-    if (value.dtype() != s.type || !(value.shape() == variables[0]->value().shape())) {
+    if (value.dtype() != s.type || !(value.shape() == values[0]->shape())) {
       return absl::InvalidArgumentError(
           absl::StrCat("variable '", variable->name(), "' is ", DataTypeName(value.dtype()),
                        value.shape().ToString(), " where ", DataTypeName(s.type),
-                       variables[0]->value().shape().ToString(), " is wanted"));
+                       values[0]->shape().ToString(), " is wanted"));
     }
   }
-  TENON_RETURN_IF_ERROR(CheckGradient(s, args, variables[0]->value().shape(), gradient.shape()));
-  std::vector<Tensor> values;
-  for (Variable* variable : variables) {
-    TENON_RETURN_IF_ERROR(MakeWritable(variable->value()));
-  }
-  for (Variable* variable : variables) values.push_back(variable->value());
+  TENON_RETURN_IF_ERROR(CheckGradient(s, args, values[0]->shape(), gradient.shape()));
+  for (Tensor* value : values) TENON_RETURN_IF_ERROR(MakeWritable(*value));
+  std::vector<Tensor> writable;
+  for (const Tensor* value : values) writable.push_back(*value);
   switch (s.type) {
     case DataType::kDouble:
-      return Apply(s, s.rule->of_double, args, values, gradient);
+      return Apply(s, s.rule->of_double, args, writable, gradient);
     case DataType::kComplex64:
-      return Apply(s, s.rule->of_complex64, args, values, gradient);
+      return Apply(s, s.rule->of_complex64, args, writable, gradient);
     case DataType::kComplex128:
-      return Apply(s, s.rule->of_complex128, args, values, gradient);
+      return Apply(s, s.rule->of_complex128, args, writable, gradient);
     default:
-      return Apply(s, s.rule->of_float, args, values, gradient);
+      return Apply(s, s.rule->of_float, args, writable, gradient);
   }
 }
 

@@ -156,7 +156,8 @@ struct GatherState : NodeFacts {
 absl::Status RunGather(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const GatherState*>(state);
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
-  const Tensor value = variable->Get(), indices = args.run_state->Input(1);
+  TENON_ASSIGN_OR_RETURN(const Tensor value, variable->Get());
+  const Tensor indices = args.run_state->Input(1);
   TENON_RETURN_IF_ERROR(CheckValue(*variable, value, s.outputs[0]));
   const Shape &shape = value.shape(), &places = indices.shape();
   const int64_t batch_dims = s.batch_dims < 0 ? s.batch_dims + places.rank() : s.batch_dims;
@@ -198,7 +199,8 @@ absl::Status PrepareGather(Prepare& p) {
 absl::Status RunGatherNd(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NodeFacts*>(state);
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
-  const Tensor value = variable->Get(), indices = args.run_state->Input(1);
+  TENON_ASSIGN_OR_RETURN(const Tensor value, variable->Get());
+  const Tensor indices = args.run_state->Input(1);
   TENON_RETURN_IF_ERROR(CheckValue(*variable, value, s.outputs[0]));
   Shape out;
   TENON_ASSIGN_OR_RETURN(const Points points,

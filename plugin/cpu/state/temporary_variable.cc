@@ -2,6 +2,7 @@
 #include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
+#include "plugin/elsewhere.h"
 #include "plugin/variable.h"
 
 namespace tenon::cpu {
@@ -42,10 +43,12 @@ absl::Status RunDestroy(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NodeFacts*>(state);
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
   Tensor value;
-  TENON_RETURN_IF_ERROR(variable->Update([&](Tensor& held) {
-    value = std::exchange(held, Tensor());
-    return absl::OkStatus();
-  }));
+  TENON_RETURN_IF_ERROR(variable->Update(
+      [&](Tensor& held) {
+        value = std::exchange(held, Tensor());
+        return absl::OkStatus();
+      },
+      DeviceOf(*args.run_state)));
   if (!value.initialized() || value.dtype() != s.outputs[0]) {
     return absl::FailedPreconditionError(
         absl::StrCat("temporary variable '", variable->name(), "' ",

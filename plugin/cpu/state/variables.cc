@@ -5,6 +5,7 @@
 #include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
 #include "plugin/cpu/state/writable.h"
+#include "plugin/elsewhere.h"
 #include "plugin/variable.h"
 
 namespace tenon::cpu {
@@ -53,17 +54,19 @@ absl::Status RunAssign(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const AssignState*>(state);
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
   TENON_ASSIGN_OR_RETURN(Tensor value, args.run_state->TakeInput(1));
-  return variable->Update([&](Tensor& held) -> absl::Status {
-    if (held.initialized() && held.dtype() != value.dtype())
-      return WrongType(*variable, held.dtype(), value.dtype());
-    if (s.validate_shape && held.initialized() && !(held.shape() == value.shape())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the value has shape ", value.shape().ToString(), ", variable '",
-                       variable->name(), "' has ", held.shape().ToString(), " and keeps it"));
-    }
-    held = std::move(value);
-    return absl::OkStatus();
-  });
+  const DataType type = value.dtype();
+  const Shape shape = value.shape();
+  return variable->Assign(
+      std::move(value), DeviceOf(*args.run_state), [&](const Tensor& old) -> absl::Status {
+        if (old.initialized() && old.dtype() != type)
+          return WrongType(*variable, old.dtype(), type);
+        if (s.validate_shape && old.initialized() && !(old.shape() == shape)) {
+          return absl::InvalidArgumentError(absl::StrCat("the value has shape ", shape.ToString(),
+                                                         ", variable '", variable->name(), "' has ",
+                                                         old.shape().ToString(), " and keeps it"));
+        }
+        return absl::OkStatus();
+      });
 }
 
 absl::Status PrepareAssign(Prepare& p) {
@@ -111,8 +114,8 @@ absl::Status PrepareCombine(Prepare& p) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Tensor> ReadValue(const Variable& variable) {
-  Tensor value = variable.Get();
+absl::StatusOr<Tensor> ReadValue(const Variable& variable, Device* device) {
+  TENON_ASSIGN_OR_RETURN(Tensor value, variable.Get(device));
   if (value.initialized()) return value;
   return absl::FailedPreconditionError(
       absl::StrCat("variable '", variable.name(), "' has no value yet; assign one first"));
@@ -122,7 +125,7 @@ absl::Status RunRead(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NodeFacts*>(state);
   for (size_t i = 0; i < s.outputs.size(); ++i) {
     TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, static_cast<int>(i)));
-    TENON_ASSIGN_OR_RETURN(Tensor value, ReadValue(*variable));
+    TENON_ASSIGN_OR_RETURN(Tensor value, ReadValue(*variable, DeviceOf(*args.run_state)));
     if (value.dtype() != s.outputs[i]) return WrongType(*variable, value.dtype(), s.outputs[i]);
     args.run_state->SetOutput(static_cast<int>(i), std::move(value));
   }
@@ -131,14 +134,14 @@ absl::Status RunRead(const void* state, const StepArgs& args) {
 
 absl::Status RunIsInitialized(const void*, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
-  *static_cast<bool*>(args.out[0]) = variable->Get().initialized();
+  *static_cast<bool*>(args.out[0]) = variable->Peek().initialized();
   return absl::OkStatus();
 }
 
 absl::Status RunShape(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NodeFacts*>(state);
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
-  const Tensor value = variable->Get();
+  const Tensor value = variable->Peek();
   if (!value.initialized()) {
     return absl::NotFoundError(
         absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first"));
@@ -214,9 +217,8 @@ absl::Status RunDestroy(const void* state, const StepArgs& args) {
   bool was_there = false;
   auto* resource = dynamic_cast<Resource*>(object);
   if (auto* variable = ObjectAs<Variable>(object)) {
-    TENON_RETURN_IF_ERROR(variable->Update([&](Tensor& held) {
-      was_there = held.initialized();
-      held = Tensor();
+    TENON_RETURN_IF_ERROR(variable->Assign(Tensor(), nullptr, [&](const Tensor& old) {
+      was_there = old.initialized();
       return absl::OkStatus();
     }));
   } else if (resource != nullptr) {
