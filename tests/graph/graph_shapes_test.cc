@@ -226,6 +226,65 @@ TEST(GraphShapes, LongChain) {
   EXPECT_EQ(shapes->shape({last, 0}).ToString(), "[?,3]");
 }
 
+// What a refresh knows is what a new inference finds.
+void ExpectFresh(const Graph& g, const GraphShapes& shapes) {
+  const auto fresh = GraphShapes::Infer(g);
+  ASSERT_TRUE(fresh.ok()) << fresh.status();
+  for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+    if (!g.alive(n)) continue;
+    for (int i = 0; i < g.num_outputs(n); ++i) {
+      const Output o = {n, i};
+      EXPECT_EQ(shapes.shape(o).ToString(), fresh->shape(o).ToString()) << g.OutputName(o);
+      EXPECT_EQ(shapes.info(o).partial_value, fresh->info(o).partial_value) << g.OutputName(o);
+    }
+  }
+}
+
+TEST(GraphShapes, ARefreshFollowsEdits) {
+  Graph g = Import(Placeholder("x", "23") + Placeholder("w", "34") + Placeholder("z", "?5") +
+                   Ints("to", "3,2") + Node("m", "MatMul", {"x", "w"}, {kFloatT}) +
+                   Node("r", "Reshape", {"x", "to"}, {kFloatT, {"Tshape", "type: DT_INT32"}}) +
+                   Node("s", "Shape", {"r"}, {kFloatT, {"out_type", "type: DT_INT32"}}) +
+                   Node("a", "Neg", {"r"}, {kFloatT}) + Node("b", "Exp", {"a"}, {kFloatT}));
+  GraphShapes shapes = *GraphShapes::Infer(g);
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());  // nothing changed
+  ExpectFresh(g, shapes);
+  const auto id = [&](std::string_view name) { return g.FindNode(name); };
+
+  g.SetInput(id("a"), 0, {id("z"), 0});
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  EXPECT_EQ(shapes.shape({id("b"), 0}).ToString(), "[?,5]");
+  ExpectFresh(g, shapes);
+
+  Tensor to = *Tensor::Allocate(DataType::kInt32, Shape({1}));
+  to.flat<int32_t>()[0] = 6;
+  ASSERT_TRUE(g.MakeConst(id("to"), to).ok());
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  EXPECT_EQ(shapes.shape({id("r"), 0}).ToString(), "[6]");
+  ExpectFresh(g, shapes);
+
+  g.RemoveNode(id("s"));
+  const Output reshaped[] = {{id("r"), 0}};
+  ASSERT_TRUE(
+      g.AddNode("size", "Size", reshaped,
+                {{"T", attr::Type(DataType::kFloat)}, {"out_type", attr::Type(DataType::kInt32)}})
+          .ok());
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  ExpectFresh(g, shapes);
+}
+
+// After an error nothing is known, and the next refresh begins anew.
+TEST(GraphShapes, ARefreshRecoversFromErrors) {
+  Graph g = Import(Placeholder("x", "23") + Placeholder("w", "34") +
+                   Node("m", "MatMul", {"x", "w"}, {kFloatT}) + Node("a", "Neg", {"m"}, {kFloatT}));
+  GraphShapes shapes = *GraphShapes::Infer(g);
+  g.SetInput(g.FindNode("m"), 1, {g.FindNode("x"), 0});
+  EXPECT_FALSE(shapes.Refresh(g, {}).ok());
+  g.SetInput(g.FindNode("m"), 1, {g.FindNode("w"), 0});
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  ExpectFresh(g, shapes);
+}
+
 TEST(InferenceContext, MissingInputsAndOutputsAreHarmless) {
   OpDef op;
   const AttrSet attrs;
