@@ -46,10 +46,12 @@ bool CancelReshapesAroundUnary(Sweep& s, NodeId n) {
   return true;
 }
 
-// Data movement that, on fully known shapes, moves nothing.
+// Data movement that, on fully known shapes, moves nothing. PadV2 refuses a padding value that is
+// no scalar.
 bool RemoveFullSlice(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (!RestIsConst(s, n)) return false;
+  if (g.op_name(n) == "PadV2" && s.shape(g.data_inputs(n)[2]) != Shape()) return false;
   const Output x = g.data_inputs(n)[0];
   const std::optional<Shape> in = s.shape(x).ToShape();
   const std::optional<Shape> out = s.shape({n, 0}).ToShape();
