@@ -49,6 +49,7 @@ void Sweep::Show(NodeId n) {
   // Far more than any chain of rewrites that leads somewhere.
   constexpr int kMostRewrites = 1000;
   int rewrites = 0;
+  origin_ = n;
   pending_.push_back(n);
   while (!pending_.empty()) {
     const NodeId m = pending_.back();
@@ -208,8 +209,9 @@ Output Sweep::Add(NodeId n, std::string_view suffix, std::string_view op,
                   std::span<const Output> inputs, Attrs attrs, PartialShape shape) {
   Graph& g = graph();
   const std::vector<Output> data(inputs.begin(), inputs.end());
-  const absl::StatusOr<NodeId> made = g.AddNode(g.UniqueName(absl::StrCat(g.name(n), "/", suffix)),
-                                                op, data, std::move(attrs), g.device(n), g.pos(n));
+  const absl::StatusOr<NodeId> made =
+      g.AddNode(g.UniqueName(absl::StrCat(g.name(origin_), "/", suffix)), op, data,
+                std::move(attrs), g.device(n), g.pos(n));
   if (!made.ok()) {
     status_ = made.status();
     return {n, 0};

@@ -64,8 +64,8 @@ class Sweep {
   bool HasKernel(NodeId n, std::string_view op, const Attrs& attrs) const;  // on n's device
   void Become(NodeId n, std::string_view op, std::span<const Output> inputs, Attrs attrs);
   void SetInput(NodeId n, int i, Output from);
-  // A node on n's device, named after n, whose output 0 has this shape. It is shown to the rewrites
-  // before n is shown again.
+  // A node on n's device, named after the one that the sweep has come to, whose output 0 has this
+  // shape. It is shown to the rewrites before n is shown again.
   Output Add(NodeId n, std::string_view suffix, std::string_view op, std::span<const Output> inputs,
              Attrs attrs, PartialShape shape);
 
@@ -126,7 +126,7 @@ class Sweep {
   bool changed_ = false, has_loops_ = false;
   absl::Status status_;  // of making nodes
   const Rewrite* rewrite_ = nullptr;
-  NodeId node_ = kNoNode;
+  NodeId node_ = kNoNode, origin_ = kNoNode;
 };
 
 // Element i of a tensor of half, bfloat16, float, double, int32 or int64, perhaps unaligned;

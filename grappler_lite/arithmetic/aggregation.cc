@@ -93,10 +93,9 @@ bool HoistCommonFactor(Sweep& s, NodeId n) {
   return true;
 }
 
-bool IsSum(const Graph& g, NodeId n) { return OpIs(g, n, {"Add", "AddV2", "AddN"}); }
-
 // (x + y) + z is AddN(x, y, z) where nothing is broadcast: one pass over memory.
-bool MergeSums(Sweep& s, NodeId n) {
+bool MergeAdditions(Sweep& s, NodeId n) {
+  constexpr std::ptrdiff_t kMostTerms = 32;
   const Graph& g = s.graph();
   if (!s.shape({n, 0}).fully_defined()) return false;
   std::vector<Output> terms;
@@ -110,9 +109,10 @@ bool MergeSums(Sweep& s, NodeId n) {
     }
   }
   const auto fits = [&](Output o) {
-    return s.shape(o) == s.shape({n, 0}) && !IsContraction(g, o.node) && !IsSum(g, o.node);
+    return s.shape(o) == s.shape({n, 0}) && !IsContraction(g, o.node);
   };
-  if (std::ssize(terms) == g.num_inputs(n) || !std::all_of(terms.begin(), terms.end(), fits))
+  if (std::ssize(terms) == g.num_inputs(n) || std::ssize(terms) > kMostTerms ||
+      !std::all_of(terms.begin(), terms.end(), fits))
     return false;
   Sweep::Attrs attrs = TypeAttr(TypeOf(g, n));
   attrs.push_back({"N", attr::Int(std::ssize(terms))});
@@ -160,7 +160,7 @@ constexpr Rewrite kRewrites[] = {
     {"sum_to_multiple", Exactness::kFastMath, SumToMultiple, "AddN"},
     {"hoist_common_factor", Exactness::kFastMath, HoistCommonFactor, "Add AddV2 AddN"},
     {"minimize_broadcasts", Exactness::kFastMath, MinimizeBroadcasts, "Add AddV2 Mul"},
-    {"merge_additions", Exactness::kFastMath, MergeSums, "Add AddV2 AddN"},
+    {"merge_additions", Exactness::kFastMath, MergeAdditions, "Add AddV2 AddN"},
 };
 
 }  // namespace

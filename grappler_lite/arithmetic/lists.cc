@@ -24,11 +24,14 @@ std::optional<int64_t> AxisAttr(const Graph& g, NodeId n, int rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
+// Each slice of a list looks at the whole list.
+constexpr int kLongestList = 1024;
+
 // The axis along which Pack n puts its inputs, if they fit in every run.
 std::optional<int64_t> PackAxis(const Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const PartialShape& shape = s.shape(g.data_inputs(n)[0]);
-  if (!shape.fully_defined()) return std::nullopt;
+  if (!shape.fully_defined() || g.num_inputs(n) > kLongestList) return std::nullopt;
   for (const Output& in : g.data_inputs(n)) {
     if (!(s.shape(in) == shape)) return std::nullopt;
   }
@@ -150,8 +153,8 @@ int PieceAt(const Sweep& s, NodeId concat, int64_t axis, int64_t begin, const Pa
 bool SliceOfConcat(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId concat = Producer(s, n, 0, {"ConcatV2"});
-  if (concat == kNoNode || !RestIsConst(s, n) || !s.shape({concat, 0}).fully_defined() ||
-      !s.shape({n, 0}).fully_defined())
+  if (concat == kNoNode || g.num_inputs(concat) > kLongestList || !RestIsConst(s, n) ||
+      !s.shape({concat, 0}).fully_defined() || !s.shape({n, 0}).fully_defined())
     return false;
   const std::vector<Output> pieces(g.data_inputs(concat).begin(), g.data_inputs(concat).end() - 1);
   const int rank = s.shape({concat, 0}).rank();
