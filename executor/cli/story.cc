@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "executor/cli/pass_report.h"
 #include "executor/cli/tensor_text.h"
 #include "executor/executable.h"
@@ -79,7 +80,8 @@ class Storyteller {
     text_ += "\n";
   }
 
-  // Each pass in one line: what all its rounds together did.
+  // Each pass in one line: what all its rounds together did. Those that found nothing share one,
+  // and those that are off unless asked for have none.
   void Passes() {
     const std::vector<PassReport>& passes = OptimizerReport(*outcome_.executable).passes;
     std::vector<std::string> names;
@@ -87,10 +89,33 @@ class Storyteller {
       if (std::find(names.begin(), names.end(), pass.name) == names.end())
         names.push_back(pass.name);
     }
-    for (const std::string& name : names)
-      Pass(name, passes, name == names.front() ? "optimize" : "");
-    if (names.empty()) Line("optimize", "no pass runs");
+    std::string_view title = "optimize";
+    std::vector<std::string> idle;
+    for (const std::string& name : names) {
+      const auto rows = [&](auto holds) {
+        return std::all_of(passes.begin(), passes.end(), [&](const PassReport& pass) {
+          return pass.name != name || holds(pass);
+        });
+      };
+      if (rows([](const PassReport& pass) { return pass.skipped && IsOff(pass); })) continue;
+      if (rows([](const PassReport& pass) { return pass.reason.empty() && !pass.changed; })) {
+        idle.push_back(name);
+        continue;
+      }
+      Pass(name, passes, std::exchange(title, ""));
+    }
+    if (!idle.empty())
+      Line(std::exchange(title, ""),
+           style_.Dim(absl::StrCat("nothing to do for ", absl::StrJoin(idle, ", "))));
+    if (!title.empty()) Line(title, "no pass runs");
     text_ += "\n";
+  }
+
+  static bool IsOff(const PassReport& row) {
+    const absl::Span<const PassEntry> all = PassOrder();
+    return std::any_of(all.begin(), all.end(), [&](const PassEntry& pass) {
+      return pass.name == row.name && !pass.off.empty() && pass.off == row.reason;
+    });
   }
 
   void Pass(const std::string& name, const std::vector<PassReport>& passes,
@@ -118,9 +143,9 @@ class Storyteller {
              absl::StrFormat("%-28s", name), absl::StrFormat("%12s", delta),
              absl::StrFormat("%10s  ",
                              reason.empty() ? Millis(static_cast<double>(time_us) / 1000) : "-"),
-             failed                            ? style_.Red(what)
-             : !reason.empty() || what.empty() ? style_.Dim(what.empty() ? "nothing to do" : what)
-                                               : style_.Green(what)));
+             failed            ? style_.Red(what)
+             : !reason.empty() ? style_.Dim(what)
+                               : style_.Green(what)));
   }
 
   // File names without their folders.
