@@ -12,8 +12,7 @@
 namespace tenon {
 
 // Dimension i of NHWC is dimension kToNhwc[i] of NCHW, and the other way round.
-inline constexpr std::array<int64_t, 4> kToNhwc = {0, 2, 3, 1},
-                                        kToNchw = {0, 3, 1, 2};
+inline constexpr std::array<int64_t, 4> kToNhwc = {0, 2, 3, 1}, kToNchw = {0, 3, 1, 2};
 
 // Whether n runs on a CPU, and says of itself that its channels are second.
 bool IsNchwOnCpu(const Graph &g, NodeId n);
@@ -28,8 +27,7 @@ std::vector<Graph::NewAttr> NhwcAttrs(const Graph &g, NodeId n);
 
 // Makes a node of n's op with these attributes and inputs, on n's device and
 // after n's control inputs, and n the Transpose of its output 0 to NCHW.
-absl::Status BecomeTransposeOf(Sweep &s, NodeId n,
-                               std::vector<Graph::NewAttr> attrs,
+absl::Status BecomeTransposeOf(Sweep &s, NodeId n, std::vector<Graph::NewAttr> attrs,
                                std::span<const Output> inputs);
 
-} // namespace tenon
+}  // namespace tenon

@@ -14,7 +14,7 @@ namespace tenon {
 // which has one. An edge belongs to the view if both of its ends have the type
 // of that attribute.
 class TypeView {
-public:
+ public:
   explicit TypeView(const Graph &graph);
 
   // The attribute, if it is float; empty for nodes that are not in the view.
@@ -28,10 +28,10 @@ public:
   void Spread(std::vector<bool> &marked, Direction direction,
               absl::FunctionRef<bool(NodeId)> enter) const;
 
-private:
+ private:
   const Graph &g_;
   const Fanouts fanouts_;
   std::vector<std::string_view> type_attr_;
 };
 
-} // namespace tenon
+}  // namespace tenon

@@ -12,6 +12,7 @@
 #include "tensorflow/c/experimental/next_pluggable_device/c_api.h"
 #include "tensorflow/c/kernels.h"
 #include "tensorflow/c/kernels_experimental.h"
+#include "tests/executor/far_device_util.h"
 #include "tests/executor/graph_text_util.h"
 
 namespace tenon {
@@ -19,73 +20,18 @@ namespace {
 
 using testing::Const;
 using ::testing::ElementsAre;
+using testing::Far;
+using testing::FarDevice;
+using testing::FarLog;
 using testing::Floats;
 using ::testing::HasSubstr;
+using testing::live_buffers;
+using testing::Near;
 using testing::Node;
 using testing::Op;
 using testing::Parse;
 using testing::Placeholder;
 using testing::Values;
-
-// An address on the device has the top bit: no pointer of the host has it.
-constexpr uintptr_t kFar = uintptr_t{1} << 63;
-void* Far(void* p) { return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(p) | kFar); }
-template <typename T = float>
-T* Near(void* p) {
-  EXPECT_NE(reinterpret_cast<uintptr_t>(p) & kFar, 0u) << "an address of the host";
-  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(p) & ~kFar);
-}
-
-int live_buffers = 0;
-std::vector<std::string>* Log() {
-  static auto* const log = new std::vector<std::string>;
-  return log;
-}
-
-class FarDevice : public Device {
- public:
-  std::string_view type() const override { return "FAR"; }
-  int ordinal() const override { return 0; }
-  std::string_view plugin() const override { return "plugin_variables_test"; }
-  int priority() const override { return 220; }
-  int64_t memory_bytes() const override { return 0; }
-  bool is_host() const override { return false; }
-  absl::StatusOr<BufferRef> Allocate(size_t bytes) override {
-    ++live_buffers;
-    return BufferRef::Adopt(Buffer::OfDevice(
-        Far(std::malloc(bytes + 1)), bytes,
-        [](void* p, size_t, void*) { std::free(Near<void>(p)), --live_buffers; }, nullptr));
-  }
-  StreamHandle compute_stream() override { return this; }
-  StreamHandle host_to_device_stream() override { return this; }
-  StreamHandle device_to_host_stream() override { return this; }
-  StreamHandle device_to_device_stream() override { return this; }
-  absl::Status StreamWaitsForStream(StreamHandle, StreamHandle) override {
-    return absl::OkStatus();
-  }
-  absl::Status CopyHostToDevice(StreamHandle, const Tensor& from, const Tensor& to) override {
-    Log()->push_back("to device");
-    std::memcpy(Near<void>(to.data()), from.data(), from.bytes());
-    return absl::OkStatus();
-  }
-  absl::Status CopyDeviceToHost(StreamHandle, const Tensor& from, const Tensor& to) override {
-    Log()->push_back("to host");
-    std::memcpy(to.data(), Near<void>(from.data()), from.bytes());
-    return absl::OkStatus();
-  }
-  absl::Status CopyDeviceToDevice(StreamHandle, const Tensor& from, const Tensor& to) override {
-    std::memcpy(Near<void>(to.data()), Near<void>(from.data()), from.bytes());
-    return absl::OkStatus();
-  }
-  absl::StatusOr<EventHandle> AcquireEvent() override { return this; }
-  void ReleaseEvent(EventHandle) override {}
-  absl::Status RecordEvent(StreamHandle, EventHandle) override { return absl::OkStatus(); }
-  absl::Status BlockUntilComplete(EventHandle, double) override { return absl::OkStatus(); }
-  absl::Status SynchronizeAllActivity() override { return absl::OkStatus(); }
-  absl::Status HostCallback(StreamHandle, std::function<absl::Status()> callback) override {
-    return callback();
-  }
-};
 
 // --- The plug-in.
 
@@ -99,14 +45,14 @@ class Status {
 };
 
 void CopyOnDevice(TF_OpKernelContext*, TF_Tensor* source, TF_Tensor* dest) {
-  Log()->push_back("copyFunc");
+  FarLog()->push_back("copyFunc");
   std::memcpy(Near(TF_TensorData(dest)), Near(TF_TensorData(source)), TF_TensorByteSize(dest));
   TF_DeleteTensor(source);
   TF_DeleteTensor(dest);
 }
 
 void Update(TF_OpKernelContext*, TF_Tensor* tensor, TF_Tensor* value, int op) {
-  Log()->push_back("updateFunc");
+  FarLog()->push_back("updateFunc");
   for (int64_t i = 0; i < TF_TensorElementCount(tensor); ++i) {
     const float by = Near(TF_TensorData(value))[i];
     Near(TF_TensorData(tensor))[i] += op == 0 ? by : -by;
@@ -210,7 +156,7 @@ void DestroyTemporaryVariable(void*, TF_OpKernelContext* ctx) {
 }
 
 void AddTensors(TF_OpKernelContext*, TF_Tensor* a, TF_Tensor* b, TF_Tensor* out) {
-  Log()->push_back("binary_add");
+  FarLog()->push_back("binary_add");
   for (int64_t i = 0; i < TF_TensorElementCount(out); ++i) {
     Near(TF_TensorData(out))[i] = Near(TF_TensorData(a))[i] + Near(TF_TensorData(b))[i];
   }
@@ -222,7 +168,7 @@ void AddN(void*, TF_OpKernelContext* ctx) {
 }
 
 void Zero(TF_OpKernelContext*, TF_Tensor* input, TF_Tensor* out) {
-  Log()->push_back("zeros_like");
+  FarLog()->push_back("zeros_like");
   std::memset(Near(TF_TensorData(out)), 0, TF_TensorByteSize(out));
   TF_DeleteTensor(input);
   TF_DeleteTensor(out);
@@ -243,7 +189,7 @@ void CountUp(void*, TF_OpKernelContext* ctx) {
       [](void* start) -> void* { return new int(*static_cast<int*>(start)); },
       std::make_unique<int>(40).get(),
       [](void* p) {
-        Log()->push_back("delete_func");
+        FarLog()->push_back("delete_func");
         delete static_cast<int*>(p);
       },
       status.get());
@@ -287,7 +233,7 @@ void Relu(void*, TF_OpKernelContext* ctx) {
 
 // For the host.
 void CopyOnHost(TF_OpKernelContext*, TF_Tensor* source, TF_Tensor* dest) {
-  Log()->push_back("copyFunc");
+  FarLog()->push_back("copyFunc");
   std::memcpy(TF_TensorData(dest), TF_TensorData(source), TF_TensorByteSize(dest));
   TF_DeleteTensor(source);
   TF_DeleteTensor(dest);
@@ -344,7 +290,7 @@ const std::vector<Session::NamedTensor> kNoFeeds;
 class PluginVariables : public ::testing::Test {
  protected:
   void SetUp() override {
-    Log()->clear();
+    FarLog()->clear();
     keep_lock = false;
   }
   void TearDown() override {
@@ -378,7 +324,7 @@ class PluginVariables : public ::testing::Test {
     return std::string(PlacementReport(**e)[g.FindNode(node)].device->type());
   }
   int Count(std::string_view what) {
-    return static_cast<int>(std::count(Log()->begin(), Log()->end(), what));
+    return static_cast<int>(std::count(FarLog()->begin(), FarLog()->end(), what));
   }
 
   FarDevice device_;
@@ -472,9 +418,9 @@ TEST_F(PluginVariables, VariablesThatOnlyTheDeviceReadsLieThere) {
   EXPECT_EQ(DeviceOf("relu", "get"), "FAR");
   ASSERT_TRUE(Do("set", {-1, 2}).ok());
   EXPECT_THAT(Get("relu"), ElementsAre(0, 2));
-  Log()->clear();
+  FarLog()->clear();
   EXPECT_THAT(Get("relu"), ElementsAre(0, 2));
-  EXPECT_THAT(*Log(), ElementsAre("to host")) << "the result alone";
+  EXPECT_THAT(*FarLog(), ElementsAre("to host")) << "the result alone";
 }
 
 TEST_F(PluginVariables, AValueThatIsReadElsewhereIsCopiedOnce) {
@@ -492,7 +438,7 @@ TEST_F(PluginVariables, AValueThatIsReadElsewhereIsCopiedOnce) {
        Op("add", "AssignAddVariableOp", {"far", "x"}, kFloat));
   ASSERT_TRUE(Do("set", {1, 2}).ok());
   ASSERT_TRUE(Do("add", {1, 1}).ok());  // takes it to the device
-  Log()->clear();
+  FarLog()->clear();
   EXPECT_THAT(Get("neg"), ElementsAre(-2, -3));
   EXPECT_THAT(Get("neg"), ElementsAre(-2, -3));
   EXPECT_EQ(Count("to host"), 1);
@@ -511,7 +457,7 @@ TEST_F(PluginVariables, KernelsForTheHostShareAndCopyToo) {
   ASSERT_TRUE(Do("set", {1, 2}).ok());
   ASSERT_TRUE(Do("add", {10, 20}).ok());
   EXPECT_THAT(Get("before"), ElementsAre(11, 22));
-  Log()->clear();
+  FarLog()->clear();
   ASSERT_TRUE(Do("add_later").ok());
   EXPECT_EQ(Count("copyFunc"), 1);  // what was read before stays as it is
   EXPECT_THAT(Get("get"), ElementsAre(22, 44));
