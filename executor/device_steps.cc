@@ -44,6 +44,11 @@ void PluginStep::Place(size_t i, const Storage& storage, bool last_use) {
   sources_[i].last_use = last_use;
 }
 
+inline void PluginStep::Prefetch() const {
+  __builtin_prefetch(&targets_);
+  kernel_->Prefetch();
+}
+
 // Input i where it lies as the kernel wants it, else null.
 inline const Tensor* PluginStep::Find(Frame& frame, const Source& source, size_t i) const {
   const Tensor* found = nullptr;
@@ -120,6 +125,8 @@ inline bool PluginStep::KeepsPromise(size_t i, const Shape& shape) const {
 }
 
 absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
+  // What a call reads lies all over the place, and waiting for it would take as long as the rest.
+  if (next_ != nullptr) next_->Prefetch();
   Frame::PluginCall& call = frame.plugin_call();
   absl::Status status = Compute(frame, call);
   for (const ComputeArgs::Input& input : call.args.inputs) {

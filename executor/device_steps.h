@@ -37,6 +37,8 @@ class PluginStep : public SlowStep {
 
   // Only while planning: where input i lies in the end, and whether this step is its last reader.
   void Place(size_t i, const Storage& storage, bool last_use);
+  // The kernel that is computed next, if nothing comes between.
+  void Precede(const PluginStep* next) { next_ = next; }
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
   StreamOf Queues() const override;
@@ -57,12 +59,14 @@ class PluginStep : public SlowStep {
     int32_t slot;
     int8_t rank;  // promised
   };
+  void Prefetch() const;
   const Tensor* Find(Frame& frame, const Source& source, size_t i) const;
   absl::Status MakeInput(Frame& frame, Frame::PluginCall& call, size_t i) const;
   absl::Status Compute(Frame& frame, Frame::PluginCall& call) const;
   bool KeepsPromise(size_t i, const Shape& shape) const;
 
   PluginKernel* kernel_;
+  const PluginStep* next_ = nullptr;
   absl::InlinedVector<Source, 3> sources_;
   absl::InlinedVector<Target, 2> targets_;
   Device* device_;

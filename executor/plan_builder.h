@@ -260,6 +260,7 @@ class PlanBuilder {
   std::vector<Storage> storages_;
   std::vector<DataType> storage_type_;
   std::vector<BuildStep> steps_;
+  PluginStep* last_plugin_step_ = nullptr;  // of those emitted, if no other came after it
   std::vector<int32_t> args_;
   std::vector<InPlace> in_place_;      // in step order
   std::vector<int32_t> fetch_values_;  // value by fetch; -1: none

@@ -169,6 +169,8 @@ void PlanBuilder::EmitStep(int32_t k) {
     }
     if (b.kernel != nullptr) b.kernel->MayTake(i);
   }
+  if (last_plugin_step_ != nullptr && b.plugin != nullptr) last_plugin_step_->Precede(b.plugin);
+  last_plugin_step_ = b.plugin;
   Step step{b.fn, b.state, b.first_arg, b.num_inputs, b.scratch_line, b.node};
   const bool looks_itself = b.fn == RunSlowStep;
   if (b.guard != 0 && !looks_itself && regions_[region_of_[k]].guard != b.guard) {

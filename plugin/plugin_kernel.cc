@@ -99,6 +99,12 @@ class PluginKernelImpl final : public PluginKernel {
 
   absl::Status Construct();
   absl::Status Compute(const ComputeArgs& args, ContextPtr& context) override;
+  void Prefetch() const override {
+    __builtin_prefetch(&info_);
+    __builtin_prefetch(&info_.types);
+    __builtin_prefetch(&info_.memory);
+    __builtin_prefetch(kernel_);
+  }
   const MemoryTypes& memory() const override { return info_.memory; }
 
  private:
@@ -106,7 +112,13 @@ class PluginKernelImpl final : public PluginKernel {
   absl::Status ComputeSync(const ComputeArgs& args, ContextPtr& shared);
   absl::Status ComputeAsync(const ComputeArgs& args);
   absl::Status Result(TF_OpKernelContext& context) const;
-  void EndLocks(TF_OpKernelContext& context) const;
+  absl::Status Failure(TF_OpKernelContext& context, int missing_output) const;
+  absl::Status WaitForDeferredWork(const ComputeArgs& args, ContextPtr& shared) const;
+  void EndLocks(TF_OpKernelContext& context) const {
+    if (context.locked.load(std::memory_order_relaxed)) [[unlikely]]
+      ReleaseLocks(context);
+  }
+  void ReleaseLocks(TF_OpKernelContext& context) const;
   absl::Status TimedOut(const char* what, double timeout_s) const;
 
   const std::shared_ptr<KernelInfo> shared_info_;
@@ -163,26 +175,44 @@ absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) cons
 }
 
 // A lock that outlived its call would keep the variable from everybody for good.
-void PluginKernelImpl::EndLocks(TF_OpKernelContext& context) const {
-  if (!context.locked.load(std::memory_order_relaxed) || !context.Unlock()) return;
+void PluginKernelImpl::ReleaseLocks(TF_OpKernelContext& context) const {
+  if (!context.Unlock()) return;
   WarnOf(WithNode(
       absl::FailedPreconditionError("the kernel did not release its locks on variables"), info_));
 }
 
 // What the plug-in reported, or the first output that it forgot.
-absl::Status PluginKernelImpl::Result(TF_OpKernelContext& context) const {
+inline absl::Status PluginKernelImpl::Result(TF_OpKernelContext& context) const {
+  int set = 0;
+  while (set < context.num_outputs() && context.output_set(set)) ++set;
+  return !context.failed && set == context.num_outputs() ? absl::OkStatus() : Failure(context, set);
+}
+
+absl::Status PluginKernelImpl::Failure(TF_OpKernelContext& context, int missing_output) const {
   if (context.failed) {
     absl::MutexLock lock(&context.mutex);
     return WithNode(context.status, info_);
   }
-  for (int i = 0; i < context.num_outputs(); ++i) {
-    if (!context.output_set(i)) {
-      return WithNode(absl::InternalError(
-                          absl::StrCat("Missing ", i, "-th output from {{node ", info_.name, "}}")),
-                      info_);
-    }
-  }
-  return absl::OkStatus();
+  return WithNode(absl::InternalError(absl::StrCat("Missing ", missing_output,
+                                                   "-th output from {{node ", info_.name, "}}")),
+                  info_);
+}
+
+// Not OK: the context is another one, the plug-in may still use the old one.
+absl::Status PluginKernelImpl::WaitForDeferredWork(const ComputeArgs& args,
+                                                   ContextPtr& shared) const {
+  TF_OpKernelContext* const context = shared.get();
+  const auto none = [context] { return context->deferred.load(std::memory_order_acquire) <= 0; };
+  const CallbackScope waiting(info_.def->plugin.c_str(), "the deferred work of compute_func",
+                              info_.name);
+  absl::MutexLock lock(&EndsOfWork());
+  if (EndsOfWork().AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s)))
+    return absl::OkStatus();
+  context->args = &kAbandoned;
+  context->loans.Settle();
+  EndLocks(*context);
+  KeepForever(std::exchange(shared, NewContext()), shared_info_);
+  return TimedOut("the kernel's deferred work did not end", args.timeout_s);
 }
 
 absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& shared) {
@@ -194,17 +224,7 @@ absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& 
                                          [&] { info_.def->fns.compute(kernel_, context); });
   if (!called.ok()) context->Fail(called);
   if (context->deferred.load(std::memory_order_acquire) > 0) {
-    const auto none = [context] { return context->deferred.load(std::memory_order_acquire) <= 0; };
-    const CallbackScope waiting(info_.def->plugin.c_str(), "the deferred work of compute_func",
-                                info_.name.c_str());
-    absl::MutexLock lock(&EndsOfWork());
-    if (!EndsOfWork().AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s))) {
-      context->args = &kAbandoned;
-      context->loans.Settle();
-      EndLocks(*context);
-      KeepForever(std::exchange(shared, NewContext()), shared_info_);
-      return TimedOut("the kernel's deferred work did not end", args.timeout_s);
-    }
+    TENON_RETURN_IF_ERROR(WaitForDeferredWork(args, shared));
   }
   context->loans.Settle();
   EndLocks(*context);

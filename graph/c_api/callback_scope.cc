@@ -55,17 +55,16 @@ struct ThreadExit {
   }
 };
 
-ThreadCalls& ThisThread() {
-  if (this_thread == nullptr) {
-    static thread_local ThreadExit at_exit;
-    (void)&at_exit;
-    this_thread = TakeThreadCalls();
-  }
-  return *this_thread;
+[[gnu::noinline]] void TellOfThisThread() {
+  static thread_local ThreadExit at_exit;
+  (void)&at_exit;
+  this_thread = TakeThreadCalls();
 }
 
-void Enter(const CallbackInfo* call) {
-  ThreadCalls& calls = ThisThread();
+inline void Enter(const CallbackInfo* call) {
+  if (this_thread == nullptr) [[unlikely]]
+    TellOfThisThread();
+  ThreadCalls& calls = *this_thread;
   calls.serial.store(calls.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   calls.current.store(call, std::memory_order_release);
 }

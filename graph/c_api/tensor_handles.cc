@@ -88,6 +88,15 @@ TF_Tensor* NewTensorHandle(Tensor&& tensor) {
   return handle;
 }
 
+TF_Tensor* HandleLoans::LendNew(const Tensor& tensor) {
+  const bool lends = thread_ == &handle_thread && used_ < static_cast<int32_t>(loans_.size());
+  if (!lends || !tensor.initialized()) return NewTensorHandle(tensor);
+  loans_[used_].handle = new TF_Tensor;
+  return TryLend(tensor);
+}
+
+void HandleLoans::SetShape(TF_Tensor* handle, const Shape& shape) { handle->shape = shape; }
+
 void HandleLoans::Open() { thread_ = AbiWatch::Active() == nullptr ? &handle_thread : nullptr; }
 
 HandleLoans::~HandleLoans() {
@@ -130,26 +139,24 @@ void HandleLoans::Share(TF_Tensor* handle) {
   EndLoan(handle, /*share=*/true);
 }
 
-bool HandleLoans::Return(TF_Tensor* handle) {
+inline bool HandleLoans::ReturnHere(TF_Tensor* handle) {
   HandleLoans* const lender = handle->lender.load(std::memory_order_acquire);
-  if (lender == nullptr) return false;
-  if (handle->lent_by != &handle_thread) [[unlikely]]
-    return ReturnElsewhere(handle);
-  --lender->out_;
-  Loan& loan = lender->loans_[handle->loan];
-  loan.buffer = nullptr;
-  EndLoan(handle, /*share=*/false);
-  if (kStock == 0) {
-    loan.handle = nullptr;
+  if (kStock == 0 || lender == nullptr || handle->lent_by != &handle_thread) [[unlikely]]
     return false;
-  }
+  --lender->out_;
+  lender->loans_[handle->loan].buffer = nullptr;
+  EndLoan(handle, /*share=*/false);
   handle->deleted = true;
   return true;
 }
 
-bool HandleLoans::ReturnElsewhere(TF_Tensor* handle) {
-  EndElsewhere(handle, /*share=*/false);
-  return false;
+void HandleLoans::Return(TF_Tensor* handle) {
+  HandleLoans* const lender = handle->lender.load(std::memory_order_acquire);
+  if (lender == nullptr) return;
+  if (handle->lent_by != &handle_thread) return EndElsewhere(handle, /*share=*/false);
+  --lender->out_;
+  lender->loans_[handle->loan] = Loan();
+  EndLoan(handle, /*share=*/false);
 }
 
 void HandleLoans::EndElsewhere(TF_Tensor* handle, bool share) {
@@ -161,11 +168,17 @@ void HandleLoans::EndElsewhere(TF_Tensor* handle, bool share) {
   EndLoan(handle, share);
 }
 
+// Of any other handle.
+[[gnu::noinline]] static void GiveBack(TF_Tensor* handle) {
+  HandleLoans::Return(handle);
+  stock.Give(handle);
+}
+
 }  // namespace tenon
 
 extern "C" void TF_DeleteTensor(TF_Tensor* tensor) {
   if (tensor == nullptr) return;
   if (tenon::AbiWatch::Active() != nullptr)
     return tenon::DeleteForPlugin(tenon::kTensorType, tensor);
-  if (!tenon::HandleLoans::Return(tensor)) tenon::stock.Give(tensor);
+  if (!tenon::HandleLoans::ReturnHere(tensor)) tenon::GiveBack(tensor);
 }

@@ -33,17 +33,21 @@ class HandleLoans {
   // A handle on a tensor that has its buffer until Settle; on other threads than the one that
   // lends, and where that would need memory, an ordinary one.
   TF_Tensor* Lend(const Tensor& tensor) {
-    if (thread_ != &handle_thread || used_ == static_cast<int32_t>(loans_.size()) ||
-        !tensor.initialized()) [[unlikely]]
-      return NewTensorHandle(tensor);
+    TF_Tensor* const handle = TryLend(tensor);
+    return handle != nullptr ? handle : LendNew(tensor);
+  }
+  // Null where Lend would have to make a handle.
+  TF_Tensor* TryLend(const Tensor& tensor) {
+    if (thread_ != &handle_thread || used_ == static_cast<int32_t>(loans_.size())) [[unlikely]]
+      return nullptr;
     Loan& loan = loans_[used_];
-    if (loan.handle == nullptr) [[unlikely]]
-      loan.handle = new TF_Tensor;
-    loan.buffer = tensor.buffer().get();
     TF_Tensor* const handle = loan.handle;
+    if (handle == nullptr || !tensor.initialized()) [[unlikely]]
+      return nullptr;
+    loan.buffer = tensor.buffer().get();
     handle->deleted = false;
     handle->dtype = tensor.dtype();
-    handle->shape = tensor.shape();
+    if ((handle->shape.rank() | tensor.shape().rank()) != 0) SetShape(handle, tensor.shape());
     handle->buffer = loan.buffer;
     handle->lent_by = thread_;
     handle->loan = used_++;
@@ -58,15 +62,18 @@ class HandleLoans {
 
   // On any thread, nothing to an ordinary handle: it gets a share of the buffer.
   static void Share(TF_Tensor* handle);
-  // It is deleted: whether no more is to be done for that. On any thread.
-  static bool Return(TF_Tensor* handle);
+  // It is deleted. On any thread.
+  static void Return(TF_Tensor* handle);
+  // The same if this thread lent it: the lender has the handle back, to lend it again.
+  static bool ReturnHere(TF_Tensor* handle);
 
  private:
   struct Loan {
     TF_Tensor* handle = nullptr;  // from call to call the same; null: to be made
     Buffer* buffer = nullptr;     // null: ended
   };
-  static bool ReturnElsewhere(TF_Tensor* handle);
+  TF_Tensor* LendNew(const Tensor& tensor);
+  static void SetShape(TF_Tensor* handle, const Shape& shape);
   static void EndElsewhere(TF_Tensor* handle, bool share);
   void SettleRest();
 

@@ -35,17 +35,41 @@ inline bool RefersToVariable(TF_OpKernelContext* ctx, int i) {
          IsRef(ctx->kernel->types.inputs[i]);
 }
 
-// Of an input that is none, has no elements, or is a reference.
-absl::StatusOr<TF_Tensor*> OtherInput(TF_OpKernelContext* ctx, int i) {
+inline bool HasElements(const Shape& shape) {
+  for (const int64_t dim : shape.dims()) {
+    if (dim == 0) return false;
+  }
+  return true;
+}
+
+// What nearly all inputs are: a tensor with elements. Null for another, or without a handle ready.
+inline TF_Tensor* LendInput(TF_OpKernelContext* ctx, int i) {
+  if (!InRange(i, ctx->args->inputs.size())) return nullptr;
+  const Tensor& input = *ctx->args->inputs[i].tensor;
+  return HasElements(input.shape()) && !RefersToVariable(ctx, i) ? ctx->loans.TryLend(input)
+                                                                 : nullptr;
+}
+
+// Any input.
+absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
   if (!InRange(i, ctx->args->inputs.size())) return InputIndexError();
   if (RefersToVariable(ctx, i)) return ReferredHandle(ctx, i);
   const Tensor& input = *ctx->args->inputs[i].tensor;
+  if (input.initialized() && HasElements(input.shape())) return ctx->loans.Lend(input);
   if (input.dtype() == DataType::kInvalid) return nullptr;
   if (input.num_elements() == 0) {  // as in TensorFlow, an empty tensor shares nothing
     return NewTensorHandle(Tensor(input.dtype(), input.shape(),
                                   BufferRef::Adopt(Buffer::Wrap(nullptr, 0, nullptr, nullptr))));
   }
   return absl::FailedPreconditionError("attempt to use a tensor with an uninitialized value");
+}
+
+[[gnu::noinline]] void GetOtherInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor,
+                                     TF_Status* status) {
+  const absl::StatusOr<TF_Tensor*> handle = InputHandle(ctx, i);
+  if (!handle.ok()) return StatusToC(handle.status(), status);
+  *tensor = *handle;
+  if (*handle != nullptr) ClearStatus(status);
 }
 
 absl::StatusOr<std::pair<int, int>> RangeOf(const KernelNode& node, std::string_view name) {
@@ -149,17 +173,11 @@ int TF_NumInputs(TF_OpKernelContext* ctx) { return ctx->num_inputs(); }
 int TF_NumOutputs(TF_OpKernelContext* ctx) { return ctx->num_outputs(); }
 
 void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* status) {
-  if (tenon::InRange(i, ctx->args->inputs.size())) {
-    const tenon::Tensor& input = *ctx->args->inputs[i].tensor;
-    if (input.initialized() && input.num_elements() > 0 && !tenon::RefersToVariable(ctx, i)) {
-      *tensor = ctx->loans.Lend(input);
-      return ClearStatus(status);
-    }
-  }
-  const absl::StatusOr<TF_Tensor*> handle = tenon::OtherInput(ctx, i);
-  if (!handle.ok()) return StatusToC(handle.status(), status);
-  *tensor = *handle;
-  if (*handle != nullptr) ClearStatus(status);
+  TF_Tensor* const lent = tenon::LendInput(ctx, i);
+  if (lent == nullptr) [[unlikely]]
+    return tenon::GetOtherInput(ctx, i, tensor, status);
+  *tensor = lent;
+  ClearStatus(status);
 }
 
 void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args* args) {

@@ -21,12 +21,7 @@ absl::StatusOr<Shape> ShapeFromC(const int64_t* dims, int num_dims) {
   return Shape::Make(absl::MakeConstSpan(dims, num_dims));
 }
 
-// Memory of the kernel's device, or of the host.
-absl::Status TakeMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
-                        Tensor& tensor) {
-  Device* device = Info(ctx).device;
-  if (on_host || device == nullptr || dtype == DataType::kVariant)
-    return tensor.Become(dtype, shape);
+absl::Status TakeDeviceMemory(Device* device, DataType dtype, const Shape& shape, Tensor& tensor) {
   if (!IsMemcpyable(dtype)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a ", DataTypeName(dtype), " tensor cannot be in device memory"));
@@ -37,16 +32,25 @@ absl::Status TakeMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& sh
   return absl::OkStatus();
 }
 
-// The same; for what does not fit TensorFlow's words before ours.
-absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
-                      Tensor& tensor) {
-  absl::Status status = TakeMemory(ctx, dtype, shape, on_host, tensor);
-  if (status.ok() || !absl::IsResourceExhausted(status)) return status;
+// For what does not fit TensorFlow's words before ours.
+absl::Status OutOfMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
+                         const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status)) return status;
   return WithMessage(
       status, absl::StrCat("OOM when allocating tensor with shape", shape.ToString(), " and type ",
                            DataTypeSpecName(dtype), " on ", Info(ctx).node.device_name,
                            on_host || Info(ctx).device == nullptr ? " by allocator cpu" : "", ": ",
                            status.message()));
+}
+
+// Memory of the kernel's device, or of the host.
+inline absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape,
+                             bool on_host, Tensor& tensor) {
+  Device* const device = Info(ctx).device;
+  absl::Status status = on_host || device == nullptr || dtype == DataType::kVariant
+                            ? tensor.Become(dtype, shape)
+                            : TakeDeviceMemory(device, dtype, shape, tensor);
+  return status.ok() ? status : OutOfMemory(ctx, dtype, shape, on_host, status);
 }
 
 absl::Status NoNewOutput(TF_OpKernelContext* ctx, int index) {
