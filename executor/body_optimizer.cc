@@ -18,6 +18,8 @@ namespace {
 
 // Larger ones hold large constants, of which passes would make copies.
 constexpr size_t kMaxBodyBytes = size_t{64} << 20;
+// Of functions that passes make for bodies, which may make others, and these others.
+constexpr size_t kMaxNewBytes = size_t{1} << 20;
 
 // Which functions are called for which device.
 class Calls {
@@ -127,6 +129,7 @@ class BodyOptimizer {
         input_(input),
         surroundings_(surroundings),
         options_(std::move(options)),
+        before_(graph),
         calls_(graph, surroundings) {}
 
   absl::StatusOr<std::vector<PassReport>> Run() {
@@ -149,8 +152,8 @@ class BodyOptimizer {
   }
 
   absl::Status Optimize(std::string_view name) {
-    const std::optional<std::string_view> device = calls_.DeviceFor(name);
-    const FunctionEntry& function = *graph_.FindFunction(name);
+    const std::optional<std::string> device = DeviceFor(name);
+    const FunctionEntry function = *graph_.FindFunction(name);
     if (!device.has_value() || function.wire.size() > kMaxBodyBytes) return absl::OkStatus();
     absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph_, function);
     // The run says what is wrong with it.
@@ -164,15 +167,55 @@ class BodyOptimizer {
     input.feeds = {body->args.begin(), body->args.end()};
     input.evaluator = input_.evaluator;
     input.kernels = input_.kernels;
+    const size_t rows = rows_.size();
     TENON_ASSIGN_OR_RETURN(bool changed, InlineCalls(body->graph, input));
     BodyPlacement placement;
     if (!placement.Apply(body->graph, *device, surroundings_).ok()) return absl::OkStatus();
     TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(body->graph, input, options_));
     changed |= Note(report);
+    if (changed && !TakeFunctions(body->graph)) {
+      rows_.resize(rows);
+      return absl::OkStatus();
+    }
     placement.Undo(body->graph);
     if (changed) wires_.push_back(body->Wire());
     AddCallsOf(body->graph);
     return absl::OkStatus();
+  }
+
+  std::optional<std::string> DeviceFor(std::string_view function) const {
+    const auto it = device_of_new_.find(function);
+    if (it != device_of_new_.end()) return it->second;
+    return std::optional<std::string>(calls_.DeviceFor(function));
+  }
+
+  // Those that passes made for nodes of a placed body. False if there is another of that name.
+  bool TakeFunctions(const Graph& body) {
+    std::vector<std::string> wires;
+    for (const FunctionEntry& function : body.functions()) {
+      const FunctionEntry* there = graph_.FindFunction(function.name);
+      if (there != nullptr && there->wire != function.wire) return false;
+      if (there != nullptr) continue;
+      wires.emplace_back(function.wire);
+      new_bytes_ += function.wire.size();
+    }
+    if (wires.empty()) return true;
+    const size_t before = graph_.functions().size();
+    PutFunctions(graph_, wires);
+    for (NodeId n = 0; n < body.num_node_ids(); ++n) {
+      if (!body.alive(n) || !IsFunctional(body, n)) continue;
+      for (const std::string_view name : CalledBy(body.op_name(n), body.attrs(n))) {
+        const FunctionEntry* function = graph_.FindFunction(name);
+        if (function != nullptr && function >= &graph_.functions()[before])
+          device_of_new_.emplace(function->name, body.device(n));
+      }
+    }
+    if (new_bytes_ > kMaxNewBytes) {
+      options_.disabled_rewrites.insert(
+          options_.disabled_rewrites.end(),
+          {"function_optimization.push_constants", "function_optimization.remove_unused"});
+    }
+    return true;
   }
 
   absl::StatusOr<bool> InlineCalls(Graph& body, PipelineInput input) {
@@ -201,11 +244,10 @@ class BodyOptimizer {
   }
 
   bool Adopt() {
-    const Graph before = graph_;
     PutFunctions(graph_, wires_);
     for (const Defect& defect : Verify(graph_)) {
       if (MayBeUnused(defect)) continue;
-      graph_ = before;
+      graph_ = before_;
       for (PassReport& row : rows_) {
         row.changed = false;
         row.failed = true;
@@ -236,7 +278,10 @@ class BodyOptimizer {
   const PipelineInput& input_;
   const BodySurroundings& surroundings_;
   PipelineOptions options_;
+  const Graph before_;
   const Calls calls_;
+  absl::flat_hash_map<std::string_view, std::string> device_of_new_;  // by function
+  size_t new_bytes_ = 0;
   std::vector<std::string_view> work_;
   absl::flat_hash_set<std::string_view> seen_;
   std::vector<std::string> wires_;

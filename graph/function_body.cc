@@ -146,6 +146,7 @@ FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function
     if (f.number == kFunctionAttr) body.attrs.push_back(ParseEntry(f.bytes));
     if (f.number == kFunctionControlRet) body.control_returns.push_back(ParseEntry(f.bytes));
   }
+  SortAttrs(body.attrs);
   return body;
 }
 

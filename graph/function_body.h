@@ -26,7 +26,7 @@ struct FunctionBody {
   std::vector<BodyNode> nodes;
   std::vector<Attr> returns;          // the value is the bytes of a text, not of an AttrValue
   std::vector<Attr> control_returns;  // here too
-  std::vector<Attr> attrs;            // the function's own, such as _noinline
+  std::vector<Attr> attrs;            // the function's own, such as _noinline; sorted too
 };
 
 // Defects of the bytes are the verifier's business: what is malformed is left out.

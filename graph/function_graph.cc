@@ -15,8 +15,10 @@
 namespace tenon {
 namespace {
 
-// Fields of FunctionDef, NodeDef and map entries.
-constexpr uint32_t kFunctionNode = 3, kFunctionRet = 4;
+// Fields of FunctionDef, OpDef, NodeDef and map entries.
+constexpr uint32_t kSignature = 1, kFunctionNode = 3, kFunctionRet = 4, kFunctionAttr = 5;
+constexpr uint32_t kArgAttr = 7, kArgUniqueId = 8;  // maps of numbers of arguments
+constexpr uint32_t kOpName = 1, kInputArg = 2, kOutputArg = 3;
 constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4;
 constexpr uint32_t kKey = 1, kValue = 2;
 
@@ -64,6 +66,7 @@ absl::StatusOr<FunctionGraph> FunctionGraph::Make(const Graph& owner,
   const FunctionBody body = ParseFunctionBody(owner, function);
   GraphReader::SetFunctions(made.graph, Reached(owner, body));
   TENON_RETURN_IF_ERROR(made.AddNodes(body));
+  made.attrs = AttrSet(body.attrs);
   return made;
 }
 
@@ -130,26 +133,41 @@ class FunctionGraph::Writer {
  public:
   explicit Writer(const FunctionGraph& from)
       : from_(from), graph_(from.graph), roles_(graph_.num_node_ids(), Role::kNode) {
-    for (const NodeId n : from.args) roles_[n] = Role::kArg;
+    for (const NodeId n : from.args) {
+      if (n != kNoNode) roles_[n] = Role::kArg;
+    }
     for (const NodeId n : from.results) {
+      if (n == kNoNode) continue;
       if (graph_.op_name(n) == "Identity" && graph_.control_inputs(n).empty())
         roles_[n] = Role::kResult;
     }
   }
 
-  std::string Write() const {
-    std::string out;
-    WireWriter writer(&out);
+  std::string Write(std::string_view name) const {
+    std::string signature, others;
     WireReader reader(from_.function_.wire);
     WireField f;
     while (reader.Next(&f)) {
-      if (f.number != kFunctionNode && f.number != kFunctionRet) out.append(f.raw);
+      if (f.number == kSignature) {
+        signature.append(f.bytes);
+      } else if (f.number == kArgAttr || f.number == kArgUniqueId) {
+        AppendArgEntry(f, &others);
+      } else if (f.number == kFunctionAttr) {
+        if (name == from_.function_.name || !TellsOfInterface(f.bytes)) others.append(f.raw);
+      } else if (f.number != kFunctionNode && f.number != kFunctionRet) {
+        others.append(f.raw);
+      }
     }
+    std::string out;
+    WireWriter writer(&out);
+    writer.Bytes(kSignature, Signature(signature, name));
+    out.append(others);
     for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
       if (graph_.alive(n) && roles_[n] == Role::kNode) writer.Bytes(kFunctionNode, Node(n));
     }
     for (size_t i = 0; i < from_.results.size(); ++i) {
       const NodeId n = from_.results[i];
+      if (n == kNoNode) continue;
       const Output source = roles_[n] == Role::kResult ? graph_.data_inputs(n)[0] : Output{n, 0};
       std::string entry;
       WireWriter fields(&entry);
@@ -162,6 +180,57 @@ class FunctionGraph::Writer {
 
  private:
   enum class Role : uint8_t { kNode, kArg, kResult };
+
+  // Without the arguments and results that are gone.
+  std::string Signature(std::string_view wire, std::string_view name) const {
+    std::string out;
+    WireWriter(&out).Bytes(kOpName, name);
+    WireReader reader(wire);
+    WireField f;
+    size_t arg = 0, result = 0;
+    while (reader.Next(&f)) {
+      const bool is_bytes = f.type == WireType::kBytes;  // else it is no such field
+      const bool gone =
+          is_bytes &&
+          (f.number == kOpName || (f.number == kInputArg && from_.args[arg++] == kNoNode) ||
+           (f.number == kOutputArg && from_.results[result++] == kNoNode));
+      if (!gone) out.append(f.raw);
+    }
+    return out;
+  }
+
+  // What TensorFlow compares with the arguments, or chooses among functions by.
+  static bool TellsOfInterface(std::string_view entry) {
+    std::string_view key;
+    WireReader reader(entry);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.number == kKey) key = f.bytes;
+    }
+    return key == "_input_shapes" || key == "_implements" || key == "api_implements";
+  }
+
+  // Of a map from numbers of arguments, which have moved up where others are gone.
+  void AppendArgEntry(const WireField& entry, std::string* out) const {
+    uint64_t number = 0;
+    std::string rest;
+    WireReader reader(entry.bytes);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.number == kKey) {
+        number = f.scalar;
+      } else {
+        rest.append(f.raw);
+      }
+    }
+    if (number >= from_.args.size() || from_.args[number] == kNoNode) return;
+    const auto gone =
+        std::count(from_.args.begin(), from_.args.begin() + static_cast<int64_t>(number), kNoNode);
+    std::string moved;
+    WireWriter(&moved).Varint(kKey, number - static_cast<uint64_t>(gone));
+    moved.append(rest);
+    WireWriter(out).Bytes(entry.number, moved);
+  }
 
   std::string Node(NodeId n) const {
     std::string out;
@@ -193,6 +262,6 @@ class FunctionGraph::Writer {
   std::vector<Role> roles_;
 };
 
-std::string FunctionGraph::Wire() const { return Writer(*this).Write(); }
+std::string FunctionGraph::Wire(std::string_view name) const { return Writer(*this).Write(name); }
 
 }  // namespace tenon

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/attr_set.h"
 #include "graph/body_sources.h"
 #include "graph/function_body.h"
 #include "graph/graph.h"
@@ -19,15 +21,19 @@ class FunctionGraph {
   // INVALID_ARGUMENT for one that is malformed.
   static absl::StatusOr<FunctionGraph> Make(const Graph& owner, const FunctionEntry& function);
 
-  // Nodes of the body with their names; for edits that keep ids and what is named below.
+  // Nodes of the body with their names; for edits that keep ids and what is named below. An
+  // argument or result that is to go is removed and becomes kNoNode.
   Graph graph;
   std::vector<NodeId> args;     // a Placeholder for each, with its name
   std::vector<NodeId> results;  // an Identity of each
   // What a call does besides: the function's control outputs, and whatever is stateful.
   std::vector<NodeId> effects;
+  AttrSet attrs;  // the function's own, such as _noinline
 
-  // The FunctionDef of the body as the graph has it now.
-  std::string Wire() const;
+  // The FunctionDef of the body as the graph has it now, for the function that it was or for one of
+  // another name, which does not claim to have that one's interface.
+  std::string Wire() const { return Wire(function_.name); }
+  std::string Wire(std::string_view name) const;
 
  private:
   class Writer;

@@ -147,6 +147,16 @@ std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value) {
   return names;
 }
 
+bool IsMarkedForXla(const AttrSet& attrs) {
+  for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_tpu_replicate"}) {
+    const AttrValue* attr = attrs.Find(name);
+    if ((attr != nullptr && attr->AsBool().value_or(false)) ||
+        (attr != nullptr && !attr->AsString().value_or("").empty()))
+      return true;
+  }
+  return false;
+}
+
 void PutFunctions(Graph& graph, absl::Span<const std::string> wires) {
   std::vector<FunctionEntry> functions = graph.functions();
   absl::flat_hash_map<std::string_view, size_t> places;

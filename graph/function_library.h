@@ -11,8 +11,12 @@
 
 namespace tenon {
 
-// The functions that an attribute names, those within attributes of functions too.
+// The functions that an attribute names, in any order, those within attributes of functions too.
 std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
+
+// Whether TensorFlow leaves a call with these attributes to its compiler; here it is one like any
+// other.
+bool IsMarkedForXla(const AttrSet& attrs);
 
 // Adds functions, each in the place of the one of its name if there is one. The FunctionDefs are
 // copied.

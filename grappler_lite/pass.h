@@ -118,6 +118,7 @@ class Pass {
 
 using PassFactory = std::unique_ptr<Pass> (*)();
 std::unique_ptr<Pass> MakeFunctionOptimization();
+std::unique_ptr<Pass> MakeFunctionSpecialization();
 std::unique_ptr<Pass> MakeModelPruning();
 std::unique_ptr<Pass> MakeConstantFolding();
 std::unique_ptr<Pass> MakeCommonSubgraphElimination();

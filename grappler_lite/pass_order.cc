@@ -63,6 +63,8 @@ absl::Span<const PassEntry> PassOrder() {
       {"scoped_allocator_optimization", MakeNothing, "merge inputs of collective ops", false,
        "nothing is exchanged with other hosts"},
       {"auto_parallel", MakeNothing, "replicate training over GPUs", false, kNoGpu},
+      {"function_optimization", MakeFunctionSpecialization,
+       "give calls, branches and loops functions that take and give no more than is used"},
       {"model_pruning", MakeModelPruning, "remove what the others left behind"},
   };
   return kOrder;

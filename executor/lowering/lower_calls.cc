@@ -37,14 +37,6 @@ const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrV
 
 }  // namespace
 
-bool IsMarkedForXla(const AttrSet& attrs) {
-  for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_tpu_replicate"}) {
-    const AttrValue* attr = attrs.Find(name);
-    if (IsSet(attr) || (attr != nullptr && !attr->AsString().value_or("").empty())) return true;
-  }
-  return false;
-}
-
 std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs) {
   std::vector<std::string_view> functions = {op};
   for (const Attr& attr : attrs.all()) {

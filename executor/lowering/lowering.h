@@ -24,8 +24,6 @@ bool IsFunctional(const Graph& graph, NodeId n);
 bool IsFunctional(const Graph& graph, std::string_view op);
 // The functions that a functional node of this op and these attributes calls.
 std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
-// TensorFlow leaves these to its compiler, here they are calls like any other.
-bool IsMarkedForXla(const AttrSet& attrs);
 
 // Lowers nodes of one graph. Bounded: a chain of calls may be kMaxDepth long, all bodies together
 // may make kMaxNodes nodes with kMaxNameBytes of names; a function that calls itself is refused.

@@ -2,6 +2,7 @@
 // <case>.out.pbtxt. The first lines of an input say what is fetched and fed
 // (and "fast-math: on"). With
 // TENON_WRITE_GOLDEN=1 the outputs are written instead; read them before you keep them.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -77,7 +78,9 @@ std::map<std::string, std::string> Lines(const Graph& g) {
                      AttrsText(g.attrs(n).all()));
   }
   for (const FunctionEntry& function : g.functions()) {
-    const FunctionBody body = ParseFunctionBody(g, function);
+    FunctionBody body = ParseFunctionBody(g, function);
+    std::sort(body.returns.begin(), body.returns.end(),  // as text files have them
+              [](const Attr& a, const Attr& b) { return a.name < b.name; });
     std::vector<std::string> args;
     for (const ArgDef& arg : function.signature->inputs) args.push_back(arg.name);
     lines[absl::StrCat("function ", function.name)] =

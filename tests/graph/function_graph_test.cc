@@ -7,6 +7,7 @@
 #include "graph/function_body.h"
 #include "graph/function_library.h"
 #include "graph/io.h"
+#include "graph/wire.h"
 #include "gtest/gtest.h"
 
 namespace tenon {
@@ -113,6 +114,74 @@ TEST(FunctionGraph, EditsArriveInTheBody) {
   const std::vector<std::string> lines = Lines(ParseFunctionBody(owner, *owner.FindFunction("f")));
   EXPECT_THAT(lines, ::testing::IsSupersetOf({"e = Exp(b) T @", "s/result = Const() dtype value @",
                                               "r is e:y:0", "s is s/result:output:0"}));
+}
+
+TEST(FunctionGraph, ArgumentsAndResultsMayGo) {
+  Graph owner = Parse(Everything());
+  FunctionGraph body = *FunctionGraph::Make(owner, *owner.FindFunction("f"));
+  // Without 'a' and what is made of it; 'b' becomes the first argument.
+  for (const char* name : {"parts", "n", "u", "dim", "a", "r/result", "t/result"})
+    body.graph.RemoveNode(body.graph.FindNode(name));
+  body.graph.SetInputs(body.graph.FindNode("wait"), {}, {});
+  body.args[0] = body.results[0] = body.results[2] = kNoNode;
+  PutFunctions(owner, {body.Wire("g")});
+  EXPECT_THAT(Verify(owner), ElementsAre());
+  const FunctionEntry& g = *owner.FindFunction("g");
+  EXPECT_EQ(owner.functions().size(), 2u);
+  ASSERT_EQ(g.signature->inputs.size(), 1u);
+  EXPECT_EQ(g.signature->inputs[0].name, "b");
+  EXPECT_THAT(Lines(ParseFunctionBody(owner, g)),
+              ElementsAre("wait = NoOp()  @", "s is b", "^done is wait"));
+  const std::string text = *ExportText(owner);
+  EXPECT_THAT(text.substr(text.find("name: \"g\"")), HasSubstr("arg_attr {\n      key: 0"));
+}
+
+// TensorFlow compares the one with the arguments, and exchanges functions by the other.
+TEST(FunctionGraph, AnotherFunctionDoesNotClaimTheInterface) {
+  std::string text = Everything();
+  text.insert(text.find("attr { key: '_noinline'"),
+              "attr { key: '_input_shapes' value { list { shape {} shape {} } } } "
+              "attr { key: 'api_implements' value { s: 'lstm' } } ");
+  Graph owner = Parse(text);
+  const FunctionGraph body = *FunctionGraph::Make(owner, *owner.FindFunction("f"));
+  EXPECT_NE(body.attrs.Find("api_implements"), nullptr);
+  PutFunctions(owner, {body.Wire(), body.Wire("g")});
+  const auto attrs = [&](std::string_view function) {
+    std::vector<std::string_view> names;
+    for (const Attr& a : ParseFunctionBody(owner, *owner.FindFunction(function)).attrs)
+      names.push_back(a.name);
+    return names;
+  };
+  EXPECT_THAT(attrs("f"), ElementsAre("_input_shapes", "_noinline", "api_implements"));
+  EXPECT_THAT(attrs("g"), ElementsAre("_noinline"));
+}
+
+// Protobuf adds up parts of a message, and ignores what has a field's number but not its type.
+TEST(FunctionGraph, SignaturesInParts) {
+  const auto field = [](uint32_t number, const std::string& bytes) {
+    std::string out;
+    WireWriter(&out).Bytes(number, bytes);
+    return out;
+  };
+  const auto arg = [&](uint32_t number, const std::string& name) {
+    std::string out = field(1, name);
+    WireWriter(&out).Varint(3, 1);
+    return field(number, out);
+  };
+  std::string stray;
+  for (int i = 0; i < 9; ++i) WireWriter(&stray).Varint(2, 1);
+  const std::string f = field(1, field(1, "f") + stray + arg(2, "a") + arg(3, "r")) +
+                        field(1, arg(2, "b")) + field(4, field(1, "r") + field(2, "b"));
+  Graph owner = ImportBytes(field(2, field(1, f)), "test.pb")->graph;
+  FunctionGraph body = *FunctionGraph::Make(owner, *owner.FindFunction("f"));
+  ASSERT_EQ(body.args.size(), 2u);
+  body.graph.RemoveNode(body.args[0]);
+  body.args[0] = kNoNode;
+  PutFunctions(owner, {body.Wire("g")});
+  const FunctionEntry& g = *owner.FindFunction("g");
+  ASSERT_EQ(g.signature->inputs.size(), 1u);
+  EXPECT_EQ(g.signature->inputs[0].name, "b");
+  EXPECT_THAT(Lines(ParseFunctionBody(owner, g)), ElementsAre("r is b"));
 }
 
 TEST(FunctionGraph, WhatCannotBeOne) {

@@ -1,0 +1,503 @@
+// Gives calls, branches and loops functions of their own that take, compute and give no more than
+// is asked of them: small constants go from the arguments into the bodies, where the other passes
+// see them, and arguments and results that nobody uses go. Equal functions are made once.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/crc32c.h"
+#include "graph/function_body.h"
+#include "graph/function_graph.h"
+#include "graph/function_library.h"
+#include "graph/nodes.h"
+#include "graph/wire.h"
+#include "grappler_lite/pass.h"
+
+namespace tenon {
+namespace {
+
+constexpr RewriteInfo kPushConstants = {"push_constants", Exactness::kExact};
+constexpr RewriteInfo kRemoveUnused = {"remove_unused", Exactness::kExact};
+
+constexpr size_t kMaxConstBytes = 1024;
+constexpr size_t kMaxBodyBytes = size_t{1} << 20;
+constexpr size_t kMaxNewBytes = size_t{16} << 20;  // of all functions that one run makes
+
+// Fields of AttrValue, AttrValue.ListValue and NameAttrList.
+constexpr uint32_t kAttrList = 1, kListFunc = 9, kFuncName = 1;
+
+constexpr std::string_view kMark = "_specialized_";
+
+// Those that an attribute names, in their order.
+std::vector<FuncAttr> FunctionsIn(const AttrValue& value) {
+  if (value.kind() == AttrKind::kFunc) return {*value.AsFunc()};
+  return value.AsFuncList().value_or(std::vector<FuncAttr>());
+}
+
+bool MayBeSpecialized(const FunctionGraph& body, std::string_view name) {
+  // Each instance of one that calls itself could make another.
+  if (body.graph.FindFunction(name) != nullptr) return false;
+  const AttrValue* mark = body.attrs.Find("_nospecialize");
+  return mark == nullptr || !mark->AsBool().value_or(false);
+}
+
+// A functional node with the functions that it calls.
+struct Site {
+  NodeId node = kNoNode;
+  bool loop = false;
+  size_t first_arg = 0;                 // its inputs before that are no arguments
+  std::vector<std::string_view> attrs;  // that name the functions, in their order
+  std::vector<std::string_view> names;  // of the functions; of a loop: condition, body
+  std::vector<FunctionGraph> bodies;
+  size_t bytes = 0;  // of the functions
+};
+
+// Nodes that the roots need.
+std::vector<bool> NeededNodes(const FunctionGraph& body, const std::vector<NodeId>& roots) {
+  const Graph& g = body.graph;
+  std::vector<bool> needed(g.num_node_ids(), false);
+  std::vector<NodeId> stack;
+  const auto need = [&](NodeId n) {
+    if (!needed[n]) stack.push_back(n);
+    needed[n] = true;
+  };
+  for (const NodeId n : roots) need(n);
+  while (!stack.empty()) {
+    const NodeId n = stack.back();
+    stack.pop_back();
+    for (const Output& in : g.inputs(n)) need(in.node);
+  }
+  return needed;
+}
+
+class Specializer {
+ public:
+  explicit Specializer(PassContext& context)
+      : c_(context), g_(context.graph), fanouts_(context.graph) {}
+
+  bool Run() {
+    bool changed = false;
+    for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
+      if (!g_.alive(n) || c_.feeds.contains(n) || MustStay(g_, n) || !g_.kind(n).types_status.ok())
+        continue;
+      std::optional<Site> site = SiteAt(n);
+      if (site.has_value()) changed |= Specialize(*site);
+    }
+    std::vector<std::string> wires;
+    for (const auto& [name, wire] : wires_) wires.push_back(wire);
+    PutFunctions(g_, wires);
+    return changed;
+  }
+
+ private:
+  std::optional<Site> SiteAt(NodeId n) {
+    const std::string_view op = g_.op_name(n);
+    Site site;
+    site.node = n;
+    if (op == "PartitionedCall" || op == "StatefulPartitionedCall") {
+      site.attrs = {"f"};
+    } else if (op == "If" || op == "_If" || op == "StatelessIf") {
+      site.attrs = {"then_branch", "else_branch"};
+      site.first_arg = 1;
+    } else if (op == "Case" || op == "StatelessCase") {
+      site.attrs = {"branches"};
+      site.first_arg = 1;
+    } else if (op == "While" || op == "_While" || op == "StatelessWhile") {
+      site.attrs = {"cond", "body"};
+      site.loop = true;
+    } else {
+      return std::nullopt;
+    }
+    if (IsMarkedForXla(g_.attrs(n))) return std::nullopt;
+    for (const std::string_view name : site.attrs) {
+      const AttrValue* attr = g_.attr(n, name);
+      if (attr == nullptr) return std::nullopt;
+      for (const FuncAttr& function : FunctionsIn(*attr)) {
+        if (!AddBody(site, function)) return std::nullopt;
+      }
+    }
+    if (!FitsItsFunctions(site) || new_bytes_ + site.bytes > kMaxNewBytes) return std::nullopt;
+    return site;
+  }
+
+  bool AddBody(Site& site, const FuncAttr& function) {
+    const FunctionEntry* entry = g_.FindFunction(function.name);
+    if (entry == nullptr || !ParseFuncAttrs(function).all().empty()) return false;
+    const FunctionGraph* body = BodyOf(*entry);
+    if (body == nullptr) return false;
+    for (NodeId n = 0; n < body->graph.num_node_ids(); ++n) {
+      if (!c_.Visit()) return false;
+    }
+    site.names.push_back(entry->name);
+    site.bodies.push_back(*body);
+    site.bytes += entry->wire.size();
+    return true;
+  }
+
+  // Null if the function is to stay as it is.
+  const FunctionGraph* BodyOf(const FunctionEntry& function) {
+    const auto [it, is_new] = bodies_.try_emplace(function.name);
+    if (is_new && function.wire.size() <= kMaxBodyBytes) {
+      absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(g_, function);
+      if (body.ok() && MayBeSpecialized(*body, function.name))
+        it->second = std::make_unique<FunctionGraph>(*std::move(body));
+    }
+    return it->second.get();
+  }
+
+  bool FitsItsFunctions(const Site& site) const {
+    const size_t args = g_.data_inputs(site.node).size() - site.first_arg;
+    if (site.bodies.empty() || (site.loop && site.bodies.size() != 2)) return false;
+    for (size_t b = 0; b < site.bodies.size(); ++b) {
+      const FunctionGraph& body = site.bodies[b];
+      if (body.args.size() != args) return false;
+      for (size_t i = 0; i < args; ++i) {
+        const int input = static_cast<int>(i + site.first_arg);
+        if (TypeIn(body, body.args[i]) != BaseType(g_.input_type(site.node, input))) return false;
+      }
+      const bool is_condition = site.loop && b == 0;
+      if (is_condition ? body.results.size() != 1 : !GivesItsOutputs(site.node, body)) return false;
+    }
+    return true;
+  }
+
+  bool GivesItsOutputs(NodeId n, const FunctionGraph& body) const {
+    if (body.results.size() != static_cast<size_t>(g_.num_outputs(n))) return false;
+    for (int32_t i = 0; i < g_.num_outputs(n); ++i) {
+      if (TypeIn(body, body.results[i]) != BaseType(g_.output_type({n, i}))) return false;
+    }
+    return true;
+  }
+
+  static DataType TypeIn(const FunctionGraph& body, NodeId end) {
+    return BaseType(body.graph.output_type({end, 0}));
+  }
+
+  bool Specialize(Site& site) {
+    const std::vector<size_t> constants = Constants(site);
+    const bool pushes = !constants.empty() && c_.Allow(kPushConstants.name, site.node);
+    if (pushes) Push(site, constants);
+    const std::vector<bool> results = UsedResults(site);
+    const std::vector<bool> args = site.loop ? results : UsedArgs(site, results);
+    const bool all_used = std::all_of(args.begin(), args.end(), [](bool b) { return b; }) &&
+                          std::all_of(results.begin(), results.end(), [](bool b) { return b; });
+    const bool removes =
+        !all_used && MayDrop(site, args) && c_.Allow(kRemoveUnused.name, site.node);
+    if (!pushes && !removes) return false;
+    if (removes) {
+      Drop(site, args, results);
+      Rewrite(site, args, results);
+    } else {
+      Rewrite(site, std::vector<bool>(args.size(), true), std::vector<bool>(results.size(), true));
+    }
+    return true;
+  }
+
+  // --- Constants.
+
+  // The arguments that are small constants and are looked at; of a loop, those that stay the same.
+  std::vector<size_t> Constants(const Site& site) const {
+    std::vector<size_t> constants;
+    const std::span<const Output> inputs = g_.data_inputs(site.node);
+    for (size_t i = 0; i + site.first_arg < inputs.size(); ++i) {
+      const NodeId from = inputs[i + site.first_arg].node;
+      if (g_.op_name(from) != "Const" || c_.feeds.contains(from) ||
+          !g_.control_inputs(from).empty())
+        continue;
+      const absl::StatusOr<Tensor> value = g_.ConstValue(from);
+      if (!value.ok() || value->bytes() > kMaxConstBytes) continue;
+      const bool is_read =
+          std::any_of(site.bodies.begin(), site.bodies.end(),
+                      [&](const FunctionGraph& body) { return IsRead(body, body.args[i]); });
+      if (is_read && (!site.loop || PassesOn(site.bodies[1], i))) constants.push_back(i);
+    }
+    return constants;
+  }
+
+  static bool IsResult(const FunctionGraph& body, NodeId n) {
+    return std::find(body.results.begin(), body.results.end(), n) != body.results.end();
+  }
+
+  // Whether a node reads the argument, other than to give it back.
+  static bool IsRead(const FunctionGraph& body, NodeId arg) {
+    for (NodeId n = 0; n < body.graph.num_node_ids(); ++n) {
+      if (!body.graph.alive(n) || IsResult(body, n)) continue;
+      for (const Output& in : body.graph.data_inputs(n)) {
+        if (in.node == arg) return true;
+      }
+    }
+    return false;
+  }
+
+  static bool PassesOn(const FunctionGraph& body, size_t i) {
+    const NodeId result = body.results[i];
+    return body.graph.data_inputs(result)[0] == Output{body.args[i], 0};
+  }
+
+  void Push(Site& site, const std::vector<size_t>& constants) {
+    for (const size_t i : constants) {
+      const NodeId from = g_.data_inputs(site.node)[i + site.first_arg].node;
+      for (FunctionGraph& body : site.bodies) {
+        if (IsRead(body, body.args[i])) PushInto(body, body.args[i], from);
+      }
+    }
+  }
+
+  // All but results read a constant instead of the argument.
+  void PushInto(FunctionGraph& body, NodeId arg, NodeId from) {
+    Graph& b = body.graph;
+    std::vector<Graph::NewAttr> attrs;
+    for (const Attr& a : g_.attrs(from).all()) {
+      if (!a.name.starts_with('_')) attrs.push_back({a.name, std::string(a.value.wire())});
+    }
+    const absl::StatusOr<NodeId> constant =
+        b.AddNode(b.UniqueName(absl::StrCat(b.name(arg), "/value")), "Const", {}, std::move(attrs));
+    if (!constant.ok()) return;
+    for (NodeId n = 0; n < *constant; ++n) {
+      if (!b.alive(n) || IsResult(body, n)) continue;
+      for (int i = 0; i < b.num_inputs(n); ++i) {
+        if (b.data_inputs(n)[i].node == arg) b.SetInput(n, i, {*constant, 0});
+      }
+    }
+  }
+
+  // --- What nobody uses.
+
+  std::vector<bool> UsedResults(const Site& site) const {
+    std::vector<bool> used(g_.num_outputs(site.node), c_.preserve.contains(site.node));
+    for (const Fanouts::Use& use : fanouts_.of(site.node)) {
+      if (use.port != kControlPort) used[use.port] = true;
+    }
+    return site.loop ? UsedVariables(site, std::move(used)) : used;
+  }
+
+  static std::vector<bool> UsedArgs(const Site& site, const std::vector<bool>& results) {
+    std::vector<bool> used(site.bodies[0].args.size(), false);
+    for (const FunctionGraph& body : site.bodies) {
+      std::vector<NodeId> roots = body.effects;
+      for (size_t i = 0; i < results.size(); ++i) {
+        if (results[i]) roots.push_back(body.results[i]);
+      }
+      NoteArgs(body, roots, used);
+    }
+    return used;
+  }
+
+  static void NoteArgs(const FunctionGraph& body, const std::vector<NodeId>& roots,
+                       std::vector<bool>& used) {
+    const std::vector<bool> needed = NeededNodes(body, roots);
+    for (size_t i = 0; i < body.args.size(); ++i) used[i] = used[i] || needed[body.args[i]];
+  }
+
+  // A variable is used if it is read behind the loop, by the condition, for what the body does, or
+  // for a variable that is used.
+  static std::vector<bool> UsedVariables(const Site& site, std::vector<bool> used) {
+    std::vector<NodeId> of_condition = site.bodies[0].effects;
+    of_condition.push_back(site.bodies[0].results[0]);
+    NoteArgs(site.bodies[0], of_condition, used);
+    const FunctionGraph& body = site.bodies[1];
+    for (;;) {
+      std::vector<NodeId> roots = body.effects;
+      for (size_t i = 0; i < used.size(); ++i) {
+        if (used[i]) roots.push_back(body.results[i]);
+      }
+      std::vector<bool> more = used;
+      NoteArgs(body, roots, more);
+      if (more == used) return used;
+      used = std::move(more);
+    }
+  }
+
+  // A loop needs a variable; and what a Switch gives cannot be waited for.
+  bool MayDrop(const Site& site, const std::vector<bool>& args) const {
+    if (site.loop && std::none_of(args.begin(), args.end(), [](bool b) { return b; })) return false;
+    for (size_t i = 0; i < args.size(); ++i) {
+      const NodeId from = g_.data_inputs(site.node)[i + site.first_arg].node;
+      if (!args[i] && IsSwitchOp(g_.op_name(from))) return false;
+    }
+    return true;
+  }
+
+  // Takes them out of the bodies, and what only they needed.
+  static void Drop(Site& site, const std::vector<bool>& args, const std::vector<bool>& results) {
+    for (size_t b = 0; b < site.bodies.size(); ++b) {
+      FunctionGraph& body = site.bodies[b];
+      const bool is_condition = site.loop && b == 0;
+      std::vector<NodeId> roots = body.effects;
+      for (size_t i = 0; i < body.results.size(); ++i) {
+        if (!is_condition && !results[i]) body.results[i] = kNoNode;
+        if (body.results[i] != kNoNode) roots.push_back(body.results[i]);
+      }
+      const std::vector<bool> needed = NeededNodes(body, roots);
+      const absl::flat_hash_set<NodeId> all_args(body.args.begin(), body.args.end());
+      for (NodeId n = 0; n < static_cast<NodeId>(needed.size()); ++n) {
+        if (!needed[n] && !all_args.contains(n)) body.graph.RemoveNode(n);
+      }
+      for (size_t i = 0; i < args.size(); ++i) {
+        if (args[i]) continue;
+        body.graph.RemoveNode(body.args[i]);
+        body.args[i] = kNoNode;
+      }
+    }
+  }
+
+  // --- The node.
+
+  void Rewrite(const Site& site, const std::vector<bool>& args, const std::vector<bool>& results) {
+    const NodeId n = site.node;
+    std::vector<Output> data, control;
+    std::vector<DataType> arg_types, result_types;
+    for (size_t i = 0; i < g_.data_inputs(n).size(); ++i) {
+      const Output from = g_.data_inputs(n)[i];
+      if (i < site.first_arg) {
+        data.push_back(from);
+      } else if (args[i - site.first_arg]) {
+        data.push_back(from);
+        arg_types.push_back(g_.input_type(n, static_cast<int>(i)));
+      } else if (!IsHarmless(from.node)) {
+        AddOnce({from.node, kControlPort}, control);
+      }
+    }
+    std::erase_if(control, [&](const Output& waits) {
+      return std::any_of(data.begin(), data.end(),
+                         [&](const Output& from) { return from.node == waits.node; });
+    });
+    for (const Output& from : g_.control_inputs(n)) AddOnce(from, control);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i]) result_types.push_back(g_.output_type({n, static_cast<int32_t>(i)}));
+    }
+    const std::string op(g_.op_name(n));
+    g_.SetKind(n, op, Attrs(site, arg_types, result_types, results));
+    g_.SetInputs(n, data, control);
+    MoveUses(n, results);
+  }
+
+  // What is always there and cannot fail need not be waited for.
+  bool IsHarmless(NodeId n) const {
+    const std::string_view op = g_.op_name(n);
+    return c_.feeds.contains(n) ||
+           ((op == "Const" || op == "VarHandleOp") && g_.control_inputs(n).empty());
+  }
+
+  static void AddOnce(Output from, std::vector<Output>& to) {
+    if (std::find(to.begin(), to.end(), from) == to.end()) to.push_back(from);
+  }
+
+  std::vector<Graph::NewAttr> Attrs(const Site& site, const std::vector<DataType>& args,
+                                    const std::vector<DataType>& results_left,
+                                    const std::vector<bool>& results) {
+    std::vector<Graph::NewAttr> attrs;
+    size_t next_body = 0;
+    for (const Attr& a : g_.attrs(site.node).all()) {
+      if (a.name == "Tin" || a.name == "T") {
+        attrs.push_back({a.name, attr::TypeList(args)});
+      } else if (a.name == "Tout") {
+        attrs.push_back({a.name, attr::TypeList(results_left)});
+      } else if (a.name == "output_shapes") {
+        attrs.push_back({a.name, ShapesLeft(a.value, results)});
+      } else if (!NumbersInputsOrOutputs(a.name)) {
+        attrs.push_back({a.name, std::string(a.value.wire())});
+      }
+    }
+    for (const std::string_view name : site.attrs) {
+      std::string& wire = std::find_if(attrs.begin(), attrs.end(), [&](const Graph::NewAttr& a) {
+                            return a.name == name;
+                          })->wire;
+      if (name != "branches") {
+        wire = attr::Func(NameOf(site, next_body++));
+        continue;
+      }
+      std::string list;
+      for (; next_body < site.bodies.size(); ++next_body) {
+        std::string function;
+        WireWriter(&function).Bytes(kFuncName, NameOf(site, next_body));
+        WireWriter(&list).Bytes(kListFunc, function);
+      }
+      wire.clear();
+      WireWriter(&wire).Bytes(kAttrList, list);
+    }
+    return attrs;
+  }
+
+  // Hints of TensorFlow's that may be missing, but not wrong.
+  static bool NumbersInputsOrOutputs(std::string_view attr) {
+    return attr == "_output_shapes" || attr == "_num_original_outputs" ||
+           attr == "_read_only_resource_inputs";
+  }
+
+  static std::string ShapesLeft(const AttrValue& value, const std::vector<bool>& results) {
+    const absl::StatusOr<std::vector<PartialShape>> shapes = value.AsShapeList();
+    std::vector<PartialShape> left;
+    if (!shapes.ok() || shapes->size() != results.size()) return attr::ShapeList(left);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i]) left.push_back((*shapes)[i]);
+    }
+    return attr::ShapeList(left);
+  }
+
+  // Of the function that a body becomes: the same for the same content on the same device, for
+  // which the body will be optimized, whatever was made before.
+  std::string NameOf(const Site& site, size_t i) {
+    std::string_view base = site.names[i];
+    if (const size_t mark = base.rfind(kMark); mark != base.npos) base = base.substr(0, mark);
+    const std::string content = site.bodies[i].Wire(base);
+    const uint32_t sum = ExtendCrc32c(ExtendCrc32c(0, content), g_.device(site.node));
+    for (int number = 0;; ++number) {
+      std::string name = absl::StrCat(base, kMark, absl::Hex(sum, absl::kZeroPad8));
+      if (number > 0) absl::StrAppend(&name, "_", number);
+      std::string wire = site.bodies[i].Wire(name);
+      const FunctionEntry* there = g_.FindFunction(name);
+      if (there != nullptr && there->wire == wire) return name;
+      const auto made = wires_.find(name);
+      if (made != wires_.end() && made->second == wire) return name;
+      if (there != nullptr || made != wires_.end()) continue;
+      new_bytes_ += wire.size();
+      wires_.emplace(name, std::move(wire));
+      return name;
+    }
+  }
+
+  // Outputs that are left move up.
+  void MoveUses(NodeId n, const std::vector<bool>& results) {
+    std::vector<int32_t> place(results.size(), 0);
+    for (size_t i = 1; i < results.size(); ++i) place[i] = place[i - 1] + (results[i - 1] ? 1 : 0);
+    absl::flat_hash_set<NodeId> users;
+    for (const Fanouts::Use& use : fanouts_.of(n)) users.insert(use.node);
+    for (const NodeId user : users) {
+      for (int i = 0; i < g_.num_inputs(user); ++i) {
+        const Output in = g_.data_inputs(user)[i];
+        if (in.node == n) g_.SetInput(user, i, {n, place[in.port]});
+      }
+    }
+  }
+
+  PassContext& c_;
+  Graph& g_;
+  const Fanouts fanouts_;
+  absl::flat_hash_map<std::string_view, std::unique_ptr<const FunctionGraph>> bodies_;  // by name
+  std::map<std::string, std::string> wires_;  // of the functions that were made, by name
+  size_t new_bytes_ = 0;
+};
+
+class FunctionSpecialization : public Pass {
+ public:
+  std::string_view name() const override { return "function_optimization"; }
+  std::vector<RewriteInfo> rewrites() const override { return {kPushConstants, kRemoveUnused}; }
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    return !context.graph.functions().empty() && Specializer(context).Run();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeFunctionSpecialization() {
+  return std::make_unique<FunctionSpecialization>();
+}
+
+}  // namespace tenon
