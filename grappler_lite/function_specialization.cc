@@ -12,7 +12,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/crc32c.h"
-#include "graph/function_body.h"
 #include "graph/function_graph.h"
 #include "graph/function_library.h"
 #include "graph/nodes.h"
@@ -30,7 +29,7 @@ constexpr size_t kMaxBodyBytes = size_t{1} << 20;
 constexpr size_t kMaxNewBytes = size_t{16} << 20;  // of all functions that one run makes
 
 // Fields of AttrValue, AttrValue.ListValue and NameAttrList.
-constexpr uint32_t kAttrList = 1, kListFunc = 9, kFuncName = 1;
+constexpr uint32_t kAttrList = 1, kAttrFunc = 10, kListFunc = 9, kFuncName = 1;
 
 constexpr std::string_view kMark = "_specialized_";
 
@@ -53,7 +52,7 @@ struct Site {
   bool loop = false;
   size_t first_arg = 0;                 // its inputs before that are no arguments
   std::vector<std::string_view> attrs;  // that name the functions, in their order
-  std::vector<std::string_view> names;  // of the functions; of a loop: condition, body
+  std::vector<FuncAttr> functions;      // of a loop: condition, body
   std::vector<FunctionGraph> bodies;
   size_t bytes = 0;  // of the functions
 };
@@ -128,13 +127,13 @@ class Specializer {
 
   bool AddBody(Site& site, const FuncAttr& function) {
     const FunctionEntry* entry = g_.FindFunction(function.name);
-    if (entry == nullptr || !ParseFuncAttrs(function).all().empty()) return false;
+    if (entry == nullptr) return false;
     const FunctionGraph* body = BodyOf(*entry);
     if (body == nullptr) return false;
     for (NodeId n = 0; n < body->graph.num_node_ids(); ++n) {
       if (!c_.Visit()) return false;
     }
-    site.names.push_back(entry->name);
+    site.functions.push_back(function);
     site.bodies.push_back(*body);
     site.bytes += entry->wire.size();
     return true;
@@ -409,17 +408,15 @@ class Specializer {
       std::string& wire = std::find_if(attrs.begin(), attrs.end(), [&](const Graph::NewAttr& a) {
                             return a.name == name;
                           })->wire;
-      if (name != "branches") {
-        wire = attr::Func(NameOf(site, next_body++));
+      const AttrKind kind = AttrValue(wire).kind();
+      wire.clear();
+      if (kind == AttrKind::kFunc) {
+        WireWriter(&wire).Bytes(kAttrFunc, Callee(site, next_body++));
         continue;
       }
       std::string list;
-      for (; next_body < site.bodies.size(); ++next_body) {
-        std::string function;
-        WireWriter(&function).Bytes(kFuncName, NameOf(site, next_body));
-        WireWriter(&list).Bytes(kListFunc, function);
-      }
-      wire.clear();
+      for (; next_body < site.bodies.size(); ++next_body)
+        WireWriter(&list).Bytes(kListFunc, Callee(site, next_body));
       WireWriter(&wire).Bytes(kAttrList, list);
     }
     return attrs;
@@ -441,10 +438,22 @@ class Specializer {
     return attr::ShapeList(left);
   }
 
+  // What the node says of function i, with the name of what its body becomes.
+  std::string Callee(const Site& site, size_t i) {
+    std::string out;
+    WireWriter(&out).Bytes(kFuncName, NameOf(site, i));
+    WireReader reader(site.functions[i].attrs_wire);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.number != kFuncName) out.append(f.raw);
+    }
+    return out;
+  }
+
   // Of the function that a body becomes: the same for the same content on the same device, for
   // which the body will be optimized, whatever was made before.
   std::string NameOf(const Site& site, size_t i) {
-    std::string_view base = site.names[i];
+    std::string_view base = site.functions[i].name;
     if (const size_t mark = base.rfind(kMark); mark != base.npos) base = base.substr(0, mark);
     const std::string content = site.bodies[i].Wire(base);
     const uint32_t sum = ExtendCrc32c(ExtendCrc32c(0, content), g_.device(site.node));

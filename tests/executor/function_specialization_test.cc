@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/session.h"
 #include "gmock/gmock.h"
-#include "graph/function_library.h"
+#include "graph/function_body.h"
 #include "graph/io.h"
 #include "gtest/gtest.h"
 #include "plugin/loader.h"
@@ -179,21 +179,34 @@ TEST(FunctionSpecialization, EffectsStay) {
 }
 
 TEST(FunctionSpecialization, FunctionsThatAskForItStay) {
-  const auto callee = [&](const std::string& function, std::string_view attrs) {
+  const auto callee = [](std::string_view attrs) {
     auto session =
-        MakeSession(Placeholder("x", "") + Scalar("two", 2) +
-                        Op("c", "PartitionedCall", {"x", "two"},
-                           Types("Tin", {"DT_FLOAT", "DT_FLOAT"}) +
-                               Types("Tout", {"DT_FLOAT", "DT_FLOAT"}) + Func("f", "f", attrs)) +
-                        Node("y", "Neg", {"c"}) + Library({function}),
+        MakeSession(Placeholder("x", "") + Scalar("two", 2) + Call("c", "f", {"x", "two"}, 2) +
+                        Node("y", "Neg", {"c"}) + Library({Binary("f", "Mul", attrs)}),
                     1);
     EXPECT_EQ(Answer(*session, {{"x", Floats({5}, {})}}, "y"), -10);
     return CalleesOf(*session, {"x"}, "y", "c").at(0);
   };
-  const std::string no = absl::StrCat(kNoInline, "attr { key: '_nospecialize' value { b: true } }");
-  EXPECT_EQ(callee(Binary("f", "Mul", no), ""), "f");
-  EXPECT_EQ(callee(Binary("f", "Mul", kNoInline), Type("T", "DT_FLOAT")), "f");
-  EXPECT_THAT(callee(Binary("f", "Mul", kNoInline), ""), StartsWith("f_specialized_"));
+  EXPECT_EQ(callee(absl::StrCat(kNoInline, "attr { key: '_nospecialize' value { b: true } }")),
+            "f");
+  EXPECT_THAT(callee(kNoInline), StartsWith("f_specialized_"));
+}
+
+// As tf.function writes calls of functions with attributes.
+TEST(FunctionSpecialization, AttributesOfTheCallStay) {
+  auto session =
+      MakeSession(Placeholder("x", "") + Scalar("two", 2) +
+                      Op("c", "PartitionedCall", {"x", "two"},
+                         Types("Tin", {"DT_FLOAT", "DT_FLOAT"}) +
+                             Types("Tout", {"DT_FLOAT", "DT_FLOAT"}) + Func("f", "f", kNoInline)) +
+                      Node("y", "Neg", {"c"}) + Library({Binary("f", "Mul", kNoInline)}),
+                  1);
+  EXPECT_EQ(Answer(*session, {{"x", Floats({5}, {})}}, "y"), -10);
+  EXPECT_THAT(CalleesOf(*session, {"x"}, "y", "c"), ElementsAre(StartsWith("f_specialized_")));
+  const Graph& g = OptimizedGraph(**session->Prepare({"x"}, {"y"}));
+  const AttrSet attrs = ParseFuncAttrs(*g.attr(g.FindNode("c"), "f")->AsFunc());
+  ASSERT_NE(attrs.Find("_noinline"), nullptr);
+  EXPECT_TRUE(*attrs.Find("_noinline")->AsBool());
 }
 
 // A function that calls itself with other constants would become ever more functions.
