@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -46,9 +47,26 @@ double StepAtOne(DataType type) {
   }
 }
 
+// Below it a value of the type is a denormal that arithmetic flushes to zero. Half is computed in
+// float, which has no denormals of its size.
+double SmallestNormal(DataType type) {
+  switch (type) {
+    case DataType::kDouble:
+    case DataType::kComplex128:
+      return std::numeric_limits<double>::min();
+    case DataType::kFloat:
+    case DataType::kComplex64:
+    case DataType::kBfloat16:
+      return std::numeric_limits<float>::min();
+    default:
+      return 0;
+  }
+}
+
 class Comparer {
  public:
-  Comparer(const Tensor& was, const Tensor& is, Sameness sameness) : was_(was), is_(is) {
+  Comparer(const Tensor& was, const Tensor& is, Sameness sameness)
+      : was_(was), is_(is), smallest_normal_(SmallestNormal(is.dtype())) {
     if (sameness == Sameness::kBits || !IsReal()) return;
     const double step = StepAtOne(is.dtype());
     bound_ = step * static_cast<double>(step < 0x1p-20 ? kMaxSteps : kMaxStepsSmall) * Largest();
@@ -87,10 +105,13 @@ class Comparer {
     return largest;
   }
 
+  bool IsTiny(double v) const { return std::fabs(v) < smallest_normal_; }
+
   bool SameReal(double was, double is) const {
     if (std::isnan(was) || std::isnan(is)) return std::isnan(was) && std::isnan(is);
     if (bound_ && std::isfinite(was) && std::isfinite(is)) return std::fabs(was - is) <= *bound_;
-    return was == is && (bound_ || std::signbit(was) == std::signbit(is));
+    const bool equal = was == is || (IsTiny(was) && IsTiny(is));
+    return equal && (bound_ || std::signbit(was) == std::signbit(is));
   }
 
   bool Same(int64_t i) const {
@@ -107,6 +128,7 @@ class Comparer {
 
   const Tensor& was_;
   const Tensor& is_;
+  const double smallest_normal_;
   std::optional<double> bound_;  // absolute; none: every bit
 };
 

@@ -10,7 +10,8 @@
 namespace tenon {
 
 // What must be the same: kBits every bit, except that any NaN is like another (which one an
-// addition of two gives is the processor's business); kBound finite values up to so many float
+// addition of two gives is the processor's business) and a denormal like the zero of its sign (to
+// which arithmetic flushes it and moving data does not); kBound finite values up to so many float
 // steps at the largest magnitude of the tensor, and which elements are NaN or infinite.
 enum class Sameness : uint8_t { kBits, kBound };
 inline constexpr int64_t kMaxSteps = 1024;     // float, double

@@ -222,6 +222,9 @@ TEST(Difference, SeesBitsAndBounds) {
   EXPECT_THAT(differ({1}, {next}, Sameness::kBits)->what,
               HasSubstr("element [0] is 1.0000001 where 1 was, 1 float steps"));
   EXPECT_TRUE(differ({0.0f}, {-0.0f}, Sameness::kBits));
+  EXPECT_FALSE(differ({0.0f}, {1e-42f}, Sameness::kBits));
+  EXPECT_TRUE(differ({0.0f}, {-1e-42f}, Sameness::kBits));
+  EXPECT_TRUE(differ({0.0f}, {2e-38f}, Sameness::kBits));
   EXPECT_FALSE(differ({0.0f}, {-0.0f}, Sameness::kBound));
   EXPECT_FALSE(differ({1}, {next}, Sameness::kBound));
   EXPECT_FALSE(differ({1000, 1e-3f}, {1000, 2e-3f}, Sameness::kBound));
