@@ -11,6 +11,7 @@
 #include "graph/function_graph.h"
 #include "graph/function_library.h"
 #include "graph/io.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/kernel_store.h"
-#include "executor/lowering/lowering.h"
 #include "executor/placer.h"
+#include "graph/nodes.h"
 
 namespace tenon {
 namespace {

@@ -1,5 +1,6 @@
 #include "graph/nodes.h"
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/op_registry.h"
@@ -29,6 +30,26 @@ bool IsNextIterationOp(std::string_view op) {
 bool IsControlFlowOp(std::string_view op) {
   return IsSwitchOp(op) || IsMergeOp(op) || IsEnterOp(op) || IsExitOp(op) ||
          IsNextIterationOp(op) || op == "LoopCond";
+}
+
+bool IsFunctional(const Graph& graph, NodeId n) { return IsFunctional(graph, graph.op_name(n)); }
+
+bool IsFunctional(const Graph& graph, std::string_view op) {
+  static const auto* const kOps =
+      new absl::flat_hash_set<std::string_view>{"PartitionedCall",
+                                                "StatefulPartitionedCall",
+                                                "If",
+                                                "_If",
+                                                "StatelessIf",
+                                                "Case",
+                                                "StatelessCase",
+                                                "While",
+                                                "_While",
+                                                "StatelessWhile",
+                                                "For",
+                                                "SymbolicGradient",
+                                                "RemoteCall"};
+  return kOps->contains(op) || (!graph.functions().empty() && graph.FindFunction(op) != nullptr);
 }
 
 NodeId NodeOfOutput(const Graph& graph, std::string_view text) {

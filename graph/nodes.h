@@ -23,6 +23,10 @@ bool IsExitOp(std::string_view op);
 bool IsNextIterationOp(std::string_view op);
 bool IsControlFlowOp(std::string_view op);  // any of them, or LoopCond
 
+// Whether the node, or one of this op, calls a function: such nodes have no kernels.
+bool IsFunctional(const Graph& graph, NodeId n);
+bool IsFunctional(const Graph& graph, std::string_view op);
+
 // The node of "node", "node:1" or "^node", whether or not it has such an output; kNoNode if there
 // is none.
 NodeId NodeOfOutput(const Graph& graph, std::string_view text);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "graph/nodes.h"
+#include "grappler_lite/op_traits.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -28,8 +28,8 @@ bool Strip(PassContext& c, const Watcher& watcher, NodeId n) {
   for (const Output& in : g.data_inputs(n)) {
     if (has_value && data.empty()) {
       data.push_back(in);
-    } else if (IsSwitchOp(g.op_name(in.node))) {
-      return false;  // it runs also where this output is dead
+    } else if (IsAwaitedByValueOnly(g, in.node)) {
+      return false;
     } else if (const Output edge{in.node, kControlPort};
                std::find(controls.begin(), controls.end(), edge) == controls.end()) {
       controls.push_back(edge);

@@ -32,25 +32,37 @@ class ModelPruning : public Pass {
   }
 
  private:
-  // An identity goes when nothing depends on it as a node: no control edges, and its producer is on
-  // the same device (else it is the place of a copy). The output of a Switch keeps it: dead values
-  // may be waited for there.
-  static bool CanBypass(const PassContext& c, NodeId n) {
+  // Nodes that others wait for.
+  static std::vector<bool> Awaited(const Graph& g) {
+    std::vector<bool> awaited(g.num_node_ids(), false);
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (!g.alive(n)) continue;
+      for (const Output& in : g.control_inputs(n)) awaited[in.node] = true;
+    }
+    return awaited;
+  }
+
+  // An identity goes when it waits for nothing, and its producer is on the same device (else it is
+  // the place of a copy). The output of a Switch keeps it: dead values may be waited for there. So
+  // does that of a call if somebody waits.
+  static bool CanBypass(const PassContext& c, NodeId n, bool awaited) {
     const Graph& g = c.graph;
     if (!IsIdentityLike(g.op_name(n)) || c.preserve.contains(n)) return false;
     if (g.num_inputs(n) != 1 || !g.control_inputs(n).empty()) return false;
     const NodeId producer = g.data_inputs(n)[0].node;
     // An identity of a variable is the time at which it is read.
     if (IsRef(g.output_type(g.data_inputs(n)[0]))) return false;
-    return g.device(producer) == g.device(n) && !IsSwitchOp(g.op_name(producer));
+    return g.device(producer) == g.device(n) && !IsSwitchOp(g.op_name(producer)) &&
+           !(awaited && IsAwaitedByValueOnly(g, producer));
   }
 
   static bool BypassIdentities(PassContext& c) {
     Graph& g = c.graph;
     std::vector<bool> bypassed(g.num_node_ids(), false);
+    const std::vector<bool> awaited = Awaited(g);
     bool changed = false;
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
-      if (g.alive(n) && CanBypass(c, n) && c.Allow(kBypassIdentity.name, n))
+      if (g.alive(n) && CanBypass(c, n, awaited[n]) && c.Allow(kBypassIdentity.name, n))
         changed = bypassed[n] = true;
     }
     if (!changed) return false;

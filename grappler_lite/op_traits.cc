@@ -1,6 +1,7 @@
 #include "grappler_lite/op_traits.h"
 
 #include "absl/container/flat_hash_set.h"
+#include "graph/nodes.h"
 
 namespace tenon {
 
@@ -15,6 +16,10 @@ bool NeverFails(std::string_view op) {
       "Softplus",  "Softsign",   "Sqrt",    "Square",   "StopGradient", "Tan",   "Tanh",
       "ZerosLike", "NoOp"};
   return kOps->contains(op);
+}
+
+bool IsAwaitedByValueOnly(const Graph& g, NodeId n) {
+  return IsSwitchOp(g.op_name(n)) || IsFunctional(g, n);
 }
 
 bool IsIdentityLike(std::string_view op) {

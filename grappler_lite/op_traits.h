@@ -3,11 +3,18 @@
 
 #include <string_view>
 
+#include "graph/graph.h"
+
 namespace tenon {
 
 // Computes an answer whatever the values and shapes of its operands are, as long as their types are
 // right: leaving it out hides no error.
 bool NeverFails(std::string_view op);
+
+// Whether who waits for n itself may go on without its values: a Switch runs whichever of them is
+// dead, and calls and branches, as TensorFlow writes them out, make others wait for no more than
+// their functions name as control outputs.
+bool IsAwaitedByValueOnly(const Graph& g, NodeId n);
 
 // Identity and those that compute the same.
 bool IsIdentityLike(std::string_view op);

@@ -9,6 +9,7 @@
 #include "graph/nodes.h"
 #include "graph/small_float.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/op_traits.h"
 
 namespace tenon {
 
@@ -122,7 +123,7 @@ bool Sweep::LosesNothing(NodeId n, Output by) const {
   if (IsReplaced(n) || !g.control_inputs(n).empty() || g.device(n) != g.device(by.node) ||
       by.node == n || IsRef(g.output_type(by)))
     return false;
-  if (IsSwitchOp(g.op_name(by.node)) && has_control_uses(n)) return false;
+  if (has_control_uses(n) && IsAwaitedByValueOnly(g, by.node)) return false;
   const auto kept_or_free = [&](const Output& o) { return o == by || IsFree(o); };
   for (const Output& in : g.data_inputs(n)) {
     if (kept_or_free(in)) continue;

@@ -8,6 +8,7 @@
 #include "graph/body_sources.h"
 #include "graph/colocation.h"
 #include "graph/invalid_graph.h"
+#include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon {

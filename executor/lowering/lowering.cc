@@ -1,39 +1,10 @@
 #include "executor/lowering/lowering.h"
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
-namespace {
-
-bool IsFunctionalOp(std::string_view op) {
-  static const auto* const ops =
-      new absl::flat_hash_set<std::string_view>{"PartitionedCall",
-                                                "StatefulPartitionedCall",
-                                                "If",
-                                                "_If",
-                                                "StatelessIf",
-                                                "Case",
-                                                "StatelessCase",
-                                                "While",
-                                                "_While",
-                                                "StatelessWhile",
-                                                "For",
-                                                "SymbolicGradient",
-                                                "RemoteCall"};
-  return ops->contains(op);
-}
-
-}  // namespace
-
-bool IsFunctional(const Graph& graph, NodeId n) { return IsFunctional(graph, graph.op_name(n)); }
-
-bool IsFunctional(const Graph& graph, std::string_view op) {
-  return IsFunctionalOp(op) || (!graph.functions().empty() && graph.FindFunction(op) != nullptr);
-}
-
 void Lowering::Note(Output fetch) {
   waited_for_.resize(graph_.num_node_ids(), false);
   if (fetch.is_control()) waited_for_[fetch.node] = true;

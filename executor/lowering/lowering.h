@@ -19,9 +19,6 @@
 
 namespace tenon {
 
-// Whether the node calls a function: such nodes have no kernels.
-bool IsFunctional(const Graph& graph, NodeId n);
-bool IsFunctional(const Graph& graph, std::string_view op);
 // The functions that a functional node of this op and these attributes calls.
 std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
 

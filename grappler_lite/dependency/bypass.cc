@@ -101,10 +101,10 @@ class Bypasser {
     changed_ = true;
   }
 
-  bool ReadsSwitch(NodeId n) const {
+  bool StandsForValue(NodeId n) const {
     const std::span<const Output> data = g_.data_inputs(n);
     return std::any_of(data.begin(), data.end(),
-                       [this](const Output& in) { return IsSwitchOp(g_.op_name(in.node)); });
+                       [this](const Output& in) { return IsAwaitedByValueOnly(g_, in.node); });
   }
 
   bool OnlyAwaited(NodeId n) const {
@@ -115,10 +115,10 @@ class Bypasser {
   }
 
   // A node whose value nobody reads, and which cannot fail, only makes its users wait for what it
-  // is made of. What is dead behind a Switch cannot be waited for at the Switch.
+  // is made of, unless that can be waited for at n alone.
   void TurnIntoNoOp(NodeId n) {
     if (g_.op_name(n) == "NoOp" || !NeverFails(g_.op_name(n)) || !OnlyAwaited(n) ||
-        g_.inputs(n).empty() || ReadsSwitch(n) || ReadsReference(n) ||
+        g_.inputs(n).empty() || StandsForValue(n) || ReadsReference(n) ||
         !c_.kernels.HasKernel(g_.device(n), "NoOp", AttrSet()) || !c_.Allow(kTurnIntoNoOp.name, n))
       return;
     BeginControls();
@@ -154,16 +154,16 @@ class Bypasser {
     });
   }
 
-  // Whether some use of n would lose sight of something. A Switch cannot be waited for in n's
-  // place: it runs whichever of its outputs is dead. A Merge does not wait for all of its inputs.
-  // Who reads one output of several waits for all of them.
+  // Whether some use of n would lose sight of something. A Switch or a call cannot be waited for in
+  // n's place. A Merge does not wait for all of its inputs. Who reads one output of several waits
+  // for all of them.
   bool MissesWhatItWaitedFor(NodeId n) const {
     constexpr size_t kMostPairs = 1 << 12;
     const std::span<const Output> data = g_.data_inputs(n);
     if (data.size() > 1 && data.size() * fanouts_.of(n).size() > kMostPairs) return true;
     for (const Fanouts::Use& use : fanouts_.of(n)) {
       if (use.port == kControlPort) {
-        if (ReadsSwitch(n)) return true;
+        if (StandsForValue(n)) return true;
         continue;
       }
       if (IsMergeOp(g_.op_name(use.node)) && !g_.control_inputs(n).empty()) return true;

@@ -43,7 +43,7 @@ class TransitiveReduction {
   // Behind these, that a node has run does not say that all of its inputs have.
   bool EndsPaths(NodeId n) const {
     return IsMergeOp(g_.op_name(n)) || IsEnterOp(g_.op_name(n)) || IsExitOp(g_.op_name(n)) ||
-           IsNextIterationOp(g_.op_name(n));
+           IsNextIterationOp(g_.op_name(n)) || IsFunctional(g_, n);
   }
 
   size_t ControlUses(NodeId n) const {
