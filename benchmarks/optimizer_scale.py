@@ -80,17 +80,16 @@ def write_onnx(nodes, path):
         shape = b"".join(text(1, number(1, d)) for d in node.shape or ())
         return text(1, node.name) + text(2, text(1, number(1, FLOAT) + text(2, shape)))
 
-    graph = text(2, "graph")
-    for node in nodes:
+    def part(node):
         if node.op == "Const":
             tensor = b"".join(number(1, d) for d in node.shape) + number(2, FLOAT) + text(8, node.name) + text(9, node.value)
-            graph += text(5, tensor)
-        elif node.op == "Placeholder":
-            graph += text(11, value_info(node))
-    body = b"".join(text(1, n.onnx()) for n in nodes if n.op not in ("Const", "Placeholder"))
+            return text(5, tensor)
+        return text(11, value_info(node)) if node.op == "Placeholder" else text(1, node.onnx())
+
     last = Node(nodes[-1].name, "", shape=nodes[0].shape)
+    graph = text(2, "graph") + b"".join(map(part, nodes)) + text(12, value_info(last))
     with open(path, "wb") as file:
-        file.write(number(1, 8) + text(7, graph + body + text(12, value_info(last))) + text(8, number(2, 17)))
+        file.write(number(1, 8) + text(7, graph) + text(8, number(2, 17)))
 
 
 def random_graph(size):
@@ -183,6 +182,13 @@ def write_constants(path, count=19, elements=25_000_000):
         file.write(text(4, number(1, 2474)))
 
 
+def make(name, size, path):
+    nodes = {"random": random_graph, "fan": fan, "users": users, "identities": identities}[name](size)
+    write_tensorflow(nodes, path + ".pb")
+    if name != "fan":
+        write_onnx(nodes, path + ".onnx")
+
+
 def run(command, timeout=600):
     """Standard output and peak memory in MB; None where it failed or took too long."""
     with tempfile.TemporaryFile("w+") as out:
@@ -264,13 +270,16 @@ def main():
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
     parser.add_argument("--only", default="random,fan,users,identities,constants")
     parser.add_argument("--files", nargs="*", default=[])
-    parser.add_argument("--peer-nodes", type=int, default=10000)
-    parser.add_argument("--peer", nargs=2)
+    parser.add_argument("--peer-nodes", type=int, default=20000)
+    parser.add_argument("--peer", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--make", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.peer:
         print({"tensorflow": peer_tensorflow, "onnxruntime": peer_onnxruntime}[args.peer[0]](args.peer[1]))
         return
-    makers = {"random": random_graph, "fan": fan, "users": users, "identities": identities}
+    if args.make:
+        make(args.make[0], int(args.make[1]), args.make[2])
+        return
     print(f"{'graph':12} {'nodes':>8} {'left':>8} {'us/node':>10} {'grappler':>10} {'onnxrt':>10} {'peak MB':>8}")
 
     def row(name, path, onnx=None, most=args.peer_nodes):
@@ -292,12 +301,10 @@ def main():
                 continue
             rows = []
             for size in map(int, args.sizes.split(",")):
-                nodes = makers[name](size)
-                path, onnx = f"{work}/{name}_{len(nodes)}.pb", f"{work}/{name}_{len(nodes)}.onnx"
-                write_tensorflow(nodes, path)
-                if name != "fan":
-                    write_onnx(nodes, onnx)
-                rows.append(row(name, path, None if name == "fan" else onnx))
+                # By another process: the peak memory of a child is at least that of its parent.
+                run([sys.executable, __file__, "--make", name, str(size), f"{work}/{name}_{size}"])
+                onnx = f"{work}/{name}_{size}.onnx"
+                rows.append(row(name, f"{work}/{name}_{size}.pb", onnx if os.path.exists(onnx) else None))
             if len(rows) > 1 and rows[0] and rows[-1]:
                 (a, n), (b, m) = rows[0], rows[-1]
                 print(f"{name:12} time grows as nodes ^ {math.log(b / a) / math.log(m / n):.2f}")
