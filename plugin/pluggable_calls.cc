@@ -2,6 +2,7 @@
 // statistics, synchronous copies, fills, host callbacks.
 #include "absl/status/status.h"
 #include "graph/status_macros.h"
+#include "plugin/pending_calls.h"
 #include "plugin/pluggable_device_impl.h"
 
 namespace tenon {
@@ -13,31 +14,13 @@ SP_DeviceMemoryBase MemoryAt(void* data, size_t bytes) {
   return {SP_DEVICE_MEMORY_BASE_STRUCT_SIZE, nullptr, data, bytes, 0};
 }
 
-// A queued callback. The plug-in's call and the host's wait for the queuing share it; whoever is
-// last deletes it.
-class QueuedCallback {
- public:
-  explicit QueuedCallback(std::function<absl::Status()> fn) : fn_(std::move(fn)) {}
+// What host_callback queues.
+using Queued = std::function<absl::Status()>;
 
-  static void Run(void* const arg, TF_Status* const status) {
-    auto* self = static_cast<QueuedCallback*>(arg);
-    if (self->used_.exchange(true)) return;  // once only
-    StatusToC(self->fn_(), status);
-    self->Unref();
-  }
-  // The plug-in refused it: it is not going to be run.
-  void Drop() {
-    if (!used_.exchange(true)) Unref();
-  }
-  void Unref() {
-    if (refs_.fetch_sub(1) == 1) delete this;
-  }
-
- private:
-  std::function<absl::Status()> fn_;
-  std::atomic<bool> used_{false};
-  std::atomic<int> refs_{2};
-};
+void RunQueued(void* const handle, TF_Status* const status) {
+  const std::unique_ptr<Queued> queued(static_cast<Queued*>(TakePendingCall(handle)));
+  if (queued != nullptr) StatusToC((*queued)(), status);
+}
 
 }  // namespace
 
@@ -159,17 +142,17 @@ absl::Status PluggableDevice::FillMemory32(StreamHandle stream, void* device, ui
 
 absl::Status PluggableDevice::HostCallback(StreamHandle stream,
                                            std::function<absl::Status()> callback) {
-  auto* queued = new QueuedCallback(std::move(callback));
+  void* const queued = PendingCall(
+      new Queued(std::move(callback)),
+      std::make_shared<const CallDebtor>(CallDebtor{platform_->plugin(), "host_callback", ""}));
   TF_Bool accepted = 0;
   absl::Status called;
   {
     absl::MutexLock lock(StreamMutex(stream));
-    called = Call("host_callback", [&] {
-      accepted = se().host_callback(&device_, ToC(stream), QueuedCallback::Run, queued);
-    });
+    called = Call("host_callback",
+                  [&] { accepted = se().host_callback(&device_, ToC(stream), RunQueued, queued); });
   }
-  if (!accepted) queued->Drop();
-  queued->Unref();
+  if (!accepted) delete static_cast<Queued*>(DropPendingCall(queued));
   if (called.ok() && !accepted)
     return Attributed(absl::InternalError("Failed to host callback."), "host_callback");
   return called;

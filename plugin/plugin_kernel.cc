@@ -12,6 +12,7 @@
 #include "graph/status_macros.h"
 #include "graph/with_message.h"
 #include "plugin/c_api/kernel_context.h"
+#include "plugin/pending_calls.h"
 #include "plugin/strict/kernel_watch.h"
 
 namespace tenon {
@@ -73,6 +74,8 @@ absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
                            plugin_told ? "" : absl::StrCat(" of plug-in ", plugin), ")"));
 }
 
+constexpr char kComputeAsync[] = "compute_async_func";
+
 // A plug-in may call back into a context that the host gave up on: it then finds no inputs and no
 // outputs.
 const ComputeArgs kAbandoned;
@@ -90,7 +93,12 @@ void KeepForever(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
 class PluginKernelImpl final : public PluginKernel {
  public:
   explicit PluginKernelImpl(KernelInfo info)
-      : shared_info_(std::make_shared<KernelInfo>(std::move(info))), info_(*shared_info_) {
+      : shared_info_(std::make_shared<KernelInfo>(std::move(info))),
+        info_(*shared_info_),
+        debtor_(info_.def->fns.compute_async == nullptr
+                    ? nullptr
+                    : std::make_shared<const CallDebtor>(
+                          CallDebtor{info_.def->plugin, kComputeAsync, info_.name})) {
     // Own types: an abandoned context may outlive the graph.
     shared_info_->types = *info_.node.types;
     shared_info_->node.types = &shared_info_->types;
@@ -125,9 +133,9 @@ class PluginKernelImpl final : public PluginKernel {
   const KernelInfo& info_;
   void* kernel_ = nullptr;
   bool constructed_ = false;
+  // Of an asynchronous kernel.
+  const std::shared_ptr<const CallDebtor> debtor_;
   absl::Mutex mutex_;
-  // Of an asynchronous kernel: it may run its done callback once too often, which then must not be
-  // that of another kernel.
   std::vector<ContextPtr> idle_contexts_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -265,9 +273,10 @@ absl::Status PluginKernelImpl::ComputeAsync(const ComputeArgs& args) {
     absl::MutexLock lock(&EndsOfWork());
     context->done = false;
   }
+  auto* const done = static_cast<TF_AsyncOpKernelDoneCallback*>(PendingCall(context, debtor_));
   const absl::Status called =
-      CallPlugin(info_.def->plugin.c_str(), "compute_async_func", info_.name.c_str(),
-                 [&] { info_.def->fns.compute_async(kernel_, context, &context->done_callback); });
+      CallPlugin(info_.def->plugin.c_str(), kComputeAsync, info_.name.c_str(),
+                 [&] { info_.def->fns.compute_async(kernel_, context, done); });
   if (!called.ok()) context->Fail(called);
   const auto finished = [context] {
     return context->done && context->deferred.load(std::memory_order_acquire) <= 0;
@@ -308,7 +317,6 @@ void ContextDeleter::operator()(TF_OpKernelContext* context) const { delete cont
 
 ContextPtr NewContext() {
   ContextPtr context(new TF_OpKernelContext);
-  context->done_callback.context = context.get();
   context->args = &kAbandoned;
   return context;
 }

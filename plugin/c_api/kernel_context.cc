@@ -10,6 +10,7 @@
 #include "graph/status_macros.h"
 #include "graph/wire.h"
 #include "plugin/c_api/variable_access.h"
+#include "plugin/pending_calls.h"
 
 namespace tenon {
 namespace {
@@ -209,8 +210,10 @@ void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {
 }
 
 void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* arg) {
+  auto* const context = static_cast<TF_OpKernelContext*>(tenon::TakePendingCall(arg));
+  if (context == nullptr) return;
   absl::MutexLock lock(&tenon::EndsOfWork());
-  arg->context->done = true;
+  context->done = true;
 }
 
 void TF_IncNumDeferredOps(TF_OpKernelContext* context) {

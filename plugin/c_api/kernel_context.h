@@ -42,10 +42,6 @@ struct TF_OpKernelConstruction {
   absl::Status status;  // the first failure
 };
 
-struct TF_AsyncOpKernelDoneCallback {
-  TF_OpKernelContext* context = nullptr;
-};
-
 // Variables that a kernel has locked. Kept by its context from call to call.
 struct TF_VariableInputLockHolder {
   void LetGo() {
@@ -63,7 +59,6 @@ struct TF_VariableInputLockHolder {
 struct TF_OpKernelContext {
   const tenon::KernelInfo* kernel = nullptr;
   const tenon::ComputeArgs* args = nullptr;
-  TF_AsyncOpKernelDoneCallback done_callback;
   tenon::HandleLoans loans;
 
   // For an asynchronous kernel: its own share of inputs and outputs, which stays valid when the

@@ -169,7 +169,7 @@ class Watch final : public DeviceWatch {
   void StreamMade(SP_Stream stream) override {
     absl::MutexLock lock(&shared_.mutex);
     shared_.streams.try_emplace(stream);
-    shared_.marks.try_emplace(stream, std::make_shared<StreamMarks>());
+    shared_.marks.try_emplace(stream, std::make_shared<StreamMarks>(plugin_));
     Stream& info = streams_.try_emplace(stream, Stream{CurrentMaker()}).first->second;
     if (++info.count > 1 && stream != nullptr)
       Report("stream", "two streams have one handle: they have to be told apart");

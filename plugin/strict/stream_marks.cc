@@ -5,18 +5,19 @@
 #include <thread>
 #include <utility>
 
+#include "plugin/pending_calls.h"
+
 namespace tenon {
 namespace {
 
-// Marks that were reached are kept for a while: a plug-in may, wrongly, call one again.
-constexpr size_t kKept = 1000;
 constexpr auto kGrace = std::chrono::milliseconds(250);
 constexpr auto kPause = std::chrono::microseconds(100);
 
 }  // namespace
 
-void StreamMarks::Run(void* const argument, TF_Status* const) {
-  const auto* mark = static_cast<const Mark*>(argument);
+void StreamMarks::Run(void* const handle, TF_Status* const) {
+  const std::unique_ptr<const Mark> mark(static_cast<const Mark*>(TakePendingCall(handle)));
+  if (mark == nullptr) return;
   uint64_t reached = mark->reached->load();
   while (reached < mark->count && !mark->reached->compare_exchange_weak(reached, mark->count)) {
   }
@@ -26,10 +27,10 @@ void StreamMarks::Queue(const SP_StreamExecutor& real, const SP_Device* device, 
                         uint64_t count) {
   // Held meanwhile, so that whoever finds this mark queues behind it. The callback needs no lock.
   absl::MutexLock lock(&mutex_);
-  if (!marks_.empty() && marks_.back()->count >= count) return;
-  while (marks_.size() > kKept && marks_.front()->count <= reached_.load()) marks_.pop_front();
-  marks_.push_back(std::make_unique<Mark>(Mark{&reached_, count}));
-  Mark* const mark = marks_.back().get();
+  if (count <= reached_.load() || (!counts_.empty() && counts_.back() >= count)) return;
+  while (!counts_.empty() && counts_.front() <= reached_.load()) counts_.pop_front();
+  counts_.push_back(count);
+  void* const mark = PendingCall(new Mark{&reached_, count}, debtor_);
   if (!real.host_callback(device, stream, Run, mark)) Run(mark, nullptr);  // says nothing then
 }
 
@@ -38,8 +39,8 @@ bool StreamMarks::Reached(uint64_t count) {
   {
     absl::MutexLock lock(&mutex_);
     if (told_) return true;
-    for (const std::unique_ptr<Mark>& mark : marks_) {
-      if (mark->count <= count) due = std::max(due, mark->count);
+    for (const uint64_t mark : counts_) {
+      if (mark <= count) due = std::max(due, mark);
     }
   }
   const auto deadline = std::chrono::steady_clock::now() + kGrace;

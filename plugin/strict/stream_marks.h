@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "absl/synchronization/mutex.h"
+#include "plugin/pending_calls.h"
 #include "tensorflow/c/experimental/stream_executor/stream_executor.h"
 
 namespace tenon {
@@ -15,6 +18,8 @@ namespace tenon {
 // One stream. Lives as long as the process: a plug-in may call back at any time. Thread-safe.
 class StreamMarks {
  public:
+  explicit StreamMarks(std::string plugin)
+      : debtor_(std::make_shared<CallDebtor>(CallDebtor{std::move(plugin), "host_callback", ""})) {}
   // Queues a mark behind the stream's first `count` pieces of work, unless there is one. A plug-in
   // that refuses host callbacks is believed.
   void Queue(const SP_StreamExecutor& real, const SP_Device* device, SP_Stream stream,
@@ -31,7 +36,8 @@ class StreamMarks {
   static void Run(void* mark, TF_Status* status);
 
   absl::Mutex mutex_;
-  std::deque<std::unique_ptr<Mark>> marks_ ABSL_GUARDED_BY(mutex_);  // by count
+  const std::shared_ptr<const CallDebtor> debtor_;
+  std::deque<uint64_t> counts_ ABSL_GUARDED_BY(mutex_);  // of the marks, but for the first ones
   bool told_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<uint64_t> reached_{0};
 };

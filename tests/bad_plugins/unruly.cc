@@ -129,6 +129,13 @@ void CreateStreamExecutor(const SP_Platform* platform, SE_CreateStreamExecutorPa
     table.memcpy_dtoh = CopyAndWork;
     table.host_callback = CallBackLater;
   }
+  if (Is("callback_twice")) {
+    table.host_callback = [](const SP_Device* d, SP_Stream stream, SE_StatusCallbackFn callback,
+                             void* argument) -> TF_Bool {
+      return good.host_callback(d, stream, callback, argument) &&
+             good.host_callback(d, stream, callback, argument);
+    };
+  }
   if (Is("no_callbacks")) {
     table.host_callback = [](const SP_Device*, SP_Stream, SE_StatusCallbackFn, void*) -> TF_Bool {
       return 0;

@@ -86,6 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Broken{"frees_input", "free_before_done", kCompute, "plain", "16 bytes at"},
         Broken{"early_event", "done_too_early", "get_event_status", "own", "has not run"},
+        Broken{"callback_twice", "called_twice", "host_callback", "", "made before"},
         Broken{"unrecorded", "event_not_recorded", kCompute, "plain", "never recorded"},
         Broken{"same_event", "event", kCompute, "plain", "one handle"},
         Broken{"same_stream", "stream", "create_stream", "", "one handle"}),

@@ -406,6 +406,44 @@ TEST(TestKernel, AsyncKernelThatNeverCallsBack) {
   TF_DeleteTensor(input);
 }
 
+// The second call of an old done callback must not end the call that is in progress.
+TEST(TestKernel, AsyncKernelThatCallsBackTwice) {
+  RegisterTestOp("AsyncTwice", {}, {"o: float"}, {});
+  static TF_AsyncOpKernelDoneCallback* old = nullptr;
+  static std::thread worker;
+  S status;
+  TF_RegisterKernelBuilder(
+      "K",
+      NewAsync("AsyncTwice",
+               [](void*, TF_OpKernelContext* ctx, TF_AsyncOpKernelDoneCallback* done) {
+                 S allocated;
+                 TF_Tensor* t = TF_AllocateOutput(ctx, 0, TF_FLOAT, nullptr, 0, 4, allocated);
+                 float* const value = static_cast<float*>(TF_TensorData(t));
+                 TF_DeleteTensor(t);
+                 TF_RunAsyncOpKernelDoneCallback(std::exchange(old, done));
+                 worker = std::thread([value, done] {
+                   absl::SleepFor(absl::Milliseconds(20));
+                   *value = 5;
+                   TF_RunAsyncOpKernelDoneCallback(done);
+                 });
+               }),
+      status);
+  auto kernel = TestNode("AsyncTwice", {}).CreateKernel();
+  for (int i = 0; i < 3; ++i) {
+    ::testing::internal::CaptureStderr();
+    Computed run = RunKernel(**kernel, {}, 1);
+    worker.join();
+    const std::string told = ::testing::internal::GetCapturedStderr();
+    ASSERT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(*run.outputs[0].flat<float>(), 5);
+    if (i == 0) {
+      EXPECT_THAT(told, HasSubstr("once too often: the handle is NULL"));
+    } else if (i == 1) {
+      EXPECT_THAT(told, HasSubstr("compute_async_func of plug-in "));
+    }
+  }
+}
+
 TEST(TestKernel, DeferredOps) {
   RegisterTestOp("Deferred", {}, {}, {});
   static std::thread worker;
