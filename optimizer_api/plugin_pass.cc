@@ -5,6 +5,7 @@
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/float_mode.h"
 #include "graph/io.h"
+#include "graph/op_registry.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
 #include "optimizer_api/grappler_item.h"
@@ -27,6 +28,27 @@ bool TakesAll(const PartialShape& shape, const PartialShape& other) {
     if (shape.dim(i) != kUnknownDim && shape.dim(i) != other.dim(i)) return false;
   }
   return true;
+}
+
+// What a pass may make of a graph, and what it may add to that, in nodes and in bytes.
+constexpr size_t kMaxGrowth = 10;
+constexpr size_t kMoreNodes = 1000;
+constexpr size_t kMoreBytes = size_t{64} << 20;
+
+absl::Status CheckGrowth(std::string_view what, size_t before, size_t after, size_t more) {
+  if (after <= kMaxGrowth * before + more) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("its answer has ", after, " ", what, " where ",
+                                                 before, " were: a pass may make ", kMaxGrowth,
+                                                 " times as many of them, and ", more, " more"));
+}
+
+bool IsBuiltin(std::string_view op) {
+  for (const absl::Span<const OpSpec> family : BuiltinOps()) {
+    for (const OpSpec& spec : family) {
+      if (spec.name == op) return true;
+    }
+  }
+  return false;
 }
 
 // As TensorFlow gives a graph to its passes: with the attributes that a file may leave out.
@@ -91,13 +113,21 @@ class PluginPass : public FinalPass {
     TENON_ASSIGN_OR_RETURN(std::optional<std::string> out, CallOptimize(before, in));
     if (!out || *out == in) return std::nullopt;
     if (out->empty()) return absl::InvalidArgumentError("it answered with no graph at all");
+    TENON_RETURN_IF_ERROR(CheckGrowth("bytes", in.size(), out->size(), kMoreBytes));
     TENON_ASSIGN_OR_RETURN(Imported answer,
                            ImportBinary(*std::move(out), "<answer of the plug-in's pass>"));
     for (const Defect& defect : answer.defects) {
       if (!defect.in_function || !MayBeUnused(defect))
         return absl::InvalidArgumentError(defect.message);
     }
+    TENON_RETURN_IF_ERROR(CheckGrowth("nodes", static_cast<size_t>(before.num_nodes()),
+                                      static_cast<size_t>(answer.graph.num_nodes()), kMoreNodes));
     TENON_RETURN_IF_ERROR(CheckFetchesAndFeeds(before, answer.graph));
+    for (const std::string& name : NodesToPreserve({&before, &item_})) {
+      if (before.FindNode(name) != kNoNode && answer.graph.FindNode(name) == kNoNode)
+        return absl::InvalidArgumentError(
+            absl::StrCat("node '", name, "', which is to be preserved, is gone"));
+    }
     TENON_RETURN_IF_ERROR(CheckKernels(before, answer.graph));
     answer.graph.InheritPositions(before);
     return std::optional<Graph>(std::move(answer.graph));
@@ -151,6 +181,8 @@ class PluginPass : public FinalPass {
             absl::StrCat("fetch '", fetch, "' became ", DataTypeName(after.output_type(*is)),
                          ", it was ", DataTypeName(before.output_type(was))));
       }
+      if (!was.is_control())
+        TellOfOtherOp(fetch, before.op_name(was.node), after.op_name(is->node));
     }
     for (const std::string& feed : item_.feeds) {
       const NodeId was = before.FindNode(feed);
@@ -158,6 +190,14 @@ class PluginPass : public FinalPass {
         TENON_RETURN_IF_ERROR(CheckFeed(before, was, after, after.FindNode(feed)));
     }
     return absl::OkStatus();
+  }
+
+  // An op of the plug-in's own is what a pass is for. Another one of ours may do the same, or not.
+  void TellOfOtherOp(std::string_view fetch, std::string_view was, std::string_view is) const {
+    if (was == is || !IsBuiltin(is)) return;
+    WarnOf(absl::InvalidArgumentError(absl::StrCat(
+        "pass ", name(), ": fetch '", fetch, "' was computed by ", was, " and is by ", is,
+        " now; --verify-each=numeric compares what they compute (", optimizer_->plugin, ")")));
   }
 
   // Every value that could be fed can still be fed.

@@ -114,6 +114,7 @@ absl::Status Collect(const PluginProfiler& profiler, pb::XSpace& space) {
     return Bad(profiler, absl::StrCat("its data holds ", count, " messages; ", kMaxMessages,
                                       " are the most that a profile may have"));
   }
+  const google::protobuf::LogSilencer silence;
   if (!space.ParseFromArray(buffer.data(), static_cast<int>(written)))
     return Bad(profiler, absl::StrCat("its ", written,
                                       " bytes are not an XSpace, or a name in it is not UTF-8"));

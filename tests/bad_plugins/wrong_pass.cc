@@ -1,4 +1,5 @@
-// A pass for the CPU that is wrong: DROPS_CONTROL takes away every control input; otherwise each
+// A pass for the CPU that is wrong: DROPS_CONTROL takes away every control input, DROPS_KEPT the
+// node `kept`; BLOWS_UP adds 20'000 nodes; CHANGES_FETCH makes each Neg an Abs; otherwise each
 // float 1234.5 becomes 1234.75.
 #include <cstdlib>
 #include <cstring>
@@ -9,7 +10,7 @@
 
 namespace {
 
-#ifdef DROPS_CONTROL
+#if defined(DROPS_CONTROL) || defined(DROPS_KEPT) || defined(BLOWS_UP)
 size_t ReadVarint(std::string_view bytes, size_t& at) {
   size_t value = 0;
   for (int shift = 0;; shift += 7) {
@@ -25,6 +26,12 @@ std::string Varint(size_t value) {
   return bytes + static_cast<char>(value);
 }
 
+std::string Field(size_t number, const std::string& bytes) {
+  return Varint(number << 3 | 2) + Varint(bytes.size()) + bytes;
+}
+#endif
+
+#if defined(DROPS_CONTROL) || defined(DROPS_KEPT)
 // Every field of a message, length-delimited ones through `edit`, which may answer "" to drop one.
 template <typename Edit>
 std::string EditFields(std::string_view message, Edit edit) {
@@ -44,11 +51,9 @@ std::string EditFields(std::string_view message, Edit edit) {
   }
   return out;
 }
+#endif
 
-std::string Field(size_t number, const std::string& bytes) {
-  return Varint(number << 3 | 2) + Varint(bytes.size()) + bytes;
-}
-
+#ifdef DROPS_CONTROL
 std::string Changed(const std::string& graph) {
   const auto edit_node = [](size_t field, std::string_view bytes) {
     const bool control = field == 3 && !bytes.empty() && bytes[0] == '^';
@@ -57,6 +62,26 @@ std::string Changed(const std::string& graph) {
   return EditFields(graph, [&](size_t field, std::string_view bytes) {
     return Field(field, field == 1 ? EditFields(bytes, edit_node) : std::string(bytes));
   });
+}
+#elif defined(DROPS_KEPT)
+std::string Changed(const std::string& graph) {
+  const std::string kept = Field(1, "kept");
+  return EditFields(graph, [&](size_t field, std::string_view bytes) {
+    return field == 1 && bytes.starts_with(kept) ? std::string() : Field(field, std::string(bytes));
+  });
+}
+#elif defined(BLOWS_UP)
+std::string Changed(std::string graph) {
+  for (int i = 0; i < 20'000; ++i)
+    graph += Field(1, Field(1, "more" + std::to_string(i)) + Field(2, "NoOp"));
+  return graph;
+}
+#elif defined(CHANGES_FETCH)
+std::string Changed(std::string graph) {
+  const std::string neg = "\x12\x03Neg", abs = "\x12\x03\x41\x62s";
+  for (size_t at = 0; (at = graph.find(neg, at)) != graph.npos; at += abs.size())
+    graph.replace(at, neg.size(), abs);
+  return graph;
 }
 #else
 std::string Changed(std::string graph) {

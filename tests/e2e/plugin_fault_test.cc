@@ -131,6 +131,37 @@ std::string PassGraph() {
                       node("a", "Neg", "half") + node("b", "Exp", "a") + node("y", "Relu", "b"));
 }
 
+// Those of a pass that is whole in itself.
+TEST(PluginPasses, ThatLoseWhatMustStayOrBlowUpAreRolledBack) {
+  const auto node = [](const std::string& name, const std::string& op, const std::string& input,
+                       const std::string& attr = "") {
+    return "node { name: '" + name + "' op: '" + op + "' input: '" + input +
+           "' attr { key: 'T' value { type: DT_FLOAT } } " + attr + "}\n";
+  };
+  const std::string graph = TempFile(
+      "kept.pbtxt",
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }\n" +
+          node("kept", "Exp", "x", "attr { key: '_grappler_do_not_remove' value { b: true } }") +
+          node("a", "Exp", "x") + node("b", "Floor", "a") + node("y", "Neg", "b"));
+  const auto run = [&](const std::string& plugin, const std::string& errors) {
+    return GraphRun({"run", graph, "--input", "x=1xf32=1", "--output", "y", "--plugin",
+                     TestPlugin(plugin), "--plugin-errors=" + errors});
+  };
+  for (const auto& [plugin, says] :
+       {std::pair{"drops_kept", "node 'kept', which is to be preserved, is gone"},
+        std::pair{"blows_up", "its answer has 20005 nodes where 5 were"}}) {
+    const Finished reported = run(plugin, "report"), failed = run(plugin, "fail");
+    EXPECT_EQ(reported.exit, 0) << reported.err;
+    EXPECT_EQ(failed.exit, 5) << failed.err;
+    for (const Finished* finished : {&reported, &failed})
+      EXPECT_THAT(finished->err, HasSubstr(says));
+  }
+  // This may be right, for all that the host knows.
+  const Finished changed = run("changes_fetch", "fail");
+  EXPECT_EQ(changed.exit, 0) << changed.err;
+  EXPECT_THAT(changed.err, HasSubstr("fetch 'y:0' was computed by Neg and is by Abs now"));
+}
+
 class PassFaults : public ::testing::TestWithParam<const char*> {};
 
 // What a plug-in does when all is done does not take the result back.
