@@ -141,14 +141,21 @@ bool IsFusable(const Sweep& s, NodeId node, std::initializer_list<std::string_vi
   return std::find(sequences.begin(), sequences.end(), fused) != sequences.end();
 }
 
-// Turns n into the Reshape that `reshape` is, of `from`.
+// Whether n does nothing but give its input another shape.
+bool OnlyReshapes(const Sweep& s, NodeId n) {
+  const std::string_view op = s.graph().op_name(n);
+  return (op == "Reshape" || op == "Squeeze") && !s.fed(n);
+}
+
+// Turns n into the Reshape or Squeeze that `reshape` is, of `from`.
 void MoveReshape(Graph& g, NodeId n, NodeId reshape, NodeId from) {
   std::vector<Graph::NewAttr> attrs;
   for (const Attr& a : g.attrs(reshape).all())
     attrs.push_back({a.name, std::string(a.value.wire())});
   const std::vector<Output> controls = MergedControls(g, reshape, n);
-  const Output inputs[] = {{from, 0}, g.data_inputs(reshape)[1]};
-  g.SetKind(n, "Reshape", std::move(attrs));
+  std::vector<Output> inputs(g.data_inputs(reshape).begin(), g.data_inputs(reshape).end());
+  inputs[0] = {from, 0};
+  g.SetKind(n, g.op_name(reshape), std::move(attrs));
   g.SetInputs(n, inputs, controls);
 }
 
@@ -157,7 +164,7 @@ void MoveReshape(Graph& g, NodeId n, NodeId reshape, NodeId from) {
 std::optional<Fusable> FusableOutput(const Sweep& s, Output producer, NodeId n,
                                      std::initializer_list<std::string_view> sequences, int times) {
   const Graph& g = s.graph();
-  if (g.op_name(producer.node) != "Reshape" || s.fed(producer.node)) {
+  if (!OnlyReshapes(s, producer.node)) {
     if (!IsFusable(s, producer.node, sequences) || !OnlyFor(s, producer, n, times))
       return std::nullopt;
     return Fusable{producer.node};
@@ -176,6 +183,16 @@ NodeId ContractionInput(const Sweep& s, NodeId n, int i,
   const Output producer = s.graph().data_inputs(n)[i];
   return IsFusable(s, producer.node, sequences) && OnlyFor(s, producer, n) ? producer.node
                                                                            : kNoNode;
+}
+
+void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
+              std::span<const Output> inputs, std::vector<Graph::NewAttr> attrs) {
+  const bool behind_reshape = into.reshape != kNoNode;
+  const std::vector<Output> controls = MergedControls(g, into.contraction, n);
+  const NodeId taker = behind_reshape ? into.contraction : n;
+  g.SetKind(taker, op, std::move(attrs));
+  g.SetInputs(taker, inputs, controls);
+  if (behind_reshape) MoveReshape(g, n, into.reshape, into.contraction);
 }
 
 bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
@@ -217,12 +234,7 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
     attrs.push_back({"epsilon", std::string(epsilon->wire())});
   }
   if (!HasKernel(s.context(), n, c.fused, attrs) || !s.Allow()) return false;
-  const bool behind_reshape = fusion.into.reshape != kNoNode;
-  const std::vector<Output> controls = MergedControls(g, contraction, n);
-  const NodeId fused = behind_reshape ? contraction : n;
-  g.SetKind(fused, c.fused, std::move(attrs));
-  g.SetInputs(fused, inputs, controls);
-  if (behind_reshape) MoveReshape(g, n, fusion.into.reshape, contraction);
+  TakeOver(g, n, fusion.into, c.fused, inputs, std::move(attrs));
   return true;
 }
 

@@ -47,8 +47,8 @@ bool OnlyFirstOutputUsed(const Sweep& s, NodeId n);
 // Whether `vector` has the shape [C] or [1, …, 1, C] for these channels.
 bool IsChannelVector(const PartialShape& vector, int64_t channels);
 
-// A contraction whose output 0 a node may take over, and the Reshape between them, if there is one,
-// which leaves the channels alone.
+// A contraction whose output 0 a node may take over, and the Reshape or Squeeze between them, if
+// there is one, which leaves the channels alone.
 struct Fusable {
   NodeId contraction = kNoNode;
   NodeId reshape = kNoNode;
@@ -59,7 +59,7 @@ struct Fusable {
 std::optional<Fusable> FusableOutput(const Sweep& s, Output producer, NodeId n,
                                      std::initializer_list<std::string_view> sequences,
                                      int times = 1);
-// The same of input i of n, with no Reshape between.
+// The same of input i of n, with nothing between.
 NodeId ContractionInput(const Sweep& s, NodeId n, int i,
                         std::initializer_list<std::string_view> sequences);
 
@@ -74,8 +74,12 @@ struct Fusion {
   std::optional<float> epsilon = {};
 };
 
-// Turns n into the fusion, or, behind a Reshape, the contraction into the fusion and n into the
-// Reshape. False where the device has no kernel for it, or the rewrite is switched off.
+// What n did is done by a contraction of this op now: n becomes it, or, behind a Reshape, `into`
+// does and n becomes the Reshape.
+void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
+              std::span<const Output> inputs, std::vector<Graph::NewAttr> attrs);
+// The same with the fusion. False where the device has no kernel for it, or the rewrite is switched
+// off.
 bool Fuse(Sweep& s, NodeId n, const Fusion& fusion);
 
 // Where only 1x1 convolutions with one stride use what a convolution computes, that one takes the

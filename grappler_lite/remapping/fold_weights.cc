@@ -80,26 +80,26 @@ bool FoldMul(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   if (g.op_name(n) != "Mul") return false;
   for (int i : {0, 1}) {
-    const NodeId contraction = ContractionInput(s, n, i, {""});
-    if (contraction == kNoNode) continue;
+    const Output product = g.data_inputs(n)[i];
+    const std::optional<Fusable> into = FusableOutput(s, product, n, {""});
+    if (!into) continue;
+    const NodeId contraction = into->contraction;
     const std::optional<Filter> filter = ScalableFilter(s, contraction);
     const std::optional<Tensor> factor = s.ConstOf(g.data_inputs(n)[1 - i]);
     if (!filter || !factor || factor->dtype() != DataType::kFloat ||
         !IsChannelVector(factor->shape(), filter->channels) ||
-        factor->shape().rank() > s.shape({contraction, 0}).rank()) {
+        factor->shape().rank() > s.shape(product).rank()) {
       continue;
     }
-    const std::optional<Tensor> product = ScaleFilter(*filter, FloatsOf(*factor));
-    if (!product || !s.Allow()) continue;
-    const absl::StatusOr<NodeId> scaled = NewFilter(g, contraction, *product);
-    if (!scaled.ok()) return false;
+    const std::optional<Tensor> scaled = ScaleFilter(*filter, FloatsOf(*factor));
+    if (!scaled || !s.Allow()) continue;
+    const absl::StatusOr<NodeId> scaled_filter = NewFilter(g, contraction, *scaled);
+    if (!scaled_filter.ok()) return false;
     std::vector<Graph::NewAttr> attrs;
     for (const Attr& a : g.attrs(contraction).all())
       attrs.push_back({a.name, std::string(a.value.wire())});
-    const std::vector<Output> controls = MergedControls(g, contraction, n);
-    const std::vector<Output> inputs = {g.data_inputs(contraction)[0], {*scaled, 0}};
-    g.SetKind(n, g.op_name(contraction), std::move(attrs));
-    g.SetInputs(n, inputs, controls);
+    const Output inputs[] = {g.data_inputs(contraction)[0], {*scaled_filter, 0}};
+    TakeOver(g, n, *into, g.op_name(contraction), inputs, std::move(attrs));
     return true;
   }
   return false;
