@@ -19,10 +19,12 @@ const std::vector<CommandInfo>& Commands() {
        "  graph_run run tests/golden/saved_models/affine_state/model --signature count --input "
        "x=2x4xf32=ones --session-runs 3 --json"},
       {Command::kBench, "bench", "MODEL", 1,
-       "Warm up, time many runs, print statistics with a confidence interval.",
-       "  graph_run bench tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones --runs 1000\n"
+       "Warm up, time many runs, print statistics with a confidence interval; or compare two "
+       "configurations.",
        "  graph_run bench tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones --seconds 1 "
-       "--threads 1 --json"},
+       "--threads 1 --json\n"
+       "  graph_run bench tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones "
+       "--ab=--opt-level=0"},
       {Command::kShow, "show", "MODEL", 1,
        "Inputs, outputs, ops, constants, cost, and command lines to go on with.",
        "  graph_run show tests/golden/models/mlp/graph.pbtxt\n"

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "executor/cli/command_table.h"
@@ -31,6 +33,8 @@ constexpr uint32_t kReads =
     kPlaces | Bit(Command::kShow) | Bit(Command::kLint) | Bit(Command::kDiff);
 constexpr uint32_t kOpensPlugins = kReads | Bit(Command::kDevices);
 constexpr uint32_t kSigned = kOptimizes | Bit(Command::kShow) | Bit(Command::kFreeze);
+// Beside the commands: flags in which the configurations that bench --ab compares may differ.
+constexpr uint32_t kDiffers = uint32_t{1} << 31;
 constexpr uint32_t kAll = ~uint32_t{0};
 
 enum class Bound : uint8_t { kFromZero, kAboveZero };
@@ -57,7 +61,8 @@ std::string NotWritable(const std::string& path) {
 // Declares options on an App for those commands that have them.
 class Declarer {
  public:
-  Declarer(CLI::App& app, Command command) : app_(app), bit_(Bit(command)) {}
+  // `bit`: of the command.
+  Declarer(CLI::App& app, uint32_t bit) : app_(app), bit_(bit) {}
 
   void Group(std::string name) { group_ = std::move(name); }
 
@@ -97,14 +102,13 @@ class Declarer {
                           bound == Bound::kFromZero ? "from 0" : "above 0", " to ", kMaxReal);
     });
   }
-  // May be given more than once; takes one value each time.
+  // May be given more than once; takes one value each time, which goes behind those of `target`.
   void Repeat(uint32_t commands, const char* name, std::vector<std::string>& target,
               const char* value, const char* what,
               std::function<std::string(const std::string&)> wrong = nullptr) {
-    CLI::Option* option = Value(commands, name, target, value, what);
-    if (option == nullptr) return;
-    option->expected(1, -1)->allow_extra_args(false)->take_all();
-    if (wrong) option->check(std::move(wrong));
+    CLI::Option* option = Values(commands, name, value, what,
+                                 [&target](const std::string& v) { target.push_back(v); });
+    if (option != nullptr && wrong) option->check(std::move(wrong));
   }
   void Flag(uint32_t commands, const char* name, bool& target, const char* what) {
     if ((commands & bit_) != 0) app_.add_flag(name, target, what)->group(group_);
@@ -121,22 +125,11 @@ class Declarer {
   // A list in one value: "A,B".
   void List(uint32_t commands, const char* name, std::vector<std::string>& target,
             const char* value, const char* what) {
-    if ((commands & bit_) == 0) return;
-    app_.add_option_function<std::vector<std::string>>(
-            name,
-            [&target](const std::vector<std::string>& values) {
-              for (const std::string& v : values) {
-                for (std::string_view item : absl::StrSplit(v, ',', absl::SkipWhitespace()))
-                  target.emplace_back(item);
-              }
-            },
-            what)
-        ->group(group_)
-        ->option_text(value)
-        ->expected(1, -1)
-        ->allow_extra_args(false)
-        ->take_all()
-        ->check(NamesNothing);
+    CLI::Option* option = Values(commands, name, value, what, [&target](const std::string& v) {
+      for (std::string_view item : absl::StrSplit(v, ',', absl::SkipWhitespace()))
+        target.emplace_back(item);
+    });
+    if (option != nullptr) option->check(NamesNothing);
   }
   // One of a few words.
   void Choice(uint32_t commands, const char* name, std::vector<std::string> words,
@@ -150,6 +143,21 @@ class Declarer {
   bool Has(uint32_t commands) const { return (commands & bit_) != 0; }
 
  private:
+  // A flag that may be given more than once, with one value each time.
+  CLI::Option* Values(uint32_t commands, const char* name, const char* value, const char* what,
+                      std::function<void(const std::string&)> add) {
+    if ((commands & bit_) == 0) return nullptr;
+    const auto add_all = [add = std::move(add)](const std::vector<std::string>& values) {
+      for (const std::string& v : values) add(v);
+    };
+    return app_.add_option_function<std::vector<std::string>>(name, add_all, what)
+        ->group(group_)
+        ->option_text(value)
+        ->expected(1, -1)
+        ->allow_extra_args(false)
+        ->take_all();
+  }
+
   CLI::App& app_;
   uint32_t bit_;
   std::string group_;
@@ -206,31 +214,32 @@ void DeclareDevices(Declarer& d, Options& o) {
   d.Choice(kOpensPlugins, "--abi-check", {"off", "strict"}, "off|strict",
            "strict: watch how plug-ins use the interface; exit 5 where one breaks a rule",
            [&o](const std::string& v) { o.strict_abi = v == "strict"; });
-  d.Checked(kPlaces, "--device", o.device, "NAME",
+  d.Checked(kPlaces | kDiffers, "--device", o.device, "NAME",
             "where nodes go that ask for nothing, such as APU or CPU:0", NotEmpty);
-  d.Repeat(kPlaces, "--place", o.place, "REGEX=DEVICE", "where nodes with such names go");
-  d.Flag(kPlaces, "--no-fallback", o.no_fallback,
+  d.Repeat(kPlaces | kDiffers, "--place", o.place, "REGEX=DEVICE",
+           "where nodes with such names go");
+  d.Flag(kPlaces | kDiffers, "--no-fallback", o.no_fallback,
          "a node that cannot go where --device or --place says is an error");
-  d.Choice(kPlaces, "--soft-placement", {"on", "off"}, "on|off",
+  d.Choice(kPlaces | kDiffers, "--soft-placement", {"on", "off"}, "on|off",
            "off: a node that cannot go where the graph, --device or --place says is an error",
            [&o](const std::string& v) { o.soft_placement = v == "on"; });
-  d.Integer(kPlaces, "--threads", o.threads, "N", "CPU threads in all (default: the machine's)", 0,
-            4096);
+  d.Integer(kPlaces | kDiffers, "--threads", o.threads, "N",
+            "CPU threads in all (default: the machine's)", 0, 4096);
   d.FlagWithValue(Bit(Command::kDevices), "--kernels{table}", o.kernels, {"table", "markdown"},
                   "the op table: types and devices of every kernel; markdown: nothing else");
 }
 
 void DeclareOptimizer(Declarer& d, Options& o) {
   d.Group("Optimizer");
-  d.Integer(kPlaces, "--opt-level", o.opt_level, "0|1|2",
+  d.Integer(kPlaces | kDiffers, "--opt-level", o.opt_level, "0|1|2",
             "0: no pass runs; 1: what TensorFlow runs by default; 2: costlier searches too", 0, 2);
-  d.Checked(kOptimizes, "--passes", o.passes, "SPEC",
+  d.Checked(kOptimizes | kDiffers, "--passes", o.passes, "SPEC",
             "these passes in this order, such as 'constant_folding(max_bytes=10MB),plugin:*'",
             NamesNothing);
-  d.Checked(kOptimizes, "--config", o.config, "FILE|TEXT",
+  d.Checked(kOptimizes | kDiffers, "--config", o.config, "FILE|TEXT",
             "a RewriterConfig as text, with TensorFlow's names: 'remapping: OFF'", NotEmpty);
-  d.List(kOptimizes, "--disable-pass", o.disabled_passes, "A,B", "not these passes");
-  d.List(kOptimizes, "--disable-rewrite", o.disabled_rewrites, "A,B",
+  d.List(kOptimizes | kDiffers, "--disable-pass", o.disabled_passes, "A,B", "not these passes");
+  d.List(kOptimizes | kDiffers, "--disable-rewrite", o.disabled_rewrites, "A,B",
          "not these rewrites, such as constant_folding.fold");
   d.Flag(Bit(Command::kOpt), "--list-passes", o.list_passes,
          "the passes in their order, with their rewrites");
@@ -247,8 +256,8 @@ void DeclareOptimizer(Declarer& d, Options& o) {
                   "the graph after each pass that changed it, on stderr; =diff: what changed");
   d.Checked(kOptimizesOnce, "--dump-dir", o.dump_dir, "DIR",
             "write NNN_pass_before and _after, .pbtxt and .dot, of every pass", NotEmpty);
-  d.Flag(kOptimizes, "--fast-math", o.fast_math, "allow rewrites that change rounding");
-  d.Choice(kOptimizes, "--target", {"tensorflow", "tenon"}, "tensorflow|tenon",
+  d.Flag(kOptimizes | kDiffers, "--fast-math", o.fast_math, "allow rewrites that change rounding");
+  d.Choice(kOptimizes | kDiffers, "--target", {"tensorflow", "tenon"}, "tensorflow|tenon",
            "who can run the result (default: tensorflow for opt, else tenon)",
            [&o](const std::string& v) {
              o.target = v == "tensorflow" ? Target::kTensorFlow : Target::kTenon;
@@ -292,6 +301,10 @@ void DeclareRuns(Declarer& d, Options& o) {
            NotEmpty);
   d.FlagWithValue(kRuns, "--op-table{text}", o.op_table, {"text", "csv"},
                   "time by op; =csv: comma-separated, and nothing else on stdout");
+  d.Repeat(
+      Bit(Command::kBench), "--ab", o.ab, "'FLAGS'",
+      "compare, in turns: the command line as it stands (a) with the same and these flags (b); "
+      "given twice, the first are a's; such as --ab '--opt-level 0'");
   d.Flag(kRuns, "--memory", o.memory, "what memory holds, the largest values first");
 }
 
@@ -368,17 +381,44 @@ std::vector<std::string> SplitEmptyValues(const std::vector<std::string>& args) 
   return split;
 }
 
-absl::Status Parse(CLI::App& app, std::vector<std::string> args, const CommandInfo& info) {
-  std::reverse(args.begin(), args.end());  // the library wants them last first
+// The arguments that nothing takes.
+absl::StatusOr<std::vector<std::string>> Parse(CLI::App& app, const std::vector<std::string>& args,
+                                               std::string_view who) {
+  std::vector<std::string> reversed = SplitEmptyValues(args);
+  std::reverse(reversed.begin(), reversed.end());  // the library wants them last first
+  app.allow_extras();
   try {
-    app.parse(std::move(args));
-  } catch (const CLI::ExtrasError&) {
-    return UnknownArguments(app, app.remaining(), info);
+    app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
-    return UsageError(absl::StrCat("graph_run ", info.name, ": ", e.what()));
+    return UsageError(absl::StrCat(who, ": ", e.what()));
   }
-  if (!app.remaining().empty()) return UnknownArguments(app, app.remaining(), info);
-  return absl::OkStatus();
+  return app.remaining();
+}
+
+// Parts text at blanks outside of quotes.
+absl::StatusOr<std::vector<std::string>> WordsOf(const std::string& text) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  for (const char c : text) {
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (quote == 0 && absl::ascii_isspace(c)) {
+      in_word = false;
+      continue;
+    } else {
+      if (!in_word) words.emplace_back();
+      words.back() += c;
+      in_word = true;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+  }
+  if (quote != 0) return UsageError(absl::StrCat("--ab \"", text, "\": a quote is not closed"));
+  return words;
 }
 
 absl::Status CheckPaths(const Options& o, const CommandInfo& info) {
@@ -413,7 +453,7 @@ absl::StatusOr<ParsedArgs> ParseArgs(Command command, std::vector<std::string> a
   bool help = false;
   std::string flagfile;  // never set: expanded above
   app.add_option("PATH", o.paths)->group("");
-  Declarer declare(app, command);
+  Declarer declare(app, Bit(command));
   DeclareData(declare, o);
   DeclareState(declare, o);
   DeclareDevices(declare, o);
@@ -429,15 +469,32 @@ absl::StatusOr<ParsedArgs> ParseArgs(Command command, std::vector<std::string> a
   app.formatter(std::make_shared<HelpFormatter>(info));
   app.footer(absl::StrCat("\nExamples:\n", info.examples));
   app.get_formatter()->column_width(34);
-  app.allow_extras();
-  const absl::Status status = Parse(app, SplitEmptyValues(args), info);
+  const auto extras = Parse(app, args, absl::StrCat("graph_run ", info.name));
   if (help) {
     parsed.help = absl::StrReplaceAll(app.help(), {{"\n\n\n", "\n\n"}});
     return parsed;
   }
-  TENON_RETURN_IF_ERROR(status);
+  TENON_RETURN_IF_ERROR(extras.status());
+  if (!extras->empty()) return UnknownArguments(app, *extras, info);
   TENON_RETURN_IF_ERROR(CheckPaths(o, info));
   return parsed;
+}
+
+absl::StatusOr<Options> WithFlags(Options options, const std::string& flags) {
+  CLI::App app;
+  app.set_help_flag();
+  Declarer declare(app, kDiffers);
+  DeclareDevices(declare, options);
+  DeclareOptimizer(declare, options);
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string> words, WordsOf(flags));
+  const std::string who = absl::StrCat("--ab \"", flags, "\"");
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string> extras, Parse(app, words, who));
+  if (extras.empty()) return options;
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  return UsageError(
+      absl::StrCat(who, ": '", extras.front(),
+                   "' is not what two configurations can differ in: ", absl::StrJoin(names, ", ")));
 }
 
 }  // namespace tenon::cli

@@ -18,6 +18,10 @@ struct ParsedArgs {
 // closest known one, or the value that does not fit.
 absl::StatusOr<ParsedArgs> ParseArgs(Command command, std::vector<std::string> args);
 
+// `options` of bench and, in one text, more flags: those in which --ab's configurations may differ.
+// Words may be quoted as in a shell.
+absl::StatusOr<Options> WithFlags(Options options, const std::string& flags);
+
 // Replaces each --flagfile FILE by the file's lines: one flag per line, '#' starts a comment.
 absl::StatusOr<std::vector<std::string>> ExpandFlagFiles(const std::vector<std::string>& args);
 

@@ -84,6 +84,7 @@ struct Options {
 
   // Runs.
   int64_t warmup = -1, runs = -1;  // -1: the command's default
+  std::vector<std::string> ab;         // flags of what bench compares: b's, or a's and b's
   double seconds = -1;
   int concurrency = 1;
   uint64_t seed = 0;

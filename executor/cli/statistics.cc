@@ -43,6 +43,22 @@ std::vector<double> ResampledMeans(const std::vector<double>& blocks) {
   return means;
 }
 
+// The greatest k for which the median lies between the k-th least and the k-th greatest of n
+// samples with a chance of 95 % or more; at least 1. The number of samples below the median is that
+// of heads among n coins.
+int64_t MedianRank(int64_t n) {
+  const auto log_chance = [n](int64_t heads) {
+    return std::lgamma(n + 1) - std::lgamma(heads + 1) - std::lgamma(n - heads + 1) -
+           static_cast<double>(n) * std::log(2.0);
+  };
+  int64_t k = 0;
+  for (double below = 0; k < n; ++k) {
+    below += std::exp(log_chance(k));
+    if (below > 0.025) break;
+  }
+  return std::max<int64_t>(k, 1);
+}
+
 }  // namespace
 
 RunStatistics Summarize(std::vector<double> samples) {
@@ -63,6 +79,19 @@ RunStatistics Summarize(std::vector<double> samples) {
   s.ci95_lo = std::min(Percentile(means, 0.025), s.mean);
   s.ci95_hi = std::max(Percentile(means, 0.975), s.mean);
   return s;
+}
+
+double MiddleMean(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const auto quarter = static_cast<ptrdiff_t>(samples.size() / 4);
+  return std::accumulate(samples.begin() + quarter, samples.end() - quarter, 0.0) /
+         static_cast<double>(std::ssize(samples) - 2 * quarter);
+}
+
+MedianEstimate EstimateMedian(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const int64_t k = MedianRank(static_cast<int64_t>(samples.size()));
+  return {Percentile(samples, 0.5), samples[k - 1], samples[samples.size() - k]};
 }
 
 }  // namespace tenon::cli

@@ -16,4 +16,16 @@ struct RunStatistics {
 // interpolate between neighbours, as numpy.percentile does.
 RunStatistics Summarize(std::vector<double> samples);
 
+// The mean of the middle half: outliers do not count, steps of the clock average out.
+double MiddleMean(std::vector<double> samples);
+
+// The median of samples that do not depend on each other, with its 95 % interval by ranks: exact
+// however they are spread, and no single one can move it far. Below kFewestForInterval there is
+// none; all samples lie between its ends then.
+struct MedianEstimate {
+  double median = 0, ci95_lo = 0, ci95_hi = 0;
+};
+inline constexpr int64_t kFewestForInterval = 6;
+MedianEstimate EstimateMedian(std::vector<double> samples);
+
 }  // namespace tenon::cli

@@ -28,19 +28,6 @@ void WarnOfMissingDevice(std::string_view text, const Host& host, const Options&
   Warn(options, absl::StrCat("there is no device '", text, "'; there are ", known));
 }
 
-absl::Status ReportFailedPasses(const Executable& executable, const Options& options) {
-  std::set<std::string> told;  // one that fails the same way in each iteration, once
-  for (const PassReport& pass : OptimizerReport(executable).passes) {
-    if (!pass.failed) continue;
-    const std::string message = absl::StrCat("pass ", pass.name, ": ", pass.reason);
-    if (options.fail_on_plugin_errors && absl::StartsWith(pass.name, "plugin:")) {
-      return WithExit(Exit::kPluginFault, absl::InternalError(message));
-    }
-    if (told.insert(message).second) Warn(options, message);
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
@@ -73,6 +60,13 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
   return bench;
 }
 
+absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench,
+                                                          const Options& options) {
+  TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(options));
+  session_options.files = bench.session_options.files;
+  return Session::Create(bench.graph(), bench.host->devices(), std::move(session_options));
+}
+
 absl::Status FaultOfFiles(const absl::Status& status) {
   const bool of_ours =
       absl::IsUnimplemented(status) || absl::IsInternal(status) || absl::IsDeadlineExceeded(status);
@@ -91,6 +85,19 @@ absl::Status InitializeState(Session& session, const Workbench& bench, const Opt
   for (const std::string& init : options.inits) {
     TENON_ASSIGN_OR_RETURN(const std::string node, bench.names().Node("--init", init));
     TENON_RETURN_IF_ERROR(session.Run({}, {absl::StrCat("^", node)}).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReportFailedPasses(const Executable& executable, const Options& options) {
+  std::set<std::string> told;  // one that fails the same way in each iteration, once
+  for (const PassReport& pass : OptimizerReport(executable).passes) {
+    if (!pass.failed) continue;
+    const std::string message = absl::StrCat("pass ", pass.name, ": ", pass.reason);
+    if (options.fail_on_plugin_errors && absl::StartsWith(pass.name, "plugin:")) {
+      return WithExit(Exit::kPluginFault, absl::InternalError(message));
+    }
+    if (told.insert(message).second) Warn(options, message);
   }
   return absl::OkStatus();
 }

@@ -32,6 +32,11 @@ struct Workbench {
 // Opens devices, loads the model, makes the session.
 absl::StatusOr<Workbench> OpenWorkbench(const Options& options);
 
+// Another session of the same model on the same devices, configured as `options` say. Nobody
+// watches its optimizer.
+absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench,
+                                                          const Options& options);
+
 // Brings the session to where runs begin: restores the variables of a SavedModel, then runs what
 // --init names.
 absl::Status InitializeState(Workbench& bench, const Options& options);
@@ -42,9 +47,10 @@ absl::Status InitializeState(Session& session, const Workbench& bench, const Opt
 // something is not implemented or breaks.
 absl::Status FaultOfFiles(const absl::Status& status);
 
-// Session::Prepare; then reports passes that were rolled back (kPluginFault for a plug-in's with
-// --plugin-errors=fail) and writes
-// --save-optimized.
+// Reports passes that were rolled back; kPluginFault for a plug-in's with --plugin-errors=fail.
+absl::Status ReportFailedPasses(const Executable& executable, const Options& options);
+
+// Session::Prepare and ReportFailedPasses; then writes --save-optimized and --report.
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const Options& options,
                                               const std::vector<std::string>& feeds,
                                               const std::vector<std::string>& fetches);

@@ -1,4 +1,4 @@
-// run, opt, show, explain, bench, devices: answers and documents.
+// run, opt, show, explain, devices: answers and documents.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -477,40 +477,6 @@ TEST(Explain, SaysWhyEachNodeIsWhereItIs) {
   const auto matmul = std::find_if(doc["nodes"].begin(), doc["nodes"].end(),
                                    [](const json& n) { return n["op"] == "MatMul"; });
   EXPECT_EQ((*matmul)["rejected"][0]["code"], "NO_KERNEL");
-}
-
-TEST(Bench, Statistics) {
-  const json doc =
-      Document({"bench", kMlp, "--input", "x=4x20xf32=ones", "--runs", "50", "--threads", "1"});
-  EXPECT_EQ(doc["count"], 50);
-  for (const char* key :
-       {"init_ms", "first_ms", "min_us", "p50_us", "p90_us", "p99_us", "max_us", "mean_us",
-        "std_us", "peak_rss_mb", "arena_bytes", "arena_lower_bound_bytes", "weights_bytes"}) {
-    EXPECT_TRUE(doc[key].is_number()) << key;
-  }
-  EXPECT_LE(doc["ci95_us"][0], doc["mean_us"]);
-  EXPECT_TRUE(doc.contains("allocations_per_run"));
-  EXPECT_EQ(Document({"bench", kMlp, "--input", "x=4x20xf32=ones", "--runs", "40", "--concurrency",
-                      "4"})["count"],
-            40);
-  const json few =
-      Document({"bench", kMlp, "--input", "x=4x20xf32=ones", "--runs", "10", "--concurrency", "3"});
-  EXPECT_EQ(few["count"], 10);
-  EXPECT_GE(few["ci95_us"][0], few["min_us"]);
-  EXPECT_LE(few["ci95_us"][1], few["max_us"]);
-}
-
-// What the results themselves need: their list, and a buffer of two parts.
-TEST(Bench, ARunAllocatesItsResultsOnly) {
-  const std::string chain = TempFile("chain.pbtxt", R"(
-      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
-             attr { key: 'shape' value { shape { dim { size: 4 } } } } }
-      node { name: 'a' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
-      node { name: 'b' op: 'AddV2' input: ['a', 'x'] attr { key: 'T' value { type: DT_FLOAT } } }
-      node { name: 'c' op: 'Tanh' input: 'b' attr { key: 'T' value { type: DT_FLOAT } } })");
-  const json doc =
-      Document({"bench", chain, "--input", "x=4xf32=ones", "--runs", "100", "--threads", "1"});
-  if (!doc["allocations_per_run"].is_null()) EXPECT_LE(doc["allocations_per_run"], 3);
 }
 
 TEST(Check, ADeviceWithoutTheKernelHasNotImplementedIt) {

@@ -123,6 +123,27 @@ TEST(Statistics, AgreeWithNumPy) {
   EXPECT_EQ(Summarize({}).count, 0);
 }
 
+TEST(Statistics, MedianByRanks) {
+  // 12 samples: the 3rd and the 10th have the median between them in 96 % of all cases.
+  const MedianEstimate twelve = EstimateMedian({12, 1, 11, 2, 10, 3, 9, 4, 8, 5, 7, 6});
+  EXPECT_DOUBLE_EQ(twelve.median, 6.5);
+  EXPECT_EQ(twelve.ci95_lo, 3);
+  EXPECT_EQ(twelve.ci95_hi, 10);
+  // 6 are the fewest for which the ends say so.
+  const MedianEstimate six = EstimateMedian({6, 1, 5, 2, 4, 3});
+  EXPECT_EQ(six.ci95_lo, 1);
+  EXPECT_EQ(six.ci95_hi, 6);
+  // Of 100, ranks 40 and 61; and two that went wrong change nothing.
+  std::vector<double> many;
+  for (int i = 1; i <= 98; ++i) many.push_back(i);
+  many.insert(many.end(), {1e9, 1e12});
+  const MedianEstimate hundred = EstimateMedian(many);
+  EXPECT_EQ(hundred.ci95_lo, 40);
+  EXPECT_EQ(hundred.ci95_hi, 61);
+  EXPECT_DOUBLE_EQ(MiddleMean({1, 2, 3, 1000}), 2.5);
+  EXPECT_DOUBLE_EQ(MiddleMean({4, 6}), 5);
+}
+
 TEST(Statistics, TheIntervalIsOneOfPossibleMeans) {
   // One slow run among few: a symmetric interval would start below 0.
   const RunStatistics few = Summarize({20, 21, 20, 22, 900, 20, 21, 20});

@@ -1,0 +1,128 @@
+// bench: statistics of runs, and two configurations in turns.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
+
+namespace tenon::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
+
+// The document of a bench that succeeds.
+json Document(std::vector<std::string> args) {
+  args.insert(args.begin(), "bench");
+  args.push_back("--json");
+  const Finished run = GraphRun(args);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  return json::parse(run.out, nullptr, false);
+}
+
+// 16 times the same product, which elimination of common subexpressions computes once.
+std::string RepeatedProducts() {
+  std::string nodes = R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: 96 } dim { size: 96 } } } } }
+      node { name: 'sum' op: 'AddN' attr { key: 'N' value { i: 16 } }
+             attr { key: 'T' value { type: DT_FLOAT } }
+             input: ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9', 'm10', 'm11',
+                     'm12', 'm13', 'm14', 'm15'] })";
+  for (int i = 0; i < 16; ++i) {
+    nodes += "node { name: 'm" + std::to_string(i) +
+             "' op: 'MatMul' input: ['x', 'x'] attr { key: 'T' value { type: DT_FLOAT } } }\n";
+  }
+  return TempFile("products.pbtxt", nodes);
+}
+
+TEST(Bench, Statistics) {
+  const json doc = Document({kMlp, "--input", "x=4x20xf32=ones", "--runs", "50", "--threads", "1"});
+  EXPECT_EQ(doc["count"], 50);
+  for (const char* key :
+       {"init_ms", "first_ms", "min_us", "p50_us", "p90_us", "p99_us", "max_us", "mean_us",
+        "std_us", "peak_rss_mb", "arena_bytes", "arena_lower_bound_bytes", "weights_bytes"}) {
+    EXPECT_TRUE(doc[key].is_number()) << key;
+  }
+  EXPECT_LE(doc["ci95_us"][0], doc["mean_us"]);
+  EXPECT_TRUE(doc.contains("allocations_per_run"));
+  EXPECT_EQ(
+      Document({kMlp, "--input", "x=4x20xf32=ones", "--runs", "40", "--concurrency", "4"})["count"],
+      40);
+  const json few =
+      Document({kMlp, "--input", "x=4x20xf32=ones", "--runs", "10", "--concurrency", "3"});
+  EXPECT_EQ(few["count"], 10);
+  EXPECT_GE(few["ci95_us"][0], few["min_us"]);
+  EXPECT_LE(few["ci95_us"][1], few["max_us"]);
+}
+
+// What the results themselves need: their list, and a buffer of two parts.
+TEST(Bench, ARunAllocatesItsResultsOnly) {
+  const std::string chain = TempFile("chain.pbtxt", R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: 4 } } } } }
+      node { name: 'a' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'b' op: 'AddV2' input: ['a', 'x'] attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'c' op: 'Tanh' input: 'b' attr { key: 'T' value { type: DT_FLOAT } } })");
+  const json doc = Document({chain, "--input", "x=4xf32=ones", "--runs", "100", "--threads", "1"});
+  if (!doc["allocations_per_run"].is_null()) EXPECT_LE(doc["allocations_per_run"], 3);
+}
+
+TEST(Bench, ComparesConfigurationsInTurns) {
+  const json doc = Document({RepeatedProducts(), "--input", "x=96x96xf32=ones", "--runs", "48",
+                             "--threads", "1", "--ab", "--opt-level 0"});
+  EXPECT_EQ(doc["verdict"], "a") << doc;
+  EXPECT_GT(doc["ratio"], 2);
+  EXPECT_GT(doc["ratio_ci95"][0], 1);
+  EXPECT_LE(doc["ratio_ci95"][0], doc["ratio"]);
+  EXPECT_GE(doc["ratio_ci95"][1], doc["ratio"]);
+  EXPECT_EQ(doc["a"]["flags"], "");
+  EXPECT_EQ(doc["b"]["flags"], "--opt-level 0");
+  EXPECT_EQ(doc["a"]["count"], 48);
+  EXPECT_EQ(doc["b"]["count"], 48);
+  EXPECT_EQ(doc["count"], 48);  // what bench tells alone is told of a
+  EXPECT_EQ(doc["mean_us"], doc["a"]["mean_us"]);
+  EXPECT_LT(doc["a"]["p50_us"], doc["b"]["p50_us"]);
+}
+
+TEST(Bench, ConfigurationsMayBothHaveFlags) {
+  const json doc =
+      Document({RepeatedProducts(), "--input", "x=96x96xf32=ones", "--runs", "48", "--ab",
+                "--disable-pass='common_subgraph_elimination' --threads 1", "--ab",
+                "--passes \"common_subgraph_elimination(max_rewrites=1k)\" --threads 1"});
+  EXPECT_EQ(doc["verdict"], "b") << doc;
+  EXPECT_LT(doc["ratio"], 0.5);
+  EXPECT_EQ(doc["a"]["flags"], "--disable-pass='common_subgraph_elimination' --threads 1");
+}
+
+// As many rounds as runs allow; few runs on many threads.
+TEST(Bench, RoundsOfFewRuns) {
+  const std::vector<std::string> args = {kMlp, "--input", "x=1x20xf32=ones", "--ab", "", "--runs"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), args.begin(), args.end());
+    return Document(more);
+  };
+  EXPECT_EQ(with({"6"})["rounds"], 6);
+  const json threads = with({"14", "--concurrency", "2"});
+  EXPECT_EQ(threads["rounds"], 7);
+  EXPECT_EQ(threads["a"]["count"], 14);
+}
+
+// Devices of one plug-in, which both configurations see, and state that each has for itself.
+TEST(Bench, ConfigurationsShareTheProcessOnly) {
+  const json doc = Document({kMlp, "--input", "x=1x20xf32=ones", "--runs", "12", "--plugin",
+                             Built("lib/plugins/libapu.so"), "--ab", "--place '.*=CPU'"});
+  EXPECT_EQ(doc["rounds"], 12);
+  const Finished text =
+      GraphRun({"bench", "tests/golden/saved_models/affine_state/model", "--signature", "count",
+                "--input", "x=2x4xf32=ones", "--runs", "12", "--ab", "--opt-level 0"});
+  EXPECT_EQ(text.exit, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("b takes "));
+  EXPECT_THAT(text.out, HasSubstr("with --opt-level 0"));
+}
+
+}  // namespace
+}  // namespace tenon::testing
