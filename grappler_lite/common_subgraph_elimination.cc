@@ -1,11 +1,13 @@
 // Merges nodes that compute the same: one forward sweep of hash-consing.
 #include <algorithm>
 #include <deque>
+#include <ranges>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "graph/colocation.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
@@ -51,6 +53,13 @@ std::string CanonicalValue(std::string_view wire) {
   return TensorToWire(*value).value_or("");
 }
 
+// Attributes that say something about a node and nothing about its answer. Twins are on one device
+// already.
+bool IsRemark(std::string_view attr) {
+  return attr == kColocationAttr || attr == "_output_shapes" ||
+         attr == "_has_manual_control_dependencies";
+}
+
 // Op and attributes, with a hash: nodes of one kind share them.
 class Kinds {
  public:
@@ -59,18 +68,18 @@ class Kinds {
 
   bool Same(const NodeKind& a, const NodeKind& b) {
     if (&a == &b) return true;
-    if (a.op != b.op || Hash(a) != Hash(b) || a.attrs.all().size() != b.attrs.all().size())
-      return false;
-    for (size_t i = 0; i < a.attrs.all().size(); ++i) {
-      const Attr& x = a.attrs.all()[i];
-      const Attr& y = b.attrs.all()[i];
-      if (x.name != y.name) return false;
-      if (x.value.wire() != y.value.wire() && !(x.name == "value" && SameValue(a, b))) return false;
-    }
-    return true;
+    if (a.op != b.op || Hash(a) != Hash(b)) return false;
+    return std::ranges::equal(
+        a.attrs.all() | std::views::filter(Counts), b.attrs.all() | std::views::filter(Counts),
+        [&](const Attr& x, const Attr& y) {
+          return x.name == y.name &&
+                 (x.value.wire() == y.value.wire() || (x.name == "value" && SameValue(a, b)));
+        });
   }
 
  private:
+  static bool Counts(const Attr& a) { return !IsRemark(a.name); }
+
   struct Entry {
     bool is_known = false;
     bool may_merge = false;
@@ -90,8 +99,8 @@ class Kinds {
     entry.may_merge = !HasIdentityOfItsOwn(kind.op);
     if (!entry.may_merge) return;
     const bool is_const = kind.op_name == "Const";
-    entry.hash = absl::HashOf(kind.op_name, kind.attrs.all().size());
-    for (const Attr& a : kind.attrs.all()) {
+    entry.hash = absl::HashOf(kind.op_name);
+    for (const Attr& a : kind.attrs.all() | std::views::filter(Counts)) {
       std::string_view text = a.value.wire();
       if (is_const && a.name == "value") {
         entry.value = CanonicalValue(a.value.AsTensorWire().value_or(""));

@@ -42,6 +42,8 @@ bool RemoveTrivialReduction(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const Output x = g.data_inputs(n)[0];
   const PartialShape& shape = s.shape(x);
+  const std::optional<Tensor> axes = s.ConstOf(g.data_inputs(n)[1], 0);
+  if (axes && axes->num_elements() == 0) return s.ReplaceBy(n, x);  // whatever its rank is
   const std::optional<std::vector<bool>> reduced = ReducedDims(s, n);
   if (!reduced) return false;
   std::vector<int64_t> squeezed;

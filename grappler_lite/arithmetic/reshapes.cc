@@ -58,6 +58,30 @@ bool RemoveFullSlice(Sweep& s, NodeId n) {
   return in && out && *in == *out && in->num_elements() > 0 && s.ReplaceBy(n, x);
 }
 
+// Whether `o` is a constant of this shape in which every element is `v`.
+bool IsSplatOf(const Sweep& s, Output o, const Shape& shape, double v) {
+  return s.shape(o) == shape && s.IsSplat(o, v);
+}
+
+// Data movement that says itself that it moves nothing, whatever the sizes are: it pads by 0,
+// repeats once, slices all from the start, or gives x the shape of x.
+bool RemoveIdleMove(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const std::string_view op = g.op_name(n);
+  const Output x = g.data_inputs(n)[0], how = g.data_inputs(n)[1];
+  if (op == "Reshape" || op == "BroadcastTo") {
+    const NodeId shape = Producer(s, n, 1, {"Shape"});
+    return shape != kNoNode && g.data_inputs(shape)[0] == x && s.ReplaceBy(n, x);
+  }
+  const int64_t rank = s.shape(x).rank();
+  if (rank <= 0) return false;
+  const bool idle = op == "Pad"    ? IsSplatOf(s, how, Shape({rank, 2}), 0)
+                    : op == "Tile" ? IsSplatOf(s, how, Shape({rank}), 1)
+                                   : IsSplatOf(s, how, Shape({rank}), 0) &&
+                                         IsSplatOf(s, g.data_inputs(n)[2], Shape({rank}), -1);
+  return idle && s.ReplaceBy(n, x);
+}
+
 // x[:, …] that takes everything. Steps of one and equal sizes leave no other beginning.
 bool RemoveFullStridedSlice(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
@@ -100,6 +124,7 @@ constexpr Rewrite kRewrites[] = {
      "Reshape Squeeze ExpandDims"},
     {"remove_full_slice", Exactness::kExact, RemoveFullSlice,
      "Slice Pad PadV2 MirrorPad Tile BroadcastTo"},
+    {"remove_idle_move", Exactness::kExact, RemoveIdleMove, "Slice Pad Tile BroadcastTo Reshape"},
     {"remove_full_strided_slice", Exactness::kExact, RemoveFullStridedSlice, "StridedSlice"},
     {"remove_redundant_broadcast", Exactness::kExact, RemoveRedundantBroadcast,
      "Add AddV2 Sub Mul Div RealDiv DivNoNan MulNoNan Maximum Minimum SquaredDifference Greater "

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "graph/nodes.h"
+#include "grappler_lite/known_values.h"
 #include "grappler_lite/loop/loop_optimization.h"
 #include "grappler_lite/op_traits.h"
 
@@ -62,11 +63,45 @@ class DeadBranches {
     NodeId source = SourceOfPredicate(n);
     while (IsEnterOp(g_.op_name(source)) && !c_.feeds.contains(source))
       source = g_.data_inputs(source)[0].node;
+    if (g_.op_name(g_.data_inputs(n)[1].node) == "LoopCond" && NeverStarts(source)) return false;
     if (g_.op_name(source) != "Const" || c_.feeds.contains(source)) return std::nullopt;
     const absl::StatusOr<Tensor> value = g_.ConstValue(source);
     if (!value.ok() || value->dtype() != DataType::kBool || value->shape().rank() != 0)
       return std::nullopt;
     return *static_cast<const uint8_t*>(value->data()) != 0;
+  }
+
+  // What a loop finds here in its first iteration, if that is a constant.
+  std::optional<Tensor> FirstValue(Output o) const {
+    bool in_frame = true;
+    while (!c_.feeds.contains(o.node)) {
+      const std::string_view op = g_.op_name(o.node);
+      if (op == "Const") {
+        absl::StatusOr<Tensor> value = g_.ConstValue(o.node);
+        return value.ok() ? std::optional<Tensor>(*std::move(value)) : std::nullopt;
+      }
+      const bool is_entry = in_frame && op == "Merge" && o.port == 0 && g_.num_inputs(o.node) == 2 &&
+                            IsNextIterationOp(g_.op_name(g_.data_inputs(o.node)[1].node));
+      if (!is_entry && !IsEnterOp(op) && !IsIdentityLike(op)) return std::nullopt;
+      in_frame &= !IsEnterOp(op);
+      o = g_.data_inputs(o.node)[0];
+    }
+    return std::nullopt;
+  }
+
+  // Whether the condition of a loop, computed from constants alone, is false at first.
+  bool NeverStarts(NodeId condition) const {
+    if (c_.feeds.contains(condition) || NeverFolds(g_, condition) ||
+        IsIdentityLike(g_.op_name(condition)))
+      return false;
+    std::vector<Tensor> inputs;
+    for (const Output& in : g_.data_inputs(condition)) {
+      std::optional<Tensor> value = FirstValue(in);
+      if (!value || value->num_elements() != 1) return false;
+      inputs.push_back(*std::move(value));
+    }
+    const absl::StatusOr<std::vector<Tensor>> answer = c_.evaluator.Evaluate(g_, condition, inputs);
+    return answer.ok() && Truth((*answer)[0]) == false;
   }
 
   // Marks what is dead when this Switch never has its other output. Nothing is dead if something

@@ -24,19 +24,26 @@ constexpr Rewrite kRewrites[] = {
     {"exchange_heads_in_attention", Exactness::kExact, ExchangeHeadsInAttention},
 };
 
+// Nothing looks into what is composed, so that it comes when there is nothing else to do.
+constexpr Rewrite kLastRewrites[] = {
+    {"compose_unary", Exactness::kExact, ComposeUnary},
+};
+
 class Remapping : public Pass {
  public:
   std::string_view name() const override { return "remapping"; }
   std::vector<RewriteInfo> rewrites() const override {
     std::vector<RewriteInfo> infos = InfosOf(kRewrites);
     infos.push_back(kLiftStrides);
+    for (const RewriteInfo& info : InfosOf(kLastRewrites)) infos.push_back(info);
     return infos;
   }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     TENON_ASSIGN_OR_RETURN(const bool fused, Sweep(context, InferShapes(context)).Run(kRewrites));
     TENON_ASSIGN_OR_RETURN(const bool lifted, LiftStrides(context));
-    return fused || lifted;
+    if (fused || lifted) return true;
+    return Sweep(context, nullptr).Run(kLastRewrites);
   }
 };
 

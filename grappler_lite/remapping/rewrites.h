@@ -36,4 +36,8 @@ bool RecognizeAttention(Sweep& s, NodeId n);
 // they transpose.
 bool ExchangeHeadsInAttention(Sweep& s, NodeId n);
 
+// exp(-x) and other rows of functions: _UnaryOpsComposition, for TensorFlow, which passes over the
+// tensor once then. Here its kernel does no less than its parts.
+bool ComposeUnary(Sweep& s, NodeId n);
+
 }  // namespace tenon

@@ -86,6 +86,7 @@ TEST_P(ExactRewrites, KeepEveryBit) {
     options.pipeline.passes =
         ParsePassSpecs(absl::StrCat("model_pruning,", pass, ",model_pruning")).value();
     options.pipeline.disabled_rewrites = InexactRewrites();
+    if (!Header(text.str(), "target").empty()) options.pipeline.target = Target::kTensorFlow;
     sessions[level] = Session::Create(graph, {host.get()}, options).value();
   }
   for (int first = 0; first < 3; ++first) {

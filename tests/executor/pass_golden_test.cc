@@ -1,6 +1,6 @@
 // Each built-in pass on small graphs: tests/golden/passes/<pass>/<case>.in.pbtxt must become
 // <case>.out.pbtxt. The first lines of an input say what is fetched and fed
-// (and "fast-math: on"). With
+// (and "fast-math: on", "target: tensorflow"). With
 // TENON_WRITE_GOLDEN=1 the outputs are written instead; read them before you keep them.
 #include <algorithm>
 #include <cmath>
@@ -119,6 +119,7 @@ class PassGolden : public testing::TestWithParam<std::string> {
     options.min_graph_nodes = -1;
     options.verify_each = true;
     options.fast_math = fast_math;
+    options.target = target_;
     const std::string pass = path_.parent_path().filename().string();
     options.passes = ParsePassSpecs(absl::StrCat("model_pruning,", pass, ",model_pruning")).value();
     CallSites sites;
@@ -151,6 +152,7 @@ class PassGolden : public testing::TestWithParam<std::string> {
   std::string text_;
   std::vector<std::string> fetches_, feeds_;
   bool fast_math_ = !Header(text_, "fast-math").empty();
+  Target target_ = Header(text_, "target").empty() ? Target::kTenon : Target::kTensorFlow;
 };
 
 TEST_P(PassGolden, GraphBecomesTheExpectedOne) {
@@ -182,6 +184,7 @@ TEST_P(PassGolden, NumbersStay) {
     options.opt_level = level;
     options.pipeline.min_graph_nodes = -1;
     options.pipeline.fast_math = fast_math_;
+    options.pipeline.target = target_;
     std::unique_ptr<Session> session = Session::Create(graph, {host.get()}, options).value();
     absl::StatusOr<std::vector<Tensor>> run = session->Run(feeds, fetches_);
     ASSERT_TRUE(run.ok()) << run.status();

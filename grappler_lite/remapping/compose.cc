@@ -1,0 +1,60 @@
+// Elementwise functions of one operand that stand in a row.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "grappler_lite/remapping/rewrites.h"
+
+namespace tenon {
+namespace {
+
+constexpr std::string_view kComposition = "_UnaryOpsComposition";
+
+// What TensorFlow composes; the first of them not in half.
+constexpr std::array<std::string_view, 32> kFunctions = {
+    "Acos",  "Acosh", "Asin", "Asinh",   "Atan", "Atanh",      "Cosh",   "Rint",
+    "Sinh",  "Tan",   "Abs",  "Ceil",    "Cos",  "Elu",        "Exp",    "Expm1",
+    "Floor", "Inv",   "Log",  "Log1p",   "Neg",  "Reciprocal", "Relu",   "Relu6",
+    "Round", "Rsqrt", "Selu", "Sigmoid", "Sin",  "Sqrt",       "Square", "Tanh"};
+constexpr size_t kNotInHalf = 10;
+
+bool IsComposable(const Graph& g, NodeId n) {
+  const auto found = std::ranges::find(kFunctions, g.op_name(n));
+  if (found == kFunctions.end()) return false;
+  const DataType type = g.output_type({n, 0});
+  return type == DataType::kFloat || type == DataType::kDouble ||
+         (type == DataType::kHalf && found - kFunctions.begin() >= static_cast<long>(kNotInHalf));
+}
+
+// Whether n's one use takes it over.
+bool IsTaken(const Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const std::span<const Fanouts::Use> uses = s.uses_of(n);
+  return uses.size() == 1 && uses[0].port == 0 && s.OnlyUse({n, 0}) &&
+         g.control_inputs(n).empty() && IsComposable(g, uses[0].node) &&
+         g.device(uses[0].node) == g.device(n);
+}
+
+}  // namespace
+
+bool ComposeUnary(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (s.context().target != Target::kTensorFlow || !IsComposable(g, n) || IsTaken(s, n))
+    return false;
+  std::vector<std::string_view> ops = {g.op_name(n)};
+  Output x = g.data_inputs(n)[0];
+  while (IsComposable(g, x.node) && s.OnlyUse(x) && !s.fed(x.node) &&
+         g.control_inputs(x.node).empty() && g.device(x.node) == g.device(n)) {
+    ops.push_back(g.op_name(x.node));
+    x = g.data_inputs(x.node)[0];
+  }
+  if (ops.size() < 2) return false;
+  std::ranges::reverse(ops);
+  Sweep::Attrs attrs = {{"T", attr::Type(g.output_type(x))}, {"op_names", attr::StringList(ops)}};
+  if (!s.HasKernel(n, kComposition, attrs) || !s.Allow()) return false;
+  s.Become(n, kComposition, {&x, 1}, std::move(attrs));
+  return true;
+}
+
+}  // namespace tenon
