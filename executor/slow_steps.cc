@@ -112,10 +112,7 @@ absl::Status ReadVariableStep::Run(Frame& frame, const StepArgs& args) const {
   if (variable == nullptr)
     return absl::InvalidArgumentError("what it reads by reference is no variable");
   TENON_ASSIGN_OR_RETURN(Tensor value, variable->Get(device_));
-  if (!value.initialized()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first"));
-  }
+  if (!value.initialized()) return variable->NoValue(absl::StatusCode::kFailedPrecondition);
   frame.SetSlot(slot_, std::move(value));
   return absl::OkStatus();
 }

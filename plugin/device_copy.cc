@@ -23,7 +23,7 @@ absl::Status CopyToDevice(const Tensor& from, const Tensor& to, Device& device, 
 }
 
 absl::StatusOr<Tensor> CopyOnHost(const Tensor& value, Device& device, double timeout_s) {
-  TENON_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(value.dtype(), value.shape()));
+  TENON_ASSIGN_OR_RETURN(Tensor copy, AllocateLike(value, nullptr));
   if (value.bytes() == 0) return copy;
   const StreamHandle stream = device.device_to_host_stream();
   TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
@@ -37,9 +37,14 @@ absl::StatusOr<Tensor> CopyOnHost(const Tensor& value, Device& device, double ti
 
 }  // namespace
 
+absl::StatusOr<Tensor> AllocateLike(const Tensor& like, Device* device) {
+  if (device == nullptr) return Tensor::Allocate(like.dtype(), like.shape());
+  TENON_ASSIGN_OR_RETURN(BufferRef buffer, device->Allocate(like.bytes()));
+  return Tensor(like.dtype(), like.shape(), std::move(buffer));
+}
+
 absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s) {
-  TENON_ASSIGN_OR_RETURN(BufferRef buffer, device.Allocate(value.bytes()));
-  Tensor copy(value.dtype(), value.shape(), std::move(buffer));
+  TENON_ASSIGN_OR_RETURN(Tensor copy, AllocateLike(value, &device));
   if (value.bytes() > 0) TENON_RETURN_IF_ERROR(CopyToDevice(value, copy, device, timeout_s));
   return copy;
 }

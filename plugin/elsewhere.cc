@@ -5,7 +5,6 @@
 #include "absl/container/flat_hash_map.h"
 
 namespace tenon {
-
 namespace {
 
 struct Kernel {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/attr_text.h"
 #include "plugin/elsewhere.h"
 
 namespace tenon {
@@ -131,20 +132,9 @@ std::string ListText(absl::Span<const KernelPtr> kernels) {
 }
 
 std::string AttrText(const AttrValue& value) {
-  switch (value.kind()) {
-    case AttrKind::kString:
-      return absl::StrCat("\"", value.AsString().value_or(""), "\"");
-    case AttrKind::kInt:
-      return absl::StrCat(value.AsInt().value_or(0));
-    case AttrKind::kFloat:
-      return absl::StrCat(value.AsFloat().value_or(0));
-    case AttrKind::kBool:
-      return value.AsBool().value_or(false) ? "true" : "false";
-    case AttrKind::kShape:
-      return value.AsShape().value_or(PartialShape()).ToString();
-    default:
-      break;
-  }
+  if (std::string text = PlainAttrText(value); !text.empty()) return text;
+  if (value.kind() == AttrKind::kString)
+    return absl::StrCat("\"", value.AsString().value_or(""), "\"");
   const std::vector<DataType> types = TypesOf(value);
   if (value.kind() == AttrKind::kType) return TypeNames(types);
   return value.kind() == AttrKind::kList && !types.empty()

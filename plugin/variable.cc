@@ -44,6 +44,11 @@ Tensor Variable::Peek() const {
   return value_;
 }
 
+absl::Status Variable::NoValue(absl::StatusCode code) const {
+  return absl::Status(code,
+                      absl::StrCat("variable '", name(), "' has no value yet; assign one first"));
+}
+
 absl::Status Variable::Update(UpdateFn update, Device* device) {
   absl::MutexLock lock(&mutex_, absl::Condition(this, &Variable::Free));
   TENON_RETURN_IF_ERROR(MoveTo(MemoryOf(device)));

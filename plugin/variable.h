@@ -29,6 +29,8 @@ class Variable : public Resource {
   absl::StatusOr<Tensor> Get(Device* device = nullptr) const;
   // The value wherever it lies, for its type and shape.
   Tensor Peek() const;
+  // The error of who needs a value where none was assigned.
+  absl::Status NoValue(absl::StatusCode code) const;
   // Runs `update` on the value in that memory, which it may replace by another one there, while
   // nobody else gets at it.
   using UpdateFn = absl::FunctionRef<absl::Status(Tensor& value)>;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "executor/cli/element.h"
 #include "executor/cli/tensor_text.h"
+#include "graph/attr_text.h"
 #include "graph/crc32c.h"
 #include "graph/tensor_proto.h"
 
@@ -19,8 +20,6 @@ std::string Quoted(std::string_view s) {
   const bool cut = s.size() > kMaxStringShown;
   return absl::StrCat("\"", absl::CHexEscape(s.substr(0, kMaxStringShown)), cut ? "…" : "", "\"");
 }
-
-std::string ShapeText(const PartialShape& shape) { return shape.ToString(); }
 
 std::string TensorAttrText(std::string_view wire) {
   const absl::StatusOr<Tensor> tensor = TensorFromWire(wire, nullptr);
@@ -54,7 +53,7 @@ std::string AttrListText(const AttrValue& value) {
     case AttrKind::kType:
       return ListText(value.AsTypeList(), DataTypeName);
     case AttrKind::kShape:
-      return ListText(value.AsShapeList(), ShapeText);
+      return ListText(value.AsShapeList(), [](const PartialShape& s) { return s.ToString(); });
     case AttrKind::kTensor:
       return ListText(value.AsTensorWireList(), TensorAttrText);
     case AttrKind::kFunc:
@@ -67,19 +66,12 @@ std::string AttrListText(const AttrValue& value) {
 }  // namespace
 
 std::string AttrText(const AttrValue& value) {
+  if (std::string text = PlainAttrText(value); !text.empty()) return text;
   switch (value.kind()) {
     case AttrKind::kString:
       return Quoted(value.AsString().value_or("<malformed>"));
-    case AttrKind::kInt:
-      return absl::StrCat(value.AsInt().value_or(0));
-    case AttrKind::kFloat:
-      return absl::StrCat(value.AsFloat().value_or(0));
-    case AttrKind::kBool:
-      return value.AsBool().value_or(false) ? "true" : "false";
     case AttrKind::kType:
       return std::string(DataTypeName(value.AsType().value_or(DataType::kInvalid)));
-    case AttrKind::kShape:
-      return ShapeText(value.AsShape().value_or(PartialShape()));
     case AttrKind::kTensor:
       return TensorAttrText(value.AsTensorWire().value_or(""));
     case AttrKind::kFunc:

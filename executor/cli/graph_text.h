@@ -10,10 +10,11 @@
 
 namespace tenon::cli {
 
-// "true", "f32", "[2,?]", "f32[2] 1 2"; of a tensor of many elements a checksum in their place.
+// "true", "DT_FLOAT", "[2,?]", "f32[2] 1 2"; of a tensor of many elements a checksum in their
+// place.
 std::string AttrText(const AttrValue& value);
 
-// "y = AddV2(a, b:1, ^c) T=f32 @/device:APU:0"
+// "y = AddV2(a, b:1, ^c) T=DT_FLOAT @/device:APU:0"
 std::string NodeText(const Graph& graph, NodeId n);
 
 // Every node, in the order of ids.

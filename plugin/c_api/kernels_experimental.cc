@@ -51,20 +51,12 @@ using UnaryFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* input, TF_Tensor* o
 absl::StatusOr<Tensor> OnKernelDevice(
     TF_OpKernelContext* ctx, absl::Span<const Tensor> operands,
     absl::FunctionRef<void(absl::Span<const Tensor> operands, const Tensor& result)> compute) {
-  const DataType type = operands[0].dtype();
-  const Shape& shape = operands[0].shape();
-  Device* const device = MemoryOf(ctx, type);
+  Device* const device = MemoryOf(ctx, operands[0].dtype());
   absl::InlinedVector<Tensor, 2> there;
   for (const Tensor& operand : operands) {
     TENON_ASSIGN_OR_RETURN(there.emplace_back(), CopyAcross(operand, nullptr, device));
   }
-  Tensor result;
-  if (device == nullptr) {
-    TENON_RETURN_IF_ERROR(result.Become(type, shape));
-  } else {
-    TENON_ASSIGN_OR_RETURN(BufferRef buffer, device->Allocate(operands[0].bytes()));
-    result = Tensor(type, shape, std::move(buffer));
-  }
+  TENON_ASSIGN_OR_RETURN(const Tensor result, AllocateLike(operands[0], device));
   compute(there, result);
   TENON_RETURN_IF_ERROR(StepStatus(ctx));
   return CopyAcross(result, device, nullptr);
@@ -85,10 +77,10 @@ absl::StatusOr<Tensor> VariantInput(TF_OpKernelContext* ctx, int i, std::string_
 }
 
 absl::Status SetVariant(TF_OpKernelContext* ctx, Tensor value) {
-  const TF_Tensor* const handle = NewTensorHandle(std::move(value));
+  TF_Tensor* const handle = NewTensorHandle(std::move(value));
   CStatus status;
   TF_SetOutput(ctx, 0, handle, status.get());
-  TF_DeleteTensor(const_cast<TF_Tensor*>(handle));
+  TF_DeleteTensor(handle);
   return status.ToStatus();
 }
 
@@ -100,12 +92,11 @@ absl::Status AddVariants(TF_OpKernelContext* ctx, BinaryFn binary_add) {
       binary_add(ctx, NewTensorHandle(in[0]), NewTensorHandle(in[1]), NewTensorHandle(out));
     });
   };
-  const auto none = [](const Tensor& like) -> absl::StatusOr<Tensor> { return like; };
-  cpu::VariantMath math(add, none);
+  cpu::VariantAdder adder(add);
   TENON_ASSIGN_OR_RETURN(Tensor sum, VariantInput(ctx, 0, "AddN"));
   for (int i = 1; i < ctx->num_inputs(); ++i) {
     TENON_ASSIGN_OR_RETURN(const Tensor summand, VariantInput(ctx, i, "AddN"));
-    TENON_ASSIGN_OR_RETURN(sum, math.Add(sum, summand));
+    TENON_ASSIGN_OR_RETURN(sum, adder.Add(sum, summand));
   }
   return SetVariant(ctx, std::move(sum));
 }
@@ -117,16 +108,9 @@ absl::Status ZerosLikeVariant(TF_OpKernelContext* ctx, UnaryFn zeros_like) {
       zeros_like(ctx, NewTensorHandle(in[0]), NewTensorHandle(out));
     });
   };
-  const auto no_sum = [](const Tensor& a, const Tensor&) -> absl::StatusOr<Tensor> { return a; };
   TENON_ASSIGN_OR_RETURN(const Tensor input, VariantInput(ctx, 0, "ZerosLike"));
-  TENON_ASSIGN_OR_RETURN(Tensor result, cpu::VariantMath(no_sum, zeros).ZerosLike(input));
+  TENON_ASSIGN_OR_RETURN(Tensor result, cpu::VariantZeros(zeros).Like(input));
   return SetVariant(ctx, std::move(result));
-}
-
-// To the status, and to the step for a plug-in that does not look at it.
-void Report(TF_OpKernelContext* ctx, const absl::Status& result, TF_Status* status) {
-  if (!result.ok()) ctx->Fail(result);
-  StatusToC(result, status);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "graph/c_api/plugin_hold.h"
 #include "graph/status_macros.h"
 #include "plugin/c_api/variable_access.h"
+#include "plugin/device_copy.h"
 #include "tensorflow/c/experimental/next_pluggable_device/c_api.h"
 
 // A variable of a call. The lock, if it has one, ends with the call.
@@ -109,13 +110,7 @@ absl::Status AllocateAnew(TF_OpKernelContext* ctx, const TF_VariableInfo* info) 
         "variable '", info->variable->name(), "' has no value yet that would tell its shape"));
   }
   Device* const memory = MemoryOf(ctx, old.dtype());
-  Tensor made;
-  if (memory == nullptr) {
-    TENON_RETURN_IF_ERROR(made.Become(old.dtype(), old.shape()));
-  } else {
-    TENON_ASSIGN_OR_RETURN(BufferRef buffer, memory->Allocate(old.bytes()));
-    made = Tensor(old.dtype(), old.shape(), std::move(buffer));
-  }
+  TENON_ASSIGN_OR_RETURN(Tensor made, AllocateLike(old, memory));
   info->variable->AssignHeld(std::move(made), memory);
   return absl::OkStatus();
 }

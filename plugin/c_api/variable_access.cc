@@ -1,9 +1,12 @@
 #include "plugin/c_api/variable_access.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/c_api_internal.h"
 #include "graph/status_macros.h"
+#include "plugin/device_copy.h"
 
 namespace tenon {
+
 bool Holds(TF_OpKernelContext* ctx, const Variable* variable) {
   absl::MutexLock lock(&ctx->mutex);
   for (const auto& holder : ctx->lock_holders) {
@@ -52,10 +55,9 @@ absl::StatusOr<Tensor> HeldValue(TF_OpKernelContext* ctx, int input, Variable* v
       },
       memory));
   if (value.initialized()) return value;
-  const std::string message =
-      absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first");
-  return IsRef(ctx->kernel->node.types->inputs[input]) ? absl::FailedPreconditionError(message)
-                                                       : absl::NotFoundError(message);
+  const bool by_reference = IsRef(ctx->kernel->node.types->inputs[input]);
+  return variable->NoValue(by_reference ? absl::StatusCode::kFailedPrecondition
+                                        : absl::StatusCode::kNotFound);
 }
 
 absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variable* variable,
@@ -82,13 +84,7 @@ absl::StatusOr<Tensor> CopyByPlugin(TF_OpKernelContext* ctx, const Tensor& value
   if (!IsMemcpyable(value.dtype()) || (copy == nullptr && memory == nullptr)) return value.Copy();
   if (copy == nullptr)
     return absl::InvalidArgumentError("the value must be copied, and copyFunc is NULL");
-  Tensor made;
-  if (memory == nullptr) {
-    TENON_RETURN_IF_ERROR(made.Become(value.dtype(), value.shape()));
-  } else {
-    TENON_ASSIGN_OR_RETURN(BufferRef buffer, memory->Allocate(value.bytes()));
-    made = Tensor(value.dtype(), value.shape(), std::move(buffer));
-  }
+  TENON_ASSIGN_OR_RETURN(Tensor made, AllocateLike(value, memory));
   if (value.num_elements() > 0) copy(ctx, NewTensorHandle(value), NewTensorHandle(made));
   TENON_RETURN_IF_ERROR(StepStatus(ctx));
   return made;
@@ -113,6 +109,11 @@ absl::Status StepStatus(TF_OpKernelContext* ctx) {
   if (!ctx->failed) return absl::OkStatus();
   absl::MutexLock lock(&ctx->mutex);
   return ctx->status;
+}
+
+void Report(TF_OpKernelContext* ctx, const absl::Status& result, TF_Status* status) {
+  if (!result.ok()) ctx->Fail(result);
+  StatusToC(result, status);
 }
 
 }  // namespace tenon

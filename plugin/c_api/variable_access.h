@@ -57,5 +57,7 @@ TF_VariableInputLockHolder* TakeHolder(TF_OpKernelContext* ctx);
 
 // The error of the step so far.
 absl::Status StepStatus(TF_OpKernelContext* ctx);
+// Tells the status, and the step for a plug-in that does not look at it.
+void Report(TF_OpKernelContext* ctx, const absl::Status& result, TF_Status* status);
 
 }  // namespace tenon

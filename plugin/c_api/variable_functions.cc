@@ -12,9 +12,9 @@ namespace {
 
 using UpdateFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* tensor, TF_Tensor* value, int op);
 
-// As TensorFlow reports it: to the step; the status of functions whose name says so, too.
-void Report(TF_OpKernelContext* ctx, const absl::Status& status) {
-  if (!status.ok()) ctx->Fail(status);
+// To the step alone, as TensorFlow tells what went wrong with an assignment.
+void ReportToStep(TF_OpKernelContext* ctx, const absl::Status& result) {
+  if (!result.ok()) ctx->Fail(result);
 }
 
 absl::StatusOr<Tensor> ValueInput(TF_OpKernelContext* ctx, int i) {
@@ -223,22 +223,22 @@ std::string_view ViewOf(const TF_StringView* s) {
 }  // namespace tenon
 
 using tenon::CopyFn;
-using tenon::Report;
+using tenon::ReportToStep;
 using tenon::StatusToC;
 
 extern "C" {
 
 void TF_AssignVariable(TF_OpKernelContext* ctx, int input_index, int value_index,
                        bool validate_shape, CopyFn copyFunc, TF_Status* status) {
-  Report(ctx, tenon::AssignVariable(ctx, input_index, value_index, validate_shape, copyFunc));
+  ReportToStep(ctx, tenon::AssignVariable(ctx, input_index, value_index, validate_shape, copyFunc));
   tenon::ClearStatus(status);
 }
 
 void TF_AssignRefVariable(TF_OpKernelContext* ctx, int input_ref_index, int output_ref_index,
                           int value_index, bool, bool validate_shape, CopyFn copyFunc,
                           TF_Status* status) {
-  Report(ctx, tenon::AssignReference(ctx, input_ref_index, output_ref_index, value_index,
-                                     validate_shape, copyFunc));
+  ReportToStep(ctx, tenon::AssignReference(ctx, input_ref_index, output_ref_index, value_index,
+                                           validate_shape, copyFunc));
   tenon::ClearStatus(status);
 }
 
@@ -247,8 +247,8 @@ void TF_AssignUpdateVariable(TF_OpKernelContext* ctx, int input_index, int value
                              void (*updateFunc)(TF_OpKernelContext* ctx, TF_Tensor* tensor,
                                                 TF_Tensor* value, int Op),
                              TF_Status* status) {
-  Report(ctx, tenon::UpdateVariable(ctx, input_index, value_index, Op, isVariantType != 0, copyFunc,
-                                    updateFunc));
+  ReportToStep(ctx, tenon::UpdateVariable(ctx, input_index, value_index, Op, isVariantType != 0,
+                                          copyFunc, updateFunc));
   tenon::ClearStatus(status);
 }
 
@@ -260,7 +260,7 @@ void TF_OpKernelContext_ForwardRefInputToRefOutput(TF_OpKernelContext* ctx, int3
   if (types[input_index] == tenon::DataType::kResource) return;
   absl::Status status = tenon::CheckReference(ctx, input_index);
   if (status.ok()) status = tenon::PassReference(ctx, input_index, output_index);
-  Report(ctx, status);
+  ReportToStep(ctx, status);
 }
 
 void TF_GetInputTensorFromVariable(TF_OpKernelContext* ctx, int input, bool, bool isVariantType,
@@ -268,7 +268,7 @@ void TF_GetInputTensorFromVariable(TF_OpKernelContext* ctx, int input, bool, boo
                                    TF_Status* status) {
   const absl::StatusOr<TF_Tensor*> handle =
       tenon::VariableTensor(ctx, input, isVariantType, sparse, copyFunc);
-  Report(ctx, handle.status());
+  ReportToStep(ctx, handle.status());
   *out = handle.ok() ? *handle : nullptr;
   StatusToC(tenon::StepStatus(ctx), status);
 }
@@ -281,9 +281,8 @@ void TF_MaybeLockVariableInputMutexesInOrder(TF_OpKernelContext* ctx, bool do_lo
   const absl::Status locked = tenon::LockVariables(
       ctx, do_lock, sparse, absl::MakeConstSpan(inputs, len), copyFunc, *holder);
   if (!locked.ok()) TF_ReleaseVariableInputLockHolder(holder);
-  Report(ctx, locked);
   *lockHolder = locked.ok() ? holder : nullptr;
-  StatusToC(locked, status);
+  tenon::Report(ctx, locked, status);
 }
 
 void TF_ReleaseVariableInputLockHolder(TF_VariableInputLockHolder* lockHolder) {
@@ -297,17 +296,15 @@ void TF_TemporaryVariable(TF_OpKernelContext* ctx, TF_DataType dtype, const int6
                           void (*plugin_allocator)(TF_OpKernelContext*, TF_Tensor*, TF_DataType,
                                                    const int64_t*, int, TF_Status*),
                           TF_Status* tf_status) {
-  const absl::Status made = tenon::MakeTemporary(ctx, tenon::DataTypeFromC(dtype), dims, num_dims,
-                                                 tenon::ViewOf(var_name), plugin_allocator);
-  Report(ctx, made);
-  StatusToC(made, tf_status);
+  tenon::Report(ctx,
+                tenon::MakeTemporary(ctx, tenon::DataTypeFromC(dtype), dims, num_dims,
+                                     tenon::ViewOf(var_name), plugin_allocator),
+                tf_status);
 }
 
 void TF_DestroyTemporaryVariable(TF_OpKernelContext* ctx, const int, TF_StringView* var_name,
                                  TF_Status* tf_status) {
-  const absl::Status destroyed = tenon::DestroyTemporary(ctx, tenon::ViewOf(var_name));
-  Report(ctx, destroyed);
-  StatusToC(destroyed, tf_status);
+  tenon::Report(ctx, tenon::DestroyTemporary(ctx, tenon::ViewOf(var_name)), tf_status);
 }
 
 }  // extern "C"

@@ -381,12 +381,6 @@ absl::Status PrepareConcat(Prepare& p) {
   return PrepareShaped(p, "element_shape_except0", &RunConcat);
 }
 
-absl::Status PrepareSize(Prepare& p) {
-  p.set_output_shape(0, Shape());
-  p.set_run(&RunSize, std::make_shared<ArrayFacts>(p));
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Span<const CpuKernelSpec> TensorArrayKernels() {
@@ -416,9 +410,9 @@ absl::Span<const CpuKernelSpec> TensorArrayKernels() {
       WholeTensorKernel("TensorArraySplit", PrepareFlow<&RunSplit>),
       WholeTensorKernel("TensorArraySplitV2", PrepareFlow<&RunSplit>),
       WholeTensorKernel("TensorArraySplitV3", PrepareFlow<&RunSplit>),
-      WholeTensorKernel("TensorArraySize", PrepareSize),
-      WholeTensorKernel("TensorArraySizeV2", PrepareSize),
-      WholeTensorKernel("TensorArraySizeV3", PrepareSize),
+      WholeTensorKernel("TensorArraySize", PrepareScalar<&RunSize, ArrayFacts>),
+      WholeTensorKernel("TensorArraySizeV2", PrepareScalar<&RunSize, ArrayFacts>),
+      WholeTensorKernel("TensorArraySizeV3", PrepareScalar<&RunSize, ArrayFacts>),
       WholeTensorKernel("TensorArrayClose", PrepareWhole<&RunClose, ArrayFacts>),
       WholeTensorKernel("TensorArrayCloseV2", PrepareWhole<&RunClose, ArrayFacts>),
       WholeTensorKernel("TensorArrayCloseV3", PrepareWhole<&RunClose, ArrayFacts>),

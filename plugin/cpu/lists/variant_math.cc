@@ -8,8 +8,6 @@
 namespace tenon::cpu {
 namespace {
 
-// Of values within values, which may share parts: written out, they may be many more than there
-// are.
 constexpr int kMaxDepth = 64;
 constexpr int64_t kMaxValues = int64_t{1} << 24;
 
@@ -19,7 +17,14 @@ std::string_view KindOf(const Object* value) {
 
 }  // namespace
 
-absl::StatusOr<Tensor> VariantMath::Add(const Tensor& a, const Tensor& b, int depth) {
+absl::Status NestingLimit::Count(int depth) {
+  if (depth <= kMaxDepth && ++values_ <= kMaxValues) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("values lie within each other more than ",
+                                                   kMaxDepth, " deep, or are more than ",
+                                                   kMaxValues));
+}
+
+absl::StatusOr<Tensor> VariantAdder::Add(const Tensor& a, const Tensor& b, int depth) {
   if (!a.initialized()) return b;
   if (!b.initialized()) return a;
   if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) {
@@ -36,19 +41,8 @@ absl::StatusOr<Tensor> VariantMath::Add(const Tensor& a, const Tensor& b, int de
   return sum;
 }
 
-absl::StatusOr<Tensor> VariantMath::ZerosLike(const Tensor& tensor, int depth) {
-  if (!tensor.initialized()) return tensor;
-  if (tensor.dtype() != DataType::kVariant) return zeros_(tensor);
-  TENON_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Allocate(tensor.dtype(), tensor.shape()));
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    TENON_ASSIGN_OR_RETURN(ObjectRef<Object> value, ZerosLike(tensor.ObjectAt(i), depth + 1));
-    zeros.SetObject(i, std::move(value));
-  }
-  return zeros;
-}
-
-absl::StatusOr<ObjectRef<Object>> VariantMath::Add(Object* a, Object* b, int depth) {
-  TENON_RETURN_IF_ERROR(Count(depth));
+absl::StatusOr<ObjectRef<Object>> VariantAdder::Add(Object* a, Object* b, int depth) {
+  TENON_RETURN_IF_ERROR(limit_.Count(depth));
   if (const auto* x = ObjectAs<TensorList>(a), *y = ObjectAs<TensorList>(b); x && y)
     return Lists(*x, *y, depth);
   if (const auto* x = ObjectAs<OptionalValue>(a), *y = ObjectAs<OptionalValue>(b); x && y)
@@ -60,8 +54,8 @@ absl::StatusOr<ObjectRef<Object>> VariantMath::Add(Object* a, Object* b, int dep
 }
 
 // What is in one list only stays as it is.
-absl::StatusOr<ObjectRef<Object>> VariantMath::Lists(const TensorList& a, const TensorList& b,
-                                                     int depth) {
+absl::StatusOr<ObjectRef<Object>> VariantAdder::Lists(const TensorList& a, const TensorList& b,
+                                                      int depth) {
   TENON_RETURN_IF_ERROR(a.CheckType(b.element_dtype));
   if (a.size() != b.size()) {
     return absl::InvalidArgumentError(
@@ -77,8 +71,8 @@ absl::StatusOr<ObjectRef<Object>> VariantMath::Lists(const TensorList& a, const 
   return ObjectRef<Object>::Adopt(sum.release());
 }
 
-absl::StatusOr<ObjectRef<Object>> VariantMath::Optionals(const OptionalValue& a,
-                                                         const OptionalValue& b, int depth) {
+absl::StatusOr<ObjectRef<Object>> VariantAdder::Optionals(const OptionalValue& a,
+                                                          const OptionalValue& b, int depth) {
   if (a.has_value != b.has_value || a.components.size() != b.components.size())
     return absl::InvalidArgumentError("optionals of different components cannot be added");
   if (!a.has_value) return ObjectRef<Object>::Adopt(new OptionalValue());
@@ -90,8 +84,8 @@ absl::StatusOr<ObjectRef<Object>> VariantMath::Optionals(const OptionalValue& a,
   return ObjectRef<Object>::Adopt(new OptionalValue(std::move(sums)));
 }
 
-absl::StatusOr<ObjectRef<Object>> VariantMath::RaggedTensors(const RaggedValue& a,
-                                                             const RaggedValue& b, int depth) {
+absl::StatusOr<ObjectRef<Object>> VariantAdder::RaggedTensors(const RaggedValue& a,
+                                                              const RaggedValue& b, int depth) {
   bool same = a.splits.size() == b.splits.size();
   for (size_t i = 0; same && i < a.splits.size(); ++i) {
     const Tensor &x = a.splits[i], &y = b.splits[i];
@@ -104,12 +98,23 @@ absl::StatusOr<ObjectRef<Object>> VariantMath::RaggedTensors(const RaggedValue& 
   return ObjectRef<Object>::Adopt(new RaggedValue(a.splits, std::move(values)));
 }
 
-absl::StatusOr<ObjectRef<Object>> VariantMath::ZerosLike(Object* value, int depth) {
-  TENON_RETURN_IF_ERROR(Count(depth));
+absl::StatusOr<Tensor> VariantZeros::Like(const Tensor& tensor, int depth) {
+  if (!tensor.initialized()) return tensor;
+  if (tensor.dtype() != DataType::kVariant) return zeros_(tensor);
+  TENON_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Allocate(tensor.dtype(), tensor.shape()));
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    TENON_ASSIGN_OR_RETURN(ObjectRef<Object> value, Like(tensor.ObjectAt(i), depth + 1));
+    zeros.SetObject(i, std::move(value));
+  }
+  return zeros;
+}
+
+absl::StatusOr<ObjectRef<Object>> VariantZeros::Like(Object* value, int depth) {
+  TENON_RETURN_IF_ERROR(limit_.Count(depth));
   if (const auto* list = ObjectAs<TensorList>(value)) {
     ObjectRef<TensorList> zeros = list->Clone();
     for (int64_t i = 0; i < list->size(); ++i) {
-      TENON_ASSIGN_OR_RETURN(Tensor element, ZerosLike(list->Get(i), depth));
+      TENON_ASSIGN_OR_RETURN(Tensor element, Like(list->Get(i), depth));
       if (element.initialized()) zeros->Set(i, std::move(element));
     }
     return ObjectRef<Object>::Adopt(zeros.release());
@@ -118,24 +123,17 @@ absl::StatusOr<ObjectRef<Object>> VariantMath::ZerosLike(Object* value, int dept
     if (!optional->has_value) return ObjectRef<Object>::Adopt(new OptionalValue());
     std::vector<Tensor> zeros;
     for (const Tensor& component : optional->components) {
-      TENON_ASSIGN_OR_RETURN(Tensor z, ZerosLike(component, depth));
+      TENON_ASSIGN_OR_RETURN(Tensor z, Like(component, depth));
       zeros.push_back(std::move(z));
     }
     return ObjectRef<Object>::Adopt(new OptionalValue(std::move(zeros)));
   }
   if (const auto* ragged = ObjectAs<RaggedValue>(value)) {
-    TENON_ASSIGN_OR_RETURN(Tensor zeros, ZerosLike(ragged->values, depth));
+    TENON_ASSIGN_OR_RETURN(Tensor zeros, Like(ragged->values, depth));
     return ObjectRef<Object>::Adopt(new RaggedValue(ragged->splits, std::move(zeros)));
   }
   return absl::InvalidArgumentError(
       absl::StrCat("a variant of ", KindOf(value), " has no zeros like it"));
-}
-
-absl::Status VariantMath::Count(int depth) {
-  if (depth <= kMaxDepth && ++values_ <= kMaxValues) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat("values lie within each other more than ",
-                                                   kMaxDepth, " deep, or are more than ",
-                                                   kMaxValues));
 }
 
 }  // namespace tenon::cpu

@@ -1,4 +1,5 @@
-// Sums and zeros of lists, optionals and ragged tensors, given those of plain tensors.
+// Sums and zeros of lists, optionals and ragged tensors, given those of plain tensors. They are new
+// values; whoever holds the others keeps them.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +13,27 @@
 
 namespace tenon::cpu {
 
-// Makes new values of others; whoever holds those keeps them. INVALID_ARGUMENT for values of
-// different kinds, types or shapes, RESOURCE_EXHAUSTED for too many within each other.
-class VariantMath {
+// Of values within values, which may share parts: written out, they may be many more than there
+// are.
+class NestingLimit {
+ public:
+  // Of one more value. RESOURCE_EXHAUSTED for too many of them, or too many within each other.
+  absl::Status Count(int depth);
+
+ private:
+  int64_t values_ = 0;
+};
+
+// INVALID_ARGUMENT for values of different kinds, types or shapes.
+class VariantAdder {
  public:
   // Both have one type and shape, and are no variants.
   using AddFn = absl::FunctionRef<absl::StatusOr<Tensor>(const Tensor& a, const Tensor& b)>;
-  using ZerosFn = absl::FunctionRef<absl::StatusOr<Tensor>(const Tensor& like)>;
-  // What they refer to must outlive this.
-  VariantMath(AddFn add, ZerosFn zeros) : add_(add), zeros_(zeros) {}
+  // What it refers to must outlive this.
+  explicit VariantAdder(AddFn add) : add_(add) {}
 
   // A tensor without a value counts as nothing.
   absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b, int depth = 0);
-  absl::StatusOr<Tensor> ZerosLike(const Tensor& tensor, int depth = 0);
 
  private:
   absl::StatusOr<ObjectRef<Object>> Add(Object* a, Object* b, int depth);
@@ -33,12 +42,25 @@ class VariantMath {
                                               int depth);
   absl::StatusOr<ObjectRef<Object>> RaggedTensors(const RaggedValue& a, const RaggedValue& b,
                                                   int depth);
-  absl::StatusOr<ObjectRef<Object>> ZerosLike(Object* value, int depth);
-  absl::Status Count(int depth);
 
   const AddFn add_;
+  NestingLimit limit_;
+};
+
+class VariantZeros {
+ public:
+  // Of a tensor that is no variant.
+  using ZerosFn = absl::FunctionRef<absl::StatusOr<Tensor>(const Tensor& like)>;
+  // What it refers to must outlive this.
+  explicit VariantZeros(ZerosFn zeros) : zeros_(zeros) {}
+
+  absl::StatusOr<Tensor> Like(const Tensor& tensor, int depth = 0);
+
+ private:
+  absl::StatusOr<ObjectRef<Object>> Like(Object* value, int depth);
+
   const ZerosFn zeros_;
-  int64_t values_ = 0;
+  NestingLimit limit_;
 };
 
 }  // namespace tenon::cpu

@@ -33,19 +33,17 @@ absl::StatusOr<Tensor> ZerosOnHost(const Tensor& tensor) {
 absl::Status RunAddN(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NodeFacts*>(state);
   const auto add = [&](const Tensor& a, const Tensor& b) { return AddOnHost(a, b, args.workers); };
-  VariantMath math(add, ZerosOnHost);
+  VariantAdder adder(add);
   TENON_ASSIGN_OR_RETURN(Tensor sum, args.run_state->TakeInput(0));
   for (size_t i = 1; i < s.inputs.size(); ++i) {
-    TENON_ASSIGN_OR_RETURN(sum, math.Add(sum, args.run_state->Input(static_cast<int>(i))));
+    TENON_ASSIGN_OR_RETURN(sum, adder.Add(sum, args.run_state->Input(static_cast<int>(i))));
   }
   args.run_state->SetOutput(0, std::move(sum));
   return absl::OkStatus();
 }
 
 absl::Status RunZerosLike(const void*, const StepArgs& args) {
-  const auto add = [&](const Tensor& a, const Tensor& b) { return AddOnHost(a, b, args.workers); };
-  TENON_ASSIGN_OR_RETURN(Tensor zeros,
-                         VariantMath(add, ZerosOnHost).ZerosLike(args.run_state->Input(0)));
+  TENON_ASSIGN_OR_RETURN(Tensor zeros, VariantZeros(ZerosOnHost).Like(args.run_state->Input(0)));
   args.run_state->SetOutput(0, std::move(zeros));
   return absl::OkStatus();
 }

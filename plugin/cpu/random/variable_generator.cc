@@ -13,10 +13,7 @@ namespace {
 constexpr int kStateSize = 3;  // a counter of two numbers and a key
 
 absl::Status CheckState(const Variable& variable, const Tensor& state, int first) {
-  if (!state.initialized()) {
-    return absl::NotFoundError(
-        absl::StrCat("variable '", variable.name(), "' has no value yet; assign one first"));
-  }
+  if (!state.initialized()) return variable.NoValue(absl::StatusCode::kNotFound);
   if (state.dtype() == DataType::kInt64 && state.shape().rank() == 1 &&
       state.num_elements() >= first + kStateSize) {
     return absl::OkStatus();

@@ -55,9 +55,8 @@ absl::Status RunAssignSlice(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
   return variable->Update([&](Tensor& held) {
     if (held.initialized()) return AssignSlice(s, args, held);
-    const std::string message =
-        absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first");
-    return s.by_reference ? absl::FailedPreconditionError(message) : absl::NotFoundError(message);
+    return variable->NoValue(s.by_reference ? absl::StatusCode::kFailedPrecondition
+                                            : absl::StatusCode::kNotFound);
   });
 }
 

@@ -179,10 +179,7 @@ absl::Status RunApply(const void* state, const StepArgs& args) {
   for (Variable* variable : variables) {
     TENON_ASSIGN_OR_RETURN(values.emplace_back(), variable->LockedValue());
     const Tensor& value = *values.back();
-    if (!value.initialized()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first"));
-    }
+    if (!value.initialized()) return variable->NoValue(absl::StatusCode::kFailedPrecondition);
     if (value.dtype() != s.type || !(value.shape() == values[0]->shape())) {
       return absl::InvalidArgumentError(
           absl::StrCat("variable '", variable->name(), "' is ", DataTypeName(value.dtype()),

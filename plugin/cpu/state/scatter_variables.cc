@@ -27,9 +27,8 @@ struct ScatterState : NodeFacts {
 absl::Status CheckValue(const Variable& variable, const Tensor& held, DataType type,
                         bool by_reference = false) {
   if (!held.initialized()) {
-    const std::string message =
-        absl::StrCat("variable '", variable.name(), "' has no value yet; assign one first");
-    return by_reference ? absl::FailedPreconditionError(message) : absl::NotFoundError(message);
+    return variable.NoValue(by_reference ? absl::StatusCode::kFailedPrecondition
+                                         : absl::StatusCode::kNotFound);
   }
   if (held.dtype() == type) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("variable '", variable.name(), "' holds ",

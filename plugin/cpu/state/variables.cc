@@ -89,10 +89,8 @@ absl::Status RunCombine(const void* state, const StepArgs& args) {
   const Tensor value = args.run_state->Input(1);
   return variable->Update([&](Tensor& held) -> absl::Status {
     if (!held.initialized()) {
-      const std::string message =
-          absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first");
-      return s.outputs.empty() ? absl::NotFoundError(message)
-                               : absl::FailedPreconditionError(message);
+      return variable->NoValue(s.outputs.empty() ? absl::StatusCode::kNotFound
+                                                 : absl::StatusCode::kFailedPrecondition);
     }
     if (held.dtype() != value.dtype()) return WrongType(*variable, held.dtype(), value.dtype());
     if (!(held.shape() == value.shape())) {
@@ -117,8 +115,7 @@ absl::Status PrepareCombine(Prepare& p) {
 absl::StatusOr<Tensor> ReadValue(const Variable& variable, Device* device) {
   TENON_ASSIGN_OR_RETURN(Tensor value, variable.Get(device));
   if (value.initialized()) return value;
-  return absl::FailedPreconditionError(
-      absl::StrCat("variable '", variable.name(), "' has no value yet; assign one first"));
+  return variable.NoValue(absl::StatusCode::kFailedPrecondition);
 }
 
 absl::Status RunRead(const void* state, const StepArgs& args) {
@@ -142,10 +139,7 @@ absl::Status RunShape(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NodeFacts*>(state);
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
   const Tensor value = variable->Peek();
-  if (!value.initialized()) {
-    return absl::NotFoundError(
-        absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first"));
-  }
+  if (!value.initialized()) return variable->NoValue(absl::StatusCode::kNotFound);
   const Shape& shape = value.shape();
   TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, Shape({shape.rank()})));
   for (int d = 0; d < shape.rank(); ++d) {
@@ -171,10 +165,7 @@ absl::Status RunCountUpTo(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const CountState*>(state);
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
   return variable->Update([&](Tensor& held) -> absl::Status {
-    if (!held.initialized()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("variable '", variable->name(), "' has no value yet; assign one first"));
-    }
+    if (!held.initialized()) return variable->NoValue(absl::StatusCode::kFailedPrecondition);
     if (held.dtype() != s.outputs[0]) return WrongType(*variable, held.dtype(), s.outputs[0]);
     if (held.shape().rank() != 0) {
       return absl::InvalidArgumentError(absl::StrCat("variable '", variable->name(),

@@ -29,10 +29,10 @@ absl::Status PrepareWhole(Prepare& p) {
   return absl::OkStatus();
 }
 // Output 0 is a scalar, which the run writes to its memory.
-template <RunFn kRun>
+template <RunFn kRun, typename State = NodeFacts>
 absl::Status PrepareScalar(Prepare& p) {
   p.set_output_shape(0, Shape());
-  p.set_run(kRun, std::make_shared<NodeFacts>(p));
+  p.set_run(kRun, std::make_shared<State>(p));
   return absl::OkStatus();
 }
 
