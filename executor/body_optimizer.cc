@@ -1,6 +1,7 @@
 #include "executor/body_optimizer.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -220,14 +221,10 @@ class BodyOptimizer {
   }
 
   absl::StatusOr<bool> InlineCalls(Graph& body, PipelineInput input) {
-    std::vector<NodeId> nodes;
-    for (NodeId n = 0; n < body.num_node_ids(); ++n) {
-      if (!input.feeds.contains(n)) nodes.push_back(n);
-    }
-    absl::flat_hash_set<NodeId> fetched;
-    for (const Output& o : input.fetches) fetched.insert(o.node);
+    std::vector<NodeId> nodes(body.num_node_ids());
+    std::iota(nodes.begin(), nodes.end(), 0);
     CallSites sites;
-    LoweringInliner inliner(std::move(nodes), std::move(fetched), sites);
+    LoweringInliner inliner(nodes, input, sites);
     input.inliner = &inliner;
     TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunUnplacedPasses(body, input, options_));
     return Note(report);
@@ -268,9 +265,7 @@ class BodyOptimizer {
       return absl::OkStatus();
     options_.passes = {pruning};
     options_.iterations = 1;
-    PipelineInput input = input_;
-    input.final_passes.clear();
-    TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(graph_, input, options_));
+    TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(graph_, input_, options_));
     Note(report);
     return absl::OkStatus();
   }

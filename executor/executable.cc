@@ -119,26 +119,26 @@ absl::Status Executable::Resolve(const std::vector<std::string>& feeds,
   return absl::OkStatus();
 }
 
+PipelineInput Executable::InputOfPasses(NodeEvaluator& evaluator,
+                                        const KernelOracle& kernels) const {
+  PipelineInput input;
+  input.fetches = fetches_;
+  for (const Output& o : feeds_) input.feeds.insert(o.node);
+  input.evaluator = &evaluator;
+  input.kernels = &kernels;
+  return input;
+}
+
 // As the pass function_optimization: the passes, a plug-in's among them, are to see what functions
 // hold. It runs before nodes are placed, so that those are placed too.
 absl::Status Executable::InlineCalls() {
   pipeline_.rewrites_left = parts_.options.pipeline.bisect_limit;
   if (graph_.functions().empty()) return absl::OkStatus();
-  absl::flat_hash_set<NodeId> fetched;
-  for (const Output& o : fetches_) fetched.insert(o.node);
-  PipelineInput input;
-  input.fetches = fetches_;
-  for (const Output& o : feeds_) input.feeds.insert(o.node);
-  std::vector<NodeId> nodes;
-  for (NodeId n : order_) {
-    if (!input.feeds.contains(n)) nodes.push_back(n);
-  }
-  LoweringInliner inliner(std::move(nodes), std::move(fetched), calls_);
   CpuEvaluator evaluator(parts_.workers);
   RegistryOracle oracle({parts_.devices.begin(), parts_.devices.end()});
+  PipelineInput input = InputOfPasses(evaluator, oracle);
+  LoweringInliner inliner(order_, input, calls_);
   input.inliner = &inliner;
-  input.evaluator = &evaluator;
-  input.kernels = &oracle;
   absl::flat_hash_set<std::string_view> types;
   for (const Device* device : parts_.devices) types.insert(device->type());
   PipelineOptions options = parts_.options.pipeline;
@@ -177,11 +177,7 @@ absl::Status Executable::Optimize() {
   options.bisect_limit = pipeline_.rewrites_left;
   CpuEvaluator evaluator(parts_.workers);
   RegistryOracle oracle({parts_.devices.begin(), parts_.devices.end()});
-  PipelineInput input;
-  input.fetches = fetches_;
-  for (const Output& o : feeds_) input.feeds.insert(o.node);
-  input.evaluator = &evaluator;
-  input.kernels = &oracle;
+  PipelineInput input = InputOfPasses(evaluator, oracle);
   auto plugins = PluginOptimizersFor(graph_);
   if (!options.use_plugins) plugins.clear();
   for (auto& off : PassesSwitchedOff(plugins)) options.plugin_disabled.push_back(std::move(off));
@@ -212,13 +208,11 @@ absl::Status Executable::Optimize() {
   };
   TENON_RETURN_IF_ERROR(resolve(feeds, feeds_));
   TENON_RETURN_IF_ERROR(resolve(fetches, fetches_));
-  input.feeds.clear();
-  for (const Output& o : feeds_) input.feeds.insert(o.node);
   options.bisect_limit = report.rewrites_left;
   TENON_ASSIGN_OR_RETURN(
       std::vector<PassReport> bodies,
-      OptimizeBodies(graph_, input, {parts_.devices, parts_.options.placer, function_devices_},
-                     options));
+      OptimizeBodies(graph_, InputOfPasses(evaluator, oracle),
+                     {parts_.devices, parts_.options.placer, function_devices_}, options));
   pipeline_.nodes_after = graph_.num_nodes();
   std::move(bodies.begin(), bodies.end(), std::back_inserter(pipeline_.passes));
   return PlaceAgain(before);

@@ -69,6 +69,7 @@ class Executable {
   size_t max_plans() const { return std::max(parts_.options.max_cached_plans, 1); }
   absl::Status Resolve(const std::vector<std::string>& feeds,
                        const std::vector<std::string>& fetches);
+  PipelineInput InputOfPasses(NodeEvaluator& evaluator, const KernelOracle& kernels) const;
   absl::Status InlineCalls();
   absl::Status PlaceGraph();
   absl::Status Optimize();

@@ -55,8 +55,8 @@ absl::Status ReduceCommand(Invocation& invocation) {
       options.paths.front(), ": ", Plural(indictment->suspect.graph.num_nodes(), "node"), " -> ",
       small.graph.num_nodes(), " in ", Plural(reduction.trials, "trial"), "\n",
       style.Dim("written  "), options.reduced, " and ", archive, "\n", style.Dim("still    "),
-      still, "\n", style.Dim("next     "), "graph_run bisect ", options.reduced, " --inputs ",
-      archive, " --output ", small.fetches[0], "\n");
+      still, "\n", style.Dim("next     "), "graph_run bisect ", ShellWord(options.reduced),
+      " --inputs ", ShellWord(archive), " --output ", ShellWord(small.fetches[0]), "\n");
   return absl::OkStatus();
 }
 

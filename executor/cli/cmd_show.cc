@@ -88,20 +88,14 @@ Json CountsJson(const std::map<std::string, int64_t>& counts) {
   return json;
 }
 
-std::string Quoted(const std::string& word) {
-  return word.find_first_of(" '\"()[]*?&;<>|$`\\#~") == std::string::npos
-             ? word
-             : absl::StrCat("'", word, "'");
-}
-
 // " --signature count --input 'x=1x20xf32=random(seed=1)'": what the graph wants to be run with.
 std::string RunFlags(const Summary& summary, const Options& options) {
   std::string flags;
   if (!options.signature.empty())
-    absl::StrAppend(&flags, " --signature ", Quoted(options.signature));
+    absl::StrAppend(&flags, " --signature ", ShellWord(options.signature));
   for (const NamedType& t : summary.inputs) {
     absl::StrAppend(&flags, " --input ",
-                    Quoted(absl::StrCat(t.name, "=", SuggestSpec({t.dtype, t.shape}))));
+                    ShellWord(absl::StrCat(t.name, "=", SuggestSpec({t.dtype, t.shape}))));
   }
   return flags;
 }
@@ -148,7 +142,7 @@ std::string CostText(const FlopEstimate& cost) {
 std::string SummaryText(const Model& model, const Summary& summary, const Options& options,
                         const Style& style) {
   const Graph& graph = model.graph;
-  const std::string path = Quoted(options.paths.front());
+  const std::string path = ShellWord(options.paths.front());
   std::string text =
       absl::StrCat(style.Bold(options.paths.front()), "  ", Plural(graph.num_nodes(), "node"), ", ",
                    Plural(static_cast<int64_t>(graph.functions().size()), "function"),
@@ -184,7 +178,8 @@ absl::Status ShowCommand(Invocation& invocation) {
   const std::string flags = RunFlags(summary, options);
   Json commands = Json::Array();
   for (const std::string_view command : {"run", "bench"}) {
-    commands.Push(absl::StrCat("graph_run ", command, " ", Quoted(options.paths.front()), flags));
+    commands.Push(
+        absl::StrCat("graph_run ", command, " ", ShellWord(options.paths.front()), flags));
   }
   invocation.doc.Set("inputs", TypesJson(summary.inputs))
       .Set("outputs", TypesJson(summary.outputs))

@@ -1,5 +1,6 @@
 #include "executor/cli/element.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -174,6 +175,13 @@ int64_t OrderedBits(const Tensor& t, int64_t i) {
   const int64_t value = static_cast<int64_t>(LoadBits(t, i) << (64 - bits)) >> (64 - bits);
   const int64_t lowest = -static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1) - 1;
   return value < 0 ? lowest - value : value;
+}
+
+int64_t StepsBetween(const Tensor& a, const Tensor& b, int64_t i) {
+  const int64_t x = OrderedBits(a, i), y = OrderedBits(b, i);
+  const uint64_t steps = x > y ? static_cast<uint64_t>(x) - static_cast<uint64_t>(y)
+                               : static_cast<uint64_t>(y) - static_cast<uint64_t>(x);
+  return static_cast<int64_t>(std::min<uint64_t>(steps, INT64_MAX));
 }
 
 Json ElementJson(const Tensor& t, int64_t i) {

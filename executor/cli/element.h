@@ -36,6 +36,8 @@ void StoreComplex(const Tensor& t, int64_t i, std::complex<double> value);
 
 // The element's bits as an ordered integer: neighbours differ by one. Float-like types only.
 int64_t OrderedBits(const Tensor& t, int64_t i);
+// How many floating-point steps lie between elements `i` of two tensors of one such type.
+int64_t StepsBetween(const Tensor& a, const Tensor& b, int64_t i);
 
 Json ElementJson(const Tensor& t, int64_t i);
 // Shortest text that reads back as the element; strings in quotes.

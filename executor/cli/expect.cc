@@ -11,16 +11,6 @@
 namespace tenon::cli {
 namespace {
 
-// Where element i of a shape stands: "[1,0,2]".
-std::string IndexText(const Shape& shape, int64_t i) {
-  Dims index(shape.rank());
-  for (int d = shape.rank(); d-- > 0;) {
-    index[d] = i % shape.dim(d);
-    i /= shape.dim(d);
-  }
-  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
-}
-
 class Comparer {
  public:
   Comparer(const Tensor& got, const Tensor& want, const Tolerance& tolerance)
@@ -76,11 +66,7 @@ class Comparer {
     const double got = ElementAsDouble(got_, i), want = ElementAsDouble(want_, i);
     const bool close = Real(got, want, std::fabs(want));
     if (std::isnan(got) || std::isnan(want)) return close;
-    const int64_t a = OrderedBits(got_, i), b = OrderedBits(want_, i);
-    const uint64_t steps = a > b ? static_cast<uint64_t>(a) - static_cast<uint64_t>(b)
-                                 : static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
-    const int64_t ulp =
-        got == want ? 0 : static_cast<int64_t>(std::min<uint64_t>(steps, INT64_MAX));
+    const int64_t ulp = got == want ? 0 : StepsBetween(got_, want_, i);
     result_.max_ulp = std::max(result_.max_ulp, ulp);
     return close || (tolerance_.max_ulp && ulp <= *tolerance_.max_ulp);
   }

@@ -32,10 +32,10 @@ class Host {
   std::vector<Device*> devices_;
 };
 
-// A device's short name, "/device:CPU:0"; "/device:?" for null.
 // The fault of having closed what the command writes to (ReopenOutput).
 absl::Status ClosedByPlugin(std::string_view what, std::string_view plugin);
 
+// A device's short name, "/device:CPU:0"; "/device:?" for null.
 std::string ShortName(const Device* device);
 
 }  // namespace tenon::cli

@@ -1,12 +1,11 @@
 #include "executor/cli/html_report.h"
 
-#include <fstream>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "executor/cli/graph_text.h"
-#include "executor/cli/html_page.h"
 #include "executor/cli/pass_report.h"
+#include "executor/cli/report_page.h"
+#include "graph/file_bytes.h"
 #include "grappler_lite/graph_changes.h"
 
 namespace tenon::cli {
@@ -78,10 +77,8 @@ absl::Status WriteHtmlReport(const std::string& path, const std::string& title, 
       .Set("after", GraphJson(after, &provenance));
   // Nothing that a model holds may end the script or begin a comment in it.
   const std::string text = absl::StrReplaceAll(data.Dump(), {{"<", "\\u003c"}});
-  std::ofstream out(path, std::ios::binary);
-  out << HtmlPageBegin() << text << HtmlPageEnd();
-  if (out.flush()) return absl::OkStatus();
-  return absl::UnknownError(absl::StrCat("--report: ", path, " cannot be written"));
+  const std::string page = absl::StrReplaceAll(ReportPage()[0].content, {{kReportData, text}});
+  return WithPath("--report", WriteFile(path, page));
 }
 
 }  // namespace tenon::cli

@@ -12,9 +12,9 @@ struct Indictment {
   std::unique_ptr<Court> court;
 };
 
-// The model, the inputs that --input gives (or else made-up ones: only ordinary values), and a
-// judge:
-// --rtol, --atol, --max-ulp and --equal-nan where one of them is given, else Sameness::kBound.
+// The model, the inputs that --input gives (or else made-up ones: only ordinary values), and who
+// judges: --rtol, --atol, --max-ulp and --equal-nan where one of them is given, else
+// Sameness::kBound.
 absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& options);
 
 }  // namespace tenon::cli

@@ -1,6 +1,5 @@
 // Graphs between passes as files.
 #include <filesystem>
-#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -8,6 +7,7 @@
 #include "executor/cli/graph_dot.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/watchers.h"
+#include "graph/file_bytes.h"
 #include "graph/io.h"
 
 namespace tenon::cli {
@@ -20,7 +20,7 @@ class PassDump : public PipelineObserver {
   explicit PassDump(const Options& options) : options_(options), folder_(options.dump_dir) {
     std::error_code error;
     fs::create_directories(folder_, error);
-    if (error) Fail(folder_, error.message());
+    if (error) Fail(absl::StrCat(folder_.string(), ": ", error.message()));
   }
 
   void BeforePass(const PassRun& run) override {
@@ -37,19 +37,15 @@ class PassDump : public PipelineObserver {
     const fs::path base =
         folder_ /
         absl::StrFormat("%03d_%s_%s", number_, absl::StrReplaceAll(run.pass, {{":", "_"}}), when);
-    const std::string text = base.string() + ".pbtxt";
-    const absl::Status written = ExportFile(graph, text);
-    if (!written.ok()) return Fail(text, std::string(written.message()));
-    const std::string dot = base.string() + ".dot";
-    std::ofstream out(dot);
-    out << GraphDot(graph);
-    if (!out.flush()) Fail(dot, "cannot be written");
+    absl::Status written = ExportFile(graph, base.string() + ".pbtxt");
+    if (written.ok()) written = WriteFile(base.string() + ".dot", GraphDot(graph));
+    if (!written.ok()) Fail(written.message());
   }
 
   // Once: what fails for one file fails for the next.
-  void Fail(const fs::path& path, const std::string& why) {
+  void Fail(std::string_view why) {
     failed_ = true;
-    Warn(options_, absl::StrCat("--dump-dir: ", path.string(), ": ", why));
+    Warn(options_, absl::StrCat("--dump-dir: ", why));
   }
 
   const Options& options_;

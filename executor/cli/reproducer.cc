@@ -2,13 +2,13 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/watchers.h"
+#include "graph/file_bytes.h"
 #include "graph/io.h"
 #include "graph/one_line.h"
 #include "grappler_lite/pipeline.h"
@@ -17,10 +17,6 @@ namespace tenon::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string Quoted(std::string_view word) {
-  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
-}
 
 class Reproducer : public PipelineObserver {
  public:
@@ -37,27 +33,28 @@ class Reproducer : public PipelineObserver {
     const std::string base = (folder / absl::StrCat("graph_run_", getpid(), "_",
                                                     absl::StrReplaceAll(run.pass, {{":", "_"}})))
                                  .string();
-    const absl::Status written = ExportFile(run.before, base + ".pb");
-    std::ofstream script(base + ".sh");
-    script << "#!/bin/sh\n# " << run.pass << " " << OneLine(row.reason) << "\n"
-           << CommandLine(run, base + ".pb") << "\n";
-    const bool complete = written.ok() && script.flush();
-    Warn(options_, complete ? absl::StrCat("pass ", run.pass, " failed; ", base,
-                                           ".sh runs it again on the graph that it was given")
-                            : absl::StrCat("pass ", run.pass, " failed, and ", base,
-                                           ".pb and .sh cannot be written"));
+    absl::Status written = ExportFile(run.before, base + ".pb");
+    if (written.ok()) {
+      written =
+          WriteFile(base + ".sh", absl::StrCat("#!/bin/sh\n# ", run.pass, " ", OneLine(row.reason),
+                                               "\n", CommandLine(run, base + ".pb"), "\n"));
+    }
+    Warn(options_, written.ok() ? absl::StrCat("pass ", run.pass, " failed; ", base,
+                                               ".sh runs it again on the graph that it was given")
+                                : absl::StrCat("pass ", run.pass, " failed, and ", base,
+                                               ".pb and .sh cannot be written"));
   }
 
  private:
   std::string CommandLine(const PassRun& run, const std::string& model) const {
     std::string line =
-        absl::StrCat("graph_run opt ", Quoted(model), " --passes=", Quoted(run.pass));
+        absl::StrCat("graph_run opt ", ShellQuoted(model), " --passes=", ShellQuoted(run.pass));
     for (const std::string& fetch : run.fetches)
-      absl::StrAppend(&line, " --output=", Quoted(fetch));
+      absl::StrAppend(&line, " --output=", ShellQuoted(fetch));
     for (const std::string& plugin : options_.plugins)
-      absl::StrAppend(&line, " --plugin=", Quoted(plugin));
+      absl::StrAppend(&line, " --plugin=", ShellQuoted(plugin));
     for (const std::string& name : options_.disabled_rewrites)
-      absl::StrAppend(&line, " --disable-rewrite=", Quoted(name));
+      absl::StrAppend(&line, " --disable-rewrite=", ShellQuoted(name));
     if (options_.fast_math) line += " --fast-math";
     const Target target = options_.target.value_or(
         options_.command == Command::kOpt ? Target::kTensorFlow : Target::kTenon);

@@ -1,12 +1,11 @@
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/options.h"
 #include "executor/name_pattern.h"
+#include "graph/file_bytes.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/rewriter_config.h"
 
@@ -74,11 +73,10 @@ absl::StatusOr<std::string> ConfigText(const std::string& config) {
     return UsageError(absl::StrCat("--config: there is no file '", config,
                                    "', and it is no RewriterConfig such as 'remapping: OFF'"));
   }
-  std::ifstream in(config);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in) return UsageError(absl::StrCat("--config: ", config, " cannot be read"));
-  return text.str();
+  constexpr size_t kMaxBytes = size_t{1} << 20;
+  const absl::StatusOr<FileBytes> file = ReadFile(config, kMaxBytes);
+  if (!file.ok()) return UsageError(absl::StrCat("--config: ", file.status().message()));
+  return std::string(file->bytes);
 }
 
 absl::Status ReadConfig(const Options& options, SessionOptions& session) {

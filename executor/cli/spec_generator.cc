@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "executor/cli/element.h"
+#include "executor/cli/split_mix.h"
 #include "graph/closest.h"
 #include "graph/status_macros.h"
 
@@ -38,16 +39,10 @@ const Generator* FindGenerator(std::string_view name) {
   return nullptr;
 }
 
-// SplitMix64 (Steele, Lea, Flood 2014) as a function of the position: element i needs no element
-// before it.
+// Element `index` of the stream that the seed chooses.
 uint64_t Bits(uint64_t seed, uint64_t index) {
-  uint64_t z = seed * 0xd1342543de82ef95u + (index + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return SplitMix64(seed * 0xd1342543de82ef95u + index * 0x9e3779b97f4a7c15u);
 }
-
-double Unit(uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
 // Natural logarithm of 0 < x < 1 by the series of atanh: IEEE additions, products and quotients
 // only.
@@ -69,8 +64,8 @@ double PortableLog(double x) {
 double Normal(uint64_t seed, uint64_t index) {
   for (uint64_t draw = 0;; ++draw) {
     const uint64_t at = index * 64 + draw * 2;
-    const double u = 2 * Unit(Bits(seed, at)) - 1;
-    const double v = 2 * Unit(Bits(seed, at + 1)) - 1;
+    const double u = 2 * UnitOf(Bits(seed, at)) - 1;
+    const double v = 2 * UnitOf(Bits(seed, at + 1)) - 1;
     const double s = u * u + v * v;
     if (s > 0 && s < 1) return u * std::sqrt(-2 * PortableLog(s) / s);
   }
@@ -197,7 +192,7 @@ absl::Status FillRandom(const Call& call, const Tensor& t) {
   TENON_RETURN_IF_ERROR(ReadReal(call, "hi", hi));
   if (lo >= hi)
     return absl::InvalidArgumentError(absl::StrCat("random: lo=", lo, " must be below hi=", hi));
-  const auto draw = [&](uint64_t i) { return lo + (hi - lo) * Unit(Bits(seed, i)); };
+  const auto draw = [&](uint64_t i) { return lo + (hi - lo) * UnitOf(Bits(seed, i)); };
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     if (IsComplex(t.dtype())) {
       StoreComplex(t, i, {draw(2 * i), draw(2 * i + 1)});

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "executor/cli/element.h"
 #include "executor/cli/text.h"
 
@@ -136,6 +137,15 @@ std::string TypeText(DataType dtype, const PartialShape& shape) {
   const std::string_view name = DataTypeShortName(dtype);
   if (!shape.known_rank()) return absl::StrCat(name, "[...]");
   return shape.rank() == 0 ? std::string(name) : absl::StrCat(name, shape.ToString());
+}
+
+std::string IndexText(const Shape& shape, int64_t i) {
+  Dims index(shape.rank());
+  for (int d = shape.rank(); d-- > 0;) {
+    index[d] = i % shape.dim(d);
+    i /= shape.dim(d);
+  }
+  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
 }
 
 std::string TensorText(const Tensor& tensor, std::string_view indent) {

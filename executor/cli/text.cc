@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 
 namespace tenon::cli {
 
@@ -66,6 +67,15 @@ std::string Table::Text(const Style& style, std::string_view indent) const {
   line(header_, true);
   for (const auto& row : rows_) line(row, false);
   return text;
+}
+
+std::string ShellQuoted(std::string_view word) {
+  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+}
+
+std::string ShellWord(std::string_view word) {
+  const bool plain = word.find_first_of(" '\"()[]*?&;<>|$`\\#~") == word.npos;
+  return plain ? std::string(word) : ShellQuoted(word);
 }
 
 std::string Listed(absl::Span<const std::string> items) {

@@ -47,6 +47,10 @@ class Table {
 // Columns that the text takes on a terminal.
 size_t DisplayWidth(std::string_view s);
 
+// A word of a command line as a shell reads it: in quotes, or only where it needs them.
+std::string ShellQuoted(std::string_view word);
+std::string ShellWord(std::string_view word);
+
 // "a, b, c and 4 more": as many as a line of text bears.
 std::string Listed(absl::Span<const std::string> items);
 std::string Plural(int64_t n,

@@ -19,9 +19,8 @@ std::unique_ptr<PipelineObserver> MakePassPrinter(const Options& options);
 std::unique_ptr<PipelineObserver> MakePassDump(const Options& options);
 // --bisect-limit: a line on stderr for each rewrite, as LLVM prints them.
 std::unique_ptr<PipelineObserver> MakeBisectLines();
-// Of a pass that fails, the graph that it was given and the command line that runs it again; both
-// in
-// --dump-dir, or where temporary files are. A warning names them.
+// Of a pass that fails, the graph that it was given and the command line that runs it again, where
+// --dump-dir says or temporary files are. A warning names them.
 std::unique_ptr<PipelineObserver> MakeReproducer(const Options& options);
 
 // All of them. They must outlive the sessions that use them.

@@ -5,6 +5,15 @@
 
 namespace tenon {
 
+LoweringInliner::LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input,
+                                 CallSites& sites)
+    : sites_(sites) {
+  for (NodeId n : nodes) {
+    if (!input.feeds.contains(n)) nodes_.push_back(n);
+  }
+  for (const Output& o : input.fetches) fetched_.insert(o.node);
+}
+
 absl::StatusOr<bool> LoweringInliner::InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) {
   std::vector<std::string> devices;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n)

@@ -4,23 +4,23 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/types/span.h"
 #include "executor/call_sites.h"
-#include "grappler_lite/pass.h"
+#include "grappler_lite/pipeline.h"
 
 namespace tenon {
 
 class LoweringInliner : public CallInliner {
  public:
-  // `nodes`: that a run computes, calls among them; of those in `fetched` a node with their name
-  // and outputs stays. `sites` learns where the new nodes came from.
-  LoweringInliner(std::vector<NodeId> nodes, absl::flat_hash_set<NodeId> fetched, CallSites& sites)
-      : nodes_(std::move(nodes)), fetched_(std::move(fetched)), sites_(sites) {}
+  // `nodes`: that a run computes, calls among them. Those that are fed stay; of those that are
+  // fetched a node with their name and outputs does. `sites` learns where the new nodes came from.
+  LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input, CallSites& sites);
 
   absl::StatusOr<bool> InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) override;
 
  private:
   std::vector<NodeId> nodes_;
-  const absl::flat_hash_set<NodeId> fetched_;
+  absl::flat_hash_set<NodeId> fetched_;
   CallSites& sites_;
 };
 

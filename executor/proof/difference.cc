@@ -6,28 +6,11 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "executor/cli/element.h"
 #include "executor/cli/tensor_text.h"
 
 namespace tenon {
 namespace {
-
-std::string IndexText(const Shape& shape, int64_t i) {
-  Dims index(shape.rank());
-  for (int d = shape.rank(); d-- > 0;) {
-    index[d] = i % shape.dim(d);
-    i /= shape.dim(d);
-  }
-  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
-}
-
-int64_t StepsBetween(const Tensor& a, const Tensor& b, int64_t i) {
-  const int64_t x = cli::OrderedBits(a, i), y = cli::OrderedBits(b, i);
-  const uint64_t steps = x > y ? static_cast<uint64_t>(x) - static_cast<uint64_t>(y)
-                               : static_cast<uint64_t>(y) - static_cast<uint64_t>(x);
-  return static_cast<int64_t>(std::min<uint64_t>(steps, INT64_MAX));
-}
 
 // One float step at 1.
 double StepAtOne(DataType type) {
@@ -80,12 +63,12 @@ class Comparer {
       const bool finite = cli::IsFloatLike(is_.dtype()) &&
                           std::isfinite(cli::ElementAsDouble(was_, i)) &&
                           std::isfinite(cli::ElementAsDouble(is_, i));
-      const int64_t steps = finite ? StepsBetween(was_, is_, i) : 0;
+      const int64_t steps = finite ? cli::StepsBetween(was_, is_, i) : 0;
       worst = std::max(worst, steps);
       if (found) continue;
       found = Difference{
-          0, absl::StrCat("element ", IndexText(is_.shape(), i), " is ", cli::ElementText(is_, i),
-                          " where ", cli::ElementText(was_, i), " was",
+          0, absl::StrCat("element ", cli::IndexText(is_.shape(), i), " is ",
+                          cli::ElementText(is_, i), " where ", cli::ElementText(was_, i), " was",
                           finite ? absl::StrCat(", ", steps, " float steps away") : "")};
     }
     if (found) found->ulps = worst;
@@ -147,6 +130,20 @@ std::optional<Difference> FindDifference(const Tensor& was, const Tensor& is, Sa
       (is.bytes() == 0 || std::memcmp(was.data(), is.data(), is.bytes()) == 0))
     return std::nullopt;
   return Comparer(was, is, sameness).Run();
+}
+
+std::optional<std::string> CompareAnswers(
+    const Answer& right, const Answer& is, absl::Span<const std::string> fetches,
+    absl::FunctionRef<std::optional<std::string>(size_t i)> judge) {
+  if (!right.ok() && !is.ok()) return std::nullopt;
+  if (!right.ok())
+    return absl::StrCat("the graph answers where it failed: ", right.status().message());
+  if (!is.ok()) return absl::StrCat("the graph fails: ", is.status().message());
+  for (size_t i = 0; i < fetches.size(); ++i) {
+    if (const auto difference = judge(i))
+      return absl::StrCat("of output ", fetches[i], " ", *difference);
+  }
+  return std::nullopt;
 }
 
 }  // namespace tenon

@@ -4,7 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/tensor.h"
 
 namespace tenon {
@@ -25,5 +29,14 @@ struct Difference {
 // The first element that differs too much, and how far the worst one is; nothing if none does.
 // Values of nodes without outputs are all the same.
 std::optional<Difference> FindDifference(const Tensor& was, const Tensor& is, Sameness sameness);
+
+// What a graph answers to some inputs: values of the fetches, or an error.
+using Answer = absl::StatusOr<std::vector<Tensor>>;
+
+// How an answer differs from the right one, where `judge` says how value i does: "of output y
+// element [0] is 1 where 2 was". A graph that failed may fail.
+std::optional<std::string> CompareAnswers(
+    const Answer& right, const Answer& is, absl::Span<const std::string> fetches,
+    absl::FunctionRef<std::optional<std::string>(size_t i)> judge);
 
 }  // namespace tenon

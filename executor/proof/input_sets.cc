@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/element.h"
+#include "executor/cli/split_mix.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 
@@ -30,19 +31,12 @@ constexpr Recipe kRecipes[] = {
     {"size 0", Values::kOrdinary, 0},
 };
 
-uint64_t Mix(uint64_t x) {  // SplitMix64
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 // Corners are sprinkled among ordinary values: one NaN would swallow all that it is added to.
 constexpr uint64_t kOneIn = 8;
 
 double RealValue(Values values, uint64_t random, double smallest, double largest) {
-  const double usual = static_cast<double>(random >> 11) * 0x1p-53 * 6 - 3;
-  const uint64_t draw = Mix(random);
+  const double usual = cli::UnitOf(random) * 6 - 3;
+  const uint64_t draw = cli::SplitMix64(random);
   if (values != Values::kZeros && draw % kOneIn != 0) return usual;
   const bool negative = (draw >> 32 & 1) != 0;
   double corner = usual;
@@ -71,7 +65,7 @@ std::pair<double, double> RangeOfFloat(DataType type) {
 }
 
 uint64_t IntegerValue(Values values, uint64_t random, const cli::IntegerRange& range) {
-  const bool corner = values == Values::kExtremes && Mix(random) % kOneIn == 0;
+  const bool corner = values == Values::kExtremes && cli::SplitMix64(random) % kOneIn == 0;
   if (!corner) return values == Values::kZeros ? 0 : random % 3;
   const uint64_t corners[] = {range.hi, static_cast<uint64_t>(range.lo), static_cast<uint64_t>(-1)};
   return corners[random % (range.lo < 0 ? 3 : 2)];
@@ -81,7 +75,7 @@ absl::StatusOr<Tensor> MakeTensor(DataType type, const Shape& shape, Values valu
   TENON_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(type, shape));
   const auto [smallest, largest] = RangeOfFloat(type);
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    const uint64_t random = Mix(seed + static_cast<uint64_t>(i));
+    const uint64_t random = cli::SplitMix64(seed + static_cast<uint64_t>(i));
     if (type == DataType::kString) {
       tensor.SetString(i, random % 3 == 0 ? "" : random % 3 == 1 ? "a" : "Tenon");
     } else if (cli::IsFloatLike(type)) {
@@ -89,7 +83,7 @@ absl::StatusOr<Tensor> MakeTensor(DataType type, const Shape& shape, Values valu
     } else if (IsComplex(type)) {
       cli::StoreComplex(tensor, i,
                         {RealValue(values, random, smallest, largest),
-                         RealValue(values, Mix(random), smallest, largest)});
+                         RealValue(values, cli::SplitMix64(random), smallest, largest)});
     } else if (cli::IsIntegerLike(type)) {
       cli::StoreInt(tensor, i, IntegerValue(values, random, cli::RangeOf(type)));
     } else {
@@ -159,7 +153,7 @@ absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
       const int64_t size = recipe.size == kUsualSize ? usual_size : recipe.size;
       const Shape shape = WithSizes(input.shape, size);
       TENON_ASSIGN_OR_RETURN(Tensor value,
-                             MakeTensor(input.type, shape, recipe.values, Mix(++seed)));
+                             MakeTensor(input.type, shape, recipe.values, cli::SplitMix64(++seed)));
       set.feeds.emplace_back(input.name, std::move(value));
     }
     sets.push_back(std::move(set));

@@ -27,14 +27,13 @@ void NumericVerifier::OnRewrite(const RewriteEvent& event) {
   if (ExactnessOf(event) == Exactness::kExact) ++exact_;
 }
 
-NumericVerifier::Answer NumericVerifier::Run(const Graph& graph, size_t set,
-                                             absl::Span<const std::string> fetches) {
+Answer NumericVerifier::Run(const Graph& graph, size_t set, absl::Span<const std::string> fetches) {
   ++runs_;
   return runner_.Run(graph, sets_[set].feeds, {fetches.begin(), fetches.end()});
 }
 
-std::vector<NumericVerifier::Answer> NumericVerifier::RunAll(
-    const Graph& graph, absl::Span<const std::string> fetches) {
+std::vector<Answer> NumericVerifier::RunAll(const Graph& graph,
+                                            absl::Span<const std::string> fetches) {
   std::vector<Answer> answers;
   for (size_t set = 0; set < sets_.size(); ++set) answers.push_back(Run(graph, set, fetches));
   return answers;
@@ -82,16 +81,11 @@ bool NumericVerifier::Prepare(const PassRun& run) {
 
 std::optional<std::string> NumericVerifier::CompareOne(const Answer& was, const Answer& is,
                                                        Sameness sameness) const {
-  if (!was.ok() && !is.ok()) return std::nullopt;
-  if (!was.ok())
-    return absl::StrCat("the graph answers where it failed before: ", was.status().message());
-  if (!is.ok()) return absl::StrCat("the graph fails: ", is.status().message());
-  for (size_t i = 0; i < fetches_.size(); ++i) {
-    if (!steady_[i]) continue;
-    const auto difference = FindDifference((*was)[i], (*is)[i], sameness);
-    if (difference) return absl::StrCat("of output ", fetches_[i], " ", difference->what);
-  }
-  return std::nullopt;
+  return CompareAnswers(was, is, fetches_, [&](size_t i) -> std::optional<std::string> {
+    const auto difference =
+        steady_[i] ? FindDifference((*was)[i], (*is)[i], sameness) : std::nullopt;
+    return difference ? std::optional(difference->what) : std::nullopt;
+  });
 }
 
 std::optional<NumericVerifier::Mismatch> NumericVerifier::Compare(

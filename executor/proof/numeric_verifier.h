@@ -35,8 +35,6 @@ class NumericVerifier : public PipelineObserver {
   const std::string& not_compared() const { return not_compared_; }
 
  private:
-  // What a graph answers, by set of inputs: values of the fetches, or an error.
-  using Answer = absl::StatusOr<std::vector<Tensor>>;
   struct Mismatch {
     size_t set;
     std::string what;
@@ -50,6 +48,7 @@ class NumericVerifier : public PipelineObserver {
   Exactness ExactnessOf(const RewriteEvent& event) const;
   bool Prepare(const PassRun& run);
   Answer Run(const Graph& graph, size_t set, absl::Span<const std::string> fetches);
+  // By set of inputs.
   std::vector<Answer> RunAll(const Graph& graph, absl::Span<const std::string> fetches);
   std::optional<Mismatch> Compare(const std::vector<Answer>& answers, Sameness sameness) const;
   std::optional<std::string> CompareOne(const Answer& was, const Answer& is,

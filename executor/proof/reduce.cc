@@ -40,14 +40,14 @@ class Reducer {
  public:
   Reducer(const Suspect& suspect, const GraphRunner& runner,
           const std::function<bool(const Suspect&)>& fails, const ReduceOptions& options)
-      : now_(suspect), runner_(runner), fails_(fails), trials_left_(options.max_trials) {}
+      : now_(suspect), runner_(runner), fails_(fails), max_trials_(options.max_trials) {}
 
   absl::StatusOr<Reduction> Run() {
     KeepOneSet();
     KeepOneFetch();
     Prune(now_);
     FindValues();
-    for (int32_t before = INT32_MAX; now_.graph.num_nodes() < before && trials_left_ > 0;) {
+    for (int32_t before = INT32_MAX; now_.graph.num_nodes() < before && trials_ < max_trials_;) {
       before = now_.graph.num_nodes();
       MoveOutputUp();
       CutInChunks();
@@ -59,8 +59,7 @@ class Reducer {
 
  private:
   bool Try(Suspect smaller) {
-    if (trials_left_ <= 0) return false;
-    --trials_left_;
+    if (trials_ >= max_trials_) return false;
     ++trials_;
     Prune(smaller);
     if (!fails_(smaller)) return false;
@@ -96,13 +95,12 @@ class Reducer {
       if (IsMemcpyable(type) || type == DataType::kString) names.emplace_back(g.name(n));
     }
     const auto all = runner_.Run(g, now_.inputs[0].feeds, names);
-    for (const std::string& name : names) {
+    for (size_t i = 0; i < names.size(); ++i) {
       // Behind a branch that is not taken there is no value: such nodes are asked one by one.
-      const size_t i = static_cast<size_t>(&name - names.data());
       if (all.ok()) {
-        values_[name] = (*all)[i];
-      } else if (auto one = runner_.Run(g, now_.inputs[0].feeds, {name}); one.ok()) {
-        values_[name] = (*one)[0];
+        values_[names[i]] = (*all)[i];
+      } else if (auto one = runner_.Run(g, now_.inputs[0].feeds, {names[i]}); one.ok()) {
+        values_[names[i]] = (*one)[0];
       }
     }
   }
@@ -209,7 +207,7 @@ class Reducer {
   const GraphRunner& runner_;
   const std::function<bool(const Suspect&)>& fails_;
   std::map<std::string, Tensor> values_;
-  int64_t trials_left_;
+  const int64_t max_trials_;
   int64_t trials_ = 0;
 };
 

@@ -17,8 +17,8 @@ class RewriteLog : public PipelineObserver {
   std::vector<std::string> keys;
 };
 
-absl::Status CheckOneRuns(const std::vector<Court::Answer>& answers) {
-  for (const Court::Answer& answer : answers) {
+absl::Status CheckOneRuns(const std::vector<Answer>& answers) {
+  for (const Answer& answer : answers) {
     if (answer.ok()) return absl::OkStatus();
   }
   return absl::FailedPreconditionError(
@@ -58,18 +58,17 @@ SessionOptions Court::OnCpu() const {
   return options;
 }
 
-SessionOptions Court::Optimized(int64_t limit, absl::Span<const std::string> beyond,
-                                PipelineObserver* log) const {
+SessionOptions Court::Optimized(int64_t limit, absl::Span<const std::string> beyond) const {
   SessionOptions options = options_;
   options.pipeline.bisect_limit = limit;
   options.pipeline.beyond_limit.assign(beyond.begin(), beyond.end());
-  if (log != nullptr) options.pipeline.observers = {log};
   return options;
 }
 
-std::vector<Court::Answer> Court::AnswersOf(const Suspect& suspect,
-                                            const SessionOptions& options) const {
+std::vector<Answer> Court::AnswersOf(const Suspect& suspect, SessionOptions options,
+                                     PipelineObserver* log) const {
   std::vector<Answer> answers;
+  if (log != nullptr) options.pipeline.observers = {log};
   for (const InputSet& inputs : suspect.inputs) {
     absl::StatusOr<std::unique_ptr<Session>> session =
         Session::Create(suspect.graph, devices_, options);
@@ -77,6 +76,7 @@ std::vector<Court::Answer> Court::AnswersOf(const Suspect& suspect,
     if (status.ok()) status = begin_(**session);
     answers.push_back(status.ok() ? (*session)->Run(inputs.feeds, suspect.fetches)
                                   : Answer(status));
+    options.pipeline.observers.clear();
   }
   return answers;
 }
@@ -84,41 +84,26 @@ std::vector<Court::Answer> Court::AnswersOf(const Suspect& suspect,
 std::string Court::Compare(const Suspect& suspect, const std::vector<Answer>& right,
                            const std::vector<Answer>& is) const {
   for (size_t set = 0; set < suspect.inputs.size(); ++set) {
-    const std::string inputs = absl::StrCat(" (inputs '", suspect.inputs[set].name, "')");
-    if (!right[set].ok()) {
-      if (!is[set].ok()) continue;
-      return absl::StrCat("the graph answers where it fails without passes: ",
-                          right[set].status().message(), inputs);
-    }
-    if (!is[set].ok()) return absl::StrCat("the graph fails: ", is[set].status().message(), inputs);
-    for (size_t i = 0; i < suspect.fetches.size(); ++i) {
-      const auto difference = judge_((*right[set])[i], (*is[set])[i]);
-      if (difference)
-        return absl::StrCat("of output ", suspect.fetches[i], " ", *difference, inputs);
-    }
+    const auto what = CompareAnswers(right[set], is[set], suspect.fetches, [&](size_t i) {
+      return judge_((*right[set])[i], (*is[set])[i]);
+    });
+    if (what) return absl::StrCat(*what, " (inputs '", suspect.inputs[set].name, "')");
   }
   return "";
 }
 
 std::string Court::OptimizedIsWrong(const Suspect& suspect) const {
   return Compare(suspect, AnswersOf(suspect, Plain()),
-                 AnswersOf(suspect, Optimized(INT64_MAX, {}, nullptr)));
+                 AnswersOf(suspect, Optimized(INT64_MAX, {})));
 }
 
 absl::StatusOr<Bisection> Court::BisectRewrites(const Suspect& suspect) const {
   const std::vector<Answer> right = AnswersOf(suspect, Plain());
   TENON_RETURN_IF_ERROR(CheckOneRuns(right));
   return Bisect([&](int64_t limit, absl::Span<const std::string> beyond) -> absl::StatusOr<Trial> {
-    // Only the first session is listened to: the others ask for the same.
-    Suspect first = suspect;
-    first.inputs.resize(1);
     RewriteLog log;
-    std::vector<Answer> answers = AnswersOf(first, Optimized(limit, beyond, &log));
-    Suspect rest = suspect;
-    rest.inputs.erase(rest.inputs.begin());
-    for (Answer& answer : AnswersOf(rest, Optimized(limit, beyond, nullptr)))
-      answers.push_back(std::move(answer));
-    return Trial{Compare(suspect, right, answers), std::move(log.keys)};
+    const std::vector<Answer> is = AnswersOf(suspect, Optimized(limit, beyond), &log);
+    return Trial{Compare(suspect, right, is), std::move(log.keys)};
   });
 }
 

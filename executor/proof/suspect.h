@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/proof/bisect.h"
+#include "executor/proof/difference.h"
 #include "executor/proof/input_sets.h"
 #include "executor/session.h"
 
@@ -24,28 +25,12 @@ using JudgeValue = std::function<std::optional<std::string>(const Tensor& right,
 
 class Court {
  public:
-  using Answer = absl::StatusOr<std::vector<Tensor>>;
-
   // `options` as for a session that optimizes; `begin` brings a new session to where runs begin.
   Court(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
         std::function<absl::Status(Session&)> begin);
 
-  // By set of inputs; one answer may be an error. `options` of a kind that Court has made below.
-  std::vector<Answer> AnswersOf(const Suspect& suspect, const SessionOptions& options) const;
-  // Without a pass.
-  SessionOptions Plain() const;
-  // The same, and every node on the CPU.
-  SessionOptions OnCpu() const;
-  // With passes, but only these rewrites; the keys of all that are asked for go to `log`.
-  SessionOptions Optimized(int64_t limit, absl::Span<const std::string> beyond,
-                           PipelineObserver* log) const;
-
-  // The first difference: "of output y element [0] is 1 where 2 was (inputs 'ordinary')". Empty if
-  // there is none. A graph that failed may fail.
-  std::string Compare(const Suspect& suspect, const std::vector<Answer>& right,
-                      const std::vector<Answer>& is) const;
-
-  // Whether all passes together make it wrong, and how.
+  // Whether all passes together make it wrong, and how: "of output y element [0] is 1 where 2 was
+  // (inputs 'ordinary')" is the first difference. Empty if there is none.
   std::string OptimizedIsWrong(const Suspect& suspect) const;
 
   // Looks for the rewrites that make it wrong. FAILED_PRECONDITION if the graph cannot be run on
@@ -56,6 +41,21 @@ class Court {
   absl::StatusOr<std::optional<Bisection>> BisectPlacement(const Suspect& suspect) const;
 
  private:
+  // Without a pass.
+  SessionOptions Plain() const;
+  // The same, and every node on the CPU.
+  SessionOptions OnCpu() const;
+  // With passes, but only these rewrites.
+  SessionOptions Optimized(int64_t limit, absl::Span<const std::string> beyond) const;
+
+  // By set of inputs, each in a session of its own. `log` hears of the first one: the others ask
+  // for the same rewrites.
+  std::vector<Answer> AnswersOf(const Suspect& suspect, SessionOptions options,
+                                PipelineObserver* log = nullptr) const;
+  // As OptimizedIsWrong.
+  std::string Compare(const Suspect& suspect, const std::vector<Answer>& right,
+                      const std::vector<Answer>& is) const;
+
   std::vector<Device*> devices_;
   SessionOptions options_;
   JudgeValue judge_;

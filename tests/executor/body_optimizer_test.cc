@@ -37,17 +37,11 @@ using testing::Values;
 
 constexpr char kRow[] = "dim { size: 1 } dim { size: 2 }";
 
-// Relu(a W + b); its result is "relu:activations:0".
-std::string Dense() {
-  return Const("w", "DT_FLOAT",
-               "tensor_shape { dim { size: 2 } dim { size: 2 } } float_val: [1, 0, 0.5, 1]") +
-         Const("b", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: [1, -2]") +
-         Node("product", "MatMul", {"a", "w:output:0"}) +
-         Node("sum", "BiasAdd", {"product:product:0", "b:output:0"}) +
-         Node("relu", "Relu", {"sum:output:0"});
-}
+constexpr char kWeights[] = "1, 0, 0.5, 1", kBias[] = "1, -2";
+
+std::string Dense() { return testing::DenseNodes(kWeights, kBias); }
 std::string DenseFunction(std::string_view attrs = "") {
-  return Function("dense", {"a"}, {"r"}, Dense(), Ret("r", "relu:activations:0"), attrs);
+  return testing::DenseFunction(kWeights, kBias, attrs);
 }
 std::string NegFunction() {
   return Function("neg", {"a"}, {"r"}, Node("n", "Neg", {"a"}), Ret("r", "n:y:0"));
@@ -80,7 +74,7 @@ std::vector<std::string> Rows(const Executable& e) {
 
 struct Prepared {
   std::unique_ptr<Session> session;
-  std::shared_ptr<Executable> executable;
+  Executable* executable = nullptr;
   const Graph& graph() const { return OptimizedGraph(*executable); }
 };
 
@@ -99,7 +93,7 @@ Prepared RunBoth(const std::string& text, const std::vector<Session::NamedTensor
     EXPECT_TRUE(out.ok()) << out.status();
     if (!e.ok() || !out.ok()) return last;
     values.push_back(Values((*out)[0]));
-    last.executable = std::shared_ptr<Executable>(*e, [](Executable*) {});
+    last.executable = *e;
   }
   EXPECT_EQ(values[0], values[1]);
   return last;

@@ -9,8 +9,10 @@
 #include "graph/c_api/plugin_hold.h"
 #include "plugin/kernel_registry.h"
 #include "tensorflow/c/kernels.h"
+#include "tests/executor/bare_device_util.h"
 #include "tests/executor/graph_text_util.h"
 #include "tests/executor/heap_count_util.h"
+#include "tests/executor/pass_on_util.h"
 
 namespace tenon {
 namespace {
@@ -36,7 +38,7 @@ int live_buffers = 0;
 
 // Streams are the strings "0.c", "0.h" …: device and kind. Kernels work at once, copies are done
 // when somebody waits.
-class LoggingDevice : public Device {
+class LoggingDevice : public testing::BareDevice {
  public:
   explicit LoggingDevice(int ordinal) : ordinal_(ordinal) {
     for (int i = 0; i < 4; ++i) streams_[i] = absl::StrCat(ordinal, ".", std::string(1, "chdx"[i]));
@@ -44,9 +46,6 @@ class LoggingDevice : public Device {
   std::string_view type() const override { return "LOGGING"; }
   int ordinal() const override { return ordinal_; }
   std::string_view plugin() const override { return "device_test"; }
-  int priority() const override { return 220; }
-  int64_t memory_bytes() const override { return 0; }
-  bool is_host() const override { return false; }
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override {
     if (Fails("allocate")) return absl::ResourceExhaustedError("the device is full");
     ++live_buffers;
@@ -86,9 +85,6 @@ class LoggingDevice : public Device {
   absl::Status SynchronizeAllActivity() override {
     DoCopies();
     return Say("sync", absl::StrCat(ordinal_));
-  }
-  absl::Status HostCallback(StreamHandle, std::function<absl::Status()> callback) override {
-    return callback();
   }
 
   int events = 0;
@@ -140,16 +136,6 @@ void Compute(void*, TF_OpKernelContext* context) {
   TF_DeleteStatus(status);
 }
 
-// Its output is its input.
-void Pass(void*, TF_OpKernelContext* context) {
-  TF_Status* const status = TF_NewStatus();
-  TF_Tensor* in = nullptr;
-  TF_GetInput(context, 0, &in, status);
-  TF_SetOutput(context, 0, in, status);
-  TF_DeleteTensor(in);
-  TF_DeleteStatus(status);
-}
-
 // 1 where the input's data lie as TensorFlow's kernels rely on, else 0.
 void IsAligned(void*, TF_OpKernelContext* context) {
   static TF_Status* const status = TF_NewStatus();  // one thread
@@ -179,7 +165,7 @@ class DeviceTest : public ::testing::Test {
   static void SetUpTestSuite() {
     RegisterKernel("Relu", "LOGGING", "", Compute);
     RegisterKernel("Relu", "CPU", "plus_one", Compute);
-    RegisterKernel("Relu", "CPU", "pass", Pass);
+    RegisterKernel("Relu", "CPU", "pass", testing::PassOn);
     RegisterKernel("Relu", "CPU", "is_aligned", IsAligned);
   }
   static void TearDownTestSuite() { KernelRegistry::Global().RemovePlugin("device_test"); }

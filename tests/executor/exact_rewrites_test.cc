@@ -3,33 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "executor/session.h"
 #include "graph/io.h"
 #include "graph/small_float.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/pass_spec.h"
 #include "gtest/gtest.h"
-#include "tests/executor/golden_feeds_util.h"
+#include "tests/executor/golden_passes_util.h"
 
 namespace tenon {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::vector<std::string> Header(const std::string& text, const std::string& key) {
-  for (std::string_view line : absl::StrSplit(text, '\n')) {
-    const std::string prefix = "# " + key + ": ";
-    if (line.substr(0, prefix.size()) == prefix)
-      return absl::StrSplit(line.substr(prefix.size()), ' ');
-  }
-  return {};
-}
 
 std::vector<std::string> InexactRewrites() {
   std::vector<std::string> names;
@@ -42,7 +27,7 @@ std::vector<std::string> InexactRewrites() {
   return names;
 }
 
-// Which payload a NaN has is up to the processor.
+// Which payload a NaN has is up to the processor; denormals count, unlike in executor/proof.
 template <typename T>
 bool SameBits(const Tensor& a, const Tensor& b) {
   return std::equal(a.flat<T>(), a.flat<T>() + a.num_elements(), b.flat<T>(), [](T x, T y) {
@@ -70,13 +55,10 @@ bool SameBits(const Tensor& a, const Tensor& b) {
 class ExactRewrites : public testing::TestWithParam<std::string> {};
 
 TEST_P(ExactRewrites, KeepEveryBit) {
-  std::stringstream text;
-  text << std::ifstream(GetParam()).rdbuf();
-  if (text.str().find("Random") != std::string::npos) return;
+  const GoldenPass golden(GetParam());
+  if (golden.text.find("Random") != std::string::npos) return;
   const Graph graph = LoadGraph(GetParam()).value();
   std::unique_ptr<Device> host = MakeCpuDevice();
-  const std::vector<std::string> fetches = Header(text.str(), "fetch");
-  const std::string pass = fs::path(GetParam()).parent_path().filename().string();
   std::unique_ptr<Session> sessions[2];
   for (int level : {0, 1}) {
     SessionOptions options;
@@ -84,41 +66,27 @@ TEST_P(ExactRewrites, KeepEveryBit) {
     options.opt_level = level;
     options.pipeline.min_graph_nodes = -1;
     options.pipeline.passes =
-        ParsePassSpecs(absl::StrCat("model_pruning,", pass, ",model_pruning")).value();
+        ParsePassSpecs(absl::StrCat("model_pruning,", golden.pass, ",model_pruning")).value();
     options.pipeline.disabled_rewrites = InexactRewrites();
-    if (!Header(text.str(), "target").empty()) options.pipeline.target = Target::kTensorFlow;
+    options.pipeline.target = golden.target;
     sessions[level] = Session::Create(graph, {host.get()}, options).value();
   }
   for (int first = 0; first < 3; ++first) {
-    std::vector<Session::NamedTensor> feeds;
-    for (const std::string& name : Header(text.str(), "feed")) {
-      const NodeId n = graph.FindNode(name);
-      feeds.emplace_back(
-          name, CornerFeed(graph.output_type({n, 0}), graph.attr(n, "shape")->AsShape().value(),
-                           first + 5 * static_cast<int>(feeds.size())));
-    }
-    const absl::StatusOr<std::vector<Tensor>> before = sessions[0]->Run(feeds, fetches);
-    const absl::StatusOr<std::vector<Tensor>> after = sessions[1]->Run(feeds, fetches);
+    const std::vector<Session::NamedTensor> feeds =
+        golden.Feeds(graph, [&](DataType dtype, const PartialShape& shape, int i) {
+          return CornerFeed(dtype, shape, first + 5 * i);
+        });
+    const absl::StatusOr<std::vector<Tensor>> before = sessions[0]->Run(feeds, golden.fetches);
+    const absl::StatusOr<std::vector<Tensor>> after = sessions[1]->Run(feeds, golden.fetches);
     ASSERT_EQ(before.status().code(), after.status().code()) << before.status() << after.status();
     if (!before.ok()) continue;
-    for (size_t i = 0; i < fetches.size(); ++i)
-      EXPECT_TRUE(SameBits((*before)[i], (*after)[i])) << fetches[i];
+    for (size_t i = 0; i < golden.fetches.size(); ++i)
+      EXPECT_TRUE(SameBits((*before)[i], (*after)[i])) << golden.fetches[i];
   }
 }
 
-std::vector<std::string> Cases() {
-  std::vector<std::string> cases;
-  for (const auto& entry : fs::recursive_directory_iterator("tests/golden/passes")) {
-    if (entry.path().string().ends_with(".in.pbtxt")) cases.push_back(entry.path().string());
-  }
-  std::sort(cases.begin(), cases.end());
-  return cases;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, ExactRewrites, testing::ValuesIn(Cases()), [](const auto& info) {
-  const fs::path path(info.param);
-  return absl::StrCat(path.parent_path().filename().string(), "_", path.stem().stem().string());
-});
+INSTANTIATE_TEST_SUITE_P(All, ExactRewrites, testing::ValuesIn(GoldenPasses()),
+                         [](const auto& info) { return GoldenPass(info.param).Name(); });
 
 }  // namespace
 }  // namespace tenon

@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "plugin/device.h"
+#include "tests/executor/bare_device_util.h"
 
 namespace tenon::testing {
 
@@ -30,26 +29,15 @@ inline std::vector<std::string>* FarLog() {
   return log;
 }
 
-class FarDevice : public Device {
+class FarDevice : public BareDevice {
  public:
   std::string_view type() const override { return "FAR"; }
-  int ordinal() const override { return 0; }
   std::string_view plugin() const override { return "plugin_variables_test"; }
-  int priority() const override { return 220; }
-  int64_t memory_bytes() const override { return 0; }
-  bool is_host() const override { return false; }
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override {
     ++live_buffers;
     return BufferRef::Adopt(Buffer::OfDevice(
         Far(std::malloc(bytes + 1)), bytes,
         [](void* p, size_t, void*) { std::free(Near<void>(p)), --live_buffers; }, nullptr));
-  }
-  StreamHandle compute_stream() override { return this; }
-  StreamHandle host_to_device_stream() override { return this; }
-  StreamHandle device_to_host_stream() override { return this; }
-  StreamHandle device_to_device_stream() override { return this; }
-  absl::Status StreamWaitsForStream(StreamHandle, StreamHandle) override {
-    return absl::OkStatus();
   }
   absl::Status CopyHostToDevice(StreamHandle, const Tensor& from, const Tensor& to) override {
     FarLog()->push_back("to device");
@@ -64,14 +52,6 @@ class FarDevice : public Device {
   absl::Status CopyDeviceToDevice(StreamHandle, const Tensor& from, const Tensor& to) override {
     std::memcpy(Near<void>(to.data()), Near<void>(from.data()), from.bytes());
     return absl::OkStatus();
-  }
-  absl::StatusOr<EventHandle> AcquireEvent() override { return this; }
-  void ReleaseEvent(EventHandle) override {}
-  absl::Status RecordEvent(StreamHandle, EventHandle) override { return absl::OkStatus(); }
-  absl::Status BlockUntilComplete(EventHandle, double) override { return absl::OkStatus(); }
-  absl::Status SynchronizeAllActivity() override { return absl::OkStatus(); }
-  absl::Status HostCallback(StreamHandle, std::function<absl::Status()> callback) override {
-    return callback();
   }
 };
 

@@ -2,20 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
-#include "graph/io.h"
 #include "gtest/gtest.h"
 
 namespace tenon::testing {
-
-Graph Parse(std::string text) {
-  absl::StatusOr<Imported> imported = ImportBytes(std::move(text), "test.pbtxt");
-  if (!imported.ok()) {
-    ADD_FAILURE() << imported.status();
-    return Graph();
-  }
-  for (const Defect& d : imported->defects) ADD_FAILURE() << d.ToString();
-  return std::move(imported->graph);
-}
 
 std::unique_ptr<Session> MakeSession(std::string text, int opt_level) {
   SessionOptions options;
@@ -98,6 +87,27 @@ std::string Function(std::string_view name, std::vector<std::string> args,
 }
 std::string Ret(std::string_view result, std::string_view source) {
   return absl::Substitute("ret { key: '$0' value: '$1' } ", result, source);
+}
+
+std::string DenseNodes(std::string_view w, std::string_view b) {
+  return Const("w", "DT_FLOAT",
+               absl::StrCat("tensor_shape { dim { size: 2 } dim { size: 2 } } float_val: [", w,
+                            "]")) +
+         Const("b", "DT_FLOAT",
+               absl::StrCat("tensor_shape { dim { size: 2 } } float_val: [", b, "]")) +
+         Node("product", "MatMul", {"a", "w:output:0"}) +
+         Node("sum", "BiasAdd", {"product:product:0", "b:output:0"}) +
+         Node("relu", "Relu", {"sum:output:0"});
+}
+std::string DenseFunction(std::string_view w, std::string_view b, std::string_view attrs) {
+  return Function("dense", {"a"}, {"r"}, DenseNodes(w, b), Ret("r", "relu:activations:0"), attrs);
+}
+
+std::string VarHandle(std::string_view name, std::string_view shared_name) {
+  return Op(
+      name, "VarHandleOp", {},
+      absl::StrCat(Type("dtype", "DT_FLOAT"), "attr { key: 'shared_name' value { s: '", shared_name,
+                   "' } } attr { key: 'shape' value { shape { unknown_rank: true } } } "));
 }
 
 Tensor Floats(std::vector<float> values, Shape shape) {

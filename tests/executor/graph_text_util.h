@@ -9,11 +9,9 @@
 #include "executor/session.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
+#include "tests/support/parse_graph.h"
 
 namespace tenon::testing {
-
-// The graph of a text; defects fail the test.
-Graph Parse(std::string text);
 
 // A session of the text on the CPU, with one thread.
 std::unique_ptr<Session> MakeSession(std::string text, int opt_level = 0);
@@ -43,6 +41,12 @@ std::string Function(std::string_view name, std::vector<std::string> args,
                      std::vector<std::string> results, std::string nodes, std::string_view ret,
                      std::string_view attrs = "");
 std::string Ret(std::string_view result, std::string_view source);
+// Relu(a W + b) as nodes of a body with the argument a; its result is "relu:activations:0". And a
+// function "dense" of it. `w` are four numbers, `b` two.
+std::string DenseNodes(std::string_view w, std::string_view b);
+std::string DenseFunction(std::string_view w, std::string_view b, std::string_view attrs = "");
+// The handle of a variable of floats of any shape.
+std::string VarHandle(std::string_view name, std::string_view shared_name);
 
 Tensor Floats(std::vector<float> values, Shape shape);
 Tensor Bool(bool v);

@@ -33,17 +33,8 @@ using testing::Values;
 
 constexpr char kRow[] = "dim { size: 1 } dim { size: 2 }";
 
-// Relu(x W + b) as nodes of a body with the argument a; its result is "relu:activations:0".
-std::string Dense() {
-  return Const("w", "DT_FLOAT",
-               "tensor_shape { dim { size: 2 } dim { size: 2 } } float_val: [1, 2, 3, 4]") +
-         Const("b", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: [1, -20]") +
-         Node("product", "MatMul", {"a", "w:output:0"}) +
-         Node("sum", "BiasAdd", {"product:product:0", "b:output:0"}) +
-         Node("relu", "Relu", {"sum:output:0"});
-}
 std::string DenseFunction(std::string_view attrs = "") {
-  return Function("dense", {"a"}, {"r"}, Dense(), Ret("r", "relu:activations:0"), attrs);
+  return testing::DenseFunction("1, 2, 3, 4", "1, -20", attrs);
 }
 
 std::vector<std::string> OpsOf(const Graph& g) {

@@ -5,6 +5,7 @@
 #include "graph/io.h"
 #include "graph/op_registry.h"
 #include "gtest/gtest.h"
+#include "tests/executor/bare_device_util.h"
 
 namespace tenon {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // A device that can be placed on, no more.
-class NamedDevice : public Device {
+class NamedDevice : public testing::BareDevice {
  public:
   NamedDevice(std::string type, int ordinal, int priority)
       : type_(std::move(type)), ordinal_(ordinal), priority_(priority) {}
@@ -20,35 +21,7 @@ class NamedDevice : public Device {
   int ordinal() const override { return ordinal_; }
   std::string_view plugin() const override { return is_host() ? "" : "test"; }
   int priority() const override { return priority_; }
-  int64_t memory_bytes() const override { return 0; }
   bool is_host() const override { return type_ == "CPU"; }
-  absl::StatusOr<BufferRef> Allocate(size_t) override {
-    return absl::UnimplementedError("no memory");
-  }
-  StreamHandle compute_stream() override { return nullptr; }
-  StreamHandle host_to_device_stream() override { return nullptr; }
-  StreamHandle device_to_host_stream() override { return nullptr; }
-  StreamHandle device_to_device_stream() override { return nullptr; }
-  absl::Status StreamWaitsForStream(StreamHandle, StreamHandle) override {
-    return absl::OkStatus();
-  }
-  absl::Status CopyHostToDevice(StreamHandle, const Tensor&, const Tensor&) override {
-    return absl::OkStatus();
-  }
-  absl::Status CopyDeviceToHost(StreamHandle, const Tensor&, const Tensor&) override {
-    return absl::OkStatus();
-  }
-  absl::Status CopyDeviceToDevice(StreamHandle, const Tensor&, const Tensor&) override {
-    return absl::OkStatus();
-  }
-  absl::StatusOr<EventHandle> AcquireEvent() override { return nullptr; }
-  void ReleaseEvent(EventHandle) override {}
-  absl::Status RecordEvent(StreamHandle, EventHandle) override { return absl::OkStatus(); }
-  absl::Status BlockUntilComplete(EventHandle, double) override { return absl::OkStatus(); }
-  absl::Status SynchronizeAllActivity() override { return absl::OkStatus(); }
-  absl::Status HostCallback(StreamHandle, std::function<absl::Status()> callback) override {
-    return callback();
-  }
 
  private:
   std::string type_;

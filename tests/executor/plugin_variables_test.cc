@@ -1,12 +1,11 @@
 // Variables that kernels of plug-ins assign, update, lock and read, on a device whose memory the
 // host cannot touch.
 #include <cstring>
-#include <set>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/session.h"
 #include "gmock/gmock.h"
+#include "graph/c_api/c_api_internal.h"
 #include "gtest/gtest.h"
 #include "plugin/kernel_registry.h"
 #include "tensorflow/c/experimental/next_pluggable_device/c_api.h"
@@ -35,15 +34,6 @@ using testing::Values;
 
 // --- The plug-in.
 
-class Status {
- public:
-  ~Status() { TF_DeleteStatus(status_); }
-  TF_Status* get() { return status_; }
-
- private:
-  TF_Status* status_ = TF_NewStatus();
-};
-
 void CopyOnDevice(TF_OpKernelContext*, TF_Tensor* source, TF_Tensor* dest) {
   FarLog()->push_back("copyFunc");
   std::memcpy(Near(TF_TensorData(dest)), Near(TF_TensorData(source)), TF_TensorByteSize(dest));
@@ -62,14 +52,14 @@ void Update(TF_OpKernelContext*, TF_Tensor* tensor, TF_Tensor* value, int op) {
 }
 
 void Assign(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   TF_AssignVariable(ctx, 0, 1, /*validate_shape=*/true, CopyOnDevice, status.get());
   EXPECT_EQ(TF_GetCode(status.get()), TF_OK);
 }
 
 template <int kOp>
 void AssignUpdate(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   TF_AssignUpdateVariable(ctx, 0, 1, kOp, 0, CopyOnDevice, Update, status.get());
   EXPECT_EQ(TF_GetCode(status.get()), TF_OK);
 }
@@ -78,7 +68,7 @@ bool keep_lock = false;
 
 // var -= alpha * delta, of inputs (var, alpha, delta).
 void ApplyGradientDescent(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   const int inputs[] = {0};
   TF_VariableInputLockHolder* holder = nullptr;
   TF_MaybeLockVariableInputMutexesInOrder(ctx, true, false, inputs, 1, CopyOnDevice, &holder,
@@ -100,7 +90,7 @@ void ApplyGradientDescent(void*, TF_OpKernelContext* ctx) {
 
 // Rows of inputs (var, indices, updates) are added.
 void ScatterAdd(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   const int inputs[] = {0};
   TF_VariableInputLockHolder* holder = nullptr;
   TF_MaybeLockVariableInputMutexesInOrder(ctx, false, true, inputs, 1, CopyOnDevice, &holder,
@@ -118,13 +108,13 @@ void ScatterAdd(void*, TF_OpKernelContext* ctx) {
 }
 
 void AssignRef(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   EXPECT_TRUE(TF_IsRefInput(ctx, 0, status.get()));
   TF_AssignRefVariable(ctx, 0, 0, 1, true, true, CopyOnDevice, status.get());
 }
 
 void AssignAddRef(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   TF_OpKernelContext_ForwardRefInputToRefOutput(ctx, 0, 0);
   TF_Tensor *var = nullptr, *value = nullptr;
   TF_GetInputTensorFromVariable(ctx, 0, false, false, false, CopyOnDevice, &var, status.get());
@@ -141,7 +131,7 @@ void Allocate(TF_OpKernelContext* ctx, TF_Tensor* tensor, TF_DataType type, cons
 }
 
 void TemporaryVariable(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   const int64_t dims[] = {2};
   TF_StringView name{"t", 1};
   TF_TemporaryVariable(ctx, TF_FLOAT, dims, 1, &name, Allocate, status.get());
@@ -149,7 +139,7 @@ void TemporaryVariable(void*, TF_OpKernelContext* ctx) {
 }
 
 void DestroyTemporaryVariable(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   TF_StringView name{"t", 1};
   TF_DestroyTemporaryVariable(ctx, 0, &name, status.get());
   EXPECT_EQ(TF_GetCode(status.get()), TF_OK) << TF_Message(status.get());
@@ -163,7 +153,7 @@ void AddTensors(TF_OpKernelContext*, TF_Tensor* a, TF_Tensor* b, TF_Tensor* out)
   for (TF_Tensor* t : {a, b, out}) TF_DeleteTensor(t);
 }
 void AddN(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   TF_AddNVariant(ctx, AddTensors, status.get());
 }
 
@@ -174,7 +164,7 @@ void Zero(TF_OpKernelContext*, TF_Tensor* input, TF_Tensor* out) {
   TF_DeleteTensor(out);
 }
 void ZerosLike(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   TF_ZerosLikeVariant(ctx, Zero, status.get());
 }
 
@@ -182,7 +172,7 @@ std::string probed_config, probed_handle;
 
 // Counts its calls in an object of its own that the session keeps, and in the variable.
 void CountUp(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   void* count = nullptr;
   TF_LookupOrCreatePluginResource(
       ctx, nullptr, "count", &count,
@@ -220,7 +210,7 @@ void CountUp(void*, TF_OpKernelContext* ctx) {
 }
 
 void Relu(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   TF_Tensor* in = nullptr;
   TF_GetInput(ctx, 0, &in, status.get());
   const int64_t dims[] = {TF_TensorElementCount(in)};
@@ -239,7 +229,7 @@ void CopyOnHost(TF_OpKernelContext*, TF_Tensor* source, TF_Tensor* dest) {
   TF_DeleteTensor(dest);
 }
 void AddOnHost(void*, TF_OpKernelContext* ctx) {
-  Status status;
+  CStatus status;
   TF_AssignUpdateVariable(
       ctx, 0, 1, 0, 0, CopyOnHost,
       [](TF_OpKernelContext*, TF_Tensor* tensor, TF_Tensor* value, int) {
@@ -274,11 +264,7 @@ constexpr std::string_view kRows =
     "attr { key: 'dtype' value { type: DT_FLOAT } } "
     "attr { key: 'Tindices' value { type: DT_INT32 } } ";
 
-std::string Handle(std::string_view name) {
-  return Op(name, "VarHandleOp", {},
-            absl::StrCat(kFloat, "attr { key: 'shared_name' value { s: '", name,
-                         "' } } attr { key: 'shape' value { shape { unknown_rank: true } } } "));
-}
+std::string Handle(std::string_view name) { return testing::VarHandle(name, name); }
 
 const std::string kVariable =
     Handle("v") + Placeholder("x", "dim { size: -1 }") +
@@ -393,7 +379,6 @@ TEST_F(PluginVariables, ValuesGoWhereTheyAreWanted) {
 
 TEST_F(PluginVariables, OpsOfBothSidesMayTakeTurns) {
   Register("AssignAddVariableOp", AssignUpdate<0>);
-  const std::string host = "device: '/device:CPU:0' ";
   Make(kVariable + Op("add", "AssignAddVariableOp", {"v", "x"}, kFloat) +
        Const("i", "DT_INT32", "tensor_shape { dim { size: 1 } } int_val: 1") +
        Const("d", "DT_FLOAT", "tensor_shape { dim { size: 1 } } float_val: 100"));
@@ -431,11 +416,7 @@ TEST_F(PluginVariables, AValueThatIsReadElsewhereIsCopiedOnce) {
        Const("i", "DT_INT32", "tensor_shape { dim { size: 1 } } int_val: 1") +
        Const("d", "DT_FLOAT", "tensor_shape { dim { size: 1 } } float_val: 100") +
        Op("scatter", "ResourceScatterAdd", {"v", "i", "d"}, kRows) +
-       Op("far", "VarHandleOp", {},
-          absl::StrCat(kFloat,
-                       "attr { key: 'shared_name' value { s: 'v' } } "
-                       "attr { key: 'shape' value { shape { unknown_rank: true } } } ")) +
-       Op("add", "AssignAddVariableOp", {"far", "x"}, kFloat));
+       testing::VarHandle("far", "v") + Op("add", "AssignAddVariableOp", {"far", "x"}, kFloat));
   ASSERT_TRUE(Do("set", {1, 2}).ok());
   ASSERT_TRUE(Do("add", {1, 1}).ok());  // takes it to the device
   FarLog()->clear();

@@ -25,11 +25,7 @@ std::unique_ptr<Session> Make(std::string text, int opt_level = 1) {
 constexpr std::string_view kFloat = "attr { key: 'dtype' value { type: DT_FLOAT } } ";
 constexpr std::string_view kT = "attr { key: 'T' value { type: DT_FLOAT } } ";
 
-std::string Handle(std::string_view name) {
-  return Op(name, "VarHandleOp", {},
-            absl::StrCat(kFloat, "attr { key: 'shared_name' value { s: '", name,
-                         "' } } attr { key: 'shape' value { shape { unknown_rank: true } } } "));
-}
+std::string Handle(std::string_view name) { return testing::VarHandle(name, name); }
 std::string Variable(std::string_view name) {
   return Op(name, "VariableV2", {},
             absl::StrCat(kFloat, "attr { key: 'shape' value { shape { dim { size: 2 } } } } "));

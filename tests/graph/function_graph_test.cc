@@ -9,21 +9,16 @@
 #include "graph/io.h"
 #include "graph/wire.h"
 #include "gtest/gtest.h"
+#include "tests/support/parse_graph.h"
 
 namespace tenon {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::Parse;
 
 constexpr char kFloat[] = "attr { key: 'T' value { type: DT_FLOAT } }";
-
-Graph Parse(const std::string& text) {
-  absl::StatusOr<Imported> imported = ImportBytes(text, "test.pbtxt");
-  EXPECT_TRUE(imported.ok()) << imported.status();
-  EXPECT_THAT(imported->defects, ElementsAre());
-  return std::move(imported->graph);
-}
 
 std::string Library(std::string_view functions) {
   return absl::StrCat("library { ", functions, " } versions { producer: 2474 }");

@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "graph/io.h"
 #include "gtest/gtest.h"
+#include "tests/support/parse_graph.h"
 
 namespace tenon {
 namespace {
@@ -13,6 +14,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::Parse;
 
 // A function that hands its argument to nodes of the given text.
 std::string Function(std::string_view name, std::string_view nodes = "") {
@@ -20,13 +22,6 @@ std::string Function(std::string_view name, std::string_view nodes = "") {
                       "' input_arg { name: 'a' type: DT_FLOAT } "
                       "output_arg { name: 'r' type: DT_FLOAT } } ",
                       nodes, " ret { key: 'r' value: 'a' } }\n");
-}
-
-Graph Parse(const std::string& text) {
-  absl::StatusOr<Imported> imported = ImportBytes(text, "test.pbtxt");
-  EXPECT_TRUE(imported.ok()) << imported.status();
-  EXPECT_THAT(imported->defects, ElementsAre());
-  return std::move(imported->graph);
 }
 
 std::vector<std::string> Left(Graph& graph) {

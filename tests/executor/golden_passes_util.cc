@@ -1,13 +1,34 @@
-#include "tests/executor/golden_feeds_util.h"
+#include "tests/executor/golden_passes_util.h"
 
+#include <algorithm>
 #include <complex>
+#include <fstream>
 #include <limits>
-#include <vector>
+#include <sstream>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 
 namespace tenon {
 namespace {
+
+namespace fs = std::filesystem;
+
+std::string Read(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// The words after "# key:" in the file's comments.
+std::vector<std::string> Header(std::string_view text, std::string_view key) {
+  for (std::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::ConsumePrefix(&line, absl::StrCat("# ", key, ": "))) return absl::StrSplit(line, ' ');
+  }
+  return {};
+}
 
 Tensor Empty(DataType dtype, const PartialShape& shape) {
   Shape known;
@@ -48,6 +69,40 @@ const std::vector<uint16_t> kHalfCorners = {0x7e00, 0x3e00, 0x7c00, 0x8000, 0x00
                                             0xfc00, 0x7bff, 0x0001, 0xc000};
 
 }  // namespace
+
+GoldenPass::GoldenPass(const std::string& path)
+    : path(path),
+      text(Read(path)),
+      pass(this->path.parent_path().filename().string()),
+      fetches(Header(text, "fetch")),
+      feeds(Header(text, "feed")),
+      fast_math(!Header(text, "fast-math").empty()),
+      target(Header(text, "target").empty() ? Target::kTenon : Target::kTensorFlow) {}
+
+std::string GoldenPass::Name() const {
+  return absl::StrCat(pass, "_", path.stem().stem().string());
+}
+
+std::vector<std::pair<std::string, Tensor>> GoldenPass::Feeds(const Graph& graph,
+                                                              MakeFn make) const {
+  std::vector<std::pair<std::string, Tensor>> values;
+  for (const std::string& name : feeds) {
+    const NodeId n = graph.FindNode(name);
+    values.emplace_back(name,
+                        make(graph.output_type({n, 0}), graph.attr(n, "shape")->AsShape().value(),
+                             static_cast<int>(values.size())));
+  }
+  return values;
+}
+
+std::vector<std::string> GoldenPasses() {
+  std::vector<std::string> paths;
+  for (const auto& entry : fs::recursive_directory_iterator("tests/golden/passes")) {
+    if (entry.path().string().ends_with(".in.pbtxt")) paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
 
 Tensor OrdinaryFeed(DataType dtype, const PartialShape& shape) {
   Tensor t = Empty(dtype, shape);
