@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/e2e/document_util.h"
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
 
@@ -43,25 +44,9 @@ std::string ModelWithControlEdge() {
   )");
 }
 
-std::string Plugin(const std::string& name) { return Built("tests/plugins/lib" + name + ".so"); }
-
-json Document(std::vector<std::string> args, int exit = 0) {
-  args.push_back("--json");
-  const Finished run = GraphRun(args);
-  EXPECT_EQ(run.exit, exit) << run.err;
-  return json::parse(run.out, nullptr, false);
-}
-
-json RowOf(const json& doc, const std::string& pass) {
-  for (const json& row : doc["passes"]) {
-    if (row["name"] == pass) return row;
-  }
-  return {};
-}
-
 TEST(VerifyNumeric, BlamesThePassOfAPluginAndRollsItBack) {
-  const json row = RowOf(Document({"opt", ModelWithConstant(), "--plugin", Plugin("wrong_constant"),
-                                   "--verify-each=numeric"}),
+  const json row = RowOf(Document({"opt", ModelWithConstant(), "--plugin",
+                                   TestPlugin("wrong_constant"), "--verify-each=numeric"}),
                          "plugin:CPU");
   EXPECT_TRUE(row["failed"]);
   EXPECT_THAT(row["reason"].get<std::string>(),
@@ -69,14 +54,14 @@ TEST(VerifyNumeric, BlamesThePassOfAPluginAndRollsItBack) {
   EXPECT_THAT(row["reason"].get<std::string>(),
               HasSubstr("the first value that differs is that of 'c'"));
   const Finished run =
-      GraphRun({"run", ModelWithConstant(), "--plugin", Plugin("wrong_constant"),
+      GraphRun({"run", ModelWithConstant(), "--plugin", TestPlugin("wrong_constant"),
                 "--verify-each=numeric", "--input", "x=1xf32=20", "--expect", "y=1xf32=-1234.5"});
   EXPECT_EQ(run.exit, 0) << run.err;
 }
 
 TEST(VerifyNumeric, SeesAControlEdgeThatIsDropped) {
   const json row = RowOf(Document({"opt", ModelWithControlEdge(), "--plugin",
-                                   Plugin("drops_control"), "--verify-each=numeric"}),
+                                   TestPlugin("drops_control"), "--verify-each=numeric"}),
                          "plugin:CPU");
   EXPECT_TRUE(row["failed"]);
   EXPECT_THAT(row["reason"].get<std::string>(), HasSubstr("the graph fails"));
@@ -92,13 +77,13 @@ TEST(VerifyNumeric, SaysHowMuchItCompared) {
 TEST(BisectCommand, FindsThePassesOfPlugins) {
   for (const auto& [model, plugin] : {std::pair(ModelWithConstant(), "wrong_constant"),
                                       std::pair(ModelWithControlEdge(), "drops_control")}) {
-    const json doc = Document({"bisect", model, "--plugin", Plugin(plugin)});
+    const json doc = Document({"bisect", model, "--plugin", TestPlugin(plugin)});
     EXPECT_TRUE(doc["wrong"]);
     ASSERT_EQ(doc["culprits"].size(), 1u) << doc;
     EXPECT_EQ(doc["culprits"][0]["pass"], "plugin:CPU");
     EXPECT_EQ(doc["culprits"][0]["rewrite"], "");
     EXPECT_LE(doc["runs"].get<int>(), 12);
-    EXPECT_THAT(GraphRun({"bisect", model, "--plugin", Plugin(plugin)}).out,
+    EXPECT_THAT(GraphRun({"bisect", model, "--plugin", TestPlugin(plugin)}).out,
                 HasSubstr("--disable-pass plugin:CPU"));
   }
 }
@@ -111,13 +96,13 @@ TEST(BisectCommand, SaysThatNothingIsWrong) {
 
 TEST(ReduceCommand, WritesASmallGraphThatStillFails) {
   const std::string out = TempPath("small.pbtxt");
-  const json doc =
-      Document({"reduce", ModelWithConstant(), "--plugin", Plugin("wrong_constant"), "-o", out});
+  const json doc = Document(
+      {"reduce", ModelWithConstant(), "--plugin", TestPlugin("wrong_constant"), "-o", out});
   EXPECT_EQ(doc["nodes_before"], 6);
   EXPECT_LE(doc["nodes_after"].get<int>(), 4);
   const json again =
       Document({"bisect", out, "--inputs", doc["inputs"].get<std::string>(), "--output",
-                doc["output"].get<std::string>(), "--plugin", Plugin("wrong_constant")});
+                doc["output"].get<std::string>(), "--plugin", TestPlugin("wrong_constant")});
   EXPECT_TRUE(again["wrong"]);
   EXPECT_EQ(again["culprits"][0]["pass"], "plugin:CPU");
   EXPECT_EQ(GraphRun({"reduce", ModelWithConstant()}).exit, 2);

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/e2e/document_util.h"
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
 
@@ -19,18 +20,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
-
-// The document of a run that succeeds.
-json Document(std::vector<std::string> args) {
-  args.push_back("--json");
-  const Finished run = GraphRun(args);
-  EXPECT_EQ(run.exit, 0) << run.err;
-  json doc = json::parse(run.out, nullptr, false);
-  EXPECT_EQ(doc["schema"], "graph_run/1");
-  EXPECT_EQ(doc["command"], args[0]);
-  EXPECT_EQ(doc["status"]["code"], "OK");
-  return doc;
-}
 
 struct Model {
   std::string name;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/e2e/document_util.h"
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
 
@@ -58,13 +59,6 @@ void FlipByte(const std::string& path, size_t at) {
   std::string bytes = ReadFile(path);
   bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
   std::ofstream(path, std::ios::binary) << bytes;
-}
-
-json Document(std::vector<std::string> args, int exit = 0) {
-  args.push_back("--json");
-  const Finished run = GraphRun(args);
-  EXPECT_EQ(run.exit, exit) << run.err;
-  return json::parse(run.out, nullptr, false);
 }
 
 TEST(SavedModels, MatchTensorFlow) {

@@ -14,15 +14,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-PipelineOptions Only(std::string_view passes) {
-  PipelineOptions options;
-  options.custom_passes = {BreakingPass()};
-  options.min_graph_nodes = -1;
-  options.iterations = 1;
-  for (std::string_view name : {passes}) options.passes.push_back({std::string(name), {}});
-  return options;
-}
-
 class Recorder : public PipelineObserver {
  public:
   void BeforePass(const PassRun& run) override {

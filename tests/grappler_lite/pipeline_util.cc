@@ -69,4 +69,13 @@ PassEntry BreakingPass() {
   return {"break", [] -> std::unique_ptr<Pass> { return std::make_unique<Break>(); }, "is wrong"};
 }
 
+PipelineOptions Only(std::string_view pass) {
+  PipelineOptions options;
+  options.custom_passes = {BreakingPass()};
+  options.min_graph_nodes = -1;
+  options.iterations = 1;
+  options.passes = {{std::string(pass), {}}};
+  return options;
+}
+
 }  // namespace tenon::testing

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grappler_lite/pipeline.h"
@@ -26,7 +27,10 @@ absl::StatusOr<PipelineReport> Optimize(Graph& graph, const std::vector<std::str
                                         const PipelineOptions& options);
 
 // A pass that is wrong on purpose: "break.swap" makes each Sub(x, y) one of (y, x), "break.negate"
-// each Neg an Identity, and two of both cancel out. `say` is what it answers.
+// each Neg an Identity.
 PassEntry BreakingPass();
+
+// One round of this pass alone, which may be "break".
+PipelineOptions Only(std::string_view pass);
 
 }  // namespace tenon::testing

@@ -17,14 +17,10 @@ struct Optimized {
   Provenance provenance;
 };
 
-std::unique_ptr<Optimized> OptimizedBy(std::vector<std::string> lines, std::string_view passes) {
+std::unique_ptr<Optimized> OptimizedBy(std::vector<std::string> lines, std::string_view pass) {
   auto result = std::make_unique<Optimized>();
   result->graph = GraphOf(std::move(lines));
-  PipelineOptions options;
-  options.custom_passes = {BreakingPass()};
-  options.min_graph_nodes = -1;
-  options.iterations = 1;
-  if (!passes.empty()) options.passes = {{std::string(passes), {}}};
+  PipelineOptions options = Only(pass);
   options.observers = {&result->provenance};
   EXPECT_TRUE(Optimize(result->graph, {"y"}, options).ok());
   return result;

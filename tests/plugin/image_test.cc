@@ -9,14 +9,15 @@
 #include <numeric>
 
 #include "tests/plugin/float_op_util.h"
+#include "tests/plugin/kernel_error_util.h"
 
 namespace tenon {
 namespace {
 
 using testing::Attrs;
 using ::testing::Each;
+using testing::ExpectError;
 using testing::Floats;
-using ::testing::HasSubstr;
 using testing::Int32s;
 using testing::RunCpuKernel;
 using testing::RunSteadily;
@@ -41,13 +42,6 @@ double Sum(const Tensor& t) { return std::accumulate(Values(t).begin(), Values(t
 
 Tensor FirstOutput(const std::string& op, const Attrs& attrs, const std::vector<Tensor>& inputs) {
   return RunSteadily(op, attrs, inputs)[0];
-}
-
-void ExpectError(absl::StatusCode code, const char* message, const std::string& op,
-                 const Attrs& attrs, const std::vector<Tensor>& inputs) {
-  const absl::Status status = RunCpuKernel(op, attrs, inputs).status();
-  EXPECT_EQ(status.code(), code) << status;
-  EXPECT_THAT(status.message(), HasSubstr(message));
 }
 
 // Every output of a resize is a mean of inputs; its gradient hands out what it is given.

@@ -1,0 +1,16 @@
+// What graph_run writes with --json.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace tenon::testing {
+
+// The document of graph_run with these arguments, which ends with this exit code.
+nlohmann::json Document(std::vector<std::string> args, int exit = 0);
+
+// The first row of "passes" with this name; null if there is none.
+nlohmann::json RowOf(const nlohmann::json& doc, const std::string& pass);
+
+}  // namespace tenon::testing
