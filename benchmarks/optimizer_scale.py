@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-FLOAT, INT32 = 1, 3
+FLOAT = 1  # DT_FLOAT
 
 
 def varint(value):
@@ -52,8 +52,6 @@ class Node:
 
     def tensorflow(self):
         attrs = {"dtype" if self.op in ("Const", "Placeholder") else "T": number(6, FLOAT)}
-        if self.op == "NoOp":
-            attrs = {}
         if self.op == "Placeholder":
             attrs["shape"] = text(7, dims(self.shape))
         if self.op == "Const":
@@ -135,14 +133,11 @@ def random_graph(size):
             add(rng.choice(("Tanh", "Neg", "Abs", "Relu", "Sigmoid")), (operand(),))
         else:
             add(rng.choice(("AddV2", "Mul", "Sub")), (operand(), operand()))
-    left = [n for n in unused if next_shape(nodes, n) != (side,)]
+    shapes = {n.name: n.shape for n in nodes if n.op == "Const"}
+    left = [n for n in unused if shapes.get(n) != (side,)]
     while len(left) > 1:
         left = [add("AddN", left[i : i + 64]) for i in range(0, len(left), 64)]
     return nodes
-
-
-def next_shape(nodes, name):
-    return nodes[int(name[1:])].shape if name != "x" else nodes[0].shape
 
 
 def fan(size):
@@ -168,12 +163,11 @@ def write_constants(path, count=19, elements=25_000_000):
     with open(path, "wb") as file:
         file.write(text(1, Node("x", "Placeholder", shape=(elements,)).tensorflow()))
         for i in range(count):
-            empty = Node(f"c{i}", "Const", shape=(elements,), value=b"")
             bytes_in_value = 4 * elements
             tensor = number(1, FLOAT) + text(2, dims((elements,))) + varint(4 << 3 | 2) + varint(bytes_in_value)
             value = varint(8 << 3 | 2) + varint(len(tensor) + bytes_in_value) + tensor
             entry = text(1, "value") + varint(2 << 3 | 2) + varint(len(value) + bytes_in_value) + value
-            head = text(1, empty.name) + text(2, "Const") + text(5, text(1, "dtype") + text(2, number(6, FLOAT)))
+            head = text(1, f"c{i}") + text(2, "Const") + text(5, text(1, "dtype") + text(2, number(6, FLOAT)))
             head += varint(5 << 3 | 2) + varint(len(entry) + bytes_in_value) + entry
             file.write(varint(1 << 3 | 2) + varint(len(head) + bytes_in_value) + head + (i + 1).to_bytes(4, "little"))
             file.seek(bytes_in_value - 4, os.SEEK_CUR)
