@@ -180,6 +180,7 @@ absl::Status Executable::Optimize() {
   PipelineInput input = InputOfPasses(evaluator, oracle);
   auto plugins = PluginOptimizersFor(graph_);
   if (!options.use_plugins) plugins.clear();
+  WarnOfConfigs(plugins, options.enabled_passes);
   for (auto& off : PassesSwitchedOff(plugins)) options.plugin_disabled.push_back(std::move(off));
   std::vector<std::unique_ptr<FinalPass>> passes;
   for (const auto& plugin : plugins) {

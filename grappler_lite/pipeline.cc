@@ -156,8 +156,8 @@ class PipelineRun {
     size_ = SizeOf(graph_);
     const int iterations = stage_ == Stage::kUnplaced ? 1 : options_.iterations;
     for (int i = 0; i < iterations; ++i) {
-      TENON_ASSIGN_OR_RETURN(const bool changed, RunIteration(i));
-      if (!changed) break;
+      TENON_ASSIGN_OR_RETURN(changed_, RunIteration(i));
+      if (!changed_ && input_.final_passes.empty()) break;
     }
     report_.nodes_after = graph_.num_nodes();
     report_.rewrites_left = gate_.left();
@@ -195,6 +195,8 @@ class PipelineRun {
     TENON_RETURN_IF_ERROR(Resolve());
     for (const Step& step : steps_) {
       if (iteration > 0 && !SkipReason(step, options_).empty()) continue;
+      // Ours would do nothing again. A pass from outside sees every iteration, as in TensorFlow.
+      if (!changed_ && (step.final_pass == nullptr || failed_.contains(step.final_pass))) continue;
       PassReport row;
       row.name = step.name;
       row.function = input_.function;
@@ -252,6 +254,7 @@ class PipelineRun {
       TENON_RETURN_IF_ERROR(Resolve());
       row.changed = false;
       row.failed = true;
+      if (step.final_pass != nullptr) failed_.insert(step.final_pass);
       row.reason = absl::StrCat("rolled back: ", status.message());
     }
     for (PipelineObserver* observer : options_.observers) observer->AfterPass(run, graph_, row);
@@ -309,6 +312,8 @@ class PipelineRun {
   std::vector<Output> fetches_;
   absl::flat_hash_set<NodeId> feeds_;
   absl::flat_hash_set<NodeId> preserve_;
+  bool changed_ = true;  // by the iteration before
+  absl::flat_hash_set<const FinalPass*> failed_;
   PipelineReport report_;
 };
 

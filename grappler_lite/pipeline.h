@@ -14,7 +14,7 @@
 namespace tenon {
 
 struct PipelineOptions {
-  int iterations = 2;           // stops early when a whole iteration changes nothing
+  int iterations = 2;           // after one that changes nothing only final passes run
   int64_t min_graph_nodes = 4;  // smaller graphs are returned untouched; -1: none is too small
   // If not empty, these passes in this order, and no others. "plugin:TYPE" stands for the pass of a
   // plug-in, "plugin:*" for all of them.

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <mutex>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/struct_size.h"
@@ -193,6 +195,27 @@ std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(
     }
   }
   return off;
+}
+
+void WarnOfConfigs(absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers,
+                   absl::Span<const std::string> switched_on) {
+  std::vector<std::string> lists, told;
+  for (const auto& o : optimizers) {
+    std::vector<std::string> passes;
+    for (const auto& [pass, why] : PassesSwitchedOff({&o, 1})) {
+      passes.push_back(pass);
+      if (std::find(switched_on.begin(), switched_on.end(), pass) == switched_on.end()) continue;
+      WarnOf(absl::FailedPreconditionError(absl::StrCat(
+          "User's config has been changed based on plugin's config: ", pass, " is ", why)));
+    }
+    lists.push_back(absl::StrJoin(passes, ", "));
+    told.push_back(absl::StrCat("[", lists.back(), "] by ", o->plugin));
+  }
+  if (std::adjacent_find(lists.begin(), lists.end(), std::not_equal_to<>()) == lists.end()) return;
+  WarnOf(absl::FailedPreconditionError(
+      absl::StrCat("Plugins have conflicting configs. Potential performance regression may happen: "
+                   "switched off are ",
+                   absl::StrJoin(told, ", "))));
 }
 
 }  // namespace tenon

@@ -42,6 +42,11 @@ std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(
 std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(
     absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
+// Warns where configs of several plug-ins differ, and where one switches off what the user has
+// switched on by name, as TensorFlow does.
+void WarnOfConfigs(absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers,
+                   absl::Span<const std::string> switched_on);
+
 // What a pass may ask about the graph it works on (TF_GrapplerItem).
 struct OptimizerItem {
   std::vector<std::string> fetches;       // tensor names with port, in order

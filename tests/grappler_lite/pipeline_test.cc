@@ -144,6 +144,34 @@ TEST(Pipeline, APassThatLiesAboutItsChangesIsRolledBack) {
   }
 }
 
+// As often as in TensorFlow, whether or not anything changes.
+TEST(Pipeline, FinalPassesSeeEveryIterationUntilTheyFail) {
+  struct Counting : FinalPass {
+    std::string name() const override { return "plugin:COUNTS"; }
+    absl::StatusOr<bool> Run(Graph&) override {
+      ++calls;
+      if (fails) return absl::InternalError("no");
+      return false;
+    }
+    int calls = 0;
+    bool fails = false;
+  };
+  for (const int iterations : {1, 2, 3}) {
+    Graph graph = GraphOf({"d = Sub(a, b)"});
+    PipelineOptions options;
+    options.min_graph_nodes = -1;
+    options.iterations = iterations;
+    Counting good, failing;
+    failing.fails = true;
+    const PipelineReport report = Optimize(graph, {"d"}, options, {&good, &failing}).value();
+    EXPECT_EQ(good.calls, iterations);
+    EXPECT_EQ(failing.calls, 1);
+    for (const PassReport& row : report.passes) {
+      EXPECT_TRUE(row.iteration == 0 || row.name == "plugin:COUNTS") << row.name;
+    }
+  }
+}
+
 TEST(Fingerprint, SeesEveryKindOfEdit) {
   const Graph graph = GraphOf({"s = Sub(a, b)"});
   const NodeId s = graph.FindNode("s");

@@ -24,7 +24,8 @@ Graph GraphOf(std::vector<std::string> lines) {
 }
 
 absl::StatusOr<PipelineReport> Optimize(Graph& graph, const std::vector<std::string>& fetches,
-                                        const PipelineOptions& options) {
+                                        const PipelineOptions& options,
+                                        std::vector<FinalPass*> final_passes) {
   NoKernels kernels;
   std::vector<Output> outputs;
   for (const std::string& fetch : fetches) outputs.push_back(graph.ParseOutput(fetch).value());
@@ -32,6 +33,7 @@ absl::StatusOr<PipelineReport> Optimize(Graph& graph, const std::vector<std::str
   input.fetches = outputs;
   input.evaluator = &kernels;
   input.kernels = &kernels;
+  input.final_passes = std::move(final_passes);
   return RunPipeline(graph, input, options);
 }
 

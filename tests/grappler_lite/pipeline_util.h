@@ -24,7 +24,8 @@ class NoKernels : public NodeEvaluator, public KernelOracle {
 
 // Runs the pipeline for these fetches.
 absl::StatusOr<PipelineReport> Optimize(Graph& graph, const std::vector<std::string>& fetches,
-                                        const PipelineOptions& options);
+                                        const PipelineOptions& options,
+                                        std::vector<FinalPass*> final_passes = {});
 
 // A pass that is wrong on purpose: "break.swap" makes each Sub(x, y) one of (y, x), "break.negate"
 // each Neg an Identity.

@@ -96,6 +96,29 @@ TEST(Grappler, MultiplePluginRegistration) {
   for (const char* plugin : {"a.so", "b.so", "c.so"}) RemovePluginOptimizers(plugin);
 }
 
+TEST(Grappler, ConfigsThatDifferOrOverruleTheUserAreTold) {
+  const auto told = [](const std::vector<PluginOptimizer>& optimizers, const std::string& user) {
+    std::vector<std::shared_ptr<const PluginOptimizer>> pointers;
+    for (const PluginOptimizer& o : optimizers)
+      pointers.push_back(std::make_shared<const PluginOptimizer>(o));
+    testing::internal::CaptureStderr();
+    WarnOfConfigs(pointers, {user});
+    return testing::internal::GetCapturedStderr();
+  };
+  const PluginOptimizer a = *InitPluginOptimizer(Init<0>, "a.so");
+  PluginOptimizer b = *InitPluginOptimizer(Init<1>, "b.so");
+  EXPECT_EQ(told({a, b}, "constant_folding"), "");
+  EXPECT_THAT(told({a}, "remapping"),
+              testing::HasSubstr("User's config has been changed based on plugin's config: "
+                                 "remapping is switched off by the optimizer for TESTA of a.so"));
+  b.configs.shape_optimization = TF_TriState_Off;
+  EXPECT_THAT(
+      told({a, b}, ""),
+      testing::HasSubstr("Plugins have conflicting configs. Potential performance regression "
+                         "may happen: switched off are [remapping] by a.so, "
+                         "[shape_optimization, remapping] by b.so"));
+}
+
 TEST(Grappler, DeviceTypeNotSet) {
   const absl::Status status = InitPluginOptimizer(Init<2>, "p.so").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
