@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/static_data.h"
 #include "graph/one_line.h"
 
 namespace tenon {
@@ -130,9 +131,15 @@ void AbiWatch::ReportLeaks() {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, int> left;
   {
     absl::MutexLock lock(&impl_->mutex);
+    absl::flat_hash_set<const void*> objects;
     for (const auto& [object, made] : impl_->objects) {
-      const AbiViolation& by = made.maker;
-      if (!ByHost(by)) ++left[{by.plugin, by.callback, by.node, made.type}];
+      if (!ByHost(made.maker)) objects.insert(object);
+    }
+    const absl::flat_hash_set<const void*> held = HeldInStaticData(objects);
+    for (const void* object : objects) {
+      if (held.contains(object)) continue;
+      const auto& [type, by] = impl_->objects.at(object);
+      ++left[{by.plugin, by.callback, by.node, type}];
     }
   }
   for (const auto& [key, count] : left) {

@@ -42,7 +42,8 @@ class AbiWatch {
   bool TakeBack(const void* object, const char* type);
   // What a destroyed object lay in: freed later, so that no other object gets its address soon.
   void Bury(void* memory);
-  // A violation for each callback that left objects. When nobody uses plug-ins any more.
+  // A violation for each callback that left objects which no static variable has. When nobody uses
+  // plug-ins any more.
   void ReportLeaks();
 
  private:
