@@ -1,6 +1,7 @@
 #include "plugin/loader.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "absl/base/call_once.h"
@@ -224,10 +225,18 @@ absl::Status CheckNoLoop(const std::string& path) {
       "plug-in ", path, ": asks for its own load while it is being loaded or unloaded"));
 }
 
+// By path; else the one whose file has another name (a hard link): the system opens it once only.
 Plugin* Loader::Find(const std::string& path) {
-  const auto it = std::find_if(plugins_.begin(), plugins_.end(),
-                               [&](const auto& p) { return p->info.path == path; });
-  return it == plugins_.end() ? nullptr : it->get();
+  for (const auto& p : plugins_) {
+    if (p->info.path == path) return p.get();
+  }
+  std::error_code no_file;
+  for (const auto& p : plugins_) {
+    if (p->info.status.code() != absl::StatusCode::kNotFound &&
+        std::filesystem::equivalent(p->info.path, path, no_file))
+      return p.get();
+  }
+  return nullptr;
 }
 
 void Loader::WarnOfRivals(Plugin* plugin) {

@@ -1,6 +1,7 @@
 #include "executor/cli/host.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 
@@ -71,9 +72,14 @@ absl::StatusOr<PluginRequest> ParsePluginFlag(const std::string& text) {
   return request;
 }
 
+// As TensorFlow tells libraries from other files: name.so, or name.so.2.
 bool IsLibrary(const fs::directory_entry& entry) {
   std::error_code error;
-  return entry.is_regular_file(error) && entry.path().extension() == ".so";
+  if (!entry.is_regular_file(error)) return false;
+  const std::string name = entry.path().filename().string();
+  if (name.ends_with(".so")) return true;
+  const size_t versioned = name.find(".so.");
+  return versioned != name.npos && std::isdigit(static_cast<unsigned char>(name[versioned + 4]));
 }
 
 // The libraries of a folder in order of name. Where TensorFlow's packages are installed, they lie

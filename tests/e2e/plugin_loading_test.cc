@@ -103,13 +103,16 @@ TEST(Plugins, ServeUnderTheNameThatTheUserGives) {
 }
 
 TEST(Plugins, AreFoundInAFolder) {
-  const std::string folder =
-      FolderOf("named", {{Apu(), "liba.so"}, {TestPlugin("init_error"), "libb.so"}});
+  const std::string folder = FolderOf("named", {{Apu(), "liba.so"},
+                                                {TestPlugin("init_error"), "libb.so"},
+                                                {TestPlugin("good_cpu"), "libc.so.2"},
+                                                {TestPlugin("good_cpu"), "libd.so.txt"}});
   const Finished run = GraphRun({"devices", "--json", "--plugin", folder + ";as=NPU"});
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("from SE_InitPlugin (found in " + folder + ", skipped)"));
   EXPECT_THAT(DeviceNames(json::parse(run.out)),
               ElementsAre("/physical_device:CPU:0", "/physical_device:NPU:0"));
+  EXPECT_EQ(json::parse(run.out)["plugins"].size(), 3) << "libd.so.txt is no library's name";
   const Finished none = GraphRun({"devices", "--plugin", FolderOf("none", {})});
   EXPECT_EQ(none.exit, 2);
   EXPECT_THAT(none.err, HasSubstr("no library (.so) is in this folder"));
@@ -119,6 +122,12 @@ TEST(Plugins, ALibraryIsLoadedOnceWhateverItsName) {
   const std::string link = TempPath("link.so");
   std::filesystem::remove(link);
   std::filesystem::create_symlink(std::filesystem::absolute(Apu()), link);
+  const std::string folder = FolderOf("hard", {{Apu(), "lib.so"}});
+  std::filesystem::remove(folder + "/other.so");
+  std::filesystem::create_hard_link(folder + "/lib.so", folder + "/other.so");
+  const json hard = json::parse(GraphRun({"devices", "--json", "--plugin", folder}).out);
+  EXPECT_EQ(hard["plugins"].size(), 1);
+  EXPECT_EQ(hard["devices"].size(), 2);
   const Finished run = GraphRun({{"devices", "--json", "--plugin", Apu(), "--plugin", link},
                                  "",
                                  {{"TENON_PLUGIN_PATH", link}}});
