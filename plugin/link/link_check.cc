@@ -230,6 +230,7 @@ constexpr Family kC[] = {
     {"TP_", "TensorFlow's C library"},
     {"Py", "Python"},
     {"_Py", "Python"},
+    {"AbslInternal", "Abseil"},
     {"__asan_", "the address sanitizer's runtime"},
     {"__tsan_", "the thread sanitizer's runtime"},
     {"__ubsan_", "the undefined-behaviour sanitizer's runtime"},
@@ -268,9 +269,10 @@ std::string LikelyOwner(const ElfSymbol& symbol) {
     }
     return "";
   }
-  // The namespace that the name itself is in comes first; its arguments' come later.
-  const std::string readable = Demangled(symbol.name);
-  size_t first = std::string::npos;
+  // The namespace that the name itself is in comes first; those of arguments do not count.
+  const std::string whole = Demangled(symbol.name);
+  const std::string_view readable = std::string_view(whole).substr(0, whole.find('('));
+  size_t first = std::string_view::npos;
   std::string_view owner;
   for (const Family& family : kCxx) {
     const size_t at = readable.find(family.prefix);

@@ -132,6 +132,10 @@ TEST(LinkCheck, NamesWhoWouldHaveASymbol) {
               "Abseil");
   EXPECT_THAT(owner("_ZN3tsl4port14TestCPUFeatureENS0_10CPUFeatureE"),
               HasSubstr("TensorFlow's C++ library"));
+  EXPECT_EQ(owner("AbslInternalSpinLockWake_lts_20230802"), "Abseil");
+  EXPECT_THAT(owner("_ZN5nsync22nsync_from_time_point_ENSt6chrono10time_pointINS0_3_V212system_"
+                    "clockENS0_8durationIlSt5ratioILl1ELl1000000000EEEEEE"),
+              IsEmpty());
   EXPECT_EQ(owner("PyRun_SimpleStringFlags"), "Python");
   EXPECT_EQ(owner("TF_NoSuch"), "TensorFlow's C library");
   EXPECT_EQ(owner("vslNewStream", "libmkl_rt.so.2"), "libmkl_rt.so.2");
