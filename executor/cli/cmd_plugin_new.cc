@@ -78,12 +78,13 @@ absl::Status PluginNewCommand(Invocation& invocation) {
       .Set("folder", folder.string())
       .Set("files", Json::ArrayOf(written));
   const Style& style = invocation.style;
+  const std::string build = ShellWord((folder / "build").string());
   invocation.text = absl::StrCat(
       style.Bold(folder.string()), " has the plug-in ", lower, " for devices of type ", type, ": ",
-      absl::StrJoin(written, ", "), "\n\n", style.Dim("build   "), "cmake -S ", folder.string(),
-      " -B ", (folder / "build").string(), " -DCMAKE_PREFIX_PATH=<Tenon's build or install folder>",
-      "\n        cmake --build ", (folder / "build").string(), "\n", style.Dim("test    "),
-      "ctest --test-dir ", (folder / "build").string(), " --output-on-failure\n");
+      absl::StrJoin(written, ", "), "\n\n", style.Dim("build   "), "cmake -S ",
+      ShellWord(folder.string()), " -B ", build,
+      " -DCMAKE_PREFIX_PATH=<Tenon's build or install folder>", "\n        cmake --build ", build,
+      "\n", style.Dim("test    "), "ctest --test-dir ", build, " --output-on-failure\n");
   return absl::OkStatus();
 }
 
