@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "executor/cli/text.h"
 #include "graph/one_line.h"
@@ -180,10 +181,10 @@ class Judge {
   static std::string LoadAdvice(const std::string& code, const std::string& message) {
     if (code == "NOT_FOUND")
       return "the loader's own words; the problems above say the same in full";
-    if (absl::StrContains(message, "field in"))
-      return "set that member: TensorFlow requires it too";
     if (absl::StrContains(message, "struct_size"))
       return "set struct_size of each struct to the *_STRUCT_SIZE of your headers";
+    if (absl::StrContains(message, "field in"))
+      return "set that member: TensorFlow requires it too";
     if (absl::StrContains(message, "must match"))
       return "a type is made of capital letters and underscores";
     if (code == "ALREADY_EXISTS") return "give the op a name of its own, with a prefix";
@@ -199,7 +200,8 @@ class Judge {
       const double size = one.Find("size")->AsNumber().value_or(0);
       const double host = one.Find("host_size")->AsNumber().value_or(0);
       if (size == host) continue;
-      Note(absl::StrCat(Text(one, "name"), ".struct_size is ", size, ", this host's ", host),
+      Note(absl::StrFormat("%s.struct_size is %.0f, this host's %.0f", Text(one, "name"), size,
+                           host),
            size < host ? "it was compiled against older headers, or the size is wrong: members "
                          "beyond it count as not set"
                        : "it was compiled against newer headers: members beyond ours are not used");

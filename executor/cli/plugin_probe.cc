@@ -81,8 +81,9 @@ void WriteAll(int fd, std::string_view text) {
   dup2(output, STDERR_FILENO);
   BecomeWorker();
   StartWatchdog(timeout_s, std::nullopt);
-  const absl::Status status = LoadPlugin(path).status();
+  absl::Status status = LoadPlugin(path).status();
   NotePluginCode(CanonicalPath(path));
+  if (status.ok()) status = PluginDevices().status();  // one that --plugin names must have them
   // The list knows more than the error: how far the load came, how many devices there are.
   for (const PluginInfo& info : Plugins()) WriteAll(answer, Facts(info).Dump());
   _exit(status.ok() ? 0 : 1);  // no destructor of the plug-in's is part of the question

@@ -253,6 +253,7 @@ extern "C" __attribute__((visibility("default"))) void TF_InitGraph(
   params->device_type = "SAMPLE";
   params->optimizer->optimize_func = Optimize;
   if (!Is("optimizer_size")) params->optimizer->struct_size = TP_OPTIMIZER_STRUCT_SIZE;
+  if (Is("optimizer_none")) params->optimizer->struct_size = 0;
   if (!Is("configs_size"))
     params->optimizer_configs->struct_size = TP_OPTIMIZER_CONFIGS_STRUCT_SIZE;
 }

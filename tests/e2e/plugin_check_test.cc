@@ -107,6 +107,23 @@ TEST(PluginCheck, WhatAPluginHasItsLibrariesMayUse) {
   EXPECT_EQ(c.doc["init"]["ops"], json({"ConstructorOp_registrar"}));
 }
 
+TEST(PluginCheck, DevicesThatFailAreAProblem) {
+  const Checked c = Check(TestPlugin("create_device_fails"));
+  EXPECT_EQ(c.exit, 5);
+  EXPECT_EQ(c.doc["verdict"], "does not load");
+  EXPECT_THAT(Problems(c.doc), HasSubstr("create_device of plug-in "));
+}
+
+TEST(PluginCheck, AdviceFitsTheProblem) {
+  const auto advice = [](const std::string& plugin, const std::string& unruly) {
+    const Checked c = Check(TestPlugin(plugin), {{"UNRULY", unruly}});
+    EXPECT_EQ(c.exit, 5) << plugin;
+    return c.doc["problems"][0]["advice"].get<std::string>();
+  };
+  EXPECT_THAT(advice("unruly", "optimizer_none"), HasSubstr("set struct_size of each struct"));
+  EXPECT_THAT(advice("missing_allocate", ""), HasSubstr("set that member"));
+}
+
 TEST(PluginCheck, MissingCxxIsToldApart) {
   const Checked c = Check(TestPlugin("undefined_cxx"));
   EXPECT_EQ(c.exit, 5);
