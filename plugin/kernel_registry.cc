@@ -335,12 +335,14 @@ std::vector<std::string> KernelRegistry::Precedence(std::string_view plugin) con
   {
     absl::ReaderMutexLock lock(&impl_->mutex);
     for (const auto& [op, kernels] : impl_->by_op) {
-      for (size_t i = 0; i < kernels.size(); ++i) {
-        for (size_t k = i + 1; k < kernels.size(); ++k) {
-          const bool mine = kernels[i]->plugin == plugin, its = kernels[k]->plugin == plugin;
-          if (mine == its || !Compete(*kernels[i], *kernels[k])) continue;
-          const KernelPtr& other = mine ? kernels[k] : kernels[i];
-          ++rivals[{other->plugin, (*Prefer(kernels[i], kernels[k]))->plugin == plugin}];
+      std::vector<size_t> mine, others;  // a plug-in may have very many of one op
+      for (size_t i = 0; i < kernels.size(); ++i)
+        (kernels[i]->plugin == plugin ? mine : others).push_back(i);
+      for (const size_t i : mine) {
+        for (const size_t k : others) {
+          const KernelPtr &first = kernels[std::min(i, k)], &second = kernels[std::max(i, k)];
+          if (Compete(*first, *second))
+            ++rivals[{kernels[k]->plugin, (*Prefer(first, second))->plugin == plugin}];
         }
       }
     }
