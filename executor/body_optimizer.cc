@@ -170,6 +170,7 @@ class BodyOptimizer {
     input.evaluator = input_.evaluator;
     input.kernels = input_.kernels;
     const size_t rows = rows_.size();
+    input.fixed_device = [](std::string_view) { return true; };
     TENON_ASSIGN_OR_RETURN(bool changed, InlineCalls(body->graph, input));
     BodyPlacement placement;
     if (!placement.Apply(body->graph, *device, surroundings_).ok()) return absl::OkStatus();

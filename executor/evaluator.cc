@@ -44,18 +44,55 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
   });
 }
 
+std::vector<const Device*> RegistryOracle::DevicesOf(std::string_view device) const {
+  absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
+  if (!request.ok() || !IsThisTask(*request)) return {};
+  const std::string type = request->type.empty() ? "CPU" : request->type;
+  std::vector<const Device*> found;
+  for (const Device* d : devices_) {
+    if (d->type() == type && (request->ordinal < 0 || request->ordinal == d->ordinal()))
+      found.push_back(d);
+  }
+  return found;
+}
+
 bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,
                                const AttrSet& attrs) const {
-  absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
-  if (!request.ok() || !IsThisTask(*request)) return false;
-  const std::string type = request->type.empty() ? "CPU" : request->type;
-  for (const Device* d : devices_) {
-    if (d->type() != type || (request->ordinal >= 0 && request->ordinal != d->ordinal())) continue;
+  for (const Device* d : DevicesOf(device)) {
     if (IsPlanOp(op)) return true;
     const OpDef* op_def = OpRegistry::Global().Find(op);
-    if (KernelRegistry::Global().Find("", op, attrs, op_def, type, d->plugin()).ok()) return true;
+    if (KernelRegistry::Global().Find("", op, attrs, op_def, d->type(), d->plugin()).ok())
+      return true;
   }
   return false;
+}
+
+MemoryTypes RegistryOracle::MemoryOf(const Graph& graph, NodeId n) const {
+  const std::vector<const Device*> devices = DevicesOf(graph.device(n));
+  return devices.empty() ? MemoryTypes() : MemoryTypesOn(*devices.front(), graph, n);
+}
+
+bool RegistryOracle::InputOnHost(const Graph& graph, NodeId n, int input) const {
+  const auto on_host = MemoryOf(graph, n).input_on_host;
+  return static_cast<size_t>(input) < on_host.size() && on_host[input];
+}
+
+bool RegistryOracle::OutputOnHost(const Graph& graph, NodeId n, int port) const {
+  const auto on_host = MemoryOf(graph, n).output_on_host;
+  return static_cast<size_t>(port) < on_host.size() && on_host[port];
+}
+
+MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n) {
+  const NodeKind& kind = graph.kind(n);
+  const auto kernel = KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs,
+                                                    kind.op, device.type(), device.plugin());
+  if (!kernel.ok()) return {};
+  KernelNode node;
+  node.name = graph.name(n);
+  node.op = kind.op;
+  node.attrs = &kind.attrs;
+  node.types = &kind.types;
+  return ResolveMemoryTypes(**kernel, node).value_or(MemoryTypes());
 }
 
 std::shared_ptr<NodeState> KernelStates::GetNodeState(

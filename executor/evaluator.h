@@ -6,6 +6,7 @@
 #include "grappler_lite/pass.h"
 #include "plugin/cpu/workers.h"
 #include "plugin/kernel.h"
+#include "plugin/plugin_kernel.h"
 
 namespace tenon {
 
@@ -27,10 +28,18 @@ class RegistryOracle : public KernelOracle {
  public:
   explicit RegistryOracle(std::vector<Device*> devices) : devices_(std::move(devices)) {}
   bool HasKernel(std::string_view device, std::string_view op, const AttrSet& attrs) const override;
+  bool InputOnHost(const Graph& graph, NodeId n, int input) const override;
+  bool OutputOnHost(const Graph& graph, NodeId n, int port) const override;
 
  private:
+  MemoryTypes MemoryOf(const Graph& graph, NodeId n) const;
+  // Those that a device string speaks of.
+  std::vector<const Device*> DevicesOf(std::string_view device) const;
   std::vector<Device*> devices_;
 };
+
+// Which inputs and outputs of a node on `device` lie in host memory. Empty: none.
+MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n);
 
 // The state that kernels keep over the runs of a session. Thread-safe.
 class KernelStates : public SessionState {

@@ -178,6 +178,16 @@ absl::Status Executable::Optimize() {
   CpuEvaluator evaluator(parts_.workers);
   RegistryOracle oracle({parts_.devices.begin(), parts_.devices.end()});
   PipelineInput input = InputOfPasses(evaluator, oracle);
+  std::optional<absl::flat_hash_set<std::string_view>> pinned;  // for the pass that asks
+  input.fixed_device = [&before, &pinned](std::string_view node) {
+    if (!pinned.has_value()) {
+      pinned.emplace();
+      for (const auto& [name, placement] : before) {
+        if (placement.reason == PlaceCode::kPinned) pinned->insert(name);
+      }
+    }
+    return pinned->contains(node);
+  };
   auto plugins = PluginOptimizersFor(graph_);
   if (!options.use_plugins) plugins.clear();
   WarnOfConfigs(plugins, options.enabled_passes);

@@ -1,6 +1,7 @@
 // What a built-in pass is, and what it may ask of its surroundings.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,14 @@ class KernelOracle {
   // these attributes.
   virtual bool HasKernel(std::string_view device, std::string_view op,
                          const AttrSet& attrs) const = 0;
+  // Whether the kernel of a node on a device that is not the CPU wants an input, or gives an
+  // output, in the host's memory.
+  virtual bool InputOnHost(const Graph& /*graph*/, NodeId /*n*/, int /*input*/) const {
+    return false;
+  }
+  virtual bool OutputOnHost(const Graph& /*graph*/, NodeId /*n*/, int /*port*/) const {
+    return false;
+  }
 };
 
 // Puts the bodies of called functions into a graph. The executor implements it; grappler_lite knows
@@ -47,6 +56,10 @@ class CallInliner {
   // there were any. On an error the graph is not to be used any more.
   virtual absl::StatusOr<bool> InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) = 0;
 };
+
+// Whether the device of a node of this name is for others to say: for the graph or a flag that asks
+// for it, or for who calls the function that the node stands in.
+using HasFixedDevice = std::function<bool(std::string_view node)>;
 
 // Numeric honesty of a rewrite. kExact: same bits for every input. kToleranced: stays within a
 // model's tolerance and never makes or hides a NaN or infinity. kFastMath: reassociation and the
@@ -86,8 +99,10 @@ struct PassContext {
   const PassArguments& arguments;
   bool fast_math = false;
   Target target = Target::kTenon;
-  CallInliner* inliner = nullptr;  // null: calls stay
+  CallInliner* inliner = nullptr;                // null: calls stay
+  const HasFixedDevice* fixed_device = nullptr;  // null: no node has one
 
+  bool IsFixed(NodeId n) const { return fixed_device != nullptr && (*fixed_device)(graph.name(n)); }
   // Counts one application of a named rewrite at node n (none: of the whole graph) and says whether
   // it may be done: not switched off, not beyond a limit. Call it right before changing the graph.
   // `rewrite` is the part after the pass's name: "remove_redundant_cast".
@@ -102,8 +117,9 @@ struct PassContext {
   }
 };
 
-// A pass keeps every node's device, merges no nodes of different devices, makes no op for which the
-// node's device has no kernel, and leaves ids of surviving nodes alone.
+// A pass keeps every node's device (but for pin_to_host_optimization, whose work that is), merges
+// no nodes of different devices, makes no op for which the node's device has no kernel, and leaves
+// ids of surviving nodes alone.
 class Pass {
  public:
   virtual ~Pass() = default;
@@ -128,6 +144,7 @@ std::unique_ptr<Pass> MakeDependencyOptimization();
 std::unique_ptr<Pass> MakeDebugStripper();
 std::unique_ptr<Pass> MakeShapeOptimization();
 std::unique_ptr<Pass> MakeLoopOptimization();
+std::unique_ptr<Pass> MakePinToHostOptimization();
 
 // The pass order, as data: one line per built-in pass (grappler_lite/pass_order.cc).
 struct PassEntry {

@@ -221,6 +221,7 @@ class PipelineRun {
     PassContext context{graph,           preserve_,     feeds_,  fetches_,       *input_.evaluator,
                         *input_.kernels, gate,          shapes_, step.arguments, options_.fast_math,
                         options_.target, input_.inliner};
+    if (input_.fixed_device) context.fixed_device = &input_.fixed_device;
     TENON_ASSIGN_OR_RETURN(const bool changed, step.pass->make()->Run(context));
     if (changed) DropVoidColocations(graph);
     return changed;

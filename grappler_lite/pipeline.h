@@ -75,6 +75,7 @@ struct PipelineInput {
   NodeEvaluator* evaluator = nullptr;
   const KernelOracle* kernels = nullptr;
   CallInliner* inliner = nullptr;
+  HasFixedDevice fixed_device;  // none: no node has one
   std::vector<FinalPass*> final_passes;
 };
 

@@ -4,26 +4,11 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "executor/cli/host.h"
+#include "executor/evaluator.h"
 #include "graph/shape_inference.h"
-#include "plugin/kernel_registry.h"
-#include "plugin/plugin_kernel.h"
 
 namespace tenon::cli {
 namespace {
-
-// Which inputs and outputs of a node on a device lie in host memory. Empty: none.
-MemoryTypes MemoryOf(const Graph& graph, NodeId n, const Device& device) {
-  const NodeKind& kind = graph.kind(n);
-  const auto kernel = KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs,
-                                                    kind.op, device.type(), device.plugin());
-  if (!kernel.ok()) return {};
-  KernelNode node;
-  node.name = graph.name(n);
-  node.op = kind.op;
-  node.attrs = &kind.attrs;
-  node.types = &kind.types;
-  return ResolveMemoryTypes(**kernel, node).value_or(MemoryTypes());
-}
 
 constexpr std::string_view kHostName = "/device:CPU:0";
 
@@ -35,7 +20,7 @@ class Finder {
     if (shapes.ok()) shapes_ = *std::move(shapes);
     memory_.resize(graph.num_node_ids());
     for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-      if (graph.alive(n) && OnPlugin(n)) memory_[n] = MemoryOf(graph, n, *placement[n].device);
+      if (graph.alive(n) && OnPlugin(n)) memory_[n] = MemoryTypesOn(*placement[n].device, graph, n);
     }
   }
 

@@ -468,6 +468,40 @@ TEST(Explain, SaysWhyEachNodeIsWhereItIs) {
   EXPECT_EQ((*matmul)["rejected"][0]["code"], "NO_KERNEL");
 }
 
+// A few numbers go to the device and back for nothing, unless the pass is asked for.
+TEST(Explain, SmallNumbersMoveToTheHost) {
+  const std::string model = TempFile("small.pbtxt", R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: 4 } } } } }
+      node { name: 'a' op: 'Exp' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'b' op: 'Relu' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'c' op: 'Relu' input: 'x' device: '/device:APU:0'
+             attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'd' op: 'Sub' input: ['b', 'c'] attr { key: 'T' value { type: DT_FLOAT } } })");
+  const std::string apu = Built("lib/plugins/libapu.so");
+  const auto device_of = [&](std::string_view node, std::vector<std::string> more) {
+    std::vector<std::string> args = {"explain", model, "--plugin", apu};
+    args.insert(args.end(), more.begin(), more.end());
+    const json doc = Document(args);
+    for (const json& row : doc["nodes"]) {
+      if (row["name"] == node)
+        return row["device"].get<std::string>() + " " + row["reason"].get<std::string>();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(device_of("b", {"--passes", "model_pruning"}), "/device:APU:0 PRIORITY");
+  for (const std::vector<std::string>& asked :
+       {std::vector<std::string>{"--passes", "pin_to_host_optimization"},
+        {"--config", "pin_to_host_optimization: ON"}}) {
+    EXPECT_EQ(device_of("b", asked), "/device:CPU:0 PASS_MOVED") << asked[0];
+    EXPECT_EQ(device_of("c", asked), "/device:APU:0 PINNED") << asked[0];
+  }
+  const json run =
+      Document({"run", model, "--plugin", apu, "--passes", "pin_to_host_optimization",
+                "--verify-each=numeric", "--input", "x=4xf32=0", "--expect", "d=4xf32=1"});
+  EXPECT_EQ(run["devices"]["/device:APU:0"], 1);
+}
+
 TEST(Check, ADeviceWithoutTheKernelHasNotImplementedIt) {
   for (const char* how : {"--no-fallback", "--soft-placement=off"}) {
     const json doc = Document({"check", "tests/golden/ops", "--ops", "Abs", "--plugin",
