@@ -1,4 +1,4 @@
-// The spelling of devices in GraphDefs. Private to graph/ and the executor's placer.
+// The spelling of devices in GraphDefs, for the placer and for passes that ask what a node is for.
 #pragma once
 
 #include <string>

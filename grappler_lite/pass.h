@@ -145,6 +145,7 @@ std::unique_ptr<Pass> MakeDebugStripper();
 std::unique_ptr<Pass> MakeShapeOptimization();
 std::unique_ptr<Pass> MakeLoopOptimization();
 std::unique_ptr<Pass> MakePinToHostOptimization();
+std::unique_ptr<Pass> MakeImplementationSelector();
 
 // The pass order, as data: one line per built-in pass (grappler_lite/pass_order.cc).
 struct PassEntry {

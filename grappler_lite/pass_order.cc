@@ -34,6 +34,8 @@ absl::Span<const PassEntry> PassOrder() {
   static constexpr std::string_view kNoGpu =
       "it serves GPUs, and TensorFlow's device types at that";
   static constexpr PassEntry kOrder[] = {
+      {"implementation_selector", MakeImplementationSelector,
+       "call the variant of a function that is for the device", true},
       {"function_optimization", MakeFunctionOptimization, "inline calls of functions", true},
       {"model_pruning", MakeModelPruning, "remove what no fetch needs; bypass identities"},
       {"common_subgraph_elimination", MakeCommonSubgraphElimination,
@@ -60,8 +62,6 @@ absl::Span<const PassEntry> PassOrder() {
        "remove control edges and nodes that only wait"},
       {"memory_optimization", MakeNothing, "recompute or swap out activations", false,
        "it works on gradients; memory is planned when the graph is"},
-      {"implementation_selector", MakeNothing, "choose among variants of a function", false,
-       "no function has a variant for this CPU: one kernel serves all"},
       {"scoped_allocator_optimization", MakeNothing, "merge inputs of collective ops", false,
        "nothing is exchanged with other hosts"},
       {"auto_parallel", MakeNothing, "replicate training over GPUs", false, kNoGpu},
