@@ -153,6 +153,19 @@ TEST(ElementLoops, SinhAndCoshOverflowWhereTheResultDoes) {
   }
 }
 
+TEST(ElementLoops, Log1pIsFiniteToTheEndOfTheRange) {
+  for (const double x : {0x1p119, 0x1.8p120, 1.5e38, 3.4e38})
+    EXPECT_FLOAT_EQ(RunFloat(ElementOp::kLog1p, std::vector<float>{static_cast<float>(x)}).back(),
+                    std::log1p(x));
+  EXPECT_EQ(RunFloat(ElementOp::kLog1p, std::vector<float>{kInf}).back(), kInf);
+  EXPECT_TRUE(std::isnan(RunFloat(ElementOp::kLog1p, std::vector<float>{kNan}).back()));
+  const double x = std::numeric_limits<double>::max();
+  double out = 0;
+  const void* in[] = {&x};
+  FindElementLoop(ElementOp::kLog1p, DataType::kDouble)(in, &out, 1, 0);
+  EXPECT_DOUBLE_EQ(out, std::log1p(x));
+}
+
 std::vector<float> RunFloat(ElementOp op, const std::vector<std::vector<float>>& operands) {
   std::vector<float> out(operands[0].size());
   std::vector<const void*> in;
