@@ -52,6 +52,7 @@ bool IsPass(std::string_view name) {
 class Reader {
  public:
   absl::StatusOr<RewriterSettings> Read(const pb::RewriterConfig& config) {
+    TENON_RETURN_IF_ERROR(CheckEnums(config));
     settings_.no_passes = config.disable_meta_optimizer();
     settings_.use_plugins = config.use_plugin_optimizers() != pb::RewriterConfig::OFF;
     settings_.fail_on_errors = config.fail_on_optimizer_errors();
@@ -76,6 +77,22 @@ class Reader {
   }
   void Off(std::string_view pass) {
     if (IsPass(pass)) settings_.off.emplace_back(pass);
+  }
+
+  // Numbers may be written for names, also numbers that name nothing.
+  static absl::Status CheckEnums(const pb::RewriterConfig& config) {
+    const gp::Descriptor& descriptor = *config.GetDescriptor();
+    for (int i = 0; i < descriptor.field_count(); ++i) {
+      const gp::FieldDescriptor* field = descriptor.field(i);
+      if (field->enum_type() == nullptr) continue;
+      const int value = config.GetReflection()->GetEnumValue(config, field);
+      if (field->enum_type()->FindValueByNumber(value) == nullptr) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(field->name(), ": ", value, " is no value of ", field->enum_type()->name(),
+                         ", such as ", field->enum_type()->value(0)->name()));
+      }
+    }
+    return absl::OkStatus();
   }
 
   // Every field of type Toggle is named like a pass, but for a few.

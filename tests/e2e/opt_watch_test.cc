@@ -98,6 +98,7 @@ TEST(OptWatch, AConfigurationIsTensorFlows) {
   EXPECT_EQ(wrong.exit, 2);
   EXPECT_THAT(wrong.err, HasSubstr("--config: 1:9: "));
   EXPECT_EQ(GraphRun({"opt", kMlp, "--config", "no_such_file"}).exit, 2);
+  EXPECT_EQ(GraphRun({"opt", kMlp, "--config", "tests"}).exit, 2);
   EXPECT_THAT(GraphRun({"opt", kMlp, "--config", "meta_optimizer_timeout_ms: 5"}).err,
               HasSubstr("warning: --config: meta_optimizer_timeout_ms has no effect"));
 }

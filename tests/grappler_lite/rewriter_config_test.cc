@@ -65,6 +65,8 @@ TEST(RewriterConfig, SaysWhereItIsWrong) {
               HasSubstr("2:8: "));
   EXPECT_THAT(ParseRewriterConfig("optimizers: 'remaping'").status().message(),
               HasSubstr("did you mean 'remapping'?"));
+  EXPECT_THAT(ParseRewriterConfig("remapping: 17").status().message(),
+              HasSubstr("remapping: 17 is no value of Toggle"));
 }
 
 TEST(RewriterConfig, AFailureCanEndTheRun) {
