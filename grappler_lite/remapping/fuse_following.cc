@@ -27,8 +27,12 @@ bool FuseAddedBias(Sweep& s, NodeId n) {
     const Output product = g.data_inputs(n)[i], other = g.data_inputs(n)[1 - i];
     const std::optional<Fusable> into = FusableOutput(s, product, n, {""});
     if (!into) continue;
+    const int64_t channels = s.shape(product).dim(-1);
     const std::optional<Tensor> value = s.ConstOf(other);
-    if (!value || !IsChannelVector(value->shape(), s.shape(product).dim(-1))) continue;
+    if (!value && s.shape(other).rank() == 1 && IsChannelVector(s.shape(other), channels) &&
+        Fuse(s, n, {*into, "BiasAdd", {other}}))
+      return true;
+    if (!value || !IsChannelVector(value->shape(), channels)) continue;
     if (value->shape().rank() > s.shape(product).rank()) continue;
     const absl::StatusOr<Output> bias = FlatConst(g, other, *value);
     if (!bias.ok()) continue;

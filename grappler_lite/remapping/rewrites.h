@@ -7,7 +7,7 @@ namespace tenon {
 
 // Conv2D, BiasAdd.
 bool FuseBias(Sweep& s, NodeId n);
-// Conv2D, Add of a constant channel vector.
+// Conv2D, Add of a vector of one value for each channel.
 bool FuseAddedBias(Sweep& s, NodeId n);
 // Conv2D + BiasAdd or FusedBatchNorm, Add of a tensor of the same shape: a residual connection.
 bool FuseResidual(Sweep& s, NodeId n);
