@@ -185,6 +185,11 @@ absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) cons
 // A lock that outlived its call would keep the variable from everybody for good.
 void PluginKernelImpl::ReleaseLocks(TF_OpKernelContext& context) const {
   if (!context.Unlock()) return;
+  if (AbiWatch* const watch = AbiWatch::Active()) {
+    const bool async = info_.def->fns.compute_async != nullptr;
+    watch->Report({info_.def->plugin, async ? kComputeAsync : "compute_func", info_.name, "leak",
+                   "it never releases a TF_VariableInputLockHolder that it got there"});
+  }
   WarnOf(WithNode(
       absl::FailedPreconditionError("the kernel did not release its locks on variables"), info_));
 }

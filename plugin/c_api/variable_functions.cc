@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/status_macros.h"
 #include "plugin/c_api/variable_access.h"
@@ -154,6 +155,12 @@ absl::Status LockVariables(TF_OpKernelContext* ctx, bool do_lock, bool sparse,
   std::sort(variables.begin(), variables.end());
   variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
   for (Variable* variable : variables) {
+    if (Holds(ctx, variable)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("variable '", variable->name(),
+                       "' is locked by this call already, which would wait for itself; release "
+                       "that lock first"));
+    }
     TENON_RETURN_IF_ERROR(variable->Hold(/*alone=*/do_lock || !sparse));
     absl::MutexLock lock(&ctx->mutex);
     holder.variables.push_back(ObjectRef<Variable>::Share(variable));
@@ -288,6 +295,9 @@ void TF_MaybeLockVariableInputMutexesInOrder(TF_OpKernelContext* ctx, bool do_lo
 void TF_ReleaseVariableInputLockHolder(TF_VariableInputLockHolder* lockHolder) {
   if (lockHolder == nullptr) return;
   absl::MutexLock lock(&lockHolder->context->mutex);
+  if (tenon::AbiWatch* const watch = tenon::AbiWatch::Active(); watch && !lockHolder->out)
+    watch->Report("double_free",
+                  "it releases a TF_VariableInputLockHolder that is released already");
   lockHolder->LetGo();
 }
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/session.h"
 #include "gmock/gmock.h"
+#include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "gtest/gtest.h"
 #include "plugin/kernel_registry.h"
@@ -64,7 +65,8 @@ void AssignUpdate(void*, TF_OpKernelContext* ctx) {
   EXPECT_EQ(TF_GetCode(status.get()), TF_OK);
 }
 
-bool keep_lock = false;
+// What the kernel below does wrong: "keeps" its lock, "locks" or "releases" twice.
+std::string_view lock_fault;
 
 // var -= alpha * delta, of inputs (var, alpha, delta).
 void ApplyGradientDescent(void*, TF_OpKernelContext* ctx) {
@@ -74,6 +76,12 @@ void ApplyGradientDescent(void*, TF_OpKernelContext* ctx) {
   TF_MaybeLockVariableInputMutexesInOrder(ctx, true, false, inputs, 1, CopyOnDevice, &holder,
                                           status.get());
   ASSERT_EQ(TF_GetCode(status.get()), TF_OK) << TF_Message(status.get());
+  if (lock_fault == "locks") {
+    TF_VariableInputLockHolder* again = nullptr;
+    TF_MaybeLockVariableInputMutexesInOrder(ctx, false, true, inputs, 1, CopyOnDevice, &again,
+                                            status.get());
+    EXPECT_EQ(again, nullptr);
+  }
   TF_Tensor *var = nullptr, *alpha = nullptr, *delta = nullptr;
   TF_GetInputTensorFromVariable(ctx, 0, true, false, false, CopyOnDevice, &var, status.get());
   if (TF_GetCode(status.get()) == TF_OK) {
@@ -85,7 +93,8 @@ void ApplyGradientDescent(void*, TF_OpKernelContext* ctx) {
     }
   }
   for (TF_Tensor* t : {var, alpha, delta}) TF_DeleteTensor(t);
-  if (!keep_lock) TF_ReleaseVariableInputLockHolder(holder);
+  if (lock_fault != "keeps") TF_ReleaseVariableInputLockHolder(holder);
+  if (lock_fault == "releases") TF_ReleaseVariableInputLockHolder(holder);
 }
 
 // Rows of inputs (var, indices, updates) are added.
@@ -277,7 +286,7 @@ class PluginVariables : public ::testing::Test {
  protected:
   void SetUp() override {
     FarLog()->clear();
-    keep_lock = false;
+    lock_fault = "";
   }
   void TearDown() override {
     session_.reset();
@@ -453,9 +462,22 @@ TEST_F(PluginVariables, OptimizersLockUpdateAndLetGo) {
   ASSERT_TRUE(Do("set", {1, 2}).ok());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(Do("train", {2, 4}).ok());
   EXPECT_THAT(Get("get"), ElementsAre(-2, -4));
-  keep_lock = true;  // ends with the call all the same
+  lock_fault = "keeps";  // it ends with the call all the same
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(Do("train", {2, 4}).ok());
   EXPECT_THAT(Get("get"), ElementsAre(-4, -8));
+  lock_fault = "locks";
+  EXPECT_THAT(Do("train", {2, 4}).message(), HasSubstr("'v' is locked by this call already"));
+  AbiWatch::SwitchOn();
+  for (const std::string_view fault : {"keeps", "releases"}) {
+    lock_fault = fault;
+    ASSERT_TRUE(Do("train", {2, 4}).ok());
+  }
+  std::vector<std::string> told;
+  for (const AbiViolation& v : AbiWatch::Active()->violations())
+    told.push_back(absl::StrCat(v.rule, " in ", v.node, ": ", v.detail));
+  AbiWatch::SwitchOff();
+  EXPECT_THAT(told, ElementsAre(HasSubstr("leak in train: it never releases a TF_Variable"),
+                                HasSubstr("double_free in train: it releases a TF_Variable")));
 }
 
 TEST_F(PluginVariables, AfterAccessToPartsAssignmentsCopy) {
