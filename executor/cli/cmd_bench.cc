@@ -93,6 +93,18 @@ absl::Status StartAnew(Rival& rival, const Workbench& bench, const RunRequest& r
                 std::max<int64_t>(rival.options.warmup, 0));
 }
 
+// Memory that is kept, so that what comes next lies elsewhere.
+class Spacers {
+ public:
+  void Add() {
+    for (const size_t size : {size_t{1} << 14, size_t{1} << 17, size_t{1} << 20})
+      kept_.push_back(std::make_unique<char[]>(size + kept_.size() * 64));
+  }
+
+ private:
+  std::vector<std::unique_ptr<char[]>> kept_;
+};
+
 // The ratio of each round. `repetition` is for all of them.
 absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& bench,
                                            const RunRequest& request, Repetition repetition,
@@ -102,12 +114,14 @@ absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& 
   repetition.runs /= most;
   repetition.seconds /= static_cast<double>(most);
   const Clock::time_point start = Clock::now();
+  Spacers spacers;
   std::vector<double> ratios;
   for (int64_t round = 0; round < most; ++round) {
     const bool too_long = repetition.seconds > 0 && MillisSince(start) > most_ms;
     if (too_long && round >= kFewestForInterval) break;
     Rival* const rivals[] = {&a, &b};
     for (Rival* rival : rivals) rival->session.reset();  // so that the next ones change places
+    spacers.Add();
     for (int64_t i : {round % 2, 1 - round % 2})
       TENON_RETURN_IF_ERROR(StartAnew(*rivals[i], bench, request));
     if (round == 0) TENON_RETURN_IF_ERROR(ReportFailedPasses(*b.timing.executable, b.options));
