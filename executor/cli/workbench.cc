@@ -73,6 +73,19 @@ absl::Status FaultOfFiles(const absl::Status& status) {
   return of_ours ? status : WithExit(Exit::kInvalidInput, status);
 }
 
+absl::Status ReportFailedPasses(const Executable& executable, const Options& options) {
+  std::set<std::string> told;  // one that fails the same way in each iteration, once
+  for (const PassReport& pass : OptimizerReport(executable).passes) {
+    if (!pass.failed) continue;
+    const std::string message = absl::StrCat("pass ", pass.name, ": ", pass.reason);
+    if (options.fail_on_plugin_errors && absl::StartsWith(pass.name, "plugin:")) {
+      return WithExit(Exit::kPluginFault, absl::InternalError(message));
+    }
+    if (told.insert(message).second) Warn(options, message);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status InitializeState(Workbench& bench, const Options& options) {
   return InitializeState(*bench.session, bench, options);
 }
@@ -84,20 +97,9 @@ absl::Status InitializeState(Session& session, const Workbench& bench, const Opt
   }
   for (const std::string& init : options.inits) {
     TENON_ASSIGN_OR_RETURN(const std::string node, bench.names().Node("--init", init));
-    TENON_RETURN_IF_ERROR(session.Run({}, {absl::StrCat("^", node)}).status());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ReportFailedPasses(const Executable& executable, const Options& options) {
-  std::set<std::string> told;  // one that fails the same way in each iteration, once
-  for (const PassReport& pass : OptimizerReport(executable).passes) {
-    if (!pass.failed) continue;
-    const std::string message = absl::StrCat("pass ", pass.name, ": ", pass.reason);
-    if (options.fail_on_plugin_errors && absl::StartsWith(pass.name, "plugin:")) {
-      return WithExit(Exit::kPluginFault, absl::InternalError(message));
-    }
-    if (told.insert(message).second) Warn(options, message);
+    TENON_ASSIGN_OR_RETURN(Executable * executable, session.Prepare({}, {absl::StrCat("^", node)}));
+    TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, options));
+    TENON_RETURN_IF_ERROR(session.Run(executable, {}).status());
   }
   return absl::OkStatus();
 }

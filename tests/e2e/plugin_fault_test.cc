@@ -162,6 +162,30 @@ TEST(PluginPasses, ThatLoseWhatMustStayOrBlowUpAreRolledBack) {
   EXPECT_THAT(changed.err, HasSubstr("fetch 'y:0' was computed by Neg and is by Abs now"));
 }
 
+TEST(PluginPasses, ThatFailBeforeTheRunsAreToldToo) {
+  const auto node = [](const std::string& name, const std::string& op, const std::string& inputs,
+                       const std::string& type) {
+    return "node { name: '" + name + "' op: '" + op + "' " + inputs + " attr { key: '" + type +
+           "' value { type: DT_FLOAT } } }\n";
+  };
+  const std::string graph = TempFile(
+      "init.pbtxt",
+      node("v", "VarHandleOp", "attr { key: 'shape' value { shape { } } }", "dtype") +
+          node("c", "Const",
+               "attr { key: 'value' value { tensor { dtype: DT_FLOAT float_val: 2 } } }", "dtype") +
+          node("a", "Exp", "input: 'c'", "T") + node("b", "Floor", "input: 'a'", "T") +
+          node("set", "AssignVariableOp", "input: ['v', 'b']", "dtype") +
+          node("get", "ReadVariableOp", "input: 'v'", "dtype"));
+  for (const auto& [errors, exit] : {std::pair{"report", 0}, std::pair{"fail", 5}}) {
+    // The graph of the run itself is too small for passes.
+    const Finished run =
+        GraphRun({"run", graph, "--init", "set", "--output", "get", "--expect", "get=7", "--plugin",
+                  TestPlugin("blows_up"), std::string("--plugin-errors=") + errors});
+    EXPECT_EQ(run.exit, exit) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("pass plugin:CPU: rolled back: its answer has 2000"));
+  }
+}
+
 class PassFaults : public ::testing::TestWithParam<const char*> {};
 
 // What a plug-in does when all is done does not take the result back.
