@@ -23,6 +23,7 @@ struct BatchNorm {
   float epsilon;
   float new_share;  // of the batch in the running statistics
   bool training = false, side = false, relu = false;
+  bool has_reserve3 = false;    // an output that GPUs use
   bool old_statistics = false;  // training: mean and variance hold running statistics
   void (*normalize)(const NormalizeRows&);
 };
@@ -40,6 +41,10 @@ float Statistic(const BatchNorm& s, const void* data, int64_t c) {
 
 void SetStatistic(const BatchNorm& s, void* data, int64_t c, float value) {
   if (data != nullptr) VisitFloat(s.statistics, [&](auto element) { element.Put(data, c, value); });
+}
+
+void ClearReserve3(const BatchNorm& s, const StepArgs& args) {
+  if (s.has_reserve3) SetStatistic(s, args.out[kReserve3], 0, 0);
 }
 
 constexpr int64_t kBlock = 16;  // channels whose statistics are computed side by side
@@ -141,6 +146,7 @@ absl::Status RunBatchNorm(const void* state, const StepArgs& args) {
     v.factor[c] = Statistic(s, args.in[kScale], c) / std::sqrt(v.variance[c] + s.epsilon);
     v.offset[c] = Statistic(s, args.in[kOffset], c);
   }
+  ClearReserve3(s, args);
   if (s.type == DataType::kFloat) {
     NormalizeFloat(s, args, v);
   } else {
@@ -157,6 +163,7 @@ absl::Status RunEmpty(const void* state, const StepArgs& args) {
       SetStatistic(s, args.out[out], c, std::numeric_limits<float>::quiet_NaN());
     }
   }
+  ClearReserve3(s, args);
   return absl::OkStatus();
 }
 
@@ -214,7 +221,8 @@ absl::Status PrepareBatchNorm(Prepare& p) {
                                                            &avx512::Normalize);
   p.set_output_shape(kY, x);
   for (int i = kBatchMean; i <= kSavedVariance; ++i) p.set_output_shape(i, Shape({s->channels}));
-  if (p.num_outputs() > kReserve3) p.set_output_shape(kReserve3, Shape({}));
+  s->has_reserve3 = p.num_outputs() > kReserve3;
+  if (s->has_reserve3) p.set_output_shape(kReserve3, Shape({}));
   if (!s->training) p.AllowInPlace(kY, kX);
   p.set_scratch_bytes(4 * s->channels * sizeof(float));
   p.set_run(x.num_elements() == 0 ? &RunEmpty : &RunBatchNorm, s);

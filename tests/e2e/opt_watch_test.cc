@@ -103,6 +103,14 @@ TEST(OptWatch, AConfigurationIsTensorFlows) {
               HasSubstr("warning: --config: meta_optimizer_timeout_ms has no effect"));
 }
 
+TEST(OptWatch, OutputsThatNobodyUsesAreTheSameInEveryRun) {
+  const Finished verified =
+      GraphRun({"opt", "tests/golden/passes/remapping/batch_norm_after_bias.in.pbtxt",
+                "--verify-each=numeric"});
+  EXPECT_EQ(verified.exit, 0);
+  EXPECT_THAT(verified.err, Not(HasSubstr("rolled back")));
+}
+
 TEST(OptWatch, ExplainsWhereANodeComesFrom) {
   const std::string out = TempPath("explained.pbtxt");
   const json node = Document({"opt", kMlp, "--explain-node", "sequential_1/dense_1/Relu",
