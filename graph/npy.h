@@ -2,7 +2,8 @@
 //
 // Read: versions 1.0, 2.0 and 3.0, C and Fortran order, little- and big-endian; bool, integers,
 // floats, complex, |S<n> and <U<n> (as UTF-8). Written: 1.0, C order, little-endian; strings as
-// |S<n>. Types that NumPy lacks (bfloat16, 8-bit floats, int4 …) are their raw bits: <u2 or |u1; read also <V2 and |V1.
+// |S<n>. Types that NumPy lacks (bfloat16, 8-bit floats, int4 …) are their raw bits: <u2 or |u1,
+// or <V2 or |V1 where read.
 // Errors: INVALID_ARGUMENT for malformed files, UNIMPLEMENTED for arrays of objects or records,
 // NOT_FOUND for a missing file.
 #pragma once

@@ -1,7 +1,6 @@
-// layout_optimizer: images whose channels are second get them last, which is
-// what convolutions are fused in, and all that TensorFlow's CPU kernels know
-// without oneDNN. Begins at convolutions; what follows one does without the
-// transpose between, and hands it on.
+// Images whose channels are second get them last, which is what convolutions are fused in, and all
+// that TensorFlow's CPU kernels know without oneDNN. Begins at convolutions; what follows one does
+// without the transpose between, and hands it on.
 #include "grappler_lite/layout/layout_optimizer.h"
 
 #include <algorithm>
@@ -31,10 +30,9 @@ constexpr std::string_view kUnary[] = {
 constexpr std::string_view kBinary[] = {"Add",     "AddV2",   "Sub",     "Mul",
                                         "RealDiv", "Maximum", "Minimum", "SquaredDifference"};
 
-// n with channels last, where its device can; its images are the twin of its
-// first input.
-bool ConvertFormat(Sweep &s, NodeId n) {
-  Graph &g = s.graph();
+// n with channels last, where its device can; its images are the twin of its first input.
+bool ConvertFormat(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
   std::vector<Graph::NewAttr> attrs = NhwcAttrs(g, n);
   if (!HasKernel(s.context(), n, g.op_name(n), attrs) || !s.Allow()) return false;
   std::vector<Output> inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
@@ -44,43 +42,41 @@ bool ConvertFormat(Sweep &s, NodeId n) {
   return BecomeTransposeOf(s, n, std::move(attrs), inputs).ok();
 }
 
-bool ConvertConvolution(Sweep &s, NodeId n) {
-  const Graph &g = s.graph();
+bool ConvertConvolution(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
   if (!IsAny(g.op_name(n), kConvolutions) || !IsNchwOnCpu(g, n)) return false;
   const std::vector<std::string_view> fused = FusedOps(g, n);
   return std::find(fused.begin(), fused.end(), "Add") == fused.end() && ConvertFormat(s, n);
 }
 
-bool ConvertFollower(Sweep &s, NodeId n) {
-  const Graph &g = s.graph();
+bool ConvertFollower(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
   return IsAny(g.op_name(n), kFollowers) && IsNchwOnCpu(g, n) && OnlyFirstOutputUsed(s, n) &&
          NhwcSource(s, g.data_inputs(n)[0], n).node != kNoNode && ConvertFormat(s, n);
 }
 
-std::vector<Graph::NewAttr> SameAttrs(const Graph &g, NodeId n) {
+std::vector<Graph::NewAttr> SameAttrs(const Graph& g, NodeId n) {
   std::vector<Graph::NewAttr> attrs;
-  for (const Attr &a : g.attrs(n).all()) attrs.push_back({a.name, std::string(a.value.wire())});
+  for (const Attr& a : g.attrs(n).all()) attrs.push_back({a.name, std::string(a.value.wire())});
   return attrs;
 }
 
-bool SinkThroughUnary(Sweep &s, NodeId n) {
-  Graph &g = s.graph();
+bool SinkThroughUnary(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
   if (!IsAny(g.op_name(n), kUnary)) return false;
   const Output source = NhwcSource(s, g.data_inputs(n)[0], n);
   return source.node != kNoNode && s.Allow() &&
          BecomeTransposeOf(s, n, SameAttrs(g, n), {&source, 1}).ok();
 }
 
-// An operand with channels last: a node's output, or a constant that is still
-// to be made.
+// An operand with channels last: a node's output, or a constant that is still to be made.
 struct LastOperand {
   Output output;
   std::optional<Tensor> constant = {};
 };
 
-// What is transposed, one element, or a constant for each channel, [C, 1, 1] or
-// [1, C, 1, 1].
-std::optional<LastOperand> FindLastOperand(const Sweep &s, Output o, NodeId n) {
+// What is transposed, one element, or a constant for each channel, [C, 1, 1] or [1, C, 1, 1].
+std::optional<LastOperand> FindLastOperand(const Sweep& s, Output o, NodeId n) {
   if (const Output source = NhwcSource(s, o, n); source.node != kNoNode) return LastOperand{source};
   const PartialShape shape = s.shape(o);
   if (!shape.fully_defined() || shape.rank() > 4) return std::nullopt;
@@ -93,15 +89,15 @@ std::optional<LastOperand> FindLastOperand(const Sweep &s, Output o, NodeId n) {
   return LastOperand{o, value->Reshaped(Shape({shape.dim(r - 3)}))};
 }
 
-absl::StatusOr<Output> Make(Graph &g, const LastOperand &operand) {
+absl::StatusOr<Output> Make(Graph& g, const LastOperand& operand) {
   if (!operand.constant) return operand.output;
   TENON_ASSIGN_OR_RETURN(const NodeId made,
                          NewConst(g, operand.output.node, "channels", *operand.constant));
   return Output{made, 0};
 }
 
-bool SinkThroughBinary(Sweep &s, NodeId n) {
-  Graph &g = s.graph();
+bool SinkThroughBinary(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
   if (!IsAny(g.op_name(n), kBinary)) return false;
   const Output a = g.data_inputs(n)[0], b = g.data_inputs(n)[1];
   if (NhwcSource(s, a, n).node == kNoNode && NhwcSource(s, b, n).node == kNoNode) return false;
@@ -116,7 +112,7 @@ bool SinkThroughBinary(Sweep &s, NodeId n) {
 
 // The constant of integers that `o` is, changed; nothing where it is none.
 template <typename F>
-std::optional<Tensor> ChangedInts(const Sweep &s, Output o, F change) {
+std::optional<Tensor> ChangedInts(const Sweep& s, Output o, F change) {
   const std::optional<Tensor> value = s.ConstOf(o, 8);
   if (!value || !IsInteger(value->dtype())) return std::nullopt;
   std::vector<int64_t> ints;
@@ -129,10 +125,10 @@ std::optional<Tensor> ChangedInts(const Sweep &s, Output o, F change) {
 }
 
 // The inputs of n with its images and, as input i, such a constant.
-std::optional<std::vector<Output>> InputsWith(Sweep &s, NodeId n, int i, const Tensor &constant) {
-  Graph &g = s.graph();
+std::optional<std::vector<Output>> InputsWith(Sweep& s, NodeId n, int i, const Tensor& constant) {
+  Graph& g = s.graph();
   std::vector<Output> inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
-  for (Output &in : inputs) {
+  for (Output& in : inputs) {
     if (const Output source = NhwcSource(s, in, n); source.node != kNoNode) in = source;
   }
   const absl::StatusOr<NodeId> made = NewConst(g, inputs[i].node, "nhwc", constant);
@@ -147,8 +143,8 @@ std::optional<int64_t> NhwcAxis(int64_t axis) {
   return kToNchw[axis < 0 ? axis + 4 : axis];
 }
 
-bool ToNhwcAxes(std::vector<int64_t> &axes) {
-  for (int64_t &axis : axes) {
+bool ToNhwcAxes(std::vector<int64_t>& axes) {
+  for (int64_t& axis : axes) {
     const std::optional<int64_t> last = NhwcAxis(axis);
     if (!last) return false;
     axis = *last;
@@ -156,8 +152,8 @@ bool ToNhwcAxes(std::vector<int64_t> &axes) {
   return true;
 }
 
-bool SinkThroughConcat(Sweep &s, NodeId n) {
-  const Graph &g = s.graph();
+bool SinkThroughConcat(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
   if (g.op_name(n) != "ConcatV2") return false;
   const std::span<const Output> in = g.data_inputs(n);
   const int last = static_cast<int>(in.size()) - 1;
@@ -170,14 +166,14 @@ bool SinkThroughConcat(Sweep &s, NodeId n) {
   return inputs && BecomeTransposeOf(s, n, SameAttrs(g, n), *inputs).ok();
 }
 
-bool SinkThroughPad(Sweep &s, NodeId n) {
-  const Graph &g = s.graph();
+bool SinkThroughPad(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
   const std::string_view op = g.op_name(n);
   if ((op != "Pad" && op != "PadV2" && op != "MirrorPad") ||
       NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode)
     return false;
   const std::optional<Tensor> paddings =
-      ChangedInts(s, g.data_inputs(n)[1], [](std::vector<int64_t> &p) {
+      ChangedInts(s, g.data_inputs(n)[1], [](std::vector<int64_t>& p) {
         if (p.size() != 8) return false;
         const std::vector<int64_t> of = p;
         for (int i = 0; i < 8; ++i) p[i] = of[kToNhwc[i / 2] * 2 + i % 2];
@@ -188,17 +184,17 @@ bool SinkThroughPad(Sweep &s, NodeId n) {
   return inputs && BecomeTransposeOf(s, n, SameAttrs(g, n), *inputs).ok();
 }
 
-// What is left of a reduction over rows and columns lies alike; one that keeps
-// its dimensions hands the transpose on.
-bool SinkThroughReduction(Sweep &s, NodeId n) {
-  Graph &g = s.graph();
+// What is left of a reduction over rows and columns lies alike; one that keeps its dimensions hands
+// the transpose on.
+bool SinkThroughReduction(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
   const std::string_view op = g.op_name(n);
   if ((op != "Mean" && op != "Max" && op != "Min") ||
       NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode)
     return false;
   const bool keeps = g.attr(n, "keep_dims")->AsBool().value_or(false);
   const std::optional<Tensor> axes =
-      ChangedInts(s, g.data_inputs(n)[1], [&](std::vector<int64_t> &list) {
+      ChangedInts(s, g.data_inputs(n)[1], [&](std::vector<int64_t>& list) {
         if (!ToNhwcAxes(list)) return false;
         std::sort(list.begin(), list.end());
         return keeps || list == std::vector<int64_t>{1, 2};
@@ -227,13 +223,13 @@ class LayoutOptimizer : public Pass {
   std::string_view name() const override { return "layout_optimizer"; }
   std::vector<RewriteInfo> rewrites() const override { return InfosOf(kRewrites); }
 
-  absl::StatusOr<bool> Run(PassContext &context) override {
-    if (!HasAnythingToDo(context.graph)) return false;
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    if (!HasNchwConvolution(context.graph)) return false;
     return Sweep(context, InferShapes(context)).Run(kRewrites);
   }
 
  private:
-  static bool HasAnythingToDo(const Graph &g) {
+  static bool HasNchwConvolution(const Graph& g) {
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
       if (g.alive(n) && IsAny(g.op_name(n), kConvolutions) && IsNchwOnCpu(g, n)) return true;
     }

@@ -1,6 +1,5 @@
-// auto_mixed_precision_onednn_bfloat16: products and convolutions in bfloat16
-// and what lies between them too, as TensorFlow spreads it over its lists.
-// Results have about 2 digits: each value in bfloat16 is rounded to 8 bits, a
+// Products and convolutions in bfloat16 and what lies between them too, as TensorFlow spreads it
+// over its lists. Results have about 2 digits: each value in bfloat16 is rounded to 8 bits, a
 // relative error of 2^-9.
 #include "grappler_lite/mixed_precision/bfloat16.h"
 
@@ -20,7 +19,7 @@ class Bfloat16 : public Pass {
   std::string_view name() const override { return "auto_mixed_precision_onednn_bfloat16"; }
   std::vector<RewriteInfo> rewrites() const override { return {kComputeInBfloat16}; }
 
-  absl::StatusOr<bool> Run(PassContext &context) override {
+  absl::StatusOr<bool> Run(PassContext& context) override {
     const TypeView view(context.graph);
     TENON_ASSIGN_OR_RETURN(const std::vector<bool> chosen, Choose(context, view));
     return Change(context, view, chosen);
@@ -34,11 +33,11 @@ class Bfloat16 : public Pass {
   }
 
   // Whether n may be changed, and its device can compute it.
-  static bool CanCompute(const PassContext &c, const TypeView &view, NodeId n) {
-    const Graph &g = c.graph;
+  static bool CanCompute(const PassContext& c, const TypeView& view, NodeId n) {
+    const Graph& g = c.graph;
     if (c.preserve.contains(n)) return false;
     std::vector<Graph::NewAttr> attrs;
-    for (const Attr &a : g.attrs(n).all()) {
+    for (const Attr& a : g.attrs(n).all()) {
       attrs.push_back({a.name, a.name == view.type_attr(n) ? attr::Type(DataType::kBfloat16)
                                                            : std::string(a.value.wire())});
     }
@@ -48,8 +47,8 @@ class Bfloat16 : public Pass {
   }
 
   // The nodes that are to compute in bfloat16.
-  static absl::StatusOr<Marks> Choose(const PassContext &c, const TypeView &view) {
-    const Graph &g = c.graph;
+  static absl::StatusOr<Marks> Choose(const PassContext& c, const TypeView& view) {
+    const Graph& g = c.graph;
     const PrecisionLists lists;
     const int32_t size = g.num_node_ids();
     std::vector<Precision> list(size, Precision::kNone);
@@ -97,7 +96,7 @@ class Bfloat16 : public Pass {
   }
 
   // What is unsafe, and what follows it before the next safe op.
-  static Marks Denied(const TypeView &view, const std::vector<Precision> &list) {
+  static Marks Denied(const TypeView& view, const std::vector<Precision>& list) {
     const auto is = [&](NodeId n, Precision p) { return list[n] == p; };
     Marks before(list.size()), deny(list.size());
     for (NodeId n = 0; n < static_cast<NodeId>(list.size()); ++n) {
@@ -109,10 +108,10 @@ class Bfloat16 : public Pass {
     return deny;
   }
 
-  // Changes the types of the chosen nodes and casts what comes to them and
-  // leaves them, once for all that use it.
-  static absl::StatusOr<bool> Change(PassContext &c, const TypeView &view, Marks chosen) {
-    Graph &g = c.graph;
+  // Changes the types of the chosen nodes and casts what comes to them and leaves them, once for
+  // all that use it.
+  static absl::StatusOr<bool> Change(PassContext& c, const TypeView& view, Marks chosen) {
+    Graph& g = c.graph;
     const int32_t size = g.num_node_ids();
     bool changed = false;
     for (NodeId n = 0; n < size; ++n) {
@@ -142,7 +141,7 @@ class Bfloat16 : public Pass {
     return true;
   }
 
-  static absl::StatusOr<NodeId> AddCast(Graph &g, Output from, bool to_float) {
+  static absl::StatusOr<NodeId> AddCast(Graph& g, Output from, bool to_float) {
     const std::string name = absl::StrCat(
         g.name(from.node), "-", from.port,
         to_float ? "-CastToFp32-AutoMixedPrecision" : "-CastToBf16-AutoMixedPrecision");

@@ -17,8 +17,8 @@ enum class Precision : uint8_t {
 };
 
 // Each list can be changed through the environment, as TensorFlow's can:
-// TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD=MyOp,Other, …_REMOVE, and
-// the same for INFERLIST, DENYLIST, CLEARLIST.
+// TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD=MyOp,Other, …_REMOVE, and the same for
+// INFERLIST, DENYLIST, CLEARLIST.
 class PrecisionLists {
  public:
   PrecisionLists();

@@ -4,7 +4,7 @@ namespace tenon {
 namespace {
 
 // How many tensors an argument stands for.
-int64_t SizeOf(const Graph &g, NodeId n, const ArgDef &arg) {
+int64_t SizeOf(const Graph& g, NodeId n, const ArgDef& arg) {
   if (!arg.number_attr.empty()) return g.attr(n, arg.number_attr)->AsInt().value_or(0);
   if (arg.type_list_attr.empty()) return 1;
   const absl::StatusOr<std::vector<DataType>> types = g.attr(n, arg.type_list_attr)->AsTypeList();
@@ -12,19 +12,19 @@ int64_t SizeOf(const Graph &g, NodeId n, const ArgDef &arg) {
 }
 
 // The argument that holds tensor i; null if there are too few.
-const ArgDef *ArgOf(const Graph &g, NodeId n, const std::vector<ArgDef> &args, int64_t i) {
-  for (const ArgDef &arg : args) {
+const ArgDef* ArgOf(const Graph& g, NodeId n, const std::vector<ArgDef>& args, int64_t i) {
+  for (const ArgDef& arg : args) {
     i -= SizeOf(g, n, arg);
     if (i < 0) return &arg;
   }
   return nullptr;
 }
 
-std::string_view FloatAttr(const Graph &g, NodeId n) {
-  const OpDef *op = g.op(n);
+std::string_view FloatAttr(const Graph& g, NodeId n) {
+  const OpDef* op = g.op(n);
   if (op == nullptr) return {};
-  for (const std::vector<ArgDef> *args : {&op->inputs, &op->outputs}) {
-    for (const ArgDef &arg : *args) {
+  for (const std::vector<ArgDef>* args : {&op->inputs, &op->outputs}) {
+    for (const ArgDef& arg : *args) {
       if (arg.type_attr.empty()) continue;
       if (arg.is_ref ||
           g.attr(n, arg.type_attr)->AsType().value_or(DataType::kInvalid) != DataType::kFloat)
@@ -37,7 +37,7 @@ std::string_view FloatAttr(const Graph &g, NodeId n) {
 
 }  // namespace
 
-TypeView::TypeView(const Graph &graph)
+TypeView::TypeView(const Graph& graph)
     : g_(graph), fanouts_(graph), type_attr_(graph.num_node_ids()) {
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (graph.alive(n)) type_attr_[n] = FloatAttr(graph, n);
@@ -46,17 +46,17 @@ TypeView::TypeView(const Graph &graph)
 
 bool TypeView::CarriesInput(NodeId n, int input) const {
   if (type_attr_[n].empty()) return false;
-  const ArgDef *arg = ArgOf(g_, n, g_.op(n)->inputs, input);
+  const ArgDef* arg = ArgOf(g_, n, g_.op(n)->inputs, input);
   return arg != nullptr && arg->type_attr == type_attr_[n];
 }
 
 bool TypeView::CarriesOutput(Output o) const {
   if (o.is_control() || type_attr_[o.node].empty()) return false;
-  const ArgDef *arg = ArgOf(g_, o.node, g_.op(o.node)->outputs, o.port);
+  const ArgDef* arg = ArgOf(g_, o.node, g_.op(o.node)->outputs, o.port);
   return arg != nullptr && arg->type_attr == type_attr_[o.node];
 }
 
-void TypeView::Spread(std::vector<bool> &marked, Direction direction,
+void TypeView::Spread(std::vector<bool>& marked, Direction direction,
                       absl::FunctionRef<bool(NodeId)> enter) const {
   std::vector<NodeId> open;
   for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
@@ -77,7 +77,7 @@ void TypeView::Spread(std::vector<bool> &marked, Direction direction,
       }
     }
     if ((direction & kOutputs) == 0) continue;
-    for (const Fanouts::Use &use : fanouts_.of(n)) {
+    for (const Fanouts::Use& use : fanouts_.of(n)) {
       if (CarriesOutput({n, use.port}) && CarriesInput(use.node, use.input)) visit(use.node);
     }
   }

@@ -4,23 +4,23 @@ namespace tenon {
 namespace {
 
 // A FusedBatchNorm of which only the first output is used, and that by n alone.
-bool IsBatchNormFor(const Sweep &s, Output norm, NodeId n) {
+bool IsBatchNormFor(const Sweep& s, Output norm, NodeId n) {
   const std::string_view op = s.graph().op_name(norm.node);
   return (op == "FusedBatchNorm" || op == "FusedBatchNormV2" || op == "FusedBatchNormV3") &&
          !s.fed(norm.node) && OnlyFor(s, norm, n) && OnlyFirstOutputUsed(s, norm.node);
 }
 
 // TensorFlow's kernel adds nothing, and takes channels by four.
-bool TensorFlowRuns(const Sweep &s, Output norm, bool adds) {
-  const Graph &g = s.graph();
+bool TensorFlowRuns(const Sweep& s, Output norm, bool adds) {
+  const Graph& g = s.graph();
   const DataType type = g.output_type(norm);
   const int64_t channels = s.shape(g.data_inputs(norm.node)[1]).dim(0);
   return !adds && (type == DataType::kFloat || type == DataType::kBfloat16) && channels > 0 &&
          channels % 4 == 0;
 }
 
-bool Become(Sweep &s, NodeId n, Output norm, std::optional<Output> side) {
-  Graph &g = s.graph();
+bool Become(Sweep& s, NodeId n, Output norm, std::optional<Output> side) {
+  Graph& g = s.graph();
   if (s.context().target == Target::kTensorFlow && !TensorFlowRuns(s, norm, side.has_value()))
     return false;
   std::vector<Graph::NewAttr> attrs = {
@@ -31,7 +31,7 @@ bool Become(Sweep &s, NodeId n, Output norm, std::optional<Output> side) {
   };
   for (std::string_view name :
        {"epsilon", "exponential_avg_factor", "data_format", "is_training"}) {
-    if (const AttrValue *value = g.attr(norm.node, name))
+    if (const AttrValue* value = g.attr(norm.node, name))
       attrs.push_back({name, std::string(value->wire())});
   }
   if (!HasKernel(s.context(), n, "_FusedBatchNormEx", attrs) || !s.Allow()) return false;
@@ -45,8 +45,8 @@ bool Become(Sweep &s, NodeId n, Output norm, std::optional<Output> side) {
 
 }  // namespace
 
-bool FuseBatchNormRelu(Sweep &s, NodeId n) {
-  const Graph &g = s.graph();
+bool FuseBatchNormRelu(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
   if (g.op_name(n) != "Relu") return false;
   const Output x = g.data_inputs(n)[0];
   if (IsBatchNormFor(s, x, n)) return Become(s, n, x, std::nullopt);
