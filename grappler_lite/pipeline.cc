@@ -148,6 +148,10 @@ class PipelineRun {
     for (const Output& f : input.fetches) fetch_names_.push_back(graph.OutputName(f));
     for (NodeId n : input.feeds) feed_names_.emplace_back(graph.name(n));
     for (NodeId n : input.keep) keep_names_.emplace_back(graph.name(n));
+    // By name too: what a pass makes of a marked node need not have the mark.
+    for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+      if (graph.alive(n) && MustStay(graph, n)) keep_names_.emplace_back(graph.name(n));
+    }
     std::sort(feed_names_.begin(), feed_names_.end());
   }
 
@@ -194,14 +198,15 @@ class PipelineRun {
     bool changed = false;
     TENON_RETURN_IF_ERROR(Resolve());
     for (const Step& step : steps_) {
-      if (iteration > 0 && !SkipReason(step, options_).empty()) continue;
+      std::string reason = SkipReason(step, options_);
+      if (iteration > 0 && !reason.empty()) continue;
       // Ours would do nothing again. A pass from outside sees every iteration, as in TensorFlow.
       if (!changed_ && (step.final_pass == nullptr || failed_.contains(step.final_pass))) continue;
       PassReport row;
       row.name = step.name;
       row.function = input_.function;
       row.iteration = iteration;
-      row.reason = SkipReason(step, options_);
+      row.reason = std::move(reason);
       row.skipped = !row.reason.empty();
       row.nodes_before = size_.nodes;
       row.edges_before = size_.edges;
@@ -240,10 +245,7 @@ class PipelineRun {
   // Without a guard an error ends the run; with one, the pass is undone and the row says why.
   absl::Status RunStep(const Step& step, PassReport& row) {
     gate_.BeginPass(step.name, BudgetOf(step, graph_.num_nodes()));
-    if (!guarded_) {
-      TENON_RETURN_IF_ERROR(Work(step, row).status());
-      return absl::OkStatus();
-    }
+    if (!guarded_) return Work(step, row).status();
     const Graph before = graph_;
     const PassRun run{step.name, row.iteration, before, fetch_names_, feed_names_, input_.function};
     for (PipelineObserver* observer : options_.observers) observer->BeforePass(run);

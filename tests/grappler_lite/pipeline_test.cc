@@ -114,6 +114,18 @@ TEST(Pipeline, PassesRunInTheOrderThatIsWritten) {
   EXPECT_TRUE(report.passes[2].skipped);
 }
 
+TEST(Pipeline, AMarkedNodeStaysWhateverBecomesOfIt) {
+  Graph graph = GraphOf({"marked = Neg(a)", "d = Sub(a, b)"});
+  graph.SetAttr(graph.FindNode("marked"), "_grappler_do_not_remove", attr::Bool(true));
+  PipelineOptions options = Only("break");
+  options.passes.push_back({"model_pruning", {}});
+  options.iterations = 2;
+  ASSERT_TRUE(Optimize(graph, {"d"}, options).ok());
+  const NodeId marked = graph.FindNode("marked");
+  ASSERT_NE(marked, kNoNode);
+  EXPECT_EQ(graph.op_name(marked), "Identity");
+}
+
 // Answers the wrong thing.
 class Liar : public Pass {
  public:
