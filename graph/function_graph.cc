@@ -9,6 +9,7 @@
 #include "graph/function_library.h"
 #include "graph/graph_reader.h"
 #include "graph/graph_writer.h"
+#include "graph/new_attrs.h"
 #include "graph/status_macros.h"
 #include "graph/wire.h"
 
@@ -21,27 +22,6 @@ constexpr uint32_t kArgAttr = 7, kArgUniqueId = 8;  // maps of numbers of argume
 constexpr uint32_t kOpName = 1, kInputArg = 2, kOutputArg = 3;
 constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4;
 constexpr uint32_t kKey = 1, kValue = 2;
-
-// Those that nodes of the body are or name, and those that these reach.
-std::vector<FunctionEntry> Reached(const Graph& owner, const FunctionBody& body) {
-  std::vector<FunctionEntry> reached;
-  absl::flat_hash_set<std::string_view> seen;
-  const auto add = [&](std::string_view name) {
-    const FunctionEntry* function = owner.FindFunction(name);
-    if (function != nullptr && seen.insert(function->name).second) reached.push_back(*function);
-  };
-  const auto add_all = [&](const FunctionBody& from) {
-    for (const BodyNode& node : from.nodes) {
-      add(node.op_name);
-      for (const Attr& attr : node.attrs) {
-        for (const std::string_view name : FunctionsNamedBy(attr.value)) add(name);
-      }
-    }
-  };
-  add_all(body);
-  for (size_t i = 0; i < reached.size(); ++i) add_all(ParseFunctionBody(owner, reached[i]));
-  return reached;
-}
 
 bool IsOneTensor(const ArgDef& arg) {
   return arg.type != DataType::kInvalid && arg.number_attr.empty() && arg.type_list_attr.empty() &&
@@ -64,7 +44,7 @@ absl::StatusOr<FunctionGraph> FunctionGraph::Make(const Graph& owner,
   }
   FunctionGraph made(owner, function);
   const FunctionBody body = ParseFunctionBody(owner, function);
-  GraphReader::SetFunctions(made.graph, Reached(owner, body));
+  GraphReader::SetFunctions(made.graph, FunctionsReachedFrom(owner, body));
   TENON_RETURN_IF_ERROR(made.AddNodes(body));
   made.attrs = AttrSet(body.attrs);
   return made;
@@ -81,10 +61,8 @@ absl::Status FunctionGraph::AddNodes(const FunctionBody& body) {
   TENON_RETURN_IF_ERROR(sources.SetArgs(signature, AttrSet(), args));
   std::vector<NodeId> nodes;
   for (const BodyNode& node : body.nodes) {
-    std::vector<Graph::NewAttr> attrs;
-    for (const Attr& a : node.attrs) attrs.push_back({a.name, std::string(a.value.wire())});
-    TENON_ASSIGN_OR_RETURN(
-        const NodeId n, graph.AddNode(node.name, node.op_name, {}, std::move(attrs), node.device));
+    TENON_ASSIGN_OR_RETURN(const NodeId n, graph.AddNode(node.name, node.op_name, {},
+                                                         CopyOf(node.attrs), node.device));
     TENON_RETURN_IF_ERROR(graph.kind(n).types_status);
     sources.AddNode(node.name, n);
     nodes.push_back(n);

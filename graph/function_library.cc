@@ -5,7 +5,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "graph/function_body.h"
 #include "graph/graph_reader.h"
 #include "graph/wire.h"
 
@@ -59,8 +58,10 @@ GradientEntry ParseGradient(std::string_view wire) {
   return entry;
 }
 
+// What nodes and bodies lead to, in the order in which one comes to it.
 class Reach {
  public:
+  // `gradients`: what the library says of them; empty: they do not count.
   Reach(const Graph& graph, std::string_view gradients) : graph_(graph) {
     WireReader reader(gradients);
     WireField f;
@@ -72,31 +73,6 @@ class Reach {
     }
   }
 
-  // By name.
-  absl::flat_hash_set<std::string_view> Find() {
-    absl::flat_hash_set<const NodeKind*> kinds;
-    for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
-      if (graph_.alive(n) && kinds.insert(&graph_.kind(n)).second)
-        AddNode(graph_.op_name(n), graph_.attrs(n).all());
-    }
-    while (!work_.empty()) {
-      const FunctionEntry* function = graph_.FindFunction(work_.back());
-      work_.pop_back();
-      const FunctionBody body = ParseFunctionBody(graph_, *function);
-      for (const BodyNode& node : body.nodes) AddNode(node.op_name, node.attrs);
-      if (const auto it = gradient_of_.find(function->name); it != gradient_of_.end())
-        Add(it->second);
-    }
-    return std::move(reached_);
-  }
-
- private:
-  void Add(std::string_view name) {
-    const FunctionEntry* function = graph_.FindFunction(name);
-    if (function != nullptr && reached_.insert(function->name).second)
-      work_.push_back(function->name);
-  }
-
   void AddNode(std::string_view op, const std::vector<Attr>& attrs) {
     Add(op);
     for (const Attr& attr : attrs) {
@@ -106,11 +82,34 @@ class Reach {
       if (it != registered_.end()) Add(it->second);
     }
   }
+  void AddNodes(const FunctionBody& body) {
+    for (const BodyNode& node : body.nodes) AddNode(node.op_name, node.attrs);
+  }
+
+  // Goes through the bodies of the functions too.
+  void Follow() {
+    for (; followed_ < reached_.size(); ++followed_) {
+      const FunctionEntry function = reached_[followed_];
+      AddNodes(ParseFunctionBody(graph_, function));
+      if (const auto it = gradient_of_.find(function.name); it != gradient_of_.end())
+        Add(it->second);
+    }
+  }
+
+  bool Has(std::string_view name) const { return names_.contains(name); }
+  std::vector<FunctionEntry> Take() && { return std::move(reached_); }
+
+ private:
+  void Add(std::string_view name) {
+    const FunctionEntry* function = graph_.FindFunction(name);
+    if (function != nullptr && names_.insert(function->name).second) reached_.push_back(*function);
+  }
 
   const Graph& graph_;
   absl::flat_hash_map<std::string_view, std::string_view> gradient_of_, registered_;
-  absl::flat_hash_set<std::string_view> reached_;
-  std::vector<std::string_view> work_;
+  absl::flat_hash_set<std::string_view> names_;
+  std::vector<FunctionEntry> reached_;
+  size_t followed_ = 0;
 };
 
 // The entries about gradients, less those of functions that are gone.
@@ -157,6 +156,13 @@ bool IsMarkedForXla(const AttrSet& attrs) {
   return false;
 }
 
+std::vector<FunctionEntry> FunctionsReachedFrom(const Graph& graph, const FunctionBody& body) {
+  Reach reach(graph, /*gradients=*/{});
+  reach.AddNodes(body);
+  reach.Follow();
+  return std::move(reach).Take();
+}
+
 void PutFunctions(Graph& graph, absl::Span<const std::string> wires) {
   std::vector<FunctionEntry> functions = graph.functions();
   absl::flat_hash_map<std::string_view, size_t> places;
@@ -175,11 +181,16 @@ void PutFunctions(Graph& graph, absl::Span<const std::string> wires) {
 
 bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may) {
   if (graph.functions().empty()) return false;
-  const absl::flat_hash_set<std::string_view> reached =
-      Reach(graph, GraphReader::LibraryExtra(graph)).Find();
+  Reach reach(graph, GraphReader::LibraryExtra(graph));
+  absl::flat_hash_set<const NodeKind*> kinds;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n) && kinds.insert(&graph.kind(n)).second)
+      reach.AddNode(graph.op_name(n), graph.attrs(n).all());
+  }
+  reach.Follow();
   std::vector<FunctionEntry> kept;
   for (const FunctionEntry& function : graph.functions()) {
-    if (reached.contains(function.name)) kept.push_back(function);
+    if (reach.Has(function.name)) kept.push_back(function);
   }
   if (kept.size() == graph.functions().size() || !may()) return false;
   GraphReader::SetFunctions(graph, std::move(kept));

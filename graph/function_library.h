@@ -7,6 +7,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
+#include "graph/function_body.h"
 #include "graph/graph.h"
 
 namespace tenon {
@@ -17,6 +18,10 @@ std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
 // Whether TensorFlow leaves a call with these attributes to its compiler; here it is one like any
 // other.
 bool IsMarkedForXla(const AttrSet& attrs);
+
+// Those that nodes of a body are or name, and those that these reach, gradients aside, in the order
+// in which one comes to them.
+std::vector<FunctionEntry> FunctionsReachedFrom(const Graph& graph, const FunctionBody& body);
 
 // Adds functions, each in the place of the one of its name if there is one. The FunctionDefs are
 // copied.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/closest.h"
 #include "graph/graph_storage.h"
+#include "graph/new_attrs.h"
 #include "graph/op_registry.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
@@ -52,8 +53,8 @@ NodeKind MakeKind(std::string_view op_name, const OpDef* op, std::vector<Attr> s
   kind.op = op;
   kind.attrs = AttrSet(std::move(sorted_attrs));
   if (op == nullptr) {
-    kind.types_status = absl::UnimplementedError(
-        absl::StrCat("no op and no function is named '", op_name, "'"));
+    kind.types_status =
+        absl::UnimplementedError(absl::StrCat("no op and no function is named '", op_name, "'"));
     return kind;
   }
   kind.defaults = MissingDefaults(*op, kind.attrs);
@@ -278,9 +279,9 @@ void Graph::SetKind(NodeId n, std::string_view op, std::vector<NewAttr> attrs) {
 }
 
 absl::Status Graph::MakeConst(NodeId n, const Tensor& value) {
-  TENON_ASSIGN_OR_RETURN(const std::string wire, TensorToWire(value));
+  TENON_ASSIGN_OR_RETURN(NewAttrs attrs, ConstAttrs(value));
   const std::vector<Output> control(control_inputs(n).begin(), control_inputs(n).end());
-  SetKind(n, "Const", {{"dtype", attr::Type(value.dtype())}, {"value", attr::TensorWire(wire)}});
+  SetKind(n, "Const", std::move(attrs));
   SetInputs(n, {}, control);
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -24,13 +25,6 @@ bool HasIdentityOfItsOwn(const OpDef* op) {
   const std::string_view name = op->name;
   return name == "Placeholder" || name == "PlaceholderWithDefault" || IsEnterOp(name) ||
          IsExitOp(name) || IsNextIterationOp(name) || name == "_Arg" || name == "_Retval";
-}
-
-// Whoever reads a variable reads what it holds at that time.
-bool ReadsReference(const Graph& g, NodeId n) {
-  const std::span<const Output> inputs = g.data_inputs(n);
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [&](const Output& in) { return IsRef(g.output_type(in)); });
 }
 
 // Constants of more elements are the same only if they are written in the same way.

@@ -1,7 +1,7 @@
 #include "grappler_lite/constant_branches.h"
 
-#include <cstring>
 #include <string>
+#include <utility>
 
 #include "graph/function_graph.h"
 #include "graph/nodes.h"
@@ -56,9 +56,8 @@ class Folder {
       return false;
     const absl::StatusOr<std::vector<FuncAttr>> branches = attr->AsFuncList();
     if (!branches.ok() || branches->empty()) return false;
-    int32_t index = 0;
-    std::memcpy(&index, choice->data(), sizeof(index));
-    const auto last = static_cast<int32_t>(branches->size()) - 1;
+    int64_t index = choice->IntAt(0);
+    const int64_t last = std::ssize(*branches) - 1;
     if (index < 0 || index > last) index = last;
     if (!c_.Allow(kFoldCase.name, n)) return false;
     std::string wire;
@@ -70,7 +69,7 @@ class Folder {
   // Of all inputs but the first.
   void BecomeCall(NodeId n, std::string function) {
     const bool stateful = g_.op(n)->is_stateful;
-    std::vector<Graph::NewAttr> attrs = PrivateAttrs(n);
+    NewAttrs attrs = PrivateAttrs(g_, n);
     attrs.push_back({"f", std::move(function)});
     for (const char* types : {"Tin", "Tout"}) {
       if (const AttrValue* list = g_.attr(n, types); list != nullptr)
@@ -82,27 +81,17 @@ class Folder {
     g_.SetInputs(n, args, control);
   }
 
-  // Those that belong to the node, whatever its op.
-  std::vector<Graph::NewAttr> PrivateAttrs(NodeId n) const {
-    std::vector<Graph::NewAttr> attrs;
-    for (const Attr& a : g_.attrs(n).all()) {
-      if (a.name.starts_with('_')) attrs.push_back({a.name, std::string(a.value.wire())});
-    }
-    return attrs;
-  }
-
   bool FoldWhile(NodeId n) {
     const size_t count = g_.data_inputs(n).size();
     const AttrValue* cond = g_.attr(n, "cond");
     if (count == 0 || cond == nullptr || !NeverRuns(n, *cond)) return false;
     const TypeVector& types = g_.kind(n).types.outputs;
     const std::vector<DataType> list(types.begin(), types.end());
-    std::vector<Graph::NewAttr> attrs = PrivateAttrs(n);
-    attrs.push_back({"T", count == 1 ? attr::Type(list[0]) : attr::TypeList(list)});
+    NewAttrs attrs = PrivateAttrs(g_, n);
+    const std::string type = count == 1 ? attr::Type(list[0]) : attr::TypeList(list);
     const std::string_view op = count == 1 ? "Identity" : "IdentityN";
-    const AttrSet wanted({{"T", AttrValue(attrs.back().wire)}});
-    if (!c_.kernels.HasKernel(g_.device(n), op, wanted) || !c_.Allow(kFoldWhile.name, n))
-      return false;
+    if (!c_.HasKernel(n, op, {{"T", type}}) || !c_.Allow(kFoldWhile.name, n)) return false;
+    attrs.push_back({"T", type});
     g_.SetKind(n, op, std::move(attrs));
     return true;
   }

@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
-#include "graph/tensor_proto.h"
 #include "grappler_lite/constant_branches.h"
 #include "grappler_lite/known_values.h"
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/partial_folding.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/rewriter.h"
@@ -64,7 +64,7 @@ class Folder {
   }
 
   bool MayFold(NodeId n) const {
-    return !IsConst(g_, n) && !NeverFolds(g_, n) && !c_.feeds.contains(n) && !ReadsSwitch(n);
+    return !IsConst(g_, n) && !NeverFolds(g_, n) && !c_.feeds.contains(n) && !ReadsSwitch(g_, n);
   }
 
   // Nodes whose value shape inference knows (Shape, Size, Rank, and integer arithmetic on them)
@@ -77,7 +77,7 @@ class Folder {
       if (!g_.alive(n) || !MayFold(n) || g_.num_outputs(n) != 1) continue;
       const DataType type = g_.output_type({n, 0});
       const std::optional<Tensor> value = KnownValue(shapes_->info({n, 0}), type);
-      if (value && HasConstKernel(n, type) && c_.Allow(kMaterializeShape.name, n))
+      if (value && c_.HasConstKernel(n, type) && c_.Allow(kMaterializeShape.name, n))
         changed |= BecomeConst(n, *value);
     }
     return changed;
@@ -106,14 +106,6 @@ class Folder {
     return *std::move(value);
   }
 
-  // Whether n reads an output of a Switch: that it is dead cannot be waited for, since the Switch
-  // itself runs.
-  bool ReadsSwitch(NodeId n) const {
-    const std::span<const Output> inputs = g_.data_inputs(n);
-    return std::any_of(inputs.begin(), inputs.end(),
-                       [this](const Output& in) { return IsSwitchOp(g_.op_name(in.node)); });
-  }
-
   // What must have run before the constant that takes n's place: everything that n waited for, if
   // the graph holds an op that may stop a run; else what n and its constant inputs waited for
   // explicitly.
@@ -127,12 +119,6 @@ class Folder {
       }
     }
     return guards;
-  }
-
-  // A pass makes no op for which the node's device has no kernel.
-  bool HasConstKernel(NodeId n, DataType type) const {
-    const std::string wire = attr::Type(type);
-    return c_.kernels.HasKernel(g_.device(n), "Const", AttrSet({{"dtype", AttrValue(wire)}}));
   }
 
   bool BecomeConst(NodeId n, const Tensor& value) {
@@ -150,7 +136,7 @@ class Folder {
       if (!IsConst(g_, in.node) || c_.feeds.contains(in.node)) return false;
     }
     for (DataType type : g_.kind(n).types.outputs) {
-      if (!HasConstKernel(n, type)) return false;
+      if (!c_.HasConstKernel(n, type)) return false;
     }
     std::vector<Tensor> inputs;
     for (const Output& in : g_.data_inputs(n)) {
@@ -203,15 +189,12 @@ class Folder {
     std::vector<NodeId> consts;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const std::string name = g_.UniqueName(absl::StrCat(g_.name(n), "/folded_", i));
-      absl::StatusOr<std::string> wire = TensorToWire(outputs[i]);
-      if (!wire.ok()) return false;
-      std::vector<Graph::NewAttr> attrs;
-      attrs.push_back({"dtype", attr::Type(outputs[i].dtype())});
-      attrs.push_back({"value", attr::TensorWire(*wire)});
+      absl::StatusOr<NewAttrs> attrs = ConstAttrs(outputs[i]);
+      if (!attrs.ok()) return false;
       std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
       for (NodeId m : guards) controls.push_back({m, kControlPort});
       absl::StatusOr<NodeId> id =
-          g_.AddNode(name, "Const", controls, std::move(attrs), g_.device(n), g_.pos(n));
+          g_.AddNode(name, "Const", controls, *std::move(attrs), g_.device(n), g_.pos(n));
       if (!id.ok()) return false;
       consts.push_back(*id);
     }

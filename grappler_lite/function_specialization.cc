@@ -251,12 +251,8 @@ class Specializer {
   // All but results read a constant instead of the argument.
   void PushInto(FunctionGraph& body, NodeId arg, NodeId from) {
     Graph& b = body.graph;
-    std::vector<Graph::NewAttr> attrs;
-    for (const Attr& a : g_.attrs(from).all()) {
-      if (!a.name.starts_with('_')) attrs.push_back({a.name, std::string(a.value.wire())});
-    }
-    const absl::StatusOr<NodeId> constant =
-        b.AddNode(b.UniqueName(absl::StrCat(b.name(arg), "/value")), "Const", {}, std::move(attrs));
+    const absl::StatusOr<NodeId> constant = b.AddNode(
+        b.UniqueName(absl::StrCat(b.name(arg), "/value")), "Const", {}, OpAttrs(g_, from));
     if (!constant.ok()) return;
     for (NodeId n = 0; n < *constant; ++n) {
       if (!b.alive(n) || IsResult(body, n)) continue;

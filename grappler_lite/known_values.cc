@@ -1,24 +1,16 @@
 #include "grappler_lite/known_values.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "graph/nodes.h"
+#include "grappler_lite/op_traits.h"
+#include "grappler_lite/rewriter.h"
 
 namespace tenon {
 namespace {
 
-constexpr int kMaxNodes = 256;  // that one value may be the work of
+constexpr size_t kMaxNodes = 256;  // that one value may be the work of
 constexpr size_t kMaxBytes = size_t{1} << 20;
-
-// A constant may lie anywhere in its file.
-template <typename T>
-bool IsNotZero(const Tensor& value) {
-  T number;
-  std::memcpy(&number, value.data(), sizeof(number));
-  return number != T();
-}
-
-bool PassesOn(std::string_view op) { return op == "Identity" || op == "StopGradient"; }
 
 }  // namespace
 
@@ -53,7 +45,7 @@ bool KnownValues::Compute(NodeId n) {
   }
   std::vector<Tensor> inputs;
   for (const Output& in : graph_.data_inputs(n)) inputs.push_back(values_.at(in));
-  if (PassesOn(graph_.op_name(n))) {
+  if (IsIdentityLike(graph_.op_name(n))) {
     values_[{n, 0}] = inputs[0];
     return true;
   }
@@ -73,19 +65,17 @@ std::optional<Tensor> KnownValues::Find(Output output) {
   absl::flat_hash_set<NodeId> open;
   while (!stack.empty()) {
     const NodeId n = stack.back();
-    if (!MayCompute(n) || static_cast<int>(open.size()) > kMaxNodes) break;
-    bool ready = true;
-    for (const Output& in : graph_.data_inputs(n)) {
-      if (values_.contains(in)) continue;
-      ready = false;
-      stack.push_back(in.node);
-      break;
+    if (!MayCompute(n) || open.size() > kMaxNodes) break;
+    const std::span<const Output> inputs = graph_.data_inputs(n);
+    const auto missing =
+        std::ranges::find_if(inputs, [this](const Output& in) { return !values_.contains(in); });
+    if (missing == inputs.end()) {
+      if (!Compute(n)) break;
+      stack.pop_back();
+      continue;
     }
-    // Back at a node that waits for itself: there is a loop.
-    if (!ready && !open.insert(stack.back()).second) break;
-    if (!ready) continue;
-    if (!Compute(n)) break;
-    stack.pop_back();
+    if (!open.insert(missing->node).second) break;  // it waits for itself: there is a loop
+    stack.push_back(missing->node);
   }
   if (!stack.empty()) {
     hopeless_.insert(output.node);
@@ -99,15 +89,12 @@ std::optional<bool> Truth(const Tensor& value) {
   if (value.shape().rank() != 0) return std::nullopt;
   switch (value.dtype()) {
     case DataType::kBool:
-      return IsNotZero<bool>(value);
+      return ElementAt<bool>(value, 0);
     case DataType::kInt32:
-      return IsNotZero<int32_t>(value);
     case DataType::kInt64:
-      return IsNotZero<int64_t>(value);
     case DataType::kFloat:
-      return IsNotZero<float>(value);
     case DataType::kDouble:
-      return IsNotZero<double>(value);
+      return NumberAt(value, 0) != 0;
     default:
       return std::nullopt;
   }

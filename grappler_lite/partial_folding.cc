@@ -11,18 +11,11 @@ bool IsFreeConst(const Sweep& s, Output o) {
   return s.graph().op_name(o.node) == "Const" && s.IsFree(o) && !s.fed(o.node);
 }
 
-Sweep::Attrs AttrsOf(const Graph& g, NodeId n) {
-  Sweep::Attrs attrs;
-  for (const Attr& a : g.attrs(n).all()) {
-    if (!a.name.starts_with("_")) attrs.push_back({a.name, std::string(a.value.wire())});
-  }
+// n's attributes for a list of this many.
+NewAttrs AttrsForCount(const Graph& g, NodeId n, size_t count) {
+  NewAttrs attrs = OpAttrs(g, n);
+  PutAttr(attrs, "N", attr::Int(static_cast<int64_t>(count)));
   return attrs;
-}
-
-void SetCount(Sweep::Attrs& attrs, size_t count) {
-  for (Graph::NewAttr& a : attrs) {
-    if (a.name == "N") a.wire = attr::Int(static_cast<int64_t>(count));
-  }
 }
 
 // ConcatV2(x, c1, c2, y, axis): runs of constants are joined first.
@@ -41,13 +34,11 @@ bool JoinConstants(Sweep& s, NodeId n) {
   if (!s.Allow()) return false;
   std::vector<Output> run(first, last);
   run.push_back(axis);
-  Sweep::Attrs run_attrs = AttrsOf(g, n), attrs = AttrsOf(g, n);
-  SetCount(run_attrs, run.size() - 1);
   std::vector<Output> rest(inputs.begin(), first);
-  rest.push_back(s.Add(n, "constants", "ConcatV2", run, std::move(run_attrs), PartialShape()));
+  rest.push_back(
+      s.Add(n, "constants", "ConcatV2", run, AttrsForCount(g, n, run.size() - 1), PartialShape()));
   rest.insert(rest.end(), last, inputs.end());
-  SetCount(attrs, rest.size() - 1);
-  s.Become(n, "ConcatV2", rest, std::move(attrs));
+  s.Become(n, "ConcatV2", rest, AttrsForCount(g, n, rest.size() - 1));
   return true;
 }
 
@@ -57,12 +48,9 @@ bool AddConstants(Sweep& s, NodeId n) {
   std::vector<Output> constants, rest;
   for (const Output& in : g.data_inputs(n)) (IsFreeConst(s, in) ? constants : rest).push_back(in);
   if (constants.size() < 2 || rest.empty() || !s.Allow()) return false;
-  Sweep::Attrs sum_attrs = AttrsOf(g, n), attrs = AttrsOf(g, n);
-  SetCount(sum_attrs, constants.size());
-  SetCount(attrs, rest.size() + 1);
-  const PartialShape shape = s.shape({n, 0});
-  rest.push_back(s.Add(n, "constants", "AddN", constants, std::move(sum_attrs), shape));
-  s.Become(n, "AddN", rest, std::move(attrs));
+  rest.push_back(s.Add(n, "constants", "AddN", constants, AttrsForCount(g, n, constants.size()),
+                       s.shape({n, 0})));
+  s.Become(n, "AddN", rest, AttrsForCount(g, n, rest.size()));
   return true;
 }
 
@@ -85,7 +73,7 @@ bool ChainConstants(Sweep& s, NodeId n) {
       if (!IsFreeConst(s, inner_constant) || IsFreeConst(s, x)) continue;
       if (!s.Allow()) return false;
       const Output both[] = {inner_constant, outer_constant};
-      const Output sum = s.Add(n, "constants", g.op_name(n), both, AttrsOf(g, n), PartialShape());
+      const Output sum = s.Add(n, "constants", g.op_name(n), both, OpAttrs(g, n), PartialShape());
       s.SetInput(n, i, x);
       s.SetInput(n, 1 - i, sum);
       return true;

@@ -12,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "graph/new_attrs.h"
 #include "graph/shape_inference.h"
 #include "graph/tensor.h"
 #include "grappler_lite/rewrite_gate.h"
@@ -110,6 +111,9 @@ struct PassContext {
   // Counts one look at a node: false when the pass has looked at as many as it may. What is begun
   // then is brought to an end, and nothing more is looked for.
   bool Visit() { return gate.Visit(); }
+  // Whether n's device has a kernel for an op with these attributes, or for a Const of this type.
+  bool HasKernel(NodeId n, std::string_view op, const NewAttrs& attrs) const;
+  bool HasConstKernel(NodeId n, DataType type) const;
   // What --passes says of one of the pass's options.
   int64_t Argument(const PassOption& option) const {
     const auto it = arguments.find(option.name);
@@ -139,6 +143,8 @@ std::unique_ptr<Pass> MakeModelPruning();
 std::unique_ptr<Pass> MakeConstantFolding();
 std::unique_ptr<Pass> MakeCommonSubgraphElimination();
 std::unique_ptr<Pass> MakeArithmeticOptimization();
+std::unique_ptr<Pass> MakeAutoMixedPrecisionBfloat16();
+std::unique_ptr<Pass> MakeLayoutOptimizer();
 std::unique_ptr<Pass> MakeRemapping();
 std::unique_ptr<Pass> MakeDependencyOptimization();
 std::unique_ptr<Pass> MakeDebugStripper();

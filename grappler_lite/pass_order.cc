@@ -1,7 +1,5 @@
 #include "absl/strings/str_cat.h"
 #include "graph/closest.h"
-#include "grappler_lite/layout/layout_optimizer.h"
-#include "grappler_lite/mixed_precision/bfloat16.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {

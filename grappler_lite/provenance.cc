@@ -78,6 +78,11 @@ class Provenance::Step {
     if (run_.pass.starts_with("plugin:")) rewrites.emplace_back(run_.pass);
   }
 
+  int32_t LatestOf(std::string_view name) {
+    const auto changed = now_.find(name);
+    return changed == now_.end() ? all_.RecordOf(name) : changed->second;
+  }
+
   // Inputs that the node `was` had; of one that is still there, those that it has no longer. Of
   // those that a node which is gone had, only those that are gone with it.
   void AddLostInputs(NodeId was, int32_t record, NodeId is = kNoNode) {
@@ -89,8 +94,7 @@ class Provenance::Step {
       const std::string_view name = before_.name(in.node);
       const bool is_gone = after_.FindNode(name) == kNoNode;
       if (kept.contains(name) || (is == kNoNode && !is_gone)) continue;
-      const auto changed = now_.find(name);
-      const int32_t from = changed == now_.end() ? all_.RecordOf(name) : changed->second;
+      const int32_t from = LatestOf(name);
       if (from != record) Parents(record).push_back(from);
     }
   }
@@ -101,10 +105,9 @@ class Provenance::Step {
     std::string_view prefix = after_.name(n);
     for (size_t slash; (slash = prefix.rfind('/')) != prefix.npos;) {
       prefix = prefix.substr(0, slash);
-      const NodeId maker = before_.FindNode(prefix);
-      if (maker == kNoNode) continue;
-      const auto changed = now_.find(prefix);
-      Parents(record).push_back(changed == now_.end() ? all_.RecordOf(prefix) : changed->second);
+      if (before_.FindNode(prefix) == kNoNode) continue;
+      const int32_t maker = LatestOf(prefix);
+      Parents(record).push_back(maker);
       return;
     }
     if (!users_) users_.emplace(after_);

@@ -1,7 +1,6 @@
 #include "grappler_lite/rewriter.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +11,13 @@
 #include "grappler_lite/op_traits.h"
 
 namespace tenon {
+
+bool ListsOp(std::string_view ops, std::string_view op) {
+  for (std::string_view listed : absl::StrSplit(ops, ' ')) {
+    if (listed == op) return true;
+  }
+  return false;
+}
 
 std::vector<RewriteInfo> InfosOf(std::span<const Rewrite> rewrites) {
   std::vector<RewriteInfo> infos;
@@ -83,10 +89,7 @@ std::span<const Rewrite* const> Sweep::Candidates(const OpDef* op) {
   if (!is_new) return it->second;
   for (const Rewrite& rewrite : rewrites_) {
     if (rewrite.exactness == Exactness::kFastMath && !context_.fast_math) continue;
-    const auto is_op = [op](std::string_view name) { return name == op->name; };
-    const std::vector<std::string_view> ops = absl::StrSplit(rewrite.ops, ' ');
-    if (rewrite.ops.empty() || std::any_of(ops.begin(), ops.end(), is_op))
-      it->second.push_back(&rewrite);
+    if (rewrite.ops.empty() || ListsOp(rewrite.ops, op->name)) it->second.push_back(&rewrite);
   }
   return it->second;
 }
@@ -108,7 +111,6 @@ void Sweep::ForwardInputs(NodeId n) {
   }
 }
 
-// Whether a use of `o` may go without a trace: it is always there and never fails.
 bool Sweep::IsFree(Output o) const {
   const Graph& g = context_.graph;
   return fed(o.node) || (g.op_name(o.node) == "Const" && g.control_inputs(o.node).empty());
@@ -176,22 +178,13 @@ bool Sweep::ReplaceOutputs(NodeId n, std::span<const Output> by) {
   return true;
 }
 
-bool Sweep::HasKernel(NodeId n, std::string_view op, const Attrs& attrs) const {
-  std::vector<Attr> views;
-  for (const Graph::NewAttr& a : attrs) views.push_back({a.name, AttrValue(a.wire)});
-  std::sort(views.begin(), views.end(),
-            [](const Attr& a, const Attr& b) { return a.name < b.name; });
-  return context_.kernels.HasKernel(graph().device(n), op, AttrSet(std::move(views)));
-}
-
 void Sweep::Become(NodeId n, std::string_view op, std::span<const Output> inputs, Attrs attrs) {
   Graph& g = graph();
   const std::vector<Output> before(g.data_inputs(n).begin(), g.data_inputs(n).end());
   const std::vector<Output> data(inputs.begin(), inputs.end());
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
-  for (const Attr& a : g.attrs(n).all()) {
-    if (a.name[0] == '_' && a.name != "_kernel")
-      attrs.push_back({a.name, std::string(a.value.wire())});
+  for (Graph::NewAttr& a : PrivateAttrs(g, n)) {
+    if (a.name != "_kernel") attrs.push_back(std::move(a));
   }
   g.SetKind(n, op, std::move(attrs));
   g.SetInputs(n, data, controls);
@@ -222,6 +215,18 @@ Output Sweep::Add(NodeId n, std::string_view suffix, std::string_view op,
   Count(data);
   pending_.push_back(*made);
   return {*made, 0};
+}
+
+Output Sweep::AddConst(NodeId n, std::string_view suffix, const Tensor& value) {
+  absl::StatusOr<Attrs> attrs = ConstAttrs(value);
+  if (!attrs.ok()) {
+    status_ = attrs.status();
+    return {n, 0};
+  }
+  // In a loop, what waits for nothing is outside of it.
+  std::vector<Output> inputs;
+  if (has_loops_) inputs.push_back({graph().data_inputs(n)[0].node, kControlPort});
+  return Add(n, suffix, "Const", inputs, *std::move(attrs), value.shape());
 }
 
 void Sweep::Grow() {
@@ -273,16 +278,18 @@ std::optional<Tensor> Sweep::ConstOf(Output o, int64_t max_elements) const {
   return *std::move(value);
 }
 
-namespace {
-
-template <typename T>
-T ElementAt(const Tensor& t, int64_t i) {
-  T element;
-  std::memcpy(&element, static_cast<const char*>(t.data()) + i * sizeof(T), sizeof(T));
-  return element;
+std::optional<Output> TransposeArgument(const Sweep& s, Output o,
+                                        const std::array<int64_t, 4>& by) {
+  const Graph& g = s.graph();
+  if (g.op_name(o.node) != "Transpose" || s.fed(o.node) || !g.control_inputs(o.node).empty())
+    return std::nullopt;
+  const std::optional<Tensor> perm = s.ConstOf(g.data_inputs(o.node)[1], 4);
+  if (!perm || perm->num_elements() != 4 || !IsInteger(perm->dtype())) return std::nullopt;
+  for (int i = 0; i < 4; ++i) {
+    if (perm->IntAt(i) != by[i]) return std::nullopt;
+  }
+  return g.data_inputs(o.node)[0];
 }
-
-}  // namespace
 
 std::optional<double> NumberAt(const Tensor& t, int64_t i) {
   switch (t.dtype()) {

@@ -2,6 +2,8 @@
 // rewritten, and once more after each rewrite that changed it.
 #pragma once
 
+#include <array>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,16 +14,20 @@
 
 namespace tenon {
 
+class Sweep;
+
 // One named rewrite. `apply` looks at node n; where its pattern holds, and sweep.Allow() agrees, it
 // changes n in place, adding nodes before it, or names in `sweep` what uses of n shall use instead.
 // What other nodes compute stays. It returns whether it did something.
-class Sweep;
 struct Rewrite {
   std::string_view name;
   Exactness exactness;
   bool (*apply)(Sweep& sweep, NodeId n);
   std::string_view ops = {};  // those that it is shown, by spaces; empty: all
 };
+
+// Whether `ops`, which are separated by spaces, hold this one.
+bool ListsOp(std::string_view ops, std::string_view op);
 
 // For Pass::rewrites.
 std::vector<RewriteInfo> InfosOf(std::span<const Rewrite> rewrites);
@@ -44,30 +50,32 @@ class Sweep {
   // Asks PassContext::Allow for the rewrite that is running at the node that it was shown.
   bool Allow() { return context_.Allow(rewrite_->name, node_); }
 
-  // Every later use of n's output 0 becomes a use of `by`, and n goes; one
-  // that must stay becomes an Identity of `by`. Control edges from n become control edges from by's
-  // node.
+  // Every later use of n's output 0 becomes a use of `by`, and n goes; one that must stay becomes
+  // an Identity of `by`. Control edges from n become control edges from by's node.
   bool ReplaceBy(NodeId n, Output by);
-  // Whether uses of n may be moved to `by`: n is not preserved, and nothing is lost that n waited
-  // for.
-  bool MayReplace(NodeId n, Output by) const;
-
-  // The same without asking anybody.
-  void Bypass(NodeId n, Output by);
   // The same for each output of n, which nothing may wait for; the caller has seen to it that
   // nothing is lost that n waited for.
   bool ReplaceOutputs(NodeId n, std::span<const Output> by);
+  // ReplaceBy in two steps: whether uses of n may be moved to `by`, since n is not preserved and
+  // nothing is lost that n waited for; and doing it without asking anybody.
+  bool MayReplace(NodeId n, Output by) const;
+  void Bypass(NodeId n, Output by);
 
   // Making nodes of other ops. Attributes are what the OpDef lists. What n waits for, n's device
   // and the shape of n's outputs stay.
-  using Attrs = std::vector<Graph::NewAttr>;
-  bool HasKernel(NodeId n, std::string_view op, const Attrs& attrs) const;  // on n's device
+  using Attrs = NewAttrs;
+  bool HasKernel(NodeId n, std::string_view op, const Attrs& attrs) const {
+    return context_.HasKernel(n, op, attrs);
+  }
+  bool HasConstKernel(NodeId n, DataType type) const { return context_.HasConstKernel(n, type); }
   void Become(NodeId n, std::string_view op, std::span<const Output> inputs, Attrs attrs);
   void SetInput(NodeId n, int i, Output from);
   // A node on n's device, named after the one that the sweep has come to, whose output 0 has this
   // shape. It is shown to the rewrites before n is shown again.
   Output Add(NodeId n, std::string_view suffix, std::string_view op, std::span<const Output> inputs,
              Attrs attrs, PartialShape shape);
+  // A Const, which n may read wherever it stands.
+  Output AddConst(NodeId n, std::string_view suffix, const Tensor& value);
 
   // Whether a single edge leaves the producer of `o`, and nobody else sees it: what reads that edge
   // may take the producer's work upon itself.
@@ -89,7 +97,6 @@ class Sweep {
   std::optional<Tensor> ConstOf(Output o, int64_t max_elements = 1 << 20) const;
   // Whether `o` is a floating or integer constant of which every element is `v`.
   bool IsSplat(Output o, double v) const;
-  bool has_loops() const { return has_loops_; }
   bool fed(NodeId n) const { return context_.feeds.contains(n); }
   // Whether a use of `o` may go without a trace: it is always there and never fails.
   bool IsFree(Output o) const;
@@ -129,8 +136,18 @@ class Sweep {
   NodeId node_ = kNoNode, origin_ = kNoNode;
 };
 
-// Element i of a tensor of half, bfloat16, float, double, int32 or int64, perhaps unaligned;
-// nullopt for other types.
+// What `o` is the Transpose of by these dimensions; neither fed nor waiting.
+std::optional<Output> TransposeArgument(const Sweep& s, Output o, const std::array<int64_t, 4>& by);
+
+// Element i of a tensor of T, perhaps unaligned.
+template <typename T>
+T ElementAt(const Tensor& t, int64_t i) {
+  T element;
+  std::memcpy(&element, static_cast<const char*>(t.data()) + i * sizeof(T), sizeof(T));
+  return element;
+}
+
+// The same of a tensor of half, bfloat16, float, double, int32 or int64; nullopt for other types.
 std::optional<double> NumberAt(const Tensor& t, int64_t i);
 
 // Shapes as a pass may use them, at the cost of what has changed since one asked last: a fed

@@ -1,4 +1,5 @@
 // Arithmetic on shapes that are not known yet.
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/rewriter.h"
 
@@ -9,27 +10,23 @@ namespace {
 // a size there.
 bool SizeForProduct(Sweep& sweep, NodeId n) {
   Graph& g = sweep.graph();
-  if (g.op_name(n) != "Prod") return false;
   const Output shape = g.data_inputs(n)[0];
   if (g.op_name(shape.node) != "Shape" || sweep.fed(shape.node) ||
       !g.control_inputs(shape.node).empty() || g.device(shape.node) != g.device(n) ||
-      !sweep.IsSplat(g.data_inputs(n)[1], 0))
+      !sweep.IsSplat(g.data_inputs(n)[1], 0) || BoolAttr(g, n, "keep_dims"))
     return false;
-  const AttrValue* keep_dims = g.attr(n, "keep_dims");
-  if (keep_dims != nullptr && keep_dims->AsBool().value_or(true)) return false;
   const Output measured = g.data_inputs(shape.node)[0];
-  std::vector<Graph::NewAttr> attrs = {{"T", attr::Type(BaseType(g.output_type(measured)))},
-                                       {"out_type", attr::Type(g.output_type({n, 0}))}};
-  const AttrSet views({{"T", AttrValue(attrs[0].wire)}, {"out_type", AttrValue(attrs[1].wire)}});
-  if (!sweep.context().kernels.HasKernel(g.device(n), "Size", views) || !sweep.Allow())
-    return false;
+  NewAttrs attrs = {{"T", attr::Type(BaseType(g.output_type(measured)))},
+                    {"out_type", attr::Type(g.output_type({n, 0}))}};
+  if (!sweep.HasKernel(n, "Size", attrs) || !sweep.Allow()) return false;
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
   g.SetKind(n, "Size", std::move(attrs));
   g.SetInputs(n, {{measured}}, controls);
   return true;
 }
 
-constexpr Rewrite kRewrites[] = {{"size_for_product", Exactness::kToleranced, SizeForProduct}};
+constexpr Rewrite kRewrites[] = {
+    {"size_for_product", Exactness::kToleranced, SizeForProduct, "Prod"}};
 
 class ShapeOptimization : public Pass {
  public:

@@ -5,6 +5,7 @@
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/float_mode.h"
 #include "graph/io.h"
+#include "graph/new_attrs.h"
 #include "graph/op_registry.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
@@ -56,11 +57,9 @@ Graph WithDefaults(const Graph& graph) {
   Graph full = graph;
   for (NodeId n = 0; n < full.num_node_ids(); ++n) {
     if (!full.alive(n) || full.kind(n).defaults.all().empty()) continue;
-    std::vector<Graph::NewAttr> attrs;
-    for (const AttrSet* set : {&full.attrs(n), &full.kind(n).defaults}) {
-      for (const Attr& attr : set->all())
-        attrs.push_back({attr.name, std::string(attr.value.wire())});
-    }
+    NewAttrs attrs = AllAttrs(full, n);
+    for (Graph::NewAttr& attr : CopyOf(full.kind(n).defaults.all()))
+      attrs.push_back(std::move(attr));
     full.SetKind(n, full.op_name(n), std::move(attrs));
   }
   return full;

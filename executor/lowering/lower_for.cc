@@ -1,19 +1,10 @@
 // For: a loop over the numbers start, start + delta … before limit.
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
+#include "graph/new_attrs.h"
 #include "graph/status_macros.h"
-#include "graph/tensor_proto.h"
 
 namespace tenon {
-namespace {
-
-absl::StatusOr<std::vector<Graph::NewAttr>> ConstAttrs(const Tensor& value) {
-  TENON_ASSIGN_OR_RETURN(const std::string wire, TensorToWire(value));
-  return std::vector<Graph::NewAttr>{{"dtype", attr::Type(value.dtype())},
-                                     {"value", attr::TensorWire(wire)}};
-}
-
-}  // namespace
 
 // The scalar arithmetic of one For, in int64 so that no limit of int32 makes it wrap.
 class ForNumbers {

@@ -51,9 +51,7 @@ class HandleStock {
   bool closed_ = false;
 };
 
-#define TENON_FAST_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] thread_local
-TENON_FAST_THREAD_LOCAL HandleStock stock;
-#undef TENON_FAST_THREAD_LOCAL
+[[gnu::tls_model("initial-exec")]] thread_local HandleStock stock;
 
 constexpr char kTensorType[] = "TF_Tensor";
 

@@ -1,4 +1,4 @@
-// What tensor handles hold: a tenon::Tensor each.
+// What plug-ins do with tensor handles.
 #include "tensorflow/c/tf_tensor.h"
 
 #include <cstring>

@@ -32,9 +32,9 @@ bool SumToMultiple(Sweep& s, NodeId n) {
   const std::optional<Tensor> times = Scalar(type, static_cast<int32_t>(in.size()));
   const Sweep::Attrs attrs = TypeAttr(type);
   if (in.size() < 2 || !times || std::count(in.begin(), in.end(), x) != std::ssize(in) ||
-      !s.HasKernel(n, "Mul", attrs) || !HasConstKernel(s, n, type) || !s.Allow())
+      !s.HasKernel(n, "Mul", attrs) || !s.HasConstKernel(n, type) || !s.Allow())
     return false;
-  const Output factors[] = {x, AddConst(s, n, "times", *times)};
+  const Output factors[] = {x, s.AddConst(n, "times", *times)};
   s.Become(n, "Mul", factors, attrs);
   return true;
 }
@@ -72,7 +72,7 @@ std::optional<Factored> Factor(const Sweep& s, NodeId n, Output common, bool com
 bool HoistCommonFactor(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const int terms = g.num_inputs(n);
-  const std::string op(g.op_name(g.data_inputs(n)[0].node));
+  const std::string_view op = g.op_name(g.data_inputs(n)[0].node);
   if (terms < 2 || (op != "Mul" && op != "RealDiv")) return false;
   for (int i = 0; i < terms; ++i) {
     const NodeId term = OwnProducer(s, n, i, {op});
@@ -86,8 +86,8 @@ bool HoistCommonFactor(Sweep& s, NodeId n) {
   if (!found || !s.shape(found->others[0]).fully_defined()) return false;
   Sweep::Attrs attrs = TypeAttr(TypeOf(g, n));
   if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
-  const Output sum = s.Add(n, "sum", std::string(g.op_name(n)), found->others, AttrsOf(g, n),
-                           s.shape(found->others[0]));
+  const Output sum =
+      s.Add(n, "sum", g.op_name(n), found->others, OpAttrs(g, n), s.shape(found->others[0]));
   const Output operands[] = {sum, found->common};
   s.Become(n, op, operands, std::move(attrs));
   return true;
@@ -121,7 +121,7 @@ bool MergeAdditions(Sweep& s, NodeId n) {
   return true;
 }
 
-// Elements of what broadcasting two known shapes gives, with that shape.
+// What broadcasting two known shapes gives.
 PartialShape Broadcast(const PartialShape& a, const PartialShape& b) {
   Dims dims(std::max(a.rank(), b.rank()));
   for (int i = 1; i <= static_cast<int>(dims.size()); ++i) {
@@ -146,7 +146,7 @@ bool MinimizeBroadcasts(Sweep& s, NodeId n) {
       if (small.num_elements() >= s.shape({inner, 0}).num_elements() || !s.Allow()) continue;
       const Output pair[] = {y, z};
       const Sweep::Attrs attrs = TypeAttr(TypeOf(g, n));
-      const std::string op(g.op_name(n));
+      const std::string_view op = g.op_name(n);
       const Output operands[] = {x, s.Add(n, "small", op, pair, attrs, small)};
       s.Become(n, op, operands, attrs);
       return true;

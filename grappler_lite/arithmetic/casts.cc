@@ -80,11 +80,9 @@ bool MergeBitcasts(Sweep& s, NodeId n) {
 // op. `type` is what moves then.
 bool Swap(Sweep& s, NodeId n, NodeId inner, NodeId move, DataType type) {
   const Graph& g = s.graph();
-  Sweep::Attrs move_attrs = AttrsOf(g, move), cast_attrs = AttrsOf(g, move == n ? inner : n);
-  for (Graph::NewAttr& a : move_attrs) {
-    if (a.name == "T") a.wire = attr::Type(type);
-  }
-  const std::string inner_op(g.op_name(inner)), outer_op(g.op_name(n));
+  Sweep::Attrs move_attrs = OpAttrs(g, move), cast_attrs = OpAttrs(g, move == n ? inner : n);
+  PutAttr(move_attrs, "T", attr::Type(type));
+  const std::string_view inner_op = g.op_name(inner), outer_op = g.op_name(n);
   if (!s.HasKernel(n, g.op_name(move), move_attrs) || !s.Allow()) return false;
   std::vector<Output> outer_inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
   std::vector<Output> inner_inputs(g.data_inputs(inner).begin(), g.data_inputs(inner).end());

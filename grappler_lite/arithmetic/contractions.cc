@@ -1,6 +1,5 @@
 // Factors of what a contraction reads, moved into its constant weights.
 #include <cmath>
-#include <cstring>
 
 #include "grappler_lite/arithmetic/patterns.h"
 #include "grappler_lite/arithmetic/rewrites.h"
@@ -13,14 +12,12 @@ namespace {
 template <typename T>
 std::optional<Tensor> Scaled(const Tensor& weights, const Tensor& factor) {
   constexpr T kLargest = 1 << 30;
-  T by;
-  std::memcpy(&by, factor.data(), sizeof(T));
+  const T by = ElementAt<T>(factor, 0);
   if (!(std::abs(by) <= kLargest && std::abs(by) >= 1 / kLargest)) return std::nullopt;
   absl::StatusOr<Tensor> scaled = Tensor::Allocate(weights.dtype(), weights.shape());
   if (!scaled.ok()) return std::nullopt;
   for (int64_t i = 0; i < weights.num_elements(); ++i) {
-    T w;
-    std::memcpy(&w, static_cast<const char*>(weights.data()) + i * sizeof(T), sizeof(T));
+    const T w = ElementAt<T>(weights, i);
     if (w != 0 && !std::isnormal(w * by)) return std::nullopt;
     scaled->flat<T>()[i] = w * by;
   }
@@ -43,8 +40,8 @@ bool FoldMultiplyIntoWeights(Sweep& s, NodeId n) {
     std::optional<Tensor> scaled;
     if (w->dtype() == DataType::kFloat) scaled = Scaled<float>(*w, *factor);
     if (w->dtype() == DataType::kDouble) scaled = Scaled<double>(*w, *factor);
-    if (!scaled || !HasConstKernel(s, n, w->dtype()) || !s.Allow()) return false;
-    const Output new_weights = AddConst(s, n, "scaled", *scaled);
+    if (!scaled || !s.HasConstKernel(n, w->dtype()) || !s.Allow()) return false;
+    const Output new_weights = s.AddConst(n, "scaled", *scaled);
     s.SetInput(n, 0, x);
     s.SetInput(n, 1, new_weights);
     return true;

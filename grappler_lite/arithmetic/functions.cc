@@ -1,6 +1,5 @@
 // Elementwise functions said in a cheaper way.
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "grappler_lite/arithmetic/patterns.h"
@@ -12,8 +11,7 @@ namespace {
 // x, if n is Pow(x, v) of x's shape.
 std::optional<Output> BaseOfPow(const Sweep& s, NodeId n, double v) {
   const std::span<const Output> in = s.graph().data_inputs(n);
-  if (!s.IsSplat(in[1], v) || !KeepsShape(s, in[0], *s.ConstOf(in[1]))) return std::nullopt;
-  return in[0];
+  return KeepsShapeAsSplat(s, in[0], in[1], v) ? std::optional(in[0]) : std::nullopt;
 }
 
 // Pow(x, 2) is Square(x).
@@ -72,8 +70,7 @@ std::optional<Tensor> ReciprocalsOf(const Tensor& c, bool exact) {
   absl::StatusOr<Tensor> result = Tensor::Allocate(c.dtype(), c.shape());
   if (!result.ok() || c.num_elements() == 0) return std::nullopt;
   for (int64_t i = 0; i < c.num_elements(); ++i) {
-    T v;
-    std::memcpy(&v, static_cast<const char*>(c.data()) + i * sizeof(T), sizeof(T));
+    const T v = ElementAt<T>(c, i);
     int exponent = 0;
     if (!std::isnormal(v) || !std::isnormal(1 / v)) return std::nullopt;
     if (exact && std::abs(std::frexp(v, &exponent)) != T{0.5}) return std::nullopt;
@@ -92,9 +89,9 @@ bool MultiplyByReciprocal(Sweep& s, NodeId n, bool exact) {
   if (c->dtype() == DataType::kFloat) factor = ReciprocalsOf<float>(*c, exact);
   if (c->dtype() == DataType::kDouble) factor = ReciprocalsOf<double>(*c, exact);
   const Sweep::Attrs attrs = TypeAttr(c->dtype());
-  if (!factor || !s.HasKernel(n, "Mul", attrs) || !HasConstKernel(s, n, c->dtype()) || !s.Allow())
+  if (!factor || !s.HasKernel(n, "Mul", attrs) || !s.HasConstKernel(n, c->dtype()) || !s.Allow())
     return false;
-  const Output factors[] = {x, AddConst(s, n, "reciprocal", *factor)};
+  const Output factors[] = {x, s.AddConst(n, "reciprocal", *factor)};
   s.Become(n, "Mul", factors, attrs);
   return true;
 }
@@ -110,7 +107,7 @@ bool SqrtDivToRsqrtMul(Sweep& s, NodeId n) {
   const NodeId sqrt = OwnProducer(s, n, 1, {"Sqrt"});
   if (sqrt == kNoNode) return false;
   const Output x = g.data_inputs(n)[0], y = g.data_inputs(sqrt)[0];
-  if (s.IsSplat(x, 1) && KeepsShape(s, y, *s.ConstOf(x))) return BecomeTyped(s, n, "Rsqrt", {y});
+  if (KeepsShapeAsSplat(s, y, x, 1)) return BecomeTyped(s, n, "Rsqrt", {y});
   const Sweep::Attrs attrs = TypeAttr(TypeOf(g, n));
   if (!s.HasKernel(n, "Rsqrt", attrs) || !s.HasKernel(n, "Mul", attrs) || !s.Allow()) return false;
   const Output factors[] = {x, s.Add(n, "rsqrt", "Rsqrt", {&y, 1}, attrs, s.shape(y))};
@@ -130,8 +127,7 @@ bool ToLog1p(Sweep& s, NodeId n) {
   const NodeId add = OwnProducer(s, n, 0, {"Add", "AddV2"});
   for (int i = 0; add != kNoNode && i < 2; ++i) {
     const Output one = g.data_inputs(add)[1 - i], x = g.data_inputs(add)[i];
-    if (s.IsSplat(one, 1) && KeepsShape(s, x, *s.ConstOf(one)))
-      return BecomeTyped(s, n, "Log1p", {x});
+    if (KeepsShapeAsSplat(s, x, one, 1)) return BecomeTyped(s, n, "Log1p", {x});
   }
   return false;
 }
@@ -141,7 +137,7 @@ bool ToExpm1(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId exp = OwnProducer(s, n, 0, {"Exp"});
   const Output one = g.data_inputs(n)[1];
-  return exp != kNoNode && s.IsSplat(one, 1) && KeepsShape(s, {exp, 0}, *s.ConstOf(one)) &&
+  return exp != kNoNode && KeepsShapeAsSplat(s, {exp, 0}, one, 1) &&
          BecomeTyped(s, n, "Expm1", {g.data_inputs(exp)[0]});
 }
 

@@ -25,15 +25,13 @@ bool HoistOutOfConcat(Sweep& s, NodeId n) {
   const int pieces = g.num_inputs(n) - (g.op_name(n) == "ConcatV2");
   const NodeId f = SameUnaryOf(s, n, pieces);
   if (f == kNoNode) return false;
-  Sweep::Attrs list_attrs = AttrsOf(g, n);
-  for (Graph::NewAttr& a : list_attrs) {
-    if (a.name == "T") a.wire = attr::Type(g.input_type(f, 0));
-  }
-  const std::string list(g.op_name(n)), op(g.op_name(f));
+  Sweep::Attrs list_attrs = OpAttrs(g, n);
+  PutAttr(list_attrs, "T", attr::Type(g.input_type(f, 0)));
+  const std::string_view list = g.op_name(n), op = g.op_name(f);
   if (!s.HasKernel(n, list, list_attrs) || !s.Allow()) return false;
   std::vector<Output> inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
   for (int i = 0; i < pieces; ++i) inputs[i] = g.data_inputs(inputs[i].node)[0];
-  Sweep::Attrs attrs = AttrsOf(g, f);
+  Sweep::Attrs attrs = OpAttrs(g, f);
   const Output all = s.Add(n, "all", list, inputs, std::move(list_attrs), s.shape({n, 0}));
   s.Become(n, op, {&all, 1}, std::move(attrs));
   return true;
@@ -66,9 +64,8 @@ bool HoistOutOfSplit(Sweep& s, NodeId n) {
   const std::vector<NodeId> users = SameUnaryBehind(s, n);
   if (users.empty() || !s.Allow()) return false;
   const Output x = g.data_inputs(n)[from];
-  s.SetInput(
-      n, from,
-      s.Add(n, "all", std::string(g.op_name(users[0])), {&x, 1}, AttrsOf(g, users[0]), s.shape(x)));
+  s.SetInput(n, from,
+             s.Add(n, "all", g.op_name(users[0]), {&x, 1}, OpAttrs(g, users[0]), s.shape(x)));
   for (size_t i = 0; i < users.size(); ++i) s.Bypass(users[i], {n, static_cast<int32_t>(i)});
   return true;
 }

@@ -42,11 +42,11 @@ bool RemoveInvolutionAcrossMoves(Sweep& s, NodeId n) {
       const NodeId move = moves[i];
       std::vector<Output> inputs(g.data_inputs(move).begin(), g.data_inputs(move).end());
       inputs[0] = x;
-      const std::string op(g.op_name(move));
+      const std::string_view op = g.op_name(move);
       if (i == 0) {
-        s.Become(n, op, inputs, AttrsOf(g, move));
+        s.Become(n, op, inputs, OpAttrs(g, move));
       } else {
-        x = s.Add(n, "moved", op, inputs, AttrsOf(g, move), s.shape({move, 0}));
+        x = s.Add(n, "moved", op, inputs, OpAttrs(g, move), s.shape({move, 0}));
       }
     }
     return true;
@@ -122,7 +122,7 @@ bool RemoveLogicalNot(Sweep& s, NodeId n) {
   if (inner == kNoNode) return false;
   for (const Comparison& c : kComparisons) {
     if (g.op_name(inner) != c.op || (c.of_numbers && !IsInteger(g.input_type(inner, 0)))) continue;
-    Sweep::Attrs attrs = AttrsOf(g, inner);
+    Sweep::Attrs attrs = OpAttrs(g, inner);
     if (!s.HasKernel(n, c.opposite, attrs) || !s.Allow()) return false;
     s.Become(n, c.opposite, g.data_inputs(inner), std::move(attrs));
     return true;

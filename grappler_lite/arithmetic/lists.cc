@@ -19,9 +19,7 @@ bool RemoveSingleElementList(Sweep& s, NodeId n) {
 
 // The axis of a Pack or Unpack among `rank` dimensions; nullopt where that is no axis.
 std::optional<int64_t> AxisAttr(const Graph& g, NodeId n, int rank) {
-  const int64_t axis = IntAttr(g, n, "axis");
-  if (axis < -rank || axis >= rank) return std::nullopt;
-  return axis < 0 ? axis + rank : axis;
+  return IndexOf(IntAttr(g, n, "axis"), rank);
 }
 
 // Each slice of a list looks at the whole list.
@@ -118,9 +116,7 @@ std::optional<int64_t> EntryTaken(const Sweep& s, NodeId n, int64_t axis, int64_
       (IntAttr(g, n, "end_mask") & all_before) != all_before ||
       (IntAttr(g, n, "begin_mask") >> axis & 1) != 0)
     return std::nullopt;
-  const int64_t entry = begin->IntAt(axis);
-  if (entry < -size || entry >= size) return std::nullopt;
-  return entry < 0 ? entry + size : entry;
+  return IndexOf(begin->IntAt(axis), size);
 }
 
 // Pack(x, y)[1] is y.

@@ -11,9 +11,7 @@ namespace {
 bool RemoveNeutral(Sweep& s, NodeId n, int x, double v) {
   const Graph& g = s.graph();
   const Output operand = g.data_inputs(n)[x];
-  const Output constant = g.data_inputs(n)[1 - x];
-  const std::optional<Tensor> c = s.ConstOf(constant);
-  return c && s.IsSplat(constant, v) && KeepsShape(s, operand, *c) && s.ReplaceBy(n, operand);
+  return KeepsShapeAsSplat(s, operand, g.data_inputs(n)[1 - x], v) && s.ReplaceBy(n, operand);
 }
 
 bool RemoveMulByOne(Sweep& s, NodeId n) {
@@ -22,8 +20,6 @@ bool RemoveMulByOne(Sweep& s, NodeId n) {
 
 // x/1 and Pow(x, 1).
 bool RemoveSecondOne(Sweep& s, NodeId n) { return RemoveNeutral(s, n, 0, 1); }
-
-bool IsIntegral(const Graph& g, NodeId n) { return IsInteger(g.output_type({n, 0})); }
 
 // The sign of every zero in a floating constant: +1, -1, or 0 when they differ or it is not one.
 int SignOfZeros(const Sweep& s, Output o) {
@@ -42,14 +38,15 @@ int SignOfZeros(const Sweep& s, Output o) {
 // x - (+0) is x for every x; x - (-0) turns -0 into +0. Integers have one zero.
 bool RemoveSubZero(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  return (IsIntegral(g, n) || SignOfZeros(s, g.data_inputs(n)[1]) > 0) && RemoveNeutral(s, n, 0, 0);
+  return (IsInteger(TypeOf(g, n)) || SignOfZeros(s, g.data_inputs(n)[1]) > 0) &&
+         RemoveNeutral(s, n, 0, 0);
 }
 
 // x + (-0) is x for every x; x + (+0) turns -0 into +0, so it is dropped for integers only.
 bool RemoveAddZero(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   for (int x : {0, 1}) {
-    if ((IsIntegral(g, n) || SignOfZeros(s, g.data_inputs(n)[1 - x]) < 0) &&
+    if ((IsInteger(TypeOf(g, n)) || SignOfZeros(s, g.data_inputs(n)[1 - x]) < 0) &&
         RemoveNeutral(s, n, x, 0))
       return true;
   }

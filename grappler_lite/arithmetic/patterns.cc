@@ -6,23 +6,15 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "graph/nodes.h"
-#include "graph/tensor_proto.h"
 
 namespace tenon::arithmetic {
-
-bool OpIs(const Graph& g, NodeId n, std::initializer_list<std::string_view> names) {
-  const std::string_view op = g.op_name(n);
-  return std::find(names.begin(), names.end(), op) != names.end();
-}
 
 NodeId Producer(const Sweep& s, NodeId n, int i) {
   const Graph& g = s.graph();
   const NodeId p = g.data_inputs(n)[i].node;
-  if (g.op(p) == nullptr || !g.control_inputs(p).empty() || s.fed(p) || g.device(p) != g.device(n))
-    return kNoNode;
-  const std::span<const Output> in = g.data_inputs(p);
-  const auto is_ref = [&](Output o) { return IsRef(g.output_type(o)); };
-  return std::any_of(in.begin(), in.end(), is_ref) ? kNoNode : p;
+  const bool may = g.op(p) != nullptr && g.control_inputs(p).empty() && !s.fed(p) &&
+                   g.device(p) == g.device(n) && !ReadsReference(g, p);
+  return may ? p : kNoNode;
 }
 
 NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names) {
@@ -68,8 +60,8 @@ void BecomeChain(Sweep& s, NodeId n, std::span<const NodeId> ops, Output x) {
   const Graph& g = s.graph();
   const PartialShape shape = s.shape(x);
   for (size_t i = ops.size(); i-- > 1;)
-    x = s.Add(n, "before", g.op_name(ops[i]), {&x, 1}, AttrsOf(g, ops[i]), shape);
-  s.Become(n, g.op_name(ops[0]), {&x, 1}, AttrsOf(g, ops[0]));
+    x = s.Add(n, "before", g.op_name(ops[i]), {&x, 1}, OpAttrs(g, ops[i]), shape);
+  s.Become(n, g.op_name(ops[0]), {&x, 1}, OpAttrs(g, ops[0]));
 }
 
 bool IsContraction(const Graph& g, NodeId n) {
@@ -89,31 +81,13 @@ DataType TypeOf(const Graph& g, NodeId n) { return g.output_type({n, 0}); }
 
 Sweep::Attrs TypeAttr(DataType type) { return {{"T", attr::Type(type)}}; }
 
-Sweep::Attrs AttrsOf(const Graph& g, NodeId n) {
-  Sweep::Attrs attrs;
-  for (const Attr& a : g.attrs(n).all()) {
-    if (a.name[0] != '_') attrs.push_back({a.name, std::string(a.value.wire())});
-  }
-  return attrs;
-}
-
 bool SameAttrs(const Graph& g, NodeId a, NodeId b) {
   if (&g.kind(a) == &g.kind(b)) return true;
-  const Sweep::Attrs of_a = AttrsOf(g, a), of_b = AttrsOf(g, b);
+  const Sweep::Attrs of_a = OpAttrs(g, a), of_b = OpAttrs(g, b);
   return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
                     [](const Graph::NewAttr& x, const Graph::NewAttr& y) {
                       return x.name == y.name && x.wire == y.wire;
                     });
-}
-
-bool BoolAttr(const Graph& g, NodeId n, std::string_view name) {
-  const AttrValue* value = g.attr(n, name);
-  return value != nullptr && value->AsBool().value_or(false);
-}
-
-int64_t IntAttr(const Graph& g, NodeId n, std::string_view name) {
-  const AttrValue* value = g.attr(n, name);
-  return value == nullptr ? 0 : value->AsInt().value_or(0);
 }
 
 bool BecomeTyped(Sweep& s, NodeId n, std::string_view op, std::initializer_list<Output> inputs) {
@@ -121,19 +95,6 @@ bool BecomeTyped(Sweep& s, NodeId n, std::string_view op, std::initializer_list<
   if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
   s.Become(n, op, std::vector<Output>(inputs), std::move(attrs));
   return true;
-}
-
-Output AddConst(Sweep& s, NodeId n, std::string_view suffix, const Tensor& value) {
-  Sweep::Attrs attrs{{"dtype", attr::Type(value.dtype())},
-                     {"value", attr::TensorWire(TensorToWire(value).value_or(""))}};
-  // In a loop, what waits for nothing is outside of it.
-  std::vector<Output> inputs;
-  if (s.has_loops()) inputs.push_back({s.graph().data_inputs(n)[0].node, kControlPort});
-  return s.Add(n, suffix, "Const", inputs, std::move(attrs), value.shape());
-}
-
-bool HasConstKernel(const Sweep& s, NodeId n, DataType type) {
-  return s.HasKernel(n, "Const", {{"dtype", attr::Type(type)}});
 }
 
 Tensor IntVector(absl::Span<const int64_t> values) {
@@ -146,6 +107,10 @@ bool KeepsShape(const Sweep& s, Output x, const Tensor& c) {
   if (c.num_elements() == 1) return c.shape().rank() == 0 || shape.rank() >= c.shape().rank();
   const std::optional<Shape> known = shape.ToShape();
   return known && *known == c.shape();
+}
+
+bool KeepsShapeAsSplat(const Sweep& s, Output x, Output c, double v) {
+  return s.IsSplat(c, v) && KeepsShape(s, x, *s.ConstOf(c));
 }
 
 bool SameShape(const PartialShape& a, const PartialShape& b) {
@@ -167,12 +132,15 @@ bool BroadcastsInto(const PartialShape& from, const PartialShape& to) {
   return true;
 }
 
+std::optional<int64_t> IndexOf(int64_t i, int64_t size) {
+  if (i < -size || i >= size) return std::nullopt;
+  return i < 0 ? i + size : i;
+}
+
 std::optional<int64_t> Axis(const Sweep& s, Output axis, int rank) {
   const std::optional<Tensor> value = s.ConstOf(axis, 1);
   if (!value || value->num_elements() != 1 || !IsInteger(value->dtype())) return std::nullopt;
-  const int64_t v = value->IntAt(0);
-  if (v < -rank || v >= rank) return std::nullopt;
-  return v < 0 ? v + rank : v;
+  return IndexOf(value->IntAt(0), rank);
 }
 
 bool RestIsConst(const Sweep& s, NodeId n) {
@@ -221,8 +189,10 @@ bool ShapeOpCannotFail(const Sweep& s, NodeId n) {
   return before && after && before->known == after->known && before->unknown == after->unknown;
 }
 
+namespace {
+
 // Whether n itself neither fails nor decides what is dead.
-static bool CannotFail(const Sweep& s, NodeId n) {
+bool CannotFail(const Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (g.op(n) == nullptr || !g.control_inputs(n).empty()) return false;
   if (IsUnaryCwise(g.op_name(n)) || OpIs(g, n, {"Identity", "Shape", "Size", "Rank"})) return true;
@@ -232,6 +202,8 @@ static bool CannotFail(const Sweep& s, NodeId n) {
   return OpIs(g, n, {"Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference"}) &&
          known({n, 0}) && known(g.data_inputs(n)[0]) && known(g.data_inputs(n)[1]);
 }
+
+}  // namespace
 
 bool CannotStop(const Sweep& s, std::span<const Output> outputs) {
   constexpr int kMostNodes = 64;
@@ -255,10 +227,10 @@ std::optional<Dims> Permutation(const Sweep& s, NodeId n) {
   Dims perm;
   std::vector<bool> seen(rank);
   for (int64_t i = 0; i < rank; ++i) {
-    const int64_t p = t->IntAt(i) < 0 ? t->IntAt(i) + rank : t->IntAt(i);
-    if (p < 0 || p >= rank || seen[p]) return std::nullopt;
-    seen[p] = true;
-    perm.push_back(p);
+    const std::optional<int64_t> p = IndexOf(t->IntAt(i), rank);
+    if (!p || seen[*p]) return std::nullopt;
+    seen[*p] = true;
+    perm.push_back(*p);
   }
   return perm;
 }

@@ -7,11 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/rewriter.h"
 
 namespace tenon::arithmetic {
-
-bool OpIs(const Graph& g, NodeId n, std::initializer_list<std::string_view> names);
 
 // The producer of n's data input i, if it is one of these ops and n may take over its work: it is
 // on n's device, waits for nothing but its inputs and is not fed. What reads a variable by
@@ -42,25 +41,20 @@ void BecomeChain(Sweep& s, NodeId n, std::span<const NodeId> ops, Output x);
 bool MayBeFused(const Graph& g, NodeId n);
 bool IsContraction(const Graph& g, NodeId n);  // or something that remapping puts behind one
 
-DataType TypeOf(const Graph& g, NodeId n);  // of output 0
-Sweep::Attrs TypeAttr(DataType type);       // T
-// n's attributes as its OpDef lists them, with defaults left out as n does.
-Sweep::Attrs AttrsOf(const Graph& g, NodeId n);
-bool SameAttrs(const Graph& g, NodeId a, NodeId b);  // but for those that begin with '_'
-bool BoolAttr(const Graph& g, NodeId n, std::string_view name);
-int64_t IntAttr(const Graph& g, NodeId n, std::string_view name);
+DataType TypeOf(const Graph& g, NodeId n);           // of output 0
+Sweep::Attrs TypeAttr(DataType type);                // T
+bool SameAttrs(const Graph& g, NodeId a, NodeId b);  // of the op, as OpAttrs says
 
 // n becomes `op` of these inputs, with T alone. False where its device has no such kernel, or the
 // rewrite is switched off.
 bool BecomeTyped(Sweep& s, NodeId n, std::string_view op, std::initializer_list<Output> inputs);
 
-// A Const before n, which n may read wherever it stands.
-Output AddConst(Sweep& s, NodeId n, std::string_view suffix, const Tensor& value);
-bool HasConstKernel(const Sweep& s, NodeId n, DataType type);
 Tensor IntVector(absl::Span<const int64_t> values);  // of int32
 
 // Whether combining tensor `x` with constant `c` elementwise keeps x's shape.
 bool KeepsShape(const Sweep& s, Output x, const Tensor& c);
+// The same where `c` is a constant of which every element is `v`; false for others.
+bool KeepsShapeAsSplat(const Sweep& s, Output x, Output c, double v);
 // Shapes that are equal in every run: known alike, with at most one dimension left to follow from
 // the number of elements.
 bool SameShape(const PartialShape& a, const PartialShape& b);
@@ -68,6 +62,8 @@ bool SameShape(const PartialShape& a, const PartialShape& b);
 // `from` is 1 or known to be the same.
 bool BroadcastsInto(const PartialShape& from, const PartialShape& to);
 
+// `i`, which may count from the end, as an index of `size` things; nullopt if it is none.
+std::optional<int64_t> IndexOf(int64_t i, int64_t size);
 // The axis of this constant as a dimension of a tensor of rank `rank`; nullopt if it is none.
 std::optional<int64_t> Axis(const Sweep& s, Output axis, int rank);
 // Whether whatever n reads beside its first input is constant, and waits for nothing.

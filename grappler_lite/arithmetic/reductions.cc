@@ -16,9 +16,9 @@ std::optional<std::vector<bool>> ReducedDims(const Sweep& s, NodeId n) {
   if (rank < 0 || !axes || !IsInteger(axes->dtype())) return std::nullopt;
   std::vector<bool> reduced(rank);
   for (int64_t i = 0; i < axes->num_elements(); ++i) {
-    const int64_t axis = axes->IntAt(i) < 0 ? axes->IntAt(i) + rank : axes->IntAt(i);
-    if (axis < 0 || axis >= rank || reduced[axis]) return std::nullopt;
-    reduced[axis] = true;
+    const std::optional<int64_t> axis = IndexOf(axes->IntAt(i), rank);
+    if (!axis || reduced[*axis]) return std::nullopt;
+    reduced[*axis] = true;
   }
   return reduced;
 }
@@ -30,11 +30,10 @@ void ReduceInstead(Sweep& s, NodeId n, Output x, const std::vector<bool>& reduce
   for (size_t d = 0; d < reduced.size(); ++d) {
     if (reduced[d]) axes.push_back(static_cast<int64_t>(d));
   }
-  Sweep::Attrs attrs = AttrsOf(g, n);
-  std::erase_if(attrs, [](const Graph::NewAttr& a) { return a.name == "Tidx"; });
-  attrs.push_back({"Tidx", attr::Type(DataType::kInt32)});
-  const Output inputs[] = {x, AddConst(s, n, "axes", IntVector(axes))};
-  s.Become(n, std::string(g.op_name(n)), inputs, std::move(attrs));
+  Sweep::Attrs attrs = OpAttrs(g, n);
+  PutAttr(attrs, "Tidx", attr::Type(DataType::kInt32));
+  const Output inputs[] = {x, s.AddConst(n, "axes", IntVector(axes))};
+  s.Become(n, g.op_name(n), inputs, std::move(attrs));
 }
 
 // A reduction of nothing, or of dimensions of size one, is x, perhaps of another shape.
@@ -65,7 +64,7 @@ bool MergeReductions(Sweep& s, NodeId n) {
   const NodeId inner = OwnProducer(s, n, 0, {g.op_name(n)});
   const bool keep_dims = BoolAttr(g, n, "keep_dims");
   if (inner == kNoNode || BoolAttr(g, inner, "keep_dims") != keep_dims ||
-      !HasConstKernel(s, n, DataType::kInt32))
+      !s.HasConstKernel(n, DataType::kInt32))
     return false;
   std::optional<std::vector<bool>> reduced = ReducedDims(s, inner);
   const std::optional<std::vector<bool>> then = ReducedDims(s, n);
@@ -104,7 +103,7 @@ bool ReduceBeforeReshape(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId reshape = Producer(s, n, 0, {"Reshape", "Squeeze", "ExpandDims"});
   if (reshape == kNoNode || BoolAttr(g, n, "keep_dims") || !RestIsConst(s, reshape) ||
-      !ShapeOpCannotFail(s, reshape) || !HasConstKernel(s, n, DataType::kInt32))
+      !ShapeOpCannotFail(s, reshape) || !s.HasConstKernel(n, DataType::kInt32))
     return false;
   const std::optional<std::vector<bool>> reduced = ReducedDims(s, n);
   if (!reduced || std::find(reduced->begin(), reduced->end(), false) != reduced->end() ||
@@ -124,12 +123,11 @@ bool HoistFactorOutOfSum(Sweep& s, NodeId n) {
     const Output x = g.data_inputs(mul)[i], c = g.data_inputs(mul)[1 - i];
     const std::optional<Tensor> factor = s.ConstOf(c, 1);
     if ((i == 1 && g.op_name(mul) == "RealDiv") || !factor || factor->shape().rank() != 0) continue;
-    const std::string op(g.op_name(mul));
+    const std::string_view op = g.op_name(mul);
     Sweep::Attrs attrs = TypeAttr(TypeOf(g, n));
     if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
     const Output inputs[] = {x, g.data_inputs(n)[1]};
-    const Output sum =
-        s.Add(n, "sum", std::string(g.op_name(n)), inputs, AttrsOf(g, n), s.shape({n, 0}));
+    const Output sum = s.Add(n, "sum", g.op_name(n), inputs, OpAttrs(g, n), s.shape({n, 0}));
     const Output operands[] = {sum, c};
     s.Become(n, op, operands, std::move(attrs));
     return true;
@@ -159,17 +157,17 @@ bool HoistMonotonic(Sweep& s, NodeId n) {
   if (f == kNoNode || !IsFloating(TypeOf(g, n)) || MayBeFused(g, f) ||
       !(is_pool || ReducesSomething(s, n)))
     return false;
-  std::string op(g.op_name(n));
+  std::string_view op = g.op_name(n);
   if (g.op_name(f) == "Neg") {
     if (is_pool) return false;
     op = op == "Max" ? "Min" : "Max";
   }
-  Sweep::Attrs attrs = AttrsOf(g, n);
+  Sweep::Attrs attrs = OpAttrs(g, n);
   if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
   std::vector<Output> inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
   inputs[0] = g.data_inputs(f)[0];
   const Output extremum = s.Add(n, "extremum", op, inputs, std::move(attrs), s.shape({n, 0}));
-  s.Become(n, std::string(g.op_name(f)), {&extremum, 1}, AttrsOf(g, f));
+  s.Become(n, g.op_name(f), {&extremum, 1}, OpAttrs(g, f));
   return true;
 }
 

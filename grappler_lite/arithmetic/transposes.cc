@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "grappler_lite/arithmetic/patterns.h"
 #include "grappler_lite/arithmetic/rewrites.h"
 
@@ -54,19 +53,19 @@ constexpr std::string_view kProducts = "MatMul BatchMatMul BatchMatMulV2 BatchMa
 bool OnlyProductsRead(const Sweep& s, NodeId n) {
   const std::span<const Fanouts::Use> uses = s.uses_of(n);
   return std::all_of(uses.begin(), uses.end(), [&](const Fanouts::Use& use) {
-    return absl::StrContains(kProducts, s.graph().op_name(use.node));
+    return ListsOp(kProducts, s.graph().op_name(use.node));
   });
 }
 
 bool MergeTransposes(Sweep& s, NodeId n) {
   const NodeId inner = OwnProducer(s, n, 0, {"Transpose"});
-  if (inner == kNoNode || !HasConstKernel(s, n, DataType::kInt32)) return false;
+  if (inner == kNoNode || !s.HasConstKernel(n, DataType::kInt32)) return false;
   const std::optional<Dims> last = Permutation(s, n);
   if (last && SwapsLastTwo(*last) && OnlyProductsRead(s, n)) return false;
   const std::optional<Dims> both = Both(s, inner, n);
   if (!both || !s.Allow()) return false;
   const Output inputs[] = {s.graph().data_inputs(inner)[0],
-                           AddConst(s, n, "perm", IntVector(*both))};
+                           s.AddConst(n, "perm", IntVector(*both))};
   Sweep::Attrs attrs = TypeAttr(TypeOf(s.graph(), n));
   attrs.push_back({"Tperm", attr::Type(DataType::kInt32)});
   s.Become(n, "Transpose", inputs, std::move(attrs));
@@ -93,7 +92,7 @@ bool FoldConjIntoTranspose(Sweep& s, NodeId n) {
   const NodeId transpose = conj_last ? inner : n;
   const std::string_view op =
       g.op_name(transpose) == "Transpose" ? "ConjugateTranspose" : "Transpose";
-  Sweep::Attrs attrs = AttrsOf(g, transpose);
+  Sweep::Attrs attrs = OpAttrs(g, transpose);
   if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
   const Output inputs[] = {g.data_inputs(inner)[0], g.data_inputs(transpose)[1]};
   s.Become(n, op, inputs, std::move(attrs));
@@ -113,10 +112,9 @@ bool FoldTransposeIntoMatMul(Sweep& s, NodeId n) {
     if (!perm || !SwapsLastTwo(*perm)) continue;
     const std::string_view name =
         is_batch ? (i == 0 ? "adj_x" : "adj_y") : (i == 0 ? "transpose_a" : "transpose_b");
-    Sweep::Attrs attrs = AttrsOf(g, n);
-    std::erase_if(attrs, [&](const Graph::NewAttr& a) { return a.name == name; });
-    attrs.push_back({name, attr::Bool(!BoolAttr(g, n, name))});
-    const std::string op(g.op_name(n));
+    Sweep::Attrs attrs = OpAttrs(g, n);
+    PutAttr(attrs, name, attr::Bool(!BoolAttr(g, n, name)));
+    const std::string_view op = g.op_name(n);
     if (!s.HasKernel(n, op, attrs) || !s.Allow()) continue;
     std::vector<Output> inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
     inputs[i] = g.data_inputs(transpose)[0];

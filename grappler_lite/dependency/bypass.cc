@@ -6,6 +6,7 @@
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/dependency/dependency_optimization.h"
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 
 namespace tenon {
@@ -118,20 +119,14 @@ class Bypasser {
   // is made of, unless that can be waited for at n alone.
   void TurnIntoNoOp(NodeId n) {
     if (g_.op_name(n) == "NoOp" || !NeverFails(g_.op_name(n)) || !OnlyAwaited(n) ||
-        g_.inputs(n).empty() || StandsForValue(n) || ReadsReference(n) ||
-        !c_.kernels.HasKernel(g_.device(n), "NoOp", AttrSet()) || !c_.Allow(kTurnIntoNoOp.name, n))
+        g_.inputs(n).empty() || StandsForValue(n) || ReadsReference(g_, n) ||
+        !c_.HasKernel(n, "NoOp", {}) || !c_.Allow(kTurnIntoNoOp.name, n))
       return;
     BeginControls();
     for (const Output& in : g_.inputs(n)) AddControl(in.node);
     g_.SetKind(n, "NoOp", {});
     g_.SetInputs(n, {}, controls_);
     changed_ = true;
-  }
-
-  bool ReadsReference(NodeId n) const {
-    const std::span<const Output> data = g_.data_inputs(n);
-    return std::any_of(data.begin(), data.end(),
-                       [this](const Output& in) { return IsRef(g_.output_type(in)); });
   }
 
   std::string_view RewriteFor(NodeId n) const {
@@ -143,7 +138,7 @@ class Bypasser {
     const std::string_view op = g_.op_name(n);
     if (op == "NoOp") return EdgesDoNotGrow(n);
     if (op != "IdentityN" && !IsIdentityLike(op)) return false;
-    if (ReadsReference(n) || !OnDeviceOfProducers(n) || !EdgesDoNotGrow(n)) return false;
+    if (ReadsReference(g_, n) || !OnDeviceOfProducers(n) || !EdgesDoNotGrow(n)) return false;
     return !MissesWhatItWaitedFor(n);
   }
 
@@ -199,7 +194,7 @@ class Bypasser {
     const std::span<const Output> data = g_.data_inputs(n), controls = g_.control_inputs(n);
     size_t before = g_.inputs(n).size(), after = 0;
     size_t crossings_before = 0, crossings_after = 0;
-    const auto crosses = [&](NodeId a, NodeId b) { return g_.device(a) != g_.device(b) ? 1 : 0; };
+    const auto crosses = [&](NodeId a, NodeId b) { return g_.device(a) != g_.device(b); };
     const auto add = [&](const Output& in, NodeId user) {
       ++after;
       crossings_after += crosses(in.node, user);
@@ -210,8 +205,9 @@ class Bypasser {
     for (const Fanouts::Use& use : fanouts_.of(n)) {
       ++before;
       crossings_before += crosses(n, use.node);
-      if (use.port != kControlPort) add(data[use.port], use.node);
-      if (use.port == kControlPort) {
+      if (use.port != kControlPort) {
+        add(data[use.port], use.node);
+      } else {
         for (const Output& in : data) add(in, use.node);
       }
       for (const Output& in : controls) add(in, use.node);
@@ -225,8 +221,8 @@ class Bypasser {
   const Fanouts fanouts_;
   std::vector<bool> bypassed_;
   std::vector<Output> controls_;
-  std::vector<int32_t>
-      listed_in_;  // by node: the last list of controls that it is in, or left out of
+  // By node: the last list of controls that it is in, or left out of.
+  std::vector<int32_t> listed_in_;
   int32_t list_ = 0;
   bool changed_ = false;
 };

@@ -21,6 +21,8 @@ class TransitiveReduction {
     TENON_ASSIGN_OR_RETURN(order_, TopologicalOrder(g_));
     for (size_t i = 0; i < order_.size(); ++i) place_[order_[i]] = static_cast<int32_t>(i);
     seen_.assign(g_.num_node_ids(), kNoNode);
+    control_uses_.resize(g_.num_node_ids());
+    for (NodeId n : order_) control_uses_[n] = fanouts_.count({n, kControlPort});
     for (NodeId n : order_) {
       if (!g_.control_inputs(n).empty() && g_.op(n) != nullptr && c_.Visit()) ReduceInto(n);
     }
@@ -46,18 +48,8 @@ class TransitiveReduction {
            IsNextIterationOp(g_.op_name(n)) || IsFunctional(g_, n);
   }
 
-  size_t ControlUses(NodeId n) const {
-    size_t uses = 0;
-    for (const Fanouts::Use& use : fanouts_.of(n)) uses += use.port == kControlPort;
-    return uses;
-  }
-
-  bool BelongsToUser(NodeId from, NodeId to) {
-    if (control_uses_.empty()) {
-      control_uses_.resize(g_.num_node_ids());
-      for (NodeId n : order_) control_uses_[n] = ControlUses(n);
-    }
-    return control_uses_[from] <= g_.control_inputs(to).size();
+  bool BelongsToUser(NodeId from, NodeId to) const {
+    return control_uses_[from] <= std::ssize(g_.control_inputs(to));
   }
 
   // A search takes no more steps than this: a graph of n nodes has at most n searches, and most of
@@ -67,14 +59,11 @@ class TransitiveReduction {
   // Control inputs of n from which a longer path leads to n: one search backwards over all of them.
   void ReduceInto(NodeId n) {
     if (EndsPaths(n)) return;
-    size_t mine = 0;
     int32_t earliest = place_[n];
     for (const Output& in : g_.control_inputs(n)) {
-      if (!BelongsToUser(in.node, n)) continue;
-      ++mine;
-      earliest = std::min(earliest, place_[in.node]);
+      if (BelongsToUser(in.node, n)) earliest = std::min(earliest, place_[in.node]);
     }
-    if (mine == 0) return;
+    if (earliest == place_[n]) return;
     // Reached over a path of two edges or more.
     std::vector<NodeId> stack;
     const auto expand = [&](NodeId m) {
@@ -99,14 +88,14 @@ class TransitiveReduction {
 
   // The same forwards, from a node that many wait for.
   void ReduceFrom(NodeId n) {
-    size_t mine = 0;
+    const auto is_mine = [&](const Fanouts::Use& use) {
+      return use.port == kControlPort && !BelongsToUser(n, use.node) && !EndsPaths(use.node);
+    };
     int32_t latest = -1;
     for (const Fanouts::Use& use : fanouts_.of(n)) {
-      if (use.port != kControlPort || BelongsToUser(n, use.node) || EndsPaths(use.node)) continue;
-      ++mine;
-      latest = std::max(latest, place_[use.node]);
+      if (is_mine(use)) latest = std::max(latest, place_[use.node]);
     }
-    if (mine == 0 || !c_.Visit()) return;
+    if (latest < 0 || !c_.Visit()) return;
     const NodeId mark = n + g_.num_node_ids();  // another than that of ReduceInto
     std::vector<NodeId> stack;
     const auto expand = [&](NodeId m) {
@@ -125,9 +114,7 @@ class TransitiveReduction {
       expand(m);
     }
     for (const Fanouts::Use& use : fanouts_.of(n)) {
-      if (use.port == kControlPort && seen_[use.node] == mark && !BelongsToUser(n, use.node) &&
-          !EndsPaths(use.node))
-        found_.push_back({n, use.node});
+      if (seen_[use.node] == mark && is_mine(use)) found_.push_back({n, use.node});
     }
   }
 
@@ -159,9 +146,9 @@ class TransitiveReduction {
   Graph& g_;
   const Fanouts fanouts_;
   std::vector<NodeId> order_;
-  std::vector<int32_t> place_;  // in the order, by node
-  std::vector<NodeId> seen_;    // by node: the search that reached it
-  std::vector<size_t> control_uses_;
+  std::vector<int32_t> place_;     // in the order, by node
+  std::vector<NodeId> seen_;       // by node: the search that reached it
+  std::vector<int> control_uses_;  // by node
   std::vector<Edge> found_;
 };
 

@@ -1,40 +1,22 @@
 // Images whose channels are second get them last, which is what convolutions are fused in, and all
 // that TensorFlow's CPU kernels know without oneDNN. Begins at convolutions; what follows one does
 // without the transpose between, and hands it on.
-#include "grappler_lite/layout/layout_optimizer.h"
-
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/layout/nhwc.h"
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/remapping/contraction.h"
 
 namespace tenon {
 namespace {
 
-template <size_t kCount>
-bool IsAny(std::string_view op, const std::string_view (&ops)[kCount]) {
-  return std::find(std::begin(ops), std::end(ops), op) != std::end(ops);
-}
-
-constexpr std::string_view kConvolutions[] = {"Conv2D", "DepthwiseConv2dNative", "_FusedConv2D",
-                                              "_FusedDepthwiseConv2dNative"};
-// Have a data_format; input 0 and output 0 are the images.
-constexpr std::string_view kFollowers[] = {"BiasAdd",          "FusedBatchNorm", "FusedBatchNormV2",
-                                           "FusedBatchNormV3", "MaxPool",        "AvgPool"};
-// Compute each element by itself.
-constexpr std::string_view kUnary[] = {
-    "Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Sigmoid", "Tanh",   "Softplus", "Softsign", "Neg",
-    "Abs",  "Exp",   "Log", "Sqrt", "Rsqrt",     "Erf",     "Square", "Cast",     "Identity"};
-constexpr std::string_view kBinary[] = {"Add",     "AddV2",   "Sub",     "Mul",
-                                        "RealDiv", "Maximum", "Minimum", "SquaredDifference"};
-
 // n with channels last, where its device can; its images are the twin of its first input.
 bool ConvertFormat(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  std::vector<Graph::NewAttr> attrs = NhwcAttrs(g, n);
-  if (!HasKernel(s.context(), n, g.op_name(n), attrs) || !s.Allow()) return false;
+  NewAttrs attrs = NhwcAttrs(g, n);
+  if (!s.HasKernel(n, g.op_name(n), attrs) || !s.Allow()) return false;
   std::vector<Output> inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
   const absl::StatusOr<Output> images = NhwcTwin(s, inputs[0], n);
   if (!images.ok()) return false;
@@ -44,29 +26,22 @@ bool ConvertFormat(Sweep& s, NodeId n) {
 
 bool ConvertConvolution(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  if (!IsAny(g.op_name(n), kConvolutions) || !IsNchwOnCpu(g, n)) return false;
+  if (!IsNchwOnCpu(g, n)) return false;
   const std::vector<std::string_view> fused = FusedOps(g, n);
   return std::find(fused.begin(), fused.end(), "Add") == fused.end() && ConvertFormat(s, n);
 }
 
 bool ConvertFollower(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  return IsAny(g.op_name(n), kFollowers) && IsNchwOnCpu(g, n) && OnlyFirstOutputUsed(s, n) &&
+  return IsNchwOnCpu(g, n) && OnlyFirstOutputUsed(s, n) &&
          NhwcSource(s, g.data_inputs(n)[0], n).node != kNoNode && ConvertFormat(s, n);
-}
-
-std::vector<Graph::NewAttr> SameAttrs(const Graph& g, NodeId n) {
-  std::vector<Graph::NewAttr> attrs;
-  for (const Attr& a : g.attrs(n).all()) attrs.push_back({a.name, std::string(a.value.wire())});
-  return attrs;
 }
 
 bool SinkThroughUnary(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (!IsAny(g.op_name(n), kUnary)) return false;
   const Output source = NhwcSource(s, g.data_inputs(n)[0], n);
   return source.node != kNoNode && s.Allow() &&
-         BecomeTransposeOf(s, n, SameAttrs(g, n), {&source, 1}).ok();
+         BecomeTransposeOf(s, n, AllAttrs(g, n), {&source, 1}).ok();
 }
 
 // An operand with channels last: a node's output, or a constant that is still to be made.
@@ -98,7 +73,6 @@ absl::StatusOr<Output> Make(Graph& g, const LastOperand& operand) {
 
 bool SinkThroughBinary(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (!IsAny(g.op_name(n), kBinary)) return false;
   const Output a = g.data_inputs(n)[0], b = g.data_inputs(n)[1];
   if (NhwcSource(s, a, n).node == kNoNode && NhwcSource(s, b, n).node == kNoNode) return false;
   const std::optional<LastOperand> left = FindLastOperand(s, a, n),
@@ -107,7 +81,7 @@ bool SinkThroughBinary(Sweep& s, NodeId n) {
   const absl::StatusOr<Output> x = Make(g, *left), y = Make(g, *right);
   if (!x.ok() || !y.ok()) return false;
   const Output inputs[] = {*x, *y};
-  return BecomeTransposeOf(s, n, SameAttrs(g, n), inputs).ok();
+  return BecomeTransposeOf(s, n, AllAttrs(g, n), inputs).ok();
 }
 
 // The constant of integers that `o` is, changed; nothing where it is none.
@@ -154,7 +128,6 @@ bool ToNhwcAxes(std::vector<int64_t>& axes) {
 
 bool SinkThroughConcat(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  if (g.op_name(n) != "ConcatV2") return false;
   const std::span<const Output> in = g.data_inputs(n);
   const int last = static_cast<int>(in.size()) - 1;
   for (int i = 0; i < last; ++i) {
@@ -163,15 +136,12 @@ bool SinkThroughConcat(Sweep& s, NodeId n) {
   const std::optional<Tensor> axis = ChangedInts(s, in[last], ToNhwcAxes);
   if (!axis || !s.Allow()) return false;
   const std::optional<std::vector<Output>> inputs = InputsWith(s, n, last, *axis);
-  return inputs && BecomeTransposeOf(s, n, SameAttrs(g, n), *inputs).ok();
+  return inputs && BecomeTransposeOf(s, n, AllAttrs(g, n), *inputs).ok();
 }
 
 bool SinkThroughPad(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  const std::string_view op = g.op_name(n);
-  if ((op != "Pad" && op != "PadV2" && op != "MirrorPad") ||
-      NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode)
-    return false;
+  if (NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode) return false;
   const std::optional<Tensor> paddings =
       ChangedInts(s, g.data_inputs(n)[1], [](std::vector<int64_t>& p) {
         if (p.size() != 8) return false;
@@ -181,18 +151,15 @@ bool SinkThroughPad(Sweep& s, NodeId n) {
       });
   if (!paddings || !s.Allow()) return false;
   const std::optional<std::vector<Output>> inputs = InputsWith(s, n, 1, *paddings);
-  return inputs && BecomeTransposeOf(s, n, SameAttrs(g, n), *inputs).ok();
+  return inputs && BecomeTransposeOf(s, n, AllAttrs(g, n), *inputs).ok();
 }
 
 // What is left of a reduction over rows and columns lies alike; one that keeps its dimensions hands
 // the transpose on.
 bool SinkThroughReduction(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  const std::string_view op = g.op_name(n);
-  if ((op != "Mean" && op != "Max" && op != "Min") ||
-      NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode)
-    return false;
-  const bool keeps = g.attr(n, "keep_dims")->AsBool().value_or(false);
+  if (NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode) return false;
+  const bool keeps = BoolAttr(g, n, "keep_dims");
   const std::optional<Tensor> axes =
       ChangedInts(s, g.data_inputs(n)[1], [&](std::vector<int64_t>& list) {
         if (!ToNhwcAxes(list)) return false;
@@ -202,20 +169,29 @@ bool SinkThroughReduction(Sweep& s, NodeId n) {
   if (!axes || !s.Allow()) return false;
   const std::optional<std::vector<Output>> inputs = InputsWith(s, n, 1, *axes);
   if (!inputs) return false;
-  if (keeps) return BecomeTransposeOf(s, n, SameAttrs(g, n), *inputs).ok();
+  if (keeps) return BecomeTransposeOf(s, n, AllAttrs(g, n), *inputs).ok();
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
   g.SetInputs(n, *inputs, controls);
   return true;
 }
 
+constexpr std::string_view kConvolutions =
+    "Conv2D DepthwiseConv2dNative _FusedConv2D _FusedDepthwiseConv2dNative";
+
 constexpr Rewrite kRewrites[] = {
-    {"convert_convolution", Exactness::kToleranced, ConvertConvolution},
-    {"convert_follower", Exactness::kToleranced, ConvertFollower},
-    {"sink_through_unary", Exactness::kExact, SinkThroughUnary},
-    {"sink_through_binary", Exactness::kExact, SinkThroughBinary},
-    {"sink_through_concat", Exactness::kExact, SinkThroughConcat},
-    {"sink_through_pad", Exactness::kExact, SinkThroughPad},
-    {"sink_through_reduction", Exactness::kToleranced, SinkThroughReduction},
+    {"convert_convolution", Exactness::kToleranced, ConvertConvolution, kConvolutions},
+    // Have a data_format; input 0 and output 0 are the images.
+    {"convert_follower", Exactness::kToleranced, ConvertFollower,
+     "BiasAdd FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 MaxPool AvgPool"},
+    // Compute each element by itself.
+    {"sink_through_unary", Exactness::kExact, SinkThroughUnary,
+     "Relu Relu6 Elu Selu LeakyRelu Sigmoid Tanh Softplus Softsign Neg Abs Exp Log Sqrt Rsqrt Erf "
+     "Square Cast Identity"},
+    {"sink_through_binary", Exactness::kExact, SinkThroughBinary,
+     "Add AddV2 Sub Mul RealDiv Maximum Minimum SquaredDifference"},
+    {"sink_through_concat", Exactness::kExact, SinkThroughConcat, "ConcatV2"},
+    {"sink_through_pad", Exactness::kExact, SinkThroughPad, "Pad PadV2 MirrorPad"},
+    {"sink_through_reduction", Exactness::kToleranced, SinkThroughReduction, "Mean Max Min"},
 };
 
 class LayoutOptimizer : public Pass {
@@ -231,7 +207,7 @@ class LayoutOptimizer : public Pass {
  private:
   static bool HasNchwConvolution(const Graph& g) {
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
-      if (g.alive(n) && IsAny(g.op_name(n), kConvolutions) && IsNchwOnCpu(g, n)) return true;
+      if (g.alive(n) && IsNchwOnCpu(g, n) && ListsOp(kConvolutions, g.op_name(n))) return true;
     }
     return false;
   }

@@ -9,20 +9,7 @@ namespace {
 
 constexpr std::string_view kTwin = "/nhwc";
 
-// Whether `o` is a Transpose by `perm`, there in every run.
-bool IsTranspose(const Sweep& s, Output o, const std::array<int64_t, 4>& perm) {
-  const Graph& g = s.graph();
-  if (g.op_name(o.node) != "Transpose" || s.fed(o.node) || !g.control_inputs(o.node).empty())
-    return false;
-  const std::optional<Tensor> value = s.ConstOf(g.data_inputs(o.node)[1], 4);
-  if (!value || value->num_elements() != 4 || !IsInteger(value->dtype())) return false;
-  for (int i = 0; i < 4; ++i) {
-    if (value->IntAt(i) != perm[i]) return false;
-  }
-  return true;
-}
-
-std::vector<Graph::NewAttr> TransposeAttrs(DataType type) {
+NewAttrs TransposeAttrs(DataType type) {
   return {{"T", attr::Type(type)}, {"Tperm", attr::Type(DataType::kInt32)}};
 }
 
@@ -50,8 +37,8 @@ bool IsNchwOnCpu(const Graph& g, NodeId n) {
 
 Output NhwcSource(const Sweep& s, Output o, NodeId n) {
   const Graph& g = s.graph();
-  const bool near = g.device(o.node) == g.device(n);
-  return near && IsTranspose(s, o, kToNchw) ? g.data_inputs(o.node)[0] : Output{};
+  if (g.device(o.node) != g.device(n)) return Output{};
+  return TransposeArgument(s, o, kToNchw).value_or(Output{});
 }
 
 absl::StatusOr<Output> NhwcTwin(Sweep& s, Output o, NodeId n) {
@@ -60,9 +47,7 @@ absl::StatusOr<Output> NhwcTwin(Sweep& s, Output o, NodeId n) {
   const std::string name =
       absl::StrCat(g.name(o.node), o.port == 0 ? "" : absl::StrCat("/", o.port), kTwin);
   const NodeId twin = g.FindNode(name);
-  if (twin != kNoNode && g.data_inputs(twin).size() == 2 && g.data_inputs(twin)[0] == o &&
-      IsTranspose(s, {twin, 0}, kToNhwc))
-    return Output{twin, 0};
+  if (twin != kNoNode && TransposeArgument(s, {twin, 0}, kToNhwc) == o) return Output{twin, 0};
   TENON_ASSIGN_OR_RETURN(const NodeId perm, NewPerm(g, o.node, kToNhwc));
   const Output inputs[] = {o, {perm, 0}};
   TENON_ASSIGN_OR_RETURN(const NodeId made, g.AddNode(g.UniqueName(name), "Transpose", inputs,
@@ -71,25 +56,20 @@ absl::StatusOr<Output> NhwcTwin(Sweep& s, Output o, NodeId n) {
   return Output{made, 0};
 }
 
-std::vector<Graph::NewAttr> NhwcAttrs(const Graph& g, NodeId n) {
-  std::vector<Graph::NewAttr> attrs;
-  for (const Attr& a : g.attrs(n).all()) {
-    if (a.name == "data_format") continue;
-    const absl::StatusOr<std::vector<int64_t>> list = a.value.AsIntList();
-    const bool per_dimension = a.name == "strides" || a.name == "ksize" || a.name == "dilations" ||
-                               a.name == "explicit_paddings";
-    if (per_dimension && list.ok() && (list->size() == 4 || list->size() == 8)) {
-      attrs.push_back({a.name, attr::IntList(Permuted(*list, static_cast<int>(list->size() / 4)))});
-    } else {
-      attrs.push_back({a.name, std::string(a.value.wire())});
-    }
+NewAttrs NhwcAttrs(const Graph& g, NodeId n) {
+  NewAttrs attrs = AllAttrs(g, n);
+  for (std::string_view name : {"strides", "ksize", "dilations", "explicit_paddings"}) {
+    const AttrValue* value = g.attrs(n).Find(name);
+    if (value == nullptr) continue;
+    const absl::StatusOr<std::vector<int64_t>> list = value->AsIntList();
+    if (list.ok() && (list->size() == 4 || list->size() == 8))
+      PutAttr(attrs, name, attr::IntList(Permuted(*list, static_cast<int>(list->size() / 4))));
   }
-  if (g.attr(n, "data_format") != nullptr) attrs.push_back({"data_format", attr::String("NHWC")});
+  PutAttr(attrs, "data_format", attr::String("NHWC"));
   return attrs;
 }
 
-absl::Status BecomeTransposeOf(Sweep& s, NodeId n, std::vector<Graph::NewAttr> attrs,
-                               std::span<const Output> inputs) {
+absl::Status BecomeTransposeOf(Sweep& s, NodeId n, NewAttrs attrs, std::span<const Output> inputs) {
   Graph& g = s.graph();
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
   const DataType type = g.output_type({n, 0});

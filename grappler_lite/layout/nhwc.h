@@ -2,9 +2,7 @@
 #pragma once
 
 #include <array>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "grappler_lite/rewriter.h"
@@ -23,11 +21,10 @@ Output NhwcSource(const Sweep& s, Output o, NodeId n);
 absl::StatusOr<Output> NhwcTwin(Sweep& s, Output o, NodeId n);
 // n's attributes for channels last: data_format, and the lists of one number or pair for each
 // dimension.
-std::vector<Graph::NewAttr> NhwcAttrs(const Graph& g, NodeId n);
+NewAttrs NhwcAttrs(const Graph& g, NodeId n);
 
 // Makes a node of n's op with these attributes and inputs, on n's device and after n's control
 // inputs, and n the Transpose of its output 0 to NCHW.
-absl::Status BecomeTransposeOf(Sweep& s, NodeId n, std::vector<Graph::NewAttr> attrs,
-                               std::span<const Output> inputs);
+absl::Status BecomeTransposeOf(Sweep& s, NodeId n, NewAttrs attrs, std::span<const Output> inputs);
 
 }  // namespace tenon

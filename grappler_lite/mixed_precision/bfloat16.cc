@@ -1,13 +1,10 @@
 // Products and convolutions in bfloat16 and what lies between them too, as TensorFlow spreads it
 // over its lists. Results have about 2 digits: each value in bfloat16 is rounded to 8 bits, a
 // relative error of 2^-9.
-#include "grappler_lite/mixed_precision/bfloat16.h"
-
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/mixed_precision/precision_lists.h"
 #include "grappler_lite/mixed_precision/type_view.h"
-#include "grappler_lite/remapping/contraction.h"
 
 namespace tenon {
 namespace {
@@ -28,7 +25,7 @@ class Bfloat16 : public Pass {
  private:
   using Marks = std::vector<bool>;
 
-  static std::vector<Graph::NewAttr> CastAttrs(DataType from, DataType to) {
+  static NewAttrs CastAttrs(DataType from, DataType to) {
     return {{"SrcT", attr::Type(from)}, {"DstT", attr::Type(to)}};
   }
 
@@ -36,14 +33,11 @@ class Bfloat16 : public Pass {
   static bool CanCompute(const PassContext& c, const TypeView& view, NodeId n) {
     const Graph& g = c.graph;
     if (c.preserve.contains(n)) return false;
-    std::vector<Graph::NewAttr> attrs;
-    for (const Attr& a : g.attrs(n).all()) {
-      attrs.push_back({a.name, a.name == view.type_attr(n) ? attr::Type(DataType::kBfloat16)
-                                                           : std::string(a.value.wire())});
-    }
-    return HasKernel(c, n, g.op_name(n), attrs) &&
-           HasKernel(c, n, "Cast", CastAttrs(DataType::kFloat, DataType::kBfloat16)) &&
-           HasKernel(c, n, "Cast", CastAttrs(DataType::kBfloat16, DataType::kFloat));
+    NewAttrs attrs = AllAttrs(g, n);
+    PutAttr(attrs, view.type_attr(n), attr::Type(DataType::kBfloat16));
+    return c.HasKernel(n, g.op_name(n), attrs) &&
+           c.HasKernel(n, "Cast", CastAttrs(DataType::kFloat, DataType::kBfloat16)) &&
+           c.HasKernel(n, "Cast", CastAttrs(DataType::kBfloat16, DataType::kFloat));
   }
 
   // The nodes that are to compute in bfloat16.

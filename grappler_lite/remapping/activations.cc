@@ -70,8 +70,6 @@ std::string_view ActivationOf(Expression& e, double scale, Output x, Output gate
 }  // namespace
 
 bool FuseWrittenActivation(Sweep& s, NodeId n) {
-  const Graph& g = s.graph();
-  if (g.op_name(n) != "Mul" && g.op_name(n) != "RealDiv") return false;
   Expression e(s, n);
   const Product p = e.ProductAt({n, 0});
   if (p.factors.size() != 2) return false;

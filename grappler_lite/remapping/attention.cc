@@ -1,4 +1,5 @@
 // Recognizes attention: softmax(query * key^T * scale + mask) * value.
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/remapping/expression.h"
 #include "grappler_lite/remapping/rewrites.h"
 
@@ -13,27 +14,10 @@ struct Attention {
 };
 
 bool IsBatchMatMul(const Graph& g, NodeId n) {
-  const std::string_view op = g.op_name(n);
-  return (op == "BatchMatMul" || op == "BatchMatMulV2" || op == "BatchMatMulV3") &&
+  return OpIs(g, n, {"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"}) &&
          g.input_type(n, 0) == g.output_type({n, 0}) && g.input_type(n, 1) == g.output_type({n, 0});
 }
 
-bool Flag(const Graph& g, NodeId n, std::string_view name) {
-  return g.attr(n, name)->AsBool().value_or(false);
-}
-
-// What `o` is the Transpose of by these dimensions; neither fed nor waiting.
-std::optional<Output> TransposeArgument(const Sweep& s, Output o, std::array<int64_t, 4> by) {
-  const Graph& g = s.graph();
-  if (g.op_name(o.node) != "Transpose" || s.fed(o.node) || !g.control_inputs(o.node).empty())
-    return std::nullopt;
-  const std::optional<Tensor> perm = s.ConstOf(g.data_inputs(o.node)[1], 4);
-  if (!perm || perm->num_elements() != 4 || !IsInteger(perm->dtype())) return std::nullopt;
-  for (int i = 0; i < 4; ++i) {
-    if (perm->IntAt(i) != by[i]) return std::nullopt;
-  }
-  return g.data_inputs(o.node)[0];
-}
 constexpr std::array<int64_t, 4> kExchangeHeads = {0, 2, 1, 3}, kExchangeColumns = {0, 1, 3, 2};
 
 // The labels of an Einsum of two operands of rank 4: "aecd,abcd->acbe" as {"aecd", "abcd", "acbe"}.
@@ -67,7 +51,7 @@ class AttentionMatcher {
   // Whether the root multiplies probabilities, operand p, by values; sets where heads are.
   bool IsValueProduct(NodeId root, int p) {
     if (IsBatchMatMul(g_, root))
-      return p == 0 && !Flag(g_, root, "adj_x") && !Flag(g_, root, "adj_y");
+      return p == 0 && !BoolAttr(g_, root, "adj_x") && !BoolAttr(g_, root, "adj_y");
     a_.heads_first = false;
     const auto labels = EinsumLabels(g_, root);
     if (!labels) return false;
@@ -106,8 +90,8 @@ class AttentionMatcher {
     a_.query = in[0];
     a_.key = in[1];
     if (a_.heads_first) {
-      if (!IsBatchMatMul(g_, o.node) || Flag(g_, o.node, "adj_x")) return false;
-      if (Flag(g_, o.node, "adj_y")) return true;
+      if (!IsBatchMatMul(g_, o.node) || BoolAttr(g_, o.node, "adj_x")) return false;
+      if (BoolAttr(g_, o.node, "adj_y")) return true;
       const std::optional<Output> key = TransposeArgument(s_, in[1], kExchangeColumns);
       if (key) a_.key = *key;
       return key.has_value();
@@ -139,13 +123,13 @@ bool Become(Sweep& s, NodeId n, const Attention& a) {
   Graph& g = s.graph();
   std::vector<Output> inputs = {a.query, a.key, a.value};
   if (a.mask) inputs.push_back(*a.mask);
-  const std::vector<Graph::NewAttr> attrs = {
+  const NewAttrs attrs = {
       {"T", attr::Type(g.output_type({n, 0}))},
       {"num_masks", attr::Int(a.mask ? 1 : 0)},
       {"scale", attr::Float(static_cast<float>(a.scale))},
       {"heads_first", attr::Bool(a.heads_first)},
   };
-  if (!HasKernel(s.context(), n, "_TenonAttention", attrs) || !s.Allow()) return false;
+  if (!s.HasKernel(n, "_TenonAttention", attrs) || !s.Allow()) return false;
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
   g.SetKind(n, "_TenonAttention", attrs);
   g.SetInputs(n, inputs, controls);
@@ -169,10 +153,9 @@ bool RecognizeAttention(Sweep& s, NodeId n) {
 
 bool ExchangeHeadsInAttention(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  if (g.op_name(n) != "Transpose") return false;
   const std::optional<Output> attention = TransposeArgument(s, {n, 0}, kExchangeHeads);
   if (!attention || g.op_name(attention->node) != "_TenonAttention" || s.fed(attention->node) ||
-      !Flag(g, attention->node, "heads_first") || !OnlyFor(s, *attention, n) ||
+      !BoolAttr(g, attention->node, "heads_first") || !OnlyFor(s, *attention, n) ||
       !g.control_inputs(attention->node).empty())
     return false;
   const std::span<const Output> in = g.data_inputs(attention->node);

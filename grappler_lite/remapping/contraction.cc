@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
-#include "graph/tensor_proto.h"
 
 namespace tenon {
 
@@ -42,10 +41,7 @@ bool IsNhwc(const Graph& g, NodeId n) {
 
 absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
                                 const Tensor& value) {
-  TENON_ASSIGN_OR_RETURN(const std::string wire, TensorToWire(value));
-  std::vector<Graph::NewAttr> attrs;
-  attrs.push_back({"dtype", attr::Type(value.dtype())});
-  attrs.push_back({"value", attr::TensorWire(wire)});
+  TENON_ASSIGN_OR_RETURN(NewAttrs attrs, ConstAttrs(value));
   return g.AddNode(g.UniqueName(absl::StrCat(g.name(like), "/", suffix)), "Const", {},
                    std::move(attrs), g.device(like), g.pos(like));
 }
@@ -63,15 +59,6 @@ std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b) {
     if (std::find(controls.begin(), controls.end(), c) == controls.end()) controls.push_back(c);
   }
   return controls;
-}
-
-bool HasKernel(const PassContext& context, NodeId n, std::string_view op,
-               const std::vector<Graph::NewAttr>& attrs) {
-  std::vector<Attr> views;
-  for (const Graph::NewAttr& a : attrs) views.push_back({a.name, AttrValue(a.wire)});
-  std::sort(views.begin(), views.end(),
-            [](const Attr& a, const Attr& b) { return a.name < b.name; });
-  return context.kernels.HasKernel(context.graph.device(n), op, AttrSet(views));
 }
 
 bool OnlyFor(const Sweep& s, Output producer, NodeId n, int times) {
@@ -149,13 +136,10 @@ bool OnlyReshapes(const Sweep& s, NodeId n) {
 
 // Turns n into the Reshape or Squeeze that `reshape` is, of `from`.
 void MoveReshape(Graph& g, NodeId n, NodeId reshape, NodeId from) {
-  std::vector<Graph::NewAttr> attrs;
-  for (const Attr& a : g.attrs(reshape).all())
-    attrs.push_back({a.name, std::string(a.value.wire())});
   const std::vector<Output> controls = MergedControls(g, reshape, n);
   std::vector<Output> inputs(g.data_inputs(reshape).begin(), g.data_inputs(reshape).end());
   inputs[0] = {from, 0};
-  g.SetKind(n, g.op_name(reshape), std::move(attrs));
+  g.SetKind(n, g.op_name(reshape), AllAttrs(g, reshape));
   g.SetInputs(n, inputs, controls);
 }
 
@@ -186,7 +170,7 @@ NodeId ContractionInput(const Sweep& s, NodeId n, int i,
 }
 
 void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
-              std::span<const Output> inputs, std::vector<Graph::NewAttr> attrs) {
+              std::span<const Output> inputs, NewAttrs attrs) {
   const bool behind_reshape = into.reshape != kNoNode;
   const std::vector<Output> controls = MergedControls(g, into.contraction, n);
   const NodeId taker = behind_reshape ? into.contraction : n;
@@ -216,7 +200,7 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
       !TensorFlowRuns(c, type, MayBeGrouped(s, contraction), fused_ops))
     return false;
 
-  std::vector<Graph::NewAttr> attrs;
+  NewAttrs attrs;
   for (std::string_view name : c.attrs) {
     if (const AttrValue* value = g.attr(contraction, name))
       attrs.push_back({name, std::string(value->wire())});
@@ -233,7 +217,7 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
              epsilon != nullptr && Has(fused_ops, "FusedBatchNorm")) {
     attrs.push_back({"epsilon", std::string(epsilon->wire())});
   }
-  if (!HasKernel(s.context(), n, c.fused, attrs) || !s.Allow()) return false;
+  if (!s.HasKernel(n, c.fused, attrs) || !s.Allow()) return false;
   TakeOver(g, n, fusion.into, c.fused, inputs, std::move(attrs));
   return true;
 }

@@ -36,9 +36,6 @@ absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
 absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value);
 // The control inputs of both.
 std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b);
-// Whether n's device has a kernel for an op with these attributes.
-bool HasKernel(const PassContext& context, NodeId n, std::string_view op,
-               const std::vector<Graph::NewAttr>& attrs);
 // Whether `producer` may be merged into a consumer on n's device that uses it `times` times:
 // nothing else sees it.
 bool OnlyFor(const Sweep& s, Output producer, NodeId n, int times = 1);
@@ -77,7 +74,7 @@ struct Fusion {
 // What n did is done by a contraction of this op now: n becomes it, or, behind a Reshape, `into`
 // does and n becomes the Reshape.
 void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
-              std::span<const Output> inputs, std::vector<Graph::NewAttr> attrs);
+              std::span<const Output> inputs, NewAttrs attrs);
 // The same with the fusion. False where the device has no kernel for it, or the rewrite is switched
 // off.
 bool Fuse(Sweep& s, NodeId n, const Fusion& fusion);

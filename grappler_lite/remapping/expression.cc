@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/remapping/contraction.h"
 
 namespace tenon {
@@ -15,12 +15,6 @@ constexpr size_t kMostFactors = 6;
 }  // namespace
 
 bool Near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
-
-bool IsLastAxis(const Sweep& s, Output axes, int rank) {
-  const std::optional<Tensor> axis = s.ConstOf(axes, 1);
-  if (!axis || axis->num_elements() != 1 || !IsInteger(axis->dtype()) || rank < 1) return false;
-  return axis->IntAt(0) == -1 || axis->IntAt(0) == rank - 1;
-}
 
 bool Product::IsPowerOf(Output x, int exponent) const {
   return static_cast<int>(factors.size()) == exponent &&
@@ -44,15 +38,8 @@ std::optional<double> Expression::ScalarAt(Output o) const {
   if (g.op_name(o.node) != "Const") return std::nullopt;
   const std::optional<Tensor> t = s_.ConstOf(o, 1);
   if (!t || t->shape().rank() != 0) return std::nullopt;
-  if (t->dtype() == DataType::kFloat) {
-    float value;
-    std::memcpy(&value, t->data(), sizeof value);
-    return value;
-  }
-  if (t->dtype() != DataType::kDouble) return std::nullopt;
-  double value;
-  std::memcpy(&value, t->data(), sizeof value);
-  return value;
+  const bool is_wide = t->dtype() == DataType::kFloat || t->dtype() == DataType::kDouble;
+  return is_wide ? NumberAt(*t, 0) : std::nullopt;
 }
 
 std::span<const Output> Expression::OperandsOf(Output o, std::string_view op) {
@@ -63,6 +50,17 @@ std::span<const Output> Expression::OperandsOf(Output o, std::string_view op) {
 std::optional<Output> Expression::ArgumentOf(Output o, std::string_view op) {
   const std::span<const Output> operands = OperandsOf(o, op);
   return operands.size() == 1 ? std::optional<Output>(operands[0]) : std::nullopt;
+}
+
+std::optional<Output> Expression::LastAxisArgumentOf(Output o, std::string_view op) {
+  const std::span<const Output> in = OperandsOf(o, op);
+  if (in.empty() || !BoolAttr(s_.graph(), o.node, "keep_dims")) return std::nullopt;
+  const int rank = s_.shape(in[0]).rank();
+  const std::optional<Tensor> axis = s_.ConstOf(in[1], 1);
+  if (!axis || axis->num_elements() != 1 || !IsInteger(axis->dtype()) || rank < 1 ||
+      (axis->IntAt(0) != -1 && axis->IntAt(0) != rank - 1))
+    return std::nullopt;
+  return in[0];
 }
 
 Product Expression::ProductAt(Output o) {

@@ -14,9 +14,6 @@ namespace tenon {
 // Whether `a` is `b` but for the rounding of a float.
 bool Near(double a, double b);
 
-// Whether a reduction by `axes` of a tensor of this rank is one over its last dimension.
-bool IsLastAxis(const Sweep& s, Output axes, int rank);
-
 struct Product {
   double scale = 1;
   std::vector<Output> factors;
@@ -42,6 +39,8 @@ class Expression {
   std::optional<Sum> SumAt(Output o);
   // x, if `o` is op(x).
   std::optional<Output> ArgumentOf(Output o, std::string_view op);
+  // x, if `o` is the reduction `op` of x over its last dimension, which is kept.
+  std::optional<Output> LastAxisArgumentOf(Output o, std::string_view op);
   // The inputs of the node of `o`, if it is an `op`; else none.
   std::span<const Output> OperandsOf(Output o, std::string_view op);
   // The value of a scalar constant of floats.

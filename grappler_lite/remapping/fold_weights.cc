@@ -78,7 +78,6 @@ absl::StatusOr<NodeId> NewFilter(Graph& g, NodeId contraction, const Tensor& val
 
 bool FoldMul(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (g.op_name(n) != "Mul") return false;
   for (int i : {0, 1}) {
     const Output product = g.data_inputs(n)[i];
     const std::optional<Fusable> into = FusableOutput(s, product, n, {""});
@@ -95,11 +94,8 @@ bool FoldMul(Sweep& s, NodeId n) {
     if (!scaled || !s.Allow()) continue;
     const absl::StatusOr<NodeId> scaled_filter = NewFilter(g, contraction, *scaled);
     if (!scaled_filter.ok()) return false;
-    std::vector<Graph::NewAttr> attrs;
-    for (const Attr& a : g.attrs(contraction).all())
-      attrs.push_back({a.name, std::string(a.value.wire())});
     const Output inputs[] = {g.data_inputs(contraction)[0], {*scaled_filter, 0}};
-    TakeOver(g, n, *into, g.op_name(contraction), inputs, std::move(attrs));
+    TakeOver(g, n, *into, g.op_name(contraction), inputs, AllAttrs(g, contraction));
     return true;
   }
   return false;
@@ -169,8 +165,6 @@ bool FuseWith(Sweep& s, NodeId n, const Fusion& fusion, std::initializer_list<No
 // filter is scaled here and the rest is a bias.
 bool FoldBatchNorm(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  const std::string_view op = g.op_name(n);
-  if (op != "FusedBatchNormV3" && op != "FusedBatchNormV2" && op != "FusedBatchNorm") return false;
   if (!IsNhwc(g, n) || g.attr(n, "is_training")->AsBool().value_or(true) ||
       !OnlyFirstOutputUsed(s, n))
     return false;

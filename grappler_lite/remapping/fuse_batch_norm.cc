@@ -1,3 +1,4 @@
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/remapping/rewrites.h"
 
 namespace tenon {
@@ -5,8 +6,7 @@ namespace {
 
 // A FusedBatchNorm of which only the first output is used, and that by n alone.
 bool IsBatchNormFor(const Sweep& s, Output norm, NodeId n) {
-  const std::string_view op = s.graph().op_name(norm.node);
-  return (op == "FusedBatchNorm" || op == "FusedBatchNormV2" || op == "FusedBatchNormV3") &&
+  return OpIs(s.graph(), norm.node, {"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"}) &&
          !s.fed(norm.node) && OnlyFor(s, norm, n) && OnlyFirstOutputUsed(s, norm.node);
 }
 
@@ -23,7 +23,7 @@ bool Become(Sweep& s, NodeId n, Output norm, std::optional<Output> side) {
   Graph& g = s.graph();
   if (s.context().target == Target::kTensorFlow && !TensorFlowRuns(s, norm, side.has_value()))
     return false;
-  std::vector<Graph::NewAttr> attrs = {
+  NewAttrs attrs = {
       {"T", attr::Type(g.output_type(norm))},
       {"U", attr::Type(g.output_type({norm.node, 1}))},
       {"num_side_inputs", attr::Int(side ? 1 : 0)},
@@ -34,7 +34,7 @@ bool Become(Sweep& s, NodeId n, Output norm, std::optional<Output> side) {
     if (const AttrValue* value = g.attr(norm.node, name))
       attrs.push_back({name, std::string(value->wire())});
   }
-  if (!HasKernel(s.context(), n, "_FusedBatchNormEx", attrs) || !s.Allow()) return false;
+  if (!s.HasKernel(n, "_FusedBatchNormEx", attrs) || !s.Allow()) return false;
   std::vector<Output> inputs(g.data_inputs(norm.node).begin(), g.data_inputs(norm.node).end());
   if (side) inputs.push_back(*side);
   const std::vector<Output> controls = MergedControls(g, norm.node, n);
@@ -47,11 +47,9 @@ bool Become(Sweep& s, NodeId n, Output norm, std::optional<Output> side) {
 
 bool FuseBatchNormRelu(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  if (g.op_name(n) != "Relu") return false;
   const Output x = g.data_inputs(n)[0];
   if (IsBatchNormFor(s, x, n)) return Become(s, n, x, std::nullopt);
-  const std::string_view op = g.op_name(x.node);
-  if ((op != "AddV2" && op != "Add") || s.fed(x.node) || !OnlyFor(s, x, n) ||
+  if (!OpIs(g, x.node, {"AddV2", "Add"}) || s.fed(x.node) || !OnlyFor(s, x, n) ||
       !g.control_inputs(x.node).empty())
     return false;
   for (int i : {0, 1}) {

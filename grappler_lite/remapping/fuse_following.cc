@@ -2,27 +2,16 @@
 #include "grappler_lite/remapping/rewrites.h"
 
 namespace tenon {
-namespace {
-
-struct Activation {
-  std::string_view op;
-  bool after_residual;  // TensorFlow's kernels know only Relu there
-};
-constexpr Activation kActivations[] = {{"Relu", true},       {"Relu6", false}, {"Elu", false},
-                                       {"LeakyRelu", false}, {"Tanh", false},  {"Sigmoid", false}};
-
-}  // namespace
 
 bool FuseBias(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (g.op_name(n) != "BiasAdd" || !IsNhwc(g, n)) return false;
+  if (!IsNhwc(g, n)) return false;
   const std::optional<Fusable> into = FusableOutput(s, g.data_inputs(n)[0], n, {""});
   return into && Fuse(s, n, {*into, "BiasAdd", {g.data_inputs(n)[1]}});
 }
 
 bool FuseAddedBias(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (g.op_name(n) != "AddV2" && g.op_name(n) != "Add") return false;
   for (int i : {0, 1}) {
     const Output product = g.data_inputs(n)[i], other = g.data_inputs(n)[1 - i];
     const std::optional<Fusable> into = FusableOutput(s, product, n, {""});
@@ -44,7 +33,6 @@ bool FuseAddedBias(Sweep& s, NodeId n) {
 
 bool FuseResidual(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (g.op_name(n) != "AddV2" && g.op_name(n) != "Add") return false;
   for (int i : {0, 1}) {
     const NodeId contraction = ContractionInput(s, n, i, {"BiasAdd", "FusedBatchNorm"});
     if (contraction == kNoNode) continue;
@@ -57,23 +45,20 @@ bool FuseResidual(Sweep& s, NodeId n) {
 }
 
 bool FuseActivation(Sweep& s, NodeId n) {
-  Graph& g = s.graph();
-  for (const Activation& a : kActivations) {
-    if (g.op_name(n) != a.op) continue;
-    const Output x = g.data_inputs(n)[0];
-    std::optional<Fusable> into = FusableOutput(s, x, n, {"BiasAdd", "FusedBatchNorm"});
-    if (!into && a.after_residual)
-      into = FusableOutput(s, x, n, {"BiasAdd+Add", "FusedBatchNorm+Add"});
-    if (!into) return false;
-    Fusion fusion{*into, a.op};
-    if (a.op == "LeakyRelu") {
-      const absl::StatusOr<float> value = g.attr(n, "alpha")->AsFloat();
-      if (!value.ok()) return false;
-      fusion.leakyrelu_alpha = *value;
-    }
-    return Fuse(s, n, fusion);
+  const Graph& g = s.graph();
+  const std::string_view op = g.op_name(n);
+  const Output x = g.data_inputs(n)[0];
+  std::optional<Fusable> into = FusableOutput(s, x, n, {"BiasAdd", "FusedBatchNorm"});
+  // TensorFlow's kernels know only Relu after a residual.
+  if (!into && op == "Relu") into = FusableOutput(s, x, n, {"BiasAdd+Add", "FusedBatchNorm+Add"});
+  if (!into) return false;
+  Fusion fusion{*into, op};
+  if (op == "LeakyRelu") {
+    const absl::StatusOr<float> value = g.attr(n, "alpha")->AsFloat();
+    if (!value.ok()) return false;
+    fusion.leakyrelu_alpha = *value;
   }
-  return false;
+  return Fuse(s, n, fusion);
 }
 
 }  // namespace tenon

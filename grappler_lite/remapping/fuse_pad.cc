@@ -4,9 +4,7 @@ namespace tenon {
 
 bool FusePad(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (g.op_name(n) != "Conv2D" || !IsNhwc(g, n) ||
-      g.attr(n, "padding")->AsString().value_or("") != "VALID")
-    return false;
+  if (!IsNhwc(g, n) || g.attr(n, "padding")->AsString().value_or("") != "VALID") return false;
   const Output padded = g.data_inputs(n)[0];
   if (g.op_name(padded.node) != "Pad" || s.fed(padded.node) || !OnlyFor(s, padded, n)) return false;
   const std::optional<Tensor> paddings = s.ConstOf(g.data_inputs(padded.node)[1], 8);
@@ -16,15 +14,11 @@ bool FusePad(Sweep& s, NodeId n) {
   const bool only_space = explicit_paddings[0] == 0 && explicit_paddings[1] == 0 &&
                           explicit_paddings[6] == 0 && explicit_paddings[7] == 0;
   if (!only_space || !s.Allow()) return false;
-  std::vector<Graph::NewAttr> attrs;
-  for (const Attr& a : g.attrs(n).all()) {
-    if (a.name != "padding" && a.name != "explicit_paddings")
-      attrs.push_back({a.name, std::string(a.value.wire())});
-  }
-  attrs.push_back({"padding", attr::String("EXPLICIT")});
-  attrs.push_back({"explicit_paddings", attr::IntList(explicit_paddings)});
+  NewAttrs attrs = AllAttrs(g, n);
+  PutAttr(attrs, "padding", attr::String("EXPLICIT"));
+  PutAttr(attrs, "explicit_paddings", attr::IntList(explicit_paddings));
   const std::vector<Output> controls = MergedControls(g, padded.node, n);
-  const std::vector<Output> inputs = {g.data_inputs(padded.node)[0], g.data_inputs(n)[1]};
+  const Output inputs[] = {g.data_inputs(padded.node)[0], g.data_inputs(n)[1]};
   g.SetKind(n, "Conv2D", std::move(attrs));
   g.SetInputs(n, inputs, controls);
   return true;

@@ -95,7 +95,7 @@ class LayerNormMatcher {
     const std::optional<Sum> sum = e_.SumAt(o);
     if (!sum || sum->terms.size() != 1 || !(sum->constant >= 0)) return false;
     norm_.epsilon = sum->constant;
-    const std::optional<Output> squares = MeanArgument(sum->terms[0]);
+    const std::optional<Output> squares = e_.LastAxisArgumentOf(sum->terms[0], "Mean");
     if (!squares) return false;
     if (const auto difference = e_.ArgumentOf(*squares, "Square")) {
       const std::span<const Output> in = e_.OperandsOf(*difference, "Sub");
@@ -107,16 +107,7 @@ class LayerNormMatcher {
   bool SetMean(Output x, Output mean) {
     norm_.x = x;
     mean_ = mean;
-    return MeanArgument(mean) == x;
-  }
-
-  // What `o` is the mean of over the last dimension, which is kept.
-  std::optional<Output> MeanArgument(Output o) {
-    const std::span<const Output> in = e_.OperandsOf(o, "Mean");
-    if (in.empty() || !s_.graph().attr(o.node, "keep_dims")->AsBool().value_or(false))
-      return std::nullopt;
-    return IsLastAxis(s_, in[1], s_.shape(in[0]).rank()) ? std::optional<Output>(in[0])
-                                                         : std::nullopt;
+    return e_.LastAxisArgumentOf(mean, "Mean") == x;
   }
 
   const Sweep& s_;
@@ -143,17 +134,15 @@ absl::StatusOr<Output> Flat(Sweep& s, Output o) {
 
 bool RecognizeLayerNorm(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  const std::string_view op = g.op_name(n);
-  if (s.context().target != Target::kTenon || (op != "AddV2" && op != "Add")) return false;
+  if (s.context().target != Target::kTenon) return false;
   const std::span<const Output> in = g.data_inputs(n);
   std::optional<LayerNorm> norm = LayerNormMatcher(s, n).Match(in[0], in[1]);
   if (!norm) norm = LayerNormMatcher(s, n).Match(in[1], in[0]);
   if (!norm) return false;
   const PartialShape x = s.shape(norm->x);
-  const std::vector<Graph::NewAttr> attrs = {
-      {"T", attr::Type(g.output_type({n, 0}))},
-      {"epsilon", attr::Float(static_cast<float>(norm->epsilon))}};
-  if (!HasKernel(s.context(), n, "_TenonLayerNorm", attrs)) return false;
+  const NewAttrs attrs = {{"T", attr::Type(g.output_type({n, 0}))},
+                          {"epsilon", attr::Float(static_cast<float>(norm->epsilon))}};
+  if (!s.HasKernel(n, "_TenonLayerNorm", attrs)) return false;
   for (const Output& o : {norm->scale, norm->offset}) {
     if (!IsChannelParameter(s, o, x.dim(-1), x.rank())) return false;
   }

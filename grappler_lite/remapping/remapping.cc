@@ -9,19 +9,22 @@ namespace tenon {
 namespace {
 
 constexpr Rewrite kRewrites[] = {
-    {"fuse_pad", Exactness::kExact, FusePad},
-    {"fold_batch_norm", Exactness::kToleranced, FoldBatchNorm},
-    {"fold_mul", Exactness::kToleranced, FoldMul},
-    {"fuse_bias", Exactness::kToleranced, FuseBias},
-    {"fuse_added_bias", Exactness::kToleranced, FuseAddedBias},
-    {"fuse_residual", Exactness::kToleranced, FuseResidual},
-    {"fuse_activation", Exactness::kToleranced, FuseActivation},
-    {"fuse_written_activation", Exactness::kToleranced, FuseWrittenActivation},
-    {"fuse_batch_norm_relu", Exactness::kToleranced, FuseBatchNormRelu},
-    {"recognize_softmax", Exactness::kToleranced, RecognizeSoftmax},
-    {"recognize_layer_norm", Exactness::kToleranced, RecognizeLayerNorm},
-    {"recognize_attention", Exactness::kToleranced, RecognizeAttention},
-    {"exchange_heads_in_attention", Exactness::kExact, ExchangeHeadsInAttention},
+    {"fuse_pad", Exactness::kExact, FusePad, "Conv2D"},
+    {"fold_batch_norm", Exactness::kToleranced, FoldBatchNorm,
+     "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3"},
+    {"fold_mul", Exactness::kToleranced, FoldMul, "Mul"},
+    {"fuse_bias", Exactness::kToleranced, FuseBias, "BiasAdd"},
+    {"fuse_added_bias", Exactness::kToleranced, FuseAddedBias, "Add AddV2"},
+    {"fuse_residual", Exactness::kToleranced, FuseResidual, "Add AddV2"},
+    {"fuse_activation", Exactness::kToleranced, FuseActivation,
+     "Relu Relu6 Elu LeakyRelu Tanh Sigmoid"},
+    {"fuse_written_activation", Exactness::kToleranced, FuseWrittenActivation, "Mul RealDiv"},
+    {"fuse_batch_norm_relu", Exactness::kToleranced, FuseBatchNormRelu, "Relu"},
+    {"recognize_softmax", Exactness::kToleranced, RecognizeSoftmax, "RealDiv"},
+    {"recognize_layer_norm", Exactness::kToleranced, RecognizeLayerNorm, "Add AddV2"},
+    {"recognize_attention", Exactness::kToleranced, RecognizeAttention,
+     "BatchMatMul BatchMatMulV2 BatchMatMulV3 Einsum"},
+    {"exchange_heads_in_attention", Exactness::kExact, ExchangeHeadsInAttention, "Transpose"},
 };
 
 // Nothing looks into what is composed, so that it comes when there is nothing else to do.

@@ -78,22 +78,17 @@ std::string StridesAttr(const Steps& s) { return attr::IntList({1, s[0], s[1], 1
 
 // What the convolution's attributes are with further strides, if that can be said without the
 // shape of its input.
-std::optional<std::vector<Graph::NewAttr>> StridedAttrs(const Graph& g, NodeId n,
-                                                        const Convolution& c, const Steps& by) {
-  std::vector<Graph::NewAttr> attrs;
+std::optional<NewAttrs> StridedAttrs(const Graph& g, NodeId n, const Convolution& c,
+                                     const Steps& by) {
   const bool pads = c.padding == "SAME" && c.window != kEach;
   if (pads && c.strides != kEach) return std::nullopt;
-  for (const Attr& a : g.attrs(n).all()) {
-    const bool replaced =
-        a.name == "strides" || (pads && (a.name == "padding" || a.name == "explicit_paddings"));
-    if (!replaced) attrs.push_back({a.name, std::string(a.value.wire())});
-  }
+  NewAttrs attrs = AllAttrs(g, n);
   Steps strides = c.strides;
   for (int i = 0; i < 2; ++i) {
     if (__builtin_mul_overflow(strides[i], by[i], &strides[i]) || strides[i] > INT32_MAX)
       return std::nullopt;
   }
-  attrs.push_back({"strides", StridesAttr(strides)});
+  PutAttr(attrs, "strides", StridesAttr(strides));
   if (!pads) return attrs;
   std::vector<int64_t> paddings(2 * kRank, 0);
   for (int i = 0; i < 2; ++i) {
@@ -101,12 +96,12 @@ std::optional<std::vector<Graph::NewAttr>> StridedAttrs(const Graph& g, NodeId n
     paddings[2 * i + 2] = all / 2;
     paddings[2 * i + 3] = all - all / 2;
   }
-  attrs.push_back({"padding", attr::String("EXPLICIT")});
-  attrs.push_back({"explicit_paddings", attr::IntList(paddings)});
+  PutAttr(attrs, "padding", attr::String("EXPLICIT"));
+  PutAttr(attrs, "explicit_paddings", attr::IntList(paddings));
   return attrs;
 }
 
-std::vector<Graph::NewAttr> SliceAttrs(DataType type) {
+NewAttrs SliceAttrs(DataType type) {
   return {{"T", attr::Type(type)},
           {"Index", attr::Type(DataType::kInt32)},
           {"begin_mask", attr::Int(0b1111)},
@@ -133,12 +128,12 @@ absl::StatusOr<bool> LiftTo(PassContext& context, const Fanouts& fanouts, NodeId
   if (!c || context.preserve.contains(n)) return false;
   const std::optional<Steps> by = StridesOfUsers(context, fanouts, n);
   if (!by || *by == kEach) return false;
-  std::optional<std::vector<Graph::NewAttr>> attrs = StridedAttrs(g, n, *c, *by);
-  if (!attrs || !HasKernel(context, n, g.op_name(n), *attrs)) return false;
+  std::optional<NewAttrs> attrs = StridedAttrs(g, n, *c, *by);
+  if (!attrs || !context.HasKernel(n, g.op_name(n), *attrs)) return false;
   const std::vector<std::string_view> fused = FusedOps(g, n);
   const bool adds = std::find(fused.begin(), fused.end(), "Add") != fused.end();
   const int summand = static_cast<int>(g.data_inputs(n).size()) - 1;
-  if (adds && !HasKernel(context, n, "StridedSlice", SliceAttrs(g.output_type({n, 0}))))
+  if (adds && !context.HasKernel(n, "StridedSlice", SliceAttrs(g.output_type({n, 0}))))
     return false;
   if (!context.Allow(kLiftStrides.name, n)) return false;
   if (adds) {
