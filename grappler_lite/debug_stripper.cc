@@ -35,9 +35,9 @@ bool Strip(PassContext& c, const Watcher& watcher, NodeId n) {
       controls.push_back(edge);
     }
   }
-  std::vector<Graph::NewAttr> attrs;
+  NewAttrs attrs;
   if (has_value) attrs.push_back({"T", attr::Type(g.input_type(n, 0))});
-  if (!c.Allow(watcher.rewrite, n)) return false;
+  if (!c.HasKernel(n, watcher.becomes, attrs) || !c.Allow(watcher.rewrite, n)) return false;
   g.SetKind(n, watcher.becomes, std::move(attrs));
   g.SetInputs(n, data, controls);
   return true;

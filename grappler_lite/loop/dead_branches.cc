@@ -29,7 +29,7 @@ class DeadBranches {
           !c_.Visit())
         continue;
       const std::optional<bool> predicate = PredicateOf(n);
-      if (predicate) Decide(n, *predicate);
+      if (predicate && MayBeIdentity(n)) Decide(n, *predicate);
     }
     if (decided_.empty()) return false;
     for (const Decision& decision : decided_) TurnIntoIdentity(decision);
@@ -50,6 +50,9 @@ class DeadBranches {
   };
   using Edge = std::pair<NodeId, int32_t>;  // a Merge and the index of its input
 
+  NewAttrs IdentityAttrs(NodeId n) const { return {{"T", attr::Type(g_.input_type(n, 0))}}; }
+  bool MayBeIdentity(NodeId n) const { return c_.HasKernel(n, "Identity", IdentityAttrs(n)); }
+
   // Where the predicate comes from, past nodes that pass it on within its frame.
   NodeId SourceOfPredicate(NodeId n) const {
     NodeId source = g_.data_inputs(n)[1].node;
@@ -66,9 +69,7 @@ class DeadBranches {
     if (g_.op_name(g_.data_inputs(n)[1].node) == "LoopCond" && NeverStarts(source)) return false;
     if (g_.op_name(source) != "Const" || c_.feeds.contains(source)) return std::nullopt;
     const absl::StatusOr<Tensor> value = g_.ConstValue(source);
-    if (!value.ok() || value->dtype() != DataType::kBool || value->shape().rank() != 0)
-      return std::nullopt;
-    return *static_cast<const uint8_t*>(value->data()) != 0;
+    return value.ok() && value->dtype() == DataType::kBool ? Truth(*value) : std::nullopt;
   }
 
   // What a loop finds here in its first iteration, if that is a constant.
@@ -80,7 +81,8 @@ class DeadBranches {
         absl::StatusOr<Tensor> value = g_.ConstValue(o.node);
         return value.ok() ? std::optional<Tensor>(*std::move(value)) : std::nullopt;
       }
-      const bool is_entry = in_frame && op == "Merge" && o.port == 0 && g_.num_inputs(o.node) == 2 &&
+      const bool is_entry = in_frame && op == "Merge" && o.port == 0 &&
+                            g_.num_inputs(o.node) == 2 &&
                             IsNextIterationOp(g_.op_name(g_.data_inputs(o.node)[1].node));
       if (!is_entry && !IsEnterOp(op) && !IsIdentityLike(op)) return std::nullopt;
       in_frame &= !IsEnterOp(op);
@@ -159,7 +161,8 @@ class DeadBranches {
     const std::span<const Fanouts::Use> uses = fanouts_.of(n);
     return std::none_of(c_.fetches.begin(), c_.fetches.end(), is_index) &&
            std::none_of(uses.begin(), uses.end(),
-                        [](const Fanouts::Use& u) { return u.port == 1; });
+                        [](const Fanouts::Use& u) { return u.port == 1; }) &&
+           MayBeIdentity(n);
   }
 
   void TurnIntoIdentity(const Decision& decision) {
@@ -172,7 +175,7 @@ class DeadBranches {
     const Output data = g_.data_inputs(n)[0];
     const std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
     if (g_.op_name(g_.data_inputs(n)[1].node) == "LoopCond") ended_loops_.push_back(n);
-    g_.SetKind(n, "Identity", {{"T", attr::Type(g_.input_type(n, 0))}});
+    g_.SetKind(n, "Identity", IdentityAttrs(n));
     g_.SetInputs(n, {&data, 1}, controls);
     if (!g_.inputs(source).empty()) g_.AddControlInput(n, source);
   }
@@ -182,12 +185,9 @@ class DeadBranches {
     for (int32_t i = 0; i < g_.num_inputs(n); ++i) {
       if (!dead_edges_.contains({n, i})) data.push_back(g_.data_inputs(n)[i]);
     }
-    const std::string type = attr::Type(g_.input_type(n, 0));
-    if (data.size() == 1) {
-      g_.SetKind(n, "Identity", {{"T", type}});
-    } else {
-      g_.SetKind(n, "Merge", {{"T", type}, {"N", attr::Int(static_cast<int64_t>(data.size()))}});
-    }
+    NewAttrs attrs = IdentityAttrs(n);
+    if (data.size() > 1) attrs.push_back({"N", attr::Int(std::ssize(data))});
+    g_.SetKind(n, data.size() > 1 ? "Merge" : "Identity", std::move(attrs));
     g_.SetInputs(n, data, controls);
   }
 
@@ -229,10 +229,12 @@ class DeadBranches {
         (IsExitOp(op) ? exits : stack).push_back(use.node);
       }
     }
-    if (!c_.Allow(kRemoveDeadLoop.name, loop)) return;
-    for (const std::vector<NodeId>* ends : {&enters, &exits}) {
-      for (NodeId n : *ends) g_.SetKind(n, "Identity", {{"T", attr::Type(g_.input_type(n, 0))}});
-    }
+    std::vector<NodeId> ends = std::move(enters);
+    ends.insert(ends.end(), exits.begin(), exits.end());
+    if (!std::ranges::all_of(ends, [this](NodeId n) { return MayBeIdentity(n); }) ||
+        !c_.Allow(kRemoveDeadLoop.name, loop))
+      return;
+    for (NodeId n : ends) g_.SetKind(n, "Identity", IdentityAttrs(n));
   }
 
   PassContext& c_;

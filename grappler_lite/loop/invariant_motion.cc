@@ -7,6 +7,7 @@
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/loop/loop_optimization.h"
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 #include "grappler_lite/rewriter.h"
 
@@ -33,10 +34,7 @@ class Hoister {
   // A value from outside that is the same in every iteration.
   bool IsInvariant(NodeId n) const {
     if (g_.op_name(n) != "Enter" || c_.feeds.contains(n)) return false;
-    const AttrValue* constant = g_.attr(n, "is_constant");
-    return constant != nullptr && constant->AsBool().value_or(false) &&
-           !IsRef(g_.output_type(g_.data_inputs(n)[0])) &&
-           !IsSwitchOp(g_.op_name(g_.data_inputs(n)[0].node));
+    return BoolAttr(g_, n, "is_constant") && !ReadsReference(g_, n) && !ReadsSwitch(g_, n);
   }
 
   bool IsLocalConst(NodeId n) const { return g_.op_name(n) == "Const" && !c_.feeds.contains(n); }
@@ -94,12 +92,8 @@ class Hoister {
       TENON_ASSIGN_OR_RETURN(const NodeId copy, CopyOutside(in.node, n, enter));
       data.push_back({copy, 0});
     }
-    std::vector<Graph::NewAttr> attrs;
-    for (const Attr& a : g_.attrs(enter).all())
-      attrs.push_back({a.name, std::string(a.value.wire())});
-    for (Graph::NewAttr& a : attrs) {
-      if (a.name == "T") a.wire = attr::Type(g_.output_type({n, 0}));
-    }
+    NewAttrs attrs = AllAttrs(g_, enter);
+    PutAttr(attrs, "T", attr::Type(g_.output_type({n, 0})));
     std::vector<Output> inputs = {{n, 0}};
     inputs.insert(inputs.end(), controls.begin(), controls.end());
     TENON_ASSIGN_OR_RETURN(const NodeId brought,
@@ -115,14 +109,11 @@ class Hoister {
 
   // Of a constant within the loop: in the frame around it, which only edges tell.
   absl::StatusOr<NodeId> CopyOutside(NodeId constant, NodeId user, NodeId enter) {
-    std::vector<Graph::NewAttr> attrs;
-    for (const Attr& a : g_.attrs(constant).all())
-      attrs.push_back({a.name, std::string(a.value.wire())});
     const NodeId outside = g_.data_inputs(enter)[0].node;
     std::vector<Output> controls;
     if (!g_.inputs(outside).empty()) controls.push_back({outside, kControlPort});
     return g_.AddNode(g_.UniqueName(absl::StrCat(g_.name(user), "/constant")), "Const", controls,
-                      std::move(attrs), g_.device(constant), g_.pos(constant));
+                      AllAttrs(g_, constant), g_.device(constant), g_.pos(constant));
   }
 
   PassContext& c_;

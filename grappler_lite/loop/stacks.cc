@@ -18,9 +18,7 @@ bool IsUnbounded(const PassContext& c, NodeId stack) {
   if (g.op_name(size) != "Const" || c.feeds.contains(size)) return false;
   const absl::StatusOr<Tensor> value = g.ConstValue(size);
   if (!value.ok() || value->dtype() != DataType::kInt32 || value->shape().rank() != 0) return false;
-  int32_t elements;
-  std::memcpy(&elements, value->data(), sizeof(elements));
-  return elements < 0;
+  return value->IntAt(0) < 0;
 }
 
 // All pushes onto this stack, if its handle goes nowhere else but to where it is closed.
@@ -60,12 +58,14 @@ bool RemoveStackPushes(PassContext& context) {
     std::vector<Fanouts::Use> pushes;
     if (!IsUnbounded(context, n) || !CollectPushes(context, fanouts, n, pushes)) continue;
     for (const Fanouts::Use& push : pushes) {
-      if (context.feeds.contains(push.node) || !context.Allow(kRemoveStackPush.name, push.node))
-        continue;
       const Output handle = g.data_inputs(push.node)[0], element = g.data_inputs(push.node)[1];
+      NewAttrs attrs = {{"T", attr::Type(BaseType(g.output_type(element)))}};
+      if (context.feeds.contains(push.node) || !context.HasKernel(push.node, "Identity", attrs) ||
+          !context.Allow(kRemoveStackPush.name, push.node))
+        continue;
       std::vector<Output> controls(g.control_inputs(push.node).begin(),
                                    g.control_inputs(push.node).end());
-      g.SetKind(push.node, "Identity", {{"T", attr::Type(BaseType(g.output_type(element)))}});
+      g.SetKind(push.node, "Identity", std::move(attrs));
       g.SetInputs(push.node, {&element, 1}, controls);
       g.AddControlInput(push.node, handle.node);
       changed = true;
