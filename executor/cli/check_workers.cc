@@ -227,13 +227,23 @@ class Parent {
     close(child->fd);
     int status = 0;
     waitpid(child->pid, &status, 0);
-    if (child->file == SIZE_MAX) return absl::OkStatus();
+    if (child->file == SIZE_MAX) return EndBetweenFiles(*child, status);
     CaseRecord record = child->running.value_or(CaseRecord{child->file, child->next_index, "", {}});
     record.result = {CaseStatus::kCrashed, HowItDied(*child, status)};
     records_.push_back(record);
     if (child->running) return Fork({child->file, child->next_index});
     done_(++finished_);
     return Fork({});
+  }
+
+  // Where no case is to blame: it is done, or a plug-in ended it while it was loaded or unloaded.
+  absl::Status EndBetweenFiles(const Child& child, int status) const {
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (code == 0) return absl::OkStatus();
+    const absl::Status died = absl::InternalError(
+        absl::StrCat("a process for cases ended outside of them: ", HowItDied(child, status)));
+    if (child.timed_out) return WithExit(Exit::kTimeout, died);
+    return code == static_cast<int>(Exit::kPluginFault) ? WithExit(Exit::kPluginFault, died) : died;
   }
 
   std::string HowItDied(const Child& child, int status) const {
@@ -247,7 +257,7 @@ class Parent {
 
   void KillIfLate(Child& child) {
     const double waited = std::chrono::duration<double>(Clock::now() - child.since).count();
-    if (child.file == SIZE_MAX || waited < timeout_s_ || child.timed_out) return;
+    if (waited < timeout_s_ || child.timed_out) return;
     child.timed_out = true;
     kill(child.pid, SIGKILL);
   }

@@ -331,6 +331,15 @@ TEST(Check, ACrashTakesOnlyItsCase) {
   EXPECT_EQ(hang.exit, 3);
   EXPECT_EQ(json::parse(hang.out)["cases"][0]["status"], "crashed");
   EXPECT_EQ(GraphRun({"check", cases, "--plugin", "/nonexistent.so"}).exit, 5);
+  // Where no case is to blame, the whole is.
+  for (const auto& [kind, exit] :
+       {std::pair{"load_segv", 5}, std::pair{"init_exit", 5}, std::pair{"init_hang", 6}}) {
+    const Finished dead = GraphRun(
+        {"check", cases, "--json", "--timeout", "1", "--plugin", plugin + ";ROGUE=" + kind});
+    EXPECT_EQ(dead.exit, exit) << kind << dead.err;
+    EXPECT_THAT(dead.err, HasSubstr("ended outside of them")) << kind;
+    EXPECT_NE(json::parse(dead.out)["status"]["code"], "OK") << kind;
+  }
 }
 
 TEST(Check, GoldenOps) {
