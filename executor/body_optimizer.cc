@@ -132,7 +132,11 @@ class BodyOptimizer {
         surroundings_(surroundings),
         options_(std::move(options)),
         before_(graph),
-        calls_(graph, surroundings) {}
+        calls_(graph, surroundings) {
+    for (const Output& fetch : input.fetches) caller_.fetches.push_back(graph.OutputName(fetch));
+    for (const NodeId feed : input.feeds) caller_.feeds.emplace_back(graph.name(feed));
+    std::sort(caller_.feeds.begin(), caller_.feeds.end());
+  }
 
   absl::StatusOr<std::vector<PassReport>> Run() {
     AddCallsOf(graph_);
@@ -169,10 +173,12 @@ class BodyOptimizer {
     input.feeds = {body->args.begin(), body->args.end()};
     input.evaluator = input_.evaluator;
     input.kernels = input_.kernels;
+    BodyPlacement placement;
+    caller_.with = [&](const Graph& now) { return GraphWith(*body, now, placement); };
+    input.caller = &caller_;
     const size_t rows = rows_.size();
     input.fixed_device = [](std::string_view) { return true; };
     TENON_ASSIGN_OR_RETURN(bool changed, InlineCalls(body->graph, input));
-    BodyPlacement placement;
     if (!placement.Apply(body->graph, *device, surroundings_).ok()) return absl::OkStatus();
     TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(body->graph, input, options_));
     changed |= Note(report);
@@ -184,6 +190,20 @@ class BodyOptimizer {
     if (changed) wires_.push_back(body->Wire());
     AddCallsOf(body->graph);
     return absl::OkStatus();
+  }
+
+  // The graph with what has become of its functions so far, one of which is on its way.
+  Graph GraphWith(FunctionGraph body, const Graph& now, const BodyPlacement& placement) const {
+    body.graph = now;
+    placement.Undo(body.graph);
+    std::vector<std::string> wires = wires_;
+    for (const FunctionEntry& function : now.functions()) {
+      if (graph_.FindFunction(function.name) == nullptr) wires.emplace_back(function.wire);
+    }
+    wires.push_back(body.Wire());
+    Graph whole = graph_;
+    PutFunctions(whole, wires);
+    return whole;
   }
 
   std::optional<std::string> DeviceFor(std::string_view function) const {
@@ -277,6 +297,7 @@ class BodyOptimizer {
   PipelineOptions options_;
   const Graph before_;
   const Calls calls_;
+  CallingGraph caller_;
   absl::flat_hash_map<std::string_view, std::string> device_of_new_;  // by function
   size_t new_bytes_ = 0;
   std::vector<std::string_view> work_;

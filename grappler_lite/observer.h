@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -13,6 +14,12 @@ namespace tenon {
 
 struct PassReport;
 
+// The graph from which the function is called whose body passes work on.
+struct CallingGraph {
+  std::function<Graph(const Graph& body)> with;  // the body as it is now in its function's place
+  std::vector<std::string> fetches, feeds;
+};
+
 // A pass that is about to run, or has run. Fed and fetched tensors are names, since a pass may
 // bring a graph with other node ids.
 struct PassRun {
@@ -20,8 +27,9 @@ struct PassRun {
   int iteration = 0;      // from 0
   const Graph& before;
   absl::Span<const std::string> fetches;
-  absl::Span<const std::string> feeds;  // nodes
-  std::string_view function;            // whose body the graph is; empty: none's
+  absl::Span<const std::string> feeds;   // nodes
+  std::string_view function;             // whose body the graph is; empty: none's
+  const CallingGraph* caller = nullptr;  // of that function
 };
 
 // A rewrite that a pass asked for.

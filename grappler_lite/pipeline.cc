@@ -247,7 +247,8 @@ class PipelineRun {
     gate_.BeginPass(step.name, BudgetOf(step, graph_.num_nodes()));
     if (!guarded_) return Work(step, row).status();
     const Graph before = graph_;
-    const PassRun run{step.name, row.iteration, before, fetch_names_, feed_names_, input_.function};
+    const PassRun run{step.name,   row.iteration,   before,       fetch_names_,
+                      feed_names_, input_.function, input_.caller};
     for (PipelineObserver* observer : options_.observers) observer->BeforePass(run);
     absl::StatusOr<bool> changed = Work(step, row);
     absl::Status status = changed.status();

@@ -68,7 +68,8 @@ class FinalPass {
 };
 
 struct PipelineInput {
-  std::string_view function;  // whose body the graph is; empty: none's
+  std::string_view function;             // whose body the graph is; empty: none's
+  const CallingGraph* caller = nullptr;  // of that function
   absl::Span<const Output> fetches;
   absl::flat_hash_set<NodeId> feeds;
   absl::flat_hash_set<NodeId> keep;  // further nodes to preserve

@@ -42,10 +42,6 @@ std::vector<Answer> NumericVerifier::RunAll(const Graph& graph,
 // Inputs for this graph, and what it answers to them. False, with the reason kept, if that cannot
 // be had.
 bool NumericVerifier::Prepare(const PassRun& run) {
-  if (!run.function.empty()) {
-    not_compared_ = absl::StrCat("the body of function '", run.function, "' is not run by itself");
-    return false;
-  }
   const uint64_t print = Fingerprint(run.before);
   if (!baseline_.empty() && baseline_of_ == print &&
       std::equal(fetches_.begin(), fetches_.end(), run.fetches.begin(), run.fetches.end()))
@@ -170,8 +166,25 @@ absl::Status NumericVerifier::Blame(const PassRun& run, const Graph& after,
                          kMaxStepsSmall, " for small types)")));
 }
 
+// A body is run where it is called, with what it is given there.
 absl::Status NumericVerifier::CheckPass(const PassRun& run, const Graph& after,
                                         const ReplayPass& replay) {
+  if (run.caller == nullptr) return Check(run, after, replay);
+  const CallingGraph& caller = *run.caller;
+  const Graph before = caller.with(run.before);
+  ReplayPass replay_there;
+  if (replay) {
+    replay_there = [&](const AllowRewrite& allow) -> absl::StatusOr<Graph> {
+      TENON_ASSIGN_OR_RETURN(const Graph body, replay(allow));
+      return caller.with(body);
+    };
+  }
+  return Check({run.pass, run.iteration, before, caller.fetches, caller.feeds, run.function},
+               caller.with(after), replay_there);
+}
+
+absl::Status NumericVerifier::Check(const PassRun& run, const Graph& after,
+                                    const ReplayPass& replay) {
   if (!Prepare(run)) return absl::OkStatus();
   ++passes_;
   if (done_ > 0 && exact_ > 0 && exact_ < done_ && replay) {

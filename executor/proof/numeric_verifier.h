@@ -18,7 +18,8 @@ namespace tenon {
 // What is asked of a pass: where it did exact rewrites only, the same bits on every set of inputs,
 // and an error where there was one. Where it did others too, the same bits after its exact ones
 // alone, and values within a bound (Sameness::kBound) on ordinary inputs after all; so of a pass
-// from outside. Answers that differ between two runs of one graph are left out.
+// from outside. Answers that differ between two runs of one graph are left out. The body of a
+// function is run where it is called: what no inputs reach there is not compared.
 class NumericVerifier : public PipelineObserver {
  public:
   // `custom`: passes besides those of the pass order.
@@ -45,6 +46,7 @@ class NumericVerifier : public PipelineObserver {
     std::string last;  // "rewrite P.R at node 'n'"
   };
 
+  absl::Status Check(const PassRun& run, const Graph& after, const ReplayPass& replay);
   Exactness ExactnessOf(const RewriteEvent& event) const;
   bool Prepare(const PassRun& run);
   Answer Run(const Graph& graph, size_t set, absl::Span<const std::string> fetches);

@@ -114,6 +114,34 @@ TEST(NumericVerifier, BoundsTolerantRewrites) {
               HasSubstr("more than 1024 float steps at the largest value"));
 }
 
+// Of a call that stays, of both branches, and of what a body's call got for itself: the constant
+// makes a function of its own of the inner one.
+TEST(NumericVerifier, RunsBodiesWhereTheyAreCalled) {
+  const auto text = [](std::string_view input) {
+    const std::string inner = Function(
+        "inner", {"a", "s"}, {"r"},
+        Node("square", "Square", {"a"}) + Node("minus", "Neg", {"square:y:0"}) +
+            Planted("p", absl::StrCat(input, ":y:0"), "drop") + Node("m", "Mul", {"p:y:0", "s"}),
+        Ret("r", "m:z:0"), "attr { key: '_noinline' value { b: true } }");
+    const std::string outer = Function(
+        "outer", {"a"}, {"r"},
+        Const("two", "DT_FLOAT", "tensor_shape {} float_val: 2") + Node("e", "Square", {"a"}) +
+            Planted("q", "e:y:0", "drop") + Call("c", "inner", {"q:y:0", "two:output:0"}),
+        Ret("r", "c:output:0"), "attr { key: '_noinline' value { b: true } }");
+    return Placeholder("x", "dim { size: -1 } dim { size: 2 }") + Call("o", "outer", {"x"}) +
+           Node("y", "Neg", {"o"}) + Library({inner, outer});
+  };
+  const std::vector<PassSpec> passes = {
+      {"model_pruning", {}}, {"function_optimization", {}}, {"plant", {}}};
+  const Verified right = Verify(text("square"), {"x"}, passes);
+  EXPECT_EQ(right.failure, "");
+  EXPECT_EQ(right.not_compared, "");
+  EXPECT_GE(right.passes, 3);
+  EXPECT_THAT(Verify(text("minus"), {"x"}, passes).failure,
+              HasSubstr("plant: rolled back: rewrite plant.drop_abs at node 'p' changed what the "
+                        "graph answers to inputs 'ordinary': of output y"));
+}
+
 TEST(NumericVerifier, SaysWhatItCouldNotCompare) {
   const std::string variable =
       "attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape {} } }";
