@@ -2,6 +2,7 @@
 // is asked of them: small constants go from the arguments into the bodies, where the other passes
 // see them, and arguments and results that nobody uses go. Equal functions are made once.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "graph/function_library.h"
 #include "graph/nodes.h"
 #include "graph/wire.h"
+#include "grappler_lite/op_traits.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -186,8 +188,9 @@ class Specializer {
     const std::vector<bool> args = site.loop ? results : UsedArgs(site, results);
     const bool all_used = std::all_of(args.begin(), args.end(), [](bool b) { return b; }) &&
                           std::all_of(results.begin(), results.end(), [](bool b) { return b; });
-    const bool removes =
-        !all_used && MayDrop(site, args) && c_.Allow(kRemoveUnused.name, site.node);
+    const bool keeps_one = std::any_of(args.begin(), args.end(), [](bool b) { return b; });
+    const bool removes = !all_used && (!site.loop || keeps_one) &&  // a loop needs a variable
+                         c_.Allow(kRemoveUnused.name, site.node);
     if (!pushes && !removes) return false;
     if (removes) {
       Drop(site, args, results);
@@ -272,8 +275,16 @@ class Specializer {
     return site.loop ? UsedVariables(site, std::move(used)) : used;
   }
 
-  static std::vector<bool> UsedArgs(const Site& site, const std::vector<bool>& results) {
-    std::vector<bool> used(site.bodies[0].args.size(), false);
+  // Arguments for which no control edge could stand.
+  std::vector<bool> AwaitedArgs(const Site& site) const {
+    std::vector<bool> awaited;
+    for (const Output& from : g_.data_inputs(site.node).subspan(site.first_arg))
+      awaited.push_back(!c_.feeds.contains(from.node) && IsAwaitedByValueOnly(g_, from.node));
+    return awaited;
+  }
+
+  std::vector<bool> UsedArgs(const Site& site, const std::vector<bool>& results) const {
+    std::vector<bool> used = AwaitedArgs(site);
     for (const FunctionGraph& body : site.bodies) {
       std::vector<NodeId> roots = body.effects;
       for (size_t i = 0; i < results.size(); ++i) {
@@ -292,7 +303,9 @@ class Specializer {
 
   // A variable is used if it is read behind the loop, by the condition, for what the body does, or
   // for a variable that is used.
-  static std::vector<bool> UsedVariables(const Site& site, std::vector<bool> used) {
+  std::vector<bool> UsedVariables(const Site& site, std::vector<bool> used) const {
+    const std::vector<bool> awaited = AwaitedArgs(site);
+    std::transform(used.begin(), used.end(), awaited.begin(), used.begin(), std::logical_or<>());
     std::vector<NodeId> of_condition = site.bodies[0].effects;
     of_condition.push_back(site.bodies[0].results[0]);
     NoteArgs(site.bodies[0], of_condition, used);
@@ -307,16 +320,6 @@ class Specializer {
       if (more == used) return used;
       used = std::move(more);
     }
-  }
-
-  // A loop needs a variable; and what a Switch gives cannot be waited for.
-  bool MayDrop(const Site& site, const std::vector<bool>& args) const {
-    if (site.loop && std::none_of(args.begin(), args.end(), [](bool b) { return b; })) return false;
-    for (size_t i = 0; i < args.size(); ++i) {
-      const NodeId from = g_.data_inputs(site.node)[i + site.first_arg].node;
-      if (!args[i] && IsSwitchOp(g_.op_name(from))) return false;
-    }
-    return true;
   }
 
   // Takes them out of the bodies, and what only they needed.

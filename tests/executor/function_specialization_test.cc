@@ -192,6 +192,25 @@ TEST(FunctionSpecialization, FunctionsThatAskForItStay) {
   EXPECT_THAT(callee(kNoInline), StartsWith("f_specialized_"));
 }
 
+// TensorFlow would not wait for the call, and so for what it checks, but for its value.
+TEST(FunctionSpecialization, ValuesOfCallsAreNotReplacedByControlEdges) {
+  const std::string text = Placeholder("x", "") + Placeholder("flag", "", "DT_BOOL") +
+                           Scalar("two", 2) + Call("k", "f", {"x", "x"}, 2) +
+                           If("c", "left", "right", {"x", "k:1", "two"}) + Node("y", "Neg", {"c"}) +
+                           Library({Binary("f", "Mul", kNoInline),
+                                    Function("left", {"a", "b", "s"}, {"r"},
+                                             Node("m", "Mul", {"a", "s"}), Ret("r", "m:z:0")),
+                                    Function("right", {"a", "b", "s"}, {"r"},
+                                             Node("m", "Sub", {"a", "s"}), Ret("r", "m:z:0"))});
+  auto session = MakeSession(text, 1);
+  EXPECT_THAT(CalleesOf(*session, {"x", "flag"}, "y", "c"),
+              ElementsAre(StartsWith("left_spec"), StartsWith("right_spec")));
+  const Graph& g = OptimizedGraph(**session->Prepare({"x", "flag"}, {"y"}));
+  std::vector<std::string> inputs;
+  for (const Output& in : g.inputs(g.FindNode("c"))) inputs.push_back(g.OutputName(in));
+  EXPECT_THAT(inputs, ElementsAre("flag", "x", StartsWith("k")));
+}
+
 // As tf.function writes calls of functions with attributes.
 TEST(FunctionSpecialization, AttributesOfTheCallStay) {
   auto session =
