@@ -131,7 +131,7 @@ TEST(AbiCheck, MemoryThatIsInUseIsNotGivenOutAgain) {
 }
 
 TEST(AbiCheck, WithoutTheFlagNobodyWatches) {
-  const Finished run = GraphRun(Args("tensor_leak"));
+  const Finished run = GraphRun(Args("memory_size"));
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(run.err, "");
   EXPECT_FALSE(json::parse(run.out).contains("abi_check"));

@@ -75,7 +75,6 @@ TEST(Bench, ComparesConfigurationsInTurns) {
   const json doc = Document({RepeatedProducts(), "--input", "x=96x96xf32=ones", "--runs", "48",
                              "--threads", "1", "--ab", "--opt-level 0"});
   EXPECT_EQ(doc["verdict"], "a") << doc;
-  EXPECT_GT(doc["ratio"], 2);
   EXPECT_GT(doc["ratio_ci95"][0], 1);
   EXPECT_LE(doc["ratio_ci95"][0], doc["ratio"]);
   EXPECT_GE(doc["ratio_ci95"][1], doc["ratio"]);
@@ -94,7 +93,7 @@ TEST(Bench, ConfigurationsMayBothHaveFlags) {
                 "--disable-pass='common_subgraph_elimination' --threads 1", "--ab",
                 "--passes \"common_subgraph_elimination(max_rewrites=1k)\" --threads 1"});
   EXPECT_EQ(doc["verdict"], "b") << doc;
-  EXPECT_LT(doc["ratio"], 0.5);
+  EXPECT_LT(doc["ratio_ci95"][1], 1);
   EXPECT_EQ(doc["a"]["flags"], "--disable-pass='common_subgraph_elimination' --threads 1");
 }
 
