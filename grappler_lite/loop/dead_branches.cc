@@ -54,19 +54,20 @@ class DeadBranches {
   bool MayBeIdentity(NodeId n) const { return c_.HasKernel(n, "Identity", IdentityAttrs(n)); }
 
   // Where the predicate comes from, past nodes that pass it on within its frame.
-  NodeId SourceOfPredicate(NodeId n) const {
-    NodeId source = g_.data_inputs(n)[1].node;
-    while ((IsIdentityLike(g_.op_name(source)) || g_.op_name(source) == "LoopCond") &&
-           !c_.feeds.contains(source) && g_.control_inputs(source).empty())
-      source = g_.data_inputs(source)[0].node;
+  Output SourceOfPredicate(NodeId n) const {
+    Output source = g_.data_inputs(n)[1];
+    while ((IsIdentityLike(g_.op_name(source.node)) || g_.op_name(source.node) == "LoopCond") &&
+           !c_.feeds.contains(source.node) && g_.control_inputs(source.node).empty())
+      source = g_.data_inputs(source.node)[0];
     return source;
   }
 
   std::optional<bool> PredicateOf(NodeId n) const {
-    NodeId source = SourceOfPredicate(n);
+    const Output condition = SourceOfPredicate(n);
+    if (g_.op_name(g_.data_inputs(n)[1].node) == "LoopCond" && NeverStarts(condition)) return false;
+    NodeId source = condition.node;
     while (IsEnterOp(g_.op_name(source)) && !c_.feeds.contains(source))
       source = g_.data_inputs(source)[0].node;
-    if (g_.op_name(g_.data_inputs(n)[1].node) == "LoopCond" && NeverStarts(source)) return false;
     if (g_.op_name(source) != "Const" || c_.feeds.contains(source)) return std::nullopt;
     const absl::StatusOr<Tensor> value = g_.ConstValue(source);
     return value.ok() && value->dtype() == DataType::kBool ? Truth(*value) : std::nullopt;
@@ -92,18 +93,17 @@ class DeadBranches {
   }
 
   // Whether the condition of a loop, computed from constants alone, is false at first.
-  bool NeverStarts(NodeId condition) const {
-    if (c_.feeds.contains(condition) || NeverFolds(g_, condition) ||
-        IsIdentityLike(g_.op_name(condition)))
-      return false;
+  bool NeverStarts(Output condition) const {
+    const NodeId n = condition.node;
+    if (c_.feeds.contains(n) || NeverFolds(g_, n) || IsIdentityLike(g_.op_name(n))) return false;
     std::vector<Tensor> inputs;
-    for (const Output& in : g_.data_inputs(condition)) {
+    for (const Output& in : g_.data_inputs(n)) {
       std::optional<Tensor> value = FirstValue(in);
       if (!value || value->num_elements() != 1) return false;
       inputs.push_back(*std::move(value));
     }
-    const absl::StatusOr<std::vector<Tensor>> answer = c_.evaluator.Evaluate(g_, condition, inputs);
-    return answer.ok() && Truth((*answer)[0]) == false;
+    const absl::StatusOr<std::vector<Tensor>> answer = c_.evaluator.Evaluate(g_, n, inputs);
+    return answer.ok() && Truth((*answer)[condition.port]) == false;
   }
 
   // Marks what is dead when this Switch never has its other output. Nothing is dead if something
@@ -171,7 +171,7 @@ class DeadBranches {
     for (const Fanouts::Use& use : fanouts_.of(n)) {
       if (use.port == 1 && !dead_[use.node]) g_.SetInput(use.node, use.input, {n, 0});
     }
-    const NodeId source = SourceOfPredicate(n);
+    const NodeId source = SourceOfPredicate(n).node;
     const Output data = g_.data_inputs(n)[0];
     const std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
     if (g_.op_name(g_.data_inputs(n)[1].node) == "LoopCond") ended_loops_.push_back(n);
