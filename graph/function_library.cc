@@ -149,8 +149,8 @@ std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value) {
 bool IsMarkedForXla(const AttrSet& attrs) {
   for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_tpu_replicate"}) {
     const AttrValue* attr = attrs.Find(name);
-    if ((attr != nullptr && attr->AsBool().value_or(false)) ||
-        (attr != nullptr && !attr->AsString().value_or("").empty()))
+    if (attr != nullptr &&
+        (attr->AsBool().value_or(false) || !attr->AsString().value_or("").empty()))
       return true;
   }
   return false;

@@ -387,11 +387,9 @@ class Specializer {
     if (std::find(to.begin(), to.end(), from) == to.end()) to.push_back(from);
   }
 
-  std::vector<Graph::NewAttr> Attrs(const Site& site, const std::vector<DataType>& args,
-                                    const std::vector<DataType>& results_left,
-                                    const std::vector<bool>& results) {
-    std::vector<Graph::NewAttr> attrs;
-    size_t next_body = 0;
+  NewAttrs Attrs(const Site& site, const std::vector<DataType>& args,
+                 const std::vector<DataType>& results_left, const std::vector<bool>& results) {
+    NewAttrs attrs;
     for (const Attr& a : g_.attrs(site.node).all()) {
       if (a.name == "Tin" || a.name == "T") {
         attrs.push_back({a.name, attr::TypeList(args)});
@@ -403,20 +401,18 @@ class Specializer {
         attrs.push_back({a.name, std::string(a.value.wire())});
       }
     }
+    size_t next_body = 0;
     for (const std::string_view name : site.attrs) {
-      std::string& wire = std::find_if(attrs.begin(), attrs.end(), [&](const Graph::NewAttr& a) {
-                            return a.name == name;
-                          })->wire;
-      const AttrKind kind = AttrValue(wire).kind();
-      wire.clear();
-      if (kind == AttrKind::kFunc) {
+      std::string wire;
+      if (g_.attr(site.node, name)->kind() == AttrKind::kFunc) {
         WireWriter(&wire).Bytes(kAttrFunc, Callee(site, next_body++));
-        continue;
+      } else {
+        std::string list;
+        for (; next_body < site.bodies.size(); ++next_body)
+          WireWriter(&list).Bytes(kListFunc, Callee(site, next_body));
+        WireWriter(&wire).Bytes(kAttrList, list);
       }
-      std::string list;
-      for (; next_body < site.bodies.size(); ++next_body)
-        WireWriter(&list).Bytes(kListFunc, Callee(site, next_body));
-      WireWriter(&wire).Bytes(kAttrList, list);
+      PutAttr(attrs, name, std::move(wire));
     }
     return attrs;
   }

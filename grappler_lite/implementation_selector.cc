@@ -15,7 +15,6 @@
 #include "absl/strings/str_cat.h"
 #include "graph/device_string.h"
 #include "graph/function_body.h"
-#include "graph/tensor_proto.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -32,10 +31,9 @@ struct Implementation {
   std::string_view device;  // type
 };
 
-std::string_view Text(const std::vector<Attr>& attrs, std::string_view name) {
-  const auto it =
-      std::find_if(attrs.begin(), attrs.end(), [&](const Attr& a) { return a.name == name; });
-  return it == attrs.end() ? std::string_view() : it->value.AsString().value_or("");
+std::string_view Text(const AttrSet& attrs, std::string_view name) {
+  const AttrValue* value = attrs.Find(name);
+  return value == nullptr ? std::string_view() : value->AsString().value_or("");
 }
 
 void AppendTypes(const std::vector<ArgDef>& args, std::string& text) {
@@ -49,7 +47,7 @@ void AppendTypes(const std::vector<ArgDef>& args, std::string& text) {
 std::optional<Implementation> ImplementationBy(const Graph& g, const FunctionEntry& function) {
   if (function.signature == nullptr || !absl::StrContains(function.wire, kImplements))
     return std::nullopt;
-  const std::vector<Attr> attrs = ParseFunctionBody(g, function).attrs;
+  const AttrSet attrs(ParseFunctionBody(g, function).attrs);
   const std::string_view implements = Text(attrs, kImplements);
   const bool in_pair = !Text(attrs, "forward_function_name").empty() ||
                        !Text(attrs, "backward_function_name").empty();
@@ -107,9 +105,7 @@ class Selector {
   bool SelectOp(NodeId n) {
     const std::string_view choice = ChoiceFor(n, g_.op_name(n));
     if (choice.empty() || !c_.Allow(kSelectFunction.name, n)) return false;
-    std::vector<Graph::NewAttr> attrs;
-    for (const Attr& a : g_.attrs(n).all()) attrs.push_back({a.name, std::string(a.value.wire())});
-    g_.SetKind(n, choice, std::move(attrs));
+    g_.SetKind(n, choice, AllAttrs(g_, n));
     return true;
   }
 
@@ -146,12 +142,8 @@ class Selector {
     if (!list.ok()) return false;
     const auto index =
         static_cast<int32_t>(std::find(list->begin(), list->end(), *type) - list->begin());
-    const absl::StatusOr<std::string> value =
-        TensorToWire(Tensor::Of<int32_t>(DataType::kInt32, {index}, Shape()));
-    if (!value.ok() || !c_.Allow(kSelectBranch.name, n)) return false;
-    g_.SetKind(n, "Const",
-               {{"dtype", attr::Type(DataType::kInt32)}, {"value", attr::TensorWire(*value)}});
-    return true;
+    return c_.Allow(kSelectBranch.name, n) &&
+           g_.MakeConst(n, Tensor::Of<int32_t>(DataType::kInt32, {index}, Shape())).ok();
   }
 
   PassContext& c_;

@@ -5,7 +5,6 @@
 
 #include "graph/function_library.h"
 #include "graph/nodes.h"
-#include "graph/status_macros.h"
 #include "grappler_lite/op_traits.h"
 #include "grappler_lite/pass.h"
 

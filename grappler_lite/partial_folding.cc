@@ -1,7 +1,6 @@
 #include "grappler_lite/partial_folding.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace tenon {

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "absl/strings/str_cat.h"
 #include "executor/cli/element.h"
 #include "graph/nodes.h"
-#include "graph/status_macros.h"
 
 namespace tenon {
 namespace {

@@ -3,7 +3,6 @@
 // without the transpose between, and hands it on.
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/layout/nhwc.h"
 #include "grappler_lite/node_queries.h"

@@ -1,7 +1,7 @@
 // Elementwise functions of one operand that stand in a row.
 #include <algorithm>
 #include <array>
-#include <string>
+#include <cstddef>
 #include <vector>
 
 #include "grappler_lite/remapping/rewrites.h"
@@ -17,14 +17,14 @@ constexpr std::array<std::string_view, 32> kFunctions = {
     "Sinh",  "Tan",   "Abs",  "Ceil",    "Cos",  "Elu",        "Exp",    "Expm1",
     "Floor", "Inv",   "Log",  "Log1p",   "Neg",  "Reciprocal", "Relu",   "Relu6",
     "Round", "Rsqrt", "Selu", "Sigmoid", "Sin",  "Sqrt",       "Square", "Tanh"};
-constexpr size_t kNotInHalf = 10;
+constexpr ptrdiff_t kNotInHalf = 10;
 
 bool IsComposable(const Graph& g, NodeId n) {
   const auto found = std::ranges::find(kFunctions, g.op_name(n));
   if (found == kFunctions.end()) return false;
   const DataType type = g.output_type({n, 0});
   return type == DataType::kFloat || type == DataType::kDouble ||
-         (type == DataType::kHalf && found - kFunctions.begin() >= static_cast<long>(kNotInHalf));
+         (type == DataType::kHalf && found - kFunctions.begin() >= kNotInHalf);
 }
 
 // Whether n's one use takes it over.

@@ -5,7 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "graph/status_macros.h"
 #include "grappler_lite/remapping/rewrites.h"
 
 namespace tenon {

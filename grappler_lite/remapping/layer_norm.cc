@@ -1,5 +1,4 @@
 // Recognizes normalization over the last dimension that is written out.
-#include "graph/status_macros.h"
 #include "grappler_lite/remapping/expression.h"
 #include "grappler_lite/remapping/rewrites.h"
 
