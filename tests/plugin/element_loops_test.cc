@@ -353,5 +353,22 @@ TEST(Broadcast, AgreesWithIndexing) {
   }
 }
 
+// What TensorFlow gives: a product with 0 or 1, so that an infinity times 0 is NaN.
+TEST(ElementLoops, GradientsOfRectifiersAreProducts) {
+  const float gradients[] = {kInf, kNan, -kInf, kNan, 2, -3, kInf};
+  const float features[] = {0, -1, 1, 2, -kInf, 5, 7};
+  const void* in[] = {gradients, features};
+  float got[std::size(gradients)];
+  FindElementLoop(ElementOp::kReluGrad, DataType::kFloat)(in, got, std::size(got), 0);
+  for (const int i : {0, 1, 3}) EXPECT_TRUE(std::isnan(got[i])) << i;
+  EXPECT_EQ(got[2], -kInf);
+  EXPECT_EQ(got[4], 0);
+  EXPECT_EQ(got[5], -3);
+  EXPECT_EQ(got[6], kInf);
+  FindElementLoop(ElementOp::kRelu6Grad, DataType::kFloat)(in, got, std::size(got), 0);
+  EXPECT_EQ(got[5], -3);
+  EXPECT_TRUE(std::isnan(got[6]));
+}
+
 }  // namespace
 }  // namespace tenon::cpu
