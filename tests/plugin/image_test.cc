@@ -223,5 +223,19 @@ TEST(ExtractPatches, AreTheSameWhateverTheThreads) {
               {image});
 }
 
+// As in TensorFlow, where no threshold holds for an overlap that is no number.
+TEST(NonMaxSuppression, BoxesThatAreNoNumbersComeLast) {
+  const Tensor boxes =
+      Floats(Shape({4, 4}), {0, 0, 1, 1, kNan, 0, 1, 1, 0, 0, 1, 0.9f, 2, 2, 3, 3});
+  const Tensor scores = Floats(Shape({4}), {0.9f, 0.8f, 0.7f, 0.6f});
+  const Tensor chosen =
+      FirstOutput("NonMaxSuppression", {{"iou_threshold", attr::Float(0.5f)}},
+                  {boxes, scores, Tensor::Of<int32_t>(DataType::kInt32, {4}, {})});
+  ASSERT_EQ(chosen.num_elements(), 3);
+  EXPECT_EQ(chosen.IntAt(0), 0);
+  EXPECT_EQ(chosen.IntAt(1), 3);
+  EXPECT_EQ(chosen.IntAt(2), 1);
+}
+
 }  // namespace
 }  // namespace tenon

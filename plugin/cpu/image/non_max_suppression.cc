@@ -59,7 +59,11 @@ void Select(absl::FunctionRef<float(int64_t, int64_t)> overlap_of, const float* 
     for (int64_t k = static_cast<int64_t>(chosen->size()) - 1; k >= next.checked; --k) {
       const float overlap = overlap_of(next.box, (*chosen)[k]);
       if (overlap > limits.overlap && limits.sigma <= 0) dropped = true;
-      if (limits.sigma > 0) next.score *= std::exp(scale * overlap * overlap);
+      if (limits.sigma > 0) {
+        next.score *= std::exp(scale * overlap * overlap);
+      } else if (std::isnan(overlap)) {
+        next.score *= 0;  // neither too much nor not: it comes last, as in TensorFlow
+      }
       if (dropped || next.score <= limits.score) break;
     }
     next.checked = static_cast<int64_t>(chosen->size());
