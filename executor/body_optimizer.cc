@@ -178,6 +178,7 @@ class BodyOptimizer {
     input.caller = &caller_;
     const size_t rows = rows_.size();
     input.fixed_device = [](std::string_view) { return true; };
+    input.caller_device = *device;
     TENON_ASSIGN_OR_RETURN(bool changed, InlineCalls(body->graph, input));
     if (!placement.Apply(body->graph, *device, surroundings_).ok()) return absl::OkStatus();
     TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(body->graph, input, options_));
@@ -245,7 +246,7 @@ class BodyOptimizer {
     std::vector<NodeId> nodes(body.num_node_ids());
     std::iota(nodes.begin(), nodes.end(), 0);
     CallSites sites;
-    LoweringInliner inliner(nodes, input, sites);
+    LoweringInliner inliner(nodes, input, sites, inline_budget_);
     input.inliner = &inliner;
     TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunUnplacedPasses(body, input, options_));
     return Note(report);
@@ -254,10 +255,11 @@ class BodyOptimizer {
   // Whether the passes changed anything.
   bool Note(const PipelineReport& report) {
     options_.bisect_limit = report.rewrites_left;
+    options_.grown = report.grown;
     bool changed = false;
     for (const PassReport& row : report.passes) {
       changed |= row.changed;
-      if (row.changed || row.failed) rows_.push_back(row);
+      if (row.changed || row.failed || !row.budget_spent.empty()) rows_.push_back(row);
     }
     return changed;
   }
@@ -300,6 +302,7 @@ class BodyOptimizer {
   CallingGraph caller_;
   absl::flat_hash_map<std::string_view, std::string> device_of_new_;  // by function
   size_t new_bytes_ = 0;
+  InlineBudget inline_budget_;
   std::vector<std::string_view> work_;
   absl::flat_hash_set<std::string_view> seen_;
   std::vector<std::string> wires_;

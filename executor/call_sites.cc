@@ -31,9 +31,14 @@ std::string_view CallSites::NameOf(const Graph& graph, NodeId n) const {
 }
 
 std::string CallSites::DescribeCall(int32_t site) const {
+  constexpr int kMostCalls = 16;
   std::string text;
-  for (; site >= 0; site = sites_[site].caller) {
+  for (int calls = 0; site >= 0; site = sites_[site].caller) {
     const int32_t caller = sites_[site].caller;
+    if (++calls > kMostCalls && caller >= 0) {
+      if (calls == kMostCalls + 1) absl::StrAppend(&text, ", ...");
+      continue;
+    }
     absl::StrAppend(&text, text.empty() ? "" : ", called ");
     if (caller >= 0) absl::StrAppend(&text, "from function '", sites_[caller].function, "' ");
     absl::StrAppend(&text, "at node '", sites_[site].node, "'");

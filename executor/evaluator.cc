@@ -3,15 +3,41 @@
 #include "absl/strings/str_cat.h"
 #include "executor/aligned.h"
 #include "executor/prepared_kernel.h"
+#include "graph/memory_bound.h"
 #include "graph/op_registry.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
 #include "plugin/kernel_registry.h"
 
 namespace tenon {
+namespace {
+
+// What a kernel may take besides its outputs: scratch, packed weights, what it gives back.
+constexpr size_t kWorkingBytes = size_t{64} << 20;
+
+absl::Status CheckBytes(size_t bytes, size_t max_bytes) {
+  if (bytes <= max_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the results take ", bytes, " bytes; the limit is ", max_bytes));
+}
+
+// Of the outputs that are known before anything is computed.
+absl::Status CheckPrepared(const PreparedKernel& kernel, size_t max_bytes) {
+  size_t sum = 0;
+  for (size_t i = 0; i < kernel.outputs.size(); ++i) {
+    const Prepare::PreparedOutput& output = kernel.outputs[i];
+    if (output.dynamic && !output.promised) continue;
+    TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(kernel.output_types[i], output.shape));
+    if (__builtin_add_overflow(sum, bytes, &sum)) sum = SIZE_MAX;
+  }
+  return CheckBytes(sum, max_bytes);
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, NodeId n,
-                                                           absl::Span<const Tensor> inputs) {
+                                                           absl::Span<const Tensor> inputs,
+                                                           size_t max_bytes) {
   const NodeKind& kind = graph.kind(n);
   TENON_RETURN_IF_ERROR(kind.types_status);
   auto kernel =
@@ -35,12 +61,20 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
   // Packed weights are kept by address; these constants do not live long enough for that.
   KernelStates states;
   Prepare p(graph.name(n), *kind.op, kind.attrs, kind.types, std::move(prepare_inputs), states,
-            workers_);
+            worker_);
   const auto input = [&](int i, InputUse) -> absl::StatusOr<Tensor> { return readable[i]; };
   return WithinMemory([&]() -> absl::StatusOr<std::vector<Tensor>> {
+    const MemoryBound bound(kWorkingBytes + max_bytes);
     TENON_RETURN_IF_ERROR(PrepareKernel(*spec, p));
+    const PreparedKernel prepared = PreparedKernel::From(p);
+    TENON_RETURN_IF_ERROR(CheckPrepared(prepared, max_bytes));
     DenormalGuard denormals;
-    return ComputeOutputs(PreparedKernel::From(p), data.data(), input, workers_);
+    TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                           ComputeOutputs(prepared, data.data(), input, worker_));
+    size_t held = 0;
+    for (const Tensor& output : outputs) held += HeldBytes(output);
+    TENON_RETURN_IF_ERROR(CheckBytes(held, max_bytes));
+    return outputs;
   });
 }
 

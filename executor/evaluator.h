@@ -10,16 +10,16 @@
 
 namespace tenon {
 
-// Runs CPU kernels on constants, with FTZ and DAZ as in a run. Stateful kernels are UNIMPLEMENTED.
-// Not thread-safe.
+// Runs CPU kernels on constants, with FTZ and DAZ as in a run, on the calling thread, whose memory
+// can be bounded. Stateful kernels are UNIMPLEMENTED. Not thread-safe.
 class CpuEvaluator : public NodeEvaluator {
  public:
-  explicit CpuEvaluator(Workers& workers) : workers_(workers) {}
   absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n,
-                                               absl::Span<const Tensor> inputs) override;
+                                               absl::Span<const Tensor> inputs,
+                                               size_t max_bytes) override;
 
  private:
-  Workers& workers_;
+  Workers worker_{1};
 };
 
 // Answers from the kernel registry. Device strings are full or partial; of a type that has no

@@ -134,10 +134,11 @@ PipelineInput Executable::InputOfPasses(NodeEvaluator& evaluator,
 absl::Status Executable::InlineCalls() {
   pipeline_.rewrites_left = parts_.options.pipeline.bisect_limit;
   if (graph_.functions().empty()) return absl::OkStatus();
-  CpuEvaluator evaluator(parts_.workers);
+  CpuEvaluator evaluator;
   RegistryOracle oracle({parts_.devices.begin(), parts_.devices.end()});
   PipelineInput input = InputOfPasses(evaluator, oracle);
-  LoweringInliner inliner(order_, input, calls_);
+  InlineBudget budget;
+  LoweringInliner inliner(order_, input, calls_, budget);
   input.inliner = &inliner;
   absl::flat_hash_set<std::string_view> types;
   for (const Device* device : parts_.devices) types.insert(device->type());
@@ -165,25 +166,22 @@ absl::Status Executable::Optimize() {
   std::vector<std::pair<std::string, int32_t>> feeds, fetches;
   for (const Output& o : feeds_) feeds.emplace_back(graph_.name(o.node), o.port);
   for (const Output& o : fetches_) fetches.emplace_back(graph_.name(o.node), o.port);
-  std::vector<std::pair<std::string, NodePlacement>> before;
-  std::vector<std::string_view> names(graph_.num_node_ids());
+  std::vector<std::string_view> names(graph_.num_node_ids());  // in what the session's graph shares
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
-    if (!graph_.alive(n)) continue;
-    names[n] = graph_.name(n);
-    before.emplace_back(graph_.name(n), std::move(placement_[n]));
+    if (graph_.alive(n)) names[n] = graph_.name(n);
   }
 
   PipelineOptions options = parts_.options.pipeline;
   options.bisect_limit = pipeline_.rewrites_left;
-  CpuEvaluator evaluator(parts_.workers);
+  CpuEvaluator evaluator;
   RegistryOracle oracle({parts_.devices.begin(), parts_.devices.end()});
   PipelineInput input = InputOfPasses(evaluator, oracle);
   std::optional<absl::flat_hash_set<std::string_view>> pinned;  // for the pass that asks
-  input.fixed_device = [&before, &pinned](std::string_view node) {
+  input.fixed_device = [this, &names, &pinned](std::string_view node) {
     if (!pinned.has_value()) {
       pinned.emplace();
-      for (const auto& [name, placement] : before) {
-        if (placement.reason == PlaceCode::kPinned) pinned->insert(name);
+      for (size_t n = 0; n < names.size(); ++n) {
+        if (placement_[n].reason == PlaceCode::kPinned) pinned->insert(names[n]);
       }
     }
     return pinned->contains(node);
@@ -193,13 +191,14 @@ absl::Status Executable::Optimize() {
   WarnOfConfigs(plugins, options.enabled_passes);
   for (auto& off : PassesSwitchedOff(plugins)) options.plugin_disabled.push_back(std::move(off));
   std::vector<std::unique_ptr<FinalPass>> passes;
-  for (const auto& plugin : plugins) {
+  const std::vector<std::string> pass_names = NamesOfPasses(plugins);
+  for (size_t i = 0; i < plugins.size(); ++i) {
     OptimizerItem item;
     for (const Output& o : fetches_)
       item.fetches.push_back(
           absl::StrCat(graph_.name(o.node), o.is_control() ? "" : absl::StrCat(":", o.port)));
     for (const auto& [name, port] : feeds) item.feeds.push_back(name);
-    passes.push_back(MakePluginPass(plugin, std::move(item), &oracle));
+    passes.push_back(MakePluginPass(pass_names[i], plugins[i], std::move(item), &oracle));
     input.final_passes.push_back(passes.back().get());
   }
   TENON_ASSIGN_OR_RETURN(PipelineReport report, RunPipeline(graph_, input, options));
@@ -220,21 +219,26 @@ absl::Status Executable::Optimize() {
   TENON_RETURN_IF_ERROR(resolve(feeds, feeds_));
   TENON_RETURN_IF_ERROR(resolve(fetches, fetches_));
   options.bisect_limit = report.rewrites_left;
+  options.grown = report.grown;
   TENON_ASSIGN_OR_RETURN(
       std::vector<PassReport> bodies,
       OptimizeBodies(graph_, InputOfPasses(evaluator, oracle),
                      {parts_.devices, parts_.options.placer, function_devices_}, options));
   pipeline_.nodes_after = graph_.num_nodes();
   std::move(bodies.begin(), bodies.end(), std::back_inserter(pipeline_.passes));
-  return PlaceAgain(before);
+  return PlaceAgain(names);
 }
 
-absl::Status Executable::PlaceAgain(
-    const std::vector<std::pair<std::string, NodePlacement>>& before) {
+// `before` are the names of the nodes that placement_ is of, by id.
+absl::Status Executable::PlaceAgain(absl::Span<const std::string_view> before) {
   std::vector<NodePlacement> previous(std::max(graph_.num_node_ids(), 1));
-  for (const auto& [name, placement] : before) {
-    const NodeId n = graph_.FindNode(name);
-    if (n != kNoNode) previous[n] = placement;
+  for (size_t id = 0; id < before.size(); ++id) {
+    const std::string_view name = before[id];
+    auto n = static_cast<NodeId>(id);
+    if (name.empty()) continue;
+    if (n >= graph_.num_node_ids() || !graph_.alive(n) || graph_.name(n) != name)
+      n = graph_.FindNode(name);
+    if (n != kNoNode) previous[n] = std::move(placement_[id]);
   }
   TENON_ASSIGN_OR_RETURN(placement_, Place(graph_, parts_.devices, KernelRegistry::Global(),
                                            parts_.options.placer, previous));

@@ -73,7 +73,7 @@ class Executable {
   absl::Status InlineCalls();
   absl::Status PlaceGraph();
   absl::Status Optimize();
-  absl::Status PlaceAgain(const std::vector<std::pair<std::string, NodePlacement>>& before);
+  absl::Status PlaceAgain(absl::Span<const std::string_view> before);
   absl::Status LowerFunctions();
   absl::Status FindOrder();
   absl::Status DropUnknownOps();

@@ -36,7 +36,7 @@ struct RejectedDevice {
 
 struct NodePlacement {
   Device* device = nullptr;
-  std::string op;         // that was placed; passes may change a node's op
+  std::string_view op;    // that was placed (passes may change a node's op): the graph's own
   std::string requested;  // as the graph or a rule has it; empty: free
   PlaceCode reason = PlaceCode::kPriority;
   std::vector<RejectedDevice> rejected;

@@ -21,7 +21,12 @@ bool IsRenaming(std::string_view op) {
 }  // namespace
 
 PlanBuilder::PlanBuilder(const PlanInput& input, const LooseVariables& loose)
-    : in_(input), plan_(std::make_unique<Plan>()), flags_(1), loose_(loose) {
+    : in_(input),
+      plan_(std::make_unique<Plan>()),
+      only_host_(std::all_of(input.devices.begin(), input.devices.end(),
+                             [](const Device* d) { return d == nullptr || d->is_host(); })),
+      flags_(1),
+      loose_(loose) {
   plan_->graph = &input.graph;
   plan_->calls = &input.calls;
   first_value_.resize(input.graph.num_node_ids(), -1);
@@ -33,6 +38,9 @@ PlanBuilder::PlanBuilder(const PlanInput& input, const LooseVariables& loose)
   }
   values_.resize(count);
   fed_.resize(count, 0);
+  steps_.reserve(input.schedule.order.size());  // of which only what is used takes memory
+  storages_.reserve(count);
+  args_.reserve(3 * static_cast<size_t>(count));
   for (NodeId n : input.schedule.order) {
     for (int port = 0; port < input.graph.num_outputs(n); ++port) {
       PlanValue& v = values_[first_value_[n] + port];
@@ -57,13 +65,13 @@ absl::StatusOr<std::unique_ptr<Plan>> PlanBuilder::Build() {
       const WorkScope work(
           [](const void* node) { return *static_cast<const std::string_view*>(node); }, &name);
       // Of a node that is fed in part, the fed outputs stay as they are.
-      const auto first = values_.begin() + first_value_[n];
-      const std::vector<PlanValue> before(first, first + in_.graph.num_outputs(n));
+      std::vector<std::pair<int32_t, PlanValue>> fed;
+      for (int32_t id = first_value_[n]; id < first_value_[n] + in_.graph.num_outputs(n); ++id) {
+        if (fed_[id]) fed.emplace_back(id, values_[id]);
+      }
       const absl::Status status = WithinMemory([&] { return AddNode(n); });
       if (!status.ok()) return NodeError(in_.graph, in_.calls, n, status);
-      for (size_t port = 0; port < before.size(); ++port) {
-        if (fed_[first_value_[n] + port]) values_[first_value_[n] + port] = before[port];
-      }
+      for (auto& [id, before] : fed) values_[id] = std::move(before);
     }
     TENON_RETURN_IF_ERROR(CloseLoops(i + 1));
   }
@@ -102,7 +110,7 @@ absl::Status PlanBuilder::AddFeeds() {
   for (size_t i = 0; i < in_.feeds.size(); ++i) {
     if (first_value_[in_.feeds[i].node] < 0) continue;  // no fetch needs it
     PlanValue& v = value(ValueOf(in_.feeds[i]));
-    v.shape = in_.feed_specs[i].shape;
+    v.shape = Known(in_.feed_specs[i].shape);
     v.reference = false;
     v.dtype = in_.feed_specs[i].dtype;
     TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(v.dtype, *v.shape));
@@ -127,7 +135,7 @@ int32_t PlanBuilder::NodeAlive(NodeId n) {
 void PlanBuilder::ShareValue(int32_t to, int32_t from) {
   const PlanValue& source = value(from);
   PlanValue& v = value(to);
-  if (source.shape.has_value()) return SetAlias(to, from, *source.shape);
+  if (source.shape != nullptr) return SetAlias(to, from, *source.shape);
   v.storage = source.storage;
   v.device = source.device;
   v.ticket = source.ticket;
@@ -138,7 +146,7 @@ void PlanBuilder::SetAlias(int32_t to, int32_t from, Shape shape) {
   const PlanValue& source = value(from);
   PlanValue& v = value(to);
   v.storage = source.storage;
-  v.shape = std::move(shape);
+  v.shape = Known(std::move(shape));
   v.device = source.device;
   v.ticket = source.ticket;
   v.event = source.event;
@@ -156,7 +164,7 @@ void PlanBuilder::SetConstant(int32_t id, const Tensor* tensor, bool graph_const
   PlanValue& v = value(id);
   v.constant = tensor;
   v.graph_constant = graph_constant;
-  v.shape = tensor->shape();
+  v.shape = Known(tensor->shape());
 }
 
 absl::StatusOr<int32_t> PlanBuilder::ReadStorage(int32_t id) {
@@ -171,7 +179,7 @@ absl::StatusOr<int32_t> PlanBuilder::ReadStorage(int32_t id) {
 
 StepInput PlanBuilder::InputOf(int32_t id) const {
   const PlanValue& v = values_[id];
-  return {v.storage, v.dtype, v.shape};
+  return {v.storage, v.dtype, ShapeOf(v)};
 }
 
 absl::StatusOr<int32_t> PlanBuilder::InputValue(NodeId n, int i, Device* device) {
@@ -277,7 +285,7 @@ absl::Status PlanBuilder::AddFetch(size_t i) {
   TENON_ASSIGN_OR_RETURN(id, OnHost(fetch.node, id));
   const PlanValue& v = value(id);
   spec.dtype = v.dtype;
-  spec.shape = v.shape;
+  spec.shape = ShapeOf(v);
   spec.alive = v.alive;
   if (v.constant != nullptr) {
     spec.where = Where::kConst;

@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/node_hash_set.h"
 #include "absl/status/statusor.h"
 #include "executor/const_store.h"
 #include "executor/control_steps.h"
@@ -61,17 +62,18 @@ absl::StatusOr<std::unique_ptr<Plan>> BuildPlan(const PlanInput& input);
 // One value on one device.
 struct PlanValue {
   DataType dtype = DataType::kInvalid;
-  std::optional<Shape> shape;
   int32_t storage = -1;
   int32_t alive = 0;
-  Device* device = nullptr;  // null: host memory
-  bool reference = false;    // a variable, dtype is resource: read when somebody wants its value
-  const Tensor* constant = nullptr;  // known at plan time
-  bool graph_constant = false;       // the same in all plans
-  int64_t ticket = 0;                // of a kernel on a device: its place in the compute stream
   int32_t event = -1;                // of a copy to a device: recorded behind it
+  int64_t ticket = 0;                // of a kernel on a device: its place in the compute stream
+  const Shape* shape = nullptr;      // null: unknown; else one of the builder's, one for equal ones
+  Device* device = nullptr;          // null: host memory
+  const Tensor* constant = nullptr;  // known at plan time
   Output output;
+  bool reference = false;       // a variable, dtype is resource: read when somebody wants its value
+  bool graph_constant = false;  // the same in all plans
 };
+static_assert(sizeof(PlanValue) <= 64);  // large graphs are bound by memory
 
 class PlanBuilder {
  public:
@@ -127,6 +129,17 @@ class PlanBuilder {
     int32_t step;
     int16_t out, in;
   };
+  // All that a kernel was prepared from, where neither a value of an input nor state went into it.
+  struct Signature {
+    const NodeKind* kind;
+    const CpuKernelSpec* spec;
+    absl::InlinedVector<const Shape*, 3> inputs;
+    friend bool operator==(const Signature&, const Signature&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Signature& s) {
+      return H::combine(std::move(h), s.kind, s.spec, s.inputs);
+    }
+  };
 
   // plan_builder.cc: nodes
   absl::Status AddFeeds();
@@ -136,6 +149,7 @@ class PlanBuilder {
   int32_t NodeAlive(NodeId n);
   int32_t ValueOf(Output o) const { return first_value_[o.node] + o.port; }
   PlanValue& value(int32_t id) { return values_[id]; }
+  const Shape* Known(Shape shape) { return &*shapes_.insert(std::move(shape)).first; }
   void ShareValue(int32_t to, int32_t from);
   void SetAlias(int32_t to, int32_t from, Shape shape);
   void SetConstant(int32_t id, const Tensor* tensor, bool graph_constant);
@@ -143,6 +157,9 @@ class PlanBuilder {
   int32_t NewSlot();
   absl::StatusOr<int32_t> ReadStorage(
       int32_t id);  // of a host value that a step reads: constants are made readable
+  static std::optional<Shape> ShapeOf(const PlanValue& v) {
+    return v.shape == nullptr ? std::nullopt : std::optional(*v.shape);
+  }
   StepInput InputOf(int32_t id) const;
   // Input i of node n where the device can read it; the value of a variable, where the node does
   // not want the variable itself.
@@ -155,6 +172,9 @@ class PlanBuilder {
 
   // plan_kernels.cc: CPU kernels
   absl::Status AddCpuKernel(NodeId n, const KernelDef& kernel);
+  // Nodes of one Signature share what is prepared.
+  absl::StatusOr<std::shared_ptr<const Prepare>> PrepareFor(NodeId n, const CpuKernelSpec& spec,
+                                                            absl::Span<const int32_t> ids);
   absl::StatusOr<bool> AddInDeviceMemory(NodeId n, const CpuKernelSpec& spec);
   absl::Status AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
                            absl::Span<const int32_t> inputs);
@@ -253,18 +273,22 @@ class PlanBuilder {
 
   const PlanInput& in_;
   std::unique_ptr<Plan> plan_;
-  std::vector<int32_t> first_value_;  // by node id
-  std::vector<PlanValue> values_;     // of every output, then copies on other devices
-  std::vector<int32_t> node_alive_;   // by node id
-  std::vector<uint8_t> fed_;          // by value id
+  bool only_host_;                     // no node is on a device with memory of its own
+  std::vector<int32_t> first_value_;   // by node id
+  std::vector<PlanValue> values_;      // of every output, then copies on other devices
+  absl::node_hash_set<Shape> shapes_;  // those of values
+  std::vector<int32_t> node_alive_;    // by node id
+  std::vector<uint8_t> fed_;           // by value id
   std::vector<Storage> storages_;
   std::vector<DataType> storage_type_;
   std::vector<BuildStep> steps_;
   PluginStep* last_plugin_step_ = nullptr;  // of those emitted, if no other came after it
   std::vector<int32_t> args_;
-  std::vector<InPlace> in_place_;      // in step order
-  std::vector<int32_t> fetch_values_;  // value by fetch; -1: none
-  std::vector<int32_t> held_;          // storages that live to the end of the run
+  absl::flat_hash_map<Signature, std::shared_ptr<const Prepare>> prepared_;
+  absl::flat_hash_set<const void*> kept_states_;  // those that plan_ has
+  std::vector<InPlace> in_place_;                 // in step order
+  std::vector<int32_t> fetch_values_;             // value by fetch; -1: none
+  std::vector<int32_t> held_;                     // storages that live to the end of the run
   // What was made once and serves again; and in which order, so that what was made within a loop is
   // forgotten behind it.
   using FlagPair = std::pair<int32_t, int32_t>;

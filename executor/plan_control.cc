@@ -111,7 +111,7 @@ absl::Status PlanBuilder::AddSwitch(NodeId n) {
   }
   const int32_t outputs = in_.graph.num_outputs(n);
   TENON_ASSIGN_OR_RETURN(const int32_t choice, InputValue(n, 1, nullptr));
-  if (value(choice).shape.has_value() && value(choice).shape->rank() != 0) {
+  if (value(choice).shape != nullptr && value(choice).shape->rank() != 0) {
     return FailLater(n, absl::InvalidArgumentError(absl::StrCat(
                             "what chooses the output must be a scalar, but its shape is ",
                             value(choice).shape->ToString())));
@@ -153,7 +153,7 @@ int32_t PlanBuilder::MergedAlive(absl::Span<const int32_t> alive) const {
 absl::Status PlanBuilder::AddMerge(NodeId n) {
   std::vector<StepInput> inputs;
   std::vector<int32_t> alive, storages;
-  std::optional<Shape> shape;
+  const Shape* shape = nullptr;
   bool same_shape = true;
   for (int i = 0; i < in_.graph.num_inputs(n); ++i) {
     TENON_ASSIGN_OR_RETURN(const int32_t id, InputValue(n, i, nullptr));
@@ -162,7 +162,7 @@ absl::Status PlanBuilder::AddMerge(NodeId n) {
     storages.push_back(storage);
     inputs.push_back(InputOf(id));
     alive.push_back(v.alive);
-    same_shape &= v.shape.has_value() && (!shape.has_value() || *shape == *v.shape);
+    same_shape &= v.shape != nullptr && (shape == nullptr || shape == v.shape);
     shape = v.shape;
   }
   if (alive.empty()) return absl::InvalidArgumentError("it has no inputs");
@@ -175,7 +175,7 @@ absl::Status PlanBuilder::AddMerge(NodeId n) {
   PlanValue& v = value(out);
   PlanValue& index = value(out + 1);
   v.alive = index.alive = flag;
-  index.shape = Shape();
+  index.shape = Known(Shape());
   index.storage = NewStorage(Where::kArena, sizeof(int32_t));
   int32_t slot = -1;
   size_t bytes = 0;

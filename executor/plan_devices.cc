@@ -87,7 +87,7 @@ absl::StatusOr<int32_t> PlanBuilder::OnDevice(NodeId reader, int32_t id, Device*
   copies_[{id, device}] = copy;
   copies_made_.emplace_back(id, device);
   const PlanValue& v = value(id);
-  const int64_t bytes = v.shape.has_value()
+  const int64_t bytes = v.shape != nullptr
                             ? v.shape->num_elements() * static_cast<int64_t>(DataTypeSize(v.dtype))
                             : -1;
   plan_->copies.push_back(
@@ -189,7 +189,7 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
   copy.device = nullptr;
   copy.event = -1;
   int32_t slot = -1;
-  if (copy.shape.has_value()) {
+  if (copy.shape != nullptr) {
     TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(copy.dtype, *copy.shape));
     copy.storage = NewStorage(Where::kArena, bytes);
   } else {
@@ -200,7 +200,7 @@ absl::StatusOr<int32_t> PlanBuilder::CopyToHost(NodeId reader, int32_t id) {
   AddSlowStep(copy.output.node,
               std::make_unique<CopyStep>(
                   CopyStep::Direction::kToHost, device, nullptr, std::move(waits), InputOf(id),
-                  StepInput{copy.storage, copy.dtype, copy.shape}, slot, event),
+                  StepInput{copy.storage, copy.dtype, ShapeOf(copy)}, slot, event),
               copy.alive, {source}, {copy.storage});
   // The source must outlive the copy: the wait reads it too.
   const std::string_view node = in_.graph.name(reader != kNoNode ? reader : copy.output.node);
@@ -232,7 +232,7 @@ void PlanBuilder::InferShapes(NodeId n) {
   for (const Output& from : in_.graph.data_inputs(n)) {
     const PlanValue& v = value(ValueOf(from));
     TensorInfo& info = infos.emplace_back();
-    if (v.shape.has_value() && !v.reference) info.shape = *v.shape;
+    if (v.shape != nullptr && !v.reference) info.shape = *v.shape;
     if (v.constant != nullptr && v.device == nullptr &&
         v.constant->num_elements() <= kMaxShapeValueElements) {
       info.value = std::shared_ptr<const Tensor>(std::shared_ptr<const Tensor>(), v.constant);
@@ -243,9 +243,12 @@ void PlanBuilder::InferShapes(NodeId n) {
   InferenceContext context(*kind.op, kind.attrs, kind.types, std::move(inputs));
   context.set_node(in_.graph.name(n));
   if (!RunShapeFn(context, in_.graph.name(n)).ok()) return;
-  for (int i = 0; i < in_.graph.num_outputs(n); ++i)
-    if (PlanValue& v = value(first_value_[n] + i); !v.reference)  // a handle, whatever it refers to
-      v.shape = context.output(i).shape.ToShape();
+  for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
+    PlanValue& v = value(first_value_[n] + i);
+    if (v.reference) continue;  // a handle, whatever it refers to
+    std::optional<Shape> shape = context.output(i).shape.ToShape();
+    v.shape = shape.has_value() ? Known(*std::move(shape)) : nullptr;
+  }
 }
 
 absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
@@ -293,7 +296,7 @@ absl::Status PlanBuilder::AddPluginKernel(NodeId n, Device* device) {
     }
     writes.push_back(v.storage);
     slots.push_back(storages_[v.storage].index);
-    promised.push_back(v.shape);
+    promised.push_back(ShapeOf(v));
   }
   auto step = std::make_unique<PluginStep>(kernel, device, std::move(inputs), slots,
                                            std::move(promised), def->plugin);

@@ -17,6 +17,11 @@ bool NeedsValue(const CpuKernelSpec& spec, size_t input) {
   return (spec.value_inputs >> std::min<size_t>(input, 31) & 1) != 0;
 }
 
+// The value of input i as a kernel may see it: one that it needs, or a constant of the graph.
+const Tensor* GivenValue(const PlanValue& v, const CpuKernelSpec& spec, size_t i) {
+  return v.graph_constant || NeedsValue(spec, i) ? v.constant : nullptr;
+}
+
 KernelStep::Node StepNode(const Graph& graph, NodeId n, const CpuKernelSpec& spec) {
   const NodeKind& kind = graph.kind(n);
   return {graph.name(n), kind.op, &kind.attrs, &kind.types, &spec};
@@ -51,7 +56,7 @@ absl::Status PlanBuilder::FailLater(NodeId n, const absl::Status& status) {
 // A node that only gives what is in a device's memory another shape, or tells its shape, leaves it
 // there. False: it is a node of another kind.
 absl::StatusOr<bool> PlanBuilder::AddInDeviceMemory(NodeId n, const CpuKernelSpec& spec) {
-  if (spec.stateful || spec.whole_tensors) return false;
+  if (only_host_ || spec.stateful || spec.whole_tensors) return false;
   const NodeKind& kind = in_.graph.kind(n);
   const std::span<const Output> sources = in_.graph.data_inputs(n);
   absl::InlinedVector<int32_t, 4> ids(sources.size());
@@ -60,10 +65,10 @@ absl::StatusOr<bool> PlanBuilder::AddInDeviceMemory(NodeId n, const CpuKernelSpe
   for (size_t i = 0; i < sources.size(); ++i) {
     ids[i] = ValueOf(sources[i]);
     const PlanValue& v = value(ids[i]);
-    if (v.reference || IsRef(kind.types.inputs[i]) || !v.shape.has_value()) return false;
+    if (v.reference || IsRef(kind.types.inputs[i]) || v.shape == nullptr) return false;
     if (NeedsValue(spec, i) && v.constant == nullptr) return false;
     inputs[i].shape = *v.shape;
-    if (v.graph_constant || NeedsValue(spec, i)) inputs[i].value = v.constant;
+    inputs[i].value = GivenValue(v, spec, i);
     on_device |= v.device != nullptr;
   }
   if (!on_device) return false;
@@ -77,36 +82,59 @@ absl::StatusOr<bool> PlanBuilder::AddInDeviceMemory(NodeId n, const CpuKernelSpe
   return true;
 }
 
+absl::StatusOr<std::shared_ptr<const Prepare>> PlanBuilder::PrepareFor(
+    NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> ids) {
+  const NodeKind& kind = in_.graph.kind(n);
+  const bool stateless = !spec.stateful && !spec.whole_tensors && !kind.op->is_stateful;
+  Signature signature = {&kind, &spec, {}};
+  bool valued = false;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    signature.inputs.push_back(value(ids[i]).shape);
+    valued |= GivenValue(value(ids[i]), spec, i) != nullptr;
+  }
+  if (stateless) {
+    const auto known = prepared_.find(signature);
+    if (known != prepared_.end() && !(valued && known->second->asked_for_values()))
+      return known->second;
+  }
+  std::vector<Prepare::Input> inputs(ids.size());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const PlanValue& v = value(ids[i]);
+    if (v.shape != nullptr) inputs[i].shape = *v.shape;
+    inputs[i].value = GivenValue(v, spec, i);
+  }
+  auto p = std::make_shared<Prepare>(in_.graph.name(n), *kind.op, kind.attrs, kind.types,
+                                     std::move(inputs), in_.session, in_.workers);
+  TENON_RETURN_IF_ERROR(PrepareKernel(spec, *p));
+  if (stateless && !(valued && p->asked_for_values()))
+    prepared_.insert_or_assign(std::move(signature), p);
+  return p;
+}
+
 absl::Status PlanBuilder::AddCpuKernel(NodeId n, const KernelDef& kernel) {
   const CpuKernelSpec& spec = *kernel.cpu;
   TENON_ASSIGN_OR_RETURN(const bool there, AddInDeviceMemory(n, spec));
   if (there) return absl::OkStatus();
-  const std::span<const Output> sources = in_.graph.data_inputs(n);
-  absl::InlinedVector<int32_t, 4> ids(sources.size());
-  std::vector<Prepare::Input> inputs(sources.size());
-  const NodeKind& kind = in_.graph.kind(n);
-  Device* const device = MemoryFor(spec, kind.types, in_.devices[n]);
+  const NodeTypes& types = in_.graph.kind(n).types;
+  absl::InlinedVector<int32_t, 4> ids(in_.graph.num_inputs(n));
+  Device* const device = MemoryFor(spec, types, in_.devices[n]);
   bool known = true;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    Device* const memory = IsHandle(kind.types.inputs[i]) ? nullptr : device;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    Device* const memory = IsHandle(types.inputs[i]) ? nullptr : device;
     TENON_ASSIGN_OR_RETURN(ids[i], InputValue(n, static_cast<int>(i), memory));
     if (memory != nullptr) {
       AwaitArrival(n, ids[i]);
       ids[i] = InSlot(n, ids[i]);
     }
     const PlanValue& v = value(ids[i]);
-    if (v.shape.has_value()) inputs[i].shape = *v.shape;
-    if (v.constant != nullptr && (v.graph_constant || NeedsValue(spec, i)))
-      inputs[i].value = v.constant;
-    known &= v.shape.has_value() && (!NeedsValue(spec, i) || v.constant != nullptr);
+    known &= v.shape != nullptr && (!NeedsValue(spec, i) || v.constant != nullptr);
   }
   if (!known && !spec.whole_tensors) return AddDynamic(n, spec, ids);
-  Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, std::move(inputs), in_.session,
-            in_.workers);
-  if (absl::Status status = PrepareKernel(spec, p); !status.ok()) return FailLater(n, status);
-  if (spec.whole_tensors) return AddTensorStep(n, spec, ids, &p, device);
-  TENON_ASSIGN_OR_RETURN(const bool folded, Fold(n, spec, p, ids));
-  return folded ? absl::OkStatus() : AddPrepared(n, spec, p, ids);
+  const absl::StatusOr<std::shared_ptr<const Prepare>> p = PrepareFor(n, spec, ids);
+  if (!p.ok()) return FailLater(n, p.status());
+  if (spec.whole_tensors) return AddTensorStep(n, spec, ids, p->get(), device);
+  TENON_ASSIGN_OR_RETURN(const bool folded, Fold(n, spec, **p, ids));
+  return folded ? absl::OkStatus() : AddPrepared(n, spec, **p, ids);
 }
 
 // Computes the node now if all its inputs are constants.
@@ -198,7 +226,7 @@ absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const
   for (int i = 0; i < p.num_outputs(); ++i) {
     const Prepare::PreparedOutput& o = p.outputs()[i];
     PlanValue& v = value(first_value_[n] + i);
-    v.shape = o.shape;
+    v.shape = Known(o.shape);
     if (o.alias.has_value()) {
       SetAlias(first_value_[n] + i, inputs[*o.alias], o.shape);
       writes.push_back(-1);
@@ -211,7 +239,8 @@ absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const
       in_place_.push_back(
           {static_cast<int32_t>(steps_.size()), static_cast<int16_t>(i), static_cast<int16_t>(in)});
   }
-  if (p.state() != nullptr) plan_->states.push_back(p.state());
+  if (p.state() != nullptr && kept_states_.insert(p.state().get()).second)
+    plan_->states.push_back(p.state());
   BuildStep& step = AddStep(n, reads, writes);
   step.fn = p.run();
   step.guard = node_alive_[n];
@@ -237,9 +266,7 @@ absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec,
     TENON_ASSIGN_OR_RETURN(const int32_t storage, ReadStorage(inputs[i]));
     reads.push_back(storage);
     step_inputs.push_back(InputOf(inputs[i]));
-    const PlanValue& v = value(inputs[i]);
-    constants.push_back(
-        v.constant != nullptr && (v.graph_constant || NeedsValue(spec, i)) ? v.constant : nullptr);
+    constants.push_back(GivenValue(value(inputs[i]), spec, i));
   }
   std::vector<int32_t> slots;
   std::vector<std::optional<Shape>> promised;
@@ -247,7 +274,7 @@ absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec,
     PlanValue& v = value(first_value_[n] + i);
     if (prepared != nullptr &&
         (!prepared->outputs()[i].dynamic || prepared->outputs()[i].promised)) {
-      v.shape = prepared->outputs()[i].shape;
+      v.shape = Known(prepared->outputs()[i].shape);
     }
     if (prepared != nullptr && prepared->outputs()[i].alias.has_value()) {
       SetAlias(first_value_[n] + i, inputs[*prepared->outputs()[i].alias], *v.shape);
@@ -260,7 +287,7 @@ absl::Status PlanBuilder::AddTensorStep(NodeId n, const CpuKernelSpec& spec,
     if (device != nullptr && !IsHandle(v.dtype)) ComputedOn(device, v);
     writes.push_back(v.storage);
     slots.push_back(storages_[v.storage].index);
-    promised.push_back(v.shape);
+    promised.push_back(ShapeOf(v));
   }
   auto step = std::make_unique<KernelStep>(StepNode(in_.graph, n, spec), std::move(step_inputs),
                                            std::move(constants), std::move(slots),

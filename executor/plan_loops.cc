@@ -130,7 +130,7 @@ absl::Status PlanBuilder::AddVariable(NodeId merge, LoopScope& scope) {
   node_alive_[merge] = 0;
   const int32_t id = first_value_[merge];
   value(id).alive = value(id + 1).alive = 0;
-  value(id + 1).shape = Shape();
+  value(id + 1).shape = Known(Shape());
   if (counted_merges_.contains(merge)) TENON_RETURN_IF_ERROR(AddPassCounter(merge, scope));
   if (IsInvariant(merge, next)) {
     ShareValue(id, source);
@@ -139,7 +139,7 @@ absl::Status PlanBuilder::AddVariable(NodeId merge, LoopScope& scope) {
   TENON_RETURN_IF_ERROR(ReadStorage(source).status());
   PlanValue& v = value(id);
   if (!loose_.contains(merge)) v.shape = value(source).shape;
-  if (v.shape.has_value() && IsMemcpyable(v.dtype)) {
+  if (v.shape != nullptr && IsMemcpyable(v.dtype)) {
     TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(v.dtype, *v.shape));
     v.storage = NewStorage(Where::kArena, bytes);
   } else {
@@ -229,7 +229,7 @@ absl::Status PlanBuilder::CloseLoop() {
   for (size_t i = 0; i < scope.variables.size(); ++i) {
     const LoopVariable v = scope.variables[i];
     TENON_ASSIGN_OR_RETURN(const int32_t next, NextValue(v, scope.again));
-    const bool assumed = v.next != kNoNode && value(first_value_[v.merge]).shape.has_value();
+    const bool assumed = v.next != kNoNode && value(first_value_[v.merge]).shape != nullptr;
     if (assumed && value(next).shape != value(first_value_[v.merge]).shape)
       newly_loose_.insert(v.merge);
     const Storage& s = storages_[v.storage];
@@ -242,7 +242,7 @@ absl::Status PlanBuilder::CloseLoop() {
   }
   if (!newly_loose_.empty()) {
     // The plan is void; what follows shall not stumble over shapes that are wrong.
-    for (const auto& [exit, alive] : scope.exits) value(first_value_[exit]).shape.reset();
+    for (const auto& [exit, alive] : scope.exits) value(first_value_[exit]).shape = nullptr;
   }
   scope.step->SetVariables(std::move(variables));
   AddStep(kNoNode, reads, writes);  // never run: the loop's step has its arguments

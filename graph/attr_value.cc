@@ -331,6 +331,10 @@ absl::StatusOr<PartialShape> ShapeFromWire(std::string_view wire) {
   while (reader.Next(&f)) {
     if (f.number == 3 && f.type == WireType::kVarint) unknown_rank = f.scalar != 0;
     if (f.number != 2 || f.type != WireType::kBytes) continue;
+    if (f.bytes.size() == 2 && f.bytes[0] == 1 << 3 && (f.bytes[1] & 0x80) == 0) {
+      dims.push_back(f.bytes[1]);  // as most are: below 128, without a name
+      continue;
+    }
     int64_t size = 0;
     WireReader dim(f.bytes);
     WireField d;

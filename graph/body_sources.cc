@@ -12,10 +12,7 @@ namespace tenon {
 absl::Status BodySources::SetArgs(const OpDef& signature, const AttrSet& attrs,
                                   std::vector<NodeId> args) {
   args_ = std::move(args);
-  for (size_t i = 0; i < signature.inputs.size(); ++i) {
-    TENON_ASSIGN_OR_RETURN(arg_by_name_[signature.inputs[i].name],
-                           InputRange(signature, attrs, static_cast<int>(i)));
-  }
+  TENON_ASSIGN_OR_RETURN(arg_ranges_, ArgRanges::Of(signature, attrs, signature.inputs));
   return absl::OkStatus();
 }
 
@@ -30,8 +27,8 @@ absl::Status BodySources::Append(std::string_view text, std::vector<Output>& out
   const size_t colon = rest.find(':');
   const std::string_view name = rest.substr(0, colon);
   const std::string_view result = colon == rest.npos ? std::string_view() : rest.substr(colon + 1);
-  if (const auto arg = arg_by_name_.find(name); arg != arg_by_name_.end())
-    return AppendArgs(arg->second, control, result, text, out);
+  if (const Range* arg = arg_ranges_.Find(name); arg != nullptr)
+    return AppendArgs(*arg, control, result, text, out);
   const NodeId n = FindNode(name);
   if (n == kNoNode)
     return absl::InvalidArgumentError(
@@ -59,13 +56,17 @@ absl::Status BodySources::AppendResults(NodeId n, std::string_view result, std::
   const size_t colon = result.find(':');
   const std::string_view name = result.substr(0, colon);
   const OpDef& op = *graph_.op(n);
-  const auto found = std::find_if(op.outputs.begin(), op.outputs.end(),
-                                  [&](const ArgDef& a) { return a.name == name; });
-  if (found == op.outputs.end())
+  auto ranges = result_ranges_.find(n);
+  if (ranges == result_ranges_.end()) {
+    TENON_ASSIGN_OR_RETURN(ArgRanges made,
+                           ArgRanges::Of(op, WithDefaults(op, graph_.attrs(n)), op.outputs));
+    ranges = result_ranges_.emplace(n, std::move(made)).first;
+  }
+  const Range* found = ranges->second.Find(name);
+  if (found == nullptr)
     return absl::InvalidArgumentError(
         absl::StrCat("'", text, "': op ", op.name, " has no result '", name, "'"));
-  TENON_ASSIGN_OR_RETURN(Range range, OutputRange(op, WithDefaults(op, graph_.attrs(n)),
-                                                  static_cast<int>(found - op.outputs.begin())));
+  Range range = *found;
   if (colon != result.npos) {
     int index = 0;
     if (!absl::SimpleAtoi(result.substr(colon + 1), &index) || index < 0 ||

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "graph/arg_ranges.h"
 #include "graph/graph.h"
 
 namespace tenon {
@@ -29,7 +30,7 @@ class BodySources {
   absl::Status Append(std::string_view text, std::vector<Output>& out) const;
 
  private:
-  using Range = std::pair<int, int>;  // half-open
+  using Range = ArgRanges::Range;
   absl::Status AppendArgs(Range range, bool control, std::string_view index, std::string_view text,
                           std::vector<Output>& out) const;
   absl::Status AppendResults(NodeId n, std::string_view result, std::string_view text,
@@ -37,7 +38,8 @@ class BodySources {
 
   const Graph& graph_;
   std::vector<NodeId> args_;
-  absl::flat_hash_map<std::string_view, Range> arg_by_name_;
+  ArgRanges arg_ranges_;
+  mutable absl::flat_hash_map<NodeId, ArgRanges> result_ranges_;  // of nodes that were asked for
   absl::flat_hash_map<std::string_view, NodeId> by_name_;
 };
 

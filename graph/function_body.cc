@@ -150,6 +150,13 @@ FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function
   return body;
 }
 
+absl::flat_hash_map<std::string_view, std::string_view> SourcesOfResults(
+    const std::vector<Attr>& returns) {
+  absl::flat_hash_map<std::string_view, std::string_view> sources;
+  for (const Attr& entry : returns) sources.try_emplace(entry.name, entry.value.wire());
+  return sources;
+}
+
 AttrSet ParseFuncAttrs(const FuncAttr& func) {
   std::vector<Attr> attrs;
   WireReader reader(func.attrs_wire);

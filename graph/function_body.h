@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 
@@ -31,6 +32,10 @@ struct FunctionBody {
 
 // Defects of the bytes are the verifier's business: what is malformed is left out.
 FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function);
+
+// What fills each result, by the result's name; of equal names the first.
+absl::flat_hash_map<std::string_view, std::string_view> SourcesOfResults(
+    const std::vector<Attr>& returns);
 
 // The `attr` entries of a NameAttrList, sorted by name.
 AttrSet ParseFuncAttrs(const FuncAttr& func);

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "graph/arg_ranges.h"
 #include "graph/body_sources.h"
 #include "graph/function_body.h"
 #include "graph/function_library.h"
@@ -79,11 +80,11 @@ absl::Status FunctionGraph::AddNodes(const FunctionBody& body) {
 
 absl::Status FunctionGraph::AddEnds(const FunctionBody& body, const BodySources& sources,
                                     absl::Span<const NodeId> nodes) {
+  const auto source_of = SourcesOfResults(body.returns);
   for (const ArgDef& output : function_.signature->outputs) {
-    const auto it = std::find_if(body.returns.begin(), body.returns.end(),
-                                 [&](const Attr& r) { return r.name == output.name; });
+    const auto it = source_of.find(output.name);
     std::vector<Output> from;
-    if (it != body.returns.end()) TENON_RETURN_IF_ERROR(sources.Append(it->value.wire(), from));
+    if (it != source_of.end()) TENON_RETURN_IF_ERROR(sources.Append(it->second, from));
     if (from.size() != 1 || BaseType(graph.output_type(from[0])) != output.type)
       return absl::InvalidArgumentError(
           absl::StrCat("its result '", output.name, "' is not what 'ret' fills it with"));
@@ -227,12 +228,14 @@ class FunctionGraph::Writer {
     if (source.is_control()) return absl::StrCat("^", name);
     if (roles_[source.node] == Role::kArg) return std::string(name);
     const OpDef& op = *graph_.op(source.node);
-    const AttrSet attrs = WithDefaults(op, graph_.attrs(source.node));
-    size_t i = 0;
-    std::pair<int, int> range = {0, 0};
-    while (source.port >= range.second && i < op.outputs.size())
-      range = OutputRange(op, attrs, static_cast<int>(i++)).value_or(range);
-    return absl::StrCat(name, ":", op.outputs[i - 1].name, ":", source.port - range.first);
+    int64_t port = source.port;
+    const ArgDef* output = &op.outputs.front();
+    if (op.outputs.size() > 1) {
+      const AttrSet attrs = WithDefaults(op, graph_.attrs(source.node));
+      const auto length = [&] { return ArgLength(op, attrs, *output).value_or(0); };
+      for (; output != &op.outputs.back() && port >= length(); ++output) port -= length();
+    }
+    return absl::StrCat(name, ":", output->name, ":", port);
   }
 
   const FunctionGraph& from_;

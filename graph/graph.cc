@@ -1,6 +1,7 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -278,10 +279,23 @@ void Graph::SetKind(NodeId n, std::string_view op, std::vector<NewAttr> attrs) {
   nodes_[n].kind = Intern(op, CopyAttrs(std::move(attrs)));
 }
 
+void Graph::BecomeOp(NodeId n, std::string_view op, std::vector<NewAttr> attrs) {
+  const TypeVector outputs = kind(n).types.outputs;
+  std::vector<NewAttr> all;  // the last of equal names wins
+  for (const Attr& own : this->attrs(n).all()) {
+    const bool stays = own.name == kOutputShapesAttr || !NumbersInputsOrOutputs(own.name);
+    if (own.name.starts_with('_') && own.name != "_kernel" && stays)
+      all.push_back({own.name, std::string(own.value.wire())});
+  }
+  std::move(attrs.begin(), attrs.end(), std::back_inserter(all));
+  SetKind(n, op, std::move(all));
+  if (kind(n).types.outputs != outputs) RemoveAttr(n, kOutputShapesAttr);
+}
+
 absl::Status Graph::MakeConst(NodeId n, const Tensor& value) {
   TENON_ASSIGN_OR_RETURN(NewAttrs attrs, ConstAttrs(value));
   const std::vector<Output> control(control_inputs(n).begin(), control_inputs(n).end());
-  SetKind(n, "Const", std::move(attrs));
+  BecomeOp(n, "Const", std::move(attrs));
   SetInputs(n, {}, control);
   return absl::OkStatus();
 }

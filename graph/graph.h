@@ -134,10 +134,13 @@ class Graph {
   void SetDevice(NodeId n, std::string_view device);
   void SetAttr(NodeId n, std::string_view name, std::string wire);
   void RemoveAttr(NodeId n, std::string_view name);
-  // Turns n into another op in place; name, device and position stay.
+  // Gives n this op and these attributes and no others; name, device and position stay.
   void SetKind(NodeId n, std::string_view op, std::vector<NewAttr> attrs);
-  // Makes n a Const of this value; its data inputs go, its control inputs stay (data inputs become
-  // none).
+  // Turns n into another op. Beside these attributes it keeps those that belong to the node
+  // whatever its op is, under names that begin with '_', but for its kernel's label and what says
+  // something of inputs and outputs that may be others now.
+  void BecomeOp(NodeId n, std::string_view op, std::vector<NewAttr> attrs);
+  // Makes n a Const of this value, by BecomeOp; its data inputs go, its control inputs stay.
   absl::Status MakeConst(NodeId n, const Tensor& value);
 
   // The value of a Const node's `value` attribute as a view of the file's bytes where its encoding

@@ -280,9 +280,10 @@ absl::StatusOr<const NodeKind*> GraphReader::KindOf(std::string_view op,
                                                     const std::vector<std::string_view>& entries,
                                                     NodeId node) {
   const std::string_view bytes = OnePiece(entries);
-  // Constants are seldom equal: looking for them costs more than it finds.
-  const bool lookup =
-      bytes.size() <= kMaxInternedBytes && (entries.empty() || !bytes.empty()) && op != "Const";
+  // Large constants are seldom equal: looking for them costs more than it finds.
+  constexpr size_t kSmallConst = 128;
+  const bool lookup = bytes.size() <= (op == "Const" ? kSmallConst : kMaxInternedBytes) &&
+                      (entries.empty() || !bytes.empty());
   uint64_t hash = 0;
   if (lookup) {
     hash = absl::HashOf(op, bytes);

@@ -33,9 +33,10 @@ char* GraphStorage::Reserve(size_t bytes) {
 std::string_view GraphStorage::Copy(std::string_view bytes) {
   if (bytes.empty()) return {};
   absl::MutexLock lock(&mutex_);
+  if (bytes == last_) return last_;
   char* p = Reserve(bytes.size());
   std::memcpy(p, bytes.data(), bytes.size());
-  return {p, bytes.size()};
+  return last_ = {p, bytes.size()};
 }
 
 void GraphStorage::Keep(std::shared_ptr<const void> owner) {

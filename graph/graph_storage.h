@@ -16,7 +16,7 @@ namespace tenon {
 // Thread-safe: copies of a graph share their storage and may be edited on different threads.
 class GraphStorage {
  public:
-  // A copy of `bytes` that lives as long as the storage.
+  // A copy of `bytes` that lives as long as the storage; the last one, if they are the same.
   std::string_view Copy(std::string_view bytes);
 
   // Keeps `owner` (a mapped file, a decompressed buffer) alive.
@@ -39,6 +39,7 @@ class GraphStorage {
   std::vector<std::unique_ptr<char[]>> blocks_ ABSL_GUARDED_BY(mutex_);
   char* next_ ABSL_GUARDED_BY(mutex_) = nullptr;
   size_t left_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string_view last_ ABSL_GUARDED_BY(mutex_);
   size_t block_bytes_ ABSL_GUARDED_BY(mutex_) = 4096;
   std::deque<NodeKind> kinds_ ABSL_GUARDED_BY(mutex_);
   std::deque<OpDef> ops_ ABSL_GUARDED_BY(mutex_);

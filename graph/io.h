@@ -74,8 +74,9 @@ absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& lim
 
 // Every defect of a graph in memory: what import finds, for graphs that passes or plug-ins changed.
 std::vector<Defect> Verify(const Graph& graph);
-// Those of its nodes, not of functions.
-std::vector<Defect> VerifyNodes(const Graph& graph);
+// Those of its nodes, not of functions. `sound` is a graph without defects of which this one is an
+// edited copy: names and attributes that it has too are not looked at again.
+std::vector<Defect> VerifyNodes(const Graph& graph, const Graph* sound = nullptr);
 
 // GraphDef bytes of the live nodes in id order; lossless for what was imported.
 std::string ExportBinary(const Graph& graph);

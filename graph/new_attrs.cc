@@ -28,10 +28,9 @@ NewAttrs OpAttrs(const Graph& g, NodeId n) {
   return CopyOf(attrs);
 }
 
-NewAttrs PrivateAttrs(const Graph& g, NodeId n) {
-  std::vector<Attr> attrs = g.attrs(n).all();
-  std::erase_if(attrs, [](const Attr& a) { return !IsPrivate(a); });
-  return CopyOf(attrs);
+bool NumbersInputsOrOutputs(std::string_view attr) {
+  return attr == kOutputShapesAttr || attr == "_num_original_outputs" ||
+         attr == "_read_only_resource_inputs";
 }
 
 void PutAttr(NewAttrs& attrs, std::string_view name, std::string wire) {

@@ -1,5 +1,6 @@
 #include "graph/op_def.h"
 
+#include "graph/arg_ranges.h"
 #include "graph/attr_set.h"
 #include "graph/status_macros.h"
 
@@ -63,13 +64,6 @@ absl::Status AppendTypes(const OpDef& op, const AttrSet& attrs, const ArgDef& ar
   }
   out->insert(out->end(), static_cast<size_t>(count), mark(type));
   return absl::OkStatus();
-}
-
-absl::StatusOr<int64_t> ArgLength(const OpDef& op, const AttrSet& attrs, const ArgDef& arg) {
-  if (!arg.number_attr.empty()) return CountOf(op, attrs, arg.number_attr);
-  if (arg.type_list_attr.empty()) return 1;
-  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, TypesOf(op, attrs, arg.type_list_attr));
-  return static_cast<int64_t>(types.size());
 }
 
 absl::StatusOr<std::pair<int, int>> Range(const OpDef& op, const AttrSet& attrs,
@@ -206,6 +200,13 @@ std::vector<std::string> CheckAttrs(const OpDef& op, const AttrSet& attrs) {
     }
   }
   return wrong;
+}
+
+absl::StatusOr<int64_t> ArgLength(const OpDef& op, const AttrSet& attrs, const ArgDef& arg) {
+  if (!arg.number_attr.empty()) return CountOf(op, attrs, arg.number_attr);
+  if (arg.type_list_attr.empty()) return 1;
+  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, TypesOf(op, attrs, arg.type_list_attr));
+  return static_cast<int64_t>(types.size());
 }
 
 absl::StatusOr<std::pair<int, int>> InputRange(const OpDef& op, const AttrSet& attrs, int arg) {

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph/shape.h"
@@ -140,13 +141,14 @@ class GraphShapes {
   absl::Status Refresh(const Graph& graph, const ShapeOptions& options);
 
   // Outputs that the node does not have (its op is unknown) are unknown.
-  const TensorInfo& info(Output o) const {
-    const Range& range = ranges_[o.node];
-    return static_cast<uint32_t>(o.port) < range.count ? infos_[range.first + o.port] : infos_[0];
-  }
+  const TensorInfo& info(Output o) const { return infos_[IdOf(o)]; }
   const PartialShape& shape(Output o) const { return info(o).shape; }
 
  private:
+  // Infos never change, and equal ones of which nothing but the shape is known are one. So a
+  // shape function is asked once for all nodes of one kind with the same infos for inputs.
+  using InfoId = uint32_t;
+  static constexpr InfoId kUnknown = 0;
   // A node's outputs, and what it was when they were inferred.
   struct Range {
     uint32_t first = 0;
@@ -155,12 +157,41 @@ class GraphShapes {
     uint64_t inputs = 0;
   };
 
-  bool UpdateRanges(const Graph& graph);
-  absl::Status InferNode(const Graph& graph, const ShapeOptions& options, NodeId n,
-                         std::vector<const TensorInfo*>& inputs, bool& changed);
+  // What a shape function was asked, its node's kind and inputs, and where its answer stands in
+  // `answers_`.
+  struct Question {
+    const NodeKind* kind;
+    absl::InlinedVector<InfoId, 4> inputs;
+    friend bool operator==(const Question&, const Question&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Question& q) {
+      return H::combine(std::move(h), q.kind, q.inputs);
+    }
+  };
 
-  std::vector<Range> ranges_;      // by node id
-  std::vector<TensorInfo> infos_;  // the first one is of nothing
+  InfoId IdOf(Output o) const {
+    const Range& range = ranges_[o.node];
+    return static_cast<uint32_t>(o.port) < range.count ? ids_[range.first + o.port] : kUnknown;
+  }
+  static bool IsPlain(const TensorInfo& info) {
+    return info.value == nullptr && !info.partial_value.has_value() && info.handle_shape == nullptr;
+  }
+  bool UpdateRanges(const Graph& graph);
+  // nullopt where an output is fed, so that the answer is the node's own.
+  std::optional<Question> QuestionOf(const Graph& graph, const ShapeOptions& options,
+                                     NodeId n) const;
+  // These say whether an output is not as it was.
+  absl::StatusOr<bool> InferNode(const Graph& graph, const ShapeOptions& options, NodeId n);
+  absl::StatusOr<bool> AskShapeFn(const Graph& graph, const ShapeOptions& options, NodeId n);
+  bool Forget(NodeId n);
+  bool Store(size_t at, TensorInfo info);
+
+  std::vector<Range> ranges_;  // by node id
+  std::vector<InfoId> ids_;    // of outputs, where their node's range says
+  std::vector<TensorInfo> infos_ = {TensorInfo()};
+  absl::flat_hash_map<Dims, InfoId> plain_;  // by shape of known rank
+  absl::flat_hash_map<Question, size_t> questions_;
+  std::vector<InfoId> answers_;
 };
 
 }  // namespace tenon

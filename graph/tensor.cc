@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/buffer_pool.h"
+#include "graph/memory_bound.h"
 #include "graph/status_macros.h"
 #include "tensorflow/c/tf_tstring.h"
 
@@ -24,7 +25,7 @@ constexpr size_t kMaxBytes = (size_t{1} << 40) - (size_t{1} << 24);
 }  // namespace
 
 Buffer* Buffer::Allocate(size_t bytes) {
-  if (bytes > kMaxBytes) return nullptr;
+  if (bytes > kMaxBytes || !MemoryBound::Take(bytes)) return nullptr;
   const size_t capacity = PooledCapacity(bytes);
   if (Buffer* const kept = TakeFromPool(capacity); kept != nullptr) {
     kept->refs_.store(1, std::memory_order_relaxed);
@@ -188,6 +189,7 @@ std::string_view Tensor::StringAt(int64_t i) const {
 }
 
 void Tensor::SetString(int64_t i, std::string_view value) const {
+  MemoryBound::TakeText(value.size());
   TF_TString_Copy(flat<TF_TString>() + i, value.data(), value.size());
 }
 

@@ -162,7 +162,30 @@ int64_t CountValues(const WireField& f, Coding coding) {
   return count;
 }
 
+// A TensorProto laid out as TensorToWire does it, elements in one piece.
+struct AsWritten {
+  uint64_t dtype;
+  std::string_view shape, content;
+};
+std::optional<AsWritten> ReadAsWritten(std::string_view wire) {
+  WireReader reader(wire);
+  WireField f;
+  AsWritten t;
+  if (!reader.Next(&f) || f.number != kDtype || f.type != WireType::kVarint) return std::nullopt;
+  t.dtype = f.scalar;
+  if (!reader.Next(&f) || f.number != kShape || f.type != WireType::kBytes) return std::nullopt;
+  t.shape = f.bytes;
+  if (!reader.Next(&f) || f.number != kContent || f.type != WireType::kBytes) return std::nullopt;
+  t.content = f.bytes;
+  return reader.offset() == wire.size() ? std::optional(t) : std::nullopt;
+}
+
 absl::StatusOr<Parsed> Parse(std::string_view wire) {
+  if (const std::optional<AsWritten> t = ReadAsWritten(wire)) {
+    TENON_ASSIGN_OR_RETURN(TensorProtoHeader header, MakeHeader(t->dtype, t->shape));
+    return Parsed{
+        header.dtype, std::move(header.shape), EncodingOf(header.dtype), t->content, {}, 0};
+  }
   TENON_ASSIGN_OR_RETURN(TensorProtoHeader header, ParseHeader(wire));
   Parsed parsed{header.dtype, std::move(header.shape), EncodingOf(header.dtype), {}, {}, 0};
   WireReader reader(wire);
@@ -346,6 +369,12 @@ absl::Status CheckDecodable(const Parsed& p) {
 }
 
 }  // namespace
+
+bool IsAsWritten(std::string_view wire) {
+  const std::optional<AsWritten> t = ReadAsWritten(wire);
+  // Bytes of bools may stand for the same in several ways.
+  return t.has_value() && t->dtype != static_cast<uint64_t>(DataType::kBool);
+}
 
 absl::StatusOr<TensorProtoHeader> TensorHeaderFromWire(std::string_view wire) {
   return ParseHeader(wire);

@@ -34,5 +34,7 @@ absl::StatusOr<TensorProtoHeader> CheckTensorWire(std::string_view wire,
 // Uses tensor_content for plain types, string_val for strings. UNIMPLEMENTED for resource and
 // variant.
 absl::StatusOr<std::string> TensorToWire(const Tensor& tensor);
+// Whether these bytes of a TensorProto are laid out as TensorToWire does it, elements in one piece.
+bool IsAsWritten(std::string_view wire);
 
 }  // namespace tenon

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "graph/plain_text.h"
 #include "graph/status_macros.h"
 #include "graph/verifier.h"
 #include "graph/wire.h"
@@ -149,20 +150,25 @@ absl::Status ParseText(std::string_view text, const std::string& name, int64_t m
   parser.SetRecursionLimit(static_cast<int>(std::clamp<int64_t>(max_depth - 1, 1, kMaxTextDepth)));
   gp::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
   if (parser.Parse(&input, &message)) return absl::OkStatus();
-  return absl::InvalidArgumentError(Printable(absl::StrCat(name, ":", error.line() + 1, ":",
-                                                           error.column() + 1, ": ",
-                                                           error.message(), where(error))));
+  return absl::InvalidArgumentError(Printable(absl::StrCat(
+      name, ":", error.line() + 1, ":", error.column() + 1, ": ", error.message(), where(error))));
 }
 
 }  // namespace
 
 absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
                                          int64_t max_depth) {
+  std::optional<TextGraph> plain = ParsePlainGraphText(text, max_depth);
+  return plain ? *std::move(plain) : ParseGraphTextWithProtobuf(text, name, max_depth);
+}
+
+absl::StatusOr<TextGraph> ParseGraphTextWithProtobuf(std::string_view text, const std::string& name,
+                                                     int64_t max_depth) {
   pb::GraphDef graph;
   ParseInfo info;
-  TENON_RETURN_IF_ERROR(ParseText(
-      text, name, max_depth, graph, info,
-      [&](const FirstError& error) { return InNode(graph, info, error); }));
+  TENON_RETURN_IF_ERROR(ParseText(text, name, max_depth, graph, info, [&](const FirstError& error) {
+    return InNode(graph, info, error);
+  }));
   TENON_ASSIGN_OR_RETURN(std::string wire, Serialize(graph, name));
   return TextGraph{std::move(wire), PositionsOf(info, graph)};
 }

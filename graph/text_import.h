@@ -19,6 +19,9 @@ struct TextGraph {
 // nesting beyond `max_depth`.
 absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
                                          int64_t max_depth);
+// The same by protobuf's parser alone, without the quick way of plain_text.h.
+absl::StatusOr<TextGraph> ParseGraphTextWithProtobuf(std::string_view text, const std::string& name,
+                                                     int64_t max_depth);
 
 struct TextSavedModel {
   std::string wire;

@@ -30,9 +30,16 @@ class Verifier {
 
   void Run() {
     CheckVersions();
+    NodeId first_new = 0;
+    if (options_.sound != nullptr) {
+      first_new = options_.sound->num_node_ids();
+      for (NodeId n = 0; n < first_new; ++n) {
+        if (options_.sound->alive(n)) Saw(options_.sound->kind(n));
+      }
+    }
     for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
       if (!graph_.alive(n)) continue;
-      CheckName(n);
+      if (n >= first_new) CheckName(n);
       CheckDevice(n);
       for (const KindDefect& d : KindDefects(graph_.kind(n))) Add(n, d.code, d.message);
       CheckInputs(n);
@@ -48,6 +55,7 @@ class Verifier {
   void CheckVersions();
   void CheckName(NodeId n);
   void CheckDevice(NodeId n);
+  bool Saw(const NodeKind& kind);
   std::span<const KindDefect> KindDefects(const NodeKind& kind);
   void CheckInputs(NodeId n);
   bool CheckSource(NodeId n, size_t i, Output from);
@@ -61,6 +69,7 @@ class Verifier {
   std::vector<bool> seen_;  // by NodeKind::index
   absl::flat_hash_map<const NodeKind*, std::vector<KindDefect>> bad_kinds_;
   absl::flat_hash_set<std::string_view> good_devices_;
+  std::string_view last_device_;  // of these
 };
 
 void Verifier::CheckVersions() {
@@ -102,19 +111,26 @@ void Verifier::CheckName(NodeId n) {
 
 void Verifier::CheckDevice(NodeId n) {
   const std::string_view device = graph_.device(n);
-  if (device.empty() || good_devices_.contains(device)) return;
+  if (device == last_device_ || device.empty() || good_devices_.contains(device)) return;
   const absl::Status status = ParseDeviceRequest(device).status();
   if (status.ok()) {
+    last_device_ = device;
     good_devices_.insert(device);
   } else {
     Add(n, DefectCode::kDevice, status.message());
   }
 }
 
-std::span<const KindDefect> Verifier::KindDefects(const NodeKind& kind) {
+// Whether the kind was seen before; now it was.
+bool Verifier::Saw(const NodeKind& kind) {
   if (kind.index >= seen_.size()) seen_.resize(std::max<size_t>(kind.index + 1, seen_.size() * 2));
-  if (!seen_[kind.index]) {
-    seen_[kind.index] = true;
+  const bool before = seen_[kind.index];
+  seen_[kind.index] = true;
+  return before;
+}
+
+std::span<const KindDefect> Verifier::KindDefects(const NodeKind& kind) {
+  if (!Saw(kind)) {
     std::vector<KindDefect> found = CheckKind(graph_, kind, options_);
     if (!found.empty()) bad_kinds_.emplace(&kind, std::move(found));
   }
@@ -264,9 +280,11 @@ std::vector<Defect> Verify(const Graph& graph) {
   return std::move(log).Take();
 }
 
-std::vector<Defect> VerifyNodes(const Graph& graph) {
+std::vector<Defect> VerifyNodes(const Graph& graph, const Graph* sound) {
   DefectLog log;
-  Verifier(graph, VerifyOptions(), &log).Run();
+  VerifyOptions options;
+  options.sound = sound;
+  Verifier(graph, options, &log).Run();
   return std::move(log).Take();
 }
 

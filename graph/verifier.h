@@ -40,6 +40,7 @@ struct VerifyOptions {
   // that a user may give.
   bool from_file = false;
   int64_t max_const_bytes = ImportLimits().max_const_bytes;
+  const Graph* sound = nullptr;  // as for VerifyNodes
 };
 
 void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* log);

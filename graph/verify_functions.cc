@@ -1,9 +1,13 @@
 // Defects of the function library; see verifier.h. Types inside a body depend on the caller's
 // attributes and are not checked here.
+#include <algorithm>
+
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "graph/arg_ranges.h"
 #include "graph/closest.h"
 #include "graph/colocation.h"
 #include "graph/device_string.h"
@@ -123,25 +127,37 @@ class FunctionVerifier {
         (!absl::SimpleAtoi(result.substr(colon + 1), &index) || index < 0)) {
       return absl::StrCat("'", text, "' does not end in an index such as ':0'");
     }
-    const std::vector<ArgDef>& outputs = node.op->outputs;
-    const auto found = std::find_if(outputs.begin(), outputs.end(),
-                                    [&](const ArgDef& a) { return a.name == name; });
-    if (found == outputs.end()) {
+    const Results& results = ResultsOf(node);
+    if (!results.names.contains(name)) {
       return absl::StrCat("'", text, "': op ", node.op_name, " has no result '", name, "'");
     }
-    if (HasPlaceholder(node)) return {};
-    const absl::StatusOr<std::pair<int, int>> range =
-        OutputRange(*node.op, AttrSet(node.attrs), static_cast<int>(found - outputs.begin()));
-    if (!range.ok() || index < range->second - range->first) return {};
+    const ArgRanges::Range* range = results.ranges.ok() ? results.ranges->Find(name) : nullptr;
+    if (range == nullptr || index < range->second - range->first) return {};
     return absl::StrCat("'", text, "': result '", name, "' of op ", node.op_name, " has ",
                         range->second - range->first, " tensors");
   }
 
+  // Of a node that somebody reads.
+  struct Results {
+    absl::flat_hash_set<std::string_view> names;
+    absl::StatusOr<ArgRanges> ranges;  // an error: they are not known here
+  };
+
+  const Results& ResultsOf(const BodyNode& node) const {
+    const auto [it, is_new] = results_.try_emplace(&node);
+    Results& results = it->second;
+    if (!is_new) return results;
+    for (const ArgDef& output : node.op->outputs) results.names.insert(output.name);
+    if (!HasPlaceholder(node))
+      results.ranges = ArgRanges::Of(*node.op, AttrSet(node.attrs), node.op->outputs);
+    return results;
+  }
+
   void CheckReturns() {
+    absl::flat_hash_set<std::string_view> outputs;
+    for (const ArgDef& output : function_.signature->outputs) outputs.insert(output.name);
     for (const Attr& entry : returns_) {
-      const std::vector<ArgDef>& outputs = function_.signature->outputs;
-      if (std::none_of(outputs.begin(), outputs.end(),
-                       [&](const ArgDef& a) { return a.name == entry.name; })) {
+      if (!outputs.contains(entry.name)) {
         Add({}, DefectCode::kFunction,
             absl::StrCat("'ret' fills '", entry.name, "', which is no result of it"));
       }
@@ -149,9 +165,9 @@ class FunctionVerifier {
       if (!problem.empty())
         Add({}, DefectCode::kFunction, absl::StrCat("result '", entry.name, "': ", problem));
     }
+    const auto source_of = SourcesOfResults(returns_);
     for (const ArgDef& output : function_.signature->outputs) {
-      if (std::none_of(returns_.begin(), returns_.end(),
-                       [&](const Attr& r) { return r.name == output.name; })) {
+      if (!source_of.contains(output.name)) {
         Add({}, DefectCode::kFunction,
             absl::StrCat("result '", output.name, "' is not filled by 'ret'"));
       }
@@ -172,6 +188,7 @@ class FunctionVerifier {
   std::vector<Attr> control_returns_;
   absl::flat_hash_map<std::string_view, size_t> by_name_;
   absl::flat_hash_map<std::string_view, const ArgDef*> args_;
+  mutable absl::flat_hash_map<const BodyNode*, Results> results_;
 };
 
 }  // namespace

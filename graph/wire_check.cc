@@ -1,8 +1,9 @@
 #include "graph/wire_check.h"
 
 #include <array>
-#include <vector>
+#include <optional>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "graph/wire.h"
@@ -184,7 +185,7 @@ bool IsUtf8(std::string_view text) {
 }
 
 std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, int64_t max_depth) {
-  std::vector<Open> open;
+  absl::InlinedVector<Open, 8> open;
   open.push_back({WireReader(bytes), type, bytes});
   WireField f;
   while (!open.empty()) {

@@ -12,8 +12,8 @@ std::span<const Rewrite> AllRewrites() {
   static const auto* const kAll = [] {
     auto* all = new std::vector<Rewrite>;
     for (std::span<const Rewrite> theme :
-         {NeutralElements(), InversePairs(), Casts(), Reshapes(), Transposes(), Lists(), Hoisting(),
-          Reductions(), Aggregation(), Functions(), Contractions()})
+         {NeutralElements(), Decided(), InversePairs(), Casts(), Reshapes(), Transposes(), Lists(),
+          Hoisting(), Reductions(), Aggregation(), Functions(), Segments(), Contractions()})
       all->insert(all->end(), theme.begin(), theme.end());
     return all;
   }();

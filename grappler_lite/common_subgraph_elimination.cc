@@ -78,7 +78,8 @@ class Kinds {
     bool is_known = false;
     bool may_merge = false;
     size_t hash = 0;
-    std::string value;  // canonical, of a small constant
+    std::string_view value;  // canonical, of a small constant
+    std::string decoded;     // which is this one, unless it was written so
   };
 
   Entry& At(const NodeKind& kind) {
@@ -97,7 +98,12 @@ class Kinds {
     for (const Attr& a : kind.attrs.all() | std::views::filter(Counts)) {
       std::string_view text = a.value.wire();
       if (is_const && a.name == "value") {
-        entry.value = CanonicalValue(a.value.AsTensorWire().value_or(""));
+        const std::string_view wire = a.value.AsTensorWire().value_or("");
+        if (IsAsWritten(wire)) {
+          entry.value = wire;
+        } else {
+          entry.value = entry.decoded = CanonicalValue(wire);
+        }
         if (!entry.value.empty()) text = entry.value;
       }
       entry.hash = absl::HashOf(entry.hash, a.name, HashText(text));
@@ -144,6 +150,7 @@ class CommonSubgraphElimination : public Pass {
       } else if (context.Allow(kMerge.name, n)) {
         same_as[n] = twin;
         merged.push_back(n);
+        if (!IsHostDevice(g.device(n)) && context.IsFixed(n)) context.Fix(twin);
       }
     }
     if (merged.empty()) return false;

@@ -69,15 +69,14 @@ class Folder {
   // Of all inputs but the first.
   void BecomeCall(NodeId n, std::string function) {
     const bool stateful = g_.op(n)->is_stateful;
-    NewAttrs attrs = PrivateAttrs(g_, n);
-    attrs.push_back({"f", std::move(function)});
+    NewAttrs attrs = {{"f", std::move(function)}};
     for (const char* types : {"Tin", "Tout"}) {
       if (const AttrValue* list = g_.attr(n, types); list != nullptr)
         attrs.push_back({types, std::string(list->wire())});
     }
     const std::vector<Output> args(g_.data_inputs(n).begin() + 1, g_.data_inputs(n).end());
     const std::vector<Output> control(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
-    g_.SetKind(n, stateful ? "StatefulPartitionedCall" : "PartitionedCall", std::move(attrs));
+    g_.BecomeOp(n, stateful ? "StatefulPartitionedCall" : "PartitionedCall", std::move(attrs));
     g_.SetInputs(n, args, control);
   }
 
@@ -87,12 +86,10 @@ class Folder {
     if (count == 0 || cond == nullptr || !NeverRuns(n, *cond)) return false;
     const TypeVector& types = g_.kind(n).types.outputs;
     const std::vector<DataType> list(types.begin(), types.end());
-    NewAttrs attrs = PrivateAttrs(g_, n);
     const std::string type = count == 1 ? attr::Type(list[0]) : attr::TypeList(list);
     const std::string_view op = count == 1 ? "Identity" : "IdentityN";
     if (!c_.HasKernel(n, op, {{"T", type}}) || !c_.Allow(kFoldWhile.name, n)) return false;
-    attrs.push_back({"T", type});
-    g_.SetKind(n, op, std::move(attrs));
+    g_.BecomeOp(n, op, {{"T", type}});
     return true;
   }
 

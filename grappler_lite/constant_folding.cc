@@ -4,11 +4,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/memory_bound.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "graph/within_memory.h"
 #include "grappler_lite/constant_branches.h"
+#include "grappler_lite/folded_origins.h"
 #include "grappler_lite/known_values.h"
 #include "grappler_lite/node_queries.h"
+#include "grappler_lite/op_traits.h"
 #include "grappler_lite/partial_folding.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/rewriter.h"
@@ -17,12 +21,15 @@ namespace tenon {
 namespace {
 
 constexpr RewriteInfo kMaterializeShape = {"materialize_shape", Exactness::kExact};
+constexpr RewriteInfo kMaterializeLike = {"materialize_like", Exactness::kExact};
 constexpr RewriteInfo kFold = {"fold", Exactness::kExact};
 
 // By how many bytes a constant may be larger than those that it makes superfluous.
 constexpr PassOption kMaxBytes = {"max_bytes", 10'000'000, "growth of constants in one fold"};
 // All folds together may add this share of what constants take, or what one fold may.
 constexpr int64_t kMaxGrowthDivisor = 4;
+// What constants may take that are not there as bytes in the file: strings, one value repeated.
+constexpr size_t kDecodingBytes = size_t{64} << 20;
 
 bool IsConst(const Graph& g, NodeId n) { return g.op_name(n) == "Const"; }
 
@@ -34,11 +41,11 @@ class Folder {
     int64_t constants = 0;
     for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
       if (!g_.alive(n)) continue;
-      keeps_waiting_ |= MayStopARun(n);
       const AttrValue* value = IsConst(g_, n) ? g_.attrs(n).Find("value") : nullptr;
       if (value != nullptr) constants += static_cast<int64_t>(value->wire().size());
     }
-    growth_left_ = std::max(constants / kMaxGrowthDivisor, max_growth_);
+    total_growth_ = std::max((constants - c_.gate.grown()) / kMaxGrowthDivisor, max_growth_);
+    keeps_waiting_ = MayStopARun(g_);
   }
 
   absl::StatusOr<bool> Run() {
@@ -46,25 +53,29 @@ class Folder {
     TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(g_));
     for (NodeId n : order) {
       ForwardInputs(n);
-      if (c_.Visit()) changed |= Fold(n);
+      if (c_.Visit()) changed |= Fold(n) || MaterializeLike(n);
     }
     // Uses over the back edges of loops, which the sweep passed before their producer.
     if (!replaced_.empty()) {
       for (NodeId n : order) ForwardInputs(n);
     }
+    origins_.KeepErrors(c_, shapes_);
     return changed;
   }
 
  private:
-  // Ops behind which a value may be dead, or never come because the op fails on purpose.
-  bool MayStopARun(NodeId n) const {
-    const OpDef* op = g_.op(n);
-    return op != nullptr && (op->is_stateful || IsSwitchOp(op->name) ||
-                             op->name == "CheckNumerics" || op->name == "CheckNumericsV2");
-  }
-
   bool MayFold(NodeId n) const {
     return !IsConst(g_, n) && !NeverFolds(g_, n) && !c_.feeds.contains(n) && !ReadsSwitch(g_, n);
+  }
+
+  // PassContext's answer, which mostly is that of the node before.
+  bool HasConstKernel(NodeId n, DataType type) {
+    if (type != asked_type_ || g_.device(n) != asked_device_) {
+      asked_type_ = type;
+      asked_device_ = g_.device(n);
+      has_const_kernel_ = c_.HasConstKernel(n, type);
+    }
+    return has_const_kernel_;
   }
 
   // Nodes whose value shape inference knows (Shape, Size, Rank, and integer arithmetic on them)
@@ -74,13 +85,39 @@ class Folder {
     if (shapes_ == nullptr) return false;
     bool changed = false;
     for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
-      if (!g_.alive(n) || !MayFold(n) || g_.num_outputs(n) != 1) continue;
-      const DataType type = g_.output_type({n, 0});
-      const std::optional<Tensor> value = KnownValue(shapes_->info({n, 0}), type);
-      if (value && c_.HasConstKernel(n, type) && c_.Allow(kMaterializeShape.name, n))
-        changed |= BecomeConst(n, *value);
+      if (!g_.alive(n) || !MayFold(n)) continue;
+      for (int32_t port = 0; port < g_.num_outputs(n); ++port) {
+        const DataType type = g_.output_type({n, port});
+        const std::optional<Tensor> value = KnownValue(shapes_->info({n, port}), type);
+        if (!value || !(g_.num_outputs(n) == 1 || fanouts_.count({n, port}) > 0) ||
+            !HasConstKernel(n, type) || !c_.Allow(kMaterializeShape.name, n))
+          continue;
+        if (g_.num_outputs(n) == 1) {
+          changed |= BecomeConst(n, *value);
+          break;
+        }
+        changed |= ReplaceByConst({n, port}, *value);
+      }
     }
     return changed;
+  }
+
+  // Zeros or ones in the shape of something, if that is known: whatever it holds.
+  bool MaterializeLike(NodeId n) {
+    const std::string_view op = g_.op_name(n);
+    if (shapes_ == nullptr || (op != "OnesLike" && op != "ZerosLike") || !MayFold(n)) return false;
+    const DataType type = g_.output_type({n, 0});
+    const std::optional<Shape> shape = shapes_->shape({n, 0}).ToShape();
+    if (!shape || !HasConstKernel(n, type)) return false;
+    const absl::StatusOr<size_t> bytes = TensorBytes(type, *shape);
+    if (!bytes.ok() || *bytes > static_cast<size_t>(MayGrow())) return RefuseGrowth();
+    const absl::StatusOr<Tensor> like = Tensor::Allocate(type, *shape);
+    if (!like.ok()) return false;
+    const absl::StatusOr<std::vector<Tensor>> values =
+        c_.evaluator.Evaluate(g_, n, {*like}, *bytes);
+    if (!values.ok() || !c_.Allow(kMaterializeLike.name, n)) return false;
+    c_.gate.Grow(static_cast<int64_t>(*bytes));
+    return BecomeConst(n, (*values)[0]);
   }
 
   static std::optional<Tensor> KnownValue(const TensorInfo& info, DataType type) {
@@ -123,6 +160,7 @@ class Folder {
 
   bool BecomeConst(NodeId n, const Tensor& value) {
     const std::vector<NodeId> guards = Guards(n);
+    origins_.Note(g_, n, n);
     if (!g_.MakeConst(n, value).ok()) return false;
     for (NodeId m : guards) g_.AddControlInput(n, m);
     return true;
@@ -136,78 +174,100 @@ class Folder {
       if (!IsConst(g_, in.node) || c_.feeds.contains(in.node)) return false;
     }
     for (DataType type : g_.kind(n).types.outputs) {
-      if (!c_.HasConstKernel(n, type)) return false;
+      if (!HasConstKernel(n, type)) return false;
     }
-    std::vector<Tensor> inputs;
-    for (const Output& in : g_.data_inputs(n)) {
-      absl::StatusOr<Tensor> value = g_.ConstValue(in.node);
-      if (!value.ok()) return false;
-      inputs.push_back(*std::move(value));
-    }
-    if (IsKnownToExplode(n, inputs)) return false;
-    absl::StatusOr<std::vector<Tensor>> outputs = c_.evaluator.Evaluate(g_, n, inputs);
-    if (!outputs.ok()) return false;  // it fails, or has no kernel: the run says so
-    const int64_t growth = Growth(n, inputs, *outputs);
-    if (growth > std::min(max_growth_, growth_left_) || !c_.Allow(kFold.name, n)) return false;
-    growth_left_ -= std::max<int64_t>(growth, 0);
+    absl::StatusOr<std::vector<Tensor>> inputs = ValuesOf(g_.data_inputs(n));
+    if (!inputs.ok()) return RefuseIfTooLarge(inputs.status());
+    const int64_t dying = DyingBytes(n, *inputs);
+    absl::StatusOr<std::vector<Tensor>> outputs =
+        c_.evaluator.Evaluate(g_, n, *inputs, static_cast<size_t>(MayGrow() + dying));
+    // Where it fails, or has no kernel, the run says so.
+    if (!outputs.ok()) return RefuseIfTooLarge(outputs.status());
+    if (!c_.Allow(kFold.name, n)) return false;
+    int64_t growth = -dying;
+    for (const Tensor& t : *outputs) growth += static_cast<int64_t>(HeldBytes(t));
+    c_.gate.Grow(std::max<int64_t>(growth, 0));
     return outputs->size() == 1 ? BecomeConst(n, (*outputs)[0]) : SplitIntoConsts(n, *outputs);
   }
 
-  // Whether the shapes of the outputs tell beforehand that they are too large, so that they need
-  // not be computed to see it.
-  bool IsKnownToExplode(NodeId n, const std::vector<Tensor>& inputs) const {
-    if (shapes_ == nullptr) return false;
-    double growth = 0;  // shapes may ask for more than any integer holds
-    for (const Tensor& t : inputs) growth -= static_cast<double>(t.bytes());
-    for (int i = 0; i < g_.num_outputs(n); ++i) {
-      const std::optional<Shape> shape = shapes_->shape({n, i}).ToShape();
-      if (!shape) continue;
-      growth += static_cast<double>(shape->num_elements()) *
-                static_cast<double>(DataTypeSize(g_.output_type({n, i})));
-    }
-    return growth > static_cast<double>(std::min(max_growth_, growth_left_));
+  // A few bytes of a file can stand for a large value, and n may take one more than once.
+  absl::StatusOr<std::vector<Tensor>> ValuesOf(std::span<const Output> constants) const {
+    const MemoryBound bound(kDecodingBytes + static_cast<size_t>(MayGrow()));
+    return WithinMemory([&]() -> absl::StatusOr<std::vector<Tensor>> {
+      absl::flat_hash_map<NodeId, Tensor> known;
+      std::vector<Tensor> values;
+      for (const Output& constant : constants) {
+        const auto [it, is_new] = known.try_emplace(constant.node);
+        if (is_new) {
+          TENON_ASSIGN_OR_RETURN(it->second, g_.ConstValue(constant.node));
+        }
+        values.push_back(it->second);
+      }
+      return values;
+    });
   }
 
-  // Bytes of the new constants less those of constants that nobody else uses.
-  int64_t Growth(NodeId n, const std::vector<Tensor>& inputs,
-                 const std::vector<Tensor>& outputs) const {
-    int64_t growth = 0;
-    for (const Tensor& t : outputs) growth += static_cast<int64_t>(t.bytes());
+  // What all folds together have left, and what the next may take of it.
+  int64_t GrowthLeft() const { return std::max<int64_t>(total_growth_ - c_.gate.grown(), 0); }
+  int64_t MayGrow() const { return std::min(max_growth_, GrowthLeft()); }
+
+  // False.
+  bool RefuseGrowth() {
+    c_.gate.SayBudgetSpent(GrowthLeft() < max_growth_
+                               ? absl::StrCat(total_growth_, " bytes of growth by all folds")
+                               : absl::StrCat(max_growth_, " bytes of growth by one fold"));
+    return false;
+  }
+  bool RefuseIfTooLarge(const absl::Status& status) {
+    return absl::IsResourceExhausted(status) && RefuseGrowth();
+  }
+
+  // Of constants that nobody but n uses.
+  int64_t DyingBytes(NodeId n, const std::vector<Tensor>& inputs) const {
+    int64_t bytes = 0;
+    absl::flat_hash_set<NodeId> counted;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const NodeId constant = g_.data_inputs(n)[i].node;
-      const bool dies = constant < known_nodes_ && fanouts_.of(constant).size() == 1 &&
-                        !c_.preserve.contains(constant);
-      if (dies) growth -= static_cast<int64_t>(inputs[i].bytes());
+      if (constant >= known_nodes_ || c_.preserve.contains(constant)) continue;
+      // By consumer, in the order of their ids.
+      const std::span<const Fanouts::Use> uses = fanouts_.of(constant);
+      if (!uses.empty() && uses.front().node == n && uses.back().node == n &&
+          counted.insert(constant).second)
+        bytes += static_cast<int64_t>(HeldBytes(inputs[i]));
     }
-    return growth;
+    return bytes;
   }
 
   // A node of several outputs is replaced by a constant for each; the node itself goes with the
   // next pruning.
   bool SplitIntoConsts(NodeId n, const std::vector<Tensor>& outputs) {
-    const std::vector<NodeId> guards = Guards(n);
-    std::vector<NodeId> consts;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const std::string name = g_.UniqueName(absl::StrCat(g_.name(n), "/folded_", i));
-      absl::StatusOr<NewAttrs> attrs = ConstAttrs(outputs[i]);
-      if (!attrs.ok()) return false;
-      std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
-      for (NodeId m : guards) controls.push_back({m, kControlPort});
-      absl::StatusOr<NodeId> id =
-          g_.AddNode(name, "Const", controls, *std::move(attrs), g_.device(n), g_.pos(n));
-      if (!id.ok()) return false;
-      consts.push_back(*id);
+      if (!ReplaceByConst({n, static_cast<int32_t>(i)}, outputs[i])) return false;
     }
-    replaced_.emplace(n, std::move(consts));
+    return true;
+  }
+
+  // Who uses this output of several, comes to use a constant.
+  bool ReplaceByConst(Output o, const Tensor& value) {
+    const NodeId n = o.node;
+    absl::StatusOr<NewAttrs> attrs = ConstAttrs(value);
+    if (!attrs.ok()) return false;
+    std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
+    for (NodeId m : Guards(n)) controls.push_back({m, kControlPort});
+    const absl::StatusOr<NodeId> id =
+        g_.AddNode(g_.UniqueName(absl::StrCat(g_.name(n), "/folded_", o.port)), "Const", controls,
+                   *std::move(attrs), g_.device(n), g_.pos(n));
+    if (!id.ok()) return false;
+    origins_.Note(g_, n, *id);
+    replaced_.emplace(o, Output{*id, 0});
     return true;
   }
 
   void ForwardInputs(NodeId n) {
     if (replaced_.empty()) return;
     for (int i = 0; i < g_.num_inputs(n); ++i) {
-      const Output in = g_.data_inputs(n)[i];
-      if (const auto it = replaced_.find(in.node); it != replaced_.end())
-        g_.SetInput(n, i, {it->second[in.port], 0});
+      const auto it = replaced_.find(g_.data_inputs(n)[i]);
+      if (it != replaced_.end()) g_.SetInput(n, i, it->second);
     }
   }
 
@@ -217,9 +277,13 @@ class Folder {
   const GraphShapes* shapes_ = nullptr;
   const NodeId known_nodes_ = g_.num_node_ids();
   const int64_t max_growth_;
-  int64_t growth_left_ = 0;
+  int64_t total_growth_ = 0;
   bool keeps_waiting_ = false;
-  absl::flat_hash_map<NodeId, std::vector<NodeId>> replaced_;
+  DataType asked_type_ = DataType::kInvalid;  // of HasConstKernel, and the device
+  std::string_view asked_device_;
+  bool has_const_kernel_ = false;
+  FoldedOrigins origins_;
+  absl::flat_hash_map<Output, Output> replaced_;
 };
 
 class ConstantFolding : public Pass {
@@ -228,19 +292,21 @@ class ConstantFolding : public Pass {
   std::vector<RewriteInfo> rewrites() const override {
     std::vector<RewriteInfo> all = InfosOf(PartialFolding());
     for (const RewriteInfo& info : ConstantBranches()) all.push_back(info);
-    all.insert(all.end(), {kMaterializeShape, kFold});
+    all.insert(all.end(), {kMaterializeShape, kMaterializeLike, kFold});
     return all;
   }
   std::vector<PassOption> options() const override { return {kMaxBytes}; }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
-    bool gathered = false;
+    TENON_ASSIGN_OR_RETURN(bool changed, Folder(context).Run());
     if (MayFoldPartially(context)) {
-      TENON_ASSIGN_OR_RETURN(gathered, Sweep(context, InferShapes(context)).Run(PartialFolding()));
+      TENON_ASSIGN_OR_RETURN(const bool gathered,
+                             Sweep(context, InferShapes(context)).Run(PartialFolding()));
+      if (gathered) TENON_RETURN_IF_ERROR(Folder(context).Run().status());
+      changed |= gathered;
     }
-    TENON_ASSIGN_OR_RETURN(const bool folded, Folder(context).Run());
     const bool branched = FoldConstantBranches(context);
-    return gathered || folded || branched;
+    return changed || branched;
   }
 };
 

@@ -38,7 +38,7 @@ bool Strip(PassContext& c, const Watcher& watcher, NodeId n) {
   NewAttrs attrs;
   if (has_value) attrs.push_back({"T", attr::Type(g.input_type(n, 0))});
   if (!c.HasKernel(n, watcher.becomes, attrs) || !c.Allow(watcher.rewrite, n)) return false;
-  g.SetKind(n, watcher.becomes, std::move(attrs));
+  g.BecomeOp(n, watcher.becomes, std::move(attrs));
   g.SetInputs(n, data, controls);
   return true;
 }

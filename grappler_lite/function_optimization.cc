@@ -2,6 +2,7 @@
 // so do the branches of which it is known that they are chosen.
 #include "graph/status_macros.h"
 #include "grappler_lite/constant_branches.h"
+#include "grappler_lite/implementation_selector.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -14,7 +15,7 @@ class FunctionOptimization : public Pass {
   std::string_view name() const override { return "function_optimization"; }
   std::vector<RewriteInfo> rewrites() const override {
     std::vector<RewriteInfo> all = ConstantBranches();
-    all.push_back(kInlineCall);
+    all.insert(all.end(), {BranchSelection(), kInlineCall});
     return all;
   }
 
@@ -26,9 +27,12 @@ class FunctionOptimization : public Pass {
     for (bool folded = true; folded;) {
       TENON_ASSIGN_OR_RETURN(const bool inlined,
                              context.inliner->InlineCalls(context.graph, allow));
+      if (inlined) SelectBranches(context);
       folded = inlined && FoldConstantBranches(context);
       changed |= inlined;
     }
+    if (std::string spent = context.inliner->BudgetSpent(); !spent.empty())
+      context.gate.SayBudgetSpent(std::move(spent));
     return changed;
   }
 };

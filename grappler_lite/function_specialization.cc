@@ -17,6 +17,7 @@
 #include "graph/function_library.h"
 #include "graph/nodes.h"
 #include "graph/wire.h"
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 #include "grappler_lite/pass.h"
 
@@ -53,11 +54,21 @@ struct Site {
   NodeId node = kNoNode;
   bool loop = false;
   size_t first_arg = 0;                 // its inputs before that are no arguments
-  std::vector<std::string_view> attrs;  // that name the functions, in their order
+  std::vector<std::string_view> attrs;  // that name the functions, in their order; none: the op
   std::vector<FuncAttr> functions;      // of a loop: condition, body
-  std::vector<FunctionGraph> bodies;
+  std::vector<const FunctionGraph*> bodies;  // those of all who call them, or `own`
+  std::vector<std::unique_ptr<FunctionGraph>> own;
   size_t bytes = 0;  // of the functions
 };
+
+// Gives the site bodies that are for it alone, to be changed.
+void OwnBodies(Site& site) {
+  if (!site.own.empty()) return;
+  for (const FunctionGraph*& body : site.bodies) {
+    site.own.push_back(std::make_unique<FunctionGraph>(*body));
+    body = site.own.back().get();
+  }
+}
 
 // Nodes that the roots need.
 std::vector<bool> NeededNodes(const FunctionGraph& body, const std::vector<NodeId>& roots) {
@@ -75,6 +86,39 @@ std::vector<bool> NeededNodes(const FunctionGraph& body, const std::vector<NodeI
     for (const Output& in : g.inputs(n)) need(in.node);
   }
   return needed;
+}
+
+// Whether n is there in every run of the body: what it is made of, and waits for, are arguments and
+// what cannot fail, as far as this looks.
+bool IsAlwaysThere(const FunctionGraph& body, NodeId n) {
+  constexpr size_t kMostNodes = 64;
+  const Graph& g = body.graph;
+  std::vector<NodeId> seen = {n};
+  for (size_t next = 0; next < seen.size(); ++next) {
+    if (std::ranges::find(body.args, seen[next]) != body.args.end()) continue;
+    if (!NeverFails(g.op_name(seen[next])) || seen.size() > kMostNodes) return false;
+    for (const Output& in : g.inputs(seen[next])) {
+      if (std::ranges::find(seen, in.node) == seen.end()) seen.push_back(in.node);
+    }
+  }
+  return true;
+}
+
+// Whether n does nothing but pass on its input.
+bool OnlyPassesOn(const FunctionGraph& body, NodeId n) {
+  const Graph& g = body.graph;
+  return IsIdentityLike(g.op_name(n)) && !MustStay(g, n) && !ReadsReference(g, n) &&
+         std::ranges::all_of(g.control_inputs(n),
+                             [&](const Output& in) { return IsAlwaysThere(body, in.node); });
+}
+
+// Results become what identities pass on to them, so that it shows which arguments come back.
+void ShortenResults(FunctionGraph& body) {
+  Graph& g = body.graph;
+  for (const NodeId result : body.results) {
+    while (OnlyPassesOn(body, g.data_inputs(result)[0].node))
+      g.SetInput(result, 0, g.data_inputs(g.data_inputs(result)[0].node)[0]);
+  }
 }
 
 class Specializer {
@@ -112,6 +156,8 @@ class Specializer {
     } else if (op == "While" || op == "_While" || op == "StatelessWhile") {
       site.attrs = {"cond", "body"};
       site.loop = true;
+    } else if (g_.FindFunction(op) != nullptr) {
+      if (!AddBody(site, {op, {}})) return std::nullopt;
     } else {
       return std::nullopt;
     }
@@ -136,7 +182,7 @@ class Specializer {
       if (!c_.Visit()) return false;
     }
     site.functions.push_back(function);
-    site.bodies.push_back(*body);
+    site.bodies.push_back(body);
     site.bytes += entry->wire.size();
     return true;
   }
@@ -146,8 +192,10 @@ class Specializer {
     const auto [it, is_new] = bodies_.try_emplace(function.name);
     if (is_new && function.wire.size() <= kMaxBodyBytes) {
       absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(g_, function);
-      if (body.ok() && MayBeSpecialized(*body, function.name))
+      if (body.ok() && MayBeSpecialized(*body, function.name)) {
+        ShortenResults(*body);
         it->second = std::make_unique<FunctionGraph>(*std::move(body));
+      }
     }
     return it->second.get();
   }
@@ -156,7 +204,7 @@ class Specializer {
     const size_t args = g_.data_inputs(site.node).size() - site.first_arg;
     if (site.bodies.empty() || (site.loop && site.bodies.size() != 2)) return false;
     for (size_t b = 0; b < site.bodies.size(); ++b) {
-      const FunctionGraph& body = site.bodies[b];
+      const FunctionGraph& body = *site.bodies[b];
       if (body.args.size() != args) return false;
       for (size_t i = 0; i < args; ++i) {
         const int input = static_cast<int>(i + site.first_arg);
@@ -183,7 +231,10 @@ class Specializer {
   bool Specialize(Site& site) {
     const std::vector<size_t> constants = Constants(site);
     const bool pushes = !constants.empty() && c_.Allow(kPushConstants.name, site.node);
-    if (pushes) Push(site, constants);
+    if (pushes) {
+      OwnBodies(site);
+      Push(site, constants);
+    }
     const std::vector<bool> results = UsedResults(site);
     const std::vector<bool> args = site.loop ? results : UsedArgs(site, results);
     const bool all_used = std::all_of(args.begin(), args.end(), [](bool b) { return b; }) &&
@@ -193,6 +244,7 @@ class Specializer {
                          c_.Allow(kRemoveUnused.name, site.node);
     if (!pushes && !removes) return false;
     if (removes) {
+      OwnBodies(site);
       Drop(site, args, results);
       Rewrite(site, args, results);
     } else {
@@ -216,8 +268,8 @@ class Specializer {
       if (!value.ok() || value->bytes() > kMaxConstBytes) continue;
       const bool is_read =
           std::any_of(site.bodies.begin(), site.bodies.end(),
-                      [&](const FunctionGraph& body) { return IsRead(body, body.args[i]); });
-      if (is_read && (!site.loop || PassesOn(site.bodies[1], i))) constants.push_back(i);
+                      [&](const FunctionGraph* body) { return IsRead(*body, body->args[i]); });
+      if (is_read && (!site.loop || PassesOn(*site.bodies[1], i))) constants.push_back(i);
     }
     return constants;
   }
@@ -245,8 +297,8 @@ class Specializer {
   void Push(Site& site, const std::vector<size_t>& constants) {
     for (const size_t i : constants) {
       const NodeId from = g_.data_inputs(site.node)[i + site.first_arg].node;
-      for (FunctionGraph& body : site.bodies) {
-        if (IsRead(body, body.args[i])) PushInto(body, body.args[i], from);
+      for (const std::unique_ptr<FunctionGraph>& body : site.own) {
+        if (IsRead(*body, body->args[i])) PushInto(*body, body->args[i], from);
       }
     }
   }
@@ -285,12 +337,12 @@ class Specializer {
 
   std::vector<bool> UsedArgs(const Site& site, const std::vector<bool>& results) const {
     std::vector<bool> used = AwaitedArgs(site);
-    for (const FunctionGraph& body : site.bodies) {
-      std::vector<NodeId> roots = body.effects;
+    for (const FunctionGraph* body : site.bodies) {
+      std::vector<NodeId> roots = body->effects;
       for (size_t i = 0; i < results.size(); ++i) {
-        if (results[i]) roots.push_back(body.results[i]);
+        if (results[i]) roots.push_back(body->results[i]);
       }
-      NoteArgs(body, roots, used);
+      NoteArgs(*body, roots, used);
     }
     return used;
   }
@@ -306,10 +358,11 @@ class Specializer {
   std::vector<bool> UsedVariables(const Site& site, std::vector<bool> used) const {
     const std::vector<bool> awaited = AwaitedArgs(site);
     std::transform(used.begin(), used.end(), awaited.begin(), used.begin(), std::logical_or<>());
-    std::vector<NodeId> of_condition = site.bodies[0].effects;
-    of_condition.push_back(site.bodies[0].results[0]);
-    NoteArgs(site.bodies[0], of_condition, used);
-    const FunctionGraph& body = site.bodies[1];
+    const FunctionGraph& condition = *site.bodies[0];
+    std::vector<NodeId> of_condition = condition.effects;
+    of_condition.push_back(condition.results[0]);
+    NoteArgs(condition, of_condition, used);
+    const FunctionGraph& body = *site.bodies[1];
     for (;;) {
       std::vector<NodeId> roots = body.effects;
       for (size_t i = 0; i < used.size(); ++i) {
@@ -324,8 +377,8 @@ class Specializer {
 
   // Takes them out of the bodies, and what only they needed.
   static void Drop(Site& site, const std::vector<bool>& args, const std::vector<bool>& results) {
-    for (size_t b = 0; b < site.bodies.size(); ++b) {
-      FunctionGraph& body = site.bodies[b];
+    for (size_t b = 0; b < site.own.size(); ++b) {
+      FunctionGraph& body = *site.own[b];
       const bool is_condition = site.loop && b == 0;
       std::vector<NodeId> roots = body.effects;
       for (size_t i = 0; i < body.results.size(); ++i) {
@@ -370,10 +423,15 @@ class Specializer {
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i]) result_types.push_back(g_.output_type({n, static_cast<int32_t>(i)}));
     }
-    const std::string op(g_.op_name(n));
-    g_.SetKind(n, op, Attrs(site, arg_types, result_types, results));
+    NewAttrs attrs = Attrs(site, arg_types, result_types, results);
+    g_.SetKind(n, site.attrs.empty() ? CallOf(site) : std::string(g_.op_name(n)), std::move(attrs));
     g_.SetInputs(n, data, control);
     MoveUses(n, results);
+  }
+
+  // What a call by the function's name becomes.
+  static std::string CallOf(const Site& site) {
+    return site.bodies[0]->effects.empty() ? "PartitionedCall" : "StatefulPartitionedCall";
   }
 
   // What is always there and cannot fail need not be waited for.
@@ -402,6 +460,13 @@ class Specializer {
       }
     }
     size_t next_body = 0;
+    if (site.attrs.empty()) {
+      std::string wire;
+      WireWriter(&wire).Bytes(kAttrFunc, Callee(site, 0));
+      attrs.insert(attrs.end(), {{"f", std::move(wire)},
+                                 {"Tin", attr::TypeList(args)},
+                                 {"Tout", attr::TypeList(results_left)}});
+    }
     for (const std::string_view name : site.attrs) {
       std::string wire;
       if (g_.attr(site.node, name)->kind() == AttrKind::kFunc) {
@@ -415,12 +480,6 @@ class Specializer {
       PutAttr(attrs, name, std::move(wire));
     }
     return attrs;
-  }
-
-  // Hints of TensorFlow's that may be missing, but not wrong.
-  static bool NumbersInputsOrOutputs(std::string_view attr) {
-    return attr == "_output_shapes" || attr == "_num_original_outputs" ||
-           attr == "_read_only_resource_inputs";
   }
 
   static std::string ShapesLeft(const AttrValue& value, const std::vector<bool>& results) {
@@ -450,12 +509,12 @@ class Specializer {
   std::string NameOf(const Site& site, size_t i) {
     std::string_view base = site.functions[i].name;
     if (const size_t mark = base.rfind(kMark); mark != base.npos) base = base.substr(0, mark);
-    const std::string content = site.bodies[i].Wire(base);
+    const std::string content = site.bodies[i]->Wire(base);
     const uint32_t sum = ExtendCrc32c(ExtendCrc32c(0, content), g_.device(site.node));
     for (int number = 0;; ++number) {
       std::string name = absl::StrCat(base, kMark, absl::Hex(sum, absl::kZeroPad8));
       if (number > 0) absl::StrAppend(&name, "_", number);
-      std::string wire = site.bodies[i].Wire(name);
+      std::string wire = site.bodies[i]->Wire(name);
       const FunctionEntry* there = g_.FindFunction(name);
       if (there != nullptr && there->wire == wire) return name;
       const auto made = wires_.find(name);

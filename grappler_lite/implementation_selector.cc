@@ -1,8 +1,10 @@
 // Chooses among what does the same in ways that suit one type of device each. Either exporters
 // wrote several functions, marked with what they implement and the device that they are for, and a
 // call may name any of them; or they wrote a Case with a branch for each device and a DeviceIndex
-// that tells which. The call's or Case's own device decides; where it asks for none that is the
-// CPU, or, in the body of a function, for others to say.
+// that tells which. The call's or Case's own device decides; where it asks for none the device of
+// who calls the function whose body it stands in, or else the CPU.
+#include "grappler_lite/implementation_selector.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -59,6 +61,16 @@ std::optional<Implementation> ImplementationBy(const Graph& g, const FunctionEnt
   return implementation;
 }
 
+// The type of device that n is for; nothing where a device's name makes no sense.
+std::optional<std::string> TypeFor(const PassContext& c, NodeId n) {
+  for (const std::string_view device : {c.graph.device(n), c.caller_device}) {
+    const absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
+    if (!request.ok()) return std::nullopt;
+    if (!request->type.empty()) return request->type;
+  }
+  return "CPU";
+}
+
 class Selector {
  public:
   explicit Selector(PassContext& context) : c_(context) {
@@ -70,32 +82,21 @@ class Selector {
     }
   }
 
-  bool Run() {
+  bool SelectFunctions() {
+    if (implementations_.empty()) return false;
     bool changed = false;
     for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
       if (!g_.alive(n) || c_.feeds.contains(n) || !c_.Visit()) continue;
-      if (g_.op_name(n) == "DeviceIndex") {
-        changed |= SelectBranch(n);
-      } else if (!implementations_.empty()) {
-        changed |= SelectOp(n) || SelectAttribute(n);
-      }
+      changed |= SelectOp(n) || SelectAttribute(n);
     }
     return changed;
   }
 
  private:
-  // The type of device that n is for; nothing where others decide.
-  std::optional<std::string> TypeFor(NodeId n) const {
-    const absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(g_.device(n));
-    if (!request.ok()) return std::nullopt;
-    if (!request->type.empty()) return request->type;
-    return c_.IsFixed(n) ? std::nullopt : std::optional<std::string>("CPU");
-  }
-
   // The function that shall stand in the place of `function` for n's device; empty: that one.
   std::string_view ChoiceFor(NodeId n, std::string_view function) const {
     const auto now = implementations_.find(function);
-    const std::optional<std::string> type = TypeFor(n);
+    const std::optional<std::string> type = TypeFor(c_, n);
     if (now == implementations_.end() || !type || now->second.device == *type) return {};
     const auto choice = functions_.find({now->second.what, *type});
     return choice == functions_.end() ? std::string_view() : choice->second;
@@ -121,47 +122,66 @@ class Selector {
     return true;
   }
 
-  // A DeviceIndex becomes what it tells the Cases that ask it; for none of its devices, one more
-  // than there are: the last branch.
-  bool SelectBranch(NodeId n) {
-    if (fanouts_ == nullptr) fanouts_ = std::make_unique<Fanouts>(g_);
-    std::optional<std::string> type;
-    for (const Fanouts::Use& use : fanouts_->of(n)) {
-      if (use.port == kControlPort) continue;
-      const std::string_view op = g_.op_name(use.node);
-      const std::optional<std::string> wanted = TypeFor(use.node);
-      const bool is_case = (op == "Case" || op == "StatelessCase") && use.input == 0;
-      if (!is_case || !wanted || (type && *type != *wanted)) return false;
-      type = wanted;
-    }
-    const AttrValue* names = g_.attr(n, "device_names");
-    const bool is_fetched = std::any_of(c_.fetches.begin(), c_.fetches.end(),
-                                        [&](const Output& f) { return f.node == n; });
-    if (!type || names == nullptr || is_fetched) return false;
-    const absl::StatusOr<std::vector<std::string_view>> list = names->AsStringList();
-    if (!list.ok()) return false;
-    const auto index =
-        static_cast<int32_t>(std::find(list->begin(), list->end(), *type) - list->begin());
-    return c_.Allow(kSelectBranch.name, n) &&
-           g_.MakeConst(n, Tensor::Of<int32_t>(DataType::kInt32, {index}, Shape())).ok();
-  }
-
   PassContext& c_;
   Graph& g_ = c_.graph;
   absl::flat_hash_map<std::string_view, Implementation> implementations_;  // by function
-  std::unique_ptr<Fanouts> fanouts_;
   // By what they implement and device; of several the first.
   absl::flat_hash_map<std::pair<std::string, std::string>, std::string_view> functions_;
 };
+
+// A DeviceIndex becomes what it tells the Cases that ask it; for none of its devices, one more
+// than there are: the last branch.
+bool SelectBranch(PassContext& c, const Fanouts& fanouts, NodeId n) {
+  Graph& g = c.graph;
+  std::optional<std::string> type;
+  for (const Fanouts::Use& use : fanouts.of(n)) {
+    if (use.port == kControlPort) continue;
+    const std::string_view op = g.op_name(use.node);
+    const std::optional<std::string> wanted = TypeFor(c, use.node);
+    const bool is_case = (op == "Case" || op == "StatelessCase") && use.input == 0;
+    if (!is_case || !wanted || (type && *type != *wanted)) return false;
+    type = wanted;
+  }
+  const AttrValue* names = g.attr(n, "device_names");
+  const bool is_fetched = std::any_of(c.fetches.begin(), c.fetches.end(), [&](const Output& f) {
+    return f == Output{n, 0};
+  });
+  if (!type || names == nullptr || is_fetched) return false;
+  const absl::StatusOr<std::vector<std::string_view>> list = names->AsStringList();
+  if (!list.ok()) return false;
+  const auto index =
+      static_cast<int32_t>(std::find(list->begin(), list->end(), *type) - list->begin());
+  return c.HasConstKernel(n, DataType::kInt32) && c.Allow(kSelectBranch.name, n) &&
+         g.MakeConst(n, Tensor::Of<int32_t>(DataType::kInt32, {index}, Shape())).ok();
+}
 
 class ImplementationSelector : public Pass {
  public:
   std::string_view name() const override { return "implementation_selector"; }
   std::vector<RewriteInfo> rewrites() const override { return {kSelectFunction, kSelectBranch}; }
-  absl::StatusOr<bool> Run(PassContext& context) override { return Selector(context).Run(); }
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    const bool branches = SelectBranches(context);
+    return Selector(context).SelectFunctions() || branches;
+  }
 };
 
 }  // namespace
+
+RewriteInfo BranchSelection() { return kSelectBranch; }
+
+bool SelectBranches(PassContext& context) {
+  const Graph& g = context.graph;
+  std::unique_ptr<Fanouts> fanouts;
+  bool changed = false;
+  for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+    if (!g.alive(n) || g.op_name(n) != "DeviceIndex" || context.feeds.contains(n) ||
+        !context.Visit())
+      continue;
+    if (fanouts == nullptr) fanouts = std::make_unique<Fanouts>(g);
+    changed |= SelectBranch(context, *fanouts, n);
+  }
+  return changed;
+}
 
 std::unique_ptr<Pass> MakeImplementationSelector() {
   return std::make_unique<ImplementationSelector>();

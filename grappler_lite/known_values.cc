@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "graph/memory_bound.h"
 #include "graph/nodes.h"
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 #include "grappler_lite/rewriter.h"
 
@@ -38,8 +40,8 @@ bool KnownValues::MayCompute(NodeId n) const {
 // The inputs are known.
 bool KnownValues::Compute(NodeId n) {
   if (graph_.op_name(n) == "Const") {
-    absl::StatusOr<Tensor> value = graph_.ConstValue(n);
-    if (!value.ok() || value->bytes() > kMaxBytes) return false;
+    absl::StatusOr<Tensor> value = ConstValueWithin(graph_, n, kMaxBytes);
+    if (!value.ok() || HeldBytes(*value) > kMaxBytes) return false;
     values_[{n, 0}] = *std::move(value);
     return true;
   }
@@ -49,12 +51,10 @@ bool KnownValues::Compute(NodeId n) {
     values_[{n, 0}] = inputs[0];
     return true;
   }
-  absl::StatusOr<std::vector<Tensor>> outputs = evaluator_.Evaluate(graph_, n, inputs);
+  absl::StatusOr<std::vector<Tensor>> outputs = evaluator_.Evaluate(graph_, n, inputs, kMaxBytes);
   if (!outputs.ok()) return false;
-  for (size_t i = 0; i < outputs->size(); ++i) {
-    if ((*outputs)[i].bytes() > kMaxBytes) return false;
+  for (size_t i = 0; i < outputs->size(); ++i)
     values_[{n, static_cast<int32_t>(i)}] = std::move((*outputs)[i]);
-  }
   return true;
 }
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "graph/device_string.h"
+#include "graph/memory_bound.h"
 #include "graph/nodes.h"
+#include "graph/within_memory.h"
 
 namespace tenon {
 
@@ -20,6 +23,11 @@ bool ReadsSwitch(const Graph& g, NodeId n) {
                              [&](const Output& in) { return IsSwitchOp(g.op_name(in.node)); });
 }
 
+bool IsHostDevice(std::string_view device) {
+  const absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
+  return request.ok() && (request->type.empty() || request->type == "CPU");
+}
+
 bool BoolAttr(const Graph& g, NodeId n, std::string_view name) {
   const AttrValue* value = g.attr(n, name);
   return value != nullptr && value->AsBool().value_or(false);
@@ -28,6 +36,11 @@ bool BoolAttr(const Graph& g, NodeId n, std::string_view name) {
 int64_t IntAttr(const Graph& g, NodeId n, std::string_view name) {
   const AttrValue* value = g.attr(n, name);
   return value == nullptr ? 0 : value->AsInt().value_or(0);
+}
+
+absl::StatusOr<Tensor> ConstValueWithin(const Graph& g, NodeId n, size_t max_bytes) {
+  const MemoryBound bound(max_bytes);
+  return WithinMemory([&] { return g.ConstValue(n); });
 }
 
 }  // namespace tenon

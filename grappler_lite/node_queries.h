@@ -17,8 +17,15 @@ bool ReadsReference(const Graph& g, NodeId n);
 // itself runs.
 bool ReadsSwitch(const Graph& g, NodeId n);
 
+// Whether a device string names the CPU, or no type of device.
+bool IsHostDevice(std::string_view device);
+
 // The attribute, or the OpDef's default; false or 0 where there is none.
 bool BoolAttr(const Graph& g, NodeId n, std::string_view name);
 int64_t IntAttr(const Graph& g, NodeId n, std::string_view name);
+
+// The value of Const n; RESOURCE_EXHAUSTED if it takes more than `max_bytes` of memory that the
+// graph does not take already: a few bytes of a file can stand for a large value.
+absl::StatusOr<Tensor> ConstValueWithin(const Graph& g, NodeId n, size_t max_bytes);
 
 }  // namespace tenon

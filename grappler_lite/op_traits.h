@@ -11,6 +11,10 @@ namespace tenon {
 // right: leaving it out hides no error.
 bool NeverFails(std::string_view op);
 
+// Whether a node, or one of a function that a node calls, is one behind which values may be dead,
+// or never come because it fails on purpose, or which does something beside computing them.
+bool MayStopARun(const Graph& graph);
+
 // Whether who waits for n itself may go on without its values: a Switch runs whichever of them is
 // dead, and calls and branches, as TensorFlow writes them out, make others wait for no more than
 // their functions name as control outputs.

@@ -1,7 +1,10 @@
 #include "grappler_lite/partial_folding.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
+
+#include "grappler_lite/node_queries.h"
 
 namespace tenon {
 namespace {
@@ -25,18 +28,26 @@ bool JoinConstants(Sweep& s, NodeId n) {
   const auto end = inputs.end() - 1;
   const auto is_const = [&](const Output& o) { return IsFreeConst(s, o); };
   if (!is_const(axis) || std::all_of(inputs.begin(), end, is_const)) return false;
-  const auto first = std::adjacent_find(inputs.begin(), end, [&](const Output& a, const Output& b) {
+  const auto both_const = [&](const Output& a, const Output& b) {
     return is_const(a) && is_const(b);
-  });
-  if (first == end) return false;
-  const auto last = std::find_if_not(first, end, is_const);
-  if (!s.Allow()) return false;
-  std::vector<Output> run(first, last);
-  run.push_back(axis);
-  std::vector<Output> rest(inputs.begin(), first);
-  rest.push_back(
-      s.Add(n, "constants", "ConcatV2", run, AttrsForCount(g, n, run.size() - 1), PartialShape()));
-  rest.insert(rest.end(), last, inputs.end());
+  };
+  // All runs at once: each rewrite copies the list.
+  auto first = std::adjacent_find(inputs.begin(), end, both_const);
+  if (first == end || !s.Allow()) return false;
+  std::vector<Output> rest;
+  for (auto from = inputs.begin(); from != end;) {
+    rest.insert(rest.end(), from, first);
+    const auto last = std::find_if_not(first, end, is_const);
+    if (first != end) {
+      std::vector<Output> run(first, last);
+      run.push_back(axis);
+      rest.push_back(s.Add(n, "constants", "ConcatV2", run, AttrsForCount(g, n, run.size() - 1),
+                           PartialShape()));
+    }
+    from = last;
+    first = std::adjacent_find(from, end, both_const);
+  }
+  rest.push_back(axis);
   s.Become(n, "ConcatV2", rest, AttrsForCount(g, n, rest.size() - 1));
   return true;
 }
@@ -57,28 +68,73 @@ bool AddIntegers(Sweep& s, NodeId n) {
   return IsInteger(s.graph().output_type({n, 0})) && AddConstants(s, n);
 }
 
-// (x + c1) + c2: the constants are added first; products alike.
-bool ChainConstants(Sweep& s, NodeId n) {
+// An op on a constant and a value that is made of another constant and x for it alone.
+struct ConstantChain {
+  Output x, inner_constant, outer_constant;
+  NodeId inner;
+  int at, x_at;  // which operand of n the inner op is, and of that x
+};
+std::optional<ConstantChain> FindChain(const Sweep& s, NodeId n,
+                                       std::initializer_list<std::string_view> inner_ops) {
   const Graph& g = s.graph();
   for (int i : {0, 1}) {
     const Output inner = g.data_inputs(n)[i], outer_constant = g.data_inputs(n)[1 - i];
-    if (!IsFreeConst(s, outer_constant) || &g.kind(inner.node) != &g.kind(n) || s.fed(inner.node) ||
+    if (!IsFreeConst(s, outer_constant) || !OpIs(g, inner.node, inner_ops) || s.fed(inner.node) ||
         !s.OnlyUse(inner) || g.device(inner.node) != g.device(n) ||
         !g.control_inputs(inner.node).empty())
       continue;
     for (int j : {0, 1}) {
       const Output x = g.data_inputs(inner.node)[j];
       const Output inner_constant = g.data_inputs(inner.node)[1 - j];
-      if (!IsFreeConst(s, inner_constant) || IsFreeConst(s, x)) continue;
-      if (!s.Allow()) return false;
-      const Output both[] = {inner_constant, outer_constant};
-      const Output sum = s.Add(n, "constants", g.op_name(n), both, OpAttrs(g, n), PartialShape());
-      s.SetInput(n, i, x);
-      s.SetInput(n, 1 - i, sum);
-      return true;
+      if (IsFreeConst(s, inner_constant) && !IsFreeConst(s, x))
+        return ConstantChain{x, inner_constant, outer_constant, inner.node, i, j};
     }
   }
-  return false;
+  return std::nullopt;
+}
+
+// (x * c1) * c2: the constants are multiplied first.
+bool ChainFactors(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const std::optional<ConstantChain> chain = FindChain(s, n, {"Mul"});
+  if (!chain || !s.Allow()) return false;
+  const Output both[] = {chain->inner_constant, chain->outer_constant};
+  const Output product = s.Add(n, "constants", "Mul", both, OpAttrs(g, n), PartialShape());
+  s.SetInput(n, chain->at, chain->x);
+  s.SetInput(n, 1 - chain->at, product);
+  return true;
+}
+
+// (x + c1) + c2, c1 - (x - c2) and so on: x, or -x, and one constant.
+bool ChainSummands(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const std::optional<ConstantChain> chain = FindChain(s, n, {"Add", "AddV2", "Sub"});
+  if (!chain) return false;
+  const bool outer_subtracts = g.op_name(n) == "Sub";
+  const bool inner_subtracts = g.op_name(chain->inner) == "Sub";
+  const bool inner_is_negative = outer_subtracts && chain->at == 1;
+  // Signs of x and of the constants in the sum.
+  const bool minus_x = inner_is_negative != (inner_subtracts && chain->x_at == 1);
+  const bool minus_inner = inner_is_negative != (inner_subtracts && chain->x_at == 0);
+  const bool minus_outer = outer_subtracts && chain->at == 0;
+  const bool subtracts = minus_x || (minus_inner && minus_outer);
+  const NewAttrs attrs = OpAttrs(g, n);
+  const std::string_view sum = subtracts ? "Sub" : "AddV2";
+  const std::string_view of_constants = minus_inner == minus_outer ? "AddV2" : "Sub";
+  if (!s.HasKernel(n, sum, attrs) || !s.HasKernel(n, of_constants, attrs) || !s.Allow())
+    return false;
+  const bool inner_first = !minus_inner || minus_outer;
+  const Output constants[] = {inner_first ? chain->inner_constant : chain->outer_constant,
+                              inner_first ? chain->outer_constant : chain->inner_constant};
+  const Output constant = s.Add(n, "constants", of_constants, constants, attrs, PartialShape());
+  const Output operands[] = {minus_x ? constant : chain->x, minus_x ? chain->x : constant};
+  s.Become(n, sum, operands, attrs);
+  return true;
+}
+
+bool ChainConstants(Sweep& s, NodeId n) {
+  if (s.graph().output_type({n, 0}) == DataType::kString) return false;  // their order counts
+  return s.graph().op_name(n) == "Mul" ? ChainFactors(s, n) : ChainSummands(s, n);
 }
 
 bool ChainIntegers(Sweep& s, NodeId n) {
@@ -89,8 +145,8 @@ constexpr Rewrite kRewrites[] = {
     {"join_constants", Exactness::kExact, JoinConstants, "ConcatV2"},
     {"add_integers", Exactness::kExact, AddIntegers, "AddN"},
     {"add_constants", Exactness::kFastMath, AddConstants, "AddN"},
-    {"chain_integers", Exactness::kExact, ChainIntegers, "Add AddV2 Mul"},
-    {"chain_constants", Exactness::kFastMath, ChainConstants, "Add AddV2 Mul"},
+    {"chain_integers", Exactness::kExact, ChainIntegers, "Add AddV2 Sub Mul"},
+    {"chain_constants", Exactness::kFastMath, ChainConstants, "Add AddV2 Sub Mul"},
 };
 
 }  // namespace
@@ -103,7 +159,7 @@ bool MayFoldPartially(const PassContext& context) {
     if (!g.alive(n)) continue;
     const std::string_view op = g.op_name(n);
     if (op == "ConcatV2") return true;
-    if (op != "Add" && op != "AddV2" && op != "Mul" && op != "AddN") continue;
+    if (!OpIs(g, n, {"Add", "AddV2", "Sub", "Mul", "AddN"})) continue;
     if (context.fast_math || (g.op(n) != nullptr && IsInteger(g.output_type({n, 0})))) return true;
   }
   return false;

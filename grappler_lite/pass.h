@@ -24,10 +24,13 @@ class NodeEvaluator {
  public:
   virtual ~NodeEvaluator() = default;
   // Outputs of node n for these input values, computed by the CPU kernel exactly as a run would.
-  // UNIMPLEMENTED when there is no kernel; an error of the kernel is returned, and the pass leaves
-  // the node as it is.
+  // UNIMPLEMENTED when there is no kernel; RESOURCE_EXHAUSTED when the outputs, with the text of
+  // strings, would be larger than `max_bytes`, which is found out without computing them where
+  // their shapes are known, else with no more memory than that and some; an error of the kernel is
+  // returned. The pass then leaves the node as it is.
   virtual absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n,
-                                                       absl::Span<const Tensor> inputs) = 0;
+                                                       absl::Span<const Tensor> inputs,
+                                                       size_t max_bytes) = 0;
 };
 
 // Which device has a kernel for what. The executor implements it over the kernel registry.
@@ -56,6 +59,8 @@ class CallInliner {
   // Inlines the calls that a run needs, those in their bodies too, each if `allow` says so. Whether
   // there were any. On an error the graph is not to be used any more.
   virtual absl::StatusOr<bool> InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) = 0;
+  // Where calls stayed because they would be too many nodes: how many may be made. Else empty.
+  virtual std::string BudgetSpent() const = 0;
 };
 
 // Whether the device of a node of this name is for others to say: for the graph or a flag that asks
@@ -102,8 +107,18 @@ struct PassContext {
   Target target = Target::kTenon;
   CallInliner* inliner = nullptr;                // null: calls stay
   const HasFixedDevice* fixed_device = nullptr;  // null: no node has one
+  // Nodes that do the work of others whose devices are fixed; by name. Null as above.
+  absl::flat_hash_set<std::string>* also_fixed = nullptr;
+  // For which device nodes are that ask for none: for the caller's, in the body of a function.
+  // Empty: nobody says.
+  std::string_view caller_device;
 
-  bool IsFixed(NodeId n) const { return fixed_device != nullptr && (*fixed_device)(graph.name(n)); }
+  bool IsFixed(NodeId n) const {
+    return fixed_device != nullptr &&
+           ((*fixed_device)(graph.name(n)) || also_fixed->contains(graph.name(n)));
+  }
+  // n is to stay where it is.
+  void Fix(NodeId n) { also_fixed->emplace(graph.name(n)); }
   // Counts one application of a named rewrite at node n (none: of the whole graph) and says whether
   // it may be done: not switched off, not beyond a limit. Call it right before changing the graph.
   // `rewrite` is the part after the pass's name: "remove_redundant_cast".

@@ -76,7 +76,10 @@ absl::Status ParseArgument(std::string_view text, PassSpec& spec) {
                                                    " is no NAME=NUMBER, such as ", name,
                                                    "=1000 or ", name, "=10MB"));
   }
-  spec.arguments[name] = *value;
+  if (!spec.arguments.emplace(name, *value).second) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("option '", name, "' of pass ", spec.name, " is given twice"));
+  }
   return absl::OkStatus();
 }
 
@@ -116,6 +119,12 @@ absl::StatusOr<std::vector<PassSpec>> ParsePassSpecs(std::string_view text) {
     specs.push_back(std::move(spec));
   }
   return specs;
+}
+
+bool MeansPass(std::string_view given, std::string_view pass) {
+  if (given == pass) return true;
+  if (!given.starts_with("plugin:") || !pass.starts_with("plugin:")) return false;
+  return given == "plugin:*" || (pass.starts_with(given) && pass[given.size()] == ':');
 }
 
 }  // namespace tenon

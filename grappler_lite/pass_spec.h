@@ -26,4 +26,8 @@ inline constexpr int64_t kRewritesPerNode = 16, kVisitsPerNode = 64;
 // (powers of 1000) or KiB, MiB, GiB. INVALID_ARGUMENT says which pass or option there is instead.
 absl::StatusOr<std::vector<PassSpec>> ParsePassSpecs(std::string_view text);
 
+// Whether a name that a user gives means this pass: "plugin:TYPE" is that of each plug-in for the
+// type, "plugin:*" that of each for any.
+bool MeansPass(std::string_view given, std::string_view pass);
+
 }  // namespace tenon

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/colocation.h"
-#include "graph/device_string.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/rewriter.h"
@@ -20,11 +20,6 @@ namespace {
 
 constexpr RewriteInfo kMoveToHost = {"move_to_host", Exactness::kToleranced};
 constexpr int64_t kMaxElements = 64;
-
-bool IsHostDevice(std::string_view device) {
-  const absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
-  return request.ok() && (request->type.empty() || request->type == "CPU");
-}
 
 // The CPU of the same task: "/job:worker/task:1/device:CPU:0".
 std::string HostOf(std::string_view device) {

@@ -58,16 +58,18 @@ void DropVoidColocations(Graph& graph) {
   }
 }
 
-// What must hold after any pass: structure, and fetches that are still there. Shapes are checked
-// when the plan is built; bodies of functions, where they are changed.
-absl::Status CheckResult(const Graph& graph, absl::Span<const Output> fetches) {
+// What must hold after any pass on a graph that was sound before: structure, shapes as far as they
+// are known, and fetches that are still there. Bodies of functions are checked where they change.
+absl::Status CheckResult(const Graph& graph, const Graph& before,
+                         absl::Span<const Output> fetches) {
   for (const Output& f : fetches) {
     if (!graph.alive(f.node)) return absl::InternalError("a fetched node was removed");
     if (!f.is_control() && f.port >= graph.num_outputs(f.node)) {
       return absl::InternalError(absl::StrCat("fetch ", graph.OutputName(f), " lost its output"));
     }
   }
-  for (const Defect& defect : VerifyNodes(graph)) return absl::InternalError(defect.message);
+  for (const Defect& defect : VerifyNodes(graph, &before))
+    return absl::InternalError(defect.message);
   return absl::OkStatus();
 }
 
@@ -80,10 +82,6 @@ struct Step {
   FinalPass* final_pass = nullptr;
   PassArguments arguments;
 };
-
-bool Names(std::string_view spec, std::string_view pass) {
-  return spec == pass || (spec == "plugin:*" && pass.starts_with("plugin:"));
-}
 
 std::vector<Step> StepsFor(const PipelineInput& input, const PipelineOptions& options,
                            Stage stage) {
@@ -101,7 +99,7 @@ std::vector<Step> StepsFor(const PipelineInput& input, const PipelineOptions& op
   for (const PassSpec& spec : options.passes) {
     absl::flat_hash_set<std::string_view> taken;  // a pass may stand in the order more than once
     for (const Step& step : all) {
-      if (!Names(spec.name, step.name) || !taken.insert(step.name).second) continue;
+      if (!MeansPass(spec.name, step.name) || !taken.insert(step.name).second) continue;
       steps.push_back(step);
       steps.back().arguments = spec.arguments;
     }
@@ -112,7 +110,8 @@ std::vector<Step> StepsFor(const PipelineInput& input, const PipelineOptions& op
 // Why a pass does not run, or empty.
 std::string SkipReason(const Step& step, const PipelineOptions& options) {
   const auto has = [&](const std::vector<std::string>& list) {
-    return std::find(list.begin(), list.end(), step.name) != list.end();
+    return std::any_of(list.begin(), list.end(),
+                       [&](const std::string& name) { return MeansPass(name, step.name); });
   };
   if (has(options.disabled_passes)) return "disabled";
   for (const auto& [pass, why] : options.plugin_disabled) {
@@ -165,6 +164,7 @@ class PipelineRun {
     }
     report_.nodes_after = graph_.num_nodes();
     report_.rewrites_left = gate_.left();
+    report_.grown = gate_.grown();
     return std::move(report_);
   }
 
@@ -227,6 +227,8 @@ class PipelineRun {
                         *input_.kernels, gate,          shapes_, step.arguments, options_.fast_math,
                         options_.target, input_.inliner};
     if (input_.fixed_device) context.fixed_device = &input_.fixed_device;
+    context.also_fixed = &also_fixed_;
+    context.caller_device = input_.caller_device;
     TENON_ASSIGN_OR_RETURN(const bool changed, step.pass->make()->Run(context));
     if (changed) DropVoidColocations(graph);
     return changed;
@@ -285,7 +287,7 @@ class PipelineRun {
         return absl::InternalError(changed ? "it says that it changed the graph, which is as it was"
                                            : "it changed the graph and says that it did not");
       }
-      if (changed) TENON_RETURN_IF_ERROR(CheckResult(graph_, fetches_));
+      if (changed) TENON_RETURN_IF_ERROR(CheckResult(graph_, run.before, fetches_));
     }
     if (!changed) return absl::OkStatus();
     ReplayPass replay;
@@ -316,6 +318,7 @@ class PipelineRun {
   std::vector<Output> fetches_;
   absl::flat_hash_set<NodeId> feeds_;
   absl::flat_hash_set<NodeId> preserve_;
+  absl::flat_hash_set<std::string> also_fixed_;
   bool changed_ = true;  // by the iteration before
   absl::flat_hash_set<const FinalPass*> failed_;
   PipelineReport report_;
@@ -353,6 +356,7 @@ absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& in
     PipelineReport report;
     report.nodes_before = report.nodes_after = graph.num_nodes();
     report.rewrites_left = options.bisect_limit;
+    report.grown = options.grown;
     return report;
   }
   if (NeedsGuard(input, options))
@@ -360,7 +364,7 @@ absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& in
   const Graph before = graph;
   absl::StatusOr<PipelineReport> report =
       PipelineRun(graph, input, options, Stage::kPlaced, false).Run();
-  if (report.ok() && CheckResult(graph, input.fetches).ok()) return report;
+  if (report.ok() && CheckResult(graph, before, input.fetches).ok()) return report;
   graph = before;
   return PipelineRun(graph, input, options, Stage::kPlaced, true).Run();
 }

@@ -30,6 +30,8 @@ struct PipelineOptions {
   bool fast_math = false;
   Target target = Target::kTenon;
   int64_t bisect_limit = INT64_MAX;  // rewrites in all; the work of a plug-in's pass counts as one
+  int64_t grown =
+      0;  // bytes that constants have grown by in runs before, of the graph or of bodies
   std::vector<std::string> beyond_limit;     // RewriteKeys that are allowed all the same
   std::vector<PipelineObserver*> observers;  // outlive the run
   std::vector<PassEntry> custom_passes;      // of the embedder: after the built-in ones
@@ -44,7 +46,7 @@ struct PassReport {
   bool skipped = false;
   bool failed = false;       // rolled back
   std::string reason;        // why skipped, or why rolled back
-  std::string budget_spent;  // "1000 rewrites", where the pass stopped early for that
+  std::string budget_spent;  // "1000 rewrites", where the pass left something undone for that
   int64_t time_us = 0;
   int64_t nodes_before = 0, nodes_after = 0;
   int64_t edges_before = 0, edges_after = 0;
@@ -56,6 +58,7 @@ struct PipelineReport {
   std::vector<PassReport> passes;
   int64_t nodes_before = 0, nodes_after = 0;
   int64_t rewrites_left = INT64_MAX;  // of the bisect limit
+  int64_t grown = 0;                  // PipelineOptions::grown for a run that follows
 };
 
 // A pass that runs after the built-in ones in every iteration: a plug-in's (optimizer_api).
@@ -76,7 +79,8 @@ struct PipelineInput {
   NodeEvaluator* evaluator = nullptr;
   const KernelOracle* kernels = nullptr;
   CallInliner* inliner = nullptr;
-  HasFixedDevice fixed_device;  // none: no node has one
+  HasFixedDevice fixed_device;     // none: no node has one
+  std::string_view caller_device;  // as in PassContext
   std::vector<FinalPass*> final_passes;
 };
 

@@ -22,10 +22,17 @@ int32_t Provenance::RecordOf(std::string_view node) {
 void Provenance::BeforePass(const PassRun& run) {
   in_body_ = !run.function.empty();
   events_.clear();
+  events_anywhere_.clear();
 }
 
 void Provenance::OnRewrite(const RewriteEvent& event) {
-  if (in_body_ || !event.allowed || event.node.empty()) return;
+  if (in_body_ || !event.allowed || event.rewrite.empty()) return;
+  if (event.node.empty()) {
+    const std::string name = absl::StrCat(event.pass, ".", event.rewrite);
+    const auto known = std::find(events_anywhere_.begin(), events_anywhere_.end(), name);
+    if (known == events_anywhere_.end()) events_anywhere_.push_back(name);
+    return;
+  }
   events_[event.node].push_back(absl::StrCat(event.pass, ".", event.rewrite, " at ", event.node));
 }
 
@@ -47,6 +54,9 @@ class Provenance::Step {
     }
     for (const NodeChange& change : changes) {
       if (change.before == kNoNode) AddMaker(change.after);
+    }
+    for (const NodeChange& change : changes) {
+      if (change.after == kNoNode) AddTaker(change.before);
     }
     for (const auto& [name, record] : now_) {
       if (after_.FindNode(name) == kNoNode) {
@@ -73,8 +83,11 @@ class Provenance::Step {
     if (was >= 0) Parents(record).push_back(was);
     now_[name] = record;
     std::vector<std::string>& rewrites = all_.records_[static_cast<size_t>(record)].rewrites;
-    if (const auto done = all_.events_.find(name); done != all_.events_.end())
+    if (const auto done = all_.events_.find(name); done != all_.events_.end()) {
       rewrites = done->second;
+    } else if (was < 0) {
+      rewrites = all_.events_anywhere_;
+    }
     if (run_.pass.starts_with("plugin:")) rewrites.emplace_back(run_.pass);
   }
 
@@ -118,12 +131,40 @@ class Provenance::Step {
     }
   }
 
+  // What took a node that is gone, if nothing was done at the node itself: what was done at the
+  // nearest of those that used it, or else nowhere in particular, or else the pass.
+  void AddTaker(NodeId gone) {
+    if (!RewritesOf(New(before_.name(gone))).empty()) return;
+    std::vector<std::string>& takers = all_.takers_[before_.name(gone)];
+    takers = all_.events_anywhere_;
+    if (takers.empty()) takers.emplace_back(run_.pass);
+    if (!users_before_) users_before_.emplace(before_);
+    std::vector<NodeId> near = {gone};
+    absl::flat_hash_set<NodeId> seen = {gone};
+    for (size_t i = 0; i < near.size() && i < kNearNodes; ++i) {
+      for (const Fanouts::Use& use : users_before_->of(near[i])) {
+        const auto changed = now_.find(before_.name(use.node));
+        if (changed == now_.end() || !seen.insert(use.node).second) continue;
+        near.push_back(use.node);
+        if (RewritesOf(changed->second).empty()) continue;
+        takers = RewritesOf(changed->second);
+        return;
+      }
+    }
+  }
+
+  std::vector<std::string>& RewritesOf(int32_t record) {
+    return all_.records_[static_cast<size_t>(record)].rewrites;
+  }
+
+  static constexpr size_t kNearNodes = 64;
+
   Provenance& all_;
   const PassRun& run_;
   const Graph& before_;
   const Graph& after_;
   absl::flat_hash_map<std::string, int32_t> now_;  // of nodes that the pass changed
-  std::optional<Fanouts> users_;
+  std::optional<Fanouts> users_, users_before_;
 };
 
 void Provenance::AfterPass(const PassRun& run, const Graph& after, const PassReport& row) {
@@ -169,8 +210,10 @@ std::vector<std::string> Provenance::WhatBecameOf(std::string_view origin, const
 
 std::vector<std::string> Provenance::EndOf(std::string_view node) const {
   const auto it = gone_.find(node);
-  return it == gone_.end() ? std::vector<std::string>()
-                           : records_[static_cast<size_t>(it->second)].rewrites;
+  if (it == gone_.end()) return {};
+  const std::vector<std::string>& at_node = records_[static_cast<size_t>(it->second)].rewrites;
+  const auto takers = takers_.find(node);
+  return at_node.empty() && takers != takers_.end() ? takers->second : at_node;
 }
 
 }  // namespace tenon

@@ -16,8 +16,8 @@ namespace tenon {
 // After each pass that changed the graph: a node that changed comes from itself, from the inputs
 // that it no longer has and, through those that are gone, from theirs; a new one from the node
 // whose name it begins with, or else from who uses it. What a pass did at a node belongs to that
-// node and to those that it went into.
-// Bodies of functions are left out: their names are their own.
+// node and to those that it went into; what it did nowhere in particular, to the nodes that it
+// made. Bodies of functions are left out: their names are their own.
 class Provenance : public PipelineObserver {
  public:
   struct Story {
@@ -28,7 +28,8 @@ class Provenance : public PipelineObserver {
   Story Of(std::string_view node) const;
   // Nodes of the graph as it is now that come from a node of the model, which may be gone.
   std::vector<std::string> WhatBecameOf(std::string_view origin, const Graph& now) const;
-  // The rewrites at a node that is gone, and the pass that took it away; empty for others.
+  // The rewrites that took away a node that is gone, or the pass where none is known; empty for
+  // others.
   std::vector<std::string> EndOf(std::string_view node) const;
 
   void BeforePass(const PassRun& run) override;
@@ -50,7 +51,9 @@ class Provenance : public PipelineObserver {
   std::vector<Record> records_;
   absl::flat_hash_map<std::string, int32_t> current_;  // of nodes that something happened to
   absl::flat_hash_map<std::string, int32_t> gone_;
+  absl::flat_hash_map<std::string, std::vector<std::string>> takers_;  // of those that are gone
   absl::flat_hash_map<std::string, std::vector<std::string>> events_;  // of the pass, by node
+  std::vector<std::string> events_anywhere_;
 };
 
 }  // namespace tenon

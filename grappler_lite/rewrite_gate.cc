@@ -15,7 +15,9 @@ RewriteGate::RewriteGate(const PipelineOptions& options)
     : options_(options),
       observers_(options.observers),
       beyond_limit_(options.beyond_limit.begin(), options.beyond_limit.end()),
-      left_(options.bisect_limit) {}
+      left_(options.bisect_limit),
+      grown_(options.grown),
+      grown_before_pass_(options.grown) {}
 
 void RewriteGate::BeginPass(std::string_view pass, PassBudget budget) {
   pass_ = pass;
@@ -23,6 +25,8 @@ void RewriteGate::BeginPass(std::string_view pass, PassBudget budget) {
   asked_ = done_ = 0;
   visits_left_ = budget.visits;
   refused_by_budget_ = false;
+  grown_before_pass_ = grown_;
+  other_budget_spent_.clear();
   counts_.clear();
 }
 
@@ -31,6 +35,7 @@ RewriteGate RewriteGate::ForReplay(std::string_view pass, PassBudget budget,
   RewriteGate gate = *this;
   gate.observers_ = {};
   gate.replay_ = allow;
+  gate.grown_ = grown_before_pass_;
   gate.BeginPass(pass, budget);
   return gate;
 }
@@ -74,8 +79,12 @@ std::vector<std::pair<std::string, int64_t>> RewriteGate::Counts() const {
 }
 
 std::string RewriteGate::BudgetSpent() const {
-  if (refused_by_budget_) return absl::StrCat(budget_.rewrites, " rewrites");
-  return visits_left_ < 0 ? absl::StrCat(budget_.visits, " visits of nodes") : "";
+  const auto plural = [](int64_t count) { return count == 1 ? "" : "s"; };
+  if (refused_by_budget_)
+    return absl::StrCat(budget_.rewrites, " rewrite", plural(budget_.rewrites));
+  if (visits_left_ < 0)
+    return absl::StrCat(budget_.visits, " visit", plural(budget_.visits), " of nodes");
+  return other_budget_spent_;
 }
 
 }  // namespace tenon

@@ -32,6 +32,13 @@ class RewriteGate {
   bool Allow(const Graph& graph, std::string_view rewrite, NodeId n);
   bool Visit() { return --visits_left_ >= 0; }
 
+  // Bytes by which constants have grown, in all passes of the run and those before it.
+  int64_t grown() const { return grown_; }
+  void Grow(int64_t bytes) { grown_ += bytes; }
+  // The running pass left something undone since it had no more of what `budget` names: "10000000
+  // bytes of growth".
+  void SayBudgetSpent(std::string budget) { other_budget_spent_ = std::move(budget); }
+
   // For a second run of the pass, which nobody hears of.
   RewriteGate ForReplay(std::string_view pass, PassBudget budget, const AllowRewrite* allow) const;
 
@@ -52,6 +59,8 @@ class RewriteGate {
   PassBudget budget_;
   int64_t asked_ = 0, done_ = 0, visits_left_ = 0;
   bool refused_by_budget_ = false;
+  int64_t grown_, grown_before_pass_;
+  std::string other_budget_spent_;
   absl::flat_hash_map<std::string, int64_t> counts_;
   const AllowRewrite* replay_ = nullptr;
 };

@@ -8,6 +8,7 @@
 #include "graph/nodes.h"
 #include "graph/small_float.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 
 namespace tenon {
@@ -127,8 +128,10 @@ bool Sweep::LosesNothing(NodeId n, Output by) const {
     return false;
   if (has_control_uses(n) && IsAwaitedByValueOnly(g, by.node)) return false;
   const auto kept_or_free = [&](const Output& o) { return o == by || IsFree(o); };
+  NodeId looked_at = kNoNode;  // all outputs of one node wait for the same
   for (const Output& in : g.data_inputs(n)) {
-    if (kept_or_free(in)) continue;
+    if (in.node == looked_at || kept_or_free(in)) continue;
+    looked_at = in.node;
     const std::span<const Output> beyond = g.data_inputs(in.node);
     if (!g.control_inputs(in.node).empty() || beyond.empty() ||
         !std::all_of(beyond.begin(), beyond.end(), kept_or_free))
@@ -183,10 +186,7 @@ void Sweep::Become(NodeId n, std::string_view op, std::span<const Output> inputs
   const std::vector<Output> before(g.data_inputs(n).begin(), g.data_inputs(n).end());
   const std::vector<Output> data(inputs.begin(), inputs.end());
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
-  for (Graph::NewAttr& a : PrivateAttrs(g, n)) {
-    if (a.name != "_kernel") attrs.push_back(std::move(a));
-  }
-  g.SetKind(n, op, std::move(attrs));
+  g.BecomeOp(n, op, std::move(attrs));
   g.SetInputs(n, data, controls);
   Count(data);
   Discount(before);
@@ -256,16 +256,48 @@ void Sweep::Discount(std::span<const Output> inputs) {
   }
 }
 
-int Sweep::uses(Output o) const { return o.node < known_nodes_ ? fanouts_.count(o) : 1; }
+int Sweep::CountUses(Output o) const {
+  constexpr size_t kFew = 16;
+  const std::span<const Fanouts::Use> uses = fanouts_.of(o.node);
+  if (uses.size() <= kFew) return fanouts_.count(o);
+  if (counted_.insert(o.node).second) {
+    for (const Fanouts::Use& use : uses) ++counts_[{o.node, use.port}];
+  }
+  const auto it = counts_.find(o);
+  return it == counts_.end() ? 0 : it->second;
+}
+
+int Sweep::uses(Output o) const { return o.node < known_nodes_ ? CountUses(o) : 1; }
 
 bool Sweep::has_control_uses(NodeId n) const {
-  return n < known_nodes_ && fanouts_.count({n, kControlPort}) > 0;
+  return n < known_nodes_ && CountUses({n, kControlPort}) > 0;
+}
+
+// Rewrites bring no references, so what was said of a long list stays true.
+bool Sweep::ReadsReference(NodeId n) const {
+  constexpr int kFew = 16;
+  if (graph().num_inputs(n) <= kFew) return tenon::ReadsReference(graph(), n);
+  const auto [it, is_new] = reads_reference_.try_emplace(n);
+  if (is_new) it->second = tenon::ReadsReference(graph(), n);
+  return it->second;
 }
 
 const PartialShape& Sweep::shape(Output o) const {
   static const PartialShape* const kUnknown = new PartialShape;
   if (o.node >= known_nodes_) return o.port == 0 ? made_shapes_[o.node - known_nodes_] : *kUnknown;
   return shapes_ != nullptr ? shapes_->shape(o) : *kUnknown;
+}
+
+bool Sweep::SameShape(Output a, Output b) const {
+  const PartialShape &x = shape(a), &y = shape(b);
+  if (x.fully_defined() || !x.known_rank() || x.rank() != y.rank())
+    return x.fully_defined() && x == y;
+  if (!equal_dims_) {
+    equal_dims_.emplace(graph(), context_.feeds,
+                        KnownTensors{[this](Output o) -> const PartialShape& { return shape(o); },
+                                     [this](Output o) { return ConstOf(o, kMaxRank); }});
+  }
+  return equal_dims_->SameShape(a, b);
 }
 
 std::optional<Tensor> Sweep::ConstOf(Output o, int64_t max_elements) const {
@@ -308,13 +340,16 @@ std::optional<double> NumberAt(const Tensor& t, int64_t i) {
   }
 }
 
-bool Sweep::IsSplat(Output o, double v) const {
+bool Sweep::IsSplat(Output o, double v) const { return SplatOf(o) == v; }
+
+std::optional<double> Sweep::SplatOf(Output o) const {
   const std::optional<Tensor> t = ConstOf(o);
-  if (!t) return false;
-  for (int64_t i = 0; i < t->num_elements(); ++i) {
-    if (NumberAt(*t, i) != v) return false;
+  if (!t || t->num_elements() == 0) return std::nullopt;
+  const std::optional<double> v = NumberAt(*t, 0);
+  for (int64_t i = 1; v && i < t->num_elements(); ++i) {
+    if (NumberAt(*t, i) != v) return std::nullopt;
   }
-  return t->num_elements() > 0;
+  return v;
 }
 
 const GraphShapes* InferShapes(PassContext& context) {

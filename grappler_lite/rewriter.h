@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "grappler_lite/equal_dims.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -89,14 +90,22 @@ class Sweep {
   int uses(Output o) const;
   bool has_control_uses(NodeId n) const;
 
+  // Whether n reads a variable by reference.
+  bool ReadsReference(NodeId n) const;
+
   // What is known of a tensor.
   const PartialShape& shape(Output o) const;
+  // Whether both have one shape in every run, which need not be known.
+  bool SameShape(Output a, Output b) const;
   // The value of a constant that is not fed, waits for nothing (so that it is there in every run
   // that takes its place, whatever branch is dead) and has at most `max_elements`; nullopt
   // otherwise.
   std::optional<Tensor> ConstOf(Output o, int64_t max_elements = 1 << 20) const;
   // Whether `o` is a floating or integer constant of which every element is `v`.
   bool IsSplat(Output o, double v) const;
+  // The number that each element of such a constant is; nullopt where they differ or there are
+  // none.
+  std::optional<double> SplatOf(Output o) const;
   bool fed(NodeId n) const { return context_.feeds.contains(n); }
   // Whether a use of `o` may go without a trace: it is always there and never fails.
   bool IsFree(Output o) const;
@@ -112,7 +121,8 @@ class Sweep {
   bool ApplyOne(NodeId n);
   std::span<const Rewrite* const> Candidates(const OpDef* op);
   void ForwardInputs(NodeId n);
-  void Grow();  // tables that are kept by node
+  void Grow();                    // tables that are kept by node
+  int CountUses(Output o) const;  // when the sweep started
   bool IsReplaced(NodeId n) const { return replaced_by_[n].node != kNoNode; }
   Output Resolve(Output o) const;
   void Count(std::span<const Output> inputs);
@@ -120,8 +130,12 @@ class Sweep {
 
   PassContext& context_;
   const GraphShapes* shapes_;
+  mutable std::optional<EqualDims> equal_dims_;  // made when a rewrite asks for it
   int32_t known_nodes_;
   Fanouts fanouts_;
+  mutable absl::flat_hash_set<NodeId> counted_;  // nodes of many uses, of which the next knows
+  mutable absl::flat_hash_map<Output, int> counts_;
+  mutable absl::flat_hash_map<NodeId, bool> reads_reference_;  // nodes of many inputs
   std::vector<int32_t> users_;  // by node id: edges from it that are left, and one if it must stay
   std::vector<PartialShape> made_shapes_;  // of nodes that the sweep made
   std::vector<NodeId> pending_;            // to be shown, last first

@@ -64,7 +64,8 @@ class Reader {
     if (config.memory_optimization() == pb::RewriterConfig::NO_MEM_OPT) Off("memory_optimization");
     if (config.meta_optimizer_timeout_ms() > 0)
       Ignore("meta_optimizer_timeout_ms", "work is bounded by count, not by time");
-    if (config.auto_parallel().enable()) settings_.on.emplace_back("auto_parallel");
+    if (config.auto_parallel().enable()) On("auto_parallel");
+    ReadIgnored(config);
     for (const auto& custom : config.custom_optimizers())
       Ignore(absl::StrCat("custom optimizer '", custom.name(), "'"), "nothing is registered so");
     TENON_RETURN_IF_ERROR(ReadOptimizers(config));
@@ -75,6 +76,34 @@ class Reader {
   void Ignore(std::string_view what, std::string_view why) {
     settings_.without_effect.push_back(absl::StrCat(what, " has no effect: ", why));
   }
+  // Of fields that change nothing here.
+  void ReadIgnored(const pb::RewriterConfig& config) {
+    using Config = pb::RewriterConfig;
+    const Config::MemOptType memory = config.memory_optimization();
+    if (memory != Config::DEFAULT_MEM_OPT && memory != Config::NO_MEM_OPT)
+      On("memory_optimization");
+    if (config.cpu_layout_conversion() != Config::NO_CONVERSION_ON_CPU)
+      Ignore("cpu_layout_conversion", "layout_optimizer decides by itself");
+    if (config.scoped_allocator_opts().enable_op_size() > 0)
+      Ignore("scoped_allocator_opts", OffReason("scoped_allocator_optimization"));
+    if (config.has_inter_optimizer_verifier_config() ||
+        config.has_post_optimization_verifier_config())
+      Ignore("a verifier's configuration", "--verify-each and the final check are what there is");
+  }
+
+  // Why a pass has no rewrites; empty for one that has.
+  static std::string_view OffReason(std::string_view pass) {
+    for (const PassEntry& entry : PassOrder()) {
+      if (entry.name == pass && entry.make()->rewrites().empty()) return entry.off;
+    }
+    return "";
+  }
+
+  void On(std::string_view pass) {
+    settings_.on.emplace_back(pass);
+    if (const std::string_view why = OffReason(pass); !why.empty()) Ignore(pass, why);
+  }
+
   void Off(std::string_view pass) {
     if (IsPass(pass)) settings_.off.emplace_back(pass);
   }
@@ -108,7 +137,7 @@ class Reader {
       if (value == pb::RewriterConfig::OFF) {
         Off(name);
       } else if (IsPass(name)) {
-        settings_.on.push_back(name);
+        On(name);
       } else {
         Ignore(name, "there is no such pass");
       }

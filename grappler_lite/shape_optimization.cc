@@ -20,7 +20,7 @@ bool SizeForProduct(Sweep& sweep, NodeId n) {
                     {"out_type", attr::Type(g.output_type({n, 0}))}};
   if (!sweep.HasKernel(n, "Size", attrs) || !sweep.Allow()) return false;
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
-  g.SetKind(n, "Size", std::move(attrs));
+  g.BecomeOp(n, "Size", std::move(attrs));
   g.SetInputs(n, {{measured}}, controls);
   return true;
 }

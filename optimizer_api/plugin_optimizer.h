@@ -54,10 +54,20 @@ struct OptimizerItem {
   absl::flat_hash_set<std::string> keep;  // further node names
 };
 
+// What the report calls their passes: "plugin:APU"; "plugin:APU:libx.so" where several plug-ins
+// have one for a type, with the whole path where files have the same name.
+std::vector<std::string> NamesOfPasses(
+    absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
+
 // The pass as a transaction: export, optimize_func, import, verify (structure, fetches with
 // unchanged types, kernels, devices), adopt or keep the graph of before. The report row says which.
 // One optimizer object (create_func … destroy_func) per FinalPass object.
-std::unique_ptr<FinalPass> MakePluginPass(std::shared_ptr<const PluginOptimizer> optimizer,
+std::unique_ptr<FinalPass> MakePluginPass(std::string name,
+                                          std::shared_ptr<const PluginOptimizer> optimizer,
                                           OptimizerItem item, const KernelOracle* kernels);
+
+// The bytes of the graph that the pass of a plug-in is working on; null if none is. Safe to call
+// from a signal handler.
+const std::string* GraphInPluginPass();
 
 }  // namespace tenon

@@ -1,5 +1,8 @@
 // The pass of a plug-in as a transaction: on a copy, adopted only if it verifies, else reported and
 // forgotten.
+#include <algorithm>
+#include <atomic>
+
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
@@ -65,11 +68,28 @@ Graph WithDefaults(const Graph& graph) {
   return full;
 }
 
+std::atomic<const std::string*> graph_in_pass{nullptr};
+
+// While it lives, a plug-in works on the graph.
+class WorkOnGraph {
+ public:
+  explicit WorkOnGraph(const std::string& graph) : outer_(graph_in_pass.exchange(&graph)) {}
+  ~WorkOnGraph() { graph_in_pass.store(outer_); }
+  WorkOnGraph(const WorkOnGraph&) = delete;
+  WorkOnGraph& operator=(const WorkOnGraph&) = delete;
+
+ private:
+  const std::string* outer_;
+};
+
 class PluginPass : public FinalPass {
  public:
-  PluginPass(std::shared_ptr<const PluginOptimizer> optimizer, OptimizerItem item,
+  PluginPass(std::string name, std::shared_ptr<const PluginOptimizer> optimizer, OptimizerItem item,
              const KernelOracle* kernels)
-      : optimizer_(std::move(optimizer)), item_(std::move(item)), kernels_(*kernels) {}
+      : name_(std::move(name)),
+        optimizer_(std::move(optimizer)),
+        item_(std::move(item)),
+        kernels_(*kernels) {}
 
   ~PluginPass() override {
     if (created_ && optimizer_->fns.destroy_func != nullptr) {
@@ -77,7 +97,7 @@ class PluginPass : public FinalPass {
     }
   }
 
-  std::string name() const override { return absl::StrCat("plugin:", optimizer_->device_type); }
+  std::string name() const override { return name_; }
 
   absl::StatusOr<bool> Run(Graph& graph) override {
     absl::StatusOr<std::optional<Graph>> answer = Optimize(graph);
@@ -138,6 +158,7 @@ class PluginPass : public FinalPass {
     const TF_Buffer graph_in{in.data(), in.size(), nullptr};
     TF_Buffer graph_out{nullptr, 0, nullptr};
     const TF_GrapplerItem item{&graph, &item_};
+    const WorkOnGraph work(in);
     CStatus status;
     absl::Status result = Call("optimize_func", [&] {
       optimizer_->fns.optimize_func(object_, &graph_in, &item, &graph_out, status.get());
@@ -233,6 +254,7 @@ class PluginPass : public FinalPass {
     return absl::OkStatus();
   }
 
+  const std::string name_;
   std::shared_ptr<const PluginOptimizer> optimizer_;
   OptimizerItem item_;
   const KernelOracle& kernels_;
@@ -242,9 +264,36 @@ class PluginPass : public FinalPass {
 
 }  // namespace
 
-std::unique_ptr<FinalPass> MakePluginPass(std::shared_ptr<const PluginOptimizer> optimizer,
-                                          OptimizerItem item, const KernelOracle* kernels) {
-  return std::make_unique<PluginPass>(std::move(optimizer), std::move(item), kernels);
+std::vector<std::string> NamesOfPasses(
+    absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers) {
+  const auto file_of = [](const PluginOptimizer& o) {
+    return o.plugin.substr(o.plugin.rfind('/') + 1);
+  };
+  std::vector<std::string> names;
+  for (const auto& o : optimizers) {
+    const auto count = [&](auto same) {
+      return std::count_if(optimizers.begin(), optimizers.end(), [&](const auto& other) {
+        return other->device_type == o->device_type && same(*other);
+      });
+    };
+    const bool alone = count([](const PluginOptimizer&) { return true; }) == 1;
+    const bool file_alone =
+        count([&](const PluginOptimizer& other) { return file_of(other) == file_of(*o); }) == 1;
+    names.push_back(absl::StrCat("plugin:", o->device_type, alone ? "" : ":",
+                                 alone        ? ""
+                                 : file_alone ? file_of(*o)
+                                              : o->plugin));
+  }
+  return names;
 }
+
+std::unique_ptr<FinalPass> MakePluginPass(std::string name,
+                                          std::shared_ptr<const PluginOptimizer> optimizer,
+                                          OptimizerItem item, const KernelOracle* kernels) {
+  return std::make_unique<PluginPass>(std::move(name), std::move(optimizer), std::move(item),
+                                      kernels);
+}
+
+const std::string* GraphInPluginPass() { return graph_in_pass.load(); }
 
 }  // namespace tenon

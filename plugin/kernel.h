@@ -113,7 +113,10 @@ class Prepare {
   DataType input_type(int i) const { return types_->inputs[i]; }
   // The value of input i where it is known now: always for the kernel's `value_inputs`, else when
   // it is a constant of the graph (weights to pack). Null otherwise. The data may be unaligned.
-  const Tensor* input_value(int i) const { return inputs_[i].value; }
+  const Tensor* input_value(int i) const {
+    asked_for_values_ = true;
+    return inputs_[i].value;
+  }
   // A value input (int16, int32 or int64) as integers. INVALID_ARGUMENT if it is no scalar or
   // vector of integers.
   absl::StatusOr<Dims> InputInts(int i) const;
@@ -175,6 +178,8 @@ class Prepare {
           std::vector<Input> inputs, SessionState& session, Workers& workers);
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<PreparedOutput>& outputs() const { return outputs_; }
+  // Whether what was prepared may depend on an input's value, and not on shapes and types alone.
+  bool asked_for_values() const { return asked_for_values_; }
   size_t scratch_bytes() const { return run() == nullptr ? 0 : scratch_bytes_; }
   // Null if there is nothing to run: none was set, or all outputs are empty and their shapes or
   // those of empty inputs so large but for a dimension of 0 that loops over them would take long.
@@ -187,6 +192,7 @@ class Prepare {
   const AttrSet* attrs_;
   const NodeTypes* types_;
   std::vector<Input> inputs_;
+  mutable bool asked_for_values_ = false;
   std::vector<PreparedOutput> outputs_;
   size_t scratch_bytes_ = 0;
   RunFn run_ = nullptr;

@@ -27,7 +27,7 @@ std::string RemedyOf(const Culprit& culprit) {
   return absl::StrCat("--disable-rewrite ", culprit.pass, ".", culprit.rewrite);
 }
 
-void Tell(const Bisection& found, Invocation& invocation) {
+void Tell(const Bisected& found, Invocation& invocation) {
   Json list = Json::Array();
   std::vector<std::string> lines;
   for (const std::string& key : found.culprits) {
@@ -40,13 +40,17 @@ void Tell(const Bisection& found, Invocation& invocation) {
                                 : absl::StrCat("rewrite ", culprit.pass, ".", culprit.rewrite),
         culprit.node.empty() ? "" : absl::StrCat(" at node '", culprit.node, "'")));
   }
-  invocation.doc.Set("culprits", std::move(list));
+  invocation.doc.Set("culprits", std::move(list)).Set("first_different", found.first_different);
   if (lines.empty()) return;
   const Style& style = invocation.style;
   absl::StrAppend(&invocation.text,
                   style.Red(lines.size() == 1 ? "guilty   " : "guilty only together\n         "),
                   absl::StrJoin(lines, "\n         "), "\n", style.Dim("then     "),
                   found.with_culprits.empty() ? found.wrong : found.with_culprits, "\n",
+                  found.first_different.empty()
+                      ? ""
+                      : absl::StrCat(style.Dim("first    "), "the value of '",
+                                     found.first_different, "' is another\n"),
                   style.Dim("without  "), RemedyOf(CulpritOf(found.culprits[0])), "\n");
 }
 
@@ -74,7 +78,8 @@ absl::Status BisectCommand(Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment,
                          OpenIndictment(invocation.options));
   const Court& court = *indictment->court;
-  TENON_ASSIGN_OR_RETURN(const Bisection rewrites, court.BisectRewrites(indictment->suspect));
+  TENON_ASSIGN_OR_RETURN(const Bisected rewrites, court.BisectRewrites(indictment->suspect));
+  TellRollbacks(*indictment, invocation);
   if (!rewrites.wrong.empty()) {
     if (rewrites.without_any) {
       return absl::FailedPreconditionError(

@@ -1,7 +1,10 @@
 // graph_run reduce: the smallest graph and inputs for which the optimizer is still wrong.
+#include <chrono>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "executor/cli/array_file.h"
+#include "executor/cli/command_line.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/indictment.h"
 #include "executor/proof/reduce.h"
@@ -19,6 +22,46 @@ std::string ArchiveFor(const std::string& graph) {
   return absl::StrCat(base, ".npz");
 }
 
+// The best so far, in files: the search may take long, and a plug-in may end it.
+class SmallFiles {
+ public:
+  explicit SmallFiles(const Options& options)
+      : graph_(options.reduced), inputs_(ArchiveFor(options.reduced)) {}
+
+  const std::string& graph() const { return graph_; }
+  const std::string& inputs() const { return inputs_; }
+
+  absl::Status Write(const Suspect& suspect) {
+    const auto start = Clock::now();
+    TENON_RETURN_IF_ERROR(ExportFile(suspect.graph, graph_));
+    TENON_RETURN_IF_ERROR(SaveArchive(inputs_, suspect.inputs[0].feeds));
+    written_ = Clock::now();
+    took_ = written_ - start;
+    return absl::OkStatus();
+  }
+
+  // The same, for a tenth of the time at most. What cannot be written now is said at the end.
+  void WriteInBetween(const Suspect& suspect) {
+    if (Clock::now() - written_ >= 10 * took_) Write(suspect).IgnoreError();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const std::string graph_, inputs_;
+  Clock::time_point written_;
+  Clock::duration took_{};
+};
+
+// "graph_run bisect …" of what was written, as it was reduced.
+std::string NextCommand(const Options& options, const SmallFiles& files, const Suspect& small) {
+  std::string line = absl::StrCat("graph_run bisect ", ShellWord(files.graph()), " --inputs ",
+                                  ShellWord(files.inputs()));
+  for (const std::string& fetch : small.fetches)
+    absl::StrAppend(&line, " --output ", ShellWord(fetch));
+  return absl::StrCat(line, OptimizerFlags(options), PassFlags(options), JudgeFlags(options));
+}
+
 }  // namespace
 
 absl::Status ReduceCommand(Invocation& invocation) {
@@ -33,30 +76,40 @@ absl::Status ReduceCommand(Invocation& invocation) {
         absl::StrCat(options.paths.front(),
                      ": all rewrites together keep the answers: there is nothing to reduce"));
   }
+  SmallFiles files(options);
   const GraphRunner runner(indictment->bench.host->devices(), indictment->bench.session_options);
+  ReduceOptions how;
+  how.on_smaller = [&](const Suspect& smaller) { files.WriteInBetween(smaller); };
+  const auto fails = [&](const Suspect& smaller) {
+    return !court.OptimizedIsWrong(smaller).empty();
+  };
   TENON_ASSIGN_OR_RETURN(const Reduction reduction,
-                         Reduce(indictment->suspect, runner, [&](const Suspect& smaller) {
-                           return !court.OptimizedIsWrong(smaller).empty();
-                         }));
+                         Reduce(indictment->suspect, runner, fails, how));
   const Suspect& small = reduction.suspect;
-  const std::string archive = ArchiveFor(options.reduced);
-  TENON_RETURN_IF_ERROR(ExportFile(small.graph, options.reduced));
-  TENON_RETURN_IF_ERROR(SaveArchive(archive, small.inputs[0].feeds));
+  TENON_RETURN_IF_ERROR(files.Write(small));
   const std::string still = court.OptimizedIsWrong(small);
+  TellRollbacks(*indictment, invocation);
+  const std::string stopped =
+      reduction.stopped ? absl::StrCat("after ", how.max_trials, " trials") : "";
+  const std::string next = NextCommand(options, files, small);
   invocation.doc.Set("nodes_before", indictment->suspect.graph.num_nodes())
       .Set("nodes_after", small.graph.num_nodes())
       .Set("output", small.fetches[0])
       .Set("what", still)
       .Set("runs", reduction.trials)
-      .Set("graph", options.reduced)
-      .Set("inputs", archive);
+      .Set("stopped", stopped)
+      .Set("graph", files.graph())
+      .Set("inputs", files.inputs())
+      .Set("next", next);
   const Style& style = invocation.style;
   invocation.text = absl::StrCat(
       options.paths.front(), ": ", Plural(indictment->suspect.graph.num_nodes(), "node"), " -> ",
       small.graph.num_nodes(), " in ", Plural(reduction.trials, "trial"), "\n",
-      style.Dim("written  "), options.reduced, " and ", archive, "\n", style.Dim("still    "),
-      still, "\n", style.Dim("next     "), "graph_run bisect ", ShellWord(options.reduced),
-      " --inputs ", ShellWord(archive), " --output ", ShellWord(small.fetches[0]), "\n");
+      stopped.empty() ? ""
+                      : absl::StrCat(style.Yellow("stopped  "), stopped,
+                                     ": what is written may not be the smallest\n"),
+      style.Dim("written  "), files.graph(), " and ", files.inputs(), "\n", style.Dim("still    "),
+      still, "\n", style.Dim("next     "), next, "\n");
   return absl::OkStatus();
 }
 

@@ -112,6 +112,8 @@ absl::Status RunCommand(Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(outcome.bench, OpenWorkbench(options));
   if (!options.cases.empty()) return RunCases(outcome.bench, invocation);
   TENON_ASSIGN_OR_RETURN(outcome.request, ReadRequest(outcome.bench.names(), options));
+  if (NumericVerifier* verifier = outcome.bench.watchers->verifier())
+    verifier->AddInputs(NamedFeeds(outcome.request));
   TENON_RETURN_IF_ERROR(InitializeState(outcome.bench, options));
   TENON_ASSIGN_OR_RETURN(outcome.executable,
                          PrepareExecutable(outcome.bench, options, outcome.request.feed_names,

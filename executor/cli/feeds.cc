@@ -162,6 +162,13 @@ class Reader {
 
 }  // namespace
 
+std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request) {
+  std::vector<Session::NamedTensor> feeds;
+  for (size_t i = 0; i < request.feeds.size(); ++i)
+    feeds.emplace_back(request.feed_names[i], request.feeds[i]);
+  return feeds;
+}
+
 absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const Options& options) {
   Endpoints ends;
   for (const std::string& name : names.Arguments()) {

@@ -26,6 +26,8 @@ struct RunRequest {
   std::vector<Expectation> expectations;
 };
 
+std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request);
+
 // Reads --input, --inputs, --output, --expect. kUsage for names that the graph lacks, for values
 // that do not fit a Placeholder, and for Placeholders that a fetch needs and nobody feeds: these
 // come with a SPEC to copy. Arguments of a signature that nobody feeds get their defaults.

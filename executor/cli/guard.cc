@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/fault_line.h"
+#include "executor/cli/fault_reproducer.h"
 #include "graph/c_api/callback_scope.h"
 
 namespace tenon::cli {
@@ -99,6 +100,7 @@ const char* PluginOnStack() {
   line.Add("plug-in ").Add(plugin).Add(": ").Add(what).Add(where);
   if (call != nullptr) line.Add(call->callback);
   if (call != nullptr && !call->node.empty()) line.Add(" of node '").Add(call->node).Add("'");
+  AddFaultReproducer(line);
   line.Write("INTERNAL");
   const int code = work_done;
   EndProcess(code < 0 ? Exit::kPluginFault : static_cast<Exit>(code));

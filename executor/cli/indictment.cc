@@ -7,6 +7,7 @@
 #include "executor/cli/expect.h"
 #include "executor/cli/feeds.h"
 #include "executor/proof/difference.h"
+#include "graph/one_line.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -20,8 +21,9 @@ JudgeValue JudgeFrom(const Options& options) {
       return difference ? std::optional(difference->what) : std::nullopt;
     };
   }
-  return [tolerance = ToleranceFrom(options)](const Tensor& right,
-                                              const Tensor& is) -> std::optional<std::string> {
+  Tolerance tolerance = ToleranceFrom(options);
+  tolerance.equal_nan = true;  // what is asked is whether passes change the answer
+  return [tolerance](const Tensor& right, const Tensor& is) -> std::optional<std::string> {
     if (!right.initialized() && !is.initialized()) return std::nullopt;
     const Comparison comparison = Compare(is, right, tolerance);
     return comparison.ok ? std::nullopt : std::optional(comparison.problem);
@@ -34,10 +36,7 @@ absl::Status FillInputs(Indictment& indictment, const Options& options) {
     TENON_ASSIGN_OR_RETURN(const RunRequest request,
                            ReadRequest(indictment.bench.names(), options));
     suspect.fetches = request.fetches;
-    InputSet given{"given", true, {}};
-    for (size_t i = 0; i < request.feeds.size(); ++i)
-      given.feeds.emplace_back(request.feed_names[i], request.feeds[i]);
-    suspect.inputs = {std::move(given)};
+    suspect.inputs = {{"given", true, NamedFeeds(request)}};
     return absl::OkStatus();
   }
   TENON_ASSIGN_OR_RETURN(const Endpoints ends,
@@ -53,6 +52,16 @@ absl::Status FillInputs(Indictment& indictment, const Options& options) {
 
 }  // namespace
 
+void RollbackLog::AfterPass(const PassRun& run, const Graph&, const PassReport& row) {
+  if (row.failed) lines_.insert(absl::StrCat("pass ", run.pass, ": ", OneLine(row.reason)));
+}
+
+void TellRollbacks(const Indictment& indictment, Invocation& invocation) {
+  const std::set<std::string>& lines = indictment.rollbacks.lines();
+  for (const std::string& line : lines) Warn(invocation.options, line);
+  invocation.doc.Set("rolled_back", Json::ArrayOf(lines));
+}
+
 absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& options) {
   auto indictment = std::make_unique<Indictment>();
   TENON_ASSIGN_OR_RETURN(indictment->bench, OpenWorkbench(options));
@@ -62,8 +71,12 @@ absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& option
   const auto begin = [&bench, &options](Session& session) {
     return InitializeState(session, bench, options);
   };
-  indictment->court = std::make_unique<Court>(bench.host->devices(), bench.session_options,
+  SessionOptions session_options = bench.session_options;
+  session_options.pipeline.observers = {bench.watchers->reproducer(), &indictment->rollbacks};
+  indictment->court = std::make_unique<Court>(bench.host->devices(), std::move(session_options),
                                               JudgeFrom(options), begin);
+  for (const std::string& line : indictment->court->DropFailing(indictment->suspect))
+    Warn(options, absl::StrCat(line, "; it is left out"));
   return indictment;
 }
 

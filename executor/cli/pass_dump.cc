@@ -3,7 +3,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "executor/cli/graph_dot.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/watchers.h"
@@ -17,7 +16,8 @@ namespace fs = std::filesystem;
 
 class PassDump : public PipelineObserver {
  public:
-  explicit PassDump(const Options& options) : options_(options), folder_(options.dump_dir) {
+  PassDump(const Options& options, absl::Status& status)
+      : folder_(options.dump_dir), status_(status) {
     std::error_code error;
     fs::create_directories(folder_, error);
     if (error) Fail(absl::StrCat(folder_.string(), ": ", error.message()));
@@ -33,10 +33,9 @@ class PassDump : public PipelineObserver {
 
  private:
   void Write(const PassRun& run, std::string_view when, const Graph& graph) {
-    if (failed_) return;
+    if (!status_.ok()) return;
     const fs::path base =
-        folder_ /
-        absl::StrFormat("%03d_%s_%s", number_, absl::StrReplaceAll(run.pass, {{":", "_"}}), when);
+        folder_ / absl::StrFormat("%03d_%s_%s", number_, FileWord(run.pass), when);
     absl::Status written = ExportFile(graph, base.string() + ".pbtxt");
     if (written.ok()) written = WriteFile(base.string() + ".dot", GraphDot(graph));
     if (!written.ok()) Fail(written.message());
@@ -44,20 +43,18 @@ class PassDump : public PipelineObserver {
 
   // Once: what fails for one file fails for the next.
   void Fail(std::string_view why) {
-    failed_ = true;
-    Warn(options_, absl::StrCat("--dump-dir: ", why));
+    status_ = absl::FailedPreconditionError(absl::StrCat("--dump-dir: ", why));
   }
 
-  const Options& options_;
   const fs::path folder_;
+  absl::Status& status_;
   int number_ = 0;
-  bool failed_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<PipelineObserver> MakePassDump(const Options& options) {
-  return std::make_unique<PassDump>(options);
+std::unique_ptr<PipelineObserver> MakePassDump(const Options& options, absl::Status& status) {
+  return std::make_unique<PassDump>(options, status);
 }
 
 }  // namespace tenon::cli

@@ -16,7 +16,7 @@ void Print(const std::string& text) { fwrite(text.data(), 1, text.size(), stderr
 
 bool Wanted(const std::vector<std::string>& list, std::string_view pass) {
   return std::any_of(list.begin(), list.end(),
-                     [&](const std::string& name) { return name == "*" || name == pass; });
+                     [&](const std::string& name) { return name == "*" || MeansPass(name, pass); });
 }
 
 std::string Title(std::string_view when, const PassRun& run) {

@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/fault_line.h"
+#include "executor/cli/fault_reproducer.h"
 #include "executor/cli/guard.h"
 #include "graph/c_api/callback_scope.h"
 
@@ -86,6 +87,7 @@ class Watchdog {
     line.Add("plug-in ").Add(call.plugin).Add(": ").Add(call.callback);
     if (!call.node.empty()) line.Add(" of node '").Add(call.node).Add("'");
     line.Add(" has not ended within ").Add(absl::StrCat(limit_s)).Add(" s (--timeout)");
+    AddFaultReproducer(line);
     TimeOut(line);
   }
 

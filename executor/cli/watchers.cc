@@ -1,14 +1,21 @@
 #include "executor/cli/watchers.h"
 
+#include "absl/strings/str_replace.h"
+
 namespace tenon::cli {
+
+std::string FileWord(std::string_view pass) {
+  return absl::StrReplaceAll(pass, {{":", "_"}, {"/", "_"}});
+}
 
 Watchers::Watchers(const Options& options) {
   const bool prints = !options.print_before.empty() || !options.print_after.empty() ||
                       !options.print_changed.empty();
   if (options.bisect_limit.has_value()) all_.push_back(MakeBisectLines());
   if (prints) all_.push_back(MakePassPrinter(options));
-  if (!options.dump_dir.empty()) all_.push_back(MakePassDump(options));
+  if (!options.dump_dir.empty()) all_.push_back(MakePassDump(options, status_));
   all_.push_back(MakeReproducer(options));
+  reproducer_ = all_.back().get();
   if (!options.explain_node.empty() || options.provenance || !options.report.empty())
     provenance_ = std::make_unique<Provenance>();
   if (!options.report.empty()) history_ = std::make_unique<PassHistory>();

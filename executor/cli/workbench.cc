@@ -6,11 +6,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/explain_node.h"
 #include "executor/cli/model.h"
 #include "executor/saved_model.h"
 #include "graph/status_macros.h"
+#include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon::cli {
 namespace {
@@ -28,13 +30,28 @@ void WarnOfMissingDevice(std::string_view text, const Host& host, const Options&
   Warn(options, absl::StrCat("there is no device '", text, "'; there are ", known));
 }
 
+// A plug-in's pass that a flag names and no plug-in has.
+void WarnOfMissingPasses(const Options& options) {
+  for (const auto* names :
+       {&options.disabled_passes, &options.print_before, &options.print_after}) {
+    for (std::string_view name : *names) {
+      if (!absl::ConsumePrefix(&name, "plugin:") || name == "*") continue;
+      const std::string_view type = name.substr(0, name.find(':'));
+      if (PluginOptimizersFor(absl::flat_hash_set<std::string_view>{type}).empty())
+        Warn(options, absl::StrCat("no plug-in has a pass 'plugin:", name, "'"));
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
   TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(options));
   Workbench bench;
   bench.watchers = std::make_unique<Watchers>(options);
+  TENON_RETURN_IF_ERROR(bench.watchers->status());
   TENON_ASSIGN_OR_RETURN(bench.host, Host::Open(options));
+  WarnOfMissingPasses(options);
   if (session_options.placer.soft_placement && session_options.placer.fallback) {
     if (!options.device.empty()) WarnOfMissingDevice(options.device, *bench.host, options);
     for (const auto& [pattern, device] : session_options.placer.rules)
@@ -108,6 +125,7 @@ absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const Options& o
                                               const std::vector<std::string>& feeds,
                                               const std::vector<std::string>& fetches) {
   TENON_ASSIGN_OR_RETURN(Executable * executable, bench.session->Prepare(feeds, fetches));
+  TENON_RETURN_IF_ERROR(bench.watchers->status());
   TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, options));
   if (!options.save_optimized.empty()) {
     Graph graph = GraphToWrite(*executable, bench.graph());

@@ -6,8 +6,8 @@
 namespace tenon {
 
 LoweringInliner::LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input,
-                                 CallSites& sites)
-    : sites_(sites) {
+                                 CallSites& sites, InlineBudget& budget)
+    : sites_(sites), budget_(budget) {
   for (NodeId n : nodes) {
     if (!input.feeds.contains(n)) nodes_.push_back(n);
   }
@@ -19,7 +19,7 @@ absl::StatusOr<bool> LoweringInliner::InlineCalls(Graph& graph, absl::FunctionRe
   for (NodeId n = 0; n < graph.num_node_ids(); ++n)
     devices.emplace_back(graph.alive(n) ? graph.device(n) : std::string_view());
   Lowering lowering(graph, sites_, devices);
-  lowering.InlineOnly({allow, fetched_});
+  lowering.InlineOnly({allow, budget_, fetched_});
   const NodeId first_of_bodies = graph.num_node_ids();
   TENON_RETURN_IF_ERROR(lowering.Run(nodes_));
   // Another time, what is left and what the bodies brought may be calls.

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "executor/call_sites.h"
+#include "executor/lowering/inline_budget.h"
 #include "grappler_lite/pipeline.h"
 
 namespace tenon {
@@ -14,14 +15,18 @@ class LoweringInliner : public CallInliner {
  public:
   // `nodes`: that a run computes, calls among them. Those that are fed stay; of those that are
   // fetched a node with their name and outputs does. `sites` learns where the new nodes came from.
-  LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input, CallSites& sites);
+  // `budget` is for all calls of a graph, or of all bodies.
+  LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input, CallSites& sites,
+                  InlineBudget& budget);
 
   absl::StatusOr<bool> InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) override;
+  std::string BudgetSpent() const override { return budget_.spent(); }
 
  private:
   std::vector<NodeId> nodes_;
   absl::flat_hash_set<NodeId> fetched_;
   CallSites& sites_;
+  InlineBudget& budget_;
 };
 
 }  // namespace tenon

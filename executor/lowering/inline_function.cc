@@ -46,13 +46,13 @@ class FunctionCopy {
     for (const BodyNode& node : body_.nodes) TENON_RETURN_IF_ERROR(AddNode(node));
     for (size_t i = 0; i < body_.nodes.size(); ++i) TENON_RETURN_IF_ERROR(Connect(i));
     Lowering::Instance instance;
+    const auto source_of = SourcesOfResults(body_.returns);
     for (const ArgDef& output : function_.signature->outputs) {
-      const auto it = std::find_if(body_.returns.begin(), body_.returns.end(),
-                                   [&](const Attr& r) { return r.name == output.name; });
-      if (it == body_.returns.end())
+      const auto it = source_of.find(output.name);
+      if (it == source_of.end())
         return absl::InvalidArgumentError(
             absl::StrCat("result '", output.name, "' is not filled by 'ret'"));
-      TENON_RETURN_IF_ERROR(sources_.Append(it->value.wire(), instance.results));
+      TENON_RETURN_IF_ERROR(sources_.Append(it->second, instance.results));
     }
     TENON_RETURN_IF_ERROR(AddEffects(instance));
     return instance;
@@ -215,21 +215,21 @@ const FunctionBody& Lowering::BodyOf(const FunctionEntry& function) {
               .first->second;
 }
 
-// A function that calls itself has no end written out.
-absl::Status Lowering::CheckChain(NodeId call, std::string_view function) const {
-  int depth = 1;
+// How many calls `call` stands in. A function that calls itself has no end written out.
+absl::StatusOr<int> Lowering::ChainDepth(NodeId call, std::string_view function) const {
+  int depth = 0;
   for (int32_t site = calls_.SiteOf(call); site >= 0; site = calls_.site(site).caller) {
     if (calls_.site(site).function == function) {
       return absl::InvalidArgumentError(
           absl::StrCat("it calls function '", function,
                        "', of whose body it is a part; a function may not call itself"));
     }
-    if (++depth > kMaxDepth) {
+    if (++depth >= kMaxDepth) {
       return absl::InvalidArgumentError(
           absl::StrCat("calls of functions are nested more than ", kMaxDepth, " deep"));
     }
   }
-  return absl::OkStatus();
+  return depth;
 }
 
 absl::StatusOr<Lowering::Instance> Lowering::Inline(NodeId call, std::string_view prefix,
@@ -247,7 +247,7 @@ absl::StatusOr<Lowering::Instance> Lowering::Inline(NodeId call, std::string_vie
   if (entry->signature == nullptr)
     return absl::InvalidArgumentError(
         absl::StrCat("the signature of function '", function, "' is no valid OpDef"));
-  TENON_RETURN_IF_ERROR(CheckChain(call, entry->name));
+  TENON_RETURN_IF_ERROR(ChainDepth(call, entry->name).status());
   const int32_t site = calls_.Add({entry->name, calls_.NameOf(graph_, call), calls_.SiteOf(call)});
   const AttrSet bound = WithDefaults(*entry->signature, attrs);
   return FunctionCopy(*this, call, prefix, *entry, bound, site, pivot).Make(args);

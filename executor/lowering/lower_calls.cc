@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "executor/lowering/inline_budget.h"
 #include "executor/lowering/lowering.h"
 #include "graph/function_library.h"
 #include "graph/nodes.h"
@@ -16,23 +17,9 @@
 namespace tenon {
 namespace {
 
-bool IsSet(const AttrValue* attr) { return attr != nullptr && attr->AsBool().value_or(false); }
-
 bool HasControlFlow(const FunctionBody& body) {
   return std::any_of(body.nodes.begin(), body.nodes.end(),
                      [](const BodyNode& node) { return IsControlFlowOp(node.op_name); });
-}
-
-bool IsPartitionedCall(std::string_view op) {
-  return op == "PartitionedCall" || op == "StatefulPartitionedCall";
-}
-
-// What a call node of this op and these attributes calls; null if that is no function.
-const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrValue* f) {
-  if (!IsPartitionedCall(op)) return graph.FindFunction(op);
-  const absl::StatusOr<FuncAttr> function =
-      f == nullptr ? absl::NotFoundError("") : absl::StatusOr<FuncAttr>(f->AsFunc());
-  return function.ok() ? graph.FindFunction(function->name) : nullptr;
 }
 
 }  // namespace
@@ -54,13 +41,14 @@ void Lowering::InlineOnly(CallsOnly calls) {
 bool Lowering::MayInline(NodeId n) {
   const FunctionEntry* function = Callee(graph_, graph_.op_name(n), graph_.attrs(n).Find("f"));
   if (function == nullptr || IsMarkedForXla(graph_.attrs(n)) || MustStay(graph_, n)) return false;
-  for (const Attr& attr : BodyOf(*function).attrs) {
-    if (attr.name == "_noinline" && IsSet(&attr.value)) return false;
-  }
+  const absl::StatusOr<int> depth = ChainDepth(n, function->name);
+  if (!depth.ok() || !calls_only_->budget.Fits(graph_, *function, kMaxDepth - *depth)) return false;
   // One node for several results, of which some may be dead, would be dead.
   if (graph_.num_outputs(n) > 1 && calls_only_->kept.contains(n) && MayHaveDeadResults(*function))
     return false;
-  return calls_only_->may();
+  if (!calls_only_->may()) return false;
+  calls_only_->budget.Take(*function);
+  return true;
 }
 
 // Whether a Switch may decide about single results of a function.
@@ -129,7 +117,7 @@ absl::Status Lowering::LowerCall(NodeId n) {
   }
   if (waits.empty() && start != kNoNode) waits.push_back({start, kControlPort});
   if (kept) {
-    graph_.SetKind(n, "NoOp", {});
+    graph_.BecomeOp(n, "NoOp", {});
     graph_.SetInputs(n, {}, waits);
     for (const Output& wait : waits) Note(wait);
     return absl::OkStatus();
@@ -162,9 +150,9 @@ absl::Status Lowering::BecomeIdentity(NodeId n, absl::Span<const Output> results
   std::vector<DataType> types;
   for (const Output& result : results) types.push_back(TypeOf(result));
   if (types.size() == 1) {
-    graph_.SetKind(n, "Identity", {{"T", attr::Type(types[0])}});
+    graph_.BecomeOp(n, "Identity", {{"T", attr::Type(types[0])}});
   } else {
-    graph_.SetKind(n, "IdentityN", {{"T", attr::TypeList(types)}});
+    graph_.BecomeOp(n, "IdentityN", {{"T", attr::TypeList(types)}});
   }
   graph_.SetInputs(n, results, {});
   return graph_.kind(n).types_status;

@@ -19,6 +19,8 @@
 
 namespace tenon {
 
+class InlineBudget;
+
 // The functions that a functional node of this op and these attributes calls.
 std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
 
@@ -39,11 +41,13 @@ class Lowering {
   // A fetch: the control output of a functional node, if that is what it is, will be asked for.
   void Note(Output fetch);
   // Only calls, before the passes run: If, Case, While and For stay, and so does a call that is
-  // marked for XLA or as not to be removed, one of a function marked _noinline, and each that `may`
-  // refuses. The passes are to see as few control edges as can be (lower_calls.cc). `kept` are
-  // those of which a node of that name with these outputs stays.
+  // marked for XLA or as not to be removed, one of a function marked _noinline or that has no end,
+  // and each that does not fit `budget` or that `may` refuses. The passes are to see as few control
+  // edges as can be (lower_calls.cc). `kept` are those of which a node of that name with these
+  // outputs stays.
   struct CallsOnly {
     absl::FunctionRef<bool()> may;
+    InlineBudget& budget;
     absl::flat_hash_set<NodeId> kept;
   };
   void InlineOnly(CallsOnly calls);
@@ -94,7 +98,7 @@ class Lowering {
   absl::StatusOr<Instance> Inline(NodeId call, std::string_view prefix, std::string_view function,
                                   const AttrSet& attrs, absl::Span<const Output> args,
                                   NodeId pivot);
-  absl::Status CheckChain(NodeId call, std::string_view function) const;
+  absl::StatusOr<int> ChainDepth(NodeId call, std::string_view function) const;
   const FunctionBody& BodyOf(const FunctionEntry& function);
 
   // lower_branches.cc

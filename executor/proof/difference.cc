@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -132,16 +133,53 @@ std::optional<Difference> FindDifference(const Tensor& was, const Tensor& is, Sa
   return Comparer(was, is, sameness).Run();
 }
 
-std::optional<std::string> CompareAnswers(
+Answer AnswerOf(const absl::StatusOr<std::vector<Tensor>>& values, size_t fetches) {
+  if (!values.ok()) return Answer(fetches, values.status());
+  return Answer(values->begin(), values->end());
+}
+
+namespace {
+
+Answer AskApart(absl::Span<const std::string> fetches, RunFetches run, int& runs_left) {
+  const absl::StatusOr<std::vector<Tensor>> together = run({fetches.begin(), fetches.end()});
+  if (together.ok() || fetches.size() <= 1 || --runs_left < 0)
+    return AnswerOf(together, fetches.size());
+  const size_t middle = fetches.size() / 2;
+  Answer answer = AskApart(fetches.subspan(0, middle), run, runs_left);
+  Answer rest = AskApart(fetches.subspan(middle), run, runs_left);
+  std::move(rest.begin(), rest.end(), std::back_inserter(answer));
+  return answer;
+}
+
+}  // namespace
+
+Answer AnswerApart(absl::Span<const std::string> fetches, RunFetches run) {
+  int runs_left = 100;
+  return AskApart(fetches, run, runs_left);
+}
+
+bool HasValue(const Answer& answer) {
+  return std::any_of(answer.begin(), answer.end(), [](const auto& value) { return value.ok(); });
+}
+
+std::optional<AnswerDifference> CompareAnswers(
     const Answer& right, const Answer& is, absl::Span<const std::string> fetches,
     absl::FunctionRef<std::optional<std::string>(size_t i)> judge) {
-  if (!right.ok() && !is.ok()) return std::nullopt;
-  if (!right.ok())
-    return absl::StrCat("the graph answers where it failed: ", right.status().message());
-  if (!is.ok()) return absl::StrCat("the graph fails: ", is.status().message());
+  // An error is that of the run of all outputs: while that fails, one that answers hides nothing.
+  const bool fails =
+      std::any_of(is.begin(), is.end(), [](const auto& value) { return !value.ok(); });
   for (size_t i = 0; i < fetches.size(); ++i) {
+    if (!right[i].ok() && fails) continue;
+    if (!right[i].ok()) {
+      return AnswerDifference{absl::StrCat(
+          "output ", fetches[i], " has a value where it failed: ", right[i].status().message())};
+    }
+    if (!is[i].ok()) {
+      return AnswerDifference{
+          absl::StrCat("output ", fetches[i], " fails: ", is[i].status().message())};
+    }
     if (const auto difference = judge(i))
-      return absl::StrCat("of output ", fetches[i], " ", *difference);
+      return AnswerDifference{absl::StrCat("of output ", fetches[i], " ", *difference), true};
   }
   return std::nullopt;
 }

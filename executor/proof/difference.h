@@ -30,12 +30,25 @@ struct Difference {
 // Values of nodes without outputs are all the same.
 std::optional<Difference> FindDifference(const Tensor& was, const Tensor& is, Sameness sameness);
 
-// What a graph answers to some inputs: values of the fetches, or an error.
-using Answer = absl::StatusOr<std::vector<Tensor>>;
+// What a graph answers to some inputs: of each fetch a value, or why there is none.
+using Answer = std::vector<absl::StatusOr<Tensor>>;
+// Where one run was for all of them.
+Answer AnswerOf(const absl::StatusOr<std::vector<Tensor>>& values, size_t fetches);
+// One run for all of them; if it fails, one for each half, so that those that have a value get it.
+// After many runs those that are left fail together.
+using RunFetches =
+    absl::FunctionRef<absl::StatusOr<std::vector<Tensor>>(const std::vector<std::string>& fetches)>;
+Answer AnswerApart(absl::Span<const std::string> fetches, RunFetches run);
+bool HasValue(const Answer& answer);  // of one fetch at least
 
-// How an answer differs from the right one, where `judge` says how value i does: "of output y
-// element [0] is 1 where 2 was". A graph that failed may fail.
-std::optional<std::string> CompareAnswers(
+// How an answer differs from the right one.
+struct AnswerDifference {
+  std::string what;        // "of output y element [0] is 1 where 2 was", "output y fails: …"
+  bool of_values = false;  // not of one that fails
+};
+// The first fetch that differs, where `judge` says how value i does. What failed may fail, and may
+// have a value as long as another fails: the run of all of them does then.
+std::optional<AnswerDifference> CompareAnswers(
     const Answer& right, const Answer& is, absl::Span<const std::string> fetches,
     absl::FunctionRef<std::optional<std::string>(size_t i)> judge);
 

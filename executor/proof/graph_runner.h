@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/proof/difference.h"
 #include "executor/session.h"
 
 namespace tenon {
@@ -14,10 +15,19 @@ class GraphRunner {
   // that they answer the same twice. The devices outlive the runner.
   GraphRunner(std::vector<Device*> devices, SessionOptions options);
 
-  // One run in a session of its own.
+  // One run in a session of its own, in which variables have values that were made up.
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph,
                                           const std::vector<Session::NamedTensor>& feeds,
                                           const std::vector<std::string>& fetches) const;
+  // The same, or as many as it takes: see AnswerApart.
+  Answer RunApart(const Graph& graph, const std::vector<Session::NamedTensor>& feeds,
+                  absl::Span<const std::string> fetches) const;
+
+  // The node that, among those that both graphs have, is the first to give something else, or to
+  // fail; empty if none is.
+  std::string FirstDifference(const Graph& before, const Graph& after,
+                              const std::vector<Session::NamedTensor>& feeds,
+                              Sameness sameness) const;
 
  private:
   std::vector<Device*> devices_;

@@ -93,11 +93,6 @@ absl::StatusOr<Tensor> MakeTensor(DataType type, const Shape& shape, Values valu
   return tensor;
 }
 
-bool CanMake(DataType type) {
-  return cli::IsFloatLike(type) || cli::IsIntegerLike(type) || IsComplex(type) ||
-         type == DataType::kBool || type == DataType::kString;
-}
-
 struct Input {
   std::string name;
   DataType type;
@@ -109,7 +104,7 @@ constexpr int kScalarPlaceholders = 24;
 
 absl::StatusOr<Input> Describe(const Graph& graph, const std::string& name) {
   const NodeId n = graph.FindNode(name);
-  if (n == kNoNode || !IsPlaceholder(graph, n) || !CanMake(graph.output_type({n, 0}))) {
+  if (n == kNoNode || !IsPlaceholder(graph, n) || !CanMakeUp(graph.output_type({n, 0}))) {
     return absl::UnimplementedError(
         absl::StrCat("no values can be made up for node '", name, "'",
                      n == kNoNode ? "" : absl::StrCat(" (", graph.op_name(n), ")")));
@@ -133,6 +128,15 @@ Shape WithSizes(const PartialShape& shape, int64_t size) {
 }
 
 }  // namespace
+
+bool CanMakeUp(DataType type) {
+  return cli::IsFloatLike(type) || cli::IsIntegerLike(type) || IsComplex(type) ||
+         type == DataType::kBool || type == DataType::kString;
+}
+
+absl::StatusOr<Tensor> OrdinaryTensor(DataType type, const Shape& shape, uint64_t seed) {
+  return MakeTensor(type, shape, Values::kOrdinary, cli::SplitMix64(seed));
+}
 
 absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
                                                     const std::vector<std::string>& nodes,

@@ -25,6 +25,9 @@ struct InputSet {
 absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
                                                     const std::vector<std::string>& nodes,
                                                     int64_t usual_size = 3);
+// One tensor of ordinary values.
+absl::StatusOr<Tensor> OrdinaryTensor(DataType type, const Shape& shape, uint64_t seed);
+bool CanMakeUp(DataType type);
 // For graphs that answer nothing at the first of these: images have to survive some pooling.
 inline constexpr int64_t kUsualSizes[] = {3, 32};
 

@@ -1,13 +1,34 @@
 #include "executor/proof/numeric_verifier.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "graph/nodes.h"
+#include "executor/cli/element.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/fingerprint.h"
 
 namespace tenon {
+namespace {
+
+bool IsFinite(const Tensor& value) {
+  for (int64_t i = 0; cli::IsFloatLike(value.dtype()) && i < value.num_elements(); ++i) {
+    if (!std::isfinite(cli::ElementAsDouble(value, i))) return false;
+  }
+  return true;
+}
+
+// In order of name, once each.
+std::vector<std::string> NodesOf(const std::vector<Session::NamedTensor>& feeds) {
+  std::vector<std::string> nodes;
+  for (const auto& [name, value] : feeds) nodes.push_back(name.substr(0, name.find(':')));
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+}  // namespace
 
 NumericVerifier::NumericVerifier(GraphRunner runner, absl::Span<const PassEntry> custom)
     : runner_(std::move(runner)) {
@@ -27,9 +48,14 @@ void NumericVerifier::OnRewrite(const RewriteEvent& event) {
   if (ExactnessOf(event) == Exactness::kExact) ++exact_;
 }
 
+void NumericVerifier::AddInputs(std::vector<Session::NamedTensor> feeds) {
+  given_ = InputSet{"given", true, std::move(feeds)};
+  for (const auto& [name, value] : given_->feeds) given_->ordinary &= IsFinite(value);
+}
+
 Answer NumericVerifier::Run(const Graph& graph, size_t set, absl::Span<const std::string> fetches) {
   ++runs_;
-  return runner_.Run(graph, sets_[set].feeds, {fetches.begin(), fetches.end()});
+  return runner_.RunApart(graph, sets_[set].feeds, fetches);
 }
 
 std::vector<Answer> NumericVerifier::RunAll(const Graph& graph,
@@ -37,6 +63,40 @@ std::vector<Answer> NumericVerifier::RunAll(const Graph& graph,
   std::vector<Answer> answers;
   for (size_t set = 0; set < sets_.size(); ++set) answers.push_back(Run(graph, set, fetches));
   return answers;
+}
+
+// What is given, if it is for this graph, and what can be made up.
+bool NumericVerifier::MakeSets(const Graph& graph, int64_t usual_size) {
+  sets_.clear();
+  if (given_ && NodesOf(given_->feeds) == feeds_) sets_.push_back(*given_);
+  absl::StatusOr<std::vector<InputSet>> made = MakeInputSets(graph, feeds_, usual_size);
+  if (made.ok()) {
+    std::move(made->begin(), made->end(), std::back_inserter(sets_));
+  } else if (sets_.empty()) {
+    not_compared_ = made.status().message();
+  }
+  return !sets_.empty();
+}
+
+// Asks once more, for each output on inputs on which it has a value.
+void NumericVerifier::FindSteady(const Graph& graph, const std::vector<Answer>& answers) {
+  steady_.assign(fetches_.size(), false);
+  std::vector<bool> asked(fetches_.size(), false);
+  for (size_t set = 0; set < answers.size(); ++set) {
+    std::optional<Answer> again;
+    for (size_t i = 0; i < fetches_.size(); ++i) {
+      if (asked[i] || !answers[set][i].ok()) continue;
+      if (!again) again = Run(graph, set, fetches_);
+      asked[i] = true;
+      steady_[i] =
+          (*again)[i].ok() && !FindDifference(*answers[set][i], *(*again)[i], Sameness::kBits);
+    }
+  }
+  for (size_t i = 0; i < fetches_.size() && not_compared_.empty(); ++i) {
+    if (!asked[i]) {
+      not_compared_ = absl::StrCat("output ", fetches_[i], ": ", answers[0][i].status().message());
+    }
+  }
 }
 
 // Inputs for this graph, and what it answers to them. False, with the reason kept, if that cannot
@@ -50,36 +110,22 @@ bool NumericVerifier::Prepare(const PassRun& run) {
   fetches_.assign(run.fetches.begin(), run.fetches.end());
   baseline_.clear();
   std::vector<Answer> answers;
-  auto good = answers.end();
   for (int64_t size : kUsualSizes) {
-    absl::StatusOr<std::vector<InputSet>> sets = MakeInputSets(run.before, feeds_, size);
-    if (!sets.ok()) {
-      not_compared_ = sets.status().message();
-      return false;
-    }
-    sets_ = *std::move(sets);
+    if (!MakeSets(run.before, size)) return false;
     answers = RunAll(run.before, fetches_);
-    good = std::find_if(answers.begin(), answers.end(), [](const Answer& a) { return a.ok(); });
-    if (good != answers.end()) break;
+    if (std::any_of(answers.begin(), answers.end(), HasValue)) break;
   }
-  if (good == answers.end()) {
-    not_compared_ = answers.empty() ? "there are no inputs" : answers[0].status().message();
-    return false;
-  }
-  const Answer again = Run(run.before, static_cast<size_t>(good - answers.begin()), fetches_);
-  steady_.assign(fetches_.size(), false);
-  for (size_t i = 0; again.ok() && i < fetches_.size(); ++i)
-    steady_[i] = !FindDifference((**good)[i], (*again)[i], Sameness::kBits);
+  FindSteady(run.before, answers);
+  if (std::none_of(answers.begin(), answers.end(), HasValue)) return false;
   baseline_ = std::move(answers);
   baseline_of_ = print;
   return true;
 }
 
-std::optional<std::string> NumericVerifier::CompareOne(const Answer& was, const Answer& is,
-                                                       Sameness sameness) const {
+std::optional<AnswerDifference> NumericVerifier::CompareOne(const Answer& was, const Answer& is,
+                                                            Sameness sameness) const {
   return CompareAnswers(was, is, fetches_, [&](size_t i) -> std::optional<std::string> {
-    const auto difference =
-        steady_[i] ? FindDifference((*was)[i], (*is)[i], sameness) : std::nullopt;
+    const auto difference = steady_[i] ? FindDifference(*was[i], *is[i], sameness) : std::nullopt;
     return difference ? std::optional(difference->what) : std::nullopt;
   });
 }
@@ -88,34 +134,10 @@ std::optional<NumericVerifier::Mismatch> NumericVerifier::Compare(
     const std::vector<Answer>& answers, Sameness sameness) const {
   for (size_t set = 0; set < sets_.size(); ++set) {
     if (sameness == Sameness::kBound && !sets_[set].ordinary) continue;
-    if (auto what = CompareOne(baseline_[set], answers[set], sameness))
-      return Mismatch{set, *std::move(what)};
+    if (auto difference = CompareOne(baseline_[set], answers[set], sameness))
+      return Mismatch{set, *std::move(difference)};
   }
   return std::nullopt;
-}
-
-// The node that, among those that both graphs have, is the first to give something else.
-std::string NumericVerifier::FirstDifferentNode(const Graph& before, const Graph& after, size_t set,
-                                                Sameness sameness) {
-  const absl::StatusOr<std::vector<NodeId>> order = TopologicalOrder(after);
-  if (!order.ok()) return "";
-  std::vector<std::string> names;
-  for (NodeId n : *order) {
-    if (IsControlFlowOp(after.op_name(n))) return "";  // values may be dead, and cannot be fetched
-    const NodeId was = before.FindNode(after.name(n));
-    if (was == kNoNode || std::binary_search(feeds_.begin(), feeds_.end(), after.name(n))) continue;
-    for (int i = 0; i < std::min(after.num_outputs(n), before.num_outputs(was)); ++i) {
-      const DataType type = after.output_type({n, i});
-      const bool has_value = IsMemcpyable(type) || type == DataType::kString;
-      if (has_value && type == before.output_type({was, i}))
-        names.push_back(after.OutputName({n, i}));
-    }
-  }
-  const Answer was = Run(before, set, names), is = Run(after, set, names);
-  for (size_t i = 0; was.ok() && is.ok() && i < names.size(); ++i) {
-    if (FindDifference((*was)[i], (*is)[i], sameness)) return names[i];
-  }
-  return "";
 }
 
 Exactness NumericVerifier::ExactnessOf(const RewriteEvent& event) const {
@@ -144,7 +166,7 @@ absl::StatusOr<NumericVerifier::Partial> NumericVerifier::FirstOnes(const Replay
 absl::Status NumericVerifier::Blame(const PassRun& run, const Graph& after,
                                     const ReplayPass& replay, Sameness sameness,
                                     const Mismatch& mismatch) {
-  Partial right{run.before, 0, ""}, wrong{after, 0, absl::StrCat("pass ", run.pass)};
+  Partial right{run.before, 0, ""}, wrong{after, 0, "it"};
   if (replay && done_ > 0) {
     TENON_ASSIGN_OR_RETURN(wrong, FirstOnes(replay, sameness, done_));
     while (wrong.rewrites - right.rewrites > 1) {
@@ -155,15 +177,19 @@ absl::Status NumericVerifier::Blame(const PassRun& run, const Graph& after,
       (is_wrong ? wrong : right) = std::move(partial);
     }
   }
-  const std::string node = FirstDifferentNode(right.graph, wrong.graph, mismatch.set, sameness);
-  return absl::InternalError(absl::StrCat(
-      wrong.last, " changed what the graph answers to inputs '", sets_[mismatch.set].name,
-      "': ", mismatch.what,
-      node.empty() ? "" : absl::StrCat("; the first value that differs is that of '", node, "'"),
-      sameness == Sameness::kBits
+  const std::string node =
+      runner_.FirstDifference(right.graph, wrong.graph, sets_[mismatch.set].feeds, sameness);
+  const std::string demand =
+      !mismatch.difference.of_values ? ""
+      : sameness == Sameness::kBits
           ? "; it is declared to keep every bit"
           : absl::StrCat("; more than ", kMaxSteps, " float steps at the largest value (",
-                         kMaxStepsSmall, " for small types)")));
+                         kMaxStepsSmall, " for small types)");
+  return absl::InternalError(absl::StrCat(
+      wrong.last, " changed what the graph answers to inputs '", sets_[mismatch.set].name,
+      "': ", mismatch.difference.what,
+      node.empty() ? "" : absl::StrCat("; the first value that differs is that of '", node, "'"),
+      demand));
 }
 
 // A body is run where it is called, with what it is given there.

@@ -15,6 +15,7 @@
 
 namespace tenon {
 
+// Each output is compared apart: what one cannot answer keeps nobody from comparing the others.
 // What is asked of a pass: where it did exact rewrites only, the same bits on every set of inputs,
 // and an error where there was one. Where it did others too, the same bits after its exact ones
 // alone, and values within a bound (Sameness::kBound) on ordinary inputs after all; so of a pass
@@ -25,6 +26,10 @@ class NumericVerifier : public PipelineObserver {
   // `custom`: passes besides those of the pass order.
   explicit NumericVerifier(GraphRunner runner, absl::Span<const PassEntry> custom = {});
 
+  // Values that the graph is really fed with, besides those that are made up: for passes on a graph
+  // that is fed at the same nodes.
+  void AddInputs(std::vector<Session::NamedTensor> feeds);
+
   void BeforePass(const PassRun& run) override;
   void OnRewrite(const RewriteEvent& event) override;
   // INTERNAL names rewrite, node, difference and inputs.
@@ -32,13 +37,13 @@ class NumericVerifier : public PipelineObserver {
 
   int64_t passes_compared() const { return passes_; }
   int64_t runs() const { return runs_; }
-  // Why some pass could not be compared; empty if each was.
+  // Why some pass, or some output, could not be compared; empty if each was.
   const std::string& not_compared() const { return not_compared_; }
 
  private:
   struct Mismatch {
     size_t set;
-    std::string what;
+    AnswerDifference difference;
   };
   struct Partial {
     Graph graph;
@@ -49,23 +54,24 @@ class NumericVerifier : public PipelineObserver {
   absl::Status Check(const PassRun& run, const Graph& after, const ReplayPass& replay);
   Exactness ExactnessOf(const RewriteEvent& event) const;
   bool Prepare(const PassRun& run);
+  bool MakeSets(const Graph& graph, int64_t usual_size);
+  void FindSteady(const Graph& graph, const std::vector<Answer>& answers);
   Answer Run(const Graph& graph, size_t set, absl::Span<const std::string> fetches);
   // By set of inputs.
   std::vector<Answer> RunAll(const Graph& graph, absl::Span<const std::string> fetches);
   std::optional<Mismatch> Compare(const std::vector<Answer>& answers, Sameness sameness) const;
-  std::optional<std::string> CompareOne(const Answer& was, const Answer& is,
-                                        Sameness sameness) const;
+  std::optional<AnswerDifference> CompareOne(const Answer& was, const Answer& is,
+                                             Sameness sameness) const;
   absl::StatusOr<Partial> FirstOnes(const ReplayPass& replay, Sameness sameness,
                                     int64_t count) const;
   absl::Status Blame(const PassRun& run, const Graph& after, const ReplayPass& replay,
                      Sameness sameness, const Mismatch& mismatch);
-  std::string FirstDifferentNode(const Graph& before, const Graph& after, size_t set,
-                                 Sameness sameness);
 
   GraphRunner runner_;
   absl::flat_hash_map<std::string, Exactness> exactness_;  // by full name of the rewrite
   int64_t done_ = 0, exact_ = 0;                           // rewrites of the running pass
   std::vector<std::string> feeds_, fetches_;
+  std::optional<InputSet> given_;
   std::vector<InputSet> sets_;
   std::vector<bool> steady_;      // by fetch: answers the same in two runs
   std::vector<Answer> baseline_;  // of the graph with this fingerprint

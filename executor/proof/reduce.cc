@@ -1,8 +1,9 @@
 #include "executor/proof/reduce.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
+#include "absl/container/flat_hash_map.h"
 #include "executor/cli/element.h"
 #include "graph/nodes.h"
 
@@ -34,35 +35,56 @@ void Prune(Suspect& s) {
   }
 }
 
+// Of these parts of a suspect, what is left without them; nothing where they are all needed.
+using Without = std::function<std::optional<Suspect>(absl::Span<const int32_t> parts)>;
+
 class Reducer {
  public:
   Reducer(const Suspect& suspect, const GraphRunner& runner,
           const std::function<bool(const Suspect&)>& fails, const ReduceOptions& options)
-      : now_(suspect), runner_(runner), fails_(fails), max_trials_(options.max_trials) {}
+      : now_(suspect), runner_(runner), fails_(fails), options_(options) {}
 
   absl::StatusOr<Reduction> Run() {
     KeepOneSet();
-    KeepOneFetch();
+    KeepFewFetches();
     Prune(now_);
     FindValues();
-    for (int32_t before = INT32_MAX; now_.graph.num_nodes() < before && trials_ < max_trials_;) {
+    for (int32_t before = INT32_MAX; now_.graph.num_nodes() < before && !stopped_;) {
       before = now_.graph.num_nodes();
       MoveOutputUp();
-      CutInChunks();
-      BypassNodes();
+      TryInChunks(Inner(), [this](absl::Span<const int32_t> nodes) { return WithCut(nodes); });
+      TryInChunks(Inner(), [this](absl::Span<const int32_t> nodes) { return WithBypassed(nodes); });
+      TryInChunks(Controlled(),
+                  [this](absl::Span<const int32_t> nodes) { return WithoutControl(nodes); });
     }
     MakeInputsPlain();
-    return Reduction{std::move(now_), trials_};
+    return Reduction{std::move(now_), trials_, stopped_};
   }
 
  private:
   bool Try(Suspect smaller) {
-    if (trials_ >= max_trials_) return false;
+    stopped_ |= trials_ >= options_.max_trials;
+    if (stopped_) return false;
     ++trials_;
     Prune(smaller);
     if (!fails_(smaller)) return false;
     now_ = std::move(smaller);
+    if (options_.on_smaller) options_.on_smaller(now_);
     return true;
+  }
+
+  // All parts, then halves of what is left of them, quarters, …, each by itself.
+  void TryInChunks(std::vector<int32_t> parts, const Without& without) {
+    for (size_t size = parts.size(); size > 0 && !stopped_; size = size == 1 ? 0 : (size + 1) / 2) {
+      std::vector<int32_t> left;
+      for (size_t begin = 0; begin < parts.size(); begin += size) {
+        const auto chunk = absl::MakeConstSpan(parts).subspan(begin, size);
+        std::optional<Suspect> smaller = without(chunk);
+        if (smaller && !Try(*std::move(smaller)))
+          left.insert(left.end(), chunk.begin(), chunk.end());
+      }
+      parts = std::move(left);
+    }
   }
 
   void KeepOneSet() {
@@ -74,11 +96,14 @@ class Reducer {
     now_.inputs.resize(1);
   }
 
-  void KeepOneFetch() {
-    for (const std::string& fetch : std::vector<std::string>(now_.fetches)) {
-      Suspect one = now_;
-      one.fetches = {fetch};
-      if (now_.fetches.size() > 1 && Try(std::move(one))) return;
+  // One, unless it takes several that fail together.
+  void KeepFewFetches() {
+    for (bool fewer = true; fewer && now_.fetches.size() > 1;) {
+      const auto middle = now_.fetches.begin() + static_cast<ptrdiff_t>(now_.fetches.size() / 2);
+      Suspect first = now_, second = now_;
+      first.fetches.assign(now_.fetches.begin(), middle);
+      second.fetches.assign(middle, now_.fetches.end());
+      fewer = Try(std::move(first)) || Try(std::move(second));
     }
   }
 
@@ -92,86 +117,111 @@ class Reducer {
       const DataType type = g.output_type({n, 0});
       if (IsMemcpyable(type) || type == DataType::kString) names.emplace_back(g.name(n));
     }
-    const auto all = runner_.Run(g, now_.inputs[0].feeds, names);
+    // Behind a branch that is not taken there is no value.
+    const Answer values = runner_.RunApart(g, now_.inputs[0].feeds, names);
     for (size_t i = 0; i < names.size(); ++i) {
-      // Behind a branch that is not taken there is no value: such nodes are asked one by one.
-      if (all.ok()) {
-        values_[names[i]] = (*all)[i];
-      } else if (auto one = runner_.Run(g, now_.inputs[0].feeds, {names[i]}); one.ok()) {
-        values_[names[i]] = (*one)[0];
-      }
+      if (values[i].ok()) values_[names[i]] = *values[i];
     }
   }
 
-  std::vector<NodeId> Inner() const {
+  bool IsFetched(NodeId n) const {
+    return std::any_of(now_.fetches.begin(), now_.fetches.end(), [&](const std::string& fetch) {
+      return now_.graph.ParseOutput(fetch)->node == n;
+    });
+  }
+
+  // Nodes between inputs and outputs whose values are known, in topological order.
+  std::vector<int32_t> Inner() const {
     const absl::StatusOr<std::vector<NodeId>> order = TopologicalOrder(now_.graph);
-    std::vector<NodeId> inner;
+    std::vector<int32_t> inner;
     if (!order.ok()) return inner;
     for (NodeId n : *order) {
-      if (values_.contains(std::string(now_.graph.name(n))) && !IsLeaf(now_.graph, n))
-        inner.push_back(n);
+      if (IsInner(n) && !IsFetched(n)) inner.push_back(n);
     }
     return inner;
   }
 
-  // The earliest node that fails too.
+  bool IsInner(NodeId n) const {
+    const Graph& g = now_.graph;
+    return g.alive(n) && !IsLeaf(g, n) && values_.contains(std::string(g.name(n)));
+  }
+
+  std::vector<int32_t> Controlled() const {
+    std::vector<int32_t> nodes;
+    for (NodeId n = 0; n < now_.graph.num_node_ids(); ++n) {
+      if (now_.graph.alive(n) && !now_.graph.control_inputs(n).empty()) nodes.push_back(n);
+    }
+    return nodes;
+  }
+
+  // A node that fails too, where that in the middle between it and one that does not is right.
   void MoveOutputUp() {
-    for (NodeId n : Inner()) {
+    std::vector<int32_t> nodes = Inner();
+    for (size_t first = 0; first < nodes.size() && !stopped_;) {
+      const size_t middle = first + (nodes.size() - first) / 2;
       Suspect earlier = now_;
-      earlier.fetches = {std::string(now_.graph.name(n))};
-      if (earlier.fetches == now_.fetches || Try(std::move(earlier))) return;
-    }
-  }
-
-  // n gives the value that it has, whatever its inputs were.
-  void Cut(Suspect& s, NodeId n) const {
-    const std::string name(s.graph.name(n));
-    const Tensor& value = values_.at(name);
-    s.graph.SetKind(n, "Placeholder",
-                    {{"dtype", attr::Type(value.dtype())},
-                     {"shape", attr::Shape(PartialShape(value.shape()))}});
-    s.graph.SetInputs(n, {}, {});
-    s.inputs[0].feeds.emplace_back(name, value);
-  }
-
-  // Halves, quarters, … single nodes.
-  void CutInChunks() {
-    for (size_t size = std::max<size_t>(Inner().size() / 2, 1);; size /= 2) {
-      for (size_t begin = 0;; begin += size) {
-        const std::vector<NodeId> inner = Inner();  // those that earlier cuts left
-        if (begin >= inner.size()) break;
-        Suspect smaller = now_;
-        const std::string output = now_.fetches[0];
-        bool any = false;
-        for (size_t i = begin; i < std::min(begin + size, inner.size()); ++i) {
-          if (now_.graph.ParseOutput(output)->node == inner[i]) continue;
-          Cut(smaller, inner[i]);
-          any = true;
-        }
-        if (any) Try(std::move(smaller));
+      earlier.fetches = {std::string(now_.graph.name(nodes[middle]))};
+      if (!Try(std::move(earlier))) {
+        first = middle + 1;
+        continue;
       }
-      if (size <= 1) return;
+      nodes.resize(middle);  // and of these what it needs
+      nodes.erase(std::remove_if(nodes.begin() + static_cast<ptrdiff_t>(first), nodes.end(),
+                                 [this](NodeId n) { return !now_.graph.alive(n); }),
+                  nodes.end());
     }
   }
 
-  // Users of n use its first input of the same type and shape.
-  void BypassNodes() {
-    for (NodeId n : Inner()) {
-      const Graph& g = now_.graph;
-      if (!g.alive(n) || IsLeaf(g, n)) continue;
-      for (const Output& in :
-           std::vector<Output>(g.data_inputs(n).begin(), g.data_inputs(n).end())) {
+  // Nodes give the values that they have, whatever their inputs were.
+  std::optional<Suspect> WithCut(absl::Span<const int32_t> nodes) const {
+    std::optional<Suspect> smaller;
+    for (NodeId n : nodes) {
+      if (!IsInner(n)) continue;
+      if (!smaller) smaller = now_;
+      const std::string name(now_.graph.name(n));
+      const Tensor& value = values_.at(name);
+      smaller->graph.SetKind(n, "Placeholder",
+                             {{"dtype", attr::Type(value.dtype())},
+                              {"shape", attr::Shape(PartialShape(value.shape()))}});
+      smaller->graph.SetInputs(n, {}, {});
+      smaller->inputs[0].feeds.emplace_back(name, value);
+    }
+    return smaller;
+  }
+
+  // Users of a node use its first input of the same type and shape.
+  std::optional<Suspect> WithBypassed(absl::Span<const int32_t> nodes) const {
+    const Graph& g = now_.graph;
+    absl::flat_hash_map<NodeId, Output> instead;
+    for (NodeId n : nodes) {  // in topological order
+      if (!IsInner(n)) continue;
+      for (const Output& in : g.data_inputs(n)) {
         if (in.port != 0 || !SameType(n, in.node)) continue;
-        Suspect smaller = now_;
-        for (NodeId user = 0; user < g.num_node_ids(); ++user) {
-          if (!g.alive(user)) continue;
-          for (int i = 0; i < g.num_inputs(user); ++i) {
-            if (g.inputs(user)[i].node == n) smaller.graph.SetInput(user, i, in);
-          }
-        }
-        if (Try(std::move(smaller))) break;
+        const auto further = instead.find(in.node);
+        instead[n] = further == instead.end() ? in : further->second;
+        break;
       }
     }
+    if (instead.empty()) return std::nullopt;
+    Suspect smaller = now_;
+    for (NodeId user = 0; user < g.num_node_ids(); ++user) {
+      if (!g.alive(user)) continue;
+      for (int i = 0; i < g.num_inputs(user); ++i) {
+        const auto it = instead.find(g.inputs(user)[i].node);
+        if (it != instead.end()) smaller.graph.SetInput(user, i, it->second);
+      }
+    }
+    return smaller;
+  }
+
+  std::optional<Suspect> WithoutControl(absl::Span<const int32_t> nodes) const {
+    std::optional<Suspect> smaller;
+    for (NodeId n : nodes) {
+      if (!now_.graph.alive(n)) continue;
+      if (!smaller) smaller = now_;
+      smaller->graph.SetInputs(n, now_.graph.data_inputs(n), {});
+    }
+    return smaller;
   }
 
   bool SameType(NodeId a, NodeId b) const {
@@ -189,24 +239,31 @@ class Reducer {
   }
 
   void MakeInputsPlain() {
+    std::vector<int32_t> feeds;
     for (size_t i = 0; i < now_.inputs[0].feeds.size(); ++i) {
-      const Tensor& value = now_.inputs[0].feeds[i].second;
-      if (!cli::IsFloatLike(value.dtype())) continue;
-      absl::StatusOr<Tensor> ones = Tensor::Allocate(value.dtype(), value.shape());
-      if (!ones.ok()) continue;
-      for (int64_t j = 0; j < ones->num_elements(); ++j) cli::StoreDouble(*ones, j, 1);
-      Suspect plain = now_;
-      plain.inputs[0].feeds[i].second = *std::move(ones);
-      Try(std::move(plain));
+      if (cli::IsFloatLike(now_.inputs[0].feeds[i].second.dtype()))
+        feeds.push_back(static_cast<int32_t>(i));
     }
+    TryInChunks(feeds, [this](absl::Span<const int32_t> some) -> std::optional<Suspect> {
+      Suspect plain = now_;
+      for (int32_t i : some) {
+        Tensor& value = plain.inputs[0].feeds[static_cast<size_t>(i)].second;
+        absl::StatusOr<Tensor> ones = Tensor::Allocate(value.dtype(), value.shape());
+        if (!ones.ok()) return std::nullopt;
+        for (int64_t j = 0; j < ones->num_elements(); ++j) cli::StoreDouble(*ones, j, 1);
+        value = *std::move(ones);
+      }
+      return plain;
+    });
   }
 
   Suspect now_;
   const GraphRunner& runner_;
   const std::function<bool(const Suspect&)>& fails_;
-  std::map<std::string, Tensor> values_;
-  const int64_t max_trials_;
+  const ReduceOptions& options_;
+  absl::flat_hash_map<std::string, Tensor> values_;
   int64_t trials_ = 0;
+  bool stopped_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "executor/proof/suspect.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -17,13 +18,25 @@ class RewriteLog : public PipelineObserver {
   std::vector<std::string> keys;
 };
 
-absl::Status CheckOneRuns(const std::vector<Answer>& answers) {
-  for (const Answer& answer : answers) {
-    if (answer.ok()) return absl::OkStatus();
+// What the passes of plug-ins were given first, and what they made of it last.
+class PluginWatch : public PipelineObserver {
+ public:
+  bool wants_every_pass() const override { return false; }
+  absl::Status CheckPass(const PassRun& run, const Graph& after, const ReplayPass&) override {
+    if (!run.pass.starts_with("plugin:")) return absl::OkStatus();
+    if (!before) before = run.before;
+    this->after = after;
+    return absl::OkStatus();
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat("without any pass the graph answers nothing: ",
-                   answers.empty() ? "there are no inputs" : answers[0].status().message()));
+  std::optional<Graph> before, after;
+};
+
+absl::Status CheckOneRuns(const std::vector<Answer>& answers) {
+  if (std::any_of(answers.begin(), answers.end(), HasValue)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("without any pass the graph answers nothing: ",
+                                                    answers.empty() || answers[0].empty()
+                                                        ? "there are no inputs"
+                                                        : answers[0][0].status().message()));
 }
 
 // A regular expression that only this name matches.
@@ -41,14 +54,15 @@ Court::Court(std::vector<Device*> devices, SessionOptions options, JudgeValue ju
     : devices_(std::move(devices)),
       options_(std::move(options)),
       judge_(std::move(judge)),
-      begin_(std::move(begin)) {
-  options_.pipeline.observers.clear();
+      begin_(std::move(begin)),
+      runner_(devices_, options_) {
   if (options_.seed == 0) options_.seed = 1;
 }
 
 SessionOptions Court::Plain() const {
   SessionOptions options = options_;
   options.opt_level = 0;
+  options.pipeline.observers.clear();
   return options;
 }
 
@@ -65,29 +79,56 @@ SessionOptions Court::Optimized(int64_t limit, absl::Span<const std::string> bey
   return options;
 }
 
+absl::StatusOr<std::vector<Tensor>> Court::RunOnce(const Suspect& suspect, const InputSet& inputs,
+                                                   const SessionOptions& options,
+                                                   const std::vector<std::string>& fetches) const {
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                         Session::Create(suspect.graph, devices_, options));
+  TENON_RETURN_IF_ERROR(begin_(*session));
+  return session->Run(inputs.feeds, fetches);
+}
+
 std::vector<Answer> Court::AnswersOf(const Suspect& suspect, SessionOptions options,
                                      PipelineObserver* log) const {
   std::vector<Answer> answers;
-  if (log != nullptr) options.pipeline.observers = {log};
+  if (log != nullptr) options.pipeline.observers.push_back(log);
   for (const InputSet& inputs : suspect.inputs) {
-    absl::StatusOr<std::unique_ptr<Session>> session =
-        Session::Create(suspect.graph, devices_, options);
-    absl::Status status = session.status();
-    if (status.ok()) status = begin_(**session);
-    answers.push_back(status.ok() ? (*session)->Run(inputs.feeds, suspect.fetches)
-                                  : Answer(status));
-    options.pipeline.observers.clear();
+    answers.push_back(
+        AnswerOf(RunOnce(suspect, inputs, options, suspect.fetches), suspect.fetches.size()));
+    options.pipeline.observers = options_.pipeline.observers;
   }
   return answers;
+}
+
+std::vector<std::string> Court::DropFailing(Suspect& suspect) const {
+  for (const InputSet& inputs : suspect.inputs) {
+    const Answer answer = AnswerApart(suspect.fetches, [&](const std::vector<std::string>& some) {
+      return RunOnce(suspect, inputs, Plain(), some);
+    });
+    if (!HasValue(answer)) continue;
+    std::vector<std::string> dropped, kept;
+    for (size_t i = 0; i < answer.size(); ++i) {
+      const std::string& fetch = suspect.fetches[i];
+      if (answer[i].ok()) {
+        kept.push_back(fetch);
+      } else {
+        dropped.push_back(absl::StrCat("output ", fetch, ": ", answer[i].status().message()));
+      }
+    }
+    suspect.fetches = std::move(kept);
+    return dropped;
+  }
+  return {};
 }
 
 std::string Court::Compare(const Suspect& suspect, const std::vector<Answer>& right,
                            const std::vector<Answer>& is) const {
   for (size_t set = 0; set < suspect.inputs.size(); ++set) {
-    const auto what = CompareAnswers(right[set], is[set], suspect.fetches, [&](size_t i) {
-      return judge_((*right[set])[i], (*is[set])[i]);
+    const auto difference = CompareAnswers(right[set], is[set], suspect.fetches, [&](size_t i) {
+      return judge_(*right[set][i], *is[set][i]);
     });
-    if (what) return absl::StrCat(*what, " (inputs '", suspect.inputs[set].name, "')");
+    if (difference)
+      return absl::StrCat(difference->what, " (inputs '", suspect.inputs[set].name, "')");
   }
   return "";
 }
@@ -97,14 +138,33 @@ std::string Court::OptimizedIsWrong(const Suspect& suspect) const {
                  AnswersOf(suspect, Optimized(INT64_MAX, {})));
 }
 
-absl::StatusOr<Bisection> Court::BisectRewrites(const Suspect& suspect) const {
+std::string Court::FirstDifference(const Suspect& suspect,
+                                   const std::vector<std::string>& culprits) const {
+  PluginWatch watch;
+  AnswersOf(suspect, Optimized(0, culprits), &watch);
+  if (!watch.before || !watch.after) return "";
+  for (const InputSet& inputs : suspect.inputs) {
+    std::string node =
+        runner_.FirstDifference(*watch.before, *watch.after, inputs.feeds, Sameness::kBound);
+    if (!node.empty()) return node;
+  }
+  return "";
+}
+
+absl::StatusOr<Bisected> Court::BisectRewrites(const Suspect& suspect) const {
   const std::vector<Answer> right = AnswersOf(suspect, Plain());
   TENON_RETURN_IF_ERROR(CheckOneRuns(right));
-  return Bisect([&](int64_t limit, absl::Span<const std::string> beyond) -> absl::StatusOr<Trial> {
+  const auto trial = [&](int64_t limit,
+                         absl::Span<const std::string> beyond) -> absl::StatusOr<Trial> {
     RewriteLog log;
     const std::vector<Answer> is = AnswersOf(suspect, Optimized(limit, beyond), &log);
     return Trial{Compare(suspect, right, is), std::move(log.keys)};
-  });
+  };
+  TENON_ASSIGN_OR_RETURN(Bisection found, Bisect(trial));
+  Bisected bisected{std::move(found), ""};
+  if (!bisected.culprits.empty())
+    bisected.first_different = FirstDifference(suspect, bisected.culprits);
+  return bisected;
 }
 
 absl::StatusOr<std::optional<Bisection>> Court::BisectPlacement(const Suspect& suspect) const {

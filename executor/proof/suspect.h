@@ -9,10 +9,16 @@
 
 #include "executor/proof/bisect.h"
 #include "executor/proof/difference.h"
+#include "executor/proof/graph_runner.h"
 #include "executor/proof/input_sets.h"
 #include "executor/session.h"
 
 namespace tenon {
+
+// Where the passes of plug-ins are the culprits: what they changed.
+struct Bisected : Bisection {
+  std::string first_different;  // the first node whose value is another; empty: not known
+};
 
 struct Suspect {
   Graph graph;
@@ -25,9 +31,14 @@ using JudgeValue = std::function<std::optional<std::string>(const Tensor& right,
 
 class Court {
  public:
-  // `options` as for a session that optimizes; `begin` brings a new session to where runs begin.
+  // `options` as for a session that optimizes; its observers watch over all that is optimized.
+  // `begin` brings a new session to where runs begin.
   Court(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
         std::function<absl::Status(Session&)> begin);
+
+  // Takes away the outputs that have no value without any pass, on the first inputs on which
+  // another has one: "output y: why". None where no output has a value.
+  std::vector<std::string> DropFailing(Suspect& suspect) const;
 
   // Whether all passes together make it wrong, and how: "of output y element [0] is 1 where 2 was
   // (inputs 'ordinary')" is the first difference. Empty if there is none.
@@ -35,7 +46,7 @@ class Court {
 
   // Looks for the rewrites that make it wrong. FAILED_PRECONDITION if the graph cannot be run on
   // any of its inputs.
-  absl::StatusOr<Bisection> BisectRewrites(const Suspect& suspect) const;
+  absl::StatusOr<Bisected> BisectRewrites(const Suspect& suspect) const;
   // Looks for the nodes that make it wrong by where they are placed, without any pass. Nothing if
   // all are on the CPU anyway.
   absl::StatusOr<std::optional<Bisection>> BisectPlacement(const Suspect& suspect) const;
@@ -48,6 +59,14 @@ class Court {
   // With passes, but only these rewrites.
   SessionOptions Optimized(int64_t limit, absl::Span<const std::string> beyond) const;
 
+  // The value that the passes of plug-ins among the culprits change first.
+  std::string FirstDifference(const Suspect& suspect,
+                              const std::vector<std::string>& culprits) const;
+
+  // One run in a session of its own.
+  absl::StatusOr<std::vector<Tensor>> RunOnce(const Suspect& suspect, const InputSet& inputs,
+                                              const SessionOptions& options,
+                                              const std::vector<std::string>& fetches) const;
   // By set of inputs, each in a session of its own. `log` hears of the first one: the others ask
   // for the same rewrites.
   std::vector<Answer> AnswersOf(const Suspect& suspect, SessionOptions options,
@@ -60,6 +79,7 @@ class Court {
   SessionOptions options_;
   JudgeValue judge_;
   std::function<absl::Status(Session&)> begin_;
+  GraphRunner runner_;
 };
 
 }  // namespace tenon

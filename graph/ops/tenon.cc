@@ -32,6 +32,23 @@ absl::Status AttentionShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// The dimensions of a but for its last, then those of each b but for its first.
+absl::Status ProjectionsShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const bool transposed, c.AttrBool("transpose_b"));
+  TENON_ASSIGN_OR_RETURN(const PartialShape a, c.WithRankAtLeast(c.input(0), 1));
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    PartialShape b = c.input(1 + i);
+    if (transposed) {
+      TENON_ASSIGN_OR_RETURN(b, c.WithRank(b, 2));
+    } else {
+      TENON_ASSIGN_OR_RETURN(b, c.WithRankAtLeast(b, 1));
+    }
+    const PartialShape columns = transposed ? Subshape(b, 0, 1) : Subshape(b, 1);
+    c.set_output(i, Concatenate(Subshape(a, 0, -1), columns));
+  }
+  return absl::OkStatus();
+}
+
 constexpr OpSpec kOps[] = {
     // softmax(query * key^T * scale + mask) * value. The mask broadcasts to [batch, heads, rows of
     // the query, rows of the key]; the other tensors are [batch, rows, heads, columns], or with
@@ -42,6 +59,13 @@ constexpr OpSpec kOps[] = {
     // Normalization over the last dimension.
     {"_TenonLayerNorm", "x: T; scale: T; offset: T", "y: T", "T: {float}; epsilon: float",
      UnchangedShape},
+    // Products of one tensor with several: the last dimension of a with the first of each b (or the
+    // last, of matrices that are transposed). A bias has the length of b's only other dimension.
+    {"_TenonProjections", "a: T; b: num_products * T; biases: num_biases * T",
+     "products: num_products * T",
+     "T: {half, bfloat16, float}; num_products: int >= 1; num_biases: int >= 0 = 0; "
+     "transpose_b: bool = false",
+     ProjectionsShape},
 };
 
 }  // namespace

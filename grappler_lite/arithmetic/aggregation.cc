@@ -134,6 +134,7 @@ PartialShape Broadcast(const PartialShape& a, const PartialShape& b) {
 // (x + y) + z is x + (y + z) where y + z is smaller than x + y; so for products.
 bool MinimizeBroadcasts(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
+  if (TypeOf(g, n) == DataType::kString) return false;  // their order counts
   for (int i : {0, 1}) {
     const NodeId inner = OwnProducer(s, n, i, {g.op_name(n)});
     if (inner == kNoNode) continue;

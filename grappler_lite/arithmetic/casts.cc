@@ -53,7 +53,8 @@ bool MergeCasts(Sweep& s, NodeId n) {
   const Output x = g.data_inputs(inner)[0];
   if (from == to) return s.ReplaceBy(n, x);
   // What a floating number beyond an integer's range becomes is a matter of the kernel.
-  if (!IsInteger(from) && !IsFloating(to)) return false;
+  const bool was_floating = IsFloating(from) || IsFloating(To(g, inner));
+  if (was_floating && !IsFloating(to) && !Holds(to, from)) return false;
   Sweep::Attrs attrs{{"SrcT", attr::Type(from)}, {"DstT", attr::Type(to)}};
   if (!s.HasKernel(n, "Cast", attrs) || !s.Allow()) return false;
   s.Become(n, "Cast", {&x, 1}, std::move(attrs));

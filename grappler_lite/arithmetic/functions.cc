@@ -1,5 +1,6 @@
 // Elementwise functions said in a cheaper way.
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "grappler_lite/arithmetic/patterns.h"
@@ -147,6 +148,32 @@ bool ToLogSoftmax(Sweep& s, NodeId n) {
   return softmax != kNoNode && BecomeTyped(s, n, "LogSoftmax", {s.graph().data_inputs(softmax)[0]});
 }
 
+// max(x, a * x) for 0 < a <= 1.
+bool MaximumToLeakyRelu(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const DataType type = TypeOf(g, n);
+  if (type != DataType::kFloat && type != DataType::kDouble) return false;
+  for (int i : {0, 1}) {
+    const NodeId scaled = OwnProducer(s, n, i, {"Mul"});
+    const Output x = g.data_inputs(n)[1 - i];
+    for (int j = 0; scaled != kNoNode && j < 2; ++j) {
+      const Output slope = g.data_inputs(scaled)[1 - j];
+      if (g.data_inputs(scaled)[j] != x) continue;
+      const std::optional<double> a = s.SplatOf(slope);
+      // The attribute is a float. Kernels may take subnormal ones for 0.
+      if (!a || !(*a >= std::numeric_limits<float>::min() && *a <= 1) ||
+          static_cast<float>(*a) != *a || !KeepsShapeAsSplat(s, x, slope, *a))
+        continue;
+      Sweep::Attrs attrs = TypeAttr(type);
+      attrs.push_back({"alpha", attr::Float(static_cast<float>(*a))});
+      if (!s.HasKernel(n, "LeakyRelu", attrs) || !s.Allow()) return false;
+      s.Become(n, "LeakyRelu", {&x, 1}, std::move(attrs));
+      return true;
+    }
+  }
+  return false;
+}
+
 constexpr Rewrite kRewrites[] = {
     {"pow_to_square", Exactness::kToleranced, PowToSquare, "Pow"},
     {"pow_to_cube", Exactness::kToleranced, PowToCube, "Pow"},
@@ -154,6 +181,7 @@ constexpr Rewrite kRewrites[] = {
     {"pow_to_root", Exactness::kFastMath, PowToRoot, "Pow"},
     {"mul_to_square", Exactness::kExact, MulToSquare, "Mul"},
     {"fuse_squared_difference", Exactness::kExact, FuseSquaredDifference, "Square"},
+    {"maximum_to_leaky_relu", Exactness::kExact, MaximumToLeakyRelu, "Maximum"},
     {"divide_by_power_of_two", Exactness::kExact, DivideByPowerOfTwo, "RealDiv Div"},
     {"sqrt_div_to_rsqrt_mul", Exactness::kFastMath, SqrtDivToRsqrtMul, "RealDiv Div"},
     {"divide_by_constant", Exactness::kFastMath, DivideByConstant, "RealDiv Div"},

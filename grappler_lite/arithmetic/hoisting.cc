@@ -43,14 +43,14 @@ std::vector<NodeId> SameUnaryBehind(const Sweep& s, NodeId n) {
   std::vector<NodeId> users(g.num_outputs(n), kNoNode);
   if (users.size() < 2 || s.context().preserve.contains(n)) return {};
   for (const Fanouts::Use& use : s.uses_of(n)) {
-    if (use.port < 0 || users[use.port] != kNoNode || !s.MayReplace(use.node, {n, use.port}))
+    if (use.port < 0 || users[use.port] != kNoNode || !IsUnaryCwise(g.op_name(use.node)) ||
+        !s.MayReplace(use.node, {n, use.port}))
       return {};
     users[use.port] = use.node;
   }
   for (NodeId user : users) {
     if (user == kNoNode || g.op_name(user) != g.op_name(users[0]) || g.op_name(user) == "Cast" ||
-        !IsUnaryCwise(g.op_name(user)) || g.input_type(user, 0) != TypeOf(g, user) ||
-        !SameAttrs(g, user, users[0]))
+        g.input_type(user, 0) != TypeOf(g, user) || !SameAttrs(g, user, users[0]))
       return {};
   }
   return users;

@@ -84,6 +84,32 @@ bool ConcatOfSplit(Sweep& s, NodeId n) {
   return size > 0 && size % g.num_outputs(split) == 0 && s.ReplaceBy(n, x);
 }
 
+// Concat(Concat(x, y), z) is Concat(x, y, z).
+bool MergeConcats(Sweep& s, NodeId n) {
+  constexpr size_t kMostPieces = 1024;
+  const Graph& g = s.graph();
+  const std::span<const Output> in = g.data_inputs(n);
+  const int rank = s.shape({n, 0}).rank();
+  const std::optional<int64_t> axis = rank < 0 ? std::nullopt : Axis(s, in.back(), rank);
+  if (!axis) return false;
+  std::vector<Output> pieces;
+  for (int i = 0; i < g.num_inputs(n) - 1; ++i) {
+    const NodeId inner = OwnProducer(s, n, i, {"ConcatV2"});
+    const std::span<const Output> of = inner == kNoNode ? in : g.data_inputs(inner);
+    if (inner == kNoNode || Axis(s, of.back(), rank) != axis) {
+      pieces.push_back(in[i]);
+    } else {
+      pieces.insert(pieces.end(), of.begin(), of.end() - 1);
+    }
+  }
+  if (pieces.size() == in.size() - 1 || pieces.size() > kMostPieces || !s.Allow()) return false;
+  Sweep::Attrs attrs = OpAttrs(g, n);
+  PutAttr(attrs, "N", attr::Int(std::ssize(pieces)));
+  pieces.push_back(in.back());
+  s.Become(n, "ConcatV2", pieces, std::move(attrs));
+  return true;
+}
+
 // Split(Concat(x, y)) is x and y, where they are of the size that the split gives.
 bool SplitOfConcat(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
@@ -167,6 +193,7 @@ constexpr Rewrite kRewrites[] = {
     {"unpack_of_pack", Exactness::kExact, UnpackOfPack, "Unpack"},
     {"pack_of_unpack", Exactness::kExact, PackOfUnpack, "Pack"},
     {"concat_of_split", Exactness::kExact, ConcatOfSplit, "ConcatV2"},
+    {"merge_concats", Exactness::kExact, MergeConcats, "ConcatV2"},
     {"split_of_concat", Exactness::kExact, SplitOfConcat, "Split"},
     {"slice_of_pack", Exactness::kExact, SliceOfPack, "StridedSlice"},
     {"slice_of_concat", Exactness::kExact, SliceOfConcat, "Slice"},

@@ -1,5 +1,6 @@
 // Operands that change nothing.
 #include <cmath>
+#include <vector>
 
 #include "grappler_lite/arithmetic/patterns.h"
 #include "grappler_lite/arithmetic/rewrites.h"
@@ -16,6 +17,28 @@ bool RemoveNeutral(Sweep& s, NodeId n, int x, double v) {
 
 bool RemoveMulByOne(Sweep& s, NodeId n) {
   return RemoveNeutral(s, n, 0, 1) || RemoveNeutral(s, n, 1, 1);
+}
+
+// A product with ones only gives x another shape.
+bool MulByOnesToBroadcast(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const std::optional<Shape> shape = s.shape({n, 0}).ToShape();
+  Sweep::Attrs attrs = TypeAttr(TypeOf(g, n));
+  attrs.push_back({"Tidx", attr::Type(DataType::kInt32)});
+  for (int i : {0, 1}) {
+    const Output x = g.data_inputs(n)[i];
+    if (!shape || !s.shape(x).fully_defined() || s.shape(x) == *shape ||
+        !s.IsSplat(g.data_inputs(n)[1 - i], 1))
+      continue;
+    if (!s.HasKernel(n, "BroadcastTo", attrs) || !s.HasConstKernel(n, DataType::kInt32) ||
+        !s.Allow())
+      return false;
+    const std::vector<int64_t> dims(shape->dims().begin(), shape->dims().end());
+    const Output inputs[] = {x, s.AddConst(n, "shape", IntVector(dims))};
+    s.Become(n, "BroadcastTo", inputs, std::move(attrs));
+    return true;
+  }
+  return false;
 }
 
 // x/1 and Pow(x, 1).
@@ -58,16 +81,6 @@ bool RemoveAddPositiveZero(Sweep& s, NodeId n) {
   return RemoveNeutral(s, n, 0, 0) || RemoveNeutral(s, n, 1, 0);
 }
 
-// Whether `o` is a boolean constant of which every element is `v`.
-bool AllAre(const Sweep& s, Output o, bool v) {
-  const std::optional<Tensor> t = s.ConstOf(o);
-  if (!t || t->dtype() != DataType::kBool || t->num_elements() == 0) return false;
-  for (int64_t i = 0; i < t->num_elements(); ++i) {
-    if (t->flat<bool>()[i] != v) return false;
-  }
-  return true;
-}
-
 // x and true, x or false.
 bool RemoveNeutralTruth(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
@@ -95,6 +108,7 @@ bool RemoveDecidedSelect(Sweep& s, NodeId n) {
 
 constexpr Rewrite kRewrites[] = {
     {"remove_mul_by_one", Exactness::kExact, RemoveMulByOne, "Mul"},
+    {"mul_by_ones_to_broadcast", Exactness::kExact, MulByOnesToBroadcast, "Mul"},
     {"remove_div_by_one", Exactness::kExact, RemoveSecondOne, "RealDiv Div"},
     {"remove_pow_one", Exactness::kExact, RemoveSecondOne, "Pow"},
     {"remove_sub_zero", Exactness::kExact, RemoveSubZero, "Sub"},

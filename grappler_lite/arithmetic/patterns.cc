@@ -13,7 +13,7 @@ NodeId Producer(const Sweep& s, NodeId n, int i) {
   const Graph& g = s.graph();
   const NodeId p = g.data_inputs(n)[i].node;
   const bool may = g.op(p) != nullptr && g.control_inputs(p).empty() && !s.fed(p) &&
-                   g.device(p) == g.device(n) && !ReadsReference(g, p);
+                   g.device(p) == g.device(n) && !s.ReadsReference(p);
   return may ? p : kNoNode;
 }
 
@@ -65,10 +65,10 @@ void BecomeChain(Sweep& s, NodeId n, std::span<const NodeId> ops, Output x) {
 }
 
 bool IsContraction(const Graph& g, NodeId n) {
-  return OpIs(
-      g, n,
-      {"MatMul", "Conv2D", "DepthwiseConv2dNative", "BiasAdd", "FusedBatchNorm", "FusedBatchNormV2",
-       "FusedBatchNormV3", "_FusedMatMul", "_FusedConv2D", "_FusedDepthwiseConv2dNative"});
+  return OpIs(g, n,
+              {"MatMul", "Conv2D", "Conv3D", "DepthwiseConv2dNative", "BiasAdd", "FusedBatchNorm",
+               "FusedBatchNormV2", "FusedBatchNormV3", "_FusedMatMul", "_FusedConv2D",
+               "_FusedConv3D", "_FusedDepthwiseConv2dNative"});
 }
 
 bool MayBeFused(const Graph& g, NodeId n) {
@@ -113,6 +113,15 @@ bool KeepsShapeAsSplat(const Sweep& s, Output x, Output c, double v) {
   return s.IsSplat(c, v) && KeepsShape(s, x, *s.ConstOf(c));
 }
 
+bool AllAre(const Sweep& s, Output o, bool v) {
+  const std::optional<Tensor> t = s.ConstOf(o);
+  if (!t || t->dtype() != DataType::kBool || t->num_elements() == 0) return false;
+  for (int64_t i = 0; i < t->num_elements(); ++i) {
+    if (t->flat<bool>()[i] != v) return false;
+  }
+  return true;
+}
+
 bool SameShape(const PartialShape& a, const PartialShape& b) {
   if (!a.known_rank() || !(a == b)) return false;
   int unknown = 0;
@@ -148,40 +157,15 @@ bool RestIsConst(const Sweep& s, NodeId n) {
   return std::all_of(rest.begin(), rest.end(), [&](Output o) { return s.ConstOf(o).has_value(); });
 }
 
-std::optional<ElementCount> CountElements(absl::Span<const int64_t> dims) {
-  ElementCount count;
-  for (int64_t d : dims) {
-    if (d < 0) {
-      ++count.unknown;
-    } else if (__builtin_mul_overflow(count.known, d, &count.known)) {
-      return std::nullopt;
-    }
-  }
-  return count;
-}
-
-namespace {
-
-// Whether Reshape n gives its elements a shape that fits them in every run.
-bool ReshapeCannotFail(const Sweep& s, NodeId n) {
-  const Graph& g = s.graph();
-  const PartialShape from = s.shape(g.data_inputs(n)[0]);
-  const std::optional<Tensor> to = s.ConstOf(g.data_inputs(n)[1], kMaxRank);
-  if (!from.known_rank() || !to || !IsInteger(to->dtype())) return false;
-  Dims dims;
-  for (int64_t i = 0; i < to->num_elements(); ++i) dims.push_back(to->IntAt(i));
-  const std::optional<ElementCount> in = CountElements(from.dims());
-  const std::optional<ElementCount> out = CountElements(dims);
-  if (!in || !out || out->unknown > 1) return false;
-  if (out->unknown == 0) return in->unknown == 0 && in->known == out->known;
-  return out->known > 0 && in->known % out->known == 0;
-}
-
-}  // namespace
-
 bool ShapeOpCannotFail(const Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  if (OpIs(g, n, {"Reshape"})) return ReshapeCannotFail(s, n);
+  if (OpIs(g, n, {"Reshape"})) {
+    const std::optional<Tensor> sizes = s.ConstOf(g.data_inputs(n)[1], kMaxRank);
+    if (!sizes || !IsInteger(sizes->dtype())) return false;
+    Dims to;
+    for (int64_t i = 0; i < sizes->num_elements(); ++i) to.push_back(sizes->IntAt(i));
+    return ReshapeFits(s.shape(g.data_inputs(n)[0]), to);
+  }
   const PartialShape in = s.shape(g.data_inputs(n)[0]), out = s.shape({n, 0});
   if (!in.known_rank() || !out.known_rank()) return false;
   const std::optional<ElementCount> before = CountElements(in.dims());

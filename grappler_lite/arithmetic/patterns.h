@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "grappler_lite/cannot_fail.h"
 #include "grappler_lite/node_queries.h"
 #include "grappler_lite/rewriter.h"
 
@@ -55,6 +56,8 @@ Tensor IntVector(absl::Span<const int64_t> values);  // of int32
 bool KeepsShape(const Sweep& s, Output x, const Tensor& c);
 // The same where `c` is a constant of which every element is `v`; false for others.
 bool KeepsShapeAsSplat(const Sweep& s, Output x, Output c, double v);
+// Whether `o` is a boolean constant of which every element is `v`.
+bool AllAre(const Sweep& s, Output o, bool v);
 // Shapes that are equal in every run: known alike, with at most one dimension left to follow from
 // the number of elements.
 bool SameShape(const PartialShape& a, const PartialShape& b);
@@ -68,13 +71,6 @@ std::optional<int64_t> IndexOf(int64_t i, int64_t size);
 std::optional<int64_t> Axis(const Sweep& s, Output axis, int rank);
 // Whether whatever n reads beside its first input is constant, and waits for nothing.
 bool RestIsConst(const Sweep& s, NodeId n);
-
-// The elements of the known dimensions, and how many are unknown; nullopt if the product overflows.
-struct ElementCount {
-  int64_t known = 1;
-  int unknown = 0;
-};
-std::optional<ElementCount> CountElements(absl::Span<const int64_t> dims);
 
 // Whether an op that only gives its elements another shape does so in every run.
 bool ShapeOpCannotFail(const Sweep& s, NodeId n);

@@ -82,6 +82,23 @@ bool RemoveIdleMove(Sweep& s, NodeId n) {
   return idle && s.ReplaceBy(n, x);
 }
 
+// A reversal of no dimensions, or of such as hold one element at most.
+bool RemoveIdleReverse(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const Output x = g.data_inputs(n)[0];
+  const int rank = s.shape(x).rank();
+  const std::optional<Tensor> axes = s.ConstOf(g.data_inputs(n)[1], kMaxRank);
+  if (rank < 0 || !axes || !IsInteger(axes->dtype())) return false;
+  uint64_t seen = 0;  // none may be named twice
+  for (int64_t i = 0; i < axes->num_elements(); ++i) {
+    const std::optional<int64_t> axis = IndexOf(axes->IntAt(i), rank);
+    const int64_t size = axis ? s.shape(x).dim(static_cast<int>(*axis)) : -1;
+    if (size < 0 || size > 1 || (seen >> *axis & 1) != 0) return false;
+    seen |= uint64_t{1} << *axis;
+  }
+  return s.ReplaceBy(n, x);
+}
+
 // x[:, …] that takes everything. Steps of one and equal sizes leave no other beginning.
 bool RemoveFullStridedSlice(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
@@ -125,6 +142,7 @@ constexpr Rewrite kRewrites[] = {
     {"remove_full_slice", Exactness::kExact, RemoveFullSlice,
      "Slice Pad PadV2 MirrorPad Tile BroadcastTo"},
     {"remove_idle_move", Exactness::kExact, RemoveIdleMove, "Slice Pad Tile BroadcastTo Reshape"},
+    {"remove_idle_reverse", Exactness::kExact, RemoveIdleReverse, "ReverseV2"},
     {"remove_full_strided_slice", Exactness::kExact, RemoveFullStridedSlice, "StridedSlice"},
     {"remove_redundant_broadcast", Exactness::kExact, RemoveRedundantBroadcast,
      "Add AddV2 Sub Mul Div RealDiv DivNoNan MulNoNan Maximum Minimum SquaredDifference Greater "

@@ -15,9 +15,16 @@ bool IsIdentityPermutation(const Dims& perm) {
   return true;
 }
 
+// It moves no dimensions, or those of size one alone.
 bool RemoveIdentityTranspose(Sweep& s, NodeId n) {
   const std::optional<Dims> perm = Permutation(s, n);
-  return perm && IsIdentityPermutation(*perm) && s.ReplaceBy(n, s.graph().data_inputs(n)[0]);
+  if (!perm) return false;
+  const Output x = s.graph().data_inputs(n)[0];
+  for (size_t i = 0; i < perm->size(); ++i) {
+    if ((*perm)[i] != static_cast<int64_t>(i) && s.shape(x).dim(static_cast<int>(i)) != 1)
+      return false;
+  }
+  return s.ReplaceBy(n, x);
 }
 
 // What Transpose n of a tensor that Transpose `inner` made (and moves of single elements after it

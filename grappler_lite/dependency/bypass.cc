@@ -1,5 +1,4 @@
-// Nodes that do nothing but wait: NoOp, Identity with control edges, IdentityN, and nodes whose
-// value nobody reads.
+// Nodes that do nothing but wait: NoOp, Identity with control edges, IdentityN.
 #include <algorithm>
 #include <vector>
 
@@ -28,7 +27,6 @@ class Bypasser {
       if (g_.op(n) == nullptr || !c_.Visit()) continue;
       DropNeedless(n);
       if (c_.preserve.contains(n)) continue;
-      TurnIntoNoOp(n);
       if (MayBypass(n) && c_.Allow(RewriteFor(n), n)) bypassed_[n] = changed_ = true;
     }
     if (!changed_) return false;
@@ -102,33 +100,6 @@ class Bypasser {
     changed_ = true;
   }
 
-  bool StandsForValue(NodeId n) const {
-    const std::span<const Output> data = g_.data_inputs(n);
-    return std::any_of(data.begin(), data.end(),
-                       [this](const Output& in) { return IsAwaitedByValueOnly(g_, in.node); });
-  }
-
-  bool OnlyAwaited(NodeId n) const {
-    const std::span<const Fanouts::Use> uses = fanouts_.of(n);
-    return !uses.empty() && std::all_of(uses.begin(), uses.end(), [](const Fanouts::Use& use) {
-      return use.port == kControlPort;
-    });
-  }
-
-  // A node whose value nobody reads, and which cannot fail, only makes its users wait for what it
-  // is made of, unless that can be waited for at n alone.
-  void TurnIntoNoOp(NodeId n) {
-    if (g_.op_name(n) == "NoOp" || !NeverFails(g_.op_name(n)) || !OnlyAwaited(n) ||
-        g_.inputs(n).empty() || StandsForValue(n) || ReadsReference(g_, n) ||
-        !c_.HasKernel(n, "NoOp", {}) || !c_.Allow(kTurnIntoNoOp.name, n))
-      return;
-    BeginControls();
-    for (const Output& in : g_.inputs(n)) AddControl(in.node);
-    g_.SetKind(n, "NoOp", {});
-    g_.SetInputs(n, {}, controls_);
-    changed_ = true;
-  }
-
   std::string_view RewriteFor(NodeId n) const {
     if (g_.op_name(n) == "NoOp") return kBypassNoOp.name;
     return g_.op_name(n) == "IdentityN" ? kBypassIdentityN.name : kBypassAwaitedIdentity.name;
@@ -158,7 +129,7 @@ class Bypasser {
     if (data.size() > 1 && data.size() * fanouts_.of(n).size() > kMostPairs) return true;
     for (const Fanouts::Use& use : fanouts_.of(n)) {
       if (use.port == kControlPort) {
-        if (StandsForValue(n)) return true;
+        if (StandsForValue(g_, n)) return true;
         continue;
       }
       if (IsMergeOp(g_.op_name(use.node)) && !g_.control_inputs(n).empty()) return true;

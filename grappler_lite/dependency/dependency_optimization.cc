@@ -5,6 +5,8 @@
 namespace tenon {
 namespace {
 
+constexpr int kMostRounds = 4;
+
 class DependencyOptimization : public Pass {
  public:
   std::string_view name() const override { return "dependency_optimization"; }
@@ -13,9 +15,15 @@ class DependencyOptimization : public Pass {
             kBypassAwaitedIdentity, kBypassIdentityN, kReduceTransitively};
   }
   absl::StatusOr<bool> Run(PassContext& context) override {
-    TENON_ASSIGN_OR_RETURN(const bool bypassed, BypassWaiting(context));
-    TENON_ASSIGN_OR_RETURN(const bool reduced, ReduceControlEdges(context));
-    return bypassed || reduced;
+    TENON_ASSIGN_OR_RETURN(bool changed, TurnIntoNoOps(context));
+    for (int round = 0; round < kMostRounds; ++round) {
+      TENON_ASSIGN_OR_RETURN(const bool bypassed, BypassWaiting(context));
+      TENON_ASSIGN_OR_RETURN(const bool reduced, ReduceControlEdges(context));
+      changed |= bypassed || reduced;
+      // A node of fewer edges may be bypassed now.
+      if (!reduced) break;
+    }
+    return changed;
   }
 };
 

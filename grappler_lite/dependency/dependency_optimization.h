@@ -13,6 +13,13 @@ inline constexpr RewriteInfo kBypassAwaitedIdentity = {"bypass_identity", Exactn
 inline constexpr RewriteInfo kBypassIdentityN = {"bypass_identity_n", Exactness::kExact};
 inline constexpr RewriteInfo kReduceTransitively = {"reduce_transitively", Exactness::kExact};
 
+// Whether n reads a value that cannot be waited for without reading it.
+bool StandsForValue(const Graph& g, NodeId n);
+
+// Nodes whose values nobody reads wait instead of computing them, and so on with what only they
+// read.
+absl::StatusOr<bool> TurnIntoNoOps(PassContext& context);
+
 // One sweep, producers first: nodes that only pass on what they wait for go, their users wait for
 // it themselves.
 absl::StatusOr<bool> BypassWaiting(PassContext& context);

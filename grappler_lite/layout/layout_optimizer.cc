@@ -23,9 +23,14 @@ bool ConvertFormat(Sweep& s, NodeId n) {
   return BecomeTransposeOf(s, n, std::move(attrs), inputs).ok();
 }
 
+// TensorFlow runs either format, so that for it a transpose would be one more node; where there is
+// one already, it goes.
 bool ConvertConvolution(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (!IsNchwOnCpu(g, n)) return false;
+  if (s.context().target == Target::kTensorFlow &&
+      NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode)
+    return false;
   const std::vector<std::string_view> fused = FusedOps(g, n);
   return std::find(fused.begin(), fused.end(), "Add") == fused.end() && ConvertFormat(s, n);
 }
@@ -185,7 +190,7 @@ constexpr Rewrite kRewrites[] = {
     // Compute each element by itself.
     {"sink_through_unary", Exactness::kExact, SinkThroughUnary,
      "Relu Relu6 Elu Selu LeakyRelu Sigmoid Tanh Softplus Softsign Neg Abs Exp Log Sqrt Rsqrt Erf "
-     "Square Cast Identity"},
+     "Square Cast Identity _MklSwish _MklFusedMish"},
     {"sink_through_binary", Exactness::kExact, SinkThroughBinary,
      "Add AddV2 Sub Mul RealDiv Maximum Minimum SquaredDifference"},
     {"sink_through_concat", Exactness::kExact, SinkThroughConcat, "ConcatV2"},
@@ -200,10 +205,36 @@ class LayoutOptimizer : public Pass {
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     if (!HasNchwConvolution(context.graph)) return false;
-    return Sweep(context, InferShapes(context)).Run(kRewrites);
+    TENON_ASSIGN_OR_RETURN(const bool changed, Sweep(context, InferShapes(context)).Run(kRewrites));
+    if (changed) DropUnread(context);
+    return changed;
   }
 
  private:
+  // Transposes that nobody reads any more, and what only they read, would count as users where
+  // remapping asks for them.
+  static void DropUnread(PassContext& context) {
+    Graph& g = context.graph;
+    std::vector<int64_t> uses(g.num_node_ids(), 0);
+    std::vector<NodeId> open;
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (!g.alive(n)) continue;
+      for (const Output& in : g.inputs(n)) ++uses[in.node];
+    }
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (g.alive(n) && uses[n] == 0 && g.op_name(n) == "Transpose") open.push_back(n);
+    }
+    while (!open.empty()) {
+      const NodeId n = open.back();
+      open.pop_back();
+      if (context.preserve.contains(n) || !OpIs(g, n, {"Transpose", "Const"})) continue;
+      for (const Output& in : g.inputs(n)) {
+        if (--uses[in.node] == 0) open.push_back(in.node);
+      }
+      g.RemoveNode(n);
+    }
+  }
+
   static bool HasNchwConvolution(const Graph& g) {
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
       if (g.alive(n) && IsNchwOnCpu(g, n) && ListsOp(kConvolutions, g.op_name(n))) return true;

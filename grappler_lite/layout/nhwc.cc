@@ -74,12 +74,16 @@ absl::Status BecomeTransposeOf(Sweep& s, NodeId n, NewAttrs attrs, std::span<con
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
   const DataType type = g.output_type({n, 0});
   TENON_ASSIGN_OR_RETURN(const NodeId perm, NewPerm(g, n, kToNchw));
+  // Marks belong to the name.
+  std::erase_if(attrs, [](const Graph::NewAttr& a) {
+    return a.name.starts_with('_') && a.name != "_kernel";
+  });
   TENON_ASSIGN_OR_RETURN(const NodeId twin,
                          g.AddNode(g.UniqueName(absl::StrCat(g.name(n), "/last")), g.op_name(n),
                                    inputs, std::move(attrs), g.device(n), g.pos(n)));
   for (const Output& control : controls) g.AddControlInput(twin, control.node);
   const Output transposed[] = {{twin, 0}, {perm, 0}};
-  g.SetKind(n, "Transpose", TransposeAttrs(type));
+  g.BecomeOp(n, "Transpose", TransposeAttrs(type));
   g.SetInputs(n, transposed, {});
   return absl::OkStatus();
 }

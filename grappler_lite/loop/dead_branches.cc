@@ -14,6 +14,8 @@
 namespace tenon {
 namespace {
 
+constexpr size_t kMaxConditionBytes = 1024;
+
 class DeadBranches {
  public:
   explicit DeadBranches(PassContext& context)
@@ -102,7 +104,8 @@ class DeadBranches {
       if (!value || value->num_elements() != 1) return false;
       inputs.push_back(*std::move(value));
     }
-    const absl::StatusOr<std::vector<Tensor>> answer = c_.evaluator.Evaluate(g_, n, inputs);
+    const absl::StatusOr<std::vector<Tensor>> answer =
+        c_.evaluator.Evaluate(g_, n, inputs, kMaxConditionBytes);
     return answer.ok() && Truth((*answer)[condition.port]) == false;
   }
 
@@ -175,7 +178,7 @@ class DeadBranches {
     const Output data = g_.data_inputs(n)[0];
     const std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
     if (g_.op_name(g_.data_inputs(n)[1].node) == "LoopCond") ended_loops_.push_back(n);
-    g_.SetKind(n, "Identity", IdentityAttrs(n));
+    g_.BecomeOp(n, "Identity", IdentityAttrs(n));
     g_.SetInputs(n, {&data, 1}, controls);
     if (!g_.inputs(source).empty()) g_.AddControlInput(n, source);
   }
@@ -187,7 +190,7 @@ class DeadBranches {
     }
     NewAttrs attrs = IdentityAttrs(n);
     if (data.size() > 1) attrs.push_back({"N", attr::Int(std::ssize(data))});
-    g_.SetKind(n, data.size() > 1 ? "Merge" : "Identity", std::move(attrs));
+    g_.BecomeOp(n, data.size() > 1 ? "Merge" : "Identity", std::move(attrs));
     g_.SetInputs(n, data, controls);
   }
 
@@ -234,7 +237,7 @@ class DeadBranches {
     if (!std::ranges::all_of(ends, [this](NodeId n) { return MayBeIdentity(n); }) ||
         !c_.Allow(kRemoveDeadLoop.name, loop))
       return;
-    for (NodeId n : ends) g_.SetKind(n, "Identity", IdentityAttrs(n));
+    for (NodeId n : ends) g_.BecomeOp(n, "Identity", IdentityAttrs(n));
   }
 
   PassContext& c_;

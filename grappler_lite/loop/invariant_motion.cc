@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
@@ -27,10 +28,17 @@ class Hoister {
       TENON_RETURN_IF_ERROR(Hoist(n));
       changed = true;
     }
+    for (const Brought& brought : brought_) TieUsers(brought);
     return changed;
   }
 
  private:
+  // A value that came from an iteration, which `ties` belong to, and comes from outside now.
+  struct Brought {
+    NodeId enter;
+    std::vector<NodeId> users, ties;
+  };
+
   // A value from outside that is the same in every iteration.
   bool IsInvariant(NodeId n) const {
     if (g_.op_name(n) != "Enter" || c_.feeds.contains(n)) return false;
@@ -50,7 +58,44 @@ class Hoister {
       if (!IsInvariant(in.node) || (enter != kNoNode && !SameFrame(enter, in.node))) return false;
       enter = in.node;
     }
-    return enter != kNoNode && !IsIdentityLike(op->name) && CannotFail(n);
+    return enter != kNoNode && !IsIdentityLike(op->name) && CannotFail(n) && !EndsIteration(n);
+  }
+
+  // What goes round, or leaves the loop, must come from an iteration.
+  bool EndsIteration(NodeId n) const {
+    return std::ranges::any_of(fanouts_.of(n), [&](const Fanouts::Use& use) {
+      const std::string_view op = g_.op_name(use.node);
+      return IsNextIterationOp(op) || IsExitOp(op) || IsMergeOp(op);
+    });
+  }
+
+  // What constants of the loop that n reads wait for, and what did so before it was hoisted.
+  std::vector<NodeId> TiesOf(NodeId n) const {
+    std::vector<NodeId> ties;
+    const auto add = [&](NodeId tie) {
+      if (std::ranges::find(ties, tie) == ties.end()) ties.push_back(tie);
+    };
+    for (const Output& in : g_.data_inputs(n)) {
+      if (IsLocalConst(in.node)) {
+        for (const Output& control : g_.control_inputs(in.node)) add(control.node);
+      } else if (const auto it = brought_as_.find(in.node); it != brought_as_.end()) {
+        for (const NodeId tie : brought_[it->second].ties) add(tie);
+      }
+    }
+    return ties;
+  }
+
+  // Who read the value goes on belonging to the iteration, which alone told it not to go on.
+  void TieUsers(const Brought& brought) {
+    for (const NodeId user : brought.users) {
+      const auto reads = [&](NodeId n) {
+        return std::ranges::any_of(g_.inputs(user), [n](const Output& in) { return in.node == n; });
+      };
+      if (!reads(brought.enter)) continue;
+      for (const NodeId tie : brought.ties) {
+        if (!reads(tie)) g_.AddControlInput(user, tie);
+      }
+    }
   }
 
   bool SameFrame(NodeId a, NodeId b) const {
@@ -92,6 +137,7 @@ class Hoister {
       TENON_ASSIGN_OR_RETURN(const NodeId copy, CopyOutside(in.node, n, enter));
       data.push_back({copy, 0});
     }
+    Brought as{kNoNode, {}, TiesOf(n)};
     NewAttrs attrs = AllAttrs(g_, enter);
     PutAttr(attrs, "T", attr::Type(g_.output_type({n, 0})));
     std::vector<Output> inputs = {{n, 0}};
@@ -100,10 +146,14 @@ class Hoister {
                            g_.AddNode(g_.UniqueName(absl::StrCat(g_.name(n), "/enter")), "Enter",
                                       inputs, std::move(attrs), g_.device(n), g_.pos(n)));
     g_.SetInputs(n, data, {});
+    as.enter = brought;
     for (const Fanouts::Use& use : fanouts_.of(n)) {
+      as.users.push_back(use.node);
       g_.SetInput(use.node, use.input,
                   use.port == kControlPort ? Output{brought, kControlPort} : Output{brought, 0});
     }
+    brought_as_.emplace(brought, brought_.size());
+    brought_.push_back(std::move(as));
     return absl::OkStatus();
   }
 
@@ -121,6 +171,8 @@ class Hoister {
   const Fanouts fanouts_;
   const GraphShapes* const shapes_;
   const NodeId known_nodes_ = g_.num_node_ids();
+  std::vector<Brought> brought_;
+  absl::flat_hash_map<NodeId, size_t> brought_as_;  // by Enter
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ bool RemoveStackPushes(PassContext& context) {
         continue;
       std::vector<Output> controls(g.control_inputs(push.node).begin(),
                                    g.control_inputs(push.node).end());
-      g.SetKind(push.node, "Identity", std::move(attrs));
+      g.BecomeOp(push.node, "Identity", std::move(attrs));
       g.SetInputs(push.node, {&element, 1}, controls);
       g.AddControlInput(push.node, handle.node);
       changed = true;

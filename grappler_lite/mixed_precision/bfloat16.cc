@@ -43,7 +43,7 @@ class Bfloat16 : public Pass {
   // The nodes that are to compute in bfloat16.
   static absl::StatusOr<Marks> Choose(const PassContext& c, const TypeView& view) {
     const Graph& g = c.graph;
-    const PrecisionLists lists;
+    TENON_ASSIGN_OR_RETURN(const PrecisionLists lists, PrecisionLists::Make());
     const int32_t size = g.num_node_ids();
     std::vector<Precision> list(size, Precision::kNone);
     Marks can(size, false), allow(size, false);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
 
 namespace tenon {
 
@@ -21,10 +22,13 @@ enum class Precision : uint8_t {
 // INFERLIST, DENYLIST, CLEARLIST.
 class PrecisionLists {
  public:
-  PrecisionLists();
+  // INVALID_ARGUMENT where the environment puts an op on two lists.
+  static absl::StatusOr<PrecisionLists> Make();
   Precision Of(std::string_view op) const;
 
  private:
+  PrecisionLists();
+
   using List = absl::flat_hash_set<std::string>;
   List allow_, infer_, deny_, clear_;
 };

@@ -67,6 +67,20 @@ std::string_view ActivationOf(Expression& e, double scale, Output x, Output gate
                                                                                     : "";
 }
 
+// n becomes TensorFlow's op for an activation that stands alone.
+bool BecomeActivation(Sweep& s, NodeId n, std::string_view activation, Output x) {
+  const std::string_view op = activation == "Swish"  ? "_MklSwish"
+                              : activation == "Mish" ? "_MklFusedMish"
+                                                     : "";
+  if (op.empty() || s.context().target != Target::kTensorFlow) return false;
+  const DataType type = s.graph().output_type({n, 0});
+  Sweep::Attrs attrs = {{"T", attr::Type(type)}};
+  // Its kernels take float and bfloat16.
+  if (type == DataType::kHalf || !s.HasKernel(n, op, attrs) || !s.Allow()) return false;
+  s.Become(n, op, {&x, 1}, std::move(attrs));
+  return true;
+}
+
 }  // namespace
 
 bool FuseWrittenActivation(Sweep& s, NodeId n) {
@@ -79,7 +93,7 @@ bool FuseWrittenActivation(Sweep& s, NodeId n) {
     if (activation.empty()) continue;
     const std::optional<Fusable> into =
         FusableOutput(s, x, n, {"BiasAdd", "FusedBatchNorm"}, e.edges_to(x));
-    return into && Fuse(s, n, {*into, activation});
+    return (into && Fuse(s, n, {*into, activation})) || BecomeActivation(s, n, activation, x);
   }
   return false;
 }

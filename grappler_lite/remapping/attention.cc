@@ -131,7 +131,7 @@ bool Become(Sweep& s, NodeId n, const Attention& a) {
   };
   if (!s.HasKernel(n, "_TenonAttention", attrs) || !s.Allow()) return false;
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
-  g.SetKind(n, "_TenonAttention", attrs);
+  g.BecomeOp(n, "_TenonAttention", attrs);
   g.SetInputs(n, inputs, controls);
   return true;
 }

@@ -1,9 +1,10 @@
-// Elementwise functions of one operand that stand in a row.
+// Elementwise functions that stand in a row.
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <vector>
 
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/remapping/rewrites.h"
 
 namespace tenon {
@@ -55,6 +56,43 @@ bool ComposeUnary(Sweep& s, NodeId n) {
   if (!s.HasKernel(n, kComposition, attrs) || !s.Allow()) return false;
   s.Become(n, kComposition, {&x, 1}, std::move(attrs));
   return true;
+}
+
+namespace {
+
+// The sum that output `o` is, for n alone and on its device, of terms that all have n's shape.
+bool IsChainedSum(const Sweep& s, Output o, NodeId n) {
+  const Graph& g = s.graph();
+  if (!OpIs(g, o.node, {"Add", "AddV2", "AddN"}) || !s.OnlyUse(o) || s.fed(o.node) ||
+      !g.control_inputs(o.node).empty() || g.device(o.node) != g.device(n))
+    return false;
+  return std::ranges::all_of(g.data_inputs(o.node), [&](Output term) {
+    return s.SameShape(term, {n, 0});
+  });
+}
+
+}  // namespace
+
+bool ChainAdditions(Sweep& s, NodeId n) {
+  constexpr ptrdiff_t kMostTerms = 8;  // which TensorFlow adds one by one
+  const Graph& g = s.graph();
+  const DataType type = g.output_type({n, 0});
+  // Halves may be rounded once only.
+  if (s.context().target != Target::kTensorFlow ||
+      !(type == DataType::kFloat || type == DataType::kDouble || IsInteger(type)))
+    return false;
+  for (int i : {0, 1}) {
+    const Output sum = g.data_inputs(n)[i], other = g.data_inputs(n)[1 - i];
+    if (!IsChainedSum(s, sum, n) || !s.SameShape(other, {n, 0})) continue;
+    std::vector<Output> terms(g.data_inputs(sum.node).begin(), g.data_inputs(sum.node).end());
+    terms.push_back(other);
+    Sweep::Attrs attrs = {{"N", attr::Int(std::ssize(terms))}, {"T", attr::Type(type)}};
+    if (std::ssize(terms) > kMostTerms || !s.HasKernel(n, "AddN", attrs) || !s.Allow())
+      return false;
+    s.Become(n, "AddN", terms, std::move(attrs));
+    return true;
+  }
+  return false;
 }
 
 }  // namespace tenon

@@ -15,6 +15,7 @@ const Contraction* FindContraction(std::string_view op) {
        "_FusedConv2D",
        {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations",
         "use_cudnn_on_gpu"}},
+      {"Conv3D", "_FusedConv3D", {"T", "strides", "padding", "data_format", "dilations"}},
       {"DepthwiseConv2dNative",
        "_FusedDepthwiseConv2dNative",
        {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations"}},
@@ -36,7 +37,15 @@ bool IsNhwc(const Graph& g, NodeId n) {
   const AttrValue* format = g.attr(n, "data_format");
   if (format == nullptr) return true;
   const absl::StatusOr<std::string_view> value = format->AsString();
-  return value.ok() && *value == "NHWC";
+  return value.ok() && value->ends_with("HWC");
+}
+
+bool SameFormat(const Graph& g, NodeId a, NodeId b) { return IsNhwc(g, a) == IsNhwc(g, b); }
+
+int64_t ChannelsOf(const Sweep& s, NodeId contraction) {
+  const PartialShape& shape = s.shape({contraction, 0});
+  if (IsNhwc(s.graph(), contraction)) return shape.dim(-1);
+  return shape.known_rank() && shape.rank() > 1 ? shape.dim(1) : -1;
 }
 
 absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
@@ -77,10 +86,10 @@ bool OnlyFirstOutputUsed(const Sweep& s, NodeId n) {
   return true;
 }
 
-bool IsChannelVector(const PartialShape& vector, int64_t channels) {
-  if (!vector.fully_defined() || vector.rank() < 1 || channels < 0 || vector.dim(-1) != channels)
+bool IsChannelVector(const PartialShape& vector, int64_t channels, bool channels_last) {
+  if (!vector.fully_defined() || vector.rank() < (channels_last ? 1 : 3) || channels < 0)
     return false;
-  return vector.num_elements() == channels;
+  return vector.dim(channels_last ? -1 : -3) == channels && vector.num_elements() == channels;
 }
 
 namespace {
@@ -91,14 +100,17 @@ bool Has(absl::Span<const std::string_view> list, std::string_view item) {
 
 // Whether TensorFlow 2.21's CPU kernels (with oneDNN, its default) run a contraction of type `t`
 // with these fused ops; tried one by one.
-bool TensorFlowRuns(const Contraction& c, DataType t, bool grouped,
+bool TensorFlowRuns(const Contraction& c, DataType t, bool grouped, bool channels_last,
                     absl::Span<const std::string_view> fused) {
   const bool add = Has(fused, "Add");
   const bool activation = fused.size() > (add ? 2 : 1);
   const bool gelu = Has(fused, "GeluExact") || Has(fused, "GeluApproximate");
-  for (std::string_view ours : {"Swish", "HardSwish", "Mish"}) {
-    if (Has(fused, ours)) return false;
-  }
+  if (Has(fused, "Swish") || Has(fused, "HardSwish")) return false;
+  const bool biased_mish = fused.size() == 2 && fused[0] == "BiasAdd" && fused[1] == "Mish";
+  if (Has(fused, "Mish") &&
+      !(biased_mish && c.op.starts_with("Conv") && t == DataType::kFloat && !grouped))
+    return false;
+  if (!channels_last && t != DataType::kFloat) return false;
   if (c.op == "MatMul") {
     return t == DataType::kFloat || t == DataType::kBfloat16
                ? !(add && activation)
@@ -106,6 +118,7 @@ bool TensorFlowRuns(const Contraction& c, DataType t, bool grouped,
   }
   if (Has(fused, "Tanh") || Has(fused, "Sigmoid") || gelu) return false;
   if (fused.front() == "FusedBatchNorm" && (add || grouped || t != DataType::kFloat)) return false;
+  if (c.op == "Conv3D") return t == DataType::kFloat && !grouped;
   if (c.op == "Conv2D")
     return t == DataType::kFloat || (t == DataType::kDouble && !add && !grouped);
   return t == DataType::kFloat && !add && !Has(fused, "LeakyRelu");
@@ -114,7 +127,9 @@ bool TensorFlowRuns(const Contraction& c, DataType t, bool grouped,
 // Whether a convolution's filter has fewer input channels than its input, as far as shapes tell.
 bool MayBeGrouped(const Sweep& s, NodeId contraction) {
   const std::span<const Output> inputs = s.graph().data_inputs(contraction);
-  const int64_t channels = s.shape(inputs[0]).dim(-1);
+  const PartialShape& images = s.shape(inputs[0]);
+  const int from_end = IsNhwc(s.graph(), contraction) ? 1 : images.rank() - 1;
+  const int64_t channels = images.known_rank() && images.rank() > 1 ? images.dim(-from_end) : -1;
   return channels < 0 || channels != s.shape(inputs[1]).dim(-2);
 }
 
@@ -123,7 +138,9 @@ bool IsFusable(const Sweep& s, NodeId node, std::initializer_list<std::string_vi
   const Graph& g = s.graph();
   const Contraction* contraction = FindContraction(g.op_name(node));
   if (contraction == nullptr || s.fed(node) || g.op(node) == nullptr) return false;
-  if (contraction->op != "MatMul" && !IsNhwc(g, node)) return false;
+  // Our kernels are fast with channels last only, which layout_optimizer sees to.
+  if (!IsNhwc(g, node) && (s.context().target == Target::kTenon || contraction->op == "Conv3D"))
+    return false;
   const std::string fused = absl::StrJoin(FusedOps(g, node), "+");
   return std::find(sequences.begin(), sequences.end(), fused) != sequences.end();
 }
@@ -139,7 +156,7 @@ void MoveReshape(Graph& g, NodeId n, NodeId reshape, NodeId from) {
   const std::vector<Output> controls = MergedControls(g, reshape, n);
   std::vector<Output> inputs(g.data_inputs(reshape).begin(), g.data_inputs(reshape).end());
   inputs[0] = {from, 0};
-  g.SetKind(n, g.op_name(reshape), AllAttrs(g, reshape));
+  g.BecomeOp(n, g.op_name(reshape), OpAttrs(g, reshape));
   g.SetInputs(n, inputs, controls);
 }
 
@@ -155,7 +172,7 @@ std::optional<Fusable> FusableOutput(const Sweep& s, Output producer, NodeId n,
   }
   const Output inner = g.data_inputs(producer.node)[0];
   if (!IsFusable(s, inner.node, sequences) || !OnlyFor(s, producer, n, times) ||
-      !OnlyFor(s, inner, producer.node))
+      !OnlyFor(s, inner, producer.node) || !IsNhwc(g, inner.node))
     return std::nullopt;
   const int64_t channels = s.shape(inner).dim(-1);
   if (channels < 0 || s.shape(producer).dim(-1) != channels) return std::nullopt;
@@ -174,7 +191,7 @@ void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
   const bool behind_reshape = into.reshape != kNoNode;
   const std::vector<Output> controls = MergedControls(g, into.contraction, n);
   const NodeId taker = behind_reshape ? into.contraction : n;
-  g.SetKind(taker, op, std::move(attrs));
+  g.BecomeOp(taker, op, std::move(attrs));
   g.SetInputs(taker, inputs, controls);
   if (behind_reshape) MoveReshape(g, n, into.reshape, into.contraction);
 }
@@ -197,7 +214,7 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
   const auto other_type = [&](const Output& arg) { return g.output_type(arg) != type; };
   if (std::any_of(fusion.args.begin(), fusion.args.end(), other_type)) return false;
   if (s.context().target == Target::kTensorFlow &&
-      !TensorFlowRuns(c, type, MayBeGrouped(s, contraction), fused_ops))
+      !TensorFlowRuns(c, type, MayBeGrouped(s, contraction), IsNhwc(g, contraction), fused_ops))
     return false;
 
   NewAttrs attrs;

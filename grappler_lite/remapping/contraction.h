@@ -27,8 +27,12 @@ const Contraction* FindContraction(std::string_view op);
 
 // The fused_ops of a contraction; none if it has no such attribute.
 std::vector<std::string_view> FusedOps(const Graph& g, NodeId n);
-// Whether a convolution's channels are last.
+// Whether the channels of what a node takes and gives are last, and not second. Of two nodes: both
+// or neither.
 bool IsNhwc(const Graph& g, NodeId n);
+bool SameFormat(const Graph& g, NodeId a, NodeId b);
+// The number of channels of what a contraction gives; -1: unknown.
+int64_t ChannelsOf(const Sweep& s, NodeId contraction);
 // A new constant next to `like`: its device and position, its name with a suffix.
 absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
                                 const Tensor& value);
@@ -41,8 +45,9 @@ std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b);
 bool OnlyFor(const Sweep& s, Output producer, NodeId n, int times = 1);
 // Whether only output 0 of n is used or fetched.
 bool OnlyFirstOutputUsed(const Sweep& s, NodeId n);
-// Whether `vector` has the shape [C] or [1, …, 1, C] for these channels.
-bool IsChannelVector(const PartialShape& vector, int64_t channels);
+// Whether `vector`, broadcast to images, is one value for each of these channels: [C] or
+// [1, …, 1, C] where they are last, else [C, 1, 1] or [1, C, 1, 1].
+bool IsChannelVector(const PartialShape& vector, int64_t channels, bool channels_last);
 
 // A contraction whose output 0 a node may take over, and the Reshape or Squeeze between them, if
 // there is one, which leaves the channels alone.
@@ -83,5 +88,10 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion);
 // stride over (strides.cc). Whether the graph changed.
 inline constexpr RewriteInfo kLiftStrides = {"lift_strides", Exactness::kToleranced};
 absl::StatusOr<bool> LiftStrides(PassContext& context);
+
+// Products of one tensor with several constants, such as an attention's query, key and value,
+// become one node with an output for each (projections.cc). Whether the graph changed.
+inline constexpr RewriteInfo kMergeProjections = {"merge_projections", Exactness::kExact};
+absl::StatusOr<bool> MergeProjections(PassContext& context);
 
 }  // namespace tenon

@@ -85,7 +85,7 @@ bool FoldMul(Sweep& s, NodeId n) {
     const std::optional<Filter> filter = ScalableFilter(s, contraction);
     const std::optional<Tensor> factor = s.ConstOf(g.data_inputs(n)[1 - i]);
     if (!filter || !factor || factor->dtype() != DataType::kFloat ||
-        !IsChannelVector(factor->shape(), filter->channels) ||
+        !IsChannelVector(factor->shape(), filter->channels, IsNhwc(g, contraction)) ||
         factor->shape().rank() > s.shape(product).rank()) {
       continue;
     }
@@ -164,11 +164,9 @@ bool FuseWith(Sweep& s, NodeId n, const Fusion& fusion, std::initializer_list<No
 // filter is scaled here and the rest is a bias.
 bool FoldBatchNorm(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (!IsNhwc(g, n) || g.attr(n, "is_training")->AsBool().value_or(true) ||
-      !OnlyFirstOutputUsed(s, n))
-    return false;
+  if (g.attr(n, "is_training")->AsBool().value_or(true) || !OnlyFirstOutputUsed(s, n)) return false;
   const NodeId contraction = ContractionInput(s, n, 0, {"", "BiasAdd"});
-  if (contraction == kNoNode) return false;
+  if (contraction == kNoNode || !SameFormat(g, n, contraction)) return false;
   Fusion fusion{{contraction}, ""};
   fusion.replaces_bias = !FusedOps(g, contraction).empty();
   std::vector<float> added;
@@ -203,6 +201,49 @@ bool FoldBatchNorm(Sweep& s, NodeId n) {
   fusion.args = {Output{*bias, 0}};
   fusion.filter = *scaled;
   return FuseWith(s, n, fusion, {*scaled, *bias});
+}
+
+namespace {
+
+// Whether n's statistics are four constants that nobody else reads.
+bool OwnsStatistics(const Sweep& s, NodeId n) {
+  const std::span<const Output> in = s.graph().data_inputs(n);
+  return std::all_of(in.begin() + 1, in.begin() + 5, [&](Output o) { return OnlyFor(s, o, n); });
+}
+
+// Whether what n gives goes into a Relu that takes it over, or may.
+bool IsReadByRelu(const Sweep& s, NodeId n) {
+  const std::span<const Fanouts::Use> uses = s.uses_of(n);
+  return uses.size() == 1 && s.graph().op_name(uses[0].node) == "Relu";
+}
+
+}  // namespace
+
+bool ExpandBatchNorm(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  const DataType type = g.output_type({n, 0});
+  if (s.context().target != Target::kTensorFlow || type != DataType::kFloat ||
+      g.attr(n, "is_training")->AsBool().value_or(true) || !OnlyFirstOutputUsed(s, n) ||
+      !OwnsStatistics(s, n) || IsReadByRelu(s, n))
+    return false;
+  const bool last = IsNhwc(g, n);
+  const int rank = s.shape({n, 0}).rank();
+  const std::optional<AffineNorm> norm = NormOf(s, n, {});
+  const Sweep::Attrs attrs = {{"T", attr::Type(type)}};
+  if (!norm || (!last && rank < 2) || !s.HasKernel(n, "Mul", attrs) ||
+      !s.HasKernel(n, "AddV2", attrs) || !s.Allow())
+    return false;
+  Dims dims = {static_cast<int64_t>(norm->scale.size())};
+  if (!last) dims.resize(rank - 1, 1);
+  const Shape shape(dims);
+  const Output scaled[] = {
+      g.data_inputs(n)[0],
+      s.AddConst(n, "scale", Tensor::Of<float>(DataType::kFloat, norm->scale, shape))};
+  const Output sum[] = {
+      s.Add(n, "scaled", "Mul", scaled, attrs, s.shape({n, 0})),
+      s.AddConst(n, "bias", Tensor::Of<float>(DataType::kFloat, norm->bias, shape))};
+  s.Become(n, "AddV2", sum, attrs);
+  return true;
 }
 
 }  // namespace tenon

@@ -10,12 +10,13 @@ bool IsBatchNormFor(const Sweep& s, Output norm, NodeId n) {
          !s.fed(norm.node) && OnlyFor(s, norm, n) && OnlyFirstOutputUsed(s, norm.node);
 }
 
-// TensorFlow's kernel adds nothing, and takes channels by four.
+// TensorFlow's kernel adds nothing, and takes channels by four, which are last.
 bool TensorFlowRuns(const Sweep& s, Output norm, bool adds) {
   const Graph& g = s.graph();
   const DataType type = g.output_type(norm);
   const int64_t channels = s.shape(g.data_inputs(norm.node)[1]).dim(0);
-  return !adds && (type == DataType::kFloat || type == DataType::kBfloat16) && channels > 0 &&
+  return !adds && IsNhwc(g, norm.node) &&
+         (type == DataType::kFloat || type == DataType::kBfloat16) && channels > 0 &&
          channels % 4 == 0;
 }
 
@@ -38,7 +39,7 @@ bool Become(Sweep& s, NodeId n, Output norm, std::optional<Output> side) {
   std::vector<Output> inputs(g.data_inputs(norm.node).begin(), g.data_inputs(norm.node).end());
   if (side) inputs.push_back(*side);
   const std::vector<Output> controls = MergedControls(g, norm.node, n);
-  g.SetKind(n, "_FusedBatchNormEx", std::move(attrs));
+  g.BecomeOp(n, "_FusedBatchNormEx", std::move(attrs));
   g.SetInputs(n, inputs, controls);
   return true;
 }

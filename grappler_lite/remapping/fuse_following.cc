@@ -5,9 +5,9 @@ namespace tenon {
 
 bool FuseBias(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (!IsNhwc(g, n)) return false;
   const std::optional<Fusable> into = FusableOutput(s, g.data_inputs(n)[0], n, {""});
-  return into && Fuse(s, n, {*into, "BiasAdd", {g.data_inputs(n)[1]}});
+  return into && SameFormat(g, n, into->contraction) &&
+         Fuse(s, n, {*into, "BiasAdd", {g.data_inputs(n)[1]}});
 }
 
 bool FuseAddedBias(Sweep& s, NodeId n) {
@@ -16,12 +16,13 @@ bool FuseAddedBias(Sweep& s, NodeId n) {
     const Output product = g.data_inputs(n)[i], other = g.data_inputs(n)[1 - i];
     const std::optional<Fusable> into = FusableOutput(s, product, n, {""});
     if (!into) continue;
-    const int64_t channels = s.shape(product).dim(-1);
+    const bool last = IsNhwc(g, into->contraction);
+    const int64_t channels = ChannelsOf(s, into->contraction);
     const std::optional<Tensor> value = s.ConstOf(other);
-    if (!value && s.shape(other).rank() == 1 && IsChannelVector(s.shape(other), channels) &&
+    if (!value && s.shape(other).rank() == 1 && IsChannelVector(s.shape(other), channels, last) &&
         Fuse(s, n, {*into, "BiasAdd", {other}}))
       return true;
-    if (!value || !IsChannelVector(value->shape(), channels)) continue;
+    if (!value || !IsChannelVector(value->shape(), channels, last)) continue;
     if (value->shape().rank() > s.shape(product).rank()) continue;
     const absl::StatusOr<Output> bias = FlatConst(g, other, *value);
     if (!bias.ok()) continue;
@@ -37,8 +38,7 @@ bool FuseResidual(Sweep& s, NodeId n) {
     const NodeId contraction = ContractionInput(s, n, i, {"BiasAdd", "FusedBatchNorm"});
     if (contraction == kNoNode) continue;
     const Output other = g.data_inputs(n)[1 - i];
-    const std::optional<Shape> shape = s.shape(g.data_inputs(n)[i]).ToShape();
-    if (!shape || s.shape(other).ToShape() != shape) continue;
+    if (!s.SameShape(g.data_inputs(n)[i], other)) continue;
     if (Fuse(s, n, {{contraction}, "Add", {other}})) return true;
   }
   return false;
@@ -46,7 +46,9 @@ bool FuseResidual(Sweep& s, NodeId n) {
 
 bool FuseActivation(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  const std::string_view op = g.op_name(n);
+  const std::string_view op = g.op_name(n) == "_MklSwish"       ? "Swish"
+                              : g.op_name(n) == "_MklFusedMish" ? "Mish"
+                                                                : g.op_name(n);
   const Output x = g.data_inputs(n)[0];
   std::optional<Fusable> into = FusableOutput(s, x, n, {"BiasAdd", "FusedBatchNorm"});
   // TensorFlow's kernels know only Relu after a residual.

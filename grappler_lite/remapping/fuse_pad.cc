@@ -4,16 +4,19 @@ namespace tenon {
 
 bool FusePad(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (!IsNhwc(g, n) || g.attr(n, "padding")->AsString().value_or("") != "VALID") return false;
+  const bool last = IsNhwc(g, n);
+  if (!last && s.context().target == Target::kTenon) return false;
+  if (g.attr(n, "padding")->AsString().value_or("") != "VALID") return false;
   const Output padded = g.data_inputs(n)[0];
   if (g.op_name(padded.node) != "Pad" || s.fed(padded.node) || !OnlyFor(s, padded, n)) return false;
   const std::optional<Tensor> paddings = s.ConstOf(g.data_inputs(padded.node)[1], 8);
   if (!paddings || paddings->num_elements() != 8 || !IsInteger(paddings->dtype())) return false;
   std::vector<int64_t> explicit_paddings;
   for (int i = 0; i < 8; ++i) explicit_paddings.push_back(paddings->IntAt(i));
-  const bool only_space = explicit_paddings[0] == 0 && explicit_paddings[1] == 0 &&
-                          explicit_paddings[6] == 0 && explicit_paddings[7] == 0;
-  if (!only_space || !s.Allow()) return false;
+  for (int i : {0, last ? 3 : 1}) {  // batch and channels
+    if (explicit_paddings[2 * i] != 0 || explicit_paddings[2 * i + 1] != 0) return false;
+  }
+  if (!s.Allow()) return false;
   NewAttrs attrs = AllAttrs(g, n);
   PutAttr(attrs, "padding", attr::String("EXPLICIT"));
   PutAttr(attrs, "explicit_paddings", attr::IntList(explicit_paddings));

@@ -120,7 +120,7 @@ class LayerNormMatcher {
 // `rank`.
 bool IsChannelParameter(const Sweep& s, Output o, int64_t channels, int rank) {
   const PartialShape shape = s.shape(o);
-  return IsChannelVector(shape, channels) && shape.rank() <= rank &&
+  return IsChannelVector(shape, channels, true) && shape.rank() <= rank &&
          (shape.rank() == 1 || s.ConstOf(o).has_value());
 }
 
@@ -150,7 +150,7 @@ bool RecognizeLayerNorm(Sweep& s, NodeId n) {
   if (!scale.ok() || !offset.ok()) return false;
   const Output inputs[] = {norm->x, *scale, *offset};
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
-  g.SetKind(n, "_TenonLayerNorm", attrs);
+  g.BecomeOp(n, "_TenonLayerNorm", attrs);
   g.SetInputs(n, inputs, controls);
   return true;
 }

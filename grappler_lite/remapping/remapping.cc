@@ -17,7 +17,7 @@ constexpr Rewrite kRewrites[] = {
     {"fuse_added_bias", Exactness::kToleranced, FuseAddedBias, "Add AddV2"},
     {"fuse_residual", Exactness::kToleranced, FuseResidual, "Add AddV2"},
     {"fuse_activation", Exactness::kToleranced, FuseActivation,
-     "Relu Relu6 Elu LeakyRelu Tanh Sigmoid"},
+     "Relu Relu6 Elu LeakyRelu Tanh Sigmoid _MklSwish _MklFusedMish"},
     {"fuse_written_activation", Exactness::kToleranced, FuseWrittenActivation, "Mul RealDiv"},
     {"fuse_batch_norm_relu", Exactness::kToleranced, FuseBatchNormRelu, "Relu"},
     {"recognize_softmax", Exactness::kToleranced, RecognizeSoftmax, "RealDiv"},
@@ -27,9 +27,12 @@ constexpr Rewrite kRewrites[] = {
     {"exchange_heads_in_attention", Exactness::kExact, ExchangeHeadsInAttention, "Transpose"},
 };
 
-// Nothing looks into what is composed, so that it comes when there is nothing else to do.
+// Nothing looks into what is composed or merged, so that it comes when there is nothing else to do.
 constexpr Rewrite kLastRewrites[] = {
+    {"expand_batch_norm", Exactness::kToleranced, ExpandBatchNorm,
+     "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3"},
     {"compose_unary", Exactness::kExact, ComposeUnary},
+    {"chain_additions", Exactness::kExact, ChainAdditions, "Add AddV2"},
 };
 
 class Remapping : public Pass {
@@ -38,6 +41,7 @@ class Remapping : public Pass {
   std::vector<RewriteInfo> rewrites() const override {
     std::vector<RewriteInfo> infos = InfosOf(kRewrites);
     infos.push_back(kLiftStrides);
+    infos.push_back(kMergeProjections);
     for (const RewriteInfo& info : InfosOf(kLastRewrites)) infos.push_back(info);
     return infos;
   }
@@ -46,7 +50,10 @@ class Remapping : public Pass {
     TENON_ASSIGN_OR_RETURN(const bool fused, Sweep(context, InferShapes(context)).Run(kRewrites));
     TENON_ASSIGN_OR_RETURN(const bool lifted, LiftStrides(context));
     if (fused || lifted) return true;
-    return Sweep(context, nullptr).Run(kLastRewrites);
+    TENON_ASSIGN_OR_RETURN(const bool merged, MergeProjections(context));
+    TENON_ASSIGN_OR_RETURN(const bool composed,
+                           Sweep(context, InferShapes(context)).Run(kLastRewrites));
+    return merged || composed;
   }
 };
 

@@ -23,6 +23,9 @@ bool FuseBatchNormRelu(Sweep& s, NodeId n);
 bool FoldMul(Sweep& s, NodeId n);
 // Conv2D, perhaps with a constant bias, FusedBatchNorm in inference with constant statistics.
 bool FoldBatchNorm(Sweep& s, NodeId n);
+// A FusedBatchNorm like that behind no contraction: Mul and Add of two vectors, for TensorFlow,
+// where that is a node less. Here its kernel passes over the tensor once.
+bool ExpandBatchNorm(Sweep& s, NodeId n);
 // Pad, Conv2D: the convolution pads.
 bool FusePad(Sweep& s, NodeId n);
 
@@ -39,5 +42,9 @@ bool ExchangeHeadsInAttention(Sweep& s, NodeId n);
 // exp(-x) and other rows of functions: _UnaryOpsComposition, for TensorFlow, which passes over the
 // tensor once then. Here its kernel does no less than its parts.
 bool ComposeUnary(Sweep& s, NodeId n);
+
+// (x + y) + z of tensors of one shape: AddN(x, y, z), which adds in that order; for TensorFlow, as
+// before.
+bool ChainAdditions(Sweep& s, NodeId n);
 
 }  // namespace tenon

@@ -17,7 +17,7 @@ bool RecognizeSoftmax(Sweep& s, NodeId n) {
   const NewAttrs attrs = {{"T", attr::Type(g.output_type({n, 0}))}};
   if (!s.HasKernel(n, "Softmax", attrs) || !s.Allow()) return false;
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
-  g.SetKind(n, "Softmax", attrs);
+  g.BecomeOp(n, "Softmax", attrs);
   g.SetInputs(n, {&x, 1}, controls);
   return true;
 }

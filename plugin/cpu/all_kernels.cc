@@ -77,6 +77,7 @@ absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {
       cpu::SoftmaxKernels(),
       cpu::LayerNormKernels(),
       cpu::AttentionKernels(),
+      cpu::ProjectionsKernels(),
       cpu::ConvGradKernels(),
       cpu::PoolGradKernels(),
       cpu::ResizeKernels(),

@@ -4,16 +4,13 @@
 
 #include "graph/object.h"
 #include "plugin/cpu/elementwise/element_op.h"
-#include "tensorflow/c/tf_tstring.h"
+#include "plugin/cpu/strings/string_element.h"
 
 namespace tenon::cpu {
 
 void ElementCopy::CopyCounted(const char* from, char* to, int64_t n) const {
   if (strings_) {
-    const auto* f = reinterpret_cast<const TF_TString*>(from);
-    auto* t = reinterpret_cast<TF_TString*>(to);
-    for (int64_t i = 0; i < n; ++i)
-      TF_TString_Copy(t + i, TF_TString_GetDataPointer(f + i), TF_TString_GetSize(f + i));
+    for (int64_t i = 0; i < n; ++i) PutString(to, i, StringAt(from, i));
     return;
   }
   const auto* f = reinterpret_cast<Object* const*>(from);

@@ -93,13 +93,18 @@ SubTensor SubKernels::Copy(const SubTensor& in, const Shape& shape, StridedCopy 
   return Run(run, std::make_shared<StridedCopy>(std::move(copy)), {in}, in.type, shape);
 }
 
-void SubKernels::Finish(const SubTensor& result) {
-  p_.set_output_shape(0, result.shape);
-  if (result.buffer < state_->inputs) {
-    p_.Alias(0, result.buffer);
-    return;
+void SubKernels::Finish(absl::Span<const SubTensor> results) {
+  bool computed = false;
+  for (int i = 0; i < static_cast<int>(results.size()); ++i) {
+    p_.set_output_shape(i, results[i].shape);
+    if (results[i].buffer < state_->inputs) {
+      p_.Alias(i, results[i].buffer);
+    } else {
+      state_->buffers[results[i].buffer - state_->inputs] = -1 - i;
+      computed = true;
+    }
   }
-  state_->buffers[result.buffer - state_->inputs] = -1;
+  if (!computed) return;
   // The parts' own scratch lies behind the buffers; they run one at a time.
   for (Part& part : state_->parts) part.scratch_offset = scratch_;
   p_.set_scratch_bytes(static_cast<size_t>(scratch_ + part_scratch_));
@@ -113,7 +118,7 @@ absl::Status SubKernels::RunParts(const void* state, const StepArgs& args) {
     if (buffer < 0) return nullptr;
     if (buffer < s.inputs) return args.in[buffer];
     const int64_t offset = s.buffers[buffer - s.inputs];
-    return offset < 0 ? args.out[0] : scratch + offset;
+    return offset < 0 ? args.out[-1 - offset] : scratch + offset;
   };
   for (const Part& part : s.parts) {
     absl::InlinedVector<void*, 4> in;

@@ -22,7 +22,7 @@ struct SubTensor {
   const Tensor* value = nullptr;  // where it is known now
 };
 
-// Builds a step of one output. Used on one thread, while the step is prepared.
+// Builds a step. Used on one thread, while the step is prepared.
 class SubKernels {
  public:
   explicit SubKernels(Prepare& p);
@@ -39,8 +39,8 @@ class SubKernels {
                 DataType type, const Shape& shape);
   // A copy into a new tensor.
   SubTensor Copy(const SubTensor& in, const Shape& shape, StridedCopy copy);
-  // Makes `result` the step's output 0 and sets the run function.
-  void Finish(const SubTensor& result);
+  // Makes `results` the step's outputs, each a tensor of its own, and sets the run function.
+  void Finish(absl::Span<const SubTensor> results);
 
  private:
   struct Part {
@@ -52,7 +52,7 @@ class SubKernels {
   };
   struct State {
     std::vector<Part> parts;
-    std::vector<int64_t> buffers;  // offsets of the scratch buffers; -1: the output
+    std::vector<int64_t> buffers;  // offsets of the scratch buffers; -1 - i: output i
     int inputs = 0;
   };
   static absl::Status RunParts(const void* state, const StepArgs& args);

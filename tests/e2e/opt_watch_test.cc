@@ -1,6 +1,7 @@
 // Watching the optimizer: prints, dumps, limits, and what is left of a pass that fails.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -55,8 +56,8 @@ TEST(OptWatch, DumpsAreGraphsThatCanBeRead) {
   EXPECT_THAT(ReadFile(folder + "/001_model_pruning_before.dot"),
               HasSubstr("label=\"x\\nPlaceholder\""));
   const Finished nowhere = GraphRun({"opt", kMlp, "--dump-dir", "/dev/null/x"});
-  EXPECT_EQ(nowhere.exit, 0);
-  EXPECT_THAT(nowhere.err, HasSubstr("warning: --dump-dir: /dev/null/x: "));
+  EXPECT_EQ(nowhere.exit, 1);
+  EXPECT_THAT(nowhere.err, HasSubstr("--dump-dir: /dev/null/x: "));
 }
 
 TEST(OptWatch, PassesRunAsWritten) {
@@ -65,7 +66,7 @@ TEST(OptWatch, PassesRunAsWritten) {
   EXPECT_EQ(run.exit, 0) << run.err;
   const json passes = json::parse(run.out)["passes"];
   EXPECT_EQ(passes[0]["name"], "remapping");
-  EXPECT_EQ(passes[0]["budget_spent"], "1 rewrites");
+  EXPECT_EQ(passes[0]["budget_spent"], "1 rewrite");
   EXPECT_EQ(passes[1]["name"], "model_pruning");
   EXPECT_LE(passes.size(), 4u);
 }
@@ -80,9 +81,39 @@ TEST(OptWatch, AFailedPassLeavesWhatItWasGiven) {
   ASSERT_NE(at, std::string::npos) << run.err;
   const std::string script = run.err.substr(at, run.err.find(" runs it again", at) - at);
   EXPECT_THAT(ReadFile(script), HasSubstr("# plugin:CPU rolled back: it came to nothing"));
-  EXPECT_THAT(ReadFile(script), HasSubstr("\ngraph_run opt '" + folder));
+  EXPECT_THAT(ReadFile(script), HasSubstr("/graph_run opt '" + folder));
   EXPECT_THAT(ReadFile(script), HasSubstr(" --passes='plugin:CPU' --output='out' --plugin="));
   EXPECT_EQ(GraphRun({"lint", script.substr(0, script.size() - 3) + ".pb"}).exit, 0);
+  EXPECT_NE(std::system((script + " > /dev/null 2>&1").c_str()), 0);  // it fails again
+}
+
+TEST(OptWatch, ExplainsNodesThatAreInlined) {
+  const std::string model = TempFile("call.pbtxt", R"(
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+      node { name: "call" op: "f" input: "x" }
+      node { name: "y" op: "Neg" input: "call" attr { key: "T" value { type: DT_FLOAT } } }
+      library { function {
+        signature { name: "f" input_arg { name: "a" type: DT_FLOAT }
+                    output_arg { name: "r" type: DT_FLOAT } }
+        node_def { name: "sub" op: "Sub" input: "a" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
+        ret { key: "r" value: "sub:z:0" } } })");
+  for (const std::string node : {"call/sub", "call"}) {
+    const json story = Document({"opt", model, "--explain-node", node})["explain_node"];
+    EXPECT_EQ(story["rewrites"][0], "function_optimization.inline_call") << story;
+  }
+}
+
+TEST(OptWatch, APassThatNoPluginHasIsAWarning) {
+  const Finished run = GraphRun({"opt", kMlp, "--print-after", "plugin:APU"});
+  EXPECT_EQ(run.exit, 0);
+  EXPECT_THAT(run.err, HasSubstr("warning: no plug-in has a pass 'plugin:APU'"));
+}
+
+TEST(OptWatch, NoOptionOfAPassIsGivenTwice) {
+  const Finished run =
+      GraphRun({"opt", kMlp, "--passes", "constant_folding(max_bytes=1,max_bytes=2)"});
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, HasSubstr("option 'max_bytes' of pass constant_folding is given twice"));
 }
 
 TEST(OptWatch, AConfigurationIsTensorFlows) {

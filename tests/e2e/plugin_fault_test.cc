@@ -1,6 +1,10 @@
 // Plug-ins that fail, crash, hang or leave: the user is told which, where and why, and the exit
 // code says so.
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -255,6 +259,20 @@ TEST(Plugins, AnAnswerThatIsNowhereIsTheirFault) {
   EXPECT_THAT(run.err, HasSubstr("librogue.so: SIGSEGV"));
   EXPECT_THAT(run.err, HasSubstr("in the answer of optimize_func"));
   EXPECT_EQ(json::parse(run.out, nullptr, false)["status"]["code"], "INTERNAL") << run.out;
+}
+
+// Of a pass that ends the process too there is a graph, and a script that does it again.
+TEST(Plugins, APassThatEndsTheProcessLeavesWhatItWasGiven) {
+  const std::string folder = TempPath("ended");
+  std::filesystem::create_directories(folder);
+  const Finished run = GraphRun({"run", PassGraph(), "--input", "x=3xf32=0", "--dump-dir", folder,
+                                 "--plugin", TestPlugin("rogue") + ";ROGUE=pass_nowhere"});
+  EXPECT_EQ(run.exit, 5) << run.err;
+  const size_t at = run.err.find(folder + "/graph_run_");
+  ASSERT_NE(at, std::string::npos) << run.err;
+  const std::string script = run.err.substr(at, run.err.find(" runs the pass again", at) - at);
+  EXPECT_EQ(GraphRun({"lint", script.substr(0, script.size() - 3) + ".pb"}).exit, 0);
+  EXPECT_EQ(WEXITSTATUS(std::system((script + " > /dev/null 2>&1").c_str())), 5);
 }
 
 // Nobody is left to return these errors to.

@@ -221,7 +221,7 @@ TEST(Plugins, AllTheirPassesRunInOrderOfLoadingEachOnItsOwn) {
     args.insert(args.end(), {"--plugin", TestPlugin(name)});
   const Finished run = GraphRun(args);
   EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("plugin:CPU: rolled back: it came to nothing"));
+  EXPECT_THAT(run.err, HasSubstr("plugin:CPU:libpass_two.so: rolled back: it came to nothing"));
   EXPECT_THAT(run.err, HasSubstr("libpass_two.so"));
   // In both iterations the same, told once.
   EXPECT_EQ(run.err.find("it came to nothing"), run.err.rfind("it came to nothing")) << run.err;
@@ -285,7 +285,9 @@ class Callbacks : public ::testing::TestWithParam<Callback> {
   static Finished Run(const std::string& way) {
     return GraphRun({{"run", BoardGraph(), "--input", "x=f32=3", "--plugin", TestPlugin("board")},
                      "",
-                     {{"BOARD_AT", GetParam().name}, {"BOARD_WAY", way}}});
+                     {{"BOARD_AT", GetParam().name},
+                      {"BOARD_WAY", way},
+                      {"TMPDIR", std::filesystem::path(BoardGraph()).parent_path().string()}}});
   }
   // "create_func" for "create_func of the pass".
   static std::string Name() {
@@ -305,9 +307,11 @@ TEST_P(Callbacks, ThatThrowAreErrorsOrWarnings) {
 
 TEST_P(Callbacks, ThatCrashOrExitAreNamed) {
   const std::string_view name = GetParam().node;
-  const std::string node = name.empty()  ? "\n"
-                           : name == "?" ? " of node '"
-                                         : absl::StrCat(" of node '", name, "'\n");
+  const bool has_reproducer = Name() == "optimize_func";
+  const std::string node = has_reproducer ? "; /"
+                           : name.empty() ? "\n"
+                           : name == "?"  ? " of node '"
+                                          : absl::StrCat(" of node '", name, "'\n");
   for (const auto& [way, what] : {std::pair("segv", "SIGSEGV (memory that it may not touch) in "),
                                   std::pair("exit", "exit() was called in ")}) {
     const Finished run = Run(way);

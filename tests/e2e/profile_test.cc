@@ -195,7 +195,7 @@ TEST(Profiles, WhatIsWrongAtInitIsSaidAtLoad) {
     const Profiled p = RunWith(failure.kind);
     EXPECT_EQ(p.run.exit, 5) << failure.kind;
     EXPECT_THAT(p.run.err, HasSubstr(failure.says));
-  EXPECT_THAT(p.run.err, Not(HasSubstr("protobuf"))) << "the host says it, in its own words";
+    EXPECT_THAT(p.run.err, Not(HasSubstr("protobuf"))) << "the host says it, in its own words";
     EXPECT_THAT(p.run.err, HasSubstr("libprofiles.so"));
   }
 }

@@ -50,7 +50,7 @@ TEST(VerifyNumeric, BlamesThePassOfAPluginAndRollsItBack) {
                          "plugin:CPU");
   EXPECT_TRUE(row["failed"]);
   EXPECT_THAT(row["reason"].get<std::string>(),
-              HasSubstr("rolled back: pass plugin:CPU changed what the graph answers to inputs "));
+              HasSubstr("rolled back: it changed what the graph answers to inputs "));
   EXPECT_THAT(row["reason"].get<std::string>(),
               HasSubstr("the first value that differs is that of 'c'"));
   const Finished run =
@@ -64,7 +64,62 @@ TEST(VerifyNumeric, SeesAControlEdgeThatIsDropped) {
                                    TestPlugin("drops_control"), "--verify-each=numeric"}),
                          "plugin:CPU");
   EXPECT_TRUE(row["failed"]);
-  EXPECT_THAT(row["reason"].get<std::string>(), HasSubstr("the graph fails"));
+  EXPECT_THAT(row["reason"].get<std::string>(),
+              HasSubstr("the first value that differs is that of 'get'"));
+}
+
+// What it answers to small inputs is 0, whatever the constant is.
+TEST(VerifyNumeric, RunsOnWhatTheGraphIsFedWith) {
+  const std::string model = TempFile("far.pbtxt", R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: 2 } } } } }
+    node { name: "far" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 100 } } } }
+    node { name: "s" op: "Sub" input: "x" input: "far" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "r" op: "Relu" input: "s" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1234.5 } } } }
+    node { name: "y" op: "Mul" input: "r" input: "c" attr { key: "T" value { type: DT_FLOAT } } }
+  )");
+  const std::vector<std::string> args = {"run",       model,
+                                         "--plugin",  TestPlugin("wrong_constant"),
+                                         "--input",   "x=2xf32=101",
+                                         "--expect",  "y=2xf32=1234.5",
+                                         "--max-ulp", "0",
+                                         "--rtol",    "0",
+                                         "--atol",    "0"};
+  EXPECT_EQ(GraphRun(args).exit, 3);
+  std::vector<std::string> verified = args;
+  verified.push_back("--verify-each=numeric");
+  const Finished run = GraphRun(verified);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("to inputs 'given': of output y"));
+}
+
+// The model with the constant, and an output that fails on all inputs that can be made up.
+std::string ModelWithAFailingOutput() {
+  return TempFile("failing.pbtxt", ReadFile(ModelWithConstant()) + R"(
+    node { name: "many" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 24 } } float_val: 1 } } } }
+    node { name: "shape" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } }
+           attr { key: "shape" value { shape { dim { size: 2 } } } } }
+    node { name: "bad" op: "Reshape" input: "many" input: "shape" attr { key: "T" value { type: DT_FLOAT } }
+           attr { key: "Tshape" value { type: DT_INT32 } } }
+  )");
+}
+
+TEST(VerifyNumeric, ComparesEachOutputApart) {
+  const json doc = Document({"opt", ModelWithAFailingOutput(), "--plugin",
+                             TestPlugin("wrong_constant"), "--verify-each=numeric"});
+  EXPECT_THAT(RowOf(doc, "plugin:CPU")["reason"].get<std::string>(), HasSubstr("of output y "));
+  EXPECT_THAT(doc["verified"]["not_compared"].get<std::string>(), HasSubstr("output bad: "));
+}
+
+TEST(BisectCommand, LeavesOutputsOutThatFailAnyway) {
+  const std::vector<std::string> args = {"bisect", ModelWithAFailingOutput(), "--plugin",
+                                         TestPlugin("wrong_constant")};
+  EXPECT_EQ(Document(args)["culprits"][0]["pass"], "plugin:CPU");
+  EXPECT_THAT(GraphRun(args).err, HasSubstr("warning: output bad: "));
 }
 
 TEST(VerifyNumeric, SaysHowMuchItCompared) {
@@ -88,6 +143,42 @@ TEST(BisectCommand, FindsThePassesOfPlugins) {
   }
 }
 
+TEST(BisectCommand, TellsPluginsOfOneTypeApart) {
+  const std::vector<std::string> args = {"bisect",   ModelWithConstant(),
+                                         "--plugin", TestPlugin("drops_control"),
+                                         "--plugin", TestPlugin("wrong_constant")};
+  const json doc = Document(args);
+  ASSERT_EQ(doc["culprits"].size(), 1u) << doc;
+  EXPECT_EQ(doc["culprits"][0]["pass"], "plugin:CPU:libwrong_constant.so");
+  EXPECT_EQ(doc["first_different"], "c");
+  for (const std::string pass : {"plugin:CPU:libwrong_constant.so", "plugin:CPU"}) {
+    std::vector<std::string> without = args;
+    without.insert(without.end(), {"--disable-pass", pass});
+    EXPECT_FALSE(Document(without)["wrong"]) << pass;
+  }
+}
+
+TEST(BisectCommand, MentionsAPassThatIsRolledBack) {
+  const json doc = Document({"bisect", ModelWithConstant(), "--plugin", TestPlugin("pass_two")});
+  EXPECT_FALSE(doc["wrong"]);
+  ASSERT_EQ(doc["rolled_back"].size(), 1u) << doc;
+  EXPECT_THAT(doc["rolled_back"][0].get<std::string>(), HasSubstr("pass plugin:CPU: rolled back"));
+}
+
+// 0/0 is NaN with and without passes.
+TEST(BisectCommand, TakesOneNanForAnother) {
+  const json doc = Document({"bisect", TempFile("nan.pbtxt", R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: 4 } } } } }
+    node { name: "a" op: "Neg" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "b" op: "Log" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "c" op: "Abs" input: "b" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "y" op: "Exp" input: "c" attr { key: "T" value { type: DT_FLOAT } } }
+  )"),
+                             "--input", "x=4xf32=1", "--max-ulp", "0"});
+  EXPECT_FALSE(doc["wrong"]) << doc;
+}
+
 TEST(BisectCommand, SaysThatNothingIsWrong) {
   const json doc = Document({"bisect", kMlp, "--input", "x=4x20xf32=random(seed=3)"});
   EXPECT_FALSE(doc["wrong"]);
@@ -105,6 +196,9 @@ TEST(ReduceCommand, WritesASmallGraphThatStillFails) {
                 doc["output"].get<std::string>(), "--plugin", TestPlugin("wrong_constant")});
   EXPECT_TRUE(again["wrong"]);
   EXPECT_EQ(again["culprits"][0]["pass"], "plugin:CPU");
+  EXPECT_EQ(doc["stopped"], "");
+  EXPECT_THAT(doc["next"].get<std::string>(),
+              HasSubstr("--plugin=" + TestPlugin("wrong_constant")));
   EXPECT_EQ(GraphRun({"reduce", ModelWithConstant()}).exit, 2);
   EXPECT_EQ(GraphRun({"reduce", kMlp, "-o", out}).exit, 1);
 }

@@ -44,11 +44,19 @@ bool SameBitsOfSmall(const Tensor& a, const Tensor& b) {
                     });
 }
 
+bool SameTexts(const Tensor& a, const Tensor& b) {
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    if (a.StringAt(i) != b.StringAt(i)) return false;
+  }
+  return true;
+}
+
 bool SameBits(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
   if (a.dtype() == DataType::kFloat) return SameBits<float>(a, b);
   if (a.dtype() == DataType::kDouble) return SameBits<double>(a, b);
   if (IsFloating(a.dtype())) return SameBitsOfSmall(a, b);
+  if (a.dtype() == DataType::kString) return SameTexts(a, b);
   return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
 }
 

@@ -41,18 +41,36 @@ TEST(MixedPrecision, RoundsToEightBits) {
   EXPECT_TRUE(differs);
 }
 
+// As TensorFlow 2.21 has them.
+TEST(MixedPrecision, OpsAreOnTheListsOfTensorFlow) {
+  const PrecisionLists lists = PrecisionLists::Make().value();
+  EXPECT_EQ(lists.Of("FusedPadConv2D"), Precision::kAllow);
+  EXPECT_EQ(lists.Of("Sum"), Precision::kInfer);
+  EXPECT_EQ(lists.Of("Exp"), Precision::kDeny);
+  EXPECT_EQ(lists.Of("Unpack"), Precision::kClear);
+  EXPECT_EQ(lists.Of("OneHot"), Precision::kNone);
+}
+
 TEST(MixedPrecision, ListsCanBeChanged) {
-  EXPECT_EQ(PrecisionLists().Of("MatMul"), Precision::kAllow);
-  EXPECT_EQ(PrecisionLists().Of("MyOp"), Precision::kNone);
+  EXPECT_EQ(PrecisionLists::Make()->Of("MatMul"), Precision::kAllow);
+  EXPECT_EQ(PrecisionLists::Make()->Of("MyOp"), Precision::kNone);
   setenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE", "MatMul,Conv2D", 1);
   setenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD", "MyOp", 1);
-  const PrecisionLists changed;
+  const PrecisionLists changed = PrecisionLists::Make().value();
   unsetenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE");
   unsetenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD");
   EXPECT_EQ(changed.Of("MatMul"), Precision::kNone);
   EXPECT_EQ(changed.Of("Conv2D"), Precision::kNone);
   EXPECT_EQ(changed.Of("Conv3D"), Precision::kAllow);
   EXPECT_EQ(changed.Of("MyOp"), Precision::kDeny);
+}
+
+TEST(MixedPrecision, AnOpIsOnOneListOnly) {
+  setenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD", "Tanh", 1);
+  const absl::StatusOr<PrecisionLists> lists = PrecisionLists::Make();
+  unsetenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD");
+  EXPECT_EQ(lists.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(lists.status().message().find("Tanh"), std::string::npos);
 }
 
 }  // namespace

@@ -77,8 +77,7 @@ class PassGolden : public testing::TestWithParam<std::string> {
   void Optimize(Graph& graph) {
     std::vector<Output> fetches;
     for (const std::string& f : golden_.fetches) fetches.push_back(graph.ParseOutput(f).value());
-    Workers workers(1);
-    CpuEvaluator evaluator(workers);
+    CpuEvaluator evaluator;
     Oracle oracle;
     const std::unique_ptr<Device> host = MakeCpuDevice();
     PipelineInput input;
@@ -94,7 +93,8 @@ class PassGolden : public testing::TestWithParam<std::string> {
     options.passes =
         ParsePassSpecs(absl::StrCat("model_pruning,", golden_.pass, ",model_pruning")).value();
     CallSites sites;
-    LoweringInliner inliner(TopologicalOrder(graph).value(), input, sites);
+    InlineBudget budget;
+    LoweringInliner inliner(TopologicalOrder(graph).value(), input, sites, budget);
     input.inliner = &inliner;
     const absl::StatusOr<PipelineReport> unplaced = RunUnplacedPasses(graph, input, options);
     ASSERT_TRUE(unplaced.ok()) << unplaced.status();

@@ -83,5 +83,21 @@ TEST_F(PinToHost, WhatAsksForItsDeviceStays) {
       "FAR");
 }
 
+// The free one comes first: it does the work of both.
+TEST_F(PinToHost, WhatIsMergedWithANodeThatAsksForItsDeviceStays) {
+  const std::string graph =
+      Placeholder("x", "dim { size: 20 } dim { size: 20 }") + Node("square", "Square", {"x"}) +
+      Node("shape", "Shape", {"square"}, Type("out_type", "DT_INT32")) +
+      Const("ones", "DT_INT32", "tensor_shape { dim { size: 2 } } int_val: 1") +
+      Node("free", "Mul", {"shape", "ones"}, "", "DT_INT32") +
+      Node("asks", "Mul", {"shape", "ones"}, "device: '/device:FAR:0'", "DT_INT32") +
+      Node("once", "Reshape", {"square", "free"}, Type("Tshape", "DT_INT32")) +
+      Node("y", "Reshape", {"once", "asks"}, Type("Tshape", "DT_INT32"));
+  EXPECT_EQ(PlaceOf(graph, "pin_to_host_optimization", "free"), "CPU");
+  EXPECT_EQ(
+      PlaceOf(graph, "common_subgraph_elimination,pin_to_host_optimization,model_pruning", "free"),
+      "FAR");
+}
+
 }  // namespace
 }  // namespace tenon

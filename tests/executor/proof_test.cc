@@ -142,17 +142,27 @@ TEST(NumericVerifier, RunsBodiesWhereTheyAreCalled) {
                         "graph answers to inputs 'ordinary': of output y"));
 }
 
+std::string ReadVariable(std::string_view shape) {
+  return Placeholder("x", "") +
+         Op("v", "VarHandleOp", {},
+            absl::StrCat("attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value "
+                         "{ shape { ",
+                         shape, " } } }")) +
+         Op("r", "ReadVariableOp", {"v"}, "attr { key: 'dtype' value { type: DT_FLOAT } }") +
+         Planted("a", "r", "drop") + Node("y", "AddV2", {"a", "x"});
+}
+
 TEST(NumericVerifier, SaysWhatItCouldNotCompare) {
-  const std::string variable =
-      "attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape {} } }";
-  const Verified verified = Verify(
-      Placeholder("x", "") + Op("v", "VarHandleOp", {}, variable) +
-          Op("r", "ReadVariableOp", {"v"}, "attr { key: 'dtype' value { type: DT_FLOAT } }") +
-          Planted("a", "r", "drop") + Node("y", "AddV2", {"a", "x"}),
-      {"x"});
+  const Verified verified = Verify(ReadVariable("unknown_rank: true"), {"x"});
   EXPECT_EQ(verified.failure, "");
   EXPECT_EQ(verified.passes, 0);
   EXPECT_THAT(verified.not_compared, HasSubstr("'r'"));
+}
+
+TEST(NumericVerifier, GivesVariablesValues) {
+  const Verified verified = Verify(ReadVariable("dim { size: 8 }"), {"x"});
+  EXPECT_THAT(verified.failure, HasSubstr("plant.drop_abs at node 'a'"));
+  EXPECT_EQ(verified.not_compared, "");
 }
 
 // Real passes on a real graph.
@@ -239,6 +249,43 @@ TEST(Reduce, LeavesOnlyWhatFails) {
   EXPECT_NE(court.OptimizedIsWrong(reduction.suspect), "");
 }
 
+// A long chain with one rewrite that is wrong: |-x²| becomes -x².
+std::string Chain(int length, int bad) {
+  std::string text = Placeholder("x", "dim { size: 2 }");
+  std::string last = "x";
+  for (int i = 0; i < length; ++i) {
+    const std::string name = absl::StrCat("n", i);
+    text += Node(name, "Neg", {last});
+    last = name;
+    if (i != bad) continue;
+    text += Node("square", "Square", {last}) + Node("minus", "Neg", {"square"}) +
+            Planted("bad", "minus", "drop");
+    last = "bad";
+  }
+  return text + Node("y", "Identity", {last});
+}
+
+TEST(Reduce, TakesLogarithmicallyManyTrials) {
+  const Court court = MakeCourt();
+  const auto fails = [&](const Suspect& smaller) {
+    return !court.OptimizedIsWrong(smaller).empty();
+  };
+  const Suspect suspect = MakeSuspect(Chain(1000, 700));
+  const GraphRunner runner({}, WithPlant());
+  const Reduction reduction = Reduce(suspect, runner, fails).value();
+  EXPECT_LE(reduction.suspect.graph.num_nodes(), 2);
+  EXPECT_FALSE(reduction.stopped);
+  EXPECT_LE(reduction.trials, 40);
+  int64_t heard = 0;
+  ReduceOptions few{5, [&](const Suspect&) { ++heard; }};
+  const Reduction stopped = Reduce(suspect, runner, fails, few).value();
+  EXPECT_TRUE(stopped.stopped);
+  EXPECT_EQ(stopped.trials, 5);
+  EXPECT_GT(heard, 0);
+  EXPECT_LT(stopped.suspect.graph.num_nodes(), suspect.graph.num_nodes());
+  EXPECT_TRUE(fails(stopped.suspect));
+}
+
 TEST(Difference, SeesBitsAndBounds) {
   const auto differ = [](std::vector<float> was, std::vector<float> is, Sameness sameness) {
     const Shape shape({static_cast<int64_t>(was.size())});
@@ -277,6 +324,21 @@ TEST(InputSets, HaveCornersAndOpenSizes) {
   EXPECT_EQ(MakeInputSets(Parse(Placeholder("x", "dim { size: 4 }")), {"x"})->size(), 5u);
   EXPECT_THAT(MakeInputSets(Parse(Placeholder("r", "", "DT_RESOURCE")), {"r"}).status().message(),
               HasSubstr("no values can be made up for node 'r' (Placeholder)"));
+}
+
+TEST(Compare, AnErrorIsHiddenOnlyWhereTheWholeRunSucceeds) {
+  const std::vector<std::string> fetches = {"x", "y"};
+  const Tensor value = Tensor::Of<float>(DataType::kFloat, {1}, Shape({1}));
+  const absl::Status error = absl::InvalidArgumentError("out of range");
+  const auto same = [](size_t) -> std::optional<std::string> { return std::nullopt; };
+  const auto differs = [&](const Answer& right, const Answer& is) {
+    return CompareAnswers(right, is, fetches, same).has_value();
+  };
+  EXPECT_FALSE(differs({error, error}, {value, error}));
+  EXPECT_TRUE(differs({error, error}, {value, value}));
+  EXPECT_TRUE(differs({error, value}, {value, value}));
+  EXPECT_TRUE(differs({error, value}, {value, error}));
+  EXPECT_FALSE(differs({error, value}, {error, value}));
 }
 
 }  // namespace

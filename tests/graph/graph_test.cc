@@ -1,4 +1,5 @@
 // The in-memory graph: editing, naming, order.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,13 @@ NodeId Add(Graph& graph, std::string_view name, std::string_view op, std::vector
 NodeId Source(Graph& graph, std::string_view name) {
   return graph.AddNode(name, "Placeholder", {}, {{"dtype", attr::Type(DataType::kFloat)}})
       .value_or(kNoNode);
+}
+
+std::vector<std::string> Names(const AttrSet& attrs) {
+  std::vector<std::string> names;
+  for (const Attr& a : attrs.all()) names.emplace_back(a.name);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 TEST(Graph, AddsNodesWithTypesAndDefaults) {
@@ -139,6 +147,23 @@ TEST(Graph, MakesConstants) {
   ASSERT_TRUE(value.ok());
   EXPECT_EQ(value->flat<float>()[2], 3);
   EXPECT_EQ(graph.ConstValue(x).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// Marks stay with the node; what is said of its kernel, or of ends that it has no more, does not.
+TEST(Graph, BecomesAnotherOpWithItsMarks) {
+  Graph graph;
+  const NodeId x = Source(graph, "x");
+  const NodeId y = Add(graph, "y", "Relu", {{x, 0}});
+  graph.SetAttr(y, "_mark", attr::String("mine"));
+  graph.SetAttr(y, "_kernel", attr::String("other"));
+  graph.SetAttr(y, "_read_only_resource_inputs", attr::IntList({0}));
+  graph.SetAttr(y, "_output_shapes", attr::ShapeList({PartialShape({3})}));
+  graph.BecomeOp(y, "Neg", {{"T", attr::Type(DataType::kFloat)}});
+  EXPECT_THAT(Names(graph.attrs(y)), ElementsAre("T", "_mark", "_output_shapes"));
+  graph.SetInputs(y, {}, {});
+  graph.BecomeOp(y, "NoOp", {{"_mark", attr::String("another")}});
+  EXPECT_THAT(Names(graph.attrs(y)), ElementsAre("_mark"));
+  EXPECT_EQ(graph.attr(y, "_mark")->AsString().value(), "another");
 }
 
 TEST(Graph, ConstantsOutliveTheirGraph) {

@@ -92,7 +92,7 @@ TEST(Pipeline, ALimitStopsRewritesAndLetsNamedOnesPass) {
 
 TEST(Pipeline, BudgetsStopAPassAndAreReported) {
   for (const auto& [option, says] :
-       {std::pair("max_rewrites", "1 rewrites"), std::pair("max_visits", "1 visits of nodes")}) {
+       {std::pair("max_rewrites", "1 rewrite"), std::pair("max_visits", "1 visit of nodes")}) {
     Graph graph = GraphOf({"n = Neg(a)", "m = Neg(b)", "d = Sub(n, m)"});
     PipelineOptions options = Only("break");
     options.passes[0].arguments[option] = 1;

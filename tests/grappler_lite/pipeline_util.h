@@ -15,8 +15,8 @@ Graph GraphOf(std::vector<std::string> lines);
 // Knows no kernel: folding constants leaves every node alone.
 class NoKernels : public NodeEvaluator, public KernelOracle {
  public:
-  absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph&, NodeId,
-                                               absl::Span<const Tensor>) override {
+  absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph&, NodeId, absl::Span<const Tensor>,
+                                               size_t) override {
     return absl::UnimplementedError("no kernels");
   }
   bool HasKernel(std::string_view, std::string_view, const AttrSet&) const override { return true; }

@@ -58,6 +58,15 @@ TEST(RewriterConfig, SaysWhatHasNoEffect) {
   ASSERT_EQ(settings.without_effect.size(), 2u);
   EXPECT_THAT(settings.without_effect[0], HasSubstr("meta_optimizer_timeout_ms has no effect"));
   EXPECT_THAT(settings.without_effect[1], HasSubstr("'Mine'"));
+  for (const std::string_view text :
+       {"auto_parallel { enable: true }", "scoped_allocator_opts { enable_op: 'Add' }",
+        "scoped_allocator_optimization: ON", "memory_optimization: HEURISTICS",
+        "cpu_layout_conversion: NCHW_TO_NHWC",
+        "inter_optimizer_verifier_config { structure_verifier: ON }"}) {
+    EXPECT_EQ(Parse(text).without_effect.size(), 1u) << text;
+  }
+  EXPECT_THAT(Parse("memory_optimization: NO_MEM_OPT debug_stripper: ON").without_effect,
+              IsEmpty());
 }
 
 TEST(RewriterConfig, SaysWhereItIsWrong) {

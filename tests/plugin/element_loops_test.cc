@@ -207,6 +207,19 @@ TEST(ElementLoops, DenormalsAreZeroUnlessTheyPassThrough) {
   }
 }
 
+TEST(ElementLoops, APowerOfOneIsTheNumberItself) {
+  using Limits = std::numeric_limits<double>;
+  const std::vector<double> x = {Limits::max(), Limits::lowest(), Limits::infinity(),
+                                 -0.0,          Limits::min(),    0.1,
+                                 -1e308,        1e-300,           3.0};
+  const std::vector<double> one(x.size(), 1);
+  std::vector<double> got(x.size());
+  const void* in[] = {x.data(), one.data()};
+  FindElementLoop(ElementOp::kPow, DataType::kDouble)(in, got.data(),
+                                                      static_cast<int64_t>(x.size()), 0);
+  EXPECT_EQ(std::memcmp(got.data(), x.data(), x.size() * sizeof(double)), 0);
+}
+
 TEST(ElementLoops, HalfRoundTripsEveryValue) {
   for (DataType type : {DataType::kHalf, DataType::kBfloat16}) {
     std::vector<uint16_t> all(65536), back(65536);

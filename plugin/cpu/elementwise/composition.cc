@@ -1,4 +1,5 @@
-// _UnaryOpsComposition: elementwise ops one after the other, as TensorFlow's optimizer joins them.
+// Elementwise ops of one operand, one after the other, as TensorFlow's optimizer joins them:
+// _UnaryOpsComposition, and the activations that are x times a function of x.
 #include <algorithm>
 #include <array>
 
@@ -29,14 +30,36 @@ absl::Status PrepareComposition(Prepare& p) {
       return p.Unimplemented(absl::StrCat("'op_names' names '", op, "', which cannot be composed"));
     TENON_ASSIGN_OR_RETURN(x, parts.Call(op, {{"T", attr::Type(type)}}, type, {x}));
   }
-  parts.Finish(x);
+  parts.Finish({x});
   return absl::OkStatus();
 }
+
+// x times what `gate`, one op after the other, makes of x.
+absl::Status PrepareGated(Prepare& p, std::initializer_list<std::string_view> gate) {
+  const DataType type = p.input_type(0);
+  const std::vector<std::pair<std::string, std::string>> attrs = {{"T", attr::Type(type)}};
+  p.set_output_shape(0, p.input_shape(0));
+  SubKernels parts(p);
+  const SubTensor x = parts.Input(0);
+  SubTensor y = x;
+  for (const std::string_view op : gate) {
+    TENON_ASSIGN_OR_RETURN(y, parts.Call(op, attrs, type, {y}));
+  }
+  TENON_ASSIGN_OR_RETURN(y, parts.Call("Mul", attrs, type, {x, y}));
+  parts.Finish({y});
+  return absl::OkStatus();
+}
+
+absl::Status PrepareSwish(Prepare& p) { return PrepareGated(p, {"Sigmoid"}); }
+absl::Status PrepareMish(Prepare& p) { return PrepareGated(p, {"Softplus", "Tanh"}); }
 
 }  // namespace
 
 absl::Span<const CpuKernelSpec> CompositionKernels() {
+  constexpr uint64_t kTypes = kHalfTypes | TypeBit(DataType::kFloat);
   static const CpuKernelSpec specs[] = {
+      {"_MklFusedMish", {{"T", kTypes}}, PrepareMish},
+      {"_MklSwish", {{"T", kTypes}}, PrepareSwish},
       {"_UnaryOpsComposition", {}, PrepareComposition},
   };
   return specs;

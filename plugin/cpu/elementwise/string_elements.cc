@@ -8,6 +8,7 @@
 #include "plugin/cpu/elementwise/broadcast.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/strings/string_element.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {
@@ -16,9 +17,7 @@ namespace {
 std::string_view View(const TF_TString& s) {
   return {TF_TString_GetDataPointer(&s), TF_TString_GetSize(&s)};
 }
-void Put(TF_TString* to, std::string_view value) {
-  TF_TString_Copy(to, value.data(), value.size());
-}
+void Put(TF_TString* to, std::string_view value) { PutString(to, 0, value); }
 
 struct StringState {
   BroadcastPlan plan;

@@ -280,7 +280,7 @@ absl::Status PrepareEinsum(Prepare& p) {
     TENON_ASSIGN_OR_RETURN(result, Multiply(p, parts, operands[0], operands[1], out));
   }
   Arrange(parts, result, out);
-  parts.Finish(result.tensor);
+  parts.Finish({result.tensor});
   return absl::OkStatus();
 }
 

@@ -6,7 +6,8 @@
 
 namespace tenon::cpu {
 
-absl::Span<const CpuKernelSpec> LayerNormKernels();  // _TenonLayerNorm
-absl::Span<const CpuKernelSpec> AttentionKernels();  // _TenonAttention
+absl::Span<const CpuKernelSpec> LayerNormKernels();    // _TenonLayerNorm
+absl::Span<const CpuKernelSpec> AttentionKernels();    // _TenonAttention
+absl::Span<const CpuKernelSpec> ProjectionsKernels();  // _TenonProjections
 
 }  // namespace tenon::cpu

@@ -123,7 +123,7 @@ absl::Status PrepareAs(Prepare& p, bool resize) {
                                                             {{"padding", attr::String(padding)},
                                                              {"strides", attr::IntList(strides)}},
                                                             type, {images, parts.Input(filter)}));
-  parts.Finish(result);
+  parts.Finish({result});
   return absl::OkStatus();
 }
 

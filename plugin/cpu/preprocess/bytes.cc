@@ -42,6 +42,7 @@ class Inflater {
       const int result = inflate(&stream_, Z_NO_FLUSH);
       in.remove_prefix(given - stream_.avail_in);
       out->append(piece, sizeof(piece) - stream_.avail_out);
+      TENON_RETURN_IF_ERROR(CheckStringBytes(static_cast<double>(out->size())));
       if (out->size() > kMostBytes) {
         return absl::ResourceExhaustedError(
             absl::StrCat("more than ", kMostBytes, " bytes come out of it"));

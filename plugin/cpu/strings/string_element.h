@@ -14,12 +14,11 @@ inline std::string_view StringAt(const void* data, int64_t i) {
   return {TF_TString_GetDataPointer(s), TF_TString_GetSize(s)};
 }
 
-inline void PutString(void* data, int64_t i, std::string_view value) {
-  TF_TString_Copy(static_cast<TF_TString*>(data) + i, value.data(), value.size());
-}
+// Throws bad_alloc where the thread may not allocate so much.
+void PutString(void* data, int64_t i, std::string_view value);
 
 // Bytes that one run may make out of its inputs where it repeats them: no graph needs more, and
-// small inputs can ask for any amount.
+// small inputs can ask for any amount. Less where the thread may allocate less.
 inline constexpr uint64_t kMostStringBytes = uint64_t{1} << 32;
 
 // RESOURCE_EXHAUSTED if `bytes`, computed in double so that nothing overflows, are more than that.

@@ -1,0 +1,25 @@
+// Command lines that do again what this one did, as a shell reads them.
+#pragma once
+
+#include <string>
+
+#include "executor/cli/options.h"
+
+namespace tenon::cli {
+
+// This program, by its full path.
+std::string ProgramWord();
+// The flags that say on what devices and how graphs are optimized, each with a blank before it;
+// plug-ins by their full paths. Without those that say which passes run.
+std::string OptimizerFlags(const Options& options);
+// --passes, --disable-pass, --config, --opt-level.
+std::string PassFlags(const Options& options);
+// --rtol, --atol, --max-ulp, --equal-nan.
+std::string JudgeFlags(const Options& options);
+
+// "export NAME=value" for each variable of the environment that Tenon, TensorFlow's logging or one
+// of the plug-ins reads: those whose names begin with TENON_ or TF_CPP_, or stand in a plug-in's
+// file.
+std::string EnvironmentLines(const Options& options);
+
+}  // namespace tenon::cli

@@ -1,0 +1,91 @@
+#include "executor/lowering/inline_budget.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "executor/lowering/lowering.h"
+#include "graph/function_library.h"
+
+namespace tenon {
+namespace {
+
+// All calls together may become this many nodes, or this many for each node of a function.
+constexpr int64_t kLeastNodes = 100'000, kNodesPerNode = 4;
+
+const AttrValue* FindAttr(const std::vector<Attr>& attrs, std::string_view name) {
+  const auto it = std::ranges::find(attrs, name, &Attr::name);
+  return it == attrs.end() ? nullptr : &it->value;
+}
+
+bool IsSet(const AttrValue* attr) { return attr != nullptr && attr->AsBool().value_or(false); }
+
+// A function on the way down the calls.
+struct Open {
+  const FunctionEntry* function;
+  std::vector<const FunctionEntry*> calls;  // in its body, that would be inlined
+  size_t next = 0;
+};
+
+}  // namespace
+
+const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrValue* f) {
+  if (op != "PartitionedCall" && op != "StatefulPartitionedCall") return graph.FindFunction(op);
+  const absl::StatusOr<FuncAttr> function =
+      f == nullptr ? absl::NotFoundError("") : absl::StatusOr<FuncAttr>(f->AsFunc());
+  return function.ok() ? graph.FindFunction(function->name) : nullptr;
+}
+
+const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const FunctionEntry& function) {
+  std::vector<Open> stack;
+  const auto open = [&](const FunctionEntry& f) {
+    const FunctionBody body = ParseFunctionBody(graph, f);
+    // Whoever comes here again before it is closed is a part of it, and finds that it has no end.
+    Size& size = sizes_[std::string(f.name)];
+    size.stays = IsSet(FindAttr(body.attrs, "_noinline"));
+    // Arguments, results, and what others wait for.
+    constexpr int64_t kEnds = 3;
+    size.own = std::ssize(body.nodes) + std::ssize(body.returns) + kEnds;
+    if (f.signature != nullptr) size.own += std::ssize(f.signature->inputs);
+    counted_ += size.own;
+    Open next{&f, {}};
+    for (const BodyNode& node : body.nodes) {
+      const FunctionEntry* callee = Callee(graph, node.op_name, FindAttr(node.attrs, "f"));
+      if (callee != nullptr && !IsMarkedForXla(AttrSet(node.attrs))) next.calls.push_back(callee);
+    }
+    stack.push_back(std::move(next));
+  };
+  if (!sizes_.contains(function.name)) open(function);
+  while (!stack.empty()) {
+    Open& top = stack.back();
+    if (top.next < top.calls.size()) {
+      const FunctionEntry& callee = *top.calls[top.next++];
+      if (!sizes_.contains(callee.name)) open(callee);
+      continue;
+    }
+    Size& size = sizes_.at(top.function->name);
+    int depth = 0;
+    size.all = size.own;
+    for (const FunctionEntry* callee : top.calls) {
+      const Size& called = sizes_.at(callee->name);
+      if (called.stays) continue;
+      size.all = std::min(size.all + called.all, kMostCounted);
+      depth = std::max(depth, called.depth);
+    }
+    size.depth = std::min(depth + 1, kEndless);
+    stack.pop_back();
+  }
+  return sizes_.at(function.name);
+}
+
+bool InlineBudget::Fits(const Graph& graph, const FunctionEntry& function, int max_depth) {
+  const Size& size = SizeOf(graph, function);
+  if (size.stays || size.depth > max_depth) return false;
+  const int64_t most =
+      std::clamp<int64_t>(kNodesPerNode * counted_, kLeastNodes, Lowering::kMaxNodes);
+  if (size.all <= most - taken_) return true;
+  spent_ = absl::StrCat(most, " nodes of functions");
+  return false;
+}
+
+}  // namespace tenon

@@ -1,0 +1,116 @@
+#include "grappler_lite/cannot_fail.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "grappler_lite/node_queries.h"
+#include "grappler_lite/op_traits.h"
+
+namespace tenon {
+namespace {
+
+using InfoOf = absl::FunctionRef<const TensorInfo&(Output)>;
+
+// Whether dimensions of these sizes can be combined elementwise in every run.
+bool DimsBroadcast(int64_t a, int64_t b) { return a == 1 || b == 1 || (a == b && a >= 0); }
+
+bool Broadcast(const PartialShape& a, const PartialShape& b) {
+  if (!a.known_rank() || !b.known_rank()) return false;
+  for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
+    if (!DimsBroadcast(a.dim(-i), b.dim(-i))) return false;
+  }
+  return true;
+}
+
+// Whether matrices stand behind batches that fit and the first has as many columns as the second
+// has rows.
+bool MatricesFit(const Graph& g, NodeId n, const PartialShape& a, const PartialShape& b) {
+  if (a.rank() < 2 || b.rank() < 2) return false;
+  const bool plain = g.op_name(n) == "MatMul", broadcasts = g.op_name(n) == "BatchMatMulV2";
+  if (plain && (a.rank() != 2 || b.rank() != 2)) return false;
+  if (!broadcasts && a.rank() != b.rank()) return false;
+  const bool turn_a = BoolAttr(g, n, plain ? "transpose_a" : "adj_x");
+  const bool turn_b = BoolAttr(g, n, plain ? "transpose_b" : "adj_y");
+  const int64_t columns = a.dim(turn_a ? -2 : -1);
+  if (columns < 0 || columns != b.dim(turn_b ? -1 : -2)) return false;
+  for (int i = 3; i <= std::min(a.rank(), b.rank()); ++i) {
+    const int64_t x = a.dim(-i), y = b.dim(-i);
+    if (broadcasts ? !DimsBroadcast(x, y) : x != y || x < 0) return false;
+  }
+  return true;
+}
+
+// Whether these are dimensions of a tensor of this rank, each named once.
+bool AreAxes(const std::optional<Dims>& axes, int rank) {
+  if (!axes || rank < 0) return false;
+  std::vector<bool> seen(rank);
+  for (int64_t axis : *axes) {
+    if (axis < -rank || axis >= rank) return false;
+    const int64_t at = axis < 0 ? axis + rank : axis;
+    if (seen[at]) return false;
+    seen[at] = true;
+  }
+  return true;
+}
+
+// A constant scalar or vector of integers.
+std::optional<Dims> Integers(const TensorInfo& info) {
+  if (!info.value || !IsInteger(info.value->dtype()) || info.value->shape().rank() > 1)
+    return std::nullopt;
+  Dims ints;
+  for (int64_t i = 0; i < info.value->num_elements(); ++i) ints.push_back(info.value->IntAt(i));
+  return ints;
+}
+
+}  // namespace
+
+std::optional<ElementCount> CountElements(absl::Span<const int64_t> dims) {
+  ElementCount count;
+  for (int64_t d : dims) {
+    if (d < 0) {
+      ++count.unknown;
+    } else if (__builtin_mul_overflow(count.known, d, &count.known)) {
+      return std::nullopt;
+    }
+  }
+  return count;
+}
+
+bool ReshapeFits(const PartialShape& from, absl::Span<const int64_t> to) {
+  if (!from.known_rank() || std::ranges::any_of(to, [](int64_t d) { return d < -1; })) return false;
+  const std::optional<ElementCount> in = CountElements(from.dims()), out = CountElements(to);
+  if (!in || !out || out->unknown > 1) return false;
+  if (out->unknown == 0) return in->unknown == 0 && in->known == out->known;
+  return out->known > 0 && in->known % out->known == 0;
+}
+
+bool CannotFail(const Graph& g, NodeId n, InfoOf info) {
+  if (NeverFails(g.op_name(n))) return true;
+  const std::span<const Output> in = g.data_inputs(n);
+  const auto shape = [&](int i) -> const PartialShape& { return info(in[i]).shape; };
+  if (OpIs(g, n,
+           {"Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "Greater",
+            "GreaterEqual", "Less", "LessEqual", "DivNoNan", "LogicalAnd", "LogicalOr"}))
+    return Broadcast(shape(0), shape(1));
+  // Integers have no quotient by 0.
+  if (OpIs(g, n, {"RealDiv"}))
+    return IsFloating(g.output_type({n, 0})) && Broadcast(shape(0), shape(1));
+  if (OpIs(g, n, {"ReluGrad", "Relu6Grad", "SigmoidGrad", "TanhGrad", "RsqrtGrad", "SqrtGrad"}))
+    return shape(0).fully_defined() && shape(0) == shape(1);
+  if (OpIs(g, n, {"MatMul", "BatchMatMul", "BatchMatMulV2"}))
+    return MatricesFit(g, n, shape(0), shape(1));
+  if (OpIs(g, n, {"Sum", "Mean", "Max", "Min", "Prod", "All", "Any"}))
+    return AreAxes(Integers(info(in[1])), shape(0).rank());
+  if (OpIs(g, n, {"Reshape"})) {
+    const std::optional<Dims> sizes = Integers(info(in[1]));
+    return sizes && ReshapeFits(shape(0), *sizes);
+  }
+  // Inference has found fault already with known shapes that do not fit.
+  const auto known = [&](const Output& o) { return info(o).shape.fully_defined(); };
+  return OpIs(g, n,
+              {"AddN", "BiasAdd", "Cast", "Equal", "LeakyRelu", "LogSoftmax", "NotEqual", "Pack",
+               "Select", "SelectV2", "Softmax", "Squeeze", "Unpack"}) &&
+         known({n, 0}) && std::ranges::all_of(in, known);
+}
+
+}  // namespace tenon

@@ -1,0 +1,25 @@
+// Ops of which the shapes of their operands tell that no run finds an error in them.
+#pragma once
+
+#include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "graph/shape_inference.h"
+
+namespace tenon {
+
+// Whether n computes an answer in every run in which its operands are what `info` says of them.
+// Of its own op and operands alone: what they are made of may fail.
+bool CannotFail(const Graph& g, NodeId n, absl::FunctionRef<const TensorInfo&(Output)> info);
+
+// Whether the elements of a tensor of shape `from` fit the sizes `to` of a Reshape in every run.
+bool ReshapeFits(const PartialShape& from, absl::Span<const int64_t> to);
+
+// The elements of the known dimensions, and how many are unknown; nullopt if the product overflows.
+struct ElementCount {
+  int64_t known = 1;
+  int unknown = 0;
+};
+std::optional<ElementCount> CountElements(absl::Span<const int64_t> dims);
+
+}  // namespace tenon
