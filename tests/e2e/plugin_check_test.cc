@@ -220,7 +220,7 @@ TEST(PluginNew, NothingIsOverwritten) {
 TEST(PluginNew, TheNameStandsEverywhere) {
   const std::string folder = TempPath("my_board");
   const Finished run = GraphRun({"plugin", "new", "My_Board", folder, "--json"});
-  EXPECT_EQ(run.exit, 0) << run.err;
+  ASSERT_EQ(run.exit, 0) << run.err;
   const json doc = json::parse(run.out);
   EXPECT_EQ(doc["device_type"], "MY_BOARD");
   for (const std::string file : doc["files"]) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 #include "tests/support/paths.h"
 
@@ -51,6 +52,20 @@ void Drain(int out, int err, Finished& finished) {
   }
 }
 
+// Made anew, since numbers of processes come back, and gone with the process that made it.
+struct ProcessFolder {
+  ProcessFolder() : path(::testing::TempDir() + "graph_run_XXXXXX") {
+    if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("cannot make " + path);
+  }
+  ~ProcessFolder() {
+    std::error_code ignored;
+    if (getpid() == owner) std::filesystem::remove_all(path, ignored);
+  }
+
+  std::string path;
+  const pid_t owner = getpid();
+};
+
 }  // namespace
 
 Finished GraphRun(const Start& start) {
@@ -77,9 +92,8 @@ Finished GraphRun(std::vector<std::string> args) {
 }
 
 std::string TempPath(const std::string& name) {
-  const std::string folder = ::testing::TempDir() + "graph_run_" + std::to_string(getpid());
-  std::filesystem::create_directories(folder);
-  return folder + "/" + name;
+  static const ProcessFolder folder;
+  return folder.path + "/" + name;
 }
 
 std::string TempFile(const std::string& name, const std::string& content) {
