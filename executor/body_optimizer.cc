@@ -161,7 +161,7 @@ class BodyOptimizer {
     const std::optional<std::string> device = DeviceFor(name);
     const FunctionEntry function = *graph_.FindFunction(name);
     if (!device.has_value() || function.wire.size() > kMaxBodyBytes) return absl::OkStatus();
-    absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph_, function);
+    absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph_, function, functions_);
     // The run says what is wrong with it.
     if (!body.ok() || !VerifyNodes(body->graph).empty()) return absl::OkStatus();
     std::vector<Output> fetches;
@@ -226,6 +226,8 @@ class BodyOptimizer {
     if (wires.empty()) return true;
     const size_t before = graph_.functions().size();
     PutFunctions(graph_, wires);
+    for (size_t i = before; i < graph_.functions().size(); ++i)
+      functions_->Add(graph_.functions()[i]);
     for (NodeId n = 0; n < body.num_node_ids(); ++n) {
       if (!body.alive(n) || !IsFunctional(body, n)) continue;
       for (const std::string_view name : CalledBy(body.op_name(n), body.attrs(n))) {
@@ -299,6 +301,7 @@ class BodyOptimizer {
   PipelineOptions options_;
   const Graph before_;
   const Calls calls_;
+  const std::shared_ptr<SharedFunctions> functions_ = SharedFunctions::Of(graph_);
   CallingGraph caller_;
   absl::flat_hash_map<std::string_view, std::string> device_of_new_;  // by function
   size_t new_bytes_ = 0;

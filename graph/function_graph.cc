@@ -1,13 +1,13 @@
 #include "graph/function_graph.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/arg_ranges.h"
 #include "graph/body_sources.h"
 #include "graph/function_body.h"
-#include "graph/function_library.h"
 #include "graph/graph_reader.h"
 #include "graph/graph_writer.h"
 #include "graph/new_attrs.h"
@@ -31,11 +31,12 @@ bool IsOneTensor(const ArgDef& arg) {
 
 }  // namespace
 
-FunctionGraph::FunctionGraph(const Graph& owner, const FunctionEntry& function)
-    : graph(GraphReader::Beside(owner)), function_(function) {}
+FunctionGraph::FunctionGraph(const Graph& owner, const FunctionEntry& function,
+                             std::shared_ptr<SharedFunctions> functions)
+    : graph(GraphReader::Beside(owner, std::move(functions))), function_(function) {}
 
-absl::StatusOr<FunctionGraph> FunctionGraph::Make(const Graph& owner,
-                                                  const FunctionEntry& function) {
+absl::StatusOr<FunctionGraph> FunctionGraph::Make(const Graph& owner, const FunctionEntry& function,
+                                                  std::shared_ptr<SharedFunctions> functions) {
   if (function.signature == nullptr) return absl::InvalidArgumentError("it has no signature");
   const OpDef& signature = *function.signature;
   if (!signature.attrs.empty() ||
@@ -43,9 +44,9 @@ absl::StatusOr<FunctionGraph> FunctionGraph::Make(const Graph& owner,
       !std::all_of(signature.outputs.begin(), signature.outputs.end(), IsOneTensor)) {
     return absl::UnimplementedError("it takes attributes or lists of tensors");
   }
-  FunctionGraph made(owner, function);
+  if (functions == nullptr) functions = SharedFunctions::Of(owner);
+  FunctionGraph made(owner, function, std::move(functions));
   const FunctionBody body = ParseFunctionBody(owner, function);
-  GraphReader::SetFunctions(made.graph, FunctionsReachedFrom(owner, body));
   TENON_RETURN_IF_ERROR(made.AddNodes(body));
   made.attrs = AttrSet(body.attrs);
   return made;

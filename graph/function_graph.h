@@ -1,6 +1,7 @@
 // A function's body as a graph of its own, so that passes can work on it, and back.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,15 +12,18 @@
 #include "graph/body_sources.h"
 #include "graph/function_body.h"
 #include "graph/graph.h"
+#include "graph/shared_functions.h"
 
 namespace tenon {
 
 class FunctionGraph {
  public:
-  // The functions that the body reaches come along. `owner` must outlive the result. UNIMPLEMENTED
+  // Nodes of the body may call what nodes of `owner` may: `functions`, or what SharedFunctions::Of
+  // says of it if that is null. `owner` must outlive the result. UNIMPLEMENTED
   // for a function that takes attributes or lists of tensors, or holds ops that are unknown;
   // INVALID_ARGUMENT for one that is malformed.
-  static absl::StatusOr<FunctionGraph> Make(const Graph& owner, const FunctionEntry& function);
+  static absl::StatusOr<FunctionGraph> Make(const Graph& owner, const FunctionEntry& function,
+                                            std::shared_ptr<SharedFunctions> functions = nullptr);
 
   // Nodes of the body with their names; for edits that keep ids and what is named below. An
   // argument or result that is to go is removed and becomes kNoNode.
@@ -38,7 +42,8 @@ class FunctionGraph {
  private:
   class Writer;
 
-  FunctionGraph(const Graph& owner, const FunctionEntry& function);
+  FunctionGraph(const Graph& owner, const FunctionEntry& function,
+                std::shared_ptr<SharedFunctions> functions);
   absl::Status AddNodes(const FunctionBody& body);
   absl::Status AddEnds(const FunctionBody& body, const BodySources& sources,
                        absl::Span<const NodeId> nodes);

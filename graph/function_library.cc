@@ -1,5 +1,6 @@
 #include "graph/function_library.h"
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -58,11 +59,21 @@ GradientEntry ParseGradient(std::string_view wire) {
   return entry;
 }
 
+// Whether that is one of the graph's own functions.
+bool Owns(const Graph& graph, const FunctionEntry& function) {
+  const std::vector<FunctionEntry>& own = graph.functions();
+  return !own.empty() && std::greater_equal<>()(&function, &own.front()) &&
+         std::less_equal<>()(&function, &own.back());
+}
+
 // What nodes and bodies lead to, in the order in which one comes to it.
 class Reach {
  public:
+  // Functions that a graph shares lead to none of its own.
+  enum class Of : uint8_t { kOwn, kAll };
+
   // `gradients`: what the library says of them; empty: they do not count.
-  Reach(const Graph& graph, std::string_view gradients) : graph_(graph) {
+  Reach(const Graph& graph, std::string_view gradients, Of of) : graph_(graph), of_(of) {
     WireReader reader(gradients);
     WireField f;
     while (reader.Next(&f)) {
@@ -102,10 +113,12 @@ class Reach {
  private:
   void Add(std::string_view name) {
     const FunctionEntry* function = graph_.FindFunction(name);
-    if (function != nullptr && names_.insert(function->name).second) reached_.push_back(*function);
+    if (function == nullptr || (of_ == Of::kOwn && !Owns(graph_, *function))) return;
+    if (names_.insert(function->name).second) reached_.push_back(*function);
   }
 
   const Graph& graph_;
+  const Of of_;
   absl::flat_hash_map<std::string_view, std::string_view> gradient_of_, registered_;
   absl::flat_hash_set<std::string_view> names_;
   std::vector<FunctionEntry> reached_;
@@ -156,32 +169,29 @@ bool IsMarkedForXla(const AttrSet& attrs) {
   return false;
 }
 
-std::vector<FunctionEntry> FunctionsReachedFrom(const Graph& graph, const FunctionBody& body) {
-  Reach reach(graph, /*gradients=*/{});
-  reach.AddNodes(body);
+std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph) {
+  if (GraphReader::Shared(graph) == nullptr) return graph.functions();
+  Reach reach(graph, /*gradients=*/{}, Reach::Of::kAll);
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) reach.AddNode(graph.op_name(n), graph.attrs(n).all());
+  }
   reach.Follow();
-  return std::move(reach).Take();
+  std::vector<FunctionEntry> functions = std::move(reach).Take();
+  std::erase_if(functions,
+                [&](const FunctionEntry& f) { return Owns(graph, *graph.FindFunction(f.name)); });
+  functions.insert(functions.end(), graph.functions().begin(), graph.functions().end());
+  return functions;
 }
 
 void PutFunctions(Graph& graph, absl::Span<const std::string> wires) {
-  std::vector<FunctionEntry> functions = graph.functions();
-  absl::flat_hash_map<std::string_view, size_t> places;
-  for (size_t i = 0; i < functions.size(); ++i) places.try_emplace(functions[i].name, i);
-  for (const std::string& wire : wires) {
-    const FunctionEntry entry =
-        GraphReader::ReadFunction(GraphReader::Keep(graph, wire), SourcePos(), graph);
-    const auto [it, is_new] = places.try_emplace(entry.name, functions.size());
-    if (is_new) functions.emplace_back();
-    const SourcePos pos = functions[it->second].pos;
-    functions[it->second] = entry;
-    functions[it->second].pos = pos;
-  }
-  GraphReader::SetFunctions(graph, std::move(functions));
+  for (const std::string& wire : wires)
+    GraphReader::PutFunction(
+        graph, GraphReader::ReadFunction(GraphReader::Keep(graph, wire), SourcePos(), graph));
 }
 
 bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may) {
   if (graph.functions().empty()) return false;
-  Reach reach(graph, GraphReader::LibraryExtra(graph));
+  Reach reach(graph, GraphReader::LibraryExtra(graph), Reach::Of::kOwn);
   absl::flat_hash_set<const NodeKind*> kinds;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (graph.alive(n) && kinds.insert(&graph.kind(n)).second)

@@ -19,9 +19,9 @@ std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
 // other.
 bool IsMarkedForXla(const AttrSet& attrs);
 
-// Those that nodes of a body are or name, and those that these reach, gradients aside, in the order
-// in which one comes to them.
-std::vector<FunctionEntry> FunctionsReachedFrom(const Graph& graph, const FunctionBody& body);
+// Those that a file of the graph holds: of the body of a function also what its nodes reach of the
+// functions that it shares, in the order in which one comes to them, before its own.
+std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph);
 
 // Adds functions, each in the place of the one of its name if there is one. The FunctionDefs are
 // copied.

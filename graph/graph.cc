@@ -11,6 +11,7 @@
 #include "graph/graph_storage.h"
 #include "graph/new_attrs.h"
 #include "graph/op_registry.h"
+#include "graph/shared_functions.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
 #include "graph/versions.h"
@@ -315,14 +316,16 @@ void Graph::DropPages(const Tensor& view) const {
 }
 
 const FunctionEntry* Graph::FindFunction(std::string_view name) const {
-  const auto it = function_by_name_.find(name);
-  return it == function_by_name_.end() ? nullptr : &functions_[it->second];
+  if (!functions_.empty()) {
+    const auto it = function_by_name_.find(name);
+    if (it != function_by_name_.end()) return &functions_[it->second];
+  }
+  const SharedFunctions* shared = storage_->functions().get();
+  return shared == nullptr ? nullptr : shared->Find(name);
 }
 
 const OpDef* Graph::FindOp(std::string_view name) const {
-  if (!functions_.empty()) {
-    if (const FunctionEntry* function = FindFunction(name)) return function->signature;
-  }
+  if (const FunctionEntry* function = FindFunction(name)) return function->signature;
   return OpRegistry::Global().Find(name);
 }
 

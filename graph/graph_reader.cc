@@ -197,8 +197,9 @@ FunctionEntry GraphReader::ReadFunction(std::string_view wire, SourcePos pos, Gr
   return entry;
 }
 
-Graph GraphReader::Beside(const Graph& owner) {
+Graph GraphReader::Beside(const Graph& owner, std::shared_ptr<SharedFunctions> functions) {
   Graph graph;
+  graph.storage_->Share(std::move(functions));
   graph.versions_ = owner.versions_;
   graph.source_name_ = owner.source_name_;
   return graph;
@@ -209,6 +210,21 @@ void GraphReader::SetFunctions(Graph& graph, std::vector<FunctionEntry> function
   graph.function_by_name_.clear();
   for (size_t i = 0; i < graph.functions_.size(); ++i)
     graph.function_by_name_.try_emplace(graph.functions_[i].name, static_cast<int32_t>(i));
+}
+
+void GraphReader::PutFunction(Graph& graph, FunctionEntry function) {
+  const auto [it, is_new] = graph.function_by_name_.try_emplace(
+      function.name, static_cast<int32_t>(graph.functions_.size()));
+  if (is_new) {
+    graph.functions_.push_back(function);
+  } else {
+    function.pos = graph.functions_[it->second].pos;
+    graph.functions_[it->second] = function;
+  }
+}
+
+std::shared_ptr<SharedFunctions> GraphReader::Shared(const Graph& graph) {
+  return graph.storage_->functions();
 }
 
 std::string_view GraphReader::Keep(Graph& graph, std::string_view bytes) {

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph/io.h"
+#include "graph/shared_functions.h"
 #include "graph/verifier.h"
 
 namespace tenon {
@@ -42,13 +43,16 @@ class GraphReader {
   static absl::StatusOr<Graph> Read(ReadSource source, const ImportLimits& limits,
                                     DefectLog* defects);
 
-  // A graph without nodes and functions, for a part of `owner`, which must outlive it.
-  static Graph Beside(const Graph& owner);
+  // A graph without nodes and functions of its own, for a part of `owner`, which must outlive it.
+  static Graph Beside(const Graph& owner, std::shared_ptr<SharedFunctions> functions);
+  static std::shared_ptr<SharedFunctions> Shared(const Graph& graph);  // null if it shares none
 
   // For function_library.cc: the functions, and what the library holds besides them.
   static std::string_view Keep(Graph& graph, std::string_view bytes);
   static FunctionEntry ReadFunction(std::string_view wire, SourcePos pos, Graph& graph);
   static void SetFunctions(Graph& graph, std::vector<FunctionEntry> functions);
+  // In the place of the one of its name if there is one.
+  static void PutFunction(Graph& graph, FunctionEntry function);
   static std::string_view LibraryExtra(const Graph& graph) { return graph.library_extra_; }
   static void SetLibraryExtra(Graph& graph, std::string_view wire);
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -13,9 +14,16 @@
 
 namespace tenon {
 
+class SharedFunctions;
+
 // Thread-safe: copies of a graph share their storage and may be edited on different threads.
 class GraphStorage {
  public:
+  // Of the body of a function: what its nodes may call besides functions of their own graph. Set
+  // before the graph is copied.
+  void Share(std::shared_ptr<SharedFunctions> functions) { functions_ = std::move(functions); }
+  const std::shared_ptr<SharedFunctions>& functions() const { return functions_; }
+
   // A copy of `bytes` that lives as long as the storage; the last one, if they are the same.
   std::string_view Copy(std::string_view bytes);
 
@@ -35,6 +43,7 @@ class GraphStorage {
  private:
   char* Reserve(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  std::shared_ptr<SharedFunctions> functions_;
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<char[]>> blocks_ ABSL_GUARDED_BY(mutex_);
   char* next_ ABSL_GUARDED_BY(mutex_) = nullptr;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/file_bytes.h"
+#include "graph/function_library.h"
 #include "graph/io.h"
 #include "graph/status_macros.h"
 #include "graph/text_import.h"
@@ -43,7 +44,8 @@ std::string GraphWriter::Binary() const {
     AppendNode(n, &node);
     writer.Bytes(1, node);
   }
-  if (graph_.has_library_ || !graph_.functions_.empty()) writer.Bytes(2, Library());
+  const std::vector<FunctionEntry> functions = FunctionsToWrite(graph_);
+  if (graph_.has_library_ || !functions.empty()) writer.Bytes(2, Library(functions));
   if (graph_.versions_.data() != nullptr) writer.Bytes(4, graph_.versions_);
   out.append(graph_.graph_extra_);
   return out;
@@ -93,10 +95,10 @@ void GraphWriter::AppendAttr(const Attr& attr, std::string* out) {
   writer.Bytes(2, value);
 }
 
-std::string GraphWriter::Library() const {
+std::string GraphWriter::Library(absl::Span<const FunctionEntry> functions) const {
   std::string library;
   WireWriter writer(&library);
-  for (const FunctionEntry& f : graph_.functions_) writer.Bytes(1, f.wire);
+  for (const FunctionEntry& f : functions) writer.Bytes(1, f.wire);
   library.append(graph_.library_extra_);
   return library;
 }

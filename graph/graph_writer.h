@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "absl/types/span.h"
 #include "graph/graph.h"
 
 namespace tenon {
@@ -20,7 +21,7 @@ class GraphWriter {
  private:
   size_t EstimateBytes() const;
   void AppendNode(NodeId n, std::string* out) const;
-  std::string Library() const;
+  std::string Library(absl::Span<const FunctionEntry> functions) const;
 
   const Graph& graph_;
 };

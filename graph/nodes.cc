@@ -49,7 +49,7 @@ bool IsFunctional(const Graph& graph, std::string_view op) {
                                                 "For",
                                                 "SymbolicGradient",
                                                 "RemoteCall"};
-  return kOps->contains(op) || (!graph.functions().empty() && graph.FindFunction(op) != nullptr);
+  return kOps->contains(op) || graph.FindFunction(op) != nullptr;
 }
 
 NodeId NodeOfOutput(const Graph& graph, std::string_view text) {

@@ -1,5 +1,6 @@
 #include "grappler_lite/constant_branches.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -98,7 +99,7 @@ class Folder {
     const absl::StatusOr<FuncAttr> function = cond.AsFunc();
     const FunctionEntry* entry = function.ok() ? g_.FindFunction(function->name) : nullptr;
     if (entry == nullptr) return false;
-    absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(g_, *entry);
+    absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(g_, *entry, functions_);
     if (!body.ok() || !body->effects.empty() || body->results.size() != 1 ||
         body->args.size() != g_.data_inputs(n).size())
       return false;
@@ -115,6 +116,7 @@ class Folder {
   PassContext& c_;
   Graph& g_;
   KnownValues known_;
+  const std::shared_ptr<SharedFunctions> functions_ = SharedFunctions::Of(g_);
 };
 
 }  // namespace
@@ -122,7 +124,7 @@ class Folder {
 std::vector<RewriteInfo> ConstantBranches() { return {kFoldIf, kFoldCase, kFoldWhile}; }
 
 bool FoldConstantBranches(PassContext& context) {
-  return !context.graph.functions().empty() && Folder(context).Run();
+  return HasFunctions(context.graph) && Folder(context).Run();
 }
 
 }  // namespace tenon

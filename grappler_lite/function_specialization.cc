@@ -42,9 +42,7 @@ std::vector<FuncAttr> FunctionsIn(const AttrValue& value) {
   return value.AsFuncList().value_or(std::vector<FuncAttr>());
 }
 
-bool MayBeSpecialized(const FunctionGraph& body, std::string_view name) {
-  // Each instance of one that calls itself could make another.
-  if (body.graph.FindFunction(name) != nullptr) return false;
+bool MayBeSpecialized(const FunctionGraph& body) {
   const AttrValue* mark = body.attrs.Find("_nospecialize");
   return mark == nullptr || !mark->AsBool().value_or(false);
 }
@@ -191,8 +189,9 @@ class Specializer {
   const FunctionGraph* BodyOf(const FunctionEntry& function) {
     const auto [it, is_new] = bodies_.try_emplace(function.name);
     if (is_new && function.wire.size() <= kMaxBodyBytes) {
-      absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(g_, function);
-      if (body.ok() && MayBeSpecialized(*body, function.name)) {
+      absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(g_, function, functions_);
+      // Each instance of one that calls itself could make another.
+      if (body.ok() && MayBeSpecialized(*body) && !functions_->ReachesItself(g_, function.name)) {
         ShortenResults(*body);
         it->second = std::make_unique<FunctionGraph>(*std::move(body));
       }
@@ -543,6 +542,7 @@ class Specializer {
   PassContext& c_;
   Graph& g_;
   const Fanouts fanouts_;
+  const std::shared_ptr<SharedFunctions> functions_ = SharedFunctions::Of(g_);  // as they were
   absl::flat_hash_map<std::string_view, std::unique_ptr<const FunctionGraph>> bodies_;  // by name
   std::map<std::string, std::string> wires_;  // of the functions that were made, by name
   size_t new_bytes_ = 0;
@@ -553,7 +553,7 @@ class FunctionSpecialization : public Pass {
   std::string_view name() const override { return "function_optimization"; }
   std::vector<RewriteInfo> rewrites() const override { return {kPushConstants, kRemoveUnused}; }
   absl::StatusOr<bool> Run(PassContext& context) override {
-    return !context.graph.functions().empty() && Specializer(context).Run();
+    return HasFunctions(context.graph) && Specializer(context).Run();
   }
 };
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/device_string.h"
 #include "graph/function_body.h"
+#include "graph/shared_functions.h"
 #include "grappler_lite/pass.h"
 
 namespace tenon {
@@ -47,8 +47,7 @@ void AppendTypes(const std::vector<ArgDef>& args, std::string& text) {
 // Nothing if the function is marked for no device. Those of a gradient come in pairs, which only go
 // together: they are none of these.
 std::optional<Implementation> ImplementationBy(const Graph& g, const FunctionEntry& function) {
-  if (function.signature == nullptr || !absl::StrContains(function.wire, kImplements))
-    return std::nullopt;
+  if (function.signature == nullptr) return std::nullopt;
   const AttrSet attrs(ParseFunctionBody(g, function).attrs);
   const std::string_view implements = Text(attrs, kImplements);
   const bool in_pair = !Text(attrs, "forward_function_name").empty() ||
@@ -74,11 +73,12 @@ std::optional<std::string> TypeFor(const PassContext& c, NodeId n) {
 class Selector {
  public:
   explicit Selector(PassContext& context) : c_(context) {
-    for (const FunctionEntry& function : g_.functions()) {
-      std::optional<Implementation> i = ImplementationBy(g_, function);
+    const std::shared_ptr<SharedFunctions> all = SharedFunctions::Of(g_);
+    for (const FunctionEntry* function : all->Implementations()) {
+      std::optional<Implementation> i = ImplementationBy(g_, *function);
       if (!i.has_value()) continue;
-      functions_.try_emplace({i->what, std::string(i->device)}, function.name);
-      implementations_.emplace(function.name, *std::move(i));
+      functions_.try_emplace({i->what, std::string(i->device)}, function->name);
+      implementations_.emplace(function->name, *std::move(i));
     }
   }
 

@@ -1,11 +1,11 @@
 #include "grappler_lite/op_traits.h"
 
-#include <vector>
+#include <memory>
 
 #include "absl/container/flat_hash_set.h"
-#include "graph/function_body.h"
 #include "graph/function_library.h"
 #include "graph/nodes.h"
+#include "graph/shared_functions.h"
 
 namespace tenon {
 
@@ -22,52 +22,25 @@ bool NeverFails(std::string_view op) {
   return kOps->contains(op);
 }
 
-namespace {
-
-// Looks at nodes of the graph and of the functions that they reach.
-class StopFinder {
- public:
-  explicit StopFinder(const Graph& graph) : g_(graph) {}
-
-  bool Found() {
-    for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
-      if (g_.alive(n) && IsStop(g_.op_name(n), g_.op(n), g_.attrs(n).all())) return true;
+// What calls functions is no more than these are.
+bool MayStopARun(const Graph& g) {
+  const std::shared_ptr<SharedFunctions> functions =
+      HasFunctions(g) ? SharedFunctions::Of(g) : nullptr;
+  for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+    if (!g.alive(n)) continue;
+    if (functions == nullptr || !IsFunctional(g, n)) {
+      if (MayStopARun(g.op_name(n), g.op(n))) return true;
+      continue;
     }
-    for (size_t i = 0; i < functions_.size(); ++i) {
-      for (const BodyNode& node : ParseFunctionBody(g_, *functions_[i]).nodes) {
-        if (IsStop(node.op_name, node.op, node.attrs)) return true;
+    if (functions->MayStop(g, g.op_name(n))) return true;
+    for (const Attr& a : g.attrs(n).all()) {
+      for (const std::string_view name : FunctionsNamedBy(a.value)) {
+        if (functions->MayStop(g, name)) return true;
       }
     }
-    return false;
   }
-
- private:
-  // What calls functions is no more than these are.
-  bool IsStop(std::string_view op_name, const OpDef* op, const std::vector<Attr>& attrs) {
-    if (g_.functions().empty() || !IsFunctional(g_, op_name)) {
-      return op != nullptr && (op->is_stateful || IsSwitchOp(op_name) ||
-                               op_name == "CheckNumerics" || op_name == "CheckNumericsV2");
-    }
-    Reach(op_name);
-    for (const Attr& a : attrs) {
-      for (const std::string_view name : FunctionsNamedBy(a.value)) Reach(name);
-    }
-    return false;
-  }
-
-  void Reach(std::string_view name) {
-    const FunctionEntry* function = g_.FindFunction(name);
-    if (function != nullptr && seen_.insert(function->name).second) functions_.push_back(function);
-  }
-
-  const Graph& g_;
-  std::vector<const FunctionEntry*> functions_;
-  absl::flat_hash_set<std::string_view> seen_;
-};
-
-}  // namespace
-
-bool MayStopARun(const Graph& graph) { return StopFinder(graph).Found(); }
+  return false;
+}
 
 bool IsAwaitedByValueOnly(const Graph& g, NodeId n) {
   return IsSwitchOp(g.op_name(n)) || IsFunctional(g, n);
