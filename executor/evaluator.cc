@@ -78,11 +78,13 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
   });
 }
 
-std::vector<const Device*> RegistryOracle::DevicesOf(std::string_view device) const {
+const std::vector<const Device*>& RegistryOracle::DevicesOf(std::string_view device) const {
+  const auto [it, is_new] = devices_of_.try_emplace(device);
+  std::vector<const Device*>& found = it->second;
+  if (!is_new) return found;
   absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
-  if (!request.ok() || !IsThisTask(*request)) return {};
+  if (!request.ok() || !IsThisTask(*request)) return found;
   const std::string type = request->type.empty() ? "CPU" : request->type;
-  std::vector<const Device*> found;
   for (const Device* d : devices_) {
     if (d->type() == type && (request->ordinal < 0 || request->ordinal == d->ordinal()))
       found.push_back(d);
@@ -102,7 +104,7 @@ bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,
 }
 
 MemoryTypes RegistryOracle::MemoryOf(const Graph& graph, NodeId n) const {
-  const std::vector<const Device*> devices = DevicesOf(graph.device(n));
+  const std::vector<const Device*>& devices = DevicesOf(graph.device(n));
   return devices.empty() ? MemoryTypes() : MemoryTypesOn(*devices.front(), graph, n);
 }
 

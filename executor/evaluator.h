@@ -23,7 +23,7 @@ class CpuEvaluator : public NodeEvaluator {
 };
 
 // Answers from the kernel registry. Device strings are full or partial; of a type that has no
-// device there is no kernel.
+// device there is no kernel. Not thread-safe.
 class RegistryOracle : public KernelOracle {
  public:
   explicit RegistryOracle(std::vector<Device*> devices) : devices_(std::move(devices)) {}
@@ -34,8 +34,9 @@ class RegistryOracle : public KernelOracle {
  private:
   MemoryTypes MemoryOf(const Graph& graph, NodeId n) const;
   // Those that a device string speaks of.
-  std::vector<const Device*> DevicesOf(std::string_view device) const;
+  const std::vector<const Device*>& DevicesOf(std::string_view device) const;
   std::vector<Device*> devices_;
+  mutable absl::flat_hash_map<std::string, std::vector<const Device*>> devices_of_;
 };
 
 // Which inputs and outputs of a node on `device` lie in host memory. Empty: none.

@@ -13,6 +13,14 @@
 
 namespace tenon {
 
+namespace {
+
+// Of constants whose values a sweep keeps, and how many of them.
+constexpr int64_t kFewElements = 16;
+constexpr size_t kMostKept = 4096;
+
+}  // namespace
+
 bool ListsOp(std::string_view ops, std::string_view op) {
   for (std::string_view listed : absl::StrSplit(ops, ' ')) {
     if (listed == op) return true;
@@ -300,13 +308,28 @@ bool Sweep::SameShape(Output a, Output b) const {
   return equal_dims_->SameShape(a, b);
 }
 
-std::optional<Tensor> Sweep::ConstOf(Output o, int64_t max_elements) const {
+bool Sweep::IsPlainConst(Output o, int64_t max_elements) const {
   const Graph& g = context_.graph;
-  if (g.op_name(o.node) != "Const" || fed(o.node) || !g.control_inputs(o.node).empty())
-    return std::nullopt;
-  if (shape(o).num_elements() > max_elements) return std::nullopt;  // before it is decoded
-  absl::StatusOr<Tensor> value = g.ConstValue(o.node);
+  return g.op_name(o.node) == "Const" && !fed(o.node) && g.control_inputs(o.node).empty() &&
+         shape(o).num_elements() <= max_elements;
+}
+
+std::optional<Tensor> Sweep::ConstOf(Output o, int64_t max_elements) const {
+  if (!IsPlainConst(o, max_elements)) return std::nullopt;
+  const bool is_short = shape(o).num_elements() <= kFewElements;
+  if (is_short) {
+    const auto known = values_.find(&graph().kind(o.node));
+    if (known != values_.end()) {
+      if (known->second.num_elements() > max_elements) return std::nullopt;
+      return known->second;
+    }
+  }
+  absl::StatusOr<Tensor> value = graph().ConstValue(o.node);
   if (!value.ok() || value->num_elements() > max_elements) return std::nullopt;
+  if (is_short && value->num_elements() <= kFewElements) {
+    if (values_.size() >= kMostKept) values_.clear();
+    values_.emplace(&graph().kind(o.node), *value);
+  }
   return *std::move(value);
 }
 
@@ -342,14 +365,45 @@ std::optional<double> NumberAt(const Tensor& t, int64_t i) {
 
 bool Sweep::IsSplat(Output o, double v) const { return SplatOf(o) == v; }
 
-std::optional<double> Sweep::SplatOf(Output o) const {
-  const std::optional<Tensor> t = ConstOf(o);
-  if (!t || t->num_elements() == 0) return std::nullopt;
-  const std::optional<double> v = NumberAt(*t, 0);
-  for (int64_t i = 1; v && i < t->num_elements(); ++i) {
-    if (NumberAt(*t, i) != v) return std::nullopt;
+namespace {
+
+std::optional<Sweep::Splat> SplatIn(const Tensor& t) {
+  if (t.num_elements() == 0) return std::nullopt;
+  const std::optional<double> v = NumberAt(t, 0);
+  if (!v) return std::nullopt;
+  const auto* bytes = static_cast<const char*>(t.data());
+  const size_t element = t.bytes() / static_cast<size_t>(t.num_elements());
+  const bool same_bits = std::memcmp(bytes, bytes + element, t.bytes() - element) == 0;
+  if (t.num_elements() == 1) return Sweep::Splat{*v, true};
+  if (same_bits) return *v == *v ? std::optional<Sweep::Splat>({*v, true}) : std::nullopt;
+  for (int64_t i = 1; i < t.num_elements(); ++i) {
+    if (NumberAt(t, i) != v) return std::nullopt;
   }
-  return v;
+  return Sweep::Splat{*v, false};
+}
+
+}  // namespace
+
+std::optional<Sweep::Splat> Sweep::FindSplat(Output o) const {
+  constexpr int64_t kMostElements = 1 << 20;
+  const bool is_long = shape(o).num_elements() > kFewElements;
+  if (is_long) {
+    if (!IsPlainConst(o, kMostElements)) return std::nullopt;
+    const auto known = splats_.find(&graph().kind(o.node));
+    if (known != splats_.end()) return known->second;
+  }
+  const std::optional<Tensor> value = ConstOf(o, kMostElements);
+  const std::optional<Splat> splat = value ? SplatIn(*value) : std::nullopt;
+  if (is_long) {
+    if (splats_.size() >= kMostKept) splats_.clear();
+    splats_.emplace(&graph().kind(o.node), splat);
+  }
+  return splat;
+}
+
+std::optional<double> Sweep::SplatOf(Output o) const {
+  const std::optional<Splat> splat = FindSplat(o);
+  return splat ? std::optional<double>(splat->value) : std::nullopt;
 }
 
 const GraphShapes* InferShapes(PassContext& context) {

@@ -106,6 +106,12 @@ class Sweep {
   // The number that each element of such a constant is; nullopt where they differ or there are
   // none.
   std::optional<double> SplatOf(Output o) const;
+  // The same, and whether its elements are the same bit for bit: zeros may differ in their sign.
+  struct Splat {
+    double value;
+    bool same_bits;
+  };
+  std::optional<Splat> FindSplat(Output o) const;
   bool fed(NodeId n) const { return context_.feeds.contains(n); }
   // Whether a use of `o` may go without a trace: it is always there and never fails.
   bool IsFree(Output o) const;
@@ -123,6 +129,8 @@ class Sweep {
   void ForwardInputs(NodeId n);
   void Grow();                    // tables that are kept by node
   int CountUses(Output o) const;  // when the sweep started
+  // The node of `o` if it is what ConstOf gives the value of, as far as can be told without it.
+  bool IsPlainConst(Output o, int64_t max_elements) const;
   bool IsReplaced(NodeId n) const { return replaced_by_[n].node != kNoNode; }
   Output Resolve(Output o) const;
   void Count(std::span<const Output> inputs);
@@ -136,6 +144,10 @@ class Sweep {
   mutable absl::flat_hash_set<NodeId> counted_;  // nodes of many uses, of which the next knows
   mutable absl::flat_hash_map<Output, int> counts_;
   mutable absl::flat_hash_map<NodeId, bool> reads_reference_;  // nodes of many inputs
+  // What constants hold, by kind, which never changes: those of few elements, and the one element
+  // of those of many.
+  mutable absl::flat_hash_map<const NodeKind*, Tensor> values_;
+  mutable absl::flat_hash_map<const NodeKind*, std::optional<Splat>> splats_;
   std::vector<int32_t> users_;  // by node id: edges from it that are left, and one if it must stay
   std::vector<PartialShape> made_shapes_;  // of nodes that the sweep made
   std::vector<NodeId> pending_;            // to be shown, last first

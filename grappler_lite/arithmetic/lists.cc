@@ -84,30 +84,109 @@ bool ConcatOfSplit(Sweep& s, NodeId n) {
   return size > 0 && size % g.num_outputs(split) == 0 && s.ReplaceBy(n, x);
 }
 
-// Concat(Concat(x, y), z) is Concat(x, y, z).
-bool MergeConcats(Sweep& s, NodeId n) {
-  constexpr size_t kMostPieces = 1024;
-  const Graph& g = s.graph();
-  const std::span<const Output> in = g.data_inputs(n);
-  const int rank = s.shape({n, 0}).rank();
-  const std::optional<int64_t> axis = rank < 0 ? std::nullopt : Axis(s, in.back(), rank);
-  if (!axis) return false;
-  std::vector<Output> pieces;
-  for (int i = 0; i < g.num_inputs(n) - 1; ++i) {
-    const NodeId inner = OwnProducer(s, n, i, {"ConcatV2"});
-    const std::span<const Output> of = inner == kNoNode ? in : g.data_inputs(inner);
-    if (inner == kNoNode || Axis(s, of.back(), rank) != axis) {
-      pieces.push_back(in[i]);
+// Concats along one axis that each only the next reads, merged into as few as can be: in one step
+// for all, since each that took over the pieces of those before it would copy them once more.
+class ConcatTree {
+ public:
+  // `rank`: of what n gives.
+  ConcatTree(Sweep& s, int64_t axis, int rank) : s_(s), g_(s.graph()), axis_(axis), rank_(rank) {}
+
+  // Whether n, or one that it is made of, came to be another.
+  bool Merge(NodeId n) {
+    open_.push_back({n, {}, 0});
+    while (!open_.empty()) {
+      Open& top = open_.back();
+      if (top.next == g_.num_inputs(top.node) - 1) {
+        Close();
+      } else if (const NodeId inner = Inner(top.node, top.next++); inner != kNoNode) {
+        open_.push_back({inner, {}, 0});
+      } else {
+        top.parts.push_back({g_.data_inputs(top.node)[top.next - 1], {}});
+      }
+    }
+    return changed_;
+  }
+
+  NodeId Inner(NodeId n, int i) const {
+    const NodeId inner = OwnProducer(s_, n, i, {"ConcatV2"});
+    const bool fits = inner != kNoNode && Axis(s_, g_.data_inputs(inner).back(), rank_) == axis_;
+    return fits ? inner : kNoNode;
+  }
+
+ private:
+  static constexpr size_t kMostPieces = 1024;
+
+  // An input, and the pieces that it is made of if it is one of these concats.
+  struct Part {
+    Output from;
+    std::vector<Output> pieces;
+  };
+  struct Open {
+    NodeId node;
+    std::vector<Part> parts;
+    int next;
+  };
+
+  void Close() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    size_t count = 0;
+    for (const Part& part : done.parts) count += std::max<size_t>(part.pieces.size(), 1);
+    std::vector<Output> pieces;
+    if (count <= kMostPieces) {
+      pieces = std::move(done.parts[0].pieces);
+      if (pieces.empty()) pieces.push_back(done.parts[0].from);
+      for (Part& part : std::span(done.parts).subspan(1)) {
+        if (part.pieces.empty()) part.pieces.push_back(part.from);
+        pieces.insert(pieces.end(), part.pieces.begin(), part.pieces.end());
+      }
     } else {
-      pieces.insert(pieces.end(), of.begin(), of.end() - 1);
+      for (Part& part : done.parts) {
+        if (!part.pieces.empty()) Become(part.from.node, std::move(part.pieces));
+        pieces.push_back(part.from);
+      }
+    }
+    if (open_.empty()) {
+      Become(done.node, std::move(pieces));
+    } else {
+      open_.back().parts.push_back({{done.node, 0}, std::move(pieces)});
     }
   }
-  if (pieces.size() == in.size() - 1 || pieces.size() > kMostPieces || !s.Allow()) return false;
-  Sweep::Attrs attrs = OpAttrs(g, n);
-  PutAttr(attrs, "N", attr::Int(std::ssize(pieces)));
-  pieces.push_back(in.back());
-  s.Become(n, "ConcatV2", pieces, std::move(attrs));
-  return true;
+
+  void Become(NodeId n, std::vector<Output> pieces) {
+    const std::span<const Output> in = g_.data_inputs(n);
+    if (pieces.size() == in.size() - 1 || !s_.Allow()) return;
+    Sweep::Attrs attrs = OpAttrs(g_, n);
+    PutAttr(attrs, "N", attr::Int(std::ssize(pieces)));
+    pieces.push_back(in.back());
+    s_.Become(n, "ConcatV2", pieces, std::move(attrs));
+    changed_ = true;
+  }
+
+  Sweep& s_;
+  const Graph& g_;
+  const int64_t axis_;
+  const int rank_;
+  std::vector<Open> open_;
+  bool changed_ = false;
+};
+
+// Concat(Concat(x, y), z) is Concat(x, y, z). The last of several does it for all.
+bool MergeConcats(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const auto axis_of = [&](NodeId m) {
+    const int rank = s.shape({m, 0}).rank();
+    return rank < 0 ? std::nullopt : Axis(s, g.data_inputs(m).back(), rank);
+  };
+  const std::optional<int64_t> axis = axis_of(n);
+  if (!axis) return false;
+  const std::span<const Fanouts::Use> uses = s.uses_of(n);
+  if (uses.size() == 1 && g.op_name(uses[0].node) == "ConcatV2" && axis_of(uses[0].node) == axis &&
+      uses[0].input < g.num_inputs(uses[0].node) - 1 && !s.fed(uses[0].node) &&
+      ConcatTree(s, *axis, s.shape({uses[0].node, 0}).rank()).Inner(uses[0].node, uses[0].input) ==
+          n)
+    return false;
+  return ConcatTree(s, *axis, s.shape({n, 0}).rank()).Merge(n);
 }
 
 // Split(Concat(x, y)) is x and y, where they are of the size that the split gives.

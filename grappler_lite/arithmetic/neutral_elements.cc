@@ -46,16 +46,10 @@ bool RemoveSecondOne(Sweep& s, NodeId n) { return RemoveNeutral(s, n, 0, 1); }
 
 // The sign of every zero in a floating constant: +1, -1, or 0 when they differ or it is not one.
 int SignOfZeros(const Sweep& s, Output o) {
-  const std::optional<Tensor> t = s.ConstOf(o);
-  if (!t || !IsFloating(t->dtype())) return 0;
-  int sign = 0;
-  for (int64_t i = 0; i < t->num_elements(); ++i) {
-    const double v = *NumberAt(*t, i);
-    const int this_sign = std::signbit(v) ? -1 : 1;
-    if (v != 0 || (sign != 0 && sign != this_sign)) return 0;
-    sign = this_sign;
-  }
-  return sign;
+  const std::optional<Sweep::Splat> splat = s.FindSplat(o);
+  if (!splat || splat->value != 0 || !splat->same_bits) return 0;
+  if (!IsFloating(BaseType(s.graph().output_type(o)))) return 0;
+  return std::signbit(splat->value) ? -1 : 1;
 }
 
 // x - (+0) is x for every x; x - (-0) turns -0 into +0. Integers have one zero.

@@ -10,7 +10,8 @@ namespace tenon {
 namespace {
 
 constexpr size_t kMostNodes = 32;
-constexpr size_t kMostFactors = 6;
+constexpr int kMostFactors = 6;
+constexpr int kMostSteps = 12;  // into one product: a chain of products by constants has no end
 
 }  // namespace
 
@@ -71,6 +72,7 @@ Product Expression::ProductAt(Output o) {
     int exponent;
   };
   absl::InlinedVector<Factor, 8> open = {{o, 1}};
+  int steps = 0;
   while (!open.empty()) {
     const auto [at, exponent] = open.back();
     open.pop_back();
@@ -81,11 +83,13 @@ Product Expression::ProductAt(Output o) {
     const std::string_view op = g.op_name(at.node);
     const bool one = op == "Neg" || op == "Square",
                two = op == "Mul" || op == "RealDiv" || op == "Pow";
-    if ((one || two) && p.factors.size() + open.size() < kMostFactors) {
+    const auto parts = static_cast<int>(p.factors.size() + open.size());
+    if ((one || two) && parts < kMostFactors && exponent <= kMostFactors && steps < kMostSteps) {
       const std::span<const Output> in = g.data_inputs(at.node);
       const std::optional<double> right = two && op != "Mul" ? ScalarAt(in[1]) : std::nullopt;
       const bool whole_power = op != "Pow" || (right && (*right == 2 || *right == 3));
       if ((one || op == "Mul" || right) && whole_power && LookInto(at)) {
+        ++steps;
         const int power = op == "Square" ? 2 : op == "Pow" ? static_cast<int>(*right) : 1;
         open.push_back({in[0], exponent * power});
         if (op == "Mul") open.push_back({in[1], exponent});
@@ -94,7 +98,8 @@ Product Expression::ProductAt(Output o) {
         continue;
       }
     }
-    for (int i = 0; i < exponent && p.factors.size() < kMostFactors; ++i) p.factors.push_back(at);
+    for (int i = 0; i < exponent && std::ssize(p.factors) < kMostFactors; ++i)
+      p.factors.push_back(at);
   }
   return p;
 }
