@@ -180,16 +180,20 @@ class BodyOptimizer {
     input.fixed_device = [](std::string_view) { return true; };
     input.caller_device = *device;
     TENON_ASSIGN_OR_RETURN(bool changed, InlineCalls(body->graph, input));
-    if (!placement.Apply(body->graph, *device, surroundings_).ok()) return absl::OkStatus();
+    if (!placement.Apply(body->graph, *device, surroundings_).ok()) return Drop(name, rows);
     TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(body->graph, input, options_));
     changed |= Note(report);
-    if (changed && !TakeFunctions(body->graph)) {
-      rows_.resize(rows);
-      return absl::OkStatus();
-    }
+    if (changed && !TakeFunctions(body->graph)) return Drop(name, rows);
     placement.Undo(body->graph);
     if (changed) wires_.push_back(body->Wire());
     AddCallsOf(body->graph);
+    return absl::OkStatus();
+  }
+
+  // The body stays as it was; of the rows these are left.
+  absl::Status Drop(std::string_view function, size_t rows) {
+    rows_.resize(rows);
+    for (PipelineObserver* observer : options_.observers) observer->BodyDropped(function);
     return absl::OkStatus();
   }
 
@@ -271,6 +275,7 @@ class BodyOptimizer {
     for (const Defect& defect : Verify(graph_)) {
       if (MayBeUnused(defect)) continue;
       graph_ = before_;
+      for (PipelineObserver* observer : options_.observers) observer->BodyDropped("");
       for (PassReport& row : rows_) {
         row.changed = false;
         row.failed = true;

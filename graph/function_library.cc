@@ -159,6 +159,14 @@ std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value) {
   return names;
 }
 
+std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs) {
+  std::vector<std::string_view> functions = {op};
+  for (const Attr& attr : attrs.all()) {
+    for (const std::string_view name : FunctionsNamedBy(attr.value)) functions.push_back(name);
+  }
+  return functions;
+}
+
 bool IsMarkedForXla(const AttrSet& attrs) {
   for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_tpu_replicate"}) {
     const AttrValue* attr = attrs.Find(name);

@@ -15,6 +15,10 @@ namespace tenon {
 // The functions that an attribute names, in any order, those within attributes of functions too.
 std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
 
+// The functions that a functional node of this op and these attributes calls: the op and those that
+// its attributes name. What is no function of the library may be among them.
+std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
+
 // Whether TensorFlow leaves a call with these attributes to its compiler; here it is one like any
 // other.
 bool IsMarkedForXla(const AttrSet& attrs);

@@ -66,6 +66,8 @@ class PipelineObserver {
   // `after` is the graph that the next pass gets.
   virtual void AfterPass(const PassRun& /*run*/, const Graph& /*after*/,
                          const PassReport& /*row*/) {}
+  // What passes did in the body of this function is not kept after all; empty: in any body.
+  virtual void BodyDropped(std::string_view /*function*/) {}
 };
 
 }  // namespace tenon

@@ -1,7 +1,9 @@
-// Which nodes of the model, and which rewrites, each node of the optimized graph comes from. Kept
-// beside the graph.
+// Which nodes of the model, and which rewrites, each node of the optimized graph and of its
+// functions' bodies comes from. Kept beside the graph.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +19,16 @@ namespace tenon {
 // that it no longer has and, through those that are gone, from theirs; a new one from the node
 // whose name it begins with, or else from who uses it. What a pass did at a node belongs to that
 // node and to those that it went into; what it did nowhere in particular, to the nodes that it
-// made. Bodies of functions are left out: their names are their own.
+// made. A node that was inlined comes from the call and from the node of the body; one of a
+// function that a pass made, from the node of the function that was called before.
+//
+// A node of a body is "function:node": names of nodes have no ':'. An argument is a node of the
+// body, and so is a result, "name/result", as in FunctionGraph.
 class Provenance : public PipelineObserver {
  public:
   struct Story {
-    std::vector<std::string> origins;   // nodes of the model; the node itself, if nothing happened
+    // Nodes of the model, those of bodies last; the node itself, if nothing happened.
+    std::vector<std::string> origins;
     std::vector<std::string> rewrites;  // "remapping.fuse_bias at a", "plugin:APU", in their order
   };
   // Of a node of the graph as it is now. Time is linear in the story.
@@ -31,27 +38,50 @@ class Provenance : public PipelineObserver {
   // The rewrites that took away a node that is gone, or the pass where none is known; empty for
   // others.
   std::vector<std::string> EndOf(std::string_view node) const;
+  // Whether anything may have happened to nodes of the function's body.
+  bool KnowsBody(std::string_view function) const;
 
   void BeforePass(const PassRun& run) override;
   void OnRewrite(const RewriteEvent& event) override;
   void AfterPass(const PassRun& run, const Graph& after, const PassReport& row) override;
+  void BodyDropped(std::string_view function) override;
 
  private:
   struct Record {
-    std::string node;
+    std::string node;                   // empty: none
     std::vector<int32_t> parents;       // none: a node of the model
     std::vector<std::string> rewrites;  // of one pass
   };
+  using Records = absl::flat_hash_map<std::string, int32_t>;  // by node
+
+  // Of the graph, or of a function's body.
+  struct Ledger {
+    std::string function;  // empty: the graph
+    Records current;       // of nodes that something happened to
+    Records first;         // of a body as calls find it, before passes work on it
+    Records gone;
+    absl::flat_hash_map<std::string, std::vector<std::string>> takers;  // of those that are gone
+    struct Taking {
+      std::string by;  // the function in whose body the pass ran
+      std::string rewrite;
+    };
+    std::vector<Taking> taken;           // what calls of the function were inlined or changed by
+    std::optional<std::string> made_in;  // for a call in the body of this function
+
+    std::string NameOf(std::string_view node) const;
+  };
   class Step;
 
-  int32_t RecordOf(std::string_view node);  // as it was when the running pass began
-  int32_t Add(std::string_view node);
+  int32_t Add(std::string node);
+  Ledger& LedgerOf(std::string_view function);
+  const Ledger* FindLedger(std::string_view function) const;
+  int32_t FirstOf(Ledger& ledger, std::string_view node);
+  int32_t RecordOf(Ledger& ledger, std::string_view node);  // as it was when the pass began
+  void NoteLibrary(const PassRun& run, const Graph& after);
 
-  bool in_body_ = false;  // of a function
   std::vector<Record> records_;
-  absl::flat_hash_map<std::string, int32_t> current_;  // of nodes that something happened to
-  absl::flat_hash_map<std::string, int32_t> gone_;
-  absl::flat_hash_map<std::string, std::vector<std::string>> takers_;  // of those that are gone
+  absl::flat_hash_map<std::string, std::unique_ptr<Ledger>> ledgers_;  // by function
+  std::string function_;  // in whose body the pass runs
   absl::flat_hash_map<std::string, std::vector<std::string>> events_;  // of the pass, by node
   std::vector<std::string> events_anywhere_;
 };

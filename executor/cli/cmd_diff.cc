@@ -5,6 +5,7 @@
 #include "executor/cli/graph_text.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/model.h"
+#include "graph/function_graph.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -30,6 +31,74 @@ Json ChangeJson(const Graph& a, const Graph& b, const NodeChange& change) {
   return json;
 }
 
+struct Counts {
+  int64_t added = 0, removed = 0, changed = 0;
+};
+
+// Adds to `list` and to the counts.
+void AddChanges(const Graph& a, const Graph& b, const std::vector<NodeChange>& changes, Json& list,
+                Counts& counts) {
+  for (const NodeChange& change : changes) {
+    ++(change.before == kNoNode  ? counts.added
+       : change.after == kNoNode ? counts.removed
+                                 : counts.changed);
+    list.Push(ChangeJson(a, b, change));
+  }
+}
+
+std::string CountsText(const Counts& counts) {
+  return absl::StrCat(Plural(counts.changed, "node"), " changed, ", counts.added, " added, ",
+                      counts.removed, " removed");
+}
+
+// The body as a graph; an empty one for a function that is not there, or that takes attributes.
+Graph BodyOf(const Graph& graph, const FunctionEntry* function) {
+  if (function == nullptr) return Graph();
+  absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, *function);
+  return body.ok() ? std::move(body->graph) : Graph();
+}
+
+// The functions that differ, with the nodes that do.
+class FunctionDiff {
+ public:
+  FunctionDiff(const Graph& a, const Graph& b, const Style& style) : a_(a), b_(b), style_(style) {
+    for (const FunctionEntry& was : a.functions()) {
+      const FunctionEntry* is = b.FindFunction(was.name);
+      if (is == nullptr || is->wire != was.wire) Add(&was, is);
+    }
+    for (const FunctionEntry& is : b.functions()) {
+      if (a.FindFunction(is.name) == nullptr) Add(nullptr, &is);
+    }
+  }
+
+  Json TakeJson() { return std::move(list_); }
+  const std::string& text() const { return text_; }
+
+ private:
+  void Add(const FunctionEntry* was, const FunctionEntry* is) {
+    const std::string_view name = (was == nullptr ? is : was)->name;
+    const std::string_view change = was == nullptr  ? "added"
+                                    : is == nullptr ? "removed"
+                                                    : "changed";
+    const Graph before = BodyOf(a_, was), after = BodyOf(b_, is);
+    const std::vector<NodeChange> changes = ChangesBetween(before, after);
+    Json nodes = Json::Array();
+    Counts counts;
+    AddChanges(before, after, changes, nodes, counts);
+    Json json = Json::Object();
+    json.Set("name", name).Set("change", change).Set("changes", std::move(nodes));
+    list_.Push(std::move(json));
+    absl::StrAppend(&text_, "function ", name, " ", change, ": ", CountsText(counts), "\n");
+    if (is != nullptr) text_ += DiffText(before, after, changes, style_);
+  }
+
+  const Graph& a_;
+  const Graph& b_;
+  const Style& style_;
+  Json list_ = Json::Array();
+  std::string text_;
+};
+
 }  // namespace
 
 absl::Status DiffCommand(Invocation& invocation) {
@@ -38,22 +107,19 @@ absl::Status DiffCommand(Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(const Graph b, Load(options.paths[1], options));
   const std::vector<NodeChange> changes = ChangesBetween(a, b);
   Json list = Json::Array();
-  int64_t added = 0, removed = 0;
-  for (const NodeChange& change : changes) {
-    added += change.before == kNoNode ? 1 : 0;
-    removed += change.after == kNoNode ? 1 : 0;
-    list.Push(ChangeJson(a, b, change));
-  }
-  const int64_t changed = static_cast<int64_t>(changes.size()) - added - removed;
+  Counts counts;
+  AddChanges(a, b, changes, list, counts);
+  FunctionDiff functions(a, b, invocation.style);
   invocation.doc.Set("nodes_before", a.num_nodes())
       .Set("nodes_after", b.num_nodes())
-      .Set("added", added)
-      .Set("removed", removed)
-      .Set("changed", changed)
-      .Set("changes", std::move(list));
-  invocation.text = absl::StrCat(DiffText(a, b, changes, invocation.style), Plural(changed, "node"),
-                                 " changed, ", added, " added, ", removed, " removed; ",
-                                 a.num_nodes(), " -> ", b.num_nodes(), "\n");
+      .Set("added", counts.added)
+      .Set("removed", counts.removed)
+      .Set("changed", counts.changed)
+      .Set("changes", std::move(list))
+      .Set("functions", functions.TakeJson());
+  invocation.text =
+      absl::StrCat(DiffText(a, b, changes, invocation.style), CountsText(counts), "; ",
+                   a.num_nodes(), " -> ", b.num_nodes(), "\n", functions.text());
   return absl::OkStatus();
 }
 

@@ -6,13 +6,13 @@
 
 namespace tenon::cli {
 
-// Adds "explain_node" to the document and a paragraph to the text. kUsage for a name that neither
-// the model nor the optimized graph has.
+// Adds "explain_node" to the document and a paragraph to the text, for a node of the graph or
+// "FUNCTION:NODE". kUsage for a name that neither the model nor the optimized graph has.
 absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const Graph& optimized,
                          Invocation& invocation);
 
-// Writes each node's story into it: _tenon_origins, unless it is the node alone, and
-// _tenon_rewrites.
+// Writes each node's story into it, in bodies of functions too: _tenon_origins, unless it is the
+// node alone, and _tenon_rewrites.
 void WriteProvenance(const Provenance& provenance, Graph& graph);
 
 // The lists that WriteProvenance wrote; empty for nodes without.

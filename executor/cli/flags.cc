@@ -268,7 +268,8 @@ void DeclareOptimizer(Declarer& d, Options& o) {
             o.save_optimized, "OUT",
             "write the optimized graph: .pb or .pbtxt, .xz or .gz after it", NotWritable);
   d.Checked(Bit(Command::kOpt), "--explain-node", o.explain_node, "NAME",
-            "which nodes and rewrites a node of the optimized graph comes from, or where one went",
+            "which nodes and rewrites a node of the optimized graph comes from, or where one went; "
+            "FUNCTION:NODE is one of a function's body",
             NotEmpty);
   d.Checked(kOptimizesOnce, "--report", o.report, "OUT.html",
             "write a page on what each pass did, with the graph before and after", NotEmpty);

@@ -6,6 +6,7 @@
 #include "executor/cli/pass_report.h"
 #include "executor/cli/report_page.h"
 #include "graph/file_bytes.h"
+#include "graph/function_graph.h"
 #include "grappler_lite/graph_changes.h"
 
 namespace tenon::cli {
@@ -14,32 +15,50 @@ namespace {
 constexpr size_t kMostChanges = 1000;   // of one pass
 constexpr int32_t kMostNodes = 20'000;  // of a graph: what a browser draws a part of with ease
 
-Json NodeJson(const Graph& graph, NodeId n, const Provenance* provenance) {
+// `function`: whose body the graph is; empty: none's.
+Json NodeJson(const Graph& graph, NodeId n, const Provenance* provenance,
+              std::string_view function) {
+  const std::string prefix = function.empty() ? "" : absl::StrCat(function, ":");
   Json inputs = Json::Array();
   for (const Output& in : graph.inputs(n)) {
-    if (in.node != kNoNode) inputs.Push(graph.OutputName(in));
+    if (in.node == kNoNode) continue;
+    std::string name = graph.OutputName(in);
+    name.insert(in.is_control() ? 1 : 0, prefix);
+    inputs.Push(name);
   }
+  const std::string name = absl::StrCat(prefix, graph.name(n));
   Json json = Json::Object();
-  json.Set("name", graph.name(n))
+  json.Set("name", name)
       .Set("op", graph.op_name(n))
       .Set("device", graph.device(n))
       .Set("inputs", std::move(inputs))
       .Set("text", NodeText(graph, n));
   if (provenance == nullptr) return json;
-  const Provenance::Story story = provenance->Of(graph.name(n));
+  const Provenance::Story story = provenance->Of(name);
   json.Set("origins", Json::ArrayOf(story.origins)).Set("rewrites", Json::ArrayOf(story.rewrites));
   return json;
 }
 
 Json GraphJson(const Graph& graph, const Provenance* provenance) {
-  Json nodes = Json::Array();
-  for (NodeId n = 0, count = 0; n < graph.num_node_ids() && count < kMostNodes; ++n) {
-    if (!graph.alive(n)) continue;
-    nodes.Push(NodeJson(graph, n, provenance));
-    ++count;
+  int32_t count = 0;
+  const auto add = [&](const Graph& part, std::string_view function, Json& list) {
+    for (NodeId n = 0; n < part.num_node_ids() && count < kMostNodes; ++n) {
+      if (!part.alive(n)) continue;
+      list.Push(NodeJson(part, n, provenance, function));
+      ++count;
+    }
+  };
+  Json nodes = Json::Array(), bodies = Json::Array();
+  add(graph, "", nodes);
+  for (const FunctionEntry& function : graph.functions()) {
+    if (count >= kMostNodes) break;
+    const absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, function);
+    if (body.ok()) add(body->graph, function.name, bodies);
   }
   Json json = Json::Object();
-  json.Set("count", graph.num_nodes()).Set("nodes", std::move(nodes));
+  json.Set("count", graph.num_nodes())
+      .Set("nodes", std::move(nodes))
+      .Set("bodies", std::move(bodies));
   return json;
 }
 
@@ -51,15 +70,17 @@ void PassHistory::AfterPass(const PassRun& run, const Graph& after, const PassRe
       row.changed ? ChangesBetween(run.before, after) : std::vector<NodeChange>();
   for (size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i) {
     const NodeChange& change = changes[i];
+    const std::string_view name =
+        change.after == kNoNode ? run.before.name(change.before) : after.name(change.after);
     Json json = Json::Object();
-    json.Set("name",
-             change.after == kNoNode ? run.before.name(change.before) : after.name(change.after))
+    json.Set("name", absl::StrCat(run.function, run.function.empty() ? "" : ":", name))
         .Set("before", change.before == kNoNode ? "" : NodeText(run.before, change.before))
         .Set("after", change.after == kNoNode ? "" : NodeText(after, change.after));
     list.Push(std::move(json));
   }
   Json pass = Json::Object();
   pass.Set("pass", run.pass).Set("iteration", run.iteration).Set("function", run.function);
+  pass.Set("changed", row.changed);
   pass.Set("count", static_cast<int64_t>(changes.size())).Set("list", std::move(list));
   changes_.push_back(std::move(pass));
 }

@@ -22,8 +22,9 @@ class PassHistory : public PipelineObserver {
   std::vector<Json> changes_;
 };
 
-// Writes the page: passes on a time line with what each changed, and both graphs with search, a
-// node's attributes and, in the optimized one, where it comes from.
+// Writes the page: passes on a time line with what each changed, and both graphs and their
+// functions' bodies with search, a node's attributes and, in the optimized one, where it comes
+// from.
 absl::Status WriteHtmlReport(const std::string& path, const std::string& title, const Graph& before,
                              const Graph& after, const PipelineReport& report, PassHistory& history,
                              const Provenance& provenance);

@@ -24,14 +24,6 @@ bool HasControlFlow(const FunctionBody& body) {
 
 }  // namespace
 
-std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs) {
-  std::vector<std::string_view> functions = {op};
-  for (const Attr& attr : attrs.all()) {
-    for (const std::string_view name : FunctionsNamedBy(attr.value)) functions.push_back(name);
-  }
-  return functions;
-}
-
 void Lowering::InlineOnly(CallsOnly calls) {
   calls_only_.emplace(std::move(calls));
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n)

@@ -21,9 +21,6 @@ namespace tenon {
 
 class InlineBudget;
 
-// The functions that a functional node of this op and these attributes calls.
-std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
-
 // Lowers nodes of one graph. Bounded: a chain of calls may be kMaxDepth long, all bodies together
 // may make kMaxNodes nodes with kMaxNameBytes of names; a function that calls itself is refused.
 class Lowering {

@@ -14,6 +14,7 @@ namespace tenon::testing {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -168,14 +169,141 @@ TEST(OptWatch, ExplainsWhereANodeComesFrom) {
             0);
 }
 
+constexpr char kLoop[] = R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape {} } } }
+    node { name: "zero" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 0 } } } }
+    node { name: "end" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 30 } } } }
+    node { name: "loop" op: "StatelessWhile" input: "zero" input: "x" input: "end"
+           attr { key: "T" value { list { type: [DT_FLOAT, DT_FLOAT, DT_FLOAT] } } }
+           attr { key: "cond" value { func { name: "more" } } }
+           attr { key: "body" value { func { name: "step" } } } }
+    node { name: "y" op: "Neg" input: "loop:1" attr { key: "T" value { type: DT_FLOAT } } }
+    library {
+      function {
+        signature { name: "more" input_arg { name: "i" type: DT_FLOAT }
+                    input_arg { name: "a" type: DT_FLOAT } input_arg { name: "n" type: DT_FLOAT }
+                    output_arg { name: "r" type: DT_BOOL } }
+        node_def { name: "less" op: "Less" input: "i" input: "n"
+                   attr { key: "T" value { type: DT_FLOAT } } }
+        ret { key: "r" value: "less:z:0" } }
+      function {
+        signature { name: "step" input_arg { name: "i" type: DT_FLOAT }
+                    input_arg { name: "a" type: DT_FLOAT } input_arg { name: "n" type: DT_FLOAT }
+                    output_arg { name: "j" type: DT_FLOAT } output_arg { name: "b" type: DT_FLOAT }
+                    output_arg { name: "m" type: DT_FLOAT } }
+        node_def { name: "two" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+                   attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 2 } } } }
+        node_def { name: "six" op: "Mul" input: "two:output:0" input: "three:output:0"
+                   attr { key: "T" value { type: DT_FLOAT } } }
+        node_def { name: "three" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+                   attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 3 } } } }
+        node_def { name: "next" op: "AddV2" input: "i" input: "six:z:0"
+                   attr { key: "T" value { type: DT_FLOAT } } }
+        node_def { name: "call" op: "square" input: "a" }
+        ret { key: "j" value: "next:z:0" } ret { key: "b" value: "call:r:0" }
+        ret { key: "m" value: "n" } }
+      function {
+        signature { name: "square" input_arg { name: "a" type: DT_FLOAT }
+                    output_arg { name: "r" type: DT_FLOAT } }
+        node_def { name: "cos" op: "Cos" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
+        ret { key: "r" value: "cos:y:0" } } })";
+
+// The body of the loop is copied, since the end is known, its constants are folded, and its call is
+// inlined.
+TEST(OptWatch, ExplainsNodesOfFunctions) {
+  const std::string model = TempFile("loop.pbtxt", kLoop);
+  const auto explained = [&](const std::string& node) {
+    return Document({"opt", model, "--explain-node", node})["explain_node"];
+  };
+  const json gone = explained("step:six");
+  EXPECT_EQ(gone["before"], "six = Mul(two:output:0, three:output:0) T=DT_FLOAT");
+  EXPECT_TRUE(gone["after"].is_null());
+  EXPECT_THAT(gone["rewrites"],
+              ::testing::Contains("function_optimization.push_constants at loop"));
+  ASSERT_EQ(gone["became"].size(), 1u) << gone;
+  const std::string six = gone["became"][0];
+  EXPECT_THAT(six, StartsWith("step_specialized_"));
+  const json folded = explained(six);
+  EXPECT_EQ(folded["after"], "six = Const() dtype=DT_FLOAT value=f32 6");
+  EXPECT_EQ(folded["origins"], json({"step:six", "step:three", "step:two"}));
+  EXPECT_THAT(folded["rewrites"], ::testing::Contains("constant_folding.fold at " + six));
+  const json inlined = explained("square:cos");
+  ASSERT_EQ(inlined["became"].size(), 1u) << inlined;
+  EXPECT_THAT(inlined["became"][0].get<std::string>(), ::testing::EndsWith(":call/cos"));
+  EXPECT_EQ(explained(inlined["became"][0])["origins"], json({"square:cos", "step:call"}));
+  EXPECT_THAT(
+      explained("end")["became"].get<std::vector<std::string>>(),
+      ::testing::Contains(AllOf(StartsWith("more_specialized_"), ::testing::EndsWith(":n/value"))));
+
+  EXPECT_THAT(GraphRun({"opt", model, "--explain-node", six}).out,
+              HasSubstr("step:six (Mul, function at "));
+  for (const auto& [name, hint] : std::map<std::string, std::string>{
+           {"six", "did you mean 'step:six'?"},
+           {"step:sixx", "did you mean 'step:six'?"},
+           {"step", "'step' is a function; its nodes are 'step:NODE'"}}) {
+    const Finished unknown = GraphRun({"opt", model, "--explain-node", name});
+    EXPECT_EQ(unknown.exit, 2);
+    EXPECT_THAT(unknown.err, HasSubstr(hint));
+  }
+}
+
+TEST(OptWatch, ProvenanceOfFunctionsIsWrittenAndRuns) {
+  const std::string model = TempFile("loop_model.pbtxt", kLoop);
+  const std::string out = TempPath("loop_explained.pbtxt"), plain = TempPath("loop_plain.pbtxt");
+  ASSERT_EQ(GraphRun({"opt", model, "--provenance", "-o", out}).exit, 0);
+  ASSERT_EQ(GraphRun({"opt", model, "-o", plain}).exit, 0);
+  EXPECT_THAT(ReadFile(plain), Not(HasSubstr("_tenon")));
+  EXPECT_EQ(GraphRun({"lint", out}).exit, 0);
+  const auto answer = [](const std::string& file) {
+    return Document({"run", file, "--input", "x=f32=0.5"})["fetches"];
+  };
+  EXPECT_EQ(answer(out), answer(model));
+  const json diff = Document({"diff", model, out});
+  std::map<std::string, json> functions;
+  for (const json& function : diff["functions"]) functions[function["name"]] = function;
+  EXPECT_EQ(functions["step"]["change"], "removed");
+  const json changes = Document({"diff", plain, out})["functions"];
+  ASSERT_FALSE(changes.empty());
+  EXPECT_EQ(changes[0]["change"], "changed");
+  for (const json& change : changes[0]["changes"]) {
+    EXPECT_EQ(change["change"], "changed");
+    EXPECT_FALSE(change["origins"].empty() && change["rewrites"].empty()) << change;
+  }
+}
+
+// What a page holds.
+json DataOf(const std::string& page) {
+  const std::string open = "<script id=\"data\" type=\"application/json\">";
+  const size_t begin = page.find(open) + open.size();
+  return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+TEST(OptWatch, TheReportShowsBodies) {
+  const std::string model = TempFile("loop_report.pbtxt", kLoop);
+  const std::string out = TempPath("loop_report.html");
+  ASSERT_EQ(GraphRun({"opt", model, "--report", out}).exit, 0);
+  const json data = DataOf(ReadFile(out));
+  size_t found = 0;
+  for (const json& node : data["after"]["bodies"]) {
+    const std::string name = node["name"];
+    if (!name.ends_with(":next")) continue;
+    ++found;
+    const std::string prefix = name.substr(0, name.find(':') + 1);
+    EXPECT_EQ(node["origins"], json({"step:next"}));
+    EXPECT_EQ(node["inputs"], json({prefix + "i", prefix + "six"}));
+  }
+  EXPECT_EQ(found, 1u);
+}
+
 // One page that holds its data and asks for nothing else.
 TEST(OptWatch, TheReportStandsAlone) {
   const std::string out = TempPath("report.html");
   ASSERT_EQ(GraphRun({"opt", kMlp, "--report", out}).exit, 0);
   const std::string page = ReadFile(out);
-  const std::string open = "<script id=\"data\" type=\"application/json\">";
-  const size_t begin = page.find(open) + open.size();
-  const json data = json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  const json data = DataOf(page);
   EXPECT_EQ(data["before"]["count"], 23);
   EXPECT_EQ(data["after"]["nodes"].size(), data["after"]["count"].get<size_t>());
   size_t ran = 0;
