@@ -43,8 +43,19 @@ absl::StatusOr<std::vector<NodeId>> DepthFirstOrder(const Graph& graph) {
   std::vector<NodeId> order, path;
   std::vector<uint32_t> next_input;  // beside path
   order.reserve(graph.num_nodes());
+  const auto is_ready = [&](NodeId n) {
+    const std::span<const Output> inputs = graph.inputs(n);
+    return std::all_of(inputs.begin(), inputs.end(), [&](const Output& from) {
+      return from.node != kNoNode && state[from.node] == kDone;
+    });
+  };
   for (NodeId root = 0; root < count; ++root) {
     if (!graph.alive(root) || state[root] != kNew) continue;
+    if (is_ready(root)) {  // as most are
+      state[root] = kDone;
+      order.push_back(root);
+      continue;
+    }
     path.push_back(root);
     next_input.push_back(0);
     state[root] = kOpen;

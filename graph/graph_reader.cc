@@ -365,7 +365,12 @@ void GraphReader::IndexNames() {
       const auto n = static_cast<NodeId>(begin + i);
       const std::string_view name = graph_.name(n);
       const auto same = [&](NodeId other) { return graph_.HasName(other, name); };
-      if (index.Find(hashes[i], same) == NameIndex::kEmpty) index.Insert(hashes[i], n);
+      const NodeId first = index.Find(hashes[i], same);
+      if (first == NameIndex::kEmpty) {
+        index.Insert(hashes[i], n);
+      } else {
+        defects_->AddTwin(graph_, n, first);
+      }
     }
   }
 }

@@ -44,8 +44,7 @@ class Verifier {
       for (const KindDefect& d : KindDefects(graph_.kind(n))) Add(n, d.code, d.message);
       CheckInputs(n);
     }
-    CheckCycles();
-    CheckShapes();
+    CheckCyclesAndShapes();
   }
 
  private:
@@ -60,8 +59,8 @@ class Verifier {
   void CheckInputs(NodeId n);
   bool CheckSource(NodeId n, size_t i, Output from);
   void CheckType(NodeId n, size_t i, Output from);
+  void CheckCyclesAndShapes();
   void CheckCycles();
-  void CheckShapes();
 
   const Graph& graph_;
   const VerifyOptions& options_;
@@ -101,12 +100,9 @@ void Verifier::CheckName(NodeId n) {
         "is no node name: it must start with a letter, a digit or '.', and go on with these and "
         "'_', '-', '/', '>' or '\\'");
   }
+  if (options_.from_file) return;  // the reader has told what is there twice
   const NodeId first = graph_.FindNode(name);
-  if (first != n) {
-    Add(n, DefectCode::kName,
-        absl::StrCat("a node of this name stands at ",
-                     first == kNoNode ? "?" : graph_.Locate(first), "; names must be unique"));
-  }
+  if (first != n) log_->AddTwin(graph_, n, first);
 }
 
 void Verifier::CheckDevice(NodeId n) {
@@ -183,21 +179,20 @@ void Verifier::CheckInputs(NodeId n) {
   }
 }
 
-// Only what is wrong for every possible feed; a node with another defect has shown what is wrong
-// with it.
-void Verifier::CheckShapes() {
+// Shapes: only what is wrong for every possible feed; a node with another defect has shown what is
+// wrong with it.
+void Verifier::CheckCyclesAndShapes() {
   std::vector<std::pair<NodeId, absl::Status>> errors;
   ShapeOptions options;
   options.errors = &errors;
   const absl::flat_hash_set<NodeId> bad = log_->Nodes();
   if (!bad.empty()) options.skip = &bad;
-  if (!GraphShapes::Infer(graph_, options).ok()) return;
+  if (!GraphShapes::Infer(graph_, options).ok()) return CheckCycles();
   for (const auto& [n, status] : errors)
     Add(n, IsPluginFault(status) ? DefectCode::kPlugin : DefectCode::kShape, status.message());
 }
 
 void Verifier::CheckCycles() {
-  if (TopologicalOrder(graph_).ok()) return;
   for (const std::vector<NodeId>& cycle : FindCycles(graph_)) {
     Add(cycle.front(), DefectCode::kCycle,
         absl::StrCat("is part of a cycle: ", DescribeCycle(graph_, cycle),
@@ -240,6 +235,12 @@ void DefectLog::AddNode(const Graph& graph, NodeId node, DefectCode code,
   found_.emplace_back(node, Defect{code, graph.Locate(node), std::string(graph.name(node)),
                                    Printable(absl::StrCat("node '", graph.name(node), "' (",
                                                           graph.op_name(node), "): ", message))});
+}
+
+void DefectLog::AddTwin(const Graph& graph, NodeId node, NodeId first) {
+  AddNode(graph, node, DefectCode::kName,
+          absl::StrCat("a node of this name stands at ",
+                       first == kNoNode ? "?" : graph.Locate(first), "; names must be unique"));
 }
 
 void DefectLog::AddVersions(const Graph& graph, DefectCode code, std::string_view message) {

@@ -22,6 +22,8 @@ class DefectLog {
   void AddVersions(const Graph& graph, DefectCode code, std::string_view message);
   void set_versions_pos(SourcePos pos) { versions_pos_ = pos; }
   // About a function or a node in its body; sorts after all nodes. `node` may be empty.
+  // That `node` has the name of `first`, which is kNoNode if no node is found by it.
+  void AddTwin(const Graph& graph, NodeId node, NodeId first);
   void AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node,
                    DefectCode code, std::string_view message);
   size_t size() const { return found_.size(); }
@@ -36,8 +38,8 @@ class DefectLog {
 };
 
 struct VerifyOptions {
-  // The graph was just read: holes among the inputs have been reported, and names must be those
-  // that a user may give.
+  // The graph was just read: holes among the inputs and names that stand twice have been reported,
+  // and names must be those that a user may give.
   bool from_file = false;
   int64_t max_const_bytes = ImportLimits().max_const_bytes;
   const Graph* sound = nullptr;  // as for VerifyNodes

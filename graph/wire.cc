@@ -67,7 +67,7 @@ bool WireReader::SkipGroup(const char** pos, uint32_t number) {
   return true;
 }
 
-bool WireReader::Next(WireField* field) {
+bool WireReader::NextOfAnyForm(WireField* field) {
   if (pos_ == end_ || !ok_) return false;
   const char* p = pos_;
   uint64_t tag;

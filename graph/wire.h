@@ -34,7 +34,23 @@ class WireReader {
   explicit WireReader(std::string_view message)
       : begin_(message.data()), pos_(begin_), end_(begin_ + message.size()) {}
 
-  bool Next(WireField* field);
+  bool Next(WireField* field) {
+    // Most fields are short and have a low number: tag and length are a byte each.
+    if (end_ - pos_ >= 2 && ok_) {
+      const auto tag = static_cast<uint8_t>(pos_[0]);
+      const auto length = static_cast<uint8_t>(pos_[1]);
+      if ((tag & 0x87) == static_cast<uint8_t>(WireType::kBytes) && tag >= 8 && length < 0x80 &&
+          length <= end_ - pos_ - 2) {
+        field->number = tag >> 3;
+        field->type = WireType::kBytes;
+        field->bytes = std::string_view(pos_ + 2, length);
+        field->raw = std::string_view(pos_, length + size_t{2});
+        pos_ += length + 2;
+        return true;
+      }
+    }
+    return NextOfAnyForm(field);
+  }
   bool ok() const { return ok_; }
   // Bytes from the start of the message to the next field, or to the field that is malformed.
   size_t offset() const { return static_cast<size_t>(pos_ - begin_); }
@@ -47,6 +63,7 @@ class WireReader {
     ok_ = false;
     return false;
   }
+  bool NextOfAnyForm(WireField* field);
   bool SkipGroup(const char** pos, uint32_t number);
 
   const char* begin_;

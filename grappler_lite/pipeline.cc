@@ -38,6 +38,13 @@ GraphSize SizeOf(const Graph& graph) {
   return size;
 }
 
+bool HasColocations(const Graph& graph) {
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n) && graph.attrs(n).Find(kColocationAttr) != nullptr) return true;
+  }
+  return false;
+}
+
 // Takes names of nodes that are gone out of the colocation lists of those that remain.
 void DropVoidColocations(Graph& graph) {
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -143,7 +150,8 @@ class PipelineRun {
         stage_(stage),
         guarded_(guarded),
         steps_(StepsFor(input, options, stage)),
-        gate_(options) {
+        gate_(options),
+        has_colocations_(stage == Stage::kUnplaced || HasColocations(graph)) {
     for (const Output& f : input.fetches) fetch_names_.push_back(graph.OutputName(f));
     for (NodeId n : input.feeds) feed_names_.emplace_back(graph.name(n));
     for (NodeId n : input.keep) keep_names_.emplace_back(graph.name(n));
@@ -230,7 +238,7 @@ class PipelineRun {
     context.also_fixed = &also_fixed_;
     context.caller_device = input_.caller_device;
     TENON_ASSIGN_OR_RETURN(const bool changed, step.pass->make()->Run(context));
-    if (changed) DropVoidColocations(graph);
+    if (changed && has_colocations_) DropVoidColocations(graph);
     return changed;
   }
 
@@ -240,6 +248,7 @@ class PipelineRun {
     TENON_ASSIGN_OR_RETURN(const bool changed, pass.Run(graph_));
     if (!changed) return false;
     shapes_ = GraphShapes();
+    has_colocations_ = HasColocations(graph_);
     TENON_RETURN_IF_ERROR(Resolve());
     return true;
   }
@@ -312,6 +321,7 @@ class PipelineRun {
   const bool guarded_;
   const std::vector<Step> steps_;
   RewriteGate gate_;
+  bool has_colocations_;  // passes bring none, but for those that bring nodes
   GraphSize size_;
   GraphShapes shapes_;
   std::vector<std::string> fetch_names_, feed_names_, keep_names_;

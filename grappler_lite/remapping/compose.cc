@@ -1,7 +1,5 @@
 // Elementwise functions that stand in a row.
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <vector>
 
 #include "grappler_lite/node_queries.h"
@@ -12,20 +10,12 @@ namespace {
 
 constexpr std::string_view kComposition = "_UnaryOpsComposition";
 
-// What TensorFlow composes; the first of them not in half.
-constexpr std::array<std::string_view, 32> kFunctions = {
-    "Acos",  "Acosh", "Asin", "Asinh",   "Atan", "Atanh",      "Cosh",   "Rint",
-    "Sinh",  "Tan",   "Abs",  "Ceil",    "Cos",  "Elu",        "Exp",    "Expm1",
-    "Floor", "Inv",   "Log",  "Log1p",   "Neg",  "Reciprocal", "Relu",   "Relu6",
-    "Round", "Rsqrt", "Selu", "Sigmoid", "Sin",  "Sqrt",       "Square", "Tanh"};
-constexpr ptrdiff_t kNotInHalf = 10;
-
 bool IsComposable(const Graph& g, NodeId n) {
-  const auto found = std::ranges::find(kFunctions, g.op_name(n));
-  if (found == kFunctions.end()) return false;
+  const std::string_view op = g.op_name(n);
+  if (!ListsOp(kComposed, op)) return false;
   const DataType type = g.output_type({n, 0});
   return type == DataType::kFloat || type == DataType::kDouble ||
-         (type == DataType::kHalf && found - kFunctions.begin() >= kNotInHalf);
+         (type == DataType::kHalf && !ListsOp(kComposedButNotInHalf, op));
 }
 
 // Whether n's one use takes it over.

@@ -31,7 +31,7 @@ constexpr Rewrite kRewrites[] = {
 constexpr Rewrite kLastRewrites[] = {
     {"expand_batch_norm", Exactness::kToleranced, ExpandBatchNorm,
      "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3"},
-    {"compose_unary", Exactness::kExact, ComposeUnary},
+    {"compose_unary", Exactness::kExact, ComposeUnary, kComposed},
     {"chain_additions", Exactness::kExact, ChainAdditions, "Add AddV2"},
 };
 
