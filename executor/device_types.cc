@@ -81,8 +81,13 @@ uint64_t DeviceTypes::Bit(const Device* device) const {
 }
 
 Device* DeviceTypes::ByFullName(std::string_view name) const {
-  auto it = by_name_.find(name);
-  return it == by_name_.end() ? nullptr : it->second;
+  if (name.empty()) return nullptr;
+  if (name != last_name_) {
+    const auto it = by_name_.find(name);
+    last_name_ = name;
+    last_device_ = it == by_name_.end() ? nullptr : it->second;
+  }
+  return last_device_;
 }
 
 KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
@@ -123,10 +128,21 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
 }
 
 const KindSupport& DeviceTypes::Support(const Graph& graph, NodeId n) const {
-  const NodeKind* kind = &graph.kind(n);
-  auto it = support_.find(kind);
-  if (it == support_.end()) it = support_.emplace(kind, Ask(graph, n)).first;
-  return it->second;
+  const NodeKind& kind = graph.kind(n);
+  if (kind.index >= by_kind_.size()) by_kind_.resize(std::max<size_t>(kind.index + 1, 64) * 2);
+  const KindSupport*& support = by_kind_[kind.index];
+  if (support == nullptr) support = &Add(graph, n);
+  return *support;
+}
+
+// Constants are many kinds, of which all of one type are served alike.
+const KindSupport& DeviceTypes::Add(const Graph& graph, NodeId n) const {
+  const NodeKind& kind = graph.kind(n);
+  if (kind.op_name != "Const" || kind.types.outputs.size() != 1)
+    return supports_.emplace_back(Ask(graph, n));
+  const auto [it, is_new] = constants_.try_emplace(kind.types.outputs[0]);
+  if (is_new) it->second = &supports_.emplace_back(Ask(graph, n));
+  return *it->second;
 }
 
 std::string DeviceTypes::WhyNot(const Graph& graph, NodeId n, const Device* device) const {

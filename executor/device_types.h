@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,8 @@ class DeviceTypes {
   // types.
   absl::Status Check() const;
 
-  // Cached by kind: one question to the registry per kind and type.
+  // Cached by kind: one question to the registry per kind and type. All calls are for graphs that
+  // share one storage.
   const KindSupport& Support(const Graph& graph, NodeId n) const;
   // Why `device` cannot have n; why it can, but `chosen` goes before it.
   std::string WhyNot(const Graph& graph, NodeId n, const Device* device) const;
@@ -64,6 +66,7 @@ class DeviceTypes {
     std::vector<Device*> devices;  // by ordinal
   };
   KindSupport Ask(const Graph& graph, NodeId n) const;
+  const KindSupport& Add(const Graph& graph, NodeId n) const;
 
   const KernelRegistry& kernels_;
   std::vector<Device*> devices_;
@@ -71,7 +74,11 @@ class DeviceTypes {
   absl::flat_hash_map<const Device*, uint64_t> bits_;
   absl::flat_hash_map<std::string, Device*> by_name_;
   Device* host_ = nullptr;
-  mutable absl::flat_hash_map<const NodeKind*, KindSupport> support_;
+  mutable std::deque<KindSupport> supports_;
+  mutable std::vector<const KindSupport*> by_kind_;  // by index of kind; null: not asked yet
+  mutable absl::flat_hash_map<DataType, const KindSupport*> constants_;
+  mutable std::string last_name_;  // that ByFullName was asked for
+  mutable Device* last_device_ = nullptr;
 };
 
 }  // namespace tenon

@@ -44,7 +44,7 @@ class Verifier {
       for (const KindDefect& d : KindDefects(graph_.kind(n))) Add(n, d.code, d.message);
       CheckInputs(n);
     }
-    CheckCyclesAndShapes();
+    if (!options_.shapes_are_known) CheckCyclesAndShapes();
   }
 
  private:
@@ -281,12 +281,16 @@ std::vector<Defect> Verify(const Graph& graph) {
   return std::move(log).Take();
 }
 
-std::vector<Defect> VerifyNodes(const Graph& graph, const Graph* sound) {
+std::vector<Defect> VerifyNodes(const Graph& graph, const VerifyOptions& options) {
   DefectLog log;
-  VerifyOptions options;
-  options.sound = sound;
   Verifier(graph, options, &log).Run();
   return std::move(log).Take();
+}
+
+std::vector<Defect> VerifyNodes(const Graph& graph, const Graph* sound) {
+  VerifyOptions options;
+  options.sound = sound;
+  return VerifyNodes(graph, options);
 }
 
 }  // namespace tenon

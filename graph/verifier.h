@@ -1,4 +1,4 @@
-// The checks behind Verify and import. Private to graph/.
+// The checks behind Verify and import, for those who know part of the answers already.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,14 @@ struct VerifyOptions {
   bool from_file = false;
   int64_t max_const_bytes = ImportLimits().max_const_bytes;
   const Graph* sound = nullptr;  // as for VerifyNodes
+  // Shapes, and with them an order of the nodes, have been found without an error.
+  bool shapes_are_known = false;
 };
 
 void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* log);
+
+// As that of graph/io.h.
+std::vector<Defect> VerifyNodes(const Graph& graph, const VerifyOptions& options);
 
 // Function library: names, signatures and bodies (graph/verify_functions.cc).
 void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog* log);

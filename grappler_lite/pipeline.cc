@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/colocation.h"
-#include "graph/io.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "graph/verifier.h"
 #include "grappler_lite/fingerprint.h"
 
 namespace tenon {
@@ -67,15 +67,18 @@ void DropVoidColocations(Graph& graph) {
 
 // What must hold after any pass on a graph that was sound before: structure, shapes as far as they
 // are known, and fetches that are still there. Bodies of functions are checked where they change.
-absl::Status CheckResult(const Graph& graph, const Graph& before,
-                         absl::Span<const Output> fetches) {
+absl::Status CheckResult(const Graph& graph, const Graph& before, absl::Span<const Output> fetches,
+                         bool shapes_are_known = false) {
   for (const Output& f : fetches) {
     if (!graph.alive(f.node)) return absl::InternalError("a fetched node was removed");
     if (!f.is_control() && f.port >= graph.num_outputs(f.node)) {
       return absl::InternalError(absl::StrCat("fetch ", graph.OutputName(f), " lost its output"));
     }
   }
-  for (const Defect& defect : VerifyNodes(graph, &before))
+  VerifyOptions options;
+  options.sound = &before;
+  options.shapes_are_known = shapes_are_known;
+  for (const Defect& defect : VerifyNodes(graph, options))
     return absl::InternalError(defect.message);
   return absl::OkStatus();
 }
@@ -160,6 +163,13 @@ class PipelineRun {
       if (graph.alive(n) && MustStay(graph, n)) keep_names_.emplace_back(graph.name(n));
     }
     std::sort(feed_names_.begin(), feed_names_.end());
+  }
+
+  // Whether the shapes that passes asked for hold for the graph as it is now, whatever is fed.
+  bool KnowsShapes() {
+    const auto is_placeholder = [&](NodeId n) { return graph_.op_name(n) == "Placeholder"; };
+    return std::all_of(feeds_.begin(), feeds_.end(), is_placeholder) &&
+           shapes_.Refresh(graph_, ShapeOptions()).ok();
   }
 
   absl::StatusOr<PipelineReport> Run() {
@@ -372,9 +382,10 @@ absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& in
   if (NeedsGuard(input, options))
     return PipelineRun(graph, input, options, Stage::kPlaced, true).Run();
   const Graph before = graph;
-  absl::StatusOr<PipelineReport> report =
-      PipelineRun(graph, input, options, Stage::kPlaced, false).Run();
-  if (report.ok() && CheckResult(graph, before, input.fetches).ok()) return report;
+  PipelineRun run(graph, input, options, Stage::kPlaced, false);
+  absl::StatusOr<PipelineReport> report = run.Run();
+  if (report.ok() && CheckResult(graph, before, input.fetches, run.KnowsShapes()).ok())
+    return report;
   graph = before;
   return PipelineRun(graph, input, options, Stage::kPlaced, true).Run();
 }
