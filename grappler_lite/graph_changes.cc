@@ -16,7 +16,8 @@ class Pair {
   bool SameInput(size_t i) const {
     const Output a = before_.inputs(was_)[i], b = after_.inputs(is_)[i];
     if (a.node == kNoNode || b.node == kNoNode) return a.node == b.node;
-    return a.port == b.port && before_.name(a.node) == after_.name(b.node);
+    const std::string_view was = before_.name(a.node), is = after_.name(b.node);
+    return a.port == b.port && SameBytes(was, is);
   }
   bool SameArity() const {
     return before_.num_inputs(was_) == after_.num_inputs(is_) &&
@@ -81,17 +82,25 @@ class Pair {
   const NodeId was_, is_;
 };
 
+// The node of the other graph that has n's name: mostly n itself, as passes keep ids and names.
+NodeId Counterpart(const Graph& graph, NodeId n, const Graph& other) {
+  const std::string_view name = graph.name(n);
+  const bool is_same =
+      n < other.num_node_ids() && other.alive(n) && other.name(n).data() == name.data();
+  return is_same ? n : other.FindNode(name);
+}
+
 }  // namespace
 
 std::vector<NodeChange> ChangesBetween(const Graph& before, const Graph& after) {
   std::vector<NodeChange> changes;
   for (NodeId n = 0; n < after.num_node_ids(); ++n) {
     if (!after.alive(n)) continue;
-    const NodeId was = before.FindNode(after.name(n));
+    const NodeId was = Counterpart(after, n, before);
     if (was == kNoNode || !Pair(before, after, was, n).Same()) changes.push_back({was, n});
   }
   for (NodeId n = 0; n < before.num_node_ids(); ++n) {
-    if (before.alive(n) && after.FindNode(before.name(n)) == kNoNode)
+    if (before.alive(n) && Counterpart(before, n, after) == kNoNode)
       changes.push_back({n, kNoNode});
   }
   return changes;

@@ -195,8 +195,9 @@ class Provenance::Step {
     if (is_copy_) return Parents(record).push_back(copied_by_);
     std::vector<std::string>& rewrites = RewritesOf(record);
     const auto done = all_.events_.find(name);
-    const bool is_inlined = change.after != kNoNode && inlined_.origins.contains(change.after);
-    if (was < 0 && (is_inlined || done == all_.events_.end())) rewrites = all_.events_anywhere_;
+    const bool was_inlined = inlined_.roots.contains(change.before) ||
+                             (was < 0 && inlined_.origins.contains(change.after));
+    if (was_inlined || (was < 0 && done == all_.events_.end())) rewrites = all_.events_anywhere_;
     if (done != all_.events_.end())
       rewrites.insert(rewrites.end(), done->second.begin(), done->second.end());
     if (pass_.starts_with("plugin:")) rewrites.emplace_back(pass_);

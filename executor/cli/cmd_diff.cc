@@ -5,6 +5,7 @@
 #include "executor/cli/graph_text.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/model.h"
+#include "graph/function_body.h"
 #include "graph/function_graph.h"
 #include "graph/status_macros.h"
 
@@ -88,8 +89,14 @@ class FunctionDiff {
     Json json = Json::Object();
     json.Set("name", name).Set("change", change).Set("changes", std::move(nodes));
     list_.Push(std::move(json));
-    absl::StrAppend(&text_, "function ", name, " ", change, ": ", CountsText(counts), "\n");
+    const int64_t size = was == nullptr ? NodesOf(b_, *is) : NodesOf(a_, *was);
+    absl::StrAppend(&text_, "function ", name, " ", change, ": ",
+                    change == "changed" ? CountsText(counts) : Plural(size, "node"), "\n");
     if (is != nullptr) text_ += DiffText(before, after, changes, style_);
+  }
+
+  static int64_t NodesOf(const Graph& graph, const FunctionEntry& function) {
+    return static_cast<int64_t>(ParseFunctionBody(graph, function).nodes.size());
   }
 
   const Graph& a_;

@@ -93,6 +93,8 @@ TEST(BodyOrigins, InlinedNodesNameTheBodysNodes) {
               ElementsAre("call", "f:inner", "g:scope/tanh"));
   EXPECT_THAT(run->RewritesOf("call/inner/scope/tanh"),
               Contains("function_optimization.inline_call"));
+  EXPECT_THAT(run->OriginsOf("y"), ElementsAre("call", "y"));
+  EXPECT_THAT(run->RewritesOf("y"), ElementsAre("function_optimization.inline_call"));
   EXPECT_THAT(run->WentTo("g:scope/tanh"), ElementsAre("call/inner/scope/tanh"));
   EXPECT_THAT(run->WentTo("f:inner"), ElementsAre("call/inner/scope/tanh"));
   EXPECT_THAT(run->provenance.EndOf("f:exp"), ElementsAre("function_optimization.inline_call"));
