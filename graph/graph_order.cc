@@ -1,5 +1,6 @@
 // Orders and inverse edges of a graph; see graph.h.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,22 +17,16 @@ absl::Status CycleError(const Graph& graph) {
                    "; only a NextIteration may feed back, into a Merge"));
 }
 
-// Whether ids are an order already, as in most files: then no search is needed.
-bool InOrder(const Graph& graph) {
-  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (!graph.alive(n)) continue;
-    for (const Output& from : graph.inputs(n)) {
-      if (from.node >= n) return false;
-    }
-  }
-  return true;
-}
-
-std::vector<NodeId> LiveNodes(const Graph& graph) {
+// Live nodes by id, if that is an order already, as in most files: then no search is needed.
+std::optional<std::vector<NodeId>> OrderOfIds(const Graph& graph) {
   std::vector<NodeId> nodes;
   nodes.reserve(graph.num_nodes());
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (graph.alive(n)) nodes.push_back(n);
+    if (!graph.alive(n)) continue;
+    for (const Output& from : graph.inputs(n)) {
+      if (from.node >= n) return std::nullopt;
+    }
+    nodes.push_back(n);
   }
   return nodes;
 }
@@ -90,7 +85,7 @@ absl::StatusOr<std::vector<NodeId>> DepthFirstOrder(const Graph& graph) {
 
 // Both ways give the same order where the first applies.
 absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph) {
-  if (InOrder(graph)) return LiveNodes(graph);
+  if (std::optional<std::vector<NodeId>> ids = OrderOfIds(graph)) return *std::move(ids);
   return DepthFirstOrder(graph);
 }
 

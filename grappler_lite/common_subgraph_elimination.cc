@@ -1,11 +1,12 @@
 // Merges nodes that compute the same: one forward sweep of hash-consing.
 #include <algorithm>
+#include <bit>
 #include <deque>
 #include <ranges>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "graph/colocation.h"
 #include "graph/nodes.h"
@@ -31,6 +32,9 @@ bool HasIdentityOfItsOwn(const OpDef* op) {
 constexpr int64_t kMaxDecodedElements = 256;
 // As much of both ends of a longer text goes into its hash.
 constexpr size_t kHashedBytes = 512;
+// At nodes with the same hash that are others, such as constants that differ in the middle of a
+// long text; after so many a node counts as new.
+constexpr int kMostLooks = 64;
 
 size_t HashText(std::string_view text) {
   if (text.size() <= 2 * kHashedBytes) return absl::HashOf(text);
@@ -128,23 +132,31 @@ class CommonSubgraphElimination : public Pass {
     Graph& g = context.graph;
     TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(g));
     std::vector<NodeId> same_as(g.num_node_ids(), kNoNode);
-    // Of nodes with one hash, the first, and for each the next.
-    absl::flat_hash_map<size_t, NodeId> first;
-    first.reserve(order.size());
+    // Chains of nodes whose hashes end alike, in a table that large graphs can still keep near.
+    std::vector<NodeId> first(std::bit_ceil(2 * order.size() + 1), kNoNode);
     std::vector<NodeId> next(g.num_node_ids(), kNoNode);
+    std::vector<uint32_t> hashes(g.num_node_ids());
     std::vector<NodeId> merged;
     Kinds kinds;
+    const auto find_twin = [&](NodeId n, NodeId chain) {
+      int looks = kMostLooks;
+      for (NodeId m = chain; m != kNoNode && looks > 0; m = next[m]) {
+        if (hashes[m] != hashes[n]) continue;
+        if (Same(g, n, m, kinds)) return m;
+        --looks;
+      }
+      return kNoNode;
+    };
     for (NodeId n : order) {
       ForwardInputs(g, n, same_as);
       if (!kinds.MayMerge(g.kind(n)) || context.feeds.contains(n) || ReadsReference(g, n) ||
           !context.Visit())
         continue;
-      const auto [it, is_new] = first.try_emplace(Hash(g, n, kinds), n);
-      if (is_new) continue;
-      NodeId twin = it->second;
-      while (!Same(g, n, twin, kinds) && next[twin] != kNoNode) twin = next[twin];
-      if (!Same(g, n, twin, kinds)) {
-        next[twin] = n;
+      hashes[n] = static_cast<uint32_t>(Hash(g, n, kinds));
+      NodeId& chain = first[hashes[n] & (first.size() - 1)];
+      const NodeId twin = find_twin(n, chain);
+      if (twin == kNoNode) {
+        next[n] = std::exchange(chain, n);
       } else if (context.preserve.contains(n)) {
         // It must stay; those that follow may still be merged with the first of them.
       } else if (context.Allow(kMerge.name, n)) {

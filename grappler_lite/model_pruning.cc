@@ -91,18 +91,24 @@ class ModelPruning : public Pass {
   static bool RemoveUnreachable(PassContext& c) {
     Graph& g = c.graph;
     std::vector<bool> needed(g.num_node_ids(), false);
+    // Most producers have lower ids: one sweep downwards finds them in the order of memory. The
+    // stack is for the others.
     std::vector<NodeId> stack;
+    NodeId at = g.num_node_ids();
     const auto need = [&](NodeId n) {
-      if (n != kNoNode && !needed[n]) {
-        needed[n] = true;
-        stack.push_back(n);
-      }
+      if (n == kNoNode || needed[n]) return;
+      needed[n] = true;
+      if (n >= at) stack.push_back(n);
     };
     for (NodeId n : c.preserve) need(n);
-    while (!stack.empty()) {
-      const NodeId n = stack.back();
-      stack.pop_back();
-      for (const Output& in : g.inputs(n)) need(in.node);
+    while (at > 0) {
+      if (!needed[--at]) continue;
+      stack.push_back(at);
+      while (!stack.empty()) {
+        const NodeId n = stack.back();
+        stack.pop_back();
+        for (const Output& in : g.inputs(n)) need(in.node);
+      }
     }
     std::vector<NodeId> dead;
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {

@@ -26,17 +26,34 @@ struct GraphSize {
   int64_t nodes = 0, edges = 0, bytes = 0;
 };
 
-GraphSize SizeOf(const Graph& graph) {
-  GraphSize size{graph.num_nodes(), 0, 0};
-  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (!graph.alive(n)) continue;
-    size.edges += static_cast<int64_t>(graph.inputs(n).size());
-    if (graph.op_name(n) != "Const") continue;
-    const AttrValue* value = graph.attrs(n).Find("value");
-    if (value != nullptr) size.bytes += static_cast<int64_t>(value->wire().size());
+// Measures a graph again and again while it is edited: what a kind weighs, it weighs each time.
+class Scales {
+ public:
+  GraphSize Weigh(const Graph& graph) {
+    GraphSize size{graph.num_nodes(), 0, 0};
+    for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+      if (!graph.alive(n)) continue;
+      size.edges += static_cast<int64_t>(graph.inputs(n).size());
+      size.bytes += BytesOf(graph.kind(n));
+    }
+    return size;
   }
-  return size;
-}
+  // For a graph of another storage, whose kinds are others.
+  void Reset() { bytes_.clear(); }
+
+ private:
+  int64_t BytesOf(const NodeKind& kind) {
+    if (kind.index >= bytes_.size()) bytes_.resize(std::max<size_t>(kind.index + 1, 32) * 2, -1);
+    int64_t& bytes = bytes_[kind.index];
+    if (bytes < 0) {
+      const AttrValue* value = kind.op_name == "Const" ? kind.attrs.Find("value") : nullptr;
+      bytes = value == nullptr ? 0 : static_cast<int64_t>(value->wire().size());
+    }
+    return bytes;
+  }
+
+  std::vector<int64_t> bytes_;  // by index of kind; -1: not known
+};
 
 bool HasColocations(const Graph& graph) {
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -174,7 +191,7 @@ class PipelineRun {
 
   absl::StatusOr<PipelineReport> Run() {
     report_.nodes_before = graph_.num_nodes();
-    size_ = SizeOf(graph_);
+    size_ = scales_.Weigh(graph_);
     const int iterations = stage_ == Stage::kUnplaced ? 1 : options_.iterations;
     for (int i = 0; i < iterations; ++i) {
       TENON_ASSIGN_OR_RETURN(changed_, RunIteration(i));
@@ -230,7 +247,7 @@ class PipelineRun {
       row.edges_before = size_.edges;
       row.bytes_before = size_.bytes;
       if (!row.skipped) TENON_RETURN_IF_ERROR(RunStep(step, row));
-      if (row.changed) size_ = SizeOf(graph_);
+      if (row.changed) size_ = scales_.Weigh(graph_);
       row.nodes_after = size_.nodes;
       row.edges_after = size_.edges;
       row.bytes_after = size_.bytes;
@@ -241,12 +258,21 @@ class PipelineRun {
   }
 
   absl::StatusOr<bool> RunPass(const Step& step, Graph& graph, RewriteGate& gate) {
-    PassContext context{graph,           preserve_,     feeds_,  fetches_,       *input_.evaluator,
-                        *input_.kernels, gate,          shapes_, step.arguments, options_.fast_math,
-                        options_.target, input_.inliner};
-    if (input_.fixed_device) context.fixed_device = &input_.fixed_device;
-    context.also_fixed = &also_fixed_;
-    context.caller_device = input_.caller_device;
+    PassContext context{graph,
+                        preserve_,
+                        feeds_,
+                        fetches_,
+                        *input_.evaluator,
+                        *input_.kernels,
+                        gate,
+                        shapes_,
+                        step.arguments,
+                        options_.fast_math,
+                        options_.target,
+                        input_.inliner,
+                        input_.fixed_device ? &input_.fixed_device : nullptr,
+                        &also_fixed_,
+                        input_.caller_device};
     TENON_ASSIGN_OR_RETURN(const bool changed, step.pass->make()->Run(context));
     if (changed && has_colocations_) DropVoidColocations(graph);
     return changed;
@@ -259,6 +285,7 @@ class PipelineRun {
     if (!changed) return false;
     shapes_ = GraphShapes();
     has_colocations_ = HasColocations(graph_);
+    scales_.Reset();
     TENON_RETURN_IF_ERROR(Resolve());
     return true;
   }
@@ -332,6 +359,7 @@ class PipelineRun {
   const std::vector<Step> steps_;
   RewriteGate gate_;
   bool has_colocations_;  // passes bring none, but for those that bring nodes
+  Scales scales_;
   GraphSize size_;
   GraphShapes shapes_;
   std::vector<std::string> fetch_names_, feed_names_, keep_names_;
