@@ -30,6 +30,11 @@ std::vector<PipelineObserver*> Watchers::observers() const {
   return observers;
 }
 
+void Watchers::ForgetGraph() {
+  if (provenance_ != nullptr) *provenance_ = Provenance();
+  if (history_ != nullptr) *history_ = PassHistory();
+}
+
 void Watchers::VerifyNumbers(GraphRunner runner) {
   verifier_ = std::make_unique<NumericVerifier>(std::move(runner));
 }

@@ -31,6 +31,8 @@ class Watchers {
  public:
   explicit Watchers(const Options& options);
   std::vector<PipelineObserver*> observers() const;
+  // What was optimized so far is not what reports will be about.
+  void ForgetGraph();
   // Of --dump-dir: the first file that could not be written.
   const absl::Status& status() const { return status_; }
 

@@ -104,7 +104,9 @@ absl::Status ReportFailedPasses(const Executable& executable, const Options& opt
 }
 
 absl::Status InitializeState(Workbench& bench, const Options& options) {
-  return InitializeState(*bench.session, bench, options);
+  TENON_RETURN_IF_ERROR(InitializeState(*bench.session, bench, options));
+  bench.watchers->ForgetGraph();
+  return absl::OkStatus();
 }
 
 absl::Status InitializeState(Session& session, const Workbench& bench, const Options& options) {

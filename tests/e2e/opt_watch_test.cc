@@ -298,6 +298,21 @@ TEST(OptWatch, TheReportShowsBodies) {
   EXPECT_EQ(found, 1u);
 }
 
+// A node that is run to initialize is optimized on its own; the page is not about that.
+TEST(OptWatch, TheReportIsOfTheGraphThatRuns) {
+  const std::string model = TempFile("loop_init.pbtxt", kLoop);
+  const std::string out = TempPath("loop_init.html");
+  ASSERT_EQ(GraphRun({"run", model, "--init", "end", "--input", "x=f32=0.5", "--report", out}).exit,
+            0);
+  const json data = DataOf(ReadFile(out));
+  size_t count = 0;
+  for (const json& pass : data["changes"]) {
+    count += pass["pass"] == "dependency_optimization" && pass["iteration"] == 0 &&
+             pass["function"] == "";
+  }
+  EXPECT_EQ(count, 1u);
+}
+
 // One page that holds its data and asks for nothing else.
 TEST(OptWatch, TheReportStandsAlone) {
   const std::string out = TempPath("report.html");
