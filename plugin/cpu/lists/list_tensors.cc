@@ -21,7 +21,12 @@ struct TensorsState : NodeFacts {
 absl::Status StackPlaces(const TensorsState& s, const StepArgs& args, const TensorList& list,
                          absl::Span<const int64_t> places, int shape_input) {
   TENON_ASSIGN_OR_RETURN(const PartialShape asked, ShapeInput(args, shape_input));
-  TENON_ASSIGN_OR_RETURN(const PartialShape partial, list.ElementShape(asked));
+  TENON_ASSIGN_OR_RETURN(PartialShape partial, list.element_shape.Merge(asked));
+  for (size_t k = 0; k < places.size() && !partial.fully_defined(); ++k) {
+    const Tensor element = list.Get(places[k]);
+    if (!element.initialized()) continue;
+    TENON_ASSIGN_OR_RETURN(partial, partial.Merge(element.shape()));
+  }
   const std::optional<Shape> shape = partial.ToShape();
   if (!shape.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
