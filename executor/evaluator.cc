@@ -1,5 +1,7 @@
 #include "executor/evaluator.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "executor/aligned.h"
 #include "executor/prepared_kernel.h"
@@ -31,6 +33,18 @@ absl::Status CheckPrepared(const PreparedKernel& kernel, size_t max_bytes) {
     if (__builtin_add_overflow(sum, bytes, &sum)) sum = SIZE_MAX;
   }
   return CheckBytes(sum, max_bytes);
+}
+
+// A kernel may know more types than its op.
+bool AllowsTypes(const OpDef& op, const AttrSet& attrs) {
+  for (const AttrDef& def : op.attrs) {
+    const AttrValue* value = def.allowed_types.empty() ? nullptr : attrs.Find(def.name);
+    if (value == nullptr || def.is_list) continue;
+    const absl::StatusOr<DataType> type = value->AsType();
+    if (type.ok() && std::ranges::find(def.allowed_types, *type) == def.allowed_types.end())
+      return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -94,9 +108,10 @@ const std::vector<const Device*>& RegistryOracle::DevicesOf(std::string_view dev
 
 bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,
                                const AttrSet& attrs) const {
+  const OpDef* op_def = OpRegistry::Global().Find(op);
+  if (op_def != nullptr && !AllowsTypes(*op_def, attrs)) return false;
   for (const Device* d : DevicesOf(device)) {
     if (IsPlanOp(op)) return true;
-    const OpDef* op_def = OpRegistry::Global().Find(op);
     if (KernelRegistry::Global().Find("", op, attrs, op_def, d->type(), d->plugin()).ok())
       return true;
   }
