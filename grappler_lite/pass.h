@@ -68,9 +68,10 @@ class CallInliner {
 using HasFixedDevice = std::function<bool(std::string_view node)>;
 
 // Numeric honesty of a rewrite. kExact: same bits for every input. kToleranced: stays within a
-// model's tolerance and never makes or hides a NaN or infinity. kFastMath: reassociation and the
-// like; off unless asked for.
-enum class Exactness : uint8_t { kExact, kToleranced, kFastMath };
+// model's tolerance and never makes or hides a NaN or infinity. kLowPrecision: the same, but that
+// values are rounded as those of 16 bits are. kFastMath: reassociation and the like; off unless
+// asked for.
+enum class Exactness : uint8_t { kExact, kToleranced, kLowPrecision, kFastMath };
 
 // Who will run the result: Tenon, or TensorFlow 2.21 too, whose kernels know fewer fusions.
 enum class Target : uint8_t { kTenon, kTensorFlow };

@@ -18,6 +18,8 @@ std::string_view ExactnessName(Exactness exactness) {
       return "same bits";
     case Exactness::kToleranced:
       return "within tolerance";
+    case Exactness::kLowPrecision:
+      return "16-bit precision";
     case Exactness::kFastMath:
       return "fast math";
   }

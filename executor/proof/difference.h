@@ -16,8 +16,10 @@ namespace tenon {
 // What must be the same: kBits every bit, except that any NaN is like another (which one an
 // addition of two gives is the processor's business) and a denormal like the zero of its sign (to
 // which arithmetic flushes it and moving data does not); kBound finite values up to so many float
-// steps at the largest magnitude of the tensor, and which elements are NaN or infinite.
-enum class Sameness : uint8_t { kBits, kBound };
+// steps at the largest magnitude of the tensor, and which elements are NaN or infinite; kRounded
+// the same of floats as if they were bfloat16, and of nothing else: what is decided by values, be
+// it how many there are, may fall the other way.
+enum class Sameness : uint8_t { kBits, kBound, kRounded };
 inline constexpr int64_t kMaxSteps = 1024;     // float, double
 inline constexpr int64_t kMaxStepsSmall = 16;  // half, bfloat16 and smaller
 

@@ -28,6 +28,31 @@ std::vector<std::string> NodesOf(const std::vector<Session::NamedTensor>& feeds)
   return nodes;
 }
 
+// Whether floats of 16 bits are computed: what comes of them may be a float, but no better one.
+bool Rounds(const Graph& graph) {
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    for (int i = 0; graph.alive(n) && i < graph.num_outputs(n); ++i) {
+      const DataType type = graph.output_type({n, i});
+      if (type == DataType::kBfloat16 || type == DataType::kHalf) return true;
+    }
+  }
+  return false;
+}
+
+std::string Demand(Sameness sameness) {
+  switch (sameness) {
+    case Sameness::kBits:
+      return "; it is declared to keep every bit";
+    case Sameness::kBound:
+      return absl::StrCat("; more than ", kMaxSteps, " float steps at the largest value (",
+                          kMaxStepsSmall, " for small types)");
+    case Sameness::kRounded:
+      return absl::StrCat("; more than ", kMaxStepsSmall,
+                          " steps of bfloat16 at the largest value");
+  }
+  return "";
+}
+
 }  // namespace
 
 NumericVerifier::NumericVerifier(GraphRunner runner, absl::Span<const PassEntry> custom)
@@ -46,6 +71,7 @@ void NumericVerifier::OnRewrite(const RewriteEvent& event) {
   if (!event.allowed) return;
   ++done_;
   if (ExactnessOf(event) == Exactness::kExact) ++exact_;
+  rounded_ |= ExactnessOf(event) == Exactness::kLowPrecision;
 }
 
 void NumericVerifier::AddInputs(std::vector<Session::NamedTensor> feeds) {
@@ -133,7 +159,7 @@ std::optional<AnswerDifference> NumericVerifier::CompareOne(const Answer& was, c
 std::optional<NumericVerifier::Mismatch> NumericVerifier::Compare(
     const std::vector<Answer>& answers, Sameness sameness) const {
   for (size_t set = 0; set < sets_.size(); ++set) {
-    if (sameness == Sameness::kBound && !sets_[set].ordinary) continue;
+    if (sameness != Sameness::kBits && !sets_[set].ordinary) continue;
     if (auto difference = CompareOne(baseline_[set], answers[set], sameness))
       return Mismatch{set, *std::move(difference)};
   }
@@ -179,12 +205,7 @@ absl::Status NumericVerifier::Blame(const PassRun& run, const Graph& after,
   }
   const std::string node =
       runner_.FirstDifference(right.graph, wrong.graph, sets_[mismatch.set].feeds, sameness);
-  const std::string demand =
-      !mismatch.difference.of_values ? ""
-      : sameness == Sameness::kBits
-          ? "; it is declared to keep every bit"
-          : absl::StrCat("; more than ", kMaxSteps, " float steps at the largest value (",
-                         kMaxStepsSmall, " for small types)");
+  const std::string demand = mismatch.difference.of_values ? Demand(sameness) : "";
   return absl::InternalError(absl::StrCat(
       wrong.last, " changed what the graph answers to inputs '", sets_[mismatch.set].name,
       "': ", mismatch.difference.what,
@@ -218,7 +239,9 @@ absl::Status NumericVerifier::Check(const PassRun& run, const Graph& after,
     const auto mismatch = Compare(RunAll(exact.graph, fetches_), Sameness::kBits);
     if (mismatch) return Blame(run, exact.graph, replay, Sameness::kBits, *mismatch);
   }
-  const Sameness sameness = exact_ < done_ ? Sameness::kBound : Sameness::kBits;
+  const Sameness bound =
+      rounded_ || Rounds(run.before) || Rounds(after) ? Sameness::kRounded : Sameness::kBound;
+  const Sameness sameness = exact_ < done_ ? bound : Sameness::kBits;
   std::vector<Answer> answers = RunAll(after, fetches_);
   if (const auto mismatch = Compare(answers, sameness))
     return Blame(run, after, replay, sameness, *mismatch);

@@ -18,9 +18,10 @@ namespace tenon {
 // Each output is compared apart: what one cannot answer keeps nobody from comparing the others.
 // What is asked of a pass: where it did exact rewrites only, the same bits on every set of inputs,
 // and an error where there was one. Where it did others too, the same bits after its exact ones
-// alone, and values within a bound (Sameness::kBound) on ordinary inputs after all; so of a pass
-// from outside. Answers that differ between two runs of one graph are left out. The body of a
-// function is run where it is called: what no inputs reach there is not compared.
+// alone, and values within a bound (Sameness::kBound, or kRounded if the graph computes in types of
+// 16 bits by now) on ordinary inputs after all; so of a pass from outside. Answers that differ
+// between two runs of one graph are left out. The body of a function is run where it is called:
+// what no inputs reach there is not compared.
 class NumericVerifier : public PipelineObserver {
  public:
   // `custom`: passes besides those of the pass order.
@@ -70,6 +71,7 @@ class NumericVerifier : public PipelineObserver {
   GraphRunner runner_;
   absl::flat_hash_map<std::string, Exactness> exactness_;  // by full name of the rewrite
   int64_t done_ = 0, exact_ = 0;                           // rewrites of the running pass
+  bool rounded_ = false;  // some rewrite, of this pass or one before, computes in less precision
   std::vector<std::string> feeds_, fetches_;
   std::optional<InputSet> given_;
   std::vector<InputSet> sets_;

@@ -3,125 +3,75 @@
 // relative error of 2^-9.
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/mixed_precision/paint.h"
 #include "grappler_lite/mixed_precision/precision_lists.h"
-#include "grappler_lite/mixed_precision/type_view.h"
+#include "grappler_lite/mixed_precision/type_slots.h"
 
 namespace tenon {
 namespace {
 
-constexpr RewriteInfo kComputeInBfloat16 = {"compute_in_bfloat16", Exactness::kToleranced};
+constexpr RewriteInfo kComputeInBfloat16 = {"compute_in_bfloat16", Exactness::kLowPrecision};
+constexpr RewriteInfo kUpdateBatchNorm = {"update_batch_norm", Exactness::kExact};
 
 class Bfloat16 : public Pass {
  public:
   std::string_view name() const override { return "auto_mixed_precision_onednn_bfloat16"; }
-  std::vector<RewriteInfo> rewrites() const override { return {kComputeInBfloat16}; }
+  std::vector<RewriteInfo> rewrites() const override {
+    return {kComputeInBfloat16, kUpdateBatchNorm};
+  }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
-    const TypeView view(context.graph);
-    TENON_ASSIGN_OR_RETURN(const std::vector<bool> chosen, Choose(context, view));
-    return Change(context, view, chosen);
+    TENON_ASSIGN_OR_RETURN(const PrecisionLists lists, PrecisionLists::Make());
+    if (!HasProduct(context.graph, lists)) return false;
+    const bool updated = UpdateBatchNorms(context);
+    const TypeSlots floats(context.graph, DataType::kFloat);
+    TENON_ASSIGN_OR_RETURN(Painting painting, PaintBfloat16(context, lists, floats));
+    TENON_ASSIGN_OR_RETURN(const bool changed, Change(context, floats, painting));
+    return updated || changed;
   }
 
  private:
-  using Marks = std::vector<bool>;
-
-  static NewAttrs CastAttrs(DataType from, DataType to) {
-    return {{"SrcT", attr::Type(from)}, {"DstT", attr::Type(to)}};
+  static bool HasProduct(const Graph& g, const PrecisionLists& lists) {
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (g.alive(n) && lists.Of(g.op_name(n)) == Precision::kAllow) return true;
+    }
+    return false;
   }
 
-  // Whether n may be changed, and its device can compute it.
-  static bool CanCompute(const PassContext& c, const TypeView& view, NodeId n) {
-    const Graph& g = c.graph;
-    if (c.preserve.contains(n)) return false;
-    NewAttrs attrs = AllAttrs(g, n);
-    PutAttr(attrs, view.type_attr(n), attr::Type(DataType::kBfloat16));
-    return c.HasKernel(n, g.op_name(n), attrs) &&
-           c.HasKernel(n, "Cast", CastAttrs(DataType::kFloat, DataType::kBfloat16)) &&
-           c.HasKernel(n, "Cast", CastAttrs(DataType::kBfloat16, DataType::kFloat));
-  }
-
-  // The nodes that are to compute in bfloat16.
-  static absl::StatusOr<Marks> Choose(const PassContext& c, const TypeView& view) {
-    const Graph& g = c.graph;
-    TENON_ASSIGN_OR_RETURN(const PrecisionLists lists, PrecisionLists::Make());
-    const int32_t size = g.num_node_ids();
-    std::vector<Precision> list(size, Precision::kNone);
-    Marks can(size, false), allow(size, false);
-    NodeId refused = kNoNode;
-    bool any = false;
-    for (NodeId n = 0; n < size; ++n) {
-      if (!g.alive(n) || view.type_attr(n).empty()) continue;
-      list[n] = lists.Of(g.op_name(n));
-      if (list[n] == Precision::kNone) continue;
-      can[n] = CanCompute(c, view, n);
-      if (list[n] != Precision::kAllow || c.preserve.contains(n)) continue;
-      allow[n] = can[n];
-      any |= can[n];
-      if (!can[n]) refused = n;
-    }
-    if (!any && refused != kNoNode) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the device of node '", g.name(refused), "' has no bfloat16 kernel for ",
-                       g.op_name(refused), ", nor any device for another product"));
-    }
-    const auto is = [&](NodeId n, Precision p) { return list[n] == p; };
-    const Marks deny = Denied(view, list);
-    const auto may = [&](NodeId n) { return can[n] && !deny[n]; };
-
-    // What lies between two of them.
-    Marks behind = allow;
-    view.Spread(behind, TypeView::kOutputs, [&](NodeId n) {
-      return may(n) && (is(n, Precision::kInfer) || is(n, Precision::kClear));
-    });
-    view.Spread(allow, TypeView::kInputs, [&](NodeId n) { return behind[n]; });
-    // What follows one of them at once: it may be fused into it.
-    Marks follows = allow;
-    for (NodeId n = 0; n < size; ++n) {
-      if (!g.alive(n) || allow[n] || !may(n) || !is(n, Precision::kInfer)) continue;
-      for (int i = 0; i < g.num_inputs(n); ++i) {
-        const Output from = g.data_inputs(n)[i];
-        if (view.CarriesInput(n, i) && view.CarriesOutput(from) && allow[from.node])
-          follows[n] = true;
-      }
-    }
-    view.Spread(follows, TypeView::kBoth,
-                [&](NodeId n) { return may(n) && is(n, Precision::kClear); });
-    return follows;
-  }
-
-  // What is unsafe, and what follows it before the next safe op.
-  static Marks Denied(const TypeView& view, const std::vector<Precision>& list) {
-    const auto is = [&](NodeId n, Precision p) { return list[n] == p; };
-    Marks before(list.size()), deny(list.size());
-    for (NodeId n = 0; n < static_cast<NodeId>(list.size()); ++n) {
-      deny[n] = is(n, Precision::kDeny);
-      before[n] = deny[n] || is(n, Precision::kInfer);
-    }
-    view.Spread(before, TypeView::kInputs, [&](NodeId n) { return is(n, Precision::kClear); });
-    view.Spread(deny, TypeView::kOutputs, [&](NodeId n) { return before[n]; });
-    return deny;
-  }
-
-  // Changes the types of the chosen nodes and casts what comes to them and leaves them, once for
-  // all that use it.
-  static absl::StatusOr<bool> Change(PassContext& c, const TypeView& view, Marks chosen) {
+  // The first version has one type for the images and their statistics.
+  static bool UpdateBatchNorms(PassContext& c) {
     Graph& g = c.graph;
-    const int32_t size = g.num_node_ids();
     bool changed = false;
-    for (NodeId n = 0; n < size; ++n) {
-      if (!chosen[n]) continue;
-      chosen[n] = c.Allow(kComputeInBfloat16.name, n);
-      changed |= chosen[n];
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (!g.alive(n) || c.preserve.contains(n)) continue;
+      const std::string_view op = g.op_name(n);
+      if (op != "FusedBatchNorm" && op != "FusedBatchNormGrad") continue;
+      const std::string second = absl::StrCat(op, "V2");
+      NewAttrs attrs = AllAttrs(g, n);
+      PutAttr(attrs, "U", attr::Type(DataType::kFloat));
+      if (!c.HasKernel(n, second, attrs) || !c.Allow(kUpdateBatchNorm.name, n)) continue;
+      g.SetKind(n, second, std::move(attrs));
+      changed = true;
     }
+    return changed;
+  }
+
+  // Changes the chosen types and casts what comes to them and leaves them, once for all that use
+  // it.
+  static absl::StatusOr<bool> Change(PassContext& c, const TypeSlots& floats, Painting& painting) {
+    Graph& g = c.graph;
+    std::vector<bool>& chosen = painting.chosen;
+    const bool changed = Ask(c, floats, painting);
     if (!changed) return false;
+    const auto is_chosen = [&](int slot) { return slot != TypeSlots::kNone && chosen[slot]; };
     absl::flat_hash_map<Output, NodeId> casts;
+    const int32_t size = g.num_node_ids();
     for (NodeId n = 0; n < size; ++n) {
       if (!g.alive(n)) continue;
       for (int i = 0; i < g.num_inputs(n); ++i) {
         const Output from = g.data_inputs(n)[i];
-        const bool is = chosen[from.node] && view.CarriesOutput(from);
-        const bool should_be = chosen[n] && view.CarriesInput(n, i);
-        if (is == should_be) continue;
+        const bool is = is_chosen(floats.OfOutput(from));
+        if (is == is_chosen(floats.OfInput(n, i))) continue;
         auto [cast, is_new] = casts.try_emplace(from, kNoNode);
         if (is_new) {
           TENON_ASSIGN_OR_RETURN(cast->second, AddCast(g, from, is));
@@ -129,19 +79,41 @@ class Bfloat16 : public Pass {
         g.SetInput(n, i, {cast->second, 0});
       }
     }
+    std::vector<TypeSlot> slots;
     for (NodeId n = 0; n < size; ++n) {
-      if (chosen[n]) g.SetAttr(n, view.type_attr(n), attr::Type(DataType::kBfloat16));
+      slots.clear();
+      for (int s = floats.begin(n); s < floats.end(n); ++s) {
+        if (chosen[s]) slots.push_back(floats.at(s));
+      }
+      if (slots.empty()) continue;
+      g.SetKind(n, g.op_name(n), AttrsWith(g, n, slots, DataType::kBfloat16));
     }
     return true;
+  }
+
+  // Leaves chosen what may be changed; whether that is anything.
+  static bool Ask(PassContext& c, const TypeSlots& floats, Painting& painting) {
+    bool changed = false;
+    absl::flat_hash_map<NodeId, bool> answers;
+    for (int s = 0; s < floats.size(); ++s) {
+      if (!painting.chosen[s]) continue;
+      const NodeId leader = painting.leader[floats.node(s)];
+      const auto [answer, is_new] = answers.try_emplace(leader, false);
+      if (is_new) answer->second = c.Allow(kComputeInBfloat16.name, leader);
+      painting.chosen[s] = answer->second;
+      changed |= answer->second;
+    }
+    return changed;
   }
 
   static absl::StatusOr<NodeId> AddCast(Graph& g, Output from, bool to_float) {
     const std::string name = absl::StrCat(
         g.name(from.node), "-", from.port,
         to_float ? "-CastToFp32-AutoMixedPrecision" : "-CastToBf16-AutoMixedPrecision");
+    const DataType source = to_float ? DataType::kBfloat16 : DataType::kFloat;
+    const DataType target = to_float ? DataType::kFloat : DataType::kBfloat16;
     return g.AddNode(g.UniqueName(name), "Cast", {&from, 1},
-                     to_float ? CastAttrs(DataType::kBfloat16, DataType::kFloat)
-                              : CastAttrs(DataType::kFloat, DataType::kBfloat16),
+                     {{"SrcT", attr::Type(source)}, {"DstT", attr::Type(target)}},
                      g.device(from.node), g.pos(from.node));
   }
 };

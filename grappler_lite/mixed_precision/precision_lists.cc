@@ -27,14 +27,19 @@ constexpr std::string_view kDeny =
 constexpr std::string_view kClear =
     "Abs ArgMax ArgMin BatchToSpace BatchToSpaceND BroadcastTo Ceil CheckNumerics ClipByValue "
     "Concat ConcatV2 DepthToSpace DynamicPartition DynamicStitch EnsureShape Enter Equal Exit "
-    "ExpandDims Fill Floor Gather GatherNd GatherV2 Greater GreaterEqual Identity IsFinite IsInf "
+    "ExpandDims Fill Floor Gather GatherNd GatherV2 Greater GreaterEqual Identity IdentityN "
+    "IsFinite IsInf "
     "IsNan Less LessEqual Max Maximum MaxPool MaxPool3D MaxPool3DGrad MaxPoolGrad MaxPoolGradGrad "
     "MaxPoolGradGradV2 MaxPoolGradV2 MaxPoolV2 Merge Min Minimum MirrorPad MirrorPadGrad Neg "
     "NextIteration NotEqual OnesLike Pack Pad PadV2 PreventGradient Rank Relu Relu6 Relu6Grad "
     "ReluGrad Reshape ResizeBilinear ResizeNearestNeighbor ResizeNearestNeighborGrad Reverse "
     "ReverseSequence ReverseV2 Round ScatterNd Select SelectV2 Shape ShapeN Sign Slice Snapshot "
     "SpaceToBatch SpaceToBatchND SpaceToDepth Split SplitV Squeeze StopGradient StridedSlice "
-    "StridedSliceGrad Switch Tile TopK TopKV2 Transpose Unpack Where ZerosLike";
+    "StridedSliceGrad Switch TensorListConcat TensorListConcatLists TensorListConcatV2 "
+    "TensorListFromTensor TensorListGather TensorListGetItem TensorListPopBack TensorListPushBack "
+    "TensorListPushBackBatch TensorListScatter TensorListScatterIntoExistingList "
+    "TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack Tile TopK TopKV2 "
+    "Transpose Unpack Where ZerosLike";
 
 constexpr std::string_view kVariable = "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_";
 

@@ -2,10 +2,13 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "executor/proof/difference.h"
+#include "executor/proof/numeric_verifier.h"
 #include "executor/session.h"
 #include "graph/io.h"
 #include "grappler_lite/mixed_precision/precision_lists.h"
 #include "gtest/gtest.h"
+#include "tests/executor/golden_passes_util.h"
 
 namespace tenon {
 namespace {
@@ -41,6 +44,69 @@ TEST(MixedPrecision, RoundsToEightBits) {
   EXPECT_TRUE(differs);
 }
 
+// The golden graphs of the pass.
+std::vector<GoldenPass> Goldens() {
+  std::vector<GoldenPass> goldens;
+  for (const std::string& path : GoldenPasses()) {
+    GoldenPass golden(path);
+    if (golden.pass == kPass) goldens.push_back(std::move(golden));
+  }
+  return goldens;
+}
+
+SessionOptions With(const std::string& passes) {
+  SessionOptions options;
+  options.threads = 1;
+  options.pipeline.min_graph_nodes = -1;
+  options.pipeline.passes = ParsePassSpecs(passes).value();
+  return options;
+}
+
+std::unique_ptr<Session> Open(const GoldenPass& golden, Device& host, SessionOptions options) {
+  return Session::Create(LoadGraph(golden.path.string()).value(), {&host}, std::move(options))
+      .value();
+}
+
+// What must change together is one rewrite: lists, and variables of loops.
+TEST(MixedPrecision, IsRightAfterAnyNumberOfRewrites) {
+  const std::unique_ptr<Device> host = MakeCpuDevice();
+  for (const GoldenPass& golden : Goldens()) {
+    const std::vector<Session::NamedTensor> feeds = golden.Feeds(
+        LoadGraph(golden.path.string()).value(),
+        [](DataType dtype, const PartialShape& shape, int) { return OrdinaryFeed(dtype, shape); });
+    std::vector<Tensor> right;
+    for (int limit = 0; limit <= 16; ++limit) {
+      SCOPED_TRACE(golden.Name() + " after " + std::to_string(limit));
+      SessionOptions options = With(kPass);
+      options.pipeline.bisect_limit = limit;
+      const absl::StatusOr<std::vector<Tensor>> run =
+          Open(golden, *host, options)->Run(feeds, golden.fetches);
+      ASSERT_TRUE(run.ok()) << run.status();
+      if (limit == 0) right = *run;
+      for (size_t i = 0; i < right.size(); ++i) {
+        const auto difference = FindDifference(right[i], (*run)[i], Sameness::kRounded);
+        EXPECT_FALSE(difference) << difference->what;
+      }
+    }
+  }
+}
+
+// Neither for what it rounds nor those behind it for what they round otherwise.
+TEST(MixedPrecision, NumericVerifierDoesNotBlameIt) {
+  const std::unique_ptr<Device> host = MakeCpuDevice();
+  for (const GoldenPass& golden : Goldens()) {
+    SCOPED_TRACE(golden.Name());
+    NumericVerifier verifier(GraphRunner({host.get()}, With(kPass)));
+    SessionOptions options = With(std::string(kPass) + ",arithmetic_optimization,remapping");
+    options.pipeline.observers = {&verifier};
+    const auto executable = Open(golden, *host, options)->Prepare(golden.feeds, golden.fetches);
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    for (const PassReport& row : OptimizerReport(**executable).passes)
+      EXPECT_FALSE(row.failed) << row.name << ": " << row.reason;
+    EXPECT_GT(verifier.passes_compared(), 0);
+  }
+}
+
 // As TensorFlow 2.21 has them.
 TEST(MixedPrecision, OpsAreOnTheListsOfTensorFlow) {
   const PrecisionLists lists = PrecisionLists::Make().value();
@@ -48,6 +114,9 @@ TEST(MixedPrecision, OpsAreOnTheListsOfTensorFlow) {
   EXPECT_EQ(lists.Of("Sum"), Precision::kInfer);
   EXPECT_EQ(lists.Of("Exp"), Precision::kDeny);
   EXPECT_EQ(lists.Of("Unpack"), Precision::kClear);
+  EXPECT_EQ(lists.Of("IdentityN"), Precision::kClear);
+  EXPECT_EQ(lists.Of("TensorListSetItem"), Precision::kClear);
+  EXPECT_EQ(lists.Of("TensorListReserve"), Precision::kNone);
   EXPECT_EQ(lists.Of("OneHot"), Precision::kNone);
 }
 

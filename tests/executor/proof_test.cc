@@ -304,6 +304,11 @@ TEST(Difference, SeesBitsAndBounds) {
   EXPECT_FALSE(differ({1}, {next}, Sameness::kBound));
   EXPECT_FALSE(differ({1000, 1e-3f}, {1000, 2e-3f}, Sameness::kBound));
   EXPECT_TRUE(differ({1000, 1}, {1000, 2}, Sameness::kBound));
+  EXPECT_FALSE(differ({8, 1}, {8.9f, 1.9f}, Sameness::kRounded));
+  EXPECT_TRUE(differ({8, 1}, {8, 2.1f}, Sameness::kRounded));
+  EXPECT_TRUE(differ({8, 1}, {8, NAN}, Sameness::kRounded));
+  EXPECT_FALSE(FindDifference(Floats({1}, {1}), Floats({1, 2}, {2}), Sameness::kRounded));
+  EXPECT_TRUE(FindDifference(Floats({1}, {1}), Floats({1}, Shape()), Sameness::kRounded));
   EXPECT_TRUE(differ({1, 1}, {1, NAN}, Sameness::kBound));
   EXPECT_TRUE(differ({1, 1}, {1, INFINITY}, Sameness::kBound));
   EXPECT_TRUE(FindDifference(Floats({1}, {1}), Floats({1}, Shape()), Sameness::kBound));
