@@ -113,8 +113,12 @@ class FunctionGraph::Writer {
  public:
   explicit Writer(const FunctionGraph& from)
       : from_(from), graph_(from.graph), roles_(graph_.num_node_ids(), Role::kNode) {
+    uint64_t left = 0;
     for (const NodeId n : from.args) {
-      if (n != kNoNode) roles_[n] = Role::kArg;
+      place_.push_back(left);
+      if (n == kNoNode) continue;
+      roles_[n] = Role::kArg;
+      ++left;
     }
     for (const NodeId n : from.results) {
       if (n == kNoNode) continue;
@@ -204,10 +208,8 @@ class FunctionGraph::Writer {
       }
     }
     if (number >= from_.args.size() || from_.args[number] == kNoNode) return;
-    const auto gone =
-        std::count(from_.args.begin(), from_.args.begin() + static_cast<int64_t>(number), kNoNode);
     std::string moved;
-    WireWriter(&moved).Varint(kKey, number - static_cast<uint64_t>(gone));
+    WireWriter(&moved).Varint(kKey, place_[number]);
     moved.append(rest);
     WireWriter(out).Bytes(entry.number, moved);
   }
@@ -242,6 +244,7 @@ class FunctionGraph::Writer {
   const FunctionGraph& from_;
   const Graph& graph_;
   std::vector<Role> roles_;
+  std::vector<uint64_t> place_;  // of arguments, among those that are left
 };
 
 std::string FunctionGraph::Wire(std::string_view name) const { return Writer(*this).Write(name); }

@@ -11,12 +11,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "graph/crc32c.h"
 #include "graph/function_graph.h"
 #include "graph/function_library.h"
 #include "graph/nodes.h"
 #include "graph/wire.h"
+#include "grappler_lite/body_nodes.h"
 #include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 #include "grappler_lite/pass.h"
@@ -65,57 +67,6 @@ void OwnBodies(Site& site) {
   for (const FunctionGraph*& body : site.bodies) {
     site.own.push_back(std::make_unique<FunctionGraph>(*body));
     body = site.own.back().get();
-  }
-}
-
-// Nodes that the roots need.
-std::vector<bool> NeededNodes(const FunctionGraph& body, const std::vector<NodeId>& roots) {
-  const Graph& g = body.graph;
-  std::vector<bool> needed(g.num_node_ids(), false);
-  std::vector<NodeId> stack;
-  const auto need = [&](NodeId n) {
-    if (!needed[n]) stack.push_back(n);
-    needed[n] = true;
-  };
-  for (const NodeId n : roots) need(n);
-  while (!stack.empty()) {
-    const NodeId n = stack.back();
-    stack.pop_back();
-    for (const Output& in : g.inputs(n)) need(in.node);
-  }
-  return needed;
-}
-
-// Whether n is there in every run of the body: what it is made of, and waits for, are arguments and
-// what cannot fail, as far as this looks.
-bool IsAlwaysThere(const FunctionGraph& body, NodeId n) {
-  constexpr size_t kMostNodes = 64;
-  const Graph& g = body.graph;
-  std::vector<NodeId> seen = {n};
-  for (size_t next = 0; next < seen.size(); ++next) {
-    if (std::ranges::find(body.args, seen[next]) != body.args.end()) continue;
-    if (!NeverFails(g.op_name(seen[next])) || seen.size() > kMostNodes) return false;
-    for (const Output& in : g.inputs(seen[next])) {
-      if (std::ranges::find(seen, in.node) == seen.end()) seen.push_back(in.node);
-    }
-  }
-  return true;
-}
-
-// Whether n does nothing but pass on its input.
-bool OnlyPassesOn(const FunctionGraph& body, NodeId n) {
-  const Graph& g = body.graph;
-  return IsIdentityLike(g.op_name(n)) && !MustStay(g, n) && !ReadsReference(g, n) &&
-         std::ranges::all_of(g.control_inputs(n),
-                             [&](const Output& in) { return IsAlwaysThere(body, in.node); });
-}
-
-// Results become what identities pass on to them, so that it shows which arguments come back.
-void ShortenResults(FunctionGraph& body) {
-  Graph& g = body.graph;
-  for (const NodeId result : body.results) {
-    while (OnlyPassesOn(body, g.data_inputs(result)[0].node))
-      g.SetInput(result, 0, g.data_inputs(g.data_inputs(result)[0].node)[0]);
   }
 }
 
@@ -228,11 +179,13 @@ class Specializer {
   }
 
   bool Specialize(Site& site) {
-    const std::vector<size_t> constants = Constants(site);
+    std::vector<std::vector<bool>> read;
+    for (const FunctionGraph* body : site.bodies) read.push_back(ReadNodes(*body));
+    const std::vector<size_t> constants = Constants(site, read);
     const bool pushes = !constants.empty() && c_.Allow(kPushConstants.name, site.node);
     if (pushes) {
       OwnBodies(site);
-      Push(site, constants);
+      for (size_t b = 0; b < site.own.size(); ++b) PushInto(*site.own[b], read[b], site, constants);
     }
     const std::vector<bool> results = UsedResults(site);
     const std::vector<bool> args = site.loop ? results : UsedArgs(site, results);
@@ -255,7 +208,8 @@ class Specializer {
   // --- Constants.
 
   // The arguments that are small constants and are looked at; of a loop, those that stay the same.
-  std::vector<size_t> Constants(const Site& site) const {
+  std::vector<size_t> Constants(const Site& site,
+                                const std::vector<std::vector<bool>>& read) const {
     std::vector<size_t> constants;
     const std::span<const Output> inputs = g_.data_inputs(site.node);
     for (size_t i = 0; i + site.first_arg < inputs.size(); ++i) {
@@ -265,27 +219,11 @@ class Specializer {
         continue;
       const absl::StatusOr<Tensor> value = g_.ConstValue(from);
       if (!value.ok() || value->bytes() > kMaxConstBytes) continue;
-      const bool is_read =
-          std::any_of(site.bodies.begin(), site.bodies.end(),
-                      [&](const FunctionGraph* body) { return IsRead(*body, body->args[i]); });
+      bool is_read = false;
+      for (size_t b = 0; b < read.size(); ++b) is_read |= read[b][site.bodies[b]->args[i]];
       if (is_read && (!site.loop || PassesOn(*site.bodies[1], i))) constants.push_back(i);
     }
     return constants;
-  }
-
-  static bool IsResult(const FunctionGraph& body, NodeId n) {
-    return std::find(body.results.begin(), body.results.end(), n) != body.results.end();
-  }
-
-  // Whether a node reads the argument, other than to give it back.
-  static bool IsRead(const FunctionGraph& body, NodeId arg) {
-    for (NodeId n = 0; n < body.graph.num_node_ids(); ++n) {
-      if (!body.graph.alive(n) || IsResult(body, n)) continue;
-      for (const Output& in : body.graph.data_inputs(n)) {
-        if (in.node == arg) return true;
-      }
-    }
-    return false;
   }
 
   static bool PassesOn(const FunctionGraph& body, size_t i) {
@@ -293,25 +231,25 @@ class Specializer {
     return body.graph.data_inputs(result)[0] == Output{body.args[i], 0};
   }
 
-  void Push(Site& site, const std::vector<size_t>& constants) {
-    for (const size_t i : constants) {
-      const NodeId from = g_.data_inputs(site.node)[i + site.first_arg].node;
-      for (const std::unique_ptr<FunctionGraph>& body : site.own) {
-        if (IsRead(*body, body->args[i])) PushInto(*body, body->args[i], from);
-      }
-    }
-  }
-
-  // All but results read a constant instead of the argument.
-  void PushInto(FunctionGraph& body, NodeId arg, NodeId from) {
+  // All but results read constants instead of these arguments.
+  void PushInto(FunctionGraph& body, const std::vector<bool>& read, const Site& site,
+                const std::vector<size_t>& constants) {
     Graph& b = body.graph;
-    const absl::StatusOr<NodeId> constant = b.AddNode(
-        b.UniqueName(absl::StrCat(b.name(arg), "/value")), "Const", {}, OpAttrs(g_, from));
-    if (!constant.ok()) return;
-    for (NodeId n = 0; n < *constant; ++n) {
-      if (!b.alive(n) || IsResult(body, n)) continue;
+    const NodeId end = b.num_node_ids();
+    std::vector<NodeId> instead(end, kNoNode);
+    for (const size_t i : constants) {
+      const NodeId arg = body.args[i], from = g_.data_inputs(site.node)[i + site.first_arg].node;
+      if (!read[arg]) continue;
+      const absl::StatusOr<NodeId> constant = b.AddNode(
+          b.UniqueName(absl::StrCat(b.name(arg), "/value")), "Const", {}, OpAttrs(g_, from));
+      if (constant.ok()) instead[arg] = *constant;
+    }
+    const absl::flat_hash_set<NodeId> results(body.results.begin(), body.results.end());
+    for (NodeId n = 0; n < end; ++n) {
+      if (!b.alive(n) || results.contains(n)) continue;
       for (int i = 0; i < b.num_inputs(n); ++i) {
-        if (b.data_inputs(n)[i].node == arg) b.SetInput(n, i, {*constant, 0});
+        const NodeId constant = instead[b.data_inputs(n)[i].node];
+        if (constant != kNoNode) b.SetInput(n, i, {constant, 0});
       }
     }
   }
@@ -348,7 +286,8 @@ class Specializer {
 
   static void NoteArgs(const FunctionGraph& body, const std::vector<NodeId>& roots,
                        std::vector<bool>& used) {
-    const std::vector<bool> needed = NeededNodes(body, roots);
+    NeededNodes needed(body);
+    needed.Need(roots);
     for (size_t i = 0; i < body.args.size(); ++i) used[i] = used[i] || needed[body.args[i]];
   }
 
@@ -362,16 +301,24 @@ class Specializer {
     of_condition.push_back(condition.results[0]);
     NoteArgs(condition, of_condition, used);
     const FunctionGraph& body = *site.bodies[1];
-    for (;;) {
-      std::vector<NodeId> roots = body.effects;
-      for (size_t i = 0; i < used.size(); ++i) {
-        if (used[i]) roots.push_back(body.results[i]);
-      }
-      std::vector<bool> more = used;
-      NoteArgs(body, roots, more);
-      if (more == used) return used;
-      used = std::move(more);
+    absl::flat_hash_map<NodeId, size_t> number_of;  // of arguments
+    for (size_t i = 0; i < body.args.size(); ++i) number_of.emplace(body.args[i], i);
+    std::vector<NodeId> roots = body.effects;
+    for (size_t i = 0; i < used.size(); ++i) {
+      if (used[i]) roots.push_back(body.results[i]);
     }
+    NeededNodes needed(body);
+    while (!roots.empty()) {
+      const NodeId root = roots.back();
+      roots.pop_back();
+      needed.Need(root, [&](NodeId n) {
+        const auto arg = number_of.find(n);
+        if (arg == number_of.end() || used[arg->second]) return;
+        used[arg->second] = true;
+        roots.push_back(body.results[arg->second]);
+      });
+    }
+    return used;
   }
 
   // Takes them out of the bodies, and what only they needed.
@@ -384,9 +331,10 @@ class Specializer {
         if (!is_condition && !results[i]) body.results[i] = kNoNode;
         if (body.results[i] != kNoNode) roots.push_back(body.results[i]);
       }
-      const std::vector<bool> needed = NeededNodes(body, roots);
+      NeededNodes needed(body);
+      needed.Need(roots);
       const absl::flat_hash_set<NodeId> all_args(body.args.begin(), body.args.end());
-      for (NodeId n = 0; n < static_cast<NodeId>(needed.size()); ++n) {
+      for (NodeId n = 0; n < body.graph.num_node_ids(); ++n) {
         if (!needed[n] && !all_args.contains(n)) body.graph.RemoveNode(n);
       }
       for (size_t i = 0; i < args.size(); ++i) {
@@ -401,7 +349,7 @@ class Specializer {
 
   void Rewrite(const Site& site, const std::vector<bool>& args, const std::vector<bool>& results) {
     const NodeId n = site.node;
-    std::vector<Output> data, control;
+    std::vector<Output> data, lost, control;
     std::vector<DataType> arg_types, result_types;
     for (size_t i = 0; i < g_.data_inputs(n).size(); ++i) {
       const Output from = g_.data_inputs(n)[i];
@@ -411,14 +359,20 @@ class Specializer {
         data.push_back(from);
         arg_types.push_back(g_.input_type(n, static_cast<int>(i)));
       } else if (!IsHarmless(from.node)) {
-        AddOnce({from.node, kControlPort}, control);
+        lost.push_back({from.node, kControlPort});
       }
     }
-    std::erase_if(control, [&](const Output& waits) {
-      return std::any_of(data.begin(), data.end(),
-                         [&](const Output& from) { return from.node == waits.node; });
-    });
-    for (const Output& from : g_.control_inputs(n)) AddOnce(from, control);
+    // It waits for what it does not read any more, once, and for what it waited for.
+    absl::flat_hash_set<NodeId> sources;
+    for (const Output& from : data) sources.insert(from.node);
+    std::erase_if(lost, [&](const Output& from) { return sources.contains(from.node); });
+    absl::flat_hash_set<NodeId> awaited;
+    for (const std::span<const Output> list :
+         {std::span<const Output>(lost), g_.control_inputs(n)}) {
+      for (const Output& from : list) {
+        if (awaited.insert(from.node).second) control.push_back(from);
+      }
+    }
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i]) result_types.push_back(g_.output_type({n, static_cast<int32_t>(i)}));
     }
@@ -438,10 +392,6 @@ class Specializer {
     const std::string_view op = g_.op_name(n);
     return c_.feeds.contains(n) ||
            ((op == "Const" || op == "VarHandleOp") && g_.control_inputs(n).empty());
-  }
-
-  static void AddOnce(Output from, std::vector<Output>& to) {
-    if (std::find(to.begin(), to.end(), from) == to.end()) to.push_back(from);
   }
 
   NewAttrs Attrs(const Site& site, const std::vector<DataType>& args,
@@ -527,14 +477,21 @@ class Specializer {
 
   // Outputs that are left move up.
   void MoveUses(NodeId n, const std::vector<bool>& results) {
+    rewritten_.insert(n);
+    if (std::find(results.begin(), results.end(), false) == results.end()) return;
     std::vector<int32_t> place(results.size(), 0);
     for (size_t i = 1; i < results.size(); ++i) place[i] = place[i - 1] + (results[i - 1] ? 1 : 0);
-    absl::flat_hash_set<NodeId> users;
-    for (const Fanouts::Use& use : fanouts_.of(n)) users.insert(use.node);
-    for (const NodeId user : users) {
-      for (int i = 0; i < g_.num_inputs(user); ++i) {
-        const Output in = g_.data_inputs(user)[i];
-        if (in.node == n) g_.SetInput(user, i, {n, place[in.port]});
+    absl::flat_hash_set<NodeId> moved;  // of users that have been rewritten: other inputs since
+    for (const Fanouts::Use& use : fanouts_.of(n)) {
+      if (use.port == kControlPort) continue;
+      if (!rewritten_.contains(use.node)) {
+        g_.SetInput(use.node, use.input, {n, place[use.port]});
+        continue;
+      }
+      if (!moved.insert(use.node).second) continue;
+      for (int i = 0; i < g_.num_inputs(use.node); ++i) {
+        const Output in = g_.data_inputs(use.node)[i];
+        if (in.node == n) g_.SetInput(use.node, i, {n, place[in.port]});
       }
     }
   }
@@ -546,6 +503,7 @@ class Specializer {
   absl::flat_hash_map<std::string_view, std::unique_ptr<const FunctionGraph>> bodies_;  // by name
   std::map<std::string, std::string> wires_;  // of the functions that were made, by name
   size_t new_bytes_ = 0;
+  absl::flat_hash_set<NodeId> rewritten_;
 };
 
 class FunctionSpecialization : public Pass {

@@ -109,6 +109,25 @@ TEST(FunctionSpecialization, BranchesKeepTheirOrder) {
 }
 
 // The name that a function would get may be taken by one that does something else.
+// A call that stands before the one that it reads has lost arguments when that one loses results.
+TEST(FunctionSpecialization, ReadersThatComeFirstReadTheRightResults) {
+  const std::string call_types = Types("Tin", {"DT_FLOAT", "DT_FLOAT"});
+  const std::string text =
+      Placeholder("x", "") + Scalar("two", 2) +
+      Op("reader", "PartitionedCall", {"two", "giver:1"},
+         call_types + Types("Tout", {"DT_FLOAT"}) + Func("f", "last")) +
+      Op("giver", "PartitionedCall", {"x", "two"},
+         call_types + Types("Tout", {"DT_FLOAT", "DT_FLOAT"}) + Func("f", "both")) +
+      Node("y", "Neg", {"reader"}) +
+      Library({Function("last", {"a", "s"}, {"r"}, Node("m", "Square", {"s"}), Ret("r", "m:y:0"),
+                        kNoInline),
+               Binary("both", "Mul", kNoInline)});
+  auto session = MakeSession(text, 1);
+  EXPECT_THAT(CalleesOf(*session, {"x"}, "y", "reader"), ElementsAre(StartsWith("last_special")));
+  EXPECT_THAT(CalleesOf(*session, {"x"}, "y", "giver"), ElementsAre(StartsWith("both_special")));
+  EXPECT_EQ(Answer(*session, {{"x", Floats({7}, {})}}, "y"), -49);
+}
+
 TEST(FunctionSpecialization, NamesAreNotTakenTwice) {
   const std::string nodes = Placeholder("x", "") + Scalar("two", 2) + Scalar("three", 3) +
                             Call("one", "f", {"x", "two"}, 2) +

@@ -1,0 +1,37 @@
+// What is asked of the bodies of functions as graphs.
+#pragma once
+
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "graph/function_graph.h"
+
+namespace tenon {
+
+// Nodes that some need. The body outlives it, and its edges stay.
+class NeededNodes {
+ public:
+  explicit NeededNodes(const FunctionGraph& body)
+      : g_(body.graph), needed_(body.graph.num_node_ids(), false) {}
+
+  // `found` hears of each node once.
+  void Need(
+      NodeId root, absl::FunctionRef<void(NodeId)> found = [](NodeId) {});
+  void Need(const std::vector<NodeId>& roots) {
+    for (const NodeId n : roots) Need(n);
+  }
+
+  bool operator[](NodeId n) const { return needed_[n]; }
+
+ private:
+  const Graph& g_;
+  std::vector<bool> needed_;
+};
+
+// Results become what identities pass on to them, so that it shows which arguments come back.
+void ShortenResults(FunctionGraph& body);
+
+// By node: whether it is an argument that a node reads, other than to give it back.
+std::vector<bool> ReadNodes(const FunctionGraph& body);
+
+}  // namespace tenon
