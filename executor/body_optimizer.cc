@@ -262,6 +262,7 @@ class BodyOptimizer {
   bool Note(const PipelineReport& report) {
     options_.bisect_limit = report.rewrites_left;
     options_.grown = report.grown;
+    options_.worked = report.worked;
     bool changed = false;
     for (const PassReport& row : report.passes) {
       changed |= row.changed;

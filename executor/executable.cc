@@ -173,6 +173,7 @@ absl::Status Executable::Optimize() {
 
   PipelineOptions options = parts_.options.pipeline;
   options.bisect_limit = pipeline_.rewrites_left;
+  options.worked = pipeline_.worked;
   CpuEvaluator evaluator;
   RegistryOracle oracle({parts_.devices.begin(), parts_.devices.end()});
   PipelineInput input = InputOfPasses(evaluator, oracle);
@@ -220,6 +221,7 @@ absl::Status Executable::Optimize() {
   TENON_RETURN_IF_ERROR(resolve(fetches, fetches_));
   options.bisect_limit = report.rewrites_left;
   options.grown = report.grown;
+  options.worked = report.worked;
   TENON_ASSIGN_OR_RETURN(
       std::vector<PassReport> bodies,
       OptimizeBodies(graph_, InputOfPasses(evaluator, oracle),

@@ -21,7 +21,9 @@ constexpr uint32_t kAttrFunc = 10;  // of AttrValue
 class Folder {
  public:
   explicit Folder(PassContext& context)
-      : c_(context), g_(context.graph), known_(g_, context.evaluator, context.feeds) {}
+      : c_(context),
+        g_(context.graph),
+        known_(g_, context.evaluator, context.feeds, context.gate) {}
 
   bool Run() {
     bool changed = false;
@@ -104,7 +106,7 @@ class Folder {
         body->args.size() != g_.data_inputs(n).size())
       return false;
     const absl::flat_hash_set<NodeId> args(body->args.begin(), body->args.end());
-    KnownValues known(body->graph, c_.evaluator, args);
+    KnownValues known(body->graph, c_.evaluator, args, c_.gate);
     for (size_t i = 0; i < body->args.size(); ++i) {
       std::optional<Tensor> first = known_.Find(g_.data_inputs(n)[i]);
       if (first.has_value()) known.Set({body->args[i], 0}, *std::move(first));

@@ -16,6 +16,7 @@
 #include "grappler_lite/partial_folding.h"
 #include "grappler_lite/pass.h"
 #include "grappler_lite/rewriter.h"
+#include "grappler_lite/work_estimate.h"
 
 namespace tenon {
 namespace {
@@ -26,6 +27,10 @@ constexpr RewriteInfo kFold = {"fold", Exactness::kExact};
 
 // By how many bytes a constant may be larger than those that it makes superfluous.
 constexpr PassOption kMaxBytes = {"max_bytes", 10'000'000, "growth of constants in one fold"};
+constexpr PassOption kMaxWork = {"max_work", 4'000'000'000,
+                                 "operations of one fold, by the sizes of what it takes"};
+// All folds together, in all rounds and bodies, may do as much as this many.
+constexpr int64_t kMaxWorkFolds = 4;
 // All folds together may add this share of what constants take, or what one fold may.
 constexpr int64_t kMaxGrowthDivisor = 4;
 // What constants may take that are not there as bytes in the file: strings, one value repeated.
@@ -37,7 +42,11 @@ bool IsConst(const Graph& g, NodeId n) { return g.op_name(n) == "Const"; }
 class Folder {
  public:
   explicit Folder(PassContext& context)
-      : c_(context), g_(context.graph), fanouts_(g_), max_growth_(context.Argument(kMaxBytes)) {
+      : c_(context),
+        g_(context.graph),
+        fanouts_(g_),
+        max_growth_(context.Argument(kMaxBytes)),
+        max_work_(context.Argument(kMaxWork)) {
     int64_t constants = 0;
     for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
       if (!g_.alive(n)) continue;
@@ -178,9 +187,12 @@ class Folder {
     }
     absl::StatusOr<std::vector<Tensor>> inputs = ValuesOf(g_.data_inputs(n));
     if (!inputs.ok()) return RefuseIfTooLarge(inputs.status());
+    const int64_t work = EstimateWork(g_, n, *inputs, KnownElements(n));
+    if (!MayWork(work)) return false;
     const int64_t dying = DyingBytes(n, *inputs);
     absl::StatusOr<std::vector<Tensor>> outputs =
         c_.evaluator.Evaluate(g_, n, *inputs, static_cast<size_t>(MayGrow() + dying));
+    if (!absl::IsUnimplemented(outputs.status())) c_.gate.Work(work);
     // Where it fails, or has no kernel, the run says so.
     if (!outputs.ok()) return RefuseIfTooLarge(outputs.status());
     if (!c_.Allow(kFold.name, n)) return false;
@@ -205,6 +217,27 @@ class Folder {
       }
       return values;
     });
+  }
+
+  // Of what n gives, where its shapes are known.
+  int64_t KnownElements(NodeId n) const {
+    int64_t elements = 0;
+    if (shapes_ == nullptr || n >= known_nodes_) return elements;
+    for (int32_t port = 0; port < g_.num_outputs(n); ++port)
+      elements += std::max<int64_t>(shapes_->shape({n, port}).num_elements(), 0);
+    return elements;
+  }
+
+  // Whether one fold more may do this much; where not, it is said.
+  bool MayWork(int64_t work) {
+    const int64_t left = max_work_ > INT64_MAX / kMaxWorkFolds
+                             ? INT64_MAX
+                             : max_work_ * kMaxWorkFolds - c_.gate.worked();
+    if (work <= std::min(max_work_, left)) return true;
+    c_.gate.SayBudgetSpent(
+        work > max_work_ ? absl::StrCat(max_work_, " operations of one fold")
+                         : absl::StrCat(max_work_ * kMaxWorkFolds, " operations of all folds"));
+    return false;
   }
 
   // What all folds together have left, and what the next may take of it.
@@ -276,7 +309,7 @@ class Folder {
   const Fanouts fanouts_;  // of before
   const GraphShapes* shapes_ = nullptr;
   const NodeId known_nodes_ = g_.num_node_ids();
-  const int64_t max_growth_;
+  const int64_t max_growth_, max_work_;
   int64_t total_growth_ = 0;
   bool keeps_waiting_ = false;
   DataType asked_type_ = DataType::kInvalid;  // of HasConstKernel, and the device
@@ -295,7 +328,7 @@ class ConstantFolding : public Pass {
     all.insert(all.end(), {kMaterializeShape, kMaterializeLike, kFold});
     return all;
   }
-  std::vector<PassOption> options() const override { return {kMaxBytes}; }
+  std::vector<PassOption> options() const override { return {kMaxBytes, kMaxWork}; }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     TENON_ASSIGN_OR_RETURN(bool changed, Folder(context).Run());

@@ -7,12 +7,15 @@
 #include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 #include "grappler_lite/rewriter.h"
+#include "grappler_lite/work_estimate.h"
 
 namespace tenon {
 namespace {
 
 constexpr size_t kMaxNodes = 256;  // that one value may be the work of
 constexpr size_t kMaxBytes = size_t{1} << 20;
+// Of one node, and of all in a run of the pipeline.
+constexpr int64_t kMaxWork = 100'000'000, kMaxWorkOfAll = 10'000'000'000;
 
 }  // namespace
 
@@ -51,6 +54,9 @@ bool KnownValues::Compute(NodeId n) {
     values_[{n, 0}] = inputs[0];
     return true;
   }
+  const int64_t work = EstimateWork(graph_, n, inputs, 0);
+  if (work > kMaxWork || gate_.worked() + work > kMaxWorkOfAll) return false;
+  gate_.Work(work);
   absl::StatusOr<std::vector<Tensor>> outputs = evaluator_.Evaluate(graph_, n, inputs, kMaxBytes);
   if (!outputs.ok()) return false;
   for (size_t i = 0; i < outputs->size(); ++i)

@@ -13,13 +13,14 @@ namespace tenon {
 bool NeverFolds(const Graph& graph, NodeId n);
 
 // Computes values that follow from constants alone, without changing the graph. A value that waits
-// for something, or is the work of many nodes or of large values, counts as unknown.
+// for something, or is the work of many nodes, of large values or of long computations, counts as
+// unknown.
 class KnownValues {
  public:
-  // Nothing of `unknown` is looked at: nodes that are fed.
+  // Nothing of `unknown` is looked at: nodes that are fed. `gate` counts the work.
   KnownValues(const Graph& graph, NodeEvaluator& evaluator,
-              const absl::flat_hash_set<NodeId>& unknown)
-      : graph_(graph), evaluator_(evaluator), unknown_(unknown) {}
+              const absl::flat_hash_set<NodeId>& unknown, RewriteGate& gate)
+      : graph_(graph), evaluator_(evaluator), unknown_(unknown), gate_(gate) {}
 
   // Takes the value of an output as given.
   void Set(Output output, Tensor value) { values_[output] = std::move(value); }
@@ -32,6 +33,7 @@ class KnownValues {
   const Graph& graph_;
   NodeEvaluator& evaluator_;
   const absl::flat_hash_set<NodeId>& unknown_;
+  RewriteGate& gate_;
   absl::flat_hash_map<Output, Tensor> values_;
   absl::flat_hash_set<NodeId> hopeless_;
 };

@@ -200,6 +200,7 @@ class PipelineRun {
     report_.nodes_after = graph_.num_nodes();
     report_.rewrites_left = gate_.left();
     report_.grown = gate_.grown();
+    report_.worked = gate_.worked();
     return std::move(report_);
   }
 
@@ -405,6 +406,7 @@ absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& in
     report.nodes_before = report.nodes_after = graph.num_nodes();
     report.rewrites_left = options.bisect_limit;
     report.grown = options.grown;
+    report.worked = options.worked;
     return report;
   }
   if (NeedsGuard(input, options))

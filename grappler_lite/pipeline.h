@@ -32,6 +32,7 @@ struct PipelineOptions {
   int64_t bisect_limit = INT64_MAX;  // rewrites in all; the work of a plug-in's pass counts as one
   int64_t grown =
       0;  // bytes that constants have grown by in runs before, of the graph or of bodies
+  int64_t worked = 0;                        // what these have computed, as EstimateWork counts
   std::vector<std::string> beyond_limit;     // RewriteKeys that are allowed all the same
   std::vector<PipelineObserver*> observers;  // outlive the run
   std::vector<PassEntry> custom_passes;      // of the embedder: after the built-in ones
@@ -58,7 +59,7 @@ struct PipelineReport {
   std::vector<PassReport> passes;
   int64_t nodes_before = 0, nodes_after = 0;
   int64_t rewrites_left = INT64_MAX;  // of the bisect limit
-  int64_t grown = 0;                  // PipelineOptions::grown for a run that follows
+  int64_t grown = 0, worked = 0;      // those of PipelineOptions for a run that follows
 };
 
 // A pass that runs after the built-in ones in every iteration: a plug-in's (optimizer_api).

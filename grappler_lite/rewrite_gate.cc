@@ -17,7 +17,9 @@ RewriteGate::RewriteGate(const PipelineOptions& options)
       beyond_limit_(options.beyond_limit.begin(), options.beyond_limit.end()),
       left_(options.bisect_limit),
       grown_(options.grown),
-      grown_before_pass_(options.grown) {}
+      grown_before_pass_(options.grown),
+      worked_(options.worked),
+      worked_before_pass_(options.worked) {}
 
 void RewriteGate::BeginPass(std::string_view pass, PassBudget budget) {
   pass_ = pass;
@@ -26,6 +28,7 @@ void RewriteGate::BeginPass(std::string_view pass, PassBudget budget) {
   visits_left_ = budget.visits;
   refused_by_budget_ = false;
   grown_before_pass_ = grown_;
+  worked_before_pass_ = worked_;
   other_budget_spent_.clear();
   counts_.clear();
 }
@@ -36,6 +39,7 @@ RewriteGate RewriteGate::ForReplay(std::string_view pass, PassBudget budget,
   gate.observers_ = {};
   gate.replay_ = allow;
   gate.grown_ = grown_before_pass_;
+  gate.worked_ = worked_before_pass_;
   gate.BeginPass(pass, budget);
   return gate;
 }

@@ -35,6 +35,9 @@ class RewriteGate {
   // Bytes by which constants have grown, in all passes of the run and those before it.
   int64_t grown() const { return grown_; }
   void Grow(int64_t bytes) { grown_ += bytes; }
+  // What was computed, as EstimateWork counts, in all passes of the run and those before it.
+  int64_t worked() const { return worked_; }
+  void Work(int64_t work) { worked_ += work; }
   // The running pass left something undone since it had no more of what `budget` names: "10000000
   // bytes of growth".
   void SayBudgetSpent(std::string budget) { other_budget_spent_ = std::move(budget); }
@@ -60,6 +63,7 @@ class RewriteGate {
   int64_t asked_ = 0, done_ = 0, visits_left_ = 0;
   bool refused_by_budget_ = false;
   int64_t grown_, grown_before_pass_;
+  int64_t worked_, worked_before_pass_;
   std::string other_budget_spent_;
   absl::flat_hash_map<std::string, int64_t> counts_;
   const AllowRewrite* replay_ = nullptr;

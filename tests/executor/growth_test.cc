@@ -17,6 +17,7 @@ using testing::Function;
 using testing::Library;
 using testing::MakeSession;
 using testing::Node;
+using ::testing::Not;
 using testing::Op;
 using testing::Placeholder;
 using testing::Ret;
@@ -69,6 +70,31 @@ TEST(Growth, IsRefusedBeforeWhatOnlyTheDataTellsIsComputed) {
   const Optimized result = Optimize(graph, {"y"});
   EXPECT_LE(result.constants, 100);
   EXPECT_THAT(result.budgets, Contains("10000000 bytes of growth by one fold"));
+}
+
+// By the sizes of what is taken, not by a clock.
+TEST(Growth, LongComputationsAreLeftToTheRun) {
+  const auto product = [](std::string_view size) {
+    return Const("a", "DT_FLOAT",
+                 absl::StrCat("tensor_shape { dim { size: ", size, " } dim { size: ", size,
+                              " } } float_val: 0.5")) +
+           Const("axes", "DT_INT32", "tensor_shape { dim { size: 2 } } int_val: [0, 1]") +
+           Node("p", "MatMul", {"a", "a"}) +
+           Op("s", "Sum", {"p", "axes"},
+              testing::Type("T", "DT_FLOAT") + testing::Type("Tidx", "DT_INT32")) +
+           Node("y", "Neg", {"s"});
+  };
+  const std::string said = "4000000000 operations of one fold";
+  EXPECT_THAT(Optimize(product("100"), {"y"}).budgets, Not(Contains(said)));
+  EXPECT_THAT(Optimize(product("1500"), {"y"}).budgets, Contains(said));
+  std::string matrices =
+      Const("a", "DT_FLOAT", "tensor_shape { dim { size: 800 } dim { size: 800 } } float_val: 0.5");
+  for (int i = 0; i < 3; ++i) {
+    matrices += Op(absl::StrCat("d", i), "Svd", {"a"},
+                   testing::Type("T", "DT_FLOAT") + "attr { key: 'compute_uv' value { b: true } }");
+    matrices += Node(absl::StrCat("y", i), "Neg", {absl::StrCat("d", i)});
+  }
+  EXPECT_THAT(Optimize(matrices, {"y0", "y1", "y2"}).budgets, Contains(said));
 }
 
 TEST(Growth, IsCountedOverAllRounds) {
