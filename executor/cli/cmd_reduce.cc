@@ -1,4 +1,5 @@
 // graph_run reduce: the smallest graph and inputs for which the optimizer is still wrong.
+#include <algorithm>
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
@@ -6,10 +7,12 @@
 #include "executor/cli/array_file.h"
 #include "executor/cli/command_line.h"
 #include "executor/cli/exit_code.h"
+#include "executor/cli/fault_trial.h"
 #include "executor/cli/indictment.h"
 #include "executor/proof/reduce.h"
 #include "graph/io.h"
 #include "graph/status_macros.h"
+#include "plugin/loader.h"
 
 namespace tenon::cli {
 namespace {
@@ -54,13 +57,58 @@ class SmallFiles {
 };
 
 // "graph_run bisect …" of what was written, as it was reduced.
-std::string NextCommand(const Options& options, const SmallFiles& files, const Suspect& small) {
+std::string BisectCommandFor(const Options& options, const SmallFiles& files,
+                             const Suspect& small) {
   std::string line = absl::StrCat("graph_run bisect ", ShellWord(files.graph()), " --inputs ",
                                   ShellWord(files.inputs()));
   for (const std::string& fetch : small.fetches)
     absl::StrAppend(&line, " --output ", ShellWord(fetch));
   return absl::StrCat(line, OptimizerFlags(options), PassFlags(options), JudgeFlags(options));
 }
+
+bool AnyPluginHasAPass() {
+  const std::vector<PluginInfo> plugins = ::tenon::Plugins();
+  return std::any_of(plugins.begin(), plugins.end(), [](const PluginInfo& p) { return p.pass; });
+}
+
+// What is wrong with a suspect: empty if nothing is. A pass of a plug-in that ends the process does
+// so in a process of its own, which is where all smaller ones are tried then.
+class Fault {
+ public:
+  static absl::StatusOr<Fault> Of(const Indictment& indictment, const Options& options) {
+    Fault fault(*indictment.court);
+    if (AnyPluginHasAPass()) {
+      TENON_ASSIGN_OR_RETURN(std::unique_ptr<FaultTrial> trial, FaultTrial::Make(options));
+      TENON_ASSIGN_OR_RETURN(fault.what_, trial->Of(indictment.suspect));
+      if (!fault.what_.empty()) fault.trial_ = std::move(trial);
+    }
+    if (fault.trial_ == nullptr) fault.what_ = fault.court_.OptimizedIsWrong(indictment.suspect);
+    return fault;
+  }
+
+  const std::string& what() const { return what_; }
+  // Of a smaller suspect: a wrong answer of any kind, or the same last words.
+  std::string StillIn(const Suspect& smaller) const {
+    if (trial_ == nullptr) return court_.OptimizedIsWrong(smaller);
+    const absl::StatusOr<std::string> words = trial_->Of(smaller);
+    return words.ok() && *words == what_ ? what_ : "";
+  }
+  // What to do next with what was written.
+  std::string NextCommand(const Options& options, const SmallFiles& files,
+                          const Suspect& small) const {
+    return trial_ == nullptr
+               ? BisectCommandFor(options, files, small)
+               : absl::StrCat("graph_run ",
+                              trial_->CommandFor(files.graph(), files.inputs(), small));
+  }
+
+ private:
+  explicit Fault(const Court& court) : court_(court) {}
+
+  const Court& court_;
+  std::unique_ptr<FaultTrial> trial_;
+  std::string what_;
+};
 
 }  // namespace
 
@@ -69,9 +117,8 @@ absl::Status ReduceCommand(Invocation& invocation) {
   if (options.reduced.empty())
     return UsageError("graph_run reduce needs -o OUT.pbtxt, where the small graph goes");
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment, OpenIndictment(options));
-  const Court& court = *indictment->court;
-  const std::string wrong = court.OptimizedIsWrong(indictment->suspect);
-  if (wrong.empty()) {
+  TENON_ASSIGN_OR_RETURN(const Fault fault, Fault::Of(*indictment, options));
+  if (fault.what().empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(options.paths.front(),
                      ": all rewrites together keep the answers: there is nothing to reduce"));
@@ -80,18 +127,16 @@ absl::Status ReduceCommand(Invocation& invocation) {
   const GraphRunner runner(indictment->bench.host->devices(), indictment->bench.session_options);
   ReduceOptions how;
   how.on_smaller = [&](const Suspect& smaller) { files.WriteInBetween(smaller); };
-  const auto fails = [&](const Suspect& smaller) {
-    return !court.OptimizedIsWrong(smaller).empty();
-  };
+  const auto fails = [&](const Suspect& smaller) { return !fault.StillIn(smaller).empty(); };
   TENON_ASSIGN_OR_RETURN(const Reduction reduction,
                          Reduce(indictment->suspect, runner, fails, how));
   const Suspect& small = reduction.suspect;
   TENON_RETURN_IF_ERROR(files.Write(small));
-  const std::string still = court.OptimizedIsWrong(small);
+  const std::string still = fault.StillIn(small);
   TellRollbacks(*indictment, invocation);
   const std::string stopped =
       reduction.stopped ? absl::StrCat("after ", how.max_trials, " trials") : "";
-  const std::string next = NextCommand(options, files, small);
+  const std::string next = fault.NextCommand(options, files, small);
   invocation.doc.Set("nodes_before", indictment->suspect.graph.num_nodes())
       .Set("nodes_after", small.graph.num_nodes())
       .Set("output", small.fetches[0])

@@ -203,6 +203,32 @@ TEST(ReduceCommand, WritesASmallGraphThatStillFails) {
   EXPECT_EQ(GraphRun({"reduce", kMlp, "-o", out}).exit, 1);
 }
 
+// A pass that ends the process is tried in processes of its own.
+TEST(ReduceCommand, MakesWhatEndsTheProcessSmall) {
+  std::string model = R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: 4 } } } } })";
+  std::string last = "x";
+  for (const char* op : {"Neg", "Tanh", "Neg", "Abs", "Exp", "Neg", "Tanh", "Sin", "Neg", "Tanh"}) {
+    const std::string name = "n" + std::to_string(model.size());
+    model += "node { name: '" + name + "' op: '" + op + "' input: '" + last +
+             "' attr { key: 'T' value { type: DT_FLOAT } } }\n";
+    last = name;
+  }
+  const std::string out = TempPath("ends.pbtxt");
+  const json doc = Document(
+      {"reduce", TempFile("chain.pbtxt", model), "--plugin", TestPlugin("ends_at_exp"), "-o", out});
+  EXPECT_EQ(doc["nodes_before"], 11);
+  EXPECT_LE(doc["nodes_after"].get<int>(), 5) << ReadFile(out);
+  EXPECT_THAT(doc["what"].get<std::string>(), HasSubstr("SIGABRT"));
+  EXPECT_THAT(ReadFile(out), HasSubstr("\"Exp\""));
+  const std::string next = doc["next"].get<std::string>();
+  EXPECT_THAT(next, HasSubstr("graph_run run " + out));
+  const Finished again = GraphRun({"run", out, "--inputs", doc["inputs"].get<std::string>(),
+                                   "--plugin", TestPlugin("ends_at_exp")});
+  EXPECT_EQ(again.exit, 5) << again.err;
+}
+
 TEST(DiffCommand, TellsAddedRemovedAndChangedNodes) {
   const std::string folder = "tests/golden/passes/remapping/conv_bias_relu";
   const json doc = Document({"diff", folder + ".in.pbtxt", folder + ".out.pbtxt"});

@@ -1,0 +1,36 @@
+// Whether a plug-in ends the process that optimizes and runs a graph: tried in a process of its
+// own, so that this one can go on.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "executor/cli/options.h"
+#include "executor/proof/suspect.h"
+
+namespace tenon::cli {
+
+class FaultTrial {
+ public:
+  // Tries on the devices and with the passes of this command; in a temporary folder, which goes
+  // with the object. `options` must outlive it.
+  static absl::StatusOr<std::unique_ptr<FaultTrial>> Make(const Options& options);
+  ~FaultTrial();
+
+  // What the process said of the plug-in that ended it, or that did not come back; empty if none
+  // did. Of the first inputs.
+  absl::StatusOr<std::string> Of(const Suspect& suspect) const;
+  // The command that does it, for a graph and inputs in files.
+  std::string CommandFor(const std::string& graph, const std::string& inputs,
+                         const Suspect& suspect) const;
+
+ private:
+  FaultTrial(const Options& options, std::string folder)
+      : options_(options), folder_(std::move(folder)) {}
+
+  const Options& options_;
+  const std::string folder_;
+};
+
+}  // namespace tenon::cli
