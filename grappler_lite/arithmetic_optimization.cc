@@ -13,7 +13,8 @@ std::span<const Rewrite> AllRewrites() {
     auto* all = new std::vector<Rewrite>;
     for (std::span<const Rewrite> theme :
          {NeutralElements(), Decided(), InversePairs(), Casts(), Reshapes(), Transposes(), Lists(),
-          Hoisting(), Reductions(), Aggregation(), Functions(), Segments(), Contractions()})
+          Hoisting(), Reductions(), Gradients(), Aggregation(), Functions(), Segments(),
+          Contractions()})
       all->insert(all->end(), theme.begin(), theme.end());
     return all;
   }();

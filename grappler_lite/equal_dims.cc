@@ -1,6 +1,7 @@
 #include "grappler_lite/equal_dims.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -41,7 +42,6 @@ EqualDims::EqualDims(const Graph& graph, const absl::flat_hash_set<NodeId>& feed
     : g_(graph), feeds_(feeds), known_(known) {
   const absl::StatusOr<std::vector<NodeId>> order = TopologicalOrder(g_);
   if (!order.ok()) return;
-  int32_t last = 0;
   for (NodeId n : *order) {
     for (int port = 0; port < g_.num_outputs(n); ++port) {
       const PartialShape& shape = known_.shape({n, port});
@@ -53,7 +53,7 @@ EqualDims::EqualDims(const Graph& graph, const absl::flat_hash_set<NodeId>& feed
         if (shape.dim(d) >= 0) {
           symbols[d] = 0;
         } else if (symbols[d] == 0) {
-          symbols[d] = ++last;
+          symbols[d] = ++last_;
         }
       }
       symbols_.emplace(Output{n, port}, std::move(symbols));
@@ -72,7 +72,7 @@ bool EqualDims::SameShape(Output a, Output b) const {
 }
 
 // Dimensions that it does not tell are 0, or left out.
-EqualDims::Symbols EqualDims::SymbolsOf(NodeId n) const {
+EqualDims::Symbols EqualDims::SymbolsOf(NodeId n) {
   const std::string_view op = g_.op_name(n);
   const std::span<const Output> in = g_.data_inputs(n);
   if (in.empty() || ReadsReference(g_, n)) return {};
@@ -88,6 +88,8 @@ EqualDims::Symbols EqualDims::SymbolsOf(NodeId n) const {
   if (ListsOp(kReductions, op)) return Reduced(n);
   if (op == "Transpose" || op == "ConcatV2") return Moved(n);
   if (op == "Reshape" || op == "Squeeze" || op == "ExpandDims") return Reshaped(n);
+  if (op == "StridedSlice") return Sliced(n);
+  if (op == "Fill") return ByVector(in[0]);
   return {};
 }
 
@@ -173,21 +175,87 @@ EqualDims::Symbols EqualDims::Reduced(NodeId n) const {
   return symbols;
 }
 
-// The one unknown dimension stays if the others are as many elements as before; what gets the shape
-// of another tensor has it.
-EqualDims::Symbols EqualDims::Reshaped(NodeId n) const {
-  const std::span<const Output> in = g_.data_inputs(n);
-  const bool by_shape = g_.op_name(n) == "Reshape" && g_.op_name(in[1].node) == "Shape";
-  if (by_shape && !feeds_.contains(in[1].node)) {
-    const auto found = symbols_.find(g_.data_inputs(in[1].node)[0]);
+// The symbol of what is `times` / `over` as large.
+int32_t EqualDims::Scaled(int32_t symbol, int64_t times, int64_t over) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  if (symbol == 0) return 0;
+  const auto known = multiple_of_.find(symbol);
+  Multiple m = known != multiple_of_.end() ? known->second : Multiple{symbol};
+  if (times > kMost || over > kMost || m.times > kMost || m.over > kMost) return 0;
+  m.times *= times;
+  m.over *= over;
+  const int64_t common = std::gcd(m.times, m.over);
+  m.times /= common;
+  m.over /= common;
+  if (m.times == 1 && m.over == 1) return m.of;
+  const auto [found, is_new] = multiples_.try_emplace(m, last_ + 1);
+  if (is_new) multiple_of_.emplace(++last_, m);
+  return found->second;
+}
+
+// Slices that are whole in a dimension keep it.
+EqualDims::Symbols EqualDims::Sliced(NodeId n) const {
+  const Output x = g_.data_inputs(n)[0];
+  const std::optional<Tensor> by = known_.constant(g_.data_inputs(n)[3]);
+  constexpr int kMostMasked = 31;
+  if (!by || by->num_elements() > kMostMasked || IntAttr(g_, n, "ellipsis_mask") != 0 ||
+      IntAttr(g_, n, "new_axis_mask") != 0)
+    return {};
+  const int64_t whole = IntAttr(g_, n, "begin_mask") & IntAttr(g_, n, "end_mask");
+  const int64_t gone = IntAttr(g_, n, "shrink_axis_mask");
+  Symbols symbols;
+  for (int d = 0; d < known_.shape(x).rank(); ++d) {
+    const bool named = d < by->num_elements();
+    if (named && (gone >> d & 1) != 0) continue;
+    const bool kept = !named || ((whole >> d & 1) != 0 && by->IntAt(d) == 1);
+    symbols.push_back(kept ? SymbolAt(x, d) : 0);
+  }
+  return symbols;
+}
+
+// Of a tensor with these dimensions: a Shape, or a Pack of parts of Shapes.
+EqualDims::Symbols EqualDims::ByVector(Output vector) const {
+  const NodeId v = vector.node;
+  if (feeds_.contains(v)) return {};
+  if (g_.op_name(v) == "Shape") {
+    const auto found = symbols_.find(g_.data_inputs(v)[0]);
     return found != symbols_.end() ? found->second : Symbols();
+  }
+  if (g_.op_name(v) != "Pack") return {};
+  Symbols symbols;
+  for (const Output& size : g_.data_inputs(v)) {
+    const NodeId part = size.node;
+    int32_t symbol = 0;
+    if (g_.op_name(part) == "StridedSlice" && !feeds_.contains(part) &&
+        IntAttr(g_, part, "shrink_axis_mask") == 1 && IntAttr(g_, part, "new_axis_mask") == 0) {
+      const std::span<const Output> in = g_.data_inputs(part);
+      const std::optional<Tensor> at = known_.constant(in[1]);
+      const bool of_shape = g_.op_name(in[0].node) == "Shape" && !feeds_.contains(in[0].node);
+      if (of_shape && at && at->num_elements() == 1 && IntAttr(g_, part, "begin_mask") == 0) {
+        const Output x = g_.data_inputs(in[0].node)[0];
+        const int64_t d = at->IntAt(0) < 0 ? at->IntAt(0) + known_.shape(x).rank() : at->IntAt(0);
+        symbol = SymbolAt(x, static_cast<int>(d));
+      }
+    }
+    symbols.push_back(symbol);
+  }
+  return symbols;
+}
+
+// The one unknown dimension grows as the others shrink; what gets the shape of another tensor has
+// it.
+EqualDims::Symbols EqualDims::Reshaped(NodeId n) {
+  const std::span<const Output> in = g_.data_inputs(n);
+  if (g_.op_name(n) == "Reshape") {
+    Symbols symbols = ByVector(in[1]);
+    if (!symbols.empty()) return symbols;
   }
   const PartialShape &from = known_.shape(in[0]), &to = known_.shape({n, 0});
   if (!from.known_rank()) return {};
   const std::optional<ElementCount> before = CountElements(from.dims());
   const std::optional<ElementCount> after = CountElements(to.dims());
   if (!before || !after || before->unknown != 1 || after->unknown != 1 || before->known == 0 ||
-      before->known != after->known)
+      after->known == 0)
     return {};
   const auto unknown = [](const PartialShape& shape) {
     int d = 0;
@@ -195,7 +263,7 @@ EqualDims::Symbols EqualDims::Reshaped(NodeId n) const {
     return d;
   };
   Symbols symbols(to.rank(), 0);
-  symbols[unknown(to)] = SymbolAt(in[0], unknown(from));
+  symbols[unknown(to)] = Scaled(SymbolAt(in[0], unknown(from)), before->known, after->known);
   return symbols;
 }
 

@@ -300,12 +300,21 @@ bool Sweep::SameShape(Output a, Output b) const {
   const PartialShape &x = shape(a), &y = shape(b);
   if (x.fully_defined() || !x.known_rank() || x.rank() != y.rank())
     return x.fully_defined() && x == y;
+  return equal_dims().SameShape(a, b);
+}
+
+bool Sweep::SameDim(Output a, int i, Output b, int j) const {
+  const int64_t x = shape(a).dim(i), y = shape(b).dim(j);
+  return x >= 0 || y >= 0 ? x == y : equal_dims().SameDim(a, i, b, j);
+}
+
+const EqualDims& Sweep::equal_dims() const {
   if (!equal_dims_) {
     equal_dims_.emplace(graph(), context_.feeds,
                         KnownTensors{[this](Output o) -> const PartialShape& { return shape(o); },
                                      [this](Output o) { return ConstOf(o, kMaxRank); }});
   }
-  return equal_dims_->SameShape(a, b);
+  return *equal_dims_;
 }
 
 bool Sweep::IsPlainConst(Output o, int64_t max_elements) const {

@@ -97,6 +97,8 @@ class Sweep {
   const PartialShape& shape(Output o) const;
   // Whether both have one shape in every run, which need not be known.
   bool SameShape(Output a, Output b) const;
+  // Whether dimension i of a is dimension j of b in every run.
+  bool SameDim(Output a, int i, Output b, int j) const;
   // The value of a constant that is not fed, waits for nothing (so that it is there in every run
   // that takes its place, whatever branch is dead) and has at most `max_elements`; nullopt
   // otherwise.
@@ -117,6 +119,7 @@ class Sweep {
   bool IsFree(Output o) const;
 
  private:
+  const EqualDims& equal_dims() const;
   // Whether uses of `by` may stand for uses of n: they have not been moved yet, both are on one
   // device, and nothing that n waited for is lost: no control inputs, and every other input is
   // itself made of `by` and constants that wait for nothing. Who waits for n must not come to wait

@@ -189,18 +189,46 @@ bool CannotFail(const Sweep& s, NodeId n) {
 
 }  // namespace
 
-bool CannotStop(const Sweep& s, std::span<const Output> outputs) {
-  constexpr int kMostNodes = 64;
+namespace {
+
+constexpr int kMostNodes = 64;
+
+bool CannotStop(const Sweep& s, std::span<const Output> outputs,
+                const absl::flat_hash_set<NodeId>& awaited) {
   std::vector<Output> open(outputs.begin(), outputs.end());
   for (int looked_at = 0; !open.empty(); ++looked_at) {
     const Output o = open.back();
     open.pop_back();
-    if (s.IsFree(o)) continue;
+    if (s.IsFree(o) || awaited.contains(o.node)) continue;
     if (looked_at >= kMostNodes || !CannotFail(s, o.node)) return false;
     const std::span<const Output> in = s.graph().data_inputs(o.node);
     open.insert(open.end(), in.begin(), in.end());
   }
   return true;
+}
+
+}  // namespace
+
+bool CannotStop(const Sweep& s, std::span<const Output> outputs) {
+  return CannotStop(s, outputs, {});
+}
+
+bool CannotStopBut(const Sweep& s, std::span<const Output> outputs, Output awaited) {
+  constexpr size_t kMostAwaited = 4 * kMostNodes;
+  const Graph& g = s.graph();
+  absl::flat_hash_set<NodeId> seen;
+  std::vector<NodeId> order;
+  // Of a Switch one output is dead, of a Merge one input; a loop waits for the pass before.
+  const auto add = [&](NodeId n) {
+    if (order.size() < kMostAwaited && !IsControlFlowOp(g.op_name(n)) && seen.insert(n).second)
+      order.push_back(n);
+  };
+  add(awaited.node);
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (s.fed(order[i])) continue;  // it waits for nothing
+    for (const Output& in : g.data_inputs(order[i])) add(in.node);
+  }
+  return CannotStop(s, outputs, seen);
 }
 
 std::optional<Dims> Permutation(const Sweep& s, NodeId n) {

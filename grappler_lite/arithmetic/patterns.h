@@ -78,6 +78,9 @@ bool ShapeOpCannotFail(const Sweep& s, NodeId n);
 // Whether these are there in every run: nothing that they are made of, as far as this looks, can
 // fail or be dead. Then a use of them may go.
 bool CannotStop(const Sweep& s, std::span<const Output> outputs);
+// The same, where what `awaited` waits for, as far as this looks, need not be told: it is waited
+// for anyway.
+bool CannotStopBut(const Sweep& s, std::span<const Output> outputs, Output awaited);
 
 // Of a Transpose that cannot fail.
 std::optional<Dims> Permutation(const Sweep& s, NodeId n);

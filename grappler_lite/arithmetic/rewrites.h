@@ -16,6 +16,7 @@ std::span<const Rewrite> Transposes();       // chains of them, and what can rea
 std::span<const Rewrite> Lists();            // Concat, Split, Pack, Unpack and slices of them
 std::span<const Rewrite> Hoisting();         // unary ops out of lists
 std::span<const Rewrite> Reductions();       // chains of them, and what they reduce
+std::span<const Rewrite> Gradients();        // sums over what a broadcast repeated
 std::span<const Rewrite> Aggregation();      // sums, products and their order
 std::span<const Rewrite> Functions();        // Pow, Log, Exp, … said in a cheaper way
 std::span<const Rewrite> Segments();         // sums of rows that are looked up
