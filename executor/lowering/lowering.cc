@@ -1,6 +1,7 @@
 #include "executor/lowering/lowering.h"
 
 #include "absl/strings/str_cat.h"
+#include "executor/lowering/nodes_written.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 
@@ -18,7 +19,25 @@ void Lowering::NoteNewNodes() {
   }
 }
 
+absl::Status Lowering::TooManyNodes() {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the functions that the graph calls, written out, have more than ", kMaxNodes,
+                   " nodes or ", kMaxNameBytes, " bytes of names"));
+}
+
+// Before a million nodes have been written in vain.
+absl::Status Lowering::CheckSize(absl::Span<const NodeId> nodes) const {
+  NodesWritten written(graph_);
+  int64_t count = 0;
+  for (NodeId n : nodes) {
+    count += written.Of(graph_.op_name(n), graph_.attrs(n).all());
+    if (count > kMaxNodes) return NodeError(graph_, calls_, n, TooManyNodes());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Lowering::Run(absl::Span<const NodeId> nodes) {
+  if (!calls_only_.has_value()) TENON_RETURN_IF_ERROR(CheckSize(nodes));
   for (NodeId n : nodes) {
     if (IsFunctional(graph_, n)) work_.push_back(n);
   }
@@ -90,11 +109,7 @@ absl::StatusOr<NodeId> Lowering::Add(NodeId from, std::string_view suffix, std::
   const std::string name = graph_.UniqueName(absl::StrCat(graph_.name(from), "/", suffix));
   ++added_;
   name_bytes_ += name.size();
-  if (added_ > kMaxNodes || name_bytes_ > kMaxNameBytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the functions that the graph calls, written out, have more than ", kMaxNodes,
-                     " nodes or ", kMaxNameBytes, " bytes of names"));
-  }
+  if (added_ > kMaxNodes || name_bytes_ > kMaxNameBytes) return TooManyNodes();
   TENON_ASSIGN_OR_RETURN(const NodeId n, graph_.AddNode(name, op, inputs, std::move(attrs),
                                                         devices_[from], graph_.pos(from)));
   devices_.push_back(devices_[from]);

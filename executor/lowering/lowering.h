@@ -57,6 +57,9 @@ class Lowering {
   bool changed() const { return inlined_; }
 
  private:
+  static absl::Status TooManyNodes();
+  absl::Status CheckSize(absl::Span<const NodeId> nodes) const;
+
   // An instance of a function's body.
   struct Instance {
     std::vector<Output> results;

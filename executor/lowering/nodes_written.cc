@@ -1,0 +1,81 @@
+#include "executor/lowering/nodes_written.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "graph/nodes.h"
+
+namespace tenon {
+namespace {
+
+// A function on the way down the calls.
+struct Open {
+  std::string_view name;
+  std::vector<const FunctionEntry*> calls;
+  size_t next = 0;
+  int64_t count = 0;
+};
+
+}  // namespace
+
+std::vector<const FunctionEntry*> NodesWritten::CalledBy(std::string_view op,
+                                                         const std::vector<Attr>& attrs) const {
+  std::vector<const FunctionEntry*> called;
+  if (!IsFunctional(graph_, op)) return called;
+  const auto add = [&](std::string_view name) {
+    if (const FunctionEntry* f = graph_.FindFunction(name); f != nullptr) called.push_back(f);
+  };
+  add(op);
+  static constexpr std::string_view kCalled[] = {"f",        "then_branch", "else_branch",
+                                                 "branches", "cond",        "body"};
+  for (const Attr& attr : attrs) {
+    if (std::ranges::find(kCalled, attr.name) == std::end(kCalled)) continue;
+    if (const auto function = attr.value.AsFunc(); function.ok()) {
+      add(function->name);
+    } else if (const auto list = attr.value.AsFuncList(); list.ok()) {
+      for (const FuncAttr& each : *list) add(each.name);
+    }
+  }
+  return called;
+}
+
+int64_t NodesWritten::Of(std::string_view op, const std::vector<Attr>& attrs) {
+  int64_t count = 0;
+  for (const FunctionEntry* function : CalledBy(op, attrs))
+    count = std::min(count + Of(*function), kMost);
+  return count;
+}
+
+int64_t NodesWritten::Of(const FunctionEntry& function) {
+  std::vector<Open> stack;
+  const auto open = [&](const FunctionEntry& f) {
+    Open next{f.name, {}};
+    const FunctionBody body = ParseFunctionBody(graph_, f);
+    next.count = std::ssize(body.nodes);
+    for (const BodyNode& node : body.nodes) {
+      for (const FunctionEntry* called : CalledBy(node.op_name, node.attrs))
+        next.calls.push_back(called);
+    }
+    counts_.emplace(f.name, 0);
+    stack.push_back(std::move(next));
+  };
+  if (!counts_.contains(function.name)) open(function);
+  while (!stack.empty()) {
+    Open& top = stack.back();
+    if (top.next == top.calls.size()) {
+      counts_[top.name] = top.count;
+      stack.pop_back();
+      continue;
+    }
+    const FunctionEntry& called = *top.calls[top.next];
+    if (const auto it = counts_.find(called.name); it != counts_.end()) {
+      top.count = std::min(top.count + it->second, kMost);
+      ++top.next;
+    } else {
+      open(called);
+    }
+  }
+  return counts_.at(function.name);
+}
+
+}  // namespace tenon
