@@ -76,7 +76,10 @@ class Painter {
     for (int s = 0; s < floats_.size(); ++s) {
       const NodeId n = floats_.node(s);
       if (precision_[n] == Precision::kNone && !IsTensorListOp(g_, n)) continue;
-      can_[s] = CanCompute(s);
+      // A list may be long: its first type speaks for all, until it is known which will change.
+      const bool in_list = s > floats_.begin(n) && floats_.at(s).index != TypeSlot::kNoList &&
+                           floats_.at(s).attr == floats_.at(s - 1).attr;
+      can_[s] = in_list ? can_[s - 1] : CanCompute(s);
       if (!Is(s, Precision::kAllow) || c_.preserve.contains(n)) continue;
       allow_[s] = can_[s];
       any |= can_[s];
