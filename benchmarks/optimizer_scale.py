@@ -9,6 +9,10 @@ the same run where this Python has them (tensorflow, onnxruntime), up to --peer-
   fan          one node that all others wait for, one that waits for all others
   users        one constant with all other nodes for users
   identities   one chain
+  doubled      one chain of sums of two equal operands
+  lists        one chain of ConcatV2, each of which adds to the list before it
+  functions    calls of a function each, of one node, that are not to be inlined
+  nested       If within If, up to 200 deep: the bodies that are left of many are many
   constants    1.9 GB of them, whatever the size
 """
 import argparse
@@ -21,7 +25,7 @@ import sys
 import tempfile
 import time
 
-FLOAT = 1  # DT_FLOAT
+FLOAT, INT32, BOOL = 1, 3, 10  # DT_FLOAT, ...
 
 
 def varint(value):
@@ -47,14 +51,15 @@ def dims(shape):
 
 
 class Node:
-    def __init__(self, name, op, inputs=(), shape=None, value=None):
+    def __init__(self, name, op, inputs=(), shape=None, value=None, attrs=None):
         self.name, self.op, self.inputs, self.shape, self.value = name, op, list(inputs), shape, value
+        self.attrs = attrs  # all that it has, where that is not what others have
 
     def tensorflow(self):
-        attrs = {"dtype" if self.op in ("Const", "Placeholder") else "T": number(6, FLOAT)}
-        if self.op == "Placeholder":
+        attrs = self.attrs if self.attrs is not None else {"dtype" if self.op in ("Const", "Placeholder") else "T": number(6, FLOAT)}
+        if self.op == "Placeholder" and self.attrs is None:
             attrs["shape"] = text(7, dims(self.shape))
-        if self.op == "Const":
+        if self.op == "Const" and self.attrs is None:
             attrs["value"] = text(8, number(1, FLOAT) + text(2, dims(self.shape)) + text(4, self.value))
         if self.op == "AddN":
             attrs["N"] = number(3, len(self.inputs))
@@ -66,10 +71,12 @@ class Node:
         return b"".join(text(1, i) for i in self.inputs) + text(2, self.name) + text(3, self.name) + text(4, op)
 
 
-def write_tensorflow(nodes, path):
+def write_tensorflow(nodes, path, functions=()):
     with open(path, "wb") as file:
         for node in nodes:
             file.write(text(1, node.tensorflow()))
+        if functions:
+            file.write(text(2, b"".join(text(1, f) for f in functions)))
         file.write(text(4, number(1, 2474)))
 
 
@@ -158,6 +165,61 @@ def identities(size):
     return nodes + [Node("y", "Neg", (f"n{size - 1}",))]
 
 
+def doubled(size):
+    nodes = [Node("x", "Placeholder", shape=(2,))]
+    return nodes + [Node(f"n{i}", "AddV2", [f"n{i - 1}" if i else "x"] * 2) for i in range(size)]
+
+
+def lists(size):
+    axis = text(8, number(1, INT32) + text(2, b"") + text(4, bytes(4)))
+    nodes = [Node("x", "Placeholder", shape=(1, 4)), Node("axis", "Const", attrs={"dtype": number(6, INT32), "value": axis})]
+    attrs = {"T": number(6, FLOAT), "Tidx": number(6, INT32), "N": number(3, 2)}
+    return nodes + [Node(f"n{i}", "ConcatV2", (f"n{i - 1}" if i else "x", "x", "axis"), attrs=attrs) for i in range(size)]
+
+
+def types(*list_of):
+    return text(1, b"".join(number(6, t) for t in list_of))
+
+
+def function(name, args, nodes, result, noinline=False):
+    def arg(name, dtype):
+        return text(1, name) + number(3, dtype)
+
+    signature = text(1, name) + b"".join(text(2, arg(*a)) for a in args) + text(3, arg("r", FLOAT))
+    out = text(1, signature) + b"".join(text(3, n.tensorflow()) for n in nodes)
+    out += text(4, text(1, "r") + text(2, result))
+    return out + (text(5, text(1, "_noinline") + text(2, number(5, 1))) if noinline else b"")
+
+
+def functions(size):
+    attrs = {"Tin": types(FLOAT), "Tout": types(FLOAT)}
+    nodes = [Node("x", "Placeholder", shape=(2,))]
+    for i in range(size // 2):
+        f = text(10, text(1, f"f{i}"))
+        nodes.append(Node(f"n{i}", "PartitionedCall", (f"n{i - 1}" if i else "x",), attrs={"f": f, **attrs}))
+    body = [Node("a", "Neg", ("x",))]
+    return nodes, [function(f"f{i}", [("x", FLOAT)], body, "a:y:0", noinline=True) for i in range(size // 2)]
+
+
+def nested(size):
+    attrs = {"Tcond": number(6, BOOL), "Tin": types(BOOL, FLOAT), "Tout": types(FLOAT)}
+
+    def branch(name, inputs, then):
+        named = {"then_branch": text(10, text(1, then)), "else_branch": text(10, text(1, "leaf"))}
+        return Node(name, "StatelessIf", inputs, attrs={**attrs, **named})
+
+    args = [("p", BOOL), ("x", FLOAT)]
+    nodes = [Node("p", "Placeholder", attrs={"dtype": number(6, BOOL), "shape": text(7, b"")}), Node("x", "Placeholder", shape=(2,))]
+    made = [function("leaf", args, [Node("a", "Exp", ("x",))], "a:y:0")]
+    for i in range(size // 2):
+        inner = f"f{i + 1}" if i % 200 != 199 and i + 1 < size // 2 else "leaf"
+        made.append(function(f"f{i}", args, [branch("c", ("p", "p", "x"), inner), Node("a", "Neg", ("c:output:0",))], "a:y:0"))
+        if i % 200 == 0:
+            before = nodes[-1].name
+            nodes.append(branch(f"n{i}", ("p", "p", before), f"f{i}"))
+    return nodes, made
+
+
 def write_constants(path, count=19, elements=25_000_000):
     """Sparse on disk: each constant differs from the others in its first element only."""
     with open(path, "wb") as file:
@@ -177,9 +239,11 @@ def write_constants(path, count=19, elements=25_000_000):
 
 
 def make(name, size, path):
-    nodes = {"random": random_graph, "fan": fan, "users": users, "identities": identities}[name](size)
-    write_tensorflow(nodes, path + ".pb")
-    if name != "fan":
+    made = {"random": random_graph, "fan": fan, "users": users, "identities": identities, "doubled": doubled,
+            "lists": lists, "functions": functions, "nested": nested}[name](size)
+    nodes, library = made if isinstance(made, tuple) else (made, ())
+    write_tensorflow(nodes, path + ".pb", library)
+    if name in ("random", "users", "identities", "doubled"):
         write_onnx(nodes, path + ".onnx")
 
 
@@ -211,7 +275,8 @@ def measure(graph_run, path):
         answer = json.loads(out)
         took = sum(p["time_us"] for p in answer["passes"])
         best, memory = min(took, best or took), peak
-    return best, answer["nodes_before"], answer["nodes_after"], memory
+    before = answer["nodes_before"] + answer.get("function_nodes_before", 0)
+    return best, before, answer["nodes_after"] + answer.get("function_nodes_after", 0), memory
 
 
 def peer(kind, path):
@@ -262,7 +327,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("graph_run", nargs="?", default="build/release/bin/graph_run")
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
-    parser.add_argument("--only", default="random,fan,users,identities,constants")
+    parser.add_argument("--only", default="random,fan,users,identities,doubled,lists,functions,nested,constants")
     parser.add_argument("--files", nargs="*", default=[])
     parser.add_argument("--peer-nodes", type=int, default=20000)
     parser.add_argument("--peer", nargs=2, help=argparse.SUPPRESS)

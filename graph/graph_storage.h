@@ -49,7 +49,7 @@ class GraphStorage {
   char* next_ ABSL_GUARDED_BY(mutex_) = nullptr;
   size_t left_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string_view last_ ABSL_GUARDED_BY(mutex_);
-  size_t block_bytes_ ABSL_GUARDED_BY(mutex_) = 4096;
+  size_t block_bytes_ ABSL_GUARDED_BY(mutex_) = 256;  // of the last block: bodies are small
   std::deque<NodeKind> kinds_ ABSL_GUARDED_BY(mutex_);
   std::deque<OpDef> ops_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const void>> owners_ ABSL_GUARDED_BY(mutex_);
