@@ -21,7 +21,7 @@ constexpr size_t kMost = 8;  // products in one node
 // The last dimension of `a` times the first of `b`, or the last of a matrix that is transposed.
 struct Projection {
   Output a, b;
-  std::optional<Output> bias;
+  std::optional<Output> bias = std::nullopt;
   bool transpose_b = false;
 };
 
