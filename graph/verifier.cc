@@ -44,7 +44,8 @@ class Verifier {
       for (const KindDefect& d : KindDefects(graph_.kind(n))) Add(n, d.code, d.message);
       CheckInputs(n);
     }
-    if (!options_.shapes_are_known) CheckCyclesAndShapes();
+    if (!options_.shapes_are_known) return CheckCyclesAndShapes();
+    if (!TopologicalOrder(graph_).ok()) CheckCycles();
   }
 
  private:

@@ -43,7 +43,7 @@ struct VerifyOptions {
   bool from_file = false;
   int64_t max_const_bytes = ImportLimits().max_const_bytes;
   const Graph* sound = nullptr;  // as for VerifyNodes
-  // Shapes, and with them an order of the nodes, have been found without an error.
+  // Shapes have been found without an error. They say nothing of control edges.
   bool shapes_are_known = false;
 };
 

@@ -305,6 +305,7 @@ class PipelineRun {
     if (!status.ok()) {
       graph_ = before;
       TENON_RETURN_IF_ERROR(Resolve());
+      if (step.final_pass != nullptr) has_colocations_ = HasColocations(graph_);
       row.changed = false;
       row.failed = true;
       if (step.final_pass != nullptr) failed_.insert(step.final_pass);

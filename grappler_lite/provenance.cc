@@ -326,8 +326,12 @@ class Provenance::Step {
     Ledger& ledger = all_.LedgerOf(to.name);
     if (ledger.made_in.has_value()) return;
     ledger.made_in = is_.function;
-    const absl::StatusOr<FunctionGraph> was = FunctionGraph::Make(before_, from);
-    const absl::StatusOr<FunctionGraph> is = FunctionGraph::Make(after_, to);
+    if (functions_before_ == nullptr) {
+      functions_before_ = SharedFunctions::Of(before_);
+      functions_after_ = SharedFunctions::Of(after_);
+    }
+    const absl::StatusOr<FunctionGraph> was = FunctionGraph::Make(before_, from, functions_before_);
+    const absl::StatusOr<FunctionGraph> is = FunctionGraph::Make(after_, to, functions_after_);
     if (!was.ok() || !is.ok()) return;
     absl::flat_hash_map<std::string_view, int32_t> given;
     const std::span<const Output> inputs = before_.data_inputs(change.before);
@@ -353,6 +357,7 @@ class Provenance::Step {
   InlinedNodes inlined_;
   std::vector<int32_t> call_records_;  // by call of inlined_
   std::optional<Fanouts> users_, users_before_;
+  std::shared_ptr<SharedFunctions> functions_before_, functions_after_;  // null: not asked for yet
 };
 
 void Provenance::AfterPass(const PassRun& run, const Graph& after, const PassReport& row) {
@@ -365,6 +370,7 @@ void Provenance::AfterPass(const PassRun& run, const Graph& after, const PassRep
 // that it put in the place of others, as one from outside may.
 void Provenance::NoteLibrary(const PassRun& run, const Graph& after) {
   events_.clear();  // they were at nodes of the graph
+  std::shared_ptr<SharedFunctions> before, now;
   for (const FunctionEntry& was : run.before.functions()) {
     const FunctionEntry* is = after.FindFunction(was.name);
     if (is == nullptr) {
@@ -373,11 +379,15 @@ void Provenance::NoteLibrary(const PassRun& run, const Graph& after) {
       for (const std::string& rewrite : events_anywhere_) ledger.taken.push_back({"", rewrite});
       if (ledger.taken.empty()) ledger.taken.push_back({"", std::string(run.pass)});
     } else if (is->wire.data() != was.wire.data() && is->wire != was.wire) {
-      const absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(run.before, was);
-      const absl::StatusOr<FunctionGraph> now = FunctionGraph::Make(after, *is);
-      if (!body.ok() || !now.ok()) continue;
+      if (before == nullptr) {
+        before = SharedFunctions::Of(run.before);
+        now = SharedFunctions::Of(after);
+      }
+      const absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(run.before, was, before);
+      const absl::StatusOr<FunctionGraph> is_now = FunctionGraph::Make(after, *is, now);
+      if (!body.ok() || !is_now.ok()) continue;
       Ledger& ledger = LedgerOf(was.name);
-      Step(*this, run.pass, body->graph, now->graph, ledger).Run();
+      Step(*this, run.pass, body->graph, is_now->graph, ledger).Run();
       for (const auto& [node, record] : ledger.current) ledger.first[node] = record;
     }
   }

@@ -7,6 +7,7 @@
 #include "executor/cli/model.h"
 #include "graph/function_body.h"
 #include "graph/function_graph.h"
+#include "graph/shared_functions.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -53,9 +54,10 @@ std::string CountsText(const Counts& counts) {
 }
 
 // The body as a graph; an empty one for a function that is not there, or that takes attributes.
-Graph BodyOf(const Graph& graph, const FunctionEntry* function) {
+Graph BodyOf(const Graph& graph, const FunctionEntry* function,
+             const std::shared_ptr<SharedFunctions>& functions) {
   if (function == nullptr) return Graph();
-  absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, *function);
+  absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, *function, functions);
   return body.ok() ? std::move(body->graph) : Graph();
 }
 
@@ -81,7 +83,7 @@ class FunctionDiff {
     const std::string_view change = was == nullptr  ? "added"
                                     : is == nullptr ? "removed"
                                                     : "changed";
-    const Graph before = BodyOf(a_, was), after = BodyOf(b_, is);
+    const Graph before = BodyOf(a_, was, functions_of_a_), after = BodyOf(b_, is, functions_of_b_);
     const std::vector<NodeChange> changes = ChangesBetween(before, after);
     Json nodes = Json::Array();
     Counts counts;
@@ -102,6 +104,8 @@ class FunctionDiff {
   const Graph& a_;
   const Graph& b_;
   const Style& style_;
+  const std::shared_ptr<SharedFunctions> functions_of_a_ = SharedFunctions::Of(a_),
+                                         functions_of_b_ = SharedFunctions::Of(b_);
   Json list_ = Json::Array();
   std::string text_;
 };

@@ -1,5 +1,6 @@
 #include "executor/cli/explain_node.h"
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "graph/closest.h"
 #include "graph/function_graph.h"
 #include "graph/function_library.h"
+#include "graph/shared_functions.h"
 
 namespace tenon::cli {
 namespace {
@@ -89,9 +91,10 @@ void WriteProvenance(const Provenance& provenance, Graph& graph) {
     if (graph.alive(n)) WriteStory(provenance.Of(graph.name(n)), graph.name(n), graph, n);
   }
   std::vector<std::string> wires;
+  const std::shared_ptr<SharedFunctions> functions = SharedFunctions::Of(graph);
   for (const FunctionEntry& function : graph.functions()) {
     if (!provenance.KnowsBody(function.name)) continue;
-    absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, function);
+    absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, function, functions);
     if (!body.ok()) continue;
     const absl::flat_hash_set<NodeId> args(body->args.begin(), body->args.end());
     bool has_any = false;

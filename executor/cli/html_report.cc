@@ -7,6 +7,7 @@
 #include "executor/cli/report_page.h"
 #include "graph/file_bytes.h"
 #include "graph/function_graph.h"
+#include "graph/shared_functions.h"
 #include "grappler_lite/graph_changes.h"
 
 namespace tenon::cli {
@@ -50,9 +51,10 @@ Json GraphJson(const Graph& graph, const Provenance* provenance) {
   };
   Json nodes = Json::Array(), bodies = Json::Array();
   add(graph, "", nodes);
+  const std::shared_ptr<SharedFunctions> functions = SharedFunctions::Of(graph);
   for (const FunctionEntry& function : graph.functions()) {
     if (count >= kMostNodes) break;
-    const absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, function);
+    const absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, function, functions);
     if (body.ok()) add(body->graph, function.name, bodies);
   }
   Json json = Json::Object();

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"
+#include "graph/colocation.h"
+#include "graph/new_attrs.h"
 #include "grappler_lite/fingerprint.h"
+#include "grappler_lite/rewriter.h"
 #include "tests/grappler_lite/pipeline_util.h"
 
 namespace tenon::testing {
@@ -154,6 +157,74 @@ TEST(Pipeline, APassThatLiesAboutItsChangesIsRolledBack) {
     EXPECT_THAT(report.passes[0].reason, HasSubstr(says));
     EXPECT_EQ(Fingerprint(graph), before);
   }
+}
+
+// Lets Neg c wait for what is made of it.
+class Knot : public Pass {
+ public:
+  std::string_view name() const override { return "knot"; }
+  std::vector<RewriteInfo> rewrites() const override { return {}; }
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    Graph& g = context.graph;
+    if (InferShapes(context) == nullptr) return absl::InternalError("no shapes");
+    g.AddControlInput(g.FindNode("c"), g.FindNode("d"));
+    return true;
+  }
+};
+
+// Shapes are known all the same: data go where they went.
+TEST(Pipeline, ACycleOfControlEdgesIsRolledBackThoughShapesAreKnown) {
+  Graph graph = GraphOf({"c = Neg(a)", "d = Sub(c, b)"});
+  const uint64_t before = Fingerprint(graph);
+  PipelineOptions options = Only("knot");
+  options.custom_passes = {
+      {"knot", [] -> std::unique_ptr<Pass> { return std::make_unique<Knot>(); }, "ties"}};
+  const PipelineReport report = Optimize(graph, {"d"}, options).value();
+  EXPECT_TRUE(report.passes[0].failed);
+  EXPECT_THAT(report.passes[0].reason, HasSubstr("cycle"));
+  EXPECT_EQ(Fingerprint(graph), before);
+}
+
+// Makes d another op at first, then takes c away.
+class TakesLater : public Pass {
+ public:
+  std::string_view name() const override { return "takes_later"; }
+  std::vector<RewriteInfo> rewrites() const override { return {}; }
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    Graph& g = context.graph;
+    const NodeId d = g.FindNode("d");
+    if (g.op_name(d) == "Sub") {
+      g.SetKind(d, "Maximum", AllAttrs(g, d));
+      return true;
+    }
+    if (g.FindNode("c") == kNoNode) return false;
+    g.RemoveNode(g.FindNode("c"));
+    return true;
+  }
+};
+
+TEST(Pipeline, ColocationsAreStillThereWhenAPassThatDroppedThemIsRolledBack) {
+  struct Losing : FinalPass {
+    std::string name() const override { return "plugin:LOSES"; }
+    absl::StatusOr<bool> Run(Graph& graph) override {
+      graph = GraphOf({"e = Sub(a, b)"});
+      return true;
+    }
+  };
+  Graph graph = GraphOf({"c = Neg(a)", "d = Sub(a, b)"});
+  graph.SetAttr(graph.FindNode("d"), kColocationAttr,
+                attr::StringList(std::vector<std::string_view>{"loc:@c"}));
+  PipelineOptions options = Only("takes_later");
+  options.custom_passes = {{"takes_later",
+                            [] -> std::unique_ptr<Pass> { return std::make_unique<TakesLater>(); },
+                            "takes"}};
+  options.passes.push_back({"plugin:*", {}});
+  options.iterations = 2;
+  Losing losing;
+  const PipelineReport report = Optimize(graph, {"d"}, options, {&losing}).value();
+  EXPECT_TRUE(report.passes[1].failed);
+  EXPECT_EQ(graph.FindNode("c"), kNoNode);
+  EXPECT_EQ(graph.attrs(graph.FindNode("d")).Find(kColocationAttr), nullptr);
 }
 
 // As often as in TensorFlow, whether or not anything changes.
