@@ -97,6 +97,7 @@ absl::Status Executable::Resolve(const std::vector<std::string>& feeds,
                                  const std::vector<std::string>& fetches) {
   feed_names_ = feeds;
   fetch_names_ = fetches;
+  absl::flat_hash_set<Output> fed;
   for (const std::string& name : feeds) {
     absl::StatusOr<Output> output = graph_.ParseOutput(name);
     if (!output.ok()) return Named("feed", name, output.status());
@@ -105,7 +106,7 @@ absl::Status Executable::Resolve(const std::vector<std::string>& feeds,
           "feed '", name, "': there is no such output; node '", graph_.name(output->node), "' (",
           graph_.op_name(output->node), ") has ", graph_.num_outputs(output->node)));
     }
-    if (std::find(feeds_.begin(), feeds_.end(), *output) != feeds_.end()) {
+    if (!fed.insert(*output).second) {
       return absl::InvalidArgumentError(absl::StrCat("feed '", name, "' is given twice"));
     }
     feeds_.push_back(*output);
@@ -263,9 +264,10 @@ absl::Status Executable::LowerFunctions() {
   }
   // What is fed of a node that runs all the same is a value of its own.
   std::vector<Output> fed_values(feeds_.size());
+  const absl::flat_hash_set<NodeId> lowered(nodes.begin(), nodes.end());
   for (size_t i = 0; i < feeds_.size(); ++i) {
     const Output feed = feeds_[i];
-    if (std::find(nodes.begin(), nodes.end(), feed.node) == nodes.end()) continue;
+    if (!lowered.contains(feed.node)) continue;
     TENON_ASSIGN_OR_RETURN(
         const NodeId fed,
         graph_.AddNode(graph_.UniqueName(absl::StrCat(graph_.name(feed.node), "/fed")),
