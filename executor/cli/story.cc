@@ -282,7 +282,7 @@ class Storyteller {
   void Compare() {
     std::string_view title = "compare";
     for (const NamedComparison& c : outcome_.comparisons) {
-      const std::string numbers = absl::StrFormat("largest difference %.3g, %d float steps",
+      const std::string numbers = absl::StrFormat("largest difference %.3g, %d ulps",
                                                   c.result.max_abs, c.result.max_ulp);
       const std::string verdict = c.ignored     ? style_.Dim("ignored")
                                   : c.result.ok ? style_.Green("right")

@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-// One float step at 1.
+// One ulp of a float at 1.
 double StepAtOne(DataType type) {
   switch (type) {
     case DataType::kDouble:
@@ -77,7 +77,7 @@ class Comparer {
       found = Difference{
           0, absl::StrCat("element ", cli::IndexText(is_.shape(), i), " is ",
                           cli::ElementText(is_, i), " where ", cli::ElementText(was_, i), " was",
-                          finite ? absl::StrCat(", ", steps, " float steps away") : "")};
+                          finite ? absl::StrCat(", ", steps, " ulps away") : "")};
     }
     if (found) found->ulps = worst;
     return found;

@@ -25,7 +25,7 @@ inline constexpr int64_t kMaxStepsSmall = 16;  // half, bfloat16 and smaller
 
 struct Difference {
   int64_t ulps = 0;  // the most, of float types; 0 where only the sign of a zero differs
-  std::string what;  // "element [1,2] is 3.5 where 3.25 was, 4194304 float steps away"
+  std::string what;  // "element [1,2] is 3.5 where 3.25 was, 4194304 ulps away"
 };
 
 // The first element that differs too much, and how far the worst one is; nothing if none does.

@@ -44,7 +44,7 @@ std::string Demand(Sameness sameness) {
     case Sameness::kBits:
       return "; it is declared to keep every bit";
     case Sameness::kBound:
-      return absl::StrCat("; more than ", kMaxSteps, " float steps at the largest value (",
+      return absl::StrCat("; more than ", kMaxSteps, " ulps at the largest value (",
                           kMaxStepsSmall, " for small types)");
     case Sameness::kRounded:
       return absl::StrCat("; more than ", kMaxStepsSmall,

@@ -111,7 +111,7 @@ TEST(NumericVerifier, BoundsTolerantRewrites) {
   const std::string text =
       Placeholder("x", "dim { size: 8 }") + Planted("a", "x", "slant") + Node("y", "Exp", {"a"});
   EXPECT_THAT(Verify(text, {"x"}).failure,
-              HasSubstr("more than 1024 float steps at the largest value"));
+              HasSubstr("more than 1024 ulps at the largest value"));
 }
 
 // Of a call that stays, of both branches, and of what a body's call got for itself: the constant
@@ -295,7 +295,7 @@ TEST(Difference, SeesBitsAndBounds) {
   EXPECT_FALSE(differ({1, NAN}, {1, -NAN}, Sameness::kBits));
   EXPECT_EQ(differ({1}, {next}, Sameness::kBits)->ulps, 1);
   EXPECT_THAT(differ({1}, {next}, Sameness::kBits)->what,
-              HasSubstr("element [0] is 1.0000001 where 1 was, 1 float steps"));
+              HasSubstr("element [0] is 1.0000001 where 1 was, 1 ulps"));
   EXPECT_TRUE(differ({0.0f}, {-0.0f}, Sameness::kBits));
   EXPECT_FALSE(differ({0.0f}, {1e-42f}, Sameness::kBits));
   EXPECT_TRUE(differ({0.0f}, {-1e-42f}, Sameness::kBits));
