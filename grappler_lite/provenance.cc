@@ -15,17 +15,6 @@
 namespace tenon {
 namespace {
 
-struct BodyNodeName {
-  std::string_view function;  // empty: a node of the graph
-  std::string_view node;
-};
-
-BodyNodeName Split(std::string_view name) {
-  const size_t colon = name.rfind(':');
-  if (colon == name.npos) return {{}, name};
-  return {name.substr(0, colon), name.substr(colon + 1)};
-}
-
 void AddOnce(const std::string& text, std::vector<std::string>& list) {
   if (std::ranges::find(list, text) == list.end()) list.push_back(text);
 }
@@ -43,8 +32,18 @@ std::vector<const FunctionEntry*> Callees(const Graph& graph, NodeId n) {
 
 }  // namespace
 
-std::string Provenance::Ledger::NameOf(std::string_view node) const {
+NameInBody NameInBody::Of(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos) return {{}, text};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+std::string NameInBody::Text() const {
   return function.empty() ? std::string(node) : absl::StrCat(function, ":", node);
+}
+
+std::string Provenance::Ledger::NameOf(std::string_view node) const {
+  return NameInBody{function, node}.Text();
 }
 
 int32_t Provenance::Add(std::string node) {
@@ -94,7 +93,7 @@ void Provenance::OnRewrite(const RewriteEvent& event) {
   const std::string name = absl::StrCat(event.pass, ".", event.rewrite);
   if (event.node.empty()) return AddOnce(name, events_anywhere_);
   events_[event.node].push_back(
-      absl::StrCat(name, " at ", function_, function_.empty() ? "" : ":", event.node));
+      absl::StrCat(name, " at ", NameInBody{function_, event.node}.Text()));
 }
 
 // What one pass did to the records.
@@ -410,7 +409,7 @@ void Provenance::BodyDropped(std::string_view function) {
 }
 
 Provenance::Story Provenance::Of(std::string_view node) const {
-  const auto [function, name] = Split(node);
+  const auto [function, name] = NameInBody::Of(node);
   const Ledger* ledger = FindLedger(function);
   if (ledger == nullptr) return {{std::string(node)}, {}};
   const auto it = ledger->current.find(name);
@@ -436,7 +435,7 @@ Provenance::Story Provenance::Of(std::string_view node) const {
     }
   }
   std::ranges::sort(story.origins, {}, [](const std::string& origin) {
-    return std::pair(!Split(origin).function.empty(), origin);
+    return std::pair(!NameInBody::Of(origin).function.empty(), origin);
   });
   return story;
 }
@@ -471,7 +470,7 @@ std::vector<std::string> Provenance::WhatBecameOf(std::string_view origin, const
     if (it == current.end() ? now.name(n) == origin : comes[static_cast<size_t>(it->second)])
       nodes.emplace_back(now.name(n));
   }
-  const auto [function, node] = Split(origin);
+  const auto [function, node] = NameInBody::Of(origin);
   for (const FunctionEntry& entry : now.functions()) {
     const Ledger* ledger = FindLedger(entry.name);
     const size_t first = nodes.size();
@@ -490,7 +489,7 @@ std::vector<std::string> Provenance::WhatBecameOf(std::string_view origin, const
 }
 
 std::vector<std::string> Provenance::EndOf(std::string_view node) const {
-  const auto [function, name] = Split(node);
+  const auto [function, name] = NameInBody::Of(node);
   const Ledger* ledger = FindLedger(function);
   if (ledger == nullptr) return {};
   std::vector<std::string> end;

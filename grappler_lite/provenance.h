@@ -15,6 +15,15 @@
 
 namespace tenon {
 
+// The name of a node of a function's body: "function:node", for names of nodes have no ':'. Of the
+// graph, where `function` is empty, its name alone.
+struct NameInBody {
+  std::string_view function, node;
+
+  static NameInBody Of(std::string_view text);
+  std::string Text() const;
+};
+
 // After each pass that changed the graph: a node that changed comes from itself, from the inputs
 // that it no longer has and, through those that are gone, from theirs; a new one from the node
 // whose name it begins with, or else from who uses it. What a pass did at a node belongs to that
@@ -22,8 +31,8 @@ namespace tenon {
 // made. A node that was inlined comes from the call and from the node of the body; one of a
 // function that a pass made, from the node of the function that was called before.
 //
-// A node of a body is "function:node": names of nodes have no ':'. An argument is a node of the
-// body, and so is a result, "name/result", as in FunctionGraph.
+// Nodes go by their NameInBody. An argument is a node of the body, and so is a result,
+// "name/result", as in FunctionGraph.
 class Provenance : public PipelineObserver {
  public:
   struct Story {

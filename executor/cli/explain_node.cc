@@ -100,7 +100,7 @@ void WriteProvenance(const Provenance& provenance, Graph& graph) {
     bool has_any = false;
     for (NodeId n = 0; n < body->graph.num_node_ids(); ++n) {
       if (args.contains(n)) continue;  // no node of the file
-      const std::string name = absl::StrCat(function.name, ":", body->graph.name(n));
+      const std::string name = NameInBody{function.name, body->graph.name(n)}.Text();
       has_any |= WriteStory(provenance.Of(name), name, body->graph, n);
     }
     if (has_any) wires.push_back(body->Wire());

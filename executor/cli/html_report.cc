@@ -19,7 +19,7 @@ constexpr int32_t kMostNodes = 20'000;  // of a graph: what a browser draws a pa
 // `function`: whose body the graph is; empty: none's.
 Json NodeJson(const Graph& graph, NodeId n, const Provenance* provenance,
               std::string_view function) {
-  const std::string prefix = function.empty() ? "" : absl::StrCat(function, ":");
+  const std::string prefix = NameInBody{function, ""}.Text();
   Json inputs = Json::Array();
   for (const Output& in : graph.inputs(n)) {
     if (in.node == kNoNode) continue;
@@ -75,7 +75,7 @@ void PassHistory::AfterPass(const PassRun& run, const Graph& after, const PassRe
     const std::string_view name =
         change.after == kNoNode ? run.before.name(change.before) : after.name(change.after);
     Json json = Json::Object();
-    json.Set("name", absl::StrCat(run.function, run.function.empty() ? "" : ":", name))
+    json.Set("name", NameInBody{run.function, name}.Text())
         .Set("before", change.before == kNoNode ? "" : NodeText(run.before, change.before))
         .Set("after", change.after == kNoNode ? "" : NodeText(after, change.after));
     list.Push(std::move(json));

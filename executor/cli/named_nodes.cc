@@ -1,19 +1,12 @@
 #include "executor/cli/named_nodes.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/cli/graph_text.h"
+#include "grappler_lite/provenance.h"
 
 namespace tenon::cli {
 namespace {
-
-std::pair<std::string_view, std::string_view> Split(std::string_view name) {
-  const size_t colon = name.rfind(':');
-  if (colon == name.npos) return {};
-  return {name.substr(0, colon), name.substr(colon + 1)};
-}
 
 std::string TextOf(const BodyNode& node) {
   std::string text =
@@ -58,7 +51,7 @@ std::optional<NamedNodes::Entry> NamedNodes::Find(std::string_view function,
 
 std::optional<std::string> NamedNodes::Text(std::string_view name) {
   if (const NodeId n = graph_.FindNode(name); n != kNoNode) return NodeText(graph_, n);
-  const auto [function, node] = Split(name);
+  const auto [function, node] = NameInBody::Of(name);
   const std::optional<Entry> entry = Find(function, node);
   return entry.has_value() ? std::optional(entry->text) : std::nullopt;
 }
@@ -66,7 +59,7 @@ std::optional<std::string> NamedNodes::Text(std::string_view name) {
 std::string NamedNodes::WithPlace(std::string_view name) {
   if (const NodeId n = graph_.FindNode(name); n != kNoNode)
     return absl::StrCat(name, " (", graph_.op_name(n), ", ", graph_.Locate(n), ")");
-  const auto [function, node] = Split(name);
+  const auto [function, node] = NameInBody::Of(name);
   const std::optional<Entry> entry = Find(function, node);
   if (!entry.has_value()) return std::string(name);
   return absl::StrCat(name, " (", entry->op, ", function at ",
@@ -81,9 +74,9 @@ std::vector<std::string> NamedNodes::All() {
   for (const FunctionEntry& function : graph_.functions()) {
     const Body& body = BodyOf(function);
     for (const BodyNode& node : body.parsed.nodes)
-      names.push_back(absl::StrCat(function.name, ":", node.name));
+      names.push_back(NameInBody{function.name, node.name}.Text());
     for (const auto& [name, entry] : body.ends)
-      names.push_back(absl::StrCat(function.name, ":", name));
+      names.push_back(NameInBody{function.name, name}.Text());
   }
   return names;
 }
