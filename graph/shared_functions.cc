@@ -3,12 +3,30 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "graph/function_body.h"
 #include "graph/function_library.h"
 #include "graph/graph_reader.h"
 #include "graph/nodes.h"
 
 namespace tenon {
+namespace {
+
+constexpr std::string_view kImplements = "api_implements";
+constexpr std::string_view kPreferredDevice = "api_preferred_device";
+
+std::string_view Text(const AttrSet& attrs, std::string_view name) {
+  const AttrValue* value = attrs.Find(name);
+  return value == nullptr ? std::string_view() : value->AsString().value_or("");
+}
+
+void AppendTypes(const std::vector<ArgDef>& args, std::string& text) {
+  for (const ArgDef& arg : args)
+    absl::StrAppend(&text, " ", DataTypeName(arg.type), arg.is_ref ? "&" : "", arg.number_attr, "*",
+                    arg.type_attr, arg.type_list_attr);
+}
+
+}  // namespace
 
 bool HasFunctions(const Graph& graph) {
   return !graph.functions().empty() || GraphReader::Shared(graph) != nullptr;
@@ -40,15 +58,64 @@ const FunctionEntry* SharedFunctions::Find(std::string_view name) const {
   return nullptr;
 }
 
-std::vector<const FunctionEntry*> SharedFunctions::Implementations() {
+// Nothing if the function is marked for nothing. Those of a gradient come in pairs, which only go
+// together: they are none of these.
+std::optional<SharedFunctions::Implementation> SharedFunctions::Implementation::By(
+    const Graph& graph, const FunctionEntry& function) {
+  if (function.signature == nullptr || !absl::StrContains(function.wire, kImplements))
+    return std::nullopt;
+  const AttrSet attrs(ParseFunctionBody(graph, function).attrs);
+  const std::string_view implements = Text(attrs, kImplements);
+  const bool in_pair = !Text(attrs, "forward_function_name").empty() ||
+                       !Text(attrs, "backward_function_name").empty();
+  if (implements.empty() || in_pair) return std::nullopt;
+  Implementation implementation{std::string(implements), Text(attrs, kPreferredDevice)};
+  AppendTypes(function.signature->inputs, implementation.what);
+  absl::StrAppend(&implementation.what, " ->");
+  AppendTypes(function.signature->outputs, implementation.what);
+  return implementation;
+}
+
+// Of those that are new.
+void SharedFunctions::FindImplementations(const Graph& graph) {
+  if (beyond_ != nullptr) beyond_->FindImplementations(graph);
   for (; searched_ < functions_.size(); ++searched_) {
     const FunctionEntry& function = functions_[searched_];
-    if (absl::StrContains(function.wire, "api_implements")) implementations_.push_back(&function);
+    std::optional<Implementation> i = Implementation::By(graph, function);
+    if (!i.has_value()) continue;
+    function_for_.try_emplace({i->what, std::string(i->device)}, function.name);
+    implementations_.emplace(function.name, *std::move(i));
   }
-  std::vector<const FunctionEntry*> all;
-  if (beyond_ != nullptr) all = beyond_->Implementations();
-  all.insert(all.end(), implementations_.begin(), implementations_.end());
-  return all;
+}
+
+bool SharedFunctions::HasImplementations(const Graph& graph) {
+  FindImplementations(graph);
+  return !implementations_.empty() || (beyond_ != nullptr && beyond_->HasImplementations(graph));
+}
+
+const SharedFunctions::Implementation* SharedFunctions::FindImplementation(
+    std::string_view function) const {
+  const auto it = implementations_.find(function);
+  if (it != implementations_.end()) return &it->second;
+  return beyond_ == nullptr ? nullptr : beyond_->FindImplementation(function);
+}
+
+std::string_view SharedFunctions::FindFunction(const std::string& what,
+                                               std::string_view device_type) const {
+  if (beyond_ != nullptr) {
+    const std::string_view first = beyond_->FindFunction(what, device_type);
+    if (!first.empty()) return first;
+  }
+  const auto it = function_for_.find({what, std::string(device_type)});
+  return it == function_for_.end() ? std::string_view() : it->second;
+}
+
+std::string_view SharedFunctions::ImplementationFor(const Graph& graph, std::string_view function,
+                                                    std::string_view device_type) {
+  FindImplementations(graph);
+  const Implementation* now = FindImplementation(function);
+  if (now == nullptr || now->device == device_type) return {};
+  return FindFunction(now->what, device_type);
 }
 
 bool SharedFunctions::ReachesItself(const Graph& graph, std::string_view function) {

@@ -4,7 +4,10 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -28,12 +31,16 @@ class SharedFunctions {
   void Add(const FunctionEntry& function);
   // Null if there is none.
   const FunctionEntry* Find(std::string_view name) const;
-  // Those that may be marked with what they implement (`api_implements`), in their order.
-  std::vector<const FunctionEntry*> Implementations();
+
+  // Functions may be marked with what they implement, and for which type of device. Whether any is.
+  // `graph`: one whose nodes may call them, as below.
+  bool HasImplementations(const Graph& graph);
+  // The first that does for this type of device what `function` does for another; empty: none.
+  std::string_view ImplementationFor(const Graph& graph, std::string_view function,
+                                     std::string_view device_type);
 
   // What shows when one looks at all functions that a function reaches, itself included; it is
-  // found once for each. `graph`: one whose nodes may call them. False if there is no such
-  // function.
+  // found once for each. False if there is no such function.
   bool ReachesItself(const Graph& graph, std::string_view function);
   bool MayStop(const Graph& graph, std::string_view function);
 
@@ -43,15 +50,26 @@ class SharedFunctions {
     bool may_stop = false;
   };
   class Search;
+  struct Implementation {
+    std::string what;         // is implemented, with the types of arguments and results
+    std::string_view device;  // type
 
+    static std::optional<Implementation> By(const Graph& graph, const FunctionEntry& function);
+  };
+
+  void FindImplementations(const Graph& graph);
+  const Implementation* FindImplementation(std::string_view function) const;
+  std::string_view FindFunction(const std::string& what, std::string_view device_type) const;
   Facts FactsOf(const Graph& graph, std::string_view function);
 
   std::shared_ptr<SharedFunctions> beyond_;  // of a body: its owner's, which know none of these
   std::deque<FunctionEntry> functions_;
   absl::flat_hash_map<std::string_view, const FunctionEntry*> by_name_;
   absl::flat_hash_map<std::string_view, Facts> facts_;
-  std::vector<const FunctionEntry*> implementations_;
-  size_t searched_ = 0;  // for implementations
+  size_t searched_ = 0;                                                    // for implementations
+  absl::flat_hash_map<std::string_view, Implementation> implementations_;  // by function
+  // By what they implement and device; of several the first.
+  absl::flat_hash_map<std::pair<std::string, std::string>, std::string_view> function_for_;
 };
 
 }  // namespace tenon

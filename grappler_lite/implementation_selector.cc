@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "graph/device_string.h"
 #include "graph/function_body.h"
 #include "graph/shared_functions.h"
@@ -24,41 +22,6 @@ namespace {
 
 constexpr RewriteInfo kSelectFunction = {"select_function", Exactness::kToleranced};
 constexpr RewriteInfo kSelectBranch = {"select_branch", Exactness::kToleranced};
-
-constexpr std::string_view kImplements = "api_implements";
-constexpr std::string_view kPreferredDevice = "api_preferred_device";
-
-struct Implementation {
-  std::string what;         // is implemented, with the types of arguments and results
-  std::string_view device;  // type
-};
-
-std::string_view Text(const AttrSet& attrs, std::string_view name) {
-  const AttrValue* value = attrs.Find(name);
-  return value == nullptr ? std::string_view() : value->AsString().value_or("");
-}
-
-void AppendTypes(const std::vector<ArgDef>& args, std::string& text) {
-  for (const ArgDef& arg : args)
-    absl::StrAppend(&text, " ", DataTypeName(arg.type), arg.is_ref ? "&" : "", arg.number_attr, "*",
-                    arg.type_attr, arg.type_list_attr);
-}
-
-// Nothing if the function is marked for no device. Those of a gradient come in pairs, which only go
-// together: they are none of these.
-std::optional<Implementation> ImplementationBy(const Graph& g, const FunctionEntry& function) {
-  if (function.signature == nullptr) return std::nullopt;
-  const AttrSet attrs(ParseFunctionBody(g, function).attrs);
-  const std::string_view implements = Text(attrs, kImplements);
-  const bool in_pair = !Text(attrs, "forward_function_name").empty() ||
-                       !Text(attrs, "backward_function_name").empty();
-  if (implements.empty() || in_pair) return std::nullopt;
-  Implementation implementation{std::string(implements), Text(attrs, kPreferredDevice)};
-  AppendTypes(function.signature->inputs, implementation.what);
-  absl::StrAppend(&implementation.what, " ->");
-  AppendTypes(function.signature->outputs, implementation.what);
-  return implementation;
-}
 
 // The type of device that n is for; nothing where a device's name makes no sense.
 std::optional<std::string> TypeFor(const PassContext& c, NodeId n) {
@@ -72,18 +35,10 @@ std::optional<std::string> TypeFor(const PassContext& c, NodeId n) {
 
 class Selector {
  public:
-  explicit Selector(PassContext& context) : c_(context) {
-    const std::shared_ptr<SharedFunctions> all = SharedFunctions::Of(g_);
-    for (const FunctionEntry* function : all->Implementations()) {
-      std::optional<Implementation> i = ImplementationBy(g_, *function);
-      if (!i.has_value()) continue;
-      functions_.try_emplace({i->what, std::string(i->device)}, function->name);
-      implementations_.emplace(function->name, *std::move(i));
-    }
-  }
+  explicit Selector(PassContext& context) : c_(context) {}
 
   bool SelectFunctions() {
-    if (implementations_.empty()) return false;
+    if (!functions_->HasImplementations(g_)) return false;
     bool changed = false;
     for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
       if (!g_.alive(n) || c_.feeds.contains(n) || !c_.Visit()) continue;
@@ -95,11 +50,8 @@ class Selector {
  private:
   // The function that shall stand in the place of `function` for n's device; empty: that one.
   std::string_view ChoiceFor(NodeId n, std::string_view function) const {
-    const auto now = implementations_.find(function);
     const std::optional<std::string> type = TypeFor(c_, n);
-    if (now == implementations_.end() || !type || now->second.device == *type) return {};
-    const auto choice = functions_.find({now->second.what, *type});
-    return choice == functions_.end() ? std::string_view() : choice->second;
+    return type ? functions_->ImplementationFor(g_, function, *type) : std::string_view();
   }
 
   // A call by the function's name.
@@ -124,9 +76,7 @@ class Selector {
 
   PassContext& c_;
   Graph& g_ = c_.graph;
-  absl::flat_hash_map<std::string_view, Implementation> implementations_;  // by function
-  // By what they implement and device; of several the first.
-  absl::flat_hash_map<std::pair<std::string, std::string>, std::string_view> functions_;
+  const std::shared_ptr<SharedFunctions> functions_ = SharedFunctions::Of(g_);
 };
 
 // A DeviceIndex becomes what it tells the Cases that ask it; for none of its devices, one more

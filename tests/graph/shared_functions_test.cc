@@ -1,6 +1,8 @@
 // What bodies see of the functions of their graph.
 #include "graph/shared_functions.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "graph/function_body.h"
@@ -47,6 +49,43 @@ std::vector<std::string> NamesOf(const std::vector<FunctionEntry>& functions) {
   std::vector<std::string> names;
   for (const FunctionEntry& function : functions) names.emplace_back(function.name);
   return names;
+}
+
+// What a function is marked with.
+std::string Marks(std::string_view implements, std::string_view device) {
+  return absl::StrCat("attr { key: 'api_implements' value { s: '", implements,
+                      "' } } attr { key: 'api_preferred_device' value { s: '", device, "' } } ");
+}
+
+TEST(SharedFunctions, TellsWhichFunctionDoesTheSameForAnotherDevice) {
+  Graph graph = Library(absl::StrCat(
+      Function("on_cpu", Marks("lstm", "CPU")), Function("on_gpu", Marks("lstm", "GPU")),
+      Function("on_gpu_too", Marks("lstm", "GPU")), Function("other", Marks("gru", "GPU")),
+      Function("backward",
+               Marks("lstm", "APU") + "attr { key: 'forward_function_name' value { s: 'f' } } "),
+      Function("plain", "")));
+  const std::shared_ptr<SharedFunctions> functions = SharedFunctions::Of(graph);
+  EXPECT_TRUE(functions->HasImplementations(graph));
+  EXPECT_EQ(functions->ImplementationFor(graph, "on_cpu", "GPU"), "on_gpu");
+  EXPECT_EQ(functions->ImplementationFor(graph, "on_gpu_too", "CPU"), "on_cpu");
+  for (const auto& [function, device] : {std::pair("on_cpu", "CPU"),
+                                         {"on_cpu", "APU"},
+                                         {"other", "CPU"},
+                                         {"plain", "GPU"},
+                                         {"none", "GPU"}})
+    EXPECT_EQ(functions->ImplementationFor(graph, function, device), "") << function;
+}
+
+// Those of the owner come first, and those that were added are found.
+TEST(SharedFunctions, BodiesChooseAmongTheImplementationsOfTheirOwner) {
+  Graph owner = Library(absl::StrCat(Function("f", ""), Function("on_cpu", Marks("lstm", "CPU"))));
+  FunctionGraph f = *FunctionGraph::Make(owner, *owner.FindFunction("f"));
+  const Graph more = Library(absl::StrCat(Function("made", Marks("lstm", "GPU"))));
+  EXPECT_EQ(SharedFunctions::Of(f.graph)->ImplementationFor(f.graph, "on_cpu", "GPU"), "");
+  PutFunctions(f.graph, {std::string(more.functions()[0].wire)});
+  const std::shared_ptr<SharedFunctions> functions = SharedFunctions::Of(f.graph);
+  EXPECT_EQ(functions->ImplementationFor(f.graph, "on_cpu", "GPU"), "made");
+  EXPECT_EQ(functions->ImplementationFor(f.graph, "made", "CPU"), "on_cpu");
 }
 
 TEST(SharedFunctions, TellsWhatFunctionsReach) {
