@@ -88,14 +88,18 @@ bool RemoveNeutralTruth(Sweep& s, NodeId n) {
   return false;
 }
 
-// A choice that is made already is what was chosen, where that needs no broadcast.
+// A choice that is made already is what was chosen, where that needs no broadcast, and where what
+// was not chosen fits and cannot fail.
 bool RemoveDecidedSelect(Sweep& s, NodeId n) {
   const std::span<const Output> in = s.graph().data_inputs(n);
   for (bool choice : {true, false}) {
     if (!AllAre(s, in[0], choice)) continue;
-    const Output chosen = in[choice ? 1 : 2];
-    const std::optional<Shape> shape = s.shape(chosen).ToShape();
-    return shape && s.shape({n, 0}) == PartialShape(*shape) && s.ReplaceBy(n, chosen);
+    const Output chosen = in[choice ? 1 : 2], other = in[choice ? 2 : 1];
+    const PartialShape& shape = s.shape(chosen);
+    const bool fits = s.graph().op_name(n) == "Select" ? s.shape(other) == shape
+                                                       : BroadcastsInto(s.shape(other), shape);
+    return shape.fully_defined() && s.shape({n, 0}) == shape && fits &&
+           CannotStop(s, {&other, 1}) && s.ReplaceBy(n, chosen);
   }
   return false;
 }
