@@ -10,6 +10,7 @@
 #include "graph/invalid_graph.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/op_traits.h"
 
 namespace tenon {
 namespace {
@@ -83,6 +84,7 @@ class FunctionCopy {
           lowering_.AddTyped(call_, absl::StrCat("arg_", i), "Identity", std::move(inputs), given));
       nodes.push_back(arg);
     }
+    args_ = nodes;
     return sources_.SetArgs(signature, attrs_, std::move(nodes));
   }
 
@@ -161,8 +163,8 @@ class FunctionCopy {
     return absl::OkStatus();
   }
 
-  // What a call does besides its results: the function's control outputs and whatever is stateful.
-  // Nobody may see a result before that is done.
+  // What a call does besides its results: the function's control outputs, whatever is stateful, and
+  // that all arguments are there. Nobody may see a result before that is done.
   absl::Status AddEffects(Lowering::Instance& instance) {
     std::vector<Output> effects;
     for (const Attr& entry : body_.control_returns) {
@@ -178,6 +180,7 @@ class FunctionCopy {
       std::erase_if(effects, [this](const Output& e) { return OnlyReads(graph_.op_name(e.node)); });
       // What the call waits for may be a check.
       if (!graph_.control_inputs(call_).empty()) effects.push_back({pivot_, kControlPort});
+      AddUnusedArgs(instance.results, effects);
     }
     if (effects.empty()) return absl::OkStatus();
     TENON_ASSIGN_OR_RETURN(instance.effects,
@@ -192,6 +195,38 @@ class FunctionCopy {
     return absl::OkStatus();
   }
 
+  // Arguments that nothing reads are computed all the same, if that may fail.
+  void AddUnusedArgs(absl::Span<const Output> results, std::vector<Output>& effects) const {
+    absl::flat_hash_set<NodeId> unused(args_.begin(), args_.end());
+    for (const Output& result : results) unused.erase(result.node);
+    for (const Output& effect : effects) unused.erase(effect.node);
+    for (NodeId n : nodes_) {
+      for (const Output& in : graph_.inputs(n)) unused.erase(in.node);
+    }
+    for (NodeId arg : args_) {
+      if (unused.contains(arg) && MayFail(arg)) effects.push_back({arg, kControlPort});
+    }
+  }
+
+  // Whether anything that n is made of may, as far as ops tell.
+  bool MayFail(NodeId n) const {
+    constexpr size_t kMostNodes = 64;
+    std::vector<NodeId> open = {n};
+    absl::flat_hash_set<NodeId> seen = {n};
+    while (!open.empty()) {
+      const NodeId m = open.back();
+      open.pop_back();
+      const std::string_view op = graph_.op_name(m);
+      const bool is_given = IsPlaceholder(graph_, m) || op == "VarHandleOp";
+      if (!is_given && !NeverFails(op)) return true;
+      for (const Output& in : graph_.inputs(m)) {
+        if (seen.insert(in.node).second) open.push_back(in.node);
+      }
+      if (seen.size() > kMostNodes) return true;
+    }
+    return false;
+  }
+
   Lowering& lowering_;
   Graph& graph_;
   NodeId call_;
@@ -202,6 +237,7 @@ class FunctionCopy {
   NodeId pivot_;
   const bool loose_;
   const FunctionBody& body_;
+  std::vector<NodeId> args_;   // an Identity of each
   std::vector<NodeId> nodes_;  // by node of the body
   BodySources sources_;
 };
