@@ -79,9 +79,27 @@ absl::Status FunctionGraph::AddNodes(const FunctionBody& body) {
   return AddEnds(body, sources, nodes);
 }
 
+// Identities that wait for something and that no node reads: such a one is a result by itself, as
+// Writer left it.
+absl::flat_hash_set<NodeId> FunctionGraph::WaitingIdentities(const FunctionBody& body,
+                                                             const BodySources& sources,
+                                                             absl::Span<const NodeId> nodes) const {
+  absl::flat_hash_set<NodeId> waiting;
+  for (const NodeId n : nodes) {
+    if (graph.op_name(n) == "Identity" && !graph.control_inputs(n).empty()) waiting.insert(n);
+  }
+  for (size_t i = 0; !waiting.empty() && i < nodes.size(); ++i) {
+    for (const Output& in : graph.inputs(nodes[i])) waiting.erase(in.node);
+  }
+  for (const Attr& entry : body.control_returns)
+    waiting.erase(sources.FindNode(entry.value.wire()));
+  return waiting;
+}
+
 absl::Status FunctionGraph::AddEnds(const FunctionBody& body, const BodySources& sources,
                                     absl::Span<const NodeId> nodes) {
   const auto source_of = SourcesOfResults(body.returns);
+  absl::flat_hash_set<NodeId> waiting = WaitingIdentities(body, sources, nodes);
   for (const ArgDef& output : function_.signature->outputs) {
     const auto it = source_of.find(output.name);
     std::vector<Output> from;
@@ -89,6 +107,10 @@ absl::Status FunctionGraph::AddEnds(const FunctionBody& body, const BodySources&
     if (from.size() != 1 || BaseType(graph.output_type(from[0])) != output.type)
       return absl::InvalidArgumentError(
           absl::StrCat("its result '", output.name, "' is not what 'ret' fills it with"));
+    if (waiting.erase(from[0].node) > 0) {
+      results.push_back(from[0].node);
+      continue;
+    }
     TENON_ASSIGN_OR_RETURN(const NodeId n,
                            graph.AddNode(graph.UniqueName(absl::StrCat(output.name, "/result")),
                                          "Identity", from, {{"T", attr::Type(output.type)}}));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/attr_set.h"
@@ -29,7 +30,7 @@ class FunctionGraph {
   // argument or result that is to go is removed and becomes kNoNode.
   Graph graph;
   std::vector<NodeId> args;     // a Placeholder for each, with its name
-  std::vector<NodeId> results;  // an Identity of each
+  std::vector<NodeId> results;  // an Identity of each, perhaps one of the body's own
   // What a call does besides: the function's control outputs, and whatever is stateful.
   std::vector<NodeId> effects;
   AttrSet attrs;  // the function's own, such as _noinline
@@ -45,6 +46,9 @@ class FunctionGraph {
   FunctionGraph(const Graph& owner, const FunctionEntry& function,
                 std::shared_ptr<SharedFunctions> functions);
   absl::Status AddNodes(const FunctionBody& body);
+  absl::flat_hash_set<NodeId> WaitingIdentities(const FunctionBody& body,
+                                                const BodySources& sources,
+                                                absl::Span<const NodeId> nodes) const;
   absl::Status AddEnds(const FunctionBody& body, const BodySources& sources,
                        absl::Span<const NodeId> nodes);
 

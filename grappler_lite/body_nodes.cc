@@ -1,6 +1,7 @@
 #include "grappler_lite/body_nodes.h"
 
 #include <algorithm>
+#include <array>
 
 #include "absl/container/flat_hash_map.h"
 #include "graph/nodes.h"
@@ -59,6 +60,7 @@ void ShortenResults(FunctionGraph& body) {
   for (const NodeId result : body.results) {
     std::vector<NodeId> passers;
     Output from = g.data_inputs(result)[0];
+    if (OnlyPassesOn(body, result)) g.SetInputs(result, std::array{from}, {});
     for (; OnlyPassesOn(body, from.node); from = g.data_inputs(from.node)[0]) {
       if (const auto known = passed_on.find(from.node); known != passed_on.end()) {
         from = known->second;

@@ -228,7 +228,8 @@ class Specializer {
 
   static bool PassesOn(const FunctionGraph& body, size_t i) {
     const NodeId result = body.results[i];
-    return body.graph.data_inputs(result)[0] == Output{body.args[i], 0};
+    return body.graph.control_inputs(result).empty() &&
+           body.graph.data_inputs(result)[0] == Output{body.args[i], 0};
   }
 
   // All but results read constants instead of these arguments.
