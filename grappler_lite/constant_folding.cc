@@ -9,6 +9,7 @@
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
 #include "grappler_lite/constant_branches.h"
+#include "grappler_lite/folded_constants.h"
 #include "grappler_lite/folded_origins.h"
 #include "grappler_lite/known_values.h"
 #include "grappler_lite/node_queries.h"
@@ -45,6 +46,7 @@ class Folder {
       : c_(context),
         g_(context.graph),
         fanouts_(g_),
+        made_(g_, fanouts_, c_.preserve),
         max_growth_(context.Argument(kMaxBytes)),
         max_work_(context.Argument(kMaxWork)) {
     int64_t constants = 0;
@@ -69,6 +71,7 @@ class Folder {
       for (NodeId n : order) ForwardInputs(n);
     }
     origins_.KeepErrors(c_, shapes_);
+    made_.Finish();
     return changed;
   }
 
@@ -167,18 +170,30 @@ class Folder {
     return guards;
   }
 
+  void NoteOrigins(NodeId n, NodeId constant) {
+    origins_.Note(g_, n, constant);
+    // What gives several values stays what it is: the constant may have to wait for its errors.
+    for (const Output& in : g_.data_inputs(n)) {
+      if (!IsConst(g_, in.node) && g_.num_outputs(in.node) != 1) made_.Keep(in.node);
+    }
+  }
+
   bool BecomeConst(NodeId n, const Tensor& value) {
+    if (!FoldedConstants::CanHold(value)) return false;
     const std::vector<NodeId> guards = Guards(n);
-    origins_.Note(g_, n, n);
-    if (!g_.MakeConst(n, value).ok()) return false;
-    for (NodeId m : guards) g_.AddControlInput(n, m);
+    NoteOrigins(n, n);
+    made_.BecomeConst(n, value);
+    for (NodeId m : guards) {
+      g_.AddControlInput(n, m);
+      made_.Keep(m);
+    }
     return true;
   }
 
   bool Fold(NodeId n) {
     if (!MayFold(n)) return false;
-    if (g_.num_outputs(n) != 1 && c_.preserve.contains(n))
-      return false;  // a constant has one output
+    // A constant has one output; for each of several that nobody uses there would be none.
+    if (g_.num_outputs(n) != 1 && (c_.preserve.contains(n) || !made_.HasReaders(n))) return false;
     for (const Output& in : g_.data_inputs(n)) {
       if (!IsConst(g_, in.node) || c_.feeds.contains(in.node)) return false;
     }
@@ -211,7 +226,9 @@ class Folder {
       for (const Output& constant : constants) {
         const auto [it, is_new] = known.try_emplace(constant.node);
         if (is_new) {
-          TENON_ASSIGN_OR_RETURN(it->second, g_.ConstValue(constant.node));
+          const Tensor* made = made_.Find(constant.node);
+          TENON_ASSIGN_OR_RETURN(it->second,
+                                 made != nullptr ? *made : g_.ConstValue(constant.node));
         }
         values.push_back(it->second);
       }
@@ -271,27 +288,25 @@ class Folder {
     return bytes;
   }
 
-  // A node of several outputs is replaced by a constant for each; the node itself goes with the
-  // next pruning.
+  // A node of several outputs is replaced by a constant for each.
   bool SplitIntoConsts(NodeId n, const std::vector<Tensor>& outputs) {
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!ReplaceByConst({n, static_cast<int32_t>(i)}, outputs[i])) return false;
     }
+    made_.Replace(n);
     return true;
   }
 
   // Who uses this output of several, comes to use a constant.
   bool ReplaceByConst(Output o, const Tensor& value) {
     const NodeId n = o.node;
-    absl::StatusOr<NewAttrs> attrs = ConstAttrs(value);
-    if (!attrs.ok()) return false;
+    if (!FoldedConstants::CanHold(value)) return false;
     std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
     for (NodeId m : Guards(n)) controls.push_back({m, kControlPort});
-    const absl::StatusOr<NodeId> id =
-        g_.AddNode(g_.UniqueName(absl::StrCat(g_.name(n), "/folded_", o.port)), "Const", controls,
-                   *std::move(attrs), g_.device(n), g_.pos(n));
+    const absl::StatusOr<NodeId> id = made_.AddConst(
+        g_.UniqueName(absl::StrCat(g_.name(n), "/folded_", o.port)), o, value, controls);
     if (!id.ok()) return false;
-    origins_.Note(g_, n, *id);
+    NoteOrigins(n, *id);
     replaced_.emplace(o, Output{*id, 0});
     return true;
   }
@@ -307,6 +322,7 @@ class Folder {
   PassContext& c_;
   Graph& g_;
   const Fanouts fanouts_;  // of before
+  FoldedConstants made_;
   const GraphShapes* shapes_ = nullptr;
   const NodeId known_nodes_ = g_.num_node_ids();
   const int64_t max_growth_, max_work_;
