@@ -14,6 +14,13 @@ namespace {
 constexpr size_t kPoolBytes = 64 << 10;
 constexpr size_t kMaxPooledBytes = 1024;
 constexpr size_t kLine = 64;
+constexpr size_t kKeptFoldedBytes = size_t{16} << 20;
+
+size_t BytesOf(const std::vector<Tensor>& tensors) {
+  size_t bytes = 0;
+  for (const Tensor& t : tensors) bytes += t.bytes();
+  return bytes;
+}
 
 }  // namespace
 
@@ -27,17 +34,25 @@ absl::StatusOr<const Tensor*> ConstStore::ValueOf(NodeId n) {
   return it->second.get();
 }
 
-const std::vector<Tensor>* ConstStore::Folded(NodeId n) {
+std::optional<std::vector<Tensor>> ConstStore::Folded(NodeId n) {
   absl::MutexLock lock(&mutex_);
-  auto it = folded_.find(n);
-  return it == folded_.end() ? nullptr : it->second.get();
+  const auto it = folded_.find(n);
+  return it == folded_.end() ? std::nullopt : std::optional(it->second);
 }
 
-const std::vector<Tensor>* ConstStore::SetFolded(NodeId n, std::vector<Tensor> outputs) {
+void ConstStore::SetFolded(NodeId n, const std::vector<Tensor>& outputs) {
   absl::MutexLock lock(&mutex_);
-  auto& entry = folded_[n];
-  if (entry == nullptr) entry = std::make_unique<std::vector<Tensor>>(std::move(outputs));
-  return entry.get();
+  if (folded_.emplace(n, outputs).second) folded_bytes_ += BytesOf(outputs);
+}
+
+bool ConstStore::ForgetFolded(NodeId n) {
+  absl::MutexLock lock(&mutex_);
+  if (folded_bytes_ <= kKeptFoldedBytes) return false;
+  if (const auto it = folded_.find(n); it != folded_.end()) {
+    folded_bytes_ -= BytesOf(it->second);
+    folded_.erase(it);
+  }
+  return true;
 }
 
 absl::StatusOr<Tensor> ConstStore::CopyLocked(const Tensor& value) {

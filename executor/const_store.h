@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -21,9 +22,12 @@ class ConstStore {
   // The value of Const node n; its data may be unaligned and lie in the file.
   absl::StatusOr<const Tensor*> ValueOf(NodeId n);
 
-  // Outputs of a node all of whose inputs are constants of the graph, once computed; null before.
-  const std::vector<Tensor>* Folded(NodeId n);
-  const std::vector<Tensor>* SetFolded(NodeId n, std::vector<Tensor> outputs);
+  // Outputs of a node all of whose inputs are constants of the graph, once computed; none before.
+  std::optional<std::vector<Tensor>> Folded(NodeId n);
+  void SetFolded(NodeId n, const std::vector<Tensor>& outputs);
+  // Nobody reads them but nodes that are folded too. False: they are kept for other plans all the
+  // same, since such values are few.
+  bool ForgetFolded(NodeId n);
 
   // The same elements in memory that kernels can read. Small ones are packed together.
   absl::StatusOr<Tensor> Aligned(const Tensor& value);
@@ -43,7 +47,8 @@ class ConstStore {
   const Graph& graph_;
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<NodeId, std::unique_ptr<Tensor>> values_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<NodeId, std::unique_ptr<std::vector<Tensor>>> folded_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<NodeId, std::vector<Tensor>> folded_ ABSL_GUARDED_BY(mutex_);
+  size_t folded_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   // Keyed by the original's address; the original is kept alive, so that the address stays its own.
   struct Copy {
     Tensor original, copy;

@@ -183,6 +183,7 @@ class PlanBuilder {
                              const Prepare* prepared, Device* device = nullptr);
   absl::StatusOr<bool> Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
                             absl::Span<const int32_t> inputs);
+  void DropFolded(NodeId n, absl::Span<const int32_t> inputs);
   absl::Status FailLater(NodeId n, const absl::Status& status);
 
   // plan_control.cc: conditionals
@@ -285,10 +286,12 @@ class PlanBuilder {
   PluginStep* last_plugin_step_ = nullptr;  // of those emitted, if no other came after it
   std::vector<int32_t> args_;
   absl::flat_hash_map<Signature, std::shared_ptr<const Prepare>> prepared_;
-  absl::flat_hash_set<const void*> kept_states_;  // those that plan_ has
-  std::vector<InPlace> in_place_;                 // in step order
-  std::vector<int32_t> fetch_values_;             // value by fetch; -1: none
-  std::vector<int32_t> held_;                     // storages that live to the end of the run
+  absl::flat_hash_set<const void*> kept_states_;              // those that plan_ has
+  absl::flat_hash_map<NodeId, std::vector<Tensor>*> folded_;  // of constants of the graph; in plan_
+  std::vector<int32_t> folded_readers_;  // by node id: uses left; empty: not counted yet
+  std::vector<InPlace> in_place_;        // in step order
+  std::vector<int32_t> fetch_values_;    // value by fetch; -1: none
+  std::vector<int32_t> held_;            // storages that live to the end of the run
   // What was made once and serves again; and in which order, so that what was made within a loop is
   // forgotten behind it.
   using FlagPair = std::pair<int32_t, int32_t>;

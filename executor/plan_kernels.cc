@@ -155,8 +155,9 @@ absl::StatusOr<bool> PlanBuilder::Fold(NodeId n, const CpuKernelSpec& spec, cons
     out_bytes += *bytes;
   }
   if (out_bytes > std::max(kMaxFoldedBytes, in_bytes)) return false;
-  const std::vector<Tensor>* outputs = of_graph ? in_.constants.Folded(n) : nullptr;
-  if (outputs == nullptr) {
+  std::optional<std::vector<Tensor>> outputs;
+  if (of_graph) outputs = in_.constants.Folded(n);
+  if (!outputs) {
     std::vector<Tensor> aligned;
     absl::InlinedVector<void*, 4> data;
     for (int32_t id : inputs) {
@@ -172,16 +173,35 @@ absl::StatusOr<bool> PlanBuilder::Fold(NodeId n, const CpuKernelSpec& spec, cons
       if (node_alive_[n] != 0 || InLoop()) return false;  // the step fails if it is reached
       return computed.status();
     }
-    if (of_graph) {
-      outputs = in_.constants.SetFolded(n, *std::move(computed));
-    } else {
-      plan_->folded.push_back(std::make_unique<std::vector<Tensor>>(*std::move(computed)));
-      outputs = plan_->folded.back().get();
-    }
+    outputs = *std::move(computed);
+    if (of_graph) in_.constants.SetFolded(n, *outputs);
   }
-  for (int i = 0; i < p.num_outputs(); ++i)
-    SetConstant(first_value_[n] + i, &(*outputs)[i], of_graph);
+  plan_->folded.push_back(std::make_unique<std::vector<Tensor>>(*std::move(outputs)));
+  std::vector<Tensor>& kept = *plan_->folded.back();
+  for (int i = 0; i < p.num_outputs(); ++i) SetConstant(first_value_[n] + i, &kept[i], of_graph);
+  if (of_graph) folded_.emplace(n, &kept);
+  // It is folded in all plans. What a kernel has seen of a value when it was prepared may be known
+  // by the value's address.
+  if (of_graph && !p.asked_for_values()) DropFolded(n, inputs);
   return true;
+}
+
+// Lets go of what node n, which is folded, was made of and nobody else reads.
+void PlanBuilder::DropFolded(NodeId n, absl::Span<const int32_t> inputs) {
+  if (folded_readers_.empty()) {
+    folded_readers_.resize(in_.graph.num_node_ids(), 0);
+    for (NodeId reader : in_.schedule.order) {
+      for (const Output& from : in_.graph.data_inputs(reader)) ++folded_readers_[from.node];
+    }
+    for (const Output& fetch : in_.fetches) ++folded_readers_[fetch.node];
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Output from = in_.graph.data_inputs(n)[i];
+    const auto it = folded_.find(from.node);
+    if (it == folded_.end() || inputs[i] != ValueOf(from)) continue;
+    if (--folded_readers_[from.node] > 0 || !in_.constants.ForgetFolded(from.node)) continue;
+    for (Tensor& t : *it->second) t.Clear();
+  }
 }
 
 absl::Status PlanBuilder::AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p,

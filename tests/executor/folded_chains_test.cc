@@ -1,5 +1,8 @@
 // Folding a chain of constants takes the memory of what stays, not of all that lay in between.
+#include <unistd.h>
+
 #include <algorithm>
+#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "executor/evaluator.h"
@@ -123,6 +126,43 @@ TEST(FoldedChains, WhatIsFetchedWaitedForOrReadByOthersStays) {
   EXPECT_THAT(ValueOf(folded, "n4"), ElementsAre(-1, 2));
   EXPECT_THAT(ValueOf(folded, "n7"), ElementsAre(1, -2));
   EXPECT_LE(folded.most_values, 5);
+}
+
+// Of this process.
+int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+// Planning computes what depends on constants too, where no pass did.
+TEST(FoldedChains, PlansKeepNoValuesInBetween) {
+  constexpr int kLength = 150;
+  constexpr int64_t kElements = 2'000'000;
+  std::string nodes =
+      Const("n0", "DT_FLOAT",
+            absl::StrCat("tensor_shape { dim { size: ", kElements, " } } float_val: 3")) +
+      testing::Placeholder("x", "dim { size: -1 }");
+  for (int i = 1; i <= kLength; ++i)
+    nodes += Node(absl::StrCat("n", i), "Neg", {absl::StrCat("n", i - 1)});
+  nodes += Node("sum", "AddV2", {"x", "n9"});
+  const int64_t before = ResidentBytes();
+  const auto session = testing::MakeSession(nodes);
+  const std::vector<std::string> fetches = {absl::StrCat("n", kLength), "n6", "sum"};
+  const auto executable = session->Prepare({"x"}, fetches);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  for (const int64_t length : {int64_t{1}, kElements}) {  // a plan for each
+    const Tensor x = testing::Floats(std::vector<float>(length, 2), Shape({length}));
+    const auto results = session->Run({{"x", x}}, fetches);
+    ASSERT_TRUE(results.ok()) << results.status();
+    const std::vector<float> expected = {3, 3, -1};
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ((*results)[i].num_elements(), kElements);
+      EXPECT_EQ((*results)[i].flat<float>()[kElements - 1], expected[i]);
+    }
+  }
+  EXPECT_LT(ResidentBytes() - before, kLength * kElements * int64_t{sizeof(float)} / 2);
 }
 
 TEST(FoldedChains, NodesOfSeveralOutputsGoToo) {
