@@ -9,8 +9,6 @@
 namespace tenon {
 namespace {
 
-using InfoOf = absl::FunctionRef<const TensorInfo&(Output)>;
-
 // Whether dimensions of these sizes can be combined elementwise in every run.
 bool DimsBroadcast(int64_t a, int64_t b) { return a == 1 || b == 1 || (a == b && a >= 0); }
 
@@ -62,6 +60,50 @@ std::optional<Dims> Integers(const TensorInfo& info) {
   return ints;
 }
 
+// Whether Slice takes what is there.
+bool SliceFits(const PartialShape& x, const std::optional<Dims>& begin,
+               const std::optional<Dims>& size) {
+  if (!begin || !size || !x.known_rank() || static_cast<int>(begin->size()) != x.rank() ||
+      begin->size() != size->size())
+    return false;
+  for (int d = 0; d < x.rank(); ++d) {
+    const int64_t from = (*begin)[d], count = (*size)[d];
+    if (from < 0 || count < -1) return false;
+    if (x.dim(d) < 0 ? from != 0 || count > 0 : from > x.dim(d) || count > x.dim(d) - from)
+      return false;
+  }
+  return true;
+}
+
+// What a range takes may be cut short; a single index may not.
+bool StridedSliceFits(const Graph& g, NodeId n, const PartialShape& x,
+                      const std::optional<Dims>& begin, const std::optional<Dims>& end,
+                      const std::optional<Dims>& strides) {
+  constexpr size_t kMostMasked = 31;
+  if (!begin || !end || !strides || !x.known_rank() || begin->size() != end->size() ||
+      begin->size() != strides->size() || begin->size() > kMostMasked ||
+      static_cast<int>(begin->size()) > x.rank() || IntAttr(g, n, "ellipsis_mask") != 0 ||
+      IntAttr(g, n, "new_axis_mask") != 0)
+    return false;
+  const int64_t single = IntAttr(g, n, "shrink_axis_mask"), open = IntAttr(g, n, "begin_mask");
+  for (size_t d = 0; d < begin->size(); ++d) {
+    if ((*strides)[d] == 0) return false;
+    if ((single >> d & 1) == 0) continue;
+    const int64_t at = (*begin)[d], dim = x.dim(static_cast<int>(d));
+    if ((*strides)[d] != 1 || (open >> d & 1) != 0 || dim < 0 || at < -dim || at >= dim)
+      return false;
+  }
+  return true;
+}
+
+// Whether a dimension can be split into that many equal parts.
+bool SplitFits(const Graph& g, NodeId n, const std::optional<Dims>& axis, const PartialShape& x) {
+  const int64_t parts = IntAttr(g, n, "num_split");
+  if (!axis || axis->size() != 1 || !AreAxes(axis, x.rank()) || parts <= 0) return false;
+  const int64_t dim = x.dim(static_cast<int>((*axis)[0]));
+  return dim >= 0 && dim % parts == 0;
+}
+
 }  // namespace
 
 std::optional<ElementCount> CountElements(absl::Span<const int64_t> dims) {
@@ -85,6 +127,10 @@ bool ReshapeFits(const PartialShape& from, absl::Span<const int64_t> to) {
 }
 
 bool CannotFail(const Graph& g, NodeId n, InfoOf info) {
+  return CannotFail(g, n, info, [](Output, int, Output, int) { return false; });
+}
+
+bool CannotFail(const Graph& g, NodeId n, InfoOf info, SameDim same_dim) {
   if (NeverFails(g.op_name(n))) return true;
   const std::span<const Output> in = g.data_inputs(n);
   const auto shape = [&](int i) -> const PartialShape& { return info(in[i]).shape; };
@@ -105,6 +151,16 @@ bool CannotFail(const Graph& g, NodeId n, InfoOf info) {
     const std::optional<Dims> sizes = Integers(info(in[1]));
     return sizes && ReshapeFits(shape(0), *sizes);
   }
+  const auto ints = [&](int i) { return Integers(info(in[i])); };
+  if (OpIs(g, n, {"Slice"})) return SliceFits(shape(0), ints(1), ints(2));
+  if (OpIs(g, n, {"StridedSlice"}))
+    return StridedSliceFits(g, n, shape(0), ints(1), ints(2), ints(3));
+  if (OpIs(g, n, {"Split"})) return SplitFits(g, n, ints(0), shape(1));
+  if (OpIs(g, n, {"Transpose"})) {
+    const std::optional<Dims> order = ints(1);
+    return AreAxes(order, shape(0).rank()) && static_cast<int>(order->size()) == shape(0).rank();
+  }
+  if (WindowsFit(g, n, info, same_dim)) return true;
   // Inference has found fault already with known shapes that do not fit.
   const auto known = [&](const Output& o) { return info(o).shape.fully_defined(); };
   return OpIs(g, n,

@@ -19,7 +19,7 @@ constexpr std::string_view kLikeFirst =
     "Square Sign Floor Ceil Round Rint Sin Cos Erf Erfc Relu Relu6 Elu Selu LeakyRelu Sigmoid Tanh "
     "Softplus Softsign Reciprocal ZerosLike OnesLike BiasAdd FusedBatchNorm FusedBatchNormV2 "
     "FusedBatchNormV3 _FusedBatchNormEx Softmax LogSoftmax _MklSwish _MklFusedMish "
-    "_UnaryOpsComposition ReluGrad Relu6Grad SigmoidGrad TanhGrad AddN";
+    "_UnaryOpsComposition ReluGrad Relu6Grad SigmoidGrad TanhGrad AddN MaxPoolGrad";
 constexpr std::string_view kBroadcasting =
     "Add AddV2 Sub Mul RealDiv DivNoNan Maximum Minimum SquaredDifference Pow SelectV2";
 // Dimension 0 is that of input 0.
@@ -27,6 +27,7 @@ constexpr std::string_view kKeepsBatch =
     "Conv2D Conv3D DepthwiseConv2dNative _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative "
     "MaxPool AvgPool";
 constexpr std::string_view kProducts = "MatMul _FusedMatMul BatchMatMul BatchMatMulV2";
+constexpr size_t kMostFactors = 16;  // of one product
 constexpr std::string_view kReductions = "Sum Mean Max Min Prod All Any";
 
 std::vector<int64_t> IntsOf(const Tensor& t) {
@@ -89,7 +90,9 @@ EqualDims::Symbols EqualDims::SymbolsOf(NodeId n) {
   if (op == "Transpose" || op == "ConcatV2") return Moved(n);
   if (op == "Reshape" || op == "Squeeze" || op == "ExpandDims") return Reshaped(n);
   if (op == "StridedSlice") return Sliced(n);
-  if (op == "Fill") return ByVector(in[0]);
+  if (op == "GatherV2") return Gathered(n);
+  if (op == "Einsum") return Summed(n);
+  if (op == "Fill" || op == "AvgPoolGrad" || op == "Conv2DBackpropInput") return ByVector(in[0]);
   return {};
 }
 
@@ -175,21 +178,12 @@ EqualDims::Symbols EqualDims::Reduced(NodeId n) const {
   return symbols;
 }
 
-// The symbol of what is `times` / `over` as large.
-int32_t EqualDims::Scaled(int32_t symbol, int64_t times, int64_t over) {
-  constexpr int64_t kMost = int64_t{1} << 31;
-  if (symbol == 0) return 0;
-  const auto known = multiple_of_.find(symbol);
-  Multiple m = known != multiple_of_.end() ? known->second : Multiple{symbol};
-  if (times > kMost || over > kMost || m.times > kMost || m.over > kMost) return 0;
-  m.times *= times;
-  m.over *= over;
-  const int64_t common = std::gcd(m.times, m.over);
-  m.times /= common;
-  m.over /= common;
-  if (m.times == 1 && m.over == 1) return m.of;
-  const auto [found, is_new] = multiples_.try_emplace(m, last_ + 1);
-  if (is_new) multiple_of_.emplace(++last_, m);
+// The symbol of a dimension that is as large as that.
+int32_t EqualDims::SymbolFor(Volume volume) {
+  Normalize(volume);
+  if (volume.known == 1 && volume.over == 1 && volume.symbols.size() == 1) return volume.symbols[0];
+  const auto [found, is_new] = products_.try_emplace(volume, last_ + 1);
+  if (is_new) product_of_.emplace(++last_, std::move(volume));
   return found->second;
 }
 
@@ -213,31 +207,179 @@ EqualDims::Symbols EqualDims::Sliced(NodeId n) const {
   return symbols;
 }
 
-// Of a tensor with these dimensions: a Shape, or a Pack of parts of Shapes.
-EqualDims::Symbols EqualDims::ByVector(Output vector) const {
+Output EqualDims::ShapeSource(Output vector) const {
   const NodeId v = vector.node;
-  if (feeds_.contains(v)) return {};
-  if (g_.op_name(v) == "Shape") {
-    const auto found = symbols_.find(g_.data_inputs(v)[0]);
-    return found != symbols_.end() ? found->second : Symbols();
+  if (feeds_.contains(v) || ReadsReference(g_, v)) return {kNoNode, 0};
+  if (g_.op_name(v) == "Shape") return g_.data_inputs(v)[0];
+  if (g_.op_name(v) == "ShapeN") return g_.data_inputs(v)[vector.port];
+  return {kNoNode, 0};
+}
+
+// x and d where `size` is the scalar Shape(x)[d]; node kNoNode where it is not. Computing it from x
+// cannot fail.
+EqualDims::Dim EqualDims::DimOf(Output size) const {
+  constexpr Dim kNone = {{kNoNode, 0}, 0};
+  const NodeId part = size.node;
+  if (g_.op_name(part) != "StridedSlice" || feeds_.contains(part) ||
+      IntAttr(g_, part, "shrink_axis_mask") != 1)
+    return kNone;
+  for (std::string_view mask : {"begin_mask", "new_axis_mask", "ellipsis_mask"}) {
+    if (IntAttr(g_, part, mask) != 0) return kNone;
   }
-  if (g_.op_name(v) != "Pack") return {};
+  const std::span<const Output> in = g_.data_inputs(part);
+  const Output x = ShapeSource(in[0]);
+  const std::optional<Tensor> at = known_.constant(in[1]), step = known_.constant(in[3]);
+  if (x.node == kNoNode || !at || at->num_elements() != 1 || !step || step->num_elements() != 1 ||
+      step->IntAt(0) != 1)
+    return kNone;
+  const int rank = known_.shape(x).rank();
+  const int64_t d = at->IntAt(0) < 0 ? at->IntAt(0) + rank : at->IntAt(0);
+  return d >= 0 && d < rank ? Dim{x, static_cast<int>(d)} : kNone;
+}
+
+// The indices' dimensions stand where one of the table was.
+EqualDims::Symbols EqualDims::Gathered(NodeId n) const {
+  const std::span<const Output> in = g_.data_inputs(n);
+  const int table = known_.shape(in[0]).rank(), indices = known_.shape(in[1]).rank();
+  const std::optional<Tensor> value = known_.constant(in[2]);
+  if (table < 1 || indices < 0 || !value || value->num_elements() != 1 ||
+      IntAttr(g_, n, "batch_dims") != 0)
+    return {};
+  const int64_t axis = value->IntAt(0) < 0 ? value->IntAt(0) + table : value->IntAt(0);
   Symbols symbols;
-  for (const Output& size : g_.data_inputs(v)) {
-    const NodeId part = size.node;
+  for (int d = 0; d < table; ++d) {
+    for (int i = 0; d == axis && i < indices; ++i) symbols.push_back(SymbolAt(in[1], i));
+    if (d != axis) symbols.push_back(SymbolAt(in[0], d));
+  }
+  return symbols;
+}
+
+// A label that the operands share names one size.
+EqualDims::Symbols EqualDims::Summed(NodeId n) const {
+  const AttrValue* equation = g_.attr(n, "equation");
+  const std::string_view text = equation != nullptr ? equation->AsString().value_or("") : "";
+  const size_t arrow = text.find("->");
+  if (arrow == text.npos || text.find_first_of(". ") != text.npos) return {};
+  Symbols symbols;
+  for (const char label : text.substr(arrow + 2)) {
     int32_t symbol = 0;
-    if (g_.op_name(part) == "StridedSlice" && !feeds_.contains(part) &&
-        IntAttr(g_, part, "shrink_axis_mask") == 1 && IntAttr(g_, part, "new_axis_mask") == 0) {
-      const std::span<const Output> in = g_.data_inputs(part);
-      const std::optional<Tensor> at = known_.constant(in[1]);
-      const bool of_shape = g_.op_name(in[0].node) == "Shape" && !feeds_.contains(in[0].node);
-      if (of_shape && at && at->num_elements() == 1 && IntAttr(g_, part, "begin_mask") == 0) {
-        const Output x = g_.data_inputs(in[0].node)[0];
-        const int64_t d = at->IntAt(0) < 0 ? at->IntAt(0) + known_.shape(x).rank() : at->IntAt(0);
-        symbol = SymbolAt(x, static_cast<int>(d));
+    size_t operand = 0;
+    int d = 0;
+    for (const char c : text.substr(0, arrow)) {
+      if (c == ',') {
+        ++operand;
+        d = 0;
+        continue;
       }
+      if (operand >= g_.data_inputs(n).size()) return {};
+      if (c == label && symbol == 0) symbol = SymbolAt(g_.data_inputs(n)[operand], d);
+      ++d;
     }
     symbols.push_back(symbol);
+  }
+  return symbols;
+}
+
+// Of a tensor with these dimensions: a Shape, or a Pack of parts of Shapes.
+EqualDims::Symbols EqualDims::ByVector(Output vector) const {
+  if (const Output x = ShapeSource(vector); x.node != kNoNode) {
+    const auto found = symbols_.find(x);
+    return found != symbols_.end() ? found->second : Symbols();
+  }
+  if (feeds_.contains(vector.node) || g_.op_name(vector.node) != "Pack") return {};
+  Symbols symbols;
+  for (const Output& size : g_.data_inputs(vector.node)) {
+    const Dim dim = DimOf(size);
+    symbols.push_back(dim.of.node == kNoNode ? 0 : SymbolAt(dim.of, dim.index));
+  }
+  return symbols;
+}
+
+// Takes a dimension into the product.
+bool EqualDims::Multiply(Volume& volume, int64_t size, int32_t symbol) const {
+  if (size >= 0) return !__builtin_mul_overflow(volume.known, size, &volume.known);
+  if (symbol == 0) return false;
+  const auto found = product_of_.find(symbol);
+  if (found == product_of_.end()) {
+    volume.symbols.push_back(symbol);
+    return true;
+  }
+  const Volume& by = found->second;
+  volume.symbols.insert(volume.symbols.end(), by.symbols.begin(), by.symbols.end());
+  return volume.symbols.size() <= kMostFactors &&
+         !__builtin_mul_overflow(volume.known, by.known, &volume.known) &&
+         !__builtin_mul_overflow(volume.over, by.over, &volume.over);
+}
+
+// So that equal ones are the same.
+void EqualDims::Normalize(Volume& volume) {
+  std::ranges::sort(volume.symbols);
+  const int64_t common = std::gcd(volume.known, volume.over);
+  volume.known /= common;
+  volume.over /= common;
+}
+
+std::optional<EqualDims::Volume> EqualDims::VolumeOf(Output x) const {
+  const PartialShape& shape = known_.shape(x);
+  if (!shape.known_rank()) return std::nullopt;
+  Volume volume;
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (!Multiply(volume, shape.dim(d), SymbolAt(x, d))) return std::nullopt;
+  }
+  Normalize(volume);
+  return volume;
+}
+
+std::optional<EqualDims::Volume> EqualDims::VolumeAsked(Output vector,
+                                                        std::vector<Output>& told_by) const {
+  const NodeId v = vector.node;
+  const auto waits = [&](NodeId n) { return !g_.control_inputs(n).empty(); };
+  if (waits(v)) return std::nullopt;
+  if (const Output x = ShapeSource(vector); x.node != kNoNode) {
+    told_by.push_back(x);
+    return VolumeOf(x);
+  }
+  if (feeds_.contains(v) || g_.op_name(v) != "Pack") return std::nullopt;
+  Volume volume;
+  for (const Output& size : g_.data_inputs(v)) {
+    if (const std::optional<Tensor> value = known_.constant(size)) {
+      if (value->shape().rank() != 0 || value->IntAt(0) < 0 ||
+          !Multiply(volume, value->IntAt(0), 0))
+        return std::nullopt;
+      continue;
+    }
+    const Dim dim = DimOf(size);
+    if (dim.of.node == kNoNode || waits(size.node) || waits(g_.data_inputs(size.node)[0].node) ||
+        !known_.constant(g_.data_inputs(size.node)[2]) ||
+        !Multiply(volume, known_.shape(dim.of).dim(dim.index), SymbolAt(dim.of, dim.index)))
+      return std::nullopt;
+    told_by.push_back(dim.of);
+  }
+  Normalize(volume);
+  return volume;
+}
+
+std::optional<std::vector<Output>> EqualDims::ReshapeFits(NodeId n) const {
+  std::vector<Output> told_by;
+  const std::optional<Volume> in = VolumeOf(g_.data_inputs(n)[0]),
+                              asked = VolumeAsked(g_.data_inputs(n)[1], told_by);
+  if (!in || !asked || !(*in == *asked)) return std::nullopt;
+  return told_by;
+}
+
+// What comes and goes are dimensions of size 1: those that are unknown stay in their order.
+EqualDims::Symbols EqualDims::Unsqueezed(NodeId n) const {
+  const Output x = g_.data_inputs(n)[0];
+  const PartialShape &from = known_.shape(x), &to = known_.shape({n, 0});
+  if (!from.known_rank() || !to.known_rank() ||
+      std::ranges::count(from.dims(), kUnknownDim) != std::ranges::count(to.dims(), kUnknownDim))
+    return {};
+  Symbols symbols(to.rank(), 0);
+  int at = 0;
+  for (int d = 0; d < to.rank(); ++d) {
+    if (to.dim(d) >= 0) continue;
+    while (from.dim(at) >= 0) ++at;
+    symbols[d] = SymbolAt(x, at++);
   }
   return symbols;
 }
@@ -249,21 +391,19 @@ EqualDims::Symbols EqualDims::Reshaped(NodeId n) {
   if (g_.op_name(n) == "Reshape") {
     Symbols symbols = ByVector(in[1]);
     if (!symbols.empty()) return symbols;
+  } else if (Symbols kept = Unsqueezed(n); !kept.empty()) {
+    return kept;
   }
-  const PartialShape &from = known_.shape(in[0]), &to = known_.shape({n, 0});
-  if (!from.known_rank()) return {};
-  const std::optional<ElementCount> before = CountElements(from.dims());
+  const PartialShape& to = known_.shape({n, 0});
   const std::optional<ElementCount> after = CountElements(to.dims());
-  if (!before || !after || before->unknown != 1 || after->unknown != 1 || before->known == 0 ||
-      after->known == 0)
+  std::optional<Volume> volume = VolumeOf(in[0]);
+  if (!volume || !after || after->unknown != 1 || volume->known == 0 || after->known == 0 ||
+      volume->symbols.empty() || __builtin_mul_overflow(volume->over, after->known, &volume->over))
     return {};
-  const auto unknown = [](const PartialShape& shape) {
-    int d = 0;
-    while (shape.dim(d) >= 0) ++d;
-    return d;
-  };
   Symbols symbols(to.rank(), 0);
-  symbols[unknown(to)] = Scaled(SymbolAt(in[0], unknown(from)), before->known, after->known);
+  int unknown = 0;
+  while (to.dim(unknown) >= 0) ++unknown;
+  symbols[unknown] = SymbolFor(*std::move(volume));
   return symbols;
 }
 

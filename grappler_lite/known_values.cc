@@ -24,8 +24,8 @@ bool NeverFolds(const Graph& g, NodeId n) {
   if (op == nullptr || op->is_stateful || op->outputs.empty()) return true;
   if (IsControlFlowOp(op->name)) return true;
   static constexpr std::string_view kNames[] = {
-      "Placeholder", "PlaceholderWithDefault", "_Arg",          "_Retval",
-      "Snapshot",    "GuaranteeConst",         "CheckNumerics", "Print"};
+      "Placeholder",    "PlaceholderWithDefault", "_Arg", "_Retval",
+      "GuaranteeConst", "CheckNumerics",          "Print"};
   for (std::string_view name : kNames) {
     if (op->name == name) return true;
   }

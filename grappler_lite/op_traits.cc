@@ -18,7 +18,7 @@ bool NeverFails(std::string_view op) {
       "Rank",      "Reciprocal", "Relu",    "Relu6",    "Rint",         "Round", "Rsqrt",
       "Selu",      "Shape",      "Sigmoid", "Sign",     "Sin",          "Sinh",  "Snapshot",
       "Softplus",  "Softsign",   "Sqrt",    "Square",   "StopGradient", "Tan",   "Tanh",
-      "ZerosLike", "NoOp"};
+      "ZerosLike", "NoOp",       "ShapeN"};
   return kOps->contains(op);
 }
 

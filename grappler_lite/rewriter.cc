@@ -308,6 +308,10 @@ bool Sweep::SameDim(Output a, int i, Output b, int j) const {
   return x >= 0 || y >= 0 ? x == y : equal_dims().SameDim(a, i, b, j);
 }
 
+std::optional<std::vector<Output>> Sweep::ReshapeFits(NodeId n) const {
+  return equal_dims().ReshapeFits(n);
+}
+
 const EqualDims& Sweep::equal_dims() const {
   if (!equal_dims_) {
     equal_dims_.emplace(graph(), context_.feeds,

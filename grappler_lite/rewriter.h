@@ -99,6 +99,8 @@ class Sweep {
   bool SameShape(Output a, Output b) const;
   // Whether dimension i of a is dimension j of b in every run.
   bool SameDim(Output a, int i, Output b, int j) const;
+  // What EqualDims::ReshapeFits says.
+  std::optional<std::vector<Output>> ReshapeFits(NodeId n) const;
   // The value of a constant that is not fed, waits for nothing (so that it is there in every run
   // that takes its place, whatever branch is dead) and has at most `max_elements`; nullopt
   // otherwise.

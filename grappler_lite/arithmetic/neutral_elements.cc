@@ -19,6 +19,39 @@ bool RemoveMulByOne(Sweep& s, NodeId n) {
   return RemoveNeutral(s, n, 0, 1) || RemoveNeutral(s, n, 1, 1);
 }
 
+// Whether operand i of n is `v` everywhere and has the shape of operand x, though nobody knows it,
+// and nothing is waited for that x does not wait for.
+bool IsNeutralFill(const Sweep& s, NodeId n, int i, int x, double v) {
+  const Graph& g = s.graph();
+  const Output operand = g.data_inputs(n)[x];
+  const NodeId fill = Producer(s, n, i, {"Fill", "OnesLike", "ZerosLike"});
+  if (fill == kNoNode) return false;
+  Output like = g.data_inputs(fill)[0];
+  if (g.op_name(fill) == "Fill") {
+    const NodeId shape = Producer(s, fill, 0, {"Shape"});
+    const std::optional<double> value = s.SplatOf(g.data_inputs(fill)[1]);
+    if (shape == kNoNode || value != v || std::signbit(*value)) return false;
+    like = g.data_inputs(shape)[0];
+  } else if ((g.op_name(fill) == "OnesLike") != (v == 1)) {
+    return false;
+  }
+  return like == operand || (s.SameShape(like, operand) && CannotStopBut(s, {&like, 1}, operand));
+}
+
+// x * ones_like(x), x / ones_like(x), x - zeros_like(x).
+bool RemoveNeutralFill(Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  const bool product = g.op_name(n) == "Mul", difference = g.op_name(n) == "Sub";
+  if (s.ReadsReference(n)) return false;
+  for (int x : {0, 1}) {
+    if (x == 1 && !product) break;
+    if (IsNeutralFill(s, n, 1 - x, x, difference ? 0 : 1) &&
+        BecomeTyped(s, n, "Identity", {g.data_inputs(n)[x]}))
+      return true;
+  }
+  return false;
+}
+
 // A product with ones only gives x another shape.
 bool MulByOnesToBroadcast(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
@@ -106,6 +139,7 @@ bool RemoveDecidedSelect(Sweep& s, NodeId n) {
 
 constexpr Rewrite kRewrites[] = {
     {"remove_mul_by_one", Exactness::kExact, RemoveMulByOne, "Mul"},
+    {"remove_neutral_fill", Exactness::kExact, RemoveNeutralFill, "Mul RealDiv Div Sub"},
     {"mul_by_ones_to_broadcast", Exactness::kExact, MulByOnesToBroadcast, "Mul"},
     {"remove_div_by_one", Exactness::kExact, RemoveSecondOne, "RealDiv Div"},
     {"remove_pow_one", Exactness::kExact, RemoveSecondOne, "Pow"},

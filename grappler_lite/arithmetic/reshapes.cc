@@ -5,6 +5,15 @@
 namespace tenon::arithmetic {
 namespace {
 
+// Whether Reshape n, which shapes tell its sizes, asks in every run for as many elements as it
+// gets, and no more is waited for than those.
+bool FitsBySizes(const Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  if (g.op_name(n) != "Reshape" || s.IsFree(g.data_inputs(n)[1])) return false;
+  const std::optional<std::vector<Output>> told_by = s.ReshapeFits(n);
+  return told_by && CannotStopBut(s, *told_by, g.data_inputs(n)[0]);
+}
+
 // Ops that only give the elements another shape, or move none, when the shape stays.
 bool RemoveRedundantReshape(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
@@ -12,11 +21,19 @@ bool RemoveRedundantReshape(Sweep& s, NodeId n) {
   return SameShape(s.shape(x), s.shape({n, 0})) && ShapeOpCannotFail(s, n) && s.ReplaceBy(n, x);
 }
 
+// A Reshape to sizes that x has anyway, though nobody knows them.
+bool RemoveReshapeToOwnSizes(Sweep& s, NodeId n) {
+  const Output x = s.graph().data_inputs(n)[0];
+  return !s.ReadsReference(n) && s.SameShape(x, {n, 0}) && FitsBySizes(s, n) &&
+         BecomeTyped(s, n, "Identity", {x});
+}
+
 // Only the last of two reshapes counts.
 bool MergeReshapes(Sweep& s, NodeId n) {
   const NodeId inner = Producer(s, n, 0, {"Reshape", "Squeeze", "ExpandDims"});
-  if (inner == kNoNode || !RestIsConst(s, inner) || !ShapeOpCannotFail(s, inner) || !s.Allow())
-    return false;
+  if (inner == kNoNode) return false;
+  const bool fits = RestIsConst(s, inner) ? ShapeOpCannotFail(s, inner) : FitsBySizes(s, inner);
+  if (!fits || !s.Allow()) return false;
   s.SetInput(n, 0, s.graph().data_inputs(inner)[0]);
   return true;
 }
@@ -135,6 +152,7 @@ bool RemoveRedundantBroadcast(Sweep& s, NodeId n) {
 constexpr Rewrite kRewrites[] = {
     {"remove_redundant_reshape", Exactness::kExact, RemoveRedundantReshape,
      "Reshape Squeeze ExpandDims EnsureShape"},
+    {"remove_reshape_to_own_sizes", Exactness::kExact, RemoveReshapeToOwnSizes, "Reshape"},
     {"merge_reshapes", Exactness::kExact, MergeReshapes, "Reshape"},
     {"cancel_reshapes", Exactness::kExact, CancelReshapes, "Reshape Squeeze ExpandDims"},
     {"cancel_reshapes_around_unary", Exactness::kExact, CancelReshapesAroundUnary,

@@ -1,10 +1,12 @@
 // Nodes whose value nobody reads: they only make their users wait for what they are made of.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "grappler_lite/cannot_fail.h"
 #include "grappler_lite/dependency/dependency_optimization.h"
+#include "grappler_lite/equal_dims.h"
 #include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 #include "grappler_lite/rewriter.h"
@@ -53,7 +55,26 @@ class Turner {
     if (!inferred_) shapes_ = InferShapes(c_);
     inferred_ = true;
     return shapes_ != nullptr &&
-           CannotFail(g_, n, [this](Output o) -> const TensorInfo& { return shapes_->info(o); });
+           CannotFail(
+               g_, n, [this](Output o) -> const TensorInfo& { return shapes_->info(o); },
+               [this](Output a, int i, Output b, int j) {
+                 return equal_dims().SameDim(a, i, b, j);
+               });
+  }
+
+  const EqualDims& equal_dims() {
+    if (!equal_dims_) {
+      equal_dims_.emplace(
+          g_, c_.feeds,
+          KnownTensors{[this](Output o) -> const PartialShape& { return shapes_->shape(o); },
+                       [this](Output o) -> std::optional<Tensor> {
+                         const auto& value = shapes_->info(o).value;
+                         return value != nullptr && IsInteger(value->dtype())
+                                    ? std::optional(*value)
+                                    : std::nullopt;
+                       }});
+    }
+    return *equal_dims_;
   }
 
   void Turn(NodeId n) {
@@ -75,6 +96,7 @@ class Turner {
   std::vector<NodeId> open_;
   const GraphShapes* shapes_ = nullptr;
   bool inferred_ = false;
+  std::optional<EqualDims> equal_dims_;  // of the graph before anything turned
 };
 
 }  // namespace
