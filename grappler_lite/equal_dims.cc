@@ -48,7 +48,8 @@ EqualDims::EqualDims(const Graph& graph, const absl::flat_hash_set<NodeId>& feed
       const PartialShape& shape = known_.shape({n, port});
       if (!shape.known_rank() || shape.fully_defined()) continue;
       Symbols symbols;
-      if (port == 0 && !feeds_.contains(n)) symbols = SymbolsOf(n);
+      const bool is_told = port == 0 || g_.op_name(n) == "Split";
+      if (is_told && !feeds_.contains(n)) symbols = SymbolsOf(n);
       symbols.resize(shape.rank(), 0);
       for (int d = 0; d < shape.rank(); ++d) {
         if (shape.dim(d) >= 0) {
@@ -92,7 +93,11 @@ EqualDims::Symbols EqualDims::SymbolsOf(NodeId n) {
   if (op == "StridedSlice") return Sliced(n);
   if (op == "GatherV2") return Gathered(n);
   if (op == "Einsum") return Summed(n);
-  if (op == "Fill" || op == "AvgPoolGrad" || op == "Conv2DBackpropInput") return ByVector(in[0]);
+  if (op == "Fill" || op == "AvgPoolGrad" || op == "Conv2DBackpropInput" ||
+      op == "StridedSliceGrad")
+    return ByVector(in[0]);
+  if (op == "Slice") return ByVector(in[2]);
+  if (op == "Split") return Split(n);
   return {};
 }
 
@@ -153,6 +158,17 @@ EqualDims::Symbols EqualDims::Moved(NodeId n) const {
     const int64_t axis = list[0] < 0 ? list[0] + rank : list[0];
     for (int d = 0; d < rank; ++d) symbols.push_back(d == axis ? 0 : SymbolAt(in[0], d));
   }
+  return symbols;
+}
+
+EqualDims::Symbols EqualDims::Split(NodeId n) const {
+  const std::span<const Output> in = g_.data_inputs(n);
+  const int rank = known_.shape(in[1]).rank();
+  const std::optional<Tensor> axis = known_.constant(in[0]);
+  if (rank < 0 || !axis || axis->num_elements() != 1) return {};
+  const int64_t split = axis->IntAt(0) < 0 ? axis->IntAt(0) + rank : axis->IntAt(0);
+  Symbols symbols;
+  for (int d = 0; d < rank; ++d) symbols.push_back(d == split ? 0 : SymbolAt(in[1], d));
   return symbols;
 }
 

@@ -67,6 +67,7 @@ class EqualDims {
   Symbols Broadcast(NodeId n, std::span<const Output> inputs) const;
   Symbols Product(NodeId n) const;
   Symbols Moved(NodeId n) const;
+  Symbols Split(NodeId n) const;
   Symbols Reduced(NodeId n) const;
   Symbols Reshaped(NodeId n);
   Symbols Unsqueezed(NodeId n) const;
