@@ -15,6 +15,7 @@
 #include "graph/wire.h"
 #include "gtest/gtest.h"
 #include "proto/graph_def.pb.h"
+#include "tests/support/folder_test.h"
 #include "tests/support/paths.h"
 
 namespace tenon {
@@ -206,19 +207,19 @@ TEST(RoundTripBytes, KeepsWhatItDoesNotUnderstand) {
   EXPECT_EQ(imported->graph.producer(), 1700);
 }
 
-TEST(ExportFile, FollowsTheExtension) {
+using ExportFileTest = testing::FolderTest;
+
+TEST_F(ExportFileTest, FollowsTheExtension) {
   const absl::StatusOr<Graph> graph = LoadGraph(testing::Golden("models/mlp/graph.pb.xz"));
   ASSERT_TRUE(graph.ok()) << graph.status();
-  const std::string folder = ::testing::TempDir();
   for (const char* extension : {".pb", ".pbtxt", ".pb.xz", ".pb.gz", ".pbtxt.xz", ".pbtxt.gz"}) {
-    const std::string path = absl::StrCat(folder, "/round_trip", extension);
+    const std::string path = Path(absl::StrCat("graph", extension));
     ASSERT_TRUE(ExportFile(*graph, path).ok()) << path;
     const absl::StatusOr<Graph> again = LoadGraph(path);
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(ExportBinary(*graph), ExportBinary(*again)) << path;
-    fs::remove(path);
   }
-  EXPECT_EQ(ExportFile(*graph, folder + "/x.onnx").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ExportFile(*graph, Path("x.onnx")).code(), absl::StatusCode::kInvalidArgument);
 }
 
 // More than the 4096 bytes that tell text from binary, all of them letters.

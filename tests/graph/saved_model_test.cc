@@ -9,6 +9,7 @@
 #include "graph/file_bytes.h"
 #include "gtest/gtest.h"
 #include "proto/saved_model.pb.h"
+#include "tests/support/folder_test.h"
 #include "tests/support/paths.h"
 
 namespace tenon {
@@ -29,18 +30,19 @@ pb::SavedModel Affine() {
   return model;
 }
 
-// A folder with this saved_model.pb or saved_model.pbtxt.
-std::string FolderOf(const std::string& name, const std::string& bytes) {
-  const fs::path folder = fs::path(::testing::TempDir()) / "saved_model_test";
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  EXPECT_TRUE(WriteFile((folder / name).string(), bytes).ok());
-  return folder.string();
-}
-
-std::string FolderOf(const pb::SavedModel& model) {
-  return FolderOf("saved_model.pb", model.SerializeAsString());
-}
+class SavedModelTest : public testing::FolderTest {
+ protected:
+  // A folder with this saved_model.pb or saved_model.pbtxt, and nothing else.
+  std::string FolderOf(const std::string& name, const std::string& bytes) const {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    Write(name, bytes);
+    return folder_.string();
+  }
+  std::string FolderOf(const pb::SavedModel& model) const {
+    return FolderOf("saved_model.pb", model.SerializeAsString());
+  }
+};
 
 std::vector<std::string> Names(const std::vector<SignatureTensor>& tensors) {
   std::vector<std::string> names;
@@ -48,7 +50,7 @@ std::vector<std::string> Names(const std::vector<SignatureTensor>& tensors) {
   return names;
 }
 
-TEST(SavedModel, HasWhatItsMetaGraphSays) {
+TEST_F(SavedModelTest, HasWhatItsMetaGraphSays) {
   const auto read = ImportSavedModel(testing::Golden(kAffine));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->imported.defects.size(), 0u);
@@ -69,7 +71,7 @@ TEST(SavedModel, HasWhatItsMetaGraphSays) {
   EXPECT_THAT(read->imported.graph.Locate(w), HasSubstr("saved_model.pb:"));
 }
 
-TEST(SavedModel, MayBeText) {
+TEST_F(SavedModelTest, MayBeText) {
   std::string text;
   google::protobuf::TextFormat::PrintToString(Affine(), &text);
   const auto read = ImportSavedModel(FolderOf("saved_model.pbtxt", text));
@@ -84,7 +86,7 @@ TEST(SavedModel, MayBeText) {
   EXPECT_THAT(std::string(wrong.message()), HasSubstr("saved_model.pbtxt:2:"));
 }
 
-TEST(SavedModel, ServesTheGraphThatIsTaggedSo) {
+TEST_F(SavedModelTest, ServesTheGraphThatIsTaggedSo) {
   pb::SavedModel model = Affine();
   pb::MetaGraphDef other = model.meta_graphs(0);
   other.mutable_meta_info_def()->set_tags(0, "train");
@@ -108,7 +110,7 @@ TEST(SavedModel, ServesTheGraphThatIsTaggedSo) {
   EXPECT_FALSE(ImportSavedModel(FolderOf(pb::SavedModel())).ok());
 }
 
-TEST(SavedModel, NamesWhatIsNotInTheGraph) {
+TEST_F(SavedModelTest, NamesWhatIsNotInTheGraph) {
   pb::SavedModel model = Affine();
   pb::MetaGraphDef& meta = *model.mutable_meta_graphs(0);
   (*(*meta.mutable_signature_def())["count"].mutable_inputs())["x"].set_name("nothing:0");
@@ -122,7 +124,7 @@ TEST(SavedModel, NamesWhatIsNotInTheGraph) {
   EXPECT_THAT(read->imported.defects[1].message, HasSubstr("nowhere"));
 }
 
-TEST(SavedModel, KnowsCompositeArgumentsAndDefaults) {
+TEST_F(SavedModelTest, KnowsCompositeArgumentsAndDefaults) {
   pb::SavedModel model = Affine();
   pb::SignatureDef& count = (*model.mutable_meta_graphs(0)->mutable_signature_def())["count"];
   pb::TensorInfo& sparse = (*count.mutable_inputs())["s"];

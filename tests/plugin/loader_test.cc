@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -53,7 +54,7 @@ TEST_F(LoaderTest, MissingFile) {
 }
 
 TEST_F(LoaderTest, PipesAreNotWaitedFor) {
-  const std::string pipe = ::testing::TempDir() + "loader_test_pipe";
+  const std::string pipe = ::testing::TempDir() + "loader_test_pipe_" + std::to_string(getpid());
   std::remove(pipe.c_str());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THAT(std::string(LoadPlugin(pipe).status().message()), HasSubstr("not a file"));
