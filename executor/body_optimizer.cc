@@ -88,7 +88,8 @@ class Calls {
 // nodes ask for what they asked for again.
 class BodyPlacement {
  public:
-  absl::Status Apply(Graph& body, std::string_view device, const BodySurroundings& surroundings) {
+  absl::Status Apply(Graph& body, std::string_view device, const BodySurroundings& surroundings,
+                     bool keeps_unavailable) {
     for (NodeId n = 0; n < body.num_node_ids(); ++n) {
       requests_.emplace_back(body.alive(n) ? body.device(n) : std::string_view());
       if (body.alive(n) && body.device(n).empty() && !device.empty()) body.SetDevice(n, device);
@@ -96,7 +97,7 @@ class BodyPlacement {
     TENON_ASSIGN_OR_RETURN(
         const std::vector<NodePlacement> placement,
         Place(body, surroundings.devices, KernelRegistry::Global(), surroundings.placer));
-    ApplyPlacement(body, placement);
+    ApplyPlacement(body, placement, keeps_unavailable);
     for (NodeId n = 0; n < body.num_node_ids(); ++n) {
       if (!body.alive(n)) continue;
       const auto [it, is_new] = request_of_.try_emplace(body.device(n), requests_[n]);
@@ -180,7 +181,9 @@ class BodyOptimizer {
     input.fixed_device = [](std::string_view) { return true; };
     input.caller_device = *device;
     TENON_ASSIGN_OR_RETURN(bool changed, InlineCalls(body->graph, input));
-    if (!placement.Apply(body->graph, *device, surroundings_).ok()) return Drop(name, rows);
+    const bool keeps_unavailable = options_.target == Target::kTensorFlow;
+    if (!placement.Apply(body->graph, *device, surroundings_, keeps_unavailable).ok())
+      return Drop(name, rows);
     TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(body->graph, input, options_));
     changed |= Note(report);
     if (changed && !TakeFunctions(body->graph)) return Drop(name, rows);

@@ -110,7 +110,9 @@ bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,
                                const AttrSet& attrs) const {
   const OpDef* op_def = OpRegistry::Global().Find(op);
   if (op_def != nullptr && !AllowsTypes(*op_def, attrs)) return false;
-  for (const Device* d : DevicesOf(device)) {
+  const std::vector<const Device*>& devices = DevicesOf(device);
+  if (devices.empty()) return op == "Const";  // nobody knows what it has, but this every device has
+  for (const Device* d : devices) {
     if (IsPlanOp(op)) return true;
     if (KernelRegistry::Global().Find("", op, attrs, op_def, d->type(), d->plugin()).ok())
       return true;

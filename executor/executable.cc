@@ -158,7 +158,8 @@ absl::Status Executable::PlaceGraph() {
   }
   TENON_ASSIGN_OR_RETURN(
       placement_, Place(graph_, parts_.devices, KernelRegistry::Global(), parts_.options.placer));
-  ApplyPlacement(graph_, placement_);
+  // What is written for others may run where there are devices that are not here.
+  ApplyPlacement(graph_, placement_, parts_.options.pipeline.target == Target::kTensorFlow);
   return absl::OkStatus();
 }
 

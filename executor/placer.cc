@@ -565,11 +565,13 @@ absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
   return Placer(graph, devices, kernels, options, previous).Run();
 }
 
-void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement) {
+void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement,
+                    bool keeps_unavailable) {
   absl::flat_hash_map<const Device*, std::string> names;
   for (NodeId n = 0; n < graph.num_node_ids() && static_cast<size_t>(n) < placement.size(); ++n) {
     const Device* device = placement[n].device;
     if (!graph.alive(n) || device == nullptr) continue;
+    if (keeps_unavailable && placement[n].reason == PlaceCode::kUnavailable) continue;
     auto [it, fresh] = names.try_emplace(device);
     if (fresh) it->second = device->full_name();
     if (graph.device(n) != it->second) graph.SetDevice(n, it->second);

@@ -72,7 +72,9 @@ absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
 // Placeholder, Identity, NoOp …).
 bool IsMoverOp(std::string_view op);
 
-// Writes full device names into the graph.
-void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement);
+// Writes full device names into the graph; with `keeps_unavailable`, nodes that ask for what is not
+// here keep what they ask for.
+void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement,
+                    bool keeps_unavailable = false);
 
 }  // namespace tenon

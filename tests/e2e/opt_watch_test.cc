@@ -5,6 +5,10 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 
 #include "tests/e2e/document_util.h"
 #include "tests/e2e/process_util.h"
@@ -101,6 +105,46 @@ TEST(OptWatch, ExplainsNodesThatAreInlined) {
   for (const std::string node : {"call/sub", "call"}) {
     const json story = Document({"opt", model, "--explain-node", node})["explain_node"];
     EXPECT_EQ(story["rewrites"][0], "function_optimization.inline_call") << story;
+  }
+}
+
+// What is pinned to a device that is not here stays apart from what is pinned to one that is, and
+// becomes no op that the device may not have; in a body too.
+TEST(OptWatch, PinsToDevicesThatAreNotHereAreKept) {
+  const std::string squares = R"(
+      node { name: 'a' op: 'Mul' input: 'x' input: 'x' device: '/device:APU:0'
+             attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'b' op: 'Mul' input: 'x' input: 'x' device: '/device:CPU:0'
+             attr { key: 'T' value { type: DT_FLOAT } } })";
+  std::string body = absl::StrReplaceAll(squares, {{"node {", "node_def {"}});
+  const std::string model = TempFile("pins.pbtxt", absl::StrCat(R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: 2 } } } } }
+      node { name: 'f' op: 'PartitionedCall' input: 'x'
+             attr { key: 'Tin' value { list { type: DT_FLOAT } } }
+             attr { key: 'Tout' value { list { type: [DT_FLOAT, DT_FLOAT] } } }
+             attr { key: 'f' value { func { name: 'squares' } } } })",
+                                                                squares, R"(
+      library { function {
+        signature { name: 'squares' input_arg { name: 'x' type: DT_FLOAT }
+                    output_arg { name: 'r' type: DT_FLOAT } output_arg { name: 's' type: DT_FLOAT }
+                  }
+        attr { key: '_noinline' value { b: true } })",
+                                                                body, R"(
+        ret { key: 'r' value: 'a:z:0' } ret { key: 's' value: 'b:z:0' } } })"));
+  const std::string out = TempFile("pins.out.pbtxt", "");
+  const Finished run = GraphRun({"opt", model, "-o", out});
+  ASSERT_EQ(run.exit, 0) << run.err;
+  const std::string text = ReadFile(out);
+  for (const auto& [op, device] :
+       {std::pair("Mul", "/device:APU:0"), std::pair("Square", "/device:CPU:0")}) {
+    size_t found = 0;
+    for (size_t at = text.find(absl::StrCat("\"", op, "\"")); at != text.npos;
+         at = text.find(absl::StrCat("\"", op, "\""), at + 1)) {
+      ++found;
+      EXPECT_THAT(text.substr(at, 150), HasSubstr(device)) << text;
+    }
+    EXPECT_EQ(found, 2) << op << text;
   }
 }
 

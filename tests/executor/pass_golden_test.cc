@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/body_optimizer.h"
@@ -29,6 +30,7 @@ class Oracle : public KernelOracle {
  public:
   bool HasKernel(std::string_view device, std::string_view op,
                  const AttrSet& attrs) const override {
+    if (absl::StrContains(device, "APU")) return false;
     return cpu_.HasKernel(device.empty() ? "/device:CPU:0" : device, op, attrs);
   }
 
