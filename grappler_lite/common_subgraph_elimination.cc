@@ -162,7 +162,7 @@ class CommonSubgraphElimination : public Pass {
       } else if (context.Allow(kMerge.name, n)) {
         same_as[n] = twin;
         merged.push_back(n);
-        if (!IsHostDevice(g.device(n)) && context.IsFixed(n)) context.Fix(twin);
+        if (context.IsFixed(n) && !IsHostDevice(g.device(n))) context.Fix(twin);
       }
     }
     if (merged.empty()) return false;

@@ -5,30 +5,74 @@
 #include <optional>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "graph/nodes.h"
 #include "grappler_lite/cannot_fail.h"
 #include "grappler_lite/node_queries.h"
-#include "grappler_lite/rewriter.h"
 
 namespace tenon {
 namespace {
 
-// What gives output 0 the shape of input 0.
-constexpr std::string_view kLikeFirst =
-    "Identity StopGradient Snapshot PreventGradient Cast Abs Neg Exp Log Log1p Expm1 Sqrt Rsqrt "
-    "Square Sign Floor Ceil Round Rint Sin Cos Erf Erfc Relu Relu6 Elu Selu LeakyRelu Sigmoid Tanh "
-    "Softplus Softsign Reciprocal ZerosLike OnesLike BiasAdd FusedBatchNorm FusedBatchNormV2 "
-    "FusedBatchNormV3 _FusedBatchNormEx Softmax LogSoftmax _MklSwish _MklFusedMish "
-    "_UnaryOpsComposition ReluGrad Relu6Grad SigmoidGrad TanhGrad AddN MaxPoolGrad";
-constexpr std::string_view kBroadcasting =
-    "Add AddV2 Sub Mul RealDiv DivNoNan Maximum Minimum SquaredDifference Pow SelectV2";
-// Dimension 0 is that of input 0.
-constexpr std::string_view kKeepsBatch =
-    "Conv2D Conv3D DepthwiseConv2dNative _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative "
-    "MaxPool AvgPool";
-constexpr std::string_view kProducts = "MatMul _FusedMatMul BatchMatMul BatchMatMulV2";
+// How what is known of an op's inputs tells its dimensions.
+enum class Rule {
+  kLikeFirst,  // output 0 has the shape of input 0
+  kBroadcasting,
+  kKeepsBatch,  // dimension 0 is that of input 0
+  kProduct,
+  kReduction,
+  kMoved,
+  kReshaped,
+  kSliced,
+  kGathered,
+  kSummed,
+  kByFirst,  // as the vector in input 0 says
+  kByThird,
+  kSplit,
+};
+
+struct RuleOps {
+  Rule rule;
+  std::string_view ops;  // by spaces
+};
+
+constexpr RuleOps kRules[] = {
+    {Rule::kLikeFirst,
+     "Identity StopGradient Snapshot PreventGradient Cast Abs Neg Exp Log Log1p Expm1 Sqrt Rsqrt "
+     "Square Sign Floor Ceil Round Rint Sin Cos Erf Erfc Relu Relu6 Elu Selu LeakyRelu Sigmoid "
+     "Tanh Softplus Softsign Reciprocal ZerosLike OnesLike BiasAdd FusedBatchNorm FusedBatchNormV2 "
+     "FusedBatchNormV3 _FusedBatchNormEx Softmax LogSoftmax _MklSwish _MklFusedMish "
+     "_UnaryOpsComposition ReluGrad Relu6Grad SigmoidGrad TanhGrad AddN MaxPoolGrad"},
+    {Rule::kBroadcasting,
+     "Add AddV2 Sub Mul RealDiv DivNoNan Maximum Minimum SquaredDifference Pow SelectV2"},
+    {Rule::kKeepsBatch,
+     "Conv2D Conv3D DepthwiseConv2dNative _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative "
+     "MaxPool AvgPool"},
+    {Rule::kProduct, "MatMul _FusedMatMul BatchMatMul BatchMatMulV2"},
+    {Rule::kReduction, "Sum Mean Max Min Prod All Any"},
+    {Rule::kMoved, "Transpose ConcatV2"},
+    {Rule::kReshaped, "Reshape Squeeze ExpandDims"},
+    {Rule::kSliced, "StridedSlice"},
+    {Rule::kGathered, "GatherV2"},
+    {Rule::kSummed, "Einsum"},
+    {Rule::kByFirst, "Fill AvgPoolGrad Conv2DBackpropInput StridedSliceGrad"},
+    {Rule::kByThird, "Slice"},
+    {Rule::kSplit, "Split"},
+};
+
+std::optional<Rule> RuleFor(std::string_view op) {
+  static const auto* const rules = [] {
+    auto* by_op = new absl::flat_hash_map<std::string_view, Rule>();
+    for (const RuleOps& listed : kRules) {
+      for (std::string_view name : absl::StrSplit(listed.ops, ' '))
+        by_op->emplace(name, listed.rule);
+    }
+    return by_op;
+  }();
+  const auto found = rules->find(op);
+  return found != rules->end() ? std::optional(found->second) : std::nullopt;
+}
+
 constexpr size_t kMostFactors = 16;  // of one product
-constexpr std::string_view kReductions = "Sum Mean Max Min Prod All Any";
 
 std::vector<int64_t> IntsOf(const Tensor& t) {
   std::vector<int64_t> ints;
@@ -75,29 +119,40 @@ bool EqualDims::SameShape(Output a, Output b) const {
 
 // Dimensions that it does not tell are 0, or left out.
 EqualDims::Symbols EqualDims::SymbolsOf(NodeId n) {
-  const std::string_view op = g_.op_name(n);
   const std::span<const Output> in = g_.data_inputs(n);
-  if (in.empty() || ReadsReference(g_, n)) return {};
-  const int rank = known_.shape({n, 0}).rank();
-  if (ListsOp(kLikeFirst, op)) {
-    const auto found = symbols_.find(in[0]);
-    return found != symbols_.end() && static_cast<int>(found->second.size()) == rank ? found->second
-                                                                                     : Symbols();
+  const std::optional<Rule> rule = RuleFor(g_.op_name(n));
+  if (!rule || in.empty() || ReadsReference(g_, n)) return {};
+  switch (*rule) {
+    case Rule::kLikeFirst: {
+      const auto found = symbols_.find(in[0]);
+      const size_t rank = known_.shape({n, 0}).rank();
+      return found != symbols_.end() && found->second.size() == rank ? found->second : Symbols();
+    }
+    case Rule::kBroadcasting:
+      return Broadcast(n, in);
+    case Rule::kKeepsBatch:
+      return {SymbolAt(in[0], 0)};
+    case Rule::kProduct:
+      return Product(n);
+    case Rule::kReduction:
+      return Reduced(n);
+    case Rule::kMoved:
+      return Moved(n);
+    case Rule::kReshaped:
+      return Reshaped(n);
+    case Rule::kSliced:
+      return Sliced(n);
+    case Rule::kGathered:
+      return Gathered(n);
+    case Rule::kSummed:
+      return Summed(n);
+    case Rule::kByFirst:
+      return ByVector(in[0]);
+    case Rule::kByThird:
+      return ByVector(in[2]);
+    case Rule::kSplit:
+      return Split(n);
   }
-  if (ListsOp(kBroadcasting, op)) return Broadcast(n, in);
-  if (ListsOp(kKeepsBatch, op)) return {SymbolAt(in[0], 0)};
-  if (ListsOp(kProducts, op)) return Product(n);
-  if (ListsOp(kReductions, op)) return Reduced(n);
-  if (op == "Transpose" || op == "ConcatV2") return Moved(n);
-  if (op == "Reshape" || op == "Squeeze" || op == "ExpandDims") return Reshaped(n);
-  if (op == "StridedSlice") return Sliced(n);
-  if (op == "GatherV2") return Gathered(n);
-  if (op == "Einsum") return Summed(n);
-  if (op == "Fill" || op == "AvgPoolGrad" || op == "Conv2DBackpropInput" ||
-      op == "StridedSliceGrad")
-    return ByVector(in[0]);
-  if (op == "Slice") return ByVector(in[2]);
-  if (op == "Split") return Split(n);
   return {};
 }
 

@@ -187,19 +187,42 @@ bool CannotFail(const Sweep& s, NodeId n) {
          known({n, 0}) && known(g.data_inputs(n)[0]) && known(g.data_inputs(n)[1]);
 }
 
-}  // namespace
+constexpr size_t kMostNodes = 64;
 
-namespace {
+// The nodes that `awaited` waits for, and its own; found as they are asked for, the nearest first.
+class Awaited {
+ public:
+  Awaited(const Sweep& s, Output awaited) : s_(s) { Add(awaited.node); }
 
-constexpr int kMostNodes = 64;
+  bool Contains(NodeId n) {
+    while (!seen_.contains(n) && looked_at_ < order_.size()) {
+      const NodeId next = order_[looked_at_++];
+      if (s_.fed(next)) continue;  // it waits for nothing
+      for (const Output& in : s_.graph().data_inputs(next)) Add(in.node);
+    }
+    return seen_.contains(n);
+  }
 
-bool CannotStop(const Sweep& s, std::span<const Output> outputs,
-                const absl::flat_hash_set<NodeId>& awaited) {
+ private:
+  // Of a Switch one output is dead, of a Merge one input; a loop waits for the pass before.
+  void Add(NodeId n) {
+    constexpr size_t kMost = 4 * kMostNodes;
+    if (order_.size() < kMost && !IsControlFlowOp(s_.graph().op_name(n)) && seen_.insert(n).second)
+      order_.push_back(n);
+  }
+
+  const Sweep& s_;
+  absl::flat_hash_set<NodeId> seen_;
+  std::vector<NodeId> order_;
+  size_t looked_at_ = 0;
+};
+
+bool CannotStop(const Sweep& s, std::span<const Output> outputs, Awaited* awaited) {
   std::vector<Output> open(outputs.begin(), outputs.end());
-  for (int looked_at = 0; !open.empty(); ++looked_at) {
+  for (size_t looked_at = 0; !open.empty(); ++looked_at) {
     const Output o = open.back();
     open.pop_back();
-    if (s.IsFree(o) || awaited.contains(o.node)) continue;
+    if (s.IsFree(o) || (awaited != nullptr && awaited->Contains(o.node))) continue;
     if (looked_at >= kMostNodes || !CannotFail(s, o.node)) return false;
     const std::span<const Output> in = s.graph().data_inputs(o.node);
     open.insert(open.end(), in.begin(), in.end());
@@ -210,25 +233,12 @@ bool CannotStop(const Sweep& s, std::span<const Output> outputs,
 }  // namespace
 
 bool CannotStop(const Sweep& s, std::span<const Output> outputs) {
-  return CannotStop(s, outputs, {});
+  return CannotStop(s, outputs, nullptr);
 }
 
 bool CannotStopBut(const Sweep& s, std::span<const Output> outputs, Output awaited) {
-  constexpr size_t kMostAwaited = 4 * kMostNodes;
-  const Graph& g = s.graph();
-  absl::flat_hash_set<NodeId> seen;
-  std::vector<NodeId> order;
-  // Of a Switch one output is dead, of a Merge one input; a loop waits for the pass before.
-  const auto add = [&](NodeId n) {
-    if (order.size() < kMostAwaited && !IsControlFlowOp(g.op_name(n)) && seen.insert(n).second)
-      order.push_back(n);
-  };
-  add(awaited.node);
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (s.fed(order[i])) continue;  // it waits for nothing
-    for (const Output& in : g.data_inputs(order[i])) add(in.node);
-  }
-  return CannotStop(s, outputs, seen);
+  Awaited waits_for(s, awaited);
+  return CannotStop(s, outputs, &waits_for);
 }
 
 std::optional<Dims> Permutation(const Sweep& s, NodeId n) {
