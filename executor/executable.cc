@@ -283,6 +283,9 @@ absl::Status Executable::LowerFunctions() {
     lowering.Replace(feeds_[i], fed_values[i]);
     feeds_[i] = fed_values[i];
   }
+  std::vector<bool> runs(graph_.num_node_ids(), false);
+  for (NodeId n : order_) runs[n] = !fed_only_[n];
+  lowering.NoteRunning(runs);
   for (const Output& fetch : fetches_) lowering.Note(fetch);
   TENON_RETURN_IF_ERROR(lowering.Run(nodes));
   for (Output& fetch : fetches_) fetch = lowering.Resolve(fetch);

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "graph/nodes.h"
+#include "grappler_lite/cannot_fail.h"
 #include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 
@@ -28,20 +29,26 @@ void NeededNodes::Need(NodeId root, absl::FunctionRef<void(NodeId)> found) {
 
 namespace {
 
-// Whether n is there in every run of the body: what it is made of, and waits for, are arguments and
-// what cannot fail, as far as this looks.
-bool IsAlwaysThere(const FunctionGraph& body, NodeId n) {
+bool IsAlwaysThere(const FunctionGraph& body, NodeId n, absl::FunctionRef<bool(NodeId)> needed,
+                   absl::FunctionRef<bool(NodeId)> cannot_fail) {
   constexpr size_t kMostNodes = 64;
   const Graph& g = body.graph;
   std::vector<NodeId> seen = {n};
   for (size_t next = 0; next < seen.size(); ++next) {
-    if (std::ranges::find(body.args, seen[next]) != body.args.end()) continue;
-    if (!NeverFails(g.op_name(seen[next])) || seen.size() > kMostNodes) return false;
-    for (const Output& in : g.inputs(seen[next])) {
+    const NodeId m = seen[next];
+    if (needed(m) || std::ranges::find(body.args, m) != body.args.end()) continue;
+    if (seen.size() > kMostNodes || !cannot_fail(m)) return false;
+    for (const Output& in : g.inputs(m)) {
       if (std::ranges::find(seen, in.node) == seen.end()) seen.push_back(in.node);
     }
   }
   return true;
+}
+
+bool IsAlwaysThere(const FunctionGraph& body, NodeId n) {
+  return IsAlwaysThere(
+      body, n, [](NodeId) { return false; },
+      [&](NodeId m) { return NeverFails(body.graph.op_name(m)); });
 }
 
 // Whether n does nothing but pass on its input.
@@ -53,6 +60,23 @@ bool OnlyPassesOn(const FunctionGraph& body, NodeId n) {
 }
 
 }  // namespace
+
+bool CertainNodes::Has(NodeId n, const NeededNodes& needed) {
+  return IsAlwaysThere(
+      body_, n, [&](NodeId m) { return needed[m]; }, [&](NodeId m) { return CannotFailHere(m); });
+}
+
+bool CertainNodes::CannotFailHere(NodeId n) {
+  const Graph& g = body_.graph;
+  if (NeverFails(g.op_name(n))) return true;
+  if (!shapes_.has_value()) {
+    ShapeOptions options;
+    for (size_t i = 0; i < args_.size(); ++i) options.feeds[{body_.args[i], 0}] = args_[i];
+    shapes_ = GraphShapes::Infer(g, options);
+  }
+  return shapes_->ok() &&
+         CannotFail(g, n, [&](Output o) -> const TensorInfo& { return (*shapes_)->info(o); });
+}
 
 void ShortenResults(FunctionGraph& body) {
   Graph& g = body.graph;

@@ -1,10 +1,14 @@
 // What is asked of the bodies of functions as graphs.
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
 #include "graph/function_graph.h"
+#include "graph/shape_inference.h"
 
 namespace tenon {
 
@@ -26,6 +30,24 @@ class NeededNodes {
  private:
   const Graph& g_;
   std::vector<bool> needed_;
+};
+
+// Nodes that are there in every run of a body: what they are made of, and wait for, are arguments,
+// what is needed anyway, and what cannot fail, as far as this looks.
+class CertainNodes {
+ public:
+  // `args`: what is known of the arguments. The body outlives it, and is not changed.
+  CertainNodes(const FunctionGraph& body, std::vector<TensorInfo> args)
+      : body_(body), args_(std::move(args)) {}
+
+  bool Has(NodeId n, const NeededNodes& needed);
+
+ private:
+  bool CannotFailHere(NodeId n);
+
+  const FunctionGraph& body_;
+  const std::vector<TensorInfo> args_;
+  std::optional<absl::StatusOr<GraphShapes>> shapes_;  // once they are asked for
 };
 
 // Results become what identities pass on to them, so that it shows which arguments come back.

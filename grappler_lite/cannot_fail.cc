@@ -13,6 +13,7 @@ namespace {
 bool DimsBroadcast(int64_t a, int64_t b) { return a == 1 || b == 1 || (a == b && a >= 0); }
 
 bool Broadcast(const PartialShape& a, const PartialShape& b) {
+  if (a.rank() == 0 || b.rank() == 0) return true;
   if (!a.known_rank() || !b.known_rank()) return false;
   for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
     if (!DimsBroadcast(a.dim(-i), b.dim(-i))) return false;

@@ -8,6 +8,7 @@
 #include "graph/nodes.h"
 #include "graph/wire.h"
 #include "grappler_lite/known_values.h"
+#include "grappler_lite/op_traits.h"
 
 namespace tenon {
 namespace {
@@ -77,6 +78,7 @@ class Folder {
       if (const AttrValue* list = g_.attr(n, types); list != nullptr)
         attrs.push_back({types, std::string(list->wire())});
     }
+    if (!ComputesAllResults(g_.attrs(n))) attrs.push_back({kWrittenOut, attr::Bool(true)});
     const std::vector<Output> args(g_.data_inputs(n).begin() + 1, g_.data_inputs(n).end());
     const std::vector<Output> control(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
     g_.BecomeOp(n, stateful ? "StatefulPartitionedCall" : "PartitionedCall", std::move(attrs));

@@ -22,6 +22,7 @@
 #include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 #include "grappler_lite/pass.h"
+#include "grappler_lite/rewriter.h"
 
 namespace tenon {
 namespace {
@@ -257,12 +258,38 @@ class Specializer {
 
   // --- What nobody uses.
 
+  // Those that may fail count.
   std::vector<bool> UsedResults(const Site& site) const {
     std::vector<bool> used(g_.num_outputs(site.node), c_.preserve.contains(site.node));
     for (const Fanouts::Use& use : fanouts_.of(site.node)) {
       if (use.port != kControlPort) used[use.port] = true;
     }
-    return site.loop ? UsedVariables(site, std::move(used)) : used;
+    if (site.loop) return UsedVariables(site, std::move(used));
+    if (!ComputesAllResults(g_.attrs(site.node))) return used;
+    if (std::ranges::find(used, false) == used.end()) return used;
+    for (const FunctionGraph* body : site.bodies) {
+      NeededNodes needed(*body);
+      CertainNodes certain(*body, ArgInfos(site));
+      needed.Need(body->effects);
+      for (size_t i = 0; i < used.size(); ++i) {
+        if (used[i]) needed.Need(body->results[i]);
+      }
+      for (size_t i = 0; i < used.size(); ++i) {
+        if (used[i] || certain.Has(body->results[i], needed)) continue;
+        used[i] = true;
+        needed.Need(body->results[i]);
+      }
+    }
+    return used;
+  }
+
+  std::vector<TensorInfo> ArgInfos(const Site& site) const {
+    std::vector<TensorInfo> infos;
+    for (const Output& from : g_.data_inputs(site.node).subspan(site.first_arg)) {
+      const bool known = shapes_ != nullptr && !rewritten_.contains(from.node);
+      infos.push_back(known ? shapes_->info(from) : TensorInfo());
+    }
+    return infos;
   }
 
   // Arguments for which no control edge could stand.
@@ -292,8 +319,8 @@ class Specializer {
     for (size_t i = 0; i < body.args.size(); ++i) used[i] = used[i] || needed[body.args[i]];
   }
 
-  // A variable is used if it is read behind the loop, by the condition, for what the body does, or
-  // for a variable that is used.
+  // A variable is used if it is read behind the loop, by the condition, for what the body does, for
+  // a variable that is used, or where what it becomes may fail.
   std::vector<bool> UsedVariables(const Site& site, std::vector<bool> used) const {
     const std::vector<bool> awaited = AwaitedArgs(site);
     std::transform(used.begin(), used.end(), awaited.begin(), used.begin(), std::logical_or<>());
@@ -309,15 +336,27 @@ class Specializer {
       if (used[i]) roots.push_back(body.results[i]);
     }
     NeededNodes needed(body);
-    while (!roots.empty()) {
-      const NodeId root = roots.back();
-      roots.pop_back();
-      needed.Need(root, [&](NodeId n) {
-        const auto arg = number_of.find(n);
-        if (arg == number_of.end() || used[arg->second]) return;
-        used[arg->second] = true;
-        roots.push_back(body.results[arg->second]);
-      });
+    const auto need = [&] {
+      while (!roots.empty()) {
+        const NodeId root = roots.back();
+        roots.pop_back();
+        needed.Need(root, [&](NodeId n) {
+          const auto arg = number_of.find(n);
+          if (arg == number_of.end() || used[arg->second]) return;
+          used[arg->second] = true;
+          roots.push_back(body.results[arg->second]);
+        });
+      }
+    };
+    need();
+    // Shapes of variables may change from pass to pass.
+    CertainNodes certain(body, std::vector<TensorInfo>(body.args.size()));
+    if (!ComputesAllResults(g_.attrs(site.node))) return used;
+    for (size_t i = 0; i < used.size(); ++i) {
+      if (used[i] || certain.Has(body.results[i], needed)) continue;
+      used[i] = true;
+      roots.push_back(body.results[i]);
+      need();
     }
     return used;
   }
@@ -500,6 +539,7 @@ class Specializer {
   PassContext& c_;
   Graph& g_;
   const Fanouts fanouts_;
+  const GraphShapes* const shapes_ = InferShapes(c_);                           // as they were
   const std::shared_ptr<SharedFunctions> functions_ = SharedFunctions::Of(g_);  // as they were
   absl::flat_hash_map<std::string_view, std::unique_ptr<const FunctionGraph>> bodies_;  // by name
   std::map<std::string, std::string> wires_;  // of the functions that were made, by name

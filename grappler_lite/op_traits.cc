@@ -46,6 +46,11 @@ bool IsAwaitedByValueOnly(const Graph& g, NodeId n) {
   return IsSwitchOp(g.op_name(n)) || IsFunctional(g, n);
 }
 
+bool ComputesAllResults(const AttrSet& attrs) {
+  const AttrValue* mark = attrs.Find(kWrittenOut);
+  return mark == nullptr || !mark->AsBool().value_or(false);
+}
+
 bool IsIdentityLike(std::string_view op) {
   return op == "Identity" || op == "Snapshot" || op == "StopGradient" || op == "PreventGradient";
 }

@@ -20,6 +20,12 @@ bool MayStopARun(const Graph& graph);
 // their functions name as control outputs.
 bool IsAwaitedByValueOnly(const Graph& g, NodeId n);
 
+// Whether a call, branch or loop computes every result in each run, even those that nobody reads.
+// TensorFlow's kernels do; branches and loops that its graphs mark to be written out compute what
+// is read.
+bool ComputesAllResults(const AttrSet& attrs);
+constexpr std::string_view kWrittenOut = "_lower_using_switch_merge";
+
 // Identity and those that compute the same.
 bool IsIdentityLike(std::string_view op);
 

@@ -7,11 +7,32 @@ namespace tenon {
 
 LoweringInliner::LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input,
                                  CallSites& sites, InlineBudget& budget)
-    : sites_(sites), budget_(budget) {
+    : feeds_(input.feeds), sites_(sites), budget_(budget) {
   for (NodeId n : nodes) {
     if (!input.feeds.contains(n)) nodes_.push_back(n);
   }
-  for (const Output& o : input.fetches) fetched_.insert(o.node);
+  for (const Output& o : input.fetches) {
+    fetched_.insert(o.node);
+    if (!o.is_control()) read_.insert(o.node);
+  }
+}
+
+// What the fetches need.
+std::vector<bool> LoweringInliner::Running(const Graph& graph) const {
+  std::vector<bool> runs(graph.num_node_ids(), false);
+  std::vector<NodeId> open;
+  const auto need = [&](NodeId n) {
+    if (runs[n] || feeds_.contains(n)) return;
+    runs[n] = true;
+    open.push_back(n);
+  };
+  for (NodeId n : fetched_) need(n);
+  while (!open.empty()) {
+    const NodeId n = open.back();
+    open.pop_back();
+    for (const Output& in : graph.inputs(n)) need(in.node);
+  }
+  return runs;
 }
 
 absl::StatusOr<bool> LoweringInliner::InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) {
@@ -19,7 +40,8 @@ absl::StatusOr<bool> LoweringInliner::InlineCalls(Graph& graph, absl::FunctionRe
   for (NodeId n = 0; n < graph.num_node_ids(); ++n)
     devices.emplace_back(graph.alive(n) ? graph.device(n) : std::string_view());
   Lowering lowering(graph, sites_, devices);
-  lowering.InlineOnly({allow, budget_, fetched_});
+  lowering.InlineOnly({allow, budget_, fetched_, read_});
+  if (!fetched_.empty()) lowering.NoteRunning(Running(graph));
   const NodeId first_of_bodies = graph.num_node_ids();
   TENON_RETURN_IF_ERROR(lowering.Run(nodes_));
   // Another time, what is left and what the bodies brought may be calls.

@@ -23,8 +23,10 @@ class LoweringInliner : public CallInliner {
   std::string BudgetSpent() const override { return budget_.spent(); }
 
  private:
+  std::vector<bool> Running(const Graph& graph) const;
+
   std::vector<NodeId> nodes_;
-  absl::flat_hash_set<NodeId> fetched_;
+  absl::flat_hash_set<NodeId> feeds_, fetched_, read_;
   CallSites& sites_;
   InlineBudget& budget_;
 };

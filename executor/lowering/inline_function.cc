@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "executor/lowering/lowering.h"
@@ -29,7 +30,8 @@ bool OnlyReads(std::string_view op) {
 class FunctionCopy {
  public:
   FunctionCopy(Lowering& lowering, NodeId call, std::string_view prefix,
-               const FunctionEntry& function, const AttrSet& attrs, int32_t site, NodeId pivot)
+               const FunctionEntry& function, const AttrSet& attrs, int32_t site, NodeId pivot,
+               Lowering::Demand demand)
       : lowering_(lowering),
         graph_(lowering.graph_),
         call_(call),
@@ -38,6 +40,7 @@ class FunctionCopy {
         attrs_(attrs),
         site_(site),
         pivot_(pivot),
+        demand_(std::move(demand)),
         loose_(lowering.IsLoose()),
         body_(lowering.BodyOf(function)),
         sources_(lowering.graph_) {}
@@ -46,6 +49,7 @@ class FunctionCopy {
     TENON_RETURN_IF_ERROR(BindArgs(args));
     for (const BodyNode& node : body_.nodes) TENON_RETURN_IF_ERROR(AddNode(node));
     for (size_t i = 0; i < body_.nodes.size(); ++i) TENON_RETURN_IF_ERROR(Connect(i));
+    MarkIdle();
     Lowering::Instance instance;
     const auto source_of = SourcesOfResults(body_.returns);
     for (const ArgDef& output : function_.signature->outputs) {
@@ -61,6 +65,7 @@ class FunctionCopy {
 
  private:
   absl::Status BindArgs(absl::Span<const Output> args) {
+    first_ = graph_.num_node_ids();
     const OpDef& signature = *function_.signature;
     TENON_ASSIGN_OR_RETURN(const NodeTypes types, ResolveTypes(signature, attrs_));
     if (types.inputs.size() != args.size()) {
@@ -180,48 +185,139 @@ class FunctionCopy {
       std::erase_if(effects, [this](const Output& e) { return OnlyReads(graph_.op_name(e.node)); });
       // What the call waits for may be a check.
       if (!graph_.control_inputs(call_).empty()) effects.push_back({pivot_, kControlPort});
-      AddUnusedArgs(instance.results, effects);
     }
+    for (const Output& effect : effects) Need(effect.node, instance.results);
+    for (size_t i = 0; i < instance.results.size(); ++i) {
+      if (!IsUnread(i)) Need(instance.results[i].node, instance.results);
+    }
+    TENON_RETURN_IF_ERROR(AddUnreadResults(instance.results, effects));
+    if (loose_) AddUnusedArgs(effects);
+    for (NodeId arg : args_) instance.used_args.push_back(Has(needed_, arg));
     if (effects.empty()) return absl::OkStatus();
     TENON_ASSIGN_OR_RETURN(instance.effects,
                            lowering_.Add(call_, "effects", "NoOp", std::move(effects)));
-    for (Output& result : instance.results) {
+    for (size_t i = 0; i < instance.results.size(); ++i) {
+      Output& result = instance.results[i];
       TENON_ASSIGN_OR_RETURN(
           const NodeId n,
           lowering_.AddTyped(call_, "result", "Identity",
                              {result, {instance.effects, kControlPort}}, lowering_.TypeOf(result)));
+      if (IsUnread(i)) lowering_.SetIdle(n);
       result = {n, 0};
     }
     return absl::OkStatus();
   }
 
-  // Arguments that nothing reads are computed all the same, if that may fail.
-  void AddUnusedArgs(absl::Span<const Output> results, std::vector<Output>& effects) const {
-    absl::flat_hash_set<NodeId> unused(args_.begin(), args_.end());
-    for (const Output& result : results) unused.erase(result.node);
-    for (const Output& effect : effects) unused.erase(effect.node);
+  bool IsUnread(size_t result) const {
+    return result < demand_.unread.size() && demand_.unread[result];
+  }
+
+  // Nodes of the body that do nothing for its results and effects do not run.
+  void MarkIdle() {
+    if (std::ranges::none_of(nodes_, [this](NodeId n) { return IsFunctional(graph_, n); })) return;
+    std::vector<Output> ends;
+    // Of what is malformed the results tell.
+    for (const Attr& entry : body_.returns) sources_.Append(entry.value.wire(), ends).IgnoreError();
+    for (const Attr& entry : body_.control_returns)
+      sources_.Append(absl::StrCat("^", entry.value.wire()), ends).IgnoreError();
+    std::vector<bool> runs;
+    for (const Output& end : ends) Reach(end.node, runs);
     for (NodeId n : nodes_) {
-      for (const Output& in : graph_.inputs(n)) unused.erase(in.node);
+      if (graph_.op(n)->is_stateful) Reach(n, runs);
     }
-    for (NodeId arg : args_) {
-      if (unused.contains(arg) && MayFail(arg)) effects.push_back({arg, kControlPort});
+    for (NodeId n : nodes_) {
+      if (!Has(runs, n)) lowering_.SetIdle(n);
     }
   }
 
-  // Whether anything that n is made of may, as far as ops tell.
+  // Sets of nodes of this instance, by how many nodes came before.
+  bool IsOwn(NodeId n) const { return n >= first_; }
+  bool Has(const std::vector<bool>& set, NodeId n) const {
+    return IsOwn(n) && n - first_ < std::ssize(set) && set[n - first_];
+  }
+  bool Put(std::vector<bool>& set, NodeId n) const {
+    if (!IsOwn(n) || Has(set, n)) return false;
+    if (n - first_ >= std::ssize(set)) set.resize(graph_.num_node_ids() - first_, false);
+    set[n - first_] = true;
+    return true;
+  }
+  bool IsArg(NodeId n) const { return IsOwn(n) && n - first_ < std::ssize(args_); }
+
+  // Adds n, and what it is made of, as far as that is of this instance. `found` hears of each.
+  void Reach(
+      NodeId n, std::vector<bool>& reached,
+      absl::FunctionRef<void(NodeId)> found = [](NodeId) {}) const {
+    std::vector<NodeId> open;
+    const auto put = [&](NodeId m) {
+      if (Put(reached, m)) open.push_back(m);
+    };
+    put(n);
+    while (!open.empty()) {
+      const NodeId m = open.back();
+      open.pop_back();
+      found(m);
+      for (const Output& in : graph_.inputs(m)) put(in.node);
+    }
+  }
+
+  // A variable of a loop that is needed is needed from every pass.
+  void Need(NodeId n, absl::Span<const Output> results) {
+    std::vector<NodeId> open = {n};
+    while (!open.empty()) {
+      const NodeId root = open.back();
+      open.pop_back();
+      Reach(root, needed_, [&](NodeId m) {
+        if (!demand_.first_variable.has_value() || !IsArg(m)) return;
+        const int64_t variable = m - first_ - static_cast<int64_t>(*demand_.first_variable);
+        if (variable >= 0 && variable < std::ssize(results)) open.push_back(results[variable].node);
+      });
+    }
+  }
+
+  // Results that nobody reads are computed all the same where the call does that and it may fail.
+  absl::Status AddUnreadResults(absl::Span<const Output> results, std::vector<Output>& effects) {
+    if (!demand_.computes_all) return absl::OkStatus();
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Output result = results[i];
+      if (!IsUnread(i) || Has(needed_, result.node) || !MayFail(result.node)) continue;
+      // A Switch may have decided that there is no such result.
+      if (lowering_.MayHaveDeadResults(function_)) return absl::OkStatus();
+      Need(result.node, results);
+      effects.push_back({result.node, kControlPort});
+      if (!IsFunctional(graph_, result.node)) continue;
+      // Who waits for a call waits for no more than it names.
+      TENON_ASSIGN_OR_RETURN(
+          effects.back().node,
+          lowering_.AddTyped(call_, "unread", "Identity", {result}, lowering_.TypeOf(result)));
+    }
+    return absl::OkStatus();
+  }
+
+  // Arguments that nothing needs are computed all the same, if that may fail.
+  void AddUnusedArgs(std::vector<Output>& effects) const {
+    for (NodeId arg : args_) {
+      if (!Has(needed_, arg) && MayFail(arg)) effects.push_back({arg, kControlPort});
+    }
+  }
+
+  // Whether anything that n is made of may, as far as ops tell, beside what is computed anyway.
   bool MayFail(NodeId n) const {
     constexpr size_t kMostNodes = 64;
-    std::vector<NodeId> open = {n};
-    absl::flat_hash_set<NodeId> seen = {n};
+    std::vector<NodeId> open;
+    absl::flat_hash_set<NodeId> seen;
+    const auto see = [&](NodeId m) {
+      if (m != pivot_ && !Has(needed_, m) && seen.insert(m).second) open.push_back(m);
+    };
+    see(n);
     while (!open.empty()) {
       const NodeId m = open.back();
       open.pop_back();
       const std::string_view op = graph_.op_name(m);
       const bool is_given = IsPlaceholder(graph_, m) || op == "VarHandleOp";
       if (!is_given && !NeverFails(op)) return true;
-      for (const Output& in : graph_.inputs(m)) {
-        if (seen.insert(in.node).second) open.push_back(in.node);
-      }
+      // That all arguments are there is what a strict body begins with.
+      if (!loose_ && IsArg(m)) continue;
+      for (const Output& in : graph_.inputs(m)) see(in.node);
       if (seen.size() > kMostNodes) return true;
     }
     return false;
@@ -235,10 +331,14 @@ class FunctionCopy {
   const AttrSet& attrs_;
   int32_t site_;
   NodeId pivot_;
+  const Lowering::Demand demand_;
   const bool loose_;
   const FunctionBody& body_;
   std::vector<NodeId> args_;   // an Identity of each
   std::vector<NodeId> nodes_;  // by node of the body
+  NodeId first_ = 0;           // of all these; the arguments come first
+  // What is computed for the results that are read, and for effects.
+  std::vector<bool> needed_;
   BodySources sources_;
 };
 
@@ -270,13 +370,16 @@ absl::StatusOr<int> Lowering::ChainDepth(NodeId call, std::string_view function)
 
 absl::StatusOr<Lowering::Instance> Lowering::Inline(NodeId call, std::string_view prefix,
                                                     const FuncAttr& function,
-                                                    absl::Span<const Output> args, NodeId pivot) {
-  return Inline(call, prefix, function.name, ParseFuncAttrs(function), args, pivot);
+                                                    absl::Span<const Output> args, NodeId pivot,
+                                                    Demand demand) {
+  return Inline(call, prefix, function.name, ParseFuncAttrs(function), args, pivot,
+                std::move(demand));
 }
 
 absl::StatusOr<Lowering::Instance> Lowering::Inline(NodeId call, std::string_view prefix,
                                                     std::string_view function, const AttrSet& attrs,
-                                                    absl::Span<const Output> args, NodeId pivot) {
+                                                    absl::Span<const Output> args, NodeId pivot,
+                                                    Demand demand) {
   const FunctionEntry* entry = graph_.FindFunction(function);
   if (entry == nullptr)
     return absl::NotFoundError(absl::StrCat("no function is named '", function, "'"));
@@ -286,7 +389,8 @@ absl::StatusOr<Lowering::Instance> Lowering::Inline(NodeId call, std::string_vie
   TENON_RETURN_IF_ERROR(ChainDepth(call, entry->name).status());
   const int32_t site = calls_.Add({entry->name, calls_.NameOf(graph_, call), calls_.SiteOf(call)});
   const AttrSet bound = WithDefaults(*entry->signature, attrs);
-  return FunctionCopy(*this, call, prefix, *entry, bound, site, pivot).Make(args);
+  return FunctionCopy(*this, call, prefix, *entry, bound, site, pivot, std::move(demand))
+      .Make(args);
 }
 
 }  // namespace tenon

@@ -49,6 +49,7 @@ absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branch
     switches.push_back(node);
   }
   TENON_ASSIGN_OR_RETURN(const NodeId pivots, add_switch(choice));
+  const Demand demand = DemandOf(n);
   std::vector<std::vector<Output>> results(types.size());  // by result, then branch
   std::vector<Output> executed;
   for (int32_t b = 0; b < static_cast<int32_t>(branches.size()); ++b) {
@@ -56,8 +57,8 @@ absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branch
                                                         {{pivots, b}}, TypeOf(choice)));
     std::vector<Output> args;
     for (NodeId node : switches) args.push_back({node, b});
-    TENON_ASSIGN_OR_RETURN(const Instance branch,
-                           Inline(n, absl::StrCat(name, "/branch_", b), branches[b], args, pivot));
+    TENON_ASSIGN_OR_RETURN(const Instance branch, Inline(n, absl::StrCat(name, "/branch_", b),
+                                                         branches[b], args, pivot, demand));
     if (branch.results.size() != types.size()) {
       return absl::InvalidArgumentError(absl::StrCat("function '", branches[b].name, "' has ",
                                                      branch.results.size(), " results, the node ",
@@ -87,6 +88,7 @@ absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branch
   };
   for (size_t i = 0; i < types.size(); ++i) {
     TENON_ASSIGN_OR_RETURN(const NodeId node, merge(std::move(results[i]), BaseType(types[i])));
+    if (demand.unread[i]) SetIdle(node);
     Replace({n, static_cast<int32_t>(i)}, {node, 0});
   }
   if (!IsWaitedFor(n)) return absl::OkStatus();

@@ -91,11 +91,11 @@ absl::Status Lowering::LowerCall(NodeId n) {
   TENON_ASSIGN_OR_RETURN(const NodeId start, IsLoose() ? LooseStart(n) : Start(n));
   Instance body;
   if (graph_.FindFunction(graph_.op_name(n)) != nullptr) {
-    TENON_ASSIGN_OR_RETURN(
-        body, Inline(n, prefix, graph_.op_name(n), AttrSet(graph_.attrs(n).all()), args, start));
+    TENON_ASSIGN_OR_RETURN(body, Inline(n, prefix, graph_.op_name(n),
+                                        AttrSet(graph_.attrs(n).all()), args, start, DemandOf(n)));
   } else {
     TENON_ASSIGN_OR_RETURN(const FuncAttr function, FunctionAttr(n, "f"));
-    TENON_ASSIGN_OR_RETURN(body, Inline(n, prefix, function, args, start));
+    TENON_ASSIGN_OR_RETURN(body, Inline(n, prefix, function, args, start, DemandOf(n)));
   }
   TENON_RETURN_IF_ERROR(ReplaceResults(n, body));
   const bool kept = calls_only_.has_value() && calls_only_->kept.contains(n);
@@ -132,7 +132,9 @@ absl::Status Lowering::ReplaceResults(NodeId n, const Instance& body) {
           absl::StrCat("result ", i, " of the function is ", DataTypeName(TypeOf(body.results[i])),
                        ", output ", i, " of the call ", DataTypeName(types[i])));
     }
-    Replace({n, static_cast<int32_t>(i)}, body.results[i]);
+    const Output output{n, static_cast<int32_t>(i)};
+    if (read_.contains(output)) read_.insert(body.results[i]);
+    Replace(output, body.results[i]);
   }
   return absl::OkStatus();
 }

@@ -93,8 +93,10 @@ absl::Status Lowering::LowerFor(NodeId n) {
   std::vector<Output> args(1);
   TENON_ASSIGN_OR_RETURN(args[0], numbers.Cast(number, DataType::kInt32));
   for (size_t i = 1; i < loop.switches.size(); ++i) args.push_back({loop.switches[i], 1});
-  TENON_ASSIGN_OR_RETURN(const Instance instance,
-                         Inline(n, absl::StrCat(graph_.name(n), "/body"), body, args, loop.body));
+  Demand demand = DemandOf(n);
+  demand.first_variable = 1;
+  TENON_ASSIGN_OR_RETURN(const Instance instance, Inline(n, absl::StrCat(graph_.name(n), "/body"),
+                                                         body, args, loop.body, std::move(demand)));
   TENON_RETURN_IF_ERROR(
       CheckBody(body.name, absl::MakeConstSpan(values).subspan(1), instance.results));
   std::vector<Output> next(1);

@@ -58,6 +58,7 @@ absl::Status Lowering::CloseLoop(NodeId n, absl::Span<const Output> next, const 
   for (size_t i = 0; i < next.size(); ++i) {
     TENON_ASSIGN_OR_RETURN(const NodeId node,
                            AddTyped(n, "next", "NextIteration", {next[i]}, TypeOf(next[i])));
+    if (i < loop.idle.size() && loop.idle[i]) SetIdle(node);
     graph_.SetInput(loop.merges[i], 1, {node, 0});
   }
   return absl::OkStatus();
@@ -110,7 +111,7 @@ absl::Status Lowering::LowerWhile(NodeId n) {
   std::vector<Output> args;
   for (NodeId merge : loop.merges) args.push_back({merge, 0});
   TENON_ASSIGN_OR_RETURN(const Instance test,
-                         Inline(n, absl::StrCat(name, "/cond"), cond, args, loop.first_pass));
+                         Inline(n, absl::StrCat(name, "/cond"), cond, args, loop.first_pass, {}));
   if (test.results.size() != 1) {
     return absl::InvalidArgumentError(absl::StrCat("function '", cond.name, "' has ",
                                                    test.results.size(),
@@ -118,11 +119,17 @@ absl::Status Lowering::LowerWhile(NodeId n) {
   }
   TENON_ASSIGN_OR_RETURN(const Output condition, Predicate(n, test.results[0]));
   TENON_RETURN_IF_ERROR(DivideLoop(n, condition, loop));
+  Demand demand = DemandOf(n);
+  demand.first_variable = 0;
+  for (size_t i = 0; i < args.size(); ++i)
+    demand.unread[i] = demand.unread[i] && !test.used_args[i];
   args.clear();
   for (NodeId node : loop.switches) args.push_back({node, 1});
   TENON_ASSIGN_OR_RETURN(const Instance step,
-                         Inline(n, absl::StrCat(name, "/body"), body, args, loop.body));
+                         Inline(n, absl::StrCat(name, "/body"), body, args, loop.body, demand));
   TENON_RETURN_IF_ERROR(CheckBody(body.name, values, step.results));
+  for (size_t i = 0; i < args.size(); ++i)
+    loop.idle.push_back(demand.unread[i] && !step.used_args[i]);
   TENON_RETURN_IF_ERROR(CloseLoop(n, step.results, loop));
   return LeaveLoop(n, 0, loop);
 }

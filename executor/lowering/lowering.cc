@@ -4,11 +4,37 @@
 #include "executor/lowering/nodes_written.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/op_traits.h"
 
 namespace tenon {
 void Lowering::Note(Output fetch) {
   waited_for_.resize(graph_.num_node_ids(), false);
-  if (fetch.is_control()) waited_for_[fetch.node] = true;
+  if (fetch.is_control()) {
+    waited_for_[fetch.node] = true;
+  } else {
+    read_.insert(fetch);
+  }
+}
+
+void Lowering::NoteRunning(const std::vector<bool>& runs) {
+  idle_ = runs;
+  idle_.flip();
+}
+
+void Lowering::SetIdle(NodeId n) {
+  if (std::ssize(idle_) <= n) idle_.resize(n + 1, false);
+  idle_[n] = true;
+}
+
+std::vector<bool> Lowering::UnreadOutputs(NodeId n) const {
+  std::vector<bool> unread(graph_.num_outputs(n), false);
+  if (calls_only_.has_value() && calls_only_->read.contains(n)) return unread;
+  for (int32_t i = 0; i < graph_.num_outputs(n); ++i) unread[i] = !read_.contains({n, i});
+  return unread;
+}
+
+Lowering::Demand Lowering::DemandOf(NodeId n) const {
+  return {UnreadOutputs(n), ComputesAllResults(graph_.attrs(n)), std::nullopt};
 }
 
 void Lowering::NoteNewNodes() {
@@ -16,6 +42,10 @@ void Lowering::NoteNewNodes() {
   for (; noted_ < graph_.num_node_ids(); ++noted_) {
     if (!graph_.alive(noted_)) continue;
     for (const Output& from : graph_.control_inputs(noted_)) waited_for_[from.node] = true;
+    if (IsIdle(noted_)) continue;
+    for (const Output& from : graph_.data_inputs(noted_)) {
+      if (const Output now = Resolve(from); IsFunctional(graph_, now.node)) read_.insert(now);
+    }
   }
 }
 
@@ -113,6 +143,7 @@ absl::StatusOr<NodeId> Lowering::Add(NodeId from, std::string_view suffix, std::
   TENON_ASSIGN_OR_RETURN(const NodeId n, graph_.AddNode(name, op, inputs, std::move(attrs),
                                                         devices_[from], graph_.pos(from)));
   devices_.push_back(devices_[from]);
+  if (IsIdle(from)) SetIdle(n);
   if (const int32_t site = calls_.SiteOf(from); site >= 0)
     calls_.SetOrigin(n, site, calls_.NameOf(graph_, from));
   return n;

@@ -3,6 +3,7 @@
 // flat graph, as TensorFlow's own executor would.
 #pragma once
 
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ class Lowering {
   void Replace(Output output, Output by) { replaced_.try_emplace(output, by); }
   // A fetch: the control output of a functional node, if that is what it is, will be asked for.
   void Note(Output fetch);
+  // By node id: what else is in the graph does not run, and what it reads is not read. Before Run.
+  void NoteRunning(const std::vector<bool>& runs);
   // Only calls, before the passes run: If, Case, While and For stay, and so does a call that is
   // marked for XLA or as not to be removed, one of a function marked _noinline or that has no end,
   // and each that does not fit `budget` or that `may` refuses. The passes are to see as few control
@@ -46,6 +49,7 @@ class Lowering {
     absl::FunctionRef<bool()> may;
     InlineBudget& budget;
     absl::flat_hash_set<NodeId> kept;
+    absl::flat_hash_set<NodeId> read;  // of these, those whose outputs are fetched
   };
   void InlineOnly(CallsOnly calls);
   // Lowers those of the nodes that are functional, and what their bodies hold. Errors name the
@@ -64,6 +68,14 @@ class Lowering {
   struct Instance {
     std::vector<Output> results;
     NodeId effects = kNoNode;  // waits for all that the body does besides its results, if anything
+    std::vector<bool> used_args;  // by argument: what is read, and effects, need it
+  };
+  // What is asked of an instance.
+  struct Demand {
+    std::vector<bool> unread;   // by result; empty: none
+    bool computes_all = false;  // unread results too, where that may fail
+    // Of a loop: result i is argument i + first_variable of the next pass.
+    std::optional<size_t> first_variable;
   };
 
   // lowering.cc
@@ -79,6 +91,10 @@ class Lowering {
   absl::StatusOr<FuncAttr> FunctionAttr(NodeId n, std::string_view name) const;
   DataType TypeOf(Output o) const { return BaseType(graph_.output_type(o)); }
   bool IsWaitedFor(NodeId n) const { return waited_for_[n]; }
+  // By output of a functional node; one that becomes a node of several outputs is read as a whole.
+  std::vector<bool> UnreadOutputs(NodeId n) const;
+  bool IsIdle(NodeId n) const { return n < std::ssize(idle_) && idle_[n]; }
+  void SetIdle(NodeId n);
   void NoteNewNodes();
   void RedirectInputs(NodeId n);
   absl::Status CheckInputs() const;
@@ -94,10 +110,10 @@ class Lowering {
 
   // inline_function.cc
   absl::StatusOr<Instance> Inline(NodeId call, std::string_view prefix, const FuncAttr& function,
-                                  absl::Span<const Output> args, NodeId pivot);
+                                  absl::Span<const Output> args, NodeId pivot, Demand demand);
   absl::StatusOr<Instance> Inline(NodeId call, std::string_view prefix, std::string_view function,
-                                  const AttrSet& attrs, absl::Span<const Output> args,
-                                  NodeId pivot);
+                                  const AttrSet& attrs, absl::Span<const Output> args, NodeId pivot,
+                                  Demand demand);
   absl::StatusOr<int> ChainDepth(NodeId call, std::string_view function) const;
   const FunctionBody& BodyOf(const FunctionEntry& function);
 
@@ -112,12 +128,14 @@ class Lowering {
     std::vector<NodeId> merges, switches;
     NodeId first_pass = kNoNode;  // control: the condition may be computed
     NodeId body = kNoNode;        // control: the body is to be run
+    std::vector<bool> idle;       // by variable: nothing that runs needs what it becomes; or empty
   };
   absl::Status LowerWhile(NodeId n);
   absl::StatusOr<NodeId> AddEnter(NodeId n, Output value, bool constant, NodeId start);
   absl::StatusOr<Output> Invariant(NodeId n, Output value);
   absl::StatusOr<Loop> OpenLoop(NodeId n, absl::Span<const Output> values, NodeId start);
   absl::Status DivideLoop(NodeId n, Output condition, Loop& loop);
+  Demand DemandOf(NodeId n) const;
   absl::Status CloseLoop(NodeId n, absl::Span<const Output> next, const Loop& loop);
   absl::Status LeaveLoop(NodeId n, size_t first, const Loop& loop);
   absl::Status CheckBody(std::string_view function, absl::Span<const Output> variables,
@@ -135,6 +153,8 @@ class Lowering {
   std::vector<NodeId> work_;
   absl::flat_hash_map<Output, Output> replaced_;  // control outputs too
   std::vector<bool> waited_for_;                  // by node id: has control consumers
+  absl::flat_hash_set<Output> read_;              // outputs of functional nodes
+  std::vector<bool> idle_;                        // by node id: nothing that runs needs it
   NodeId noted_ = 0;                              // nodes before it have been looked at
   absl::flat_hash_map<const FunctionEntry*, std::unique_ptr<FunctionBody>> bodies_;
   std::optional<CallsOnly> calls_only_;
