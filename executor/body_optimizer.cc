@@ -14,6 +14,7 @@
 #include "graph/io.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/body_nodes.h"
 
 namespace tenon {
 namespace {
@@ -186,11 +187,52 @@ class BodyOptimizer {
       return Drop(name, rows);
     TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(body->graph, input, options_));
     changed |= Note(report);
+    if (changed) AwaitEffects(function, *body);
     if (changed && !TakeFunctions(body->graph)) return Drop(name, rows);
     placement.Undo(body->graph);
     if (changed) wires_.push_back(body->Wire());
     AddCallsOf(body->graph);
     return absl::OkStatus();
+  }
+
+  // What a call did besides its results because its op is stateful, its function is inlined and
+  // is not: a result waits for it, if it may fail.
+  void AwaitEffects(const FunctionEntry& function, FunctionGraph& body) const {
+    Graph& g = body.graph;
+    absl::flat_hash_set<std::string_view> named;
+    const FunctionBody parsed = ParseFunctionBody(graph_, function);
+    for (const Attr& entry : parsed.control_returns) named.insert(entry.value.wire());
+    const auto stays = [&](NodeId n) { return g.op(n)->is_stateful || named.contains(g.name(n)); };
+    NeededNodes needed(body);
+    needed.Need(body.results);
+    std::vector<NodeId> lost;
+    for (const NodeId n : body.effects) {
+      if (stays(n)) {
+        needed.Need(n);
+      } else {
+        lost.push_back(n);
+      }
+    }
+    CertainNodes certain(body, std::vector<TensorInfo>(body.args.size()));
+    std::erase_if(lost, [&](NodeId n) { return certain.Has(n, needed); });
+    if (lost.empty() || body.results.empty()) return;
+    NeededNodes before(body);
+    before.Need(lost);
+    std::vector<Output> inputs;
+    for (const NodeId n : lost) inputs.push_back({n, kControlPort});
+    NodeId& result = body.results[0];
+    if (!before[result]) {
+      const std::span<const Output> data = g.data_inputs(result), waits = g.control_inputs(result);
+      const std::vector<Output> read(data.begin(), data.end());
+      inputs.insert(inputs.end(), waits.begin(), waits.end());
+      g.SetInputs(result, read, inputs);
+      return;
+    }
+    inputs.insert(inputs.begin(), {result, 0});
+    const absl::StatusOr<NodeId> last =
+        g.AddNode(g.UniqueName(absl::StrCat(g.name(result), "/done")), "Identity", inputs,
+                  {{"T", attr::Type(g.output_type({result, 0}))}}, g.device(result));
+    if (last.ok()) result = *last;
   }
 
   // The body stays as it was; of the rows these are left.

@@ -351,8 +351,9 @@ class Specializer {
     need();
     // Shapes of variables may change from pass to pass.
     CertainNodes certain(body, std::vector<TensorInfo>(body.args.size()));
-    if (!ComputesAllResults(g_.attrs(site.node))) return used;
-    for (size_t i = 0; i < used.size(); ++i) {
+    // A loop that is written out waits for its first variable in every pass.
+    const size_t computed = ComputesAllResults(g_.attrs(site.node)) ? used.size() : 1;
+    for (size_t i = 0; i < computed; ++i) {
       if (used[i] || certain.Has(body.results[i], needed)) continue;
       used[i] = true;
       roots.push_back(body.results[i]);

@@ -68,7 +68,8 @@ std::string While(const std::string& attrs) {
          Attr("cond", "func { name: 'cond' }") + Attr("body", "func { name: 'body' }") + attrs;
 }
 
-std::string Loop() {
+// With `first` it is the first variable.
+std::string Loop(bool first = false) {
   const std::string args =
       "input_arg { name: 'p' type: DT_FLOAT } input_arg { name: 'z' type: DT_FLOAT } "
       "input_arg { name: 'i' type: DT_INT32 } input_arg { name: 'k' type: DT_INT32 } ";
@@ -92,12 +93,19 @@ std::string Loop() {
          Attr("Tparams", "type: DT_FLOAT") + Attr("Tindices", "type: DT_INT32") +
          Attr("Taxis", "type: DT_INT32") +
          "} node_def { name: 'next' op: 'AddV2' input: 'k' input: 'one:output:0' " + ints +
-         "ret { key: 'a' value: 'e:y:0' } ret { key: 'b' value: 'z1:output:0' } "
+         "ret { key: '" +
+         (first ? "b' value: 'e:y:0' } ret { key: 'a" : "a' value: 'e:y:0' } ret { key: 'b") +
+         "' value: 'z1:output:0' } "
          "ret { key: 'c' value: 'i' } ret { key: 'd' value: 'next:z:0' } } ";
 }
 
-Finished RunAt(const std::string& call, const std::string& library,
-               const std::vector<std::string>& how) {
+struct Graph {
+  std::string call, library;
+  std::string read = "call";
+};
+
+Finished RunAt(const Graph& graph, const std::vector<std::string>& how) {
+  const auto& [call, library, read] = graph;
   const auto feed = [](const std::string& name, const std::string& type) {
     return "node { name: '" + name + "' op: 'Placeholder' " + Attr("dtype", "type: " + type) + "} ";
   };
@@ -106,8 +114,8 @@ Finished RunAt(const std::string& call, const std::string& library,
       feed("p", "DT_FLOAT") + feed("i", "DT_INT32") + feed("c", "DT_BOOL") + feed("k", "DT_INT32") +
           "node { name: 'one' op: 'Const' " + Attr("dtype", "type: DT_INT32") +
           Attr("value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: 1 }") + "} " +
-          "node { name: 'call' " + call + "} node { name: 't' op: 'Tanh' input: 'call' " + kFloat +
-          "} node { name: 'y' op: 'Neg' input: 't' " + kFloat + "} library { " + library +
+          "node { name: 'call' " + call + "} node { name: 't' op: 'Tanh' input: '" + read + "' " +
+          kFloat + "} node { name: 'y' op: 'Neg' input: 't' " + kFloat + "} library { " + library +
           Function("fits", "", true) + "} versions { producer: 1087 }");
   std::vector<std::string> args = {"run",      file,
                                    "--input",  "p=3xf32=0.1,0.2,0.3",
@@ -126,22 +134,24 @@ const std::vector<std::vector<std::string>> kHow = {{"--opt-level", "0"},
 
 // TensorFlow 2.21's sessions, with its optimizer off, fail too.
 TEST(UnreadResult, IsComputedAndFails) {
-  std::vector<std::pair<std::string, std::string>> graphs;
+  std::vector<Graph> graphs;
   for (const std::string& mark : {std::string(), kMarkedNoinline}) {
     for (const char* op : {"PartitionedCall", "StatefulPartitionedCall", "f"})
-      graphs.emplace_back(Call(op, "f", kResults), Function("f", mark));
+      graphs.push_back({Call(op, "f", kResults), Function("f", mark)});
     for (const char* op : {"PartitionedCall", "StatefulPartitionedCall"}) {
-      graphs.emplace_back(Call(op, "outer", Attr("Tout", "list { type: [DT_FLOAT] }")),
-                          Function("f", mark) + Outer(op));
+      graphs.push_back({Call(op, "outer", Attr("Tout", "list { type: [DT_FLOAT] }")),
+                        Function("f", mark) + Outer(op)});
     }
   }
-  graphs.emplace_back(If(""), Function("f", ""));
-  graphs.emplace_back(Case(""), Function("f", ""));
-  graphs.emplace_back(While(""), Loop());
-  for (const auto& [call, library] : graphs) {
+  graphs.push_back({If(""), Function("f", "")});
+  graphs.push_back({Case(""), Function("f", "")});
+  graphs.push_back({While(""), Loop()});
+  // What is written out waits for the first variable.
+  graphs.push_back({While(kMarked), Loop(/*first=*/true), "call:1"});
+  for (const Graph& graph : graphs) {
     for (const std::vector<std::string>& how : kHow) {
-      const Finished run = RunAt(call, library, how);
-      EXPECT_EQ(run.exit, 1) << call << library << how.back() << run.out << run.err;
+      const Finished run = RunAt(graph, how);
+      EXPECT_EQ(run.exit, 1) << graph.call << graph.library << how.back() << run.out << run.err;
       EXPECT_THAT(run.err, HasSubstr("indices[1] = 9 is not in [0, 3)"));
     }
   }
@@ -150,15 +160,14 @@ TEST(UnreadResult, IsComputedAndFails) {
 // And these give the same numbers: TensorFlow writes such branches and loops out, and then nothing
 // needs what nobody reads.
 TEST(UnreadResult, OfWhatIsWrittenOutIsNotComputed) {
-  const std::vector<std::pair<std::string, std::string>> graphs = {
-      {If(kMarked), Function("f", "")},
-      {Case(kMarked), Function("f", "")},
-      {While(kMarked), Loop()}};
-  for (const auto& [call, library] : graphs) {
+  const std::vector<Graph> graphs = {{If(kMarked), Function("f", "")},
+                                     {Case(kMarked), Function("f", "")},
+                                     {While(kMarked), Loop()}};
+  for (const Graph& graph : graphs) {
     for (std::vector<std::string> how : kHow) {
       how.insert(how.end(), {"--expect", "y=3xf32=-0.8023488,-0.8400674,-0.8740200"});
-      const Finished run = RunAt(call, library, how);
-      EXPECT_EQ(run.exit, 0) << call << library << how[1] << run.out << run.err;
+      const Finished run = RunAt(graph, how);
+      EXPECT_EQ(run.exit, 0) << graph.call << graph.library << how[1] << run.out << run.err;
     }
   }
 }
