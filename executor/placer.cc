@@ -1,6 +1,7 @@
 #include "executor/placer.h"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 
 #include "absl/container/flat_hash_map.h"
@@ -38,12 +39,14 @@ class NodeSets {
 // Nodes that must share a device.
 using NodePair = std::pair<NodeId, NodeId>;
 
+const DeviceRequest kNoRequest;
+
 // One decision: a node alone, or all nodes of a colocation group.
 struct Group {
   int32_t size = 1;
-  uint64_t mask = 0;      // device types that all members allow
-  uint64_t own = 0;       // device types that have a kernel of their own for some member
-  DeviceRequest request;  // what members ask for, merged
+  uint64_t mask = 0;  // device types that all members allow
+  uint64_t own = 0;   // device types that have a kernel of their own for some member
+  const DeviceRequest* request = &kNoRequest;  // what members ask for, merged
   bool asked = false;
   bool by_default = false;  // the request is the default device's, not the node's
   bool by_options = false;  // the request is the default device's or a rule's, not the graph's
@@ -99,13 +102,13 @@ class Placer {
   const PlacerOptions& options_;
   absl::Span<const NodePlacement> previous_;
   std::vector<std::pair<NamePattern, DeviceRequest>> rules_;
-  std::vector<std::string> rule_texts_;
   std::optional<DeviceRequest> default_;
   NodeSets sets_;
   std::vector<Group> groups_;  // by root of its set
-  std::vector<std::string> requested_;
+  std::vector<std::string_view> requested_;
   std::vector<bool> kept_;
-  absl::flat_hash_map<std::string_view, DeviceRequest> parsed_;
+  std::deque<DeviceRequest> requests_;  // of device strings, and merged ones
+  absl::flat_hash_map<std::string_view, const DeviceRequest*> parsed_;
 };
 
 absl::Status Placer::ReadRules() {
@@ -113,7 +116,6 @@ absl::Status Placer::ReadRules() {
     TENON_ASSIGN_OR_RETURN(DeviceRequest request, ParseDeviceFlag(device));
     TENON_ASSIGN_OR_RETURN(NamePattern compiled, NamePattern::Compile(pattern));
     rules_.emplace_back(std::move(compiled), std::move(request));
-    rule_texts_.push_back(device);
   }
   if (!options_.default_device.empty()) {
     TENON_ASSIGN_OR_RETURN(default_, ParseDeviceFlag(options_.default_device));
@@ -126,9 +128,9 @@ absl::Status Placer::Request(NodeId n) {
   Group& g = groups_[n];
   for (size_t i = 0; i < rules_.size(); ++i) {
     if (!rules_[i].first.Matches(graph_.name(n))) continue;
-    g.request = rules_[i].second;
+    g.request = &rules_[i].second;
     g.asked = g.by_options = true;
-    requested_[n] = rule_texts_[i];
+    requested_[n] = options_.rules[i].second;
     return absl::OkStatus();
   }
   const std::string_view device = graph_.device(n);
@@ -137,15 +139,15 @@ absl::Status Placer::Request(NodeId n) {
     if (fresh) {
       absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
       if (!request.ok()) return NodeError(graph_, n, request.status());
-      it->second = *std::move(request);
+      it->second = &requests_.emplace_back(*std::move(request));
     }
     g.request = it->second;
     g.asked = true;
-    requested_[n] = std::string(device);
+    requested_[n] = device;
   }
-  if (g.request.type.empty() && g.request.ordinal < 0 && IsThisTask(g.request)) g.asked = false;
+  if (g.request->type.empty() && g.request->ordinal < 0 && IsThisTask(*g.request)) g.asked = false;
   if (!g.asked && default_.has_value() && !IsMoverOp(graph_.op_name(n))) {
-    g.request = *default_;
+    g.request = &*default_;
     g.asked = g.by_default = g.by_options = true;
   }
   return absl::OkStatus();
@@ -196,7 +198,7 @@ absl::Status Placer::ReadNode(NodeId n) {
 }
 
 absl::Status Placer::CheckTask(NodeId n) {
-  if (IsThisTask(groups_[n].request)) return absl::OkStatus();
+  if (IsThisTask(*groups_[n].request)) return absl::OkStatus();
   return Refuse(n, "there is only /job:localhost/replica:0/task:0");
 }
 
@@ -214,16 +216,20 @@ void Placer::MergeRequests(NodeId into, NodeId from) {
     return;
   }
   a.by_options |= b.by_options;
-  DeviceRequest& x = a.request;
-  const DeviceRequest& y = b.request;
+  const DeviceRequest &x = *a.request, &y = *b.request;
   const bool type_conflict = !x.type.empty() && !y.type.empty() && x.type != y.type;
   const bool ordinal_conflict = x.ordinal >= 0 && y.ordinal >= 0 && x.ordinal != y.ordinal;
   if (type_conflict || ordinal_conflict) {
     a.conflict = true;
     return;
   }
-  if (x.type.empty()) x.type = y.type;
-  if (x.ordinal < 0) x.ordinal = y.ordinal;
+  const bool tells_type = x.type.empty() && !y.type.empty();
+  const bool tells_ordinal = x.ordinal < 0 && y.ordinal >= 0;
+  if (!tells_type && !tells_ordinal) return;
+  DeviceRequest& both = requests_.emplace_back(x);
+  if (tells_type) both.type = y.type;
+  if (tells_ordinal) both.ordinal = y.ordinal;
+  a.request = &both;
 }
 
 void Placer::Join(NodeId a, NodeId b, bool resource) {
@@ -337,7 +343,7 @@ absl::Status Placer::Refuse(NodeId root, std::string_view why, absl::StatusCode 
 // task.
 absl::Status Placer::Relax(NodeId root) {
   Group& g = groups_[root];
-  const bool exists = Find(g.request, ~uint64_t{0}) != nullptr;
+  const bool exists = Find(*g.request, ~uint64_t{0}) != nullptr;
   if (!options_.soft_placement || (g.by_options && !options_.fallback)) {
     if (g.conflict) return Refuse(root, "the members of its group ask for different devices");
     if (!exists) return Refuse(root, "there is no such device");
@@ -348,7 +354,7 @@ absl::Status Placer::Relax(NodeId root) {
   }
   g.reason = exists ? PlaceCode::kNoKernel : PlaceCode::kUnavailable;
   if (exists && g.size > 1) g.reason = PlaceCode::kColocation;
-  g.device = types_.Find(g.request.type, -1, g.mask);
+  g.device = types_.Find(g.request->type, -1, g.mask);
   if (g.device == nullptr) g.device = Best(g, root, g.mask);
   return absl::OkStatus();
 }
@@ -362,8 +368,8 @@ absl::Status Placer::Decide(NodeId root) {
     g.device = (g.mask & types_.host_bit()) != 0 ? types_.host() : Best(g, root, g.mask);
     return absl::OkStatus();
   }
-  if (g.asked && !(g.request.type.empty() && g.request.ordinal < 0)) {
-    g.device = Find(g.request, g.mask);
+  if (g.asked && !(g.request->type.empty() && g.request->ordinal < 0)) {
+    g.device = Find(*g.request, g.mask);
     g.reason = PlaceCode::kPinned;
     return g.device != nullptr ? absl::OkStatus() : Relax(root);
   }
@@ -433,7 +439,8 @@ void Placer::PlaceVariables(const std::vector<NodeId>& order) {
 
 // What n asks for, itself or by the default.
 std::string Placer::Asked(NodeId n, const Group& g) const {
-  return requested_[n].empty() && g.by_default ? options_.default_device : requested_[n];
+  return requested_[n].empty() && g.by_default ? options_.default_device
+                                               : std::string(requested_[n]);
 }
 
 // Why a device that n could run on is not the chosen one.
@@ -441,7 +448,7 @@ RejectedDevice Placer::PassedOver(NodeId n, const Group& g, Device* device) cons
   const std::string there = g.device->short_name();
   const std::string asked = Asked(n, g);
   const bool asks_for_type =
-      g.reason == PlaceCode::kPinned || (g.asked && g.request.type == g.device->type());
+      g.reason == PlaceCode::kPinned || (g.asked && g.request->type == g.device->type());
   if (g.reason == PlaceCode::kGreedy) {
     return {device, PlaceCode::kGreedy,
             g.near ? absl::StrCat("beside its neighbours on ", there, " it causes fewer copies")
