@@ -97,6 +97,10 @@ absl::Status LoopStep::Run(Frame& frame, const StepArgs& args) const {
   const uint64_t frame_id = ((of_pass ^ (of_pass >> 32)) + steps_.begin) * kSpread | 1;
   for (int64_t iter_id = 0;; ++iter_id) {
     frame.set_pass({frame_id, iter_id});
+    if (!frame.TakePass()) {
+      return absl::ResourceExhaustedError(absl::StrCat("the loops of this run have made ",
+                                                       frame.context().max_loop_passes, " passes"));
+    }
     TENON_RETURN_IF_ERROR(RunSteps(frame, steps_.begin, steps_.end));
     if (synchronize_) TENON_RETURN_IF_ERROR(frame.Synchronize());
     if (again_ == 0 || !frame.alive(again_)) break;

@@ -532,6 +532,7 @@ absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(const std::vector<Tensor
   context.recording = recording.has_value() ? &*recording : nullptr;
   context.workers = &parts_.workers;
   context.device_timeout_s = parts_.options.device_timeout_s;
+  context.max_loop_passes = parts_.options.max_loop_passes;
   context.step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed);
   const auto run = [&] {
     absl::StatusOr<std::vector<Tensor>> values = RunPlan(*plan, feeds, context);

@@ -69,6 +69,7 @@ void Frame::SlotFilled(int32_t i) {
 absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& context) {
   context_ = context;
   pass_ = Pass();
+  passes_ = 0;
   for (size_t i = 0; i < feeds.size(); ++i) {
     if (IsAligned(feeds[i].data(), feeds[i].dtype())) {
       feeds_[i] = feeds[i];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct RunContext {
   Workers* workers = nullptr;
   double device_timeout_s = 60;
   int64_t step_id = 0;
+  int64_t max_loop_passes = std::numeric_limits<int64_t>::max();  // of all loops together
   RunRecording* recording = nullptr;  // null: nobody asks when steps run
 };
 
@@ -65,6 +67,8 @@ class Frame : public RunState {
   };
   const Pass& pass() const { return pass_; }
   void set_pass(Pass pass) { pass_ = pass; }
+  // Counts a pass; whether the run may make it.
+  bool TakePass() { return ++passes_ <= context_.max_loop_passes; }
 
   // The node of the step that runs, for errors.
   int32_t node() const { return node_; }
@@ -117,6 +121,7 @@ class Frame : public RunState {
   RunContext context_;
   int32_t node_ = -1;
   Pass pass_;
+  int64_t passes_ = 0;  // of all loops
   BufferRef arena_;
   std::vector<void*> table_;
   std::vector<uint8_t> alive_;

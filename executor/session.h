@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,7 +26,9 @@ struct SessionOptions {
   int max_cached_plans = 64;     // per set of feeds and fetches; the least recently used goes
   double device_timeout_s = 60;  // a plug-in's callback or event that takes longer
   uint64_t seed = 0;             // of random ops whose seeds are both 0; 0: from the system
-  FileAccess files;              // what kernels may read and write
+  // Passes that the loops of a run may make, all together; one more is RESOURCE_EXHAUSTED.
+  int64_t max_loop_passes = std::numeric_limits<int64_t>::max();
+  FileAccess files;  // what kernels may read and write
 };
 
 struct Times {  // milliseconds

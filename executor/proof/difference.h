@@ -37,7 +37,7 @@ using Answer = std::vector<absl::StatusOr<Tensor>>;
 // Where one run was for all of them.
 Answer AnswerOf(const absl::StatusOr<std::vector<Tensor>>& values, size_t fetches);
 // One run for all of them; if it fails, one for each half, so that those that have a value get it.
-// After many runs those that are left fail together.
+// After many runs, or one that runs out of memory or passes, those that are left fail together.
 using RunFetches =
     absl::FunctionRef<absl::StatusOr<std::vector<Tensor>>(const std::vector<std::string>& fetches)>;
 Answer AnswerApart(absl::Span<const std::string> fetches, RunFetches run);
@@ -49,7 +49,8 @@ struct AnswerDifference {
   bool of_values = false;  // not of one that fails
 };
 // The first fetch that differs, where `judge` says how value i does. What failed may fail, and may
-// have a value as long as another fails: the run of all of them does then.
+// have a value as long as another fails: the run of all of them does then. What ran out of memory
+// or of passes of loops tells nothing.
 std::optional<AnswerDifference> CompareAnswers(
     const Answer& right, const Answer& is, absl::Span<const std::string> fetches,
     absl::FunctionRef<std::optional<std::string>(size_t i)> judge);

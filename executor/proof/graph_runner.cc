@@ -18,30 +18,30 @@ GraphRunner::GraphRunner(std::vector<Device*> devices, SessionOptions options)
 }
 
 absl::StatusOr<std::vector<Tensor>> GraphRunner::Run(
-    const Graph& graph, const std::vector<Session::NamedTensor>& feeds,
-    const std::vector<std::string>& fetches) const {
+    const Graph& graph, const InputSet& inputs, const std::vector<std::string>& fetches) const {
   Graph with_state = graph;
   TENON_ASSIGN_OR_RETURN(const std::string initialize, AddMadeUpState(with_state));
+  SessionOptions options = options_;
+  options.max_loop_passes = inputs.max_loop_passes;
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                         Session::Create(std::move(with_state), devices_, options_));
+                         Session::Create(std::move(with_state), devices_, options));
   if (!initialize.empty())
     TENON_RETURN_IF_ERROR(session->Run({}, {absl::StrCat("^", initialize)}).status());
-  return session->Run(feeds, fetches);
+  return session->Run(inputs.feeds, fetches);
 }
 
-Answer GraphRunner::RunApart(const Graph& graph, const std::vector<Session::NamedTensor>& feeds,
+Answer GraphRunner::RunApart(const Graph& graph, const InputSet& inputs,
                              absl::Span<const std::string> fetches) const {
-  return AnswerApart(fetches,
-                     [&](const std::vector<std::string>& some) { return Run(graph, feeds, some); });
+  return AnswerApart(
+      fetches, [&](const std::vector<std::string>& some) { return Run(graph, inputs, some); });
 }
 
 std::string GraphRunner::FirstDifference(const Graph& before, const Graph& after,
-                                         const std::vector<Session::NamedTensor>& feeds,
-                                         Sameness sameness) const {
+                                         const InputSet& inputs, Sameness sameness) const {
   const absl::StatusOr<std::vector<NodeId>> order = TopologicalOrder(after);
   if (!order.ok()) return "";
   absl::flat_hash_set<std::string_view> fed;
-  for (const auto& [name, value] : feeds) fed.insert(name);
+  for (const auto& [name, value] : inputs.feeds) fed.insert(name);
   std::vector<std::string> names;
   for (NodeId n : *order) {
     if (IsControlFlowOp(after.op_name(n))) return "";  // values may be dead, and cannot be fetched
@@ -54,7 +54,7 @@ std::string GraphRunner::FirstDifference(const Graph& before, const Graph& after
         names.push_back(after.OutputName({n, i}));
     }
   }
-  const Answer was = RunApart(before, feeds, names), is = RunApart(after, feeds, names);
+  const Answer was = RunApart(before, inputs, names), is = RunApart(after, inputs, names);
   for (size_t i = 0; i < names.size(); ++i) {
     if (!was[i].ok()) continue;
     if (!is[i].ok() || FindDifference(*was[i], *is[i], sameness)) return names[i];

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "executor/proof/difference.h"
+#include "executor/proof/input_sets.h"
 #include "executor/session.h"
 
 namespace tenon {
@@ -16,17 +17,15 @@ class GraphRunner {
   GraphRunner(std::vector<Device*> devices, SessionOptions options);
 
   // One run in a session of its own, in which variables have values that were made up.
-  absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph,
-                                          const std::vector<Session::NamedTensor>& feeds,
+  absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const InputSet& inputs,
                                           const std::vector<std::string>& fetches) const;
   // The same, or as many as it takes: see AnswerApart.
-  Answer RunApart(const Graph& graph, const std::vector<Session::NamedTensor>& feeds,
+  Answer RunApart(const Graph& graph, const InputSet& inputs,
                   absl::Span<const std::string> fetches) const;
 
   // The node that, among those that both graphs have, is the first to give something else, or to
   // fail; empty if none is.
-  std::string FirstDifference(const Graph& before, const Graph& after,
-                              const std::vector<Session::NamedTensor>& feeds,
+  std::string FirstDifference(const Graph& before, const Graph& after, const InputSet& inputs,
                               Sameness sameness) const;
 
  private:

@@ -151,7 +151,7 @@ absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
   for (const Recipe& recipe : kRecipes) {
     if (inputs.empty() && !sets.empty()) break;  // they would all be the same
     if (recipe.size != kUsualSize && !open) continue;
-    InputSet set{std::string(recipe.name), recipe.values == Values::kOrdinary, {}};
+    InputSet set{std::string(recipe.name), recipe.values == Values::kOrdinary, {}, kMostLoopPasses};
     uint64_t seed = 0;
     for (const Input& input : inputs) {
       const int64_t size = recipe.size == kUsualSize ? usual_size : recipe.size;

@@ -1,6 +1,8 @@
 // Values to run a graph on when nobody gives any: ordinary ones and corners.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +17,11 @@ struct InputSet {
   std::string name;      // "ordinary", "NaN", "size 0", …
   bool ordinary = true;  // finite values of everyday size: what toleranced rewrites promise to keep
   std::vector<Session::NamedTensor> feeds;
+  // Of a run on them: a count that is made up may be any.
+  int64_t max_loop_passes = std::numeric_limits<int64_t>::max();
 };
+// Of what is made up.
+inline constexpr int64_t kMostLoopPasses = 10'000;
 
 // For these Placeholders: ordinary values; zeros of both signs with denormals; infinities; NaN;
 // values near the ends of the range; and, where the graph leaves sizes open, ordinary values in

@@ -44,8 +44,8 @@ std::string Demand(Sameness sameness) {
     case Sameness::kBits:
       return "; it is declared to keep every bit";
     case Sameness::kBound:
-      return absl::StrCat("; more than ", kMaxSteps, " ulps at the largest value (",
-                          kMaxStepsSmall, " for small types)");
+      return absl::StrCat("; more than ", kMaxSteps, " ulps at the largest value (", kMaxStepsSmall,
+                          " for small types)");
     case Sameness::kRounded:
       return absl::StrCat("; more than ", kMaxStepsSmall,
                           " steps of bfloat16 at the largest value");
@@ -81,7 +81,7 @@ void NumericVerifier::AddInputs(std::vector<Session::NamedTensor> feeds) {
 
 Answer NumericVerifier::Run(const Graph& graph, size_t set, absl::Span<const std::string> fetches) {
   ++runs_;
-  return runner_.RunApart(graph, sets_[set].feeds, fetches);
+  return runner_.RunApart(graph, sets_[set], fetches);
 }
 
 std::vector<Answer> NumericVerifier::RunAll(const Graph& graph,
@@ -204,7 +204,7 @@ absl::Status NumericVerifier::Blame(const PassRun& run, const Graph& after,
     }
   }
   const std::string node =
-      runner_.FirstDifference(right.graph, wrong.graph, sets_[mismatch.set].feeds, sameness);
+      runner_.FirstDifference(right.graph, wrong.graph, sets_[mismatch.set], sameness);
   const std::string demand = mismatch.difference.of_values ? Demand(sameness) : "";
   return absl::InternalError(absl::StrCat(
       wrong.last, " changed what the graph answers to inputs '", sets_[mismatch.set].name,

@@ -118,7 +118,7 @@ class Reducer {
       if (IsMemcpyable(type) || type == DataType::kString) names.emplace_back(g.name(n));
     }
     // Behind a branch that is not taken there is no value.
-    const Answer values = runner_.RunApart(g, now_.inputs[0].feeds, names);
+    const Answer values = runner_.RunApart(g, now_.inputs[0], names);
     for (size_t i = 0; i < names.size(); ++i) {
       if (values[i].ok()) values_[names[i]] = *values[i];
     }

@@ -82,8 +82,10 @@ SessionOptions Court::Optimized(int64_t limit, absl::Span<const std::string> bey
 absl::StatusOr<std::vector<Tensor>> Court::RunOnce(const Suspect& suspect, const InputSet& inputs,
                                                    const SessionOptions& options,
                                                    const std::vector<std::string>& fetches) const {
+  SessionOptions limited = options;
+  limited.max_loop_passes = inputs.max_loop_passes;
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                         Session::Create(suspect.graph, devices_, options));
+                         Session::Create(suspect.graph, devices_, limited));
   TENON_RETURN_IF_ERROR(begin_(*session));
   return session->Run(inputs.feeds, fetches);
 }
@@ -145,7 +147,7 @@ std::string Court::FirstDifference(const Suspect& suspect,
   if (!watch.before || !watch.after) return "";
   for (const InputSet& inputs : suspect.inputs) {
     std::string node =
-        runner_.FirstDifference(*watch.before, *watch.after, inputs.feeds, Sameness::kBound);
+        runner_.FirstDifference(*watch.before, *watch.after, inputs, Sameness::kBound);
     if (!node.empty()) return node;
   }
   return "";

@@ -110,8 +110,7 @@ TEST(NumericVerifier, LooksIntoCorners) {
 TEST(NumericVerifier, BoundsTolerantRewrites) {
   const std::string text =
       Placeholder("x", "dim { size: 8 }") + Planted("a", "x", "slant") + Node("y", "Exp", {"a"});
-  EXPECT_THAT(Verify(text, {"x"}).failure,
-              HasSubstr("more than 1024 ulps at the largest value"));
+  EXPECT_THAT(Verify(text, {"x"}).failure, HasSubstr("more than 1024 ulps at the largest value"));
 }
 
 // Of a call that stays, of both branches, and of what a body's call got for itself: the constant
@@ -157,6 +156,21 @@ TEST(NumericVerifier, SaysWhatItCouldNotCompare) {
   EXPECT_EQ(verified.failure, "");
   EXPECT_EQ(verified.passes, 0);
   EXPECT_THAT(verified.not_compared, HasSubstr("'r'"));
+}
+
+// What values that are made up keep in a loop for ever.
+TEST(NumericVerifier, EndsLoops) {
+  const Verified verified = Verify(
+      Placeholder("x", "dim { size: 1 }") +
+          Op("w", "StatelessWhile", {"x"},
+             Types("T", {"DT_FLOAT"}) + Func("cond", "one") + Func("body", "next")) +
+          Planted("a", "w", "drop") + Node("y", "Neg", {"a"}) +
+          Library({Function("one", {"a"}, {"r"}, Node("o", "OnesLike", {"a"}), Ret("r", "o:y:0")),
+                   Function("next", {"a"}, {"r"}, Node("n", "Neg", {"a"}), Ret("r", "n:y:0"))}),
+      {"x"});
+  EXPECT_EQ(verified.failure, "");
+  EXPECT_EQ(verified.passes, 0);
+  EXPECT_THAT(verified.not_compared, HasSubstr("the loops of this run have made 10000 passes"));
 }
 
 TEST(NumericVerifier, GivesVariablesValues) {
@@ -344,6 +358,9 @@ TEST(Compare, AnErrorIsHiddenOnlyWhereTheWholeRunSucceeds) {
   EXPECT_TRUE(differs({error, value}, {value, value}));
   EXPECT_TRUE(differs({error, value}, {value, error}));
   EXPECT_FALSE(differs({error, value}, {error, value}));
+  const absl::Status exhausted = absl::ResourceExhaustedError("passes");
+  EXPECT_FALSE(differs({exhausted, value}, {value, value}));
+  EXPECT_TRUE(differs({value, value}, {exhausted, value}));
 }
 
 }  // namespace
