@@ -1,5 +1,6 @@
 #include "graph/shape_inference.h"
 
+#include "graph/run_time_error.h"
 #include "graph/status_macros.h"
 #include "graph/with_message.h"
 
@@ -195,6 +196,10 @@ absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
     status = PartialShape::Make(c.output(i).shape.dims()).status();
   }
   if (status.ok()) return status;
+  if (IsAtRunTime(status)) {
+    for (int i = 0; i < c.num_outputs(); ++i) c.output(i) = TensorInfo();
+    return absl::OkStatus();
+  }
   std::string message(status.message());
   absl::StrAppend(&message, ", in op ", c.op().name);
   if (!node_name.empty()) absl::StrAppend(&message, " of node '", node_name, "'");

@@ -98,8 +98,9 @@ absl::Status ExpandDimsShape(InferenceContext& c) {
   const PartialShape& axis_shape = c.input(1);
   if (axis_shape.known_rank() &&
       (axis_shape.rank() > 1 || (axis_shape.rank() == 1 && axis_shape.dim(0) > 1))) {
-    return absl::InvalidArgumentError(
+    absl::Status status = absl::InvalidArgumentError(
         absl::StrCat("the dim input must hold one element but has shape ", axis_shape.ToString()));
+    return c.input_value(1) != nullptr ? status : AtRunTime(std::move(status));
   }
   const PartialShape& in = c.input(0);
   const std::optional<int64_t> axis = ScalarValue(c, 1);
@@ -159,7 +160,10 @@ absl::Status RangeShape(InferenceContext& c) {
   const std::optional<double> start = NumberValue(c, 0), limit = NumberValue(c, 1),
                               delta = NumberValue(c, 2);
   c.set_output(0, Vector(kUnknownDim));
-  if (delta && *delta == 0) return absl::InvalidArgumentError("Range: delta must not be 0");
+  if (delta && *delta == 0) {
+    absl::Status status = absl::InvalidArgumentError("Range: delta must not be 0");
+    return start && limit ? status : AtRunTime(std::move(status));
+  }
   if (!start || !limit || !delta) return absl::OkStatus();
   if ((*delta > 0 && *start > *limit) || (*delta < 0 && *start < *limit)) {
     return absl::InvalidArgumentError(absl::StrCat("Range: start ", *start, ", limit ", *limit,
@@ -213,8 +217,9 @@ absl::Status BroadcastToShape(InferenceContext& c) {
       const int64_t from = in.dim(-i), to = out.dim(-i);
       if (to < 0 && from > 1) out.set_dim(out.rank() - i, from);
       if (from < 0 || to < 0 || from == to || from == 1) continue;
-      return absl::InvalidArgumentError(
+      absl::Status status = absl::InvalidArgumentError(
           absl::StrCat("shape ", in.ToString(), " cannot be broadcast to ", out.ToString()));
+      return from == 0 ? AtRunTime(std::move(status)) : status;
     }
   }
   c.set_output(0, std::move(out));
@@ -253,12 +258,15 @@ absl::Status TransposeShape(InferenceContext& c) {
     TENON_ASSIGN_OR_RETURN(in, c.WithRank(in, static_cast<int>(length)));
   }
   PartialShape out = PartialShape::UnknownOfRank(in.rank());
+  absl::Status twice;
   if (perm) {
     std::vector<bool> seen(in.rank());
     for (int i = 0; i < in.rank(); ++i) {
-      TENON_ASSIGN_OR_RETURN(const int from, NormalizeAxis((*perm)[i], in.rank()));
+      const absl::StatusOr<int> axis = NormalizeAxis((*perm)[i], in.rank());
+      if (!axis.ok()) return c.input(0).known_rank() ? axis.status() : AtRunTime(axis.status());
+      const int from = *axis;
       if (seen[from])
-        return absl::InvalidArgumentError(absl::StrCat("perm names dimension ", from, " twice"));
+        twice = absl::InvalidArgumentError(absl::StrCat("perm names dimension ", from, " twice"));
       seen[from] = true;
       out.set_dim(i, in.dim(from));
     }
@@ -266,7 +274,7 @@ absl::Status TransposeShape(InferenceContext& c) {
     out = in;
   }
   c.set_output(0, std::move(out));
-  return absl::OkStatus();
+  return AtRunTime(twice);
 }
 
 absl::Status ReverseShape(InferenceContext& c) {

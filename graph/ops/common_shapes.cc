@@ -118,7 +118,8 @@ std::optional<int64_t> ScalarValue(InferenceContext& c, int i) {
 }
 
 absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i) {
-  TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 0).status());
+  const absl::Status scalar = c.WithRank(c.input(i), 0).status();
+  if (!scalar.ok()) return c.input_value(i) != nullptr ? scalar : AtRunTime(scalar);
   const std::optional<int64_t> v = ScalarValue(c, i);
   if (!v) return kUnknownDim;
   if (*v >= 0) return *v;

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 
+#include "graph/run_time_error.h"
 #include "graph/shape_inference.h"
 #include "graph/status_macros.h"
 

@@ -6,8 +6,9 @@ namespace {
 
 // [height, width] in a constant vector of two.
 absl::StatusOr<PartialShape> SizeOf(InferenceContext& c, int input) {
-  TENON_RETURN_IF_ERROR(c.WithRank(c.input(input), 1).status());
-  TENON_ASSIGN_OR_RETURN(const PartialShape size, c.input_as_shape(input));
+  TENON_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(c.input(input), 1));
+  TENON_RETURN_IF_ERROR(c.MergeDim(vector.dim(0), 2).status());
+  TENON_ASSIGN_OR_RETURN(const PartialShape size, AtRunTime(c.input_as_shape(input)));
   return c.WithRank(size, 2);
 }
 
@@ -42,7 +43,8 @@ absl::Status LikeInput1Shape(InferenceContext& c) {
 
 absl::Status AtLeastImageShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(c.input(0), 3));
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
+  const absl::Status scalar = RequireRanks(c, {-1, 0});
+  if (!scalar.ok()) return c.op().name.starts_with("AdjustContrast") ? scalar : AtRunTime(scalar);
   c.set_output(0, std::move(s));
   return absl::OkStatus();
 }
@@ -63,9 +65,13 @@ absl::Status ColorSpaceShape(InferenceContext& c) {
 }
 
 absl::Status DrawBoundingBoxesShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRank(c.input(0), 4));
-  TENON_ASSIGN_OR_RETURN(const PartialShape boxes, c.WithRank(c.input(1), 3));
-  TENON_RETURN_IF_ERROR(CheckBoxes(c, boxes));
+  TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(c.input(0), 3));
+  const absl::Status fits = [&]() -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(s, c.WithRank(s, 4));
+    TENON_ASSIGN_OR_RETURN(const PartialShape boxes, c.WithRank(c.input(1), 3));
+    return CheckBoxes(c, boxes);
+  }();
+  if (!fits.ok()) return c.op().name == "DrawBoundingBoxes" ? fits : AtRunTime(fits);
   c.set_output(0, std::move(s));
   return absl::OkStatus();
 }
@@ -90,8 +96,8 @@ absl::Status CropAndResizeGradImageShape(InferenceContext& c) {
 }
 
 absl::Status CropAndResizeGradBoxesShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(PartialShape boxes, c.WithRank(c.input(2), 2));
-  TENON_RETURN_IF_ERROR(CheckBoxes(c, boxes));
+  TENON_ASSIGN_OR_RETURN(PartialShape boxes, AtRunTime(c.WithRank(c.input(2), 2)));
+  TENON_RETURN_IF_ERROR(AtRunTime(CheckBoxes(c, boxes)));
   c.set_output(0, std::move(boxes));
   return absl::OkStatus();
 }
@@ -167,11 +173,14 @@ absl::Status ExtractPatchesShape(InferenceContext& c) {
   }
   TENON_ASSIGN_OR_RETURN(const WindowPadding padding, WindowPaddingOf(c, rank));
   int64_t depth = s.dim(rank - 1);
+  bool known = true;
+  for (int i = 1; i < rank - 1; ++i) known &= s.dim(i) >= 0;
   for (int i = 1; i < rank - 1; ++i) {
     TENON_ASSIGN_OR_RETURN(depth, MultiplyDims(depth, ksizes[i]));
-    TENON_ASSIGN_OR_RETURN(const int64_t d,
-                           WindowedDim(s.dim(i), ksizes[i], rates[i], strides[i], padding, i));
-    s.set_dim(i, d);
+    const absl::StatusOr<int64_t> d =
+        DilatedDim(s.dim(i), ksizes[i], rates[i], strides[i], padding, i);
+    if (!d.ok()) return known ? d.status() : AtRunTime(d.status());
+    s.set_dim(i, *d);
   }
   s.set_dim(rank - 1, depth);
   c.set_output(0, std::move(s));
@@ -188,9 +197,9 @@ absl::Status ResizeLikeShape(InferenceContext& c) {
 }
 
 absl::Status ProjectiveTransformShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const PartialShape transforms, c.WithRank(c.input(1), 2));
-  TENON_RETURN_IF_ERROR(c.MergeDim(transforms.dim(1), 8).status());
-  return ResizeLikeShape(c);
+  TENON_RETURN_IF_ERROR(ResizeLikeShape(c));
+  TENON_ASSIGN_OR_RETURN(const PartialShape transforms, AtRunTime(c.WithRank(c.input(1), 2)));
+  return AtRunTime(c.MergeDim(transforms.dim(1), 8).status());
 }
 
 // image, glimpse size, offsets [batch, 2].

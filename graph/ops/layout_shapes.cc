@@ -14,7 +14,9 @@ std::optional<int64_t> PairAt(const std::optional<Dims>& pairs, int row, int col
 // Input `i` as a [rank, 2] matrix; gives the other input's shape with that rank where it is known.
 absl::StatusOr<PartialShape> WithRankOfPaddings(InferenceContext& c, int i) {
   TENON_ASSIGN_OR_RETURN(const PartialShape pads, c.WithRank(c.input(i), 2));
-  TENON_RETURN_IF_ERROR(c.MergeDim(pads.dim(1), 2).status());
+  const absl::Status pairs = c.MergeDim(pads.dim(1), 2).status();
+  const bool may_run = c.op().name == "MirrorPadGrad" && pads.dim(0) < 0;
+  if (!pairs.ok()) return may_run ? AtRunTime(pairs) : pairs;
   if (pads.dim(0) < 0) return c.input(0);
   if (pads.dim(0) > kMaxRank)
     return absl::InvalidArgumentError(absl::StrCat("paddings for ", pads.dim(0), " dimensions"));
@@ -43,6 +45,9 @@ absl::Status PadInput(InferenceContext& c, bool grow) {
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
+
+// Channels in groups of four, of which kernels for the CPU know nothing.
+constexpr std::string_view kVectorised = "NCHW_VECT_C";
 
 // Which dimensions are the image's height and width, and the channels.
 struct ImageDims {
@@ -132,6 +137,8 @@ absl::Status BatchToSpaceShape(InferenceContext& c) {
 }
 
 absl::Status SpaceToDepthShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const std::string_view format, c.AttrString("data_format"));
+  if (format == kVectorised) return c.WithRank(c.input(0), 5).status();
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRank(c.input(0), 4));
   TENON_ASSIGN_OR_RETURN(const int64_t block, c.AttrInt("block_size"));
   TENON_ASSIGN_OR_RETURN(const ImageDims at, ImageDimsOf(c));
@@ -147,6 +154,8 @@ absl::Status SpaceToDepthShape(InferenceContext& c) {
 }
 
 absl::Status DepthToSpaceShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const std::string_view format, c.AttrString("data_format"));
+  if (format == kVectorised) return c.WithRank(c.input(0), 5).status();
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRank(c.input(0), 4));
   TENON_ASSIGN_OR_RETURN(const int64_t block, c.AttrInt("block_size"));
   TENON_ASSIGN_OR_RETURN(const ImageDims at, ImageDimsOf(c));
@@ -162,7 +171,7 @@ absl::Status DepthToSpaceShape(InferenceContext& c) {
 }
 
 absl::Status AtLeastMatrixShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(c.input(0), 2));
+  TENON_ASSIGN_OR_RETURN(PartialShape s, AtRunTime(c.WithRankAtLeast(c.input(0), 2)));
   c.set_output(0, std::move(s));
   return absl::OkStatus();
 }
@@ -208,8 +217,10 @@ absl::Status MatrixSetDiagShape(InferenceContext& c) {
   if (in.known_rank()) {
     const int64_t rows = in.dim(-2), columns = in.dim(-1);
     const int64_t length = rows < 0 || columns < 0 ? kUnknownDim : std::min(rows, columns);
-    TENON_RETURN_IF_ERROR(
-        MergeShapes(Concatenate(Subshape(in, 0, -2), Vector(length)), diagonal).status());
+    TENON_RETURN_IF_ERROR(c.WithRank(diagonal, in.rank() - 1).status());
+    TENON_RETURN_IF_ERROR(c.MergeDim(diagonal.dim(-1), length).status());
+    TENON_RETURN_IF_ERROR(AtRunTime(
+        MergeShapes(Concatenate(Subshape(in, 0, -2), Vector(length)), diagonal).status()));
   } else if (diagonal.known_rank()) {
     out = Concatenate(Subshape(diagonal, 0, -1), Matrix(kUnknownDim, kUnknownDim));
   }
@@ -238,12 +249,14 @@ absl::StatusOr<std::optional<Band>> BandOf(InferenceContext& c, int input) {
 }
 
 absl::Status CheckBand(const Band& band, int64_t rows, int64_t columns) {
+  const bool known = rows >= 0 && columns >= 0;
   for (int64_t k : {band.low, band.high}) {
     const bool below = rows >= 0 && k < 0 && k <= -rows && !(rows == 0);
     const bool above = columns >= 0 && k > 0 && k >= columns && !(columns == 0);
     if (below || above) {
-      return absl::InvalidArgumentError(absl::StrCat("diagonal ", k, " is out of a matrix of ",
-                                                     rows, " rows and ", columns, " columns"));
+      absl::Status status = absl::InvalidArgumentError(absl::StrCat(
+          "diagonal ", k, " is out of a matrix of ", rows, " rows and ", columns, " columns"));
+      return known ? status : AtRunTime(std::move(status));
     }
   }
   return absl::OkStatus();
@@ -255,8 +268,10 @@ absl::Status MatrixDiagPartV2Shape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 2));
   TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, 0}));
-  TENON_ASSIGN_OR_RETURN(const std::optional<Band> band, BandOf(c, 1));
-  if (!band || !in.known_rank()) return absl::OkStatus();
+  const absl::StatusOr<std::optional<Band>> given = BandOf(c, 1);
+  if (!in.known_rank()) return AtRunTime(given.status());
+  TENON_ASSIGN_OR_RETURN(const std::optional<Band> band, given);
+  if (!band) return absl::OkStatus();
   const int64_t rows = in.dim(-2), columns = in.dim(-1);
   TENON_RETURN_IF_ERROR(CheckBand(*band, rows, columns));
   PartialShape out = Subshape(in, 0, -2);
@@ -273,11 +288,13 @@ absl::Status MatrixDiagV2Shape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 1));
   TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, 0, 0, 0}));
-  TENON_ASSIGN_OR_RETURN(const std::optional<Band> band, BandOf(c, 1));
-  if (!band || !in.known_rank()) return absl::OkStatus();
+  const absl::StatusOr<std::optional<Band>> given = BandOf(c, 1);
+  if (!in.known_rank()) return AtRunTime(given.status());
+  TENON_ASSIGN_OR_RETURN(const std::optional<Band> band, given);
+  if (!band) return absl::OkStatus();
   const bool many = band->low < band->high;
   if (many) {
-    TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 2).status());
+    TENON_RETURN_IF_ERROR(AtRunTime(c.WithRankAtLeast(in, 2).status()));
     TENON_RETURN_IF_ERROR(c.MergeDim(in.dim(-2), band->high - band->low + 1).status());
   }
   std::optional<int64_t> rows = ScalarValue(c, 2), columns = ScalarValue(c, 3);
@@ -320,7 +337,8 @@ absl::Status MatrixSetDiagV2Shape(InferenceContext& c) {
     wanted.push_back(known ? std::min(rows + std::min<int64_t>(band->high, 0),
                                       columns - std::max<int64_t>(band->low, 0))
                            : kUnknownDim);
-    TENON_RETURN_IF_ERROR(MergeShapes(wanted, diagonal).status());
+    TENON_RETURN_IF_ERROR(c.WithRank(diagonal, wanted.rank()).status());
+    TENON_RETURN_IF_ERROR(AtRunTime(MergeShapes(wanted, diagonal).status()));
   } else if (band && diagonal.known_rank()) {
     in = Concatenate(Subshape(diagonal, 0, band->low < band->high ? -2 : -1),
                      Matrix(kUnknownDim, kUnknownDim));

@@ -58,6 +58,8 @@ absl::Status RealFft(InferenceContext& c, int rank, bool forward) {
   const std::optional<Dims> n = ConstantInts(c, 1);
   for (int i = 0; i < rank; ++i) {
     int64_t d = n ? (*n)[i] : kUnknownDim;
+    if (d < kUnknownDim)
+      return AtRunTime(absl::InvalidArgumentError(absl::StrCat("fft_length[", i, "] is ", d)));
     if (forward && i == rank - 1 && d > 0) d = d / 2 + 1;
     s.set_dim(s.rank() - rank + i, d);
   }

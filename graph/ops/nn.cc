@@ -264,7 +264,7 @@ constexpr OpSpec kOps[] = {
     {"Dilation2DBackpropInput", "input: T; filter: T; out_backprop: T", "in_backprop: T",
      "T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; "
      "padding: {'SAME', 'VALID'}",
-     LikeInput0Rank4Shape},
+     Dilation2DBackpropInputShape},
     {"FractionalAvgPool", "value: T",
      "output: T; row_pooling_sequence: int64; col_pooling_sequence: int64",
      "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; "

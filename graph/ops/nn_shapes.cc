@@ -125,15 +125,17 @@ absl::Status SparseSoftmaxCrossEntropyShape(InferenceContext& c) {
 }
 
 absl::Status InTopKShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, c.num_inputs() > 2 ? 0 : -1}));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1}));
   TENON_ASSIGN_OR_RETURN(const int64_t batch, c.MergeDim(c.input(0).dim(0), c.input(1).dim(0)));
+  if (c.num_inputs() > 2) TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, -1, 0})));
   c.set_output(0, Vector(batch));
   return absl::OkStatus();
 }
 
 // One step. x: [batch, inputs], cs_prev, h_prev: [batch, cells] -> seven of [batch, cells].
 absl::Status LSTMBlockCellShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 2, 2}));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 2}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, -1, 2})));
   const PartialShape out = Matrix(c.input(0).dim(0), c.input(1).dim(1));
   for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, out);
   return absl::OkStatus();
@@ -226,8 +228,8 @@ absl::Status FractionalPoolShape(InferenceContext& c) {
   }
   for (int i : {1, 2}) {
     if (out.dim(i) == 0)
-      return absl::InvalidArgumentError(
-          absl::StrCat("pooling_ratio leaves nothing of dimension ", i));
+      return AtRunTime(absl::InvalidArgumentError(
+          absl::StrCat("pooling_ratio leaves nothing of dimension ", i)));
   }
   const auto boundaries = [&](int64_t d) { return Vector(d < 0 ? kUnknownDim : d + 1); };
   return SetOutputs(c, {out, boundaries(out.dim(1)), boundaries(out.dim(2))});

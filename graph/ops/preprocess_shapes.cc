@@ -121,6 +121,10 @@ absl::Status MfccShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(c.input(0), 3));
   TENON_RETURN_IF_ERROR(RequireRanks(c, {3, 0}));
   TENON_ASSIGN_OR_RETURN(const int64_t coefficients, c.AttrInt("dct_coefficient_count"));
+  if (coefficients < kUnknownDim) {
+    return AtRunTime(
+        absl::InvalidArgumentError(absl::StrCat("dct_coefficient_count is ", coefficients)));
+  }
   c.set_output(0, PartialShape({in.dim(0), in.dim(1), coefficients}));
   return absl::OkStatus();
 }

@@ -15,7 +15,7 @@ constexpr OpSpec kOps[] = {
      UnchangedShape},
     {"FakeQuantWithMinMaxArgsGradient", "gradients: float; inputs: float", "backprops: float",
      "min: float = -6; max: float = 6; num_bits: int = 8; narrow_range: bool = false",
-     MergedInputsShape},
+     FakeQuantArgsGradShape},
     {"FakeQuantWithMinMaxVars", "inputs: float; min: float; max: float", "outputs: float",
      "num_bits: int = 8; narrow_range: bool = false", FakeQuantVarsShape},
     {"FakeQuantWithMinMaxVarsGradient", "gradients: float; inputs: float; min: float; max: float",

@@ -20,7 +20,10 @@ absl::Status WithRanges(InferenceContext& c, ShapeFunction* shape, int first) {
 absl::Status CheckRanges(InferenceContext& c, int first) {
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
   TENON_ASSIGN_OR_RETURN(const PartialShape range, c.WithRank(c.input(first), axis == -1 ? 0 : 1));
-  TENON_RETURN_IF_ERROR(MergeShapes(range, c.input(first + 1)).status());
+  const absl::Status equal = MergeShapes(range, c.input(first + 1)).status();
+  if (!equal.ok() && c.op().name == "QuantizeV2" && c.input(first + 1).rank() == range.rank())
+    return AtRunTime(equal);
+  TENON_RETURN_IF_ERROR(equal);
   if (axis < -1)
     return absl::InvalidArgumentError(absl::StrCat("axis must be at least -1 but is ", axis));
   if (axis == -1 || !c.input(0).known_rank()) return absl::OkStatus();
@@ -113,7 +116,9 @@ absl::Status QuantizedResizeShape(InferenceContext& c) { return WithRanges(c, Re
 absl::Status QuantizedReshapeShape(InferenceContext& c) { return WithRanges(c, ReshapeShape, 2); }
 absl::Status QuantizedBiasAddShape(InferenceContext& c) { return WithRanges(c, UnchangedShape, 2); }
 absl::Status QuantizedBinaryShape(InferenceContext& c) {
-  return WithRanges(c, BroadcastBinaryShape, 2);
+  TENON_RETURN_IF_ERROR(BroadcastBinaryShape(c));
+  absl::Status status = WithRanges(c, BroadcastBinaryShape, 2);
+  return c.op().name == "QuantizedMul" ? AtRunTime(std::move(status)) : status;
 }
 
 // A tensor and four vectors of its channels, each followed by its range.
@@ -121,6 +126,8 @@ absl::Status QuantizedBatchNormShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {4, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0}));
   return WithRanges(c, UnchangedShape, c.num_inputs());
 }
+
+absl::Status FakeQuantArgsGradShape(InferenceContext& c) { return AtRunTime(MergedInputsShape(c)); }
 
 absl::Status FakeQuantVarsShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(Scalars(c, 1, 3));

@@ -46,7 +46,9 @@ absl::Status StochasticCastShape(InferenceContext& c) {
 
 // Resource, algorithm, shape, then parameters of the distribution.
 absl::Status StatefulRandomShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
+  absl::Status algorithm = RequireRanks(c, {-1, 0});
+  if (c.op().name == "StatefulRandomBinomial") algorithm = AtRunTime(std::move(algorithm));
+  TENON_RETURN_IF_ERROR(algorithm);
   if (c.op().name == "StatefulUniformInt")
     TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, -1, 0, 0}));
   return FromShapeInput(c, 2);
@@ -117,8 +119,8 @@ absl::Status CandidateSamplerShape(InferenceContext& c) {
 
 absl::Status SobolSampleShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {0, 0, 0}));
-  TENON_ASSIGN_OR_RETURN(const int64_t dim, DimFromScalar(c, 0));
-  TENON_ASSIGN_OR_RETURN(const int64_t count, DimFromScalar(c, 1));
+  TENON_ASSIGN_OR_RETURN(const int64_t dim, AtRunTime(DimFromScalar(c, 0)));
+  TENON_ASSIGN_OR_RETURN(const int64_t count, AtRunTime(DimFromScalar(c, 1)));
   c.set_output(0, Matrix(count, dim));
   return absl::OkStatus();
 }

@@ -64,10 +64,10 @@ absl::Status ArgMaxShape(InferenceContext& c) {
 }
 
 absl::Status CumulativeShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, 0})));
   TENON_ASSIGN_OR_RETURN(PartialShape out, c.WithRankAtLeast(c.input(0), 0));
   if (const std::optional<int64_t> axis = ScalarValue(c, 1); axis && out.known_rank()) {
-    TENON_RETURN_IF_ERROR(NormalizeAxis(*axis, std::max(out.rank(), 1)).status());
+    TENON_RETURN_IF_ERROR(AtRunTime(NormalizeAxis(*axis, std::max(out.rank(), 1)).status()));
   }
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -83,8 +83,8 @@ absl::Status DenseBincountShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t size, DimFromScalar(c, 1));
   const PartialShape& in = c.input(0);
   if (!in.known_rank()) return absl::OkStatus();
-  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
   TENON_RETURN_IF_ERROR(c.WithRankAtMost(in, 2).status());
+  TENON_RETURN_IF_ERROR(AtRunTime(c.WithRankAtLeast(in, 1).status()));
   c.set_output(0, in.rank() == 1 ? Vector(size) : Matrix(in.dim(0), size));
   return absl::OkStatus();
 }
@@ -107,10 +107,11 @@ absl::Status SegmentShape(InferenceContext& c) {
 }
 
 absl::Status UnsortedSegmentShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const int64_t segments, DimFromScalar(c, 2));
+  const absl::StatusOr<int64_t> count = DimFromScalar(c, 2);
   const PartialShape& data = c.input(0);
   const PartialShape& ids = c.input(1);
-  if (!data.known_rank() || !ids.known_rank()) return absl::OkStatus();
+  if (!data.known_rank() || !ids.known_rank()) return AtRunTime(count.status());
+  TENON_ASSIGN_OR_RETURN(const int64_t segments, count);
   TENON_RETURN_IF_ERROR(c.WithRankAtLeast(data, ids.rank()).status());
   TENON_RETURN_IF_ERROR(MergeShapes(Subshape(data, 0, ids.rank()), ids).status());
   c.set_output(0, Concatenate(Vector(segments), Subshape(data, ids.rank())));

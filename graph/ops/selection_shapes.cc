@@ -27,16 +27,18 @@ absl::Status CheckScatter(InferenceContext& c, const PartialShape& out, int indi
   }
   if (!indices.known_rank() || indices.dim(-1) < 0) return absl::OkStatus();
   const int64_t depth = indices.dim(-1);
-  TENON_RETURN_IF_ERROR(
-      MergeShapes(Subshape(indices, 0, -1), Subshape(updates, 0, indices.rank() - 1)).status());
-  if (!out.known_rank() || !updates.known_rank()) return absl::OkStatus();
-  if (depth > out.rank()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "indices' last dimension must be <= the output's rank ", out.rank(), " but is ", depth));
-  }
-  return MergeShapes(Subshape(out, depth, INT64_MAX),
-                     Subshape(updates, indices.rank() - 1, INT64_MAX))
-      .status();
+  const absl::Status fits = [&] {
+    TENON_RETURN_IF_ERROR(
+        MergeShapes(Subshape(indices, 0, -1), Subshape(updates, 0, indices.rank() - 1)).status());
+    if (!out.known_rank() || !updates.known_rank()) return absl::OkStatus();
+    return MergeShapes(Subshape(out, depth, INT64_MAX),
+                       Subshape(updates, indices.rank() - 1, INT64_MAX))
+        .status();
+  }();
+  if (!fits.ok()) return updates.rank() == 0 && c.op().name != "ScatterNd" ? AtRunTime(fits) : fits;
+  if (!out.known_rank() || depth <= out.rank()) return absl::OkStatus();
+  return AtRunTime(absl::InvalidArgumentError(absl::StrCat(
+      "indices' last dimension must be <= the output's rank ", out.rank(), " but is ", depth)));
 }
 
 absl::Status Unique(InferenceContext& c, bool with_axis) {
@@ -44,10 +46,12 @@ absl::Status Unique(InferenceContext& c, bool with_axis) {
   int64_t count = kUnknownDim;
   const PartialShape& in = c.input(0);
   if (!with_axis) {
-    TENON_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(in, 1));
-    count = s.dim(0);
+    const absl::StatusOr<PartialShape> s = c.WithRank(in, 1);
+    if (!s.ok()) return c.op().name == "Unique" ? s.status() : AtRunTime(s.status());
+    count = s->dim(0);
   } else {
-    TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
+    const absl::Status axes = c.WithRankAtMost(c.input(1), 1).status();
+    if (!axes.ok()) return c.input_value(1) != nullptr && in.known_rank() ? axes : AtRunTime(axes);
     const std::optional<Dims> axis = ConstantInts(c, 1);
     if (axis && axis->empty()) {
       TENON_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(in, 1));
@@ -89,12 +93,14 @@ absl::Status GatherV2Shape(InferenceContext& c) {
   if (!params.known_rank() || !indices.known_rank()) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, params.rank()));
   if (batch_dims < 0 || batch_dims > at || batch_dims > indices.rank()) {
-    return absl::InvalidArgumentError(absl::StrCat("batch_dims ", batch_dims,
-                                                   " must be at most axis ", at,
-                                                   " and the indices' rank ", indices.rank()));
+    absl::Status status =
+        absl::InvalidArgumentError(absl::StrCat("batch_dims ", batch_dims, " must be at most axis ",
+                                                at, " and the indices' rank ", indices.rank()));
+    const bool of_indices = batch_dims >= 0 && batch_dims <= indices.rank();
+    return of_indices ? AtRunTime(std::move(status)) : status;
   }
-  TENON_RETURN_IF_ERROR(
-      MergeShapes(Subshape(params, 0, batch_dims), Subshape(indices, 0, batch_dims)).status());
+  TENON_RETURN_IF_ERROR(AtRunTime(
+      MergeShapes(Subshape(params, 0, batch_dims), Subshape(indices, 0, batch_dims)).status()));
   c.set_output(0, Concatenate(Concatenate(Subshape(params, 0, at), Subshape(indices, batch_dims)),
                               Subshape(params, at + 1)));
   const std::optional<Dims> values = params.rank() == 1 ? c.input_as_ints(0) : std::nullopt;
@@ -132,11 +138,11 @@ absl::Status OneHotShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
   if (axis < -1)
     return absl::InvalidArgumentError(absl::StrCat("axis must be >= -1 but is ", axis));
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0, 0, 0}));
   TENON_ASSIGN_OR_RETURN(const int64_t depth, DimFromScalar(c, 1));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, -1, 0, 0})));
   const PartialShape& indices = c.input(0);
   if (!indices.known_rank()) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(axis, indices.rank() + 1));
+  TENON_ASSIGN_OR_RETURN(const int at, AtRunTime(NormalizeAxis(axis, indices.rank() + 1)));
   c.set_output(
       0, Concatenate(Concatenate(Subshape(indices, 0, at), Vector(depth)), Subshape(indices, at)));
   return absl::OkStatus();
@@ -200,7 +206,7 @@ absl::Status DynamicStitchShape(InferenceContext& c) {
 absl::Status SearchSortedShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape sorted, c.WithRank(c.input(0), 2));
   TENON_ASSIGN_OR_RETURN(PartialShape values, c.WithRank(c.input(1), 2));
-  TENON_RETURN_IF_ERROR(c.MergeDim(sorted.dim(0), values.dim(0)).status());
+  TENON_RETURN_IF_ERROR(AtRunTime(c.MergeDim(sorted.dim(0), values.dim(0)).status()));
   c.set_output(0, std::move(values));
   return absl::OkStatus();
 }

@@ -54,12 +54,12 @@ ShapeFunction AudioSpectrogramShape, DecodeAnyImageShape, DecodeCSVShape, Decode
 
 // quantize_shapes.cc
 ShapeFunction DequantizeShape, FakeQuantPerChannelGradShape, FakeQuantPerChannelShape,
-    FakeQuantVarsGradShape, FakeQuantVarsShape, FusedConv2DShape, FusedConv2DWithSumShape,
-    FusedMatMulShape, QuantizeAndDequantizeGradShape, QuantizeAndDequantizeShape, QuantizeV2Shape,
-    QuantizedBatchNormShape, QuantizedBiasAddShape, QuantizedBinaryShape, QuantizedConv2DShape,
-    QuantizedMatMulShape, QuantizedPoolShape, QuantizedReshapeShape, QuantizedResizeShape,
-    QuantizedUnaryShape, RequantizationRangePerChannelShape, RequantizationRangeShape,
-    RequantizePerChannelShape;
+    FakeQuantArgsGradShape, FakeQuantVarsGradShape, FakeQuantVarsShape, FusedConv2DShape,
+    FusedConv2DWithSumShape, FusedMatMulShape, QuantizeAndDequantizeGradShape,
+    QuantizeAndDequantizeShape, QuantizeV2Shape, QuantizedBatchNormShape, QuantizedBiasAddShape,
+    QuantizedBinaryShape, QuantizedConv2DShape, QuantizedMatMulShape, QuantizedPoolShape,
+    QuantizedReshapeShape, QuantizedResizeShape, QuantizedUnaryShape,
+    RequantizationRangePerChannelShape, RequantizationRangeShape, RequantizePerChannelShape;
 
 // random_shapes.cc
 ShapeFunction CandidateSamplerShape, IndexShuffleShape, KeyCounterShape, MultinomialShape,
@@ -113,7 +113,8 @@ ShapeFunction UniformConvolutionShape, UniformDotShape;
 ShapeFunction AvgPool3DGradShape, AvgPoolGradShape, Conv2DBackpropFilterShape,
     Conv2DBackpropInputShape, Conv2DShape, Conv3DBackpropFilterShape, Conv3DBackpropInputShape,
     Conv3DShape, ConvShape, DepthwiseBackpropInputShape, DepthwiseConv2DShape, Dilation2DShape,
-    FusedPadConv2DShape, FusedResizeAndPadConv2DShape, LikeInput0Rank4Shape, LikeInput0Rank5Shape,
-    MaxPoolGradGradV2Shape, MaxPoolV2Shape, Pool2DShape, Pool3DShape;
+    FusedPadConv2DShape, FusedResizeAndPadConv2DShape, Dilation2DBackpropInputShape,
+    LikeInput0Rank4Shape, LikeInput0Rank5Shape, MaxPoolGradGradV2Shape, MaxPoolV2Shape, Pool2DShape,
+    Pool3DShape;
 
 }  // namespace tenon::ops

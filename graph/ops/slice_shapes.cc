@@ -53,6 +53,12 @@ absl::Status ConcatInputs(InferenceContext& c, int begin, int end, int axis_inpu
   return absl::OkStatus();
 }
 
+// Of a constant the rank is checked at once, of what only runs tell when they have told it.
+absl::Status CheckRankOfValue(InferenceContext& c, int input, int rank) {
+  const absl::Status status = c.WithRank(c.input(input), rank).status();
+  return c.input_value(input) != nullptr ? status : AtRunTime(status);
+}
+
 // What a StridedSlice does to one dimension of its input, or kNewAxis / kEllipsis filled in.
 struct SliceStep {
   std::optional<int64_t> begin, end;  // nullopt: not known
@@ -83,9 +89,12 @@ absl::StatusOr<Masks> SliceMasks(InferenceContext& c) {
       return absl::InvalidArgumentError(
           absl::StrCat("mask ", mask, " is out of range for an int32"));
   }
-  if (std::popcount(static_cast<uint64_t>(m.ellipsis)) > 1)
-    return absl::InvalidArgumentError("more than one ellipsis is not allowed");
   return m;
+}
+
+absl::Status CheckEllipsis(const Masks& m) {
+  if (std::popcount(static_cast<uint32_t>(m.ellipsis)) <= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("more than one ellipsis is not allowed");
 }
 
 std::optional<int64_t> ElementAt(InferenceContext& c, int input, size_t i) {
@@ -153,8 +162,9 @@ absl::StatusOr<Extent> ExtentOf(const SliceStep& s, int64_t dim, int index) {
     if (dim < 0 || !s.begin) return Extent{0, 1};
     const int64_t at = *s.begin < 0 ? *s.begin + dim : *s.begin;
     if (at < 0 || at >= dim) {
-      return absl::InvalidArgumentError(
+      absl::Status status = absl::InvalidArgumentError(
           absl::StrCat("slice index ", *s.begin, " of dimension ", index, " out of bounds"));
+      return s.end ? status : AtRunTime(std::move(status));
     }
     return Extent{at, 1};
   }
@@ -188,7 +198,7 @@ absl::Status QuantizedConcatShape(InferenceContext& c) {
 
 absl::Status ConcatOffsetShape(InferenceContext& c) {
   for (int i = 0; i < c.num_outputs(); ++i) {
-    TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRank(c.input(i + 1), 1));
+    TENON_ASSIGN_OR_RETURN(PartialShape s, AtRunTime(c.WithRank(c.input(i + 1), 1)));
     c.set_output(i, std::move(s));
   }
   return absl::OkStatus();
@@ -225,7 +235,7 @@ absl::Status UnpackShape(InferenceContext& c) {
 }
 
 absl::Status SplitShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {0}));
+  TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 0, 0));
   const PartialShape& in = c.input(1);
   const std::optional<int64_t> axis = ScalarValue(c, 0);
   PartialShape out = in.known_rank() ? PartialShape::UnknownOfRank(in.rank()) : PartialShape();
@@ -246,11 +256,13 @@ absl::Status SplitShape(InferenceContext& c) {
 }
 
 absl::Status SplitVShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 0}));
+  TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 2, 0));
+  TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 1, 1));
   const PartialShape& in = c.input(0);
   const std::optional<int64_t> axis = ScalarValue(c, 2);
   const std::optional<Dims> sizes = c.input_as_ints(1);
-  TENON_RETURN_IF_ERROR(c.MergeDim(c.input(1).dim(0), c.num_outputs()).status());
+  const absl::Status count = c.MergeDim(c.input(1).dim(0), c.num_outputs()).status();
+  if (!count.ok()) return c.input_value(1) != nullptr ? count : AtRunTime(count);
   if (!in.known_rank()) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
   if (!axis) {
@@ -305,29 +317,33 @@ absl::Status SliceShape(InferenceContext& c) {
   if (!in.known_rank()) return absl::OkStatus();
   const bool exact_sizes = c.input_value(2) != nullptr;
   PartialShape out = PartialShape::UnknownOfRank(in.rank());
+  absl::Status beyond;
   for (int i = 0; i < in.rank(); ++i) {
     const std::optional<int64_t> begin = ElementAt(c, 1, i);
     const std::optional<int64_t> size = ElementAt(c, 2, i);
     const int64_t dim = in.dim(i);
     if (begin && (*begin < 0 || (dim >= 0 && *begin > dim))) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      beyond = absl::InvalidArgumentError(absl::StrCat(
           "begin[", i, "] = ", *begin, " is outside of the dimension's ", dim, " elements"));
+      if (*begin < -1 || (*begin > 0 && size == -1 && exact_sizes)) return beyond;
     }
     if (!size) continue;
     if (*size < -1)
       return absl::InvalidArgumentError(
           absl::StrCat("size[", i, "] must be -1 or more but is ", *size));
     if (*size >= 0 && begin && dim >= 0 && *size > dim - *begin) {
-      return absl::InvalidArgumentError(absl::StrCat("begin[", i, "] + size[", i, "] = ", *begin,
-                                                     " + ", *size, " exceeds the dimension's ",
-                                                     dim));
+      beyond =
+          absl::InvalidArgumentError(absl::StrCat("begin[", i, "] + size[", i, "] = ", *begin,
+                                                  " + ", *size, " exceeds the dimension's ", dim));
     }
+    if (!beyond.ok()) continue;
     if (*size >= 0) {
       out.set_dim(i, *size);
     } else if (exact_sizes && begin && dim >= 0) {
       out.set_dim(i, dim - *begin);
     }
   }
+  TENON_RETURN_IF_ERROR(AtRunTime(beyond));
   c.set_output(0, out);
   const std::optional<Dims> value = c.input_as_ints(0);
   const std::optional<int64_t> begin = ElementAt(c, 1, 0);
@@ -345,7 +361,8 @@ absl::Status StridedSliceShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const Masks masks, SliceMasks(c));
   const PartialShape& in = c.input(0);
   const std::optional<Dims> strides = ConstantInts(c, 3);
-  if (!strides || !in.known_rank()) return absl::OkStatus();
+  if (!strides || !in.known_rank()) return AtRunTime(CheckEllipsis(masks));
+  TENON_RETURN_IF_ERROR(CheckEllipsis(masks));
   TENON_ASSIGN_OR_RETURN(const SlicePlan plan, PlanSlice(c, in.rank(), masks, *strides, 1));
   std::vector<Extent> extents;
   for (int i = 0; i < in.rank(); ++i) {

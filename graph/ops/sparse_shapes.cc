@@ -27,10 +27,10 @@ absl::Status SetSparse(InferenceContext& c, int64_t count, int64_t rank) {
 }  // namespace
 
 absl::Status SparseAddShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1, 2, 1, 1, 0}));
-  TENON_ASSIGN_OR_RETURN(const PartialShape shape, MergeShapes(c.input(2), c.input(5)));
-  TENON_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(shape, 1));
-  return SetSparse(c, kUnknownDim, vector.dim(0));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, 1}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {2, 1, 1, 2, 1, 1, 0})));
+  TENON_ASSIGN_OR_RETURN(const PartialShape shape, AtRunTime(MergeShapes(c.input(2), c.input(5))));
+  return SetSparse(c, kUnknownDim, shape.dim(0));
 }
 
 // concat of N: indices, then values, then shapes.
@@ -52,8 +52,10 @@ absl::Status SparseConcatShape(InferenceContext& c) {
 // One value per stored one.
 absl::Status SparseValuesShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(0), 2));
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
-  TENON_ASSIGN_OR_RETURN(const int64_t count, c.MergeDim(indices.dim(0), c.input(1).dim(0)));
+  const absl::Status vectors = RequireRanks(c, {-1, 1, 1});
+  if (!vectors.ok()) return c.op().name == "SparseSoftmax" ? vectors : AtRunTime(vectors);
+  TENON_ASSIGN_OR_RETURN(const int64_t count,
+                         AtRunTime(c.MergeDim(indices.dim(0), c.input(1).dim(0))));
   c.set_output(0, Vector(count));
   return absl::OkStatus();
 }
@@ -78,12 +80,16 @@ absl::Status SparseReduceShape(InferenceContext& c) {
   const int rank = static_cast<int>(dense->size());
   std::vector<bool> reduced(rank);
   for (int64_t a : *axes) {
-    TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(a, rank));
+    TENON_ASSIGN_OR_RETURN(const int axis, AtRunTime(NormalizeAxis(a, rank)));
     reduced[axis] = true;
   }
   PartialShape out = Shape();
   for (int i = 0; i < rank; ++i) {
     if (!reduced[i]) {
+      if ((*dense)[i] < kUnknownDim) {
+        return AtRunTime(absl::InvalidArgumentError(
+            absl::StrCat("dimension ", i, " of the sparse tensor is ", (*dense)[i])));
+      }
       out.push_back((*dense)[i]);
     } else if (keep_dims) {
       out.push_back(1);
@@ -108,7 +114,7 @@ absl::Status SparseReshapeShape(InferenceContext& c) {
 }
 
 absl::Status SparseSliceShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1, 1, 1}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {2, 1, 1, 1, 1})));
   TENON_ASSIGN_OR_RETURN(const PartialShape shape, c.WithRank(c.input(2), 1));
   return SetSparse(c, kUnknownDim, shape.dim(0));
 }
@@ -172,7 +178,8 @@ absl::Status SparseSetOperationShape(InferenceContext& c) {
 
 // Gradients of the entries of both operands, whose coordinates are inputs 1 and 2.
 absl::Status SparseAddGradShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 2, 2, 2}));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 2, 2}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {1, 2, 2, 2})));
   return SetOutputs(c, {Vector(c.input(1).dim(0)), Vector(c.input(2).dim(0))});
 }
 
@@ -182,7 +189,8 @@ absl::Status SparseFillEmptyRowsGradShape(InferenceContext& c) {
 }
 
 absl::Status SparseSliceGradShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 2, 1, 2}));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 2}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {1, 2, 1, 2})));
   c.set_output(0, Vector(c.input(1).dim(0)));
   return absl::OkStatus();
 }
@@ -196,7 +204,7 @@ absl::Status SparseSparseShape(InferenceContext& c) {
 
 // All coordinates, then all values, then all shapes.
 absl::Status SparseSplitShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const SparseInput s, SparseAt(c, 1));
+  TENON_ASSIGN_OR_RETURN(const SparseInput s, AtRunTime(SparseAt(c, 1)));
   const int parts = c.num_outputs() / 3;
   for (int k = 0; k < parts; ++k) {
     c.set_output(k, Matrix(kUnknownDim, s.rank));
@@ -284,12 +292,12 @@ absl::Status SetCounts(InferenceContext& c, int64_t rank) {
 absl::Status DenseCountShape(InferenceContext& c) { return SetCounts(c, c.input(0).rank()); }
 
 absl::Status SparseCountShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const SparseInput s, SparseAt(c, 0));
+  TENON_ASSIGN_OR_RETURN(const SparseInput s, AtRunTime(SparseAt(c, 0)));
   return SetCounts(c, std::min<int64_t>(s.rank, 2));
 }
 
 absl::Status RaggedCountShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {1}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {1})));
   return SetCounts(c, 2);
 }
 

@@ -69,7 +69,7 @@ absl::Status TensorArrayConcatShape(InferenceContext& c) {
 absl::Status TensorListPopBackShape(InferenceContext& c) {
   c.set_output(0, Shape());
   if (c.input_value(1) == nullptr && !c.input_info(1).partial_value) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(PartialShape element, c.input_as_shape(1));
+  TENON_ASSIGN_OR_RETURN(PartialShape element, AtRunTime(c.input_as_shape(1)));
   c.set_output(1, std::move(element));
   return absl::OkStatus();
 }
@@ -92,6 +92,8 @@ absl::Status TensorListGetItemShape(InferenceContext& c) {
 absl::Status TensorListStackShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_shape(1));
   TENON_ASSIGN_OR_RETURN(const int64_t count, c.AttrInt("num_elements"));
+  if (count < kUnknownDim)
+    return AtRunTime(absl::InvalidArgumentError(absl::StrCat("num_elements is ", count)));
   c.set_output(0, Concatenate(Vector(count), element));
   return absl::OkStatus();
 }

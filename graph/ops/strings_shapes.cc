@@ -82,14 +82,15 @@ absl::Status DecodeRawShape(InferenceContext& c) {
 }
 
 absl::Status DecodePaddedRawShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, 0})));
   const std::optional<int64_t> bytes = ScalarValue(c, 1);
   int64_t elements = kUnknownDim;
   if (bytes) {
     const int64_t size = static_cast<int64_t>(DataTypeSize(c.output_type(0)));
     if (*bytes <= 0 || size == 0 || *bytes % size != 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      absl::Status status = absl::InvalidArgumentError(absl::StrCat(
           "fixed_length ", *bytes, " is no positive multiple of the element's ", size, " bytes"));
+      return *bytes == 0 ? AtRunTime(std::move(status)) : status;
     }
     elements = *bytes / size;
   }

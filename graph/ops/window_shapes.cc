@@ -55,6 +55,16 @@ absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, 
   return free / stride + 1;
 }
 
+absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
+                                   const WindowPadding& padding, int axis) {
+  const absl::StatusOr<int64_t> d = WindowedDim(in, size, dilation, stride, padding, axis);
+  if (d.ok() || stride <= 0) return d;
+  if (dilation <= 0) return AtRunTime(d);
+  int64_t window;
+  const bool overflows = __builtin_mul_overflow(std::max<int64_t>(size - 1, 0), dilation, &window);
+  return overflows || (window - in + 1) / 2 >= stride ? d : AtRunTime(d);
+}
+
 namespace {
 
 // A list attribute with one value per dimension.
@@ -169,16 +179,24 @@ absl::Status Pool(InferenceContext& c, int spatial, const std::vector<int64_t>& 
   TENON_ASSIGN_OR_RETURN(const WindowPadding padding, WindowPaddingOf(c, f.rank()));
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(c.input(0), f.rank()));
   PartialShape out = in;
+  absl::Status refused;
   for (int i = 0; i < f.rank(); ++i) {
     if (i == 0 || (i == f.channels() && ksize[i] == 1)) continue;
-    if (ksize[i] <= 0)
-      return absl::InvalidArgumentError(absl::StrCat("ksize must be > 0 but is ", ksize[i]));
+    // What does not pool over channels says so when it runs.
+    if (i == f.channels() && (spatial == 3 || c.op().name.find("AvgPool") != std::string::npos)) {
+      refused = absl::InvalidArgumentError("pooling over channels");
+      continue;
+    }
+    if (ksize[i] <= 0) {
+      refused = absl::InvalidArgumentError(absl::StrCat("ksize must be > 0 but is ", ksize[i]));
+      continue;
+    }
     TENON_ASSIGN_OR_RETURN(const int64_t d,
                            WindowedDim(in.dim(i), ksize[i], 1, strides[i], padding, i));
     out.set_dim(i, d);
   }
   for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, out);
-  return absl::OkStatus();
+  return AtRunTime(refused);
 }
 
 absl::Status PoolByAttrs(InferenceContext& c, int spatial) {
@@ -202,9 +220,13 @@ absl::Status ConvShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t groups, c.AttrInt("groups"));
   TENON_ASSIGN_OR_RETURN(const std::string_view padding, c.AttrString("padding"));
   const PartialShape &in = c.input(0), &filter = c.input(1);
-  if (batch_dims < 0 || groups < 1)
-    return absl::InvalidArgumentError("batch_dims must not be negative, groups must be positive");
-  if (!in.known_rank() || !filter.known_rank()) return absl::OkStatus();
+  const bool known = in.known_rank() && filter.known_rank();
+  if (batch_dims < 0 || groups < 1) {
+    absl::Status status =
+        absl::InvalidArgumentError("batch_dims must not be negative, groups must be positive");
+    return known ? status : AtRunTime(std::move(status));
+  }
+  if (!known) return absl::OkStatus();
   const int64_t spatial = in.rank() - batch_dims - 1;
   if (spatial != 2 && spatial != 3) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -268,9 +290,15 @@ absl::Status PoolByInputs(InferenceContext& c, int sizes) {
 absl::Status MaxPoolV2Shape(InferenceContext& c) { return PoolByInputs(c, 1); }
 absl::Status MaxPoolGradGradV2Shape(InferenceContext& c) { return PoolByInputs(c, 3); }
 
-absl::Status AvgPoolGradShape(InferenceContext& c) { return FromSizes(c, 0, 4); }
+absl::Status AvgPoolGradShape(InferenceContext& c) {
+  absl::Status status = FromSizes(c, 0, 4);
+  return c.op().name == "AvgPoolGrad" ? status : AtRunTime(std::move(status));
+}
 absl::Status AvgPool3DGradShape(InferenceContext& c) { return FromSizes(c, 0, 5); }
 absl::Status LikeInput0Rank4Shape(InferenceContext& c) { return LikeInput(c, 0, 4); }
+absl::Status Dilation2DBackpropInputShape(InferenceContext& c) {
+  return AtRunTime(LikeInput(c, 0, 4));
+}
 absl::Status LikeInput0Rank5Shape(InferenceContext& c) { return LikeInput(c, 0, 5); }
 
 // Grey-scale dilation: the filter has one value per position and channel.
@@ -280,12 +308,15 @@ absl::Status Dilation2DShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, PerDim(c, "strides", 4));
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> rates, PerDim(c, "rates", 4));
   TENON_ASSIGN_OR_RETURN(const WindowPadding padding, WindowPaddingOf(c, 4));
-  TENON_ASSIGN_OR_RETURN(const int64_t depth, c.MergeDim(in.dim(3), filter.dim(2)));
-  PartialShape out({in.dim(0), kUnknownDim, kUnknownDim, depth});
+  const absl::StatusOr<int64_t> depth = c.MergeDim(in.dim(3), filter.dim(2));
+  const bool known = std::min({in.dim(1), in.dim(2), filter.dim(0), filter.dim(1)}) >= 0;
+  if (!depth.ok()) return known ? depth.status() : AtRunTime(depth.status());
+  PartialShape out({in.dim(0), kUnknownDim, kUnknownDim, *depth});
   for (int i = 1; i <= 2; ++i) {
-    TENON_ASSIGN_OR_RETURN(const int64_t d, WindowedDim(in.dim(i), filter.dim(i - 1), rates[i],
-                                                        strides[i], padding, i));
-    out.set_dim(i, d);
+    const absl::StatusOr<int64_t> d =
+        DilatedDim(in.dim(i), filter.dim(i - 1), rates[i], strides[i], padding, i);
+    if (!d.ok()) return known ? d.status() : AtRunTime(d.status());
+    out.set_dim(i, *d);
   }
   c.set_output(0, std::move(out));
   return absl::OkStatus();

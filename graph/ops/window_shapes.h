@@ -30,5 +30,9 @@ absl::StatusOr<WindowPadding> WindowPaddingOf(InferenceContext& c, int rank);
 // Unknown sizes are legal.
 absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
                                     const WindowPadding& padding, int axis);
+// The same where TensorFlow rounds toward 0, and so lets windows pass that exceed the dimension by
+// less than two steps, and any dilation: these fail only at run time.
+absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
+                                   const WindowPadding& padding, int axis);
 
 }  // namespace tenon::ops

@@ -1,7 +1,7 @@
 // Shape functions against TensorFlow's, from a table: one node per line, fields separated by tabs.
 //   Slice <TAB> @T type: DT_FLOAT … <TAB> <DT_FLOAT[2,?] <TAB> <DT_INT32[2]={0,1} … <TAB> >[2,?]
-// `@` an attribute in text form, `<` an input (with its value if it is constant), `>` an output or
-// `>error`, `#` a remark.
+// `@` an attribute in text form, `<` an input (with its value if it is constant), `>` an output,
+// `>error` or (what only runs refuse) `>run`, `#` a remark.
 #include <fstream>
 
 #include "absl/strings/numbers.h"
@@ -108,7 +108,7 @@ Row ParseRow(const std::string& line) {
       row.inputs.push_back(ParseInput(rest, &row.input_types.emplace_back()));
     } else if (field[0] == '>') {
       row.error |= rest == "error";
-      if (rest != "error") row.outputs.push_back(ParseShape(rest));
+      if (rest != "error" && rest != "run") row.outputs.push_back(ParseShape(rest));
     } else if (field[0] != '#') {
       row.op = std::string(field);
     }
@@ -163,6 +163,22 @@ TEST(ShapeFunctions, KnowWhatTensorFlowKnows) {
       EXPECT_TRUE(KnowsAsMuch(result.outputs[i], row.outputs[i]))
           << line << "\n  ours: " << i << " is " << result.outputs[i].ToString();
     }
+  }
+}
+
+// TensorFlow loads these nodes, and refuses them, if at all, when they run. Nothing may follow from
+// their outputs.
+TEST(ShapeFunctions, LeaveToRunsWhatTensorFlowLeavesToThem) {
+  std::ifstream table("tests/golden/ops/run_time_errors.txt");
+  ASSERT_TRUE(table.is_open());
+  for (std::string line; std::getline(table, line);) {
+    const Row row = ParseRow(line);
+    const OpDef* op = OpRegistry::Global().Find(row.op);
+    ASSERT_NE(op, nullptr) << row.op;
+    const Result result = Infer(row, *op);
+    EXPECT_TRUE(result.status.ok()) << line << "\n  ours: " << result.status;
+    for (const PartialShape& shape : result.outputs)
+      EXPECT_FALSE(shape.known_rank()) << line << "\n  ours: " << shape.ToString();
   }
 }
 

@@ -113,6 +113,7 @@ absl::Status RunPopBack(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(OwnList own, TakeList(args, 0));
   TENON_RETURN_IF_ERROR(own.list->CheckType(s.type));
   if (own.list->size() == 0) return absl::InvalidArgumentError("the list is empty");
+  TENON_RETURN_IF_ERROR(ShapeInput(args, 1).status());  // also where the element has one
   TENON_ASSIGN_OR_RETURN(Tensor item, ElementOrZeros(*own.list, own.list->PopBack(), args, 1));
   args.run_state->SetOutput(0, std::move(own.handle));
   args.run_state->SetOutput(1, std::move(item));

@@ -59,7 +59,7 @@ absl::Status RunStack(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const TensorsState*>(state);
   TENON_ASSIGN_OR_RETURN(const TensorList* list, InputAs<TensorList>(args, 0));
   TENON_RETURN_IF_ERROR(list->CheckType(s.type));
-  if (s.elements >= 0 && s.elements != list->size()) {
+  if (s.elements != -1 && s.elements != list->size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the list has ", list->size(), " elements where 'num_elements' says ", s.elements));
   }
