@@ -265,9 +265,9 @@ class Specializer {
       if (use.port != kControlPort) used[use.port] = true;
     }
     if (site.loop) return UsedVariables(site, std::move(used));
-    if (!ComputesAllResults(g_.attrs(site.node))) return used;
     if (std::ranges::find(used, false) == used.end()) return used;
     for (const FunctionGraph* body : site.bodies) {
+      if (!ComputesAllResults(g_.attrs(site.node)) && !StaysCall(body->attrs)) continue;
       NeededNodes needed(*body);
       CertainNodes certain(*body, ArgInfos(site));
       needed.Need(body->effects);
@@ -352,7 +352,8 @@ class Specializer {
     // Shapes of variables may change from pass to pass.
     CertainNodes certain(body, std::vector<TensorInfo>(body.args.size()));
     // A loop that is written out waits for its first variable in every pass.
-    const size_t computed = ComputesAllResults(g_.attrs(site.node)) ? used.size() : 1;
+    const bool all = ComputesAllResults(g_.attrs(site.node)) || StaysCall(body.attrs);
+    const size_t computed = all ? used.size() : 1;
     for (size_t i = 0; i < computed; ++i) {
       if (used[i] || certain.Has(body.results[i], needed)) continue;
       used[i] = true;

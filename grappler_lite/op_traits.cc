@@ -51,6 +51,11 @@ bool ComputesAllResults(const AttrSet& attrs) {
   return mark == nullptr || !mark->AsBool().value_or(false);
 }
 
+bool StaysCall(const AttrSet& function) {
+  const AttrValue* mark = function.Find("_noinline");
+  return mark != nullptr && mark->AsBool().value_or(false);
+}
+
 bool IsIdentityLike(std::string_view op) {
   return op == "Identity" || op == "Snapshot" || op == "StopGradient" || op == "PreventGradient";
 }

@@ -22,8 +22,9 @@ bool IsAwaitedByValueOnly(const Graph& g, NodeId n);
 
 // Whether a call, branch or loop computes every result in each run, even those that nobody reads.
 // TensorFlow's kernels do; branches and loops that its graphs mark to be written out compute what
-// is read.
+// is read, but for functions that stay calls even then.
 bool ComputesAllResults(const AttrSet& attrs);
+bool StaysCall(const AttrSet& function);
 constexpr std::string_view kWrittenOut = "_lower_using_switch_merge";
 
 // Identity and those that compute the same.

@@ -276,7 +276,7 @@ class FunctionCopy {
 
   // Results that nobody reads are computed all the same where the call does that and it may fail.
   absl::Status AddUnreadResults(absl::Span<const Output> results, std::vector<Output>& effects) {
-    if (!demand_.computes_all) return absl::OkStatus();
+    if (!demand_.computes_all && !StaysCall(AttrSet(body_.attrs))) return absl::OkStatus();
     for (size_t i = 0; i < results.size(); ++i) {
       const Output result = results[i];
       if (!IsUnread(i) || Has(needed_, result.node) || !MayFail(result.node)) continue;

@@ -145,6 +145,9 @@ TEST(UnreadResult, IsComputedAndFails) {
   }
   graphs.push_back({If(""), Function("f", "")});
   graphs.push_back({Case(""), Function("f", "")});
+  // What is written out calls such a function as a whole.
+  graphs.push_back({If(kMarked), Function("f", kMarkedNoinline)});
+  graphs.push_back({Case(kMarked), Function("f", kMarkedNoinline)});
   graphs.push_back({While(""), Loop()});
   // What is written out waits for the first variable.
   graphs.push_back({While(kMarked), Loop(/*first=*/true), "call:1"});
