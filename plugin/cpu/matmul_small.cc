@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "plugin/cpu/activation_loop.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/matmul.h"
 #include "plugin/cpu/onednn.h"
@@ -29,7 +31,7 @@ struct SmallMatMul {
   // b, if not input 1: panels of kColumns columns, the last of those that are left, each [k,
   // columns].
   std::shared_ptr<const PackedBytes> packed;
-  std::unique_ptr<OneDnnRunner> activation;  // of the whole output, in place
+  std::optional<ActivationLoop> activation;  // but for those that the product clamps itself
   int64_t grain = 0;  // blocks of kColumns for one thread, if there is one row
 };
 
@@ -44,6 +46,10 @@ void MultiplyColumns(const SmallMatMul& s, const SmallGemm& g, int64_t begin, in
     part.c += j;
     if (part.bias != nullptr) part.bias += j;
     s.multiply(part);
+    if (!s.activation) continue;
+    const bool whole = part.n == part.c_row;
+    const int64_t runs = whole ? 1 : part.m, length = whole ? part.m * part.n : part.n;
+    for (int64_t i = 0; i < runs; ++i) s.activation->Run(part.c + i * part.c_row, length);
   }
 }
 
@@ -66,36 +72,19 @@ absl::Status RunSmallMatMul(const void* state, const StepArgs& args) {
           MultiplyColumns(s, g, begin * kColumns, std::min(end * kColumns, g.n));
         });
   }
-  if (s.activation == nullptr) return absl::OkStatus();
-  return s.activation->Run({args.out[0], args.out[0]}, args.scratch);
+  return absl::OkStatus();
 }
 
 // Relu and Relu6 cost nothing in the product; the others follow it.
-absl::Status SetActivation(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
+void SetActivation(const MatMulProblem& q, SmallMatMul& s) {
   const Activation activation = q.fused.activation;
-  if (activation == Activation::kNone) return absl::OkStatus();
+  if (activation == Activation::kNone) return;
   if (activation == Activation::kRelu || activation == Activation::kRelu6) {
     s.gemm.clamp = true;
     s.gemm.ceiling = activation == Activation::kRelu6 ? 6 : std::numeric_limits<float>::infinity();
-    return absl::OkStatus();
+  } else {
+    s.activation.emplace(activation, q.fused.alpha);
   }
-  return Guarded([&] {
-    const MemoryDesc desc({q.batch() * q.m * q.n}, dnnl::memory::data_type::f32,
-                          dnnl::memory::format_tag::a);
-    dnnl::algorithm algorithm;
-    float scale, alpha, beta;
-    PostOps({.activation = activation, .alpha = q.fused.alpha})
-        .get_params_eltwise(0, scale, algorithm, alpha, beta);
-    const dnnl::eltwise_forward::primitive_desc pd(
-        {dnnl::prop_kind::forward_inference, algorithm, desc, alpha, beta}, UserScratchpad(),
-        OneDnnEngine());
-    s.activation = std::make_unique<OneDnnRunner>(
-        dnnl::eltwise_forward(pd),
-        std::vector<OneDnnRunner::Arg>{{DNNL_ARG_SRC, desc}, {DNNL_ARG_DST, desc}},
-        pd.scratchpad_desc());
-    p.set_scratch_bytes(s.activation->scratch_bytes());
-    return absl::OkStatus();
-  });
 }
 
 absl::Status PackPanels(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
@@ -144,7 +133,7 @@ absl::StatusOr<bool> PrepareSmallMatMul(Prepare& p, const MatMulProblem& q) {
   const bool large = q.m == 1 && q.n > kColumns && block_bytes * q.n / kColumns > kLargeBytes;
   if ((q.transpose_b && q.n > 1) || (large && constant))
     TENON_RETURN_IF_ERROR(PackPanels(p, q, *s));
-  TENON_RETURN_IF_ERROR(SetActivation(p, q, *s));
+  SetActivation(q, *s);
   if (large) s->grain = GrainFor(block_bytes);
   p.set_run(&RunSmallMatMul, std::move(s));
   return true;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/cpu/fused_ops.h"
 #include "tests/plugin/float_op_util.h"
 
 namespace tenon::testing {
@@ -52,28 +53,41 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Products,
                                            ProductCase{1, 1000, 999, false, false},
                                            ProductCase{2, 4096, 512, false, false}));
 
-// Bound by memory, not oneDNN's.
+// Bound by memory, not oneDNN's; with each activation.
 TEST(RowsTimesMatrices, AreRightWhateverTheThreads) {
-  for (const ProductCase& c :
-       {ProductCase{1, 1000, 999, false, false}, ProductCase{1, 999, 1000, false, true},
-        ProductCase{1, 70, 2048, true, false}, ProductCase{1, 3, 5, false, true},
-        ProductCase{3, 130, 7, false, true}}) {
+  constexpr ProductCase kCases[] = {{1, 1000, 999, false, false},
+                                    {1, 999, 1000, false, true},
+                                    {1, 70, 2048, true, false},
+                                    {1, 3, 5, false, true},
+                                    {3, 130, 7, false, true}};
+  constexpr std::string_view kActivations[] = {"Relu",  "Relu6",     "Elu",       "LeakyRelu",
+                                               "Tanh",  "Sigmoid",   "GeluExact", "GeluApproximate",
+                                               "Swish", "HardSwish", "Mish"};
+  for (const ProductCase& c : kCases) {
     const Tensor a = Noise(c.transpose_a ? Shape({c.k, c.m}) : Shape({c.m, c.k}), 1);
     const Tensor b = Noise(c.transpose_b ? Shape({c.n, c.k}) : Shape({c.k, c.n}), 2);
     const Tensor bias = Noise(Shape({c.n}), 3);
-    const Attrs attrs = {{"transpose_a", attr::Bool(c.transpose_a)},
-                         {"transpose_b", attr::Bool(c.transpose_b)},
-                         {"num_args", attr::Int(1)},
-                         {"fused_ops", attr::StringList({"BiasAdd", "Relu"})}};
-    const Tensor got = RunEveryWay("_FusedMatMul", attrs, {a, b, bias});
+    std::vector<double> sums;
     for (int64_t at = 0; at < c.m * c.n; ++at) {
       const int64_t i = at / c.n, j = at % c.n;
-      double want = bias.flat<float>()[j];
+      sums.push_back(bias.flat<float>()[j]);
       for (int64_t p = 0; p < c.k; ++p) {
-        want += 1.0 * a.flat<float>()[c.transpose_a ? p * c.m + i : i * c.k + p] *
-                b.flat<float>()[c.transpose_b ? j * c.k + p : p * c.n + j];
+        sums.back() += 1.0 * a.flat<float>()[c.transpose_a ? p * c.m + i : i * c.k + p] *
+                       b.flat<float>()[c.transpose_b ? j * c.k + p : p * c.n + j];
       }
-      ASSERT_NEAR(got.flat<float>()[at], std::max(want, 0.0), 2e-4) << i << "," << j;
+    }
+    for (const std::string_view name : kActivations) {
+      const Attrs attrs = {{"transpose_a", attr::Bool(c.transpose_a)},
+                           {"transpose_b", attr::Bool(c.transpose_b)},
+                           {"num_args", attr::Int(1)},
+                           {"leakyrelu_alpha", attr::Float(0.3F)},
+                           {"fused_ops", attr::StringList({"BiasAdd", std::string(name)})}};
+      const Tensor got = RunEveryWay("_FusedMatMul", attrs, {a, b, bias});
+      const cpu::Activation activation = cpu::ActivationNamed(name).value();
+      for (int64_t at = 0; at < c.m * c.n; ++at) {
+        ASSERT_NEAR(got.flat<float>()[at], cpu::Activate(activation, 0.3F, sums[at]), 2e-4)
+            << name << " " << at;
+      }
     }
   }
 }
