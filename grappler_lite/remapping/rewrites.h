@@ -19,14 +19,14 @@ bool FuseWrittenActivation(Sweep& s, NodeId n);
 // FusedBatchNorm, perhaps Add of a tensor of the same shape, Relu: _FusedBatchNormEx.
 bool FuseBatchNormRelu(Sweep& s, NodeId n);
 
-// Conv2D, Mul by a constant channel vector: n becomes the contraction with a scaled filter.
+// Conv2D, Mul by a constant channel vector or number: n becomes the contraction with a scaled filter.
 bool FoldMul(Sweep& s, NodeId n);
 // Conv2D, perhaps with a constant bias, FusedBatchNorm in inference with constant statistics.
 bool FoldBatchNorm(Sweep& s, NodeId n);
 // A FusedBatchNorm like that behind no contraction: Mul and Add of two vectors, for TensorFlow,
 // where that is a node less. Here its kernel passes over the tensor once.
 bool ExpandBatchNorm(Sweep& s, NodeId n);
-// Pad, Conv2D: the convolution pads.
+// Pad, Conv2D with a constant filter: the convolution pads.
 bool FusePad(Sweep& s, NodeId n);
 
 // exp(x - max(x)) / sum(exp(x - max(x))): Softmax.
