@@ -8,12 +8,24 @@
 namespace tenon::arithmetic {
 namespace {
 
+// Whether SplitV n gives all of what it takes, as one piece, in every run.
+bool TakesWhole(const Sweep& s, NodeId n) {
+  const std::span<const Output> in = s.graph().data_inputs(n);
+  const std::optional<Tensor> sizes = s.ConstOf(in[1], 1);
+  const std::optional<int64_t> axis = Axis(s, in[2], s.shape(in[0]).rank());
+  if (!axis || !sizes || sizes->shape().rank() != 1 || sizes->num_elements() != 1) return false;
+  const int64_t size = sizes->IntAt(0);  // of one piece, -1 is an error
+  return size >= 0 && size == s.shape(in[0]).dim(static_cast<int>(*axis));
+}
+
 bool RemoveSingleElementList(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const std::span<const Output> in = g.data_inputs(n);
   if (g.op_name(n) == "AddN") return in.size() == 1 && s.ReplaceBy(n, in[0]);
   if (g.op_name(n) == "ConcatV2")
     return in.size() == 2 && Axis(s, in[1], s.shape(in[0]).rank()) && s.ReplaceBy(n, in[0]);
+  if (g.op_name(n) == "SplitV")
+    return g.num_outputs(n) == 1 && TakesWhole(s, n) && s.ReplaceBy(n, in[0]);
   return g.num_outputs(n) == 1 && Axis(s, in[0], s.shape(in[1]).rank()) && s.ReplaceBy(n, in[1]);
 }
 
@@ -268,7 +280,7 @@ bool SliceOfConcat(Sweep& s, NodeId n) {
 
 constexpr Rewrite kRewrites[] = {
     {"remove_single_element_list", Exactness::kExact, RemoveSingleElementList,
-     "AddN ConcatV2 Split"},
+     "AddN ConcatV2 Split SplitV"},
     {"unpack_of_pack", Exactness::kExact, UnpackOfPack, "Unpack"},
     {"pack_of_unpack", Exactness::kExact, PackOfUnpack, "Pack"},
     {"concat_of_split", Exactness::kExact, ConcatOfSplit, "ConcatV2"},
