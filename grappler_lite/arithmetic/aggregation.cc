@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "graph/small_float.h"
 #include "grappler_lite/arithmetic/patterns.h"
 #include "grappler_lite/arithmetic/rewrites.h"
 
@@ -18,6 +19,13 @@ std::optional<Tensor> Scalar(DataType type, int32_t v) {
       return Tensor::Of<int32_t>(type, {v}, {});
     case DataType::kInt64:
       return Tensor::Of<int64_t>(type, {v}, {});
+    case DataType::kHalf:
+    case DataType::kBfloat16: {
+      const SmallFloat format = *SmallFloatOf(type);
+      const auto bits = static_cast<uint16_t>(format.Encode(v));
+      if (format.Decode(bits) != v) return std::nullopt;
+      return Tensor::Of<uint16_t>(type, {bits}, {});
+    }
     default:
       return std::nullopt;
   }

@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "graph/small_float.h"
 #include "grappler_lite/arithmetic/patterns.h"
 #include "grappler_lite/arithmetic/rewrites.h"
 
@@ -80,6 +81,25 @@ std::optional<Tensor> ReciprocalsOf(const Tensor& c, bool exact) {
   return *std::move(result);
 }
 
+// The same of a constant of half or bfloat16, for powers of two: then neither the quotient nor the
+// product rounds but to the type.
+std::optional<Tensor> SmallReciprocalsOf(const Tensor& c) {
+  const SmallFloat format = *SmallFloatOf(c.dtype());
+  const double least = std::ldexp(1.0, 1 - format.bias);
+  absl::StatusOr<Tensor> result = Tensor::Allocate(c.dtype(), c.shape());
+  if (!result.ok() || c.num_elements() == 0) return std::nullopt;
+  for (int64_t i = 0; i < c.num_elements(); ++i) {
+    const double v = format.Decode(ElementAt<uint16_t>(c, i));
+    const auto bits = static_cast<uint16_t>(format.Encode(1 / v));
+    int exponent = 0;
+    if (!(std::abs(v) >= least && std::abs(1 / v) >= least) ||
+        std::abs(std::frexp(v, &exponent)) != 0.5 || format.Decode(bits) != 1 / v)
+      return std::nullopt;
+    result->flat<uint16_t>()[i] = bits;
+  }
+  return *std::move(result);
+}
+
 bool MultiplyByReciprocal(Sweep& s, NodeId n, bool exact) {
   constexpr int64_t kMostElements = 1 << 16;
   const Graph& g = s.graph();
@@ -89,6 +109,8 @@ bool MultiplyByReciprocal(Sweep& s, NodeId n, bool exact) {
   std::optional<Tensor> factor;
   if (c->dtype() == DataType::kFloat) factor = ReciprocalsOf<float>(*c, exact);
   if (c->dtype() == DataType::kDouble) factor = ReciprocalsOf<double>(*c, exact);
+  const bool is_small = c->dtype() == DataType::kHalf || c->dtype() == DataType::kBfloat16;
+  if (is_small && exact) factor = SmallReciprocalsOf(*c);
   const Sweep::Attrs attrs = TypeAttr(c->dtype());
   if (!factor || !s.HasKernel(n, "Mul", attrs) || !s.HasConstKernel(n, c->dtype()) || !s.Allow())
     return false;
