@@ -24,12 +24,17 @@ struct Filter {
   int64_t channels = 0;
 };
 
-std::optional<Filter> ScalableFilter(const Sweep& s, NodeId contraction) {
-  const Graph& g = s.graph();
+// Whether channels do not stand where FilterChannels looks.
+bool IsTransposed(const Graph& g, NodeId contraction) {
   for (std::string_view transpose : {"transpose_a", "transpose_b"}) {
     const AttrValue* v = g.attr(contraction, transpose);
-    if (v != nullptr && v->AsBool().value_or(true)) return std::nullopt;
+    if (v != nullptr && v->AsBool().value_or(true)) return true;
   }
+  return false;
+}
+
+std::optional<Filter> ScalableFilter(const Sweep& s, NodeId contraction) {
+  const Graph& g = s.graph();
   std::optional<Tensor> value = s.ConstOf(g.data_inputs(contraction)[1], INT64_MAX);
   if (!value || value->dtype() != DataType::kFloat || value->num_elements() == 0)
     return std::nullopt;
@@ -84,12 +89,16 @@ bool FoldMul(Sweep& s, NodeId n) {
     const NodeId contraction = into->contraction;
     const std::optional<Filter> filter = ScalableFilter(s, contraction);
     const std::optional<Tensor> factor = s.ConstOf(g.data_inputs(n)[1 - i]);
-    if (!filter || !factor || factor->dtype() != DataType::kFloat ||
-        !IsChannelVector(factor->shape(), filter->channels, IsNhwc(g, contraction)) ||
-        factor->shape().rank() > s.shape(product).rank()) {
+    if (!filter || !factor || factor->dtype() != DataType::kFloat) continue;
+    const int rank = factor->shape().rank();
+    const bool is_number = factor->num_elements() == 1;
+    if (rank > 0 && rank > s.shape(product).rank()) continue;
+    if (!is_number && (IsTransposed(g, contraction) ||
+                       !IsChannelVector(factor->shape(), filter->channels, IsNhwc(g, contraction))))
       continue;
-    }
-    const std::optional<Tensor> scaled = ScaleFilter(*filter, FloatsOf(*factor));
+    std::vector<float> scale = FloatsOf(*factor);
+    if (is_number) scale.resize(filter->channels, scale[0]);
+    const std::optional<Tensor> scaled = ScaleFilter(*filter, scale);
     if (!scaled || !s.Allow()) continue;
     const absl::StatusOr<NodeId> scaled_filter = NewFilter(g, contraction, *scaled);
     if (!scaled_filter.ok()) return false;
@@ -190,7 +199,8 @@ bool FoldBatchNorm(Sweep& s, NodeId n) {
     }
     return Fuse(s, n, fusion);
   }
-  const std::optional<Filter> filter = ScalableFilter(s, contraction);
+  const std::optional<Filter> filter =
+      IsTransposed(g, contraction) ? std::nullopt : ScalableFilter(s, contraction);
   if (!filter || filter->channels != static_cast<int64_t>(norm->scale.size())) return false;
   const std::optional<Tensor> product = ScaleFilter(*filter, norm->scale);
   if (!product) return false;
