@@ -20,35 +20,40 @@ NewAttrs AttrsForCount(const Graph& g, NodeId n, size_t count) {
   return attrs;
 }
 
-// ConcatV2(x, c1, c2, y, axis): runs of constants are joined first.
+// ConcatV2(x, c1, c2, y, axis), or Concat(axis, x, c1, c2, y): runs of constants are joined first.
 bool JoinConstants(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  const std::vector<Output> inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
-  const Output axis = inputs.back();
-  const auto end = inputs.end() - 1;
+  const std::string_view op = g.op_name(n);
+  const bool axis_first = op == "Concat";
+  std::vector<Output> pieces(g.data_inputs(n).begin(), g.data_inputs(n).end());
+  const auto axis_at = axis_first ? pieces.begin() : pieces.end() - 1;
+  const Output axis = *axis_at;
+  pieces.erase(axis_at);
+  const auto end = pieces.end();
   const auto is_const = [&](const Output& o) { return IsFreeConst(s, o); };
-  if (!is_const(axis) || std::all_of(inputs.begin(), end, is_const)) return false;
+  if (!is_const(axis) || std::all_of(pieces.begin(), end, is_const)) return false;
   const auto both_const = [&](const Output& a, const Output& b) {
     return is_const(a) && is_const(b);
   };
+  const auto with_axis = [&](std::vector<Output> list) {
+    list.insert(axis_first ? list.begin() : list.end(), axis);
+    return list;
+  };
   // All runs at once: each rewrite copies the list.
-  auto first = std::adjacent_find(inputs.begin(), end, both_const);
+  auto first = std::adjacent_find(pieces.begin(), end, both_const);
   if (first == end || !s.Allow()) return false;
   std::vector<Output> rest;
-  for (auto from = inputs.begin(); from != end;) {
+  for (auto from = pieces.begin(); from != end;) {
     rest.insert(rest.end(), from, first);
     const auto last = std::find_if_not(first, end, is_const);
     if (first != end) {
-      std::vector<Output> run(first, last);
-      run.push_back(axis);
-      rest.push_back(s.Add(n, "constants", "ConcatV2", run, AttrsForCount(g, n, run.size() - 1),
-                           PartialShape()));
+      rest.push_back(s.Add(n, "constants", op, with_axis({first, last}),
+                           AttrsForCount(g, n, last - first), PartialShape()));
     }
     from = last;
     first = std::adjacent_find(from, end, both_const);
   }
-  rest.push_back(axis);
-  s.Become(n, "ConcatV2", rest, AttrsForCount(g, n, rest.size() - 1));
+  s.Become(n, op, with_axis(rest), AttrsForCount(g, n, rest.size()));
   return true;
 }
 
@@ -142,7 +147,7 @@ bool ChainIntegers(Sweep& s, NodeId n) {
 }
 
 constexpr Rewrite kRewrites[] = {
-    {"join_constants", Exactness::kExact, JoinConstants, "ConcatV2"},
+    {"join_constants", Exactness::kExact, JoinConstants, "Concat ConcatV2"},
     {"add_integers", Exactness::kExact, AddIntegers, "AddN"},
     {"add_constants", Exactness::kFastMath, AddConstants, "AddN"},
     {"chain_integers", Exactness::kExact, ChainIntegers, "Add AddV2 Sub Mul"},
@@ -158,7 +163,7 @@ bool MayFoldPartially(const PassContext& context) {
   for (NodeId n = 0; n < g.num_node_ids(); ++n) {
     if (!g.alive(n)) continue;
     const std::string_view op = g.op_name(n);
-    if (op == "ConcatV2") return true;
+    if (op == "ConcatV2" || op == "Concat") return true;
     if (!OpIs(g, n, {"Add", "AddV2", "Sub", "Mul", "AddN"})) continue;
     if (context.fast_math || (g.op(n) != nullptr && IsInteger(g.output_type({n, 0})))) return true;
   }
