@@ -151,6 +151,16 @@ bool OnlyReshapes(const Sweep& s, NodeId n) {
   return (op == "Reshape" || op == "Squeeze") && !s.fed(n);
 }
 
+// Whether a contraction is known to take or give no elements, for which TensorFlow's fused kernels
+// abort.
+bool IsOfNothing(const Sweep& s, NodeId contraction) {
+  const std::span<const Output> in = s.graph().data_inputs(contraction);
+  return std::any_of(in.begin(), in.begin() + 2, [&](Output o) {
+    const auto& dims = s.shape(o).dims();
+    return std::find(dims.begin(), dims.end(), 0) != dims.end();
+  });
+}
+
 // Turns n into the Reshape or Squeeze that `reshape` is, of `from`.
 void MoveReshape(Graph& g, NodeId n, NodeId reshape, NodeId from) {
   const std::vector<Output> controls = MergedControls(g, reshape, n);
@@ -199,6 +209,7 @@ void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
 bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
   Graph& g = s.graph();
   const NodeId contraction = fusion.into.contraction;
+  if (IsOfNothing(s, contraction)) return false;
   const Contraction& c = *FindContraction(g.op_name(contraction));
   std::vector<std::string_view> fused_ops = FusedOps(g, contraction);
   std::vector<Output> inputs(g.data_inputs(contraction).begin(), g.data_inputs(contraction).end());
