@@ -368,9 +368,17 @@ std::optional<double> NumberAt(const Tensor& t, int64_t i) {
     case DataType::kHalf:
     case DataType::kBfloat16:
       return SmallFloatOf(t.dtype())->Decode(ElementAt<uint16_t>(t, i));
+    case DataType::kInt8:
+    case DataType::kUint8:
+    case DataType::kInt16:
+    case DataType::kUint16:
     case DataType::kInt32:
     case DataType::kInt64:
       return static_cast<double>(t.IntAt(i));
+    case DataType::kUint32:
+      return ElementAt<uint32_t>(t, i);
+    case DataType::kUint64:
+      return static_cast<double>(ElementAt<uint64_t>(t, i));
     default:
       return std::nullopt;
   }

@@ -178,7 +178,7 @@ T ElementAt(const Tensor& t, int64_t i) {
   return element;
 }
 
-// The same of a tensor of half, bfloat16, float, double, int32 or int64; nullopt for other types.
+// The same of a tensor of half, bfloat16, float, double or integers; nullopt for other types.
 std::optional<double> NumberAt(const Tensor& t, int64_t i);
 
 // Shapes as a pass may use them, at the cost of what has changed since one asked last: a fed

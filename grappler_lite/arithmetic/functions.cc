@@ -10,10 +10,16 @@
 namespace tenon::arithmetic {
 namespace {
 
+// Types that TensorFlow has kernels of every function for.
+bool IsCommonType(DataType t) {
+  return IsFloating(t) || t == DataType::kInt32 || t == DataType::kInt64;
+}
+
 // x, if n is Pow(x, v) of x's shape.
 std::optional<Output> BaseOfPow(const Sweep& s, NodeId n, double v) {
   const std::span<const Output> in = s.graph().data_inputs(n);
-  return KeepsShapeAsSplat(s, in[0], in[1], v) ? std::optional(in[0]) : std::nullopt;
+  const bool fits = IsCommonType(TypeOf(s.graph(), n)) && KeepsShapeAsSplat(s, in[0], in[1], v);
+  return fits ? std::optional(in[0]) : std::nullopt;
 }
 
 // Pow(x, 2) is Square(x).
@@ -43,11 +49,6 @@ bool PowToRoot(Sweep& s, NodeId n) {
   if (const std::optional<Output> x = BaseOfPow(s, n, 0.5)) return BecomeTyped(s, n, "Sqrt", {*x});
   const std::optional<Output> x = BaseOfPow(s, n, -0.5);
   return x && BecomeTyped(s, n, "Rsqrt", {*x});
-}
-
-// Types that TensorFlow has kernels of every function for.
-bool IsCommonType(DataType t) {
-  return IsFloating(t) || t == DataType::kInt32 || t == DataType::kInt64;
 }
 
 // x * x is Square(x).
