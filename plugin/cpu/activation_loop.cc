@@ -8,7 +8,7 @@
 namespace tenon::cpu {
 namespace {
 
-constexpr int64_t kChunk = 256;  // elements whose gate is computed at a time
+constexpr int64_t kChunk = 1024;  // elements whose gate is computed at a time
 
 void RunLoop(ElementLoop loop, const float* x, float* y, int64_t n, float param = 0) {
   const void* const in[] = {x};
@@ -74,6 +74,7 @@ void ActivationLoop::Run(float* x, int64_t n) const {
 // x times a function of x.
 void ActivationLoop::RunGated(float* x, int64_t n) const {
   float gate[kChunk];
+  const float* of = gate;
   switch (activation_) {
     case Activation::kGeluExact:
       for (int64_t i = 0; i < n; ++i) gate[i] = x[i] * (std::numbers::sqrt2_v<float> / 2);
@@ -87,10 +88,10 @@ void ActivationLoop::RunGated(float* x, int64_t n) const {
       for (int64_t i = 0; i < n; ++i) gate[i] = x[i] + 3;
       break;
     default:
-      std::copy_n(x, n, gate);
+      of = x;
   }
   // Softplus is asked for its limit, above which it is the identity.
-  RunLoop(loop_, gate, gate, n, std::numeric_limits<float>::infinity());
+  RunLoop(loop_, of, gate, n, std::numeric_limits<float>::infinity());
   if (activation_ == Activation::kMish) RunLoop(then_, gate, gate, n);
   const bool gelu =
       activation_ == Activation::kGeluExact || activation_ == Activation::kGeluApproximate;

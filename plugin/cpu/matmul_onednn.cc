@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "graph/status_macros.h"
+#include "plugin/cpu/activation_loop.h"
 #include "plugin/cpu/matmul.h"
 #include "plugin/cpu/onednn.h"
 #include "plugin/cpu/tiled_primitive.h"
@@ -31,12 +32,14 @@ class Builder {
   Builder(Prepare& p, const MatMulProblem& problem)
       : p_(p),
         q_(problem),
+        in_product_(problem.fused),
         type_(*OneDnnType(p.input_type(0))),
         element_(DataTypeSize(p.input_type(0))) {}
 
   absl::Status Build() {
     strided_ = Increasing(q_.a_batch) && Increasing(q_.b_batch);
     pack_ = p_.input_value(1) != nullptr && q_.batch() == 1;
+    if (IsSoonerAfterwards()) FollowProduct();
     as_convolution_ =
         pack_ && !q_.transpose_a && type_ == dnnl::memory::data_type::f32 && FastConvolution();
     const TileSize tile = ChooseTile();
@@ -60,6 +63,31 @@ class Builder {
     int runner;
     MemoryDesc weights;
   };
+
+  // Of a few elements, which the product leaves in the nearest cache, loops of ours make these
+  // sooner than oneDNN; and what it adds where columns are left over costs it more than a sweep.
+  bool IsSoonerAfterwards() const {
+    constexpr int64_t kFewElements = 4096, kColumns = 16;
+    const Activation activation = q_.fused.activation;
+    const bool slow = activation == Activation::kElu || activation == Activation::kSigmoid ||
+                      activation == Activation::kSwish;
+    return q_.batch() * q_.m * q_.n <= kFewElements && type_ == dnnl::memory::data_type::f32 &&
+           q_.fused.add < 0 && !q_.fused.empty() && (slow || q_.n % kColumns != 0);
+  }
+
+  void FollowProduct() {
+    in_product_ = FusedOps();
+    const ElementRows rows = {q_.batch() * q_.m, q_.n, {q_.n, 0}, {false, false}};
+    const ElementRowsLoop add = FindElementRowsLoop(ElementOp::kAdd, DataType::kFloat);
+    const ActivationLoop activation(q_.fused.activation, q_.fused.alpha);
+    tiled_->SetEpilogue([rows, add, activation, bias = q_.fused.bias](const StepArgs& args) {
+      if (bias >= 0) {
+        const void* const in[] = {args.out[0], args.in[bias]};
+        add(in, args.out[0], rows);
+      }
+      activation.Run(static_cast<float*>(args.out[0]), rows.rows * rows.columns);
+    });
+  }
 
   static bool Increasing(const std::vector<int64_t>& indices) {
     for (size_t i = 0; i < indices.size(); ++i) {
@@ -111,13 +139,13 @@ class Builder {
     const auto a = ChannelsLast(q_.k, m), c = ChannelsLast(q_.n, m);
     const MemoryDesc bias({q_.n}, type_, dnnl::memory::format_tag::a);
     dnnl::primitive_attr attr = UserScratchpad();
-    attr.set_post_ops(PostOps(q_.fused));
+    attr.set_post_ops(PostOps(in_product_));
     const auto kind = dnnl::prop_kind::forward_inference;
     const auto algorithm = dnnl::algorithm::convolution_direct;
     const dnnl::memory::dims ones = {1, 1}, zeros = {0, 0};
     const Conv::desc desc =
-        q_.fused.bias >= 0 ? Conv::desc(kind, algorithm, a, filter, bias, c, ones, zeros, zeros)
-                           : Conv::desc(kind, algorithm, a, filter, c, ones, zeros, zeros);
+        in_product_.bias >= 0 ? Conv::desc(kind, algorithm, a, filter, bias, c, ones, zeros, zeros)
+                              : Conv::desc(kind, algorithm, a, filter, c, ones, zeros, zeros);
     return Conv::primitive_desc(desc, attr, OneDnnEngine());
   }
 
@@ -139,7 +167,7 @@ class Builder {
     filter_ = pd.weights_desc();
     std::vector<OneDnnRunner::Arg> args = {
         {DNNL_ARG_SRC, pd.src_desc()}, {DNNL_ARG_WEIGHTS, *filter_}, {DNNL_ARG_DST, pd.dst_desc()}};
-    if (q_.fused.bias >= 0) args.push_back({DNNL_ARG_BIAS, pd.bias_desc()});
+    if (in_product_.bias >= 0) args.push_back({DNNL_ARG_BIAS, pd.bias_desc()});
     return {tiled_->AddRunner(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc()),
             *filter_};
   }
@@ -152,14 +180,14 @@ class Builder {
     const MemoryDesc b =
         pack_ ? MemoryDesc({q_.k, s.n}, type_, dnnl::memory::format_tag::any) : PlainWeights(s);
     dnnl::primitive_attr attr = UserScratchpad();
-    attr.set_post_ops(PostOps(q_.fused));
+    attr.set_post_ops(PostOps(in_product_));
     const MemoryDesc bias = Matrices(1, 1, s.n, s.n, false, s.n);
     const dnnl::matmul::desc desc =
-        q_.fused.bias >= 0 ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+        in_product_.bias >= 0 ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
     const dnnl::matmul::primitive_desc pd(desc, attr, OneDnnEngine());
     std::vector<OneDnnRunner::Arg> args = {
         {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, c}};
-    if (q_.fused.bias >= 0) args.push_back({DNNL_ARG_BIAS, bias});
+    if (in_product_.bias >= 0) args.push_back({DNNL_ARG_BIAS, bias});
     const int runner = tiled_->AddRunner(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc());
     return {runner, pd.weights_desc()};
   }
@@ -175,7 +203,8 @@ class Builder {
     absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {
         TiledPrimitive::Input(0, a_at * element_), weights,
         TiledPrimitive::Output(0, ((i * q_.m + r) * q_.n + c) * element_)};
-    if (q_.fused.bias >= 0) pointers.push_back(TiledPrimitive::Input(q_.fused.bias, c * element_));
+    if (in_product_.bias >= 0)
+      pointers.push_back(TiledPrimitive::Input(in_product_.bias, c * element_));
     tiled_->AddTile(piece.runner, std::move(pointers));
     return absl::OkStatus();
   }
@@ -193,6 +222,7 @@ class Builder {
 
   Prepare& p_;
   const MatMulProblem& q_;
+  FusedOps in_product_;  // what the primitives do of what is fused
   const dnnl::memory::data_type type_;
   const int64_t element_;
   bool strided_ = false;  // matrix i of the output comes from matrix i of each input

@@ -43,9 +43,12 @@ absl::Status TiledPrimitive::Run(const void* state, const StepArgs& args) {
   }
   StepArgs rest = args;
   rest.scratch = prologue + self.prologue_bytes_;
-  return ForEachTile(rest, self.tiles_.size(), self.slot_bytes_, [&](int64_t t, char* scratch) {
-    return self.RunTile(self.tiles_[t], args, prologue, scratch);
-  });
+  const absl::Status status =
+      ForEachTile(rest, self.tiles_.size(), self.slot_bytes_, [&](int64_t t, char* scratch) {
+        return self.RunTile(self.tiles_[t], args, prologue, scratch);
+      });
+  if (self.epilogue_ && status.ok()) self.epilogue_(args);
+  return status;
 }
 
 absl::Status TiledPrimitive::RunTile(const Tile& tile, const StepArgs& args, const char* prologue,

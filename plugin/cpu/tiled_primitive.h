@@ -39,6 +39,9 @@ class TiledPrimitive {
   // that are not constant, packed; values derived from them.
   using Prologue = std::function<absl::Status(const StepArgs& args, char* memory)>;
   void SetPrologue(size_t bytes, Prologue prologue);
+  // What it does to the output when the tiles are done.
+  using Epilogue = std::function<void(const StepArgs& args)>;
+  void SetEpilogue(Epilogue epilogue) { epilogue_ = std::move(epilogue); }
 
   // Inside Guarded(). Returns the runner's number.
   int AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
@@ -70,6 +73,7 @@ class TiledPrimitive {
   size_t slot_bytes_ = 0;
   Prologue prologue_;
   size_t prologue_bytes_ = 0;
+  Epilogue epilogue_;
   int start_input_ = -1;
   size_t start_bytes_ = 0;
 };

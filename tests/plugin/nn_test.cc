@@ -53,13 +53,12 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Products,
                                            ProductCase{1, 1000, 999, false, false},
                                            ProductCase{2, 4096, 512, false, false}));
 
-// Bound by memory, not oneDNN's; with each activation.
+// Bound by memory, not oneDNN's, and small ones that are; with each activation.
 TEST(RowsTimesMatrices, AreRightWhateverTheThreads) {
-  constexpr ProductCase kCases[] = {{1, 1000, 999, false, false},
-                                    {1, 999, 1000, false, true},
-                                    {1, 70, 2048, true, false},
-                                    {1, 3, 5, false, true},
-                                    {3, 130, 7, false, true}};
+  constexpr ProductCase kCases[] = {{1, 1000, 999, false, false}, {1, 999, 1000, false, true},
+                                    {1, 70, 2048, true, false},   {1, 3, 5, false, true},
+                                    {3, 130, 7, false, true},     {8, 64, 128, false, true},
+                                    {30, 21, 70, true, false}};
   constexpr std::string_view kActivations[] = {"Relu",  "Relu6",     "Elu",       "LeakyRelu",
                                                "Tanh",  "Sigmoid",   "GeluExact", "GeluApproximate",
                                                "Swish", "HardSwish", "Mish"};
