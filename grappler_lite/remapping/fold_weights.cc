@@ -93,6 +93,8 @@ bool FoldMul(Sweep& s, NodeId n) {
     const int rank = factor->shape().rank();
     const bool is_number = factor->num_elements() == 1;
     if (rank > 0 && rank > s.shape(product).rank()) continue;
+    // A second copy of weights, such as of an embedding's, costs more than the node.
+    if (is_number && !s.OnlyUse(g.data_inputs(contraction)[1])) continue;
     if (!is_number && (IsTransposed(g, contraction) ||
                        !IsChannelVector(factor->shape(), filter->channels, IsNhwc(g, contraction))))
       continue;
