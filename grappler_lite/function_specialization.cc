@@ -353,7 +353,7 @@ class Specializer {
     CertainNodes certain(body, std::vector<TensorInfo>(body.args.size()));
     // A loop that is written out waits for its first variable in every pass.
     const bool all = ComputesAllResults(g_.attrs(site.node)) || StaysCall(body.attrs);
-    const size_t computed = all ? used.size() : 1;
+    const size_t computed = all ? used.size() : std::min<size_t>(used.size(), 1);
     for (size_t i = 0; i < computed; ++i) {
       if (used[i] || certain.Has(body.results[i], needed)) continue;
       used[i] = true;

@@ -277,11 +277,13 @@ class FunctionCopy {
   // Results that nobody reads are computed all the same where the call does that and it may fail.
   absl::Status AddUnreadResults(absl::Span<const Output> results, std::vector<Output>& effects) {
     if (!demand_.computes_all && !StaysCall(AttrSet(body_.attrs))) return absl::OkStatus();
+    bool all_there = false;
     for (size_t i = 0; i < results.size(); ++i) {
       const Output result = results[i];
       if (!IsUnread(i) || Has(needed_, result.node) || !MayFail(result.node)) continue;
       // A Switch may have decided that there is no such result.
-      if (lowering_.MayHaveDeadResults(function_)) return absl::OkStatus();
+      if (!all_there && lowering_.MayHaveDeadResults(function_)) return absl::OkStatus();
+      all_there = true;
       Need(result.node, results);
       effects.push_back({result.node, kControlPort});
       if (!IsFunctional(graph_, result.node)) continue;

@@ -279,6 +279,26 @@ TEST(FunctionSpecialization, RecursionIsRefusedAsBefore) {
   }
 }
 
+// There is nothing to remove from it, not even where only its first variable would be computed.
+TEST(FunctionSpecialization, LoopsWithoutVariablesAreRefusedAsBefore) {
+  std::string again =
+      Function("again", {}, {"r"}, Const("no", "DT_BOOL", "tensor_shape {} bool_val: false"),
+               Ret("r", "no:output:0"));
+  again.replace(again.find("type: DT_FLOAT"), 14, "type: DT_BOOL");
+  const std::string text = Placeholder("x", "") +
+                           Op("loop", "StatelessWhile", {},
+                              Types("T", {}) + Func("cond", "again") + Func("body", "step") +
+                                  "attr { key: '_lower_using_switch_merge' value { b: true } } ") +
+                           Node("a", "Exp", {"x"}) + Node("b", "Sin", {"a"}) +
+                           Node("y", "Neg", {"b", "^loop"}) +
+                           Library({again, Function("step", {}, {}, "", "")});
+  for (const int level : {0, 1}) {
+    const absl::Status status =
+        MakeSession(text, level)->Run({{"x", Floats({1}, {})}}, {"y"}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+  }
+}
+
 // Twice as many constants on each level: all of them would be 2^12 functions.
 TEST(FunctionSpecialization, ThereIsAnEnd) {
   constexpr int kLevels = 12;
