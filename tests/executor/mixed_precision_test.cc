@@ -99,7 +99,8 @@ TEST(MixedPrecision, NumericVerifierDoesNotBlameIt) {
     NumericVerifier verifier(GraphRunner({host.get()}, With(kPass)));
     SessionOptions options = With(std::string(kPass) + ",arithmetic_optimization,remapping");
     options.pipeline.observers = {&verifier};
-    const auto executable = Open(golden, *host, options)->Prepare(golden.feeds, golden.fetches);
+    const auto session = Open(golden, *host, options);
+    const auto executable = session->Prepare(golden.feeds, golden.fetches);
     ASSERT_TRUE(executable.ok()) << executable.status();
     for (const PassReport& row : OptimizerReport(**executable).passes)
       EXPECT_FALSE(row.failed) << row.name << ": " << row.reason;
