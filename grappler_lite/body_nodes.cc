@@ -63,7 +63,10 @@ bool OnlyPassesOn(const FunctionGraph& body, NodeId n) {
 
 bool CertainNodes::Has(NodeId n, const NeededNodes& needed) {
   return IsAlwaysThere(
-      body_, n, [&](NodeId m) { return needed[m]; }, [&](NodeId m) { return CannotFailHere(m); });
+      body_, n,
+      // Of a call, branch or loop something else may be needed.
+      [&](NodeId m) { return needed[m] && !IsFunctional(body_.graph, m); },
+      [&](NodeId m) { return CannotFailHere(m); });
 }
 
 bool CertainNodes::CannotFailHere(NodeId n) {

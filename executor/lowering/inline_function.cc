@@ -186,9 +186,9 @@ class FunctionCopy {
       // What the call waits for may be a check.
       if (!graph_.control_inputs(call_).empty()) effects.push_back({pivot_, kControlPort});
     }
-    for (const Output& effect : effects) Need(effect.node, instance.results);
+    for (const Output& effect : effects) Need(effect, instance.results);
     for (size_t i = 0; i < instance.results.size(); ++i) {
-      if (!IsUnread(i)) Need(instance.results[i].node, instance.results);
+      if (!IsUnread(i)) Need(instance.results[i], instance.results);
     }
     TENON_RETURN_IF_ERROR(AddUnreadResults(instance.results, effects));
     if (loose_) AddUnusedArgs(effects);
@@ -261,17 +261,28 @@ class FunctionCopy {
   }
 
   // A variable of a loop that is needed is needed from every pass.
-  void Need(NodeId n, absl::Span<const Output> results) {
-    std::vector<NodeId> open = {n};
+  void Need(Output output, absl::Span<const Output> results) {
+    std::vector<Output> open = {output};
     while (!open.empty()) {
-      const NodeId root = open.back();
+      const Output root = open.back();
       open.pop_back();
-      Reach(root, needed_, [&](NodeId m) {
+      NoteRead(root);
+      Reach(root.node, needed_, [&](NodeId m) {
+        for (const Output& in : graph_.data_inputs(m)) NoteRead(in);
         if (!demand_.first_variable.has_value() || !IsArg(m)) return;
         const int64_t variable = m - first_ - static_cast<int64_t>(*demand_.first_variable);
-        if (variable >= 0 && variable < std::ssize(results)) open.push_back(results[variable].node);
+        if (variable >= 0 && variable < std::ssize(results)) open.push_back(results[variable]);
       });
     }
+  }
+
+  void NoteRead(Output o) {
+    if (IsOwn(o.node) && !o.is_control() && IsFunctional(graph_, o.node)) read_.insert(o);
+  }
+  // Whether o is there anyway: a call, branch or loop that is needed gives what is read of it.
+  bool IsNeeded(Output o) const {
+    return Has(needed_, o.node) &&
+           (o.is_control() || !IsFunctional(graph_, o.node) || read_.contains(o));
   }
 
   // Results that nobody reads are computed all the same where the call does that and it may fail.
@@ -280,11 +291,11 @@ class FunctionCopy {
     bool all_there = false;
     for (size_t i = 0; i < results.size(); ++i) {
       const Output result = results[i];
-      if (!IsUnread(i) || Has(needed_, result.node) || !MayFail(result.node)) continue;
+      if (!IsUnread(i) || IsNeeded(result) || !MayFail(result)) continue;
       // A Switch may have decided that there is no such result.
       if (!all_there && lowering_.MayHaveDeadResults(function_)) return absl::OkStatus();
       all_there = true;
-      Need(result.node, results);
+      Need(result, results);
       effects.push_back({result.node, kControlPort});
       if (!IsFunctional(graph_, result.node)) continue;
       // Who waits for a call waits for no more than it names.
@@ -298,19 +309,20 @@ class FunctionCopy {
   // Arguments that nothing needs are computed all the same, if that may fail.
   void AddUnusedArgs(std::vector<Output>& effects) const {
     for (NodeId arg : args_) {
-      if (!Has(needed_, arg) && MayFail(arg)) effects.push_back({arg, kControlPort});
+      if (!Has(needed_, arg) && MayFail({arg, 0})) effects.push_back({arg, kControlPort});
     }
   }
 
-  // Whether anything that n is made of may, as far as ops tell, beside what is computed anyway.
-  bool MayFail(NodeId n) const {
+  // Whether anything that o is made of may, as far as ops tell, beside what is computed anyway.
+  bool MayFail(Output o) const {
     constexpr size_t kMostNodes = 64;
     std::vector<NodeId> open;
     absl::flat_hash_set<NodeId> seen;
-    const auto see = [&](NodeId m) {
-      if (m != pivot_ && !Has(needed_, m) && seen.insert(m).second) open.push_back(m);
+    const auto see = [&](Output from) {
+      if (from.node != pivot_ && !IsNeeded(from) && seen.insert(from.node).second)
+        open.push_back(from.node);
     };
-    see(n);
+    see(o);
     while (!open.empty()) {
       const NodeId m = open.back();
       open.pop_back();
@@ -319,7 +331,7 @@ class FunctionCopy {
       if (!is_given && !NeverFails(op)) return true;
       // That all arguments are there is what a strict body begins with.
       if (!loose_ && IsArg(m)) continue;
-      for (const Output& in : graph_.inputs(m)) see(in.node);
+      for (const Output& in : graph_.inputs(m)) see(in);
       if (seen.size() > kMostNodes) return true;
     }
     return false;
@@ -341,6 +353,7 @@ class FunctionCopy {
   NodeId first_ = 0;           // of all these; the arguments come first
   // What is computed for the results that are read, and for effects.
   std::vector<bool> needed_;
+  absl::flat_hash_set<Output> read_;  // by that, of calls, branches and loops
   BodySources sources_;
 };
 

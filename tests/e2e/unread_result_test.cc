@@ -56,6 +56,22 @@ std::string If(const std::string& attrs) {
          Attr("else_branch", "func { name: 'fits' }") + attrs;
 }
 
+// One that passes on both results of `in`.
+std::string Passing(std::string in) {
+  const std::string choice = "input: 'c'";
+  if (const size_t at = in.find(choice); at != in.npos)
+    in.replace(at, choice.size(), "input: 'c:output:0'");
+  return "function { signature { name: 'outer' input_arg { name: 'p' type: DT_FLOAT } "
+         "input_arg { name: 'i' type: DT_INT32 } output_arg { name: 'y' type: DT_FLOAT } "
+         "output_arg { name: 'z' type: DT_FLOAT } } node_def { name: 'c' op: 'Const' " +
+         Attr("dtype", "type: DT_BOOL") +
+         Attr("value", "tensor { dtype: DT_BOOL tensor_shape { } bool_val: true }") +
+         "} node_def { name: 'in' " + in + "} node_def { name: 'y' op: 'Identity' " +
+         "input: 'in:output:0' " + kFloat + "} node_def { name: 'z' op: 'Identity' " +
+         "input: 'in:output:1' " + kFloat +
+         "} ret { key: 'y' value: 'y:output:0' } ret { key: 'z' value: 'z:output:0' } } ";
+}
+
 std::string Case(const std::string& attrs) {
   return "op: 'StatelessCase' input: 'k' input: 'p' input: 'i' " + kArgs + kResults +
          Attr("branches", "list { func { name: 'fits' } func { name: 'f' } }") + attrs;
@@ -142,6 +158,9 @@ TEST(UnreadResult, IsComputedAndFails) {
       graphs.push_back({Call(op, "outer", Attr("Tout", "list { type: [DT_FLOAT] }")),
                         Function("f", mark) + Outer(op)});
     }
+  }
+  for (const std::string& in : {Call("PartitionedCall", "f", kResults), If(""), If(kMarked)}) {
+    graphs.push_back({Call("PartitionedCall", "outer", kResults), Function("f", "") + Passing(in)});
   }
   graphs.push_back({If(""), Function("f", "")});
   graphs.push_back({Case(""), Function("f", "")});
