@@ -31,20 +31,29 @@ constexpr Recipe kRecipes[] = {
     {"size 0", Values::kOrdinary, 0},
 };
 
-// Corners are sprinkled among ordinary values: one NaN would swallow all that it is added to.
+// Corners are sprinkled among ordinary values: one NaN would swallow all that it is added to. The
+// first few elements from some place on have one for sure, and of both signs.
 constexpr uint64_t kOneIn = 8;
 
-double RealValue(Values values, uint64_t random, double smallest, double largest) {
-  const double usual = cli::UnitOf(random) * 6 - 3;
-  const uint64_t draw = cli::SplitMix64(random);
-  if (values != Values::kZeros && draw % kOneIn != 0) return usual;
-  const bool negative = (draw >> 32 & 1) != 0;
+struct Draw {
+  uint64_t random;
+  uint64_t place;  // of the element, from that place on
+  uint64_t kind;   // of the corner, where it is one for sure: neighbours are of different kinds
+};
+
+double RealValue(Values values, const Draw& draw, double smallest, double largest) {
+  const double usual = cli::UnitOf(draw.random) * 6 - 3;
+  const uint64_t more = cli::SplitMix64(draw.random);
+  if (values == Values::kOrdinary) return usual;
+  const uint64_t sure = values == Values::kZeros ? 4 : values == Values::kNan ? 1 : 2;
+  const uint64_t kind = draw.place < sure ? draw.kind : more >> 32;
+  if (values != Values::kZeros && draw.place >= sure && more % kOneIn != 0) return usual;
   double corner = usual;
-  if (values == Values::kZeros) corner = (draw >> 33 & 3) == 0 ? smallest : 0.0;
+  if (values == Values::kZeros) corner = (kind >> 1 & 1) != 0 ? smallest : 0.0;
   if (values == Values::kInfinities) corner = std::numeric_limits<double>::infinity();
   if (values == Values::kNan) corner = std::numeric_limits<double>::quiet_NaN();
   if (values == Values::kExtremes) corner = largest;
-  return negative ? -corner : corner;
+  return (kind & 1) != 0 ? -corner : corner;
 }
 
 // The smallest denormal and the largest value of a type.
@@ -64,8 +73,10 @@ std::pair<double, double> RangeOfFloat(DataType type) {
   }
 }
 
-uint64_t IntegerValue(Values values, uint64_t random, const cli::IntegerRange& range) {
-  const bool corner = values == Values::kExtremes && cli::SplitMix64(random) % kOneIn == 0;
+uint64_t IntegerValue(Values values, const Draw& draw, const cli::IntegerRange& range) {
+  const uint64_t random = draw.random;
+  const bool corner =
+      values == Values::kExtremes && (draw.place == 0 || cli::SplitMix64(random) % kOneIn == 0);
   if (!corner) return values == Values::kZeros ? 0 : random % 3;
   const uint64_t corners[] = {range.hi, static_cast<uint64_t>(range.lo), static_cast<uint64_t>(-1)};
   return corners[random % (range.lo < 0 ? 3 : 2)];
@@ -74,18 +85,22 @@ uint64_t IntegerValue(Values values, uint64_t random, const cli::IntegerRange& r
 absl::StatusOr<Tensor> MakeTensor(DataType type, const Shape& shape, Values values, uint64_t seed) {
   TENON_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(type, shape));
   const auto [smallest, largest] = RangeOfFloat(type);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    const uint64_t random = cli::SplitMix64(seed + static_cast<uint64_t>(i));
+  const auto size = static_cast<uint64_t>(tensor.num_elements());
+  for (uint64_t e = 0; e < size; ++e) {
+    const uint64_t random = cli::SplitMix64(seed + e), place = (e + seed) % size;
+    const Draw draw{random, place, place + (seed >> 32)};
+    const auto i = static_cast<int64_t>(e);
     if (type == DataType::kString) {
       tensor.SetString(i, random % 3 == 0 ? "" : random % 3 == 1 ? "a" : "Tenon");
     } else if (cli::IsFloatLike(type)) {
-      cli::StoreDouble(tensor, i, RealValue(values, random, smallest, largest));
+      cli::StoreDouble(tensor, i, RealValue(values, draw, smallest, largest));
     } else if (IsComplex(type)) {
+      const Draw imaginary{cli::SplitMix64(random), place, draw.kind + 1};
       cli::StoreComplex(tensor, i,
-                        {RealValue(values, random, smallest, largest),
-                         RealValue(values, cli::SplitMix64(random), smallest, largest)});
+                        {RealValue(values, draw, smallest, largest),
+                         RealValue(values, imaginary, smallest, largest)});
     } else if (cli::IsIntegerLike(type)) {
-      cli::StoreInt(tensor, i, IntegerValue(values, random, cli::RangeOf(type)));
+      cli::StoreInt(tensor, i, IntegerValue(values, draw, cli::RangeOf(type)));
     } else {
       cli::StoreInt(tensor, i, random & 1);
     }

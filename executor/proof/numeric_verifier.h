@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "executor/proof/difference.h"
 #include "executor/proof/graph_runner.h"
 #include "executor/proof/input_sets.h"
@@ -19,9 +20,10 @@ namespace tenon {
 // What is asked of a pass: where it did exact rewrites only, the same bits on every set of inputs,
 // and an error where there was one. Where it did others too, the same bits after its exact ones
 // alone, and values within a bound (Sameness::kBound, or kRounded if the graph computes in types of
-// 16 bits by now) on ordinary inputs after all; so of a pass from outside. Answers that differ
-// between two runs of one graph are left out. The body of a function is run where it is called:
-// what no inputs reach there is not compared.
+// 16 bits by now) on ordinary inputs after all. Of a pass from outside, which says nothing of its
+// rewrites, values within the bound, and an error where there was one, on every set. Answers that
+// differ between two runs of one graph are left out. The body of a function is run where it is
+// called: what no inputs reach there is not compared.
 class NumericVerifier : public PipelineObserver {
  public:
   // `custom`: passes besides those of the pass order.
@@ -60,7 +62,8 @@ class NumericVerifier : public PipelineObserver {
   Answer Run(const Graph& graph, size_t set, absl::Span<const std::string> fetches);
   // By set of inputs.
   std::vector<Answer> RunAll(const Graph& graph, absl::Span<const std::string> fetches);
-  std::optional<Mismatch> Compare(const std::vector<Answer>& answers, Sameness sameness) const;
+  std::optional<Mismatch> Compare(const std::vector<Answer>& answers, Sameness sameness,
+                                  bool corners) const;
   std::optional<AnswerDifference> CompareOne(const Answer& was, const Answer& is,
                                              Sameness sameness) const;
   absl::StatusOr<Partial> FirstOnes(const ReplayPass& replay, Sameness sameness,
@@ -70,7 +73,8 @@ class NumericVerifier : public PipelineObserver {
 
   GraphRunner runner_;
   absl::flat_hash_map<std::string, Exactness> exactness_;  // by full name of the rewrite
-  int64_t done_ = 0, exact_ = 0;                           // rewrites of the running pass
+  absl::flat_hash_set<std::string> classed_;  // passes whose rewrites say how exact they are
+  int64_t done_ = 0, exact_ = 0;              // rewrites of the running pass
   bool rounded_ = false;  // some rewrite, of this pass or one before, computes in less precision
   std::vector<std::string> feeds_, fetches_;
   std::optional<InputSet> given_;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/str_cat.h"
 #include "tests/e2e/document_util.h"
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
@@ -66,6 +67,52 @@ TEST(VerifyNumeric, SeesAControlEdgeThatIsDropped) {
   EXPECT_TRUE(row["failed"]);
   EXPECT_THAT(row["reason"].get<std::string>(),
               HasSubstr("the first value that differs is that of 'get'"));
+}
+
+// A plug-in's pass does not say how exact it is: corners count, however small the inputs are.
+std::string ModelWithCorners(std::string_view what) {
+  return TempFile("corners.pbtxt", absl::StrCat(R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: 2 } } } } }
+    node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1234.5 } } } }
+    node { name: "n" op: "IsNan" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "check" op: "CheckNumerics" input: "x" attr { key: "T" value { type: DT_FLOAT } }
+           attr { key: "message" value { s: "bad" } } })",
+                                                what));
+}
+
+TEST(VerifyNumeric, ComparesThePassOfAPluginOnCorners) {
+  const std::string model = ModelWithCorners(R"(
+    node { name: "y" op: "SelectV2" input: "n" input: "c" input: "x" attr { key: "T" value { type: DT_FLOAT } } })");
+  EXPECT_THAT(RowOf(Document({"opt", model, "--output", "y", "--plugin",
+                              TestPlugin("wrong_constant"), "--verify-each=numeric"}),
+                    "plugin:CPU")["reason"]
+                  .get<std::string>(),
+              HasSubstr("changed what the graph answers to inputs 'NaN': of output y element "));
+  std::vector<std::string> run = {"run",      model,
+                                  "--plugin", TestPlugin("wrong_constant"),
+                                  "--input",  "x=2xf32=nan,1",
+                                  "--expect", "y=2xf32=1234.5,1",
+                                  "--output", "y",
+                                  "--rtol",   "0",
+                                  "--atol",   "0"};
+  EXPECT_EQ(GraphRun(run).exit, 3);
+  run.push_back("--verify-each=numeric");
+  const Finished verified = GraphRun(run);
+  EXPECT_EQ(verified.exit, 0) << verified.err;
+  EXPECT_THAT(verified.err, HasSubstr("to inputs 'given': of output y element [0]"));
+}
+
+TEST(VerifyNumeric, SeesAnErrorThatThePassOfAPluginHides) {
+  const json row = RowOf(
+      Document({"opt", ModelWithCorners(R"(
+    node { name: "y" op: "Neg" input: "x" input: "^check" attr { key: "T" value { type: DT_FLOAT } } })"),
+                "--output", "y", "--plugin", TestPlugin("drops_control"), "--verify-each=numeric"}),
+      "plugin:CPU");
+  EXPECT_TRUE(row["failed"]);
+  EXPECT_THAT(row["reason"].get<std::string>(),
+              HasSubstr("to inputs 'infinities': output y has a value where it failed: "));
 }
 
 // What it answers to small inputs is 0, whatever the constant is.

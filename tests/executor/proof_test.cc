@@ -14,9 +14,11 @@
 namespace tenon::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::ResultOf;
 
 std::string Planted(std::string_view name, std::string_view input, std::string_view how) {
   return Node(name, "Abs", {std::string(input)},
@@ -341,6 +343,24 @@ TEST(InputSets, HaveCornersAndOpenSizes) {
   EXPECT_GT(nans, 0);
   EXPECT_LT(nans, 60);
   EXPECT_EQ(MakeInputSets(Parse(Placeholder("x", "dim { size: 4 }")), {"x"})->size(), 5u);
+  for (int size : {1, 2, 3}) {
+    const Graph small = Parse(Placeholder("x", absl::StrCat("dim { size: ", size, " }")));
+    const auto values = [&, made = *MakeInputSets(small, {"x"})](size_t set) {
+      return Values(made[set].feeds[0].second);
+    };
+    EXPECT_THAT(values(2), Contains(ResultOf([](float v) { return std::isinf(v); }, true)));
+    EXPECT_THAT(values(3), Contains(ResultOf([](float v) { return std::isnan(v); }, true)));
+    EXPECT_THAT(values(4), Contains(ResultOf([](float v) { return std::fabs(v) > 1e38f; }, true)));
+  }
+  const std::vector<InputSet> four =
+      *MakeInputSets(Parse(Placeholder("x", "dim { size: 4 }")), {"x"});
+  int minus = 0, denormal = 0;
+  for (float v : Values(four[1].feeds[0].second)) {
+    minus += std::signbit(v) ? 1 : 0;
+    denormal += v != 0 ? 1 : 0;
+  }
+  EXPECT_EQ(minus, 2);
+  EXPECT_EQ(denormal, 2);
   EXPECT_THAT(MakeInputSets(Parse(Placeholder("r", "", "DT_RESOURCE")), {"r"}).status().message(),
               HasSubstr("no values can be made up for node 'r' (Placeholder)"));
 }
