@@ -55,7 +55,11 @@ std::string GraphRunner::FirstDifference(const Graph& before, const Graph& after
     }
   }
   const Answer was = RunApart(before, inputs, names), is = RunApart(after, inputs, names);
+  const auto is_error_hidden = [&](size_t i) {  // the runs of many may have failed for another
+    return is[i].ok() && !Run(before, inputs, {names[i]}).ok();
+  };
   for (size_t i = 0; i < names.size(); ++i) {
+    if (!was[i].ok() && is_error_hidden(i)) return names[i];
     if (!was[i].ok()) continue;
     if (!is[i].ok() || FindDifference(*was[i], *is[i], sameness)) return names[i];
   }

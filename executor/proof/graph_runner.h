@@ -23,8 +23,8 @@ class GraphRunner {
   Answer RunApart(const Graph& graph, const InputSet& inputs,
                   absl::Span<const std::string> fetches) const;
 
-  // The node that, among those that both graphs have, is the first to give something else, or to
-  // fail; empty if none is.
+  // The node that, among those that both graphs have, is the first to give something else, to fail,
+  // or to have a value where it failed; empty if none is.
   std::string FirstDifference(const Graph& before, const Graph& after, const InputSet& inputs,
                               Sameness sameness) const;
 

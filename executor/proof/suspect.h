@@ -44,8 +44,8 @@ class Court {
   // (inputs 'ordinary')" is the first difference. Empty if there is none.
   std::string OptimizedIsWrong(const Suspect& suspect) const;
 
-  // Looks for the rewrites that make it wrong. FAILED_PRECONDITION if the graph cannot be run on
-  // any of its inputs.
+  // Looks for the rewrites that make it wrong: that hide an error, too. FAILED_PRECONDITION if the
+  // graph cannot be run on any of its inputs, with passes or without.
   absl::StatusOr<Bisected> BisectRewrites(const Suspect& suspect) const;
   // Looks for the nodes that make it wrong by where they are placed, without any pass. Nothing if
   // all are on the CPU anyway.

@@ -13,6 +13,7 @@ namespace tenon::testing {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -112,7 +113,8 @@ TEST(VerifyNumeric, SeesAnErrorThatThePassOfAPluginHides) {
       "plugin:CPU");
   EXPECT_TRUE(row["failed"]);
   EXPECT_THAT(row["reason"].get<std::string>(),
-              HasSubstr("to inputs 'infinities': output y has a value where it failed: "));
+              AllOf(HasSubstr("to inputs 'infinities': output y has a value where it failed: "),
+                    HasSubstr("the first value that differs is that of 'y'")));
 }
 
 // What it answers to small inputs is 0, whatever the constant is.
@@ -224,6 +226,23 @@ TEST(BisectCommand, TakesOneNanForAnother) {
   )"),
                              "--input", "x=4xf32=1", "--max-ulp", "0"});
   EXPECT_FALSE(doc["wrong"]) << doc;
+}
+
+TEST(BisectCommand, FindsAPassThatHidesAnError) {
+  const std::string model = ModelWithCorners(R"(
+    node { name: "y" op: "Neg" input: "x" input: "^check" attr { key: "T" value { type: DT_FLOAT } } })");
+  const std::vector<std::string> args = {"bisect", model,     "--output",
+                                         "y",      "--input", "x=2xf32=nan,1"};
+  std::vector<std::string> wrong = args;
+  wrong.insert(wrong.end(), {"--plugin", TestPlugin("drops_control")});
+  const json doc = Document(wrong);
+  EXPECT_THAT(doc["what"].get<std::string>(), HasSubstr("output y has a value where it failed: "));
+  ASSERT_EQ(doc["culprits"].size(), 1u) << doc;
+  EXPECT_EQ(doc["culprits"][0]["pass"], "plugin:CPU");
+  EXPECT_EQ(doc["first_different"], "y");
+  const Finished right = GraphRun(args);
+  EXPECT_EQ(right.exit, 1);
+  EXPECT_THAT(right.err, HasSubstr("without any pass the graph answers nothing"));
 }
 
 TEST(BisectCommand, SaysThatNothingIsWrong) {
