@@ -17,6 +17,9 @@
 namespace tenon::cli {
 namespace {
 
+constexpr char kNoReduction[] =
+    ": it depends on what ran before, such as a plug-in keeps from call to call";
+
 // "small.npz" beside "small.pbtxt.xz".
 std::string ArchiveFor(const std::string& graph) {
   std::string_view base = graph;
@@ -56,11 +59,11 @@ class SmallFiles {
   Clock::duration took_{};
 };
 
-// "graph_run bisect …" of what was written, as it was reduced.
+// "bisect …" of what was written, as it was reduced.
 std::string BisectCommandFor(const Options& options, const SmallFiles& files,
                              const Suspect& small) {
-  std::string line = absl::StrCat("graph_run bisect ", ShellWord(files.graph()), " --inputs ",
-                                  ShellWord(files.inputs()));
+  std::string line =
+      absl::StrCat("bisect ", ShellWord(files.graph()), " --inputs ", ShellWord(files.inputs()));
   for (const std::string& fetch : small.fetches)
     absl::StrAppend(&line, " --output ", ShellWord(fetch));
   return absl::StrCat(line, OptimizerFlags(options), PassFlags(options), JudgeFlags(options));
@@ -96,10 +99,19 @@ class Fault {
   // What to do next with what was written.
   std::string NextCommand(const Options& options, const SmallFiles& files,
                           const Suspect& small) const {
-    return trial_ == nullptr
-               ? BisectCommandFor(options, files, small)
-               : absl::StrCat("graph_run ",
-                              trial_->CommandFor(files.graph(), files.inputs(), small));
+    return absl::StrCat(
+        "graph_run ", trial_ == nullptr ? BisectCommandFor(options, files, small)
+                                        : trial_->CommandFor(files.graph(), files.inputs(), small));
+  }
+  // Whether the pass of a plug-in, which may keep something from call to call, does it again where
+  // nothing went before.
+  absl::StatusOr<bool> ComesBack(const Options& options, const SmallFiles& files,
+                                 const Suspect& small) const {
+    if (trial_ != nullptr || !AnyPluginHasAPass()) return true;
+    TENON_ASSIGN_OR_RETURN(const std::unique_ptr<FaultTrial> trial, FaultTrial::Make(options));
+    TENON_ASSIGN_OR_RETURN(const std::string document,
+                           trial->DocumentOf(BisectCommandFor(options, files, small)));
+    return document.find("\"wrong\":true") != document.npos;
   }
 
  private:
@@ -123,6 +135,11 @@ absl::Status ReduceCommand(Invocation& invocation) {
         absl::StrCat(options.paths.front(),
                      ": all rewrites together keep the answers: there is nothing to reduce"));
   }
+  if (fault.StillIn(indictment->suspect).empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.paths.front(), ": it was wrong once (", fault.what(),
+                     ") and is right when it is tried again", kNoReduction));
+  }
   SmallFiles files(options);
   const GraphRunner runner(indictment->bench.host->devices(), indictment->bench.session_options);
   ReduceOptions how;
@@ -134,6 +151,17 @@ absl::Status ReduceCommand(Invocation& invocation) {
   TENON_RETURN_IF_ERROR(files.Write(small));
   const std::string still = fault.StillIn(small);
   TellRollbacks(*indictment, invocation);
+  if (still.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.paths.front(), ": what was written, ", files.graph(), " and ",
+                     files.inputs(), ", is right when it is tried again", kNoReduction));
+  }
+  TENON_ASSIGN_OR_RETURN(const bool comes_back, fault.ComesBack(options, files, small));
+  if (!comes_back) {
+    return absl::FailedPreconditionError(absl::StrCat(options.paths.front(), ": what was written, ",
+                                                      files.graph(), " and ", files.inputs(),
+                                                      ", is right in a new process", kNoReduction));
+  }
   const std::string stopped =
       reduction.stopped ? absl::StrCat("after ", how.max_trials, " trials") : "";
   const std::string next = fault.NextCommand(options, files, small);

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 // More than a process says in its last words.
 constexpr size_t kMaxWords = size_t{1} << 20;
+constexpr size_t kMaxDocument = size_t{1} << 26;
 
 // The exit code of a shell's command.
 absl::StatusOr<int> RunShell(const std::string& command) {
@@ -72,6 +73,16 @@ std::string FaultTrial::CommandFor(const std::string& graph, const std::string& 
   absl::StrAppend(&line, OptimizerFlags(options_), PassFlags(options_));
   if (options_.timeout_s) absl::StrAppend(&line, " --timeout=", *options_.timeout_s);
   return line;
+}
+
+absl::StatusOr<std::string> FaultTrial::DocumentOf(const std::string& command) const {
+  const std::string document = folder_ + "/document";
+  TENON_RETURN_IF_ERROR(
+      RunShell(absl::StrCat("TMPDIR=", ShellQuoted(folder_), " exec ", ProgramWord(), " ", command,
+                            " --quiet --json </dev/null 2>/dev/null >", ShellQuoted(document)))
+          .status());
+  TENON_ASSIGN_OR_RETURN(const FileBytes said, ReadFile(document, kMaxDocument));
+  return std::string(said.bytes);
 }
 
 absl::StatusOr<std::string> FaultTrial::Of(const Suspect& suspect) const {

@@ -21,6 +21,9 @@ class FaultTrial {
   // What the process said of the plug-in that ended it, or that did not come back; empty if none
   // did. Of the first inputs.
   absl::StatusOr<std::string> Of(const Suspect& suspect) const;
+  // What this program says to a command line, without its name at the front, that asks for a
+  // document.
+  absl::StatusOr<std::string> DocumentOf(const std::string& command) const;
   // The command that does it, for a graph and inputs in files.
   std::string CommandFor(const std::string& graph, const std::string& inputs,
                          const Suspect& suspect) const;

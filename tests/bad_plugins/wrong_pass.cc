@@ -1,6 +1,7 @@
 // A pass for the CPU that is wrong: DROPS_CONTROL takes away every control input, DROPS_KEPT the
 // node `kept`; BLOWS_UP adds 20'000 nodes; CHANGES_FETCH makes each Neg an Abs; ENDS_AT_EXP ends
-// the process where it sees an Exp; otherwise each float 1234.5 becomes 1234.75.
+// the process where it sees an Exp; otherwise each float 1234.5 becomes 1234.75, with SECOND_TIME
+// at the second call only, with LATER from the fourth on.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -90,6 +91,12 @@ std::string Changed(std::string graph) {
 }
 #else
 std::string Changed(std::string graph) {
+  [[maybe_unused]] static int calls = 0;
+#ifdef SECOND_TIME
+  if (++calls != 2) return graph;
+#elif defined(LATER)
+  if (++calls < 4) return graph;
+#endif
   const float right = 1234.5f, wrong = 1234.75f;
   std::string pattern(sizeof(right), '\0'), by(sizeof(wrong), '\0');
   std::memcpy(pattern.data(), &right, sizeof(right));

@@ -269,6 +269,19 @@ TEST(ReduceCommand, WritesASmallGraphThatStillFails) {
   EXPECT_EQ(GraphRun({"reduce", kMlp, "-o", out}).exit, 1);
 }
 
+// What a pass keeps from call to call is not in what is written.
+TEST(ReduceCommand, SaysThatWhatIsWrongDoesNotComeBack) {
+  const std::string out = TempPath("once.pbtxt");
+  const Finished second = GraphRun(
+      {"reduce", ModelWithConstant(), "--plugin", TestPlugin("wrong_second_time"), "-o", out});
+  EXPECT_EQ(second.exit, 1) << second.out;
+  EXPECT_THAT(second.err, HasSubstr("and is right when it is tried again: it depends on"));
+  const Finished later =
+      GraphRun({"reduce", ModelWithConstant(), "--plugin", TestPlugin("wrong_later"), "-o", out});
+  EXPECT_EQ(later.exit, 1) << later.out;
+  EXPECT_THAT(later.err, HasSubstr("is right in a new process: it depends on"));
+}
+
 // A pass that ends the process is tried in processes of its own.
 TEST(ReduceCommand, MakesWhatEndsTheProcessSmall) {
   std::string model = R"(
