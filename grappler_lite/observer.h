@@ -45,7 +45,7 @@ std::string RewriteKey(const RewriteEvent& event);
 
 // Runs the pass again on a copy of the graph of before, doing only what `allow` accepts: it gets
 // the number of the rewrite, from 0 on, among those that the pass asks for this time. Empty for a
-// pass from outside, which cannot be stopped half way, and for one that brings nodes.
+// pass from outside, which cannot be stopped half way.
 using AllowRewrite = std::function<bool(int64_t number, const RewriteEvent& event)>;
 using ReplayPass = std::function<absl::StatusOr<Graph>(const AllowRewrite& allow)>;
 

@@ -59,6 +59,8 @@ class CallInliner {
   // Inlines the calls that a run needs, those in their bodies too, each if `allow` says so. Whether
   // there were any. On an error the graph is not to be used any more.
   virtual absl::StatusOr<bool> InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) = 0;
+  // Another that goes on from here by itself, to try things.
+  virtual std::unique_ptr<CallInliner> Fork() const = 0;
   // Where calls stayed because they would be too many nodes: how many may be made. Else empty.
   virtual std::string BudgetSpent() const = 0;
 };

@@ -258,7 +258,8 @@ class PipelineRun {
     return changed;
   }
 
-  absl::StatusOr<bool> RunPass(const Step& step, Graph& graph, RewriteGate& gate) {
+  absl::StatusOr<bool> RunPass(const Step& step, Graph& graph, RewriteGate& gate,
+                               CallInliner* inliner) {
     PassContext context{graph,
                         preserve_,
                         feeds_,
@@ -270,7 +271,7 @@ class PipelineRun {
                         step.arguments,
                         options_.fast_math,
                         options_.target,
-                        input_.inliner,
+                        inliner,
                         input_.fixed_device ? &input_.fixed_device : nullptr,
                         &also_fixed_,
                         input_.caller_device};
@@ -298,10 +299,15 @@ class PipelineRun {
     const Graph before = graph_;
     const PassRun run{step.name,   row.iteration,   before,       fetch_names_,
                       feed_names_, input_.function, input_.caller};
+    const bool brings_nodes = step.pass != nullptr && step.pass->brings_nodes;
+    const std::unique_ptr<CallInliner> inliner_before =
+        brings_nodes && input_.inliner != nullptr && !options_.observers.empty()
+            ? input_.inliner->Fork()
+            : nullptr;
     for (PipelineObserver* observer : options_.observers) observer->BeforePass(run);
     absl::StatusOr<bool> changed = Work(step, row);
     absl::Status status = changed.status();
-    if (status.ok()) status = CheckWork(step, run, *changed);
+    if (status.ok()) status = CheckWork(step, run, inliner_before.get(), *changed);
     if (!status.ok()) {
       graph_ = before;
       TENON_RETURN_IF_ERROR(Resolve());
@@ -319,8 +325,9 @@ class PipelineRun {
 
   absl::StatusOr<bool> Work(const Step& step, PassReport& row) {
     const auto start = Clock::now();
-    const absl::StatusOr<bool> changed =
-        step.final_pass != nullptr ? RunFinalPass(*step.final_pass) : RunPass(step, graph_, gate_);
+    const absl::StatusOr<bool> changed = step.final_pass != nullptr
+                                             ? RunFinalPass(*step.final_pass)
+                                             : RunPass(step, graph_, gate_, input_.inliner);
     row.time_us = MicrosSince(start);
     row.changed = changed.value_or(false);
     row.rewrites = gate_.Counts();
@@ -328,8 +335,9 @@ class PipelineRun {
     return changed;
   }
 
-  // What a pass left behind; observers may find more.
-  absl::Status CheckWork(const Step& step, const PassRun& run, bool changed) {
+  // What a pass left behind; observers may find more. `inliner`: as it was before the pass.
+  absl::Status CheckWork(const Step& step, const PassRun& run, const CallInliner* inliner,
+                         bool changed) {
     if (step.pass != nullptr) {
       if (changed != (Fingerprint(graph_) != Fingerprint(run.before))) {
         return absl::InternalError(changed ? "it says that it changed the graph, which is as it was"
@@ -339,12 +347,13 @@ class PipelineRun {
     }
     if (!changed) return absl::OkStatus();
     ReplayPass replay;
-    if (step.pass != nullptr && !step.pass->brings_nodes) {
+    if (step.pass != nullptr) {
       replay = [&](const AllowRewrite& allow) -> absl::StatusOr<Graph> {
         Graph graph = run.before;
         RewriteGate gate =
             gate_.ForReplay(step.name, BudgetOf(step, run.before.num_nodes()), &allow);
-        TENON_RETURN_IF_ERROR(RunPass(step, graph, gate).status());
+        const std::unique_ptr<CallInliner> fork = inliner != nullptr ? inliner->Fork() : nullptr;
+        TENON_RETURN_IF_ERROR(RunPass(step, graph, gate, fork.get()).status());
         return graph;
       };
     }

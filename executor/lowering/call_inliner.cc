@@ -7,7 +7,7 @@ namespace tenon {
 
 LoweringInliner::LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input,
                                  CallSites& sites, InlineBudget& budget)
-    : feeds_(input.feeds), sites_(sites), budget_(budget) {
+    : feeds_(input.feeds), sites_(&sites), budget_(&budget) {
   for (NodeId n : nodes) {
     if (!input.feeds.contains(n)) nodes_.push_back(n);
   }
@@ -35,12 +35,20 @@ std::vector<bool> LoweringInliner::Running(const Graph& graph) const {
   return runs;
 }
 
+std::unique_ptr<CallInliner> LoweringInliner::Fork() const {
+  auto fork = std::make_unique<LoweringInliner>(*this);
+  fork->own_ = std::make_shared<Own>(Own{*sites_, *budget_});
+  fork->sites_ = &fork->own_->sites;
+  fork->budget_ = &fork->own_->budget;
+  return fork;
+}
+
 absl::StatusOr<bool> LoweringInliner::InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) {
   std::vector<std::string> devices;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n)
     devices.emplace_back(graph.alive(n) ? graph.device(n) : std::string_view());
-  Lowering lowering(graph, sites_, devices);
-  lowering.InlineOnly({allow, budget_, fetched_, read_});
+  Lowering lowering(graph, *sites_, devices);
+  lowering.InlineOnly({allow, *budget_, fetched_, read_});
   if (!fetched_.empty()) lowering.NoteRunning(Running(graph));
   const NodeId first_of_bodies = graph.num_node_ids();
   TENON_RETURN_IF_ERROR(lowering.Run(nodes_));

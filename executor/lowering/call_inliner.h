@@ -1,6 +1,7 @@
 // What the pass function_optimization asks the executor for: calls inlined before the other passes.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -20,15 +21,21 @@ class LoweringInliner : public CallInliner {
                   InlineBudget& budget);
 
   absl::StatusOr<bool> InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) override;
-  std::string BudgetSpent() const override { return budget_.spent(); }
+  std::unique_ptr<CallInliner> Fork() const override;
+  std::string BudgetSpent() const override { return budget_->spent(); }
 
  private:
   std::vector<bool> Running(const Graph& graph) const;
 
   std::vector<NodeId> nodes_;
   absl::flat_hash_set<NodeId> feeds_, fetched_, read_;
-  CallSites& sites_;
-  InlineBudget& budget_;
+  struct Own {
+    CallSites sites;
+    InlineBudget budget;
+  };
+  std::shared_ptr<Own> own_;  // of a fork
+  CallSites* sites_;
+  InlineBudget* budget_;
 };
 
 }  // namespace tenon

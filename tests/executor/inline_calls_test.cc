@@ -16,6 +16,7 @@ using ::testing::AllOf;
 using testing::Bool;
 using testing::Call;
 using testing::Const;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::Floats;
 using testing::Function;
@@ -94,6 +95,41 @@ TEST(InlineCalls, CallsByNameAndCallsInBodies) {
 }
 
 // As in TensorFlow; a run writes them out all the same.
+// A check of the pass can stop it between any two calls.
+TEST(InlineCalls, CanBeReplayedInPart) {
+  class Replayer : public PipelineObserver {
+   public:
+    absl::Status CheckPass(const PassRun& run, const Graph& after,
+                           const ReplayPass& replay) override {
+      if (run.pass != "function_optimization" || !run.function.empty()) return absl::OkStatus();
+      for (int64_t count : {0, 1, 2}) {
+        const absl::StatusOr<Graph> some =
+            replay([&](int64_t number, const RewriteEvent&) { return number < count; });
+        EXPECT_TRUE(some.ok()) << some.status();
+        int64_t calls = 0;
+        for (const std::string& op : OpsOf(*some)) calls += op == "PartitionedCall" ? 1 : 0;
+        left.push_back(calls);
+      }
+      whole = OpsOf(after);
+      return absl::OkStatus();
+    }
+    std::vector<int64_t> left;
+    std::vector<std::string> whole;
+  };
+  Replayer replayer;
+  SessionOptions options;
+  options.pipeline.observers = {&replayer};
+  auto session = Session::Create(Parse(Placeholder("x", kRow) + Call("c", "dense", {"x"}) +
+                                       Call("y", "dense", {"c"}) + Library({DenseFunction()})),
+                                 {}, options)
+                     .value();
+  const auto e = session->Prepare({"x"}, {"y"});
+  ASSERT_TRUE(e.ok()) << e.status();
+  EXPECT_THAT(replayer.left, ElementsAre(2, 1, 0));
+  EXPECT_THAT(replayer.whole, Contains("MatMul"));
+  EXPECT_THAT(RunOne(*session, {{"x", Floats({1, 1}, {1, 2})}}, "y"), ElementsAre(6, 0));
+}
+
 TEST(InlineCalls, MarkedOnesStay) {
   const std::string call = "attr { key: 'f' value { func { name: 'dense' } } }" +
                            Types("Tin", {"DT_FLOAT"}) + Types("Tout", {"DT_FLOAT"});
