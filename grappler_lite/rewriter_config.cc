@@ -86,6 +86,16 @@ class Reader {
       Ignore("cpu_layout_conversion", "layout_optimizer decides by itself");
     if (config.scoped_allocator_opts().enable_op_size() > 0)
       Ignore("scoped_allocator_opts", OffReason("scoped_allocator_optimization"));
+    if (!config.memory_optimizer_target_node_name_scope().empty())
+      Ignore("memory_optimizer_target_node_name_scope", OffReason("memory_optimization"));
+    for (const auto& [on, name] :
+         {std::pair(config.experimental_disable_compressed_tensor_optimization(),
+                    "experimental_disable_compressed_tensor_optimization"),
+          std::pair(config.experimental_disable_folding_quantization_emulation(),
+                    "experimental_disable_folding_quantization_emulation"),
+          std::pair(config.disable_tfg_optimizer(), "disable_tfg_optimizer")}) {
+      if (on) Ignore(name, "there is nothing of the kind to switch off");
+    }
     if (config.has_inter_optimizer_verifier_config() ||
         config.has_post_optimization_verifier_config())
       Ignore("a verifier's configuration", "--verify-each and the final check are what there is");

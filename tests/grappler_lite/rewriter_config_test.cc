@@ -61,7 +61,9 @@ TEST(RewriterConfig, SaysWhatHasNoEffect) {
   for (const std::string_view text :
        {"auto_parallel { enable: true }", "scoped_allocator_opts { enable_op: 'Add' }",
         "scoped_allocator_optimization: ON", "memory_optimization: HEURISTICS",
-        "cpu_layout_conversion: NCHW_TO_NHWC",
+        "cpu_layout_conversion: NCHW_TO_NHWC", "memory_optimizer_target_node_name_scope: 'g/'",
+        "experimental_disable_compressed_tensor_optimization: true",
+        "experimental_disable_folding_quantization_emulation: true", "disable_tfg_optimizer: true",
         "inter_optimizer_verifier_config { structure_verifier: ON }"}) {
     EXPECT_EQ(Parse(text).without_effect.size(), 1u) << text;
   }
