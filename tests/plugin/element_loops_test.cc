@@ -383,5 +383,55 @@ TEST(ElementLoops, GradientsOfRectifiersAreProducts) {
   EXPECT_TRUE(std::isnan(got[6]));
 }
 
+constexpr ElementOp kUnary[] = {
+    ElementOp::kAbs,        ElementOp::kNeg,        ElementOp::kSquare,    ElementOp::kSign,
+    ElementOp::kRelu,       ElementOp::kRelu6,      ElementOp::kSqrt,      ElementOp::kRsqrt,
+    ElementOp::kReciprocal, ElementOp::kFloor,      ElementOp::kCeil,      ElementOp::kRint,
+    ElementOp::kExp,        ElementOp::kExpm1,      ElementOp::kLog,       ElementOp::kLog1p,
+    ElementOp::kSin,        ElementOp::kCos,        ElementOp::kTan,       ElementOp::kAsin,
+    ElementOp::kAcos,       ElementOp::kAtan,       ElementOp::kSinh,      ElementOp::kCosh,
+    ElementOp::kTanh,       ElementOp::kAsinh,      ElementOp::kAcosh,     ElementOp::kAtanh,
+    ElementOp::kErf,        ElementOp::kErfc,       ElementOp::kLgamma,    ElementOp::kBesselI0,
+    ElementOp::kBesselI0e,  ElementOp::kBesselI1,   ElementOp::kBesselI1e, ElementOp::kBesselJ0,
+    ElementOp::kBesselJ1,   ElementOp::kBesselK0,   ElementOp::kBesselK0e, ElementOp::kBesselK1,
+    ElementOp::kBesselK1e,  ElementOp::kBesselY0,   ElementOp::kBesselY1,  ElementOp::kDigamma,
+    ElementOp::kNdtri,      ElementOp::kErfinv,     ElementOp::kDawsn,     ElementOp::kExpint,
+    ElementOp::kFresnelCos, ElementOp::kFresnelSin, ElementOp::kSpence,    ElementOp::kSigmoid,
+    ElementOp::kElu,        ElementOp::kSelu,       ElementOp::kSoftplus,  ElementOp::kSoftsign};
+
+// What multiplies by 1 flushes, what moves data does not: neither may be seen.
+template <typename T>
+void ExpectDenormalsAreZeros(ElementOp op, DataType type) {
+  const ElementLoop loop = FindElementLoop(op, type);
+  ASSERT_NE(loop, nullptr) << static_cast<int>(op);
+  const T least = std::numeric_limits<T>::denorm_min(), most = std::numeric_limits<T>::min() / 2;
+  std::vector<T> x, zeros;
+  for (int i = 0; i < 9; ++i) {  // whole vectors and a rest
+    for (T v : {least, -least, most, -most}) {
+      x.push_back(v);
+      zeros.push_back(std::copysign(T{0}, v));
+    }
+  }
+  std::vector<T> got(x.size()), want(x.size());
+  const void* const in[] = {x.data()};
+  const void* const in_zeros[] = {zeros.data()};
+  const DenormalGuard guard;
+  loop(in, got.data(), static_cast<int64_t>(x.size()), 0);
+  loop(in_zeros, want.data(), static_cast<int64_t>(x.size()), 0);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(want[i]) && std::isnan(got[i])) continue;
+    EXPECT_EQ(got[i], want[i]) << static_cast<int>(op) << " element " << i;
+    EXPECT_EQ(std::signbit(got[i]), std::signbit(want[i]))
+        << static_cast<int>(op) << " element " << i;
+  }
+}
+
+TEST(ElementLoops, TakeDenormalsForZerosOfTheirSign) {
+  for (ElementOp op : kUnary) {
+    ExpectDenormalsAreZeros<float>(op, DataType::kFloat);
+    ExpectDenormalsAreZeros<double>(op, DataType::kDouble);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::cpu

@@ -30,6 +30,12 @@ double PolygammaOf(double n, double x) {
   return std::fmod(n, 2) == 0 ? -magnitude : magnitude;
 }
 
+// A denormal becomes the zero of its sign, for which arithmetic takes it and a logarithm does not.
+template <typename T>
+T Flushed(T x) {
+  return x == 0 ? std::copysign(T{0}, x) : x;
+}
+
 #define TENON_SPECIAL1(NAME, EXPR)                                \
   template <typename T>                                           \
   void NAME(const void* const* in, void* out, int64_t n, float) { \
@@ -58,7 +64,7 @@ TENON_SPECIAL1(BesselK0eLoop, bessel_k0e(x))
 TENON_SPECIAL1(BesselK1Loop, bessel_k1(x))
 TENON_SPECIAL1(BesselK1eLoop, bessel_k1e(x))
 TENON_SPECIAL1(BesselY0Loop, bessel_y0(x))
-TENON_SPECIAL1(BesselY1Loop, bessel_y1(x))
+TENON_SPECIAL1(BesselY1Loop, bessel_y1(Flushed(x)))
 TENON_SPECIAL1(DigammaLoop, digamma(x))
 TENON_SPECIAL1(NdtriLoop, Quantile(x))
 TENON_SPECIAL1(ErfinvLoop, Quantile((x + 1) / 2) / std::numbers::sqrt2_v<T>)
