@@ -11,6 +11,7 @@
 #include "executor/executable.h"
 #include "graph/c_api/plugin_hold.h"
 #include "graph/status_macros.h"
+#include "plugin/cpu/isa.h"
 #include "plugin/cpu/workers.h"
 
 namespace tenon {
@@ -48,6 +49,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vecto
   if (options.threads < 0)
     return absl::InvalidArgumentError(
         absl::StrCat("the number of threads cannot be ", options.threads));
+  TENON_RETURN_IF_ERROR(cpu::CheckIsaVariable());
   if (options.threads == 0)
     options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   auto impl = std::make_unique<Impl>(std::move(graph), std::move(devices), std::move(options));

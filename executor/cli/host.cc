@@ -14,6 +14,7 @@
 #include "executor/cli/guard.h"
 #include "executor/cli/invocation.h"
 #include "graph/status_macros.h"
+#include "plugin/cpu/isa.h"
 #include "plugin/shared_library.h"
 
 namespace tenon::cli {
@@ -202,6 +203,7 @@ absl::StatusOr<std::vector<Device*>> CreateDevices(const std::vector<PluginReque
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Host>> Host::Open(const Options& options) {
+  if (const absl::Status isa = cpu::CheckIsaVariable(); !isa.ok()) return UsageError(isa.message());
   TENON_ASSIGN_OR_RETURN(const std::vector<PluginRequest> requests, PluginRequests(options));
   std::unique_ptr<Host> host(new Host);
   for (const PluginRequest& request : requests) TENON_RETURN_IF_ERROR(Load(request, options));

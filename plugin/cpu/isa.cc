@@ -1,10 +1,22 @@
 #include "plugin/cpu/isa.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace tenon::cpu {
 namespace {
+
+constexpr std::string_view kNames[] = {"sse2", "avx2", "avx512"};
+
+std::string_view Limit() {
+  const char* wish = std::getenv("TENON_CPU_ISA");
+  return wish == nullptr ? "" : wish;
+}
 
 Isa Detect() {
   __builtin_cpu_init();
@@ -13,8 +25,7 @@ Isa Detect() {
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
-  const char* wish = std::getenv("TENON_CPU_ISA");
-  const std::string_view limit = wish == nullptr ? "" : wish;
+  const std::string_view limit = Limit();
   if (!avx2 || limit == "sse2") return Isa::kSse2;
   return avx512 && limit != "avx2" ? Isa::kAvx512 : Isa::kAvx2;
 }
@@ -24,6 +35,14 @@ Isa Detect() {
 Isa CpuIsa() {
   static const Isa isa = Detect();
   return isa;
+}
+
+absl::Status CheckIsaVariable() {
+  const std::string_view limit = Limit();
+  if (limit.empty() || std::find(std::begin(kNames), std::end(kNames), limit) != std::end(kNames))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("TENON_CPU_ISA is '", limit, "'; it may be ", absl::StrJoin(kNames, ", ")));
 }
 
 }  // namespace tenon::cpu

@@ -3,13 +3,17 @@
 // for one set is merged into another (DESIGN.md).
 #pragma once
 
+#include "absl/status/status.h"
+
 namespace tenon::cpu {
 
 enum class Isa { kSse2, kAvx2, kAvx512 };
 
-// The best set that this machine has. The environment variable TENON_CPU_ISA (sse2, avx2) lowers
-// it, for tests. Fixed at the first call.
+// The best set that this machine has. The environment variable TENON_CPU_ISA (sse2, avx2, avx512)
+// lowers it, for tests. Fixed at the first call.
 Isa CpuIsa();
+// INVALID_ARGUMENT if the variable is something else.
+absl::Status CheckIsaVariable();
 
 // The entry of `sse2`, `avx2`, `avx512` that this machine runs.
 template <typename T>
