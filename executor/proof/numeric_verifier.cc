@@ -196,7 +196,8 @@ absl::Status NumericVerifier::Blame(const PassRun& run, const Graph& after,
                                     const Mismatch& mismatch) {
   Partial right{run.before, 0, ""}, wrong{after, 0, "it"};
   if (replay && done_ > 0) {
-    TENON_ASSIGN_OR_RETURN(wrong, FirstOnes(replay, sameness, done_));
+    TENON_ASSIGN_OR_RETURN(Partial all, FirstOnes(replay, sameness, done_));
+    if (all.rewrites > 0) wrong = std::move(all);
     while (wrong.rewrites - right.rewrites > 1) {
       const int64_t middle = right.rewrites + (wrong.rewrites - right.rewrites) / 2;
       TENON_ASSIGN_OR_RETURN(Partial partial, FirstOnes(replay, sameness, middle));
