@@ -11,10 +11,10 @@
 namespace tenon::cpu {
 namespace {
 
-constexpr std::string_view kNames[] = {"sse2", "avx2", "avx512"};
+constexpr std::string_view kNames[] = {"baseline", "avx2", "avx512"};
 
 std::string_view Limit() {
-  const char* wish = std::getenv("TENON_CPU_ISA");
+  const char* wish = std::getenv("TENON_ISA");
   return wish == nullptr ? "" : wish;
 }
 
@@ -26,7 +26,7 @@ Isa Detect() {
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
   const std::string_view limit = Limit();
-  if (!avx2 || limit == "sse2") return Isa::kSse2;
+  if (!avx2 || limit == "baseline") return Isa::kSse2;
   return avx512 && limit != "avx2" ? Isa::kAvx512 : Isa::kAvx2;
 }
 
@@ -37,12 +37,14 @@ Isa CpuIsa() {
   return isa;
 }
 
+bool IsaIsLimited() { return !Limit().empty(); }
+
 absl::Status CheckIsaVariable() {
   const std::string_view limit = Limit();
   if (limit.empty() || std::find(std::begin(kNames), std::end(kNames), limit) != std::end(kNames))
     return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("TENON_CPU_ISA is '", limit, "'; it may be ", absl::StrJoin(kNames, ", ")));
+      absl::StrCat("TENON_ISA is '", limit, "'; it may be ", absl::StrJoin(kNames, ", ")));
 }
 
 }  // namespace tenon::cpu

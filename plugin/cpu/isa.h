@@ -9,9 +9,10 @@ namespace tenon::cpu {
 
 enum class Isa { kSse2, kAvx2, kAvx512 };
 
-// The best set that this machine has. The environment variable TENON_CPU_ISA (sse2, avx2, avx512)
-// lowers it, for tests. Fixed at the first call.
+// The best set that this machine has. The environment variable TENON_ISA (baseline, avx2, avx512)
+// lowers it, oneDNN's too: for the same bits on every machine. Fixed at the first call.
 Isa CpuIsa();
+bool IsaIsLimited();  // by the variable
 // INVALID_ARGUMENT if the variable is something else.
 absl::Status CheckIsaVariable();
 

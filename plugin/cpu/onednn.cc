@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 #include "graph/tensor.h"
+#include "plugin/cpu/isa.h"
 #include "plugin/cpu/onednn_loader.h"
 
 namespace tenon::cpu {
@@ -46,10 +47,7 @@ const dnnl::engine& OneDnnEngine() {
 
 std::optional<dnnl::memory::data_type> OneDnnType(DataType t) {
   if (t == DataType::kFloat) return dnnl::memory::data_type::f32;
-  if (t == DataType::kBfloat16 && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
-    return dnnl::memory::data_type::bf16;
-  }
+  if (t == DataType::kBfloat16 && CpuIsa() == Isa::kAvx512) return dnnl::memory::data_type::bf16;
   return std::nullopt;
 }
 

@@ -1,12 +1,14 @@
 #include "plugin/cpu/onednn_loader.h"
 
 #include <dlfcn.h>
+#include <dnnl_types.h>
 
 #include <cstring>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/isa.h"
 
 // Defined in the generated onednn_stubs.S.
 extern "C" {
@@ -21,6 +23,13 @@ namespace {
 // Of the OpenMP library that oneDNN brings along; null if it was built without one.
 int (*get_openmp_threads)() = nullptr;
 void (*set_openmp_threads)(int) = nullptr;
+
+// Before its first primitive. Without a wish it may use newer sets than we know.
+void LimitIsa(void* set_max_cpu_isa) {
+  if (set_max_cpu_isa == nullptr || !cpu::IsaIsLimited()) return;
+  reinterpret_cast<dnnl_status_t (*)(dnnl_cpu_isa_t)>(set_max_cpu_isa)(
+      cpu::SelectIsa(dnnl_cpu_isa_sse41, dnnl_cpu_isa_avx2, dnnl_cpu_isa_avx512_core));
+}
 
 absl::Status Bind() {
   void* library = dlopen(tenon_onednn_soname, RTLD_NOW | RTLD_LOCAL);
@@ -40,6 +49,7 @@ absl::Status Bind() {
   // A handle's symbols include those of the library's own dependencies.
   get_openmp_threads = reinterpret_cast<int (*)()>(dlsym(library, "omp_get_max_threads"));
   set_openmp_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
+  LimitIsa(dlsym(library, "dnnl_set_max_cpu_isa"));
   memcpy(tenon_onednn_slots, found.data(), found.size() * sizeof(void*));
   return absl::OkStatus();
 }

@@ -199,10 +199,10 @@ TEST(Usage, ExamplesWork) {
 
 TEST(Usage, RefusesAnInstructionSetThatThereIsNot) {
   const Finished run = GraphRun(Start{
-      {"run", GoldenGraph("mlp"), "--input", "x=4x20xf32=1"}, "", {{"TENON_CPU_ISA", "sse9"}}});
+      {"run", GoldenGraph("mlp"), "--input", "x=4x20xf32=1"}, "", {{"TENON_ISA", "sse9"}}});
   EXPECT_EQ(run.exit, 2) << run.out;
   EXPECT_THAT(run.err,
-              ::testing::HasSubstr("TENON_CPU_ISA is 'sse9'; it may be sse2, avx2, avx512"));
+              ::testing::HasSubstr("TENON_ISA is 'sse9'; it may be baseline, avx2, avx512"));
 }
 
 }  // namespace
