@@ -195,21 +195,22 @@ class TransitiveReduction {
   }
 
   bool Apply() {
-    std::sort(found_.begin(), found_.end(), [this](const Edge& a, const Edge& b) {
-      return std::pair(place_[a.to], a.from) < std::pair(place_[b.to], b.from);
-    });
+    const auto by_user = [this](const Edge& a, const Edge& b) {
+      return place_[a.to] < place_[b.to];
+    };
+    // The first sweep finds most, and in this order.
+    if (!std::is_sorted(found_.begin(), found_.end(), by_user))
+      std::stable_sort(found_.begin(), found_.end(), by_user);
+    std::vector<NodeId> implied_for(g_.num_node_ids(), kNoNode);
     bool changed = false;
     for (auto first = found_.begin(); first != found_.end();) {
       const NodeId n = first->to;
-      const auto last =
-          std::find_if(first, found_.end(), [n](const Edge& edge) { return edge.to != n; });
+      auto last = first;
+      for (; last != found_.end() && last->to == n; ++last) implied_for[last->from] = n;
       if (c_.Allow(kReduceTransitively.name, n)) {
         changed = true;
         std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
-        std::erase_if(controls, [&](const Output& in) {
-          return std::binary_search(first, last, Edge{in.node, n},
-                                    [](const Edge& a, const Edge& b) { return a.from < b.from; });
-        });
+        std::erase_if(controls, [&](const Output& in) { return implied_for[in.node] == n; });
         const std::vector<Output> data(g_.data_inputs(n).begin(), g_.data_inputs(n).end());
         g_.SetInputs(n, data, controls);
       }
