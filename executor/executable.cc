@@ -158,7 +158,6 @@ absl::Status Executable::PlaceGraph() {
   }
   TENON_ASSIGN_OR_RETURN(
       placement_, Place(graph_, parts_.devices, KernelRegistry::Global(), parts_.options.placer));
-  // What is written for others may run where there are devices that are not here.
   ApplyPlacement(graph_, placement_, parts_.options.pipeline.target == Target::kTensorFlow);
   return absl::OkStatus();
 }
@@ -528,12 +527,11 @@ absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(const std::vector<Tensor
   if (recorder != nullptr) recording.emplace(*recorder);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, PlanFor(feeds));
   if (recording.has_value()) recording->BeginRun(plan);
-  RunContext context;
-  context.recording = recording.has_value() ? &*recording : nullptr;
-  context.workers = &parts_.workers;
-  context.device_timeout_s = parts_.options.device_timeout_s;
-  context.max_loop_passes = parts_.options.max_loop_passes;
-  context.step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed);
+  const RunContext context = {.workers = &parts_.workers,
+                              .device_timeout_s = parts_.options.device_timeout_s,
+                              .step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed),
+                              .max_loop_passes = parts_.options.max_loop_passes,
+                              .recording = recording.has_value() ? &*recording : nullptr};
   const auto run = [&] {
     absl::StatusOr<std::vector<Tensor>> values = RunPlan(*plan, feeds, context);
     if (recording.has_value()) recording->EndRun();

@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
 bool IsMoverOp(std::string_view op);
 
 // Writes full device names into the graph; with `keeps_unavailable`, nodes that ask for what is not
-// here keep what they ask for.
+// here keep what they ask for: what is written for others may run where that is.
 void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement,
                     bool keeps_unavailable = false);
 

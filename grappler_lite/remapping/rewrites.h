@@ -19,7 +19,8 @@ bool FuseWrittenActivation(Sweep& s, NodeId n);
 // FusedBatchNorm, perhaps Add of a tensor of the same shape, Relu: _FusedBatchNormEx.
 bool FuseBatchNormRelu(Sweep& s, NodeId n);
 
-// Conv2D, Mul by a constant channel vector or number: n becomes the contraction with a scaled filter.
+// Conv2D, Mul by a constant channel vector or number: n becomes the contraction with a scaled
+// filter.
 bool FoldMul(Sweep& s, NodeId n);
 // Conv2D, perhaps with a constant bias, FusedBatchNorm in inference with constant statistics.
 bool FoldBatchNorm(Sweep& s, NodeId n);

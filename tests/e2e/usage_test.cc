@@ -198,8 +198,8 @@ TEST(Usage, ExamplesWork) {
 }
 
 TEST(Usage, RefusesAnInstructionSetThatThereIsNot) {
-  const Finished run = GraphRun(Start{
-      {"run", GoldenGraph("mlp"), "--input", "x=4x20xf32=1"}, "", {{"TENON_ISA", "sse9"}}});
+  const Finished run = GraphRun(
+      Start{{"run", GoldenGraph("mlp"), "--input", "x=4x20xf32=1"}, "", {{"TENON_ISA", "sse9"}}});
   EXPECT_EQ(run.exit, 2) << run.out;
   EXPECT_THAT(run.err,
               ::testing::HasSubstr("TENON_ISA is 'sse9'; it may be baseline, avx2, avx512"));
