@@ -4,10 +4,10 @@
 namespace tenon {
 namespace {
 
-// A FusedBatchNorm of which only the first output is used, and that by n alone.
+// A FusedBatchNorm whose normalized values n alone uses.
 bool IsBatchNormFor(const Sweep& s, Output norm, NodeId n) {
   return OpIs(s.graph(), norm.node, {"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"}) &&
-         !s.fed(norm.node) && OnlyFor(s, norm, n) && OnlyFirstOutputUsed(s, norm.node);
+         !s.fed(norm.node) && OnlyFor(s, norm, n);
 }
 
 // TensorFlow's kernel adds nothing, and takes channels by four, which are last.
@@ -20,10 +20,12 @@ bool TensorFlowRuns(const Sweep& s, Output norm, bool adds) {
          channels % 4 == 0;
 }
 
-bool Become(Sweep& s, NodeId n, Output norm, std::optional<Output> side) {
-  Graph& g = s.graph();
+// The attributes of the fused node, if there is a kernel for it on n's device.
+std::optional<NewAttrs> FusedAttrs(const Sweep& s, NodeId n, Output norm,
+                                   std::optional<Output> side) {
+  const Graph& g = s.graph();
   if (s.context().target == Target::kTensorFlow && !TensorFlowRuns(s, norm, side.has_value()))
-    return false;
+    return std::nullopt;
   NewAttrs attrs = {
       {"T", attr::Type(g.output_type(norm))},
       {"U", attr::Type(g.output_type({norm.node, 1}))},
@@ -35,12 +37,29 @@ bool Become(Sweep& s, NodeId n, Output norm, std::optional<Output> side) {
     if (const AttrValue* value = g.attr(norm.node, name))
       attrs.push_back({name, std::string(value->wire())});
   }
-  if (!s.HasKernel(n, "_FusedBatchNormEx", attrs) || !s.Allow()) return false;
+  if (!s.HasKernel(n, "_FusedBatchNormEx", attrs)) return std::nullopt;
+  return attrs;
+}
+
+bool TakeOver(Sweep& s, NodeId n, Output norm, std::optional<Output> side) {
+  Graph& g = s.graph();
+  std::optional<NewAttrs> attrs = FusedAttrs(s, n, norm, side);
+  if (!attrs || !s.Allow()) return false;
   std::vector<Output> inputs(g.data_inputs(norm.node).begin(), g.data_inputs(norm.node).end());
   if (side) inputs.push_back(*side);
   const std::vector<Output> controls = MergedControls(g, norm.node, n);
-  g.BecomeOp(n, "_FusedBatchNormEx", std::move(attrs));
+  g.BecomeOp(n, "_FusedBatchNormEx", *std::move(attrs));
   g.SetInputs(n, inputs, controls);
+  return true;
+}
+
+// In training others use the statistics, perhaps before n: the normalization takes n's work over.
+bool HandOver(Sweep& s, NodeId n, Output norm) {
+  if (!s.MayReplace(n, norm)) return false;
+  std::optional<NewAttrs> attrs = FusedAttrs(s, norm.node, norm, std::nullopt);
+  if (!attrs || !s.Allow()) return false;
+  s.graph().BecomeOp(norm.node, "_FusedBatchNormEx", *std::move(attrs));
+  s.Bypass(n, norm);
   return true;
 }
 
@@ -49,15 +68,18 @@ bool Become(Sweep& s, NodeId n, Output norm, std::optional<Output> side) {
 bool FuseBatchNormRelu(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const Output x = g.data_inputs(n)[0];
-  if (IsBatchNormFor(s, x, n)) return Become(s, n, x, std::nullopt);
+  if (IsBatchNormFor(s, x, n)) {
+    return OnlyFirstOutputUsed(s, x.node) ? TakeOver(s, n, x, std::nullopt) : HandOver(s, n, x);
+  }
   if (!OpIs(g, x.node, {"AddV2", "Add"}) || s.fed(x.node) || !OnlyFor(s, x, n) ||
       !g.control_inputs(x.node).empty())
     return false;
   for (int i : {0, 1}) {
     const Output norm = g.data_inputs(x.node)[i], side = g.data_inputs(x.node)[1 - i];
     const std::optional<Shape> shape = s.shape(norm).ToShape();
-    if (IsBatchNormFor(s, norm, x.node) && shape && s.shape(side).ToShape() == shape)
-      return Become(s, n, norm, side);
+    if (IsBatchNormFor(s, norm, x.node) && OnlyFirstOutputUsed(s, norm.node) && shape &&
+        s.shape(side).ToShape() == shape)
+      return TakeOver(s, n, norm, side);
   }
   return false;
 }
