@@ -62,7 +62,7 @@ constexpr OpSpec kOps[] = {
      "T: {int32, int64}; unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'", SubstrShape},
     {"_TensorToHashBucketFast", "input: T", "output: int64",
      "T: {int8, uint8, int16, uint16, int32, uint32, int64, uint64}; num_buckets: int >= 1",
-     nullptr},
+     UnchangedShape},
     {"UnicodeDecode", "input: string", "row_splits: Tsplits; char_values: int32",
      "input_encoding: string; errors: {'strict', 'replace', 'ignore'} = 'replace'; "
      "replacement_char: int = 65533; replace_control_characters: bool = false; "

@@ -88,8 +88,9 @@ class Bypasser {
     const std::span<const Output> before = g_.control_inputs(n);
     if (before.empty()) return;
     BeginControls();
-    // A Merge has its data before it has all of it.
-    if (!IsMergeOp(g_.op_name(n))) {
+    // A Merge has its data before it has all of it; so has a function once it is inlined, and what
+    // it does waits for the control edges of the call only.
+    if (!IsMergeOp(g_.op_name(n)) && !IsFunctional(g_, n)) {
       for (const Output& in : g_.data_inputs(n)) LeaveOut(in.node);
     }
     for (const Output& in : before) {

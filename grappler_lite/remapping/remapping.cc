@@ -20,6 +20,7 @@ constexpr Rewrite kRewrites[] = {
      "Relu Relu6 Elu LeakyRelu Tanh Sigmoid _MklSwish _MklFusedMish"},
     {"fuse_written_activation", Exactness::kToleranced, FuseWrittenActivation, "Mul RealDiv"},
     {"fuse_batch_norm_relu", Exactness::kToleranced, FuseBatchNormRelu, "Relu"},
+    {"fuse_hash_buckets", Exactness::kExact, FuseHashBuckets, "StringToHashBucketFast"},
     {"recognize_softmax", Exactness::kToleranced, RecognizeSoftmax, "RealDiv"},
     {"recognize_layer_norm", Exactness::kToleranced, RecognizeLayerNorm, "Add AddV2"},
     {"recognize_attention", Exactness::kToleranced, RecognizeAttention,

@@ -19,6 +19,9 @@ bool FuseWrittenActivation(Sweep& s, NodeId n);
 // FusedBatchNorm, perhaps Add of a tensor of the same shape, Relu: _FusedBatchNormEx.
 bool FuseBatchNormRelu(Sweep& s, NodeId n);
 
+// AsString of integers, StringToHashBucketFast: _TensorToHashBucketFast, which makes no strings.
+bool FuseHashBuckets(Sweep& s, NodeId n);
+
 // Conv2D, Mul by a constant channel vector or number: n becomes the contraction with a scaled
 // filter.
 bool FoldMul(Sweep& s, NodeId n);
