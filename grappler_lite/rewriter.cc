@@ -37,6 +37,7 @@ std::vector<RewriteInfo> InfosOf(std::span<const Rewrite> rewrites) {
 Sweep::Sweep(PassContext& context, const GraphShapes* shapes)
     : context_(context),
       shapes_(shapes),
+      written_memory_(context.graph),
       known_nodes_(context.graph.num_node_ids()),
       fanouts_(context.graph),
       users_(known_nodes_),
@@ -132,7 +133,8 @@ bool Sweep::MayReplace(NodeId n, Output by) const {
 bool Sweep::LosesNothing(NodeId n, Output by) const {
   const Graph& g = context_.graph;
   if (IsReplaced(n) || !g.control_inputs(n).empty() || g.device(n) != g.device(by.node) ||
-      by.node == n || IsRef(g.output_type(by)))
+      by.node == n || IsRef(g.output_type(by)) ||
+      (written_memory_.IsIn(by.node) && !IsIdentityLike(g.op_name(n))))
     return false;
   if (has_control_uses(n) && IsAwaitedByValueOnly(g, by.node)) return false;
   const auto kept_or_free = [&](const Output& o) { return o == by || IsFree(o); };
@@ -175,7 +177,8 @@ void Sweep::Bypass(NodeId n, Output by) {
 bool Sweep::ReplaceOutputs(NodeId n, std::span<const Output> by) {
   const Graph& g = graph();
   const auto fits = [&](Output o) {
-    return g.device(o.node) == g.device(n) && !IsRef(g.output_type(o));
+    return g.device(o.node) == g.device(n) && !IsRef(g.output_type(o)) &&
+           !written_memory_.IsIn(o.node);
   };
   if (context_.preserve.contains(n) || has_control_uses(n) || !g.control_inputs(n).empty() ||
       !std::all_of(by.begin(), by.end(), fits) || !Allow())
@@ -284,9 +287,12 @@ bool Sweep::has_control_uses(NodeId n) const {
 // Rewrites bring no references, so what was said of a long list stays true.
 bool Sweep::ReadsReference(NodeId n) const {
   constexpr int kFew = 16;
-  if (graph().num_inputs(n) <= kFew) return tenon::ReadsReference(graph(), n);
+  const auto reads = [&] {
+    return tenon::ReadsReference(graph(), n) || written_memory_.IsReadBy(graph(), n);
+  };
+  if (graph().num_inputs(n) <= kFew) return reads();
   const auto [it, is_new] = reads_reference_.try_emplace(n);
-  if (is_new) it->second = tenon::ReadsReference(graph(), n);
+  if (is_new) it->second = reads();
   return it->second;
 }
 

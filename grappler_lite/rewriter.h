@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "grappler_lite/equal_dims.h"
 #include "grappler_lite/pass.h"
+#include "grappler_lite/written_memory.h"
 
 namespace tenon {
 
@@ -90,7 +91,8 @@ class Sweep {
   int uses(Output o) const;
   bool has_control_uses(NodeId n) const;
 
-  // Whether n reads a variable by reference.
+  // Whether n reads a variable by reference, or what lies in the memory of one that is written:
+  // it must read it when it does now.
   bool ReadsReference(NodeId n) const;
 
   // What is known of a tensor.
@@ -143,6 +145,7 @@ class Sweep {
 
   PassContext& context_;
   const GraphShapes* shapes_;
+  const WrittenMemory written_memory_;
   mutable std::optional<EqualDims> equal_dims_;  // made when a rewrite asks for it
   int32_t known_nodes_;
   Fanouts fanouts_;

@@ -4,7 +4,8 @@
 // alive, before all arguments are. Before the passes run it is looser, as in TensorFlow, so that
 // constants stay constants and what lies on both sides of a call can be fused: only what is
 // stateful waits for what the call waited for, and results wait for what the body changes. Where
-// values may be dead, or belong to loops, it is strict all the same.
+// values may be dead, or belong to loops, or may change while they are read, it is strict all the
+// same.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,7 @@
 #include "graph/function_library.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/written_memory.h"
 
 namespace tenon {
 namespace {
@@ -27,7 +29,8 @@ bool HasControlFlow(const FunctionBody& body) {
 void Lowering::InlineOnly(CallsOnly calls) {
   calls_only_.emplace(std::move(calls));
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n)
-    control_flow_ |= graph_.alive(n) && IsControlFlowOp(graph_.op_name(n));
+    strict_ |= graph_.alive(n) && IsControlFlowOp(graph_.op_name(n));
+  strict_ |= !WrittenMemory(graph_).empty();
 }
 
 bool Lowering::MayInline(NodeId n) {
@@ -86,7 +89,7 @@ absl::Status Lowering::LowerCall(NodeId n) {
   const std::vector<Output> args(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
   if (calls_only_.has_value()) {
     const FunctionEntry* callee = Callee(graph_, graph_.op_name(n), graph_.attrs(n).Find("f"));
-    control_flow_ |= callee != nullptr && HasControlFlow(BodyOf(*callee));
+    strict_ |= callee != nullptr && HasControlFlow(BodyOf(*callee));
   }
   TENON_ASSIGN_OR_RETURN(const NodeId start, IsLoose() ? LooseStart(n) : Start(n));
   Instance body;

@@ -104,7 +104,7 @@ class Lowering {
   absl::Status ReplaceResults(NodeId n, const Instance& body);
   absl::Status BecomeIdentity(NodeId n, absl::Span<const Output> results);
   absl::StatusOr<NodeId> LooseStart(NodeId n);
-  bool IsLoose() const { return calls_only_.has_value() && !control_flow_; }
+  bool IsLoose() const { return calls_only_.has_value() && !strict_; }
   bool MayInline(NodeId n);
   bool MayHaveDeadResults(const FunctionEntry& function);
 
@@ -158,7 +158,7 @@ class Lowering {
   NodeId noted_ = 0;                              // nodes before it have been looked at
   absl::flat_hash_map<const FunctionEntry*, std::unique_ptr<FunctionBody>> bodies_;
   std::optional<CallsOnly> calls_only_;
-  bool control_flow_ = false;  // of version 1: values may be dead, and nodes belong to loops
+  bool strict_ = false;  // values may be dead, change, or belong to loops
   bool inlined_ = false;
   int32_t added_ = 0;
   size_t name_bytes_ = 0;

@@ -9,6 +9,7 @@
 #include "graph/nodes.h"
 #include "grappler_lite/known_values.h"
 #include "grappler_lite/loop/loop_optimization.h"
+#include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 
 namespace tenon {
@@ -27,8 +28,7 @@ class DeadBranches {
 
   bool Run() {
     for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
-      if (!g_.alive(n) || g_.op_name(n) != "Switch" || dead_[n] || c_.preserve.contains(n) ||
-          !c_.Visit())
+      if (!g_.alive(n) || !IsDecidable(n) || dead_[n] || c_.preserve.contains(n) || !c_.Visit())
         continue;
       const std::optional<bool> predicate = PredicateOf(n);
       if (predicate && MayBeIdentity(n)) Decide(n, *predicate);
@@ -52,8 +52,15 @@ class DeadBranches {
   };
   using Edge = std::pair<NodeId, int32_t>;  // a Merge and the index of its input
 
-  NewAttrs IdentityAttrs(NodeId n) const { return {{"T", attr::Type(g_.input_type(n, 0))}}; }
-  bool MayBeIdentity(NodeId n) const { return c_.HasKernel(n, "Identity", IdentityAttrs(n)); }
+  bool IsDecidable(NodeId n) const { return OpIs(g_, n, {"Switch", "RefSwitch"}); }
+
+  std::string_view IdentityFor(NodeId n) const {
+    return g_.op_name(n).starts_with("Ref") ? "RefIdentity" : "Identity";
+  }
+  NewAttrs IdentityAttrs(NodeId n) const {
+    return {{"T", attr::Type(BaseType(g_.input_type(n, 0)))}};
+  }
+  bool MayBeIdentity(NodeId n) const { return c_.HasKernel(n, IdentityFor(n), IdentityAttrs(n)); }
 
   // Where the predicate comes from, past nodes that pass it on within its frame.
   Output SourceOfPredicate(NodeId n) const {
@@ -178,7 +185,7 @@ class DeadBranches {
     const Output data = g_.data_inputs(n)[0];
     const std::vector<Output> controls(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
     if (g_.op_name(g_.data_inputs(n)[1].node) == "LoopCond") ended_loops_.push_back(n);
-    g_.BecomeOp(n, "Identity", IdentityAttrs(n));
+    g_.BecomeOp(n, IdentityFor(n), IdentityAttrs(n));
     g_.SetInputs(n, {&data, 1}, controls);
     if (!g_.inputs(source).empty()) g_.AddControlInput(n, source);
   }
@@ -237,7 +244,7 @@ class DeadBranches {
     if (!std::ranges::all_of(ends, [this](NodeId n) { return MayBeIdentity(n); }) ||
         !c_.Allow(kRemoveDeadLoop.name, loop))
       return;
-    for (NodeId n : ends) g_.BecomeOp(n, "Identity", IdentityAttrs(n));
+    for (NodeId n : ends) g_.BecomeOp(n, IdentityFor(n), IdentityAttrs(n));
   }
 
   PassContext& c_;

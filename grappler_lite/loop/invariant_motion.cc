@@ -11,6 +11,7 @@
 #include "grappler_lite/node_queries.h"
 #include "grappler_lite/op_traits.h"
 #include "grappler_lite/rewriter.h"
+#include "grappler_lite/written_memory.h"
 
 namespace tenon {
 namespace {
@@ -18,7 +19,11 @@ namespace {
 class Hoister {
  public:
   explicit Hoister(PassContext& context)
-      : c_(context), g_(context.graph), fanouts_(g_), shapes_(InferShapes(context)) {}
+      : c_(context),
+        g_(context.graph),
+        written_memory_(g_),
+        fanouts_(g_),
+        shapes_(InferShapes(context)) {}
 
   absl::StatusOr<bool> Run() {
     TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(g_));
@@ -42,7 +47,8 @@ class Hoister {
   // A value from outside that is the same in every iteration.
   bool IsInvariant(NodeId n) const {
     if (g_.op_name(n) != "Enter" || c_.feeds.contains(n)) return false;
-    return BoolAttr(g_, n, "is_constant") && !ReadsReference(g_, n) && !ReadsSwitch(g_, n);
+    return BoolAttr(g_, n, "is_constant") && !ReadsReference(g_, n) && !written_memory_.IsIn(n) &&
+           !ReadsSwitch(g_, n);
   }
 
   bool IsLocalConst(NodeId n) const { return g_.op_name(n) == "Const" && !c_.feeds.contains(n); }
@@ -168,6 +174,7 @@ class Hoister {
 
   PassContext& c_;
   Graph& g_;
+  const WrittenMemory written_memory_;
   const Fanouts fanouts_;
   const GraphShapes* const shapes_;
   const NodeId known_nodes_ = g_.num_node_ids();
