@@ -64,8 +64,7 @@ std::string BisectCommandFor(const Options& options, const SmallFiles& files,
                              const Suspect& small) {
   std::string line =
       absl::StrCat("bisect ", ShellWord(files.graph()), " --inputs ", ShellWord(files.inputs()));
-  for (const std::string& fetch : small.fetches)
-    absl::StrAppend(&line, " --output ", ShellWord(fetch));
+  absl::StrAppend(&line, RequestFlags(small));
   return absl::StrCat(line, OptimizerFlags(options), PassFlags(options), JudgeFlags(options));
 }
 

@@ -65,11 +65,19 @@ FaultTrial::~FaultTrial() {
   fs::remove_all(folder_, ignored);
 }
 
+std::string RequestFlags(const Suspect& suspect) {
+  std::string flags;
+  for (const std::string& fetch : suspect.fetches)
+    absl::StrAppend(&flags, " --output ", ShellWord(fetch));
+  for (const std::string& init : suspect.inits)
+    absl::StrAppend(&flags, " --init ", ShellWord(init));
+  return flags;
+}
+
 std::string FaultTrial::CommandFor(const std::string& graph, const std::string& inputs,
                                    const Suspect& suspect) const {
   std::string line = absl::StrCat("run ", ShellWord(graph), " --inputs ", ShellWord(inputs));
-  for (const std::string& fetch : suspect.fetches)
-    absl::StrAppend(&line, " --output ", ShellWord(fetch));
+  absl::StrAppend(&line, RequestFlags(suspect));
   absl::StrAppend(&line, OptimizerFlags(options_), PassFlags(options_));
   if (options_.timeout_s) absl::StrAppend(&line, " --timeout=", *options_.timeout_s);
   return line;

@@ -11,6 +11,9 @@
 
 namespace tenon::cli {
 
+// " --output …" and " --init …" of what is asked of it, for a command line.
+std::string RequestFlags(const Suspect& suspect);
+
 class FaultTrial {
  public:
   // Tries on the devices and with the passes of this command; in a temporary folder, which goes

@@ -68,9 +68,11 @@ absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& option
   indictment->suspect.graph = indictment->bench.graph();
   TENON_RETURN_IF_ERROR(FillInputs(*indictment, options));
   Workbench& bench = indictment->bench;
-  const auto begin = [&bench, &options](Session& session) {
-    return InitializeState(session, bench, options);
-  };
+  for (const std::string& init : options.inits) {
+    TENON_ASSIGN_OR_RETURN(indictment->suspect.inits.emplace_back(),
+                           bench.names().Node("--init", init));
+  }
+  const auto begin = [&bench](Session& session) { return RestoreVariables(session, bench); };
   SessionOptions session_options = bench.session_options;
   session_options.pipeline.observers = {bench.watchers->reproducer(), &indictment->rollbacks};
   indictment->court = std::make_unique<Court>(bench.host->devices(), std::move(session_options),

@@ -109,11 +109,14 @@ absl::Status InitializeState(Workbench& bench, const Options& options) {
   return absl::OkStatus();
 }
 
+absl::Status RestoreVariables(Session& session, const Workbench& bench) {
+  if (!bench.saved.has_value()) return absl::OkStatus();
+  const absl::Status status = RestoreState(session, *bench.saved);
+  return status.ok() ? status : FaultOfFiles(status);
+}
+
 absl::Status InitializeState(Session& session, const Workbench& bench, const Options& options) {
-  if (bench.saved.has_value()) {
-    const absl::Status status = RestoreState(session, *bench.saved);
-    if (!status.ok()) return FaultOfFiles(status);
-  }
+  TENON_RETURN_IF_ERROR(RestoreVariables(session, bench));
   for (const std::string& init : options.inits) {
     TENON_ASSIGN_OR_RETURN(const std::string node, bench.names().Node("--init", init));
     TENON_ASSIGN_OR_RETURN(Executable * executable, session.Prepare({}, {absl::StrCat("^", node)}));

@@ -37,8 +37,10 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options);
 absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench,
                                                           const Options& options);
 
-// Brings the session to where runs begin: restores the variables of a SavedModel, then runs what
-// --init names.
+// Gives variables the values that a SavedModel has for them.
+absl::Status RestoreVariables(Session& session, const Workbench& bench);
+
+// Brings the session to where runs begin: RestoreVariables, then what --init names.
 absl::Status InitializeState(Workbench& bench, const Options& options);
 // The same for another session of its model.
 absl::Status InitializeState(Session& session, const Workbench& bench, const Options& options);

@@ -12,12 +12,13 @@ namespace {
 
 bool IsLeaf(const Graph& g, NodeId n) { return g.inputs(n).empty(); }
 
-// Without the nodes that the output does not need, and values for them.
+// Without the nodes that neither the output needs nor what runs first, and values for them.
 void Prune(Suspect& s) {
   Graph& g = s.graph;
   std::vector<bool> needed(static_cast<size_t>(g.num_node_ids()), false);
   std::vector<NodeId> stack;
   for (const std::string& fetch : s.fetches) stack.push_back(g.ParseOutput(fetch)->node);
+  for (const std::string& init : s.inits) stack.push_back(g.FindNode(init));
   while (!stack.empty()) {
     const NodeId n = stack.back();
     stack.pop_back();
@@ -47,6 +48,7 @@ class Reducer {
   absl::StatusOr<Reduction> Run() {
     KeepOneSet();
     KeepFewFetches();
+    KeepFewInits();
     Prune(now_);
     FindValues();
     for (int32_t before = INT32_MAX; now_.graph.num_nodes() < before && !stopped_;) {
@@ -104,6 +106,14 @@ class Reducer {
       first.fetches.assign(now_.fetches.begin(), middle);
       second.fetches.assign(middle, now_.fetches.end());
       fewer = Try(std::move(first)) || Try(std::move(second));
+    }
+  }
+
+  void KeepFewInits() {
+    for (size_t i = now_.inits.size(); i-- > 0;) {
+      Suspect fewer = now_;
+      fewer.inits.erase(fewer.inits.begin() + static_cast<ptrdiff_t>(i));
+      Try(std::move(fewer));
     }
   }
 

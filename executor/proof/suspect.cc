@@ -31,6 +31,24 @@ class PluginWatch : public PipelineObserver {
   std::optional<Graph> before, after;
 };
 
+// Tells another one what it hears, once it is told whom.
+class Relay : public PipelineObserver {
+ public:
+  void Tell(PipelineObserver* whom) { whom_ = whom; }
+
+  bool wants_every_pass() const override { return whom_ != nullptr && whom_->wants_every_pass(); }
+  void OnRewrite(const RewriteEvent& event) override {
+    if (whom_ != nullptr) whom_->OnRewrite(event);
+  }
+  absl::Status CheckPass(const PassRun& run, const Graph& after,
+                         const ReplayPass& replay) override {
+    return whom_ != nullptr ? whom_->CheckPass(run, after, replay) : absl::OkStatus();
+  }
+
+ private:
+  PipelineObserver* whom_ = nullptr;
+};
+
 absl::Status CheckOneRuns(const std::vector<Answer>& answers) {
   if (std::any_of(answers.begin(), answers.end(), HasValue)) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("without any pass the graph answers nothing: ",
@@ -81,23 +99,28 @@ SessionOptions Court::Optimized(int64_t limit, absl::Span<const std::string> bey
 
 absl::StatusOr<std::vector<Tensor>> Court::RunOnce(const Suspect& suspect, const InputSet& inputs,
                                                    const SessionOptions& options,
-                                                   const std::vector<std::string>& fetches) const {
+                                                   const std::vector<std::string>& fetches,
+                                                   PipelineObserver* log) const {
   SessionOptions limited = options;
   limited.max_loop_passes = inputs.max_loop_passes;
+  Relay relay;
+  if (log != nullptr) limited.pipeline.observers.push_back(&relay);
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                          Session::Create(suspect.graph, devices_, limited));
   TENON_RETURN_IF_ERROR(begin_(*session));
+  for (const std::string& init : suspect.inits)
+    TENON_RETURN_IF_ERROR(session->Run({}, {absl::StrCat("^", init)}).status());
+  relay.Tell(log);
   return session->Run(inputs.feeds, fetches);
 }
 
-std::vector<Answer> Court::AnswersOf(const Suspect& suspect, SessionOptions options,
+std::vector<Answer> Court::AnswersOf(const Suspect& suspect, const SessionOptions& options,
                                      PipelineObserver* log) const {
   std::vector<Answer> answers;
-  if (log != nullptr) options.pipeline.observers.push_back(log);
   for (const InputSet& inputs : suspect.inputs) {
-    answers.push_back(
-        AnswerOf(RunOnce(suspect, inputs, options, suspect.fetches), suspect.fetches.size()));
-    options.pipeline.observers = options_.pipeline.observers;
+    answers.push_back(AnswerOf(
+        RunOnce(suspect, inputs, options, suspect.fetches, answers.empty() ? log : nullptr),
+        suspect.fetches.size()));
   }
   return answers;
 }

@@ -24,6 +24,7 @@ struct Suspect {
   Graph graph;
   std::vector<InputSet> inputs;
   std::vector<std::string> fetches;
+  std::vector<std::string> inits = {};  // nodes that run once, in this order, before all else
 };
 
 // How a value differs from what it should be; nothing if it does not.
@@ -32,7 +33,7 @@ using JudgeValue = std::function<std::optional<std::string>(const Tensor& right,
 class Court {
  public:
   // `options` as for a session that optimizes; its observers watch over all that is optimized.
-  // `begin` brings a new session to where runs begin.
+  // `begin` brings a new session to where what is to run first can run.
   Court(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
         std::function<absl::Status(Session&)> begin);
 
@@ -63,13 +64,15 @@ class Court {
   std::string FirstDifference(const Suspect& suspect,
                               const std::vector<std::string>& culprits) const;
 
-  // One run in a session of its own.
+  // One run in a session of its own. `log`, if there is one, hears what passes do for this run
+  // alone, not for what runs before it.
   absl::StatusOr<std::vector<Tensor>> RunOnce(const Suspect& suspect, const InputSet& inputs,
                                               const SessionOptions& options,
-                                              const std::vector<std::string>& fetches) const;
+                                              const std::vector<std::string>& fetches,
+                                              PipelineObserver* log = nullptr) const;
   // By set of inputs, each in a session of its own. `log` hears of the first one: the others ask
   // for the same rewrites.
-  std::vector<Answer> AnswersOf(const Suspect& suspect, SessionOptions options,
+  std::vector<Answer> AnswersOf(const Suspect& suspect, const SessionOptions& options,
                                 PipelineObserver* log = nullptr) const;
   // As OptimizedIsWrong.
   std::string Compare(const Suspect& suspect, const std::vector<Answer>& right,

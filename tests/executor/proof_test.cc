@@ -265,6 +265,47 @@ TEST(Reduce, LeavesOnlyWhatFails) {
   EXPECT_NE(court.OptimizedIsWrong(reduction.suspect), "");
 }
 
+// A planted rewrite is wrong about what was assigned before, and right about all else; what runs
+// before asks for rewrites of its own.
+Suspect OfAVariable() {
+  const std::string dtype = Type("dtype", "DT_FLOAT");
+  Suspect suspect = {
+      Parse(Placeholder("x", "dim { size: 2 }") +
+            Const("value", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: -3") +
+            Const("other", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: 5") +
+            VarHandle("v", "v") + VarHandle("w", "w") + Node("positive", "Square", {"value"}) +
+            Planted("same", "positive", "drop") + Node("minus", "Neg", {"same"}) +
+            Op("set", "AssignVariableOp", {"v", "minus"}, dtype) +
+            Op("set_other", "AssignVariableOp", {"w", "other"}, dtype) +
+            Op("read", "ReadVariableOp", {"v"}, dtype) + Node("square", "Square", {"x"}) +
+            Planted("right", "square", "drop") + Planted("wrong", "read", "drop") +
+            Node("y", "AddV2", {"right", "wrong"})),
+      {},
+      {"y"},
+      {"set", "set_other"}};
+  suspect.inputs = MakeInputSets(suspect.graph, {"x"}).value();
+  std::erase_if(suspect.inputs, [](const InputSet& set) { return !set.ordinary; });
+  return suspect;
+}
+
+TEST(Bisect, TakesWhatRunsFirstAsGiven) {
+  const Bisection found = MakeCourt().BisectRewrites(OfAVariable()).value();
+  EXPECT_THAT(found.culprits, ElementsAre("plant.drop_abs@wrong"));
+}
+
+TEST(Reduce, KeepsWhatMustRunFirst) {
+  const Court court = MakeCourt();
+  const Reduction reduction =
+      Reduce(OfAVariable(), GraphRunner({}, WithPlant()), [&](const Suspect& smaller) {
+        return !court.OptimizedIsWrong(smaller).empty();
+      }).value();
+  EXPECT_THAT(reduction.suspect.inits, ElementsAre("set"));
+  const Graph& small = reduction.suspect.graph;
+  EXPECT_NE(small.FindNode("set"), kNoNode);
+  EXPECT_EQ(small.FindNode("set_other"), kNoNode);
+  EXPECT_EQ(small.FindNode("x"), kNoNode);
+}
+
 // A long chain with one rewrite that is wrong: |-x²| becomes -x².
 std::string Chain(int length, int bad) {
   std::string text = Placeholder("x", "dim { size: 2 }");
