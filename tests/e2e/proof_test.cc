@@ -269,6 +269,39 @@ TEST(ReduceCommand, WritesASmallGraphThatStillFails) {
   EXPECT_EQ(GraphRun({"reduce", kMlp, "-o", out}).exit, 1);
 }
 
+TEST(ReduceCommand, KeepsWhatIsRunFirst) {
+  const std::string model = TempFile("variable.pbtxt", R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: -1 } } } } }
+    node { name: "v" op: "VarHandleOp" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape {} } } attr { key: "shared_name" value { s: "v" } } }
+    node { name: "five" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 5 } } } }
+    node { name: "set" op: "AssignVariableOp" input: "v" input: "five"
+           attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "r" op: "ReadVariableOp" input: "v" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "e" op: "Exp" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "p" op: "Mul" input: "e" input: "r" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1234.5 } } } }
+    node { name: "m" op: "Mul" input: "p" input: "c" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "y" op: "Neg" input: "m" attr { key: "T" value { type: DT_FLOAT } } }
+  )");
+  const std::string out = TempPath("variable_small.pbtxt");
+  const json doc = Document({"reduce", model, "--init", "set", "--output", "y", "--plugin",
+                             TestPlugin("wrong_constant"), "-o", out});
+  const std::string next = doc["next"].get<std::string>();
+  std::vector<std::string> again = {"bisect",   out,
+                                    "--inputs", doc["inputs"].get<std::string>(),
+                                    "--output", doc["output"].get<std::string>(),
+                                    "--plugin", TestPlugin("wrong_constant")};
+  if (ReadFile(out).find("\"set\"") != std::string::npos) {
+    EXPECT_THAT(next, HasSubstr("--init set"));
+    again.insert(again.end(), {"--init", "set"});
+  }
+  EXPECT_TRUE(Document(again)["wrong"]);
+}
+
 // What a pass keeps from call to call is not in what is written.
 TEST(ReduceCommand, SaysThatWhatIsWrongDoesNotComeBack) {
   const std::string out = TempPath("once.pbtxt");
