@@ -61,6 +61,33 @@ std::optional<Dims> Integers(const TensorInfo& info) {
   return ints;
 }
 
+// Whether both have the same size in every run in all dimensions but `but`.
+bool SameSizes(Output a, Output b, InfoOf info, SameDim same_dim, int but) {
+  const PartialShape &x = info(a).shape, &y = info(b).shape;
+  if (!x.known_rank() || x.rank() != y.rank()) return false;
+  for (int d = 0; d < x.rank(); ++d) {
+    const bool known = x.dim(d) >= 0 || y.dim(d) >= 0;
+    if (d != but && (known ? x.dim(d) != y.dim(d) : !same_dim(a, d, b, d))) return false;
+  }
+  return true;
+}
+
+// Whether the parts of Concat or Pack fit together; `axis`: where they may differ, if they may.
+bool PartsFit(std::span<const Output> parts, InfoOf info, SameDim same_dim,
+              std::optional<int64_t> axis) {
+  const int rank = info(parts[0]).shape.rank();
+  if (axis && (rank < 1 || *axis < -rank || *axis >= rank)) return false;
+  const int but = !axis ? -1 : static_cast<int>(*axis < 0 ? *axis + rank : *axis);
+  return info(parts[0]).shape.known_rank() &&
+         std::ranges::all_of(parts.subspan(1), [&](const Output& part) {
+           return SameSizes(parts[0], part, info, same_dim, but);
+         });
+}
+
+bool IsNumber(DataType type) {
+  return type == DataType::kBool || IsInteger(type) || IsFloating(type);
+}
+
 // Whether Slice takes what is there.
 bool SliceFits(const PartialShape& x, const std::optional<Dims>& begin,
                const std::optional<Dims>& size) {
@@ -161,12 +188,26 @@ bool CannotFail(const Graph& g, NodeId n, InfoOf info, SameDim same_dim) {
     const std::optional<Dims> order = ints(1);
     return AreAxes(order, shape(0).rank()) && static_cast<int>(order->size()) == shape(0).rank();
   }
+  if (OpIs(g, n, {"ExpandDims"})) {
+    const std::optional<Dims> at = ints(1);
+    const int rank = shape(0).rank();
+    return at && at->size() == 1 && rank >= 0 && (*at)[0] >= -rank - 1 && (*at)[0] <= rank;
+  }
+  if (OpIs(g, n, {"ConcatV2"})) {
+    const std::optional<Dims> axis = ints(static_cast<int>(in.size()) - 1);
+    return axis && axis->size() == 1 &&
+           PartsFit(in.first(in.size() - 1), info, same_dim, (*axis)[0]);
+  }
+  if (OpIs(g, n, {"Pack"}))
+    return info({n, 0}).shape.known_rank() && PartsFit(in, info, same_dim, std::nullopt);
+  if (OpIs(g, n, {"Cast"}))
+    return IsNumber(g.output_type(in[0])) && IsNumber(g.output_type({n, 0}));
   if (WindowsFit(g, n, info, same_dim)) return true;
   // Inference has found fault already with known shapes that do not fit.
   const auto known = [&](const Output& o) { return info(o).shape.fully_defined(); };
   return OpIs(g, n,
-              {"AddN", "BiasAdd", "Cast", "Equal", "LeakyRelu", "LogSoftmax", "NotEqual", "Pack",
-               "Select", "SelectV2", "Softmax", "Squeeze", "Unpack"}) &&
+              {"AddN", "BiasAdd", "Equal", "LeakyRelu", "LogSoftmax", "NotEqual", "Select",
+               "SelectV2", "Softmax", "Squeeze", "Unpack"}) &&
          known({n, 0}) && std::ranges::all_of(in, known);
 }
 

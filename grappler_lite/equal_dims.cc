@@ -41,7 +41,9 @@ constexpr RuleOps kRules[] = {
      "Square Sign Floor Ceil Round Rint Sin Cos Erf Erfc Relu Relu6 Elu Selu LeakyRelu Sigmoid "
      "Tanh Softplus Softsign Reciprocal ZerosLike OnesLike BiasAdd FusedBatchNorm FusedBatchNormV2 "
      "FusedBatchNormV3 _FusedBatchNormEx Softmax LogSoftmax _MklSwish _MklFusedMish "
-     "_UnaryOpsComposition ReluGrad Relu6Grad SigmoidGrad TanhGrad AddN MaxPoolGrad"},
+     "_UnaryOpsComposition ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad SoftplusGrad "
+     "SoftsignGrad SigmoidGrad TanhGrad SqrtGrad RsqrtGrad ReciprocalGrad AddN MaxPoolGrad "
+     "FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3"},
     {Rule::kBroadcasting,
      "Add AddV2 Sub Mul RealDiv DivNoNan Maximum Minimum SquaredDifference Pow SelectV2"},
     {Rule::kKeepsBatch,
