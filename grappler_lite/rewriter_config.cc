@@ -26,8 +26,8 @@ class FirstError : public gp::io::ErrorCollector {
   std::string text;
 };
 
-// Names in `optimizers` that differ from the fields'.
-constexpr std::pair<std::string_view, std::string_view> kOptimizerNames[] = {
+// Names in `optimizers` that differ from the fields', and an old name of a field.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"pruning", "model_pruning"},
     {"function", "function_optimization"},
     {"constfold", "constant_folding"},
@@ -41,7 +41,15 @@ constexpr std::pair<std::string_view, std::string_view> kOptimizerNames[] = {
     {"autoparallel", "auto_parallel"},
     {"scoped_allocator", "scoped_allocator_optimization"},
     {"pin_to_host", "pin_to_host_optimization"},
+    {"auto_mixed_precision_mkl", "auto_mixed_precision_onednn_bfloat16"},
 };
+
+std::string_view PassCalled(std::string_view name) {
+  for (const auto& [other, pass] : kOtherNames) {
+    if (name == other) return pass;
+  }
+  return name;
+}
 
 bool IsPass(std::string_view name) {
   const auto passes = PassOrder();
@@ -144,10 +152,11 @@ class Reader {
       const int value = reflection.GetEnumValue(config, field);
       const std::string& name = field->name();
       if (value == pb::RewriterConfig::DEFAULT || name == "use_plugin_optimizers") continue;
+      const std::string_view pass = PassCalled(name);
       if (value == pb::RewriterConfig::OFF) {
-        Off(name);
-      } else if (IsPass(name)) {
-        On(name);
+        Off(pass);
+      } else if (IsPass(pass)) {
+        On(pass);
       } else {
         Ignore(name, "there is no such pass");
       }
@@ -156,10 +165,7 @@ class Reader {
 
   absl::Status ReadOptimizers(const pb::RewriterConfig& config) {
     for (const std::string& listed : config.optimizers()) {
-      std::string_view name = listed;
-      for (const auto& [theirs, ours] : kOptimizerNames) {
-        if (name == theirs) name = ours;
-      }
+      const std::string_view name = PassCalled(listed);
       if (name != listed && !IsPass(name)) {
         Ignore(absl::StrCat("optimizer '", listed, "'"), "there is no such pass");
         continue;

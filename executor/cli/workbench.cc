@@ -12,6 +12,7 @@
 #include "executor/cli/model.h"
 #include "executor/saved_model.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/pass_spec.h"
 #include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon::cli {
@@ -32,14 +33,17 @@ void WarnOfMissingDevice(std::string_view text, const Host& host, const Options&
 
 // A plug-in's pass that a flag names and no plug-in has.
 void WarnOfMissingPasses(const Options& options) {
-  for (const auto* names :
-       {&options.disabled_passes, &options.print_before, &options.print_after}) {
-    for (std::string_view name : *names) {
-      if (!absl::ConsumePrefix(&name, "plugin:") || name == "*") continue;
-      const std::string_view type = name.substr(0, name.find(':'));
-      if (PluginOptimizersFor(absl::flat_hash_set<std::string_view>{type}).empty())
-        Warn(options, absl::StrCat("no plug-in has a pass 'plugin:", name, "'"));
-    }
+  std::vector<std::string> named = options.disabled_passes;
+  named.insert(named.end(), options.print_before.begin(), options.print_before.end());
+  named.insert(named.end(), options.print_after.begin(), options.print_after.end());
+  if (const auto specs = ParsePassSpecs(options.passes); specs.ok()) {
+    for (const PassSpec& spec : *specs) named.push_back(spec.name);
+  }
+  for (std::string_view name : named) {
+    if (!absl::ConsumePrefix(&name, "plugin:") || name == "*") continue;
+    const std::string_view type = name.substr(0, name.find(':'));
+    if (PluginOptimizersFor(absl::flat_hash_set<std::string_view>{type}).empty())
+      Warn(options, absl::StrCat("no plug-in has a pass 'plugin:", name, "'"));
   }
 }
 

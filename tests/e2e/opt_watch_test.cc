@@ -152,6 +152,8 @@ TEST(OptWatch, APassThatNoPluginHasIsAWarning) {
   const Finished run = GraphRun({"opt", kMlp, "--print-after", "plugin:APU"});
   EXPECT_EQ(run.exit, 0);
   EXPECT_THAT(run.err, HasSubstr("warning: no plug-in has a pass 'plugin:APU'"));
+  EXPECT_THAT(GraphRun({"opt", kMlp, "--passes", "remapping,plugin:APU"}).err,
+              HasSubstr("warning: no plug-in has a pass 'plugin:APU'"));
 }
 
 TEST(OptWatch, NoOptionOfAPassIsGivenTwice) {

@@ -52,6 +52,12 @@ TEST(RewriterConfig, OptimizersAreTheseInThisOrderAndPluginsLast) {
   EXPECT_THAT(names, ElementsAre("remapping", "constant_folding", "plugin:*"));
 }
 
+TEST(RewriterConfig, KnowsTheOldNameOfMixedPrecision) {
+  constexpr std::string_view kPass = "auto_mixed_precision_onednn_bfloat16";
+  EXPECT_THAT(Parse("auto_mixed_precision_mkl: ON").on, ElementsAre(kPass));
+  EXPECT_EQ(Parse("optimizers: 'auto_mixed_precision_mkl'").passes[0].name, kPass);
+}
+
 TEST(RewriterConfig, SaysWhatHasNoEffect) {
   const RewriterSettings settings =
       Parse("meta_optimizer_timeout_ms: 10 custom_optimizers { name: 'Mine' }");
