@@ -37,7 +37,7 @@ std::vector<bool> LoweringInliner::Running(const Graph& graph) const {
 
 std::unique_ptr<CallInliner> LoweringInliner::Fork() const {
   auto fork = std::make_unique<LoweringInliner>(*this);
-  fork->own_ = std::make_shared<Own>(Own{*sites_, *budget_});
+  fork->own_ = std::make_shared<Own>(Own{*sites_, budget_->Fork()});
   fork->sites_ = &fork->own_->sites;
   fork->budget_ = &fork->own_->budget;
   return fork;

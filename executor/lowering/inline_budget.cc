@@ -36,6 +36,22 @@ const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrV
   return function.ok() ? graph.FindFunction(function->name) : nullptr;
 }
 
+InlineBudget InlineBudget::Fork() {
+  if (!sizes_.empty()) {
+    auto sizes = std::make_shared<Sizes>(*shared_sizes_);
+    sizes->insert(sizes_.begin(), sizes_.end());
+    shared_sizes_ = std::move(sizes);
+    sizes_.clear();
+  }
+  return *this;
+}
+
+const InlineBudget::Size* InlineBudget::Find(std::string_view function) const {
+  if (const auto it = sizes_.find(function); it != sizes_.end()) return &it->second;
+  const auto it = shared_sizes_->find(function);
+  return it == shared_sizes_->end() ? nullptr : &it->second;
+}
+
 const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const FunctionEntry& function) {
   std::vector<Open> stack;
   const auto open = [&](const FunctionEntry& f) {
@@ -55,19 +71,19 @@ const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const Functio
     }
     stack.push_back(std::move(next));
   };
-  if (!sizes_.contains(function.name)) open(function);
+  if (Find(function.name) == nullptr) open(function);
   while (!stack.empty()) {
     Open& top = stack.back();
     if (top.next < top.calls.size()) {
       const FunctionEntry& callee = *top.calls[top.next++];
-      if (!sizes_.contains(callee.name)) open(callee);
+      if (Find(callee.name) == nullptr) open(callee);
       continue;
     }
     Size& size = sizes_.at(top.function->name);
     int depth = 0;
     size.all = size.own;
     for (const FunctionEntry* callee : top.calls) {
-      const Size& called = sizes_.at(callee->name);
+      const Size& called = *Find(callee->name);
       if (called.stays) continue;
       size.all = std::min(size.all + called.all, kMostCounted);
       depth = std::max(depth, called.depth);
@@ -75,7 +91,7 @@ const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const Functio
     size.depth = std::min(depth + 1, kEndless);
     stack.pop_back();
   }
-  return sizes_.at(function.name);
+  return *Find(function.name);
 }
 
 bool InlineBudget::Fits(const Graph& graph, const FunctionEntry& function, int max_depth) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -25,7 +26,9 @@ class InlineBudget {
   // this.
   bool Fits(const Graph& graph, const FunctionEntry& function, int max_depth);
   // The call has been inlined, those in it have not.
-  void Take(const FunctionEntry& function) { taken_ += sizes_.at(function.name).own; }
+  void Take(const FunctionEntry& function) { taken_ += Find(function.name)->own; }
+  // One that goes on from here by itself. What both know of functions is not copied.
+  InlineBudget Fork();
   // "100000 nodes of functions", where a call did not fit; else empty.
   const std::string& spent() const { return spent_; }
 
@@ -39,9 +42,14 @@ class InlineBudget {
     bool stays = false;
   };
 
-  const Size& SizeOf(const Graph& graph, const FunctionEntry& function);
+  using Sizes = absl::flat_hash_map<std::string, Size>;
 
-  absl::flat_hash_map<std::string, Size> sizes_;
+  const Size& SizeOf(const Graph& graph, const FunctionEntry& function);
+  // Null if it has not been counted.
+  const Size* Find(std::string_view function) const;
+
+  std::shared_ptr<const Sizes> shared_sizes_ = std::make_shared<Sizes>();
+  Sizes sizes_;          // of others
   int64_t counted_ = 0;  // nodes of functions, each once
   int64_t taken_ = 0;
   std::string spent_;
