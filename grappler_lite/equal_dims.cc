@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "graph/nodes.h"
 #include "grappler_lite/cannot_fail.h"
@@ -49,7 +50,7 @@ constexpr RuleOps kRules[] = {
     {Rule::kKeepsBatch,
      "Conv2D Conv3D DepthwiseConv2dNative _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative "
      "MaxPool AvgPool"},
-    {Rule::kProduct, "MatMul _FusedMatMul BatchMatMul BatchMatMulV2"},
+    {Rule::kProduct, "MatMul _FusedMatMul BatchMatMul BatchMatMulV2 _MklFusedBatchMatMulV2"},
     {Rule::kReduction, "Sum Mean Max Min Prod All Any"},
     {Rule::kMoved, "Transpose ConcatV2"},
     {Rule::kReshaped, "Reshape Squeeze ExpandDims"},
@@ -189,7 +190,7 @@ EqualDims::Symbols EqualDims::Broadcast(NodeId n, std::span<const Output> inputs
 
 EqualDims::Symbols EqualDims::Product(NodeId n) const {
   const std::span<const Output> in = g_.data_inputs(n);
-  const bool plain = !g_.op_name(n).starts_with("Batch");
+  const bool plain = !absl::StrContains(g_.op_name(n), "BatchMatMul");
   const int a = known_.shape(in[0]).rank(), b = known_.shape(in[1]).rank();
   if (a < 2 || b < 2) return {};
   Symbols symbols = Broadcast(n, in.first(2));

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 
 namespace tenon::cli {
 namespace {
@@ -35,8 +36,8 @@ class Estimator {
   void Add(NodeId n) {
     const std::string_view op = graph_.op_name(n);
     if (IsFree(op) || graph_.num_outputs(n) == 0) return;
-    if (op == "MatMul" || op == "_FusedMatMul" || op.starts_with("BatchMatMul")) {
-      Product(n, op.starts_with("Batch"));
+    if (op == "MatMul" || op == "_FusedMatMul" || absl::StrContains(op, "BatchMatMul")) {
+      Product(n, absl::StrContains(op, "BatchMatMul"));
     } else if (op == "Conv2D" || op == "_FusedConv2D" || op == "Conv3D") {
       Convolution(n, 1, 0);
     } else if (op == "DepthwiseConv2dNative") {

@@ -76,6 +76,10 @@ constexpr OpSpec kOps[] = {
      "num_args: int >= 0; fused_ops: list(string) = []; epsilon: float = 0.0001; "
      "leakyrelu_alpha: float = 0.2",
      MatMulShape},
+    {"_MklFusedBatchMatMulV2", "x: T; y: T; args: num_args * T", "output: T",
+     "T: {bfloat16, float, half}; adj_x: bool = false; adj_y: bool = false; num_args: int >= 0; "
+     "fused_ops: list(string) = []; epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
+     BatchMatMulShape},
     {"IFFT", "input: Tcomplex", "output: Tcomplex",
      "Tcomplex: {complex64, complex128} = DT_COMPLEX64", FftShape},
     {"IFFT2D", "input: Tcomplex", "output: Tcomplex",

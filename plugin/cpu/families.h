@@ -89,7 +89,7 @@ absl::Span<const CpuKernelSpec> CandidateSamplerKernels();
 absl::Span<const CpuKernelSpec> RandomCropKernels();
 absl::Span<const CpuKernelSpec> BasicKernels();  // Const, Identity, Shape: what needs no arithmetic
 absl::Span<const CpuKernelSpec> AssertKernels();
-absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, _FusedMatMul
+absl::Span<const CpuKernelSpec> MatMulKernels();   // MatMul, BatchMatMul*, fused ones
 absl::Span<const CpuKernelSpec> BiasAddKernels();  // BiasAdd, BiasAddV1
 absl::Span<const CpuKernelSpec> ConvKernels();  // Conv2D, Conv3D, Depthwise…, their fused forms
 absl::Span<const CpuKernelSpec> ConvGradKernels();         // Conv2DBackpropInput and kin

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/batch_broadcast.h"
 #include "plugin/cpu/families.h"
@@ -71,7 +72,7 @@ absl::Status PrepareMatMul(Prepare& p) {
   return Choose(p, problem);
 }
 
-absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast) {
+absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast, bool scale_add = false) {
   MatMulProblem problem;
   const Shape& a = p.input_shape(0);
   const Shape& b = p.input_shape(1);
@@ -97,6 +98,9 @@ absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast) {
   dims.push_back(problem.n);
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, dims));
   p.set_output_shape(0, output);
+  if (scale_add) {
+    TENON_ASSIGN_OR_RETURN(problem.scale_add, ScaleAdd::Make(p, 2, 3, output));
+  }
   const bool all_of_a = Shape(a_batch).num_elements() == problem.batch();
   FoldBatch(problem, all_of_a && Shape(b_batch).num_elements() == 1);
   return Choose(p, problem);
@@ -104,6 +108,16 @@ absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast) {
 
 absl::Status PrepareBatchMatMul(Prepare& p) { return PrepareBatchMatMulAs(p, false); }
 absl::Status PrepareBatchMatMulV2(Prepare& p) { return PrepareBatchMatMulAs(p, true); }
+
+absl::Status PrepareFusedBatchMatMul(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> ops, p.AttrStringList("fused_ops"));
+  if (ops != std::vector<std::string_view>{"Mul", "Add"})
+    return p.Unimplemented(absl::StrCat("fused_ops [", absl::StrJoin(ops, ", "), "] is not built"));
+  if (p.num_inputs() != 4)
+    return p.Invalid(
+        absl::StrCat("fused_ops [Mul, Add] needs 2 arguments, the node has ", p.num_inputs() - 2));
+  return PrepareBatchMatMulAs(p, true, true);
+}
 
 constexpr uint64_t kTypes =
     kFloatTypes | kComplexTypes | TypeBits(DataType::kInt16, DataType::kInt32, DataType::kInt64);
@@ -122,6 +136,7 @@ const CpuKernelSpec kKernels[] = {
     {"_FusedMatMul", {{"T", kHalfTypes | kFloatBit}}, &PrepareMatMul},
     {"BatchMatMul", {{"T", kTypes}}, &PrepareBatchMatMul},
     {"BatchMatMulV2", {{"T", kTypes}}, &PrepareBatchMatMulV2},
+    {"_MklFusedBatchMatMulV2", {{"T", kHalfTypes | kFloatBit}}, &PrepareFusedBatchMatMul},
     {"SparseMatMul",
      {{"Ta", kFloatBit | kBfloat16}, {"Tb", kFloatBit | kBfloat16}},
      &PrepareMatMul},

@@ -1,10 +1,12 @@
-// The matrix products MatMul, _FusedMatMul and BatchMatMul*: what they share.
+// The matrix products MatMul, BatchMatMul* and their fused forms: what they share.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plugin/cpu/fused_ops.h"
+#include "plugin/cpu/scale_add.h"
 #include "plugin/kernel.h"
 
 namespace tenon::cpu {
@@ -16,6 +18,7 @@ struct MatMulProblem {
   bool conjugate_a = false, conjugate_b = false;  // complex types only
   std::vector<int64_t> a_batch, b_batch;          // equally many: matrices of the output
   FusedOps fused;                                 // its arguments serve every matrix of the output
+  std::optional<ScaleAdd> scale_add;              // with what is fused empty
 
   int64_t batch() const { return static_cast<int64_t>(a_batch.size()); }
   double flops() const { return 2.0 * batch() * m * n * k; }

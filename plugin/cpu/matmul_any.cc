@@ -105,6 +105,7 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
         MultiplyRow(a + r * q.k, b, q.n, q.k, sum);
         Finish(s, args, (i * q.m + r) * q.n, sum);
       }
+      if (q.scale_add) q.scale_add->Run(args, (i * q.m + begin) * q.n, (i * q.m + end) * q.n);
     });
   }
   return absl::OkStatus();

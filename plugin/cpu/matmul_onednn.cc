@@ -54,6 +54,7 @@ class Builder {
     }
     if (q_.fused.add >= 0) tiled_->StartFrom(q_.fused.add, q_.batch() * q_.m * q_.n * element_);
     if (packed_all_) p_.DropInput(1);
+    if (q_.scale_add) FollowTiles();
     TiledPrimitive::Install(p_, std::move(tiled_));
     return absl::OkStatus();
   }
@@ -62,6 +63,10 @@ class Builder {
   struct Piece {
     int runner;
     MemoryDesc weights;
+  };
+  // Elements of the output that a tile writes: rows of these columns.
+  struct Written {
+    int64_t begin, rows, columns;
   };
 
   // Of a few elements, which the product leaves in the nearest cache, loops of ours make these
@@ -86,6 +91,17 @@ class Builder {
         add(in, args.out[0], rows);
       }
       activation.Run(static_cast<float*>(args.out[0]), rows.rows * rows.columns);
+    });
+  }
+
+  // A tile that has just been written is still in a near cache.
+  void FollowTiles() {
+    tiled_->SetTileEpilogue([after = *q_.scale_add, pieces = std::move(written_), row = q_.n](
+                                const StepArgs& args, int64_t tile) {
+      const Written& w = pieces[tile];
+      if (w.columns == row) return after.Run(args, w.begin, w.begin + w.rows * row);
+      for (int64_t r = 0, at = w.begin; r < w.rows; ++r, at += row)
+        after.Run(args, at, at + w.columns);
     });
   }
 
@@ -206,6 +222,7 @@ class Builder {
     if (in_product_.bias >= 0)
       pointers.push_back(TiledPrimitive::Input(in_product_.bias, c * element_));
     tiled_->AddTile(piece.runner, std::move(pointers));
+    written_.push_back({(i * q_.m + r) * q_.n + c, size.batch * size.m, size.n});
     return absl::OkStatus();
   }
 
@@ -232,6 +249,7 @@ class Builder {
   bool packed_all_ = true;            // no tile reads b itself
   std::shared_ptr<TiledPrimitive> tiled_ = std::make_shared<TiledPrimitive>();
   std::map<TileSize, Piece> pieces_;
+  std::vector<Written> written_;  // by each tile
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ struct SmallMatMul {
   // columns].
   std::shared_ptr<const PackedBytes> packed;
   std::optional<ActivationLoop> activation;  // but for those that the product clamps itself
+  std::optional<ScaleAdd> scale_add;
   int64_t grain = 0;  // blocks of kColumns for one thread, if there is one row
 };
 
@@ -60,17 +61,19 @@ absl::Status RunSmallMatMul(const void* state, const StepArgs& args) {
   const float* b = static_cast<const float*>(s.packed ? s.packed->data : args.in[1]);
   if (s.bias >= 0) g.bias = static_cast<const float*>(args.in[s.bias]);
   g.c = static_cast<float*>(args.out[0]);
-  for (size_t i = 0; i < s.a_at.size(); ++i, g.c += g.m * g.n) {
+  const int64_t matrices = static_cast<int64_t>(s.a_at.size()), size = g.m * g.n;
+  for (int64_t i = 0; i < matrices; ++i, g.c += size) {
     g.a = a + s.a_at[i];
     g.b = b + s.b_at[i];
     if (s.grain == 0) {
       MultiplyColumns(s, g, 0, g.n);
-      continue;
+    } else {
+      args.workers->ParallelFor(
+          (g.n + kColumns - 1) / kColumns, s.grain, [&](int64_t begin, int64_t end) {
+            MultiplyColumns(s, g, begin * kColumns, std::min(end * kColumns, g.n));
+          });
     }
-    args.workers->ParallelFor(
-        (g.n + kColumns - 1) / kColumns, s.grain, [&](int64_t begin, int64_t end) {
-          MultiplyColumns(s, g, begin * kColumns, std::min(end * kColumns, g.n));
-        });
+    if (s.scale_add) s.scale_add->Run(args, i * size, (i + 1) * size);
   }
   return absl::OkStatus();
 }
@@ -125,6 +128,7 @@ absl::StatusOr<bool> PrepareSmallMatMul(Prepare& p, const MatMulProblem& q) {
   s->gemm.a_col = q.transpose_a ? q.m : 1;
   s->gemm.b_row = s->gemm.c_row = q.n;
   s->bias = q.fused.bias;
+  s->scale_add = q.scale_add;
   for (int64_t i = 0; i < q.batch(); ++i) {
     s->a_at.push_back(q.a_batch[i] * q.m * q.k);
     s->b_at.push_back(q.b_batch[i] * q.k * q.n);

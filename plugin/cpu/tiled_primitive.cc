@@ -45,7 +45,9 @@ absl::Status TiledPrimitive::Run(const void* state, const StepArgs& args) {
   rest.scratch = prologue + self.prologue_bytes_;
   const absl::Status status =
       ForEachTile(rest, self.tiles_.size(), self.slot_bytes_, [&](int64_t t, char* scratch) {
-        return self.RunTile(self.tiles_[t], args, prologue, scratch);
+        absl::Status ran = self.RunTile(self.tiles_[t], args, prologue, scratch);
+        if (self.tile_epilogue_ && ran.ok()) self.tile_epilogue_(args, t);
+        return ran;
       });
   if (self.epilogue_ && status.ok()) self.epilogue_(args);
   return status;

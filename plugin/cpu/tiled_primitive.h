@@ -42,6 +42,9 @@ class TiledPrimitive {
   // What it does to the output when the tiles are done.
   using Epilogue = std::function<void(const StepArgs& args)>;
   void SetEpilogue(Epilogue epilogue) { epilogue_ = std::move(epilogue); }
+  // What it does to a tile of the output when that is done, in the same thread.
+  using TileEpilogue = std::function<void(const StepArgs& args, int64_t tile)>;
+  void SetTileEpilogue(TileEpilogue epilogue) { tile_epilogue_ = std::move(epilogue); }
 
   // Inside Guarded(). Returns the runner's number.
   int AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
@@ -74,6 +77,7 @@ class TiledPrimitive {
   Prologue prologue_;
   size_t prologue_bytes_ = 0;
   Epilogue epilogue_;
+  TileEpilogue tile_epilogue_;
   int start_input_ = -1;
   size_t start_bytes_ = 0;
 };

@@ -157,6 +157,32 @@ TEST(BatchedProducts, AreTheSameWhateverTheThreads) {
               {x, z});
 }
 
+// The bits that BatchMatMulV2, Mul and Add give one after the other.
+TEST(ScaledProducts, AreTheSameWhateverTheThreads) {
+  struct Case {
+    Shape x, y, addend;
+  };
+  const Case cases[] = {{Shape({2, 12, 64, 64}), Shape({2, 12, 64, 96}), Shape({2, 1, 1, 96})},
+                        {Shape({2, 1, 64, 64}), Shape({1, 12, 64, 96}), Shape({2, 1, 64, 96})},
+                        {Shape({1, 3, 7, 12}), Shape({1, 3, 12, 5}), Shape({1, 1, 7, 1})},
+                        {Shape({1, 1, 300, 64}), Shape({1, 1, 64, 900}), Shape({1, 1, 300, 900})},
+                        {Shape({1, 2, 1, 64}), Shape({1, 2, 64, 3000}), Shape({1, 1, 1, 3000})}};
+  const Attrs adjoint = {{"adj_x", attr::Bool(false)}, {"adj_y", attr::Bool(false)}};
+  Attrs fused = adjoint;
+  fused.emplace("fused_ops", attr::StringList({"Mul", "Add"}));
+  fused.emplace("num_args", attr::Int(2));
+  for (const Case& c : cases) {
+    const Tensor x = Noise(c.x, 1), y = Noise(c.y, 2), addend = Noise(c.addend, 3);
+    const Tensor factor = Floats(Shape(), {0.3F});
+    const Tensor product = RunEveryWay("BatchMatMulV2", adjoint, {x, y});
+    const Tensor want =
+        RunEveryWay("AddV2", {}, {RunEveryWay("Mul", {}, {product, factor}), addend});
+    const Tensor got = RunEveryWay("_MklFusedBatchMatMulV2", fused, {x, y, factor, addend});
+    EXPECT_EQ(got.shape(), product.shape());
+    EXPECT_EQ(Values(got), Values(want)) << c.x.ToString();
+  }
+}
+
 TEST(Pools, AreTheSameWhateverTheThreads) {
   const Attrs attrs = {{"ksize", attr::IntList({1, 3, 3, 1})},
                        {"strides", attr::IntList({1, 2, 2, 1})},

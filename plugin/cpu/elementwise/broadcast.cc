@@ -255,8 +255,10 @@ void RunMatrix(const ElementStep& step, const void* const* in, void* out, int64_
   }
 }
 
-void RunRange(const ElementStep& step, const void* const* in, void* out, int64_t begin,
-              int64_t end) {
+}  // namespace
+
+void RunElementRange(const ElementStep& step, const void* const* in, void* out, int64_t begin,
+                     int64_t end) {
   if (step.plan.flat) {
     Pointers operands = {};
     for (int k = 0; k < step.operands; ++k) operands[k] = At(in[k], begin * step.in_size[k]);
@@ -271,8 +273,6 @@ void RunRange(const ElementStep& step, const void* const* in, void* out, int64_t
     RunBlocks(step, in, out, begin, end);
   }
 }
-
-}  // namespace
 
 std::optional<BroadcastPlan> BroadcastPlan::Make(absl::Span<const Shape> operands) {
   int rank = 0;
@@ -327,8 +327,9 @@ std::optional<BroadcastPlan> BroadcastPlan::Make(absl::Span<const Shape> operand
 }
 
 void RunElementStep(const ElementStep& step, const void* const* in, void* out, Workers* workers) {
-  workers->ParallelFor(step.n, step.grain,
-                       [&](int64_t begin, int64_t end) { RunRange(step, in, out, begin, end); });
+  workers->ParallelFor(step.n, step.grain, [&](int64_t begin, int64_t end) {
+    RunElementRange(step, in, out, begin, end);
+  });
 }
 
 bool MakeElementStep(ElementOp op, DataType type, const Shape& a, const Shape& b,

@@ -68,6 +68,10 @@ absl::Status PrepareCast(Prepare& p);
 
 // Runs a step on the operands' data; for kernels that use the driver inside of theirs.
 void RunElementStep(const ElementStep& step, const void* const* in, void* out, Workers* workers);
+// Elements [begin, end) of the result, in the calling thread. `out` may be an operand that has the
+// result's shape.
+void RunElementRange(const ElementStep& step, const void* const* in, void* out, int64_t begin,
+                     int64_t end);
 // A step of two operands of one type, whose shapes must broadcast, that gives the same type; false
 // when there is no loop. If both are vectors it serves those of any length `n`.
 bool MakeElementStep(ElementOp op, DataType type, const Shape& a, const Shape& b,
