@@ -22,6 +22,10 @@ bool FuseBatchNormRelu(Sweep& s, NodeId n);
 // AsString of integers, StringToHashBucketFast: _TensorToHashBucketFast, which makes no strings.
 bool FuseHashBuckets(Sweep& s, NodeId n);
 
+// BatchMatMulV2, Mul by a number, Add of a mask that all heads share: _MklFusedBatchMatMulV2, for
+// TensorFlow, where that is two nodes less.
+bool FuseBatchMatMul(Sweep& s, NodeId n);
+
 // Conv2D, Mul by a constant channel vector or number: n becomes the contraction with a scaled
 // filter.
 bool FoldMul(Sweep& s, NodeId n);
