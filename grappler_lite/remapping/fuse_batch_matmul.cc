@@ -29,12 +29,15 @@ bool MultipliesSomething(const Sweep& s, NodeId product) {
   return columns > 0 || rows > 0;
 }
 
-// Whether the addend is a mask that all heads share, [batch, 1, rows, columns], and does not make
-// the sum, n's, larger than the product: TensorFlow's kernel takes no others for sure.
-bool IsMask(const Sweep& s, Output addend, Output product, NodeId n) {
+// Whether the addend is a mask that all heads share, [batch, 1, rows, columns], and broadcasts to
+// the product as it is: TensorFlow's kernel takes one of other rank or size without a look at it.
+bool IsMask(const Sweep& s, Output addend, Output product) {
   const PartialShape& mask = s.shape(addend);
-  return mask.rank() == 4 && mask.dim(1) == 1 && s.shape(product).rank() == 4 &&
-         s.SameShape({n, 0}, product);
+  if (mask.rank() != 4 || s.shape(product).rank() != 4 || mask.dim(1) != 1) return false;
+  for (int i : {0, 2, 3}) {
+    if (mask.dim(i) != 1 && !s.SameDim(addend, i, product, i)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -50,7 +53,7 @@ bool FuseBatchMatMul(Sweep& s, NodeId n) {
       const Output product = g.data_inputs(scaled.node)[j];
       const Output factor = g.data_inputs(scaled.node)[1 - j];
       if (!OpIs(g, product.node, {"BatchMatMulV2"}) || !IsTaken(s, product, scaled.node) ||
-          !IsNumber(s, factor) || !IsMask(s, addend, product, n) ||
+          !IsNumber(s, factor) || !IsMask(s, addend, product) ||
           !MultipliesSomething(s, product.node))
         continue;
       NewAttrs attrs;
