@@ -127,7 +127,8 @@ absl::Status ReduceCommand(Invocation& invocation) {
   const Options& options = invocation.options;
   if (options.reduced.empty())
     return UsageError("graph_run reduce needs -o OUT.pbtxt, where the small graph goes");
-  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment, OpenIndictment(options));
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment,
+                         OpenIndictment(options, /*stands_alone=*/true));
   TENON_ASSIGN_OR_RETURN(const Fault fault, Fault::Of(*indictment, options));
   if (fault.what().empty()) {
     return absl::FailedPreconditionError(

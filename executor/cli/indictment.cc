@@ -6,6 +6,7 @@
 #include "executor/cli/exit_code.h"
 #include "executor/cli/expect.h"
 #include "executor/cli/feeds.h"
+#include "executor/freeze/freeze.h"
 #include "executor/proof/difference.h"
 #include "graph/one_line.h"
 #include "graph/status_macros.h"
@@ -50,6 +51,27 @@ absl::Status FillInputs(Indictment& indictment, const Options& options) {
   return absl::OkStatus();
 }
 
+// Nodes that are asked for or fed keep their names if the signature names them.
+absl::Status FoldVariables(Indictment& indictment) {
+  const Workbench& bench = indictment.bench;
+  Suspect& suspect = indictment.suspect;
+  TENON_ASSIGN_OR_RETURN(FrozenModel frozen,
+                         Freeze(*bench.saved, bench.graph(), *bench.signature, /*keep_state=*/true,
+                                bench.host->devices(), bench.session_options));
+  suspect.graph = std::move(frozen.graph);
+  std::vector<std::string> needed = suspect.fetches;
+  needed.insert(needed.end(), suspect.inits.begin(), suspect.inits.end());
+  for (const auto& [name, value] : suspect.inputs.at(0).feeds) needed.push_back(name);
+  for (const std::string& name : needed) {
+    if (suspect.graph.ParseOutput(name).ok()) continue;
+    return UsageError(absl::StrCat("signature '", bench.signature->name, "' does not need '", name,
+                                   "', and what is written would lack the variables of the "
+                                   "folder: ask for what a signature names"));
+  }
+  if (!frozen.init.empty()) suspect.inits.insert(suspect.inits.begin(), frozen.init);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void RollbackLog::AfterPass(const PassRun& run, const Graph&, const PassReport& row) {
@@ -62,7 +84,8 @@ void TellRollbacks(const Indictment& indictment, Invocation& invocation) {
   invocation.doc.Set("rolled_back", Json::ArrayOf(lines));
 }
 
-absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& options) {
+absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& options,
+                                                           bool stands_alone) {
   auto indictment = std::make_unique<Indictment>();
   TENON_ASSIGN_OR_RETURN(indictment->bench, OpenWorkbench(options));
   indictment->suspect.graph = indictment->bench.graph();
@@ -72,7 +95,11 @@ absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& option
     TENON_ASSIGN_OR_RETURN(indictment->suspect.inits.emplace_back(),
                            bench.names().Node("--init", init));
   }
-  const auto begin = [&bench](Session& session) { return RestoreVariables(session, bench); };
+  stands_alone &= bench.saved.has_value();
+  if (stands_alone) TENON_RETURN_IF_ERROR(FoldVariables(*indictment));
+  const auto begin = [&bench, stands_alone](Session& session) {
+    return stands_alone ? absl::OkStatus() : RestoreVariables(session, bench);
+  };
   SessionOptions session_options = bench.session_options;
   session_options.pipeline.observers = {bench.watchers->reproducer(), &indictment->rollbacks};
   indictment->court = std::make_unique<Court>(bench.host->devices(), std::move(session_options),

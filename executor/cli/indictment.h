@@ -29,8 +29,10 @@ struct Indictment {
 // The model, the inputs that --input gives (or else made-up ones: only ordinary values), and who
 // judges: --rtol, --atol, --max-ulp and --equal-nan where one of them is given, else
 // Sameness::kBound. Any NaN is like another. Outputs that fail without any pass are left out, with
-// a warning.
-absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& options);
+// a warning. `stands_alone`: the graph needs no folder; the variables of a SavedModel are constants
+// of its own, and those that it writes are filled first.
+absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& options,
+                                                           bool stands_alone = false);
 
 // Warns of passes that were rolled back, which are innocent of what is wrong.
 void TellRollbacks(const Indictment& indictment, Invocation& invocation);

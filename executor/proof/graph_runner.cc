@@ -36,6 +36,26 @@ Answer GraphRunner::RunApart(const Graph& graph, const InputSet& inputs,
       fetches, [&](const std::vector<std::string>& some) { return Run(graph, inputs, some); });
 }
 
+absl::StatusOr<Graph> GraphRunner::WithCallsInlined(const Graph& graph, const InputSet& inputs,
+                                                    const std::vector<std::string>& fetches) const {
+  SessionOptions options = options_;
+  options.opt_level = 1;
+  options.pipeline.min_graph_nodes = -1;
+  options.pipeline.passes = {{"function_optimization", {}}};
+  std::vector<std::string> feeds;
+  for (const auto& [name, value] : inputs.feeds) feeds.push_back(name);
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                         Session::Create(graph, devices_, options));
+  TENON_ASSIGN_OR_RETURN(const Executable* executable, session->Prepare(feeds, fetches));
+  Graph inlined = OptimizedGraph(*executable);
+  for (NodeId n = 0; n < inlined.num_node_ids(); ++n) {
+    if (!inlined.alive(n)) continue;
+    const NodeId before = graph.FindNode(inlined.name(n));
+    inlined.SetDevice(n, before == kNoNode ? "" : graph.device(before));
+  }
+  return inlined;
+}
+
 std::string GraphRunner::FirstDifference(const Graph& before, const Graph& after,
                                          const InputSet& inputs, Sameness sameness) const {
   const absl::StatusOr<std::vector<NodeId>> order = TopologicalOrder(after);

@@ -23,6 +23,11 @@ class GraphRunner {
   Answer RunApart(const Graph& graph, const InputSet& inputs,
                   absl::Span<const std::string> fetches) const;
 
+  // The part of the graph that gives these outputs, and "^node" others that are to run, with bodies
+  // of functions in the place of calls where that can be.
+  absl::StatusOr<Graph> WithCallsInlined(const Graph& graph, const InputSet& inputs,
+                                         const std::vector<std::string>& fetches) const;
+
   // The node that, among those that both graphs have, is the first to give something else, to fail,
   // or to have a value where it failed; empty if none is.
   std::string FirstDifference(const Graph& before, const Graph& after, const InputSet& inputs,

@@ -4,7 +4,9 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "executor/cli/element.h"
+#include "graph/function_library.h"
 #include "graph/nodes.h"
 
 namespace tenon {
@@ -29,6 +31,7 @@ void Prune(Suspect& s) {
   for (NodeId n = 0; n < g.num_node_ids(); ++n) {
     if (g.alive(n) && !needed[static_cast<size_t>(n)]) g.RemoveNode(n);
   }
+  RemoveUnreachableFunctions(g, [] { return true; });
   for (InputSet& set : s.inputs) {
     std::erase_if(set.feeds, [&](const Session::NamedTensor& feed) {
       return !g.ParseOutput(feed.first).ok();
@@ -48,7 +51,7 @@ class Reducer {
   absl::StatusOr<Reduction> Run() {
     KeepOneSet();
     KeepFewFetches();
-    KeepFewInits();
+    InlineCalls();
     Prune(now_);
     FindValues();
     for (int32_t before = INT32_MAX; now_.graph.num_nodes() < before && !stopped_;) {
@@ -58,6 +61,7 @@ class Reducer {
       TryInChunks(Inner(), [this](absl::Span<const int32_t> nodes) { return WithBypassed(nodes); });
       TryInChunks(Controlled(),
                   [this](absl::Span<const int32_t> nodes) { return WithoutControl(nodes); });
+      KeepFewInits();
     }
     MakeInputsPlain();
     return Reduction{std::move(now_), trials_, stopped_};
@@ -115,6 +119,18 @@ class Reducer {
       fewer.inits.erase(fewer.inits.begin() + static_cast<ptrdiff_t>(i));
       Try(std::move(fewer));
     }
+  }
+
+  // What is wrong in a function can be made smaller where it is called.
+  void InlineCalls() {
+    if (now_.graph.functions().empty()) return;
+    std::vector<std::string> wanted = now_.fetches;
+    for (const std::string& init : now_.inits) wanted.push_back(absl::StrCat("^", init));
+    absl::StatusOr<Graph> graph = runner_.WithCallsInlined(now_.graph, now_.inputs[0], wanted);
+    if (!graph.ok()) return;
+    Suspect inlined = now_;
+    inlined.graph = *std::move(graph);
+    Try(std::move(inlined));
   }
 
   // Of all nodes of one output that a run can be asked for.

@@ -302,6 +302,20 @@ TEST(ReduceCommand, KeepsWhatIsRunFirst) {
   EXPECT_TRUE(Document(again)["wrong"]);
 }
 
+// Its variables become constants, its calls what they call: a fused convolution rounds differently.
+TEST(ReduceCommand, NeedsNoFolderForWhatItWrites) {
+  const std::string out = TempPath("from_folder.pbtxt");
+  const json doc = Document(
+      {"reduce", "tests/golden/saved_models/keras_classifier/model", "--max-ulp", "0", "-o", out});
+  EXPECT_LE(doc["nodes_after"].get<int>(), 8);
+  const std::string text = ReadFile(out);
+  EXPECT_THAT(text, HasSubstr("\"Conv2D\""));
+  EXPECT_THAT(text, Not(HasSubstr("function")));
+  const json again = Document({"bisect", out, "--inputs", doc["inputs"].get<std::string>(),
+                               "--output", doc["output"].get<std::string>(), "--max-ulp", "0"});
+  EXPECT_TRUE(again["wrong"]);
+}
+
 // What a pass keeps from call to call is not in what is written.
 TEST(ReduceCommand, SaysThatWhatIsWrongDoesNotComeBack) {
   const std::string out = TempPath("once.pbtxt");
