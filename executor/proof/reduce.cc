@@ -224,7 +224,8 @@ class Reducer {
       for (const Output& in : g.data_inputs(n)) {
         if (in.port != 0 || !SameType(n, in.node)) continue;
         const auto further = instead.find(in.node);
-        instead[n] = further == instead.end() ? in : further->second;
+        const Output by = further == instead.end() ? in : further->second;
+        instead[n] = by;  // which may move what `further` refers to
         break;
       }
     }
