@@ -85,12 +85,19 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
   if (optimizes) TENON_RETURN_IF_ERROR(e->Optimize());
   e->times_.optimize += optimize.Milliseconds();
   TENON_RETURN_IF_ERROR(e->FindOrder());
-  TENON_RETURN_IF_ERROR(e->LowerFunctions());
-  TENON_ASSIGN_OR_RETURN(e->schedule_, MakeSchedule(e->graph_, e->order_, e->fed_only_));
-  e->promises_.Note(e->graph_, e->order_);
-  TENON_RETURN_IF_ERROR(e->CheckKernels());
+  e->may_run_ = e->MakeRunnable();
+  // What is written for TensorFlow need not run here.
+  const bool is_for_others = optimizes && parts.options.pipeline.target == Target::kTensorFlow;
+  if (!is_for_others || !absl::IsUnimplemented(e->may_run_)) TENON_RETURN_IF_ERROR(e->may_run_);
   TENON_RETURN_IF_ERROR(e->DescribeFeeds());
   return e;
+}
+
+absl::Status Executable::MakeRunnable() {
+  TENON_RETURN_IF_ERROR(LowerFunctions());
+  TENON_ASSIGN_OR_RETURN(schedule_, MakeSchedule(graph_, order_, fed_only_));
+  promises_.Note(graph_, order_);
+  return CheckKernels();
 }
 
 absl::Status Executable::Resolve(const std::vector<std::string>& feeds,
@@ -482,6 +489,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::PlanFor(const std::vecto
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<Tensor>& feeds) {
+  TENON_RETURN_IF_ERROR(may_run_);
   std::vector<FeedSpec> specs;
   for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape()});
   const PlanInput input{graph_,
@@ -572,29 +580,6 @@ PlanCacheReport Executable::plan_cache() const {
           .late_builds = late_.made.load(),
           .late_hits = late_.reused.load(),
           .max_late = KernelStep::kMaxPrepared};
-}
-
-const Graph& OptimizedGraph(const Executable& e) { return e.graph(); }
-const PipelineReport& OptimizerReport(const Executable& e) { return e.pipeline(); }
-const std::vector<NodePlacement>& PlacementReport(const Executable& e) { return e.placement(); }
-const Times& TimesReport(const Executable& e) { return e.times(); }
-MemoryReport MemoryOf(const Executable& e) { return e.memory(); }
-PlanCacheReport PlanCacheOf(const Executable& e) { return e.plan_cache(); }
-
-std::string PlanText(const Executable& e) {
-  const std::shared_ptr<const Plan> plan = e.last_plan();
-  return plan == nullptr ? "" : PlanToText(*plan);
-}
-
-std::vector<CopyReport> CopiesOf(const Executable& e) {
-  std::vector<CopyReport> reports;
-  const std::shared_ptr<const Plan> plan = e.last_plan();
-  if (plan == nullptr) return reports;
-  for (const PlanCopy& copy : plan->copies) {
-    reports.push_back({plan->graph->OutputName(copy.value), copy.from->short_name(),
-                       copy.to->short_name(), copy.bytes});
-  }
-  return reports;
 }
 
 }  // namespace tenon

@@ -74,6 +74,7 @@ class Executable {
   absl::Status PlaceGraph();
   absl::Status Optimize();
   absl::Status PlaceAgain(absl::Span<const std::string_view> before);
+  absl::Status MakeRunnable();
   absl::Status LowerFunctions();
   absl::Status FindOrder();
   absl::Status DropUnknownOps();
@@ -107,6 +108,7 @@ class Executable {
   CallSites calls_;
   std::vector<Device*> node_devices_;
   std::vector<NodeId> order_;  // what the fetches need, producers first
+  absl::Status may_run_;       // why a plan cannot be made
   Schedule schedule_;
   std::vector<bool> fed_only_;
   PipelineReport pipeline_;

@@ -156,6 +156,31 @@ TEST(OptWatch, APassThatNoPluginHasIsAWarning) {
               HasSubstr("warning: no plug-in has a pass 'plugin:APU'"));
 }
 
+// Datasets have no kernels here, but the graph is for TensorFlow.
+TEST(OptWatch, WhatOthersRunNeedNotRunHere) {
+  const std::string model = TempFile("dataset.pbtxt", R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: 2 } } } } }
+    node { name: "n" op: "Neg" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "m" op: "Neg" input: "n" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "e" op: "Exp" input: "m" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "d" op: "TensorDataset" input: "e"
+           attr { key: "Toutput_types" value { list { type: DT_FLOAT } } }
+           attr { key: "output_shapes" value { list { shape { dim { size: 2 } } } } } }
+  )");
+  const std::string out = TempPath("dataset_opt.pbtxt");
+  const json doc = Document({"opt", model, "--output", "d", "-o", out});
+  EXPECT_EQ(doc["nodes_after"], 3);
+  EXPECT_THAT(ReadFile(out), HasSubstr("TensorDataset"));
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"opt", model, "--output", "d", "--target", "tenon"},
+        std::vector<std::string>{"run", model, "--output", "d", "--input", "x=2xf32=1"}}) {
+    const Finished here = GraphRun(args);
+    EXPECT_EQ(here.exit, 1);
+    EXPECT_THAT(here.err, HasSubstr("'d' (TensorDataset): No OpKernel was registered"));
+  }
+}
+
 TEST(OptWatch, NoOptionOfAPassIsGivenTwice) {
   const Finished run =
       GraphRun({"opt", kMlp, "--passes", "constant_folding(max_bytes=1,max_bytes=2)"});

@@ -1,0 +1,31 @@
+// What session.h says of an executable.
+#include "executor/executable.h"
+#include "executor/plan.h"
+#include "executor/session.h"
+
+namespace tenon {
+
+const Graph& OptimizedGraph(const Executable& e) { return e.graph(); }
+const PipelineReport& OptimizerReport(const Executable& e) { return e.pipeline(); }
+const std::vector<NodePlacement>& PlacementReport(const Executable& e) { return e.placement(); }
+const Times& TimesReport(const Executable& e) { return e.times(); }
+MemoryReport MemoryOf(const Executable& e) { return e.memory(); }
+PlanCacheReport PlanCacheOf(const Executable& e) { return e.plan_cache(); }
+
+std::string PlanText(const Executable& e) {
+  const std::shared_ptr<const Plan> plan = e.last_plan();
+  return plan == nullptr ? "" : PlanToText(*plan);
+}
+
+std::vector<CopyReport> CopiesOf(const Executable& e) {
+  std::vector<CopyReport> reports;
+  const std::shared_ptr<const Plan> plan = e.last_plan();
+  if (plan == nullptr) return reports;
+  for (const PlanCopy& copy : plan->copies) {
+    reports.push_back({plan->graph->OutputName(copy.value), copy.from->short_name(),
+                       copy.to->short_name(), copy.bytes});
+  }
+  return reports;
+}
+
+}  // namespace tenon
