@@ -6,6 +6,23 @@
 namespace tenon {
 
 const Graph& OptimizedGraph(const Executable& e) { return e.graph(); }
+
+Graph GraphToWrite(const Executable& e, const Graph& original) {
+  Graph graph = e.graph();
+  const std::vector<NodePlacement>& placement = e.placement();
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    const NodeId before = original.FindNode(graph.name(n));
+    const Device* device = placement[n].device;
+    if (before != kNoNode) {
+      graph.SetDevice(n, original.device(before));
+    } else if (device != nullptr && device->is_host()) {
+      graph.SetDevice(n, "");
+    }
+  }
+  return graph;
+}
+
 const PipelineReport& OptimizerReport(const Executable& e) { return e.pipeline(); }
 const std::vector<NodePlacement>& PlacementReport(const Executable& e) { return e.placement(); }
 const Times& TimesReport(const Executable& e) { return e.times(); }

@@ -89,6 +89,9 @@ class Session {
 
 // Reports of an executable; stable after its first run.
 const Graph& OptimizedGraph(const Executable& e);
+// The same as it is written: each node asks for the device that it asked for in `original`, new
+// nodes on the CPU for none.
+Graph GraphToWrite(const Executable& e, const Graph& original);
 const PipelineReport& OptimizerReport(const Executable& e);
 const std::vector<NodePlacement>& PlacementReport(
     const Executable& e);  // by node id of the optimized graph

@@ -72,12 +72,8 @@ bool SameSizes(Output a, Output b, InfoOf info, SameDim same_dim, int but) {
   return true;
 }
 
-// Whether the parts of Concat or Pack fit together; `axis`: where they may differ, if they may.
-bool PartsFit(std::span<const Output> parts, InfoOf info, SameDim same_dim,
-              std::optional<int64_t> axis) {
-  const int rank = info(parts[0]).shape.rank();
-  if (axis && (rank < 1 || *axis < -rank || *axis >= rank)) return false;
-  const int but = !axis ? -1 : static_cast<int>(*axis < 0 ? *axis + rank : *axis);
+// The same of all parts of a Concat or Pack.
+bool PartsFit(std::span<const Output> parts, InfoOf info, SameDim same_dim, int but) {
   return info(parts[0]).shape.known_rank() &&
          std::ranges::all_of(parts.subspan(1), [&](const Output& part) {
            return SameSizes(parts[0], part, info, same_dim, but);
@@ -191,15 +187,17 @@ bool CannotFail(const Graph& g, NodeId n, InfoOf info, SameDim same_dim) {
   if (OpIs(g, n, {"ExpandDims"})) {
     const std::optional<Dims> at = ints(1);
     const int rank = shape(0).rank();
-    return at && at->size() == 1 && rank >= 0 && (*at)[0] >= -rank - 1 && (*at)[0] <= rank;
+    return rank >= 0 && AreAxes(at, rank + 1) && at->size() == 1;
   }
   if (OpIs(g, n, {"ConcatV2"})) {
     const std::optional<Dims> axis = ints(static_cast<int>(in.size()) - 1);
-    return axis && axis->size() == 1 &&
-           PartsFit(in.first(in.size() - 1), info, same_dim, (*axis)[0]);
+    const int rank = shape(0).rank();
+    if (!AreAxes(axis, rank) || axis->size() != 1) return false;
+    const int64_t at = (*axis)[0] < 0 ? (*axis)[0] + rank : (*axis)[0];
+    return PartsFit(in.first(in.size() - 1), info, same_dim, static_cast<int>(at));
   }
   if (OpIs(g, n, {"Pack"}))
-    return info({n, 0}).shape.known_rank() && PartsFit(in, info, same_dim, std::nullopt);
+    return info({n, 0}).shape.known_rank() && PartsFit(in, info, same_dim, /*but=*/-1);
   if (OpIs(g, n, {"Cast"}))
     return IsNumber(g.output_type(in[0])) && IsNumber(g.output_type({n, 0}));
   if (WindowsFit(g, n, info, same_dim)) return true;

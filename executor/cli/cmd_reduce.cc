@@ -62,10 +62,9 @@ class SmallFiles {
 // "bisect …" of what was written, as it was reduced.
 std::string BisectCommandFor(const Options& options, const SmallFiles& files,
                              const Suspect& small) {
-  std::string line =
-      absl::StrCat("bisect ", ShellWord(files.graph()), " --inputs ", ShellWord(files.inputs()));
-  absl::StrAppend(&line, RequestFlags(small));
-  return absl::StrCat(line, OptimizerFlags(options), PassFlags(options), JudgeFlags(options));
+  return absl::StrCat("bisect ", ShellWord(files.graph()), " --inputs ", ShellWord(files.inputs()),
+                      RequestFlags(small), OptimizerFlags(options), PassFlags(options),
+                      JudgeFlags(options));
 }
 
 bool AnyPluginHasAPass() {

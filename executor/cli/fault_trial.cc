@@ -76,19 +76,24 @@ std::string RequestFlags(const Suspect& suspect) {
 
 std::string FaultTrial::CommandFor(const std::string& graph, const std::string& inputs,
                                    const Suspect& suspect) const {
-  std::string line = absl::StrCat("run ", ShellWord(graph), " --inputs ", ShellWord(inputs));
-  absl::StrAppend(&line, RequestFlags(suspect));
-  absl::StrAppend(&line, OptimizerFlags(options_), PassFlags(options_));
+  std::string line =
+      absl::StrCat("run ", ShellWord(graph), " --inputs ", ShellWord(inputs), RequestFlags(suspect),
+                   OptimizerFlags(options_), PassFlags(options_));
   if (options_.timeout_s) absl::StrAppend(&line, " --timeout=", *options_.timeout_s);
   return line;
+}
+
+absl::StatusOr<int> FaultTrial::RunQuietly(const std::string& command, const std::string& out,
+                                           const std::string& err) const {
+  return RunShell(absl::StrCat("TMPDIR=", ShellQuoted(folder_), " exec ", ProgramWord(), " ",
+                               command, " --quiet </dev/null >", ShellQuoted(out), " 2>",
+                               ShellQuoted(err)));
 }
 
 absl::StatusOr<std::string> FaultTrial::DocumentOf(const std::string& command) const {
   const std::string document = folder_ + "/document";
   TENON_RETURN_IF_ERROR(
-      RunShell(absl::StrCat("TMPDIR=", ShellQuoted(folder_), " exec ", ProgramWord(), " ", command,
-                            " --quiet --json </dev/null 2>/dev/null >", ShellQuoted(document)))
-          .status());
+      RunQuietly(absl::StrCat(command, " --json"), document, "/dev/null").status());
   TENON_ASSIGN_OR_RETURN(const FileBytes said, ReadFile(document, kMaxDocument));
   return std::string(said.bytes);
 }
@@ -98,11 +103,8 @@ absl::StatusOr<std::string> FaultTrial::Of(const Suspect& suspect) const {
                     words = folder_ + "/words";
   TENON_RETURN_IF_ERROR(ExportFile(suspect.graph, graph));
   TENON_RETURN_IF_ERROR(SaveArchive(inputs, suspect.inputs[0].feeds));
-  TENON_ASSIGN_OR_RETURN(
-      const int exit,
-      RunShell(absl::StrCat("TMPDIR=", ShellQuoted(folder_), " exec ", ProgramWord(), " ",
-                            CommandFor(graph, inputs, suspect), " --quiet </dev/null >/dev/null 2>",
-                            ShellQuoted(words))));
+  TENON_ASSIGN_OR_RETURN(const int exit,
+                         RunQuietly(CommandFor(graph, inputs, suspect), "/dev/null", words));
   if (exit != static_cast<int>(Exit::kPluginFault) && exit != static_cast<int>(Exit::kTimeout))
     return std::string();
   TENON_ASSIGN_OR_RETURN(const FileBytes said, ReadFile(words, kMaxWords));

@@ -35,6 +35,10 @@ class FaultTrial {
   FaultTrial(const Options& options, std::string folder)
       : options_(options), folder_(std::move(folder)) {}
 
+  // The exit code of this program, given such a command line; what it says goes into these files.
+  absl::StatusOr<int> RunQuietly(const std::string& command, const std::string& out,
+                                 const std::string& err) const;
+
   const Options& options_;
   const std::string folder_;
 };

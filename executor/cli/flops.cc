@@ -36,8 +36,9 @@ class Estimator {
   void Add(NodeId n) {
     const std::string_view op = graph_.op_name(n);
     if (IsFree(op) || graph_.num_outputs(n) == 0) return;
-    if (op == "MatMul" || op == "_FusedMatMul" || absl::StrContains(op, "BatchMatMul")) {
-      Product(n, absl::StrContains(op, "BatchMatMul"));
+    const bool batch = absl::StrContains(op, "BatchMatMul");
+    if (batch || op == "MatMul" || op == "_FusedMatMul") {
+      Product(n, batch);
     } else if (op == "Conv2D" || op == "_FusedConv2D" || op == "Conv3D") {
       Convolution(n, 1, 0);
     } else if (op == "DepthwiseConv2dNative") {

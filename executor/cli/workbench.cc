@@ -159,20 +159,4 @@ std::vector<std::pair<std::string, int64_t>> NodesPerDevice(const Executable& ex
   return {counts.begin(), counts.end()};
 }
 
-Graph GraphToWrite(const Executable& executable, const Graph& original) {
-  Graph graph = OptimizedGraph(executable);
-  const std::vector<NodePlacement>& placement = PlacementReport(executable);
-  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (!graph.alive(n)) continue;
-    const NodeId before = original.FindNode(graph.name(n));
-    const Device* device = placement[n].device;
-    if (before != kNoNode) {
-      graph.SetDevice(n, original.device(before));
-    } else if (device != nullptr && device->is_host()) {
-      graph.SetDevice(n, "");
-    }
-  }
-  return graph;
-}
-
 }  // namespace tenon::cli

@@ -60,8 +60,4 @@ absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const Options& o
 // Live nodes per device of the optimized graph, by short name.
 std::vector<std::pair<std::string, int64_t>> NodesPerDevice(const Executable& executable);
 
-// The optimized graph as it is written: each node asks for the device that it asked for in
-// `original`, new nodes on the CPU for none.
-Graph GraphToWrite(const Executable& executable, const Graph& original);
-
 }  // namespace tenon::cli

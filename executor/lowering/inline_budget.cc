@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
 #include "graph/function_library.h"
+#include "grappler_lite/op_traits.h"
 
 namespace tenon {
 namespace {
@@ -17,8 +18,6 @@ const AttrValue* FindAttr(const std::vector<Attr>& attrs, std::string_view name)
   const auto it = std::ranges::find(attrs, name, &Attr::name);
   return it == attrs.end() ? nullptr : &it->value;
 }
-
-bool IsSet(const AttrValue* attr) { return attr != nullptr && attr->AsBool().value_or(false); }
 
 // A function on the way down the calls.
 struct Open {
@@ -58,7 +57,7 @@ const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const Functio
     const FunctionBody body = ParseFunctionBody(graph, f);
     // Whoever comes here again before it is closed is a part of it, and finds that it has no end.
     Size& size = sizes_[std::string(f.name)];
-    size.stays = IsSet(FindAttr(body.attrs, "_noinline"));
+    size.stays = StaysCall(AttrSet(body.attrs));
     // Arguments, results, and what others wait for.
     constexpr int64_t kEnds = 3;
     size.own = std::ssize(body.nodes) + std::ssize(body.returns) + kEnds;

@@ -47,13 +47,7 @@ absl::StatusOr<Graph> GraphRunner::WithCallsInlined(const Graph& graph, const In
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                          Session::Create(graph, devices_, options));
   TENON_ASSIGN_OR_RETURN(const Executable* executable, session->Prepare(feeds, fetches));
-  Graph inlined = OptimizedGraph(*executable);
-  for (NodeId n = 0; n < inlined.num_node_ids(); ++n) {
-    if (!inlined.alive(n)) continue;
-    const NodeId before = graph.FindNode(inlined.name(n));
-    inlined.SetDevice(n, before == kNoNode ? "" : graph.device(before));
-  }
-  return inlined;
+  return GraphToWrite(*executable, graph);
 }
 
 std::string GraphRunner::FirstDifference(const Graph& before, const Graph& after,

@@ -62,6 +62,15 @@ absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value)
   return Output{id, 0};
 }
 
+NewAttrs AttrsOf(const Graph& g, NodeId n, absl::Span<const std::string_view> names) {
+  NewAttrs attrs;
+  for (std::string_view name : names) {
+    if (const AttrValue* value = g.attr(n, name))
+      attrs.push_back({name, std::string(value->wire())});
+  }
+  return attrs;
+}
+
 std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b) {
   std::vector<Output> controls(g.control_inputs(a).begin(), g.control_inputs(a).end());
   for (const Output& c : g.control_inputs(b)) {
@@ -228,11 +237,7 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
       !TensorFlowRuns(c, type, MayBeGrouped(s, contraction), IsNhwc(g, contraction), fused_ops))
     return false;
 
-  NewAttrs attrs;
-  for (std::string_view name : c.attrs) {
-    if (const AttrValue* value = g.attr(contraction, name))
-      attrs.push_back({name, std::string(value->wire())});
-  }
+  NewAttrs attrs = AttrsOf(g, contraction, c.attrs);
   attrs.push_back({"fused_ops", attr::StringList(fused_ops)});
   attrs.push_back({"num_args", attr::Int(static_cast<int64_t>(inputs.size()) - 2)});
   if (c.op == "Conv2D")

@@ -38,6 +38,8 @@ absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
                                 const Tensor& value);
 // `constant`, whose value is `value`, or a copy of it under the shape [C].
 absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value);
+// Those of n's attributes that have these names, which outlive them.
+NewAttrs AttrsOf(const Graph& g, NodeId n, absl::Span<const std::string_view> names);
 // The control inputs of both.
 std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b);
 // Whether `producer` may be merged into a consumer on n's device that uses it `times` times:

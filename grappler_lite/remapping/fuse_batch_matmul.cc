@@ -56,11 +56,7 @@ bool FuseBatchMatMul(Sweep& s, NodeId n) {
           !IsNumber(s, factor) || !IsMask(s, addend, product) ||
           !MultipliesSomething(s, product.node))
         continue;
-      NewAttrs attrs;
-      for (std::string_view name : {"T", "adj_x", "adj_y"}) {
-        if (const AttrValue* value = g.attr(product.node, name))
-          attrs.push_back({name, std::string(value->wire())});
-      }
+      NewAttrs attrs = AttrsOf(g, product.node, {"T", "adj_x", "adj_y"});
       attrs.push_back({"fused_ops", attr::StringList({"Mul", "Add"})});
       attrs.push_back({"num_args", attr::Int(2)});
       if (!s.HasKernel(n, kFused, attrs) || !s.Allow()) return false;

@@ -26,17 +26,12 @@ std::optional<NewAttrs> FusedAttrs(const Sweep& s, NodeId n, Output norm,
   const Graph& g = s.graph();
   if (s.context().target == Target::kTensorFlow && !TensorFlowRuns(s, norm, side.has_value()))
     return std::nullopt;
-  NewAttrs attrs = {
-      {"T", attr::Type(g.output_type(norm))},
-      {"U", attr::Type(g.output_type({norm.node, 1}))},
-      {"num_side_inputs", attr::Int(side ? 1 : 0)},
-      {"activation_mode", attr::String("Relu")},
-  };
-  for (std::string_view name :
-       {"epsilon", "exponential_avg_factor", "data_format", "is_training"}) {
-    if (const AttrValue* value = g.attr(norm.node, name))
-      attrs.push_back({name, std::string(value->wire())});
-  }
+  NewAttrs attrs =
+      AttrsOf(g, norm.node, {"epsilon", "exponential_avg_factor", "data_format", "is_training"});
+  attrs.push_back({"T", attr::Type(g.output_type(norm))});
+  attrs.push_back({"U", attr::Type(g.output_type({norm.node, 1}))});
+  attrs.push_back({"num_side_inputs", attr::Int(side ? 1 : 0)});
+  attrs.push_back({"activation_mode", attr::String("Relu")});
   if (!s.HasKernel(n, "_FusedBatchNormEx", attrs)) return std::nullopt;
   return attrs;
 }

@@ -222,7 +222,7 @@ class Builder {
     if (in_product_.bias >= 0)
       pointers.push_back(TiledPrimitive::Input(in_product_.bias, c * element_));
     tiled_->AddTile(piece.runner, std::move(pointers));
-    written_.push_back({(i * q_.m + r) * q_.n + c, size.batch * size.m, size.n});
+    if (q_.scale_add) written_.push_back({(i * q_.m + r) * q_.n + c, size.batch * size.m, size.n});
     return absl::OkStatus();
   }
 
