@@ -1,6 +1,7 @@
-// What a node costs when its arithmetic costs nothing: chains, NoOps, a random and a wide graph of
-// scalar AddV2, optimizer off, one thread. Peers: TensorFlow 77-95 ns, ONNX Runtime 138 ns per
-// AddV2 of a chain; 12.5-21 ns per NoOp.
+// What a node costs when its arithmetic costs nothing, optimizer off, one thread: scalars in chains
+// of one op and of several, NoOps, a random and a wide graph, and a chain whose shape only the run
+// tells. A chain of one op calls one function over and over, which the processor predicts; graphs
+// of models mix ops.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -23,12 +24,14 @@ Output AddPlaceholder(Graph& g, std::string_view name) {
   return {*g.AddNode(name, "Placeholder", {}, std::move(attrs)), 0};
 }
 
-Output Add(Graph& g, int64_t i, Output a, Output b) {
+Output Binary(Graph& g, std::string_view op, int64_t i, Output a, Output b) {
   const Output inputs[] = {a, b};
   std::vector<Graph::NewAttr> attrs;
   attrs.push_back({"T", attr::Type(DataType::kFloat)});
-  return {*g.AddNode("add" + std::to_string(i), "AddV2", inputs, std::move(attrs)), 0};
+  return {*g.AddNode("n" + std::to_string(i), op, inputs, std::move(attrs)), 0};
 }
+
+Output Add(Graph& g, int64_t i, Output a, Output b) { return Binary(g, "AddV2", i, a, b); }
 
 // Builds the graph over placeholders x and y; returns what to fetch.
 using Builder = Output (*)(Graph&, int64_t n, Output x, Output y);
@@ -36,6 +39,35 @@ using Builder = Output (*)(Graph&, int64_t n, Output x, Output y);
 Output Chain(Graph& g, int64_t n, Output x, Output y) {
   for (int64_t i = 0; i < n; ++i) x = Add(g, i, x, y);
   return x;
+}
+
+Output TwoOpsInTurns(Graph& g, int64_t n, Output x, Output y) {
+  for (int64_t i = 0; i < n; ++i) x = Binary(g, i % 2 == 0 ? "AddV2" : "Mul", i, x, y);
+  return x;
+}
+
+// No branch predictor learns the order.
+Output RandomOps(Graph& g, int64_t n, Output x, Output y) {
+  constexpr std::string_view kOps[] = {
+      "AddV2", "Mul", "Sub", "Maximum", "Minimum", "SquaredDifference", "Atan2", "RealDiv"};
+  std::mt19937 random(1);
+  for (int64_t i = 0; i < n; ++i) x = Binary(g, kOps[random() % std::size(kOps)], i, x, y);
+  return x;
+}
+
+// Unique gives a vector of a length that only the run tells.
+Output LateShapes(Graph& g, int64_t n, Output x, Output y) {
+  std::vector<Graph::NewAttr> attrs;
+  attrs.push_back({"N", attr::Int(1)});
+  attrs.push_back({"T", attr::Type(DataType::kFloat)});
+  const Output inputs[] = {x};
+  const Output vector = {*g.AddNode("vector", "Pack", inputs, std::move(attrs)), 0};
+  attrs.clear();
+  attrs.push_back({"T", attr::Type(DataType::kFloat)});
+  const Output unique[] = {vector};
+  Output late = {*g.AddNode("late", "Unique", unique, std::move(attrs)), 0};
+  for (int64_t i = 0; i < n; ++i) late = Add(g, i, late, y);
+  return late;
 }
 
 Output RandomDag(Graph& g, int64_t n, Output x, Output y) {
@@ -120,6 +152,9 @@ void Sizes(benchmark::internal::Benchmark* b) {
   b->RangeMultiplier(10)->Range(1000, 100000)->Unit(benchmark::kMicrosecond);
 }
 BENCHMARK_CAPTURE(Run, chain, Chain)->Arg(1)->Apply(Sizes);
+BENCHMARK_CAPTURE(Run, two_ops_in_turns, TwoOpsInTurns)->Apply(Sizes);
+BENCHMARK_CAPTURE(Run, random_ops, RandomOps)->Apply(Sizes);
+BENCHMARK_CAPTURE(Run, late_shapes, LateShapes)->Arg(1000);
 BENCHMARK_CAPTURE(Run, noop, NoOps)->Apply(Sizes);
 BENCHMARK_CAPTURE(Run, random_dag, RandomDag)->Apply(Sizes);
 BENCHMARK_CAPTURE(Run, wide, Wide)->Apply(Sizes);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/call_inliner.h"
 #include "executor/lowering/lowering.h"
+#include "executor/plugin_passes.h"
 #include "graph/function_graph.h"
 #include "graph/function_library.h"
 #include "graph/io.h"
@@ -182,10 +183,14 @@ class BodyOptimizer {
     input.fixed_device = [](std::string_view) { return true; };
     input.caller_device = *device;
     TENON_ASSIGN_OR_RETURN(bool changed, InlineCalls(body->graph, input));
-    const bool keeps_unavailable = options_.target == Target::kTensorFlow;
+    const bool keeps_unavailable = options_.target.is_tensorflow();
     if (!placement.Apply(body->graph, *device, surroundings_, keeps_unavailable).ok())
       return Drop(name, rows);
-    TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(body->graph, input, options_));
+    const PluginPasses plugins(body->graph, ItemOf(name, *body), *input_.kernels, options_);
+    PipelineOptions options = options_;
+    plugins.AddSwitchedOff(options);
+    input.final_passes = plugins.passes();
+    TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(body->graph, input, options));
     changed |= Note(report);
     if (changed) AwaitEffects(function, *body);
     if (changed && !TakeFunctions(body->graph)) return Drop(name, rows);
@@ -193,6 +198,21 @@ class BodyOptimizer {
     if (changed) wires_.push_back(body->Wire());
     AddCallsOf(body->graph);
     return absl::OkStatus();
+  }
+
+  // What the pass of a plug-in is told of a body: as in TensorFlow, whatever is done besides the
+  // results must stay.
+  OptimizerItem ItemOf(std::string_view function, const FunctionGraph& body) const {
+    const auto name = [&](NodeId n) { return std::string(body.graph.name(n)); };
+    OptimizerItem item;
+    item.function = function;
+    item.evaluator = input_.evaluator;
+    item.args = body.args;
+    item.results = body.results;
+    for (const NodeId n : body.results) item.fetches.push_back(name(n));
+    for (const NodeId n : body.args) item.keep.insert(name(n));
+    for (const NodeId n : body.effects) item.keep.insert(name(n));
+    return item;
   }
 
   // What a call did besides its results because its op is stateful, its function is inlined and
@@ -299,7 +319,9 @@ class BodyOptimizer {
     CallSites sites;
     LoweringInliner inliner(nodes, input, sites, inline_budget_);
     input.inliner = &inliner;
-    TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunUnplacedPasses(body, input, options_));
+    PipelineOptions options = options_;
+    AddSwitchedOff(surroundings_.devices, options);
+    TENON_ASSIGN_OR_RETURN(const PipelineReport report, RunUnplacedPasses(body, input, options));
     return Note(report);
   }
 

@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "executor/placer.h"
+#include "executor/place/placer.h"
 #include "grappler_lite/pipeline.h"
 #include "plugin/device.h"
 
@@ -22,11 +22,10 @@ struct BodySurroundings {
   const absl::flat_hash_map<std::string, std::string>& caller_devices;
 };
 
-// Runs the passes over the bodies of the functions that nodes of the graph call, and that those
-// call, each once; plug-ins' passes are not run. A body stays as it is if it is called for several
-// devices, for XLA, or differentiated. What nothing calls any more then goes. `input`: of the
-// graph. A row for each pass that changed something or failed. Node ids stay. Errors as of
-// RunPipeline.
+// Runs the passes, plug-ins' too, over the bodies of the functions that nodes of the graph call,
+// and that those call, each once. A body stays as it is if it is called for several devices, for
+// XLA, or differentiated. What nothing calls any more then goes. `input`: of the graph. A row for
+// each pass that changed something or failed. Node ids stay. Errors as of RunPipeline.
 absl::StatusOr<std::vector<PassReport>> OptimizeBodies(Graph& graph, const PipelineInput& input,
                                                        const BodySurroundings& surroundings,
                                                        PipelineOptions options);

@@ -1,8 +1,8 @@
 #include "executor/call_sites.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "graph/nodes.h"
-#include "graph/with_message.h"
 
 namespace tenon {
 
@@ -14,15 +14,6 @@ int32_t CallSites::Add(const CallSite& site) {
 int32_t CallSites::SiteOf(NodeId n) const {
   const auto it = origins_.find(n);
   return it == origins_.end() ? -1 : it->second.site;
-}
-
-void CallSites::Renumber(absl::Span<const std::string_view> names, const Graph& after) {
-  absl::flat_hash_map<NodeId, Origin> now;
-  for (const auto& [n, origin] : origins_) {
-    const NodeId there = after.FindNode(names[n]);
-    if (there != kNoNode) now.emplace(there, origin);
-  }
-  origins_ = std::move(now);
 }
 
 std::string_view CallSites::NameOf(const Graph& graph, NodeId n) const {
@@ -60,8 +51,7 @@ absl::Status NodeError(const Graph& graph, const CallSites& calls, NodeId n,
                        const absl::Status& status) {
   if (n == kNoNode) return status;
   if (calls.SiteOf(n) < 0) return NodeError(graph, n, status);
-  return WithMessage(status, absl::StrCat(graph.Locate(n), ": ", calls.Describe(graph, n), ": ",
-                                          status.message()));
+  return Annotate(status, absl::StrCat(graph.Locate(n), ": ", calls.Describe(graph, n), ": "));
 }
 
 }  // namespace tenon

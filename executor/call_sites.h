@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/types/span.h"
 #include "graph/graph.h"
 
 namespace tenon {
@@ -26,9 +25,6 @@ class CallSites {
   // That n was made for the node `name` of the body of call `site` (-1: of the graph).
   void SetOrigin(NodeId n, int32_t site, std::string_view name) { origins_[n] = {site, name}; }
   int32_t SiteOf(NodeId n) const;
-  // Passes may have renumbered nodes; names stay. `names`: of before, by node id, empty where there
-  // was none.
-  void Renumber(absl::Span<const std::string_view> names, const Graph& after);
   std::string_view NameOf(const Graph& graph, NodeId n) const;
 
   // "from function 'g' at node 'h', called at node 'top'": where call `site` stands.

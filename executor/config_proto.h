@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "executor/session.h"
+#include "executor/session_options.h"
 #include "plugin/device.h"
 
 namespace tenon {

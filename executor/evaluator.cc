@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "executor/aligned.h"
-#include "executor/prepared_kernel.h"
+#include "executor/run/aligned.h"
+#include "executor/run/prepared_kernel.h"
 #include "graph/memory_bound.h"
 #include "graph/op_registry.h"
 #include "graph/status_macros.h"
@@ -54,8 +54,7 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
                                                            size_t max_bytes) {
   const NodeKind& kind = graph.kind(n);
   TENON_RETURN_IF_ERROR(kind.types_status);
-  auto kernel =
-      KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs, kind.op, "CPU", "");
+  auto kernel = kernels_.Find(graph.name(n), kind.op_name, kind.attrs, kind.op, "CPU", "");
   if (!kernel.ok()) return absl::UnimplementedError(kernel.status().message());
   const CpuKernelSpec* spec = (*kernel)->cpu;
   if (spec == nullptr || spec->stateful || kind.op->is_stateful) {
@@ -114,15 +113,14 @@ bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,
   if (devices.empty()) return op == "Const";  // nobody knows what it has, but this every device has
   for (const Device* d : devices) {
     if (IsPlanOp(op)) return true;
-    if (KernelRegistry::Global().Find("", op, attrs, op_def, d->type(), d->plugin()).ok())
-      return true;
+    if (kernels_.Find("", op, attrs, op_def, d->type(), d->plugin()).ok()) return true;
   }
   return false;
 }
 
 MemoryTypes RegistryOracle::MemoryOf(const Graph& graph, NodeId n) const {
   const std::vector<const Device*>& devices = DevicesOf(graph.device(n));
-  return devices.empty() ? MemoryTypes() : MemoryTypesOn(*devices.front(), graph, n);
+  return devices.empty() ? MemoryTypes() : MemoryTypesOn(*devices.front(), graph, n, kernels_);
 }
 
 bool RegistryOracle::InputOnHost(const Graph& graph, NodeId n, int input) const {
@@ -135,10 +133,11 @@ bool RegistryOracle::OutputOnHost(const Graph& graph, NodeId n, int port) const 
   return static_cast<size_t>(port) < on_host.size() && on_host[port];
 }
 
-MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n) {
+MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n,
+                          const KernelRegistry& kernels) {
   const NodeKind& kind = graph.kind(n);
-  const auto kernel = KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs,
-                                                    kind.op, device.type(), device.plugin());
+  const auto kernel = kernels.Find(graph.name(n), kind.op_name, kind.attrs, kind.op, device.type(),
+                                   device.plugin());
   if (!kernel.ok()) return {};
   KernelNode node;
   node.name = graph.name(n);

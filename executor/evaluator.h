@@ -2,7 +2,7 @@
 #pragma once
 
 #include "executor/kernel_store.h"
-#include "executor/placer.h"
+#include "executor/place/placer.h"
 #include "grappler_lite/pass.h"
 #include "plugin/cpu/workers.h"
 #include "plugin/kernel.h"
@@ -14,11 +14,14 @@ namespace tenon {
 // can be bounded. Stateful kernels are UNIMPLEMENTED. Not thread-safe.
 class CpuEvaluator : public NodeEvaluator {
  public:
+  explicit CpuEvaluator(const KernelRegistry& kernels) : kernels_(kernels) {}
+
   absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n,
                                                absl::Span<const Tensor> inputs,
                                                size_t max_bytes) override;
 
  private:
+  const KernelRegistry& kernels_;
   Workers worker_{1};
 };
 
@@ -26,7 +29,8 @@ class CpuEvaluator : public NodeEvaluator {
 // device there is no kernel. Not thread-safe.
 class RegistryOracle : public KernelOracle {
  public:
-  explicit RegistryOracle(std::vector<Device*> devices) : devices_(std::move(devices)) {}
+  RegistryOracle(std::vector<Device*> devices, const KernelRegistry& kernels)
+      : devices_(std::move(devices)), kernels_(kernels) {}
   bool HasKernel(std::string_view device, std::string_view op, const AttrSet& attrs) const override;
   bool InputOnHost(const Graph& graph, NodeId n, int input) const override;
   bool OutputOnHost(const Graph& graph, NodeId n, int port) const override;
@@ -36,11 +40,13 @@ class RegistryOracle : public KernelOracle {
   // Those that a device string speaks of.
   const std::vector<const Device*>& DevicesOf(std::string_view device) const;
   std::vector<Device*> devices_;
+  const KernelRegistry& kernels_;
   mutable absl::flat_hash_map<std::string, std::vector<const Device*>> devices_of_;
 };
 
 // Which inputs and outputs of a node on `device` lie in host memory. Empty: none.
-MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n);
+MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n,
+                          const KernelRegistry& kernels);
 
 // The state that kernels keep over the runs of a session. Thread-safe.
 class KernelStates : public SessionState {

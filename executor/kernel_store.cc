@@ -1,7 +1,9 @@
 #include "executor/kernel_store.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
-#include "executor/placer.h"
+#include "executor/place/placer.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 #include "graph/wire.h"
@@ -42,8 +44,8 @@ absl::StatusOr<const KernelDef*> KernelStore::Find(const Graph& graph, NodeId n,
   absl::MutexLock lock(&mutex_);
   auto it = found_.find(key);
   if (it == found_.end()) {
-    auto kernel = KernelRegistry::Global().Find(graph.name(n), kind.op_name, kind.attrs, kind.op,
-                                                device.type(), device.plugin());
+    auto kernel = registry_.Find(graph.name(n), kind.op_name, kind.attrs, kind.op, device.type(),
+                                 device.plugin());
     if (absl::IsNotFound(kernel.status()))
       return absl::UnimplementedError(kernel.status().message());
     TENON_RETURN_IF_ERROR(kernel.status());
@@ -74,6 +76,16 @@ absl::StatusOr<PluginKernel*> KernelStore::Create(const Graph& graph, NodeId n, 
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<PluginKernel> kernel,
                          PluginKernel::Create(found_[{&kind, device}], std::move(node), device));
   return created_.emplace(n, std::move(kernel)).first->second.get();
+}
+
+std::vector<std::pair<NodeId, const KernelDef*>> KernelStore::Computed() {
+  std::vector<std::pair<NodeId, const KernelDef*>> computed;
+  absl::MutexLock lock(&mutex_);
+  for (const auto& [node, kernel] : created_) {
+    if (kernel->has_computed()) computed.emplace_back(node, &kernel->def());
+  }
+  std::sort(computed.begin(), computed.end());
+  return computed;
 }
 
 }  // namespace tenon

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
@@ -19,16 +20,24 @@ namespace tenon {
 // Kernels of the executable's nodes: found once, plug-in kernels created once. Thread-safe.
 class KernelStore {
  public:
-  // `describe` is called once, if a plug-in's kernel is made at all.
+  explicit KernelStore(const KernelRegistry& registry) : registry_(registry) {}
+
+  const KernelRegistry& registry() const { return registry_; }
+
+  // What plug-ins' kernels are told; before the first Create. `describe` is called once, if a
+  // plug-in's kernel is made at all.
   using DescribeFn = std::function<KernelSurroundings()>;
-  explicit KernelStore(DescribeFn describe) : describe_(std::move(describe)) {}
+  void DescribeWith(DescribeFn describe) { describe_ = std::move(describe); }
 
   // The kernel for node n on a device. UNIMPLEMENTED without one.
   absl::StatusOr<const KernelDef*> Find(const Graph& graph, NodeId n, const Device& device);
   absl::StatusOr<PluginKernel*> Create(const Graph& graph, NodeId n, Device* device);
+  // The kernels of plug-ins that have computed something so far, in the order of their nodes.
+  std::vector<std::pair<NodeId, const KernelDef*>> Computed();
 
  private:
-  const DescribeFn describe_;
+  const KernelRegistry& registry_;
+  DescribeFn describe_;
   absl::Mutex mutex_;
   std::shared_ptr<const KernelSurroundings> surroundings_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::pair<const NodeKind*, const Device*>, std::shared_ptr<const KernelDef>>

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "graph/bundle/bundle_reader.h"
 #include "graph/nodes.h"
 #include "graph/saved_objects.h"
@@ -21,16 +22,30 @@ absl::StatusOr<Tensor> PathTensor(const fs::path& path) {
   return tensor;
 }
 
+absl::StatusOr<std::vector<Tensor>> Run(Session& session,
+                                        const std::vector<Session::NamedTensor>& feeds,
+                                        const std::vector<std::string>& fetches,
+                                        const BeforeRun& before_run) {
+  std::vector<std::string> names;
+  std::vector<Tensor> values;
+  for (const auto& [name, value] : feeds) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  TENON_ASSIGN_OR_RETURN(Executable * executable, session.Prepare(names, fetches));
+  if (before_run) TENON_RETURN_IF_ERROR(before_run(*executable));
+  return session.Run(executable, values);
+}
+
 // Runs a node for what it does.
 absl::Status RunNode(Session& session, std::string_view what, const std::string& node,
-                     const std::vector<Session::NamedTensor>& feeds) {
+                     const std::vector<Session::NamedTensor>& feeds, const BeforeRun& before_run) {
   const NodeId n = NodeOfOutput(session.graph(), node);
   if (n == kNoNode)
     return absl::NotFoundError(absl::StrCat(what, ": no node is named '", node, "'"));
   const absl::Status status =
-      session.Run(feeds, {absl::StrCat("^", session.graph().name(n))}).status();
-  if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat(what, ": ", status.message()));
+      Run(session, feeds, {absl::StrCat("^", session.graph().name(n))}, before_run).status();
+  return Annotate(status, absl::StrCat(what, ": "));
 }
 
 // A variable of the session that has no value yet.
@@ -42,7 +57,8 @@ struct EmptyVariable {
 };
 
 absl::StatusOr<std::vector<EmptyVariable>> FindEmptyVariables(Session& session,
-                                                              const SavedModel& model) {
+                                                              const SavedModel& model,
+                                                              const BeforeRun& before_run) {
   absl::StatusOr<std::vector<CapturedVariable>> captured =
       CapturedVariables(session.graph(), model.meta().objects.bytes);
   if (!captured.ok()) return WithPath(model.file, captured.status());
@@ -51,7 +67,7 @@ absl::StatusOr<std::vector<EmptyVariable>> FindEmptyVariables(Session& session,
     fetches.emplace_back(session.graph().name(variable.handle));
   std::vector<EmptyVariable> empty;
   if (fetches.empty()) return empty;
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> handles, session.Run({}, fetches));
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> handles, Run(session, {}, fetches, before_run));
   for (size_t i = 0; i < handles.size(); ++i) {
     const auto* variable = ObjectAs<Variable>(handles[i].ObjectAt(0));
     if (variable != nullptr && !variable->Peek().initialized())
@@ -84,9 +100,10 @@ absl::Status Restore(const EmptyVariable& empty, const std::string& key, BundleR
 
 // Gives variables that the graph's own node did not restore what the objects say is theirs. Keras
 // saves the values of its variables for others than those that its functions read.
-absl::Status RestoreByObjects(Session& session, const SavedModel& model) {
+absl::Status RestoreByObjects(Session& session, const SavedModel& model,
+                              const BeforeRun& before_run) {
   TENON_ASSIGN_OR_RETURN(const std::vector<EmptyVariable> empty,
-                         FindEmptyVariables(session, model));
+                         FindEmptyVariables(session, model, before_run));
   if (empty.empty()) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(
       BundleReader reader,
@@ -116,23 +133,34 @@ absl::StatusOr<FileAccess> FilesOf(const SavedModel& model) {
   return FileAccess::SavedModel(model.folder, assets);
 }
 
-absl::Status RestoreState(Session& session, const SavedModel& model) {
+absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& model) {
+  std::vector<Session::NamedTensor> paths;
+  for (const AssetFile& asset : model.meta().assets) {
+    TENON_ASSIGN_OR_RETURN(Tensor path,
+                           PathTensor(fs::path(model.folder) / "assets" / asset.filename));
+    paths.emplace_back(asset.tensor, std::move(path));
+  }
+  return paths;
+}
+
+absl::Status RunInitializer(Session& session, const SavedModel& model, const std::string& node,
+                            const BeforeRun& before_run) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<Session::NamedTensor> paths, AssetPaths(model));
+  return RunNode(session, "running the initializer", node, paths, before_run);
+}
+
+absl::Status RestoreState(Session& session, const SavedModel& model, const BeforeRun& before_run) {
   const MetaGraph& meta = model.meta();
   const fs::path folder(model.folder);
   std::error_code error;
   if (!meta.restore_op.empty() && fs::exists(folder / "variables", error)) {
     TENON_ASSIGN_OR_RETURN(Tensor path, PathTensor(folder / "variables" / "variables"));
     TENON_RETURN_IF_ERROR(RunNode(session, "restoring the variables", meta.restore_op,
-                                  {{meta.filename_tensor, std::move(path)}}));
+                                  {{meta.filename_tensor, std::move(path)}}, before_run));
   }
-  TENON_RETURN_IF_ERROR(WithinMemory([&] { return RestoreByObjects(session, model); }));
-  if (meta.init_op.empty()) return absl::OkStatus();
-  std::vector<Session::NamedTensor> assets;
-  for (const AssetFile& asset : meta.assets) {
-    TENON_ASSIGN_OR_RETURN(Tensor path, PathTensor(folder / "assets" / asset.filename));
-    assets.emplace_back(asset.tensor, std::move(path));
-  }
-  return RunNode(session, "running the initializer", meta.init_op, assets);
+  TENON_RETURN_IF_ERROR(WithinMemory([&] { return RestoreByObjects(session, model, before_run); }));
+  return meta.init_op.empty() ? absl::OkStatus()
+                              : RunInitializer(session, model, meta.init_op, before_run);
 }
 
 }  // namespace tenon

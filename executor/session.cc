@@ -28,7 +28,9 @@ struct Session::Impl {
     for (const Device* device : devices) holds.emplace_back(device->plugin());
   }
 
-  SessionParts Parts(Device* host) { return {options, devices, host, workers, states, next_step}; }
+  SessionParts Parts(Device* host) {
+    return {options, devices, host, KernelRegistry::Global(), workers, states, next_step};
+  }
 
   const Graph graph;
   std::vector<Device*> devices;

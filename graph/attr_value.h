@@ -57,7 +57,8 @@ class AttrValue {
   absl::StatusOr<std::string_view> AsTensorWire() const;
   absl::StatusOr<FuncAttr> AsFunc() const;
 
-  // An empty list has no element kind: each of these accepts it.
+  // An empty list has no element kind: each of these accepts it, and no value at all, which is an
+  // empty list for TensorFlow.
   absl::StatusOr<std::vector<std::string_view>> AsStringList() const;
   absl::StatusOr<std::vector<int64_t>> AsIntList() const;
   absl::StatusOr<std::vector<float>> AsFloatList() const;

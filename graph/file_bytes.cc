@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -111,19 +111,8 @@ absl::StatusOr<FileBytes> ReadRegularFile(const std::string& path, size_t max_by
   return size >= kMapFrom ? Map(file.fd, path, size) : ReadAll(file.fd, path, max_bytes);
 }
 
-absl::Status WriteFile(const std::string& path, std::string_view bytes) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wbe"),
-                                                       std::fclose);
-  const bool written = file != nullptr &&
-                       std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() &&
-                       std::fclose(file.release()) == 0;
-  return written ? absl::OkStatus()
-                 : absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be written"));
-}
-
 absl::Status WithPath(const std::string& path, const absl::Status& status) {
-  return status.ok() ? status
-                     : absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+  return status.ok() ? status : Annotate(status, absl::StrCat(path, ": "));
 }
 
 }  // namespace tenon

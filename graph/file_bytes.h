@@ -1,4 +1,4 @@
-// The bytes of a file: mapped or read, unpacked, written.
+// The bytes of a file: mapped or read, unpacked, packed.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,6 @@ FileBytes BytesOf(std::string bytes);
 absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes);
 // The same for regular files only: INVALID_ARGUMENT for what might never end or never begin.
 absl::StatusOr<FileBytes> ReadRegularFile(const std::string& path, size_t max_bytes);
-// The file's new content, and all of it. Messages start with the path.
-absl::Status WriteFile(const std::string& path, std::string_view bytes);
 // The same status with the path in front. OK stays OK.
 absl::Status WithPath(const std::string& path, const absl::Status& status);
 

@@ -11,11 +11,11 @@ namespace {
 
 // Fields of FunctionDef, NodeDef, map entries, AttrValue, AttrValue.ListValue and NameAttrList.
 constexpr uint32_t kFunctionNode = 3, kFunctionRet = 4, kFunctionAttr = 5;
-constexpr uint32_t kFunctionControlRet = 6;
+constexpr uint32_t kFunctionControlRet = 6, kFunctionArgAttr = 7;
 constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4, kNodeAttr = 5;
 constexpr uint32_t kKey = 1, kValue = 2;
 constexpr uint32_t kAttrList = 1, kAttrPlaceholder = 9, kAttrFunc = 10, kListFunc = 9;
-constexpr uint32_t kFuncAttr = 2;
+constexpr uint32_t kFuncAttr = 2, kArgAttrsAttr = 1;
 constexpr int kMaxDepth = 32;  // of functions named in attributes of functions
 
 Attr ParseEntry(std::string_view entry) {
@@ -148,6 +148,32 @@ FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function
   }
   SortAttrs(body.attrs);
   return body;
+}
+
+absl::flat_hash_map<uint64_t, AttrSet> ParseArgAttrs(const FunctionEntry& function) {
+  absl::flat_hash_map<uint64_t, AttrSet> all;
+  WireReader reader(function.wire);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number != kFunctionArgAttr || f.type != WireType::kBytes) continue;
+    uint64_t number = 0;
+    std::vector<Attr> attrs;
+    WireReader entry(f.bytes);
+    WireField part;
+    while (entry.Next(&part)) {
+      if (part.number == kKey && part.type == WireType::kVarint) number = part.scalar;
+      if (part.number != kValue || part.type != WireType::kBytes) continue;
+      WireReader values(part.bytes);
+      WireField value;
+      while (values.Next(&value)) {
+        if (value.number == kArgAttrsAttr && value.type == WireType::kBytes)
+          attrs.push_back(ParseEntry(value.bytes));
+      }
+    }
+    SortAttrs(attrs);
+    all.insert_or_assign(number, AttrSet(std::move(attrs)));
+  }
+  return all;
 }
 
 absl::flat_hash_map<std::string_view, std::string_view> SourcesOfResults(

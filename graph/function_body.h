@@ -33,6 +33,9 @@ struct FunctionBody {
 // Defects of the bytes are the verifier's business: what is malformed is left out.
 FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function);
 
+// What the function notes of its arguments, such as _output_shapes, by their numbers.
+absl::flat_hash_map<uint64_t, AttrSet> ParseArgAttrs(const FunctionEntry& function);
+
 // What fills each result, by the result's name; of equal names the first.
 absl::flat_hash_map<std::string_view, std::string_view> SourcesOfResults(
     const std::vector<Attr>& returns);

@@ -125,21 +125,28 @@ std::string Graph::OutputName(Output o) const {
   return o.port == 0 ? std::string(name(o.node)) : absl::StrCat(name(o.node), ":", o.port);
 }
 
+const NodeKind* Graph::FindKind(uint64_t hash, std::string_view op_name,
+                                const std::vector<Attr>& sorted_attrs) const {
+  const auto it = kinds_.find(hash);
+  if (it == kinds_.end()) return nullptr;
+  const NodeKind& found = *it->second;
+  if (found.op_name != op_name || !SameAttrs(found.attrs.all(), sorted_attrs)) return nullptr;
+  // A plug-in may have registered the op since.
+  return found.op != nullptr || FindOp(op_name) == nullptr ? &found : nullptr;
+}
+
+const NodeKind* Graph::FindKind(std::string_view op_name,
+                                const std::vector<Attr>& sorted_attrs) const {
+  if (BytesOf(sorted_attrs) > kMaxInternedBytes) return nullptr;
+  return FindKind(HashOf(op_name, sorted_attrs), op_name, sorted_attrs);
+}
+
 const NodeKind* Graph::Intern(std::string_view op_name, std::vector<Attr> sorted_attrs) {
   const bool small = BytesOf(sorted_attrs) <= kMaxInternedBytes;
   const uint64_t hash = small ? HashOf(op_name, sorted_attrs) : 0;
-  const OpDef* op = nullptr;
-  if (small) {
-    if (const auto it = kinds_.find(hash); it != kinds_.end()) {
-      const NodeKind& found = *it->second;
-      // A plug-in may have registered the op since.
-      if (found.op == nullptr) op = FindOp(op_name);
-      if (op == found.op || found.op != nullptr) {
-        if (found.op_name == op_name && SameAttrs(found.attrs.all(), sorted_attrs)) return &found;
-      }
-    }
-  }
-  if (op == nullptr) op = FindOp(op_name);
+  const NodeKind* same = small ? FindKind(hash, op_name, sorted_attrs) : nullptr;
+  if (same != nullptr) return same;
+  const OpDef* op = FindOp(op_name);
   const std::string_view kept =
       op != nullptr ? std::string_view(op->name) : storage_->Copy(op_name);
   const NodeKind* kind = storage_->Add(MakeKind(kept, op, std::move(sorted_attrs)));

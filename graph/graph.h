@@ -204,6 +204,10 @@ class Graph {
 
   bool HasName(NodeId n, std::string_view name) const { return nodes_[n].name == name; }
   const NodeKind* Intern(std::string_view op_name, std::vector<Attr> sorted_attrs);
+  // One that is interned already; null if none is. `hash`: of both.
+  const NodeKind* FindKind(uint64_t hash, std::string_view op_name,
+                           const std::vector<Attr>& sorted_attrs) const;
+  const NodeKind* FindKind(std::string_view op_name, const std::vector<Attr>& sorted_attrs) const;
   std::vector<Attr> CopyAttrs(std::vector<NewAttr> attrs);
   void ReplaceAttr(NodeId n, std::string_view name, const NewAttr* attr);
   Output* ReserveInputs(NodeId n, size_t count);

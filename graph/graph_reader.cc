@@ -81,13 +81,50 @@ GraphReader::GraphReader(ReadSource source, const ImportLimits& limits, DefectLo
 
 absl::StatusOr<Graph> GraphReader::Read(ReadSource source, const ImportLimits& limits,
                                         DefectLog* defects) {
-  GraphReader reader(std::move(source), limits, defects);
-  TENON_RETURN_IF_ERROR(reader.Scan());
-  TENON_RETURN_IF_ERROR(reader.ReadLibrary(reader.library_));
-  TENON_RETURN_IF_ERROR(reader.ReadNodes());
-  reader.IndexNames();
-  reader.ResolveInputs();
-  return std::move(reader.graph_);
+  return GraphReader(std::move(source), limits, defects).ReadGraph();
+}
+
+absl::StatusOr<Graph> GraphReader::ReadEdited(std::string_view wire, std::string name,
+                                              const Graph& before, const ImportLimits& limits,
+                                              DefectLog* defects) {
+  GraphReader reader({.wire = wire, .name = std::move(name)}, limits, defects);
+  reader.Share(before);
+  TENON_ASSIGN_OR_RETURN(Graph graph, reader.ReadGraph());
+  graph.InheritPositions(before);
+  return graph;
+}
+
+absl::StatusOr<Graph> GraphReader::ReadGraph() {
+  TENON_RETURN_IF_ERROR(Scan());
+  TENON_RETURN_IF_ERROR(ReadLibrary(library_));
+  TENON_RETURN_IF_ERROR(ReadNodes());
+  IndexNames();
+  ResolveInputs();
+  return std::move(graph_);
+}
+
+void GraphReader::Share(const Graph& before) {
+  before_ = &before;
+  graph_.storage_ = before.storage_;
+  graph_.kinds_ = before.kinds_;
+  graph_.functions_ = before.functions_;
+  graph_.function_by_name_ = before.function_by_name_;
+  graph_.has_library_ = before.has_library_;
+  graph_.library_extra_ = before.library_extra_;
+  graph_.versions_ = before.versions_;
+  graph_.nodes_.resize(before.nodes_.size());
+  for (NodeId n = 0; n < before.num_node_ids(); ++n) {
+    if (!before.alive(n)) continue;
+    for (const Attr& a : before.attrs(n).all()) {
+      if (a.value.wire().size() > kMaxInternedBytes) large_values_.insert(a.value.wire());
+    }
+  }
+}
+
+size_t GraphReader::HashOfEnds::operator()(std::string_view bytes) const {
+  constexpr size_t kEnd = 64;
+  return absl::HashOf(bytes.size(), bytes.substr(0, kEnd),
+                      bytes.substr(bytes.size() - std::min(bytes.size(), kEnd)));
 }
 
 SourcePos GraphReader::PosOf(const std::vector<SourcePos>& text_pos, size_t index,
@@ -124,6 +161,8 @@ absl::Status GraphReader::Scan() {
   while (reader.Next(&f)) {
     if (f.type == WireType::kBytes && f.number == kNode) {
       node_wires_.push_back(f.bytes);
+    } else if (before_ != nullptr && (f.number == kLibrary || f.number == kVersions)) {
+      continue;
     } else if (f.type == WireType::kBytes && f.number == kLibrary) {
       graph_.has_library_ = true;
       library_ = Merge(library_, f.bytes, graph_.storage_.get());
@@ -167,7 +206,7 @@ absl::Status GraphReader::ReadLibrary(std::string_view library) {
       extra.append(f.raw);
     }
   }
-  graph_.library_extra_ = graph_.storage_->Copy(extra);
+  if (before_ == nullptr) graph_.library_extra_ = graph_.storage_->Copy(extra);
   return absl::OkStatus();
 }
 
@@ -236,20 +275,19 @@ void GraphReader::SetLibraryExtra(Graph& graph, std::string_view wire) {
 }
 
 absl::Status GraphReader::ReadNodes() {
-  graph_.nodes_.reserve(node_wires_.size());
+  graph_.nodes_.reserve(graph_.nodes_.size() + node_wires_.size());
   input_texts_.reserve(node_wires_.size() * 2);
   for (size_t i = 0; i < node_wires_.size(); ++i) {
     TENON_RETURN_IF_ERROR(ReadNode(node_wires_[i], PosOf(source_.text.nodes, i, node_wires_[i])));
   }
-  graph_.live_ = graph_.num_node_ids();
+  graph_.live_ = static_cast<int32_t>(node_wires_.size());
   if (input_texts_.size() > kMaxEdges)
     return absl::InvalidArgumentError(absl::StrCat(source_.name, ": too many edges"));
   return absl::OkStatus();
 }
 
 absl::Status GraphReader::ReadNode(std::string_view wire, SourcePos pos) {
-  const NodeId id = graph_.num_node_ids();
-  Graph::Node& node = graph_.nodes_.emplace_back();
+  Graph::Node node;
   node.place = Graph::Place(pos);
   node.first_input = static_cast<uint32_t>(input_texts_.size());
   std::string_view op;
@@ -280,16 +318,22 @@ absl::Status GraphReader::ReadNode(std::string_view wire, SourcePos pos) {
         break;
     }
   }
-  if (!reader.ok()) return SyntaxError(wire.substr(reader.offset(), 0), id, "malformed NodeDef");
   node.capacity = static_cast<uint32_t>(input_texts_.size()) - node.first_input;
+  const NodeId id = before_ == nullptr ? AppendNode(node) : KeepNode(node);
+  if (!reader.ok()) return SyntaxError(wire.substr(reader.offset(), 0), id, "malformed NodeDef");
   if (!extra_.empty()) {
     if (const auto fault = CheckWire(WireMessage::kNodeDef, extra_, limits_.max_depth - 1)) {
       return SyntaxError(wire, id, fault->message);
     }
     graph_.extra_[id] = graph_.storage_->Copy(extra_);
   }
-  TENON_ASSIGN_OR_RETURN(node.kind, KindOf(op, attr_entries_, id));
+  TENON_ASSIGN_OR_RETURN(graph_.nodes_[id].kind, KindOf(op, attr_entries_, id));
   return absl::OkStatus();
+}
+
+NodeId GraphReader::AppendNode(const Graph::Node& node) {
+  graph_.nodes_.push_back(node);
+  return graph_.num_node_ids() - 1;
 }
 
 absl::StatusOr<const NodeKind*> GraphReader::KindOf(std::string_view op,
@@ -308,9 +352,49 @@ absl::StatusOr<const NodeKind*> GraphReader::KindOf(std::string_view op,
       return it->second.kind;
   }
   TENON_ASSIGN_OR_RETURN(std::vector<Attr> attrs, ParseAttrs(entries, node));
-  const NodeKind* kind = graph_.Intern(op, std::move(attrs));
+  const NodeKind* kind = before_ == nullptr ? graph_.Intern(op, std::move(attrs))
+                                            : KeptKind(op, std::move(attrs), graph_.name(node));
   if (lookup) known_kinds_.try_emplace(hash, KnownKind{op, bytes, kind});
   return kind;
+}
+
+// Under the id of the node of its name, if that is not taken.
+NodeId GraphReader::KeepNode(Graph::Node node) {
+  const NodeId was = before_->FindNode(node.name);
+  node.name = was == kNoNode ? KeptText(node.name) : before_->name(was);
+  const bool moved = was == kNoNode || before_->device(was) != node.device;
+  node.device = moved ? KeptText(node.device) : before_->device(was);
+  if (was == kNoNode || !kept_ids_.insert(was).second) return AppendNode(node);
+  graph_.nodes_[was] = node;
+  return was;
+}
+
+const NodeKind* GraphReader::KeptKind(std::string_view op, std::vector<Attr> attrs,
+                                      std::string_view name) {
+  const NodeId was = before_->FindNode(name);
+  const auto same = [](const Attr& a, const Attr& b) {
+    return a.name == b.name && a.value.wire() == b.value.wire();
+  };
+  if (was != kNoNode && before_->op_name(was) == op) {
+    const std::vector<Attr>& had = before_->attrs(was).all();
+    if (std::equal(attrs.begin(), attrs.end(), had.begin(), had.end(), same))
+      return &before_->kind(was);
+  }
+  if (const NodeKind* kind = graph_.FindKind(op, attrs)) return kind;
+  for (Attr& a : attrs) a = {KeptText(a.name), AttrValue(KeptValue(a.value.wire()))};
+  return graph_.Intern(op, std::move(attrs));
+}
+
+std::string_view GraphReader::KeptText(std::string_view text) {
+  if (text.empty()) return {};
+  const auto it = kept_texts_.find(text);
+  return it != kept_texts_.end() ? *it : *kept_texts_.insert(graph_.storage_->Copy(text)).first;
+}
+
+std::string_view GraphReader::KeptValue(std::string_view wire) {
+  if (wire.size() <= kMaxInternedBytes) return KeptText(wire);
+  const auto it = large_values_.find(wire);
+  return it != large_values_.end() ? *it : *large_values_.insert(graph_.storage_->Copy(wire)).first;
 }
 
 // `entries` are the raw fields of the node's attr map, tags included.
@@ -363,6 +447,7 @@ void GraphReader::IndexNames() {
     }
     for (size_t i = 0; i < count; ++i) {
       const auto n = static_cast<NodeId>(begin + i);
+      if (!graph_.alive(n)) continue;
       const std::string_view name = graph_.name(n);
       const auto same = [&](NodeId other) { return graph_.HasName(other, name); };
       const NodeId first = index.Find(hashes[i], same);

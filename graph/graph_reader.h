@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "graph/io.h"
@@ -43,6 +45,13 @@ class GraphReader {
   static absl::StatusOr<Graph> Read(ReadSource source, const ImportLimits& limits,
                                     DefectLog* defects);
 
+  // The same for what somebody made of a graph. Nodes whose names were there have the ids that they
+  // had. The functions and versions are those of `before`, whatever the bytes say of them; its
+  // storage is shared, and so is what did not change. Nothing points into `wire` afterwards.
+  static absl::StatusOr<Graph> ReadEdited(std::string_view wire, std::string name,
+                                          const Graph& before, const ImportLimits& limits,
+                                          DefectLog* defects);
+
   // A graph without nodes and functions of its own, for a part of `owner`, which must outlive it.
   static Graph Beside(const Graph& owner, std::shared_ptr<SharedFunctions> functions);
   static std::shared_ptr<SharedFunctions> Shared(const Graph& graph);  // null if it shares none
@@ -58,16 +67,24 @@ class GraphReader {
 
  private:
   GraphReader(ReadSource source, const ImportLimits& limits, DefectLog* defects);
+  absl::StatusOr<Graph> ReadGraph();
+  void Share(const Graph& before);
 
   absl::Status Scan();
   absl::Status ReadLibrary(std::string_view library);
   void AddFunction(std::string_view wire);
   absl::Status ReadNodes();
   absl::Status ReadNode(std::string_view wire, SourcePos pos);
+  NodeId AppendNode(const Graph::Node& node);
   absl::StatusOr<const NodeKind*> KindOf(std::string_view op,
                                          const std::vector<std::string_view>& entries, NodeId node);
   absl::StatusOr<std::vector<Attr>> ParseAttrs(const std::vector<std::string_view>& entries,
                                                NodeId node);
+  // Of an edited graph: the same in what it shares with the one before.
+  NodeId KeepNode(Graph::Node node);
+  const NodeKind* KeptKind(std::string_view op, std::vector<Attr> attrs, std::string_view name);
+  std::string_view KeptText(std::string_view text);
+  std::string_view KeptValue(std::string_view wire);
   void IndexNames();
   void ResolveInputs();
   void ResolveBlock(size_t begin, size_t end);
@@ -101,6 +118,13 @@ class GraphReader {
     const NodeKind* kind;
   };
   absl::flat_hash_map<uint64_t, KnownKind> known_kinds_;
+  const Graph* before_ = nullptr;  // of an edited graph
+  absl::flat_hash_set<NodeId> kept_ids_;
+  absl::flat_hash_set<std::string_view> kept_texts_;
+  struct HashOfEnds {
+    size_t operator()(std::string_view bytes) const;
+  };
+  absl::flat_hash_set<std::string_view, HashOfEnds> large_values_;  // of `before_`
 };
 
 }  // namespace tenon

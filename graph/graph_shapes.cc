@@ -142,6 +142,7 @@ absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOpti
       return Forget(n);
     }
   }
+  if (options.refine) options.refine(n, context);
   if (graph.op_name(n) == "Placeholder" && context.output(0).shape.rank() == 0 &&
       graph.producer() <= kLastProducerWithoutUnknownShapes) {
     context.set_output(0, PartialShape());

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/file_bytes.h"
+#include "graph/file_writer.h"
 #include "graph/function_library.h"
 #include "graph/io.h"
 #include "graph/status_macros.h"
@@ -31,18 +32,47 @@ absl::StatusOr<ExportFormat> FormatOf(std::string_view path) {
       "': the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
 }
 
+constexpr uint32_t kNode = 1;  // of a GraphDef
+constexpr uint32_t kAttr = 5;  // of a NodeDef
+
+constexpr uint64_t Tag(uint32_t field) {
+  return uint64_t{field} << 3 | static_cast<uint64_t>(WireType::kBytes);
+}
+
+// Of a field of this many bytes, whose number is below 16.
+size_t LengthOfField(size_t bytes) {
+  size_t length = 2 + bytes;
+  for (size_t rest = bytes; rest >= 0x80; rest >>= 7) ++length;
+  return length;
+}
+
+// Of an attribute as an entry of a map.
+size_t LengthOfEntry(const Attr& attr) {
+  return LengthOfField(attr.name.size()) + LengthOfField(attr.value.wire().size());
+}
+
+// Of a FunctionDef: nodes, and where results and control outputs come from.
+std::string WithoutBody(std::string_view function) {
+  constexpr uint32_t kNodes = 3, kReturns = 4, kControlReturns = 6;
+  std::string out;
+  WireReader reader(function);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number != kNodes && f.number != kReturns && f.number != kControlReturns)
+      out.append(f.raw);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string GraphWriter::Binary() const {
   std::string out;
   out.reserve(EstimateBytes());
   WireWriter writer(&out);
-  std::string node;
+  std::string head;
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
-    if (!graph_.alive(n)) continue;
-    node.clear();
-    AppendNode(n, &node);
-    writer.Bytes(1, node);
+    if (graph_.alive(n)) AppendNode(n, head, &out);
   }
   const std::vector<FunctionEntry> functions = FunctionsToWrite(graph_);
   if (graph_.has_library_ || !functions.empty()) writer.Bytes(2, Library(functions));
@@ -53,7 +83,9 @@ std::string GraphWriter::Binary() const {
 
 size_t GraphWriter::EstimateBytes() const {
   size_t bytes = graph_.graph_extra_.size() + graph_.library_extra_.size() + 64;
-  for (const FunctionEntry& f : graph_.functions_) bytes += f.wire.size() + 8;
+  if (functions_ == Functions::kWhole) {
+    for (const FunctionEntry& f : graph_.functions_) bytes += f.wire.size() + 8;
+  }
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
     if (!graph_.alive(n)) continue;
     bytes += graph_.name(n).size() + graph_.op_name(n).size() + graph_.device(n).size() + 16;
@@ -65,7 +97,8 @@ size_t GraphWriter::EstimateBytes() const {
   return bytes;
 }
 
-void GraphWriter::AppendNode(NodeId n, std::string* out) const {
+// What comes before the attributes.
+void GraphWriter::AppendHead(NodeId n, std::string* out) const {
   WireWriter writer(out);
   writer.Bytes(1, graph_.name(n));
   writer.Bytes(2, graph_.op_name(n));
@@ -74,36 +107,50 @@ void GraphWriter::AppendNode(NodeId n, std::string* out) const {
     if (from.node != kNoNode) writer.Bytes(3, graph_.OutputName(from));
   }
   if (!graph_.device(n).empty()) writer.Bytes(4, graph_.device(n));
-  for (const Attr& a : graph_.attrs(n).all()) AppendAttr(a, out);
-  if (const auto extra = graph_.extra_.find(n); extra != graph_.extra_.end())
-    out->append(extra->second);
 }
 
-// Its length is known beforehand, so that large constants are copied once.
-void GraphWriter::AppendAttr(const Attr& attr, std::string* out) {
-  const auto length_of_varint = [](uint64_t v) {
-    size_t n = 1;
-    for (; v >= 0x80; v >>= 7) ++n;
-    return n;
-  };
-  const std::string_view value = attr.value.wire();
+// Its length is known beforehand, so that large constants are copied once. `head` is scratch.
+void GraphWriter::AppendNode(NodeId n, std::string& head, std::string* out) const {
+  head.clear();
+  AppendHead(n, &head);
+  const auto extra = graph_.extra_.find(n);
+  size_t length = head.size() + (extra == graph_.extra_.end() ? 0 : extra->second.size());
+  for (const Attr& a : graph_.attrs(n).all()) length += LengthOfField(LengthOfEntry(a));
   WireWriter writer(out);
-  writer.RawVarint(5 << 3 | static_cast<uint64_t>(WireType::kBytes));
-  writer.RawVarint(1 + length_of_varint(attr.name.size()) + attr.name.size() + 1 +
-                   length_of_varint(value.size()) + value.size());
+  writer.RawVarint(Tag(kNode));
+  writer.RawVarint(length);
+  out->append(head);
+  for (const Attr& a : graph_.attrs(n).all()) AppendAttr(a, out);
+  if (extra != graph_.extra_.end()) out->append(extra->second);
+}
+
+void GraphWriter::AppendAttr(const Attr& attr, std::string* out) {
+  WireWriter writer(out);
+  writer.RawVarint(Tag(kAttr));
+  writer.RawVarint(LengthOfEntry(attr));
   writer.Bytes(1, attr.name);
-  writer.Bytes(2, value);
+  writer.Bytes(2, attr.value.wire());
 }
 
 std::string GraphWriter::Library(absl::Span<const FunctionEntry> functions) const {
   std::string library;
   WireWriter writer(&library);
-  for (const FunctionEntry& f : functions) writer.Bytes(1, f.wire);
+  for (const FunctionEntry& f : functions) {
+    if (functions_ == Functions::kWhole) {
+      writer.Bytes(1, f.wire);
+    } else {
+      writer.Bytes(1, WithoutBody(f.wire));
+    }
+  }
   library.append(graph_.library_extra_);
   return library;
 }
 
 std::string ExportBinary(const Graph& graph) { return GraphWriter(graph).Binary(); }
+
+std::string ExportWithoutBodies(const Graph& graph) {
+  return GraphWriter(graph, GraphWriter::Functions::kWithoutBodies).Binary();
+}
 
 absl::StatusOr<std::string> ExportText(const Graph& graph) {
   return PrintGraphText(ExportBinary(graph));

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/file_bytes.h"
+#include "graph/file_kind.h"
 #include "graph/graph_reader.h"
 #include "graph/status_macros.h"
 #include "graph/text_import.h"
@@ -32,6 +33,8 @@ absl::StatusOr<ReadSource> ToSource(FileBytes file, std::string name, const Impo
 absl::StatusOr<Imported> Import(FileBytes file, const std::string& name,
                                 const ImportLimits& limits) {
   TENON_ASSIGN_OR_RETURN(file, Unpack(std::move(file), name, MaxFileBytes(limits)));
+  if (const std::string_view other = WhatItIsInstead(file.bytes); !other.empty())
+    return absl::InvalidArgumentError(absl::StrCat(name, ": ", other));
   TENON_ASSIGN_OR_RETURN(ReadSource source, ToSource(std::move(file), name, limits));
   return ImportSource(std::move(source), limits);
 }
@@ -49,7 +52,10 @@ std::string Defect::ToString() const { return absl::StrCat(where, ": ", message)
 
 absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportLimits& limits) {
   TENON_ASSIGN_OR_RETURN(FileBytes file, ReadFile(path, MaxFileBytes(limits)));
-  return Import(std::move(file), path == "-" ? "<stdin>" : path, limits);
+  const std::string name = path == "-" ? "<stdin>" : path;
+  if (file.bytes.empty())
+    return absl::InvalidArgumentError(absl::StrCat(name, ": is empty: there is no graph in it"));
+  return Import(std::move(file), name, limits);
 }
 
 absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
@@ -60,6 +66,15 @@ absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
 absl::StatusOr<Imported> ImportBinary(std::string bytes, std::string source_name,
                                       const ImportLimits& limits) {
   return ImportSource(BinarySource(BytesOf(std::move(bytes)), std::move(source_name)), limits);
+}
+
+absl::StatusOr<Imported> ImportEdited(std::string_view bytes, std::string source_name,
+                                      const Graph& before, const ImportLimits& limits) {
+  DefectLog log;
+  TENON_ASSIGN_OR_RETURN(
+      Graph graph, GraphReader::ReadEdited(bytes, std::move(source_name), before, limits, &log));
+  VerifyNodes(graph, {.max_const_bytes = limits.max_const_bytes, .sound = &before}, &log);
+  return Imported{std::move(graph), std::move(log).Take()};
 }
 
 absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& limits) {

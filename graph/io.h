@@ -35,6 +35,7 @@ enum class DefectCode : uint8_t {
   kShape,       // a shape function refuses the node
   kPlugin,      // a plug-in's shape function fails: no fault of the graph
   kFunction,    // malformed or duplicate function
+  kNoFunction,  // an attribute names a function that is not there
   kVersion,     // producer, min_consumer, deprecated op
   kKernel,      // no device can run the node: what import does not look for
   kSignature,   // of a SavedModel: a signature, saver or asset that names no tensor of the graph
@@ -49,9 +50,11 @@ struct Defect {
   std::string ToString() const;  // "where: message"
 };
 
-// Whether the graph can do without the part that has the defect: a node of an unknown op may not be
-// needed.
-inline bool MayBeUnused(const Defect& defect) { return defect.code == DefectCode::kUnknownOp; }
+// Whether the graph can do without the part that has the defect: a node of an unknown op, or one
+// that calls what is not there, may not be needed.
+inline bool MayBeUnused(const Defect& defect) {
+  return defect.code == DefectCode::kUnknownOp || defect.code == DefectCode::kNoFunction;
+}
 
 struct Imported {
   Graph graph;
@@ -67,6 +70,12 @@ absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
 // A GraphDef's bytes: neither text nor packed, whatever they look like.
 absl::StatusOr<Imported> ImportBinary(std::string bytes, std::string source_name,
                                       const ImportLimits& limits = {});
+// The nodes of an edited copy of `before`, which has no defects, as somebody else wrote it: those
+// whose names were there have the ids that they had. Functions and versions stay, whatever the
+// bytes say of them. What did not change is shared with `before`, positions are inherited, and
+// nothing points into the bytes afterwards.
+absl::StatusOr<Imported> ImportEdited(std::string_view bytes, std::string source_name,
+                                      const Graph& before, const ImportLimits& limits = {});
 
 // For callers that want a valid graph or an error: INVALID_ARGUMENT with the first defect
 // (UNIMPLEMENTED if all are unknown ops).
@@ -80,6 +89,8 @@ std::vector<Defect> VerifyNodes(const Graph& graph, const Graph* sound = nullptr
 
 // GraphDef bytes of the live nodes in id order; lossless for what was imported.
 std::string ExportBinary(const Graph& graph);
+// The same with functions that have interfaces and attributes, but no bodies.
+std::string ExportWithoutBodies(const Graph& graph);
 absl::StatusOr<std::string> ExportText(const Graph& graph);  // INVALID_ARGUMENT beyond 2 GiB
 // Format and compression follow the file name's extensions: .pb, .pbtxt, then .xz or .gz.
 // INVALID_ARGUMENT for a name that has none of them.

@@ -3,8 +3,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "graph/annotate.h"
 #include "graph/op_registry.h"
-#include "graph/with_message.h"
 
 namespace tenon {
 
@@ -73,9 +73,8 @@ absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status)
   // A node that a pass made has no place but its name.
   const SourcePos at = graph.pos(n);
   const bool in_file = at.line != 0 || at.offset != 0;
-  return WithMessage(status,
-                     absl::StrCat(in_file ? absl::StrCat(graph.Locate(n), ": ") : "", "node '",
-                                  graph.name(n), "' (", graph.op_name(n), "): ", status.message()));
+  return Annotate(status, absl::StrCat(in_file ? absl::StrCat(graph.Locate(n), ": ") : "", "node '",
+                                       graph.name(n), "' (", graph.op_name(n), "): "));
 }
 
 }  // namespace tenon

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "graph/file_writer.h"
 #include "graph/status_macros.h"
 
 namespace tenon {

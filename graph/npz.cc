@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "graph/file_writer.h"
 #include "graph/npy.h"
 #include "graph/status_macros.h"
 

@@ -1,5 +1,6 @@
 #include "graph/op_def.h"
 
+#include "graph/annotate.h"
 #include "graph/arg_ranges.h"
 #include "graph/attr_set.h"
 #include "graph/status_macros.h"
@@ -22,8 +23,7 @@ absl::StatusOr<T> Named(std::string_view name, const AttrValue& value, absl::Sta
   if (got.ok()) return got;
   if (value.wire().empty())
     return absl::InvalidArgumentError(absl::StrCat("missing attr '", name, "'"));
-  return absl::Status(got.status().code(),
-                      absl::StrCat("attr '", name, "' ", got.status().message()));
+  return Annotate(got.status(), absl::StrCat("attr '", name, "' "));
 }
 
 absl::StatusOr<DataType> TypeOf(const OpDef& op, const AttrSet& attrs, std::string_view name) {
@@ -33,6 +33,9 @@ absl::StatusOr<DataType> TypeOf(const OpDef& op, const AttrSet& attrs, std::stri
 
 absl::StatusOr<std::vector<DataType>> TypesOf(const OpDef& op, const AttrSet& attrs,
                                               std::string_view name) {
+  const AttrDef* def = op.FindAttr(name);
+  if (attrs.Find(name) == nullptr && (def == nullptr || !def->has_default))
+    return absl::InvalidArgumentError(absl::StrCat("missing attr '", name, "'"));
   const AttrValue v = ValueOf(op, attrs, name);
   return Named(name, v, v.AsTypeList());
 }
@@ -87,7 +90,7 @@ class AttrChecker {
       : def_(def), value_(value), out_(out) {}
 
   void Check() {
-    if (value_.kind() == AttrKind::kNone) {
+    if (value_.kind() == AttrKind::kNone && !(def_.is_list && value_.wire().empty())) {
       Add("attr '", def_.name, "' has no value");
       return;
     }

@@ -105,6 +105,8 @@ const OpDef* OpRegistry::Find(std::string_view name) {
   return it != impl_->registered.end() ? it->second : nullptr;
 }
 
+bool OpRegistry::IsBuiltin(std::string_view name) const { return impl_->builtin.contains(name); }
+
 absl::Status OpRegistry::Register(OpDef op) {
   absl::MutexLock lock(&impl_->mu);
   if (impl_->builtin.contains(op.name) || impl_->registered.contains(op.name)) {

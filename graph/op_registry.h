@@ -36,6 +36,9 @@ class OpRegistry {
   // Thread-safe.
   const OpDef* Find(std::string_view name);
 
+  // Whether the op is one of the host's own.
+  bool IsBuiltin(std::string_view name) const;
+
   // ALREADY_EXISTS "Op with name X" for a second op of that name.
   absl::Status Register(OpDef op);
   // Takes a registered (not a built-in) op out again: a plug-in is unloaded or failed half-way.

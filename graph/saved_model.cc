@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/annotate.h"
 #include "graph/file_bytes.h"
 #include "graph/graph_reader.h"
 #include "graph/nodes.h"
@@ -150,10 +151,8 @@ class MetaGraphReader {
       if (it == def.defaults().end()) continue;
       absl::StatusOr<Tensor> value = TensorFromWire(it->second.SerializeAsString());
       if (!value.ok()) {
-        return absl::Status(
-            value.status().code(),
-            absl::StrCat("the default of argument '", input.name, "' of signature '", name,
-                         "': ", value.status().message()));
+        return Annotate(value.status(), absl::StrCat("the default of argument '", input.name,
+                                                     "' of signature '", name, "': "));
       }
       input.default_value = *std::move(value);
     }

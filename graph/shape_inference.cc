@@ -1,8 +1,8 @@
 #include "graph/shape_inference.h"
 
+#include "graph/annotate.h"
 #include "graph/run_time_error.h"
 #include "graph/status_macros.h"
-#include "graph/with_message.h"
 
 namespace tenon {
 namespace {
@@ -53,8 +53,7 @@ std::optional<Dims> IntsOf(const Tensor& t) {
 template <typename T>
 absl::StatusOr<T> Named(std::string_view name, absl::StatusOr<T> got) {
   if (got.ok()) return got;
-  return absl::Status(got.status().code(),
-                      absl::StrCat("attr '", name, "' ", got.status().message()));
+  return Annotate(got.status(), absl::StrCat("attr '", name, "' "));
 }
 
 absl::Status RankError(std::string_view wanted, int rank, int actual) {
@@ -200,16 +199,15 @@ absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
     for (int i = 0; i < c.num_outputs(); ++i) c.output(i) = TensorInfo();
     return absl::OkStatus();
   }
-  std::string message(status.message());
-  absl::StrAppend(&message, ", in op ", c.op().name);
-  if (!node_name.empty()) absl::StrAppend(&message, " of node '", node_name, "'");
-  if (c.num_inputs() > 0) absl::StrAppend(&message, " with input shapes: ");
+  std::string where = absl::StrCat(", in op ", c.op().name);
+  if (!node_name.empty()) absl::StrAppend(&where, " of node '", node_name, "'");
+  if (c.num_inputs() > 0) absl::StrAppend(&where, " with input shapes: ");
   constexpr int kMostShapes = 20;
   for (int i = 0; i < std::min(c.num_inputs(), kMostShapes); ++i) {
-    absl::StrAppend(&message, i > 0 ? ", " : "", c.input(i).ToString());
+    absl::StrAppend(&where, i > 0 ? ", " : "", c.input(i).ToString());
   }
-  if (c.num_inputs() > kMostShapes) message += " …";
-  return WithMessage(status, message);
+  if (c.num_inputs() > kMostShapes) where += " …";
+  return Annotate(status, "", where);
 }
 
 }  // namespace tenon

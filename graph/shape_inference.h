@@ -1,6 +1,7 @@
 // Shape functions and the sweep that runs them over a graph.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -125,6 +126,9 @@ struct ShapeOptions {
   // Nodes whose shape functions are not to run: they have other defects. Their outputs stay
   // unknown.
   const absl::flat_hash_set<NodeId>* skip = nullptr;
+  // Called after the shape function of each node, to say more of the outputs; empty: nobody does.
+  // What it says follows from the node's kind and from what is known of the inputs.
+  std::function<void(NodeId, InferenceContext&)> refine;
 };
 
 // What is known of every output of every live node. Loops (NextIteration edges) start unknown and

@@ -282,9 +282,13 @@ std::vector<Defect> Verify(const Graph& graph) {
   return std::move(log).Take();
 }
 
+void VerifyNodes(const Graph& graph, const VerifyOptions& options, DefectLog* log) {
+  Verifier(graph, options, log).Run();
+}
+
 std::vector<Defect> VerifyNodes(const Graph& graph, const VerifyOptions& options) {
   DefectLog log;
-  Verifier(graph, options, &log).Run();
+  VerifyNodes(graph, options, &log);
   return std::move(log).Take();
 }
 

@@ -51,6 +51,7 @@ void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* lo
 
 // As that of graph/io.h.
 std::vector<Defect> VerifyNodes(const Graph& graph, const VerifyOptions& options);
+void VerifyNodes(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
 // Function library: names, signatures and bodies (graph/verify_functions.cc).
 void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog* log);

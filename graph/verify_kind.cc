@@ -106,15 +106,17 @@ class KindChecker {
                      " tensor where attribute 'dtype' says ", DataTypeName(*wanted)));
   }
 
-  // An empty name stands for no function.
+  // An empty name stands for no function. What an op of a plug-in does with a name is its business.
   void CheckFunction(std::string_view attr, std::string_view name) {
-    if (name.empty() || graph_.FindFunction(name) != nullptr ||
+    const bool calls = kind_.op == nullptr || graph_.FindFunction(kind_.op_name) != nullptr ||
+                       OpRegistry::Global().IsBuiltin(kind_.op_name);
+    if (!calls || name.empty() || graph_.FindFunction(name) != nullptr ||
         OpRegistry::Global().Find(name) != nullptr)
       return;
     ClosestName closest(name);
     for (const FunctionEntry& f : graph_.functions()) closest.Offer(f.name);
-    Add(DefectCode::kFunction, absl::StrCat("attribute '", attr, "' names the function '", name,
-                                            "', which is not in the library", closest.Hint()));
+    Add(DefectCode::kNoFunction, absl::StrCat("attribute '", attr, "' names the function '", name,
+                                              "', which is not in the library", closest.Hint()));
   }
 
   void CheckClass(const AttrValue& value) {

@@ -20,8 +20,7 @@ struct CallingGraph {
   std::vector<std::string> fetches, feeds;
 };
 
-// A pass that is about to run, or has run. Fed and fetched tensors are names, since a pass may
-// bring a graph with other node ids.
+// A pass that is about to run, or has run.
 struct PassRun {
   std::string_view pass;  // "remapping", "plugin:APU"
   int iteration = 0;      // from 0
@@ -38,9 +37,10 @@ struct RewriteEvent {
   std::string_view rewrite;  // empty: all that a pass from outside does
   std::string_view node;     // where it was found; empty: nowhere in particular
   bool allowed;
+  std::string_view function;  // whose body it is in; empty: none's
 };
 
-// "pass.rewrite@node": the same from run to run.
+// "pass.rewrite@node", with "@function" behind it in a body: the same from run to run.
 std::string RewriteKey(const RewriteEvent& event);
 
 // Runs the pass again on a copy of the graph of before, doing only what `allow` accepts: it gets

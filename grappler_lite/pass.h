@@ -16,6 +16,7 @@
 #include "graph/shape_inference.h"
 #include "graph/tensor.h"
 #include "grappler_lite/rewrite_gate.h"
+#include "grappler_lite/target.h"
 
 namespace tenon {
 
@@ -75,9 +76,6 @@ using HasFixedDevice = std::function<bool(std::string_view node)>;
 // asked for.
 enum class Exactness : uint8_t { kExact, kToleranced, kLowPrecision, kFastMath };
 
-// Who will run the result: Tenon, or TensorFlow 2.21 too, whose kernels know fewer fusions.
-enum class Target : uint8_t { kTenon, kTensorFlow };
-
 // A rewrite as a pass declares it. The full name, "constant_folding.fold", has the pass in front.
 struct RewriteInfo {
   std::string_view name;
@@ -107,7 +105,7 @@ struct PassContext {
   GraphShapes& shapes;  // as they were when a pass last asked for them: see InferShapes
   const PassArguments& arguments;
   bool fast_math = false;
-  Target target = Target::kTenon;
+  Target target;
   CallInliner* inliner = nullptr;                // null: calls stay
   const HasFixedDevice* fixed_device = nullptr;  // null: no node has one
   // Nodes that do the work of others whose devices are fixed; by name. Null as above.
@@ -129,8 +127,9 @@ struct PassContext {
   // Counts one look at a node: false when the pass has looked at as many as it may. What is begun
   // then is brought to an end, and nothing more is looked for.
   bool Visit() { return gate.Visit(); }
-  // Whether n's device has a kernel for an op with these attributes, or for a Const of this type.
-  bool HasKernel(NodeId n, std::string_view op, const NewAttrs& attrs) const;
+  // Whether n's device, and who else is to run the result, has a kernel for an op with these
+  // attributes, or for a Const of this type. `grouped`: it may convolve groups of channels.
+  bool HasKernel(NodeId n, std::string_view op, const NewAttrs& attrs, bool grouped = false) const;
   bool HasConstKernel(NodeId n, DataType type) const;
   // What --passes says of one of the pass's options.
   int64_t Argument(const PassOption& option) const {

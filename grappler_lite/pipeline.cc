@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "graph/annotate.h"
 #include "graph/colocation.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
@@ -38,8 +39,6 @@ class Scales {
     }
     return size;
   }
-  // For a graph of another storage, whose kinds are others.
-  void Reset() { bytes_.clear(); }
 
  private:
   int64_t BytesOf(const NodeKind& kind) {
@@ -82,16 +81,22 @@ void DropVoidColocations(Graph& graph) {
   }
 }
 
-// What must hold after any pass on a graph that was sound before: structure, shapes as far as they
-// are known, and fetches that are still there. Bodies of functions are checked where they change.
-absl::Status CheckResult(const Graph& graph, const Graph& before, absl::Span<const Output> fetches,
-                         bool shapes_are_known = false) {
+absl::Status CheckFetches(const Graph& graph, absl::Span<const Output> fetches) {
   for (const Output& f : fetches) {
-    if (!graph.alive(f.node)) return absl::InternalError("a fetched node was removed");
+    if (f.node >= graph.num_node_ids() || !graph.alive(f.node))
+      return absl::InternalError("a fetched node was removed");
     if (!f.is_control() && f.port >= graph.num_outputs(f.node)) {
       return absl::InternalError(absl::StrCat("fetch ", graph.OutputName(f), " lost its output"));
     }
   }
+  return absl::OkStatus();
+}
+
+// What must hold after any pass on a graph that was sound before: structure, shapes as far as they
+// are known, and fetches that are still there. Bodies of functions are checked where they change.
+absl::Status CheckResult(const Graph& graph, const Graph& before, absl::Span<const Output> fetches,
+                         bool shapes_are_known = false) {
+  TENON_RETURN_IF_ERROR(CheckFetches(graph, fetches));
   VerifyOptions options;
   options.sound = &before;
   options.shapes_are_known = shapes_are_known;
@@ -170,22 +175,22 @@ class PipelineRun {
         stage_(stage),
         guarded_(guarded),
         steps_(StepsFor(input, options, stage)),
-        gate_(options),
+        gate_(options, input.function),
         has_colocations_(stage == Stage::kUnplaced || HasColocations(graph)) {
-    for (const Output& f : input.fetches) fetch_names_.push_back(graph.OutputName(f));
-    for (NodeId n : input.feeds) feed_names_.emplace_back(graph.name(n));
-    for (NodeId n : input.keep) keep_names_.emplace_back(graph.name(n));
-    // By name too: what a pass makes of a marked node need not have the mark.
-    for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-      if (graph.alive(n) && MustStay(graph, n)) keep_names_.emplace_back(graph.name(n));
+    for (const Output& f : input.fetches) {
+      fetch_names_.push_back(graph.OutputName(f));
+      preserve_.insert(f.node);
     }
+    for (NodeId n : input.feeds) feed_names_.emplace_back(graph.name(n));
     std::sort(feed_names_.begin(), feed_names_.end());
+    preserve_.insert(input.feeds.begin(), input.feeds.end());
+    preserve_.insert(input.keep.begin(), input.keep.end());
   }
 
   // Whether the shapes that passes asked for hold for the graph as it is now, whatever is fed.
   bool KnowsShapes() {
     const auto is_placeholder = [&](NodeId n) { return graph_.op_name(n) == "Placeholder"; };
-    return std::all_of(feeds_.begin(), feeds_.end(), is_placeholder) &&
+    return std::all_of(input_.feeds.begin(), input_.feeds.end(), is_placeholder) &&
            shapes_.Refresh(graph_, ShapeOptions()).ok();
   }
 
@@ -205,34 +210,16 @@ class PipelineRun {
   }
 
  private:
-  // Node ids of what must stay, by name: a pass from outside may have brought a new graph.
-  absl::Status Resolve() {
-    fetches_.clear();
-    feeds_.clear();
-    preserve_.clear();
-    for (const std::string& name : fetch_names_) {
-      TENON_ASSIGN_OR_RETURN(const Output f, graph_.ParseOutput(name));
-      fetches_.push_back(f);
-      preserve_.insert(f.node);
-    }
-    for (const std::string& name : feed_names_) {
-      const NodeId n = graph_.FindNode(name);
-      if (n != kNoNode) feeds_.insert(n);
-    }
-    for (const std::string& name : keep_names_) {
-      const NodeId n = graph_.FindNode(name);
-      if (n != kNoNode) preserve_.insert(n);
-    }
+  // What is marked stays, also if what a pass makes of it has no mark.
+  void PreserveMarked() {
     for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
       if (graph_.alive(n) && MustStay(graph_, n)) preserve_.insert(n);
     }
-    preserve_.insert(feeds_.begin(), feeds_.end());
-    return absl::OkStatus();
   }
 
   absl::StatusOr<bool> RunIteration(int iteration) {
     bool changed = false;
-    TENON_RETURN_IF_ERROR(Resolve());
+    PreserveMarked();
     for (const Step& step : steps_) {
       std::string reason = SkipReason(step, options_);
       if (iteration > 0 && !reason.empty()) continue;
@@ -262,8 +249,8 @@ class PipelineRun {
                                CallInliner* inliner) {
     PassContext context{graph,
                         preserve_,
-                        feeds_,
-                        fetches_,
+                        input_.feeds,
+                        input_.fetches,
                         *input_.evaluator,
                         *input_.kernels,
                         gate,
@@ -285,10 +272,9 @@ class PipelineRun {
     if (!gate_.Allow(graph_, "", kNoNode)) return false;
     TENON_ASSIGN_OR_RETURN(const bool changed, pass.Run(graph_));
     if (!changed) return false;
-    shapes_ = GraphShapes();
+    TENON_RETURN_IF_ERROR(CheckFetches(graph_, input_.fetches));
     has_colocations_ = HasColocations(graph_);
-    scales_.Reset();
-    TENON_RETURN_IF_ERROR(Resolve());
+    if (has_colocations_) DropVoidColocations(graph_);
     return true;
   }
 
@@ -310,7 +296,6 @@ class PipelineRun {
     if (status.ok()) status = CheckWork(step, run, inliner_before.get(), *changed);
     if (!status.ok()) {
       graph_ = before;
-      TENON_RETURN_IF_ERROR(Resolve());
       if (step.final_pass != nullptr) has_colocations_ = HasColocations(graph_);
       row.changed = false;
       row.failed = true;
@@ -319,7 +304,7 @@ class PipelineRun {
     }
     for (PipelineObserver* observer : options_.observers) observer->AfterPass(run, graph_, row);
     if (row.failed && options_.fail_on_errors)
-      return absl::Status(status.code(), absl::StrCat("pass ", step.name, ": ", status.message()));
+      return Annotate(status, absl::StrCat("pass ", step.name, ": "));
     return absl::OkStatus();
   }
 
@@ -343,7 +328,7 @@ class PipelineRun {
         return absl::InternalError(changed ? "it says that it changed the graph, which is as it was"
                                            : "it changed the graph and says that it did not");
       }
-      if (changed) TENON_RETURN_IF_ERROR(CheckResult(graph_, run.before, fetches_));
+      if (changed) TENON_RETURN_IF_ERROR(CheckResult(graph_, run.before, input_.fetches));
     }
     if (!changed) return absl::OkStatus();
     ReplayPass replay;
@@ -373,9 +358,7 @@ class PipelineRun {
   Scales scales_;
   GraphSize size_;
   GraphShapes shapes_;
-  std::vector<std::string> fetch_names_, feed_names_, keep_names_;
-  std::vector<Output> fetches_;
-  absl::flat_hash_set<NodeId> feeds_;
+  std::vector<std::string> fetch_names_, feed_names_;
   absl::flat_hash_set<NodeId> preserve_;
   absl::flat_hash_set<std::string> also_fixed_;
   bool changed_ = true;  // by the iteration before

@@ -28,7 +28,7 @@ struct PipelineOptions {
   bool fail_on_errors = false;  // a pass that fails ends the run, instead of being rolled back
   bool verify_each = false;     // verify the graph after each pass, not only at the end
   bool fast_math = false;
-  Target target = Target::kTenon;
+  Target target;
   int64_t bisect_limit = INT64_MAX;  // rewrites in all; the work of a plug-in's pass counts as one
   int64_t grown =
       0;  // bytes that constants have grown by in runs before, of the graph or of bodies
@@ -67,7 +67,8 @@ class FinalPass {
  public:
   virtual ~FinalPass() = default;
   virtual std::string name() const = 0;  // "plugin:APU"
-  // Whether the graph changed. On an error it is as it was.
+  // Whether the graph changed: it is an edited copy then, which shares its storage, and nodes that
+  // stay have their ids. On an error it is as it was.
   virtual absl::StatusOr<bool> Run(Graph& graph) = 0;
 };
 
@@ -91,9 +92,8 @@ absl::StatusOr<PipelineReport> RunUnplacedPasses(Graph& graph, const PipelineInp
                                                  const PipelineOptions& options);
 
 // All others. Optimizes in place. A pass that fails, or whose result does not verify, is rolled
-// back and reported; the pipeline goes on. A final pass may bring a graph with other node ids: look
-// fetches and feeds up by name afterwards. INVALID_ARGUMENT for an unknown pass or rewrite in the
-// options (with the closest known one).
+// back and reported; the pipeline goes on. Node ids stay. INVALID_ARGUMENT for an unknown pass or
+// rewrite in the options (with the closest known one).
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options);
 

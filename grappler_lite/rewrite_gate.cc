@@ -8,11 +8,13 @@
 namespace tenon {
 
 std::string RewriteKey(const RewriteEvent& event) {
-  return absl::StrCat(event.pass, event.rewrite.empty() ? "" : ".", event.rewrite, "@", event.node);
+  return absl::StrCat(event.pass, event.rewrite.empty() ? "" : ".", event.rewrite, "@", event.node,
+                      event.function.empty() ? "" : "@", event.function);
 }
 
-RewriteGate::RewriteGate(const PipelineOptions& options)
+RewriteGate::RewriteGate(const PipelineOptions& options, std::string_view function)
     : options_(options),
+      function_(function),
       observers_(options.observers),
       beyond_limit_(options.beyond_limit.begin(), options.beyond_limit.end()),
       left_(options.bisect_limit),
@@ -56,12 +58,13 @@ bool RewriteGate::IsOn(std::string_view rewrite) {
 
 bool RewriteGate::Decide(std::string_view rewrite, std::string_view node) {
   const int64_t number = asked_++;
-  if (replay_ != nullptr) return (*replay_)(number, {pass_, rewrite, node, true});
+  if (replay_ != nullptr) return (*replay_)(number, {pass_, rewrite, node, true, function_});
   if (left_ > 0) {
     --left_;
     return true;
   }
-  return !beyond_limit_.empty() && beyond_limit_.contains(RewriteKey({pass_, rewrite, node, true}));
+  return !beyond_limit_.empty() &&
+         beyond_limit_.contains(RewriteKey({pass_, rewrite, node, true, function_}));
 }
 
 bool RewriteGate::Allow(const Graph& graph, std::string_view rewrite, NodeId n) {
@@ -69,7 +72,7 @@ bool RewriteGate::Allow(const Graph& graph, std::string_view rewrite, NodeId n) 
   const std::string_view node = n == kNoNode ? std::string_view() : graph.name(n);
   const bool allowed = Decide(rewrite, node);
   for (PipelineObserver* observer : observers_)
-    observer->OnRewrite({pass_, rewrite, node, allowed});
+    observer->OnRewrite({pass_, rewrite, node, allowed, function_});
   if (!allowed) return false;
   ++done_;
   if (!rewrite.empty()) ++counts_[rewrite];

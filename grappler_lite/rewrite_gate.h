@@ -24,7 +24,8 @@ struct PassBudget {
 // One per run of the pipeline, told which pass runs.
 class RewriteGate {
  public:
-  explicit RewriteGate(const PipelineOptions& options);
+  // `function`: whose body the passes work on; empty: a graph of its own.
+  explicit RewriteGate(const PipelineOptions& options, std::string_view function = {});
 
   void BeginPass(std::string_view pass, PassBudget budget);
   // A rewrite of the running pass at node n (kNoNode: nowhere in particular). Empty: all that a
@@ -55,6 +56,7 @@ class RewriteGate {
   bool Decide(std::string_view rewrite, std::string_view node);
 
   const PipelineOptions& options_;
+  std::string_view function_;
   absl::Span<PipelineObserver* const> observers_;
   const absl::flat_hash_set<std::string> beyond_limit_;
   int64_t left_;  // of the run

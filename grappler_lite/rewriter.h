@@ -66,8 +66,8 @@ class Sweep {
   // Making nodes of other ops. Attributes are what the OpDef lists. What n waits for, n's device
   // and the shape of n's outputs stay.
   using Attrs = NewAttrs;
-  bool HasKernel(NodeId n, std::string_view op, const Attrs& attrs) const {
-    return context_.HasKernel(n, op, attrs);
+  bool HasKernel(NodeId n, std::string_view op, const Attrs& attrs, bool grouped = false) const {
+    return context_.HasKernel(n, op, attrs, grouped);
   }
   bool HasConstKernel(NodeId n, DataType type) const { return context_.HasConstKernel(n, type); }
   void Become(NodeId n, std::string_view op, std::span<const Output> inputs, Attrs attrs);

@@ -1,11 +1,17 @@
 // TF_FunctionLibraryDefinition: the ops that a graph may use, its functions among them.
 #include <unistd.h>
 
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/io.h"
 #include "graph/op_registry.h"
+#include "graph/wire.h"
+#include "graph/wire_check.h"
 #include "tensorflow/c/experimental/grappler/grappler.h"
 
 struct TF_FunctionLibraryDefinition {
@@ -17,10 +23,29 @@ namespace {
 
 constexpr char kType[] = "TF_FunctionLibraryDefinition";
 
+// A GraphDef of the functions alone; none for bytes that are no GraphDef. Passes ask for this
+// several times, of graphs with all their weights: nothing of the nodes is copied.
+std::optional<std::string> FunctionsOf(std::string_view graph) {
+  constexpr uint32_t kNode = 1, kLibrary = 2;
+  const int64_t max_depth = ImportLimits().max_depth;
+  std::string functions;
+  WireReader reader(graph);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.type != WireType::kBytes) continue;
+    if (f.number == kNode && CheckWire(WireMessage::kNodeDef, f.bytes, max_depth - 1))
+      return std::nullopt;
+    if (f.number == kLibrary) functions.append(f.raw);
+  }
+  return reader.ok() ? std::optional(std::move(functions)) : std::nullopt;
+}
+
 absl::StatusOr<Graph> GraphOf(const TF_Buffer* bytes) {
-  absl::StatusOr<Imported> imported = absl::InvalidArgumentError("no bytes");
-  if (bytes != nullptr)
-    imported = ImportBinary(std::string(BufferBytes(*bytes)), "<graph of the plug-in>");
+  std::optional<std::string> functions;
+  if (bytes != nullptr) functions = FunctionsOf(BufferBytes(*bytes));
+  absl::StatusOr<Imported> imported = absl::InvalidArgumentError("no graph");
+  if (functions.has_value())
+    imported = ImportBinary(*std::move(functions), "<graph of the plug-in>");
   if (imported.ok()) return std::move(imported->graph);
   if (!absl::IsInvalidArgument(imported.status())) return imported.status();
   return absl::InvalidArgumentError("Unparseable tensorflow.GraphDef proto");

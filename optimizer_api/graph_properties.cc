@@ -9,6 +9,7 @@
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
 #include "graph/wire.h"
+#include "optimizer_api/aggressive_shapes.h"
 #include "optimizer_api/grappler_item.h"
 
 struct TF_GraphProperties {
@@ -24,9 +25,14 @@ namespace {
 constexpr char kType[] = "TF_GraphProperties";
 
 // Without trust in the feeds, nothing that follows from one is known.
-absl::Status Infer(TF_GraphProperties& gp, bool assume_valid_feeds) {
+absl::Status Infer(TF_GraphProperties& gp, bool assume_valid_feeds, bool aggressive) {
   const Graph& g = *gp.item->graph;
   ShapeOptions options;
+  if (aggressive) {
+    options.refine = [&](NodeId n, InferenceContext& context) {
+      RefineAggressively(g, n, gp.item->item->evaluator, context);
+    };
+  }
   options.assume_valid_feeds = assume_valid_feeds;
   if (!assume_valid_feeds) {
     for (const std::string& feed : gp.item->item->feeds) {
@@ -90,11 +96,12 @@ void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties) {
 }
 
 void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_valid_feeds,
-                        TF_Bool /*aggressive_shape_inference*/, TF_Bool include_input_tensor_values,
+                        TF_Bool aggressive_shape_inference, TF_Bool include_input_tensor_values,
                         TF_Bool include_output_tensor_values, TF_Status* s) {
   graph_properties->input_values = include_input_tensor_values != 0;
   graph_properties->output_values = include_output_tensor_values != 0;
-  tenon::StatusToC(tenon::Infer(*graph_properties, assume_valid_feeds != 0), s);
+  tenon::StatusToC(
+      tenon::Infer(*graph_properties, assume_valid_feeds != 0, aggressive_shape_inference != 0), s);
 }
 
 void TF_GetInputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name,

@@ -49,9 +49,16 @@ void WarnOfConfigs(absl::Span<const std::shared_ptr<const PluginOptimizer>> opti
 
 // What a pass may ask about the graph it works on (TF_GrapplerItem).
 struct OptimizerItem {
-  std::vector<std::string> fetches;       // tensor names with port, in order
+  // In order: "node:0" of a tensor, "node" of a node that is only run. As TensorFlow names them.
+  std::vector<std::string> fetches;
   std::vector<std::string> feeds;         // node names
   absl::flat_hash_set<std::string> keep;  // further node names
+  // Of the body of a function, by number: Placeholders and Identities, which a pass sees as _Arg
+  // and _Retval; kNoNode for one that the body does not have. Arguments are kept, results fetched.
+  std::vector<NodeId> args, results;
+  std::string function;  // its name
+  // Computes what a pass wants to know of constants; null: nobody does.
+  NodeEvaluator* evaluator = nullptr;
 };
 
 // What the report calls their passes: "plugin:APU"; "plugin:APU:libx.so" where several plug-ins

@@ -1,59 +1,28 @@
 // The pass of a plug-in as a transaction: on a copy, adopted only if it verifies, else reported and
 // forgotten.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/float_mode.h"
 #include "graph/io.h"
 #include "graph/new_attrs.h"
-#include "graph/op_registry.h"
 #include "graph/status_macros.h"
 #include "graph/within_memory.h"
+#include "optimizer_api/answer_checks.h"
+#include "optimizer_api/body_ends.h"
 #include "optimizer_api/grappler_item.h"
 #include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon {
 namespace {
-
-// A placeholder's `shape`; unknown for other nodes.
-PartialShape DeclaredShape(const Graph& graph, NodeId n) {
-  const AttrValue* attr = graph.attr(n, "shape");
-  return attr == nullptr ? PartialShape() : attr->AsShape().value_or(PartialShape());
-}
-
-// Whether each shape that fits `other` fits `shape`.
-bool TakesAll(const PartialShape& shape, const PartialShape& other) {
-  if (!shape.known_rank()) return true;
-  if (shape.rank() != other.rank()) return false;
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (shape.dim(i) != kUnknownDim && shape.dim(i) != other.dim(i)) return false;
-  }
-  return true;
-}
-
-// What a pass may make of a graph, and what it may add to that, in nodes and in bytes.
-constexpr size_t kMaxGrowth = 10;
-constexpr size_t kMoreNodes = 1000;
-constexpr size_t kMoreBytes = size_t{64} << 20;
-
-absl::Status CheckGrowth(std::string_view what, size_t before, size_t after, size_t more) {
-  if (after <= kMaxGrowth * before + more) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("its answer has ", after, " ", what, " where ",
-                                                 before, " were: a pass may make ", kMaxGrowth,
-                                                 " times as many of them, and ", more, " more"));
-}
-
-bool IsBuiltin(std::string_view op) {
-  for (const absl::Span<const OpSpec> family : BuiltinOps()) {
-    for (const OpSpec& spec : family) {
-      if (spec.name == op) return true;
-    }
-  }
-  return false;
-}
 
 // As TensorFlow gives a graph to its passes: with the attributes that a file may leave out.
 Graph WithDefaults(const Graph& graph) {
@@ -82,6 +51,37 @@ class WorkOnGraph {
   const std::string* outer_;
 };
 
+// Bytes that lie in no heap.
+class OwnPages {
+ public:
+  static absl::StatusOr<OwnPages> CopyOf(std::string_view bytes) {
+    if (bytes.empty()) return OwnPages(nullptr, 0);
+    void* data =
+        mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) return OutOfMemory();
+    std::memcpy(data, bytes.data(), bytes.size());
+    return OwnPages(data, bytes.size());
+  }
+  ~OwnPages() {
+    if (data_ != nullptr) munmap(data_, size_);
+  }
+  OwnPages(OwnPages&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}
+  OwnPages& operator=(OwnPages&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
+  std::string_view bytes() const { return {static_cast<const char*>(data_), size_}; }
+
+ private:
+  OwnPages(void* data, size_t size) : data_(data), size_(size) {}
+
+  void* data_;
+  size_t size_;
+};
+
 class PluginPass : public FinalPass {
  public:
   PluginPass(std::string name, std::shared_ptr<const PluginOptimizer> optimizer, OptimizerItem item,
@@ -101,10 +101,8 @@ class PluginPass : public FinalPass {
 
   absl::StatusOr<bool> Run(Graph& graph) override {
     absl::StatusOr<std::optional<Graph>> answer = Optimize(graph);
-    if (!answer.ok()) {
-      return absl::Status(answer.status().code(),
-                          absl::StrCat(answer.status().message(), " (", optimizer_->plugin, ")"));
-    }
+    if (!answer.ok())
+      return Annotate(answer.status(), "", absl::StrCat(" (", optimizer_->plugin, ")"));
     if (!answer->has_value()) return false;
     graph = **std::move(answer);
     return true;
@@ -127,34 +125,37 @@ class PluginPass : public FinalPass {
   // The verified new graph, or nothing when the plug-in left it as it was.
   absl::StatusOr<std::optional<Graph>> Optimize(const Graph& graph) {
     TENON_RETURN_IF_ERROR(EnsureCreated());
-    const Graph before = WithDefaults(graph);
-    const std::string in = ExportBinary(before);
-    TENON_ASSIGN_OR_RETURN(std::optional<std::string> out, CallOptimize(before, in));
-    if (!out || *out == in) return std::nullopt;
-    if (out->empty()) return absl::InvalidArgumentError("it answered with no graph at all");
-    TENON_RETURN_IF_ERROR(CheckGrowth("bytes", in.size(), out->size(), kMoreBytes));
-    TENON_ASSIGN_OR_RETURN(Imported answer,
-                           ImportBinary(*std::move(out), "<answer of the plug-in's pass>"));
+    Graph shown = WithDefaults(graph);
+    ShowEnds(shown, item_);
+    TENON_ASSIGN_OR_RETURN(std::optional<Graph> answer, Ask(shown, ExportWithoutBodies(shown)));
+    if (answer.has_value()) TENON_RETURN_IF_ERROR(HideEnds(graph, shown, item_, *answer));
+    return answer;
+  }
+
+  absl::StatusOr<std::optional<Graph>> Ask(const Graph& before, std::string bytes) {
+    // What the host does with the plug-in's words, and with memory that was in its hands.
+    const CallbackScope answering(optimizer_->plugin.c_str(), "the answer of optimize_func");
+    const std::string in = std::move(bytes);
+    TENON_ASSIGN_OR_RETURN(const std::optional<OwnPages> out, CallOptimize(before, in));
+    if (!out.has_value()) return std::nullopt;
+    if (out->bytes().empty()) return absl::InvalidArgumentError("it answered with no graph at all");
+    TENON_ASSIGN_OR_RETURN(Imported answer, WithinMemory([&] {
+                             return ImportEdited(out->bytes(), "<answer of the plug-in's pass>",
+                                                 before);
+                           }));
     for (const Defect& defect : answer.defects) {
-      if (!defect.in_function || !MayBeUnused(defect))
-        return absl::InvalidArgumentError(defect.message);
+      // A node may have asked to be where one was that is gone: then it asks for nothing.
+      if (defect.code != DefectCode::kColocation) return absl::InvalidArgumentError(defect.message);
     }
-    TENON_RETURN_IF_ERROR(CheckGrowth("nodes", static_cast<size_t>(before.num_nodes()),
-                                      static_cast<size_t>(answer.graph.num_nodes()), kMoreNodes));
-    TENON_RETURN_IF_ERROR(CheckFetchesAndFeeds(before, answer.graph));
-    for (const std::string& name : NodesToPreserve({&before, &item_})) {
-      if (before.FindNode(name) != kNoNode && answer.graph.FindNode(name) == kNoNode)
-        return absl::InvalidArgumentError(
-            absl::StrCat("node '", name, "', which is to be preserved, is gone"));
-    }
-    TENON_RETURN_IF_ERROR(CheckKernels(before, answer.graph));
-    answer.graph.InheritPositions(before);
+    TENON_RETURN_IF_ERROR(
+        CheckAnswer(before, answer.graph, item_, kernels_, name(), optimizer_->plugin));
     return std::optional<Graph>(std::move(answer.graph));
   }
 
-  // The plug-in's bytes; nothing for ABORTED, its word for "not changed".
-  absl::StatusOr<std::optional<std::string>> CallOptimize(const Graph& graph,
-                                                          const std::string& in) {
+  // The plug-in's bytes; nothing if they are those that it was given, and for ABORTED, its word for
+  // "not changed". From its answer to its deallocator the heap is left alone: memory that the
+  // plug-in has freed already is not given to anybody else, and is found to be free.
+  absl::StatusOr<std::optional<OwnPages>> CallOptimize(const Graph& graph, const std::string& in) {
     const TF_Buffer graph_in{in.data(), in.size(), nullptr};
     TF_Buffer graph_out{nullptr, 0, nullptr};
     const TF_GrapplerItem item{&graph, &item_};
@@ -164,8 +165,8 @@ class PluginPass : public FinalPass {
       optimizer_->fns.optimize_func(object_, &graph_in, &item, &graph_out, status.get());
     });
     if (result.ok()) result = status.ToStatus();
-    std::string out;
-    if (result.ok()) result = CopyAnswer(graph_out, out);
+    std::optional<OwnPages> out;
+    if (result.ok()) result = ReadAnswer(in, graph_out, out);
     if (graph_out.data_deallocator != nullptr) {
       WarnOf(Call("data_deallocator", [&] {
         graph_out.data_deallocator(const_cast<void*>(graph_out.data), graph_out.length);
@@ -173,84 +174,16 @@ class PluginPass : public FinalPass {
     }
     if (absl::IsAborted(result)) return std::nullopt;
     TENON_RETURN_IF_ERROR(result);
-    return std::optional<std::string>(std::move(out));
+    return out;
   }
 
-  // Where the bytes lie and how many they are is the plug-in's word.
-  absl::Status CopyAnswer(const TF_Buffer& answer, std::string& bytes) {
-    const CallbackScope reading(optimizer_->plugin.c_str(), "the answer of optimize_func");
-    if (answer.length > static_cast<uint64_t>(ImportLimits().max_file_bytes)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("its answer is ", answer.length, " bytes long, more than any graph"));
-    }
-    return WithinMemory([&] {
-      bytes = BufferBytes(answer);
-      return absl::OkStatus();
-    });
-  }
-
-  // What callers hold on to is still there, with the types that it had.
-  absl::Status CheckFetchesAndFeeds(const Graph& before, const Graph& after) const {
-    for (const std::string& fetch : item_.fetches) {
-      TENON_ASSIGN_OR_RETURN(const Output was, before.ParseOutput(fetch));
-      const absl::StatusOr<Output> is = after.ParseOutput(fetch);
-      if (!is.ok() || is->port >= after.num_outputs(is->node))
-        return absl::InvalidArgumentError(absl::StrCat("fetch '", fetch, "' is gone"));
-      if (!was.is_control() && before.output_type(was) != after.output_type(*is)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("fetch '", fetch, "' became ", DataTypeName(after.output_type(*is)),
-                         ", it was ", DataTypeName(before.output_type(was))));
-      }
-      if (!was.is_control())
-        TellOfOtherOp(fetch, before.op_name(was.node), after.op_name(is->node));
-    }
-    for (const std::string& feed : item_.feeds) {
-      const NodeId was = before.FindNode(feed);
-      if (was != kNoNode)
-        TENON_RETURN_IF_ERROR(CheckFeed(before, was, after, after.FindNode(feed)));
-    }
-    return absl::OkStatus();
-  }
-
-  // An op of the plug-in's own is what a pass is for. Another one of ours may do the same, or not.
-  void TellOfOtherOp(std::string_view fetch, std::string_view was, std::string_view is) const {
-    if (was == is || !IsBuiltin(is)) return;
-    WarnOf(absl::InvalidArgumentError(absl::StrCat(
-        "pass ", name(), ": fetch '", fetch, "' was computed by ", was, " and is by ", is,
-        " now; --verify-each=numeric compares what they compute (", optimizer_->plugin, ")")));
-  }
-
-  // Every value that could be fed can still be fed.
-  static absl::Status CheckFeed(const Graph& before, NodeId was, const Graph& after, NodeId is) {
-    const std::string feed = absl::StrCat("feed '", before.name(was), "' ");
-    if (is == kNoNode || before.op_name(was) != after.op_name(is))
-      return absl::InvalidArgumentError(absl::StrCat(feed, "is gone or has another op"));
-    for (int port = 0; port < before.num_outputs(was); ++port) {
-      const DataType type = before.output_type({was, port});
-      if (port < after.num_outputs(is) && after.output_type({is, port}) == type) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat(feed, "no longer takes ", DataTypeName(type), " at output ", port));
-    }
-    const PartialShape took = DeclaredShape(before, was), takes = DeclaredShape(after, is);
-    if (TakesAll(takes, took)) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat(feed, "takes ", takes.ToString(), ", it took ", took.ToString()));
-  }
-
-  // A node that the plug-in made or moved must have a kernel where it stands; one without a device
-  // is placed later.
-  absl::Status CheckKernels(const Graph& before, const Graph& after) const {
-    for (NodeId n = 0; n < after.num_node_ids(); ++n) {
-      if (!after.alive(n) || after.device(n).empty()) continue;
-      const NodeId was = before.FindNode(after.name(n));
-      if (was != kNoNode && before.op_name(was) == after.op_name(n) &&
-          before.device(was) == after.device(n))
-        continue;
-      if (kernels_.HasKernel(after.device(n), after.op_name(n), after.attrs(n))) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("node '", after.name(n), "' (", after.op_name(n), ") stands on ",
-                       after.device(n), ", which does not exist or has no kernel for it"));
-    }
+  // Where the bytes lie and how many they are is the plug-in's word. Those of `in` are not copied.
+  static absl::Status ReadAnswer(std::string_view in, const TF_Buffer& answer,
+                                 std::optional<OwnPages>& out) {
+    TENON_RETURN_IF_ERROR(CheckBytes(in.size(), answer.length));
+    const std::string_view bytes = BufferBytes(answer);
+    if (bytes == in) return absl::OkStatus();
+    TENON_ASSIGN_OR_RETURN(out, OwnPages::CopyOf(bytes));
     return absl::OkStatus();
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "graph/status_macros.h"
 
 namespace tenon {
@@ -10,7 +11,7 @@ namespace {
 
 // The same status with the attribute's name before its message.
 absl::Status NameAttr(std::string_view name, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("attribute '", name, "' ", status.message()));
+  return Annotate(status, absl::StrCat("attribute '", name, "' "));
 }
 
 template <typename T>

@@ -20,6 +20,26 @@ bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin) {
   return !kernel.own_devices_only || kernel.plugin == plugin;
 }
 
+// Whether some device has both.
+static bool Meet(const KernelDef& a, const KernelDef& b) {
+  const std::string_view plugin = a.own_devices_only   ? a.plugin
+                                  : b.own_devices_only ? b.plugin
+                                                       : std::string_view();
+  return a.device_type == b.device_type && IsForDevicesOf(a, plugin) && IsForDevicesOf(b, plugin);
+}
+
+bool Compete(const KernelDef& a, const KernelDef& b) {
+  if (!Meet(a, b) || a.label != b.label || a.priority != b.priority) return false;
+  return std::all_of(a.constraints.begin(), a.constraints.end(), [&](const auto& mine) {
+    const auto other = std::find_if(b.constraints.begin(), b.constraints.end(),
+                                    [&](const auto& c) { return c.attr == mine.attr; });
+    if (other == b.constraints.end()) return true;
+    return std::any_of(mine.allowed.begin(), mine.allowed.end(), [&](DataType t) {
+      return std::find(other->allowed.begin(), other->allowed.end(), t) != other->allowed.end();
+    });
+  });
+}
+
 namespace {
 
 constexpr std::string_view kLabelAttr = "_kernel";
@@ -184,27 +204,6 @@ const KernelPtr* Prefer(const KernelPtr& first, const KernelPtr& second) {
   if (first->plugin.empty()) return &second;
   if (second->plugin.empty()) return &first;
   return second->plugin_priority > first->plugin_priority ? &second : &first;
-}
-
-// Whether some device has both.
-bool Meet(const KernelDef& a, const KernelDef& b) {
-  const std::string_view plugin = a.own_devices_only   ? a.plugin
-                                  : b.own_devices_only ? b.plugin
-                                                       : std::string_view();
-  return a.device_type == b.device_type && IsForDevicesOf(a, plugin) && IsForDevicesOf(b, plugin);
-}
-
-// Whether some node can be served by both, as far as types tell, so that Prefer has to decide.
-bool Compete(const KernelDef& a, const KernelDef& b) {
-  if (!Meet(a, b) || a.label != b.label || a.priority != b.priority) return false;
-  return std::all_of(a.constraints.begin(), a.constraints.end(), [&](const auto& mine) {
-    const auto other = std::find_if(b.constraints.begin(), b.constraints.end(),
-                                    [&](const auto& c) { return c.attr == mine.attr; });
-    if (other == b.constraints.end()) return true;
-    return std::any_of(mine.allowed.begin(), mine.allowed.end(), [&](DataType t) {
-      return std::find(other->allowed.begin(), other->allowed.end(), t) != other->allowed.end();
-    });
-  });
 }
 
 // What a search of one device type found.
@@ -419,6 +418,13 @@ KernelRegistry::Misfit KernelRegistry::WhyNot(std::string_view op, const AttrSet
   return misfit;
 }
 
+static std::vector<KernelPtr> InOrder(std::vector<KernelPtr> kernels) {
+  std::stable_sort(kernels.begin(), kernels.end(), [](const KernelPtr& a, const KernelPtr& b) {
+    return std::tie(a->op, a->device_type) < std::tie(b->op, b->device_type);
+  });
+  return kernels;
+}
+
 std::vector<std::shared_ptr<const KernelDef>> KernelRegistry::List(std::string_view op) const {
   impl_->EnsureBuiltin();
   std::vector<KernelPtr> kernels;
@@ -429,10 +435,21 @@ std::vector<std::shared_ptr<const KernelDef>> KernelRegistry::List(std::string_v
         kernels.insert(kernels.end(), registered.begin(), registered.end());
     }
   }
-  std::stable_sort(kernels.begin(), kernels.end(), [](const KernelPtr& a, const KernelPtr& b) {
-    return std::tie(a->op, a->device_type) < std::tie(b->op, b->device_type);
-  });
-  return kernels;
+  return InOrder(std::move(kernels));
+}
+
+std::vector<std::shared_ptr<const KernelDef>> KernelRegistry::ListOf(
+    std::string_view plugin) const {
+  std::vector<KernelPtr> kernels;
+  {
+    absl::ReaderMutexLock lock(&impl_->mutex);
+    for (const auto& [name, registered] : impl_->by_op) {
+      for (const KernelPtr& kernel : registered) {
+        if (kernel->plugin == plugin) kernels.push_back(kernel);
+      }
+    }
+  }
+  return InOrder(std::move(kernels));
 }
 
 }  // namespace tenon

@@ -53,6 +53,9 @@ struct KernelDef {
 // Whether the kernel serves devices that this plug-in brought (empty: the host), types apart.
 bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin);
 
+// Whether some node fits both kernels, as far as types tell, at the same priority.
+bool Compete(const KernelDef& a, const KernelDef& b);
+
 class KernelRegistry {
  public:
   static KernelRegistry& Global();
@@ -94,6 +97,8 @@ class KernelRegistry {
 
   // All kernels (of one op where it is not empty), in order of op and device type.
   std::vector<std::shared_ptr<const KernelDef>> List(std::string_view op = {}) const;
+  // Those of one plug-in, in the same order.
+  std::vector<std::shared_ptr<const KernelDef>> ListOf(std::string_view plugin) const;
 
  private:
   KernelRegistry();

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "absl/base/call_once.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/annotate.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/float_mode.h"
 #include "graph/c_api/plugin_hold.h"
@@ -20,6 +22,7 @@
 #include "plugin/pluggable_device.h"
 #include "plugin/plugin_library.h"
 #include "plugin/profiler.h"
+#include "plugin/registration_checks.h"
 #include "plugin/shared_library.h"
 #include "plugin/stream_executor.h"
 #include "tensorflow/c/kernels.h"
@@ -105,8 +108,7 @@ EntryPoints FindEntryPoints(void* handle, PluginInfo* info) {
 
 absl::Status Prefixed(const absl::Status& status, std::string_view path, std::string_view call) {
   if (status.ok()) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat("plug-in ", path, ": ", call, ": ", status.message()));
+  return Annotate(status, absl::StrCat("plug-in ", path, ": ", call, ": "));
 }
 
 // What the entry points brought, not yet published.
@@ -341,15 +343,18 @@ std::vector<PluginInfo> Loader::List() {
   absl::MutexLock devices_lock(&devices_mutex_);
   std::vector<PluginInfo> infos;
   std::vector<std::shared_ptr<StreamExecutorPlatform>> platforms;
+  std::set<std::string> device_types = {"CPU", "DEFAULT"};
   {
     absl::MutexLock lock(&mutex_);
     for (const auto& plugin : plugins_) {
       if (plugin->busy) continue;
       infos.push_back(plugin->info);
       platforms.push_back(plugin->platform);
+      if (plugin->platform != nullptr) device_types.insert(plugin->platform->type());
     }
   }
   for (size_t i = 0; i < infos.size(); ++i) {
+    infos[i].doubts = DoubtfulKernels(infos[i].path, device_types);
     if (platforms[i] == nullptr) continue;
     std::string why;
     infos[i].device_count = platforms[i]->DeviceCount(&why);

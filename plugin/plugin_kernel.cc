@@ -1,16 +1,17 @@
 #include "plugin/plugin_kernel.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/annotate.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/float_mode.h"
 #include "graph/status_macros.h"
-#include "graph/with_message.h"
 #include "plugin/c_api/kernel_context.h"
 #include "plugin/pending_calls.h"
 #include "plugin/strict/kernel_watch.h"
@@ -67,11 +68,10 @@ absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
   const bool node_told = absl::StrContains(status.message(), "[[{{node ");
   const bool plugin_told = plugin.empty() || absl::StrContains(status.message(), plugin);
   if (status.ok() || (node_told && plugin_told)) return status;
-  return WithMessage(
-      status, absl::StrCat(status.message(),
-                           node_told ? "" : absl::StrCat("\n\t [[{{node ", info.name, "}}]]"),
-                           " (op ", info.node.op->name, ", kernel ", info.def->class_name,
-                           plugin_told ? "" : absl::StrCat(" of plug-in ", plugin), ")"));
+  return Annotate(status, "",
+                  absl::StrCat(node_told ? "" : absl::StrCat("\n\t [[{{node ", info.name, "}}]]"),
+                               " (op ", info.node.op->name, ", kernel ", info.def->class_name,
+                               plugin_told ? "" : absl::StrCat(" of plug-in ", plugin), ")"));
 }
 
 constexpr char kComputeAsync[] = "compute_async_func";
@@ -114,6 +114,8 @@ class PluginKernelImpl final : public PluginKernel {
     __builtin_prefetch(kernel_);
   }
   const MemoryTypes& memory() const override { return info_.memory; }
+  bool has_computed() const override { return has_computed_.load(std::memory_order_relaxed); }
+  const KernelDef& def() const override { return *info_.def; }
 
  private:
   void Open(TF_OpKernelContext& context) const;
@@ -133,6 +135,7 @@ class PluginKernelImpl final : public PluginKernel {
   const KernelInfo& info_;
   void* kernel_ = nullptr;
   bool constructed_ = false;
+  std::atomic<bool> has_computed_{false};
   // Of an asynchronous kernel.
   const std::shared_ptr<const CallDebtor> debtor_;
   absl::Mutex mutex_;
@@ -173,6 +176,8 @@ void PluginKernelImpl::Open(TF_OpKernelContext& context) const {
 }
 
 absl::Status PluginKernelImpl::Compute(const ComputeArgs& args, ContextPtr& context) {
+  // Written once: runs on other threads read the same line of memory.
+  if (!has_computed()) has_computed_.store(true, std::memory_order_relaxed);
   const FloatModeGuard float_mode(info_.def->plugin);
   return info_.def->fns.compute_async == nullptr ? ComputeSync(args, context) : ComputeAsync(args);
 }

@@ -83,6 +83,9 @@ class PluginKernel {
   // `context` serves this call alone while it lasts, and is another one afterwards if the plug-in
   // may still use it.
   virtual absl::Status Compute(const ComputeArgs& args, ContextPtr& context) = 0;
+  // Whether Compute was called.
+  virtual bool has_computed() const = 0;
+  virtual const KernelDef& def() const = 0;
   // Soon it will be computed: brings what that reads into the cache.
   virtual void Prefetch() const = 0;
   virtual const MemoryTypes& memory() const = 0;

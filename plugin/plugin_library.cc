@@ -12,8 +12,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/annotate.h"
 #include "graph/status_macros.h"
-#include "graph/with_message.h"
 #include "plugin/link/dependencies.h"
 #include "plugin/link/elf_library.h"
 #include "plugin/shared_library.h"
@@ -101,7 +101,7 @@ absl::Status WithChains(absl::Status status, const std::vector<Dependency>& depe
                     ChainTo(dependencies, static_cast<int>(i), path), ", which is nowhere");
   }
   if (chains.empty()) return status;
-  return WithMessage(status, absl::StrCat(status.message(), chains, ")"));
+  return Annotate(status, "", absl::StrCat(chains, ")"));
 }
 
 }  // namespace

@@ -14,9 +14,9 @@ absl::Status PluginShapeFn::operator()(InferenceContext& context) const {
   constexpr char kCallback[] = "shape_inference_func";
   TENON_RETURN_IF_ERROR(PluginFault(
       CallPlugin(plugin.c_str(), kCallback, node.c_str(), [&] { fn(&handle, status.get()); })));
-  absl::Status answer = status.ToStatus();
-  if (answer.ok() || absl::IsInvalidArgument(answer)) return answer;
-  return PluginFault(Attribute(std::move(answer), kCallback, plugin));
+  absl::Status answer = Attribute(status.ToStatus(), kCallback, plugin);
+  // A node that it refuses is the graph's fault.
+  return absl::IsInvalidArgument(answer) ? answer : PluginFault(std::move(answer));
 }
 
 }  // namespace tenon

@@ -5,6 +5,7 @@
 #include "executor/cli/exit_code.h"
 #include "executor/cli/spec.h"
 #include "executor/cli/tensor_text.h"
+#include "graph/annotate.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -64,11 +65,7 @@ absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& reques
     if (!comparison.ignored) {
       const Tensor& got = values[e.fetch];
       absl::StatusOr<Tensor> want = ParseSpec(e.spec, {got.dtype(), got.shape()});
-      if (!want.ok()) {
-        return WithExit(ExitOf(want.status()),
-                        absl::Status(want.status().code(), absl::StrCat("--expect ", e.name, ": ",
-                                                                        want.status().message())));
-      }
+      if (!want.ok()) return Annotate(want.status(), absl::StrCat("--expect ", e.name, ": "));
       comparison.result = Compare(got, *want, tolerance);
     }
     comparisons.push_back(std::move(comparison));

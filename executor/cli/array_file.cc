@@ -7,6 +7,7 @@
 #include "executor/cli/exit_code.h"
 #include "executor/cli/tensor_text.h"
 #include "graph/file_bytes.h"
+#include "graph/file_writer.h"
 #include "graph/npy.h"
 #include "graph/status_macros.h"
 

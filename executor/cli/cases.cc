@@ -6,6 +6,7 @@
 #include "executor/cli/answers.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/model.h"
+#include "graph/annotate.h"
 #include "graph/file_bytes.h"
 #include "graph/status_macros.h"
 
@@ -107,9 +108,7 @@ absl::StatusOr<Json> ReadCases(const std::string& path) {
 
 // The same status with the case in front.
 absl::Status InCase(size_t index, const Options& options, const absl::Status& status) {
-  return WithExit(ExitOf(status),
-                  absl::Status(status.code(), absl::StrCat(options.cases, ", case ", index, ": ",
-                                                           status.message())));
+  return Annotate(status, absl::StrCat(options.cases, ", case ", index, ": "));
 }
 
 }  // namespace

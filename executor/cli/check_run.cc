@@ -1,6 +1,11 @@
 #include "executor/cli/check_run.h"
 
+#include <optional>
+#include <set>
+
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "executor/cli/case_inputs.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {
@@ -13,17 +18,36 @@ struct Attempt {
   std::vector<Tensor> values;
 };
 
-Attempt Try(const CheckFile& file, const CheckCase& c, const Host& host,
-            const SessionOptions& options) {
+// What plug-ins had to do with it.
+void NotePlugins(Executable& executable, CaseResult& result) {
+  std::set<std::pair<std::string, std::string>> kernels;
+  for (const PluginKernelReport& kernel : PluginKernelsThatRan(executable))
+    kernels.emplace(kernel.plugin, kernel.op);
+  result.plugin_kernels.assign(kernels.begin(), kernels.end());
+  std::set<std::string> changing;
+  for (const PassReport& pass : OptimizerReport(executable).passes) {
+    if (!absl::StartsWith(pass.name, "plugin:")) continue;
+    if (pass.changed) changing.insert(pass.name);
+    if (pass.failed && result.failed_pass.empty())
+      result.failed_pass = absl::StrCat(pass.name, ": ", pass.reason);
+  }
+  result.changing_passes.assign(changing.begin(), changing.end());
+}
+
+Attempt Try(const CheckFile& file, const CheckCase& c, const Host& host, const CaseOptions& options,
+            bool feed_constants, CaseResult& result) {
   Attempt attempt;
-  auto session = Session::Create(GraphOfCase(file, c), host.devices(), options);
+  Graph graph = GraphOfCase(file, c);
+  const CaseInputs inputs = feed_constants ? FeedConstants(c, graph) : CaseInputs();
+  auto session = Session::Create(std::move(graph), host.devices(), options.session);
   if (!session.ok()) return {session.status(), false, {}};
-  const absl::StatusOr<Executable*> executable = (*session)->Prepare({}, c.fetches);
+  const absl::StatusOr<Executable*> executable = (*session)->Prepare(inputs.feeds, c.fetches);
   if (!executable.ok()) {
     const absl::Status& status = executable.status();
     return {status, absl::IsUnimplemented(status), {}};
   }
-  absl::StatusOr<std::vector<Tensor>> values = (*session)->Run(*executable, {});
+  absl::StatusOr<std::vector<Tensor>> values = (*session)->Run(*executable, inputs.values);
+  NotePlugins(**executable, result);
   if (!values.ok()) return {values.status(), absl::IsUnimplemented(values.status()), {}};
   attempt.values = *std::move(values);
   return attempt;
@@ -33,15 +57,19 @@ std::string StatusText(const absl::Status& status) {
   return absl::StrCat(absl::StatusCodeToString(status.code()), ": ", status.message());
 }
 
-CaseResult JudgeError(const CheckCase& c, const absl::Status& status) {
+struct Verdict {
+  CaseStatus status = CaseStatus::kPassed;
+  std::string detail;
+};
+
+Verdict JudgeError(const CheckCase& c, const absl::Status& status) {
   if (!c.error) return {CaseStatus::kFailed, StatusText(status)};
   if (status.code() == *c.error) return {};
   return {CaseStatus::kFailed, absl::StrCat("fails with ", StatusText(status), " where ",
                                             absl::StatusCodeToString(*c.error), " is right")};
 }
 
-CaseResult CompareAll(const CheckFile& file, const CheckCase& c,
-                      const std::vector<Tensor>& values) {
+Verdict CompareAll(const CheckFile& file, const CheckCase& c, const std::vector<Tensor>& values) {
   for (const auto& [fetch, node] : c.wants) {
     const absl::StatusOr<Tensor> want = file.graph.ConstValue(node);
     if (!want.ok())
@@ -55,6 +83,24 @@ CaseResult CompareAll(const CheckFile& file, const CheckCase& c,
                          " of ", want->num_elements(), " differ)")};
   }
   return {};
+}
+
+// Of a case that cannot be run; null if it can.
+std::optional<Verdict> JudgeUnrun(const CheckCase& c) {
+  if (!c.malformed.empty())
+    return Verdict{CaseStatus::kFailed, c.defect.empty() ? c.malformed : c.defect};
+  if (c.unknown_op) return Verdict{CaseStatus::kUnimplemented, c.defect};
+  if (!c.defect.empty()) return JudgeError(c, absl::InvalidArgumentError(c.defect));
+  return std::nullopt;
+}
+
+Verdict Judge(const CheckFile& file, const CheckCase& c, const Attempt& attempt) {
+  if (attempt.no_kernel) return {CaseStatus::kUnimplemented, StatusText(attempt.status)};
+  if (!attempt.status.ok()) return JudgeError(c, attempt.status);
+  if (c.error)
+    return {CaseStatus::kFailed,
+            absl::StrCat("runs where ", absl::StatusCodeToString(*c.error), " is right")};
+  return CompareAll(file, c, attempt.values);
 }
 
 }  // namespace
@@ -74,17 +120,19 @@ std::string_view CaseStatusName(CaseStatus status) {
 }
 
 CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,
-                   const SessionOptions& options) {
-  if (!c.malformed.empty()) return {CaseStatus::kFailed, c.defect.empty() ? c.malformed : c.defect};
-  if (c.unknown_op) return {CaseStatus::kUnimplemented, c.defect};
-  if (!c.defect.empty()) return JudgeError(c, absl::InvalidArgumentError(c.defect));
-  const Attempt attempt = Try(file, c, host, options);
-  if (attempt.no_kernel) return {CaseStatus::kUnimplemented, StatusText(attempt.status)};
-  if (!attempt.status.ok()) return JudgeError(c, attempt.status);
-  if (c.error)
-    return {CaseStatus::kFailed,
-            absl::StrCat("runs where ", absl::StatusCodeToString(*c.error), " is right")};
-  return CompareAll(file, c, attempt.values);
+                   const CaseOptions& options) {
+  CaseResult result;
+  std::optional<Verdict> verdict = JudgeUnrun(c);
+  if (!verdict) {
+    Attempt attempt = Try(file, c, host, options, options.feed_constants, result);
+    // Some kernels ask for an axis that is known.
+    if (attempt.no_kernel && options.feed_constants)
+      attempt = Try(file, c, host, options, false, result);
+    verdict = Judge(file, c, attempt);
+  }
+  result.status = verdict->status;
+  result.detail = std::move(verdict->detail);
+  return result;
 }
 
 }  // namespace tenon::cli

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "executor/cli/check_case.h"
 #include "executor/cli/host.h"
@@ -15,10 +17,21 @@ std::string_view CaseStatusName(CaseStatus status);
 struct CaseResult {
   CaseStatus status = CaseStatus::kPassed;
   std::string detail;
+  // Of plug-ins' kernels that ran in the case: plug-in and op, each pair once, sorted.
+  std::vector<std::pair<std::string, std::string>> plugin_kernels;
+  // Passes of plug-ins: those that changed the case's graph, each once, sorted; and the first one
+  // that was rolled back, "plugin:APU: why", empty for none.
+  std::vector<std::string> changing_passes;
+  std::string failed_pass;
+};
+
+struct CaseOptions {
+  SessionOptions session;
+  bool feed_constants = false;  // as CaseInputs says, so that passes and kernels have work to do
 };
 
 // In a session of its own. Never fails as a function: what goes wrong is the result.
 CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,
-                   const SessionOptions& options);
+                   const CaseOptions& options);
 
 }  // namespace tenon::cli

@@ -20,6 +20,7 @@
 #include "executor/cli/guard.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/status_macros.h"
+#include "plugin/loader.h"
 
 namespace tenon::cli {
 namespace {
@@ -32,13 +33,22 @@ struct StartAt {
   size_t index = 0;
 };
 
+CaseResult WithStatus(CaseResult result, CaseStatus status, std::string detail) {
+  result.status = status;
+  result.detail = std::move(detail);
+  return result;
+}
+
 // --- The worker's side.
 
 class Worker {
  public:
+  // Warnings of plug-ins are the same in each worker: one tells them.
   Worker(const std::vector<std::string>& files, const Options& options,
-         std::atomic<size_t>& next_file, int fd)
-      : files_(files), options_(options), next_file_(next_file), fd_(fd) {}
+         std::atomic<size_t>& next_file, int fd, bool warns)
+      : files_(files), options_(options), next_file_(next_file), fd_(fd) {
+    options_.quiet |= !warns;
+  }
 
   // An exception must not reach the parent's frames, of which this process has a copy.
   int Run(StartAt start) noexcept {
@@ -55,10 +65,11 @@ class Worker {
     }
     if (options_.threads == 0)
       session->threads = 1;  // a pool per case would cost more than the case
-    if (start.file != SIZE_MAX) RunFile(start, **host, *session);
+    const CaseOptions cases = OptionsOfCases(*std::move(session));
+    if (start.file != SIZE_MAX) RunFile(start, **host, cases);
     for (size_t file = next_file_.fetch_add(1); file < files_.size();
          file = next_file_.fetch_add(1))
-      RunFile({file, 0}, **host, *session);
+      RunFile({file, 0}, **host, cases);
     host->reset();
     if (AbiWatch* const watch = AbiWatch::Active()) watch->ReportLeaks();
     SendViolations();
@@ -66,6 +77,23 @@ class Worker {
   }
 
  private:
+  // Plug-ins get something to do: their passes run, on graphs whose inputs are not known.
+  CaseOptions OptionsOfCases(SessionOptions session) {
+    Message plugins = {std::string(kPlugins)};
+    for (const PluginInfo& plugin : Plugins()) {
+      if (plugin.status.ok())
+        plugins.insert(plugins.end(), {plugin.path, absl::StrCat(plugin.kernels)});
+    }
+    SendMessage(fd_, plugins);
+    CaseOptions options{std::move(session), plugins.size() > 1};
+    if (!options.feed_constants || options_.opt_level >= 0) return options;
+    options.session.opt_level = 1;
+    PipelineOptions& pipeline = options.session.pipeline;
+    if (pipeline.passes.empty()) pipeline.passes.push_back({"plugin:*", {}});
+    if (options_.config.empty()) pipeline.min_graph_nodes = -1;  // most cases are smaller
+    return options;
+  }
+
   // Those that the parent has not heard of.
   void SendViolations() {
     if (AbiWatch::Active() == nullptr) return;
@@ -76,28 +104,44 @@ class Worker {
     }
   }
 
-  void RunFile(StartAt at, const Host& host, const SessionOptions& session) {
+  void SendResult(const std::string& file, size_t index, const std::string& name,
+                  const CaseResult& result) {
+    if (!result.plugin_kernels.empty()) {
+      Message kernels = {std::string(kKernelsRan)};
+      for (const auto& [plugin, op] : result.plugin_kernels)
+        kernels.insert(kernels.end(), {plugin, op});
+      SendMessage(fd_, kernels);
+    }
+    if (!result.failed_pass.empty() || !result.changing_passes.empty()) {
+      Message passes = {std::string(kPassesRan), result.failed_pass};
+      passes.insert(passes.end(), result.changing_passes.begin(), result.changing_passes.end());
+      SendMessage(fd_, passes);
+    }
+    SendMessage(fd_, {std::string(kCaseEnded), file, absl::StrCat(index), name,
+                      std::string(1, static_cast<char>(result.status)), result.detail});
+  }
+
+  void RunFile(StartAt at, const Host& host, const CaseOptions& options) {
     const std::string id = absl::StrCat(at.file);
     SendMessage(fd_, {std::string(kFileBegins), id});
     const absl::StatusOr<CheckFile> file = ReadCheckFile(files_[at.file], options_.limits);
     if (!file.ok()) {
-      SendMessage(
-          fd_, {std::string(kCaseEnded), id, "0", "", "f", std::string(file.status().message())});
+      SendResult(id, 0, "",
+                 WithStatus({}, CaseStatus::kFailed, std::string(file.status().message())));
     } else {
       for (size_t i = at.index; i < file->cases.size(); ++i) {
         const CheckCase& c = file->cases[i];
         SendMessage(fd_, {std::string(kCaseBegins), id, absl::StrCat(i), c.name});
-        const CaseResult result = RunCase(*file, c, host, session);
+        const CaseResult result = RunCase(*file, c, host, options);
         SendViolations();
-        SendMessage(fd_, {std::string(kCaseEnded), id, absl::StrCat(i), c.name,
-                          std::string(1, static_cast<char>(result.status)), result.detail});
+        SendResult(id, i, c.name, result);
       }
     }
     SendMessage(fd_, {std::string(kFileEnded), id});
   }
 
   const std::vector<std::string>& files_;
-  const Options& options_;
+  Options options_;
   std::atomic<size_t>& next_file_;
   int fd_;
   size_t violations_sent_ = 0;
@@ -111,6 +155,7 @@ struct Child {
   MessageReader reader;
   size_t file = SIZE_MAX;             // in progress
   std::optional<CaseRecord> running;  // the case in progress
+  CaseResult plugins;                 // what plug-ins had to do with it
   size_t next_index = 0;              // of the case after the last one that was begun
   Clock::time_point since = Clock::now();
   bool timed_out = false;
@@ -125,7 +170,7 @@ class Parent {
         done_(done),
         timeout_s_(options.timeout_s.value_or(kDefaultCallbackTimeout)) {}
 
-  absl::StatusOr<std::vector<CaseRecord>> Run() {
+  absl::StatusOr<CheckedCases> Run() {
     void* shared = mmap(nullptr, sizeof(std::atomic<size_t>), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
@@ -135,10 +180,11 @@ class Parent {
     for (size_t i = 0; i < std::min(workers, files_.size()); ++i) TENON_RETURN_IF_ERROR(Fork({}));
     while (!children_.empty()) TENON_RETURN_IF_ERROR(Step());
     munmap(shared, sizeof(std::atomic<size_t>));
-    std::sort(records_.begin(), records_.end(), [](const CaseRecord& a, const CaseRecord& b) {
+    std::vector<CaseRecord>& records = cases_.records;
+    std::sort(records.begin(), records.end(), [](const CaseRecord& a, const CaseRecord& b) {
       return std::pair(a.file, a.index) < std::pair(b.file, b.index);
     });
-    return std::move(records_);
+    return std::move(cases_);
   }
 
   ~Parent() {
@@ -159,8 +205,9 @@ class Parent {
     if (pid < 0) return absl::ResourceExhaustedError(absl::StrCat("fork: ", std::strerror(errno)));
     if (pid == 0) {
       close(ends[0]);
-      _exit(Worker(files_, options_, *next_file_, ends[1]).Run(start));
+      _exit(Worker(files_, options_, *next_file_, ends[1], !has_forked_).Run(start));
     }
+    has_forked_ = true;
     close(ends[1]);
     auto child = std::make_unique<Child>();
     child->pid = pid;
@@ -203,6 +250,7 @@ class Parent {
       return absl::OkStatus();
     }
     child.since = Clock::now();
+    if (HandlePlugins(child, m)) return absl::OkStatus();
     child.file = std::stoul(m[1]);
     if (kind == kFileBegins) {
       child.next_index = 0;
@@ -210,14 +258,33 @@ class Parent {
       child.running = CaseRecord{child.file, std::stoul(m[2]), m[3], {}};
       child.next_index = child.running->index + 1;
     } else if (kind == kCaseEnded) {
-      records_.push_back(
-          {child.file, std::stoul(m[2]), m[3], {static_cast<CaseStatus>(m[4][0]), m[5]}});
+      cases_.records.push_back(
+          {child.file, std::stoul(m[2]), m[3],
+           WithStatus(std::exchange(child.plugins, {}), static_cast<CaseStatus>(m[4][0]), m[5])});
       child.running.reset();
     } else if (kind == kFileEnded) {
       child.file = SIZE_MAX;
       done_(++finished_);
     }
     return absl::OkStatus();
+  }
+
+  // Messages of what plug-ins do; whether it is one.
+  bool HandlePlugins(Child& child, const Message& m) {
+    if (m[0] == kPlugins) {
+      cases_.plugins.clear();
+      for (size_t i = 1; i + 1 < m.size(); i += 2)
+        cases_.plugins.push_back({m[i], std::stoi(m[i + 1])});
+    } else if (m[0] == kKernelsRan) {
+      for (size_t i = 1; i + 1 < m.size(); i += 2)
+        child.plugins.plugin_kernels.emplace_back(m[i], m[i + 1]);
+    } else if (m[0] == kPassesRan) {
+      child.plugins.failed_pass = m[1];
+      child.plugins.changing_passes.assign(m.begin() + 2, m.end());
+    } else {
+      return false;
+    }
+    return true;
   }
 
   // A worker that ended in the middle of a file crashed: blame the case, go on behind it.
@@ -229,8 +296,8 @@ class Parent {
     waitpid(child->pid, &status, 0);
     if (child->file == SIZE_MAX) return EndBetweenFiles(*child, status);
     CaseRecord record = child->running.value_or(CaseRecord{child->file, child->next_index, "", {}});
-    record.result = {CaseStatus::kCrashed, HowItDied(*child, status)};
-    records_.push_back(record);
+    record.result = WithStatus({}, CaseStatus::kCrashed, HowItDied(*child, status));
+    cases_.records.push_back(record);
     if (child->running) return Fork({child->file, child->next_index});
     done_(++finished_);
     return Fork({});
@@ -269,15 +336,16 @@ class Parent {
   const int poll_ms_ = static_cast<int>(std::clamp(timeout_s_ * 1000 / 20, 1.0, 200.0));
   std::atomic<size_t>* next_file_ = nullptr;
   std::vector<std::unique_ptr<Child>> children_;
-  std::vector<CaseRecord> records_;
+  CheckedCases cases_;
   size_t finished_ = 0;
+  bool has_forked_ = false;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<CaseRecord>> RunInWorkers(const std::vector<std::string>& files,
-                                                     const Options& options,
-                                                     const std::function<void(size_t)>& done) {
+absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files,
+                                          const Options& options,
+                                          const std::function<void(size_t)>& done) {
   return Parent(files, options, done).Run();
 }
 

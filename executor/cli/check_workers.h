@@ -19,11 +19,21 @@ struct CaseRecord {
   CaseResult result;
 };
 
-// Forks workers, which open the host by themselves; the caller must have no thread yet. `done` is
-// told after each file how many are finished. Records come in order of file and case. An error of a
-// worker's start (a plug-in that does not load) is the error of all.
-absl::StatusOr<std::vector<CaseRecord>> RunInWorkers(
-    const std::vector<std::string>& files, const Options& options,
-    const std::function<void(size_t finished)>& done);
+struct CheckedCases {
+  std::vector<CaseRecord> records;  // in order of file and case
+  struct Plugin {
+    std::string path;
+    int kernels = 0;
+  };
+  std::vector<Plugin> plugins;  // that were loaded
+};
+
+// Forks workers, which open the host by themselves; the caller must have no thread yet. With
+// plug-ins, and unless `options` say which passes run: constants of cases are fed, and the passes
+// of plug-ins run, and no others. `done` is told after each file how many are finished. An error of
+// a worker's start (a plug-in that does not load) is the error of all.
+absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files,
+                                          const Options& options,
+                                          const std::function<void(size_t finished)>& done);
 
 }  // namespace tenon::cli

@@ -7,18 +7,22 @@
 namespace tenon::cli {
 namespace {
 
-// "pass.rewrite@node", taken apart. The key of a plug-in's pass has no rewrite.
+// "pass.rewrite@node@function", taken apart. The key of a plug-in's pass has no rewrite, that of a
+// rewrite in the graph itself no function.
 struct Culprit {
-  std::string pass, rewrite, node;
+  std::string pass, rewrite, node, function;
 };
 
 Culprit CulpritOf(std::string_view key) {
   const size_t at = key.find('@');
   const std::string_view name = key.substr(0, at);
+  const std::string_view where = key.substr(at + 1);
+  const size_t end = where.find('@');  // which no node's name has
   const size_t dot = name.starts_with("plugin:") ? name.npos : name.find('.');
   return {std::string(name.substr(0, dot)),
           std::string(dot == name.npos ? std::string_view() : name.substr(dot + 1)),
-          std::string(key.substr(at + 1))};
+          std::string(where.substr(0, end)),
+          std::string(end == where.npos ? std::string_view() : where.substr(end + 1))};
 }
 
 // What keeps them from happening.
@@ -34,11 +38,13 @@ void Tell(const Bisected& found, Invocation& invocation) {
     const Culprit culprit = CulpritOf(key);
     Json json = Json::Object();
     json.Set("pass", culprit.pass).Set("rewrite", culprit.rewrite).Set("node", culprit.node);
+    if (!culprit.function.empty()) json.Set("function", culprit.function);
     list.Push(std::move(json));
     lines.push_back(absl::StrCat(
         culprit.rewrite.empty() ? absl::StrCat("pass ", culprit.pass)
                                 : absl::StrCat("rewrite ", culprit.pass, ".", culprit.rewrite),
-        culprit.node.empty() ? "" : absl::StrCat(" at node '", culprit.node, "'")));
+        culprit.node.empty() ? "" : absl::StrCat(" at node '", culprit.node, "'"),
+        culprit.function.empty() ? "" : absl::StrCat(" in function '", culprit.function, "'")));
   }
   invocation.doc.Set("culprits", std::move(list)).Set("first_different", found.first_different);
   if (lines.empty()) return;

@@ -12,6 +12,7 @@
 #include "executor/cli/check_workers.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
+#include "executor/cli/plugin_coverage.h"
 #include "graph/one_line.h"
 #include "graph/status_macros.h"
 
@@ -113,14 +114,25 @@ class Progress {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_;
 };
 
-Json CaseJson(const CaseRecord& record, const std::string& path) {
+Json CaseJson(const CaseRecord& record, const std::string& path, bool plugins) {
   Json json = Json::Object();
   json.Set("file", path)
       .Set("case", record.name)
       .Set("op", OpOf(path))
       .Set("status", CaseStatusName(record.result.status))
       .Set("detail", OneLine(record.result.detail));
+  if (!plugins) return json;
+  std::vector<std::string> kernels;
+  for (const auto& [plugin, op] : record.result.plugin_kernels) kernels.push_back(op);
+  json.Set("plugin_kernels", Json::ArrayOf(kernels));
   return json;
+}
+
+// With --plugin-errors=fail a case whose graph a pass of a plug-in fails on is no good.
+void FailWithPass(const Options& options, CaseResult& result) {
+  if (!options.fail_on_plugin_errors || result.failed_pass.empty()) return;
+  result.status = CaseStatus::kFailed;
+  result.detail = absl::StrCat("pass ", result.failed_pass);
 }
 
 std::string Number(int64_t n) { return n == 0 ? "-" : absl::StrCat(n); }
@@ -157,18 +169,22 @@ std::string CheckText(const std::map<std::string, Counts>& ops, const Counts& al
 absl::Status CheckCommand(Invocation& invocation) {
   const Options& options = invocation.options;
   TENON_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesToCheck(options));
-  std::vector<CaseRecord> records;
+  CheckedCases checked;
   {
     Progress progress(files.size(), !options.quiet);
     TENON_ASSIGN_OR_RETURN(
-        records, RunInWorkers(files, options, [&](size_t finished) { progress.Update(finished); }));
+        checked, RunInWorkers(files, options, [&](size_t finished) { progress.Update(finished); }));
   }
+  const bool plugins = !checked.plugins.empty();
+  PluginCoverage coverage(checked.plugins);
   Counts all;
   int64_t invalid_files = 0;
   std::map<std::string, Counts> ops;
   Json cases = Json::Array();
-  for (const CaseRecord& record : records) {
+  for (CaseRecord& record : checked.records) {
     const std::string& path = files[record.file];
+    FailWithPass(options, record.result);
+    coverage.Add(OpOf(path), record);
     const CaseStatus status = record.result.status;
     all.Add(status);
     ops[OpOf(path)].Add(status);
@@ -177,7 +193,7 @@ absl::Status CheckCommand(Invocation& invocation) {
       PrintErrorLine(absl::StrCat(path, record.name.empty() ? "" : ": ", record.name, ": ",
                                   CaseStatusName(status), ": ", record.result.detail));
     }
-    if (invocation.json()) cases.Push(CaseJson(record, path));
+    if (invocation.json()) cases.Push(CaseJson(record, path, plugins));
   }
   Json summary = Json::Object();
   summary.Set("ops", ops.size())
@@ -187,7 +203,16 @@ absl::Status CheckCommand(Invocation& invocation) {
       .Set("unimplemented", all.unimplemented)
       .Set("crashed", all.crashed);
   invocation.doc.Set("cases", std::move(cases)).Set("summary", std::move(summary));
-  if (!invocation.json()) invocation.text = CheckText(ops, all, options.verbose, invocation.style);
+  if (plugins) {
+    invocation.doc.Set("plugins", coverage.PluginsJson())
+        .Set("changing_passes", coverage.PassesJson())
+        .Set("warnings", Json::ArrayOf(coverage.Warnings()));
+  }
+  for (const std::string& warning : coverage.Warnings()) Warn(options, OneLine(warning));
+  if (!invocation.json()) {
+    invocation.text = absl::StrCat(CheckText(ops, all, options.verbose, invocation.style),
+                                   coverage.Text(invocation.style));
+  }
   if (all.failed + all.crashed == 0) return absl::OkStatus();
   return AlreadyPrinted(WithExit(
       invalid_files > 0 ? Exit::kInvalidInput : Exit::kMismatch,

@@ -48,6 +48,7 @@ Json PluginJson(const PluginInfo& plugin) {
       .Set("profiler", plugin.profiler)
       .Set("resident", plugin.resident)
       .Set("warnings", Json::ArrayOf(plugin.warnings))
+      .Set("doubts", Json::ArrayOf(plugin.doubts))
       .Set("notes", Json::ArrayOf(plugin.notes));
   return json;
 }
@@ -87,8 +88,10 @@ std::string PluginText(const PluginInfo& plugin, const Style& style) {
     absl::StrAppend(&text, "  resident      its library stays in the process once it is loaded\n");
   for (const std::string& note : plugin.notes)
     absl::StrAppend(&text, "  order         ", note, "\n");
-  for (const std::string& warning : plugin.warnings)
-    absl::StrAppend(&text, "  ", style.Yellow("note"), "          ", warning, "\n");
+  for (const auto* warnings : {&plugin.warnings, &plugin.doubts}) {
+    for (const std::string& warning : *warnings)
+      absl::StrAppend(&text, "  ", style.Yellow("note"), "          ", warning, "\n");
+  }
   return text;
 }
 

@@ -42,6 +42,8 @@ std::string_view CodeName(DefectCode code) {
       return "PLUGIN";
     case DefectCode::kFunction:
       return "FUNCTION";
+    case DefectCode::kNoFunction:
+      return "NO_FUNCTION";
     case DefectCode::kVersion:
       return "VERSION";
     case DefectCode::kKernel:

@@ -3,11 +3,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/feeds.h"
+#include "executor/cli/frozen.h"
 #include "executor/cli/model.h"
 #include "executor/cli/pass_report.h"
 #include "executor/cli/workbench.h"
+#include "executor/freeze/kept_state.h"
 #include "graph/function_body.h"
 #include "graph/status_macros.h"
+#include "grappler_lite/target_graph.h"
 
 namespace tenon::cli {
 namespace {
@@ -90,12 +93,46 @@ void AddVerified(const NumericVerifier* verifier, Invocation& invocation) {
   invocation.text += "\n";
 }
 
+// Of a SavedModel what became of its arguments, results and state; of a graph a warning where what
+// is written holds state and nothing that fills it.
+void AddState(const Workbench& bench, const Executable& executable, Invocation& invocation) {
+  const Options& options = invocation.options;
+  if (bench.frozen != nullptr) {
+    AddFrozen(*bench.frozen, invocation.doc);
+    const FrozenModel& model = bench.frozen->model;
+    const std::string table = FrozenTable(model, /*tensors=*/false, invocation.style);
+    if (!table.empty()) absl::StrAppend(&invocation.text, "\n", table, "\n");
+    if (!options.save_optimized.empty())
+      absl::StrAppend(&invocation.text, InitText(model, options.save_optimized));
+    return;
+  }
+  if (options.save_optimized.empty()) return;
+  if (const std::string state = UnfilledState(OptimizedGraph(executable)); !state.empty())
+    Warn(options, absl::StrCat(options.save_optimized, " holds ", state,
+                               " and nothing that fills it; --init NODE keeps what does"));
+}
+
 // Nodes in the bodies of the library's functions.
 int64_t FunctionNodes(const Graph& graph) {
   int64_t nodes = 0;
   for (const FunctionEntry& function : graph.functions())
     nodes += static_cast<int64_t>(ParseFunctionBody(graph, function).nodes.size());
   return nodes;
+}
+
+// Which TensorFlow the graph is for: a later one than was asked for, if it was made by one whose
+// ops it needs.
+void TellTarget(const Target& target, const Graph& written, Invocation& invocation) {
+  invocation.doc.Set("target", target.name());
+  if (!target.is_tensorflow()) return;
+  const Oldest oldest = OldestTensorFlow(written);
+  invocation.doc.Set("tensorflow", absl::StrCat("2.", std::max(oldest.minor, target.minor())));
+  if (oldest.minor <= target.minor()) return;
+  const std::string line =
+      absl::StrCat("runs in TensorFlow 2.", oldest.minor, " and later, which brought ", oldest.why);
+  absl::StrAppend(&invocation.text, line, "\n");
+  if (target.minor() > 0)
+    Warn(invocation.options, absl::StrCat("--target ", target.name(), ": the graph ", line));
 }
 
 }  // namespace
@@ -108,7 +145,8 @@ absl::Status OptCommand(Invocation& invocation) {
   }
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(options));
   const Graph& graph = bench.graph();
-  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(bench.names(), options));
+  TENON_ASSIGN_OR_RETURN(Endpoints ends, RequestedEndpoints(bench.names(), options));
+  for (const std::string& init : bench.inits) ends.fetches.push_back(absl::StrCat("^", init));
   TENON_ASSIGN_OR_RETURN(const Executable* executable,
                          PrepareExecutable(bench, options, ends.feeds, ends.fetches));
   const PipelineReport& report = OptimizerReport(*executable);
@@ -126,6 +164,8 @@ absl::Status OptCommand(Invocation& invocation) {
                       ? "nothing is written; add -o OUT.pb or OUT.pbtxt"
                       : absl::StrCat("written to ", options.save_optimized),
                   "\n");
+  TellTarget(bench.session_options.pipeline.target, OptimizedGraph(*executable), invocation);
+  AddState(bench, *executable, invocation);
   AddVerified(bench.watchers->verifier(), invocation);
   if (options.time_passes || options.verbose)
     absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));

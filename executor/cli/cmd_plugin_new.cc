@@ -1,7 +1,6 @@
 // graph_run plugin new: a plug-in to start from, which builds and passes its test.
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -9,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
+#include "graph/file_writer.h"
 #include "graph/status_macros.h"
 #include "plugin/embedded_file.h"
 
@@ -45,16 +45,6 @@ std::string CamelCase(const std::string& name) {
   return camel;
 }
 
-absl::Status WriteFile(const fs::path& path, const std::string& content) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << content;
-  file.close();
-  if (!file.fail()) return absl::OkStatus();
-  return UsageError(absl::StrCat("plugin new: cannot write ", path.string()));
-}
-
 }  // namespace
 
 absl::Status PluginNewCommand(Invocation& invocation) {
@@ -70,7 +60,9 @@ absl::Status PluginNewCommand(Invocation& invocation) {
   for (const EmbeddedFile& file : PluginTemplate()) {
     const std::string content = absl::StrReplaceAll(
         file.content, {{"sample", lower}, {"Sample", CamelCase(lower)}, {"SAMPLE", type}});
-    TENON_RETURN_IF_ERROR(WriteFile(folder / file.path, content));
+    const fs::path path = folder / file.path;
+    fs::create_directories(path.parent_path(), error);  // shows when the file is written
+    TENON_RETURN_IF_ERROR(WriteFile(path, content));
     written.emplace_back(file.path);
   }
   invocation.doc.Set("name", lower)

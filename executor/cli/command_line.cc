@@ -1,13 +1,10 @@
 #include "executor/cli/command_line.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/text.h"
-#include "graph/file_bytes.h"
 
 namespace tenon::cli {
 namespace {
@@ -39,18 +36,6 @@ class Flags {
   std::string text_;
 };
 
-// Larger files are not searched for names.
-constexpr size_t kMaxSearched = size_t{16} << 20;
-
-std::vector<std::string> BytesOfPlugins(const Options& options) {
-  std::vector<std::string> files;
-  for (const std::string& plugin : options.plugins) {
-    const auto file = ReadFile(plugin.substr(0, plugin.find(';')), kMaxSearched);
-    if (file.ok()) files.emplace_back(file->bytes);
-  }
-  return files;
-}
-
 }  // namespace
 
 std::string ProgramWord() {
@@ -71,8 +56,7 @@ std::string OptimizerFlags(const Options& options) {
   if (!options.soft_placement) flags.Add("--soft-placement=off");
   flags.AddEach("--disable-rewrite", options.disabled_rewrites);
   if (options.fast_math) flags.Add("--fast-math");
-  if (options.target)
-    flags.Add("--target", *options.target == Target::kTenon ? "tenon" : "tensorflow");
+  if (!options.target.empty()) flags.Add("--target", options.target);
   return std::move(flags).Text();
 }
 
@@ -96,24 +80,6 @@ std::string JudgeFlags(const Options& options) {
   flags.AddIf("--max-ulp", options.max_ulp);
   if (options.equal_nan) flags.Add("--equal-nan");
   return std::move(flags).Text();
-}
-
-std::string EnvironmentLines(const Options& options) {
-  const std::vector<std::string> files = BytesOfPlugins(options);
-  std::string lines;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view variable = *entry;
-    const std::string_view name = variable.substr(0, variable.find('='));
-    const std::string as_literal = absl::StrCat(std::string(1, '\0'), name, std::string(1, '\0'));
-    const bool is_read = name.starts_with("TENON_") || name.starts_with("TF_CPP_") ||
-                         std::any_of(files.begin(), files.end(), [&](const std::string& bytes) {
-                           return bytes.find(as_literal) != bytes.npos;
-                         });
-    if (!is_read || name.size() == variable.size()) continue;
-    absl::StrAppend(&lines, "export ", name, "=", ShellQuoted(variable.substr(name.size() + 1)),
-                    "\n");
-  }
-  return lines;
 }
 
 }  // namespace tenon::cli

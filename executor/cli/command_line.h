@@ -17,9 +17,4 @@ std::string PassFlags(const Options& options);
 // --rtol, --atol, --max-ulp, --equal-nan.
 std::string JudgeFlags(const Options& options);
 
-// "export NAME=value" for each variable of the environment that Tenon, TensorFlow's logging or one
-// of the plug-ins reads: those whose names begin with TENON_ or TF_CPP_, or stand in a plug-in's
-// file.
-std::string EnvironmentLines(const Options& options);
-
 }  // namespace tenon::cli

@@ -20,7 +20,9 @@ class Finder {
     if (shapes.ok()) shapes_ = *std::move(shapes);
     memory_.resize(graph.num_node_ids());
     for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-      if (graph.alive(n) && OnPlugin(n)) memory_[n] = MemoryTypesOn(*placement[n].device, graph, n);
+      if (graph.alive(n) && OnPlugin(n)) {
+        memory_[n] = MemoryTypesOn(*placement[n].device, graph, n, KernelRegistry::Global());
+      }
     }
   }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/placer.h"
+#include "executor/place/placer.h"
 #include "graph/graph.h"
 
 namespace tenon::cli {

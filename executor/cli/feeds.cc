@@ -10,6 +10,7 @@
 #include "executor/cli/model.h"
 #include "executor/cli/spec.h"
 #include "executor/cli/tensor_text.h"
+#include "graph/annotate.h"
 #include "graph/nodes.h"
 #include "graph/status_macros.h"
 
@@ -18,8 +19,7 @@ namespace {
 
 // The same status with what it is about in front.
 absl::Status Prefixed(std::string_view flag, std::string_view name, const absl::Status& status) {
-  return WithExit(ExitOf(status), absl::Status(status.code(), absl::StrCat(flag, " ", name, ": ",
-                                                                           status.message())));
+  return Annotate(status, absl::StrCat(flag, " ", name, ": "));
 }
 
 absl::Status CheckFits(const Graph& graph, std::string_view name, Output output,
@@ -173,7 +173,9 @@ absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const Options& 
   Endpoints ends;
   for (const std::string& name : names.Arguments()) {
     TENON_ASSIGN_OR_RETURN(const Output output, names.Argument("--input", name));
-    ends.feeds.push_back(names.graph().OutputName(output));
+    std::string feed = names.graph().OutputName(output);  // which two arguments may share
+    if (std::find(ends.feeds.begin(), ends.feeds.end(), feed) == ends.feeds.end())
+      ends.feeds.push_back(std::move(feed));
   }
   TENON_ASSIGN_OR_RETURN(const std::vector<NamedSink> outputs, RequestedOutputs(names, options));
   for (const NamedSink& named : outputs) {

@@ -53,6 +53,10 @@ std::string NamesNothing(const std::string& list) {
   return empty ? absl::StrCat("'", list, "' names nothing") : std::string();
 }
 
+std::string NoTarget(const std::string& name) {
+  return std::string(Target::Parse(name).status().message());
+}
+
 // Why a graph cannot be written to a file of this name.
 std::string NotWritable(const std::string& path) {
   return std::string(CheckExportName(path).message());
@@ -188,7 +192,10 @@ void DeclareState(Declarer& d, Options& o) {
   d.Checked(kSigned, "--signature", o.signature, "NAME",
             "of a SavedModel: its arguments and results are NAMEs then (default serving_default)",
             NotEmpty);
-  d.Repeat(kFeeds, "--init", o.inits, "NODE", "run this node once, before all else");
+  d.Repeat(kFeeds | Bit(Command::kFreeze), "--init", o.inits, "NODE",
+           "run this node once, before all else");
+  d.Repeat(Bit(Command::kOpt), "--init", o.inits, "NODE",
+           "a node that is run first: it stays in what is written; of a SavedModel it is run");
   d.Integer(Bit(Command::kRun), "--session-runs", o.session_runs, "N",
             "the same feeds and fetches so many times in one session; --json has all of them", 1,
             kMaxRuns);
@@ -197,8 +204,8 @@ void DeclareState(Declarer& d, Options& o) {
             NotEmpty);
   d.Checked(Bit(Command::kFreeze), "-o", o.frozen, "OUT",
             "where to write the graph: .pb or .pbtxt, .xz or .gz after it", NotWritable);
-  d.Flag(Bit(Command::kFreeze), "--keep-state", o.keep_state,
-         "variables that the signature writes stay variables, which a node fills");
+  d.Flag(Bit(Command::kFreeze) | Bit(Command::kOpt), "--keep-state", o.keep_state,
+         "variables that the signature of a SavedModel writes stay variables, which a node fills");
   d.Flag(kOptimizes | Bit(Command::kFreeze), "--allow-file-io", o.allow_file_io,
          "ops may read and write any file, not only read those of the SavedModel");
 }
@@ -255,13 +262,15 @@ void DeclareOptimizer(Declarer& d, Options& o) {
   d.FlagWithValue(kOptimizesOnce, "--print-changed{graph}", o.print_changed, {"graph", "diff"},
                   "the graph after each pass that changed it, on stderr; =diff: what changed");
   d.Checked(kOptimizesOnce, "--dump-dir", o.dump_dir, "DIR",
-            "write NNN_pass_before and _after, .pbtxt and .dot, of every pass", NotEmpty);
+            "write NNN_pass_before and _after, .pbtxt and .dot, of every pass that changes "
+            "something; large constants as checksums",
+            NotEmpty);
   d.Flag(kOptimizes | kDiffers, "--fast-math", o.fast_math, "allow rewrites that change rounding");
-  d.Choice(kOptimizes | kDiffers, "--target", {"tensorflow", "tenon"}, "tensorflow|tenon",
-           "who can run the result (default: tensorflow for opt, else tenon)",
-           [&o](const std::string& v) {
-             o.target = v == "tensorflow" ? Target::kTensorFlow : Target::kTenon;
-           });
+  d.Checked(
+      kOptimizes | kDiffers, "--target", o.target, "T",
+      "who can run the result: tensorflow (every 2.x), tensorflow@2.N (2.N and later), either "
+      "with +onednn, or tenon (default: tensorflow for opt, else tenon)",
+      NoTarget);
   d.Integer(kOptimizesOnce, "--bisect-limit", o.bisect_limit, "N",
             "only the first N rewrites, and a BISECT line for each on stderr; -1: all", -1);
   d.Checked(kOptimizesOnce, d.Has(Bit(Command::kOpt)) ? "-o,--save-optimized" : "--save-optimized",

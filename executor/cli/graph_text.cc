@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kMaxShown = 8;        // elements of a tensor
 constexpr size_t kMaxStringShown = 80;  // bytes
+constexpr std::string_view kMalformedTensor = "<malformed tensor>";
 
 std::string Quoted(std::string_view s) {
   const bool cut = s.size() > kMaxStringShown;
@@ -23,10 +24,9 @@ std::string Quoted(std::string_view s) {
 
 std::string TensorAttrText(std::string_view wire) {
   const absl::StatusOr<Tensor> tensor = TensorFromWire(wire, nullptr);
-  if (!tensor.ok()) return "<malformed tensor>";
+  if (!tensor.ok()) return std::string(kMalformedTensor);
   std::string text = TypeText(tensor->dtype(), tensor->shape());
-  if (tensor->num_elements() > kMaxShown)
-    return absl::StrFormat("%s #%08x", text, ExtendCrc32c(0, wire));
+  if (tensor->num_elements() > kMaxShown) return ChecksumText(wire);
   for (int64_t i = 0; i < tensor->num_elements(); ++i)
     absl::StrAppend(&text, " ", ElementText(*tensor, i));
   return text;
@@ -64,6 +64,13 @@ std::string AttrListText(const AttrValue& value) {
 }
 
 }  // namespace
+
+std::string ChecksumText(std::string_view wire) {
+  const absl::StatusOr<Tensor> tensor = TensorFromWire(wire, nullptr);
+  if (!tensor.ok()) return std::string(kMalformedTensor);
+  return absl::StrFormat("%s #%08x", TypeText(tensor->dtype(), tensor->shape()),
+                         ExtendCrc32c(0, wire));
+}
 
 std::string AttrText(const AttrValue& value) {
   if (std::string text = PlainAttrText(value); !text.empty()) return text;

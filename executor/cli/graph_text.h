@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "executor/cli/text.h"
@@ -13,6 +14,9 @@ namespace tenon::cli {
 // "true", "DT_FLOAT", "[2,?]", "f32[2] 1 2"; of a tensor of many elements a checksum in their
 // place.
 std::string AttrText(const AttrValue& value);
+
+// "f32[2,3] #1a2b3c4d" of a tensor's bytes.
+std::string ChecksumText(std::string_view wire);
 
 // "y = AddV2(a, b:1, ^c) T=DT_FLOAT @/device:APU:0"
 std::string NodeText(const Graph& graph, NodeId n);

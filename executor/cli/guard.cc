@@ -1,5 +1,6 @@
 #include "executor/cli/guard.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -17,9 +18,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/cli/back_trace.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/fault_line.h"
-#include "executor/cli/fault_reproducer.h"
+#include "executor/cli/illegal_instruction.h"
+#include "executor/cli/reproducer.h"
 #include "graph/c_api/callback_scope.h"
 
 namespace tenon::cli {
@@ -88,34 +91,103 @@ const char* PluginOnStack() {
   return walk.path;
 }
 
-// "plug-in x.so: SIGSEGV (…) in compute_func of node 'y'", a document, and code 5.
-[[noreturn]] void EndInPlugin(const char* plugin, const char* what, const char* where,
-                              const CallbackInfo* call) {
+// How a process is about to end.
+struct End {
+  const char* what;  // "SIGSEGV (…)"
+  bool may_walk;     // the stack is fit to be walked
+};
+
+// The C library's, which find out that the heap is damaged when they are called.
+constexpr const char* kHeapFunctions[] = {"malloc",         "free",     "calloc",       "realloc",
+                                          "posix_memalign", "memalign", "aligned_alloc"};
+void* heap_functions[std::size(kHeapFunctions)];
+
+void FindHeapFunctions() {
+  std::transform(std::begin(kHeapFunctions), std::end(kHeapFunctions), heap_functions,
+                 [](const char* name) { return dlsym(RTLD_NEXT, name); });
+}
+
+// Whether this thread is in one of them.
+bool InHeapFunction() {
+  struct Walk {
+    bool found = false;
+    int frames_left = 50;  // of the signal and the C library
+  } walk;
+  const auto visit = [](_Unwind_Context* frame, void* arg) {
+    Walk& walk = *static_cast<Walk*>(arg);
+    auto* const function = reinterpret_cast<void*>(_Unwind_GetRegionStart(frame));
+    walk.found = std::find(std::begin(heap_functions), std::end(heap_functions), function) !=
+                     std::end(heap_functions) &&
+                 function != nullptr;
+    return walk.found || --walk.frames_left == 0 ? _URC_END_OF_STACK : _URC_NO_REASON;
+  };
+  _Unwind_Backtrace(visit, &walk);
+  return walk.found;
+}
+
+// The process ends once, and for the first reason: a stack that cannot be walked brings this thread
+// here again, for another signal.
+const char* BeTheOneThatEnds(const End& end) {
   static std::atomic<pid_t> ending{0};
   pid_t first = 0;
   if (!ending.compare_exchange_strong(first, gettid()) && first != gettid()) {
     for (;;) pause();  // another thread is saying its last words
   }
-  FaultLine line;
-  line.Add("plug-in ").Add(plugin).Add(": ").Add(what).Add(where);
-  if (call != nullptr) line.Add(call->callback);
-  if (call != nullptr && !call->node.empty()) line.Add(" of node '").Add(call->node).Add("'");
-  AddFaultReproducer(line);
-  line.Write("INTERNAL");
+  static const char* what = nullptr;
+  if (what == nullptr) what = end.what;
+  return what;
+}
+
+[[noreturn]] void EndAfterFault() {
   const int code = work_done;
   EndProcess(code < 0 ? Exit::kPluginFault : static_cast<Exit>(code));
 }
 
+// The host's own code failed, and plug-ins were at work in the process before. A line, a document,
+// and where the heap is damaged, which the host's code does not do by itself, code 5.
+void TellOfHost(const End& end) {
+  if (*plugin_names == '\0') return;
+  const char* const what = BeTheOneThatEnds(end);
+  const CallbackInfo last = LastCallback();
+  const char* plugin = plugin_names;
+  for (size_t i = 0; i < num_code_ranges.load(std::memory_order_acquire); ++i) {
+    if (std::strcmp(code_ranges[i].path, last.plugin) == 0) plugin = code_ranges[i].path;
+  }
+  const bool heap = end.may_walk && InHeapFunction();
+  FaultLine line;
+  line.Add("plug-in ").Add(plugin).Add(": ").Add(what);
+  line.Add(heap ? " where the host takes or gives back memory: the heap is damaged"
+                : " in the host's own code");
+  if (*last.callback != '\0') line.Add(", after ").Add(last.callback);
+  if (end.may_walk) AddBackTrace(line);
+  line.Write("INTERNAL");
+  if (heap) EndAfterFault();
+}
+
+// "plug-in x.so: SIGSEGV (…) in compute_func of node 'y' (at …)", a document, and code 5.
+[[noreturn]] void EndInPlugin(const char* plugin, const End& end, const char* where,
+                              const CallbackInfo* call) {
+  const char* const what = BeTheOneThatEnds(end);
+  FaultLine line;
+  line.Add("plug-in ").Add(plugin).Add(": ").Add(what).Add(where);
+  if (call != nullptr) line.Add(call->callback);
+  if (call != nullptr && !call->node.empty()) line.Add(" of node '").Add(call->node).Add("'");
+  if (end.may_walk) AddBackTrace(line);
+  AddFaultReproducer(line);
+  line.Write("INTERNAL");
+  EndAfterFault();
+}
+
 // Returns if the end that this thread is about to meet is no plug-in's doing.
-void EndIfCharged(const char* what, bool may_walk) {
+void EndIfCharged(const End& end) {
   if (getpid() != guarded_process) return;
   const CallbackInfo* call = CurrentCallback();
-  if (call != nullptr) EndInPlugin(call->plugin, what, " in ", call);
-  const char* on_stack = may_walk ? PluginOnStack() : nullptr;
+  if (call != nullptr) EndInPlugin(call->plugin, end, " in ", call);
+  const char* on_stack = end.may_walk ? PluginOnStack() : nullptr;
   if (IsHostThread()) {
     const char* const where = work_done < 0 ? " in code outside of any callback"
                                             : " in what it does when the process ends";
-    if (on_stack != nullptr) EndInPlugin(on_stack, what, where, nullptr);
+    if (on_stack != nullptr) EndInPlugin(on_stack, end, where, nullptr);
     return;
   }
   call = AnyCallback();
@@ -124,8 +196,8 @@ void EndIfCharged(const char* what, bool may_walk) {
                                            : plugin_names;
   if (*plugin == '\0') return;
   if (call != nullptr && std::strcmp(call->plugin, plugin) == 0)
-    EndInPlugin(plugin, what, " in a thread of its own, during ", call);
-  EndInPlugin(plugin, what, " in a thread of its own", nullptr);
+    EndInPlugin(plugin, end, " in a thread of its own, during ", call);
+  EndInPlugin(plugin, end, " in a thread of its own", nullptr);
 }
 
 // Not a plug-in's doing: whoever had the signal before (a sanitizer, a debugger's agent) gets it,
@@ -176,7 +248,12 @@ void OnSignal(int number, siginfo_t* info, void* context) {
   // A signal within the handler: the stack is not fit to be walked.
   static thread_local bool handling = false;
   const bool may_walk = !std::exchange(handling, true);
-  if (!SentByAnotherProcess(*info)) EndIfCharged(signal.text, may_walk);
+  const char* const text =
+      number == SIGILL && info->si_code > 0 ? TextOfIllegalInstruction(info->si_addr) : signal.text;
+  if (!SentByAnotherProcess(*info)) {
+    EndIfCharged({text, may_walk});
+    if (getpid() == guarded_process) TellOfHost({text, may_walk});
+  }
   PassOn(signal, info, context);
 }
 
@@ -194,13 +271,13 @@ std::terminate_handler terminate_before = nullptr;
     std::snprintf(what + size, sizeof(what) - size, " (%s)", e.what());
   } catch (...) {
   }
-  EndIfCharged(what, true);
+  EndIfCharged({what, true});
   if (terminate_before != nullptr) terminate_before();
   std::abort();
 }
 
 void OnThreadEnd() {
-  EndIfCharged("pthread_exit() or pthread_cancel() on the host's thread", false);
+  EndIfCharged({"pthread_exit() or pthread_cancel() on the host's thread", false});
 }
 
 // A stack overflow leaves no stack for the handler but this one. For the main thread, where graphs
@@ -247,9 +324,11 @@ int NotePlugin(dl_phdr_info* info, size_t, void* path) {
 void InstallFaultHandlers(std::string_view command, bool json) {
   PrepareFaultDocument(command, json);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   UseHandlerStack();
   guarded_process = getpid();
   MarkHostThread();
+  FindHeapFunctions();
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -267,7 +346,7 @@ void InstallFaultHandlers(std::string_view command, bool json) {
 void EndIfInPlugin(const char* call) {
   char what[64] = {};
   std::strncat(what, call, 32);
-  EndIfCharged(std::strcat(what, " was called"), true);
+  EndIfCharged({std::strcat(what, " was called"), true});
 }
 
 void WorkIsDone(int code) { work_done = code; }

@@ -12,8 +12,9 @@ namespace tenon::cli {
 
 // Fatal signals and exit() within a plug-in: a line on stderr, with `json` a document on stdout,
 // and code 5. Within a plug-in means: in a callback, on a thread that is not the host's, or with
-// its code on the stack. Elsewhere they keep their meaning. SIGPIPE is ignored: writing to a closed
-// pipe is an error, not the end. Marks the calling thread as the host's. For the whole process,
+// its code on the stack. Elsewhere they keep their meaning. SIGPIPE and SIGXFSZ are ignored:
+// writing to a closed pipe, or beyond the largest file that the process may write, is an error, not
+// the end. Marks the calling thread as the host's. For the whole process,
 // once.
 void InstallFaultHandlers(std::string_view command, bool json);
 

@@ -177,6 +177,19 @@ absl::Status Load(const PluginRequest& request, const Options& options) {
   return absl::OkStatus();
 }
 
+// After all loads: what one plug-in lacks may come with the next. Published ones have many.
+void WarnOfKernels(const Options& options) {
+  constexpr size_t kShown = 3;
+  for (const PluginInfo& info : Plugins()) {
+    const size_t shown = std::min(info.doubts.size(), kShown);
+    for (size_t i = 0; i < shown; ++i)
+      Warn(options, absl::StrCat("plug-in ", info.path, ": ", info.doubts[i]));
+    if (info.doubts.size() == shown) continue;
+    Warn(options, absl::StrCat("plug-in ", info.path, ": ", info.doubts.size() - shown,
+                               " more such faults; graph_run plugin check tells them"));
+  }
+}
+
 // Whose devices could not be created, if the error is of that kind.
 const PluginRequest* RequestThatFailed(const std::vector<PluginRequest>& requests,
                                        const absl::Status& status) {
@@ -207,6 +220,7 @@ absl::StatusOr<std::unique_ptr<Host>> Host::Open(const Options& options) {
   TENON_ASSIGN_OR_RETURN(const std::vector<PluginRequest> requests, PluginRequests(options));
   std::unique_ptr<Host> host(new Host);
   for (const PluginRequest& request : requests) TENON_RETURN_IF_ERROR(Load(request, options));
+  if (!requests.empty()) WarnOfKernels(options);
   host->cpu_ = MakeCpuDevice();
   host->devices_.push_back(host->cpu_.get());
   if (requests.empty()) return host;

@@ -6,6 +6,7 @@
 #include "executor/cli/pass_report.h"
 #include "executor/cli/report_page.h"
 #include "graph/file_bytes.h"
+#include "graph/file_writer.h"
 #include "graph/function_graph.h"
 #include "graph/shared_functions.h"
 #include "grappler_lite/graph_changes.h"

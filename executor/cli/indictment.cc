@@ -55,12 +55,14 @@ absl::Status FillInputs(Indictment& indictment, const Options& options) {
 absl::Status FoldVariables(Indictment& indictment) {
   const Workbench& bench = indictment.bench;
   Suspect& suspect = indictment.suspect;
+  FreezeOptions freeze;
+  freeze.keep_state = true;
+  freeze.inits = bench.inits;
   TENON_ASSIGN_OR_RETURN(FrozenModel frozen,
-                         Freeze(*bench.saved, bench.graph(), *bench.signature, /*keep_state=*/true,
+                         Freeze(*bench.saved, bench.graph(), *bench.signature, freeze,
                                 bench.host->devices(), bench.session_options));
   suspect.graph = std::move(frozen.graph);
   std::vector<std::string> needed = suspect.fetches;
-  needed.insert(needed.end(), suspect.inits.begin(), suspect.inits.end());
   for (const auto& [name, value] : suspect.inputs.at(0).feeds) needed.push_back(name);
   for (const std::string& name : needed) {
     if (suspect.graph.ParseOutput(name).ok()) continue;
@@ -68,7 +70,7 @@ absl::Status FoldVariables(Indictment& indictment) {
                                    "', and what is written would lack the variables of the "
                                    "folder: ask for what a signature names"));
   }
-  if (!frozen.init.empty()) suspect.inits.insert(suspect.inits.begin(), frozen.init);
+  if (!frozen.init.empty()) suspect.inits = {frozen.init};
   return absl::OkStatus();
 }
 
@@ -91,14 +93,13 @@ absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& option
   indictment->suspect.graph = indictment->bench.graph();
   TENON_RETURN_IF_ERROR(FillInputs(*indictment, options));
   Workbench& bench = indictment->bench;
-  for (const std::string& init : options.inits) {
-    TENON_ASSIGN_OR_RETURN(indictment->suspect.inits.emplace_back(),
-                           bench.names().Node("--init", init));
-  }
-  stands_alone &= bench.saved.has_value();
+  const bool of_folder = bench.saved.has_value();
+  stands_alone &= of_folder;
+  if (!of_folder) indictment->suspect.inits = bench.inits;
   if (stands_alone) TENON_RETURN_IF_ERROR(FoldVariables(*indictment));
-  const auto begin = [&bench, stands_alone](Session& session) {
-    return stands_alone ? absl::OkStatus() : RestoreVariables(session, bench);
+  const auto begin = [&bench, &options,
+                      from_folder = of_folder && !stands_alone](Session& session) {
+    return from_folder ? InitializeState(session, bench, options) : absl::OkStatus();
   };
   SessionOptions session_options = bench.session_options;
   session_options.pipeline.observers = {bench.watchers->reproducer(), &indictment->rollbacks};

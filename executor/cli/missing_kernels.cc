@@ -16,7 +16,7 @@ class Finder {
   Finder(absl::Span<Device* const> devices, Imported& imported)
       : graph_(imported.graph),
         defects_(imported.defects),
-        oracle_({devices.begin(), devices.end()}) {
+        oracle_({devices.begin(), devices.end()}, KernelRegistry::Global()) {
     for (const Device* device : devices) names_.push_back(device->short_name());
   }
 

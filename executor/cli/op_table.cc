@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/cli/run_reports.h"
-#include "executor/plan.h"
+#include "executor/run/plan.h"
 
 namespace tenon::cli {
 namespace {

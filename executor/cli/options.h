@@ -74,7 +74,7 @@ struct Options {
   bool time_passes = false;
   std::string verify_each;  // "structure", "numeric", or empty: at the end only
   bool fast_math = false;
-  std::optional<Target> target;         // none: TensorFlow for opt, Tenon for what runs the result
+  std::string target;                   // as Target::Parse takes it; empty: see TargetOf
   std::optional<int64_t> bisect_limit;  // -1: all rewrites, with a line for each
   std::vector<std::string> print_before, print_after;  // passes; "*": each
   std::string print_changed;                           // "graph", "diff", or empty
@@ -84,7 +84,7 @@ struct Options {
 
   // Runs.
   int64_t warmup = -1, runs = -1;  // -1: the command's default
-  std::vector<std::string> ab;         // flags of what bench compares: b's, or a's and b's
+  std::vector<std::string> ab;     // flags of what bench compares: b's, or a's and b's
   double seconds = -1;
   int concurrency = 1;
   uint64_t seed = 0;
@@ -105,6 +105,10 @@ struct Options {
   bool verbose = false;
   bool story = false;
 };
+
+// Who runs the result: unless --target says, every TensorFlow that of opt, Tenon what it runs
+// itself.
+Target TargetOf(const Options& options);
 
 // What the session gets to know of them. INVALID_ARGUMENT (kUsage) for a malformed --place.
 absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options);

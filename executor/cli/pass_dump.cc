@@ -5,8 +5,9 @@
 #include "absl/strings/str_format.h"
 #include "executor/cli/graph_dot.h"
 #include "executor/cli/invocation.h"
+#include "executor/cli/large_constants.h"
 #include "executor/cli/watchers.h"
-#include "graph/file_bytes.h"
+#include "graph/file_writer.h"
 #include "graph/io.h"
 
 namespace tenon::cli {
@@ -23,11 +24,11 @@ class PassDump : public PipelineObserver {
     if (error) Fail(absl::StrCat(folder_.string(), ": ", error.message()));
   }
 
-  void BeforePass(const PassRun& run) override {
+  // Passes that change nothing are counted: the numbers tell how many ran in between.
+  void AfterPass(const PassRun& run, const Graph& after, const PassReport& row) override {
     ++number_;
+    if (!row.changed) return;
     Write(run, "before", run.before);
-  }
-  void AfterPass(const PassRun& run, const Graph& after, const PassReport&) override {
     Write(run, "after", after);
   }
 
@@ -36,7 +37,7 @@ class PassDump : public PipelineObserver {
     if (!status_.ok()) return;
     const fs::path base =
         folder_ / absl::StrFormat("%03d_%s_%s", number_, FileWord(run.pass), when);
-    absl::Status written = ExportFile(graph, base.string() + ".pbtxt");
+    absl::Status written = ExportFile(WithoutLargeConstants(graph), base.string() + ".pbtxt");
     if (written.ok()) written = WriteFile(base.string() + ".dot", GraphDot(graph));
     if (!written.ok()) Fail(written.message());
   }

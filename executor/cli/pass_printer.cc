@@ -59,7 +59,9 @@ class BisectLines : public PipelineObserver {
     PrintErrorLine(
         absl::StrCat("BISECT: ", event.allowed ? "" : "NOT ", "running pass (", ++number_, ") ",
                      event.pass, event.rewrite.empty() ? "" : ".", event.rewrite, " on ",
-                     event.node.empty() ? "the graph" : absl::StrCat("node ", event.node)));
+                     !event.node.empty()      ? absl::StrCat("node ", event.node)
+                     : event.function.empty() ? "the graph"
+                                              : absl::StrCat("function ", event.function)));
   }
 
  private:

@@ -152,8 +152,7 @@ class Judge {
       return;
     }
     if (probe_.end == PluginProbe::End::kCrashed) {
-      Fatal(absl::StrCat("it crashes: ", probe_.death),
-            "run `gdb --args graph_run devices --plugin SO`; its output is shown with --verbose");
+      Fatal(absl::StrCat("it crashes: ", probe_.death), CrashAdvice(probe_.death));
       return;
     }
     const Json status = *probe_.facts->Find("status");
@@ -162,10 +161,8 @@ class Judge {
       Fatal(absl::StrCat(code, ": ", message), LoadAdvice(code, message));
       return;
     }
-    if (const std::optional<Json> warnings = probe_.facts->Find("warnings")) {
-      for (size_t i = 0; i < warnings->size(); ++i)
-        Note(warnings->At(i).AsString().value_or(""), "it loads all the same");
-    }
+    NoteAll("warnings", "it loads all the same");
+    NoteAll("doubts", "correct the registration: it loads all the same, and is of no use");
     const double devices = probe_.facts->Find("devices")->AsNumber().value_or(0);
     if (!Text(*probe_.facts, "device_type").empty() && devices == 0) {
       Note("it finds no device on this machine: everything stays on the CPU",
@@ -173,9 +170,24 @@ class Judge {
     }
   }
 
+  void NoteAll(std::string_view key, const std::string& advice) {
+    const std::optional<Json> texts = probe_.facts->Find(key);
+    for (size_t i = 0; texts && i < texts->size(); ++i)
+      Note(texts->At(i).AsString().value_or(""), advice);
+  }
+
   static std::string Text(const Json& object, std::string_view key) {
     const std::optional<Json> value = object.Find(key);
     return value ? value->AsString().value_or("") : "";
+  }
+
+  static std::string CrashAdvice(const std::string& death) {
+    if (absl::StrContains(death, "that this processor does not have") ||
+        absl::StrContains(death, "which this processor does not have")) {
+      return "build it for this processor (no -march=native of another one), or have it choose at "
+             "run time what the processor has";
+    }
+    return "run `gdb --args graph_run devices --plugin SO`; its output is shown with --verbose";
   }
 
   static std::string LoadAdvice(const std::string& code, const std::string& message) {

@@ -54,7 +54,8 @@ Json Facts(const PluginInfo& info) {
       .Set("kernels", KernelsJson(rows))
       .Set("pass", info.pass)
       .Set("profiler", info.profiler)
-      .Set("warnings", Json::ArrayOf(info.warnings));
+      .Set("warnings", Json::ArrayOf(info.warnings))
+      .Set("doubts", Json::ArrayOf(info.doubts));
   return facts;
 }
 

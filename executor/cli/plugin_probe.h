@@ -13,7 +13,7 @@ struct PluginProbe {
   enum class End : uint8_t { kAnswered, kCrashed, kHung };
   End end = End::kAnswered;
   // What the child found out, if it lived to tell: "status", "device_type", "platform", "devices",
-  // "structs", "ops", "kernels", "pass", "profiler", "warnings".
+  // "structs", "ops", "kernels", "pass", "profiler", "warnings", "doubts".
   std::optional<Json> facts;
   std::string death;   // how it ended otherwise: its own last line, or the signal
   std::string output;  // what it wrote to stdout and stderr, at most 64 KiB of it

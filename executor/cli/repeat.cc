@@ -29,20 +29,32 @@ struct Lane {
   std::vector<double> run_us;
   std::vector<Tensor> values;
   absl::Status status;
+  Clock::time_point begin, end;  // of its runs
 
   absl::Status Run(Session& session, Executable* executable, const std::vector<Tensor>& feeds) {
-    const Clock::time_point begin = Clock::now();
+    begin = end = Clock::now();
     for (int64_t i = 0; i < runs; ++i) {
       const Clock::time_point start = Clock::now();
       values.clear();
       TENON_ASSIGN_OR_RETURN(values, session.Run(executable, feeds, recorder));
-      const Clock::time_point stop = Clock::now();
-      run_us.push_back(Seconds(stop - start) * 1e6);
-      if (seconds > 0 && Seconds(stop - begin) >= seconds) break;
+      end = Clock::now();
+      run_us.push_back(Seconds(end - start) * 1e6);
+      if (seconds > 0 && Seconds(end - begin) >= seconds) break;
     }
     return absl::OkStatus();
   }
 };
+
+// From the first thread's begin to the last one's end: a thread that is let go first may be done
+// before another one wakes up.
+double WallSeconds(const std::vector<Lane>& lanes) {
+  Clock::time_point begin = lanes[0].begin, end = lanes[0].end;
+  for (const Lane& lane : lanes) {
+    begin = std::min(begin, lane.begin);
+    end = std::max(end, lane.end);
+  }
+  return Seconds(end - begin);
+}
 
 }  // namespace
 
@@ -100,10 +112,8 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
   Repeated repeated;
   const int64_t before = allocations == nullptr ? -1 : allocations(true);
   ready.arrive_and_wait();
-  const Clock::time_point start = Clock::now();
   run(lanes[0]);
   done.arrive_and_wait();
-  repeated.wall_s = Seconds(Clock::now() - start);
   const int64_t after = allocations == nullptr ? -1 : allocations(false);
   if (before >= 0) repeated.allocations = after - before;
   others.clear();  // waits for their end
@@ -111,6 +121,7 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
     TENON_RETURN_IF_ERROR(lane.status);
     repeated.run_us.insert(repeated.run_us.end(), lane.run_us.begin(), lane.run_us.end());
   }
+  repeated.wall_s = WallSeconds(lanes);
   repeated.values = std::move(lanes[0].values);
   return repeated;
 }

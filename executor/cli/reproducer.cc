@@ -1,98 +1,104 @@
-// What a failed pass was given, and how to run it again.
+#include "executor/cli/reproducer.h"
+
+#include <farmhash.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <optional>
-#include <set>
+#include <algorithm>
+#include <atomic>
+#include <cstring>
 
-#include "absl/strings/str_cat.h"
-#include "executor/cli/command_line.h"
-#include "executor/cli/fault_reproducer.h"
-#include "executor/cli/invocation.h"
-#include "executor/cli/watchers.h"
-#include "graph/file_bytes.h"
-#include "graph/io.h"
-#include "graph/one_line.h"
-#include "grappler_lite/pipeline.h"
+#include "executor/cli/plugin_environment.h"
+#include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon::cli {
 namespace {
 
-namespace fs = std::filesystem;
+std::atomic<const Reproducer*> ready{nullptr};
 
-class Reproducer : public PipelineObserver {
+bool IsThere(const char* path, size_t bytes) {
+  struct stat facts;
+  return lstat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&
+         static_cast<size_t>(facts.st_size) == bytes;
+}
+
+// A file of our own, whatever had its name; none if it is not whole. FileWriter takes memory, which
+// a signal handler must not.
+class NewFile {
  public:
-  explicit Reproducer(const Options& options) : options_(options) {}
-  ~Reproducer() override { SetFaultReproducer(nullptr); }
-
-  bool wants_every_pass() const override { return false; }
-
-  // The pass of a plug-in may end the process, or never end.
-  void BeforePass(const PassRun& run) override {
-    if (!run.pass.starts_with("plugin:")) return;
-    const std::string base = BaseOf(run);
-    ready_ = {base + ".pb", base + ".sh", Script(run, "did not come back", base + ".pb")};
-    SetFaultReproducer(&ready_);
+  NewFile(const char* path, mode_t mode) : path_(path) {
+    unlink(path);
+    fd_ = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   }
+  ~NewFile() {
+    if (fd_ >= 0) close(fd_);
+    if (failed_) unlink(path_);
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
 
-  void AfterPass(const PassRun& run, const Graph&, const PassReport& row) override {
-    SetFaultReproducer(nullptr);
-    // A pass that fails in one round will fail in the next.
-    if (!row.failed || !told_.emplace(run.pass).second) return;
-    const std::string base = BaseOf(run);
-    absl::Status written = ExportFile(run.before, base + ".pb");
-    if (written.ok()) {
-      written = WriteFile(base + ".sh", Script(run, OneLine(row.reason), base + ".pb"));
-      std::error_code error;
-      fs::permissions(base + ".sh", fs::perms::owner_exec, fs::perm_options::add, error);
+  void Write(std::string_view text) {
+    while (ok() && !text.empty()) {
+      const ssize_t written = write(fd_, text.data(), text.size());
+      failed_ = written <= 0;
+      if (!failed_) text.remove_prefix(static_cast<size_t>(written));
     }
-    Warn(options_, written.ok() ? absl::StrCat("pass ", run.pass, " failed; ", base,
-                                               ".sh runs it again on the graph that it was given")
-                                : absl::StrCat("pass ", run.pass, " failed, and ", base,
-                                               ".pb and .sh cannot be written"));
   }
+  bool ok() const { return fd_ >= 0 && !failed_; }
 
  private:
-  std::string BaseOf(const PassRun& run) const {
-    std::error_code error;
-    const fs::path folder = fs::absolute(
-        options_.dump_dir.empty() ? fs::temp_directory_path(error) : fs::path(options_.dump_dir),
-        error);
-    return (folder / absl::StrCat("graph_run_", getpid(), "_", FileWord(run.pass))).string();
-  }
-
-  std::string Script(const PassRun& run, std::string_view reason, const std::string& model) {
-    if (!environment_) environment_ = EnvironmentLines(options_);
-    return absl::StrCat("#!/bin/sh\n# ", run.pass, " ", reason, "\n", *environment_,
-                        CommandLine(run, model), "\n");
-  }
-
-  // Fails as long as the pass does.
-  std::string CommandLine(const PassRun& run, const std::string& model) const {
-    std::string line = absl::StrCat(ProgramWord(), " opt ", ShellQuoted(model),
-                                    " --passes=", ShellQuoted(run.pass));
-    for (const std::string& fetch : run.fetches)
-      absl::StrAppend(&line, " --output=", ShellQuoted(fetch));
-    absl::StrAppend(&line, OptimizerFlags(options_));
-    if (!options_.target)
-      line += options_.command == Command::kOpt ? " --target=tensorflow" : " --target=tenon";
-    if (options_.timeout_s) absl::StrAppend(&line, " --timeout=", *options_.timeout_s);
-    absl::StrAppend(
-        &line, " --config='fail_on_optimizer_errors: true min_graph_nodes: -1'",
-        " --verify-each=", options_.verify_each.empty() ? "structure" : options_.verify_each);
-    return line;
-  }
-
-  const Options& options_;
-  FaultReproducer ready_;
-  std::optional<std::string> environment_;
-  std::set<std::string, std::less<>> told_;
+  const char* path_;
+  int fd_;
+  bool failed_ = false;
 };
+
+bool WriteScript(const Reproducer& reproducer, const char* path) {
+  NewFile file(path, 0755);
+  file.Write("#!/bin/sh\n# ");
+  file.Write(reproducer.reason);
+  file.Write("\n");
+  const auto write = [](void* to, std::string_view text) {
+    static_cast<NewFile*>(to)->Write(text);
+  };
+  WriteEnvironment(reproducer.literals, {write, &file});
+  file.Write(reproducer.command);
+  file.Write("\n");
+  return file.ok();
+}
+
+bool WriteGraph(std::string_view graph, const char* path) {
+  if (IsThere(path, graph.size())) return true;
+  NewFile file(path, 0644);
+  file.Write(graph);
+  return file.ok();
+}
 
 }  // namespace
 
-std::unique_ptr<PipelineObserver> MakeReproducer(const Options& options) {
-  return std::make_unique<Reproducer>(options);
+bool WriteReproducer(const Reproducer& reproducer, std::string_view graph, ScriptPath& script) {
+  constexpr size_t kDigits = 16, kSuffix = sizeof(".sh");
+  if (reproducer.base.size() + 1 + kDigits + kSuffix > sizeof(script.text_)) return false;
+  char* end = std::copy(reproducer.base.begin(), reproducer.base.end(), script.text_);
+  *end++ = '_';
+  uint64_t number = util::Fingerprint64(graph.data(), graph.size());
+  for (size_t i = 0; i < kDigits; ++i, number <<= 4) *end++ = "0123456789abcdef"[number >> 60];
+  std::strcpy(end, ".pb");
+  if (!WriteGraph(graph, script.text_)) return false;
+  std::strcpy(end, ".sh");
+  return WriteScript(reproducer, script.text_);
+}
+
+void SetFaultReproducer(const Reproducer* reproducer) { ready.store(reproducer); }
+
+void AddFaultReproducer(FaultLine& line) {
+  const Reproducer* const reproducer = ready.load();
+  const std::string* const graph = GraphInPluginPass();
+  if (reproducer == nullptr || graph == nullptr) return;
+  ScriptPath script;
+  if (!WriteReproducer(*reproducer, *graph, script)) return;
+  line.Add("; ").Add(script.c_str());
+  line.Add(" runs the pass again on the graph that it was given");
 }
 
 }  // namespace tenon::cli

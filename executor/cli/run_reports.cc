@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "executor/cli/exit_code.h"
+#include "graph/file_bytes.h"
 #include "graph/status_macros.h"
 #include "proto/xspace.pb.h"
 
@@ -55,8 +56,9 @@ absl::Status AddRunReports(const Executable& executable, const RunWatch& watch,
                            Invocation& invocation) {
   const Options& options = invocation.options;
   for (const std::string& path : options.traces) {
-    TENON_RETURN_IF_ERROR(absl::EndsWith(path, ".xplane.pb") ? WriteXPlane(watch, path)
-                                                             : WriteTrace(watch, path));
+    TENON_RETURN_IF_ERROR(WithPath("--trace", absl::EndsWith(path, ".xplane.pb")
+                                                  ? WriteXPlane(watch, path)
+                                                  : WriteTrace(watch, path)));
   }
   if (options.memory) AddMemory(executable, invocation);
   if (!options.op_table.empty()) AddOpTable(watch.record(), invocation);

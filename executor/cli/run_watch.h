@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "executor/cli/options.h"
-#include "executor/run_recorder.h"
+#include "executor/run/run_recorder.h"
 #include "plugin/profiler_session.h"
 
 namespace tenon::cli {

@@ -4,7 +4,7 @@
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/options.h"
-#include "executor/name_pattern.h"
+#include "executor/place/name_pattern.h"
 #include "graph/file_bytes.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/rewriter_config.h"
@@ -93,6 +93,11 @@ absl::Status ReadConfig(const Options& options, SessionOptions& session) {
 
 }  // namespace
 
+Target TargetOf(const Options& options) {
+  if (!options.target.empty()) return Target::Parse(options.target).value_or(Target());
+  return options.command == Command::kOpt ? Target::TensorFlow() : Target();
+}
+
 absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
   SessionOptions session;
   session.threads = options.threads;
@@ -108,8 +113,7 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
   session.pipeline.disabled_rewrites = options.disabled_rewrites;
   session.pipeline.verify_each = !options.verify_each.empty();
   session.pipeline.fast_math = options.fast_math;
-  session.pipeline.target = options.target.value_or(
-      options.command == Command::kOpt ? Target::kTensorFlow : Target::kTenon);
+  session.pipeline.target = TargetOf(options);
   if (options.bisect_limit.value_or(-1) >= 0) session.pipeline.bisect_limit = *options.bisect_limit;
   TENON_RETURN_IF_ERROR(ReadConfig(options, session));
   TENON_RETURN_IF_ERROR(PlacerOptionsFrom(options, session.placer));

@@ -11,7 +11,7 @@
 #include "executor/cli/pass_report.h"
 #include "executor/cli/tensor_text.h"
 #include "executor/executable.h"
-#include "executor/plan.h"
+#include "executor/run/plan.h"
 #include "graph/one_line.h"
 
 namespace tenon::cli {
@@ -282,8 +282,8 @@ class Storyteller {
   void Compare() {
     std::string_view title = "compare";
     for (const NamedComparison& c : outcome_.comparisons) {
-      const std::string numbers = absl::StrFormat("largest difference %.3g, %d ulps",
-                                                  c.result.max_abs, c.result.max_ulp);
+      const std::string numbers =
+          absl::StrFormat("largest difference %.3g, %d ulps", c.result.max_abs, c.result.max_ulp);
       const std::string verdict = c.ignored     ? style_.Dim("ignored")
                                   : c.result.ok ? style_.Green("right")
                                                 : style_.Red("wrong");

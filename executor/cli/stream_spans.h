@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/run_recorder.h"
+#include "executor/run/run_recorder.h"
 
 namespace tenon::cli {
 

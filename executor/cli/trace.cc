@@ -1,15 +1,15 @@
 // Runs as trace events (the JSON that chrome://tracing and Perfetto read).
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "executor/cli/exit_code.h"
 #include "executor/cli/run_reports.h"
 #include "executor/cli/stream_spans.h"
 #include "executor/cli/trace_event.h"
 #include "executor/cli/trace_planes.h"
-#include "executor/plan.h"
+#include "executor/run/plan.h"
+#include "graph/file_writer.h"
+#include "graph/status_macros.h"
 #include "proto/xspace.pb.h"
 
 namespace tenon::cli {
@@ -22,29 +22,31 @@ double Micros(int64_t ns) { return static_cast<double>(ns) / 1000; }
 // Writes events as they come: a trace can be larger than one wants a document to be in memory.
 class TraceFile {
  public:
-  explicit TraceFile(const std::string& path) : out_(path, std::ios::binary | std::ios::trunc) {
-    out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+  explicit TraceFile(FileWriter file) : file_(std::move(file)) {
+    Write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   }
   void Add(const Json& event) {
-    out_ << (first_ ? "\n" : ",\n") << event.Dump();
-    first_ = false;
+    Write(std::exchange(separator_, ",\n"));
+    Write(event.Dump());
   }
-  bool Close() {
-    out_ << "\n]}\n";
-    out_.close();
-    return !out_.fail();
+  absl::Status Finish() {
+    Write("\n]}\n");
+    return file_.Finish();
   }
 
  private:
-  std::ofstream out_;
-  bool first_ = true;
+  // An error stays until the end.
+  void Write(std::string_view text) { file_.Write(text).IgnoreError(); }
+
+  FileWriter file_;
+  std::string_view separator_ = "\n";
 };
 
 class Writer {
  public:
-  explicit Writer(const std::string& path) : file_(path) {}
+  explicit Writer(FileWriter file) : file_(std::move(file)) {}
 
-  bool Write(const RunWatch& watch) {
+  absl::Status Write(const RunWatch& watch) {
     file_.Add(TraceName("process_name", kProcess, 0, "graph_run"));
     int threads = 0;
     for (const RunSpan& run : watch.runs()) {
@@ -60,7 +62,7 @@ class Writer {
                std::filesystem::path(profile.plugin).filename().string(), plane.clock,
                [this](const Json& event) { file_.Add(event); });
     }
-    return file_.Close();
+    return file_.Finish();
   }
 
  private:
@@ -112,8 +114,8 @@ class Writer {
 }  // namespace
 
 absl::Status WriteTrace(const RunWatch& watch, const std::string& path) {
-  if (Writer(path).Write(watch)) return absl::OkStatus();
-  return UsageError(absl::StrCat("--trace: cannot write '", path, "'"));
+  absl::StatusOr<FileWriter> file = FileWriter::Create(path);
+  return file.ok() ? Writer(*std::move(file)).Write(watch) : file.status();
 }
 
 }  // namespace tenon::cli

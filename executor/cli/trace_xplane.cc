@@ -2,16 +2,16 @@
 // plug-ins as they are.
 #include <unistd.h>
 
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "executor/cli/exit_code.h"
 #include "executor/cli/run_reports.h"
 #include "executor/cli/stream_spans.h"
-#include "executor/plan.h"
+#include "executor/run/plan.h"
+#include "graph/file_bytes.h"
+#include "graph/file_writer.h"
 #include "proto/xspace.pb.h"
 
 namespace tenon::cli {
@@ -119,11 +119,12 @@ absl::Status WriteXPlane(const RunWatch& watch, const std::string& path) {
   }
   char name[256] = {};
   if (gethostname(name, sizeof(name) - 1) == 0) space.add_hostnames(name);
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  const bool written = space.SerializeToOstream(&file);
-  file.close();
-  if (written && !file.fail()) return absl::OkStatus();
-  return UsageError(absl::StrCat("--trace: cannot write '", path, "'"));
+  std::string bytes;
+  if (!space.SerializeToString(&bytes)) {
+    return WithPath(path,
+                    absl::ResourceExhaustedError("an XSpace takes at most 2 GB; trace fewer runs"));
+  }
+  return WriteFile(path, bytes);
 }
 
 }  // namespace tenon::cli

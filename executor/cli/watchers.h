@@ -15,7 +15,8 @@ namespace tenon::cli {
 // --print-before, --print-after, --print-changed: graphs on stderr.
 std::unique_ptr<PipelineObserver> MakePassPrinter(const Options& options);
 // --dump-dir: NNN_pass_before.pbtxt, NNN_pass_after.pbtxt, and .dot of both, of every pass that
-// runs. What cannot be written is told to `status`, which outlives it.
+// changes something; without large constants. What cannot be written is told to `status`, which
+// outlives it.
 std::unique_ptr<PipelineObserver> MakePassDump(const Options& options, absl::Status& status);
 // The name of a pass as a part of a file's name.
 std::string FileWord(std::string_view pass);

@@ -13,6 +13,7 @@
 #include "executor/saved_model.h"
 #include "graph/status_macros.h"
 #include "grappler_lite/pass_spec.h"
+#include "grappler_lite/target_graph.h"
 #include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon::cli {
@@ -47,6 +48,47 @@ void WarnOfMissingPasses(const Options& options) {
   }
 }
 
+// What is written of a SavedModel holds what its variables and tables hold.
+absl::Status FreezeFor(Workbench& bench, Model& model, const Options& options,
+                       SessionOptions session_options) {
+  session_options.opt_level = 0;
+  session_options.pipeline = {};
+  absl::StatusOr<Frozen> frozen =
+      FreezeModel(model, options, *bench.host, std::move(session_options));
+  if (!frozen.ok()) {
+    return WithExit(ExitOf(frozen.status()),
+                    absl::Status(frozen.status().code(),
+                                 absl::StrCat(options.paths.front(),
+                                              ": cannot become one graph, which is what opt works "
+                                              "on: ",
+                                              frozen.status().message())));
+  }
+  bench.frozen = std::make_unique<Frozen>(*std::move(frozen));
+  model.graph = bench.frozen->model.graph;
+  model.saved.reset();
+  model.signature = bench.frozen->signature.name.empty() ? nullptr : &bench.frozen->signature;
+  if (!bench.frozen->model.init.empty()) bench.inits = {bench.frozen->model.init};
+  return absl::OkStatus();
+}
+
+absl::Status CheckCanBeWritten(const Model& model, const Options& options) {
+  if (!model.saved.has_value() || options.save_optimized.empty()) return absl::OkStatus();
+  return UsageError(absl::StrCat(
+      "--save-optimized: the graph of a SavedModel lacks what its variables and tables hold; "
+      "graph_run opt ",
+      ShellWord(options.paths.front()), " -o ", ShellWord(options.save_optimized),
+      " writes one that holds it"));
+}
+
+// What --init names.
+absl::Status ReadInits(Workbench& bench, const Model& model, const Options& options) {
+  const Names names(model.graph, model.signature);
+  for (const std::string& init : options.inits) {
+    TENON_ASSIGN_OR_RETURN(bench.inits.emplace_back(), names.Node("--init", init));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
@@ -63,6 +105,12 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
   }
   TENON_ASSIGN_OR_RETURN(Model model, LoadModel(options));
   bench.load_ms = model.load_ms;
+  if (model.saved.has_value() && options.command == Command::kOpt) {
+    TENON_RETURN_IF_ERROR(FreezeFor(bench, model, options, session_options));
+  } else {
+    TENON_RETURN_IF_ERROR(CheckCanBeWritten(model, options));
+    TENON_RETURN_IF_ERROR(ReadInits(bench, model, options));
+  }
   bench.saved = std::move(model.saved);
   bench.signature = model.signature;
   if (options.allow_file_io) {
@@ -71,7 +119,10 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
     TENON_ASSIGN_OR_RETURN(session_options.files, FilesOf(*bench.saved));
   }
   if (options.verify_each == "numeric") {
-    bench.watchers->VerifyNumbers(GraphRunner(bench.host->devices(), session_options));
+    const bool needs_folder = bench.saved.has_value();
+    bench.watchers->VerifyNumbers(
+        GraphRunner(bench.host->devices(), session_options,
+                    needs_folder ? std::vector<std::string>() : bench.inits));
   }
   session_options.pipeline.observers = bench.watchers->observers();
   bench.session_options = session_options;
@@ -98,7 +149,10 @@ absl::Status ReportFailedPasses(const Executable& executable, const Options& opt
   std::set<std::string> told;  // one that fails the same way in each iteration, once
   for (const PassReport& pass : OptimizerReport(executable).passes) {
     if (!pass.failed) continue;
-    const std::string message = absl::StrCat("pass ", pass.name, ": ", pass.reason);
+    const std::string message = absl::StrCat(
+        "pass ", pass.name,
+        pass.function.empty() ? "" : absl::StrCat(" in function '", pass.function, "'"), ": ",
+        pass.reason);
     if (options.fail_on_plugin_errors && absl::StartsWith(pass.name, "plugin:")) {
       return WithExit(Exit::kPluginFault, absl::InternalError(message));
     }
@@ -113,19 +167,31 @@ absl::Status InitializeState(Workbench& bench, const Options& options) {
   return absl::OkStatus();
 }
 
-absl::Status RestoreVariables(Session& session, const Workbench& bench) {
+absl::Status RestoreVariables(Session& session, const Workbench& bench,
+                              const BeforeRun& before_run) {
   if (!bench.saved.has_value()) return absl::OkStatus();
-  const absl::Status status = RestoreState(session, *bench.saved);
+  const absl::Status status = RestoreState(session, *bench.saved, before_run);
   return status.ok() ? status : FaultOfFiles(status);
 }
 
 absl::Status InitializeState(Session& session, const Workbench& bench, const Options& options) {
-  TENON_RETURN_IF_ERROR(RestoreVariables(session, bench));
-  for (const std::string& init : options.inits) {
-    TENON_ASSIGN_OR_RETURN(const std::string node, bench.names().Node("--init", init));
-    TENON_ASSIGN_OR_RETURN(Executable * executable, session.Prepare({}, {absl::StrCat("^", node)}));
+  TENON_RETURN_IF_ERROR(RestoreVariables(session, bench, [&](const Executable& executable) {
+    return ReportFailedPasses(executable, options);
+  }));
+  std::vector<std::string> feeds;
+  std::vector<Tensor> values;
+  if (bench.saved.has_value()) {
+    TENON_ASSIGN_OR_RETURN(std::vector<Session::NamedTensor> paths, AssetPaths(*bench.saved));
+    for (auto& [tensor, path] : paths) {
+      feeds.push_back(tensor);
+      values.push_back(std::move(path));
+    }
+  }
+  for (const std::string& init : bench.inits) {
+    TENON_ASSIGN_OR_RETURN(Executable * executable,
+                           session.Prepare(feeds, {absl::StrCat("^", init)}));
     TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, options));
-    TENON_RETURN_IF_ERROR(session.Run(executable, {}).status());
+    TENON_RETURN_IF_ERROR(session.Run(executable, values).status());
   }
   return absl::OkStatus();
 }
@@ -138,6 +204,7 @@ absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const Options& o
   TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, options));
   if (!options.save_optimized.empty()) {
     Graph graph = GraphToWrite(*executable, bench.graph());
+    DropNewDefaults(graph, bench.session_options.pipeline.target);
     if (options.provenance) WriteProvenance(*bench.watchers->provenance(), graph);
     TENON_RETURN_IF_ERROR(ExportFile(graph, options.save_optimized));
   }

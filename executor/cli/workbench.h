@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/cli/frozen.h"
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/names.h"
 #include "executor/cli/watchers.h"
+#include "executor/saved_model.h"
 #include "executor/session.h"
 #include "graph/saved_model.h"
 
@@ -21,7 +23,9 @@ struct Workbench {
   std::unique_ptr<Host> host;
   double load_ms = 0;
   std::optional<SavedModel> saved;       // of a folder
-  const Signature* signature = nullptr;  // of `saved`
+  std::unique_ptr<const Frozen> frozen;  // of a folder that opt works on, instead of `saved`
+  const Signature* signature = nullptr;  // of either
+  std::vector<std::string> inits;        // nodes of the graph that fill what it holds, in order
   SessionOptions session_options;
   std::unique_ptr<Session> session;
 
@@ -29,7 +33,8 @@ struct Workbench {
   Names names() const { return Names(graph(), signature); }
 };
 
-// Opens devices, loads the model, makes the session.
+// Opens devices, loads the model, makes the session: for opt of a SavedModel one of the frozen
+// graph.
 absl::StatusOr<Workbench> OpenWorkbench(const Options& options);
 
 // Another session of the same model on the same devices, configured as `options` say. Nobody
@@ -37,10 +42,12 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options);
 absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench,
                                                           const Options& options);
 
-// Gives variables the values that a SavedModel has for them.
-absl::Status RestoreVariables(Session& session, const Workbench& bench);
+// Gives variables the values that a SavedModel has for them. `before_run` as of RestoreState.
+absl::Status RestoreVariables(Session& session, const Workbench& bench,
+                              const BeforeRun& before_run = {});
 
-// Brings the session to where runs begin: RestoreVariables, then what --init names.
+// Brings the session to where runs begin: RestoreVariables, then what --init names, which in a
+// SavedModel gets the paths of the assets.
 absl::Status InitializeState(Workbench& bench, const Options& options);
 // The same for another session of its model.
 absl::Status InitializeState(Session& session, const Workbench& bench, const Options& options);

@@ -88,8 +88,9 @@ pb::NodeDef ScalarConst(const std::string& name, pb::DataType dtype) {
 
 }  // namespace
 
-VariableFolder::VariableFolder(pb::GraphDef& graph, std::set<std::string> kept)
-    : graph_(graph), kept_(std::move(kept)) {
+VariableFolder::VariableFolder(pb::GraphDef& graph, std::set<std::string> kept,
+                               bool keep_in_functions)
+    : graph_(graph), kept_(std::move(kept)), keep_in_functions_(keep_in_functions) {
   for (pb::FunctionDef& function : *graph.mutable_library()->mutable_function())
     library_[function.signature().name()].Swap(&function);
 }
@@ -118,7 +119,7 @@ absl::Status VariableFolder::RewriteNodes(Scope& scope, Nodes& nodes) {
 absl::Status VariableFolder::RewriteNode(Scope& scope, pb::NodeDef& node) {
   const std::string& op = node.op();
   if (op == "VarHandleOp" || op == "VariableV2" || op == "Variable") {
-    const bool stays = scope.function.empty() && kept_.contains(node.name());
+    const bool stays = scope.function.empty() ? kept_.contains(node.name()) : keep_in_functions_;
     return stays ? absl::OkStatus() : MakePlaceholder(scope, node);
   }
   const Handles inputs = InputsOf(scope, node);
@@ -131,9 +132,10 @@ absl::Status VariableFolder::RewriteNode(Scope& scope, pb::NodeDef& node) {
 
 absl::Status VariableFolder::MakePlaceholder(Scope& scope, pb::NodeDef& node) {
   if (!scope.function.empty()) {
-    return absl::UnimplementedError(
-        absl::StrCat(NodeText(scope.function, node),
-                     " makes a variable inside of a function; pass it as argument"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        NodeText(scope.function, node),
+        " makes a variable; only those that the graph's own nodes make can be folded (--keep-state "
+        "keeps others)"));
   }
   const pb::DataType dtype = AttrOr(node, "dtype", TypeAttr(pb::DT_INVALID)).type();
   if (node.op() == "VarHandleOp") {

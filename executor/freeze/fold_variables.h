@@ -20,8 +20,9 @@ namespace tenon {
 class VariableFolder {
  public:
   // `graph` holds the nodes that are needed; functions of its library may be more. Variables whose
-  // nodes are in `kept` stay what they are.
-  explicit VariableFolder(pb::GraphDef& graph, std::set<std::string> kept = {});
+  // nodes are in `kept` stay what they are, and so do those that functions make if
+  // `keep_in_functions` says so.
+  VariableFolder(pb::GraphDef& graph, std::set<std::string> kept, bool keep_in_functions);
 
   // Each VarHandleOp and Variable of the graph becomes a Placeholder of its name, which is to take
   // its value; these names are returned. Functions that take variables are cloned; those that
@@ -85,6 +86,7 @@ class VariableFolder {
 
   pb::GraphDef& graph_;
   const std::set<std::string> kept_;
+  const bool keep_in_functions_;
   std::string written_;
   std::map<std::string, pb::FunctionDef> library_;
   std::map<std::string, Instance> instances_;  // by function and the types of arguments

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "executor/freeze/fold_variables.h"
+#include "executor/freeze/kept_state.h"
 #include "executor/saved_model.h"
 #include "graph/io.h"
 #include "graph/nodes.h"
@@ -17,13 +18,6 @@
 
 namespace tenon {
 namespace {
-
-// A table that has a name, so that what fills it and what reads it find the same one.
-bool IsTable(std::string_view op) {
-  return op == "HashTable" || op == "HashTableV2" || op == "MutableHashTable" ||
-         op == "MutableHashTableV2" || op == "MutableHashTableOfTensors" ||
-         op == "MutableHashTableOfTensorsV2" || op == "MutableDenseHashTableV2";
-}
 
 // The closest that a node's name can be.
 std::string NodeNameFor(std::string_view name) {
@@ -48,21 +42,24 @@ std::string BytesOf(const pb::GraphDef& graph) {
 
 class Freezer {
  public:
-  Freezer(const SavedModel& model, const Graph& graph, const Signature& signature, bool keep_state)
-      : model_(model), original_(graph), signature_(signature), keep_state_(keep_state) {
+  Freezer(const SavedModel& model, const Graph& graph, const Signature& signature,
+          const FreezeOptions& freeze)
+      : model_(model), original_(graph), signature_(signature), freeze_(freeze) {
     frozen_.graph = graph;
   }
 
   absl::StatusOr<FrozenModel> Run(std::vector<Device*> devices, SessionOptions options) {
     TENON_RETURN_IF_ERROR(NameInputs());
     TENON_RETURN_IF_ERROR(NameOutputs());
+    TENON_RETURN_IF_ERROR(KeepMore());
     Prune();
+    TENON_ASSIGN_OR_RETURN(state_, KeptState::Find(frozen_.graph, original_, Fillers()));
     TENON_ASSIGN_OR_RETURN(const std::vector<std::string> variables, FoldVariables());
-    FindTables();
-    TENON_RETURN_IF_ERROR(ReadState(variables, std::move(devices), std::move(options)));
-    TENON_RETURN_IF_ERROR(AddInit());
+    TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> values,
+                           ReadState(variables, std::move(devices), std::move(options)));
+    TENON_RETURN_IF_ERROR(FillIn(variables, values));
     for (const Defect& defect : Verify(frozen_.graph)) {
-      if (!defect.in_function || !MayBeUnused(defect))
+      if (!MayBeUnused(defect))
         return absl::InternalError(absl::StrCat("the frozen graph is wrong: ", defect.message));
     }
     return std::move(frozen_);
@@ -91,11 +88,13 @@ class Freezer {
     Graph& graph = frozen_.graph;
     for (const SignatureTensor& t : signature_.inputs) {
       TENON_ASSIGN_OR_RETURN(const Output old, Find(t));
-      if (std::find(inputs_.begin(), inputs_.end(), old) != inputs_.end()) {
-        return absl::UnimplementedError(
-            absl::StrCat("two arguments of signature '", signature_.name, "' are ", t.tensor));
-      }
+      const auto same = std::find(inputs_.begin(), inputs_.end(), old);
+      const size_t number = same - inputs_.begin();
       inputs_.push_back(old);
+      if (number < frozen_.inputs.size()) {  // one tensor has two names: one node takes it
+        frozen_.inputs.push_back({t.name, frozen_.inputs[number].node, t.tensor});
+        continue;
+      }
       const std::string wanted = NodeNameFor(t.name);
       const bool is_placeholder = IsPlaceholder(graph, old.node);
       FrozenTensor named{t.name, std::string(graph.name(old.node)), t.tensor};
@@ -153,25 +152,35 @@ class Freezer {
     return absl::OkStatus();
   }
 
+  absl::Status KeepMore() {
+    for (const std::string& text : freeze_.keep) {
+      const NodeId n = NodeOfOutput(frozen_.graph, text);
+      if (n == kNoNode) return frozen_.graph.ParseOutput(text).status();
+      keep_.push_back(n);
+    }
+    return absl::OkStatus();
+  }
+
   // Only what is kept, and what that needs, stays.
   void Prune() {
     Graph& graph = frozen_.graph;
-    std::vector<bool> needed(graph.num_node_ids());
-    std::vector<NodeId> open;
-    const auto visit = [&](NodeId n) {
-      if (n == kNoNode || needed[n]) return;
-      needed[n] = true;
-      open.push_back(n);
-    };
-    for (const NodeId n : keep_) visit(n);
-    while (!open.empty()) {
-      const NodeId n = open.back();
-      open.pop_back();
-      for (const Output& from : graph.inputs(n)) visit(from.node);
-    }
+    const std::vector<bool> needed = NeededBy(graph, keep_);
     for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
       if (!needed[n]) graph.RemoveNode(n);
     }
+  }
+
+  // The nodes that fill variables and tables.
+  std::vector<NodeId> Fillers() const {
+    std::vector<std::string> names = freeze_.inits;
+    names.push_back(model_.meta().restore_op);
+    names.push_back(model_.meta().init_op);
+    std::vector<NodeId> fillers;
+    for (const std::string& name : names) {
+      const NodeId n = NodeOfOutput(original_, name);
+      if (n != kNoNode) fillers.push_back(n);
+    }
+    return fillers;
   }
 
   // The graph's variables become Placeholders, whose names are returned.
@@ -180,160 +189,75 @@ class Freezer {
     pb::GraphDef def;
     if (bytes.size() > INT_MAX || !def.ParseFromString(bytes))
       return absl::UnimplementedError("graphs of more than 2 GiB cannot be frozen");
+    const bool keep_state = freeze_.keep_state;
     std::set<std::string> kept;
+    if (keep_state) kept = state_.shared_variables();
     while (true) {
       pb::GraphDef folded_def = def;
-      VariableFolder folder(folded_def, kept);
+      VariableFolder folder(folded_def, kept, /*keep_in_functions=*/keep_state);
       absl::StatusOr<std::vector<std::string>> variables = folder.Run();
-      if (!variables.ok() && keep_state_ && kept.insert(folder.written()).second) continue;
+      if (!variables.ok() && keep_state && kept.insert(folder.written()).second) continue;
       if (!variables.ok()) return variables;
       TENON_ASSIGN_OR_RETURN(Imported folded,
                              ImportBinary(BytesOf(folded_def), original_.source_name()));
       folded.graph.InheritPositions(frozen_.graph);
       frozen_.graph = std::move(folded.graph);
-      frozen_.kept.assign(kept.begin(), kept.end());
+      for (const std::string& name : kept) state_.KeepVariable(original_, name);
       return variables;
     }
   }
 
-  void FindTables() {
-    const Graph& graph = frozen_.graph;
-    for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-      if (graph.alive(n) && IsTable(graph.op_name(n))) frozen_.tables.emplace_back(graph.name(n));
-    }
-  }
-
   // What the session holds after it has been restored.
-  absl::Status ReadState(const std::vector<std::string>& variables, std::vector<Device*> devices,
-                         SessionOptions options) {
+  absl::StatusOr<std::vector<Tensor>> ReadState(const std::vector<std::string>& variables,
+                                                std::vector<Device*> devices,
+                                                SessionOptions options) const {
     Graph graph = original_;
-    std::vector<std::string> fetches;
-    for (const std::string& name : variables) {
-      TENON_ASSIGN_OR_RETURN(std::string fetch, AddRead(graph, graph.FindNode(name)));
-      fetches.push_back(std::move(fetch));
-    }
-    for (const std::string& name : frozen_.kept) {
-      TENON_ASSIGN_OR_RETURN(std::string fetch, AddRead(graph, graph.FindNode(name)));
-      fetches.push_back(std::move(fetch));
-    }
-    for (const std::string& name : frozen_.tables) {
-      TENON_ASSIGN_OR_RETURN(const std::string entries, AddExport(graph, graph.FindNode(name)));
-      fetches.push_back(absl::StrCat(entries, ":0"));
-      fetches.push_back(absl::StrCat(entries, ":1"));
-    }
+    KeptState folded;
+    for (const std::string& name : variables) folded.KeepVariable(graph, name);
+    TENON_ASSIGN_OR_RETURN(std::vector<std::string> fetches, folded.AddReads(graph));
+    TENON_ASSIGN_OR_RETURN(const std::vector<std::string> kept, state_.AddReads(graph));
+    fetches.insert(fetches.end(), kept.begin(), kept.end());
     TENON_ASSIGN_OR_RETURN(
         const std::unique_ptr<Session> session,
         Session::Create(std::move(graph), std::move(devices), std::move(options)));
     TENON_RETURN_IF_ERROR(RestoreState(*session, model_));
-    if (fetches.empty()) return absl::OkStatus();
-    TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values, session->Run({}, fetches));
+    for (const std::string& init : freeze_.inits)
+      TENON_RETURN_IF_ERROR(RunInitializer(*session, model_, init));
+    if (fetches.empty()) return std::vector<Tensor>();
+    return session->Run({}, fetches);
+  }
+
+  absl::Status FillIn(const std::vector<std::string>& variables, absl::Span<const Tensor> values) {
+    Graph& graph = frozen_.graph;
     for (size_t i = 0; i < variables.size(); ++i) {
-      TENON_RETURN_IF_ERROR(
-          frozen_.graph.MakeConst(frozen_.graph.FindNode(variables[i]), values[i]));
+      TENON_RETURN_IF_ERROR(graph.MakeConst(graph.FindNode(variables[i]), values[i]));
       frozen_.variable_bytes += static_cast<int64_t>(values[i].bytes());
     }
     frozen_.variables = static_cast<int64_t>(variables.size());
-    held_.assign(std::make_move_iterator(values.begin() + frozen_.variables),
-                 std::make_move_iterator(values.end()));
+    TENON_ASSIGN_OR_RETURN(KeptState::Init init,
+                           state_.AddInit(graph, values.subspan(variables.size())));
+    frozen_.kept = std::move(init.variables);
+    frozen_.tables = std::move(init.tables);
+    frozen_.init = std::move(init.node);
     return absl::OkStatus();
-  }
-
-  // Variables of version 1 are read by being fetched.
-  static absl::StatusOr<std::string> AddRead(Graph& graph, NodeId variable) {
-    if (graph.op_name(variable) != "VarHandleOp") return std::string(graph.name(variable));
-    std::string name = graph.UniqueName(absl::StrCat("freeze/read/", graph.name(variable)));
-    const AttrValue* dtype = graph.attr(variable, "dtype");
-    const Output from{variable, 0};
-    TENON_RETURN_IF_ERROR(
-        graph.AddNode(name, "ReadVariableOp", {&from, 1}, {{"dtype", std::string(dtype->wire())}})
-            .status());
-    return name;
-  }
-
-  static absl::StatusOr<std::string> AddExport(Graph& graph, NodeId table) {
-    std::string name = graph.UniqueName(absl::StrCat("freeze/export/", graph.name(table)));
-    const Output from{table, 0};
-    const bool by_reference = IsRef(graph.output_type(from));
-    TENON_RETURN_IF_ERROR(
-        graph
-            .AddNode(name, by_reference ? "LookupTableExport" : "LookupTableExportV2", {&from, 1},
-                     {{"Tkeys", std::string(graph.attr(table, "key_dtype")->wire())},
-                      {"Tvalues", std::string(graph.attr(table, "value_dtype")->wire())}})
-            .status());
-    return name;
-  }
-
-  absl::StatusOr<Output> AddConst(std::string_view base, const Tensor& value) {
-    Graph& graph = frozen_.graph;
-    TENON_ASSIGN_OR_RETURN(const NodeId n, graph.AddNode(graph.UniqueName(base), "Placeholder", {},
-                                                         {{"dtype", attr::Type(value.dtype())}}));
-    TENON_RETURN_IF_ERROR(graph.MakeConst(n, value));
-    return Output{n, 0};
-  }
-
-  // Tables and kept variables get what they held from one node.
-  absl::Status AddInit() {
-    std::vector<Output> fillers;
-    auto held = held_.begin();
-    for (const std::string& variable : frozen_.kept) {
-      TENON_ASSIGN_OR_RETURN(const NodeId filler, AssignVariable(variable, *held));
-      fillers.push_back({filler, kControlPort});
-      ++held;
-    }
-    for (const std::string& table : frozen_.tables) {
-      TENON_ASSIGN_OR_RETURN(const NodeId filler, FillTable(table, held[0], held[1]));
-      fillers.push_back({filler, kControlPort});
-      held += 2;
-    }
-    if (fillers.empty()) return absl::OkStatus();
-    frozen_.init = frozen_.graph.UniqueName("init_state");
-    return frozen_.graph.AddNode(frozen_.init, "NoOp", fillers, {}).status();
-  }
-
-  absl::StatusOr<NodeId> AssignVariable(const std::string& name, const Tensor& value) {
-    Graph& graph = frozen_.graph;
-    const NodeId variable = graph.FindNode(name);
-    const bool is_resource = graph.op_name(variable) == "VarHandleOp";
-    TENON_ASSIGN_OR_RETURN(const Output from, AddConst(absl::StrCat(name, "/value"), value));
-    return graph.AddNode(graph.UniqueName(absl::StrCat(name, "/assign")),
-                         is_resource ? "AssignVariableOp" : "Assign",
-                         std::vector<Output>{{variable, 0}, from},
-                         {{is_resource ? "dtype" : "T", attr::Type(value.dtype())}});
-  }
-
-  absl::StatusOr<NodeId> FillTable(const std::string& name, const Tensor& keys,
-                                   const Tensor& values) {
-    Graph& graph = frozen_.graph;
-    const NodeId table = graph.FindNode(name);
-    const bool is_mutable = graph.op_name(table).starts_with("Mutable");
-    const bool by_reference = IsRef(graph.output_type({table, 0}));
-    TENON_ASSIGN_OR_RETURN(const Output keys_from, AddConst(absl::StrCat(name, "/keys"), keys));
-    TENON_ASSIGN_OR_RETURN(const Output values_from,
-                           AddConst(absl::StrCat(name, "/values"), values));
-    const std::string op = absl::StrCat(is_mutable ? "LookupTableImport" : "InitializeTable",
-                                        by_reference ? "" : "V2");
-    return graph.AddNode(graph.UniqueName(absl::StrCat(name, "/fill")), op,
-                         std::vector<Output>{{table, 0}, keys_from, values_from},
-                         {{is_mutable ? "Tin" : "Tkey", attr::Type(keys.dtype())},
-                          {is_mutable ? "Tout" : "Tval", attr::Type(values.dtype())}});
   }
 
   const SavedModel& model_;
   const Graph& original_;
   const Signature& signature_;
-  const bool keep_state_;
+  const FreezeOptions& freeze_;
   FrozenModel frozen_;
-  std::vector<Output> inputs_;
+  std::vector<Output> inputs_;  // by argument: what it was
   std::vector<NodeId> keep_;
-  std::vector<Tensor> held_;  // by each kept variable; then keys and values of each table
+  KeptState state_;
 };
 
 }  // namespace
 
 absl::StatusOr<FrozenModel> Freeze(const SavedModel& model, const Graph& graph,
-                                   const Signature& signature, bool keep_state,
+                                   const Signature& signature, const FreezeOptions& freeze,
                                    std::vector<Device*> devices, SessionOptions options) {
-  return Freezer(model, graph, signature, keep_state).Run(std::move(devices), std::move(options));
+  return Freezer(model, graph, signature, freeze).Run(std::move(devices), std::move(options));
 }
 
 }  // namespace tenon

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "executor/lowering/lowering.h"
+#include "graph/annotate.h"
 #include "graph/body_sources.h"
 #include "graph/colocation.h"
 #include "graph/invalid_graph.h"
@@ -94,9 +95,8 @@ class FunctionCopy {
   }
 
   absl::Status Within(const BodyNode& node, const absl::Status& status) const {
-    return InvalidGraph(absl::Status(
-        status.code(), absl::StrCat("node '", node.name, "' (", node.op_name, ") of function '",
-                                    function_.name, "': ", status.message())));
+    return InvalidGraph(Annotate(status, absl::StrCat("node '", node.name, "' (", node.op_name,
+                                                      ") of function '", function_.name, "': ")));
   }
 
   absl::Status AddNode(const BodyNode& node) {

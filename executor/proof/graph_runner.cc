@@ -10,12 +10,29 @@
 
 namespace tenon {
 
-GraphRunner::GraphRunner(std::vector<Device*> devices, SessionOptions options)
-    : devices_(std::move(devices)), options_(std::move(options)) {
+GraphRunner::GraphRunner(std::vector<Device*> devices, SessionOptions options,
+                         std::vector<std::string> inits)
+    : devices_(std::move(devices)), options_(std::move(options)), inits_(std::move(inits)) {
   options_.opt_level = 0;
   options_.pipeline = {};
   if (options_.seed == 0) options_.seed = 1;
 }
+
+namespace {
+
+// Fetches only `others`, which are some of `fetches`, in order; the rest have no value.
+absl::StatusOr<std::vector<Tensor>> RunOthers(Session& session, const InputSet& inputs,
+                                              const std::vector<std::string>& fetches,
+                                              const std::vector<std::string>& others) {
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values, session.Run(inputs.feeds, others));
+  std::vector<Tensor> all(fetches.size());
+  for (size_t i = 0, next = 0; i < fetches.size() && next < others.size(); ++i) {
+    if (fetches[i] == others[next]) all[i] = std::move(values[next++]);
+  }
+  return all;
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<Tensor>> GraphRunner::Run(
     const Graph& graph, const InputSet& inputs, const std::vector<std::string>& fetches) const {
@@ -27,7 +44,14 @@ absl::StatusOr<std::vector<Tensor>> GraphRunner::Run(
                          Session::Create(std::move(with_state), devices_, options));
   if (!initialize.empty())
     TENON_RETURN_IF_ERROR(session->Run({}, {absl::StrCat("^", initialize)}).status());
-  return session->Run(inputs.feeds, fetches);
+  std::vector<std::string> others = fetches;
+  for (const std::string& init : inits_) {
+    const std::string fetch = absl::StrCat("^", init);
+    std::erase(others, fetch);
+    if (graph.FindNode(init) != kNoNode) TENON_RETURN_IF_ERROR(session->Run({}, {fetch}).status());
+  }
+  if (others.size() == fetches.size()) return session->Run(inputs.feeds, fetches);
+  return RunOthers(*session, inputs, fetches, others);
 }
 
 Answer GraphRunner::RunApart(const Graph& graph, const InputSet& inputs,

@@ -13,10 +13,13 @@ namespace tenon {
 class GraphRunner {
  public:
   // Of `options` all counts but what concerns the optimizer; random ops without a seed get one, so
-  // that they answer the same twice. The devices outlive the runner.
-  GraphRunner(std::vector<Device*> devices, SessionOptions options);
+  // that they answer the same twice. The devices outlive the runner. `inits`: nodes that give state
+  // its values; where the graph has them, they run before all else, in this order, and only then.
+  GraphRunner(std::vector<Device*> devices, SessionOptions options,
+              std::vector<std::string> inits = {});
 
-  // One run in a session of its own, in which variables have values that were made up.
+  // One run in a session of its own, in which variables that no init fills have values that were
+  // made up.
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const InputSet& inputs,
                                           const std::vector<std::string>& fetches) const;
   // The same, or as many as it takes: see AnswerApart.
@@ -36,6 +39,7 @@ class GraphRunner {
  private:
   std::vector<Device*> devices_;
   SessionOptions options_;
+  std::vector<std::string> inits_;
 };
 
 }  // namespace tenon

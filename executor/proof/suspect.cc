@@ -24,8 +24,11 @@ class PluginWatch : public PipelineObserver {
   bool wants_every_pass() const override { return false; }
   absl::Status CheckPass(const PassRun& run, const Graph& after, const ReplayPass&) override {
     if (!run.pass.starts_with("plugin:")) return absl::OkStatus();
-    if (!before) before = run.before;
-    this->after = after;
+    const auto whole = [&](const Graph& graph) {
+      return run.caller == nullptr ? graph : run.caller->with(graph);
+    };
+    if (!before) before = whole(run.before);
+    this->after = whole(after);
     return absl::OkStatus();
   }
   std::optional<Graph> before, after;

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "graph/bundle/bundle_format.h"
 #include "graph/crc32c.h"
 #include "graph/status_macros.h"
@@ -133,9 +134,8 @@ absl::StatusOr<const DataFile*> BundleReader::CheckedShard(const Stored& s) {
   }
   absl::StatusOr<const DataFile*> file = Shard(s.shard);
   if (!file.ok()) {
-    return absl::Status(file.status().code(),
-                        absl::StrCat(file.status().message(), ", which tensor '",
-                                     absl::Utf8SafeCHexEscape(s.name), "' is in"));
+    return Annotate(file.status(), "",
+                    absl::StrCat(", which tensor '", absl::Utf8SafeCHexEscape(s.name), "' is in"));
   }
   const int64_t file_size = (*file)->size();
   if (s.offset < 0 || s.size < 0 || s.size > file_size || s.offset > file_size - s.size) {

@@ -1,6 +1,5 @@
 #include "graph/bundle/bundle_writer.h"
 
-#include <cerrno>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -10,21 +9,12 @@
 #include "graph/bundle/bundle_format.h"
 #include "graph/bundle/index_table.h"
 #include "graph/crc32c.h"
-#include "graph/file_bytes.h"
 #include "graph/status_macros.h"
 #include "graph/wire.h"
 #include "proto/tensor_bundle.pb.h"
 
 namespace tenon {
 namespace {
-
-// Names of files that are not whole yet end so.
-std::string Unfinished(const std::string& path) { return absl::StrCat(path, ".unfinished"); }
-
-absl::Status Rename(const std::string& from, const std::string& to) {
-  return std::rename(from.c_str(), to.c_str()) == 0 ? absl::OkStatus()
-                                                    : absl::ErrnoToStatus(errno, to);
-}
 
 void SetShape(const Shape& shape, pb::TensorShapeProto* proto) {
   for (const int64_t size : shape.dims()) proto->add_dim()->set_size(size);
@@ -43,27 +33,18 @@ absl::Status WriteBundleIndex(const std::string& prefix, int num_shards, BundleE
   header.mutable_version()->set_producer(kBundleVersion);
   entries[std::string(kHeaderKey)] = header.SerializeAsString();
   TENON_ASSIGN_OR_RETURN(const std::string bytes, IndexTableBytes(entries));
-  const std::string path = IndexPath(prefix);
-  TENON_RETURN_IF_ERROR(WriteFile(Unfinished(path), bytes));
-  return Rename(Unfinished(path), path);
+  return WriteFile(IndexPath(prefix), bytes);
 }
 
 absl::StatusOr<BundleWriter> BundleWriter::Create(std::string prefix) {
   std::error_code error;  // shows when the file is opened
   std::filesystem::create_directories(std::filesystem::path(prefix).parent_path(), error);
-  std::string path = Unfinished(ShardPath(prefix, 0, 1));
-  File file(std::fopen(path.c_str(), "wbe"), std::fclose);
-  if (file == nullptr) return absl::ErrnoToStatus(errno, path);
-  return BundleWriter(std::move(prefix), std::move(path), std::move(file));
-}
-
-BundleWriter::~BundleWriter() {
-  if (file_ != nullptr) std::remove(path_.c_str());
+  TENON_ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(ShardPath(prefix, 0, 1)));
+  return BundleWriter(std::move(prefix), std::move(file));
 }
 
 absl::Status BundleWriter::Write(std::string_view bytes, uint32_t* crc) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size())
-    return absl::ErrnoToStatus(errno, path_);
+  TENON_RETURN_IF_ERROR(file_.Write(bytes));
   if (crc != nullptr) *crc = ExtendCrc32c(*crc, bytes);
   size_ += static_cast<int64_t>(bytes.size());
   return absl::OkStatus();
@@ -149,9 +130,7 @@ absl::Status BundleWriter::Finish() {
     }
     entries_.emplace(name, entry.SerializeAsString());
   }
-  if (std::fflush(file_.get()) != 0) return absl::ErrnoToStatus(errno, path_);
-  TENON_RETURN_IF_ERROR(Rename(path_, ShardPath(prefix_, 0, 1)));
-  file_.reset();
+  TENON_RETURN_IF_ERROR(file_.Finish());
   return WriteBundleIndex(prefix_, 1, std::move(entries_));
 }
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/bundle/tensor_slice.h"
+#include "graph/file_writer.h"
 #include "graph/tensor.h"
 
 namespace tenon {
@@ -31,7 +30,6 @@ class BundleWriter {
   // Makes the folder if need be.
   static absl::StatusOr<BundleWriter> Create(std::string prefix);
   BundleWriter(BundleWriter&&) noexcept = default;
-  ~BundleWriter();
 
   // INVALID_ARGUMENT for a name that is empty or was there before; UNIMPLEMENTED for a type that is
   // neither plain nor string.
@@ -46,17 +44,15 @@ class BundleWriter {
     DataType dtype = DataType::kInvalid;
     std::vector<TensorSlice> slices;
   };
-  using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-  BundleWriter(std::string prefix, std::string path, File file)
-      : prefix_(std::move(prefix)), path_(std::move(path)), file_(std::move(file)) {}
+  BundleWriter(std::string prefix, FileWriter file)
+      : prefix_(std::move(prefix)), file_(std::move(file)) {}
   absl::Status AddEntry(std::string key, std::string_view name, const Tensor& tensor);
   absl::Status Write(std::string_view bytes, uint32_t* crc);
   absl::Status WriteStrings(const Tensor& tensor, uint32_t* crc);
 
   std::string prefix_;
-  std::string path_;  // of the data file while it is written
-  File file_;
+  FileWriter file_;  // of the data
   int64_t size_ = 0;
   BundleEntries entries_;
   std::map<std::string, Whole, std::less<>> wholes_;  // tensors in parts

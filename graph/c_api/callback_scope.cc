@@ -8,9 +8,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/annotate.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/one_line.h"
-#include "graph/with_message.h"
 
 namespace tenon {
 namespace {
@@ -20,6 +20,8 @@ namespace {
 struct ThreadCalls {
   std::atomic<const CallbackInfo*> current{nullptr};
   std::atomic<uint64_t> serial{0};  // counts begins and ends of calls
+  // Of the call that ended last.
+  std::atomic<const char*> last_plugin{""}, last_callback{""};
   std::atomic<bool> taken{true};
   ThreadCalls* next = nullptr;
 };
@@ -83,6 +85,13 @@ const CallbackInfo* AnyCallback() {
   return nullptr;
 }
 
+CallbackInfo LastCallback() {
+  if (this_thread == nullptr) return {};
+  return {this_thread->last_plugin.load(std::memory_order_relaxed),
+          this_thread->last_callback.load(std::memory_order_relaxed),
+          {}};
+}
+
 std::vector<ActiveCall> ActiveCalls() {
   std::vector<ActiveCall> active;
   for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
@@ -117,7 +126,11 @@ CallbackScope::CallbackScope(const char* plugin, const char* callback, std::stri
   Enter(&info_);
 }
 
-CallbackScope::~CallbackScope() { Enter(outer_); }
+CallbackScope::~CallbackScope() {
+  Enter(outer_);
+  this_thread->last_plugin.store(info_.plugin, std::memory_order_relaxed);
+  this_thread->last_callback.store(info_.callback, std::memory_order_relaxed);
+}
 
 void OnThreadEndedByPlugin(void (*handler)()) { thread_end_handler.store(handler); }
 
@@ -138,8 +151,7 @@ absl::Status ExceptionStatus(const CallbackInfo& info, const char* what) {
 
 absl::Status Attribute(absl::Status status, std::string_view callback, std::string_view plugin) {
   if (status.ok()) return status;
-  return WithMessage(status,
-                     absl::StrCat(status.message(), " (", callback, " of plug-in ", plugin, ")"));
+  return Annotate(status, "", absl::StrCat(" (", callback, " of plug-in ", plugin, ")"));
 }
 
 absl::Status PluginFault(absl::Status status) {

@@ -28,6 +28,10 @@ const CallbackInfo* CurrentCallback();
 // thread of which nothing is known.
 const CallbackInfo* AnyCallback();
 
+// The call into a plug-in that this thread made last, if none is in progress. Empty if there was
+// none. Of the plug-in's path the memory goes with the plug-in. Safe to call from a signal handler.
+CallbackInfo LastCallback();
+
 // A call in progress on some thread, for a watchdog. The same thread with the same serial is the
 // same call; only while that holds may `call` be read.
 struct ActiveCall {

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/plugin_hold.h"
 #include "graph/c_api/tensor_handles.h"
 #include "graph/tensor_proto.h"
-#include "graph/with_message.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon {
@@ -42,9 +42,8 @@ void RunDeallocator(void* data, size_t bytes, void* arg) {
   if (plugin.empty()) return d->fn(data, bytes, d->arg);
   absl::Status called = CallPlugin(plugin.c_str(), "tensor deallocator", d->node,
                                    [&] { d->fn(data, bytes, d->arg); });
-  if (!called.ok() && !d->node.empty()) {
-    called = WithMessage(called, absl::StrCat(called.message(), "\n\t [[{{node ", d->node, "}}]]"));
-  }
+  if (!called.ok() && !d->node.empty())
+    called = Annotate(called, "", absl::StrCat("\n\t [[{{node ", d->node, "}}]]"));
   WarnOf(called);
 }
 

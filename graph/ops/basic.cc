@@ -8,7 +8,7 @@ namespace {
 constexpr OpSpec kOps[] = {
     {"AccumulateNV2", "inputs: N * T", "sum: T", "N: int; T: numbertype; shape: shape",
      ExplicitShape, kCommutative | kAggregate},
-    {"_Arg", "", "output: T", "T: type; index: int >= 0", nullptr, kStateful},
+    {"_Arg", "", "output: T", "T: type; index: int >= 0", ArgShape, kStateful},
     {"Const", "", "output: dtype", "value: tensor; dtype: type", ConstShape},
     {"Copy", "input: T", "output: T",
      "T: type; tensor_name: string = ''; debug_ops_spec: list(string) = []", IdentityShape,

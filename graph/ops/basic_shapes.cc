@@ -9,6 +9,15 @@ constexpr int64_t kMaxOtherElements = 16;
 
 }  // namespace
 
+// What the function notes of the argument.
+absl::Status ArgShape(InferenceContext& c) {
+  const AttrValue* noted = c.attrs().Find("_output_shapes");
+  if (noted == nullptr) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(std::vector<PartialShape> shapes, noted->AsShapeList());
+  if (!shapes.empty()) c.set_output(0, std::move(shapes[0]));
+  return absl::OkStatus();
+}
+
 absl::Status ConstShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf("value"));
   TENON_ASSIGN_OR_RETURN(const std::string_view wire, attr.AsTensorWire());

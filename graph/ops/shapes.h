@@ -12,7 +12,7 @@ ShapeFunction BroadcastArgsShape, BroadcastGradientArgsShape, BroadcastToShape, 
     TileShape, TransposeShape;
 
 // basic_shapes.cc
-ShapeFunction ConstShape, EnsureShapeShape, PlaceholderWithDefaultShape;
+ShapeFunction ArgShape, ConstShape, EnsureShapeShape, PlaceholderWithDefaultShape;
 
 // elementwise_shapes.cc
 ShapeFunction AddShape, BetaincShape, BitcastShape, CastShape, DivShape, EqualShape, FloorDivShape,

@@ -23,12 +23,12 @@ bool ConvertFormat(Sweep& s, NodeId n) {
   return BecomeTransposeOf(s, n, std::move(attrs), inputs).ok();
 }
 
-// TensorFlow runs either format, so that for it a transpose would be one more node; where there is
-// one already, it goes.
+// TensorFlow with oneDNN runs either format, so that for it a transpose would be one more node;
+// where there is one already, it goes.
 bool ConvertConvolution(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (!IsNchwOnCpu(g, n)) return false;
-  if (s.context().target == Target::kTensorFlow &&
+  if (s.context().target.has_onednn() &&
       NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode)
     return false;
   const std::vector<std::string_view> fused = FusedOps(g, n);

@@ -23,6 +23,11 @@ class Bfloat16 : public Pass {
   absl::StatusOr<bool> Run(PassContext& context) override {
     TENON_ASSIGN_OR_RETURN(const PrecisionLists lists, PrecisionLists::Make());
     if (!HasProduct(context.graph, lists)) return false;
+    if (context.target.is_tensorflow() && !context.target.has_onednn())
+      return absl::FailedPreconditionError(
+          absl::StrCat("TensorFlow computes in bfloat16 with oneDNN only: what is written for the "
+                       "target ",
+                       context.target.name(), " stays float; tensorflow+onednn is the one for it"));
     const bool updated = UpdateBatchNorms(context);
     const TypeSlots floats(context.graph, DataType::kFloat);
     TENON_ASSIGN_OR_RETURN(Painting painting, PaintBfloat16(context, lists, floats));

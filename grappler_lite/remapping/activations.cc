@@ -72,11 +72,10 @@ bool BecomeActivation(Sweep& s, NodeId n, std::string_view activation, Output x)
   const std::string_view op = activation == "Swish"  ? "_MklSwish"
                               : activation == "Mish" ? "_MklFusedMish"
                                                      : "";
-  if (op.empty() || s.context().target != Target::kTensorFlow) return false;
+  if (op.empty() || !s.context().target.is_tensorflow()) return false;
   const DataType type = s.graph().output_type({n, 0});
   Sweep::Attrs attrs = {{"T", attr::Type(type)}};
-  // Its kernels take float and bfloat16.
-  if (type == DataType::kHalf || !s.HasKernel(n, op, attrs) || !s.Allow()) return false;
+  if (!s.HasKernel(n, op, attrs) || !s.Allow()) return false;
   s.Become(n, op, {&x, 1}, std::move(attrs));
   return true;
 }

@@ -140,7 +140,7 @@ bool Become(Sweep& s, NodeId n, const Attention& a) {
 
 bool RecognizeAttention(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  if (s.context().target != Target::kTenon || (!IsBatchMatMul(g, n) && g.op_name(n) != "Einsum"))
+  if (s.context().target.is_tensorflow() || (!IsBatchMatMul(g, n) && g.op_name(n) != "Einsum"))
     return false;
   const std::optional<Attention> a = AttentionMatcher(s, n).Match(n);
   if (!a) return false;

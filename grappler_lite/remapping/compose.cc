@@ -46,8 +46,7 @@ bool IsTaken(const Sweep& s, NodeId n) {
 
 bool ComposeUnary(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  if (s.context().target != Target::kTensorFlow || !IsComposable(g, n) || IsTaken(s, n))
-    return false;
+  if (!s.context().target.is_tensorflow() || !IsComposable(g, n) || IsTaken(s, n)) return false;
   std::vector<std::string_view> ops = {g.op_name(n)};
   Output x = g.data_inputs(n)[0];
   while (IsComposable(g, x.node) && s.OnlyUse(x) && !s.fed(x.node) &&
@@ -83,7 +82,7 @@ bool ChainAdditions(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const DataType type = g.output_type({n, 0});
   // Halves may be rounded once only.
-  if (s.context().target != Target::kTensorFlow ||
+  if (!s.context().target.is_tensorflow() ||
       !(type == DataType::kFloat || type == DataType::kDouble || IsInteger(type)))
     return false;
   for (int i : {0, 1}) {

@@ -107,32 +107,6 @@ bool Has(absl::Span<const std::string_view> list, std::string_view item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// Whether TensorFlow 2.21's CPU kernels (with oneDNN, its default) run a contraction of type `t`
-// with these fused ops; tried one by one.
-bool TensorFlowRuns(const Contraction& c, DataType t, bool grouped, bool channels_last,
-                    absl::Span<const std::string_view> fused) {
-  const bool add = Has(fused, "Add");
-  const bool activation = fused.size() > (add ? 2 : 1);
-  const bool gelu = Has(fused, "GeluExact") || Has(fused, "GeluApproximate");
-  if (Has(fused, "Swish") || Has(fused, "HardSwish")) return false;
-  const bool biased_mish = fused.size() == 2 && fused[0] == "BiasAdd" && fused[1] == "Mish";
-  if (Has(fused, "Mish") &&
-      !(biased_mish && c.op.starts_with("Conv") && t == DataType::kFloat && !grouped))
-    return false;
-  if (!channels_last && t != DataType::kFloat) return false;
-  if (c.op == "MatMul") {
-    return t == DataType::kFloat || t == DataType::kBfloat16
-               ? !(add && activation)
-               : t == DataType::kHalf && !add && !gelu;
-  }
-  if (Has(fused, "Tanh") || Has(fused, "Sigmoid") || gelu) return false;
-  if (fused.front() == "FusedBatchNorm" && (add || grouped || t != DataType::kFloat)) return false;
-  if (c.op == "Conv3D") return t == DataType::kFloat && !grouped;
-  if (c.op == "Conv2D")
-    return t == DataType::kFloat || (t == DataType::kDouble && !add && !grouped);
-  return t == DataType::kFloat && !add && !Has(fused, "LeakyRelu");
-}
-
 // Whether a convolution's filter has fewer input channels than its input, as far as shapes tell.
 bool MayBeGrouped(const Sweep& s, NodeId contraction) {
   const std::span<const Output> inputs = s.graph().data_inputs(contraction);
@@ -148,7 +122,7 @@ bool IsFusable(const Sweep& s, NodeId node, std::initializer_list<std::string_vi
   const Contraction* contraction = FindContraction(g.op_name(node));
   if (contraction == nullptr || s.fed(node) || g.op(node) == nullptr) return false;
   // Our kernels are fast with channels last only, which layout_optimizer sees to.
-  if (!IsNhwc(g, node) && (s.context().target == Target::kTenon || contraction->op == "Conv3D"))
+  if (!IsNhwc(g, node) && (!s.context().target.is_tensorflow() || contraction->op == "Conv3D"))
     return false;
   const std::string fused = absl::StrJoin(FusedOps(g, node), "+");
   return std::find(sequences.begin(), sequences.end(), fused) != sequences.end();
@@ -215,33 +189,23 @@ void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
   if (behind_reshape) MoveReshape(g, n, into.reshape, into.contraction);
 }
 
-bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
-  Graph& g = s.graph();
-  const NodeId contraction = fusion.into.contraction;
-  if (IsOfNothing(s, contraction)) return false;
-  const Contraction& c = *FindContraction(g.op_name(contraction));
-  std::vector<std::string_view> fused_ops = FusedOps(g, contraction);
-  std::vector<Output> inputs(g.data_inputs(contraction).begin(), g.data_inputs(contraction).end());
-  if (fusion.replaces_bias) {
-    fused_ops.clear();
-    inputs.resize(2);
-  }
-  if (fusion.filter) inputs[1] = {*fusion.filter, 0};
-  fused_ops.push_back(fusion.op);
-  inputs.insert(inputs.end(), fusion.args.begin(), fusion.args.end());
-  const DataType type = g.output_type({contraction, 0});
-  // The kernels have one T for all inputs; FusedBatchNormV3 of half has float statistics.
-  const auto other_type = [&](const Output& arg) { return g.output_type(arg) != type; };
-  if (std::any_of(fusion.args.begin(), fusion.args.end(), other_type)) return false;
-  if (s.context().target == Target::kTensorFlow &&
-      !TensorFlowRuns(c, type, MayBeGrouped(s, contraction), IsNhwc(g, contraction), fused_ops))
-    return false;
+namespace {
 
+// A contraction with one more op fused.
+struct FusedContraction {
+  std::string_view op;
+  std::vector<Output> inputs;
+  NewAttrs attrs;
+};
+
+NewAttrs FusedAttrs(const Graph& g, const Contraction& c, const Fusion& fusion, DataType type,
+                    absl::Span<const std::string_view> fused_ops, size_t inputs) {
+  const NodeId contraction = fusion.into.contraction;
   NewAttrs attrs = AttrsOf(g, contraction, c.attrs);
   attrs.push_back({"fused_ops", attr::StringList(fused_ops)});
-  attrs.push_back({"num_args", attr::Int(static_cast<int64_t>(inputs.size()) - 2)});
+  attrs.push_back({"num_args", attr::Int(static_cast<int64_t>(inputs) - 2)});
   if (c.op == "Conv2D")
-    attrs.push_back({"TArgs", attr::TypeList(std::vector<DataType>(inputs.size() - 2, type))});
+    attrs.push_back({"TArgs", attr::TypeList(std::vector<DataType>(inputs - 2, type))});
   if (fusion.leakyrelu_alpha)
     attrs.push_back({"leakyrelu_alpha", attr::Float(*fusion.leakyrelu_alpha)});
   if (fusion.epsilon) {
@@ -250,8 +214,44 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
              epsilon != nullptr && Has(fused_ops, "FusedBatchNorm")) {
     attrs.push_back({"epsilon", std::string(epsilon->wire())});
   }
-  if (!s.HasKernel(n, c.fused, attrs) || !s.Allow()) return false;
-  TakeOver(g, n, fusion.into, c.fused, inputs, std::move(attrs));
+  return attrs;
+}
+
+// Nothing where there is no kernel for it.
+std::optional<FusedContraction> FusedBy(const Sweep& s, NodeId n, const Fusion& fusion) {
+  const Graph& g = s.graph();
+  const NodeId contraction = fusion.into.contraction;
+  if (IsOfNothing(s, contraction)) return std::nullopt;
+  const Contraction& c = *FindContraction(g.op_name(contraction));
+  std::vector<std::string_view> fused_ops = FusedOps(g, contraction);
+  FusedContraction fused{c.fused};
+  fused.inputs.assign(g.data_inputs(contraction).begin(), g.data_inputs(contraction).end());
+  if (fusion.replaces_bias) {
+    fused_ops.clear();
+    fused.inputs.resize(2);
+  }
+  if (fusion.filter) fused.inputs[1] = {*fusion.filter, 0};
+  fused_ops.push_back(fusion.op);
+  fused.inputs.insert(fused.inputs.end(), fusion.args.begin(), fusion.args.end());
+  const DataType type = g.output_type({contraction, 0});
+  // The kernels have one T for all inputs; FusedBatchNormV3 of half has float statistics.
+  const auto other_type = [&](const Output& arg) { return g.output_type(arg) != type; };
+  if (std::any_of(fusion.args.begin(), fusion.args.end(), other_type)) return std::nullopt;
+  fused.attrs = FusedAttrs(g, c, fusion, type, fused_ops, fused.inputs.size());
+  if (!s.HasKernel(n, c.fused, fused.attrs, MayBeGrouped(s, contraction))) return std::nullopt;
+  return fused;
+}
+
+}  // namespace
+
+bool CanFuse(const Sweep& s, NodeId n, const Fusion& fusion) {
+  return FusedBy(s, n, fusion).has_value();
+}
+
+bool Fuse(Sweep& s, NodeId n, const Fusion& fusion) {
+  std::optional<FusedContraction> fused = FusedBy(s, n, fusion);
+  if (!fused || !s.Allow()) return false;
+  TakeOver(s.graph(), n, fusion.into, fused->op, fused->inputs, std::move(fused->attrs));
   return true;
 }
 

@@ -82,7 +82,9 @@ struct Fusion {
 // does and n becomes the Reshape.
 void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
               std::span<const Output> inputs, NewAttrs attrs);
-// The same with the fusion. False where the device has no kernel for it, or the rewrite is switched
+// Whether there is a kernel for the fusion, on the device and wherever else the result is to run.
+bool CanFuse(const Sweep& s, NodeId n, const Fusion& fusion);
+// As TakeOver, with the fusion. False where there is no kernel for it, or the rewrite is switched
 // off.
 bool Fuse(Sweep& s, NodeId n, const Fusion& fusion);
 

@@ -169,50 +169,100 @@ bool FuseWith(Sweep& s, NodeId n, const Fusion& fusion, std::initializer_list<No
   return false;
 }
 
-}  // namespace
-
-// The kernel of _FusedConv2D scales its filter when it packs it; of the other contractions the
-// filter is scaled here and the rest is a bias.
-bool FoldBatchNorm(Sweep& s, NodeId n) {
-  Graph& g = s.graph();
-  if (g.attr(n, "is_training")->AsBool().value_or(true) || !OnlyFirstOutputUsed(s, n)) return false;
-  const NodeId contraction = ContractionInput(s, n, 0, {"", "BiasAdd"});
-  if (contraction == kNoNode || !SameFormat(g, n, contraction)) return false;
-  Fusion fusion{{contraction}, ""};
-  fusion.replaces_bias = !FusedOps(g, contraction).empty();
+// What a normalization reads: a contraction, and the constant that was added to it, by the
+// contraction itself or by a BiasAdd that stays one, since who is to run the result cannot fuse it.
+struct Normalized {
+  NodeId contraction = kNoNode;
+  NodeId bias_add = kNoNode;
   std::vector<float> added;
-  if (fusion.replaces_bias) {
-    const std::optional<Tensor> bias = s.ConstOf(g.data_inputs(contraction)[2]);
-    if (!bias || bias->dtype() != DataType::kFloat) return false;
-    added = FloatsOf(*bias);
+};
+
+std::optional<Normalized> FindNormalized(const Sweep& s, NodeId n) {
+  const Graph& g = s.graph();
+  Normalized found{ContractionInput(s, n, 0, {"", "BiasAdd"})};
+  const Output x = g.data_inputs(n)[0];
+  if (found.contraction == kNoNode && g.op_name(x.node) == "BiasAdd" && !s.fed(x.node) &&
+      OnlyFor(s, x, n) && SameFormat(g, n, x.node)) {
+    found.bias_add = x.node;
+    found.contraction = ContractionInput(s, x.node, 0, {""});
   }
-  const std::optional<AffineNorm> norm = NormOf(s, n, added);
-  if (!norm) return false;
-  const std::span<const Output> statistics = g.data_inputs(n).subspan(1, 4);
-  if (FindContraction(g.op_name(contraction))->op == "Conv2D") {
-    fusion.op = "FusedBatchNorm";
-    fusion.args.assign(statistics.begin(), statistics.end());
-    fusion.epsilon = norm->epsilon;
-    if (fusion.replaces_bias) {
-      const absl::StatusOr<NodeId> mean = NewVector(g, n, "mean", norm->mean);
-      if (!mean.ok()) return false;
-      fusion.args[2] = {*mean, 0};
-      return FuseWith(s, n, fusion, {*mean});
-    }
-    return Fuse(s, n, fusion);
-  }
+  if (found.contraction == kNoNode || !SameFormat(g, n, found.contraction)) return std::nullopt;
+  const bool has_own = !FusedOps(g, found.contraction).empty();
+  if (!has_own && found.bias_add == kNoNode) return found;
+  const Output bias = has_own ? g.data_inputs(found.contraction)[2] : g.data_inputs(x.node)[1];
+  const std::optional<Tensor> value = s.ConstOf(bias);
+  if (!value || value->dtype() != DataType::kFloat) return std::nullopt;
+  found.added = FloatsOf(*value);
+  return found;
+}
+
+// n becomes the BiasAdd of a contraction, plain as it was, which takes another filter.
+bool AddBehind(Sweep& s, NodeId n, const Normalized& from, NodeId filter, NodeId bias) {
+  Graph& g = s.graph();
+  NewAttrs attrs = AttrsOf(g, n, {"T"});
+  if (!IsNhwc(g, n)) attrs.push_back({"data_format", attr::String("NCHW")});
+  if (!FusedOps(g, from.contraction).empty() || !s.HasKernel(n, "BiasAdd", attrs) || !s.Allow())
+    return false;
+  g.SetInput(from.contraction, 1, {filter, 0});
+  const std::vector<Output> controls =
+      from.bias_add == kNoNode
+          ? std::vector<Output>(g.control_inputs(n).begin(), g.control_inputs(n).end())
+          : MergedControls(g, from.bias_add, n);
+  const Output inputs[] = {{from.contraction, 0}, {bias, 0}};
+  g.BecomeOp(n, "BiasAdd", std::move(attrs));
+  g.SetInputs(n, inputs, controls);
+  return true;
+}
+
+// The filter of a contraction is scaled, and the rest is a bias.
+bool FoldIntoFilter(Sweep& s, NodeId n, const Normalized& from, const AffineNorm& norm,
+                    Fusion fusion) {
+  Graph& g = s.graph();
   const std::optional<Filter> filter =
-      IsTransposed(g, contraction) ? std::nullopt : ScalableFilter(s, contraction);
-  if (!filter || filter->channels != static_cast<int64_t>(norm->scale.size())) return false;
-  const std::optional<Tensor> product = ScaleFilter(*filter, norm->scale);
+      IsTransposed(g, from.contraction) ? std::nullopt : ScalableFilter(s, from.contraction);
+  if (!filter || filter->channels != static_cast<int64_t>(norm.scale.size())) return false;
+  const std::optional<Tensor> product = ScaleFilter(*filter, norm.scale);
   if (!product) return false;
-  const absl::StatusOr<NodeId> scaled = NewFilter(g, contraction, *product);
-  const absl::StatusOr<NodeId> bias = NewVector(g, n, "bias", norm->bias);
+  const absl::StatusOr<NodeId> scaled = NewFilter(g, from.contraction, *product);
+  const absl::StatusOr<NodeId> bias = NewVector(g, n, "bias", norm.bias);
   if (!scaled.ok() || !bias.ok()) return false;
   fusion.op = "BiasAdd";
   fusion.args = {Output{*bias, 0}};
   fusion.filter = *scaled;
-  return FuseWith(s, n, fusion, {*scaled, *bias});
+  if (from.bias_add == kNoNode && CanFuse(s, n, fusion))
+    return FuseWith(s, n, fusion, {*scaled, *bias});
+  if (AddBehind(s, n, from, *scaled, *bias)) return true;
+  g.RemoveNode(*scaled);
+  g.RemoveNode(*bias);
+  return false;
+}
+
+}  // namespace
+
+// The kernel of _FusedConv2D scales its filter when it packs it; those of the other contractions,
+// and of what is not fused, do not.
+bool FoldBatchNorm(Sweep& s, NodeId n) {
+  Graph& g = s.graph();
+  if (g.attr(n, "is_training")->AsBool().value_or(true) || !OnlyFirstOutputUsed(s, n)) return false;
+  const std::optional<Normalized> from = FindNormalized(s, n);
+  if (!from) return false;
+  const std::optional<AffineNorm> norm = NormOf(s, n, from->added);
+  if (!norm) return false;
+  Fusion fusion{{from->contraction}, "FusedBatchNorm"};
+  fusion.replaces_bias = !FusedOps(g, from->contraction).empty();
+  const std::span<const Output> statistics = g.data_inputs(n).subspan(1, 4);
+  fusion.args.assign(statistics.begin(), statistics.end());
+  fusion.epsilon = norm->epsilon;
+  const bool scales_itself = FindContraction(g.op_name(from->contraction))->op == "Conv2D";
+  if (!scales_itself || from->bias_add != kNoNode || !CanFuse(s, n, fusion)) {
+    fusion.epsilon.reset();
+    return FoldIntoFilter(s, n, *from, *norm, std::move(fusion));
+  }
+  if (!fusion.replaces_bias) return Fuse(s, n, fusion);
+  const absl::StatusOr<NodeId> mean = NewVector(g, n, "mean", norm->mean);
+  if (!mean.ok()) return false;
+  fusion.args[2] = {*mean, 0};
+  return FuseWith(s, n, fusion, {*mean});
 }
 
 namespace {
@@ -234,7 +284,7 @@ bool IsReadByRelu(const Sweep& s, NodeId n) {
 bool ExpandBatchNorm(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   const DataType type = g.output_type({n, 0});
-  if (s.context().target != Target::kTensorFlow || type != DataType::kFloat ||
+  if (!s.context().target.is_tensorflow() || type != DataType::kFloat ||
       g.attr(n, "is_training")->AsBool().value_or(true) || !OnlyFirstOutputUsed(s, n) ||
       !OwnsStatistics(s, n) || IsReadByRelu(s, n))
     return false;

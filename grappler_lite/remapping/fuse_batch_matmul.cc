@@ -6,10 +6,6 @@ namespace {
 
 constexpr std::string_view kFused = "_MklFusedBatchMatMulV2";
 
-bool IsFusableType(DataType type) {
-  return type == DataType::kFloat || type == DataType::kBfloat16 || type == DataType::kHalf;
-}
-
 // Whether `o` is made for n alone, so that n may do what makes it.
 bool IsTaken(const Sweep& s, Output o, NodeId n) { return OnlyFor(s, o, n) && !s.fed(o.node); }
 
@@ -44,8 +40,7 @@ bool IsMask(const Sweep& s, Output addend, Output product) {
 
 bool FuseBatchMatMul(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (s.context().target != Target::kTensorFlow || !IsFusableType(g.output_type({n, 0})))
-    return false;
+  if (!s.context().target.is_tensorflow()) return false;
   for (int i : {0, 1}) {
     const Output scaled = g.data_inputs(n)[i], addend = g.data_inputs(n)[1 - i];
     if (!OpIs(g, scaled.node, {"Mul"}) || !IsTaken(s, scaled, n)) continue;

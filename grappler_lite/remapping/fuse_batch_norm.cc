@@ -10,22 +10,18 @@ bool IsBatchNormFor(const Sweep& s, Output norm, NodeId n) {
          !s.fed(norm.node) && OnlyFor(s, norm, n);
 }
 
-// TensorFlow's kernel adds nothing, and takes channels by four, which are last.
-bool TensorFlowRuns(const Sweep& s, Output norm, bool adds) {
+// TensorFlow's kernel takes channels by four, which are last.
+bool SuitsTensorFlow(const Sweep& s, Output norm) {
   const Graph& g = s.graph();
-  const DataType type = g.output_type(norm);
   const int64_t channels = s.shape(g.data_inputs(norm.node)[1]).dim(0);
-  return !adds && IsNhwc(g, norm.node) &&
-         (type == DataType::kFloat || type == DataType::kBfloat16) && channels > 0 &&
-         channels % 4 == 0;
+  return IsNhwc(g, norm.node) && channels > 0 && channels % 4 == 0;
 }
 
 // The attributes of the fused node, if there is a kernel for it on n's device.
 std::optional<NewAttrs> FusedAttrs(const Sweep& s, NodeId n, Output norm,
                                    std::optional<Output> side) {
   const Graph& g = s.graph();
-  if (s.context().target == Target::kTensorFlow && !TensorFlowRuns(s, norm, side.has_value()))
-    return std::nullopt;
+  if (s.context().target.is_tensorflow() && !SuitsTensorFlow(s, norm)) return std::nullopt;
   NewAttrs attrs =
       AttrsOf(g, norm.node, {"epsilon", "exponential_avg_factor", "data_format", "is_training"});
   attrs.push_back({"T", attr::Type(g.output_type(norm))});

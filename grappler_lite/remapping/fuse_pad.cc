@@ -44,7 +44,7 @@ std::optional<std::vector<int64_t>> PaddingsFor(const Sweep& s, NodeId n, Output
 
 bool FusePad(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (!IsNhwc(g, n) && s.context().target == Target::kTenon) return false;
+  if (!IsNhwc(g, n) && !s.context().target.is_tensorflow()) return false;
   if (g.attr(n, "padding")->AsString().value_or("") != "VALID") return false;
   const Output padded = g.data_inputs(n)[0];
   if (g.op_name(padded.node) != "Pad" || s.fed(padded.node) || !OnlyFor(s, padded, n)) return false;

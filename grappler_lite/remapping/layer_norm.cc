@@ -133,7 +133,7 @@ absl::StatusOr<Output> Flat(Sweep& s, Output o) {
 
 bool RecognizeLayerNorm(Sweep& s, NodeId n) {
   Graph& g = s.graph();
-  if (s.context().target != Target::kTenon) return false;
+  if (s.context().target.is_tensorflow()) return false;
   const std::span<const Output> in = g.data_inputs(n);
   std::optional<LayerNorm> norm = LayerNormMatcher(s, n).Match(in[0], in[1]);
   if (!norm) norm = LayerNormMatcher(s, n).Match(in[1], in[0]);

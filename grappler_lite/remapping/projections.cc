@@ -148,7 +148,7 @@ bool Merge(PassContext& context, const Fanouts& fanouts, const Group& group) {
 }  // namespace
 
 absl::StatusOr<bool> MergeProjections(PassContext& context) {
-  if (context.target == Target::kTensorFlow) return false;
+  if (context.target.is_tensorflow()) return false;
   const GraphShapes* const shapes = InferShapes(context);
   if (shapes == nullptr) return false;
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(context.graph));

@@ -151,7 +151,7 @@ absl::StatusOr<bool> LiftTo(PassContext& context, const Fanouts& fanouts, NodeId
 }  // namespace
 
 absl::StatusOr<bool> LiftStrides(PassContext& context) {
-  if (context.target == Target::kTensorFlow || !HasConvolution(context.graph)) return false;
+  if (context.target.is_tensorflow() || !HasConvolution(context.graph)) return false;
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(context.graph));
   const Fanouts fanouts(context.graph);
   bool changed = false;

@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "graph/annotate.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/status_macros.h"
-#include "graph/with_message.h"
 #include "plugin/c_api/kernel_context.h"
 
 namespace tenon {
@@ -36,11 +36,11 @@ absl::Status TakeDeviceMemory(Device* device, DataType dtype, const Shape& shape
 absl::Status OutOfMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
                          const absl::Status& status) {
   if (!absl::IsResourceExhausted(status)) return status;
-  return WithMessage(
-      status, absl::StrCat("OOM when allocating tensor with shape", shape.ToString(), " and type ",
-                           DataTypeSpecName(dtype), " on ", Info(ctx).node.device_name,
-                           on_host || Info(ctx).device == nullptr ? " by allocator cpu" : "", ": ",
-                           status.message()));
+  return Annotate(
+      status,
+      absl::StrCat("OOM when allocating tensor with shape", shape.ToString(), " and type ",
+                   DataTypeSpecName(dtype), " on ", Info(ctx).node.device_name,
+                   on_host || Info(ctx).device == nullptr ? " by allocator cpu" : "", ": "));
 }
 
 // Memory of the kernel's device, or of the host.

@@ -1,5 +1,9 @@
-// A kernel for Neg on the CPU that answers ANSWER whatever it is given; TIMES: so many of it.
+// A kernel for Neg on DEVICE that answers ANSWER whatever it is given; TIMES: so many of it.
 #include "tensorflow/c/kernels.h"
+
+#ifndef DEVICE
+#define DEVICE "CPU"
+#endif
 
 namespace {
 
@@ -16,7 +20,7 @@ void Compute(void*, TF_OpKernelContext* ctx) {
 extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
   TF_Status* status = TF_NewStatus();
   for (int i = 0; i < TIMES; ++i) {
-    TF_KernelBuilder* builder = TF_NewKernelBuilder("Neg", "CPU", nullptr, Compute, nullptr);
+    TF_KernelBuilder* builder = TF_NewKernelBuilder("Neg", DEVICE, nullptr, Compute, nullptr);
     TF_KernelBuilder_TypeConstraint(builder, "T", TF_FLOAT, status);
     TF_RegisterKernelBuilder("Neg", builder, status);
   }

@@ -1,7 +1,8 @@
-// A pass for the CPU that is wrong: DROPS_CONTROL takes away every control input, DROPS_KEPT the
-// node `kept`; BLOWS_UP adds 20'000 nodes; CHANGES_FETCH makes each Neg an Abs; ENDS_AT_EXP ends
-// the process where it sees an Exp; otherwise each float 1234.5 becomes 1234.75, with SECOND_TIME
-// at the second call only, with LATER from the fourth on.
+// A pass for the CPU that is wrong: DROPS_CONTROL takes away every control input, DROPS_NODE
+// the node of that name, DROPS_LIBRARY all functions, and adds a node; BLOWS_UP adds 20'000 nodes;
+// CHANGES_FETCH makes each Neg an Abs; ENDS_AT_EXP ends the process where it sees an Exp; otherwise
+// each float 1234.5 becomes 1234.75, with SECOND_TIME at the second call only, with LATER from the
+// fourth on.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace {
 
-#if defined(DROPS_CONTROL) || defined(DROPS_KEPT) || defined(BLOWS_UP)
+#if defined(DROPS_CONTROL) || defined(DROPS_NODE) || defined(DROPS_LIBRARY) || defined(BLOWS_UP)
 [[maybe_unused]] size_t ReadVarint(std::string_view bytes, size_t& at) {
   size_t value = 0;
   for (int shift = 0;; shift += 7) {
@@ -32,7 +33,7 @@ std::string Field(size_t number, const std::string& bytes) {
 }
 #endif
 
-#if defined(DROPS_CONTROL) || defined(DROPS_KEPT)
+#if defined(DROPS_CONTROL) || defined(DROPS_NODE) || defined(DROPS_LIBRARY)
 // Every field of a message, length-delimited ones through `edit`, which may answer "" to drop one.
 template <typename Edit>
 std::string EditFields(std::string_view message, Edit edit) {
@@ -64,12 +65,22 @@ std::string Changed(const std::string& graph) {
     return Field(field, field == 1 ? EditFields(bytes, edit_node) : std::string(bytes));
   });
 }
-#elif defined(DROPS_KEPT)
+#elif defined(DROPS_NODE)
 std::string Changed(const std::string& graph) {
-  const std::string kept = Field(1, "kept");
+  const std::string name = Field(1, DROPS_NODE);
   return EditFields(graph, [&](size_t field, std::string_view bytes) {
-    return field == 1 && bytes.starts_with(kept) ? std::string() : Field(field, std::string(bytes));
+    return field == 1 && bytes.starts_with(name) ? std::string() : Field(field, std::string(bytes));
   });
+}
+#elif defined(DROPS_LIBRARY)
+std::string Changed(const std::string& graph) {
+  constexpr size_t kNode = 1, kLibrary = 2;
+  const std::string without = EditFields(graph, [](size_t field, std::string_view bytes) {
+    return field == kLibrary ? std::string() : Field(field, std::string(bytes));
+  });
+  const std::string mark = Field(1, "no_library");
+  if (graph.find(mark) != graph.npos) return without;
+  return without + Field(kNode, mark + Field(2, "NoOp"));
 }
 #elif defined(BLOWS_UP)
 std::string Changed(std::string graph) {

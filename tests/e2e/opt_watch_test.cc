@@ -1,10 +1,12 @@
 // Watching the optimizer: prints, dumps, limits, and what is left of a pass that fails.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -51,18 +53,72 @@ TEST(OptWatch, PrintsGraphsAndWhatChanged) {
   EXPECT_EQ(GraphRun({"opt", kMlp, "--print-before", "remaping"}).exit, 2);
 }
 
-TEST(OptWatch, DumpsAreGraphsThatCanBeRead) {
+TEST(OptWatch, DumpsShowThePassesThatChangeSomething) {
   const std::string folder = TempPath("dump");
   std::filesystem::remove_all(folder);
-  ASSERT_EQ(GraphRun({"opt", kMlp, "--dump-dir", folder}).exit, 0);
-  EXPECT_EQ(GraphRun({"lint", folder + "/001_model_pruning_before.pbtxt"}).exit, 0);
-  EXPECT_EQ(ReadFile(folder + "/001_model_pruning_after.pbtxt"),
-            ReadFile(folder + "/002_common_subgraph_elimination_before.pbtxt"));
-  EXPECT_THAT(ReadFile(folder + "/001_model_pruning_before.dot"),
-              HasSubstr("label=\"x\\nPlaceholder\""));
+  const json doc = Document({"opt", kMlp, "--dump-dir", folder});
+  const auto changed = std::count_if(doc["passes"].begin(), doc["passes"].end(),
+                                     [](const json& pass) { return pass["changed"].get<bool>(); });
+  ASSERT_LT(changed, std::ssize(doc["passes"]));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 4 * changed);
+  const std::string before = folder + "/001_model_pruning_before";
+  EXPECT_EQ(Document({"diff", kMlp, before + ".pbtxt"})["added"], 0);
+  EXPECT_THAT(ReadFile(before + ".dot"), HasSubstr("label=\"x\\nPlaceholder\""));
   const Finished nowhere = GraphRun({"opt", kMlp, "--dump-dir", "/dev/null/x"});
   EXPECT_EQ(nowhere.exit, 1);
   EXPECT_THAT(nowhere.err, HasSubstr("--dump-dir: /dev/null/x: "));
+}
+
+// `head` { name, op } of a constant of these many floats, each of which is another.
+std::string ManyFloats(const std::string& head, int count) {
+  std::string values;
+  for (int i = 0; i < count; ++i) absl::StrAppend(&values, i == 0 ? "" : ", ", i);
+  return absl::StrCat(head, R"( attr { key: "dtype" value { type: DT_FLOAT } }
+      attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: )",
+                      count, " } } float_val: [", values, "] } } } }");
+}
+
+// Weights are told apart, and not written: in the graph and in its functions.
+TEST(OptWatch, DumpsHaveChecksumsOfLargeConstants) {
+  const std::string folder = TempPath("dump_large");
+  std::filesystem::remove_all(folder);
+  const std::string model = TempFile("large.pbtxt", absl::StrCat(R"(
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+      node { name: "i" op: "Identity" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+      node { name: "y" op: "AddV2" input: ["i", "large"] attr { key: "T" value { type: DT_FLOAT } } }
+      node { name: "z" op: "AddV2" input: ["i", "small"] attr { key: "T" value { type: DT_FLOAT } } }
+      node { name: "call" op: "f" input: "i" attr { key: "_noinline" value { b: true } } })",
+                                                                 ManyFloats(R"(
+      node { name: "large" op: "Const" input: "^x")",
+                                                                            300),
+                                                                 ManyFloats(R"(
+      node { name: "small" op: "Const")",
+                                                                            200),
+                                                                 R"(
+      library { function {
+        signature { name: "f" input_arg { name: "a" type: DT_FLOAT }
+                    output_arg { name: "r" type: DT_FLOAT } }
+        attr { key: "_noinline" value { b: true } })",
+                                                                 ManyFloats(R"(
+        node_def { name: "inner" op: "Const")",
+                                                                            400),
+                                                                 R"(
+        node_def { name: "sum" op: "AddV2" input: "a" input: "inner:output:0"
+                   attr { key: "T" value { type: DT_FLOAT } } }
+        ret { key: "r" value: "sum:z:0" } } })"));
+  ASSERT_EQ(GraphRun({"opt", model, "--dump-dir", folder}).exit, 0);
+  const std::set<std::filesystem::path> files(std::filesystem::directory_iterator(folder), {});
+  const std::string path = std::next(files.begin(), 3)->string();
+  ASSERT_TRUE(path.ends_with("_before.pbtxt")) << path;
+  const std::string dump = ReadFile(path);
+  EXPECT_THAT(dump, HasSubstr("s: \"f32[300] #"));
+  EXPECT_THAT(dump, HasSubstr("s: \"f32[400] #"));
+  EXPECT_THAT(dump, Not(HasSubstr("f32[200] #")));
+  EXPECT_LT(dump.size(), 8000u);
+  EXPECT_EQ(GraphRun({"lint", path}).exit, 0) << GraphRun({"lint", path}).err;
+  const Finished run = GraphRun({"run", path, "--input", "x=1", "--output", "y"});
+  EXPECT_EQ(run.exit, 2) << "it has other values than the model";
+  EXPECT_THAT(run.err, HasSubstr("large"));
 }
 
 TEST(OptWatch, PassesRunAsWritten) {
@@ -86,7 +142,7 @@ TEST(OptWatch, AFailedPassLeavesWhatItWasGiven) {
   ASSERT_NE(at, std::string::npos) << run.err;
   const std::string script = run.err.substr(at, run.err.find(" runs it again", at) - at);
   EXPECT_THAT(ReadFile(script), HasSubstr("# plugin:CPU rolled back: it came to nothing"));
-  EXPECT_THAT(ReadFile(script), HasSubstr("/graph_run opt '" + folder));
+  EXPECT_THAT(ReadFile(script), HasSubstr("/graph_run opt \"${0%.sh}.pb\""));
   EXPECT_THAT(ReadFile(script), HasSubstr(" --passes='plugin:CPU' --output='out' --plugin="));
   EXPECT_EQ(GraphRun({"lint", script.substr(0, script.size() - 3) + ".pb"}).exit, 0);
   EXPECT_NE(std::system((script + " > /dev/null 2>&1").c_str()), 0);  // it fails again

@@ -164,6 +164,27 @@ TEST(PluginCheck, NoEntryPointsAreANote) {
   EXPECT_THAT(Problems(c.doc), HasSubstr("exports no entry point"));
 }
 
+TEST(PluginCheck, KernelsThatNoNodeCanUseAreANote) {
+  const Checked c = Check(TestPlugin("doubtful"));
+  EXPECT_EQ(c.exit, 0) << c.err;
+  EXPECT_EQ(c.doc["init"]["doubts"].size(), 6);
+  EXPECT_THAT(Problems(c.doc), HasSubstr("'Relru', which nobody registered"));
+  const Finished devices = GraphRun({"devices", "--plugin", TestPlugin("doubtful")});
+  EXPECT_EQ(devices.exit, 0);
+  EXPECT_THAT(devices.err, AllOf(HasSubstr("libdoubtful.so: kernel 'NoAttribute' constrains"),
+                                 HasSubstr("libdoubtful.so: 3 more such faults")));
+  EXPECT_THAT(devices.out, HasSubstr("kernel 'Elsewhere' is for device type"));
+}
+
+TEST(PluginCheck, InstructionsThatTheProcessorLacksAreNoTaskForADebugger) {
+  const Checked c = Check(TestPlugin("rogue"), {{"ROGUE", "init_avx512"}});
+  EXPECT_EQ(c.exit, 5);
+  ASSERT_FALSE(c.doc.is_discarded());
+  EXPECT_THAT(Problems(c.doc), HasSubstr("AVX-512"));
+  EXPECT_THAT(std::string(c.doc["problems"][0]["advice"]),
+              HasSubstr("build it for this processor"));
+}
+
 struct Death {
   std::string kind;
   int exit;

@@ -16,6 +16,7 @@ namespace tenon::testing {
 namespace {
 
 using nlohmann::json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -87,7 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"init_hang", 6, "TF_InitKernel", "2 s"},
         Fault{"compute_segv", 5, "compute", "SIGSEGV"},
         Fault{"compute_bus", 5, "compute", "SIGBUS"}, Fault{"compute_fpe", 5, "compute", "SIGFPE"},
-        Fault{"compute_ill", 5, "compute", "SIGILL"},
+        Fault{"compute_ill", 5, "compute", "SIGILL (a trap that its compiler put there, ud2)"},
+        Fault{"compute_avx512", 5, "compute", "AVX-512"},
         Fault{"compute_abort", 5, "compute", "SIGABRT"}, Fault{"compute_hang", 6, "compute", "2 s"},
         Fault{"compute_overflow", 5, "compute", "SIGSEGV"},
         Fault{"compute_user_signal", 5, "compute", "SIGUSR1"},
@@ -96,6 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"tensor_segv", 5, "tensor deallocator of node 'the_node'", "SIGSEGV"},
 #ifdef HAS_HANDLE_STOCK
         Fault{"set_twice_deleted", 5, "compute", "SIGABRT"},
+        Fault{"computed_heap", 5, "after compute_func",
+              "SIGABRT (abort) where the host takes or gives back memory: the heap is damaged"},
 #endif
 #ifdef HAS_EXIT_HOOK
         Fault{"compute_quit", 5, "compute", "_exit()"},
@@ -113,6 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"deferred_hang", 6, kDeferredCall, "2 s"},
         Fault{"shape_throw", 5, "shape_inference_func", "threw an exception: rogue"},
         Fault{"shape_attr", 5, "shape_inference_func", "No attr named 'no_such_attr' in NodeDef"},
+        Fault{"shape_refuse", 4, "shape_inference_func of plug-in", "not so"},
         Fault{"set_no_data", 1, "RogueOp", "output 0 cannot be set to a NULL tensor"},
         Fault{"set_other_type", 1, "RogueOp",
               "Output 0 of type int32 does not match declared "
@@ -120,6 +125,22 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"compute_throw", 1, "compute_func", "threw an exception: rogue"},
         Fault{"compute_fail", 1, "RogueOp", "the board is on fire"}),
     [](const auto& info) { return info.param.kind; });
+
+// Which of the plug-in's functions were called, as far as it exports them, and what addr2line
+// takes.
+TEST(PluginFaults, SayWhereInTheLibrary) {
+  const auto line_of = [](const std::string& kind) {
+    return GraphRun({"run", RogueGraph(), "--plugin", TestPlugin("rogue") + ";ROGUE=" + kind}).err;
+  };
+  EXPECT_THAT(line_of("init_segv"),
+              ContainsRegex("in TF_InitKernel \\(at librogue.so\\+0x[0-9a-f]+, called by .*"
+                            "librogue.so\\+0x[0-9a-f]+ \\(TF_InitKernel\\+0x[0-9a-f]+\\)\\)\n"));
+  // Through the C library, and in a constructor, whose callers are the system's.
+  EXPECT_THAT(line_of("load_abort"),
+              ContainsRegex("in dlopen \\(at libc.so.6\\+0x[^,]*, called by .*libc.so.6\\+0x"
+                            "[0-9a-f]+ \\(abort\\+0x[0-9a-f]+\\), librogue.so\\+0x[0-9a-f]+[^,]*"
+                            "(, librogue.so\\+0x[0-9a-f]+)*\\)\n"));
+}
 
 // Five nodes: the optimizer leaves smaller graphs alone.
 std::string PassGraph() {
@@ -164,6 +185,99 @@ TEST(PluginPasses, ThatLoseWhatMustStayOrBlowUpAreRolledBack) {
   const Finished changed = run("changes_fetch", "fail");
   EXPECT_EQ(changed.exit, 0) << changed.err;
   EXPECT_THAT(changed.err, HasSubstr("fetch 'y:0' was computed by Neg and is by Abs now"));
+}
+
+// An initializer and a step of training give nothing, and are fetched to be run.
+TEST(PluginPasses, SeeWhatIsOnlyRun) {
+  const std::string graph = TempFile(
+      "train.pbtxt",
+      "node { name: 'v' op: 'VarHandleOp' attr { key: 'dtype' value { type: DT_FLOAT } } "
+      "attr { key: 'shape' value { shape { } } } } "
+      "node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } "
+      "attr { key: 'value' value { tensor { dtype: DT_FLOAT float_val: 2 } } } } "
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } } "
+      "node { name: 'set' op: 'AssignVariableOp' input: ['v', 'c'] "
+      "attr { key: 'dtype' value { type: DT_FLOAT } } } "
+      "node { name: 'a' op: 'Exp' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } } "
+      "node { name: 'b' op: 'Floor' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } } "
+      "node { name: 'add' op: 'AssignAddVariableOp' input: ['v', 'b'] "
+      "attr { key: 'dtype' value { type: DT_FLOAT } } } "
+      "node { name: 'train' op: 'NoOp' input: '^add' }");
+  const auto run = [&](const std::string& plugin) {
+    return GraphRun({"run", graph, "--init", "set", "--input", "x=f32=0", "--output", "train",
+                     "--json", "--time-passes", "--plugin", TestPlugin(plugin),
+                     "--plugin-errors=fail"});
+  };
+  const Finished good = run("pass_one");
+  EXPECT_EQ(good.exit, 0) << good.err;
+  bool changed = false;
+  const json doc = json::parse(good.out);
+  for (const json& pass : doc["passes"]) changed |= pass["name"] == "plugin:CPU" && pass["changed"];
+  EXPECT_TRUE(changed) << good.out;
+  const Finished bad = run("drops_train");
+  EXPECT_EQ(bad.exit, 5);
+  EXPECT_THAT(bad.err, HasSubstr("fetch 'train' is gone"));
+}
+
+// As in TensorFlow, a pass sees interfaces of functions, and has no say in what they are.
+TEST(PluginPasses, NeedNotGiveBackTheLibrary) {
+  const std::string graph = TempFile("library.pbtxt", R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+      node { name: 'a' op: 'Exp' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'call' op: 'f' input: 'a' }
+      node { name: 'y' op: 'Floor' input: 'call' attr { key: 'T' value { type: DT_FLOAT } } }
+      library { function {
+        signature { name: 'f' input_arg { name: 'a' type: DT_FLOAT }
+                    output_arg { name: 'r' type: DT_FLOAT } }
+        attr { key: '_noinline' value { b: true } }
+        node_def { name: 'neg' op: 'Neg' input: 'a'
+                   attr { key: 'T' value { type: DT_FLOAT } } }
+        ret { key: 'r' value: 'neg:y:0' } } })");
+  const Finished run =
+      GraphRun({"run", graph, "--input", "x=f32=0", "--output", "y", "--expect", "y=f32=-1",
+                "--plugin", TestPlugin("drops_library"), "--plugin-errors=fail"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+}
+
+// What brings variables back runs before the cases.
+TEST(PluginPasses, ThatFailBeforeCasesAreTold) {
+  const std::string folder = Golden("saved_models/affine_state/");
+  for (const auto& [errors, exit] : {std::pair{"report", 0}, std::pair{"fail", 5}}) {
+    const Finished run =
+        GraphRun({"run", folder + "model", "--cases", folder + "cases.json", "--plugin",
+                  TestPlugin("blows_up"), std::string("--plugin-errors=") + errors});
+    EXPECT_EQ(run.exit, exit) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("pass plugin:CPU: rolled back: its answer has 200"));
+  }
+}
+
+// What an attribute of a plug-in's op names is for the plug-in to know; what a call of the host's
+// names must be there when the call runs.
+TEST(Plugins, NamesInAttributesAreLookedUpByWhoNeedsThem) {
+  const std::string graph = TempFile("names.pbtxt", R"(
+      node { name: 'named' op: 'RogueNamed'
+             attr { key: 'f' value { func { name: 'nowhere' } } }
+             attr { key: 'numbers' value { } } }
+      node { name: 'call' op: 'PartitionedCall' input: 'named'
+             attr { key: 'f' value { func { name: 'nowhere' } } }
+             attr { key: 'Tin' value { list { type: DT_FLOAT } } }
+             attr { key: 'Tout' value { list { type: DT_FLOAT } } } }
+      node { name: 'y' op: 'Neg' input: 'named' attr { key: 'T' value { type: DT_FLOAT } } })");
+  const auto run = [&](const std::string& fetch) {
+    return GraphRun({"run", graph, "--output", fetch, "--plugin", TestPlugin("rogue")});
+  };
+  for (const char* fetch : {"y", "named"}) {
+    const Finished finished = run(fetch);
+    EXPECT_EQ(finished.exit, 0) << finished.err;
+    EXPECT_THAT(finished.out, HasSubstr("42")) << fetch;
+  }
+  const Finished call = run("call");
+  EXPECT_EQ(call.exit, 1) << call.err;
+  EXPECT_THAT(call.err, HasSubstr("node 'call' (PartitionedCall)"));
+  EXPECT_THAT(call.err, HasSubstr("no function is named 'nowhere'"));
+  const Finished lint = GraphRun({"lint", graph, "--plugin", TestPlugin("rogue")});
+  EXPECT_THAT(lint.out + lint.err, HasSubstr("node 'call' (PartitionedCall): attribute 'f'"));
+  EXPECT_THAT(lint.out + lint.err, Not(HasSubstr("node 'named'")));
 }
 
 TEST(PluginPasses, ThatFailBeforeTheRunsAreToldToo) {
@@ -261,6 +375,24 @@ TEST(Plugins, AnAnswerThatIsNowhereIsTheirFault) {
   EXPECT_EQ(json::parse(run.out, nullptr, false)["status"]["code"], "INTERNAL") << run.out;
 }
 
+#ifdef HAS_HANDLE_STOCK
+TEST(Plugins, MemoryThatIsGivenBackTwiceIsTheirFault) {
+  const auto run = [](const std::string& kind) {
+    return GraphRun({"run", PassGraph(), "--input", "x=3xf32=0", "--json", "--plugin",
+                     TestPlugin("rogue") + ";ROGUE=" + kind});
+  };
+  // The second time is the host's own, or that of whoever got the memory meanwhile.
+  for (const auto& [kind, says] : {std::pair{"pass_freed", ": SIGABRT (abort) in data_deallocator"},
+                                   std::pair{"pass_frees_input", "librogue.so: SIG"}}) {
+    const Finished finished = run(kind);
+    EXPECT_EQ(finished.exit, 5) << kind << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("librogue.so: SIG")) << kind;
+    EXPECT_THAT(finished.err, HasSubstr(says)) << kind;
+    EXPECT_EQ(json::parse(finished.out, nullptr, false)["status"]["code"], "INTERNAL") << kind;
+  }
+}
+#endif
+
 // Of a pass that ends the process too there is a graph, and a script that does it again.
 TEST(Plugins, APassThatEndsTheProcessLeavesWhatItWasGiven) {
   const std::string folder = TempPath("ended");
@@ -272,7 +404,34 @@ TEST(Plugins, APassThatEndsTheProcessLeavesWhatItWasGiven) {
   ASSERT_NE(at, std::string::npos) << run.err;
   const std::string script = run.err.substr(at, run.err.find(" runs the pass again", at) - at);
   EXPECT_EQ(GraphRun({"lint", script.substr(0, script.size() - 3) + ".pb"}).exit, 0);
+  EXPECT_THAT(ReadFile(script), HasSubstr("\nexport ROGUE='pass_nowhere'\n"));
   EXPECT_EQ(WEXITSTATUS(std::system((script + " > /dev/null 2>&1").c_str())), 5);
+}
+
+// However often it fails: one graph and one script for each pass and graph, with the variables that
+// the plug-in reads.
+TEST(Plugins, APassThatFailsLeavesOnePairOfFiles) {
+  const std::string folder = TempPath("failed_often");
+  for (const char* kind : {"pass_garbage", "pass_garbage", "pass_nowhere", "pass_nowhere"}) {
+    std::filesystem::create_directories(folder);
+    GraphRun({{"run", PassGraph(), "--input", "x=3xf32=0", "--plugin", TestPlugin("rogue")},
+              "",
+              {{"TMPDIR", folder}, {"ROGUE", kind}, {"UNHEARD", "of"}, {"TENON_NONE", "it's"}}});
+  }
+  int graphs = 0, scripts = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    graphs += file.path().extension() == ".pb";
+    scripts += file.path().extension() == ".sh";
+    if (file.path().extension() != ".sh") continue;
+    const std::string script = ReadFile(file.path());
+    EXPECT_THAT(script, HasSubstr("\nexport ROGUE='pass_"));
+    EXPECT_THAT(script, HasSubstr("\nexport TENON_NONE='it'\\''s'\n"));
+    EXPECT_THAT(script, Not(HasSubstr("UNHEARD")));
+  }
+  // A pass that ends the process leaves the graph as it saw it, with all attributes.
+  EXPECT_LE(graphs, 2);
+  EXPECT_EQ(graphs, scripts);
+  EXPECT_GE(graphs, 1);
 }
 
 // Nobody is left to return these errors to.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +29,10 @@ namespace {
   for (const std::string& arg : start.args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
   for (const auto& [name, value] : start.environment) setenv(name.c_str(), value.c_str(), 1);
+  if (start.largest_file != SIZE_MAX) {
+    const rlimit limit{start.largest_file, start.largest_file};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
   execv(program.c_str(), argv.data());
   _exit(127);
 }

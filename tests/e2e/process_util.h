@@ -1,6 +1,7 @@
 // Starting graph_run as a user does.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct Start {
   std::vector<std::string> args;                   // without the program
   std::string input;                               // its standard input
   std::map<std::string, std::string> environment;  // on top of this process's
+  size_t largest_file = SIZE_MAX;  // that it may write, as if the disk were full then
 };
 
 // Runs build/.../bin/graph_run from the project's root and waits.

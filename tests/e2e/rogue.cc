@@ -1,8 +1,8 @@
 // A plug-in that breaks in the way that the environment variable ROGUE names: <place>_<way>.
 // Places: load (a constructor), end (a destructor), init (TF_InitKernel), shape (the shape
-// function), compute, deferred (a thread of its own, while the host waits for the kernel), tensor
-// (its deallocator), delete (delete_func), and those of the graph pass: pass (its answer),
-// deallocator, destroy. Ways: see Do, SetOutput and Spoil.
+// function), compute, computed (the end of it), deferred (a thread of its own, while the host waits
+// for the kernel), tensor (its deallocator), delete (delete_func), and those of the graph pass:
+// pass (its answer), deallocator, destroy. Ways: see Do, SetOutput and Spoil.
 #include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
@@ -11,6 +11,7 @@
 #include <cfenv>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,6 +49,19 @@ int Overflow(int depth) {
   return depth < 0 ? 0 : Overflow(depth + 1) + frame[999];
 }
 
+// Writes to memory that is free, so that a later call of malloc finds the heap damaged, and not this
+// function. The C library keeps up to seven free blocks of a size in a list that it checks only when
+// it takes from it. Blocks are taken until that list is empty, so that both freed ones go there.
+__attribute__((no_sanitize("address"))) void DamageHeap() {
+  for (size_t size = 24; size < 1024; size += 16) {
+    void* volatile taken[9];
+    for (void* volatile& block : taken) block = std::malloc(size);
+    std::free(taken[7]);
+    std::free(taken[8]);
+    *static_cast<volatile uintptr_t*>(taken[8]) ^= 1;
+  }
+}
+
 void Do(const std::string& way) {
   if (way == "segv") Crash();
   if (way == "memcpy") {
@@ -58,6 +72,7 @@ void Do(const std::string& way) {
   if (way == "bus") ReadBehindTheEnd();
   if (way == "fpe") Divide();
   if (way == "ill") __builtin_trap();
+  if (way == "avx512") asm volatile(".byte 0x62, 0xf1, 0x7c, 0x48, 0x04, 0xc0");  // EVEX, undefined
   if (way == "abort") std::abort();
   if (way == "user_signal") raise(SIGUSR1);
   if (way == "alarm") {
@@ -91,6 +106,7 @@ void Do(const std::string& way) {
     for (int fd = 1; fd < 400; ++fd) close(fd);
   }
   if (way == "round") std::fesetround(FE_DOWNWARD);
+  if (way == "heap") DamageHeap();
 }
 
 // The way wanted at this place; empty: behave.
@@ -152,12 +168,14 @@ void Compute(void*, TF_OpKernelContext* ctx) {
       Do(way);
     }).detach();
   }
+  Misbehave("computed");
 }
 
 void Delete(void*) { Misbehave("delete"); }
 
 void ScalarShape(TF_ShapeInferenceContext* context, TF_Status* status) {
   Misbehave("shape");
+  if (WayAt("shape") == "refuse") return TF_SetStatus(status, TF_INVALID_ARGUMENT, "not so");
   if (WayAt("shape") == "attr") {
     TF_DataType type;
     TF_ShapeInferenceContext_GetAttrType(context, "no_such_attr", &type, status);
@@ -209,6 +227,9 @@ void Optimize(void*, const TF_Buffer* in, const TF_GrapplerItem*, TF_Buffer* out
     out->data = reinterpret_cast<void*>(0x10);
     return;
   }
+  // What the host has gets into the hands of whoever is next, or memory is given back twice.
+  if (WayAt("pass") == "freed") std::free(data);
+  if (WayAt("pass") == "frees_input") std::free(const_cast<void*>(in->data));
   out->data_deallocator = [](void* bytes, size_t) {
     std::free(bytes);
     Misbehave("deallocator");
@@ -225,6 +246,13 @@ extern "C" __attribute__((visibility("default"))) void TF_InitKernel() {
   TF_OpDefinitionBuilderSetShapeInferenceFunction(op, ScalarShape);
   TF_Status* status = TF_NewStatus();
   TF_RegisterOpDefinition(op, status);
+  TF_OpDefinitionBuilder* named = TF_NewOpDefinitionBuilder("RogueNamed");
+  TF_OpDefinitionBuilderAddOutput(named, "y: float");
+  TF_OpDefinitionBuilderAddAttr(named, "f: func");
+  TF_OpDefinitionBuilderAddAttr(named, "numbers: list(int)");
+  TF_RegisterOpDefinition(named, status);
+  TF_RegisterKernelBuilder(
+      "RogueNamed", TF_NewKernelBuilder("RogueNamed", "CPU", nullptr, Compute, nullptr), status);
   TF_RegisterKernelBuilder("RogueOp",
                            TF_NewKernelBuilder("RogueOp", "CPU", nullptr, Compute, Delete), status);
   TF_DeleteStatus(status);

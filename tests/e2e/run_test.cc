@@ -307,19 +307,59 @@ TEST(Opt, WritesAGraphThatGivesTheSame) {
     EXPECT_TRUE(pass["rewrites"].empty() || pass["changed"] == false) << pass;
 }
 
-// TensorFlow has no fused Conv2D with Tanh.
-TEST(Opt, WritesForTensorFlowUnlessAskedOtherwise) {
+TEST(Opt, WritesWhatTheTargetRuns) {
   const std::string model = "tests/golden/models/cnn_bn/graph.pbtxt", out = TempPath("opt.pbtxt");
-  const auto tanhs = [&](std::vector<std::string> target) {
+  const auto count = [&](std::vector<std::string> target, const char* op) {
     std::vector<std::string> args = {"opt", model, "-o", out};
     args.insert(args.end(), target.begin(), target.end());
     Document(args);
-    return Document({"show", out})["ops"].value("Tanh", 0);
+    return Document({"show", out})["ops"].value(op, 0);
   };
-  EXPECT_EQ(tanhs({}), 1);
-  EXPECT_EQ(tanhs({"--target", "tensorflow"}), 1);
-  EXPECT_EQ(tanhs({"--target", "tenon"}), 0);
-  EXPECT_EQ(GraphRun({"opt", model, "--target", "onnx"}).exit, 2);
+  const std::vector<std::vector<std::string>> fusing = {
+      {"--target", "tensorflow@2.11"}, {"--target", "tensorflow+onednn"}, {"--target", "tenon"}};
+  EXPECT_EQ(count({}, "_FusedConv2D"), 0);
+  EXPECT_EQ(count({}, "_FusedMatMul"), 1);
+  EXPECT_EQ(count({"--target", "tensorflow"}, "_FusedConv2D"), 0);
+  for (const std::vector<std::string>& target : fusing)
+    EXPECT_GT(count(target, "_FusedConv2D"), 0) << target.back();
+  EXPECT_EQ(count({"--target=tensorflow@2.21"}, "_FusedDepthwiseConv2dNative"), 0);
+  EXPECT_EQ(count({"--target=tensorflow+onednn"}, "_FusedDepthwiseConv2dNative"), 1);
+  // No TensorFlow has a fused Conv2D with Tanh.
+  EXPECT_EQ(count({"--target=tensorflow+onednn"}, "Tanh"), 1);
+  EXPECT_EQ(count({"--target=tenon"}, "Tanh"), 0);
+}
+
+TEST(Opt, RefusesTargetsThatThereAreNot) {
+  const Finished run = GraphRun({"opt", kMlp, "--target", "tensorflow+onedn"});
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err,
+              HasSubstr("(did you mean 'tensorflow+onednn'?); there are tensorflow (every"));
+  EXPECT_EQ(GraphRun({"run", kMlp, "--target", "onnx"}).exit, 2);
+}
+
+TEST(Opt, LeavesOutWhatOldVersionsDoNotKnow) {
+  const std::string model = "tests/golden/models/lstm_keras/graph.pbtxt",
+                    out = TempPath("old.pbtxt");
+  ASSERT_THAT(ReadFile(model), HasSubstr("grad_a"));
+  Document({"opt", model, "-o", out});
+  EXPECT_THAT(ReadFile(out), Not(HasSubstr("grad_a")));
+  Document({"opt", model, "-o", out, "--target=tensorflow@2.16"});
+  EXPECT_THAT(ReadFile(out), HasSubstr("grad_a"));
+}
+
+TEST(Opt, TellsWhichVersionAGraphNeeds) {
+  const json mlp = Document({"opt", kMlp});
+  EXPECT_EQ(mlp["target"], "tensorflow");
+  EXPECT_EQ(mlp["tensorflow"], "2.0");
+  EXPECT_EQ(Document({"opt", kMlp, "--target=tensorflow@2.3"})["tensorflow"], "2.3");
+  EXPECT_FALSE(Document({"opt", kMlp, "--target=tenon"}).contains("tensorflow"));
+  const std::string newer = "tests/golden/models/greedy_decode/graph.pbtxt";
+  EXPECT_EQ(Document({"opt", newer})["tensorflow"], "2.13");
+  EXPECT_EQ(GraphRun({"opt", newer}).err, "");
+  EXPECT_THAT(
+      GraphRun({"opt", newer, "--target=tensorflow@2.12"}).err,
+      HasSubstr("warning: --target tensorflow@2.12: the graph runs in TensorFlow 2.13 and "
+                "later, which brought attribute 'resize_if_index_out_of_bounds' of node '"));
 }
 
 TEST(Opt, SaysWhenNothingIsWritten) {

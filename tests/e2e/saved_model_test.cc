@@ -1,4 +1,4 @@
-// SavedModel folders through the command line: answers, state, faults of their files, freezing.
+// SavedModel folders through the command line: answers, state, faults of their files.
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
@@ -12,6 +12,7 @@
 
 #include "tests/e2e/document_util.h"
 #include "tests/e2e/process_util.h"
+#include "tests/e2e/saved_model_util.h"
 #include "tests/support/paths.h"
 
 namespace tenon::testing {
@@ -24,37 +25,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kModels[] = {"affine_state",  "vocabulary",     "recurrent",
-                                   "branches",      "v1_partitioned", "keras_classifier",
-                                   "keras_objects", "composites"};
-
-std::string Folder(const std::string& name) { return Golden("saved_models/" + name + "/model"); }
-std::string Cases(const std::string& name) {
-  return Golden("saved_models/" + name + "/cases.json");
-}
-
-// A copy that a test may damage.
-std::string CopyOf(const std::string& name, const std::string& as) {
-  const std::string copy = TempPath(as);
-  fs::remove_all(copy);
-  fs::copy(Folder(name), copy, fs::copy_options::recursive);
-  return copy;
-}
-
-// The same with other bytes in saved_model.pb.
-std::string CopyWith(const std::string& name, const std::string& as, const std::string& bytes,
-                     const std::string& instead) {
-  const std::string copy = CopyOf(name, as), path = copy + "/saved_model.pb";
-  std::string content = ReadFile(path);
-  size_t replaced = 0;
-  for (size_t at = content.find(bytes); at != content.npos;
-       at = content.find(bytes, at), ++replaced)
-    content.replace(at, bytes.size(), instead);
-  EXPECT_GT(replaced, 0);
-  std::ofstream(path, std::ios::binary) << content;
-  return copy;
-}
-
 void FlipByte(const std::string& path, size_t at) {
   std::string bytes = ReadFile(path);
   bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
@@ -62,7 +32,7 @@ void FlipByte(const std::string& path, size_t at) {
 }
 
 TEST(SavedModels, MatchTensorFlow) {
-  for (const char* name : kModels) {
+  for (const char* name : kSavedModels) {
     for (const std::vector<std::string>& how :
          {std::vector<std::string>{},
           {"--opt-level", "0"},
@@ -125,7 +95,8 @@ TEST(SavedModels, OtherCommandsTakeThem) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"lint", Folder("recurrent")},
         {"explain", Folder("vocabulary")},
-        {"opt", Folder("affine_state"), "--signature", "count", "-o", TempPath("count.pb")},
+        {"opt", Folder("affine_state"), "-o", TempPath("predict.pb")},
+        {"explain", Folder("v1_state"), "--signature", "twice"},
         {"bench", Folder("affine_state"), "--input", "x=2x4xf32=ones", "--runs", "5"},
         {Folder("affine_state"), "--input", "x=2x4xf32=ones"}}) {
     const Finished run = GraphRun(args);
@@ -302,96 +273,6 @@ TEST(SavedModels, AssetsLieInTheirFolder) {
                                   HasSubstr("outside of the folder 'assets'")));
 }
 
-// Signatures that change their variables cannot be frozen.
-bool Changes(const std::string& signature) {
-  return signature == "count" || signature == "push" || signature == "train" ||
-         signature == "shift";
-}
-
-// Arguments that run a frozen signature with a case's feeds, and compare.
-std::vector<std::string> FrozenRun(const std::string& out, const json& frozen, const json& c,
-                                   const std::string& golden) {
-  std::map<std::string, std::string> nodes;
-  for (const char* role : {"inputs", "outputs"}) {
-    for (const json& t : frozen[role]) nodes[t["name"]] = t["node"];
-  }
-  std::vector<std::string> args = {"run", out, "--rtol", "1e-4", "--atol", "1e-5"};
-  for (const auto& [key, file] : c["feeds"].items())
-    args.insert(args.end(), {"--input", nodes[key] + "=@" + golden + file.get<std::string>()});
-  for (const auto& [key, file] : c["fetches"].items())
-    args.insert(args.end(), {"--output", nodes[key], "--expect",
-                             nodes[key] + "=@" + golden + file.get<std::string>()});
-  if (!frozen["init"].is_null()) args.insert(args.end(), {"--init", frozen["init"]});
-  return args;
-}
-
-// What a signature answers, from a frozen graph.
-TEST(Freeze, AnswersTheSame) {
-  for (const std::string name : kModels) {
-    for (const json& c : json::parse(ReadFile(Cases(name)))) {
-      const std::string signature = c["signature"];
-      if (Changes(signature)) break;
-      const std::string out = TempPath(name + "." + signature + ".pb");
-      const json frozen = Document({"freeze", Folder(name), "--signature", signature, "-o", out});
-      std::vector<std::string> args =
-          FrozenRun(out, frozen, c, Golden("saved_models/" + name + "/"));
-      const Finished optimized = GraphRun(args);
-      EXPECT_EQ(optimized.exit, 0) << name << ": " << optimized.err;
-      args.insert(args.end(), {"--opt-level", "0"});
-      EXPECT_EQ(GraphRun(args).exit, 0) << name;
-      EXPECT_THAT(GraphRun({"show", out}).out, Not(HasSubstr("VarHandleOp"))) << name;
-    }
-  }
-}
-
-// The passes see what the signature's function holds, and what they leave is a graph of the same
-// names.
-TEST(Freeze, LeavesFunctionsThatPassesSeeInto) {
-  const std::string name = "keras_classifier";
-  const std::string frozen_path = TempPath("frozen.pb"), out = TempPath("optimized.pb");
-  json frozen = Document({"freeze", Folder(name), "-o", frozen_path});
-  const json doc =
-      Document({"opt", frozen_path, "-o", out, "--output", frozen["outputs"][0]["tensor"]});
-  EXPECT_EQ(doc["passes"][1]["name"], "function_optimization");
-  EXPECT_EQ(doc["passes"][1]["rewrites"], json({{"inline_call", 2}}));
-  const json ops = Document({"show", out})["ops"];
-  EXPECT_EQ(ops.value("_FusedConv2D", 0), 1) << ops;
-  EXPECT_EQ(ops.value("StatefulPartitionedCall", 0), 0) << ops;
-  frozen["outputs"][0]["node"] = frozen["outputs"][0]["tensor"];
-  const json cases = json::parse(ReadFile(Cases(name)));
-  const Finished run =
-      GraphRun(FrozenRun(out, frozen, cases[0], Golden("saved_models/" + name + "/")));
-  EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_EQ(GraphRun({"opt", frozen_path, "--disable-pass", "function_optimization"}).exit, 0);
-}
-
-TEST(Freeze, WritesTheSameBytesEachTime) {
-  const std::string a = TempPath("a.pb"), b = TempPath("b.pb");
-  for (const std::string& out : {a, b})
-    ASSERT_EQ(GraphRun({"freeze", Folder("vocabulary"), "-o", out}).exit, 0);
-  EXPECT_TRUE(ReadFile(a) == ReadFile(b));
-}
-
-TEST(Freeze, RefusesVariablesThatAreWritten) {
-  const Finished run = GraphRun(
-      {"freeze", Folder("affine_state"), "--signature", "count", "-o", TempPath("count.pb")});
-  EXPECT_EQ(run.exit, 1);
-  EXPECT_THAT(run.err, AllOf(HasSubstr("'calls'"), HasSubstr("AssignAddVariableOp")));
-  EXPECT_EQ(GraphRun({"freeze", Folder("affine_state")}).exit, 2);
-  EXPECT_EQ(
-      GraphRun({"freeze", "tests/golden/models/mlp/graph.pbtxt", "-o", TempPath("x.pb")}).exit, 2);
-}
-
-TEST(Freeze, KeepsVariablesThatAreWrittenWhereAsked) {
-  const std::string out = TempPath("count.pbtxt");
-  const json frozen = Document(
-      {"freeze", Folder("affine_state"), "--signature", "count", "-o", out, "--keep-state"});
-  EXPECT_EQ(frozen["kept"].size(), 1);
-  const json doc = Document({"run", out, "--init", frozen["init"], "--input", "x=3x4xf32=ones",
-                             "--output", frozen["outputs"][0]["node"], "--session-runs", "2"});
-  EXPECT_EQ(doc["fetches"][0]["values"][0], 6);
-}
-
 constexpr char kVariable[] = R"(
     node { name: "v" op: "VarHandleOp"
            attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "shape" value { shape { } } }
@@ -412,6 +293,27 @@ TEST(Init, RunsNodesBeforeAllElse) {
   const Finished wrong = GraphRun({"run", path, "--output", "y", "--init", "sat"});
   EXPECT_EQ(wrong.exit, 2);
   EXPECT_THAT(wrong.err, HasSubstr("did you mean 'set'"));
+}
+
+// The graph's own constant is a path on the machine that made it.
+TEST(Init, GetsThePathsOfAssets) {
+  const std::string model =
+      CopyWith("v1_vocabulary", "no_initializer", "legacy_init_op", "legacy_init_no");
+  const std::string golden = Golden("saved_models/v1_vocabulary/");
+  for (const char* command : {"run", "bench", "bisect"}) {
+    std::vector<std::string> args = {command, model, "--input",
+                                     "words=@" + golden + "0_feeds_words.npy"};
+    const std::string name(command);
+    if (name == "bench") args.insert(args.end(), {"--runs", "2"});
+    if (name == "run")
+      args.insert(args.end(), {"--expect", "ids=@" + golden + "0_fetches_ids.npy"});
+    const Finished without = GraphRun(args);
+    EXPECT_EQ(without.exit, 1) << command;
+    EXPECT_THAT(without.err, HasSubstr("is not initialized")) << command;
+    args.insert(args.end(), {"--init", "tables_init"});
+    const Finished with = GraphRun(args);
+    EXPECT_EQ(with.exit, 0) << command << ": " << with.err;
+  }
 }
 
 constexpr char kReadFile[] = R"(

@@ -25,8 +25,10 @@ using testing::Func;
 using testing::Function;
 using ::testing::HasSubstr;
 using testing::Library;
+using testing::Loop;
 using testing::MakeSession;
 using testing::Node;
+using testing::Numbers;
 using testing::Placeholder;
 using testing::Ret;
 using testing::Type;
@@ -170,35 +172,6 @@ TEST(Functions, GradientsOfFunctionsAreRefused) {
   const auto out = session->Run({{"x", Floats({1}, {})}}, {"g"});
   EXPECT_EQ(out.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(out.status().message()), HasSubstr("'g' (SymbolicGradient)"));
-}
-
-// i and x go round while i < n.
-std::string Loop(std::string_view prefix, std::string body, std::string_view i, std::string_view x,
-                 std::string_view n) {
-  const auto enter = [&](std::string_view name, std::string_view from, std::string_view constant) {
-    return Node(absl::StrCat(prefix, name), "Enter", {std::string(from)},
-                absl::StrCat("attr { key: 'frame_name' value { s: '", prefix,
-                             "frame' } } attr { key: 'is_constant' value { b: ", constant, " } }"));
-  };
-  const auto p = [&](std::string_view name) { return absl::StrCat(prefix, name); };
-  const std::string two = "attr { key: 'N' value { i: 2 } }";
-  return enter("enter_i", i, "false") + enter("enter_x", x, "false") + enter("n", n, "true") +
-         enter("one", "one", "true") + Node(p("i"), "Merge", {p("enter_i"), p("next_i")}, two) +
-         Node(p("x"), "Merge", {p("enter_x"), p("next_x")}, two) +
-         Node(p("less"), "Less", {p("i"), p("n")}) +
-         Node(p("cond"), "LoopCond", {p("less")}, "", "") +
-         Node(p("switch_i"), "Switch", {p("i"), p("cond")}) +
-         Node(p("switch_x"), "Switch", {p("x"), p("cond")}) +
-         Node(p("step"), "AddV2", {p("switch_i:1"), p("one")}) + body +
-         Node(p("next_i"), "NextIteration", {p("step")}) +
-         Node(p("next_x"), "NextIteration", {p("body")}) +
-         Node(p("exit_i"), "Exit", {p("switch_i")}) + Node(p("exit_x"), "Exit", {p("switch_x")});
-}
-
-std::string Numbers() {
-  return Placeholder("n", "") + Const("zero", "DT_FLOAT", "tensor_shape {} float_val: 0") +
-         Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1") +
-         Const("half", "DT_FLOAT", "tensor_shape {} float_val: 0.5");
 }
 
 // A plug-in's kernel is told which pass it works for.

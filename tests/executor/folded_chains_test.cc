@@ -51,7 +51,7 @@ class CountingEvaluator : public NodeEvaluator {
     }
   };
 
-  CpuEvaluator cpu_;
+  CpuEvaluator cpu_{KernelRegistry::Global()};
   int now_ = 0, most_ = 0;
 };
 
@@ -74,7 +74,7 @@ Folded Fold(const std::string& text, const std::vector<std::string>& fetches) {
   for (const std::string& fetch : fetches)
     outputs.push_back(result.graph.ParseOutput(fetch).value());
   const std::unique_ptr<Device> host = MakeCpuDevice();
-  RegistryOracle oracle({host.get()});
+  RegistryOracle oracle({host.get()}, KernelRegistry::Global());
   CountingEvaluator evaluator;
   PipelineInput input;
   input.fetches = outputs;

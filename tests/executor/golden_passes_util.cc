@@ -36,6 +36,12 @@ Tensor Empty(DataType dtype, const PartialShape& shape) {
   return Tensor::Allocate(dtype, known).value();
 }
 
+// The one word after a key, or what stands for none.
+std::string Word(std::string_view text, std::string_view key, std::string_view otherwise) {
+  const std::vector<std::string> words = Header(text, key);
+  return words.empty() ? std::string(otherwise) : words.front();
+}
+
 template <typename T>
 void Fill(Tensor& t, const std::vector<T>& values, size_t first) {
   for (int64_t i = 0; i < t.num_elements(); ++i)
@@ -77,7 +83,7 @@ GoldenPass::GoldenPass(const std::string& path)
       fetches(Header(text, "fetch")),
       feeds(Header(text, "feed")),
       fast_math(!Header(text, "fast-math").empty()),
-      target(Header(text, "target").empty() ? Target::kTenon : Target::kTensorFlow) {}
+      target(Target::Parse(Word(text, "target", "tenon")).value()) {}
 
 std::string GoldenPass::Name() const {
   return absl::StrCat(pass, "_", path.stem().stem().string());

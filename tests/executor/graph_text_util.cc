@@ -110,6 +110,34 @@ std::string VarHandle(std::string_view name, std::string_view shared_name) {
                    "' } } attr { key: 'shape' value { shape { unknown_rank: true } } } "));
 }
 
+std::string Loop(std::string_view prefix, std::string body, std::string_view i, std::string_view x,
+                 std::string_view n) {
+  const auto enter = [&](std::string_view name, std::string_view from, std::string_view constant) {
+    return Node(absl::StrCat(prefix, name), "Enter", {std::string(from)},
+                absl::StrCat("attr { key: 'frame_name' value { s: '", prefix,
+                             "frame' } } attr { key: 'is_constant' value { b: ", constant, " } }"));
+  };
+  const auto p = [&](std::string_view name) { return absl::StrCat(prefix, name); };
+  const std::string two = "attr { key: 'N' value { i: 2 } }";
+  return enter("enter_i", i, "false") + enter("enter_x", x, "false") + enter("n", n, "true") +
+         enter("one", "one", "true") + Node(p("i"), "Merge", {p("enter_i"), p("next_i")}, two) +
+         Node(p("x"), "Merge", {p("enter_x"), p("next_x")}, two) +
+         Node(p("less"), "Less", {p("i"), p("n")}) +
+         Node(p("cond"), "LoopCond", {p("less")}, "", "") +
+         Node(p("switch_i"), "Switch", {p("i"), p("cond")}) +
+         Node(p("switch_x"), "Switch", {p("x"), p("cond")}) +
+         Node(p("step"), "AddV2", {p("switch_i:1"), p("one")}) + body +
+         Node(p("next_i"), "NextIteration", {p("step")}) +
+         Node(p("next_x"), "NextIteration", {p("body")}) +
+         Node(p("exit_i"), "Exit", {p("switch_i")}) + Node(p("exit_x"), "Exit", {p("switch_x")});
+}
+
+std::string Numbers() {
+  return Placeholder("n", "") + Const("zero", "DT_FLOAT", "tensor_shape {} float_val: 0") +
+         Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1") +
+         Const("half", "DT_FLOAT", "tensor_shape {} float_val: 0.5");
+}
+
 Tensor Floats(std::vector<float> values, Shape shape) {
   return Tensor::Of<float>(DataType::kFloat, values, std::move(shape));
 }

@@ -48,6 +48,13 @@ std::string DenseFunction(std::string_view w, std::string_view b, std::string_vi
 // The handle of a variable of floats of any shape.
 std::string VarHandle(std::string_view name, std::string_view shared_name);
 
+// A loop of version 1: i and x go round while i < n. Its nodes begin with `prefix`; `body` are
+// nodes that make "body" of "switch_x:1". "exit_i" and "exit_x" are its results.
+std::string Loop(std::string_view prefix, std::string body, std::string_view i, std::string_view x,
+                 std::string_view n);
+// What it begins with: a placeholder n, constants zero, one and half.
+std::string Numbers();
+
 Tensor Floats(std::vector<float> values, Shape shape);
 Tensor Bool(bool v);
 std::vector<float> Values(const Tensor& t);

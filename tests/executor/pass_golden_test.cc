@@ -36,7 +36,7 @@ class Oracle : public KernelOracle {
 
  private:
   std::unique_ptr<Device> host_ = MakeCpuDevice();
-  RegistryOracle cpu_{{host_.get()}};
+  RegistryOracle cpu_{{host_.get()}, KernelRegistry::Global()};
 };
 
 std::string AttrsText(const std::vector<Attr>& attrs) {
@@ -79,7 +79,7 @@ class PassGolden : public testing::TestWithParam<std::string> {
   void Optimize(Graph& graph) {
     std::vector<Output> fetches;
     for (const std::string& f : golden_.fetches) fetches.push_back(graph.ParseOutput(f).value());
-    CpuEvaluator evaluator;
+    CpuEvaluator evaluator(KernelRegistry::Global());
     Oracle oracle;
     const std::unique_ptr<Device> host = MakeCpuDevice();
     PipelineInput input;

@@ -1,4 +1,4 @@
-#include "executor/placer.h"
+#include "executor/place/placer.h"
 
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"

@@ -29,9 +29,9 @@ TEST_P(StateCases, GiveTensorFlowsAnswers) {
   const auto host = cli::Host::Open(cli::Options());
   ASSERT_TRUE(host.ok()) << host.status();
   for (int opt_level : {0, 1}) {
-    SessionOptions options;
-    options.opt_level = opt_level;
-    options.threads = 1;
+    cli::CaseOptions options;
+    options.session.opt_level = opt_level;
+    options.session.threads = 1;
     for (const cli::CheckCase& c : file->cases) {
       const cli::CaseResult result = cli::RunCase(*file, c, **host, options);
       EXPECT_EQ(cli::CaseStatusName(result.status), "passed")

@@ -7,6 +7,7 @@
 #include "executor/saved_model.h"
 #include "gmock/gmock.h"
 #include "graph/file_bytes.h"
+#include "graph/file_writer.h"
 #include "graph/npy.h"
 #include "gtest/gtest.h"
 #include "tests/fuzz/mutate_util.h"

@@ -269,9 +269,20 @@ TEST(CheckAttrs, FindsAllViolations) {
 }
 
 TEST(CheckAttrs, ReferenceTypesAndEmptyValues) {
-  const auto op = Build({.attrs = {"T: type", "n: list(int)"}});
+  const auto op = Build({.attrs = {"T: type", "n: int"}});
   EXPECT_THAT(CheckAttrs(*op, *Attrs{{"T", attr::Type(MakeRef(kFloat))}, {"n", ""}}),
               ElementsAre("attr 'T' must not be DT_FLOAT_REF", "attr 'n' has no value"));
+}
+
+// As in TensorFlow.
+TEST(CheckAttrs, AListWithoutAValueIsEmpty) {
+  const auto op = Build({.attrs = {"types: list(type) >= 0", "n: list(int)", "m: list(int) >= 1"},
+                         .outputs = {"y: types"}});
+  const Attrs attrs{{"types", ""}, {"n", ""}, {"m", ""}};
+  EXPECT_THAT(CheckAttrs(*op, *attrs),
+              ElementsAre("length for attr 'm' of 0 must be at least minimum 1"));
+  EXPECT_TRUE(ResolveTypes(*op, *attrs)->outputs.empty());
+  EXPECT_EQ(ResolveTypes(*op, AttrSet()).status().message(), "missing attr 'types'");
 }
 
 TEST(OpDefWire, RefusesWhatContradictsItself) {

@@ -14,6 +14,7 @@
 #include "optimizer_api/plugin_optimizer.h"
 #include "proto/op_def.pb.h"
 #include "proto/op_info.pb.h"
+#include "tests/support/parse_graph.h"
 
 namespace tenon {
 namespace {
@@ -69,7 +70,7 @@ TEST(Grappler, SuccessfulRegistration) {
   const auto off = PassesSwitchedOff(found);
   ASSERT_EQ(off.size(), 1u);
   EXPECT_EQ(off[0].first, "remapping");
-  EXPECT_THAT(off[0].second, testing::HasSubstr("plugin.so"));
+  EXPECT_THAT(off[0].second, ::testing::HasSubstr("plugin.so"));
   EXPECT_TRUE(PluginOptimizersFor(MakeGraph("/device:CPU:0")).empty());
   EXPECT_EQ(PluginOptimizersFor({"CPU", "TESTA"}).size(), 1u);
   EXPECT_TRUE(PluginOptimizersFor({"CPU"}).empty());
@@ -101,20 +102,20 @@ TEST(Grappler, ConfigsThatDifferOrOverruleTheUserAreTold) {
     std::vector<std::shared_ptr<const PluginOptimizer>> pointers;
     for (const PluginOptimizer& o : optimizers)
       pointers.push_back(std::make_shared<const PluginOptimizer>(o));
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     WarnOfConfigs(pointers, {user});
-    return testing::internal::GetCapturedStderr();
+    return ::testing::internal::GetCapturedStderr();
   };
   const PluginOptimizer a = *InitPluginOptimizer(Init<0>, "a.so");
   PluginOptimizer b = *InitPluginOptimizer(Init<1>, "b.so");
   EXPECT_EQ(told({a, b}, "constant_folding"), "");
   EXPECT_THAT(told({a}, "remapping"),
-              testing::HasSubstr("User's config has been changed based on plugin's config: "
+              ::testing::HasSubstr("User's config has been changed based on plugin's config: "
                                  "remapping is switched off by the optimizer for TESTA of a.so"));
   b.configs.shape_optimization = TF_TriState_Off;
   EXPECT_THAT(
       told({a, b}, ""),
-      testing::HasSubstr("Plugins have conflicting configs. Potential performance regression "
+      ::testing::HasSubstr("Plugins have conflicting configs. Potential performance regression "
                          "may happen: switched off are [remapping] by a.so, "
                          "[shape_optimization, remapping] by b.so"));
 }
@@ -141,7 +142,7 @@ TEST(Grappler, StatusAndExceptionOfThePluginAreReturned) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_EQ(status.message(), "no graph for you");
   EXPECT_THAT(std::string(InitPluginOptimizer(Init<6>, "p.so").status().message()),
-              testing::HasSubstr("thrown"));
+              ::testing::HasSubstr("thrown"));
 }
 
 using ListSizeFn = void (*)(const TF_GrapplerItem*, int*, size_t*, TF_Status*);
@@ -174,7 +175,7 @@ TEST(TF_GrapplerItem, NodesToPreserve) {
   const OptimizerItem names{{"AddN_1:0", "AddN"}, {"x"}, {"c"}};
   const ::TF_GrapplerItem item{&g, &names};
   EXPECT_THAT(ReadList(item, TF_GetNodesToPreserveListSize, TF_GetNodesToPreserveList),
-              testing::UnorderedElementsAre("AddN_1", "AddN", "x", "c"));
+              ::testing::UnorderedElementsAre("AddN_1", "AddN", "x", "c"));
 }
 
 TEST(TF_GrapplerItem, NodesMarkedToStayArePreserved) {
@@ -184,7 +185,7 @@ TEST(TF_GrapplerItem, NodesMarkedToStayArePreserved) {
   const OptimizerItem names{{"AddN_1:0"}, {"x"}, {}};
   const ::TF_GrapplerItem item{&g, &names};
   EXPECT_THAT(ReadList(item, TF_GetNodesToPreserveListSize, TF_GetNodesToPreserveList),
-              testing::UnorderedElementsAre("AddN_1", "AddN", "x"));
+              ::testing::UnorderedElementsAre("AddN_1", "AddN", "x"));
 }
 
 TEST(TF_GrapplerItem, FetchNodes) {
@@ -192,10 +193,10 @@ TEST(TF_GrapplerItem, FetchNodes) {
   const OptimizerItem names{{"AddN_1:0", "AddN:0"}, {}, {}};
   const ::TF_GrapplerItem item{&g, &names};
   EXPECT_THAT(ReadList(item, TF_GetFetchNodesListSize, TF_GetFetchNodesList),
-              testing::ElementsAre("AddN_1:0", "AddN:0"));
+              ::testing::ElementsAre("AddN_1:0", "AddN:0"));
 }
 
-class GraphPropertiesTest : public testing::Test {
+class GraphPropertiesTest : public ::testing::Test {
  protected:
   // Properties of AddN as parsed messages.
   std::vector<pb::OpInfo::TensorProperties> Read(bool inputs, bool valid_feeds, bool values) {
@@ -251,6 +252,56 @@ TEST_F(GraphPropertiesTest, FedPlaceholderIsUnknownUnlessTrusted) {
   EXPECT_TRUE(Read(true, false, false)[0].shape().unknown_rank());
 }
 
+// Multiplies what it is given.
+struct Product : NodeEvaluator {
+  absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n,
+                                               absl::Span<const Tensor> inputs, size_t) override {
+    ++calls;
+    if (graph.op_name(n) != "Mul") return absl::UnimplementedError("no product");
+    return std::vector<Tensor>{Tensor::Of<float>(
+        DataType::kFloat, {inputs[0].flat<float>()[0] * inputs[1].flat<float>()[0]}, Shape())};
+  }
+  int calls = 0;
+};
+
+// As TensorFlow: small numbers are computed, and what profiles noted of shapes counts.
+TEST(TF_InferStatically, AggressiveInferenceComputesAndBelievesNotes) {
+  const Graph graph = testing::Parse(R"(
+      node { name: 'a' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: 3 } } } }
+      node { name: 'product' op: 'Mul' input: ['a', 'a'] attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+      node { name: 'noted' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } }
+             attr { key: '_same_output_for_iterations' value { b: true } }
+             attr { key: '_output_shape_vector' value { list { shape { dim { size: 4 } } } } } }
+      node { name: 'after' op: 'Exp' input: 'noted' attr { key: 'T' value { type: DT_FLOAT } } })");
+  Product product;
+  OptimizerItem names{{"after:0"}, {"x"}, {}};
+  names.evaluator = &product;
+  const ::TF_GrapplerItem item{&graph, &names};
+  TF_Status* status = TF_NewStatus();
+  for (const bool aggressive : {false, true}) {
+    ::TF_GraphProperties* properties = TF_NewGraphProperties(&item);
+    TF_InferStatically(properties, 1, aggressive, 1, 1, status);
+    const auto read = [&](const char* node) {
+      TF_Buffer* buffer = TF_NewBuffer();
+      TF_GetOutputPropertiesList(properties, node, &buffer, 1, status);
+      pb::OpInfo::TensorProperties parsed;
+      EXPECT_TRUE(parsed.ParseFromArray(buffer->data, static_cast<int>(buffer->length)));
+      TF_DeleteBuffer(buffer);
+      return parsed;
+    };
+    EXPECT_EQ(read("product").has_value(), aggressive);
+    EXPECT_EQ(read("after").shape().unknown_rank(), !aggressive);
+    if (aggressive) {
+      EXPECT_EQ(read("after").shape().dim(0).size(), 4);
+      EXPECT_EQ(product.calls, 1);  // nothing that is known already, or follows from what is fed
+    }
+    TF_DeleteGraphProperties(properties);
+  }
+  TF_DeleteStatus(status);
+}
+
 // A pass may ask with room for as many as it likes.
 TEST_F(GraphPropertiesTest, AsManyAsThereIsRoomFor) {
   const OptimizerItem names{{"AddN_1:0"}, {"x"}, {}};
@@ -288,9 +339,9 @@ TEST(TF_FunctionLibraryDefinition, LookUpOpDef) {
   TF_LookUpOpDef(library, "NoSuchOp", none, status);
   EXPECT_EQ(TF_GetCode(status), TF_NOT_FOUND);
   EXPECT_THAT(TF_Message(status),
-              testing::HasSubstr("Op type not registered 'NoSuchOp' in binary running on"));
+              ::testing::HasSubstr("Op type not registered 'NoSuchOp' in binary running on"));
   EXPECT_THAT(TF_Message(status),
-              testing::EndsWith("as contrib ops are lazily registered when the module is first "
+              ::testing::EndsWith("as contrib ops are lazily registered when the module is first "
                                 "accessed."));
   TF_DeleteBuffer(none);
   TF_DeleteBuffer(bytes);
@@ -302,6 +353,10 @@ TEST(TF_FunctionLibraryDefinition, LookUpOpDef) {
     EXPECT_EQ(TF_GetCode(status), TF_INVALID_ARGUMENT);
     EXPECT_STREQ(TF_Message(status), "Unparseable tensorflow.GraphDef proto");
   }
+  // A node whose name is cut off.
+  TF_Buffer cut{"\x0a\x03\x0a\x09x", 5, nullptr};
+  EXPECT_EQ(TF_NewFunctionLibraryDefinition(&cut, status), nullptr);
+  EXPECT_EQ(TF_GetCode(status), TF_INVALID_ARGUMENT);
   TF_DeleteStatus(status);
 }
 

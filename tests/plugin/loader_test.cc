@@ -34,6 +34,7 @@ using testing::S;
 using testing::Scalar;
 using testing::TestNode;
 using testing::TestPlugin;
+using ::testing::UnorderedElementsAre;
 
 class LoaderTest : public ::testing::Test {
  protected:
@@ -123,6 +124,36 @@ TEST_F(LoaderTest, KernelsRunOnTheCpu) {
   Computed run = RunKernel(**kernel, {Scalar(DataType::kFloat, 42.0f)}, 1);
   ASSERT_TRUE(run.status.ok()) << run.status;
   EXPECT_EQ(*run.outputs[0].flat<float>(), 42);
+}
+
+// They are of no use to any node, and nothing else says so.
+TEST_F(LoaderTest, KernelsThatNoNodeCanUseAreTold) {
+  const auto info = LoadPlugin(TestPlugin("doubtful"));
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_EQ(info->kernels, 11);
+  EXPECT_THAT(
+      Plugins().front().doubts,
+      UnorderedElementsAre(
+          "kernels 'Misspelt' and 'MisspeltToo' are for op 'Relru', which nobody registered (did "
+          "you mean 'Relu'?)",
+          "kernel 'Elsewhere' is for device type 'GPUX', which nobody brings (there are CPU, "
+          "DEFAULT)",
+          "kernel 'NoArgument' names 'y' in HostMemory, which is no argument of op Relu (those are "
+          "'features', 'activations'): no node can use it",
+          "kernel 'NoAttribute' constrains 'Tidx', which is no type attribute of op Abs (those are "
+          "'T'): no node can use it",
+          "kernel 'NoTypeAttribute' constrains 'transpose_a', which is no type attribute of op "
+          "MatMul (those are 'T'): no node can use it",
+          "kernels 'Second' and 'Third' fit nodes of op Neg on CPU that an earlier kernel of the "
+          "same priority fits: such nodes fail"));
+}
+
+// What one library lacks the next may bring.
+TEST_F(LoaderTest, DevicesOfOtherPluginsCountForKernels) {
+  ASSERT_TRUE(LoadPlugin(TestPlugin("neg_on_test")).ok());
+  EXPECT_THAT(Plugins()[0].doubts, ElementsAre(HasSubstr("for device type 'TEST'")));
+  ASSERT_TRUE(LoadPlugin(TestPlugin("null_memory")).ok());
+  EXPECT_THAT(Plugins()[0].doubts, IsEmpty());
 }
 
 TEST_F(LoaderTest, SamePathIsOnePlugin) {

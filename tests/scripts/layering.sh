@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# layering.sh BUILD_DIR: an include points only to its own folder or to one on its left, and what we ship
-# needs no library that a plug-in may bring itself.
+# layering.sh BUILD_DIR: an include points only to its own folder or to one on its left, and within a
+# folder not where the table of rooms forbids it; what we ship needs no library that a plug-in may
+# bring itself.
 set -euo pipefail
 build=$1
 failed=0
@@ -41,6 +42,22 @@ check_includes() {
            sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]/\t/')
 }
 
+# Within a folder: "ROOM OTHER", where ROOM must not include from OTHER.
+rooms=(
+  "executor/run executor/plan"
+  "executor/plan/steps executor/plan/layout"
+  "executor/plan/layout executor/plan/steps"
+)
+
+check_rooms() {
+  local room other hit
+  while read -r room other; do
+    while read -r hit; do
+      complain "$hit: $room must not include from $other"
+    done < <(grep -rnE "#[[:space:]]*include[[:space:]]*[<\"]$other/" "$room")
+  done < <(printf '%s\n' "${rooms[@]}")
+}
+
 # A shipped plug-in sees the public C headers only; a public C++ header shows no library of ours.
 check_public_headers() {
   local hit
@@ -67,6 +84,7 @@ check_binaries() {
 }
 
 check_includes
+check_rooms
 check_public_headers
 check_binaries
 exit "$failed"

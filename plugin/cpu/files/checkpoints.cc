@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "graph/bundle/bundle_merge.h"
 #include "graph/bundle/bundle_reader.h"
 #include "graph/bundle/bundle_writer.h"
@@ -27,7 +28,7 @@ absl::Status CheckNames(const Tensor& names, const Tensor& parts, size_t count) 
 }
 
 absl::Status OfTensor(std::string_view name, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("tensor '", name, "': ", status.message()));
+  return Annotate(status, absl::StrCat("tensor '", name, "': "));
 }
 
 absl::StatusOr<Tensor> Restore(BundleReader& reader, std::string_view name, std::string_view part,

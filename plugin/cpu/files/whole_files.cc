@@ -11,6 +11,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "graph/file_bytes.h"
+#include "graph/file_writer.h"
 #include "graph/within_memory.h"
 #include "plugin/cpu/files/families.h"
 #include "plugin/cpu/files/file_facts.h"

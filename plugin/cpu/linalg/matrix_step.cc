@@ -7,6 +7,7 @@
 #include <new>
 
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "plugin/cpu/batch_broadcast.h"
 #include "plugin/cpu/kernel_util.h"
 
@@ -185,8 +186,7 @@ absl::Status MatrixStep::Run(const void* state, const StepArgs& args) {
     }
   });
   if (error.ok() || s.count == 1) return error;
-  return absl::Status(error.code(),
-                      absl::StrCat(error.message(), " (matrix ", failed, " of the batch)"));
+  return Annotate(error, "", absl::StrCat(" (matrix ", failed, " of the batch)"));
 }
 
 }  // namespace tenon::cpu

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "graph/tensor_proto.h"
 #include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/families.h"
@@ -87,8 +88,7 @@ struct Decompress {
     }
     std::string out;
     const absl::Status status = in.empty() ? absl::OkStatus() : Inflater(gzip).Inflate(in, &out);
-    if (!status.ok())
-      return absl::Status(status.code(), absl::StrCat("string ", i, ": ", status.message()));
+    if (!status.ok()) return Annotate(status, absl::StrCat("string ", i, ": "));
     PutString(args.out[0], i, out);
     return absl::OkStatus();
   }

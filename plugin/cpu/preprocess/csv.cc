@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
@@ -126,8 +127,7 @@ absl::Status RunCsv(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Csv*>(state);
   for (int64_t i = 0; i < s.records; ++i) {
     const absl::Status read = ReadRecord(s, args, i);
-    if (!read.ok())
-      return absl::Status(read.code(), absl::StrCat("record ", i, ": ", read.message()));
+    if (!read.ok()) return Annotate(read, absl::StrCat("record ", i, ": "));
   }
   return absl::OkStatus();
 }

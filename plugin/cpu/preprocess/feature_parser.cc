@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/strings/string_element.h"
@@ -57,8 +58,7 @@ absl::StatusOr<std::vector<FeatureKey>> KeysOfAttr(const Prepare& p, std::string
 
 absl::Status InFeature(const absl::Status& status, std::string_view name, int64_t example) {
   if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat("feature '", name, "' of example ", example, ": ",
-                                                  status.message()));
+  return Annotate(status, absl::StrCat("feature '", name, "' of example ", example, ": "));
 }
 
 absl::Status StoreFeatureValues(const FeatureValues& values, int output, const StepArgs& args) {
@@ -111,8 +111,7 @@ absl::StatusOr<std::vector<FeatureParser::Column>> FeatureParser::ReadColumns(
           const auto found = numbers.find(name);
           if (found != numbers.end()) lists[found->second] = list;
         });
-    if (!read.ok())
-      return absl::Status(read.code(), absl::StrCat("example ", i, ": ", read.message()));
+    if (!read.ok()) return Annotate(read, absl::StrCat("example ", i, ": "));
     for (size_t k = 0; k < columns.size(); ++k) {
       const bool there = lists[k].type != DataType::kInvalid;
       columns[k].there.push_back(there);

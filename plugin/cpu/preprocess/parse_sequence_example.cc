@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
 #include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
@@ -94,8 +95,7 @@ absl::StatusOr<std::vector<Steps>> ReadLists(const SequenceParse& s, const StepA
                                                  if (number != numbers.end())
                                                    found[number->second] = wire;
                                                });
-    if (!read.ok())
-      return absl::Status(read.code(), absl::StrCat("example ", i, ": ", read.message()));
+    if (!read.ok()) return Annotate(read, absl::StrCat("example ", i, ": "));
     for (size_t k = 0; k < all.size(); ++k) {
       const ListFeature& f = s.lists[k];
       const std::string_view name = f.key.Name(args);

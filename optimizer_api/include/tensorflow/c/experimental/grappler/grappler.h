@@ -131,7 +131,9 @@ TF_CAPI_EXPORT extern TF_GraphProperties* TF_NewGraphProperties(const TF_Grapple
 TF_CAPI_EXPORT extern void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties);
 
 // Infers the whole graph. With assume_valid_feeds a fed node keeps the shape that it declares,
-// without it that shape is unknown. The last two ask for known values of inputs and outputs.
+// without it that shape is unknown. With aggressive_shape_inference small numbers are computed from
+// known ones, and shapes that profiles have noted at nodes count. The last two ask for known values
+// of inputs and outputs.
 TF_CAPI_EXPORT extern void TF_InferStatically(TF_GraphProperties* graph_properties,
                                               TF_Bool assume_valid_feeds,
                                               TF_Bool aggressive_shape_inference,

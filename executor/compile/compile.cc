@@ -1,0 +1,32 @@
+#include "executor/compile/compile.h"
+
+#include <utility>
+
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+absl::StatusOr<Runnable> MakeRunnable(const Optimized& optimized, const CompileContext& context) {
+  TENON_ASSIGN_OR_RETURN(Lowered lowered, LowerFunctions(optimized, context));
+  return ScheduleNodes(std::move(lowered), context);
+}
+
+}  // namespace
+
+absl::StatusOr<Compiled> Compile(const Graph& graph, const std::vector<std::string>& feeds,
+                                 const std::vector<std::string>& fetches,
+                                 const CompileContext& context) {
+  TENON_ASSIGN_OR_RETURN(Requested requested, RequestOf(graph, feeds, fetches));
+  TENON_ASSIGN_OR_RETURN(Inlined inlined, InlineCalls(std::move(requested), context));
+  TENON_ASSIGN_OR_RETURN(Placed placed, PlaceNodes(std::move(inlined), context));
+  TENON_ASSIGN_OR_RETURN(Optimized optimized, OptimizeGraph(std::move(placed), context));
+  absl::StatusOr<Runnable> runnable = MakeRunnable(optimized, context);
+  const SessionOptions& options = context.options;
+  const bool only_written = options.opt_level > 0 && options.pipeline.target.is_tensorflow();
+  if (!only_written || !absl::IsUnimplemented(runnable.status()))
+    TENON_RETURN_IF_ERROR(runnable.status());
+  return Compiled{std::move(optimized), std::move(runnable)};
+}
+
+}  // namespace tenon

@@ -1,0 +1,66 @@
+#include "executor/compile/feed_contract.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/nodes.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+// Before this GraphDef version, a Placeholder's shape [] meant that the shape is not known.
+constexpr int kScalarPlaceholders = 24;
+
+absl::StatusOr<PartialShape> DeclaredShape(const Graph& graph, NodeId n) {
+  const bool declares = IsPlaceholder(graph, n) || graph.op_name(n) == "PlaceholderWithDefault";
+  const AttrValue* attr = declares ? graph.attr(n, "shape") : nullptr;
+  if (attr == nullptr) return PartialShape();
+  TENON_ASSIGN_OR_RETURN(PartialShape shape, attr->AsShape());
+  const bool unknown =
+      shape.known_rank() && shape.rank() == 0 && graph.producer() < kScalarPlaceholders;
+  return unknown ? PartialShape() : std::move(shape);
+}
+
+absl::Status CheckFeed(const FeedContract& contract, const Tensor& value) {
+  if (!value.initialized())
+    return absl::InvalidArgumentError(absl::StrCat("feed '", contract.name, "' has no value"));
+  if (value.dtype() != contract.dtype) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("feed '", contract.name, "' is ", DataTypeName(value.dtype()),
+                     ", but the graph takes ", DataTypeName(contract.dtype)));
+  }
+  if (!contract.shape.CompatibleWith(value.shape())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("feed '", contract.name, "' has shape ", value.shape().ToString(),
+                     ", but the graph takes ", contract.shape.ToString()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<FeedContract>> DescribeFeeds(const Graph& graph, const CallSites& calls,
+                                                        const Request& request) {
+  std::vector<FeedContract> contracts;
+  for (size_t i = 0; i < request.feeds.size(); ++i) {
+    const Output feed = request.feeds[i];
+    absl::StatusOr<PartialShape> shape = DeclaredShape(graph, feed.node);
+    if (!shape.ok()) return NodeError(graph, calls, feed.node, shape.status());
+    contracts.push_back(
+        {request.feed_names[i], BaseType(graph.output_type(feed)), *std::move(shape)});
+  }
+  return contracts;
+}
+
+absl::Status CheckFeeds(absl::Span<const FeedContract> contracts, absl::Span<const Tensor> feeds) {
+  if (feeds.size() != contracts.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there are ", feeds.size(), " values for ", contracts.size(), " feeds"));
+  }
+  for (size_t i = 0; i < feeds.size(); ++i)
+    TENON_RETURN_IF_ERROR(CheckFeed(contracts[i], feeds[i]));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

@@ -1,0 +1,152 @@
+#include "executor/freeze/state_makers.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "graph/function_library.h"
+#include "graph/new_attrs.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+ReachedNode InGraph(const Graph& graph, NodeId n) {
+  ReachedNode reached;
+  reached.node = n;
+  reached.name = graph.name(n);
+  reached.op_name = graph.op_name(n);
+  reached.device = graph.device(n);
+  reached.op = graph.op(n);
+  reached.attrs = graph.attrs(n);
+  return reached;
+}
+
+ReachedNode InBody(std::string_view function, const std::shared_ptr<const FunctionBody>& body,
+                   const BodyNode& node) {
+  ReachedNode reached;
+  reached.function = function;
+  reached.body = body;
+  reached.name = node.name;
+  reached.op_name = node.op_name;
+  reached.device = node.device;
+  reached.op = node.op;
+  reached.body_inputs = node.inputs;
+  reached.attrs = AttrSet(node.attrs);
+  return reached;
+}
+
+// The Const of the body that gives this input; null if something else does.
+const BodyNode* ConstOf(const FunctionBody& body, std::string_view input) {
+  const std::string_view name = input.substr(0, input.find(':'));
+  const auto it = std::find_if(body.nodes.begin(), body.nodes.end(),
+                               [&](const BodyNode& node) { return node.name == name; });
+  return it == body.nodes.end() || it->op_name != "Const" ? nullptr : &*it;
+}
+
+}  // namespace
+
+std::vector<bool> NeededBy(const Graph& graph, absl::Span<const NodeId> roots) {
+  std::vector<bool> needed(graph.num_node_ids());
+  std::vector<NodeId> open;
+  const auto note = [&](NodeId n) {
+    if (n == kNoNode || needed[n]) return;
+    needed[n] = true;
+    open.push_back(n);
+  };
+  for (const NodeId n : roots) note(n);
+  while (!open.empty()) {
+    const NodeId n = open.back();
+    open.pop_back();
+    for (const Output& from : graph.inputs(n)) note(from.node);
+  }
+  return needed;
+}
+
+std::string_view ReachedNode::TextAttr(std::string_view attr) const {
+  const AttrValue* value = attrs.Find(attr);
+  return value == nullptr ? std::string_view() : value->AsString().value_or("");
+}
+
+std::string ReachedNode::ToString() const {
+  return absl::StrCat("node '", name, "' (", op_name, ")",
+                      in_function() ? absl::StrCat(" of function '", function, "'") : "");
+}
+
+void VisitReached(const Graph& graph, absl::Span<const NodeId> roots,
+                  absl::FunctionRef<void(const ReachedNode&)> visit) {
+  absl::flat_hash_set<std::string_view> seen;
+  std::vector<const FunctionEntry*> open;
+  const auto visit_node = [&](const ReachedNode& node) {
+    visit(node);
+    for (const std::string_view name : CalledBy(node.op_name, node.attrs)) {
+      const FunctionEntry* function = graph.FindFunction(name);
+      if (function != nullptr && seen.insert(function->name).second) open.push_back(function);
+    }
+  };
+  const std::vector<bool> needed = NeededBy(graph, roots);
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (needed[n] && graph.alive(n)) visit_node(InGraph(graph, n));
+  }
+  while (!open.empty()) {
+    const FunctionEntry& function = *open.back();
+    open.pop_back();
+    const auto body = std::make_shared<const FunctionBody>(ParseFunctionBody(graph, function));
+    for (const BodyNode& node : body->nodes) visit_node(InBody(function.name, body, node));
+  }
+}
+
+bool IsAnonymousTable(std::string_view op) {
+  return op.starts_with("Anonymous") && op.find("HashTable") != op.npos;
+}
+
+bool IsTable(std::string_view op) {
+  return op == "HashTable" || op == "HashTableV2" || op == "MutableHashTable" ||
+         op == "MutableHashTableV2" || op == "MutableHashTableOfTensors" ||
+         op == "MutableHashTableOfTensorsV2" || op == "MutableDenseHashTable" ||
+         op == "MutableDenseHashTableV2" || IsAnonymousTable(op);
+}
+
+bool IsFilledOnce(std::string_view op) { return IsTable(op) && op.find("Mutable") == op.npos; }
+
+bool IsVariable(std::string_view op) {
+  return op == "VarHandleOp" || op == "VariableV2" || op == "Variable";
+}
+
+bool MakesState(const ReachedNode& node) {
+  if (IsAnonymousTable(node.op_name)) return true;
+  return node.op != nullptr && node.op->FindAttr("shared_name") != nullptr;
+}
+
+std::string IdentityOf(const ReachedNode& maker) {
+  const std::string_view shared = maker.TextAttr("shared_name");
+  if (!shared.empty()) return absl::StrCat(maker.TextAttr("container"), "|", shared);
+  return absl::StrCat("|", maker.function, "|", maker.name);
+}
+
+absl::StatusOr<NodeId> AddTwin(Graph& graph, const ReachedNode& maker) {
+  const auto wrong = [&](std::string_view why) {
+    return absl::UnimplementedError(absl::StrCat(maker.ToString(), " ", why));
+  };
+  if (maker.TextAttr("shared_name").empty())
+    return wrong("has no 'shared_name' by which other nodes find what it makes");
+  if (maker.op == nullptr || !CheckAttrs(*maker.op, maker.attrs).empty())
+    return wrong("has attributes that only its call knows");
+  std::vector<Output> inputs;
+  for (const std::string_view input : maker.body_inputs) {
+    if (input.starts_with('^')) continue;
+    const BodyNode* constant = ConstOf(*maker.body, input);
+    if (constant == nullptr) return wrong("takes what is no constant of the function");
+    TENON_ASSIGN_OR_RETURN(
+        const NodeId n,
+        graph.AddNode(graph.UniqueName(absl::StrCat(maker.name, "/", constant->name)), "Const", {},
+                      CopyOf(constant->attrs), maker.device));
+    inputs.push_back({n, 0});
+  }
+  if (inputs.size() != maker.op->inputs.size()) return wrong("lacks inputs");
+  return graph.AddNode(graph.UniqueName(maker.name), maker.op_name, inputs,
+                       CopyOf(maker.attrs.all()), maker.device);
+}
+
+}  // namespace tenon

@@ -1,0 +1,59 @@
+#include "executor/place/joins.h"
+
+#include "absl/strings/strip.h"
+#include "graph/colocation.h"
+
+namespace tenon {
+namespace {
+
+// Producers and consumers of resources and references.
+std::vector<NodePair> ResourcePairs(const Placing& p) {
+  std::vector<NodePair> pairs;
+  for (NodeId n = 0; n < p.graph.num_node_ids(); ++n) {
+    if (!p.graph.alive(n) || p.kept[n]) continue;
+    const auto& types = p.graph.kind(n).types.inputs;
+    const std::span<const Output> inputs = p.graph.data_inputs(n);
+    for (size_t i = 0; i < inputs.size() && i < types.size(); ++i) {
+      if (inputs[i].node == kNoNode || p.kept[inputs[i].node]) continue;
+      if (types[i] == DataType::kResource || IsRef(types[i])) pairs.emplace_back(inputs[i].node, n);
+    }
+  }
+  return pairs;
+}
+
+// Nodes and those that they name in _class.
+std::vector<NodePair> ClassPairs(const Placing& p) {
+  std::vector<NodePair> pairs;
+  for (NodeId n = 0; n < p.graph.num_node_ids(); ++n) {
+    if (!p.graph.alive(n) || p.kept[n]) continue;
+    const AttrValue* attr = p.graph.attrs(n).Find(kColocationAttr);
+    if (attr == nullptr) continue;
+    const absl::StatusOr<std::vector<std::string_view>> classes = attr->AsStringList();
+    if (!classes.ok()) continue;
+    for (std::string_view c : *classes) {
+      if (!absl::ConsumePrefix(&c, kColocationPrefix)) continue;
+      // A pass may have removed the other one: then the request is void.
+      const NodeId other = p.graph.FindNode(c);
+      if (other != kNoNode && p.graph.alive(other) && !p.kept[other]) pairs.emplace_back(n, other);
+    }
+  }
+  return pairs;
+}
+
+absl::Status Check(Placing& p, NodeId unserved) {
+  if (unserved == kNoNode) return absl::OkStatus();
+  return Refuse(p, unserved, "no device has kernels for all of its group");
+}
+
+}  // namespace
+
+absl::Status JoinGroups(Placing& p) {
+  // What shares a resource cannot be apart.
+  absl::Status joined =
+      Check(p, p.groups.Join(ResourcePairs(p), /*by_resource=*/true, /*splits=*/false));
+  if (!joined.ok()) return joined;
+  return Check(p, p.groups.Join(ClassPairs(p), /*by_resource=*/false,
+                                /*splits=*/p.options.soft_placement));
+}
+
+}  // namespace tenon

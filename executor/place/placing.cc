@@ -1,0 +1,59 @@
+#include "executor/place/placing.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace tenon {
+namespace {
+
+// The first of them, if there are several.
+std::string DescribeMembers(Placing& p, NodeId n) {
+  constexpr size_t kMost = 10;
+  std::vector<std::string> members;
+  const NodeId root = p.groups.Root(n);
+  for (NodeId i = 0; i < p.graph.num_node_ids() && members.size() < kMost; ++i) {
+    if (!p.graph.alive(i) || p.groups.Root(i) != root) continue;
+    members.push_back(absl::StrCat(
+        "'", p.graph.name(i), "' (", p.graph.op_name(i), ")",
+        p.requested[i].empty() ? "" : absl::StrCat(" asks for '", p.requested[i], "'")));
+  }
+  if (members.size() < 2) return "";
+  return absl::StrCat("; its colocation group: ", absl::StrJoin(members, ", "));
+}
+
+// The member that asks, if any.
+NodeId Asker(Placing& p, NodeId n) {
+  if (!p.requested[n].empty()) return n;
+  const NodeId root = p.groups.Root(n);
+  for (NodeId i = 0; i < p.graph.num_node_ids(); ++i) {
+    if (p.graph.alive(i) && !p.requested[i].empty() && p.groups.Root(i) == root) return i;
+  }
+  return p.groups.Of(n).first;
+}
+
+}  // namespace
+
+Device* Placing::Best(NodeId n, uint64_t mask) {
+  const Group& group = groups.Of(n);
+  if (group.movers_only && (mask & types.host_bit()) != 0) return types.host();
+  if ((mask & group.own) != 0) mask &= group.own;
+  return types.Best(
+      mask, group.size == 1 ? types.Support(graph, n).priority : absl::Span<const int32_t>());
+}
+
+std::string Placing::Asked(NodeId n) {
+  return requested[n].empty() && groups.Of(n).by_default ? options.default_device
+                                                         : std::string(requested[n]);
+}
+
+absl::Status Refuse(Placing& p, NodeId n, std::string_view why, absl::StatusCode code) {
+  const NodeId asker = Asker(p, n);
+  const std::string asked = p.Asked(asker);
+  return absl::Status(
+      code, absl::StrCat(p.graph.Locate(asker), ": cannot place node '", p.graph.name(asker), "' (",
+                         p.graph.op_name(asker), ")",
+                         asked.empty() ? "" : absl::StrCat(" on '", asked, "'"), ": ", why,
+                         "; the devices are ", p.types.Names(), DescribeMembers(p, n)));
+}
+
+}  // namespace tenon

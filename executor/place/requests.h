@@ -1,0 +1,36 @@
+// What nodes ask for: by a flag's rule, by their own device string, or by the default device.
+// Private to place/.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "executor/place/name_pattern.h"
+#include "executor/place/placing.h"
+
+namespace tenon {
+
+class Requests {
+ public:
+  // INVALID_ARGUMENT for a malformed device or pattern in the options.
+  absl::Status Read(const PlacerOptions& options);
+  // Notes what n asks for. INVALID_ARGUMENT names a node whose device string is malformed, or asks
+  // for another task. Requests live as long as this.
+  absl::Status Note(Placing& p, NodeId n);
+
+ private:
+  bool NoteFlag(Placing& p, NodeId n) const;
+  absl::Status NoteOwn(Placing& p, NodeId n);
+
+  std::vector<std::pair<NamePattern, DeviceRequest>> flags_;  // --place
+  std::optional<DeviceRequest> default_;                      // --device
+  std::deque<DeviceRequest> own_;
+  absl::flat_hash_map<std::string_view, const DeviceRequest*> own_by_text_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,36 @@
+// Where every value lies: in one arena, in buffers of the caller, in slots.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/plan/layout/last_uses.h"
+#include "executor/plan/layout/places.h"
+#include "executor/plan/plan_input.h"
+#include "executor/plan/step_graph.h"
+#include "executor/plan/step_schedule.h"
+
+namespace tenon {
+
+struct Layout {
+  Layout(Places shared, LastUses uses) : places(std::move(shared)), last_uses(std::move(uses)) {}
+
+  Places places;
+  LastUses last_uses;
+  std::vector<Storage> storages;       // by storage of the graph: where it lies
+  std::vector<uint32_t> scratch_line;  // by step
+  uint64_t arena_bytes = 0;
+  uint64_t arena_lower_bound = 0;
+  NodeId arena_largest = kNoNode;  // whose value or scratch is the largest in it
+  std::vector<FetchSpec> fetches;
+  std::vector<FetchBuffer> fetch_buffers;
+};
+
+// The graph and the schedule live longer. RESOURCE_EXHAUSTED where no arena can hold all values;
+// names a node.
+absl::StatusOr<Layout> MakeLayout(const PlanInput& input, const StepGraph& graph,
+                                  const StepSchedule& schedule);
+
+}  // namespace tenon

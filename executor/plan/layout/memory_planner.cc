@@ -1,0 +1,203 @@
+#include "executor/plan/layout/memory_planner.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace tenon {
+namespace {
+
+constexpr uint64_t kLine = 64;
+constexpr size_t kMaxForQuadratic = 1500;
+
+uint64_t RoundUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+
+uint64_t RoundedSize(uint64_t bytes) {
+  return bytes < kLine ? std::bit_ceil(std::max<uint64_t>(bytes, 4)) : RoundUp(bytes, kLine);
+}
+
+using Ids = std::vector<int32_t>;
+
+// Indices in the order in which buffers come to life, and in which they die.
+struct Sweep {
+  Ids births, deaths;
+  Sweep(absl::Span<const BufferRequest> requests, Ids ids) : births(ids), deaths(std::move(ids)) {
+    std::stable_sort(births.begin(), births.end(),
+                     [&](int32_t a, int32_t b) { return requests[a].first < requests[b].first; });
+    std::stable_sort(deaths.begin(), deaths.end(),
+                     [&](int32_t a, int32_t b) { return requests[a].last < requests[b].last; });
+  }
+  // Calls born(id) in order, and dead(id) for all buffers whose last step is over before.
+  template <typename Born, typename Dead>
+  void Walk(absl::Span<const BufferRequest> requests, Born born, Dead dead) const {
+    size_t d = 0;
+    for (int32_t id : births) {
+      while (d < deaths.size() && requests[deaths[d]].last < requests[id].first) dead(deaths[d++]);
+      born(id);
+    }
+  }
+};
+
+uint64_t LowerBound(absl::Span<const BufferRequest> requests, const Sweep& sweep) {
+  uint64_t live = 0, most = 0;
+  sweep.Walk(
+      requests, [&](int32_t id) { most = std::max(most, live += RoundedSize(requests[id].bytes)); },
+      [&](int32_t id) { live -= RoundedSize(requests[id].bytes); });
+  return most;
+}
+
+// Small buffers: a stack of free places per size; a size that has none splits a cache line. Returns
+// the bytes used.
+uint64_t PlaceSmall(absl::Span<const BufferRequest> requests, const Sweep& sweep,
+                    std::vector<uint64_t>& offsets) {
+  std::vector<uint64_t> free[8];
+  uint64_t end = 0;
+  auto places = [&](uint64_t size) -> std::vector<uint64_t>& {
+    return free[std::countr_zero(size)];
+  };
+  sweep.Walk(
+      requests,
+      [&](int32_t id) {
+        const uint64_t size = RoundedSize(requests[id].bytes);
+        std::vector<uint64_t>& stack = places(size);
+        if (stack.empty()) {
+          for (uint64_t at = kLine; at >= size; at -= size) stack.push_back(end + at - size);
+          end += kLine;
+        }
+        offsets[id] = stack.back();
+        stack.pop_back();
+      },
+      [&](int32_t id) { places(RoundedSize(requests[id].bytes)).push_back(offsets[id]); });
+  return end;
+}
+
+// The free parts of an arena that grows at its end.
+class FreeList {
+ public:
+  uint64_t Take(uint64_t size) {
+    auto fit = by_size_.lower_bound({size, 0});
+    if (fit == by_size_.end()) return Grow(size);
+    const auto [bytes, offset] = *fit;
+    Erase(offset, bytes);
+    if (bytes > size) Insert(offset + size, bytes - size);
+    return offset;
+  }
+  void Give(uint64_t offset, uint64_t size) {
+    auto next = by_offset_.lower_bound(offset);
+    if (next != by_offset_.end() && offset + size == next->first) {
+      const uint64_t bytes = next->second;
+      Erase(next->first, bytes);
+      size += bytes;
+    }
+    auto before = by_offset_.lower_bound(offset);
+    if (before != by_offset_.begin() && (--before)->first + before->second == offset) {
+      const auto [at, bytes] = *before;
+      Erase(at, bytes);
+      offset = at;
+      size += bytes;
+    }
+    Insert(offset, size);
+  }
+  uint64_t end() const { return end_; }
+
+ private:
+  uint64_t Grow(uint64_t size) {
+    uint64_t offset = end_;
+    if (!by_offset_.empty()) {
+      const auto [at, bytes] = *by_offset_.rbegin();
+      if (at + bytes == end_) {
+        Erase(at, bytes);
+        offset = at;
+      }
+    }
+    end_ = offset + size;
+    return offset;
+  }
+  void Insert(uint64_t offset, uint64_t size) {
+    by_offset_[offset] = size;
+    by_size_.emplace(size, offset);
+  }
+  void Erase(uint64_t offset, uint64_t size) {
+    by_offset_.erase(offset);
+    by_size_.erase({size, offset});
+  }
+  std::map<uint64_t, uint64_t> by_offset_;
+  std::set<std::pair<uint64_t, uint64_t>> by_size_;
+  uint64_t end_ = 0;
+};
+
+uint64_t PlaceBySweep(absl::Span<const BufferRequest> requests, const Sweep& sweep,
+                      std::vector<uint64_t>& offsets) {
+  FreeList free;
+  sweep.Walk(
+      requests, [&](int32_t id) { offsets[id] = free.Take(RoundedSize(requests[id].bytes)); },
+      [&](int32_t id) { free.Give(offsets[id], RoundedSize(requests[id].bytes)); });
+  return free.end();
+}
+
+// The smallest gap between placed buffers that `request` fits into, else the end of those that live
+// with it.
+uint64_t BestGap(absl::Span<const BufferRequest> requests, const Ids& by_offset,
+                 const std::vector<uint64_t>& offsets, const BufferRequest& request) {
+  const uint64_t size = RoundedSize(request.bytes);
+  uint64_t end = 0, best = UINT64_MAX, best_gap = UINT64_MAX;
+  for (int32_t id : by_offset) {
+    const BufferRequest& other = requests[id];
+    if (other.last < request.first || request.last < other.first) continue;
+    if (offsets[id] >= end + size && offsets[id] - end < best_gap) {
+      best = end;
+      best_gap = offsets[id] - end;
+    }
+    end = std::max(end, offsets[id] + RoundedSize(other.bytes));
+  }
+  return best == UINT64_MAX ? end : best;
+}
+
+uint64_t PlaceBySize(absl::Span<const BufferRequest> requests, Ids ids,
+                     std::vector<uint64_t>& offsets) {
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](int32_t a, int32_t b) { return requests[a].bytes > requests[b].bytes; });
+  Ids by_offset;
+  uint64_t end = 0;
+  for (int32_t id : ids) {
+    offsets[id] = BestGap(requests, by_offset, offsets, requests[id]);
+    end = std::max(end, offsets[id] + RoundedSize(requests[id].bytes));
+    by_offset.insert(
+        std::upper_bound(by_offset.begin(), by_offset.end(), id,
+                         [&](int32_t a, int32_t b) { return offsets[a] < offsets[b]; }),
+        id);
+  }
+  return end;
+}
+
+}  // namespace
+
+ArenaLayout PlanArena(absl::Span<const BufferRequest> requests) {
+  Ids all, small, large;
+  for (int32_t id = 0; id < static_cast<int32_t>(requests.size()); ++id) {
+    if (requests[id].bytes == 0) continue;
+    all.push_back(id);
+    (requests[id].bytes < kLine ? small : large).push_back(id);
+  }
+  ArenaLayout layout;
+  layout.offsets.resize(requests.size(), 0);
+  layout.lower_bound = LowerBound(requests, Sweep(requests, all));
+  const uint64_t small_end =
+      RoundUp(PlaceSmall(requests, Sweep(requests, small), layout.offsets), kLine);
+  uint64_t large_end = PlaceBySweep(requests, Sweep(requests, large), layout.offsets);
+  if (large.size() <= kMaxForQuadratic) {
+    std::vector<uint64_t> offsets(requests.size(), 0);
+    const uint64_t end = PlaceBySize(requests, large, offsets);
+    if (end < large_end) {
+      large_end = end;
+      for (int32_t id : large) layout.offsets[id] = offsets[id];
+    }
+  }
+  for (int32_t id : large) layout.offsets[id] += small_end;
+  layout.bytes = small_end + large_end;
+  return layout;
+}
+
+}  // namespace tenon

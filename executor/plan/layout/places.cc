@@ -1,0 +1,147 @@
+#include "executor/plan/layout/places.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace tenon {
+namespace {
+
+class Sharing {
+ public:
+  Sharing(const StepGraph& graph, Lifetimes& lifetimes)
+      : graph_(graph), lifetimes_(lifetimes), places_(graph.storages.size()) {}
+
+  Places Run() {
+    if (!graph_.loops.empty()) ShareLoopVariables();
+    ShareInPlace();
+    return std::move(places_);
+  }
+
+ private:
+  using Candidates = absl::Span<const InPlace>;  // of one step
+
+  // Who touches a storage in the loop that is looked at.
+  struct Uses {
+    std::vector<int32_t> last, writer, writes;  // by storage: steps, how many writes
+  };
+
+  // A variable's next value is computed right into it where nobody reads the old one later in the
+  // pass. Before anything else shares places.
+  void ShareLoopVariables() {
+    const size_t count = graph_.storages.size();
+    Uses uses{std::vector<int32_t>(count, -1), std::vector<int32_t>(count, -1),
+              std::vector<int32_t>(count, 0)};
+    for (const PlanLoop& loop : graph_.loops) {
+      CountUses(loop, uses);
+      for (const LoopVariable& v : loop.variables) {
+        if (MayGoOver(loop, v.follow.storage, v.storage, uses))
+          places_.Share(v.follow.storage, v.storage);
+      }
+    }
+  }
+
+  void CountUses(const PlanLoop& loop, Uses& uses) const {
+    for (int32_t k = loop.open_step + 1; k < loop.close_step; ++k) {
+      const GraphStep& step = graph_.steps[k];
+      const absl::Span<const int32_t> args = graph_.Args(step);
+      for (uint32_t a = 0; a < args.size(); ++a) {
+        const int32_t s = args[a];
+        if (s < 0) continue;
+        if (uses.last[s] <= loop.open_step) uses.writes[s] = 0;
+        uses.last[s] = k;
+        if (a < step.num_inputs) continue;
+        uses.writer[s] = k;
+        ++uses.writes[s];
+      }
+    }
+  }
+
+  bool MayGoOver(const PlanLoop& loop, int32_t next, int32_t variable, const Uses& uses) const {
+    const Storage &from = graph_.storages[next], &to = graph_.storages[variable];
+    const bool fits = next != variable && from.where == Where::kArena &&
+                      to.where == Where::kArena && from.bytes == to.bytes && to.bytes > 0 &&
+                      !places_.IsShared(next) && lifetimes_.first[next] > loop.open_step &&
+                      lifetimes_.last[next] <= loop.close_step && uses.writes[next] == 1;
+    if (!fits) return false;
+    const int32_t k = uses.writer[next];
+    const GraphStep& step = graph_.steps[k];
+    // It is computed in every pass that has a next one.
+    if (step.loop != graph_.steps[loop.close_step].loop ||
+        !graph_.flags.Implies(step.guard, loop.again))
+      return false;
+    if (uses.last[variable] != k) return uses.last[variable] < k;
+    return OnlyReadBy(step, CandidatesOf(k), variable, next);
+  }
+
+  Candidates CandidatesOf(int32_t k) const {
+    const std::vector<InPlace>& all = graph_.in_place;
+    const auto [first, last] =
+        std::equal_range(all.begin(), all.end(), InPlace{k, 0, 0},
+                         [](const InPlace& a, const InPlace& b) { return a.step < b.step; });
+    return absl::MakeConstSpan(all).subspan(first - all.begin(), last - first);
+  }
+
+  void ShareInPlace() {
+    const std::vector<InPlace>& all = graph_.in_place;
+    for (size_t first = 0, last; first < all.size(); first = last) {
+      last = first;
+      while (last < all.size() && all[last].step == all[first].step) ++last;
+      const Candidates candidates(&all[first], last - first);
+      for (const InPlace& c : candidates) ShareInPlace(c, candidates);
+    }
+  }
+
+  void ShareInPlace(const InPlace& c, Candidates candidates) {
+    const GraphStep& step = graph_.steps[c.step];
+    const int32_t source = graph_.Inputs(step)[c.in], target = graph_.Outputs(step)[c.out];
+    if (source < 0 || target < 0 || places_.IsShared(target)) return;
+    const int32_t place = places_.Find(source);
+    const Storage &from = graph_.storages[place], &to = graph_.storages[target];
+    // The step is the place's last reader, and no first one.
+    const bool fits = from.bytes == to.bytes && to.bytes > 0 && from.where == Where::kArena &&
+                      lifetimes_.last[place] == c.step && lifetimes_.first[place] != c.step;
+    if (!fits || !OnlyReadBy(step, candidates, place, target)) return;
+    places_.Share(target, place);
+    lifetimes_.last[place] = lifetimes_.last[target];
+  }
+
+  // Whether the step reads `place` only as inputs over which its kernel may write output `target`,
+  // and does not write it as another output.
+  bool OnlyReadBy(const GraphStep& step, Candidates candidates, int32_t place,
+                  int32_t target) const {
+    const absl::Span<const int32_t> inputs = graph_.Inputs(step), outputs = graph_.Outputs(step);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] < 0 || places_.Find(inputs[i]) != place) continue;
+      const bool declared =
+          std::any_of(candidates.begin(), candidates.end(), [&](const InPlace& c) {
+            return c.in == static_cast<int16_t>(i) && outputs[c.out] == target;
+          });
+      if (!declared) return false;
+    }
+    return std::none_of(outputs.begin(), outputs.end(),
+                        [&](int32_t s) { return s >= 0 && places_.Find(s) == place; });
+  }
+
+  const StepGraph& graph_;
+  Lifetimes& lifetimes_;
+  Places places_;
+};
+
+}  // namespace
+
+Places::Places(size_t storages) : with_(storages) { std::iota(with_.begin(), with_.end(), 0); }
+
+int32_t Places::Find(int32_t storage) const {
+  while (with_[storage] != storage) {
+    with_[storage] = with_[with_[storage]];
+    storage = with_[storage];
+  }
+  return storage;
+}
+
+Places SharePlaces(const StepGraph& graph, Lifetimes& lifetimes) {
+  return Sharing(graph, lifetimes).Run();
+}
+
+}  // namespace tenon

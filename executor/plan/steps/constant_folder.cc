@@ -1,0 +1,100 @@
+#include "executor/plan/steps/constant_folder.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "executor/run/prepared_kernel.h"
+#include "graph/status_macros.h"
+#include "plugin/cpu/workers.h"
+
+namespace tenon {
+namespace {
+
+// A constant sub-graph is computed once if its values are no larger than this, or than what they
+// are made of.
+constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
+
+}  // namespace
+
+absl::StatusOr<bool> ConstantFolder::Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
+                                          absl::Span<const int32_t> inputs) {
+  if (spec.stateful || in_.graph.op(n)->is_stateful || p.run() == nullptr) return false;
+  if (!MayFold(p, inputs)) return false;
+  StepGraph& graph = steps_.graph();
+  const bool of_graph = std::all_of(inputs.begin(), inputs.end(),
+                                    [&](int32_t id) { return graph.values[id].graph_constant; });
+  std::optional<std::vector<Tensor>> outputs;
+  if (of_graph) outputs = in_.constants.Folded(n);
+  if (!outputs) {
+    TENON_ASSIGN_OR_RETURN(outputs, Compute(n, p, inputs));
+    if (!outputs) return false;
+    if (of_graph) in_.constants.SetFolded(n, *outputs);
+  }
+  graph.resources.folded.push_back(std::make_unique<std::vector<Tensor>>(*std::move(outputs)));
+  std::vector<Tensor>& kept = *graph.resources.folded.back();
+  for (int i = 0; i < p.num_outputs(); ++i)
+    steps_.SetConstant(graph.first_value[n] + i, &kept[i], of_graph);
+  if (of_graph) folded_.emplace(n, &kept);
+  // It is folded in all plans. What a kernel has seen of a value when it was prepared may be known
+  // by the value's address.
+  if (of_graph && !p.asked_for_values()) DropInputs(n, inputs);
+  return true;
+}
+
+bool ConstantFolder::MayFold(const Prepare& p, absl::Span<const int32_t> inputs) const {
+  size_t in_bytes = 0, out_bytes = 0;
+  for (int32_t id : inputs) {
+    const Tensor* const constant = steps_.graph().values[id].constant;
+    if (constant == nullptr) return false;
+    in_bytes += constant->bytes();
+  }
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    absl::StatusOr<size_t> bytes = TensorBytes(BaseType(p.output_type(i)), p.outputs()[i].shape);
+    if (!bytes.ok()) return false;
+    out_bytes += *bytes;
+  }
+  return out_bytes <= std::max(kMaxFoldedBytes, in_bytes);
+}
+
+// None where it fails but may never be run: its step fails if it is reached.
+absl::StatusOr<std::optional<std::vector<Tensor>>> ConstantFolder::Compute(
+    NodeId n, const Prepare& p, absl::Span<const int32_t> inputs) {
+  std::vector<Tensor> aligned;
+  absl::InlinedVector<void*, 4> data;
+  for (int32_t id : inputs) {
+    TENON_ASSIGN_OR_RETURN(Tensor t, in_.constants.Aligned(*steps_.value(id).constant));
+    data.push_back(t.data());
+    aligned.push_back(std::move(t));
+  }
+  DenormalGuard denormals;
+  auto input = [&](int i, InputUse) -> absl::StatusOr<Tensor> { return aligned[i]; };
+  absl::StatusOr<std::vector<Tensor>> computed =
+      ComputeOutputs(PreparedKernel::From(p), data.data(), input, in_.workers);
+  if (computed.ok()) return *std::move(computed);
+  const bool always_runs = steps_.graph().node_alive[n] == FlagTree::kAlways && !steps_.InLoop();
+  if (always_runs) return computed.status();
+  return std::nullopt;
+}
+
+void ConstantFolder::CountReaders() {
+  readers_.resize(in_.graph.num_node_ids(), 0);
+  for (NodeId reader : in_.schedule.order) {
+    for (const Output& from : in_.graph.data_inputs(reader)) ++readers_[from.node];
+  }
+  for (const Output& fetch : in_.fetches) ++readers_[fetch.node];
+}
+
+// Lets go of what node n, which is folded, was made of and nobody else reads.
+void ConstantFolder::DropInputs(NodeId n, absl::Span<const int32_t> inputs) {
+  if (readers_.empty()) CountReaders();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Output from = in_.graph.data_inputs(n)[i];
+    const auto it = folded_.find(from.node);
+    if (it == folded_.end() || inputs[i] != steps_.graph().ValueOf(from)) continue;
+    if (--readers_[from.node] > 0 || !in_.constants.ForgetFolded(from.node)) continue;
+    for (Tensor& t : *it->second) t.Clear();
+  }
+}
+
+}  // namespace tenon

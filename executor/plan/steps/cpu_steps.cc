@@ -1,0 +1,232 @@
+#include "executor/plan/steps/cpu_steps.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "graph/status_macros.h"
+#include "plugin/elsewhere.h"
+
+namespace tenon {
+namespace {
+
+KernelStep::Node StepNode(const Graph& graph, NodeId n, const CpuKernelSpec& spec) {
+  const NodeKind& kind = graph.kind(n);
+  return {graph.name(n), kind.op, &kind.attrs, &kind.types, &spec};
+}
+
+bool IsHandle(DataType t) { return IsRef(t) || t == DataType::kResource; }
+
+// The device in whose memory a kernel of this spec has the node's tensors; null: the host.
+Device* MemoryFor(const CpuKernelSpec& spec, const NodeTypes& types, Device* device) {
+  if (device->is_host() || ServesElsewhere(spec.op) != Elsewhere::kInPlace) return nullptr;
+  const auto only_on_host = [](DataType t) { return !IsHandle(t) && !IsMemcpyable(t); };
+  const bool fits = std::none_of(types.inputs.begin(), types.inputs.end(), only_on_host) &&
+                    std::none_of(types.outputs.begin(), types.outputs.end(), only_on_host);
+  return fits ? device : nullptr;
+}
+
+}  // namespace
+
+CpuSteps::CpuSteps(const PlanInput& input, StepBuilder& steps, DeviceCopies& copies,
+                   Operands& operands)
+    : in_(input),
+      steps_(steps),
+      copies_(copies),
+      operands_(operands),
+      preparations_(input, steps.graph()),
+      folder_(input, steps),
+      only_host_(std::all_of(input.devices.begin(), input.devices.end(),
+                             [](const Device* d) { return d == nullptr || d->is_host(); })) {}
+
+absl::Status CpuSteps::Add(NodeId n, const CpuKernelSpec& spec) {
+  TENON_ASSIGN_OR_RETURN(const bool there, AddInDeviceMemory(n, spec));
+  if (there) return absl::OkStatus();
+  const NodeTypes& types = in_.graph.kind(n).types;
+  absl::InlinedVector<int32_t, 4> ids(in_.graph.num_inputs(n));
+  Device* const device = MemoryFor(spec, types, in_.devices[n]);
+  bool known = true;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    Device* const memory = IsHandle(types.inputs[i]) ? nullptr : device;
+    TENON_ASSIGN_OR_RETURN(ids[i], operands_.Get(n, static_cast<int>(i), memory));
+    if (memory != nullptr) {
+      copies_.AwaitArrival(n, ids[i]);
+      ids[i] = copies_.InSlot(n, ids[i]);
+    }
+    const PlanValue& v = steps_.value(ids[i]);
+    known &= v.shape != nullptr && (!NeedsValue(spec, i) || v.constant != nullptr);
+  }
+  if (!known && !spec.whole_tensors) return AddTensorStep(n, spec, ids, nullptr);
+  const absl::StatusOr<std::shared_ptr<const Prepare>> p = preparations_.For(n, spec, ids);
+  if (!p.ok()) return steps_.FailLater(n, p.status());
+  if (spec.whole_tensors) return AddTensorStep(n, spec, ids, p->get(), device);
+  TENON_ASSIGN_OR_RETURN(const bool folded, folder_.Fold(n, spec, **p, ids));
+  return folded ? absl::OkStatus() : AddPrepared(n, spec, **p, ids);
+}
+
+absl::StatusOr<bool> CpuSteps::AddInDeviceMemory(NodeId n, const CpuKernelSpec& spec) {
+  if (only_host_ || spec.stateful || spec.whole_tensors) return false;
+  absl::InlinedVector<int32_t, 4> ids;
+  bool on_device = false;
+  for (const Output& from : in_.graph.data_inputs(n)) {
+    ids.push_back(steps_.graph().ValueOf(from));
+    on_device |= steps_.value(ids.back()).device != nullptr;
+  }
+  if (!on_device) return false;
+  std::optional<std::vector<Prepare::Input>> inputs = KnownOnDevice(n, spec, ids);
+  if (!inputs) return false;
+  const NodeKind& kind = in_.graph.kind(n);
+  Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, *std::move(inputs), in_.session,
+            in_.workers);
+  if (!PrepareKernel(spec, p).ok() || p.run() != nullptr) return false;
+  for (const Prepare::PreparedOutput& o : p.outputs()) {
+    if (!o.value.has_value() && !o.alias.has_value()) return false;
+  }
+  TENON_RETURN_IF_ERROR(AddPrepared(n, spec, p, ids));
+  return true;
+}
+
+// What the kernel is prepared from where the values are, if enough of them is known.
+std::optional<std::vector<Prepare::Input>> CpuSteps::KnownOnDevice(NodeId n,
+                                                                   const CpuKernelSpec& spec,
+                                                                   Inputs inputs) {
+  const NodeTypes& types = in_.graph.kind(n).types;
+  std::vector<Prepare::Input> known(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PlanValue& v = steps_.value(inputs[i]);
+    if (v.reference || IsRef(types.inputs[i]) || v.shape == nullptr) return std::nullopt;
+    if (NeedsValue(spec, i) && v.constant == nullptr) return std::nullopt;
+    known[i].shape = *v.shape;
+    known[i].value = GivenValue(v, spec, i);
+  }
+  return known;
+}
+
+absl::Status CpuSteps::AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
+                                   Inputs inputs) {
+  if (p.run() == nullptr) return NameOutputs(n, p, inputs);
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    const Prepare::PreparedOutput& o = p.outputs()[i];
+    const DataType dtype = steps_.value(steps_.graph().first_value[n] + i).dtype;
+    if (o.dynamic || o.value.has_value() || !IsMemcpyable(dtype))
+      return AddTensorStep(n, spec, inputs, &p);
+  }
+  return AddPlannedStep(n, p, inputs);
+}
+
+// Of a kernel that has nothing to compute: its outputs are known, or inputs under another shape.
+absl::Status CpuSteps::NameOutputs(NodeId n, const Prepare& p, Inputs inputs) {
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    const Prepare::PreparedOutput& o = p.outputs()[i];
+    const int32_t id = steps_.graph().first_value[n] + i;
+    if (o.value.has_value()) {
+      steps_.SetOwnConstant(id, *o.value, false);
+    } else if (o.alias.has_value()) {
+      steps_.SetAlias(id, inputs[*o.alias], o.shape);
+    } else if (!o.dynamic && o.shape.num_elements() == 0) {
+      TENON_ASSIGN_OR_RETURN(Tensor empty, Tensor::Allocate(BaseType(p.output_type(i)), o.shape));
+      steps_.SetOwnConstant(id, std::move(empty), false);
+    } else {
+      return absl::InternalError("its kernel prepared neither a run function nor all values");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CpuSteps::AddPlannedStep(NodeId n, const Prepare& p, Inputs inputs) {
+  StepGraph& graph = steps_.graph();
+  TENON_ASSIGN_OR_RETURN(const StorageList reads, Reads(p, inputs));
+  StorageList writes;
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    const Prepare::PreparedOutput& o = p.outputs()[i];
+    const int32_t id = graph.first_value[n] + i;
+    steps_.value(id).shape = steps_.Known(o.shape);
+    if (o.alias.has_value()) {
+      steps_.SetAlias(id, inputs[*o.alias], o.shape);
+      writes.push_back(-1);
+      continue;
+    }
+    PlanValue& v = steps_.value(id);
+    TENON_ASSIGN_OR_RETURN(v.storage, steps_.NewPlace(v));
+    writes.push_back(v.storage);
+    for (int in : o.in_place)
+      graph.in_place.push_back(
+          {graph.num_steps(), static_cast<int16_t>(i), static_cast<int16_t>(in)});
+  }
+  if (p.state() != nullptr && kept_states_.insert(p.state().get()).second)
+    graph.resources.states.push_back(p.state());
+  GraphStep& step = steps_.AddStep(n, reads, writes);
+  step.fn = p.run();
+  step.guard = graph.node_alive[n];
+  step.state = p.state().get();
+  step.scratch_bytes = p.scratch_bytes();
+  return absl::OkStatus();
+}
+
+// -1 for inputs that the kernel packed and does not read again.
+absl::StatusOr<CpuSteps::StorageList> CpuSteps::Reads(const Prepare& p, Inputs inputs) {
+  StorageList reads;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* const constant = steps_.value(inputs[i]).constant;
+    const bool dropped = p.inputs()[i].dropped;
+    if (dropped && constant != nullptr) {
+      in_.constants.CountPacked(*constant);
+      in_.constants.DropPages(*constant);
+    }
+    int32_t storage = -1;
+    if (!dropped) {
+      TENON_ASSIGN_OR_RETURN(storage, steps_.ReadStorage(inputs[i]));
+    }
+    reads.push_back(storage);
+  }
+  return reads;
+}
+
+absl::Status CpuSteps::AddTensorStep(NodeId n, const CpuKernelSpec& spec, Inputs inputs,
+                                     const Prepare* prepared, Device* device) {
+  StepGraph& graph = steps_.graph();
+  std::vector<StepInput> step_inputs;
+  std::vector<const Tensor*> constants;
+  StorageList reads, writes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const int32_t storage, steps_.ReadStorage(inputs[i]));
+    reads.push_back(storage);
+    step_inputs.push_back(steps_.InputOf(inputs[i]));
+    constants.push_back(GivenValue(steps_.value(inputs[i]), spec, i));
+  }
+  std::vector<int32_t> slots;
+  std::vector<std::optional<Shape>> promised;
+  for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
+    const int32_t id = graph.first_value[n] + i;
+    PlanValue& v = steps_.value(id);
+    const Prepare::PreparedOutput* const o =
+        prepared == nullptr ? nullptr : &prepared->outputs()[i];
+    if (o != nullptr && (!o->dynamic || o->promised)) v.shape = steps_.Known(o->shape);
+    if (o != nullptr && o->alias.has_value()) {
+      steps_.SetAlias(id, inputs[*o->alias], *v.shape);
+      writes.push_back(-1);
+      slots.push_back(-1);
+      promised.push_back(std::nullopt);
+      continue;
+    }
+    v.storage = steps_.NewSlot();
+    if (device != nullptr && !IsHandle(v.dtype)) copies_.ComputedOn(device, v);
+    writes.push_back(v.storage);
+    slots.push_back(steps_.SlotOf(v.storage));
+    promised.push_back(steps_.InputOf(id).shape);
+  }
+  auto step = std::make_unique<KernelStep>(StepNode(in_.graph, n, spec), std::move(step_inputs),
+                                           std::move(constants), std::move(slots),
+                                           std::move(promised), in_.session, in_.late);
+  if (prepared != nullptr) {
+    PreparedKernel kernel = PreparedKernel::From(*prepared);
+    kernel.aliases_planned = true;
+    step->set_prepared(std::move(kernel));
+  }
+  step->set_device(device);
+  KernelStep* const raw = step.get();
+  steps_.AddSlowStep(n, std::move(step), graph.node_alive[n], reads, writes).kernel = raw;
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

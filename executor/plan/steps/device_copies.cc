@@ -1,0 +1,165 @@
+#include "executor/plan/steps/device_copies.h"
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "plugin/device_copy.h"
+
+namespace tenon {
+namespace {
+
+// Others meet in the host's memory: what two plug-ins bring under one name, too.
+bool CopiesDirectly(const Device& from, const Device& to) {
+  return from.type() == to.type() && from.plugin() == to.plugin() && from.copies_between();
+}
+
+}  // namespace
+
+absl::StatusOr<int32_t> DeviceCopies::OnDevice(NodeId reader, int32_t id, Device* device) {
+  if (device != nullptr && device->is_host()) device = nullptr;
+  Device* const from = steps_.value(id).device;
+  if (from == device) return id;
+  if (const int32_t* made = copies_.Find({id, device})) return *made;
+  TENON_ASSIGN_OR_RETURN(const int32_t copy, Copy(reader, id, device));
+  copies_.Add({id, device}, copy);
+  const PlanValue& v = steps_.value(id);
+  const int64_t bytes = v.shape != nullptr
+                            ? v.shape->num_elements() * static_cast<int64_t>(DataTypeSize(v.dtype))
+                            : -1;
+  steps_.graph().copies.push_back(
+      {v.output, from != nullptr ? from : in_.host, device != nullptr ? device : in_.host, bytes});
+  return copy;
+}
+
+absl::StatusOr<int32_t> DeviceCopies::Copy(NodeId reader, int32_t id, Device* to) {
+  Device* const from = steps_.value(id).device;
+  if (to == nullptr) return CopyToHost(reader, id);
+  if (from == nullptr) return CopyToDevice(id, to);
+  if (CopiesDirectly(*from, *to)) return CopyBetween(reader, id, to);
+  TENON_ASSIGN_OR_RETURN(const int32_t on_host, OnHost(reader, id));
+  return CopyToDevice(on_host, to);
+}
+
+absl::StatusOr<int32_t> DeviceCopies::CopyToDevice(int32_t id, Device* device) {
+  const PlanValue& v = steps_.value(id);
+  if (!IsMemcpyable(v.dtype)) {
+    return absl::UnimplementedError(absl::StrCat(
+        "a ", DataTypeName(v.dtype), " value cannot be copied to ", device->short_name()));
+  }
+  streams_.Use(device);
+  if (v.constant != nullptr) return ConstantOnDevice(id, device);
+  // The target's memory may have been read by what is queued on the compute stream.
+  std::vector<StreamWait> waits;
+  streams_.WaitForCompute(device, StreamKind::kHostToDevice, device, streams_.LastTicket(device),
+                          v.alive, waits);
+  return AddArrival(id, device, std::move(waits));
+}
+
+// What only this plan knows goes with it.
+absl::StatusOr<int32_t> DeviceCopies::ConstantOnDevice(int32_t id, Device* device) {
+  PlanValue copy = steps_.value(id);
+  TENON_ASSIGN_OR_RETURN(Tensor on_device,
+                         copy.graph_constant
+                             ? in_.constants.OnDevice(*copy.constant, device, in_.device_timeout_s)
+                             : CopyOnDevice(*copy.constant, *device, in_.device_timeout_s));
+  std::vector<std::unique_ptr<Tensor>>& kept = steps_.graph().resources.own_constants;
+  kept.push_back(std::make_unique<Tensor>(std::move(on_device)));
+  copy.constant = kept.back().get();
+  copy.device = device;
+  copy.storage = -1;
+  return steps_.AddValue(std::move(copy));
+}
+
+// The step that copies a value to `to`, from the host or from another device.
+int32_t DeviceCopies::AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits) {
+  StepGraph& graph = steps_.graph();
+  PlanValue copy = steps_.value(id);
+  const int32_t source = copy.storage;
+  Device* const from = copy.device;
+  graph.held.push_back(source);  // the copy may read it any time until the device is synchronized
+  copy.device = to;
+  copy.storage = steps_.NewSlot();
+  copy.ticket = 0;
+  copy.event = graph.num_events++;
+  auto step = std::make_unique<CopyStep>(
+      from == nullptr ? CopyStep::Direction::kToDevice : CopyStep::Direction::kBetween,
+      from == nullptr ? to : from, to, std::move(waits), steps_.InputOf(id), StepInput(),
+      steps_.SlotOf(copy.storage), copy.event);
+  steps_.AddSlowStep(copy.output.node, std::move(step), copy.alive, {source}, {copy.storage});
+  return steps_.AddValue(std::move(copy));
+}
+
+int32_t DeviceCopies::InSlot(NodeId reader, int32_t id) {
+  if (steps_.value(id).storage >= 0) return id;
+  PlanValue copy = steps_.value(id);
+  const Tensor& constant = *copy.constant;
+  copy.constant = nullptr;
+  copy.graph_constant = false;
+  copy.storage = steps_.NewSlot();
+  steps_.AddSlowStep(reader, std::make_unique<ConstantStep>(constant, steps_.SlotOf(copy.storage)),
+                     copy.alive, {}, {copy.storage});
+  return steps_.AddValue(std::move(copy));
+}
+
+void DeviceCopies::ComputedOn(Device* device, PlanValue& v) {
+  v.device = device;
+  v.ticket = streams_.NextTicket(device);
+}
+
+// Once is enough, but for steps that may be skipped.
+void DeviceCopies::AwaitArrival(NodeId reader, int32_t id) {
+  PlanValue& v = steps_.value(id);
+  if (v.event < 0) return;
+  const int32_t alive = steps_.graph().node_alive[reader];
+  steps_.AddSlowStep(
+      reader, std::make_unique<WaitStep>(v.event, v.device->plugin(), in_.graph.name(reader)),
+      alive, {v.storage}, {});
+  if (alive == FlagTree::kAlways && !steps_.InLoop()) v.event = -1;
+}
+
+absl::StatusOr<int32_t> DeviceCopies::CopyToHost(NodeId reader, int32_t id) {
+  AwaitArrival(reader, id);
+  id = InSlot(reader, id);
+  PlanValue copy = steps_.value(id);
+  Device* const device = copy.device;
+  const int32_t source = copy.storage;
+  std::vector<StreamWait> waits;
+  streams_.WaitForCompute(device, StreamKind::kDeviceToHost, device, copy.ticket, copy.alive,
+                          waits);
+  copy.device = nullptr;
+  copy.event = -1;
+  int32_t slot = -1;
+  if (copy.shape != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(copy.dtype, *copy.shape));
+    copy.storage = steps_.NewStorage(Where::kArena, bytes);
+  } else {
+    copy.storage = steps_.NewSlot();
+    slot = steps_.SlotOf(copy.storage);
+  }
+  const int32_t to = steps_.AddValue(copy);
+  const int32_t event = steps_.graph().num_events++;
+  auto step =
+      std::make_unique<CopyStep>(CopyStep::Direction::kToHost, device, nullptr, std::move(waits),
+                                 steps_.InputOf(id), steps_.InputOf(to), slot, event);
+  steps_.AddSlowStep(copy.output.node, std::move(step), copy.alive, {source}, {copy.storage});
+  // The source must outlive the copy: the wait reads it too.
+  steps_.AddSlowStep(reader,
+                     std::make_unique<WaitStep>(event, device->plugin(), in_.graph.name(reader)),
+                     copy.alive, {source}, {copy.storage});
+  return to;
+}
+
+absl::StatusOr<int32_t> DeviceCopies::CopyBetween(NodeId reader, int32_t id, Device* to) {
+  AwaitArrival(reader, id);
+  id = InSlot(reader, id);
+  const PlanValue& v = steps_.value(id);
+  std::vector<StreamWait> waits;
+  streams_.WaitForCompute(v.device, StreamKind::kDeviceToDevice, v.device, v.ticket, v.alive,
+                          waits);
+  streams_.WaitForCompute(v.device, StreamKind::kDeviceToDevice, to, streams_.LastTicket(to),
+                          v.alive, waits);
+  return AddArrival(id, to, std::move(waits));
+}
+
+}  // namespace tenon

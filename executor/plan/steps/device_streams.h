@@ -1,0 +1,39 @@
+// Streams of the devices that a plan uses: what is queued on each, and how far it has waited for
+// others, so that no wait is queued that others imply.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "executor/plan/step_graph.h"
+
+namespace tenon {
+
+enum class StreamKind { kCompute, kHostToDevice, kDeviceToHost, kDeviceToDevice };
+StreamHandle StreamOn(Device& device, StreamKind kind);
+
+// Work on a compute stream has tickets: 2, 3, … in the order in which it is queued.
+class DeviceStreams {
+ public:
+  explicit DeviceStreams(StepGraph& graph) : graph_(graph) {}
+
+  // The plan, and the loops that are open, use the device. The host is no such device.
+  void Use(Device* device);
+  // Of work that a step queues on the compute stream.
+  int64_t NextTicket(Device* device);
+  // Of what was queued there last.
+  int64_t LastTicket(Device* device);
+  // Lets a copy stream of `device` wait for the compute stream of `other` up to `ticket`, unless it
+  // has already. `alive`: of the step that waits.
+  void WaitForCompute(Device* device, StreamKind kind, Device* other, int64_t ticket, int32_t alive,
+                      std::vector<StreamWait>& waits);
+
+ private:
+  size_t Index(Device* device, StreamKind kind);
+
+  StepGraph& graph_;
+  std::vector<int64_t> tickets_;            // by stream
+  std::vector<std::vector<int64_t>> seen_;  // by stream: how far it has waited for each other one
+};
+
+}  // namespace tenon

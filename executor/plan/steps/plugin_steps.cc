@@ -1,0 +1,108 @@
+#include "executor/plan/steps/plugin_steps.h"
+
+#include <memory>
+#include <utility>
+
+#include "executor/run/aligned.h"
+#include "graph/shape_inference.h"
+#include "graph/status_macros.h"
+#include "plugin/plugin_kernel.h"
+
+namespace tenon {
+namespace {
+
+// Handles of variables and variants lie in host memory, whatever the kernel says.
+bool LiesOnHost(DataType type, bool declared) {
+  return declared || IsRef(type) || type == DataType::kVariant;
+}
+
+}  // namespace
+
+absl::Status PluginSteps::Add(NodeId n, const KernelDef& def, Device* device) {
+  TENON_ASSIGN_OR_RETURN(PluginKernel * kernel, in_.kernels.Create(in_.graph, n, device));
+  StepGraph& graph = steps_.graph();
+  copies_.streams().Use(device);
+  if (in_.promises.Believed(in_.graph, n)) InferShapes(n);
+  const MemoryTypes& memory = kernel->memory();
+  std::vector<PluginStep::Input> inputs;
+  std::vector<int32_t> reads, writes, slots;
+  TENON_RETURN_IF_ERROR(Gather(n, device, memory, inputs, reads));
+  const int64_t ticket = device->is_host() ? 0 : copies_.streams().NextTicket(device);
+  const NodeTypes& types = in_.graph.kind(n).types;
+  std::vector<std::optional<Shape>> promised;
+  for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
+    const int32_t id = graph.first_value[n] + i;
+    PlanValue& v = steps_.value(id);
+    v.storage = steps_.NewSlot();
+    if (!device->is_host() && !LiesOnHost(types.outputs[i], memory.output_on_host[i])) {
+      v.device = device;
+      v.ticket = ticket;
+    }
+    writes.push_back(v.storage);
+    slots.push_back(steps_.SlotOf(v.storage));
+    promised.push_back(steps_.InputOf(id).shape);
+  }
+  auto step = std::make_unique<PluginStep>(kernel, device, std::move(inputs), slots,
+                                           std::move(promised), def.plugin);
+  PluginStep* const raw = step.get();
+  steps_.AddSlowStep(n, std::move(step), graph.node_alive[n], reads, writes).plugin = raw;
+  return absl::OkStatus();
+}
+
+// The inputs where the kernel wants them, and the storages that they are in.
+absl::Status PluginSteps::Gather(NodeId n, Device* device, const MemoryTypes& memory,
+                                 std::vector<PluginStep::Input>& inputs,
+                                 std::vector<int32_t>& reads) {
+  const NodeTypes& types = in_.graph.kind(n).types;
+  inputs.resize(types.inputs.size());
+  std::vector<int32_t> ids;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].on_host = device->is_host() || LiesOnHost(types.inputs[i], memory.input_on_host[i]);
+    TENON_ASSIGN_OR_RETURN(const int32_t id, operands_.Get(n, static_cast<int>(i),
+                                                           inputs[i].on_host ? nullptr : device));
+    ids.push_back(id);
+  }
+  for (const int32_t id : ids) copies_.AwaitArrival(n, id);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PlanValue& v = steps_.value(ids[i]);
+    PluginStep::Input& input = inputs[i];
+    input.from = steps_.InputOf(ids[i]);
+    reads.push_back(v.storage);
+    if (v.constant == nullptr || v.storage >= 0) continue;
+    if (v.device == nullptr) {
+      TENON_ASSIGN_OR_RETURN(const Tensor readable, in_.constants.Aligned(*v.constant));
+      TENON_ASSIGN_OR_RETURN(input.constant, Aligned(readable));
+    } else {
+      input.constant = *v.constant;
+    }
+  }
+  return absl::OkStatus();
+}
+
+void PluginSteps::InferShapes(NodeId n) {
+  const StepGraph& graph = steps_.graph();
+  const NodeKind& kind = in_.graph.kind(n);
+  std::vector<TensorInfo> infos;
+  for (const Output& from : in_.graph.data_inputs(n)) {
+    const PlanValue& v = graph.values[graph.ValueOf(from)];
+    TensorInfo& info = infos.emplace_back();
+    if (v.shape != nullptr && !v.reference) info.shape = *v.shape;
+    if (v.constant != nullptr && v.device == nullptr &&
+        v.constant->num_elements() <= kMaxShapeValueElements) {
+      info.value = std::shared_ptr<const Tensor>(std::shared_ptr<const Tensor>(), v.constant);
+    }
+  }
+  std::vector<const TensorInfo*> inputs;
+  for (const TensorInfo& info : infos) inputs.push_back(&info);
+  InferenceContext context(*kind.op, kind.attrs, kind.types, std::move(inputs));
+  context.set_node(in_.graph.name(n));
+  if (!RunShapeFn(context, in_.graph.name(n)).ok()) return;
+  for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
+    PlanValue& v = steps_.value(graph.first_value[n] + i);
+    if (v.reference) continue;  // a handle, whatever it refers to
+    std::optional<Shape> shape = context.output(i).shape.ToShape();
+    v.shape = shape.has_value() ? steps_.Known(*std::move(shape)) : nullptr;
+  }
+}
+
+}  // namespace tenon

@@ -1,0 +1,51 @@
+#include "executor/plan/steps/preparations.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "executor/run/prepared_kernel.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+
+bool NeedsValue(const CpuKernelSpec& spec, size_t input) {
+  return (spec.value_inputs >> std::min<size_t>(input, 31) & 1) != 0;
+}
+
+const Tensor* GivenValue(const PlanValue& v, const CpuKernelSpec& spec, size_t i) {
+  return v.graph_constant || NeedsValue(spec, i) ? v.constant : nullptr;
+}
+
+absl::StatusOr<std::shared_ptr<const Prepare>> Preparations::For(NodeId n,
+                                                                 const CpuKernelSpec& spec,
+                                                                 absl::Span<const int32_t> inputs) {
+  const NodeKind& kind = in_.graph.kind(n);
+  const bool stateless = !spec.stateful && !spec.whole_tensors && !kind.op->is_stateful;
+  Signature signature = {&kind, &spec, {}};
+  bool valued = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PlanValue& v = graph_.values[inputs[i]];
+    signature.inputs.push_back(v.shape);
+    valued |= GivenValue(v, spec, i) != nullptr;
+  }
+  if (stateless) {
+    const auto known = made_.find(signature);
+    if (known != made_.end() && !(valued && known->second->asked_for_values()))
+      return known->second;
+  }
+  std::vector<Prepare::Input> given(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PlanValue& v = graph_.values[inputs[i]];
+    if (v.shape != nullptr) given[i].shape = *v.shape;
+    given[i].value = GivenValue(v, spec, i);
+  }
+  auto p = std::make_shared<Prepare>(in_.graph.name(n), *kind.op, kind.attrs, kind.types,
+                                     std::move(given), in_.session, in_.workers);
+  TENON_RETURN_IF_ERROR(PrepareKernel(spec, *p));
+  if (stateless && !(valued && p->asked_for_values()))
+    made_.insert_or_assign(std::move(signature), p);
+  return p;
+}
+
+}  // namespace tenon

@@ -1,0 +1,48 @@
+// CPU kernels that are prepared while planning: once for all nodes that are alike.
+#pragma once
+
+#include <memory>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "executor/plan/plan_input.h"
+#include "executor/plan/step_graph.h"
+#include "plugin/kernel.h"
+
+namespace tenon {
+
+// Whether the kernel cannot be prepared without the value of this input.
+bool NeedsValue(const CpuKernelSpec& spec, size_t input);
+// The value of input i as a kernel may see it: one that it needs, or a constant of the graph; else
+// null.
+const Tensor* GivenValue(const PlanValue& v, const CpuKernelSpec& spec, size_t i);
+
+class Preparations {
+ public:
+  Preparations(const PlanInput& input, const StepGraph& graph) : in_(input), graph_(graph) {}
+
+  // Of node n, whose inputs are these values of which shape and needed value are known.
+  absl::StatusOr<std::shared_ptr<const Prepare>> For(NodeId n, const CpuKernelSpec& spec,
+                                                     absl::Span<const int32_t> inputs);
+
+ private:
+  // All that a kernel is prepared from, where neither a value of an input nor state goes into it.
+  struct Signature {
+    const NodeKind* kind;
+    const CpuKernelSpec* spec;
+    absl::InlinedVector<const Shape*, 3> inputs;
+    friend bool operator==(const Signature&, const Signature&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Signature& s) {
+      return H::combine(std::move(h), s.kind, s.spec, s.inputs);
+    }
+  };
+
+  const PlanInput& in_;
+  const StepGraph& graph_;
+  absl::flat_hash_map<Signature, std::shared_ptr<const Prepare>> made_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,46 @@
+// The plans of an executable, by the shapes of its feeds. The least recently used plan goes.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "executor/run/frame_pool.h"
+#include "executor/run/plan.h"
+
+namespace tenon {
+
+// A plan with the frames that its runs take turns in.
+struct CachedPlan {
+  std::vector<Shape> shapes;  // of the feeds
+  std::shared_ptr<const Plan> plan;
+  FramePool frames;
+  std::atomic<int64_t> used{0};
+};
+
+// Thread-safe.
+class PlanCache {
+ public:
+  explicit PlanCache(int max_plans) : max_plans_(static_cast<size_t>(std::max(max_plans, 1))) {}
+
+  // Null if there is none. Counts as a use of the plan.
+  std::shared_ptr<CachedPlan> Find(const std::vector<Tensor>& feeds);
+  std::shared_ptr<CachedPlan> Add(const std::vector<Tensor>& feeds,
+                                  std::shared_ptr<const Plan> plan);
+  void Clear();
+
+  // The plan that was used last; null before the first.
+  std::shared_ptr<const Plan> last() const;
+  int64_t size() const;
+  int64_t max_size() const { return static_cast<int64_t>(max_plans_); }
+
+ private:
+  const size_t max_plans_;
+  std::atomic<int64_t> clock_{0};
+  mutable absl::Mutex mutex_;
+  std::vector<std::shared_ptr<CachedPlan>> entries_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon

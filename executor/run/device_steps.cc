@@ -1,0 +1,238 @@
+#include "executor/run/device_steps.h"
+
+#include "absl/strings/str_cat.h"
+#include "executor/run/aligned.h"
+#include "executor/run/shape_promises.h"
+#include "graph/c_api/callback_scope.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+absl::Status Wait(Device& device, absl::Span<const StreamWait> waits) {
+  for (const StreamWait& w : waits)
+    TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(w.waiting, w.other));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+PluginStep::PluginStep(PluginKernel* kernel, Device* device, std::vector<Input> inputs,
+                       absl::Span<const int32_t> outputs,
+                       std::vector<std::optional<Shape>> promised, std::string plugin)
+    : kernel_(kernel),
+      device_(device),
+      inputs_(std::move(inputs)),
+      promised_(std::move(promised)),
+      plugin_(std::move(plugin)) {
+  const auto rank_of = [](const std::optional<Shape>& shape) {
+    return shape.has_value() ? static_cast<int8_t>(shape->rank()) : kAnyRank;
+  };
+  for (const Input& input : inputs_) {
+    sources_.push_back({.dtype = input.from.dtype,
+                        .where = Where::kConst,
+                        .rank = rank_of(input.from.shape),
+                        .on_host = input.on_host});
+  }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    targets_.push_back({outputs[i], rank_of(promised_[i])});
+}
+
+void PluginStep::Place(size_t i, const Storage& storage, bool last_use) {
+  sources_[i].where = storage.where == Where::kConst ? Where::kNone : storage.where;
+  sources_[i].index = storage.index;
+  sources_[i].last_use = last_use;
+}
+
+inline void PluginStep::Prefetch() const {
+  __builtin_prefetch(&targets_);
+  kernel_->Prefetch();
+}
+
+// Input i where it lies as the kernel wants it, else null.
+inline const Tensor* PluginStep::Find(Frame& frame, const Source& source, size_t i) const {
+  const Tensor* found = nullptr;
+  if (source.where == Where::kSlot) {
+    found = &frame.slot(source.index);
+  } else if (source.where == Where::kFeed) {
+    found = &frame.feed(source.index);
+  } else if (source.where == Where::kConst) {
+    found = &inputs_[i].constant;
+  } else {
+    return nullptr;
+  }
+  const bool same_shape =
+      source.rank == kAnyRank || (source.rank == found->shape().rank() &&
+                                  (source.rank == 0 || *inputs_[i].from.shape == found->shape()));
+  return same_shape && found->dtype() == source.dtype && (!source.on_host || IsAligned(*found))
+             ? found
+             : nullptr;
+}
+
+absl::Status PluginStep::MakeInput(Frame& frame, Frame::PluginCall& call, size_t i) const {
+  const Input& input = inputs_[i];
+  if (call.made.size() <= i) call.made.resize(inputs_.size());
+  Tensor& made = call.made[i];
+  if (input.from.storage < 0) {
+    made = input.constant;
+  } else if (sources_[i].last_use) {
+    made = frame.TakeSlot(input.from);
+  } else {
+    // A kernel may keep or forward what it gets: planned memory is copied.
+    TENON_ASSIGN_OR_RETURN(made, frame.Keep(input.from));
+  }
+  // Feeds and parts of tensors lie anywhere.
+  if (input.on_host && !IsAligned(made)) {
+    TENON_ASSIGN_OR_RETURN(made, made.Copy());
+  }
+  call.inputs[i] = {&made, true};
+  return absl::OkStatus();
+}
+
+absl::Status PluginStep::Compute(Frame& frame, Frame::PluginCall& call) const {
+  const size_t num_inputs = sources_.size(), num_outputs = targets_.size();
+  if (call.inputs.size() < num_inputs) call.inputs.resize(num_inputs);
+  if (call.outputs.size() < num_outputs) call.outputs.resize(num_outputs);
+  const Source* const sources = sources_.data();
+  ComputeArgs::Input* const inputs = call.inputs.data();
+  for (size_t i = 0; i < num_inputs; ++i) {
+    if (const Tensor* const found = Find(frame, sources[i], i)) [[likely]] {
+      // A kernel changes only what nobody else reads: no feed and no constant.
+      inputs[i] = {const_cast<Tensor*>(found), sources[i].last_use};
+    } else {
+      call.args.inputs = {inputs, i};
+      TENON_RETURN_IF_ERROR(MakeInput(frame, call, i));
+    }
+  }
+  call.args.inputs = {inputs, num_inputs};
+  const Target* const targets = targets_.data();
+  for (size_t i = 0; i < num_outputs; ++i) {
+    Tensor* const output = call.outputs[i] = frame.SlotToFill(targets[i].slot);
+    if (output->initialized()) output->Clear();  // of an earlier pass
+  }
+  call.args.outputs = {call.outputs.data(), num_outputs};
+  call.args.step_id = frame.context().step_id;
+  call.args.timeout_s = frame.context().device_timeout_s;
+  call.args.frame_id = frame.pass().frame_id;
+  call.args.iter_id = frame.pass().iter_id;
+  if (call.context == nullptr) call.context = NewContext();
+  return kernel_->Compute(call.args, call.context);
+}
+
+inline bool PluginStep::KeepsPromise(size_t i, const Shape& shape) const {
+  const int8_t rank = targets_[i].rank;
+  return rank == kAnyRank || (rank == shape.rank() && (rank == 0 || *promised_[i] == shape));
+}
+
+absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
+  // What a call reads lies all over the place, and waiting for it would take as long as the rest.
+  if (next_ != nullptr) next_->Prefetch();
+  Frame::PluginCall& call = frame.plugin_call();
+  absl::Status status = Compute(frame, call);
+  for (const ComputeArgs::Input& input : call.args.inputs) {
+    if (input.last_use) input.tensor->Clear();
+  }
+  if (!status.ok()) return status;
+  for (size_t i = 0, n = targets_.size(); i < n; ++i) {
+    const int32_t slot = targets_[i].slot;
+    const Shape& shape = frame.slot(slot).shape();
+    if (!KeepsPromise(i, shape)) [[unlikely]] {
+      const absl::Status broken = absl::InternalError(
+          absl::StrCat("plug-in ", plugin_, ": output ", i, " has shape ", shape.ToString(),
+                       " where the op's shape function says ", promised_[i]->ToString()));
+      return BrokenPromise(frame.node(), broken);
+    }
+    frame.SlotFilled(slot);
+  }
+  return absl::OkStatus();
+}
+
+std::string PluginStep::Describe() const {
+  return absl::StrCat(device_->short_name(), device_->is_host() ? "" : " compute");
+}
+
+StreamOf PluginStep::Queues() const {
+  if (device_->is_host()) return {};
+  return {device_, device_->compute_stream(), "compute"};
+}
+
+absl::StatusOr<Tensor> CopyStep::Target(Frame& frame, const Tensor& from) const {
+  if (slot_ < 0) return frame.View(to_);
+  if (direction_ == Direction::kToHost) return Tensor::Allocate(from.dtype(), from.shape());
+  Device& device = direction_ == Direction::kBetween ? *target_ : *device_;
+  TENON_ASSIGN_OR_RETURN(BufferRef buffer, device.Allocate(from.bytes()));
+  return Tensor(from.dtype(), from.shape(), std::move(buffer));
+}
+
+absl::Status CopyStep::Run(Frame& frame, const StepArgs&) const {
+  const Tensor from = frame.View(from_);
+  if (!from.initialized()) return absl::InternalError("the value to copy is not there");
+  TENON_ASSIGN_OR_RETURN(Tensor to, Target(frame, from));
+  // The slot first: it keeps the memory until the device is done, also if something below fails.
+  if (slot_ >= 0) frame.SetSlot(slot_, to);
+  if (from.bytes() == 0) return absl::OkStatus();
+  Frame::Event& event = frame.event(event_);
+  if (event.handle != nullptr) {  // of a pass in which nobody read the copy
+    TENON_RETURN_IF_ERROR(
+        event.device->BlockUntilComplete(event.handle, frame.context().device_timeout_s));
+    event.device->ReleaseEvent(event.handle);
+    event = Frame::Event();
+  }
+  TENON_RETURN_IF_ERROR(Wait(*device_, waits_));
+  const StreamHandle stream = Queues().stream;
+  TENON_RETURN_IF_ERROR(Queue(stream, from, to));
+  TENON_ASSIGN_OR_RETURN(event.handle, device_->AcquireEvent());
+  event.device = device_;
+  return device_->RecordEvent(stream, event.handle);
+}
+
+absl::Status CopyStep::Queue(StreamHandle stream, const Tensor& from, const Tensor& to) const {
+  switch (direction_) {
+    case Direction::kToDevice:
+      return device_->CopyHostToDevice(stream, from, to);
+    case Direction::kToHost:
+      return device_->CopyDeviceToHost(stream, from, to);
+    case Direction::kBetween:
+      break;
+  }
+  return device_->CopyDeviceToDevice(stream, from, to);
+}
+
+std::string CopyStep::Describe() const {
+  switch (direction_) {
+    case Direction::kToDevice:
+      return absl::StrCat("copy host -> ", device_->short_name());
+    case Direction::kToHost:
+      return absl::StrCat("copy ", device_->short_name(), " -> host");
+    case Direction::kBetween:
+      break;
+  }
+  return absl::StrCat("copy ", device_->short_name(), " -> ", target_->short_name());
+}
+
+StreamOf CopyStep::Queues() const {
+  switch (direction_) {
+    case Direction::kToDevice:
+      return {device_, device_->host_to_device_stream(), "host to device"};
+    case Direction::kToHost:
+      return {device_, device_->device_to_host_stream(), "device to host"};
+    case Direction::kBetween:
+      break;
+  }
+  return {device_, device_->device_to_device_stream(), "device to device"};
+}
+
+absl::Status WaitStep::Run(Frame& frame, const StepArgs&) const {
+  Frame::Event& event = frame.event(event_);
+  if (event.handle == nullptr) return absl::OkStatus();  // nothing was copied: no bytes
+  Device* const device = event.device;
+  const CallbackScope waiting(plugin_.c_str(), "get_event_status", node_);
+  absl::Status status = device->BlockUntilComplete(event.handle, frame.context().device_timeout_s);
+  if (status.ok()) {
+    device->ReleaseEvent(event.handle);
+    event = Frame::Event();
+  }
+  return status;
+}
+
+}  // namespace tenon

@@ -1,0 +1,170 @@
+#include "executor/run/frame.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "executor/run/plan.h"
+#include "graph/nodes.h"
+#include "graph/status_macros.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMaxElementAlignment = 16;
+
+bool IsAligned(const void* data, DataType dtype) {
+  const size_t size = IsMemcpyable(dtype) ? DataTypeSize(dtype) : alignof(void*);
+  return reinterpret_cast<uintptr_t>(data) % std::min(size, kMaxElementAlignment) == 0;
+}
+
+absl::Span<const uint32_t> Row(const PatchList& list, int32_t i) {
+  return absl::MakeConstSpan(list.args).subspan(list.begin[i], list.begin[i + 1] - list.begin[i]);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
+  auto frame = std::unique_ptr<Frame>(new Frame(plan));
+  frame->arena_ =
+      BufferRef::Adopt(Buffer::Allocate(std::max<uint64_t>(plan.arena_bytes, kTensorAlignment)));
+  if (!frame->arena_)
+    return NodeError(*plan.graph, *plan.calls, plan.arena_largest,
+                     absl::ResourceExhaustedError(
+                         absl::StrCat("no memory for an arena of ", plan.arena_bytes,
+                                      " bytes, in which this node's part is the largest")));
+  frame->table_.resize(plan.args.size(), nullptr);
+  for (size_t i = 0; i < plan.args.size(); ++i) {
+    if (plan.args[i] < 0) continue;
+    const Storage& s = plan.storages[plan.args[i]];
+    if (s.where == Where::kArena) frame->table_[i] = frame->arena() + s.offset;
+    if (s.where == Where::kConst) frame->table_[i] = s.address;
+  }
+  frame->alive_.resize(plan.num_alive, 0);
+  frame->alive_[0] = 1;
+  frame->slots_.resize(plan.num_slots);
+  frame->feeds_.resize(plan.feeds.size());
+  frame->feed_pointers_.resize(plan.feeds.size(), nullptr);
+  frame->fetch_buffers_.resize(plan.fetch_buffers.size());
+  frame->events_.resize(plan.num_events);
+  return frame;
+}
+
+void Frame::Patch(absl::Span<const uint32_t> args, void* data) {
+  for (uint32_t arg : args) table_[arg] = data;
+}
+
+void Frame::SetSlot(int32_t i, Tensor value) {
+  slots_[i] = std::move(value);
+  SlotFilled(i);
+}
+
+void Frame::SlotFilled(int32_t i) {
+  const PatchList& uses = plan_.slot_uses;
+  for (uint32_t k = uses.begin[i]; k < uses.begin[i + 1]; ++k)
+    table_[uses.args[k]] = slots_[i].data();
+}
+
+absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& context) {
+  context_ = context;
+  pass_ = Pass();
+  passes_ = 0;
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    if (IsAligned(feeds[i].data(), feeds[i].dtype())) {
+      feeds_[i] = feeds[i];
+    } else {
+      TENON_ASSIGN_OR_RETURN(feeds_[i], Tensor::Allocate(feeds[i].dtype(), feeds[i].shape()));
+      std::memcpy(feeds_[i].data(), feeds[i].data(), feeds[i].bytes());
+    }
+    if (feed_pointers_[i] == feeds_[i].data()) continue;
+    feed_pointers_[i] = feeds_[i].data();
+    Patch(Row(plan_.feed_uses, static_cast<int32_t>(i)), feed_pointers_[i]);
+  }
+  for (size_t i = 0; i < fetch_buffers_.size(); ++i) {
+    const auto& [spec, node] = plan_.fetch_buffers[i];
+    absl::StatusOr<Tensor> buffer = Tensor::Allocate(spec.dtype, spec.shape);
+    if (!buffer.ok()) return NodeError(*plan_.graph, *plan_.calls, node, buffer.status());
+    fetch_buffers_[i] = *std::move(buffer);
+    Patch(Row(plan_.fetch_uses, static_cast<int32_t>(i)), fetch_buffers_[i].data());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Frame::Synchronize() {
+  absl::Status status;
+  for (Device* device : plan_.devices) status.Update(device->SynchronizeAllActivity());
+  return status;
+}
+
+void Frame::End() {
+  for (Event& e : events_) {
+    if (e.handle != nullptr) e.device->ReleaseEvent(e.handle);
+    e = Event();
+  }
+  for (std::vector<Tensor>* held : {&slots_, &feeds_, &fetch_buffers_}) {
+    for (Tensor& t : *held) t.Clear();
+  }
+}
+
+const Shape& Frame::ShapeOf(const StepInput& input) const {
+  return input.shape.has_value() ? *input.shape
+                                 : slots_[plan_.storages[input.storage].index].shape();
+}
+
+Tensor Frame::View(const StepInput& input) const {
+  const Storage& s = plan_.storages[input.storage];
+  auto with = [&](const Tensor& t) { return Tensor(input.dtype, ShapeOf(input), t.buffer()); };
+  auto wrap = [&](void* data) {
+    return Tensor(input.dtype, ShapeOf(input),
+                  BufferRef::Adopt(Buffer::Wrap(data, s.bytes, nullptr, nullptr)));
+  };
+  switch (s.where) {
+    case Where::kArena:
+      return wrap(arena() + s.offset);
+    case Where::kConst:
+      return wrap(s.address);
+    case Where::kFeed:
+      return with(feeds_[s.index]);
+    case Where::kFetch:
+      return with(fetch_buffers_[s.index]);
+    case Where::kSlot:
+      return with(slots_[s.index]);
+    case Where::kNone:
+      break;
+  }
+  return Tensor();
+}
+
+void Frame::ReleaseView(const StepInput& input) {
+  if (input.storage < 0) return;
+  const Storage& s = plan_.storages[input.storage];
+  if (s.where == Where::kSlot) ReleaseSlot(s.index);
+}
+
+Tensor Frame::TakeSlot(const StepInput& input) {
+  Tensor taken = std::exchange(slots_[plan_.storages[input.storage].index], Tensor());
+  Shape shape = input.shape.has_value() ? *input.shape : taken.shape();
+  return Tensor(input.dtype, std::move(shape), std::move(taken).TakeBuffer());
+}
+
+absl::StatusOr<Tensor> Frame::Keep(const StepInput& input) const {
+  Tensor view = View(input);
+  const Where where = plan_.storages[input.storage].where;
+  // A constant lives as long as the session's executable; planned memory is overwritten, and a
+  // fetch's buffer may still be.
+  if (where == Where::kSlot || where == Where::kFeed) return view;
+  return view.Copy();
+}
+
+absl::StatusOr<Tensor> Frame::TakeInput(int i) {
+  return absl::InternalError(
+      absl::StrCat("the kernel takes input ", i, " as a tensor, which its spec does not say"));
+}
+
+absl::StatusOr<void*> Frame::AllocateOutput(int i, const Shape&) {
+  return absl::InternalError(absl::StrCat(
+      "output ", i, " was planned with a fixed shape; the kernel may not allocate it"));
+}
+
+}  // namespace tenon

@@ -1,0 +1,119 @@
+// A graph for one input signature, compiled: a flat list of steps over a table of pointers.
+// Immutable and shared by all runs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "executor/call_sites.h"
+#include "graph/graph.h"
+#include "plugin/device.h"
+#include "plugin/kernel.h"
+
+namespace tenon {
+
+// What the dispatch loop reads: 32 bytes, in order of execution.
+struct Step {
+  RunFn fn;
+  const void* state;
+  uint32_t first_arg;  // of the frame's pointer table: inputs, then outputs
+  uint32_t num_inputs;
+  uint32_t scratch;  // offset in the arena, in lines of 64 bytes
+  NodeId node;
+};
+static_assert(sizeof(Step) == 32);
+
+enum class Where : uint8_t {
+  kNone,   // nobody reads it
+  kArena,  // at `offset`
+  kConst,  // at `address`
+  kFeed,   // the tensor of feed `index`
+  kFetch,  // a buffer made for each run, handed to the caller: `index`
+  kSlot,   // a tensor made by a step (unknown shape, strings, device memory): `index`
+};
+struct Storage {
+  Where where = Where::kNone;
+  int32_t index = 0;
+  uint64_t bytes = 0;
+  uint64_t offset = 0;
+  void* address = nullptr;
+};
+
+// Entries of the pointer table that hold the pointer of feed, fetch buffer or slot i; compressed
+// rows.
+struct PatchList {
+  std::vector<uint32_t> begin;  // one more than there are items
+  std::vector<uint32_t> args;
+};
+
+struct FeedSpec {
+  DataType dtype;
+  Shape shape;
+};
+
+struct FetchBuffer {
+  FeedSpec spec;
+  NodeId node;  // that fills it
+};
+
+// Where the value of a fetch is when the run is over.
+struct FetchSpec {
+  Where where = Where::kNone;  // kNone: the fetch is a node to run, it has no value
+  int32_t index = 0;
+  DataType dtype = DataType::kInvalid;
+  std::optional<Shape> shape;  // not known for some slots
+  Tensor constant;             // kConst
+  int32_t alive = 0;           // liveness flag; 0: always alive
+};
+
+// One copy between devices, for reports.
+struct PlanCopy {
+  Output value;
+  const Device* from;
+  const Device* to;
+  int64_t bytes;  // -1: unknown
+};
+
+class SlowStep;
+
+// What steps point to.
+struct StepResources {
+  std::vector<std::unique_ptr<SlowStep>> slow_steps;
+  std::vector<std::shared_ptr<const void>> states;     // of kernels
+  std::vector<Tensor> constants;                       // where kernels can read them
+  std::vector<std::unique_ptr<Tensor>> own_constants;  // of this plan, or under another shape
+  std::vector<std::unique_ptr<std::vector<Tensor>>> folded;
+};
+
+struct Plan {
+  const Graph* graph = nullptr;
+  const CallSites* calls = nullptr;  // of the graph's inlined nodes
+  std::vector<Step> steps;           // first those of the graph, then those of branches and loops
+  uint32_t main_steps = 0;           // how many are of the graph
+  std::vector<uint32_t> args_end;    // by step: where its outputs end
+  std::vector<int32_t> args;         // storage of each entry of the pointer table; -1: none
+  std::vector<Storage> storages;
+  uint64_t arena_bytes = 0;
+  uint64_t arena_lower_bound = 0;
+  NodeId arena_largest = kNoNode;  // whose value or scratch is the largest in it
+  std::vector<FeedSpec> feeds;
+  std::vector<FetchSpec> fetches;
+  std::vector<std::string> fetch_names;
+  std::vector<FetchBuffer> fetch_buffers;
+  PatchList feed_uses, fetch_uses, slot_uses;
+  int32_t num_slots = 0;
+  int32_t num_alive = 1;
+  int32_t num_events = 0;
+  std::vector<Device*> devices;  // those that are synchronized at the end of a run
+  std::vector<PlanCopy> copies;
+
+  // Where the arguments of step i end, which begin at its first_arg: inputs, then outputs.
+  size_t ArgsEnd(size_t i) const { return args_end[i]; }
+
+  StepResources resources;
+};
+
+}  // namespace tenon

@@ -1,0 +1,97 @@
+#include "executor/run/prepared_kernel.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "graph/within_memory.h"
+#include "plugin/elsewhere.h"
+
+namespace tenon {
+namespace {
+
+// Outputs whose shape the kernel tells while it runs, inputs as tensors.
+class Collector : public RunStateElsewhere {
+ public:
+  Collector(const PreparedKernel& kernel, InputFn input, Device* device,
+            std::vector<Tensor>& outputs)
+      : kernel_(kernel), input_(input), device_(device), outputs_(outputs) {}
+
+  absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override {
+    TENON_ASSIGN_OR_RETURN(outputs_[i], Tensor::Allocate(kernel_.output_types[i], shape));
+    return outputs_[i].data();
+  }
+  void SetOutput(int i, Tensor value) override { outputs_[i] = std::move(value); }
+  Tensor Input(int i) override { return *input_(i, InputUse::kView); }
+  absl::StatusOr<Tensor> TakeInput(int i) override { return input_(i, InputUse::kTake); }
+  Device* device() const override { return device_; }
+
+ private:
+  const PreparedKernel& kernel_;
+  const InputFn input_;
+  Device* const device_;
+  std::vector<Tensor>& outputs_;
+};
+
+}  // namespace
+
+absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p) {
+  TENON_RETURN_IF_ERROR(WithinMemory([&] { return spec.prepare(p); }));
+  if (p.run() == nullptr || spec.whole_tensors) return absl::OkStatus();
+  if (spec.copies_objects) return absl::OkStatus();
+  const auto is_object = [](DataType t) {
+    return BaseType(t) == DataType::kResource || BaseType(t) == DataType::kVariant;
+  };
+  bool objects = false;
+  for (int i = 0; i < p.num_inputs(); ++i) objects |= is_object(p.input_type(i));
+  for (int i = 0; i < p.num_outputs(); ++i) objects |= is_object(p.output_type(i));
+  return objects ? p.Unimplemented("no CPU kernel for this type") : absl::OkStatus();
+}
+
+PreparedKernel PreparedKernel::From(const Prepare& p) {
+  PreparedKernel k;
+  k.outputs = p.outputs();
+  for (int i = 0; i < p.num_outputs(); ++i) k.output_types.push_back(BaseType(p.output_type(i)));
+  k.scratch_bytes = p.scratch_bytes();
+  k.run = p.run();
+  k.state = p.state();
+  return k;
+}
+
+absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
+                                                   InputFn input, Workers& workers,
+                                                   Device* device) {
+  std::vector<Tensor> outputs(kernel.outputs.size());
+  absl::InlinedVector<void*, 4> out(outputs.size(), nullptr);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Prepare::PreparedOutput& o = kernel.outputs[i];
+    if (o.value.has_value()) {
+      outputs[i] = *o.value;
+    } else if (o.alias.has_value() && kernel.aliases_planned) {
+      continue;
+    } else if (o.alias.has_value()) {
+      TENON_ASSIGN_OR_RETURN(const Tensor t, input(*o.alias, InputUse::kKeep));
+      outputs[i] = Tensor(kernel.output_types[i], o.shape, t.buffer());
+    } else if (!o.dynamic) {
+      TENON_ASSIGN_OR_RETURN(outputs[i], Tensor::Allocate(kernel.output_types[i], o.shape));
+    }
+    out[i] = outputs[i].data();
+  }
+  if (kernel.run != nullptr) {
+    BufferRef scratch;
+    if (kernel.scratch_bytes > 0) {
+      scratch = BufferRef::Adopt(Buffer::Allocate(kernel.scratch_bytes));
+      if (!scratch)
+        return absl::ResourceExhaustedError(
+            absl::StrCat("no memory for ", kernel.scratch_bytes, " bytes of scratch"));
+    }
+    Collector collector(kernel, input, device, outputs);
+    StepArgs args{in, out.data(), scratch ? scratch->data() : nullptr, &workers, &collector};
+    TENON_RETURN_IF_ERROR(kernel.run(kernel.state.get(), args));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].initialized() && !(kernel.aliases_planned && kernel.outputs[i].alias))
+      return absl::InternalError(absl::StrCat("the kernel left output ", i, " without a value"));
+  }
+  return outputs;
+}
+
+}  // namespace tenon

@@ -1,0 +1,113 @@
+// The dispatch loop.
+#include "executor/run/run.h"
+
+#include "absl/strings/str_cat.h"
+#include "executor/run/run_recorder.h"
+#include "graph/c_api/callback_scope.h"
+#include "graph/nodes.h"
+#include "graph/status_macros.h"
+#include "graph/within_memory.h"
+#include "plugin/cpu/workers.h"
+
+namespace tenon {
+namespace {
+
+constexpr uint64_t kLine = 64;
+
+template <bool kRecorded>
+absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
+  void* const* const table = frame.table();
+  char* const arena = frame.arena();
+  StepArgs args{nullptr, nullptr, nullptr, frame.context().workers, &frame};
+  const Step* const steps = frame.plan().steps.data();
+  for (const Step* step = steps + begin; step != steps + end; ++step) {
+    frame.set_node(step->node);
+    args.in = table + step->first_arg;
+    args.out = args.in + step->num_inputs;
+    args.scratch = arena + step->scratch * kLine;
+    absl::Status status = step->fn(step->state, args);
+    if constexpr (kRecorded) frame.context().recording->EndStep(step - steps);
+    if (!status.ok()) [[unlikely]]
+      return status;
+  }
+  return absl::OkStatus();
+}
+
+std::string_view NodeOfStep(const void* context) {
+  const Frame& frame = *static_cast<const Frame*>(context);
+  return frame.node() == kNoNode ? "" : frame.plan().graph->name(frame.node());
+}
+
+absl::Status Dispatch(const Plan& plan, Frame& frame) {
+  DenormalGuard denormals;
+  const WorkScope work(NodeOfStep, &frame);
+  const absl::Status status = WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); });
+  return status.ok() ? status : NodeError(*plan.graph, *plan.calls, frame.node(), status);
+}
+
+absl::StatusOr<Tensor> Fetch(const FetchSpec& fetch, const Frame& frame) {
+  Tensor t;
+  switch (fetch.where) {
+    case Where::kConst:
+      return fetch.constant;
+    case Where::kFeed:
+      t = frame.feed(fetch.index);
+      break;
+    case Where::kFetch:
+      t = frame.fetch_buffer(fetch.index);
+      break;
+    case Where::kSlot:
+      t = frame.slot(fetch.index);
+      break;
+    case Where::kNone:
+    case Where::kArena:
+      return Tensor();
+  }
+  return Tensor(fetch.dtype, fetch.shape.has_value() ? *fetch.shape : t.shape(), t.buffer());
+}
+
+absl::StatusOr<std::vector<Tensor>> CollectFetches(const Plan& plan, const Frame& frame) {
+  std::vector<Tensor> values;
+  values.reserve(plan.fetches.size());
+  for (size_t i = 0; i < plan.fetches.size(); ++i) {
+    const FetchSpec& fetch = plan.fetches[i];
+    if (fetch.alive != 0 && !frame.alive(fetch.alive)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("fetch '", plan.fetch_names[i],
+                       "' has no value: it lies in a branch that was not taken (Retval[", i,
+                       "] does not have value)"));
+    }
+    TENON_ASSIGN_OR_RETURN(Tensor value, Fetch(fetch, frame));
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const Tensor> feeds,
+                                             const RunContext& context, Frame& frame) {
+  TENON_RETURN_IF_ERROR(frame.Begin(feeds, context));
+  absl::Status status = Dispatch(plan, frame);
+  // Also after an error: what is queued may still write to this run's memory.
+  if (!plan.devices.empty()) status.Update(frame.Synchronize());
+  TENON_RETURN_IF_ERROR(status);
+  return CollectFetches(plan, frame);
+}
+
+}  // namespace
+
+absl::Status RunSteps(Frame& frame, uint32_t begin, uint32_t end) {
+  return frame.context().recording == nullptr ? RunRow<false>(frame, begin, end)
+                                              : RunRow<true>(frame, begin, end);
+}
+
+absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, FramePool& frames,
+                                            absl::Span<const Tensor> feeds,
+                                            const RunContext& context) {
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, frames.Take(plan));
+  absl::StatusOr<std::vector<Tensor>> values = RunFrame(plan, feeds, context, *frame);
+  frame->End();
+  frames.Return(std::move(frame));
+  return values;
+}
+
+}  // namespace tenon

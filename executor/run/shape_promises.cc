@@ -1,0 +1,59 @@
+#include "executor/run/shape_promises.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "graph/annotate.h"
+#include "graph/c_api/callback_scope.h"
+#include "plugin/plugin_shape_fn.h"
+
+namespace tenon {
+namespace {
+
+constexpr char kKey[] = "tenon/broken_promise";
+
+// Stateful ops that may run twice all the same: they only read.
+constexpr std::string_view kReaders[] = {"Assert",           "HashTableV2", "ReadVariableOp",
+                                         "ResourceGather",   "VarHandleOp", "ResourceGatherNd",
+                                         "LookupTableFindV2"};
+
+bool Lasts(const OpDef* op) {
+  return op == nullptr || (op->is_stateful && std::find(std::begin(kReaders), std::end(kReaders),
+                                                        op->name) == std::end(kReaders));
+}
+
+}  // namespace
+
+absl::Status BrokenPromise(NodeId n, absl::Status status) {
+  status.SetPayload(kKey, absl::Cord(absl::StrCat(n)));
+  return status;
+}
+
+void ShapePromises::Note(const Graph& graph, absl::Span<const NodeId> nodes) {
+  repeatable_ =
+      std::none_of(nodes.begin(), nodes.end(), [&](NodeId n) { return Lasts(graph.op(n)); });
+}
+
+bool ShapePromises::Believed(const Graph& graph, NodeId n) const {
+  if (!HasPluginShapeFn(*graph.op(n))) return true;
+  if (!repeatable_) return false;
+  absl::MutexLock lock(&mutex_);
+  return !broken_.contains(n);
+}
+
+bool ShapePromises::Disbelieve(const Graph& graph, const absl::Status& status) {
+  const std::optional<absl::Cord> payload = status.GetPayload(kKey);
+  NodeId n = kNoNode;
+  if (!payload || !absl::SimpleAtoi(std::string(*payload), &n)) return false;
+  if (!HasPluginShapeFn(*graph.op(n))) return false;
+  WarnOf(Annotate(status, "", "; it is not believed any more"));
+  absl::MutexLock lock(&mutex_);
+  broken_.insert(n);
+  return true;
+}
+
+}  // namespace tenon

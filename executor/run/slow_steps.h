@@ -1,0 +1,154 @@
+// Steps that are more than a call of a kernel's run function: shapes known late, branches,
+// tensors that are freed early. The dispatch loop does not know the difference: RunSlowStep is
+// their run function.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "executor/run/frame.h"
+#include "executor/run/prepared_kernel.h"
+#include "executor/run/run_recorder.h"
+#include "graph/graph.h"
+#include "plugin/kernel.h"
+
+namespace tenon {
+
+class SlowStep {
+ public:
+  virtual ~SlowStep() = default;
+  // Thread-safe: one step object serves all frames.
+  virtual absl::Status Run(Frame& frame, const StepArgs& args) const = 0;
+  virtual std::string Describe() const = 0;       // for PlanText
+  virtual bool IsNode() const { return true; }    // it does what its node does, no service to it
+  virtual StreamOf Queues() const { return {}; }  // where it queues its work
+
+  int32_t guard = 0;  // liveness flag; a dead step is skipped. 0: always alive
+};
+
+// `state` is a SlowStep, args.run_state the Frame.
+absl::Status RunSlowStep(const void* state, const StepArgs& args);
+
+// A planned step inside a conditional branch.
+class GuardedStep : public SlowStep {
+ public:
+  GuardedStep(RunFn fn, const void* state) : fn_(fn), state_(state) {}
+  absl::Status Run(Frame&, const StepArgs& args) const override { return fn_(state_, args); }
+  std::string Describe() const override { return "guarded"; }
+
+ private:
+  RunFn fn_;
+  const void* state_;
+};
+
+// Fails when it is reached: a node in a branch that cannot be prepared, which is no error while the
+// branch is not taken.
+class ErrorStep : public SlowStep {
+ public:
+  explicit ErrorStep(absl::Status status) : status_(std::move(status)) {}
+  absl::Status Run(Frame&, const StepArgs&) const override { return status_; }
+  std::string Describe() const override { return "error"; }
+
+ private:
+  absl::Status status_;
+};
+
+// Preparations of kernels in runs: made, and found among those made before.
+struct LatePreparations {
+  std::atomic<int64_t> made{0}, reused{0};
+};
+
+// A CPU kernel whose outputs are tensors made by the run. Prepared at plan time, or, where shapes
+// or values were not known then, at run time: the last kMaxPrepared preparations are kept by shapes
+// and values.
+class KernelStep : public SlowStep {
+ public:
+  struct Node {
+    std::string_view name;
+    const OpDef* op;
+    const AttrSet* attrs;
+    const NodeTypes* types;
+    const CpuKernelSpec* spec;
+  };
+  KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants,
+             std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
+             SessionState& session, LatePreparations& counts)
+      : node_(node),
+        inputs_(std::move(inputs)),
+        constants_(std::move(constants)),
+        outputs_(std::move(outputs)),
+        promised_(std::move(promised)),
+        session_(session),
+        counts_(counts),
+        may_take_(inputs_.size(), false) {}
+  void set_prepared(PreparedKernel kernel) {
+    fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
+  }
+
+  // Only while planning: tensors are in this device's memory (Elsewhere::kInPlace).
+  void set_device(Device* device) { device_ = device; }
+  // This step is the last reader of input i, and reads it once. Only while planning.
+  void MayTake(size_t i) { may_take_[i] = true; }
+
+  absl::Status Run(Frame& frame, const StepArgs& args) const override;
+  std::string Describe() const override { return fixed_ != nullptr ? "tensors" : "dynamic"; }
+
+  static constexpr size_t kMaxPrepared = 32;
+
+ private:
+  using Prepared = std::shared_ptr<const PreparedKernel>;
+  bool IsValueInput(int i) const;
+  std::string Signature(const Frame& frame, const StepArgs& args) const;
+  absl::StatusOr<Prepared> PrepareFor(const Frame& frame, const StepArgs& args) const;
+  absl::StatusOr<Prepared> Find(const Frame& frame, const StepArgs& args) const;
+
+  Node node_;
+  std::vector<StepInput> inputs_;
+  std::vector<const Tensor*> constants_;        // by input; null where the value is not constant
+  std::vector<int32_t> outputs_;                // slots; -1: nobody reads it
+  std::vector<std::optional<Shape>> promised_;  // what the plan told the consumers
+  SessionState& session_;
+  LatePreparations& counts_;
+  std::vector<bool> may_take_;
+  Device* device_ = nullptr;
+  Prepared fixed_;
+  mutable absl::Mutex mutex_;
+  mutable std::vector<std::pair<std::string, Prepared>> cache_
+      ABSL_GUARDED_BY(mutex_);  // last used last
+};
+
+// The value of a variable by reference, for a node that wants no variable; in the memory of
+// `device` (null: the host).
+class ReadVariableStep : public SlowStep {
+ public:
+  ReadVariableStep(StepInput variable, int32_t slot, Device* device)
+      : variable_(std::move(variable)), slot_(slot), device_(device) {}
+  absl::Status Run(Frame& frame, const StepArgs& args) const override;
+  std::string Describe() const override { return "read variable"; }
+
+ private:
+  StepInput variable_;
+  int32_t slot_;
+  Device* device_;
+};
+
+// Lets go of tensors that no later step reads.
+class ReleaseStep : public SlowStep {
+ public:
+  explicit ReleaseStep(std::vector<int32_t> slots) : slots_(std::move(slots)) {}
+  absl::Status Run(Frame& frame, const StepArgs&) const override {
+    for (int32_t slot : slots_) frame.ReleaseSlot(slot);
+    return absl::OkStatus();
+  }
+  std::string Describe() const override { return "release"; }
+  bool IsNode() const override { return false; }
+
+ private:
+  std::vector<int32_t> slots_;
+};
+
+}  // namespace tenon

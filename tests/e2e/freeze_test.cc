@@ -1,0 +1,274 @@
+// SavedModels as one graph: freeze, and opt of a folder.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/document_util.h"
+#include "tests/e2e/process_util.h"
+#include "tests/e2e/saved_model_util.h"
+#include "tests/support/paths.h"
+
+namespace tenon::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Signatures that change their variables cannot be frozen, and cases behind them see the change.
+bool Changes(const std::string& signature) {
+  return signature == "count" || signature == "push" || signature == "train" ||
+         signature == "shift";
+}
+
+// Signatures of v1_state that cannot be frozen, and why.
+const std::map<std::string, std::string>& NotFrozen() {
+  static const auto& reasons = *new std::map<std::string, std::string>{
+      {"scale", "makes a variable; only those that the graph's own nodes make can be folded"},
+      {"queue", "node 'FIFOQueueV2' (FIFOQueueV2) is neither a table nor a variable"},
+      {"unnamed", "makes a table without 'shared_name'"},
+      {"anonymous", "makes a table without a name, which is a new one in each run"}};
+  return reasons;
+}
+
+std::string GoldenOf(const std::string& name) { return Golden("saved_models/" + name + "/"); }
+
+// "freeze" or "opt" of a signature, and what they say of it.
+json Written(const std::string& command, const std::string& name, const std::string& signature,
+             const std::string& out) {
+  return Document({command, Folder(name), "--signature", signature, "-o", out});
+}
+
+// Arguments that run a frozen signature with a case's feeds, and compare.
+std::vector<std::string> FrozenRun(const std::string& out, const json& frozen, const json& c,
+                                   const std::string& golden) {
+  std::map<std::string, std::string> nodes;
+  for (const char* role : {"inputs", "outputs"}) {
+    for (const json& t : frozen[role]) nodes[t["name"]] = t["node"];
+  }
+  std::vector<std::string> args = {"run", out, "--rtol", "1e-4", "--atol", "1e-5"};
+  for (const auto& [key, file] : c["feeds"].items())
+    args.insert(args.end(), {"--input", nodes[key] + "=@" + golden + file.get<std::string>()});
+  for (const auto& [key, file] : c["fetches"].items())
+    args.insert(args.end(), {"--output", nodes[key], "--expect",
+                             nodes[key] + "=@" + golden + file.get<std::string>()});
+  if (!frozen["init"].is_null()) args.insert(args.end(), {"--init", frozen["init"]});
+  return args;
+}
+
+// What a signature answers, from the graph that either command writes.
+void AnswersTheSame(const std::string& command) {
+  for (const std::string name : kSavedModels) {
+    for (const json& c : json::parse(ReadFile(Cases(name)))) {
+      const std::string signature = c["signature"];
+      if (Changes(signature)) break;
+      if (NotFrozen().contains(signature)) continue;
+      const std::string out = TempPath(command + "." + name + "." + signature + ".pb");
+      const json written = Written(command, name, signature, out);
+      std::vector<std::string> args = FrozenRun(out, written, c, GoldenOf(name));
+      const Finished optimized = GraphRun(args);
+      EXPECT_EQ(optimized.exit, 0) << name << ": " << optimized.err;
+      args.insert(args.end(), {"--opt-level", "0"});
+      EXPECT_EQ(GraphRun(args).exit, 0) << name;
+      EXPECT_THAT(GraphRun({"show", out}).out, Not(HasSubstr("VarHandleOp"))) << name;
+    }
+  }
+}
+
+TEST(Freeze, AnswersTheSame) { AnswersTheSame("freeze"); }
+TEST(Opt, OfASavedModelAnswersTheSame) { AnswersTheSame("opt"); }
+
+TEST(Freeze, KeepsTablesThatFunctionsMake) {
+  const std::string out = TempPath("nested.pb");
+  const json frozen = Written("freeze", "nested_tables", "serving_default", out);
+  EXPECT_EQ(frozen["tables"].size(), 4) << frozen;
+  EXPECT_EQ(frozen["init"], "init_state");
+  EXPECT_THAT(GraphRun({"freeze", Folder("nested_tables"), "-o", out}).out,
+              HasSubstr("--init init_state"));
+  // A table that the signature fills itself needs no other initializer.
+  const json own = Written("freeze", "v1_state", "own", out);
+  EXPECT_EQ(own["tables"].size(), 0);
+  EXPECT_TRUE(own["init"].is_null());
+}
+
+TEST(Freeze, SaysWhatItCannotKeep) {
+  for (const auto& [signature, reason] : NotFrozen()) {
+    for (const char* command : {"freeze", "opt"}) {
+      const std::string out = TempPath(signature + "." + command + ".pb");
+      const Finished run =
+          GraphRun({command, Folder("v1_state"), "--signature", signature, "-o", out});
+      EXPECT_EQ(run.exit, 1) << command << " " << signature;
+      EXPECT_THAT(run.err, HasSubstr(reason));
+      EXPECT_FALSE(fs::exists(out));
+    }
+  }
+}
+
+TEST(Freeze, TwoArgumentsMayBeOneTensor) {
+  const json frozen = Written("freeze", "v1_state", "twice", TempPath("twice.pb"));
+  ASSERT_EQ(frozen["inputs"].size(), 2);
+  EXPECT_EQ(frozen["inputs"][0]["name"], "a");
+  EXPECT_EQ(frozen["inputs"][1]["name"], "b");
+  EXPECT_EQ(frozen["inputs"][0]["node"], frozen["inputs"][1]["node"]);
+}
+
+// A folder whose initializer is known to the user only.
+TEST(Freeze, TakesAnInitializer) {
+  const std::string model =
+      CopyWith("v1_vocabulary", "frozen_by_init", "legacy_init_op", "legacy_init_no");
+  const json c = json::parse(ReadFile(Cases("v1_vocabulary")))[0];
+  for (const char* command : {"freeze", "opt"}) {
+    const std::string out = TempPath(std::string(command) + "_by_init.pb");
+    const Finished without = GraphRun({command, model, "-o", out});
+    EXPECT_EQ(without.exit, 1);
+    EXPECT_THAT(without.err, AllOf(HasSubstr("'hash_table'"), HasSubstr("--init")));
+    const json written = Document({command, model, "-o", out, "--init", "tables_init"});
+    const Finished run = GraphRun(FrozenRun(out, written, c, GoldenOf("v1_vocabulary")));
+    EXPECT_EQ(run.exit, 0) << command << ": " << run.err;
+    EXPECT_EQ(GraphRun({command, model, "-o", out, "--init", "table_init"}).exit, 2);
+  }
+}
+
+TEST(Opt, OfASavedModelTellsTheNames) {
+  const std::string out = TempPath("vocabulary.pb");
+  const std::vector<std::string> args = {"opt", Folder("vocabulary"), "-o", out};
+  EXPECT_THAT(GraphRun(args).out, AllOf(HasSubstr("words"), HasSubstr("ids"), HasSubstr("rows"),
+                                        HasSubstr("run " + out + " --init init_state")));
+  const json doc = Document(args);
+  EXPECT_EQ(doc["signature"], "serving_default");
+  EXPECT_EQ(doc["inputs"][0]["node"], "words");
+  EXPECT_THAT(doc["tables"], ElementsAre("hash_table"));
+  EXPECT_EQ(doc["written"], out);
+}
+
+// Only what is asked for, and what it needs, is in the way.
+TEST(Opt, OfASavedModelWorksForItsOutputs) {
+  const std::string out = TempPath("part.pb");
+  const std::vector<std::string> args = {
+      "opt", Folder("affine_state"), "--signature", "count", "-o", out, "--output"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = args;
+    all.insert(all.end(), more.begin(), more.end());
+    return GraphRun(all);
+  };
+  const Finished refused = with({"calls"});
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("variable 'calls' is written"),
+                                 HasSubstr("--keep-state"), HasSubstr("cannot become one graph")));
+  EXPECT_EQ(with({"no_such"}).exit, 2);
+  const Finished read = with({"calls/Read/ReadVariableOp"});
+  EXPECT_EQ(read.exit, 0) << read.err;
+  const Finished same = GraphRun({"run", out, "--output", "calls/Read/ReadVariableOp", "--expect",
+                                  "calls/Read/ReadVariableOp=i64=0"});
+  EXPECT_EQ(same.exit, 0) << same.err;
+}
+
+TEST(Opt, KeepsStateWhereAsked) {
+  const std::string out = TempPath("kept.pb");
+  const json doc = Document({"opt", Folder("affine_state"), "--signature", "count", "-o", out,
+                             "--keep-state", "--verify-each=numeric"});
+  EXPECT_EQ(doc["kept"].size(), 1);
+  EXPECT_EQ(doc["verified"]["not_compared"], "");
+  for (const json& pass : doc["passes"]) EXPECT_FALSE(pass.value("failed", false)) << pass;
+  const json ran = Document({"run", out, "--init", doc["init"], "--input", "x=3x4xf32=ones",
+                             "--output", doc["outputs"][0]["node"], "--session-runs", "2"});
+  EXPECT_EQ(ran["fetches"][0]["values"][0], 6);
+}
+
+// What a function makes can stay, too, under a name that all find it by.
+TEST(Freeze, KeepsVariablesOfFunctionsWhereAsked) {
+  for (const json& c : json::parse(ReadFile(Cases("v1_state")))) {
+    if (c["signature"] != "scale") continue;
+    for (const char* command : {"freeze", "opt"}) {
+      const std::string out = TempPath(std::string(command) + "_scale.pb");
+      const json written = Document(
+          {command, Folder("v1_state"), "--signature", "scale", "-o", out, "--keep-state"});
+      EXPECT_EQ(written["kept"].size(), 1) << command;
+      const Finished run = GraphRun(FrozenRun(out, written, c, GoldenOf("v1_state")));
+      EXPECT_EQ(run.exit, 0) << command << ": " << run.err;
+    }
+  }
+}
+
+TEST(Opt, KeepsInitializersOfGraphs) {
+  const std::string frozen = TempPath("with_init.pb"), out = TempPath("optimized_init.pb");
+  const json c = json::parse(ReadFile(Cases("nested_tables")))[0];
+  const json written = Written("freeze", "nested_tables", "serving_default", frozen);
+  const Finished without = GraphRun({"opt", frozen, "-o", out});
+  EXPECT_EQ(without.exit, 0);
+  EXPECT_THAT(without.err,
+              AllOf(HasSubstr("warning"), HasSubstr("nothing that fills it"), HasSubstr("--init")));
+  const Finished with =
+      GraphRun({"opt", frozen, "-o", out, "--init", "init_state", "--verify-each=numeric"});
+  EXPECT_EQ(with.exit, 0);
+  EXPECT_EQ(with.err, "");
+  EXPECT_EQ(GraphRun(FrozenRun(out, written, c, GoldenOf("nested_tables"))).exit, 0);
+  EXPECT_EQ(GraphRun({"opt", frozen, "-o", out, "--init", "no_such"}).exit, 2);
+}
+
+TEST(Opt, OtherCommandsWriteNoGraphWithoutItsState) {
+  const std::string out = TempPath("no_state.pb");
+  for (const char* command : {"run", "bench", "explain"}) {
+    const Finished run = GraphRun({command, Folder("affine_state"), "--save-optimized", out});
+    EXPECT_EQ(run.exit, 2) << command;
+    EXPECT_THAT(run.err, HasSubstr("graph_run opt"));
+    EXPECT_FALSE(fs::exists(out));
+  }
+}
+
+// The passes see what the signature's function holds, and what they leave is a graph of the same
+// names.
+TEST(Freeze, LeavesFunctionsThatPassesSeeInto) {
+  const std::string name = "keras_classifier";
+  const std::string frozen_path = TempPath("frozen.pb"), out = TempPath("optimized.pb");
+  json frozen = Document({"freeze", Folder(name), "-o", frozen_path});
+  const json doc =
+      Document({"opt", frozen_path, "-o", out, "--output", frozen["outputs"][0]["tensor"]});
+  EXPECT_EQ(doc["passes"][1]["name"], "function_optimization");
+  EXPECT_EQ(doc["passes"][1]["rewrites"], json({{"inline_call", 2}}));
+  const json ops = Document({"show", out})["ops"];
+  EXPECT_EQ(ops.value("_FusedMatMul", 0), 1) << ops;
+  EXPECT_EQ(ops.value("StatefulPartitionedCall", 0), 0) << ops;
+  frozen["outputs"][0]["node"] = frozen["outputs"][0]["tensor"];
+  const json cases = json::parse(ReadFile(Cases(name)));
+  const Finished run = GraphRun(FrozenRun(out, frozen, cases[0], GoldenOf(name)));
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(GraphRun({"opt", frozen_path, "--disable-pass", "function_optimization"}).exit, 0);
+}
+
+TEST(Freeze, WritesTheSameBytesEachTime) {
+  const std::string a = TempPath("a.pb"), b = TempPath("b.pb");
+  for (const char* name : {"vocabulary", "nested_tables"}) {
+    for (const std::string& out : {a, b})
+      ASSERT_EQ(GraphRun({"freeze", Folder(name), "-o", out}).exit, 0);
+    EXPECT_TRUE(ReadFile(a) == ReadFile(b)) << name;
+  }
+}
+
+TEST(Freeze, RefusesVariablesThatAreWritten) {
+  const Finished run = GraphRun(
+      {"freeze", Folder("affine_state"), "--signature", "count", "-o", TempPath("count.pb")});
+  EXPECT_EQ(run.exit, 1);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("'calls'"), HasSubstr("AssignAddVariableOp")));
+  EXPECT_EQ(GraphRun({"freeze", Folder("affine_state")}).exit, 2);
+  EXPECT_EQ(
+      GraphRun({"freeze", "tests/golden/models/mlp/graph.pbtxt", "-o", TempPath("x.pb")}).exit, 2);
+}
+
+TEST(Freeze, KeepsVariablesThatAreWrittenWhereAsked) {
+  const std::string out = TempPath("count.pbtxt");
+  const json frozen = Document(
+      {"freeze", Folder("affine_state"), "--signature", "count", "-o", out, "--keep-state"});
+  EXPECT_EQ(frozen["kept"].size(), 1);
+  const json doc = Document({"run", out, "--init", frozen["init"], "--input", "x=3x4xf32=ones",
+                             "--output", frozen["outputs"][0]["node"], "--session-runs", "2"});
+  EXPECT_EQ(doc["fetches"][0]["values"][0], 6);
+}
+
+}  // namespace
+}  // namespace tenon::testing
