@@ -3,15 +3,16 @@
 
 execute_process(
   COMMAND ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER}
-          "${PROJECT_SOURCE_DIR}/cmake/hidden_deps.sh" ${TENON_SANITIZER}
+          "${PROJECT_SOURCE_DIR}/cmake/hidden_deps.sh" --find ${TENON_SANITIZER}
   OUTPUT_VARIABLE TENON_DEPS_PREFIX OUTPUT_STRIP_TRAILING_WHITESPACE
   RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
-  message(FATAL_ERROR "protobuf and Abseil could not be built; see above")
+  message(FATAL_ERROR "protobuf and Abseil are not built yet for this compiler (${TENON_SANITIZER}). "
+                      "This builds them, once a machine, in 2 minutes: CXX=${CMAKE_CXX_COMPILER} cmake/hidden_deps.sh ${TENON_SANITIZER}")
 endif()
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-             "${PROJECT_SOURCE_DIR}/cmake/hidden_deps.sh")
+             "${PROJECT_SOURCE_DIR}/cmake/hidden_deps.sh" "${TENON_DEPS_PREFIX}/complete")
 unset(absl_DIR CACHE)
 
 find_package(Threads REQUIRED)

@@ -2,14 +2,20 @@
 # Builds protobuf and Abseil from Debian's source packages as static, position independent libraries
 # with hidden symbols, which Debian's own packages are not (DESIGN.md says why they must be).
 #
-#   cmake/hidden_deps.sh [plain|asan|tsan]
+#   cmake/hidden_deps.sh [--find] [plain|asan|tsan]
 #
 # Prints the install prefix on stdout and progress on stderr. The result is kept in
-# ${TENON_CACHE:-~/.cache/tenon}/deps, outside the tree; a second call costs nothing.
+# ${TENON_CACHE:-~/.cache/tenon}/deps, outside the tree; a second call costs nothing. With --find
+# nothing is built: the status is 1 where nothing has been built yet.
 set -euo pipefail
 
 readonly PROTOBUF=3.21.12 ABSEIL=20220623.1
-readonly flavour=${1:-plain}
+find_only=
+if [[ ${1:-} == --find ]]; then
+  find_only=1
+  shift
+fi
+readonly find_only flavour=${1:-plain}
 
 say() { echo "deps: $*" >&2; }
 die() { say "error: $*"; exit 1; }
@@ -35,6 +41,7 @@ if [[ -e $prefix/complete ]]; then
   echo "$prefix"
   exit 0
 fi
+[[ -z $find_only ]] || exit 1
 
 mkdir -p "$deps"
 # Two builds at once (two checkouts, say) must not do the work twice.

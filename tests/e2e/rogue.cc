@@ -50,15 +50,17 @@ int Overflow(int depth) {
 }
 
 // Writes to memory that is free, so that a later call of malloc finds the heap damaged, and not this
-// function. The C library keeps up to seven free blocks of a size in a list that it checks only when
-// it takes from it. Blocks are taken until that list is empty, so that both freed ones go there.
+// function. The C library keeps up to seven free blocks of a size in a list of the thread, which it
+// checks only when it takes from the list. So many blocks are taken first that none of the size is
+// free, here or where the list is filled up from; then the two freed ones go to the list.
 __attribute__((no_sanitize("address"))) void DamageHeap() {
   for (size_t size = 24; size < 1024; size += 16) {
-    void* volatile taken[9];
+    void* volatile taken[500];
     for (void* volatile& block : taken) block = std::malloc(size);
-    std::free(taken[7]);
-    std::free(taken[8]);
-    *static_cast<volatile uintptr_t*>(taken[8]) ^= 1;
+    std::free(taken[1]);
+    std::free(taken[0]);
+    auto* const next = static_cast<volatile uintptr_t*>(taken[0]);
+    *next = *next ^ 1;
   }
 }
 
