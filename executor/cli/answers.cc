@@ -45,20 +45,20 @@ Json ComparisonJson(const NamedComparison& c) {
 }  // namespace
 
 // --rtol and --atol stand for themselves; with --max-ulp alone only steps count.
-Tolerance ToleranceFrom(const Options& options) {
+Tolerance ToleranceFrom(const ToleranceFlags& flags) {
   Tolerance tolerance;
-  const bool ulp_only = options.max_ulp && !options.rtol && !options.atol;
-  tolerance.rtol = options.rtol.value_or(ulp_only ? 0 : tolerance.rtol);
-  tolerance.atol = options.atol.value_or(ulp_only ? 0 : tolerance.atol);
-  tolerance.max_ulp = options.max_ulp;
-  tolerance.equal_nan = options.equal_nan;
+  const bool ulp_only = flags.max_ulp && !flags.rtol && !flags.atol;
+  tolerance.rtol = flags.rtol.value_or(ulp_only ? 0 : tolerance.rtol);
+  tolerance.atol = flags.atol.value_or(ulp_only ? 0 : tolerance.atol);
+  tolerance.max_ulp = flags.max_ulp;
+  tolerance.equal_nan = flags.equal_nan;
   return tolerance;
 }
 
 absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& request,
                                                         const std::vector<Tensor>& values,
-                                                        const Options& options) {
-  const Tolerance tolerance = ToleranceFrom(options);
+                                                        const ToleranceFlags& flags) {
+  const Tolerance tolerance = ToleranceFrom(flags);
   std::vector<NamedComparison> comparisons;
   for (const Expectation& e : request.expectations) {
     NamedComparison comparison{e.name, IsIgnoredSpec(e.spec), {}};

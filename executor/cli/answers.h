@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/cli/commands/request_flags.h"
 #include "executor/cli/expect.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/json.h"
-#include "executor/cli/options.h"
 #include "executor/cli/text.h"
 
 namespace tenon::cli {
 
 // What --rtol, --atol, --max-ulp and --equal-nan say.
-Tolerance ToleranceFrom(const Options& options);
+Tolerance ToleranceFrom(const ToleranceFlags& flags);
 
 struct NamedComparison {
   std::string name;
@@ -26,7 +26,7 @@ struct NamedComparison {
 // say.
 absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& request,
                                                         const std::vector<Tensor>& values,
-                                                        const Options& options);
+                                                        const ToleranceFlags& flags);
 // kMismatch with the first that differs.
 absl::Status Verdict(const std::vector<NamedComparison>& comparisons);
 

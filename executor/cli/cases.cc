@@ -21,7 +21,7 @@ absl::Status BadCases(const std::string& path, std::string_view message) {
 }
 
 // A case is what the command line would say for it alone.
-absl::StatusOr<Options> OptionsOfCase(const Json& json, const Options& given) {
+absl::StatusOr<RequestFlags> FlagsOfCase(const Json& json, const RequestFlags& given) {
   const auto wrong = [&](std::string_view key, std::string_view what) {
     return BadCases(given.cases, absl::StrCat("'", key, "' is no ", what));
   };
@@ -29,10 +29,10 @@ absl::StatusOr<Options> OptionsOfCase(const Json& json, const Options& given) {
     return absl::StrCat(name, "=@",
                         (std::filesystem::path(given.cases).parent_path() / file).string());
   };
-  Options options = given;
+  RequestFlags flags = given;
   if (const std::optional<Json> signature = json.Find("signature")) {
     if (!signature->AsString()) return wrong("signature", "name");
-    options.signature = *signature->AsString();
+    flags.signature = *signature->AsString();
   }
   for (const char* key : {"feeds", "fetches"}) {
     const std::optional<Json> files = json.Find(key);
@@ -41,21 +41,21 @@ absl::StatusOr<Options> OptionsOfCase(const Json& json, const Options& given) {
       const std::optional<std::string> file = files->Find(name)->AsString();
       if (!file) return wrong(absl::StrCat(key, "/", name), "name of a file");
       if (std::string_view(key) == "feeds") {
-        options.inputs.push_back(spec_of(name, *file));
+        flags.inputs.push_back(spec_of(name, *file));
       } else {
-        options.outputs.push_back(name);
-        options.expects.push_back(spec_of(name, *file));
+        flags.outputs.push_back(name);
+        flags.expects.push_back(spec_of(name, *file));
       }
     }
   }
   for (const auto& [key, target] :
-       {std::pair("rtol", &options.rtol), std::pair("atol", &options.atol)}) {
+       {std::pair("rtol", &flags.rtol), std::pair("atol", &flags.atol)}) {
     const std::optional<Json> number = json.Find(key);
     if (!number || target->has_value()) continue;  // the command line has the last word
     if (!number->AsNumber()) return wrong(key, "number");
     *target = number->AsNumber();
   }
-  return options;
+  return flags;
 }
 
 struct CaseAnswer {
@@ -65,17 +65,17 @@ struct CaseAnswer {
 };
 
 // The signature's results without a value, which no file can hold, are run with every case.
-absl::StatusOr<CaseAnswer> RunCase(Workbench& bench, Options options) {
+absl::StatusOr<CaseAnswer> RunCase(Workbench& bench, RequestFlags flags) {
   CaseAnswer answer;
-  TENON_ASSIGN_OR_RETURN(bench.signature, ChooseSignature(bench.saved, options));
+  TENON_ASSIGN_OR_RETURN(bench.signature, ChooseSignature(bench.saved, flags, /*needed=*/false));
   for (std::string& name : bench.names().ResultsWithoutValue())
-    options.outputs.push_back(std::move(name));
-  TENON_ASSIGN_OR_RETURN(answer.request, ReadRequest(bench.names(), options));
+    flags.outputs.push_back(std::move(name));
+  TENON_ASSIGN_OR_RETURN(answer.request, ReadRequest(bench.names(), flags));
   TENON_ASSIGN_OR_RETURN(
       Executable * executable,
-      PrepareExecutable(bench, options, answer.request.feed_names, answer.request.fetches));
+      PrepareExecutable(bench, flags, answer.request.feed_names, answer.request.fetches));
   TENON_ASSIGN_OR_RETURN(answer.values, bench.session->Run(executable, answer.request.feeds));
-  TENON_ASSIGN_OR_RETURN(answer.comparisons, CompareAll(answer.request, answer.values, options));
+  TENON_ASSIGN_OR_RETURN(answer.comparisons, CompareAll(answer.request, answer.values, flags));
   return answer;
 }
 
@@ -107,35 +107,34 @@ absl::StatusOr<Json> ReadCases(const std::string& path) {
 }
 
 // The same status with the case in front.
-absl::Status InCase(size_t index, const Options& options, const absl::Status& status) {
-  return Annotate(status, absl::StrCat(options.cases, ", case ", index, ": "));
+absl::Status InCase(size_t index, const RequestFlags& flags, const absl::Status& status) {
+  return Annotate(status, absl::StrCat(flags.cases, ", case ", index, ": "));
 }
 
 }  // namespace
 
-absl::Status RunCases(Workbench& bench, Invocation& invocation) {
-  const Options& options = invocation.options;
-  if (!options.inputs.empty() || !options.input_files.empty() || !options.outputs.empty() ||
-      !options.expects.empty()) {
+absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& invocation) {
+  if (!flags.inputs.empty() || !flags.input_files.empty() || !flags.outputs.empty() ||
+      !flags.expects.empty()) {
     return UsageError(
         "--cases brings its own feeds and fetches; leave out --input, --inputs, "
         "--output and --expect");
   }
-  TENON_ASSIGN_OR_RETURN(const Json cases, ReadCases(options.cases));
-  TENON_RETURN_IF_ERROR(InitializeState(bench, options));
+  TENON_ASSIGN_OR_RETURN(const Json cases, ReadCases(flags.cases));
+  TENON_RETURN_IF_ERROR(InitializeState(bench, flags));
   Json list = Json::Array();
   absl::Status verdict;
   int64_t differ = 0;
   for (size_t i = 0; i < cases.size(); ++i) {
-    absl::StatusOr<Options> of_case = OptionsOfCase(cases.At(i), options);
+    absl::StatusOr<RequestFlags> of_case = FlagsOfCase(cases.At(i), flags);
     absl::StatusOr<CaseAnswer> answer = of_case.ok() ? RunCase(bench, *std::move(of_case))
                                                      : absl::StatusOr<CaseAnswer>(of_case.status());
     if (!answer.ok()) {
       invocation.doc.Set("cases", std::move(list));
-      return InCase(i, options, answer.status());
+      return InCase(i, flags, answer.status());
     }
     const absl::Status right = Verdict(answer->comparisons);
-    if (!right.ok() && differ++ == 0) verdict = InCase(i, options, right);
+    if (!right.ok() && differ++ == 0) verdict = InCase(i, flags, right);
     if (invocation.json()) list.Push(CaseJson(*answer, bench.signature, right.ok()));
     invocation.text += CaseText(i, *answer, bench.signature, invocation.style);
   }

@@ -2,14 +2,15 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "executor/cli/commands/request_flags.h"
 #include "executor/cli/workbench.h"
 
 namespace tenon::cli {
 
-// Runs the cases of options.cases, a JSON array of objects: "signature" (of a SavedModel; its
+// Runs the cases of flags.cases, a JSON array of objects: "signature" (of a SavedModel; its
 // default else), "feeds" and "fetches" (NAME: .npy file, relative to the cases' folder), and if
 // they like "rtol" and "atol". kMismatch if one differs; an error ends the runs, because the state
 // of the next is not known then.
-absl::Status RunCases(Workbench& bench, Invocation& invocation);
+absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& invocation);
 
 }  // namespace tenon::cli

@@ -44,18 +44,18 @@ CaseResult WithStatus(CaseResult result, CaseStatus status, std::string detail) 
 class Worker {
  public:
   // Warnings of plug-ins are the same in each worker: one tells them.
-  Worker(const std::vector<std::string>& files, const Options& options,
+  Worker(const std::vector<std::string>& files, const CompileFlags& flags,
          std::atomic<size_t>& next_file, int fd, bool warns)
-      : files_(files), options_(options), next_file_(next_file), fd_(fd) {
-    options_.quiet |= !warns;
+      : files_(files), flags_(flags), next_file_(next_file), fd_(fd) {
+    flags_.quiet |= !warns;
   }
 
   // An exception must not reach the parent's frames, of which this process has a copy.
   int Run(StartAt start) noexcept {
     BecomeWorker();
     if (AbiWatch* const watch = AbiWatch::Active()) watch->BeSilent();
-    absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(options_);
-    absl::StatusOr<SessionOptions> session = SessionOptionsFrom(options_);
+    absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(flags_);
+    absl::StatusOr<SessionOptions> session = SessionOptionsFrom(flags_);
     const absl::Status status = !host.ok() ? host.status() : session.status();
     if (!status.ok()) {
       SendMessage(fd_,
@@ -63,8 +63,7 @@ class Worker {
                    absl::StrCat(static_cast<int>(status.code())), std::string(status.message())});
       return 0;
     }
-    if (options_.threads == 0)
-      session->threads = 1;  // a pool per case would cost more than the case
+    if (flags_.threads == 0) session->threads = 1;  // a pool per case would cost more than the case
     const CaseOptions cases = OptionsOfCases(*std::move(session));
     if (start.file != SIZE_MAX) RunFile(start, **host, cases);
     for (size_t file = next_file_.fetch_add(1); file < files_.size();
@@ -86,11 +85,11 @@ class Worker {
     }
     SendMessage(fd_, plugins);
     CaseOptions options{std::move(session), plugins.size() > 1};
-    if (!options.feed_constants || options_.opt_level >= 0) return options;
+    if (!options.feed_constants || flags_.opt_level >= 0) return options;
     options.session.opt_level = 1;
     PipelineOptions& pipeline = options.session.pipeline;
     if (pipeline.passes.empty()) pipeline.passes.push_back({"plugin:*", {}});
-    if (options_.config.empty()) pipeline.min_graph_nodes = -1;  // most cases are smaller
+    if (flags_.config.empty()) pipeline.min_graph_nodes = -1;  // most cases are smaller
     return options;
   }
 
@@ -124,7 +123,7 @@ class Worker {
   void RunFile(StartAt at, const Host& host, const CaseOptions& options) {
     const std::string id = absl::StrCat(at.file);
     SendMessage(fd_, {std::string(kFileBegins), id});
-    const absl::StatusOr<CheckFile> file = ReadCheckFile(files_[at.file], options_.limits);
+    const absl::StatusOr<CheckFile> file = ReadCheckFile(files_[at.file], flags_.limits);
     if (!file.ok()) {
       SendResult(id, 0, "",
                  WithStatus({}, CaseStatus::kFailed, std::string(file.status().message())));
@@ -141,7 +140,7 @@ class Worker {
   }
 
   const std::vector<std::string>& files_;
-  Options options_;
+  CompileFlags flags_;
   std::atomic<size_t>& next_file_;
   int fd_;
   size_t violations_sent_ = 0;
@@ -163,12 +162,12 @@ struct Child {
 
 class Parent {
  public:
-  Parent(const std::vector<std::string>& files, const Options& options,
+  Parent(const std::vector<std::string>& files, const CompileFlags& flags,
          const std::function<void(size_t)>& done)
       : files_(files),
-        options_(options),
+        flags_(flags),
         done_(done),
-        timeout_s_(options.timeout_s.value_or(kDefaultCallbackTimeout)) {}
+        timeout_s_(flags.timeout_s.value_or(kDefaultCallbackTimeout)) {}
 
   absl::StatusOr<CheckedCases> Run() {
     void* shared = mmap(nullptr, sizeof(std::atomic<size_t>), PROT_READ | PROT_WRITE,
@@ -205,7 +204,7 @@ class Parent {
     if (pid < 0) return absl::ResourceExhaustedError(absl::StrCat("fork: ", std::strerror(errno)));
     if (pid == 0) {
       close(ends[0]);
-      _exit(Worker(files_, options_, *next_file_, ends[1], !has_forked_).Run(start));
+      _exit(Worker(files_, flags_, *next_file_, ends[1], !has_forked_).Run(start));
     }
     has_forked_ = true;
     close(ends[1]);
@@ -330,7 +329,7 @@ class Parent {
   }
 
   const std::vector<std::string>& files_;
-  const Options& options_;
+  const CompileFlags& flags_;
   const std::function<void(size_t)>& done_;
   const double timeout_s_;
   const int poll_ms_ = static_cast<int>(std::clamp(timeout_s_ * 1000 / 20, 1.0, 200.0));
@@ -344,9 +343,9 @@ class Parent {
 }  // namespace
 
 absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files,
-                                          const Options& options,
+                                          const CompileFlags& flags,
                                           const std::function<void(size_t)>& done) {
-  return Parent(files, options, done).Run();
+  return Parent(files, flags, done).Run();
 }
 
 }  // namespace tenon::cli

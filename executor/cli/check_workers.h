@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "executor/cli/check_run.h"
-#include "executor/cli/options.h"
+#include "executor/cli/commands/compile_flags.h"
 
 namespace tenon::cli {
 
@@ -29,11 +29,11 @@ struct CheckedCases {
 };
 
 // Forks workers, which open the host by themselves; the caller must have no thread yet. With
-// plug-ins, and unless `options` say which passes run: constants of cases are fed, and the passes
+// plug-ins, and unless `flags` say which passes run: constants of cases are fed, and the passes
 // of plug-ins run, and no others. `done` is told after each file how many are finished. An error of
 // a worker's start (a plug-in that does not load) is the error of all.
 absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files,
-                                          const Options& options,
+                                          const CompileFlags& flags,
                                           const std::function<void(size_t finished)>& done);
 
 }  // namespace tenon::cli

@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/cli/bench_timing.h"
+#include "executor/cli/commands/command.h"
+#include "executor/cli/commands/run_flags.h"
 #include "executor/cli/compare.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/feeds.h"
@@ -32,29 +34,70 @@ double MillisSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-struct Configurations {
-  Options a;
-  std::optional<Options> b;
+struct BenchFlags : TimedFlags {
+  std::vector<std::string> ab;  // flags of what is compared: b's, or a's and b's
+
+  void Declare(Declarer& d);
+  // Those in which two configurations may differ.
+  void DeclareConfiguration(Declarer& d);
 };
 
-absl::StatusOr<Configurations> ConfigurationsOf(const Options& options) {
-  Configurations configurations{options, std::nullopt};
-  const std::vector<std::string>& ab = options.ab;
+void BenchFlags::Declare(Declarer& d) {
+  DeclareFeeds(d);
+  DeclareOutputs(d);
+  DeclareSignature(d);
+  DeclareInit(d);
+  DeclareFileIo(d);
+  DeclareCompiling(d);
+  DeclareRepetition(
+      d, "stop after so long, or 2^20 runs a thread (default 2, unless --runs is given)");
+  DeclareSeed(d);
+  DeclareTimeout(d);
+  DeclareRecords(d);
+  d.Repeat(
+      "--ab", ab, "'FLAGS'",
+      "compare, in turns: the command line as it stands (a) with the same and these flags (b); "
+      "given twice, the first are a's; such as --ab '--opt-level 0'");
+  DeclareMemory(d);
+  DeclareLimits(d);
+  DeclareOutput(d);
+}
+
+void BenchFlags::DeclareConfiguration(Declarer& d) {
+  DeclarePlacement(d);
+  DeclareLevel(d);
+  DeclarePasses(d);
+  DeclareRewriting(d);
+}
+
+struct Configurations {
+  BenchFlags a;
+  std::optional<BenchFlags> b;
+};
+
+absl::StatusOr<BenchFlags> WithFlags(BenchFlags flags, const std::string& text) {
+  TENON_RETURN_IF_ERROR(SetFlags(text, [&](Declarer& d) { flags.DeclareConfiguration(d); }));
+  return flags;
+}
+
+absl::StatusOr<Configurations> ConfigurationsOf(const BenchFlags& flags) {
+  Configurations configurations{flags, std::nullopt};
+  const std::vector<std::string>& ab = flags.ab;
   if (ab.empty()) return configurations;
   if (ab.size() > 2) {
     return UsageError(absl::StrCat("--ab is given ", ab.size(),
                                    " times; it compares two configurations: once it is b's flags, "
                                    "twice a's and b's"));
   }
-  const int64_t fewest = kFewestForInterval * options.concurrency;
-  if (options.runs > 0 && options.runs < fewest) {
-    return UsageError(absl::StrCat("--runs ", options.runs, " is too few for --ab, which needs ",
+  const int64_t fewest = kFewestForInterval * flags.concurrency;
+  if (flags.runs > 0 && flags.runs < fewest) {
+    return UsageError(absl::StrCat("--runs ", flags.runs, " is too few for --ab, which needs ",
                                    fewest, " for an interval"));
   }
   if (ab.size() == 2) {
-    TENON_ASSIGN_OR_RETURN(configurations.a, WithFlags(options, ab.front()));
+    TENON_ASSIGN_OR_RETURN(configurations.a, WithFlags(flags, ab.front()));
   }
-  TENON_ASSIGN_OR_RETURN(configurations.b, WithFlags(options, ab.back()));
+  TENON_ASSIGN_OR_RETURN(configurations.b, WithFlags(flags, ab.back()));
   TENON_RETURN_IF_ERROR(SessionOptionsFrom(*configurations.b).status());
   return configurations;
 }
@@ -76,21 +119,21 @@ std::string_view VerdictOf(const MedianEstimate& ratio) {
 
 // One of two configurations.
 struct Rival {
-  const Options& options;
-  std::string flags;  // what --ab says of it
+  const BenchFlags& flags;
+  std::string difference;  // what --ab says of it
   std::unique_ptr<Session> session = nullptr;
   Timing timing = {};  // the start of the last session, all runs
 };
 
 absl::Status StartAnew(Rival& rival, const Workbench& bench, const RunRequest& request) {
   const Clock::time_point start = Clock::now();
-  TENON_ASSIGN_OR_RETURN(rival.session, OpenOtherSession(bench, rival.options));
-  TENON_RETURN_IF_ERROR(InitializeState(*rival.session, bench, rival.options));
+  TENON_ASSIGN_OR_RETURN(rival.session, OpenOtherSession(bench, rival.flags));
+  TENON_RETURN_IF_ERROR(InitializeState(*rival.session, bench, rival.flags));
   TENON_ASSIGN_OR_RETURN(rival.timing.executable,
                          rival.session->Prepare(request.feed_names, request.fetches));
   rival.timing.init_ms = MillisSince(start);
   return WarmUp(*rival.session, rival.timing, request.feeds,
-                std::max<int64_t>(rival.options.warmup, 0));
+                std::max<int64_t>(rival.flags.warmup, 0));
 }
 
 // Memory that is kept, so that what comes next lies elsewhere.
@@ -124,7 +167,7 @@ absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& 
     spacers.Add();
     for (int64_t i : {round % 2, 1 - round % 2})
       TENON_RETURN_IF_ERROR(StartAnew(*rivals[i], bench, request));
-    if (round == 0) TENON_RETURN_IF_ERROR(ReportFailedPasses(*b.timing.executable, b.options));
+    if (round == 0) TENON_RETURN_IF_ERROR(ReportFailedPasses(*b.timing.executable, b.flags));
     TENON_ASSIGN_OR_RETURN(const double ratio,
                            RunInTurns({*a.session, a.timing.executable, a.timing.runs},
                                       {*b.session, b.timing.executable, b.timing.runs},
@@ -139,7 +182,7 @@ std::string ComparisonText(const Rival& a, const Rival& b, const MedianEstimate&
   const auto line = [&](std::string_view name, const Rival& rival) {
     return absl::StrCat(
         style.Bold(name), "  ", SpeedText(Summarize(rival.timing.runs.run_us), style),
-        style.Dim(rival.flags.empty() ? "" : absl::StrCat("  with ", rival.flags)), "\n");
+        style.Dim(rival.difference.empty() ? "" : absl::StrCat("  with ", rival.difference)), "\n");
   };
   const std::string_view verdict = VerdictOf(ratio);
   return absl::StrCat(
@@ -153,7 +196,7 @@ void WriteComparison(const Rival& a, const Rival& b, const MedianEstimate& ratio
                      Json& doc) {
   for (const Rival* rival : {&a, &b}) {
     Json json = Json::Object();
-    json.Set("flags", rival->flags);
+    json.Set("flags", rival->difference);
     WriteTiming(rival->timing, json);
     doc.Set(rival == &a ? "a" : "b", std::move(json));
   }
@@ -167,13 +210,12 @@ void WriteComparison(const Rival& a, const Rival& b, const MedianEstimate& ratio
 }
 
 absl::Status Compare(const Workbench& bench, const Configurations& configurations,
-                     const RunRequest& request, Invocation& invocation) {
-  const Options& options = invocation.options;
-  Rival a{configurations.a, options.ab.size() == 2 ? options.ab.front() : ""};
-  Rival b{*configurations.b, options.ab.back()};
+                     const RunRequest& request, const BenchFlags& flags, Invocation& invocation) {
+  Rival a{configurations.a, flags.ab.size() == 2 ? flags.ab.front() : ""};
+  Rival b{*configurations.b, flags.ab.back()};
   TENON_ASSIGN_OR_RETURN(
       std::vector<double> ratios,
-      Rounds(a, b, bench, request, RepetitionFrom(options, {.seconds = kDefaultSeconds}),
+      Rounds(a, b, bench, request, RepetitionFrom(flags, {.seconds = kDefaultSeconds}),
              invocation.allocations));
   const auto rounds = std::ssize(ratios);
   const MedianEstimate ratio = EstimateMedian(std::move(ratios));
@@ -186,12 +228,11 @@ absl::Status Compare(const Workbench& bench, const Configurations& configuration
 }
 
 absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& request,
-                       Invocation& invocation) {
-  const Options& options = invocation.options;
-  TENON_RETURN_IF_ERROR(WarmUp(session, timing, request.feeds,
-                               options.warmup >= 0 ? options.warmup : kDefaultWarmup));
+                       const BenchFlags& flags, Invocation& invocation) {
+  TENON_RETURN_IF_ERROR(
+      WarmUp(session, timing, request.feeds, flags.warmup >= 0 ? flags.warmup : kDefaultWarmup));
   TENON_ASSIGN_OR_RETURN(timing.runs, Repeat(session, timing.executable, request.feeds,
-                                             RepetitionFrom(options, {.seconds = kDefaultSeconds}),
+                                             RepetitionFrom(flags, {.seconds = kDefaultSeconds}),
                                              invocation.allocations));
   if (invocation.json()) {
     WriteTiming(timing, invocation.doc);
@@ -201,31 +242,46 @@ absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& reque
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status BenchCommand(Invocation& invocation) {
-  const Options& options = invocation.options;
-  TENON_ASSIGN_OR_RETURN(const Configurations configurations, ConfigurationsOf(options));
+absl::Status Bench(const BenchFlags& flags, Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(const Configurations configurations, ConfigurationsOf(flags));
   const Clock::time_point start = Clock::now();
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(configurations.a));
-  TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequest(bench.names(), options));
-  TENON_RETURN_IF_ERROR(InitializeState(bench, options));
+  TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequest(bench.names(), flags));
+  TENON_RETURN_IF_ERROR(InitializeState(bench, flags));
   Timing timing;
   TENON_ASSIGN_OR_RETURN(timing.executable, PrepareExecutable(bench, configurations.a,
                                                               request.feed_names, request.fetches));
   timing.init_ms = MillisSince(start);
-  TENON_RETURN_IF_ERROR(configurations.b ? Compare(bench, configurations, request, invocation)
-                                         : TimeAlone(*bench.session, timing, request, invocation));
-  AddPasses(*timing.executable, invocation);
+  TENON_RETURN_IF_ERROR(configurations.b
+                            ? Compare(bench, configurations, request, flags, invocation)
+                            : TimeAlone(*bench.session, timing, request, flags, invocation));
+  AddPasses(*timing.executable, flags, invocation);
   // One more run: to be watched would slow down those that are timed.
-  RunWatch watch(options);
+  RunWatch watch(flags);
   if (watch.wanted()) {
     const absl::Status run =
         bench.session->Run(timing.executable, request.feeds, watch.Begin()).status();
     watch.End();
     TENON_RETURN_IF_ERROR(run);
   }
-  return AddRunReports(*timing.executable, watch, invocation);
+  return AddRunReports(*timing.executable, watch, flags, invocation);
 }
+
+}  // namespace
+
+extern const Command kBenchCommand = {
+    .name = "bench",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what =
+        "Warm up, time many runs, print statistics with a confidence interval; or compare two "
+        "configurations.",
+    .examples = {"graph_run bench tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones "
+                 "--seconds 1 --threads 1 --json",
+                 "graph_run bench tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones "
+                 "--ab=--opt-level=0"},
+    .start = Start<BenchFlags, Bench>,
+};
 
 }  // namespace tenon::cli

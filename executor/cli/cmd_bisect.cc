@@ -1,6 +1,7 @@
 // graph_run bisect: which rewrites, or which placed nodes, change what a model answers.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "executor/cli/commands/command.h"
 #include "executor/cli/indictment.h"
 #include "graph/status_macros.h"
 
@@ -78,11 +79,8 @@ void TellCounts(std::string_view what, const Bisection& found, Invocation& invoc
                   found.steps, " ", what, "s\n");
 }
 
-}  // namespace
-
-absl::Status BisectCommand(Invocation& invocation) {
-  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment,
-                         OpenIndictment(invocation.options));
+absl::Status Bisect(const ProofFlags& flags, Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment, OpenIndictment(flags));
   const Court& court = *indictment->court;
   TENON_ASSIGN_OR_RETURN(const Bisected rewrites, court.BisectRewrites(indictment->suspect));
   TellRollbacks(*indictment, invocation);
@@ -108,5 +106,21 @@ absl::Status BisectCommand(Invocation& invocation) {
   TellCounts(elsewhere ? "placed node" : "rewrite", elsewhere ? *placement : rewrites, invocation);
   return absl::OkStatus();
 }
+
+}  // namespace
+
+extern const Command kBisectCommand = {
+    .name = "bisect",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what =
+        "Find the rewrites that change what a model answers: one, or some that do so only "
+        "together; or the nodes that answer otherwise where they are placed.",
+    .examples = {"graph_run bisect tests/golden/models/mlp/graph.pbtxt",
+                 "graph_run bisect tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones "
+                 "--max-ulp 0"},
+    .start = Start<ProofFlags, Bisect>,
+};
 
 }  // namespace tenon::cli

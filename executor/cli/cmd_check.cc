@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/cli/check_workers.h"
+#include "executor/cli/commands/command.h"
+#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/plugin_coverage.h"
@@ -20,6 +22,26 @@ namespace tenon::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct CheckFlags : CompileFlags {
+  std::vector<std::string> only_ops, skipped_ops;
+
+  CheckFlags() { defaults.opt_level = 0; }
+  void Declare(Declarer& d);
+};
+
+void CheckFlags::Declare(Declarer& d) {
+  DeclarePlugins(d);
+  DeclarePlacement(d);
+  DeclareLevel(d);
+  DeclareSeed(d);
+  DeclareTimeout(d, "a case that takes longer is stopped, and counts as crashed (default 60)");
+  d.Group("Ops");
+  d.List("--ops", only_ops, "A,B", "only these ops");
+  d.List("--skip-ops", skipped_ops, "A,B", "not these ops");
+  DeclareLimits(d);
+  DeclareOutput(d);
+}
 
 bool IsCheckFile(const std::string& name) {
   return absl::EndsWith(name, ".pbtxt") || absl::EndsWith(name, ".pbtxt.xz") ||
@@ -32,16 +54,16 @@ std::string OpOf(const std::string& path) {
   return name.substr(0, name.find('.'));
 }
 
-bool Wanted(const std::string& path, const Options& options) {
+bool Wanted(const std::string& path, const CheckFlags& flags) {
   const auto has = [&](const std::vector<std::string>& ops) {
     return std::find(ops.begin(), ops.end(), OpOf(path)) != ops.end();
   };
-  return (options.only_ops.empty() || has(options.only_ops)) && !has(options.skipped_ops);
+  return (flags.only_ops.empty() || has(flags.only_ops)) && !has(flags.skipped_ops);
 }
 
-absl::StatusOr<std::vector<std::string>> FilesToCheck(const Options& options) {
+absl::StatusOr<std::vector<std::string>> FilesToCheck(const CheckFlags& flags) {
   std::vector<std::string> files;
-  for (const std::string& path : options.paths) {
+  for (const std::string& path : flags.paths) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
       std::vector<std::string> found;
@@ -57,11 +79,11 @@ absl::StatusOr<std::vector<std::string>> FilesToCheck(const Options& options) {
                       absl::NotFoundError(absl::StrCat(path, ": no such file or folder")));
     }
   }
-  std::erase_if(files, [&](const std::string& path) { return !Wanted(path, options); });
+  std::erase_if(files, [&](const std::string& path) { return !Wanted(path, flags); });
   if (files.empty())
     return UsageError(absl::StrCat("no self-checking graph (*.pbtxt) in ",
-                                   absl::StrJoin(options.paths, " "),
-                                   options.only_ops.empty() ? "" : " for --ops"));
+                                   absl::StrJoin(flags.paths, " "),
+                                   flags.only_ops.empty() ? "" : " for --ops"));
   return files;
 }
 
@@ -129,8 +151,8 @@ Json CaseJson(const CaseRecord& record, const std::string& path, bool plugins) {
 }
 
 // With --plugin-errors=fail a case whose graph a pass of a plug-in fails on is no good.
-void FailWithPass(const Options& options, CaseResult& result) {
-  if (!options.fail_on_plugin_errors || result.failed_pass.empty()) return;
+void FailWithPass(const CheckFlags& flags, CaseResult& result) {
+  if (!flags.fail_on_plugin_errors || result.failed_pass.empty()) return;
   result.status = CaseStatus::kFailed;
   result.detail = absl::StrCat("pass ", result.failed_pass);
 }
@@ -164,16 +186,13 @@ std::string CheckText(const std::map<std::string, Counts>& ops, const Counts& al
   return text;
 }
 
-}  // namespace
-
-absl::Status CheckCommand(Invocation& invocation) {
-  const Options& options = invocation.options;
-  TENON_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesToCheck(options));
+absl::Status Check(const CheckFlags& flags, Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesToCheck(flags));
   CheckedCases checked;
   {
-    Progress progress(files.size(), !options.quiet);
+    Progress progress(files.size(), !flags.quiet);
     TENON_ASSIGN_OR_RETURN(
-        checked, RunInWorkers(files, options, [&](size_t finished) { progress.Update(finished); }));
+        checked, RunInWorkers(files, flags, [&](size_t finished) { progress.Update(finished); }));
   }
   const bool plugins = !checked.plugins.empty();
   PluginCoverage coverage(checked.plugins);
@@ -183,7 +202,7 @@ absl::Status CheckCommand(Invocation& invocation) {
   Json cases = Json::Array();
   for (CaseRecord& record : checked.records) {
     const std::string& path = files[record.file];
-    FailWithPass(options, record.result);
+    FailWithPass(flags, record.result);
     coverage.Add(OpOf(path), record);
     const CaseStatus status = record.result.status;
     all.Add(status);
@@ -208,9 +227,9 @@ absl::Status CheckCommand(Invocation& invocation) {
         .Set("changing_passes", coverage.PassesJson())
         .Set("warnings", Json::ArrayOf(coverage.Warnings()));
   }
-  for (const std::string& warning : coverage.Warnings()) Warn(options, OneLine(warning));
+  for (const std::string& warning : coverage.Warnings()) Warn(flags, OneLine(warning));
   if (!invocation.json()) {
-    invocation.text = absl::StrCat(CheckText(ops, all, options.verbose, invocation.style),
+    invocation.text = absl::StrCat(CheckText(ops, all, flags.verbose, invocation.style),
                                    coverage.Text(invocation.style));
   }
   if (all.failed + all.crashed == 0) return absl::OkStatus();
@@ -219,5 +238,21 @@ absl::Status CheckCommand(Invocation& invocation) {
       absl::FailedPreconditionError(absl::StrCat(all.failed, " failed, ", all.crashed,
                                                  " crashed of ", Plural(all.total(), "case")))));
 }
+
+}  // namespace
+
+extern const Command kCheckCommand = {
+    .name = "check",
+    .arguments = "PATH...",
+    .fewest = 1,
+    .most = SIZE_MAX,
+    .what =
+        "Run self-checking graphs; a table of passed, failed, unimplemented and crashed cases per "
+        "op.",
+    .examples = {"graph_run check tests/golden/ops",
+                 "graph_run check tests/golden/ops --ops Relu,MatMul --json"},
+    .start = Start<CheckFlags, Check>,
+    .watches_processes = true,
+};
 
 }  // namespace tenon::cli

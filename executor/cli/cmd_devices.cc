@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "executor/cli/commands/command.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
@@ -95,10 +96,20 @@ std::string PluginText(const PluginInfo& plugin, const Style& style) {
   return text;
 }
 
-}  // namespace
+struct DevicesFlags : CommonFlags {
+  std::string kernels;  // "table", "markdown", or empty
 
-absl::Status DevicesCommand(Invocation& invocation) {
-  absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(invocation.options);
+  void Declare(Declarer& d) {
+    DeclarePlugins(d);
+    d.FlagWithValue("--kernels{table}", kernels, {"table", "markdown"},
+                    "the op table: types and devices of every kernel; markdown: nothing else");
+    DeclareTimeout(d);
+    DeclareOutput(d);
+  }
+};
+
+absl::Status Devices(const DevicesFlags& flags, Invocation& invocation) {
+  absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(flags);
   if (!host.ok()) {
     // The plug-ins' own state tells more than the first error.
     Json plugins = Json::Array();
@@ -106,7 +117,7 @@ absl::Status DevicesCommand(Invocation& invocation) {
     invocation.doc.Set("devices", Json::Array()).Set("plugins", std::move(plugins));
     return host.status();
   }
-  const std::string& form = invocation.options.kernels;
+  const std::string& form = flags.kernels;
   const std::vector<KernelRow> kernels = form.empty() ? std::vector<KernelRow>() : KernelRows();
   if (invocation.json()) {
     AddJson(**host, invocation.doc);
@@ -124,5 +135,17 @@ absl::Status DevicesCommand(Invocation& invocation) {
     absl::StrAppend(&invocation.text, "\n", KernelsText(kernels, invocation.style));
   return absl::OkStatus();
 }
+
+}  // namespace
+
+extern const Command kDevicesCommand = {
+    .name = "devices",
+    .arguments = "",
+    .fewest = 0,
+    .most = 0,
+    .what = "Devices, the plug-ins they come from, and what they can run.",
+    .examples = {"graph_run devices", "graph_run devices --kernels"},
+    .start = Start<DevicesFlags, Devices>,
+};
 
 }  // namespace tenon::cli

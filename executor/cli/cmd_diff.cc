@@ -1,5 +1,7 @@
 // graph_run diff: what changed between two graphs.
 #include "absl/strings/str_cat.h"
+#include "executor/cli/commands/command.h"
+#include "executor/cli/commands/model_flags.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/explain_node.h"
 #include "executor/cli/graph_text.h"
@@ -13,8 +15,8 @@
 namespace tenon::cli {
 namespace {
 
-absl::StatusOr<Graph> Load(const std::string& path, const Options& options) {
-  TENON_ASSIGN_OR_RETURN(ImportedModel model, ImportModel(path, options));
+absl::StatusOr<Graph> Load(const std::string& path, const ModelFlags& flags) {
+  TENON_ASSIGN_OR_RETURN(ImportedModel model, ImportModel(path, flags));
   return std::move(model.imported.graph);
 }
 
@@ -110,12 +112,18 @@ class FunctionDiff {
   std::string text_;
 };
 
-}  // namespace
+struct DiffFlags : ModelFlags {
+  void Declare(Declarer& d) {
+    DeclarePlugins(d);
+    DeclareTimeout(d);
+    DeclareLimits(d);
+    DeclareOutput(d);
+  }
+};
 
-absl::Status DiffCommand(Invocation& invocation) {
-  const Options& options = invocation.options;
-  TENON_ASSIGN_OR_RETURN(const Graph a, Load(options.paths[0], options));
-  TENON_ASSIGN_OR_RETURN(const Graph b, Load(options.paths[1], options));
+absl::Status Diff(const DiffFlags& flags, Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(const Graph a, Load(flags.paths[0], flags));
+  TENON_ASSIGN_OR_RETURN(const Graph b, Load(flags.paths[1], flags));
   const std::vector<NodeChange> changes = ChangesBetween(a, b);
   Json list = Json::Array();
   Counts counts;
@@ -133,5 +141,20 @@ absl::Status DiffCommand(Invocation& invocation) {
                    a.num_nodes(), " -> ", b.num_nodes(), "\n", functions.text());
   return absl::OkStatus();
 }
+
+}  // namespace
+
+extern const Command kDiffCommand = {
+    .name = "diff",
+    .arguments = "A B",
+    .fewest = 2,
+    .most = 2,
+    .what = "What changed between two graphs, node by node.",
+    .examples = {"graph_run diff tests/golden/passes/remapping/conv_bias_relu.in.pbtxt "
+                 "tests/golden/passes/remapping/conv_bias_relu.out.pbtxt",
+                 "graph_run diff tests/golden/passes/model_pruning/bypass_identities.in.pbtxt "
+                 "tests/golden/passes/model_pruning/bypass_identities.out.pbtxt --json"},
+    .start = Start<DiffFlags, Diff>,
+};
 
 }  // namespace tenon::cli

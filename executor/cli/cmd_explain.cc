@@ -2,6 +2,8 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "executor/cli/commands/command.h"
+#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/copies.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/model.h"
@@ -58,14 +60,25 @@ std::string CopiesText(const std::vector<EdgeCopy>& copies) {
   return text;
 }
 
-}  // namespace
+struct ExplainFlags : CompileFlags {
+  void Declare(Declarer& d);
+};
 
-absl::Status ExplainCommand(Invocation& invocation) {
-  const Options& options = invocation.options;
-  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(options));
-  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(bench.names(), options));
+void ExplainFlags::Declare(Declarer& d) {
+  DeclareOutputs(d);
+  DeclareSignature(d);
+  DeclareFileIo(d);
+  DeclareCompiling(d);
+  DeclareTimeout(d);
+  DeclareLimits(d);
+  DeclareOutput(d);
+}
+
+absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
+  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(bench.names(), flags));
   TENON_ASSIGN_OR_RETURN(const Executable* executable,
-                         PrepareExecutable(bench, options, ends.feeds, ends.fetches));
+                         PrepareExecutable(bench, flags, ends.feeds, ends.fetches));
 
   const Graph& graph = OptimizedGraph(*executable);
   const std::vector<NodePlacement>& placement = PlacementReport(*executable);
@@ -108,8 +121,21 @@ absl::Status ExplainCommand(Invocation& invocation) {
                      "; ", Plural(copy_count, "copy"), ", ", Bytes(copy_bytes),
                      unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "", "\n");
   }
-  AddPasses(*executable, invocation);
+  AddPasses(*executable, flags, invocation);
   return absl::OkStatus();
 }
+
+}  // namespace
+
+extern const Command kExplainCommand = {
+    .name = "explain",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what = "Where each node goes, why, why not elsewhere, and which copies that causes.",
+    .examples = {"graph_run explain tests/golden/models/mlp/graph.pbtxt",
+                 "graph_run explain tests/golden/models/mlp/graph.pbtxt --opt-level 0 --json"},
+    .start = Start<ExplainFlags, Explain>,
+};
 
 }  // namespace tenon::cli

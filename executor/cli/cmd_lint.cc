@@ -1,5 +1,7 @@
 // graph_run lint: every defect of a graph.
 #include "absl/strings/str_cat.h"
+#include "executor/cli/commands/command.h"
+#include "executor/cli/commands/model_flags.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
@@ -63,14 +65,20 @@ Json DefectJson(const Defect& defect) {
   return json;
 }
 
-}  // namespace
+struct LintFlags : ModelFlags {
+  void Declare(Declarer& d) {
+    DeclarePlugins(d);
+    DeclareTimeout(d);
+    DeclareLimits(d);
+    DeclareOutput(d);
+  }
+};
 
-absl::Status LintCommand(Invocation& invocation) {
-  const Options& options = invocation.options;
+absl::Status Lint(const LintFlags& flags, Invocation& invocation) {
   // A plug-in may bring ops that the graph uses.
-  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(options));
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(flags));
   invocation.doc.Set("defects", Json::Array());
-  TENON_ASSIGN_OR_RETURN(ImportedModel model, ImportModel(options.paths.front(), options));
+  TENON_ASSIGN_OR_RETURN(ImportedModel model, ImportModel(flags.paths.front(), flags));
   AddMissingKernels(host->devices(), model.imported);
   const Imported& imported = model.imported;
   Json defects = Json::Array();
@@ -83,18 +91,31 @@ absl::Status LintCommand(Invocation& invocation) {
       absl::StrCat(Plural(imported.graph.num_nodes(), "node"), ", ",
                    Plural(static_cast<int64_t>(imported.graph.functions().size()), "function"));
   if (imported.defects.empty()) {
-    invocation.text = absl::StrCat(options.paths.front(), ": ",
-                                   invocation.style.Green("no defects"), " in ", size, "\n");
+    invocation.text = absl::StrCat(flags.paths.front(), ": ", invocation.style.Green("no defects"),
+                                   " in ", size, "\n");
     return absl::OkStatus();
   }
   const std::string count = Plural(static_cast<int64_t>(imported.defects.size()), "defect");
   invocation.text =
-      absl::StrCat(options.paths.front(), ": ", invocation.style.Red(count), " in ", size, "\n");
+      absl::StrCat(flags.paths.front(), ": ", invocation.style.Red(count), " in ", size, "\n");
   const bool of_plugin = WorstDefect(imported.defects).code == DefectCode::kPlugin;
   return AlreadyPrinted(
       WithExit(of_plugin ? Exit::kPluginFault : Exit::kInvalidInput,
                absl::InvalidArgumentError(
                    absl::StrCat(count, "; the first: ", imported.defects.front().ToString()))));
 }
+
+}  // namespace
+
+extern const Command kLintCommand = {
+    .name = "lint",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what = "Every defect of a graph with its place in the file; exit 4 if there is any.",
+    .examples = {"graph_run lint tests/golden/models/mlp/graph.pbtxt",
+                 "graph_run lint - < tests/golden/models/mlp/graph.pbtxt"},
+    .start = Start<LintFlags, Lint>,
+};
 
 }  // namespace tenon::cli

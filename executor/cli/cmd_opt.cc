@@ -2,7 +2,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "executor/cli/commands/command.h"
+#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/feeds.h"
+#include "executor/cli/flags.h"
 #include "executor/cli/frozen.h"
 #include "executor/cli/model.h"
 #include "executor/cli/pass_report.h"
@@ -13,7 +16,47 @@
 #include "grappler_lite/target_graph.h"
 
 namespace tenon::cli {
+
+extern const Command kOptCommand;
+
 namespace {
+
+struct OptFlags : CompileFlags {
+  bool list_passes = false;
+
+  OptFlags() {
+    defaults.target = Target::TensorFlow();
+    defaults.freezes = true;
+  }
+  void Declare(Declarer& d);
+};
+
+void OptFlags::Declare(Declarer& d) {
+  DeclareOutputs(d);
+  DeclareSignature(d);
+  DeclareInit(d,
+              "a node that is run first: it stays in what is written; of a SavedModel it is run");
+  DeclareKeepState(d);
+  DeclareFileIo(d);
+  DeclarePlugins(d);
+  DeclarePlacement(d);
+  DeclareLevel(d);
+  DeclarePasses(d);
+  d.Flag("--list-passes", list_passes, "the passes in their order, with their rewrites");
+  DeclareWatching(d);
+  DeclareRewriting(d);
+  DeclareBisectLimit(d);
+  DeclareSaveOptimized(d, "-o,--save-optimized");
+  d.Text("--explain-node", explain_node, "NAME",
+         "which nodes and rewrites a node of the optimized graph comes from, or where one went; "
+         "FUNCTION:NODE is one of a function's body");
+  DeclareReport(d);
+  d.Flag("--provenance", provenance,
+         "write where nodes come from with them, as _tenon_origins and _tenon_rewrites");
+  DeclareTimeout(d);
+  DeclareLimits(d);
+  DeclareOutput(d);
+}
 
 std::string_view ExactnessName(Exactness exactness) {
   switch (exactness) {
@@ -56,15 +99,15 @@ void ListPasses(Invocation& invocation) {
       json.Set("name", name).Set("exactness", ExactnessName(rewrite.exactness));
       rewrites_json.Push(std::move(json));
     }
-    Json options = Json::Object();
+    Json parameters = Json::Object();
     for (const PassOption& option : pass.make()->options()) {
       table.Row({absl::StrCat("  (", option.name, "=", option.otherwise, ")"), "",
                  std::string(option.what)});
-      options.Set(option.name, option.otherwise);
+      parameters.Set(option.name, option.otherwise);
     }
     Json json = Json::Object();
     json.Set("name", pass.name)
-        .Set("options", std::move(options))
+        .Set("options", std::move(parameters))
         .Set("what", pass.what)
         .Set("exactness", exactness)
         .Set("off", pass.off.empty() ? Json() : Json(pass.off))
@@ -95,21 +138,21 @@ void AddVerified(const NumericVerifier* verifier, Invocation& invocation) {
 
 // Of a SavedModel what became of its arguments, results and state; of a graph a warning where what
 // is written holds state and nothing that fills it.
-void AddState(const Workbench& bench, const Executable& executable, Invocation& invocation) {
-  const Options& options = invocation.options;
+void AddState(const Workbench& bench, const Executable& executable, const OptFlags& flags,
+              Invocation& invocation) {
   if (bench.frozen != nullptr) {
     AddFrozen(*bench.frozen, invocation.doc);
     const FrozenModel& model = bench.frozen->model;
     const std::string table = FrozenTable(model, /*tensors=*/false, invocation.style);
     if (!table.empty()) absl::StrAppend(&invocation.text, "\n", table, "\n");
-    if (!options.save_optimized.empty())
-      absl::StrAppend(&invocation.text, InitText(model, options.save_optimized));
+    if (!flags.save_optimized.empty())
+      absl::StrAppend(&invocation.text, InitText(model, flags.save_optimized));
     return;
   }
-  if (options.save_optimized.empty()) return;
+  if (flags.save_optimized.empty()) return;
   if (const std::string state = UnfilledState(OptimizedGraph(executable)); !state.empty())
-    Warn(options, absl::StrCat(options.save_optimized, " holds ", state,
-                               " and nothing that fills it; --init NODE keeps what does"));
+    Warn(flags, absl::StrCat(flags.save_optimized, " holds ", state,
+                             " and nothing that fills it; --init NODE keeps what does"));
 }
 
 // Nodes in the bodies of the library's functions.
@@ -132,44 +175,55 @@ void TellTarget(const Target& target, const Graph& written, Invocation& invocati
       absl::StrCat("runs in TensorFlow 2.", oldest.minor, " and later, which brought ", oldest.why);
   absl::StrAppend(&invocation.text, line, "\n");
   if (target.minor() > 0)
-    Warn(invocation.options, absl::StrCat("--target ", target.name(), ": the graph ", line));
+    Warn(invocation.output, absl::StrCat("--target ", target.name(), ": the graph ", line));
 }
 
-}  // namespace
-
-absl::Status OptCommand(Invocation& invocation) {
-  const Options& options = invocation.options;
-  if (options.list_passes) {
+absl::Status Opt(const OptFlags& flags, Invocation& invocation) {
+  if (flags.list_passes) {
     ListPasses(invocation);
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(options));
+  if (flags.paths.empty()) return TooFewArguments(kOptCommand);
+  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
   const Graph& graph = bench.graph();
-  TENON_ASSIGN_OR_RETURN(Endpoints ends, RequestedEndpoints(bench.names(), options));
+  TENON_ASSIGN_OR_RETURN(Endpoints ends, RequestedEndpoints(bench.names(), flags));
   for (const std::string& init : bench.inits) ends.fetches.push_back(absl::StrCat("^", init));
   TENON_ASSIGN_OR_RETURN(const Executable* executable,
-                         PrepareExecutable(bench, options, ends.feeds, ends.fetches));
+                         PrepareExecutable(bench, flags, ends.feeds, ends.fetches));
   const PipelineReport& report = OptimizerReport(*executable);
   invocation.doc.Set("passes", PassesJson(report))
       .Set("nodes_before", graph.num_nodes())
       .Set("nodes_after", OptimizedGraph(*executable).num_nodes())
       .Set("function_nodes_before", FunctionNodes(graph))
       .Set("function_nodes_after", FunctionNodes(OptimizedGraph(*executable)))
-      .Set("written", options.save_optimized.empty() ? Json() : Json(options.save_optimized));
-  invocation.text = absl::StrCat(options.paths.front(), ": ", Plural(graph.num_nodes(), "node"),
+      .Set("written", flags.save_optimized.empty() ? Json() : Json(flags.save_optimized));
+  invocation.text = absl::StrCat(flags.paths.front(), ": ", Plural(graph.num_nodes(), "node"),
                                  " -> ", OptimizedGraph(*executable).num_nodes(), " in ",
                                  Millis(TimesReport(*executable).optimize), "\n");
   absl::StrAppend(&invocation.text,
-                  options.save_optimized.empty()
-                      ? "nothing is written; add -o OUT.pb or OUT.pbtxt"
-                      : absl::StrCat("written to ", options.save_optimized),
+                  flags.save_optimized.empty() ? "nothing is written; add -o OUT.pb or OUT.pbtxt"
+                                               : absl::StrCat("written to ", flags.save_optimized),
                   "\n");
   TellTarget(bench.session_options.pipeline.target, OptimizedGraph(*executable), invocation);
-  AddState(bench, *executable, invocation);
+  AddState(bench, *executable, flags, invocation);
   AddVerified(bench.watchers->verifier(), invocation);
-  if (options.time_passes || options.verbose)
+  if (flags.time_passes || flags.verbose)
     absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
-  return AddNodeStory(bench, *executable, invocation);
+  return AddNodeStory(bench, *executable, flags.explain_node, invocation);
 }
+
+}  // namespace
+
+const Command kOptCommand = {
+    .name = "opt",
+    .arguments = "MODEL",
+    .fewest = 0,  // --list-passes needs none
+    .most = 1,
+    .what = "Optimize a graph for its fetches and write it.",
+    .examples = {"graph_run opt tests/golden/models/mlp/graph.pbtxt -o /tmp/mlp.pbtxt "
+                 "--time-passes",
+                 "graph_run opt --list-passes"},
+    .start = Start<OptFlags, Opt>,
+};
 
 }  // namespace tenon::cli

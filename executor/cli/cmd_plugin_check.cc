@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/cli/command_table.h"
+#include "executor/cli/commands/command.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/plugin_advice.h"
@@ -12,6 +13,13 @@
 
 namespace tenon::cli {
 namespace {
+
+struct PluginCheckFlags : CommonFlags {
+  void Declare(Declarer& d) {
+    DeclareTimeout(d);
+    DeclareOutput(d);
+  }
+};
 
 constexpr std::string_view kStates[] = {"have", "library", "weak", "missing"};
 
@@ -157,24 +165,21 @@ void WriteText(const LinkReport& links, const PluginProbe& probe, std::string_vi
                       links.entry_points.empty() ? "none" : absl::StrJoin(links.entry_points, ", "),
                       "\n", style.Dim("symbols "), SymbolCounts(links), "\n");
   AddLibraries(links, style, text);
-  AddSymbols(links, invocation.options.verbose, style, text);
+  AddSymbols(links, invocation.output.verbose, style, text);
   if (probe.facts) AddFacts(*probe.facts, style, text);
   AddProblems(problems, style, text);
-  if (invocation.options.verbose && !probe.output.empty())
+  if (invocation.output.verbose && !probe.output.empty())
     absl::StrAppend(&text, "\n", style.Dim("It wrote:"), "\n", probe.output);
   absl::StrAppend(&text, "\n", style.Dim("verdict "),
                   verdict == "loads" ? style.Green(verdict) : style.Red(verdict), "\n");
 }
 
-}  // namespace
-
-absl::Status PluginCheckCommand(Invocation& invocation) {
-  const Options& options = invocation.options;
-  absl::StatusOr<LinkReport> links = CheckLinks(options.paths.front());
+absl::Status PluginCheck(const PluginCheckFlags& flags, Invocation& invocation) {
+  absl::StatusOr<LinkReport> links = CheckLinks(flags.paths.front());
   if (!links.ok()) return WithExit(Exit::kInvalidInput, links.status());
   TENON_ASSIGN_OR_RETURN(
       PluginProbe probe,
-      ProbePlugin(links->path, options.timeout_s.value_or(kDefaultCallbackTimeout)));
+      ProbePlugin(links->path, flags.timeout_s.value_or(kDefaultCallbackTimeout)));
   const std::vector<PluginProblem> problems = PluginProblems(*links, probe);
   const auto fatal = std::find_if(problems.begin(), problems.end(),
                                   [](const PluginProblem& problem) { return problem.fatal; });
@@ -199,5 +204,21 @@ absl::Status PluginCheckCommand(Invocation& invocation) {
              ? WithExit(Exit::kTimeout, absl::DeadlineExceededError(message))
              : WithExit(Exit::kPluginFault, absl::FailedPreconditionError(message));
 }
+
+}  // namespace
+
+extern const Command kPluginCheckCommand = {
+    .name = "plugin check",
+    .arguments = "SO",
+    .fewest = 1,
+    .most = 1,
+    .what =
+        "Whether a plug-in would load here, what it needs and brings, and per problem what to do. "
+        "Its code runs in a child process only.",
+    .examples = {"graph_run plugin check build/release/lib/plugins/libapu.so",
+                 "graph_run plugin check build/release/lib/plugins/libapu.so --json"},
+    .start = Start<PluginCheckFlags, PluginCheck>,
+    .watches_processes = true,
+};
 
 }  // namespace tenon::cli

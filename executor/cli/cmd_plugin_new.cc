@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "executor/cli/commands/command.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
 #include "graph/file_writer.h"
@@ -45,11 +46,13 @@ std::string CamelCase(const std::string& name) {
   return camel;
 }
 
-}  // namespace
+struct PluginNewFlags : CommonFlags {
+  void Declare(Declarer& d) { DeclareOutput(d); }
+};
 
-absl::Status PluginNewCommand(Invocation& invocation) {
-  const std::string& name = invocation.options.paths[0];
-  const fs::path folder = invocation.options.paths[1];
+absl::Status PluginNew(const PluginNewFlags& flags, Invocation& invocation) {
+  const std::string& name = flags.paths[0];
+  const fs::path folder = flags.paths[1];
   TENON_RETURN_IF_ERROR(CheckName(name));
   std::error_code error;
   if (fs::exists(folder, error) && !fs::is_empty(folder, error))
@@ -79,5 +82,19 @@ absl::Status PluginNewCommand(Invocation& invocation) {
       "\n", style.Dim("test    "), "ctest --test-dir ", build, " --output-on-failure\n");
   return absl::OkStatus();
 }
+
+}  // namespace
+
+extern const Command kPluginNewCommand = {
+    .name = "plugin new",
+    .arguments = "NAME DIR",
+    .fewest = 2,
+    .most = 2,
+    .what =
+        "Write a plug-in that builds and passes its test: a device, two kernels, an op, a pass.",
+    .examples = {"graph_run plugin new toy /tmp/toy",
+                 "graph_run plugin new my_board /tmp/my_board --json"},
+    .start = Start<PluginNewFlags, PluginNew>,
+};
 
 }  // namespace tenon::cli

@@ -6,6 +6,7 @@
 #include "absl/strings/strip.h"
 #include "executor/cli/array_file.h"
 #include "executor/cli/command_line.h"
+#include "executor/cli/commands/command.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/fault_trial.h"
 #include "executor/cli/indictment.h"
@@ -16,6 +17,19 @@
 
 namespace tenon::cli {
 namespace {
+
+struct ReduceFlags : ProofFlags {
+  std::string reduced;  // where the small graph goes
+
+  void Declare(Declarer& d);
+};
+
+void ReduceFlags::Declare(Declarer& d) {
+  ProofFlags::Declare(d);
+  d.Group("Optimizer");
+  d.Text("-o", reduced, "OUT", "where to write the small graph, and its inputs as .npz beside it",
+         RefuseExportName);
+}
 
 constexpr char kNoReduction[] =
     ": it depends on what ran before, such as a plug-in keeps from call to call";
@@ -31,8 +45,8 @@ std::string ArchiveFor(const std::string& graph) {
 // The best so far, in files: the search may take long, and a plug-in may end it.
 class SmallFiles {
  public:
-  explicit SmallFiles(const Options& options)
-      : graph_(options.reduced), inputs_(ArchiveFor(options.reduced)) {}
+  explicit SmallFiles(const ReduceFlags& flags)
+      : graph_(flags.reduced), inputs_(ArchiveFor(flags.reduced)) {}
 
   const std::string& graph() const { return graph_; }
   const std::string& inputs() const { return inputs_; }
@@ -60,11 +74,11 @@ class SmallFiles {
 };
 
 // "bisect …" of what was written, as it was reduced.
-std::string BisectCommandFor(const Options& options, const SmallFiles& files,
+std::string BisectCommandFor(const RequestFlags& flags, const SmallFiles& files,
                              const Suspect& small) {
   return absl::StrCat("bisect ", ShellWord(files.graph()), " --inputs ", ShellWord(files.inputs()),
-                      RequestFlags(small), OptimizerFlags(options), PassFlags(options),
-                      JudgeFlags(options));
+                      RequestArguments(small), OptimizerArguments(flags), PassArguments(flags),
+                      JudgeArguments(flags));
 }
 
 bool AnyPluginHasAPass() {
@@ -76,10 +90,10 @@ bool AnyPluginHasAPass() {
 // so in a process of its own, which is where all smaller ones are tried then.
 class Fault {
  public:
-  static absl::StatusOr<Fault> Of(const Indictment& indictment, const Options& options) {
+  static absl::StatusOr<Fault> Of(const Indictment& indictment, const RequestFlags& flags) {
     Fault fault(*indictment.court);
     if (AnyPluginHasAPass()) {
-      TENON_ASSIGN_OR_RETURN(std::unique_ptr<FaultTrial> trial, FaultTrial::Make(options));
+      TENON_ASSIGN_OR_RETURN(std::unique_ptr<FaultTrial> trial, FaultTrial::Make(flags));
       TENON_ASSIGN_OR_RETURN(fault.what_, trial->Of(indictment.suspect));
       if (!fault.what_.empty()) fault.trial_ = std::move(trial);
     }
@@ -95,20 +109,20 @@ class Fault {
     return words.ok() && *words == what_ ? what_ : "";
   }
   // What to do next with what was written.
-  std::string NextCommand(const Options& options, const SmallFiles& files,
+  std::string NextCommand(const RequestFlags& flags, const SmallFiles& files,
                           const Suspect& small) const {
     return absl::StrCat(
-        "graph_run ", trial_ == nullptr ? BisectCommandFor(options, files, small)
+        "graph_run ", trial_ == nullptr ? BisectCommandFor(flags, files, small)
                                         : trial_->CommandFor(files.graph(), files.inputs(), small));
   }
   // Whether the pass of a plug-in, which may keep something from call to call, does it again where
   // nothing went before.
-  absl::StatusOr<bool> ComesBack(const Options& options, const SmallFiles& files,
+  absl::StatusOr<bool> ComesBack(const RequestFlags& flags, const SmallFiles& files,
                                  const Suspect& small) const {
     if (trial_ != nullptr || !AnyPluginHasAPass()) return true;
-    TENON_ASSIGN_OR_RETURN(const std::unique_ptr<FaultTrial> trial, FaultTrial::Make(options));
+    TENON_ASSIGN_OR_RETURN(const std::unique_ptr<FaultTrial> trial, FaultTrial::Make(flags));
     TENON_ASSIGN_OR_RETURN(const std::string document,
-                           trial->DocumentOf(BisectCommandFor(options, files, small)));
+                           trial->DocumentOf(BisectCommandFor(flags, files, small)));
     return document.find("\"wrong\":true") != document.npos;
   }
 
@@ -120,26 +134,23 @@ class Fault {
   std::string what_;
 };
 
-}  // namespace
-
-absl::Status ReduceCommand(Invocation& invocation) {
-  const Options& options = invocation.options;
-  if (options.reduced.empty())
+absl::Status ReduceModel(const ReduceFlags& flags, Invocation& invocation) {
+  if (flags.reduced.empty())
     return UsageError("graph_run reduce needs -o OUT.pbtxt, where the small graph goes");
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment,
-                         OpenIndictment(options, /*stands_alone=*/true));
-  TENON_ASSIGN_OR_RETURN(const Fault fault, Fault::Of(*indictment, options));
+                         OpenIndictment(flags, /*stands_alone=*/true));
+  TENON_ASSIGN_OR_RETURN(const Fault fault, Fault::Of(*indictment, flags));
   if (fault.what().empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(options.paths.front(),
+        absl::StrCat(flags.paths.front(),
                      ": all rewrites together keep the answers: there is nothing to reduce"));
   }
   if (fault.StillIn(indictment->suspect).empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(options.paths.front(), ": it was wrong once (", fault.what(),
+        absl::StrCat(flags.paths.front(), ": it was wrong once (", fault.what(),
                      ") and is right when it is tried again", kNoReduction));
   }
-  SmallFiles files(options);
+  SmallFiles files(flags);
   const GraphRunner runner(indictment->bench.host->devices(), indictment->bench.session_options);
   ReduceOptions how;
   how.on_smaller = [&](const Suspect& smaller) { files.WriteInBetween(smaller); };
@@ -152,18 +163,18 @@ absl::Status ReduceCommand(Invocation& invocation) {
   TellRollbacks(*indictment, invocation);
   if (still.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(options.paths.front(), ": what was written, ", files.graph(), " and ",
+        absl::StrCat(flags.paths.front(), ": what was written, ", files.graph(), " and ",
                      files.inputs(), ", is right when it is tried again", kNoReduction));
   }
-  TENON_ASSIGN_OR_RETURN(const bool comes_back, fault.ComesBack(options, files, small));
+  TENON_ASSIGN_OR_RETURN(const bool comes_back, fault.ComesBack(flags, files, small));
   if (!comes_back) {
-    return absl::FailedPreconditionError(absl::StrCat(options.paths.front(), ": what was written, ",
+    return absl::FailedPreconditionError(absl::StrCat(flags.paths.front(), ": what was written, ",
                                                       files.graph(), " and ", files.inputs(),
                                                       ", is right in a new process", kNoReduction));
   }
   const std::string stopped =
       reduction.stopped ? absl::StrCat("after ", how.max_trials, " trials") : "";
-  const std::string next = fault.NextCommand(options, files, small);
+  const std::string next = fault.NextCommand(flags, files, small);
   invocation.doc.Set("nodes_before", indictment->suspect.graph.num_nodes())
       .Set("nodes_after", small.graph.num_nodes())
       .Set("output", small.fetches[0])
@@ -174,15 +185,32 @@ absl::Status ReduceCommand(Invocation& invocation) {
       .Set("inputs", files.inputs())
       .Set("next", next);
   const Style& style = invocation.style;
-  invocation.text = absl::StrCat(
-      options.paths.front(), ": ", Plural(indictment->suspect.graph.num_nodes(), "node"), " -> ",
-      small.graph.num_nodes(), " in ", Plural(reduction.trials, "trial"), "\n",
-      stopped.empty() ? ""
-                      : absl::StrCat(style.Yellow("stopped  "), stopped,
-                                     ": what is written may not be the smallest\n"),
-      style.Dim("written  "), files.graph(), " and ", files.inputs(), "\n", style.Dim("still    "),
-      still, "\n", style.Dim("next     "), next, "\n");
+  invocation.text =
+      absl::StrCat(flags.paths.front(), ": ", Plural(indictment->suspect.graph.num_nodes(), "node"),
+                   " -> ", small.graph.num_nodes(), " in ", Plural(reduction.trials, "trial"), "\n",
+                   stopped.empty() ? ""
+                                   : absl::StrCat(style.Yellow("stopped  "), stopped,
+                                                  ": what is written may not be the smallest\n"),
+                   style.Dim("written  "), files.graph(), " and ", files.inputs(), "\n",
+                   style.Dim("still    "), still, "\n", style.Dim("next     "), next, "\n");
   return absl::OkStatus();
 }
+
+}  // namespace
+
+extern const Command kReduceCommand = {
+    .name = "reduce",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what =
+        "Write the smallest graph and inputs for which the optimizer still changes what a model "
+        "answers.",
+    .examples = {"graph_run reduce tests/golden/models/mlp/graph.pbtxt --max-ulp 0 --rtol 0 "
+                 "--atol 0 -o /tmp/small.pbtxt",
+                 "graph_run reduce tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones -o "
+                 "/tmp/small.pbtxt --json"},
+    .start = Start<ReduceFlags, ReduceModel>,
+};
 
 }  // namespace tenon::cli

@@ -1,6 +1,8 @@
 // graph_run run: from a file to results, once.
 #include "absl/strings/str_cat.h"
 #include "executor/cli/cases.h"
+#include "executor/cli/commands/command.h"
+#include "executor/cli/commands/run_flags.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/pass_report.h"
 #include "executor/cli/plan_report.h"
@@ -15,6 +17,49 @@ namespace tenon::cli {
 namespace {
 
 constexpr int64_t kStoryRuns = 20;  // a story also tells how fast it gets
+
+struct RunFlags : TimedFlags {
+  int64_t session_runs = 0;  // 0: one, that nobody asked for by this name
+  bool story = false;
+
+  void Declare(Declarer& d);
+  void DeclareRequest(Declarer& d);
+  void DeclareSession(Declarer& d);
+};
+
+void RunFlags::Declare(Declarer& d) {
+  DeclareRequest(d);
+  DeclareSignature(d);
+  DeclareInit(d);
+  DeclareSession(d);
+  DeclareFileIo(d);
+  DeclareCompiling(d);
+  DeclareRepetition(d, "run again and again for so long");
+  DeclareSeed(d);
+  DeclareTimeout(d);
+  DeclareRecords(d);
+  DeclareMemory(d);
+  DeclareLimits(d);
+  DeclareOutput(d);
+  d.Flag("--story", story, "tell what each stage did, from the file to the result");
+}
+
+void RunFlags::DeclareRequest(Declarer& d) {
+  DeclareFeeds(d);
+  d.Repeat("--output", outputs, "NAME[=SINK]",
+           "fetch; SINK is -, @y.npy, @all.npz or @y.bin (default: the graph's outputs)");
+  d.Repeat("--expect", expects, "NAME=SPEC",
+           "compare; exit 3 where it differs; NAME=(ignored) compares nothing");
+  DeclareTolerance(d);
+}
+
+void RunFlags::DeclareSession(Declarer& d) {
+  d.Integer("--session-runs", session_runs, "N",
+            "the same feeds and fetches so many times in one session; --json has all of them", 1,
+            kMaxRuns);
+  d.Text("--cases", cases, "FILE",
+         "run the cases of a JSON file in one session and compare; exit 3 where one differs");
+}
 
 void AddDetails(const RunOutcome& outcome, Json& doc) {
   const Executable& e = *outcome.executable;
@@ -40,10 +85,10 @@ Json RunJson(Json fetches) {
   return json;
 }
 
-void WriteJson(RunOutcome& outcome, const Options& options, Json& doc) {
+void WriteJson(RunOutcome& outcome, const RunFlags& flags, Json& doc) {
   doc.Set("fetches", FetchesJson(outcome.request, outcome.values))
       .Set("expect", ComparisonsJson(outcome.comparisons));
-  if (options.session_runs > 0) {
+  if (flags.session_runs > 0) {
     Json runs = Json::Array();
     for (Json& fetches : outcome.earlier_runs) runs.Push(RunJson(std::move(fetches)));
     runs.Push(RunJson(FetchesJson(outcome.request, outcome.values)));
@@ -65,7 +110,7 @@ std::string Footer(const RunOutcome& outcome, const Style& style) {
                       ", run ", Millis(t.first_run), "\n");
 }
 
-std::string ResultText(const RunOutcome& outcome, const Options& options, const Style& style) {
+std::string ResultText(const RunOutcome& outcome, const RunFlags& flags, const Style& style) {
   std::string text;
   for (size_t i = 0; i < outcome.request.outputs.size(); ++i) {
     const NamedSink& target = outcome.request.outputs[i];
@@ -79,21 +124,21 @@ std::string ResultText(const RunOutcome& outcome, const Options& options, const 
     }
   }
   for (const NamedComparison& c : outcome.comparisons) text += ComparisonLine(c, style);
-  if (options.quiet) return text;
+  if (flags.quiet) return text;
   absl::StrAppend(&text, "\n", Footer(outcome, style));
-  if (options.verbose) absl::StrAppend(&text, "\n", PlanText(*outcome.executable));
+  if (flags.verbose) absl::StrAppend(&text, "\n", PlanText(*outcome.executable));
   return text;
 }
 
-absl::Status RunAll(RunOutcome& outcome, const Options& options, RunWatch& watch) {
+absl::Status RunAll(RunOutcome& outcome, const RunFlags& flags, RunWatch& watch) {
   Session& session = *outcome.bench.session;
-  TENON_RETURN_IF_ERROR(Warm(session, outcome.executable, outcome.request.feeds, options.warmup));
-  for (int64_t i = 1; i < options.session_runs; ++i) {
+  TENON_RETURN_IF_ERROR(Warm(session, outcome.executable, outcome.request.feeds, flags.warmup));
+  for (int64_t i = 1; i < flags.session_runs; ++i) {
     TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values,
                            session.Run(outcome.executable, outcome.request.feeds));
-    if (options.json) outcome.earlier_runs.push_back(FetchesJson(outcome.request, values));
+    if (flags.json) outcome.earlier_runs.push_back(FetchesJson(outcome.request, values));
   }
-  Repetition repetition = RepetitionFrom(options, {.runs = options.story ? kStoryRuns : 1});
+  Repetition repetition = RepetitionFrom(flags, {.runs = flags.story ? kStoryRuns : 1});
   repetition.recorder = watch.Begin();
   absl::StatusOr<Repeated> repeated =
       Repeat(session, outcome.executable, outcome.request.feeds, repetition, nullptr);
@@ -104,36 +149,50 @@ absl::Status RunAll(RunOutcome& outcome, const Options& options, RunWatch& watch
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status RunCommand(Invocation& invocation) {
-  const Options& options = invocation.options;
+absl::Status Run(const RunFlags& flags, Invocation& invocation) {
   RunOutcome outcome;
-  TENON_ASSIGN_OR_RETURN(outcome.bench, OpenWorkbench(options));
-  if (!options.cases.empty()) return RunCases(outcome.bench, invocation);
-  TENON_ASSIGN_OR_RETURN(outcome.request, ReadRequest(outcome.bench.names(), options));
+  TENON_ASSIGN_OR_RETURN(outcome.bench, OpenWorkbench(flags));
+  if (!flags.cases.empty()) return RunCases(outcome.bench, flags, invocation);
+  TENON_ASSIGN_OR_RETURN(outcome.request, ReadRequest(outcome.bench.names(), flags));
   if (NumericVerifier* verifier = outcome.bench.watchers->verifier())
     verifier->AddInputs(NamedFeeds(outcome.request));
-  TENON_RETURN_IF_ERROR(InitializeState(outcome.bench, options));
-  TENON_ASSIGN_OR_RETURN(outcome.executable,
-                         PrepareExecutable(outcome.bench, options, outcome.request.feed_names,
-                                           outcome.request.fetches));
-  RunWatch watch(options);
-  TENON_RETURN_IF_ERROR(RunAll(outcome, options, watch));
+  TENON_RETURN_IF_ERROR(InitializeState(outcome.bench, flags));
+  TENON_ASSIGN_OR_RETURN(
+      outcome.executable,
+      PrepareExecutable(outcome.bench, flags, outcome.request.feed_names, outcome.request.fetches));
+  RunWatch watch(flags);
+  TENON_RETURN_IF_ERROR(RunAll(outcome, flags, watch));
   std::vector<SinkTensor> sinks;
   for (size_t i = 0; i < outcome.request.outputs.size(); ++i)
     sinks.push_back({outcome.request.outputs[i], outcome.values[i]});
   TENON_RETURN_IF_ERROR(WriteSinks(sinks));
-  TENON_ASSIGN_OR_RETURN(outcome.comparisons, CompareAll(outcome.request, outcome.values, options));
+  TENON_ASSIGN_OR_RETURN(outcome.comparisons, CompareAll(outcome.request, outcome.values, flags));
   if (invocation.json()) {
-    WriteJson(outcome, options, invocation.doc);
+    WriteJson(outcome, flags, invocation.doc);
   } else {
-    invocation.text = options.story ? Story(outcome, options, invocation.style)
-                                    : ResultText(outcome, options, invocation.style);
+    invocation.text = flags.story ? Story(outcome, flags.paths.front(), invocation.style)
+                                  : ResultText(outcome, flags, invocation.style);
   }
-  AddPasses(*outcome.executable, invocation);
-  TENON_RETURN_IF_ERROR(AddRunReports(*outcome.executable, watch, invocation));
+  AddPasses(*outcome.executable, flags, invocation);
+  TENON_RETURN_IF_ERROR(AddRunReports(*outcome.executable, watch, flags, invocation));
   return Verdict(outcome.comparisons);
 }
+
+}  // namespace
+
+extern const Command kRunCommand = {
+    .name = "run",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what =
+        "Import, optimize, place, plan and run a graph once; print, save or compare what it "
+        "answers.",
+    .examples = {"graph_run run tests/golden/models/mlp/graph.pbtxt --input "
+                 "'x=4x20xf32=random(seed=1)'",
+                 "graph_run run tests/golden/saved_models/affine_state/model --signature count "
+                 "--input x=2x4xf32=ones --session-runs 3 --json"},
+    .start = Start<RunFlags, Run>,
+};
 
 }  // namespace tenon::cli

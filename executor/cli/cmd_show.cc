@@ -4,6 +4,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "executor/cli/commands/command.h"
+#include "executor/cli/commands/model_flags.h"
 #include "executor/cli/flops.h"
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
@@ -89,15 +91,15 @@ Json CountsJson(const std::map<std::string, int64_t>& counts) {
 }
 
 // " --signature count --input 'x=1x20xf32=random(seed=1)'": what the graph wants to be run with.
-std::string RunFlags(const Summary& summary, const Options& options) {
-  std::string flags;
-  if (!options.signature.empty())
-    absl::StrAppend(&flags, " --signature ", ShellWord(options.signature));
+std::string RunArguments(const Summary& summary, const ModelFlags& flags) {
+  std::string arguments;
+  if (!flags.signature.empty())
+    absl::StrAppend(&arguments, " --signature ", ShellWord(flags.signature));
   for (const NamedType& t : summary.inputs) {
-    absl::StrAppend(&flags, " --input ",
+    absl::StrAppend(&arguments, " --input ",
                     ShellWord(absl::StrCat(t.name, "=", SuggestSpec({t.dtype, t.shape}))));
   }
-  return flags;
+  return arguments;
 }
 
 std::string TensorLines(std::string_view title, const std::vector<NamedType>& tensors,
@@ -139,12 +141,12 @@ std::string CostText(const FlopEstimate& cost) {
           : "");
 }
 
-std::string SummaryText(const Model& model, const Summary& summary, const Options& options,
+std::string SummaryText(const Model& model, const Summary& summary, const ModelFlags& flags,
                         const Style& style) {
   const Graph& graph = model.graph;
-  const std::string path = ShellWord(options.paths.front());
+  const std::string path = ShellWord(flags.paths.front());
   std::string text =
-      absl::StrCat(style.Bold(options.paths.front()), "  ", Plural(graph.num_nodes(), "node"), ", ",
+      absl::StrCat(style.Bold(flags.paths.front()), "  ", Plural(graph.num_nodes(), "node"), ", ",
                    Plural(static_cast<int64_t>(graph.functions().size()), "function"),
                    ", producer ", graph.producer(), "\n\n");
   if (model.saved.has_value()) absl::StrAppend(&text, SignaturesText(*model.saved, style));
@@ -158,28 +160,35 @@ std::string SummaryText(const Model& model, const Summary& summary, const Option
     if (!device.empty())
       absl::StrAppend(&text, style.Dim("device     "), device, "  ", Plural(count, "node"), "\n");
   }
-  const std::string flags = RunFlags(summary, options);
-  absl::StrAppend(&text, "\n", style.Dim("run it     "), "graph_run run ", path, flags, "\n",
-                  style.Dim("time it    "), "graph_run bench ", path, flags, "\n");
+  const std::string arguments = RunArguments(summary, flags);
+  absl::StrAppend(&text, "\n", style.Dim("run it     "), "graph_run run ", path, arguments, "\n",
+                  style.Dim("time it    "), "graph_run bench ", path, arguments, "\n");
   return text;
 }
 
-}  // namespace
+struct ShowFlags : ModelFlags {
+  void Declare(Declarer& d) {
+    DeclareSignature(d);
+    DeclarePlugins(d);
+    DeclareTimeout(d);
+    DeclareLimits(d);
+    DeclareOutput(d);
+  }
+};
 
-absl::Status ShowCommand(Invocation& invocation) {
-  const Options& options = invocation.options;
-  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(options));
-  TENON_ASSIGN_OR_RETURN(const Model model, LoadModel(options));
+absl::Status Show(const ShowFlags& flags, Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(flags));
+  TENON_ASSIGN_OR_RETURN(const Model model, LoadModel(flags, /*needs_signature=*/false));
   TENON_ASSIGN_OR_RETURN(const Summary summary, Summarize(model));
   if (!invocation.json()) {
-    invocation.text = SummaryText(model, summary, options, invocation.style);
+    invocation.text = SummaryText(model, summary, flags, invocation.style);
     return absl::OkStatus();
   }
-  const std::string flags = RunFlags(summary, options);
+  const std::string arguments = RunArguments(summary, flags);
   Json commands = Json::Array();
   for (const std::string_view command : {"run", "bench"}) {
     commands.Push(
-        absl::StrCat("graph_run ", command, " ", ShellWord(options.paths.front()), flags));
+        absl::StrCat("graph_run ", command, " ", ShellWord(flags.paths.front()), arguments));
   }
   invocation.doc.Set("inputs", TypesJson(summary.inputs))
       .Set("outputs", TypesJson(summary.outputs))
@@ -195,5 +204,19 @@ absl::Status ShowCommand(Invocation& invocation) {
   if (model.saved.has_value()) invocation.doc.Set("signatures", SignaturesJson(*model.saved));
   return absl::OkStatus();
 }
+
+}  // namespace
+
+extern const Command kShowCommand = {
+    .name = "show",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what = "Inputs, outputs, ops, constants, cost, and command lines to go on with.",
+    .examples = {"graph_run show tests/golden/models/mlp/graph.pbtxt",
+                 "graph_run show tests/golden/saved_models/affine_state/model --signature count "
+                 "--json"},
+    .start = Start<ShowFlags, Show>,
+};
 
 }  // namespace tenon::cli

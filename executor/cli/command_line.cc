@@ -17,7 +17,7 @@ std::string FullPath(const std::string& path) {
   return error ? path : full.lexically_normal().string();
 }
 
-class Flags {
+class Arguments {
  public:
   void Add(std::string_view flag) { absl::StrAppend(&text_, " ", flag); }
   void Add(std::string_view flag, std::string_view value) {
@@ -44,42 +44,43 @@ std::string ProgramWord() {
   return error ? "graph_run" : ShellWord(program.string());
 }
 
-std::string OptimizerFlags(const Options& options) {
-  Flags flags;
-  for (const std::string& plugin : options.plugins) {
+std::string OptimizerArguments(const CompileFlags& flags) {
+  Arguments arguments;
+  for (const std::string& plugin : flags.plugins) {
     const size_t options_begin = std::min(plugin.find(';'), plugin.size());
-    flags.Add("--plugin", FullPath(plugin.substr(0, options_begin)) + plugin.substr(options_begin));
+    arguments.Add("--plugin",
+                  FullPath(plugin.substr(0, options_begin)) + plugin.substr(options_begin));
   }
-  if (!options.device.empty()) flags.Add("--device", options.device);
-  flags.AddEach("--place", options.place);
-  if (options.no_fallback) flags.Add("--no-fallback");
-  if (!options.soft_placement) flags.Add("--soft-placement=off");
-  flags.AddEach("--disable-rewrite", options.disabled_rewrites);
-  if (options.fast_math) flags.Add("--fast-math");
-  if (!options.target.empty()) flags.Add("--target", options.target);
-  return std::move(flags).Text();
+  if (!flags.device.empty()) arguments.Add("--device", flags.device);
+  arguments.AddEach("--place", flags.place);
+  if (flags.no_fallback) arguments.Add("--no-fallback");
+  if (!flags.soft_placement) arguments.Add("--soft-placement=off");
+  arguments.AddEach("--disable-rewrite", flags.disabled_rewrites);
+  if (flags.fast_math) arguments.Add("--fast-math");
+  if (!flags.target.empty()) arguments.Add("--target", flags.target);
+  return std::move(arguments).Text();
 }
 
-std::string PassFlags(const Options& options) {
-  Flags flags;
-  if (!options.passes.empty()) flags.Add("--passes", options.passes);
-  flags.AddEach("--disable-pass", options.disabled_passes);
-  if (!options.config.empty()) {
+std::string PassArguments(const OptimizerFlags& flags) {
+  Arguments arguments;
+  if (!flags.passes.empty()) arguments.Add("--passes", flags.passes);
+  arguments.AddEach("--disable-pass", flags.disabled_passes);
+  if (!flags.config.empty()) {
     std::error_code error;
-    const bool is_file = fs::exists(options.config, error);
-    flags.Add("--config", is_file ? FullPath(options.config) : options.config);
+    const bool is_file = fs::exists(flags.config, error);
+    arguments.Add("--config", is_file ? FullPath(flags.config) : flags.config);
   }
-  if (options.opt_level >= 0) flags.Add("--opt-level", absl::StrCat(options.opt_level));
-  return std::move(flags).Text();
+  if (flags.opt_level >= 0) arguments.Add("--opt-level", absl::StrCat(flags.opt_level));
+  return std::move(arguments).Text();
 }
 
-std::string JudgeFlags(const Options& options) {
-  Flags flags;
-  flags.AddIf("--rtol", options.rtol);
-  flags.AddIf("--atol", options.atol);
-  flags.AddIf("--max-ulp", options.max_ulp);
-  if (options.equal_nan) flags.Add("--equal-nan");
-  return std::move(flags).Text();
+std::string JudgeArguments(const ToleranceFlags& flags) {
+  Arguments arguments;
+  arguments.AddIf("--rtol", flags.rtol);
+  arguments.AddIf("--atol", flags.atol);
+  arguments.AddIf("--max-ulp", flags.max_ulp);
+  if (flags.equal_nan) arguments.Add("--equal-nan");
+  return std::move(arguments).Text();
 }
 
 }  // namespace tenon::cli

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "executor/cli/options.h"
+#include "executor/cli/commands/request_flags.h"
 
 namespace tenon::cli {
 
@@ -11,10 +11,10 @@ namespace tenon::cli {
 std::string ProgramWord();
 // The flags that say on what devices and how graphs are optimized, each with a blank before it;
 // plug-ins by their full paths. Without those that say which passes run.
-std::string OptimizerFlags(const Options& options);
+std::string OptimizerArguments(const CompileFlags& flags);
 // --passes, --disable-pass, --config, --opt-level.
-std::string PassFlags(const Options& options);
+std::string PassArguments(const OptimizerFlags& flags);
 // --rtol, --atol, --max-ulp, --equal-nan.
-std::string JudgeFlags(const Options& options);
+std::string JudgeArguments(const ToleranceFlags& flags);
 
 }  // namespace tenon::cli

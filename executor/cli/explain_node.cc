@@ -59,8 +59,7 @@ bool WriteStory(const Provenance::Story& story, std::string_view name, Graph& gr
 }  // namespace
 
 absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const Graph& optimized,
-                         Invocation& invocation) {
-  const std::string& name = invocation.options.explain_node;
+                         const std::string& name, Invocation& invocation) {
   NamedNodes before(model), after(optimized);
   const std::optional<std::string> was = before.Text(name), is = after.Text(name);
   if (!is.has_value() && !was.has_value()) return Unknown(name, before, after);

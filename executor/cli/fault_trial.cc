@@ -52,12 +52,12 @@ std::string LastWords(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FaultTrial>> FaultTrial::Make(const Options& options) {
+absl::StatusOr<std::unique_ptr<FaultTrial>> FaultTrial::Make(const CompileFlags& flags) {
   std::error_code error;
   std::string folder = (fs::temp_directory_path(error) / "graph_run_XXXXXX").string();
   if (error || mkdtemp(folder.data()) == nullptr)
     return absl::ResourceExhaustedError(absl::StrCat(folder, ": ", std::strerror(errno)));
-  return std::unique_ptr<FaultTrial>(new FaultTrial(options, std::move(folder)));
+  return std::unique_ptr<FaultTrial>(new FaultTrial(flags, std::move(folder)));
 }
 
 FaultTrial::~FaultTrial() {
@@ -65,7 +65,7 @@ FaultTrial::~FaultTrial() {
   fs::remove_all(folder_, ignored);
 }
 
-std::string RequestFlags(const Suspect& suspect) {
+std::string RequestArguments(const Suspect& suspect) {
   std::string flags;
   for (const std::string& fetch : suspect.fetches)
     absl::StrAppend(&flags, " --output ", ShellWord(fetch));
@@ -77,9 +77,9 @@ std::string RequestFlags(const Suspect& suspect) {
 std::string FaultTrial::CommandFor(const std::string& graph, const std::string& inputs,
                                    const Suspect& suspect) const {
   std::string line =
-      absl::StrCat("run ", ShellWord(graph), " --inputs ", ShellWord(inputs), RequestFlags(suspect),
-                   OptimizerFlags(options_), PassFlags(options_));
-  if (options_.timeout_s) absl::StrAppend(&line, " --timeout=", *options_.timeout_s);
+      absl::StrCat("run ", ShellWord(graph), " --inputs ", ShellWord(inputs),
+                   RequestArguments(suspect), OptimizerArguments(flags_), PassArguments(flags_));
+  if (flags_.timeout_s) absl::StrAppend(&line, " --timeout=", *flags_.timeout_s);
   return line;
 }
 

@@ -6,19 +6,19 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/options.h"
+#include "executor/cli/commands/compile_flags.h"
 #include "executor/proof/suspect.h"
 
 namespace tenon::cli {
 
 // " --output …" and " --init …" of what is asked of it, for a command line.
-std::string RequestFlags(const Suspect& suspect);
+std::string RequestArguments(const Suspect& suspect);
 
 class FaultTrial {
  public:
   // Tries on the devices and with the passes of this command; in a temporary folder, which goes
-  // with the object. `options` must outlive it.
-  static absl::StatusOr<std::unique_ptr<FaultTrial>> Make(const Options& options);
+  // with the object. `flags` must outlive it.
+  static absl::StatusOr<std::unique_ptr<FaultTrial>> Make(const CompileFlags& flags);
   ~FaultTrial();
 
   // What the process said of the plug-in that ended it, or that did not come back; empty if none
@@ -32,14 +32,14 @@ class FaultTrial {
                          const Suspect& suspect) const;
 
  private:
-  FaultTrial(const Options& options, std::string folder)
-      : options_(options), folder_(std::move(folder)) {}
+  FaultTrial(const CompileFlags& flags, std::string folder)
+      : flags_(flags), folder_(std::move(folder)) {}
 
   // The exit code of this program, given such a command line; what it says goes into these files.
   absl::StatusOr<int> RunQuietly(const std::string& command, const std::string& out,
                                  const std::string& err) const;
 
-  const Options& options_;
+  const CompileFlags& flags_;
   const std::string folder_;
 };
 

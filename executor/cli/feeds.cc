@@ -5,7 +5,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/array_file.h"
-#include "executor/cli/command_table.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/model.h"
 #include "executor/cli/spec.h"
@@ -39,37 +38,38 @@ absl::Status CheckFits(const Graph& graph, std::string_view name, Output output,
 }
 
 absl::StatusOr<std::vector<NamedSink>> RequestedOutputs(const Names& names,
-                                                        const Options& options) {
+                                                        const CompileFlags& flags) {
   std::vector<NamedSink> outputs;
-  for (const std::string& text : options.outputs) {
-    if (options.command != Command::kRun && absl::StrContains(text, '=')) {
-      return UsageError(absl::StrCat("--output '", text, "': graph_run ", NameOf(options.command),
+  for (const std::string& text : flags.outputs) {
+    const std::string_view command = flags.defaults.writes_nothing;
+    if (!command.empty() && absl::StrContains(text, '=')) {
+      return UsageError(absl::StrCat("--output '", text, "': graph_run ", command,
                                      " writes no tensors; only run has SINKs"));
     }
     TENON_ASSIGN_OR_RETURN(NamedSink named, ParseSink(text));
     outputs.push_back(std::move(named));
   }
-  if (!options.outputs.empty()) return outputs;
+  if (!flags.outputs.empty()) return outputs;
   for (std::string& name : names.Results()) outputs.push_back({std::move(name), "-"});
   if (outputs.empty())
     return UsageError(
-        absl::StrCat(options.paths.front(), ": the graph has no outputs; name some with --output"));
+        absl::StrCat(flags.paths.front(), ": the graph has no outputs; name some with --output"));
   return outputs;
 }
 
 class Reader {
  public:
-  Reader(const Names& names, const Options& options)
-      : names_(names), graph_(names.graph()), options_(options) {}
+  Reader(const Names& names, const RequestFlags& flags)
+      : names_(names), graph_(names.graph()), flags_(flags) {}
 
   absl::StatusOr<RunRequest> Read() {
-    for (const std::string& text : options_.inputs) TENON_RETURN_IF_ERROR(ReadInput(text));
-    for (const std::string& path : options_.input_files) TENON_RETURN_IF_ERROR(ReadArchive(path));
+    for (const std::string& text : flags_.inputs) TENON_RETURN_IF_ERROR(ReadInput(text));
+    for (const std::string& path : flags_.input_files) TENON_RETURN_IF_ERROR(ReadArchive(path));
     TENON_RETURN_IF_ERROR(FeedDefaults());
-    TENON_ASSIGN_OR_RETURN(request_.outputs, RequestedOutputs(names_, options_));
+    TENON_ASSIGN_OR_RETURN(request_.outputs, RequestedOutputs(names_, flags_));
     for (const NamedSink& output : request_.outputs)
       TENON_RETURN_IF_ERROR(AddFetch(output.name, "--output").status());
-    for (const std::string& text : options_.expects) TENON_RETURN_IF_ERROR(ReadExpect(text));
+    for (const std::string& text : flags_.expects) TENON_RETURN_IF_ERROR(ReadExpect(text));
     TENON_RETURN_IF_ERROR(CheckUnfed());
     return std::move(request_);
   }
@@ -140,9 +140,9 @@ class Reader {
   absl::Status CheckUnfed() {
     const std::vector<NodeId> unfed = UnfedPlaceholders(graph_, fetched_, fed_);
     if (unfed.empty()) return absl::OkStatus();
-    std::string flags;
+    std::string arguments;
     for (const NodeId n : unfed)
-      absl::StrAppend(&flags, " --input '", names_.NameOf(n), "=",
+      absl::StrAppend(&arguments, " --input '", names_.NameOf(n), "=",
                       SuggestSpec(DeclaredInput(graph_, n)), "'");
     const NodeId first = unfed.front();
     const SpecHint hint = DeclaredInput(graph_, first);
@@ -150,12 +150,12 @@ class Reader {
         unfed.size() > 1 ? absl::StrCat(" and ", unfed.size() - 1, " more") : "";
     return UsageError(absl::StrCat(graph_.Locate(first), ": nothing is fed to Placeholder '",
                                    graph_.name(first), "' (", TypeText(hint.dtype, hint.shape), ")",
-                                   others, ", which the outputs need; add", flags));
+                                   others, ", which the outputs need; add", arguments));
   }
 
   const Names& names_;
   const Graph& graph_;
-  const Options& options_;
+  const RequestFlags& flags_;
   RunRequest request_;
   std::vector<Output> fed_, fetched_;
 };
@@ -169,7 +169,7 @@ std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request) {
   return feeds;
 }
 
-absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const Options& options) {
+absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const CompileFlags& flags) {
   Endpoints ends;
   for (const std::string& name : names.Arguments()) {
     TENON_ASSIGN_OR_RETURN(const Output output, names.Argument("--input", name));
@@ -177,7 +177,7 @@ absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const Options& 
     if (std::find(ends.feeds.begin(), ends.feeds.end(), feed) == ends.feeds.end())
       ends.feeds.push_back(std::move(feed));
   }
-  TENON_ASSIGN_OR_RETURN(const std::vector<NamedSink> outputs, RequestedOutputs(names, options));
+  TENON_ASSIGN_OR_RETURN(const std::vector<NamedSink> outputs, RequestedOutputs(names, flags));
   for (const NamedSink& named : outputs) {
     TENON_ASSIGN_OR_RETURN(const Output output, names.Result("--output", named.name));
     ends.fetches.push_back(names.graph().OutputName(output));
@@ -185,8 +185,8 @@ absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const Options& 
   return ends;
 }
 
-absl::StatusOr<RunRequest> ReadRequest(const Names& names, const Options& options) {
-  return Reader(names, options).Read();
+absl::StatusOr<RunRequest> ReadRequest(const Names& names, const RequestFlags& flags) {
+  return Reader(names, flags).Read();
 }
 
 }  // namespace tenon::cli

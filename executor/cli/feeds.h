@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/cli/commands/request_flags.h"
 #include "executor/cli/names.h"
-#include "executor/cli/options.h"
 #include "executor/cli/sink.h"
 #include "executor/session.h"
 
@@ -31,13 +31,13 @@ std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request);
 // Reads --input, --inputs, --output, --expect. kUsage for names that the graph lacks, for values
 // that do not fit a Placeholder, and for Placeholders that a fetch needs and nobody feeds: these
 // come with a SPEC to copy. Arguments of a signature that nobody feeds get their defaults.
-absl::StatusOr<RunRequest> ReadRequest(const Names& names, const Options& options);
+absl::StatusOr<RunRequest> ReadRequest(const Names& names, const RequestFlags& flags);
 
 // What opt and explain work for: the fetches of --output, or else what the model answers; fed is
 // all that it takes. kUsage for unknown names and for a graph without outputs.
 struct Endpoints {
   std::vector<std::string> feeds, fetches;  // the graph's tensors
 };
-absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const Options& options);
+absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const CompileFlags& flags);
 
 }  // namespace tenon::cli

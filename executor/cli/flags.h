@@ -1,26 +1,28 @@
-// Command-line arguments to Options. The only user of the argument parser library.
+// Command-line arguments to the flags of a sub-command.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/options.h"
+#include "executor/cli/commands/command.h"
 
 namespace tenon::cli {
 
-struct ParsedArgs {
-  Options options;
-  std::string help;  // not empty: --help was asked for; print this and leave
-};
+// Writes what `args` say, which come without the program's name and sub-command, into the flags of
+// `work`. The answer is the text of --help where it was asked for: print this and leave; else it is
+// empty. Errors are kUsage and name the flag, the closest known one, or the value that does not
+// fit.
+absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::string> args,
+                                      Work& work);
 
-// `args` without the program's name and sub-command. Errors are kUsage and name the flag, the
-// closest known one, or the value that does not fit.
-absl::StatusOr<ParsedArgs> ParseArgs(Command command, std::vector<std::string> args);
+// kUsage: what the command needs.
+absl::Status TooFewArguments(const Command& command);
 
-// `options` of bench and, in one text, more flags: those in which --ab's configurations may differ.
-// Words may be quoted as in a shell.
-absl::StatusOr<Options> WithFlags(Options options, const std::string& flags);
+// Writes what one text says, the value of --ab, into the flags that `declare` declares. Words may
+// be quoted as in a shell.
+absl::Status SetFlags(const std::string& text, const std::function<void(Declarer&)>& declare);
 
 // Replaces each --flagfile FILE by the file's lines: one flag per line, '#' starts a comment.
 absl::StatusOr<std::vector<std::string>> ExpandFlagFiles(const std::vector<std::string>& args);

@@ -31,12 +31,13 @@ std::vector<SignatureTensor> Renamed(std::vector<SignatureTensor> tensors,
 }
 
 // Leaves of the signature's results those that --output names; what else it names is to be kept.
-absl::StatusOr<std::vector<std::string>> KeepRequested(const Names& names, const Options& options,
+absl::StatusOr<std::vector<std::string>> KeepRequested(const Names& names,
+                                                       const CompileFlags& flags,
                                                        Signature& signature) {
-  if (options.outputs.empty()) return std::vector<std::string>();
+  if (flags.outputs.empty()) return std::vector<std::string>();
   std::vector<std::string> keep;
   std::vector<SignatureTensor> requested;
-  for (const std::string& name : options.outputs) {
+  for (const std::string& name : flags.outputs) {
     TENON_RETURN_IF_ERROR(names.Result("--output", name).status());
     const auto result = std::find_if(signature.outputs.begin(), signature.outputs.end(),
                                      [&](const SignatureTensor& t) { return t.name == name; });
@@ -52,19 +53,19 @@ absl::StatusOr<std::vector<std::string>> KeepRequested(const Names& names, const
 
 }  // namespace
 
-absl::StatusOr<Frozen> FreezeModel(const Model& model, const Options& options, const Host& host,
+absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags, const Host& host,
                                    SessionOptions session_options) {
   TENON_ASSIGN_OR_RETURN(session_options.files,
-                         options.allow_file_io ? FileAccess::Anything() : FilesOf(*model.saved));
+                         flags.allow_file_io ? FileAccess::Anything() : FilesOf(*model.saved));
   const Names names(model.graph, model.signature);
   FreezeOptions freeze;
-  freeze.keep_state = options.keep_state;
-  for (const std::string& init : options.inits) {
+  freeze.keep_state = flags.keep_state;
+  for (const std::string& init : flags.inits) {
     TENON_ASSIGN_OR_RETURN(freeze.inits.emplace_back(), names.Node("--init", init));
   }
   Frozen frozen;
   if (model.signature != nullptr) frozen.signature = *model.signature;
-  TENON_ASSIGN_OR_RETURN(freeze.keep, KeepRequested(names, options, frozen.signature));
+  TENON_ASSIGN_OR_RETURN(freeze.keep, KeepRequested(names, flags, frozen.signature));
   absl::StatusOr<FrozenModel> made = Freeze(*model.saved, model.graph, frozen.signature, freeze,
                                             host.devices(), std::move(session_options));
   if (!made.ok())

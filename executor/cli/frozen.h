@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/host.h"
 #include "executor/cli/json.h"
 #include "executor/cli/model.h"
-#include "executor/cli/options.h"
 #include "executor/cli/text.h"
 #include "executor/freeze/freeze.h"
 
@@ -22,7 +22,7 @@ struct Frozen {
 // What the flags ask for of a model that is a SavedModel: the results that --output names, or all;
 // after what --init names. Errors: kUsage for unknown names, kInvalidInput for faults of files,
 // else those of Freeze.
-absl::StatusOr<Frozen> FreezeModel(const Model& model, const Options& options, const Host& host,
+absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags, const Host& host,
                                    SessionOptions session_options);
 
 // The keys "signature", "inputs", "outputs", "variables", "variable_bytes", "kept", "tables" and

@@ -19,7 +19,6 @@
 #include "executor/cli/invocation.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/closest.h"
-#include "graph/one_line.h"
 #include "graph/saved_model.h"
 #include "graph/version.h"
 #include "graph/within_memory.h"
@@ -62,40 +61,6 @@ int Finish(Invocation& invocation, absl::Status status) {
   return code;
 }
 
-absl::Status Dispatch(Invocation& invocation) {
-  switch (invocation.options.command) {
-    case Command::kRun:
-      return RunCommand(invocation);
-    case Command::kBench:
-      return BenchCommand(invocation);
-    case Command::kShow:
-      return ShowCommand(invocation);
-    case Command::kLint:
-      return LintCommand(invocation);
-    case Command::kOpt:
-      return OptCommand(invocation);
-    case Command::kExplain:
-      return ExplainCommand(invocation);
-    case Command::kDiff:
-      return DiffCommand(invocation);
-    case Command::kBisect:
-      return BisectCommand(invocation);
-    case Command::kReduce:
-      return ReduceCommand(invocation);
-    case Command::kFreeze:
-      return FreezeCommand(invocation);
-    case Command::kDevices:
-      return DevicesCommand(invocation);
-    case Command::kCheck:
-      return CheckCommand(invocation);
-    case Command::kPluginCheck:
-      return PluginCheckCommand(invocation);
-    case Command::kPluginNew:
-      return PluginNewCommand(invocation);
-  }
-  return absl::InternalError("unknown command");
-}
-
 // What --abi-check=strict found, now that every plug-in is shut down. The command's own error goes
 // before it.
 absl::Status AddAbiCheck(Invocation& invocation, absl::Status status) {
@@ -124,36 +89,40 @@ absl::Status AddAbiCheck(Invocation& invocation, absl::Status status) {
           " of the interface, written above")));
 }
 
-int Execute(Command command, std::vector<std::string> args, AllocationCounter allocations) {
-  Invocation invocation;
-  // Also a command line that does not parse gets its document.
-  invocation.options.json = std::find(args.begin(), args.end(), "--json") != args.end();
-  invocation.doc = NewDocument(NameOf(command));
-  invocation.style = Style::For(STDOUT_FILENO);
-  invocation.allocations = allocations;
-  absl::StatusOr<ParsedArgs> parsed = ParseArgs(command, std::move(args));
-  if (!parsed.ok()) return Finish(invocation, parsed.status());
-  if (!parsed->help.empty()) return static_cast<int>(ExitOf(Print(parsed->help)));
-  invocation.options = std::move(parsed->options);
-  if (invocation.options.quiet) setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);  // what plug-ins log
-  InstallFaultHandlers(NameOf(command), invocation.json());
-  // Both watch over their child processes instead, which a thread would be in the way of.
-  if (command != Command::kCheck && command != Command::kPluginCheck) {
-    const std::optional<double> timeout = invocation.options.timeout_s;
-    StartWatchdog(timeout.value_or(kDefaultCallbackTimeout), timeout);
-  }
-  if (invocation.options.strict_abi) AbiWatch::SwitchOn();
-  absl::Status status = WithinMemory([&] { return Dispatch(invocation); });
+// What is set up before a command works, and undone after it.
+absl::Status RunGuarded(const Command& command, Work& work, Invocation& invocation) {
+  const CommonFlags& flags = work.flags();
+  if (flags.quiet) setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);  // what plug-ins log
+  InstallFaultHandlers(command.name, flags.json);
+  if (!command.watches_processes)  // which a thread would be in the way of
+    StartWatchdog(flags.timeout_s.value_or(kDefaultCallbackTimeout), flags.timeout_s);
+  if (flags.strict_abi) AbiWatch::SwitchOn();
+  absl::Status status = WithinMemory([&] { return work.Run(invocation); });
   status = AddAbiCheck(invocation, status);
   if (const char* closed = ReopenOutput(); closed != nullptr && status.ok())
     status = ClosedByPlugin(closed, NamesOfPlugins());
-  return Finish(invocation, status);
+  return status;
+}
+
+int Execute(const Command& command, std::vector<std::string> args, AllocationCounter allocations) {
+  Invocation invocation;
+  // Also a command line that does not parse gets its document.
+  invocation.output.json = std::find(args.begin(), args.end(), "--json") != args.end();
+  invocation.doc = NewDocument(command.name);
+  invocation.style = Style::For(STDOUT_FILENO);
+  invocation.allocations = allocations;
+  const std::unique_ptr<Work> work = command.start();
+  const absl::StatusOr<std::string> help = ParseArgs(command, std::move(args), *work);
+  if (!help.ok()) return Finish(invocation, help.status());
+  if (!help->empty()) return static_cast<int>(ExitOf(Print(*help)));
+  invocation.output = work->flags();
+  return Finish(invocation, RunGuarded(command, *work, invocation));
 }
 
 int PrintVersion(bool json) {
   if (!json) return static_cast<int>(ExitOf(Print(VersionText())));
   Invocation invocation;
-  invocation.options.json = true;
+  invocation.output.json = true;
   invocation.doc = NewDocument("version");
   AddVersions(invocation.doc);
   return Finish(invocation, absl::OkStatus());
@@ -161,9 +130,9 @@ int PrintVersion(bool json) {
 
 int UnknownCommand(std::string_view name, bool json) {
   ClosestName closest(name);
-  for (const CommandInfo& info : Commands()) closest.Offer(info.name);
+  for (const Command* command : Commands()) closest.Offer(command->name);
   Invocation invocation;
-  invocation.options.json = json;
+  invocation.output.json = json;
   invocation.doc = NewDocument(name);
   return Finish(invocation,
                 UsageError(absl::StrCat("'", name, "' is neither a command of graph_run nor a file",
@@ -189,26 +158,16 @@ int Main(std::vector<std::string> args, AllocationCounter allocations) {
     return static_cast<int>(ExitOf(Print(ProgramHelp())));
   if (std::find(args.begin(), args.end(), "--version") != args.end()) return PrintVersion(json);
   size_t words;
-  if (const CommandInfo* info = FindCommand(args, &words)) {
+  if (const Command* command = FindCommand(args, &words)) {
     args.erase(args.begin(), args.begin() + static_cast<ptrdiff_t>(words));
-    return Execute(info->command, std::move(args), allocations);
+    return Execute(*command, std::move(args), allocations);
   }
-  if (first[0] == '-' && first != "-") return Execute(Command::kRun, std::move(args), allocations);
-  if (!LooksLikeFile(first)) return UnknownCommand(first, json);
-  return Execute(Command::kRun, std::move(args), allocations);
+  const bool is_flag = first[0] == '-' && first != "-";
+  if (!is_flag && !LooksLikeFile(first)) return UnknownCommand(first, json);
+  return Execute(*FindCommand("run"), std::move(args), allocations);
 }
 
 }  // namespace
-
-void Warn(const Options& options, std::string_view message) {
-  if (!options.quiet) PrintErrorLine(absl::StrCat("warning: ", message));
-}
-
-void PrintErrorLine(std::string_view message) {
-  const std::string line = OneLine(message) + "\n";
-  fflush(stdout);
-  fwrite(line.data(), 1, line.size(), stderr);
-}
 
 }  // namespace cli
 

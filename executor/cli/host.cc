@@ -110,9 +110,9 @@ absl::Status AddLibrariesOf(const PluginRequest& folder, std::vector<PluginReque
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<PluginRequest>> NamedPlugins(const Options& options) {
+absl::StatusOr<std::vector<PluginRequest>> NamedPlugins(const CommonFlags& flags) {
   std::vector<PluginRequest> requests;
-  for (const std::string& text : options.plugins) {
+  for (const std::string& text : flags.plugins) {
     TENON_ASSIGN_OR_RETURN(PluginRequest request, ParsePluginFlag(text));
     std::error_code error;
     if (fs::is_directory(request.path, error)) {
@@ -125,7 +125,7 @@ absl::StatusOr<std::vector<PluginRequest>> NamedPlugins(const Options& options) 
 }
 
 // Files and folders of TENON_PLUGIN_PATH.
-std::vector<PluginRequest> FoundPlugins(const Options& options) {
+std::vector<PluginRequest> FoundPlugins(const CommonFlags& flags) {
   constexpr char kFound[] = "through TENON_PLUGIN_PATH";
   const char* variable = std::getenv("TENON_PLUGIN_PATH");
   std::vector<PluginRequest> found;
@@ -138,15 +138,15 @@ std::vector<PluginRequest> FoundPlugins(const Options& options) {
     }
     for (std::string& path : LibrariesIn(item, error))
       found.push_back({std::move(path), kFound, {}});
-    if (error) Warn(options, absl::StrCat("TENON_PLUGIN_PATH: ", item, ": ", error.message()));
+    if (error) Warn(flags, absl::StrCat("TENON_PLUGIN_PATH: ", item, ": ", error.message()));
   }
   return found;
 }
 
 // Each library once: the first request for it counts.
-absl::StatusOr<std::vector<PluginRequest>> PluginRequests(const Options& options) {
-  TENON_ASSIGN_OR_RETURN(std::vector<PluginRequest> all, NamedPlugins(options));
-  for (PluginRequest& request : FoundPlugins(options)) all.push_back(std::move(request));
+absl::StatusOr<std::vector<PluginRequest>> PluginRequests(const CommonFlags& flags) {
+  TENON_ASSIGN_OR_RETURN(std::vector<PluginRequest> all, NamedPlugins(flags));
+  for (PluginRequest& request : FoundPlugins(flags)) all.push_back(std::move(request));
   std::vector<PluginRequest> requests;
   for (PluginRequest& request : all) {
     request.path = CanonicalPath(request.path);
@@ -160,33 +160,33 @@ absl::StatusOr<std::vector<PluginRequest>> PluginRequests(const Options& options
 
 // A plug-in that was asked for failed: the command's end, or a warning.
 absl::Status Failed(const PluginRequest& request, const absl::Status& status,
-                    const Options& options) {
+                    const CommonFlags& flags) {
   if (request.found.empty()) return WithExit(Exit::kPluginFault, status);
-  Warn(options, absl::StrCat(status.message(), " (found ", request.found, ", skipped)"));
+  Warn(flags, absl::StrCat(status.message(), " (found ", request.found, ", skipped)"));
   return absl::OkStatus();
 }
 
-absl::Status Load(const PluginRequest& request, const Options& options) {
+absl::Status Load(const PluginRequest& request, const CommonFlags& flags) {
   absl::StatusOr<PluginInfo> info = LoadPlugin(request.path, request.options);
   NotePluginCode(request.path);  // it may have threads although it failed
   if (const char* closed = ReopenOutput(); closed != nullptr)
-    return Failed(request, ClosedByPlugin(closed, request.path), options);
-  if (!info.ok()) return Failed(request, info.status(), options);
+    return Failed(request, ClosedByPlugin(closed, request.path), flags);
+  if (!info.ok()) return Failed(request, info.status(), flags);
   for (const std::string& warning : info->warnings)
-    Warn(options, absl::StrCat("plug-in ", info->path, ": ", warning));
+    Warn(flags, absl::StrCat("plug-in ", info->path, ": ", warning));
   return absl::OkStatus();
 }
 
 // After all loads: what one plug-in lacks may come with the next. Published ones have many.
-void WarnOfKernels(const Options& options) {
+void WarnOfKernels(const CommonFlags& flags) {
   constexpr size_t kShown = 3;
   for (const PluginInfo& info : Plugins()) {
     const size_t shown = std::min(info.doubts.size(), kShown);
     for (size_t i = 0; i < shown; ++i)
-      Warn(options, absl::StrCat("plug-in ", info.path, ": ", info.doubts[i]));
+      Warn(flags, absl::StrCat("plug-in ", info.path, ": ", info.doubts[i]));
     if (info.doubts.size() == shown) continue;
-    Warn(options, absl::StrCat("plug-in ", info.path, ": ", info.doubts.size() - shown,
-                               " more such faults; graph_run plugin check tells them"));
+    Warn(flags, absl::StrCat("plug-in ", info.path, ": ", info.doubts.size() - shown,
+                             " more such faults; graph_run plugin check tells them"));
   }
 }
 
@@ -203,28 +203,28 @@ const PluginRequest* RequestThatFailed(const std::vector<PluginRequest>& request
 }
 
 absl::StatusOr<std::vector<Device*>> CreateDevices(const std::vector<PluginRequest>& requests,
-                                                   const Options& options) {
+                                                   const CommonFlags& flags) {
   for (;;) {
     absl::StatusOr<std::vector<Device*>> devices = PluginDevices();
     if (devices.ok()) return devices;
     const PluginRequest* request = RequestThatFailed(requests, devices.status());
     if (request == nullptr) return WithExit(Exit::kPluginFault, devices.status());
-    TENON_RETURN_IF_ERROR(Failed(*request, devices.status(), options));
+    TENON_RETURN_IF_ERROR(Failed(*request, devices.status(), flags));
   }
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Host>> Host::Open(const Options& options) {
+absl::StatusOr<std::unique_ptr<Host>> Host::Open(const CommonFlags& flags) {
   if (const absl::Status isa = cpu::CheckIsaVariable(); !isa.ok()) return UsageError(isa.message());
-  TENON_ASSIGN_OR_RETURN(const std::vector<PluginRequest> requests, PluginRequests(options));
+  TENON_ASSIGN_OR_RETURN(const std::vector<PluginRequest> requests, PluginRequests(flags));
   std::unique_ptr<Host> host(new Host);
-  for (const PluginRequest& request : requests) TENON_RETURN_IF_ERROR(Load(request, options));
-  if (!requests.empty()) WarnOfKernels(options);
+  for (const PluginRequest& request : requests) TENON_RETURN_IF_ERROR(Load(request, flags));
+  if (!requests.empty()) WarnOfKernels(flags);
   host->cpu_ = MakeCpuDevice();
   host->devices_.push_back(host->cpu_.get());
   if (requests.empty()) return host;
-  TENON_ASSIGN_OR_RETURN(const std::vector<Device*> devices, CreateDevices(requests, options));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Device*> devices, CreateDevices(requests, flags));
   host->devices_.insert(host->devices_.end(), devices.begin(), devices.end());
   host->open_ = true;
   return host;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/options.h"
+#include "executor/cli/commands/common_flags.h"
 #include "plugin/device.h"
 #include "plugin/loader.h"
 
@@ -18,7 +18,7 @@ class Host {
  public:
   // Loads what --plugin names, then what TENON_PLUGIN_PATH finds. A named plug-in that fails:
   // kPluginFault with its text. A found one, also in a folder that --plugin names: a warning.
-  static absl::StatusOr<std::unique_ptr<Host>> Open(const Options& options);
+  static absl::StatusOr<std::unique_ptr<Host>> Open(const CommonFlags& flags);
   ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;

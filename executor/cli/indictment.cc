@@ -14,15 +14,15 @@
 namespace tenon::cli {
 namespace {
 
-JudgeValue JudgeFrom(const Options& options) {
-  const bool told = options.rtol || options.atol || options.max_ulp || options.equal_nan;
+JudgeValue JudgeFrom(const ToleranceFlags& flags) {
+  const bool told = flags.rtol || flags.atol || flags.max_ulp || flags.equal_nan;
   if (!told) {
     return [](const Tensor& right, const Tensor& is) -> std::optional<std::string> {
       const auto difference = FindDifference(right, is, Sameness::kBound);
       return difference ? std::optional(difference->what) : std::nullopt;
     };
   }
-  Tolerance tolerance = ToleranceFrom(options);
+  Tolerance tolerance = ToleranceFrom(flags);
   tolerance.equal_nan = true;  // what is asked is whether passes change the answer
   return [tolerance](const Tensor& right, const Tensor& is) -> std::optional<std::string> {
     if (!right.initialized() && !is.initialized()) return std::nullopt;
@@ -31,17 +31,15 @@ JudgeValue JudgeFrom(const Options& options) {
   };
 }
 
-absl::Status FillInputs(Indictment& indictment, const Options& options) {
+absl::Status FillInputs(Indictment& indictment, const RequestFlags& flags) {
   Suspect& suspect = indictment.suspect;
-  if (!options.inputs.empty() || !options.input_files.empty()) {
-    TENON_ASSIGN_OR_RETURN(const RunRequest request,
-                           ReadRequest(indictment.bench.names(), options));
+  if (!flags.inputs.empty() || !flags.input_files.empty()) {
+    TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequest(indictment.bench.names(), flags));
     suspect.fetches = request.fetches;
     suspect.inputs = {{"given", true, NamedFeeds(request)}};
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const Endpoints ends,
-                         RequestedEndpoints(indictment.bench.names(), options));
+  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(indictment.bench.names(), flags));
   suspect.fetches = ends.fetches;
   absl::StatusOr<std::vector<InputSet>> sets = MakeInputSets(suspect.graph, ends.feeds);
   if (!sets.ok())
@@ -76,37 +74,53 @@ absl::Status FoldVariables(Indictment& indictment) {
 
 }  // namespace
 
+void ProofFlags::Declare(Declarer& d) {
+  DeclareFeeds(d);
+  DeclareOutputs(d);
+  DeclareTolerance(d);
+  DeclareSignature(d);
+  DeclareInit(d);
+  DeclareFileIo(d);
+  DeclarePlugins(d);
+  DeclarePlacement(d);
+  DeclareLevel(d);
+  DeclarePasses(d);
+  DeclareRewriting(d);
+  DeclareTimeout(d);
+  DeclareLimits(d);
+  DeclareOutput(d);
+}
+
 void RollbackLog::AfterPass(const PassRun& run, const Graph&, const PassReport& row) {
   if (row.failed) lines_.insert(absl::StrCat("pass ", run.pass, ": ", OneLine(row.reason)));
 }
 
 void TellRollbacks(const Indictment& indictment, Invocation& invocation) {
   const std::set<std::string>& lines = indictment.rollbacks.lines();
-  for (const std::string& line : lines) Warn(invocation.options, line);
+  for (const std::string& line : lines) Warn(invocation.output, line);
   invocation.doc.Set("rolled_back", Json::ArrayOf(lines));
 }
 
-absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& options,
+absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const ProofFlags& flags,
                                                            bool stands_alone) {
   auto indictment = std::make_unique<Indictment>();
-  TENON_ASSIGN_OR_RETURN(indictment->bench, OpenWorkbench(options));
+  TENON_ASSIGN_OR_RETURN(indictment->bench, OpenWorkbench(flags));
   indictment->suspect.graph = indictment->bench.graph();
-  TENON_RETURN_IF_ERROR(FillInputs(*indictment, options));
+  TENON_RETURN_IF_ERROR(FillInputs(*indictment, flags));
   Workbench& bench = indictment->bench;
   const bool of_folder = bench.saved.has_value();
   stands_alone &= of_folder;
   if (!of_folder) indictment->suspect.inits = bench.inits;
   if (stands_alone) TENON_RETURN_IF_ERROR(FoldVariables(*indictment));
-  const auto begin = [&bench, &options,
-                      from_folder = of_folder && !stands_alone](Session& session) {
-    return from_folder ? InitializeState(session, bench, options) : absl::OkStatus();
+  const auto begin = [&bench, &flags, from_folder = of_folder && !stands_alone](Session& session) {
+    return from_folder ? InitializeState(session, bench, flags) : absl::OkStatus();
   };
   SessionOptions session_options = bench.session_options;
   session_options.pipeline.observers = {bench.watchers->reproducer(), &indictment->rollbacks};
   indictment->court = std::make_unique<Court>(bench.host->devices(), std::move(session_options),
-                                              JudgeFrom(options), begin);
+                                              JudgeFrom(flags), begin);
   for (const std::string& line : indictment->court->DropFailing(indictment->suspect))
-    Warn(options, absl::StrCat(line, "; it is left out"));
+    Warn(flags, absl::StrCat(line, "; it is left out"));
   return indictment;
 }
 

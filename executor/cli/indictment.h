@@ -3,10 +3,16 @@
 
 #include <set>
 
+#include "executor/cli/commands/request_flags.h"
 #include "executor/cli/workbench.h"
 #include "executor/proof/suspect.h"
 
 namespace tenon::cli {
+
+// Of a command that tries rewrites and placements to find one that is wrong.
+struct ProofFlags : RequestFlags {
+  void Declare(Declarer& d);
+};
 
 // What passes were rolled back in the trials, and why.
 class RollbackLog : public PipelineObserver {
@@ -31,7 +37,7 @@ struct Indictment {
 // Sameness::kBound. Any NaN is like another. Outputs that fail without any pass are left out, with
 // a warning. `stands_alone`: the graph needs no folder; the variables of a SavedModel are constants
 // of its own, and those that it writes are filled first.
-absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const Options& options,
+absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const ProofFlags& flags,
                                                            bool stands_alone = false);
 
 // Warns of passes that were rolled back, which are innocent of what is wrong.

@@ -33,51 +33,50 @@ std::string CallableNames(const MetaGraph& meta) {
 }  // namespace
 
 absl::StatusOr<const Signature*> ChooseSignature(const std::optional<SavedModel>& saved,
-                                                 const Options& options) {
+                                                 const ModelFlags& flags, bool needed) {
   if (!saved.has_value()) {
-    if (options.signature.empty()) return nullptr;
+    if (flags.signature.empty()) return nullptr;
     return UsageError(
-        absl::StrCat("--signature: ", options.paths.front(), " is no SavedModel folder"));
+        absl::StrCat("--signature: ", flags.paths.front(), " is no SavedModel folder"));
   }
   const MetaGraph& meta = saved->meta();
-  const std::string& name = options.signature.empty() ? kDefaultSignature : options.signature;
+  const std::string& name = flags.signature.empty() ? kDefaultSignature : flags.signature;
   if (const Signature* found = meta.FindSignature(name)) return found;
-  if (!options.signature.empty()) {
-    return UsageError(absl::StrCat("--signature '", name, "': ", options.paths.front(),
+  if (!flags.signature.empty()) {
+    return UsageError(absl::StrCat("--signature '", name, "': ", flags.paths.front(),
                                    " has no such signature; it has ", CallableNames(meta)));
   }
   const auto only = std::find_if(meta.signatures.begin(), meta.signatures.end(), IsCallable);
   if (std::count_if(meta.signatures.begin(), meta.signatures.end(), IsCallable) == 1) return &*only;
-  if (!options.outputs.empty() || !options.cases.empty() || options.command == Command::kShow)
-    return nullptr;
-  return UsageError(absl::StrCat(options.paths.front(), " has no signature '", name,
+  if (!needed) return nullptr;
+  return UsageError(absl::StrCat(flags.paths.front(), " has no signature '", name,
                                  "'; choose one with --signature; it has ", CallableNames(meta)));
 }
 
-absl::StatusOr<ImportedModel> ImportModel(const std::string& path, const Options& options) {
+absl::StatusOr<ImportedModel> ImportModel(const std::string& path, const ModelFlags& flags) {
   ImportedModel model;
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    absl::StatusOr<ImportedSavedModel> imported = ImportSavedModel(path, options.limits);
+    absl::StatusOr<ImportedSavedModel> imported = ImportSavedModel(path, flags.limits);
     if (!imported.ok()) return WithExit(Exit::kInvalidInput, imported.status());
     model = {std::move(imported->imported), std::move(imported->model)};
   } else {
-    absl::StatusOr<Imported> imported = ImportFile(path, options.limits);
+    absl::StatusOr<Imported> imported = ImportFile(path, flags.limits);
     if (!imported.ok()) return WithExit(Exit::kInvalidInput, imported.status());
     model.imported = *std::move(imported);
   }
-  if (options.max_rank < kMaxRank) AddRankDefects(options.max_rank, model.imported);
+  if (flags.max_rank < kMaxRank) AddRankDefects(flags.max_rank, model.imported);
   return model;
 }
 
-absl::StatusOr<Model> LoadModel(const Options& options) {
+absl::StatusOr<Model> LoadModel(const ModelFlags& flags, bool needs_signature) {
   const auto start = std::chrono::steady_clock::now();
-  TENON_ASSIGN_OR_RETURN(ImportedModel read, ImportModel(options.paths.front(), options));
+  TENON_ASSIGN_OR_RETURN(ImportedModel read, ImportModel(flags.paths.front(), flags));
   const std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
   std::vector<Defect>& defects = read.imported.defects;
   if (std::all_of(defects.begin(), defects.end(), MayBeUnused)) {
     Model model{std::move(read.imported.graph), std::move(read.saved), nullptr, load.count()};
-    TENON_ASSIGN_OR_RETURN(model.signature, ChooseSignature(model.saved, options));
+    TENON_ASSIGN_OR_RETURN(model.signature, ChooseSignature(model.saved, flags, needs_signature));
     return model;
   }
   for (const Defect& defect : defects) PrintErrorLine(defect.ToString());

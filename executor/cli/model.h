@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/options.h"
+#include "executor/cli/commands/model_flags.h"
 #include "executor/cli/spec.h"
 #include "graph/graph.h"
 #include "graph/io.h"
@@ -24,12 +24,12 @@ struct Model {
 // Reads the file or folder and prints its defects to stderr. Unknown ops are none of them: who
 // needs such a node fails. Errors exit as the worst defect tells, with kInvalidInput or
 // kPluginFault; a signature that does not exist is kUsage.
-absl::StatusOr<Model> LoadModel(const Options& options);
+absl::StatusOr<Model> LoadModel(const ModelFlags& flags, bool needs_signature);
 
 // The signature that --signature names; else the default, or the only one. Null for what is no
-// SavedModel, and where --output or --cases says what to do without.
+// SavedModel, and where there is no such signature and none is needed.
 absl::StatusOr<const Signature*> ChooseSignature(const std::optional<SavedModel>& saved,
-                                                 const Options& options);
+                                                 const ModelFlags& flags, bool needed);
 
 // The same as LoadModel without printing, judging and choosing a signature: for lint. Errors exit
 // with kInvalidInput.
@@ -37,7 +37,7 @@ struct ImportedModel {
   Imported imported;
   std::optional<SavedModel> saved;
 };
-absl::StatusOr<ImportedModel> ImportModel(const std::string& path, const Options& options);
+absl::StatusOr<ImportedModel> ImportModel(const std::string& path, const ModelFlags& flags);
 
 // Of one or more: the graph's own defects come before a plug-in's.
 const Defect& WorstDefect(const std::vector<Defect>& defects);

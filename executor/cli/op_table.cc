@@ -44,7 +44,7 @@ std::string Number(double v) { return absl::StrFormat("%.2f", v); }
 
 }  // namespace
 
-void AddOpTable(const RunRecorder& recorder, Invocation& invocation) {
+void AddOpTable(const RunRecorder& recorder, std::string_view form, Invocation& invocation) {
   const std::vector<Row> rows = Rows(recorder);
   int64_t total = 0;
   for (const Row& row : rows) total += row.total_ns;
@@ -63,7 +63,7 @@ void AddOpTable(const RunRecorder& recorder, Invocation& invocation) {
     invocation.doc.Set("op_table", std::move(table));
     return;
   }
-  if (invocation.options.op_table == "csv") {
+  if (form == "csv") {
     invocation.text = "op,device,count,total_us,mean_us,max_us,share\n";
     for (const Row& row : rows)
       absl::StrAppendFormat(&invocation.text, "%s,%s,%d,%.3f,%.3f,%.3f,%.4f\n", row.op, row.device,

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 class PassDump : public PipelineObserver {
  public:
-  PassDump(const Options& options, absl::Status& status)
-      : folder_(options.dump_dir), status_(status) {
+  PassDump(const WatchFlags& flags, absl::Status& status)
+      : folder_(flags.dump_dir), status_(status) {
     std::error_code error;
     fs::create_directories(folder_, error);
     if (error) Fail(absl::StrCat(folder_.string(), ": ", error.message()));
@@ -54,8 +54,8 @@ class PassDump : public PipelineObserver {
 
 }  // namespace
 
-std::unique_ptr<PipelineObserver> MakePassDump(const Options& options, absl::Status& status) {
-  return std::make_unique<PassDump>(options, status);
+std::unique_ptr<PipelineObserver> MakePassDump(const WatchFlags& flags, absl::Status& status) {
+  return std::make_unique<PassDump>(flags, status);
 }
 
 }  // namespace tenon::cli

@@ -28,10 +28,8 @@ std::string Title(std::string_view when, const PassRun& run) {
 
 class PassPrinter : public PipelineObserver {
  public:
-  explicit PassPrinter(const Options& options)
-      : before_(options.print_before),
-        after_(options.print_after),
-        changed_(options.print_changed) {}
+  explicit PassPrinter(const WatchFlags& flags)
+      : before_(flags.print_before), after_(flags.print_after), changed_(flags.print_changed) {}
 
   void BeforePass(const PassRun& run) override {
     if (Wanted(before_, run.pass)) Print(Title("before", run) + GraphText(run.before));
@@ -70,8 +68,8 @@ class BisectLines : public PipelineObserver {
 
 }  // namespace
 
-std::unique_ptr<PipelineObserver> MakePassPrinter(const Options& options) {
-  return std::make_unique<PassPrinter>(options);
+std::unique_ptr<PipelineObserver> MakePassPrinter(const WatchFlags& flags) {
+  return std::make_unique<PassPrinter>(flags);
 }
 
 std::unique_ptr<PipelineObserver> MakeBisectLines() { return std::make_unique<BisectLines>(); }

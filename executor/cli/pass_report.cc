@@ -77,14 +77,14 @@ Json PassesJson(const PipelineReport& report) {
 }
 
 absl::Status AddNodeStory(const Workbench& bench, const Executable& executable,
-                          Invocation& invocation) {
-  if (invocation.options.explain_node.empty()) return absl::OkStatus();
-  return ExplainNode(*bench.watchers->provenance(), bench.graph(), OptimizedGraph(executable),
+                          const std::string& node, Invocation& invocation) {
+  if (node.empty()) return absl::OkStatus();
+  return ExplainNode(*bench.watchers->provenance(), bench.graph(), OptimizedGraph(executable), node,
                      invocation);
 }
 
-void AddPasses(const Executable& executable, Invocation& invocation) {
-  if (!invocation.options.time_passes) return;
+void AddPasses(const Executable& executable, const WatchFlags& flags, Invocation& invocation) {
+  if (!flags.time_passes) return;
   const PipelineReport& report = OptimizerReport(executable);
   if (invocation.json()) {
     invocation.doc.Set("passes", PassesJson(report));

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/workbench.h"
 #include "executor/session.h"
@@ -12,11 +13,11 @@ namespace tenon::cli {
 std::string PassTable(const PipelineReport& report, const Style& style);
 // The value of "passes".
 Json PassesJson(const PipelineReport& report);
-// --explain-node, where it was asked for.
+// What --explain-node tells of a node; nothing if it names none.
 absl::Status AddNodeStory(const Workbench& bench, const Executable& executable,
-                          Invocation& invocation);
+                          const std::string& node, Invocation& invocation);
 // With --time-passes: "passes" in the document, or the table below the text.
-void AddPasses(const Executable& executable, Invocation& invocation);
+void AddPasses(const Executable& executable, const WatchFlags& flags, Invocation& invocation);
 // "remove_identity 4, fold_cast 1"; empty for none.
 std::string RewritesText(const PassReport& pass);
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 class PassReproducer : public PipelineObserver {
  public:
-  explicit PassReproducer(const Options& options) : options_(options) {}
+  explicit PassReproducer(const CompileFlags& flags) : flags_(flags) {}
   ~PassReproducer() override { SetFaultReproducer(nullptr); }
 
   bool wants_every_pass() const override { return false; }
@@ -41,11 +41,11 @@ class PassReproducer : public PipelineObserver {
     const Reproducer reproducer = ReproducerOf(run, row.reason);
     ScriptPath script;
     if (WriteReproducer(reproducer, ExportBinary(run.before), script)) {
-      Warn(options_, absl::StrCat("pass ", run.pass, " failed; ", script.c_str(),
-                                  " runs it again on the graph that it was given"));
+      Warn(flags_, absl::StrCat("pass ", run.pass, " failed; ", script.c_str(),
+                                " runs it again on the graph that it was given"));
     } else {
-      Warn(options_, absl::StrCat("pass ", run.pass, " failed, and ", reproducer.base,
-                                  "_*.pb and .sh cannot be written"));
+      Warn(flags_, absl::StrCat("pass ", run.pass, " failed, and ", reproducer.base,
+                                "_*.pb and .sh cannot be written"));
     }
   }
 
@@ -53,7 +53,7 @@ class PassReproducer : public PipelineObserver {
   Reproducer ReproducerOf(const PassRun& run, std::string_view reason) const {
     std::error_code error;
     const fs::path folder = fs::absolute(
-        options_.dump_dir.empty() ? fs::temp_directory_path(error) : fs::path(options_.dump_dir),
+        flags_.dump_dir.empty() ? fs::temp_directory_path(error) : fs::path(flags_.dump_dir),
         error);
     return {(folder / absl::StrCat("graph_run_", FileWord(run.pass))).string(),
             OneLine(absl::StrCat(run.pass, " ", reason)), CommandLine(run), LiteralsOfPlugins()};
@@ -65,27 +65,27 @@ class PassReproducer : public PipelineObserver {
         absl::StrCat(ProgramWord(), " opt ", kReproducedGraph, " --passes=", ShellQuoted(run.pass));
     for (const std::string& fetch : run.fetches)
       absl::StrAppend(&line, " --output=", ShellQuoted(fetch));
-    Options options = options_;
+    CompileFlags flags = flags_;
     // A body as a plug-in sees it has no kernels for its ends, and need not run.
     const bool is_shown_body = !run.function.empty() && run.pass.starts_with("plugin:");
-    options.target = is_shown_body ? "tensorflow" : TargetOf(options_).name();
-    line += OptimizerFlags(options);
-    if (options_.timeout_s) absl::StrAppend(&line, " --timeout=", *options_.timeout_s);
+    flags.target = is_shown_body ? "tensorflow" : TargetOf(flags_).name();
+    line += OptimizerArguments(flags);
+    if (flags_.timeout_s) absl::StrAppend(&line, " --timeout=", *flags_.timeout_s);
     absl::StrAppend(
         &line, " --config='fail_on_optimizer_errors: true min_graph_nodes: -1'",
-        " --verify-each=", options_.verify_each.empty() ? "structure" : options_.verify_each);
+        " --verify-each=", flags_.verify_each.empty() ? "structure" : flags_.verify_each);
     return line;
   }
 
-  const Options& options_;
+  const CompileFlags& flags_;
   Reproducer ready_;
   std::set<std::pair<std::string, std::string>> told_;  // passes, and whose bodies they worked on
 };
 
 }  // namespace
 
-std::unique_ptr<PipelineObserver> MakeReproducer(const Options& options) {
-  return std::make_unique<PassReproducer>(options);
+std::unique_ptr<PipelineObserver> MakeReproducer(const CompileFlags& flags) {
+  return std::make_unique<PassReproducer>(flags);
 }
 
 }  // namespace tenon::cli

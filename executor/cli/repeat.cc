@@ -58,12 +58,12 @@ double WallSeconds(const std::vector<Lane>& lanes) {
 
 }  // namespace
 
-Repetition RepetitionFrom(const Options& options, Repetition fallback) {
-  Repetition repetition = options.runs > 0 || options.seconds > 0 ? Repetition{} : fallback;
-  repetition.threads = options.concurrency;
-  if (options.seconds > 0) repetition.seconds = options.seconds;
-  if (options.runs > 0) {
-    repetition.runs = options.runs;
+Repetition RepetitionFrom(const RepeatFlags& flags, Repetition fallback) {
+  Repetition repetition = flags.runs > 0 || flags.seconds > 0 ? Repetition{} : fallback;
+  repetition.threads = flags.concurrency;
+  if (flags.seconds > 0) repetition.seconds = flags.seconds;
+  if (flags.runs > 0) {
+    repetition.runs = flags.runs;
   } else if (repetition.seconds > 0) {
     repetition.runs = kMaxTimedRuns * repetition.threads;
   }

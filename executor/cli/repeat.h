@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/options.h"
+#include "executor/cli/commands/run_flags.h"
 #include "executor/session.h"
 #include "tenon/graph_run.h"
 
@@ -19,7 +19,7 @@ struct Repetition {
 };
 
 // What --runs, --seconds and --concurrency say; `fallback` where neither of the first two is given.
-Repetition RepetitionFrom(const Options& options, Repetition fallback);
+Repetition RepetitionFrom(const RepeatFlags& flags, Repetition fallback);
 
 struct Repeated {
   std::vector<double> run_us;  // of each run, those of a thread in their order

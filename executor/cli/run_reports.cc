@@ -18,7 +18,7 @@ int64_t EventsOf(const pb::XSpace& space) {
 }
 
 // What each profiler gave. One that failed is a warning: the runs are as good as without it.
-absl::Status AddProfiles(const RunWatch& watch, Invocation& invocation) {
+absl::Status AddProfiles(const RunWatch& watch, const CommonFlags& flags, Invocation& invocation) {
   if (watch.profiles().empty()) return absl::OkStatus();
   Json profiles = Json::Array();
   absl::Status first;
@@ -39,30 +39,27 @@ absl::Status AddProfiles(const RunWatch& watch, Invocation& invocation) {
         .Set("events", EventsOf(*profile.space));
     profiles.Push(std::move(json));
     first.Update(profile.status);
-    const bool fails = invocation.options.fail_on_plugin_errors;
-    if (!profile.status.ok() && !fails) {
-      Warn(invocation.options,
+    if (!profile.status.ok() && !flags.fail_on_plugin_errors) {
+      Warn(flags,
            absl::StrCat("no profile of plug-in ", profile.plugin, ": ", profile.status.message()));
     }
   }
   invocation.doc.Set("profiles", std::move(profiles));
-  return invocation.options.fail_on_plugin_errors ? WithExit(Exit::kPluginFault, first)
-                                                  : absl::OkStatus();
+  return flags.fail_on_plugin_errors ? WithExit(Exit::kPluginFault, first) : absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status AddRunReports(const Executable& executable, const RunWatch& watch,
-                           Invocation& invocation) {
-  const Options& options = invocation.options;
-  for (const std::string& path : options.traces) {
+                           const TimedFlags& flags, Invocation& invocation) {
+  for (const std::string& path : flags.traces) {
     TENON_RETURN_IF_ERROR(WithPath("--trace", absl::EndsWith(path, ".xplane.pb")
                                                   ? WriteXPlane(watch, path)
                                                   : WriteTrace(watch, path)));
   }
-  if (options.memory) AddMemory(executable, invocation);
-  if (!options.op_table.empty()) AddOpTable(watch.record(), invocation);
-  return AddProfiles(watch, invocation);
+  if (flags.memory) AddMemory(executable, invocation);
+  if (!flags.op_table.empty()) AddOpTable(watch.record(), flags.op_table, invocation);
+  return AddProfiles(watch, flags, invocation);
 }
 
 }  // namespace tenon::cli

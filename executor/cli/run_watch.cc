@@ -4,11 +4,11 @@
 
 namespace tenon::cli {
 
-RunWatch::RunWatch(const Options& options)
-    : wanted_(!options.traces.empty() || !options.op_table.empty()),
-      watches_streams_(!options.traces.empty()),
-      profilers_(options.traces.empty() ? std::vector<std::shared_ptr<PluginProfiler>>()
-                                        : PluginProfilers()) {}
+RunWatch::RunWatch(const RecordFlags& flags)
+    : wanted_(!flags.traces.empty() || !flags.op_table.empty()),
+      watches_streams_(!flags.traces.empty()),
+      profilers_(flags.traces.empty() ? std::vector<std::shared_ptr<PluginProfiler>>()
+                                      : PluginProfilers()) {}
 
 RunRecorder* RunWatch::Begin() {
   if (!wanted_) return nullptr;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "executor/cli/options.h"
+#include "executor/cli/commands/run_flags.h"
 #include "executor/run/run_recorder.h"
 #include "plugin/profiler_session.h"
 
@@ -14,7 +14,7 @@ namespace tenon::cli {
 // Our own steps, and with --trace what the profilers of plug-ins see. Used by one thread.
 class RunWatch {
  public:
-  explicit RunWatch(const Options& options);
+  explicit RunWatch(const RecordFlags& flags);
   bool wanted() const { return wanted_; }
 
   // What the runs are to be recorded with; null where nobody wants it.

@@ -1,9 +1,9 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
-#include "executor/cli/options.h"
 #include "executor/place/name_pattern.h"
 #include "graph/file_bytes.h"
 #include "graph/status_macros.h"
@@ -28,15 +28,15 @@ absl::StatusOr<std::pair<std::string, std::string>> ParseRule(const std::string&
   return std::pair(pattern, device);
 }
 
-absl::Status PlacerOptionsFrom(const Options& options, PlacerOptions& placer) {
-  placer.soft_placement = options.soft_placement;
-  placer.fallback = !options.no_fallback;
-  placer.default_device = options.device;
-  if (!options.device.empty()) {
-    const absl::Status valid = ParseDeviceFlag(options.device).status();
+absl::Status PlacerOptionsFrom(const CompileFlags& flags, PlacerOptions& placer) {
+  placer.soft_placement = flags.soft_placement;
+  placer.fallback = !flags.no_fallback;
+  placer.default_device = flags.device;
+  if (!flags.device.empty()) {
+    const absl::Status valid = ParseDeviceFlag(flags.device).status();
     if (!valid.ok()) return UsageError(absl::StrCat("--device: ", valid.message()));
   }
-  for (const std::string& text : options.place) {
+  for (const std::string& text : flags.place) {
     TENON_ASSIGN_OR_RETURN(auto rule, ParseRule(text));
     placer.rules.push_back(std::move(rule));
   }
@@ -59,8 +59,8 @@ absl::Status CheckPassOrAll(std::string_view name) {
 }
 absl::Status CheckRewrite(std::string_view name) { return CheckRewriteName(name); }
 
-absl::StatusOr<std::vector<PassSpec>> PassSpecsFrom(const Options& options) {
-  absl::StatusOr<std::vector<PassSpec>> specs = ParsePassSpecs(options.passes);
+absl::StatusOr<std::vector<PassSpec>> PassSpecsFrom(const CompileFlags& flags) {
+  absl::StatusOr<std::vector<PassSpec>> specs = ParsePassSpecs(flags.passes);
   if (!specs.ok()) return UsageError(absl::StrCat("--passes: ", specs.status().message()));
   return specs;
 }
@@ -79,13 +79,13 @@ absl::StatusOr<std::string> ConfigText(const std::string& config) {
   return std::string(file->bytes);
 }
 
-absl::Status ReadConfig(const Options& options, SessionOptions& session) {
-  if (options.config.empty()) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(const std::string text, ConfigText(options.config));
+absl::Status ReadConfig(const CompileFlags& flags, SessionOptions& session) {
+  if (flags.config.empty()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const std::string text, ConfigText(flags.config));
   const absl::StatusOr<RewriterSettings> settings = ParseRewriterConfig(text);
   if (!settings.ok()) return UsageError(absl::StrCat("--config: ", settings.status().message()));
   for (const std::string& line : settings->without_effect)
-    Warn(options, absl::StrCat("--config: ", line));
+    Warn(flags, absl::StrCat("--config: ", line));
   if (settings->no_passes) session.opt_level = 0;
   Apply(*settings, session.pipeline);
   return absl::OkStatus();
@@ -93,35 +93,32 @@ absl::Status ReadConfig(const Options& options, SessionOptions& session) {
 
 }  // namespace
 
-Target TargetOf(const Options& options) {
-  if (!options.target.empty()) return Target::Parse(options.target).value_or(Target());
-  return options.command == Command::kOpt ? Target::TensorFlow() : Target();
+Target TargetOf(const CompileFlags& flags) {
+  if (!flags.target.empty()) return Target::Parse(flags.target).value_or(Target());
+  return flags.defaults.target;
 }
 
-absl::StatusOr<SessionOptions> SessionOptionsFrom(const Options& options) {
+absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags) {
   SessionOptions session;
-  session.threads = options.threads;
-  session.opt_level = options.opt_level >= 0               ? options.opt_level
-                      : options.command == Command::kCheck ? 0
-                                                           : 1;
-  TENON_ASSIGN_OR_RETURN(session.pipeline.passes, PassSpecsFrom(options));
-  TENON_RETURN_IF_ERROR(CheckNames("--disable-pass", options.disabled_passes, CheckPass));
-  TENON_RETURN_IF_ERROR(CheckNames("--print-before", options.print_before, CheckPassOrAll));
-  TENON_RETURN_IF_ERROR(CheckNames("--print-after", options.print_after, CheckPassOrAll));
-  TENON_RETURN_IF_ERROR(CheckNames("--disable-rewrite", options.disabled_rewrites, CheckRewrite));
-  session.pipeline.disabled_passes = options.disabled_passes;
-  session.pipeline.disabled_rewrites = options.disabled_rewrites;
-  session.pipeline.verify_each = !options.verify_each.empty();
-  session.pipeline.fast_math = options.fast_math;
-  session.pipeline.target = TargetOf(options);
-  if (options.bisect_limit.value_or(-1) >= 0) session.pipeline.bisect_limit = *options.bisect_limit;
-  TENON_RETURN_IF_ERROR(ReadConfig(options, session));
-  TENON_RETURN_IF_ERROR(PlacerOptionsFrom(options, session.placer));
+  session.threads = flags.threads;
+  session.opt_level = flags.opt_level >= 0 ? flags.opt_level : flags.defaults.opt_level;
+  TENON_ASSIGN_OR_RETURN(session.pipeline.passes, PassSpecsFrom(flags));
+  TENON_RETURN_IF_ERROR(CheckNames("--disable-pass", flags.disabled_passes, CheckPass));
+  TENON_RETURN_IF_ERROR(CheckNames("--print-before", flags.print_before, CheckPassOrAll));
+  TENON_RETURN_IF_ERROR(CheckNames("--print-after", flags.print_after, CheckPassOrAll));
+  TENON_RETURN_IF_ERROR(CheckNames("--disable-rewrite", flags.disabled_rewrites, CheckRewrite));
+  session.pipeline.disabled_passes = flags.disabled_passes;
+  session.pipeline.disabled_rewrites = flags.disabled_rewrites;
+  session.pipeline.verify_each = !flags.verify_each.empty();
+  session.pipeline.fast_math = flags.fast_math;
+  session.pipeline.target = TargetOf(flags);
+  if (flags.bisect_limit.value_or(-1) >= 0) session.pipeline.bisect_limit = *flags.bisect_limit;
+  TENON_RETURN_IF_ERROR(ReadConfig(flags, session));
+  TENON_RETURN_IF_ERROR(PlacerOptionsFrom(flags, session.placer));
   // With --timeout the watchdog ends the process, and names the wait that lasts: let it be first.
   constexpr double kGrace = 1;
-  session.device_timeout_s =
-      options.timeout_s ? *options.timeout_s + kGrace : kDefaultCallbackTimeout;
-  session.seed = options.seed;
+  session.device_timeout_s = flags.timeout_s ? *flags.timeout_s + kGrace : kDefaultCallbackTimeout;
+  session.seed = flags.seed;
   return session;
 }
 

@@ -34,9 +34,9 @@ std::string CountsText(const std::map<std::string, int64_t>& counts) {
 
 class Storyteller {
  public:
-  Storyteller(const RunOutcome& outcome, const Options& options, const Style& style)
+  Storyteller(const RunOutcome& outcome, const std::string& model, const Style& style)
       : outcome_(outcome),
-        options_(options),
+        model_(model),
         style_(style),
         before_(outcome.bench.graph()),
         after_(OptimizedGraph(*outcome.executable)) {}
@@ -64,8 +64,8 @@ class Storyteller {
     std::string devices;
     for (const Device* device : outcome_.bench.host->devices())
       absl::StrAppend(&devices, devices.empty() ? "" : " and ", device->physical_name());
-    absl::StrAppend(&text_, "\n", style_.Bold(options_.paths.front()),
-                    style_.Dim(absl::StrCat("  on ", devices)), "\n\n");
+    absl::StrAppend(&text_, "\n", style_.Bold(model_), style_.Dim(absl::StrCat("  on ", devices)),
+                    "\n\n");
   }
 
   void Import() {
@@ -296,7 +296,7 @@ class Storyteller {
   }
 
   const RunOutcome& outcome_;
-  const Options& options_;
+  const std::string& model_;
   const Style& style_;
   const Graph& before_;
   const Graph& after_;
@@ -305,8 +305,8 @@ class Storyteller {
 
 }  // namespace
 
-std::string Story(const RunOutcome& outcome, const Options& options, const Style& style) {
-  return Storyteller(outcome, options, style).Tell();
+std::string Story(const RunOutcome& outcome, const std::string& model, const Style& style) {
+  return Storyteller(outcome, model, style).Tell();
 }
 
 }  // namespace tenon::cli

@@ -3,13 +3,12 @@
 
 #include <string>
 
-#include "executor/cli/options.h"
 #include "executor/cli/run_outcome.h"
 #include "executor/cli/text.h"
 
 namespace tenon::cli {
 
 // About a screenful: import, passes, the plug-in's pass, placement, plan, run, comparison.
-std::string Story(const RunOutcome& outcome, const Options& options, const Style& style);
+std::string Story(const RunOutcome& outcome, const std::string& model, const Style& style);
 
 }  // namespace tenon::cli

@@ -5,8 +5,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/fault_line.h"
-#include "executor/cli/reproducer.h"
 #include "executor/cli/guard.h"
+#include "executor/cli/reproducer.h"
 #include "graph/c_api/callback_scope.h"
 
 namespace tenon::cli {

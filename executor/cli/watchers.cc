@@ -8,17 +8,17 @@ std::string FileWord(std::string_view pass) {
   return absl::StrReplaceAll(pass, {{":", "_"}, {"/", "_"}});
 }
 
-Watchers::Watchers(const Options& options) {
-  const bool prints = !options.print_before.empty() || !options.print_after.empty() ||
-                      !options.print_changed.empty();
-  if (options.bisect_limit.has_value()) all_.push_back(MakeBisectLines());
-  if (prints) all_.push_back(MakePassPrinter(options));
-  if (!options.dump_dir.empty()) all_.push_back(MakePassDump(options, status_));
-  all_.push_back(MakeReproducer(options));
+Watchers::Watchers(const CompileFlags& flags) {
+  const bool prints =
+      !flags.print_before.empty() || !flags.print_after.empty() || !flags.print_changed.empty();
+  if (flags.bisect_limit.has_value()) all_.push_back(MakeBisectLines());
+  if (prints) all_.push_back(MakePassPrinter(flags));
+  if (!flags.dump_dir.empty()) all_.push_back(MakePassDump(flags, status_));
+  all_.push_back(MakeReproducer(flags));
   reproducer_ = all_.back().get();
-  if (!options.explain_node.empty() || options.provenance || !options.report.empty())
+  if (!flags.explain_node.empty() || flags.provenance || !flags.report.empty())
     provenance_ = std::make_unique<Provenance>();
-  if (!options.report.empty()) history_ = std::make_unique<PassHistory>();
+  if (!flags.report.empty()) history_ = std::make_unique<PassHistory>();
 }
 
 std::vector<PipelineObserver*> Watchers::observers() const {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/html_report.h"
-#include "executor/cli/options.h"
 #include "executor/proof/numeric_verifier.h"
 #include "grappler_lite/observer.h"
 #include "grappler_lite/provenance.h"
@@ -13,11 +13,11 @@
 namespace tenon::cli {
 
 // --print-before, --print-after, --print-changed: graphs on stderr.
-std::unique_ptr<PipelineObserver> MakePassPrinter(const Options& options);
+std::unique_ptr<PipelineObserver> MakePassPrinter(const WatchFlags& flags);
 // --dump-dir: NNN_pass_before.pbtxt, NNN_pass_after.pbtxt, and .dot of both, of every pass that
 // changes something; without large constants. What cannot be written is told to `status`, which
 // outlives it.
-std::unique_ptr<PipelineObserver> MakePassDump(const Options& options, absl::Status& status);
+std::unique_ptr<PipelineObserver> MakePassDump(const WatchFlags& flags, absl::Status& status);
 // The name of a pass as a part of a file's name.
 std::string FileWord(std::string_view pass);
 // --bisect-limit: a line on stderr for each rewrite, as LLVM prints them.
@@ -25,12 +25,12 @@ std::unique_ptr<PipelineObserver> MakeBisectLines();
 // Of a pass that fails, the graph that it was given and the command line that runs it again, where
 // --dump-dir says or temporary files are. A warning names them. Of a plug-in's pass that ends the
 // process too: then its last words name them.
-std::unique_ptr<PipelineObserver> MakeReproducer(const Options& options);
+std::unique_ptr<PipelineObserver> MakeReproducer(const CompileFlags& flags);
 
 // All of them. They must outlive the sessions that use them.
 class Watchers {
  public:
-  explicit Watchers(const Options& options);
+  explicit Watchers(const CompileFlags& flags);
   std::vector<PipelineObserver*> observers() const;
   // What was optimized so far is not what reports will be about.
   void ForgetGraph();

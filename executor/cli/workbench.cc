@@ -20,7 +20,7 @@ namespace tenon::cli {
 namespace {
 
 // Soft placement relaxes a device that is not there; whoever typed it wants to know.
-void WarnOfMissingDevice(std::string_view text, const Host& host, const Options& options) {
+void WarnOfMissingDevice(std::string_view text, const Host& host, const CompileFlags& flags) {
   const absl::StatusOr<DeviceRequest> request = ParseDeviceFlag(text);
   if (!request.ok() || request->type.empty()) return;
   std::string known;
@@ -29,36 +29,36 @@ void WarnOfMissingDevice(std::string_view text, const Host& host, const Options&
     if (device->type() == request->type && ordinal_fits) return;
     absl::StrAppend(&known, known.empty() ? "" : ", ", device->short_name());
   }
-  Warn(options, absl::StrCat("there is no device '", text, "'; there are ", known));
+  Warn(flags, absl::StrCat("there is no device '", text, "'; there are ", known));
 }
 
 // A plug-in's pass that a flag names and no plug-in has.
-void WarnOfMissingPasses(const Options& options) {
-  std::vector<std::string> named = options.disabled_passes;
-  named.insert(named.end(), options.print_before.begin(), options.print_before.end());
-  named.insert(named.end(), options.print_after.begin(), options.print_after.end());
-  if (const auto specs = ParsePassSpecs(options.passes); specs.ok()) {
+void WarnOfMissingPasses(const CompileFlags& flags) {
+  std::vector<std::string> named = flags.disabled_passes;
+  named.insert(named.end(), flags.print_before.begin(), flags.print_before.end());
+  named.insert(named.end(), flags.print_after.begin(), flags.print_after.end());
+  if (const auto specs = ParsePassSpecs(flags.passes); specs.ok()) {
     for (const PassSpec& spec : *specs) named.push_back(spec.name);
   }
   for (std::string_view name : named) {
     if (!absl::ConsumePrefix(&name, "plugin:") || name == "*") continue;
     const std::string_view type = name.substr(0, name.find(':'));
     if (PluginOptimizersFor(absl::flat_hash_set<std::string_view>{type}).empty())
-      Warn(options, absl::StrCat("no plug-in has a pass 'plugin:", name, "'"));
+      Warn(flags, absl::StrCat("no plug-in has a pass 'plugin:", name, "'"));
   }
 }
 
 // What is written of a SavedModel holds what its variables and tables hold.
-absl::Status FreezeFor(Workbench& bench, Model& model, const Options& options,
+absl::Status FreezeFor(Workbench& bench, Model& model, const CompileFlags& flags,
                        SessionOptions session_options) {
   session_options.opt_level = 0;
   session_options.pipeline = {};
   absl::StatusOr<Frozen> frozen =
-      FreezeModel(model, options, *bench.host, std::move(session_options));
+      FreezeModel(model, flags, *bench.host, std::move(session_options));
   if (!frozen.ok()) {
     return WithExit(ExitOf(frozen.status()),
                     absl::Status(frozen.status().code(),
-                                 absl::StrCat(options.paths.front(),
+                                 absl::StrCat(flags.paths.front(),
                                               ": cannot become one graph, which is what opt works "
                                               "on: ",
                                               frozen.status().message())));
@@ -71,19 +71,19 @@ absl::Status FreezeFor(Workbench& bench, Model& model, const Options& options,
   return absl::OkStatus();
 }
 
-absl::Status CheckCanBeWritten(const Model& model, const Options& options) {
-  if (!model.saved.has_value() || options.save_optimized.empty()) return absl::OkStatus();
+absl::Status CheckCanBeWritten(const Model& model, const CompileFlags& flags) {
+  if (!model.saved.has_value() || flags.save_optimized.empty()) return absl::OkStatus();
   return UsageError(absl::StrCat(
       "--save-optimized: the graph of a SavedModel lacks what its variables and tables hold; "
       "graph_run opt ",
-      ShellWord(options.paths.front()), " -o ", ShellWord(options.save_optimized),
+      ShellWord(flags.paths.front()), " -o ", ShellWord(flags.save_optimized),
       " writes one that holds it"));
 }
 
 // What --init names.
-absl::Status ReadInits(Workbench& bench, const Model& model, const Options& options) {
+absl::Status ReadInits(Workbench& bench, const Model& model, const CompileFlags& flags) {
   const Names names(model.graph, model.signature);
-  for (const std::string& init : options.inits) {
+  for (const std::string& init : flags.inits) {
     TENON_ASSIGN_OR_RETURN(bench.inits.emplace_back(), names.Node("--init", init));
   }
   return absl::OkStatus();
@@ -91,34 +91,35 @@ absl::Status ReadInits(Workbench& bench, const Model& model, const Options& opti
 
 }  // namespace
 
-absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
-  TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(options));
+absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
+  TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(flags));
   Workbench bench;
-  bench.watchers = std::make_unique<Watchers>(options);
+  bench.watchers = std::make_unique<Watchers>(flags);
   TENON_RETURN_IF_ERROR(bench.watchers->status());
-  TENON_ASSIGN_OR_RETURN(bench.host, Host::Open(options));
-  WarnOfMissingPasses(options);
+  TENON_ASSIGN_OR_RETURN(bench.host, Host::Open(flags));
+  WarnOfMissingPasses(flags);
   if (session_options.placer.soft_placement && session_options.placer.fallback) {
-    if (!options.device.empty()) WarnOfMissingDevice(options.device, *bench.host, options);
+    if (!flags.device.empty()) WarnOfMissingDevice(flags.device, *bench.host, flags);
     for (const auto& [pattern, device] : session_options.placer.rules)
-      WarnOfMissingDevice(device, *bench.host, options);
+      WarnOfMissingDevice(device, *bench.host, flags);
   }
-  TENON_ASSIGN_OR_RETURN(Model model, LoadModel(options));
+  TENON_ASSIGN_OR_RETURN(Model model,
+                         LoadModel(flags, flags.outputs.empty() && flags.cases.empty()));
   bench.load_ms = model.load_ms;
-  if (model.saved.has_value() && options.command == Command::kOpt) {
-    TENON_RETURN_IF_ERROR(FreezeFor(bench, model, options, session_options));
+  if (model.saved.has_value() && flags.defaults.freezes) {
+    TENON_RETURN_IF_ERROR(FreezeFor(bench, model, flags, session_options));
   } else {
-    TENON_RETURN_IF_ERROR(CheckCanBeWritten(model, options));
-    TENON_RETURN_IF_ERROR(ReadInits(bench, model, options));
+    TENON_RETURN_IF_ERROR(CheckCanBeWritten(model, flags));
+    TENON_RETURN_IF_ERROR(ReadInits(bench, model, flags));
   }
   bench.saved = std::move(model.saved);
   bench.signature = model.signature;
-  if (options.allow_file_io) {
+  if (flags.allow_file_io) {
     session_options.files = FileAccess::Anything();
   } else if (bench.saved.has_value()) {
     TENON_ASSIGN_OR_RETURN(session_options.files, FilesOf(*bench.saved));
   }
-  if (options.verify_each == "numeric") {
+  if (flags.verify_each == "numeric") {
     const bool needs_folder = bench.saved.has_value();
     bench.watchers->VerifyNumbers(
         GraphRunner(bench.host->devices(), session_options,
@@ -133,8 +134,8 @@ absl::StatusOr<Workbench> OpenWorkbench(const Options& options) {
 }
 
 absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench,
-                                                          const Options& options) {
-  TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(options));
+                                                          const CompileFlags& flags) {
+  TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(flags));
   session_options.files = bench.session_options.files;
   return Session::Create(bench.graph(), bench.host->devices(), std::move(session_options));
 }
@@ -145,7 +146,7 @@ absl::Status FaultOfFiles(const absl::Status& status) {
   return of_ours ? status : WithExit(Exit::kInvalidInput, status);
 }
 
-absl::Status ReportFailedPasses(const Executable& executable, const Options& options) {
+absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags) {
   std::set<std::string> told;  // one that fails the same way in each iteration, once
   for (const PassReport& pass : OptimizerReport(executable).passes) {
     if (!pass.failed) continue;
@@ -153,16 +154,16 @@ absl::Status ReportFailedPasses(const Executable& executable, const Options& opt
         "pass ", pass.name,
         pass.function.empty() ? "" : absl::StrCat(" in function '", pass.function, "'"), ": ",
         pass.reason);
-    if (options.fail_on_plugin_errors && absl::StartsWith(pass.name, "plugin:")) {
+    if (flags.fail_on_plugin_errors && absl::StartsWith(pass.name, "plugin:")) {
       return WithExit(Exit::kPluginFault, absl::InternalError(message));
     }
-    if (told.insert(message).second) Warn(options, message);
+    if (told.insert(message).second) Warn(flags, message);
   }
   return absl::OkStatus();
 }
 
-absl::Status InitializeState(Workbench& bench, const Options& options) {
-  TENON_RETURN_IF_ERROR(InitializeState(*bench.session, bench, options));
+absl::Status InitializeState(Workbench& bench, const CompileFlags& flags) {
+  TENON_RETURN_IF_ERROR(InitializeState(*bench.session, bench, flags));
   bench.watchers->ForgetGraph();
   return absl::OkStatus();
 }
@@ -174,9 +175,9 @@ absl::Status RestoreVariables(Session& session, const Workbench& bench,
   return status.ok() ? status : FaultOfFiles(status);
 }
 
-absl::Status InitializeState(Session& session, const Workbench& bench, const Options& options) {
+absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags) {
   TENON_RETURN_IF_ERROR(RestoreVariables(session, bench, [&](const Executable& executable) {
-    return ReportFailedPasses(executable, options);
+    return ReportFailedPasses(executable, flags);
   }));
   std::vector<std::string> feeds;
   std::vector<Tensor> values;
@@ -190,27 +191,27 @@ absl::Status InitializeState(Session& session, const Workbench& bench, const Opt
   for (const std::string& init : bench.inits) {
     TENON_ASSIGN_OR_RETURN(Executable * executable,
                            session.Prepare(feeds, {absl::StrCat("^", init)}));
-    TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, options));
+    TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, flags));
     TENON_RETURN_IF_ERROR(session.Run(executable, values).status());
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const Options& options,
+absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,
                                               const std::vector<std::string>& feeds,
                                               const std::vector<std::string>& fetches) {
   TENON_ASSIGN_OR_RETURN(Executable * executable, bench.session->Prepare(feeds, fetches));
   TENON_RETURN_IF_ERROR(bench.watchers->status());
-  TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, options));
-  if (!options.save_optimized.empty()) {
+  TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, flags));
+  if (!flags.save_optimized.empty()) {
     Graph graph = GraphToWrite(*executable, bench.graph());
     DropNewDefaults(graph, bench.session_options.pipeline.target);
-    if (options.provenance) WriteProvenance(*bench.watchers->provenance(), graph);
-    TENON_RETURN_IF_ERROR(ExportFile(graph, options.save_optimized));
+    if (flags.provenance) WriteProvenance(*bench.watchers->provenance(), graph);
+    TENON_RETURN_IF_ERROR(ExportFile(graph, flags.save_optimized));
   }
-  if (!options.report.empty()) {
+  if (!flags.report.empty()) {
     TENON_RETURN_IF_ERROR(WriteHtmlReport(
-        options.report, options.paths.front(), bench.graph(), OptimizedGraph(*executable),
+        flags.report, flags.paths.front(), bench.graph(), OptimizedGraph(*executable),
         OptimizerReport(*executable), *bench.watchers->history(), *bench.watchers->provenance()));
   }
   return executable;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/frozen.h"
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
@@ -35,12 +36,12 @@ struct Workbench {
 
 // Opens devices, loads the model, makes the session: for opt of a SavedModel one of the frozen
 // graph.
-absl::StatusOr<Workbench> OpenWorkbench(const Options& options);
+absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags);
 
-// Another session of the same model on the same devices, configured as `options` say. Nobody
+// Another session of the same model on the same devices, configured as `flags` say. Nobody
 // watches its optimizer.
 absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench,
-                                                          const Options& options);
+                                                          const CompileFlags& flags);
 
 // Gives variables the values that a SavedModel has for them. `before_run` as of RestoreState.
 absl::Status RestoreVariables(Session& session, const Workbench& bench,
@@ -48,19 +49,19 @@ absl::Status RestoreVariables(Session& session, const Workbench& bench,
 
 // Brings the session to where runs begin: RestoreVariables, then what --init names, which in a
 // SavedModel gets the paths of the assets.
-absl::Status InitializeState(Workbench& bench, const Options& options);
+absl::Status InitializeState(Workbench& bench, const CompileFlags& flags);
 // The same for another session of its model.
-absl::Status InitializeState(Session& session, const Workbench& bench, const Options& options);
+absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags);
 
 // What fails while a SavedModel is restored is a fault of its files (kInvalidInput), unless
 // something is not implemented or breaks.
 absl::Status FaultOfFiles(const absl::Status& status);
 
 // Reports passes that were rolled back; kPluginFault for a plug-in's with --plugin-errors=fail.
-absl::Status ReportFailedPasses(const Executable& executable, const Options& options);
+absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags);
 
 // Session::Prepare and ReportFailedPasses; then writes --save-optimized and --report.
-absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const Options& options,
+absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,
                                               const std::vector<std::string>& feeds,
                                               const std::vector<std::string>& fetches);
 

@@ -26,7 +26,7 @@ class StateCases : public ::testing::TestWithParam<std::string> {};
 TEST_P(StateCases, GiveTensorFlowsAnswers) {
   const absl::StatusOr<cli::CheckFile> file = cli::ReadCheckFile(GetParam(), ImportLimits());
   ASSERT_TRUE(file.ok()) << file.status();
-  const auto host = cli::Host::Open(cli::Options());
+  const auto host = cli::Host::Open(cli::CommonFlags());
   ASSERT_TRUE(host.ok()) << host.status();
   for (int opt_level : {0, 1}) {
     cli::CaseOptions options;

@@ -1,0 +1,133 @@
+#include "executor/cli/commands/compile_flags.h"
+
+#include "graph/io.h"
+
+namespace tenon::cli {
+namespace {
+
+std::string RefuseTarget(const std::string& name) {
+  return std::string(Target::Parse(name).status().message());
+}
+
+constexpr char kState[] = "SavedModels, state and files";
+
+}  // namespace
+
+std::string RefuseExportName(const std::string& path) {
+  return std::string(CheckExportName(path).message());
+}
+
+void PlacementFlags::DeclarePlacement(Declarer& d) {
+  d.Group("Devices");
+  d.Text("--device", device, "NAME", "where nodes go that ask for nothing, such as APU or CPU:0");
+  d.Repeat("--place", place, "REGEX=DEVICE", "where nodes with such names go");
+  d.Flag("--no-fallback", no_fallback,
+         "a node that cannot go where --device or --place says is an error");
+  d.Choice("--soft-placement", {"on", "off"}, "on|off",
+           "off: a node that cannot go where the graph, --device or --place says is an error",
+           [this](const std::string& v) { soft_placement = v == "on"; });
+  d.Integer("--threads", threads, "N", "CPU threads in all (default: the machine's)", 0, 4096);
+}
+
+void OptimizerFlags::DeclareLevel(Declarer& d) {
+  d.Group("Optimizer");
+  d.Integer("--opt-level", opt_level, "0|1|2",
+            "0: no pass runs; 1: what TensorFlow runs by default; 2: costlier searches too", 0, 2);
+}
+
+void OptimizerFlags::DeclarePasses(Declarer& d) {
+  d.Group("Optimizer");
+  d.Text("--passes", passes, "SPEC",
+         "these passes in this order, such as 'constant_folding(max_bytes=10MB),plugin:*'",
+         Declarer::RefuseEmptyList);
+  d.Text("--config", config, "FILE|TEXT",
+         "a RewriterConfig as text, with TensorFlow's names: 'remapping: OFF'");
+  d.List("--disable-pass", disabled_passes, "A,B", "not these passes");
+  d.List("--disable-rewrite", disabled_rewrites, "A,B",
+         "not these rewrites, such as constant_folding.fold");
+}
+
+void OptimizerFlags::DeclareRewriting(Declarer& d) {
+  d.Group("Optimizer");
+  d.Flag("--fast-math", fast_math, "allow rewrites that change rounding");
+  d.Text("--target", target, "T",
+         "who can run the result: tensorflow (every 2.x), tensorflow@2.N (2.N and later), either "
+         "with +onednn, or tenon (default: tensorflow for opt, else tenon)",
+         RefuseTarget);
+}
+
+void WatchFlags::DeclareWatching(Declarer& d) {
+  d.Group("Optimizer");
+  d.Flag("--time-passes", time_passes, "a table of what each pass did and how long it took");
+  d.FlagWithValue("--verify-each{structure}", verify_each, {"structure", "numeric"},
+                  "verify the graph after each pass; =numeric: and that it answers the same");
+  d.List("--print-before", print_before, "PASS",
+         "the graph before this pass, on stderr; '*': before each");
+  d.List("--print-after", print_after, "PASS",
+         "the graph after this pass, on stderr; '*': after each");
+  d.FlagWithValue("--print-changed{graph}", print_changed, {"graph", "diff"},
+                  "the graph after each pass that changed it, on stderr; =diff: what changed");
+  d.Text("--dump-dir", dump_dir, "DIR",
+         "write NNN_pass_before and _after, .pbtxt and .dot, of every pass that changes "
+         "something; large constants as checksums");
+}
+
+void WatchFlags::DeclareBisectLimit(Declarer& d) {
+  d.Group("Optimizer");
+  d.Integer("--bisect-limit", bisect_limit, "N",
+            "only the first N rewrites, and a BISECT line for each on stderr; -1: all", -1);
+}
+
+void WatchFlags::DeclareSaveOptimized(Declarer& d, const char* name) {
+  d.Group("Optimizer");
+  d.Text(name, save_optimized, "OUT",
+         "write the optimized graph: .pb or .pbtxt, .xz or .gz after it", RefuseExportName);
+}
+
+void WatchFlags::DeclareReport(Declarer& d) {
+  d.Group("Optimizer");
+  d.Text("--report", report, "OUT.html",
+         "write a page on what each pass did, with the graph before and after");
+}
+
+void CompileFlags::DeclareCompiling(Declarer& d) {
+  DeclarePlugins(d);
+  DeclarePlacement(d);
+  DeclareLevel(d);
+  DeclarePasses(d);
+  DeclareWatching(d);
+  DeclareRewriting(d);
+  DeclareBisectLimit(d);
+  DeclareSaveOptimized(d);
+  DeclareReport(d);
+}
+
+void CompileFlags::DeclareOutputs(Declarer& d) {
+  d.Group("Data");
+  d.Repeat("--output", outputs, "NAME", "fetch (default: the graph's outputs)");
+  defaults.writes_nothing = d.command();
+}
+
+void CompileFlags::DeclareInit(Declarer& d, const char* what) {
+  d.Group(kState);
+  d.Repeat("--init", inits, "NODE", what);
+}
+
+void CompileFlags::DeclareKeepState(Declarer& d) {
+  d.Group(kState);
+  d.Flag("--keep-state", keep_state,
+         "variables that the signature of a SavedModel writes stay variables, which a node fills");
+}
+
+void CompileFlags::DeclareFileIo(Declarer& d) {
+  d.Group(kState);
+  d.Flag("--allow-file-io", allow_file_io,
+         "ops may read and write any file, not only read those of the SavedModel");
+}
+
+void CompileFlags::DeclareSeed(Declarer& d) {
+  d.Group("Runs");
+  d.Seed("--seed", seed, "N", "of random ops that have none; 0: from the system");
+}
+
+}  // namespace tenon::cli

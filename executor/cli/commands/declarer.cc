@@ -1,0 +1,138 @@
+#include "executor/cli/commands/declarer.h"
+
+#include <CLI/App.hpp>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr double kMaxReal = 1e9;  // seconds that a clock can count; tolerances end far below
+
+std::string RefuseInteger(const std::string& text, int64_t low, int64_t high) {
+  int64_t number;
+  if (absl::SimpleAtoi(text, &number) && number >= low && number <= high) return "";
+  return absl::StrCat("'", text, "' is no integer from ", low,
+                      high == INT64_MAX ? " on" : absl::StrCat(" to ", high));
+}
+
+std::string RefuseReal(const std::string& text, Declarer::Bound bound) {
+  const bool from_zero = bound == Declarer::Bound::kFromZero;
+  double number;
+  const bool fits = absl::SimpleAtod(text, &number) && number <= kMaxReal &&
+                    (from_zero ? number >= 0 : number > 0);
+  if (fits) return "";
+  return absl::StrCat("'", text, "' is no number ", from_zero ? "from 0" : "above 0", " to ",
+                      kMaxReal);
+}
+
+std::string RefuseSeed(const std::string& text) {
+  uint64_t seed;
+  return absl::SimpleAtoi(text, &seed) ? "" : absl::StrCat("'", text, "' is no integer from 0 on");
+}
+
+}  // namespace
+
+std::string Declarer::RefuseEmpty(const std::string& text) {
+  return text.empty() ? "an empty value" : "";
+}
+
+std::string Declarer::RefuseEmptyList(const std::string& list) {
+  const bool empty = list.find_first_not_of(", \t") == std::string::npos;
+  return empty ? absl::StrCat("'", list, "' names nothing") : std::string();
+}
+
+CLI::Option* Declarer::Add(const char* name, const char* value, const char* what, Setter set,
+                           Check wrong) {
+  return app_.add_option_function<std::string>(name, std::move(set), what)
+      ->group(group_)
+      ->option_text(value)
+      ->check(std::move(wrong));
+}
+
+void Declarer::AddRepeated(const char* name, const char* value, const char* what, Setter add,
+                           Check wrong) {
+  const auto add_all = [add = std::move(add)](const std::vector<std::string>& values) {
+    for (const std::string& v : values) add(v);
+  };
+  CLI::Option* const option =
+      app_.add_option_function<std::vector<std::string>>(name, add_all, what)
+          ->group(group_)
+          ->option_text(value)
+          ->expected(1, -1)
+          ->allow_extra_args(false)
+          ->take_all();
+  if (wrong) option->check(std::move(wrong));
+}
+
+void Declarer::AddInteger(const char* name, const char* value, const char* what, int64_t low,
+                          int64_t high, std::function<void(int64_t)> set) {
+  const auto parse = [set = std::move(set)](const std::string& text) {
+    int64_t number = 0;
+    if (absl::SimpleAtoi(text, &number)) set(number);
+  };
+  Add(name, value, what, parse,
+      [low, high](const std::string& text) { return RefuseInteger(text, low, high); });
+}
+
+void Declarer::AddReal(const char* name, const char* value, const char* what, Bound bound,
+                       std::function<void(double)> set) {
+  const auto parse = [set = std::move(set)](const std::string& text) {
+    double number = 0;
+    if (absl::SimpleAtod(text, &number)) set(number);
+  };
+  Add(name, value, what, parse,
+      [bound](const std::string& text) { return RefuseReal(text, bound); });
+}
+
+void Declarer::Flag(const char* name, bool& target, const char* what) {
+  app_.add_flag(name, target, what)->group(group_);
+}
+
+void Declarer::Text(const char* name, std::string& target, const char* value, const char* what,
+                    Check wrong) {
+  Add(
+      name, value, what, [&target](const std::string& v) { target = v; }, std::move(wrong));
+}
+
+void Declarer::Seed(const char* name, uint64_t& target, const char* value, const char* what) {
+  const auto parse = [&target](const std::string& text) {
+    uint64_t seed = 0;
+    if (absl::SimpleAtoi(text, &seed)) target = seed;
+  };
+  Add(name, value, what, parse, RefuseSeed);
+}
+
+void Declarer::Choice(const char* name, const std::vector<std::string>& words, const char* value,
+                      const char* what, Setter set) {
+  app_.add_option_function<std::string>(name, std::move(set), what)
+      ->group(group_)
+      ->option_text(value)
+      ->check(CLI::IsMember(words));
+}
+
+void Declarer::FlagWithValue(const char* name, std::string& target,
+                             const std::vector<std::string>& choices, const char* what) {
+  app_.add_flag(name, target, what)->group(group_)->option_text(" ")->check(CLI::IsMember(choices));
+}
+
+void Declarer::Repeat(const char* name, std::vector<std::string>& target, const char* value,
+                      const char* what, Check wrong) {
+  AddRepeated(
+      name, value, what, [&target](const std::string& v) { target.push_back(v); },
+      std::move(wrong));
+}
+
+void Declarer::List(const char* name, std::vector<std::string>& target, const char* value,
+                    const char* what) {
+  const auto add = [&target](const std::string& v) {
+    for (std::string_view item : absl::StrSplit(v, ',', absl::SkipWhitespace()))
+      target.emplace_back(item);
+  };
+  AddRepeated(name, value, what, add, RefuseEmptyList);
+}
+
+}  // namespace tenon::cli
