@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/commands/request_flags.h"
 #include "executor/cli/expect.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/json.h"
+#include "executor/cli/options/request_flags.h"
 #include "executor/cli/text.h"
 
 namespace tenon::cli {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "executor/cli/commands/request_flags.h"
+#include "executor/cli/options/request_flags.h"
 #include "executor/cli/workbench.h"
 
 namespace tenon::cli {

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "executor/cli/check_run.h"
-#include "executor/cli/commands/compile_flags.h"
+#include "executor/cli/options/compile_flags.h"
 
 namespace tenon::cli {
 

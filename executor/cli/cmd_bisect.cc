@@ -1,8 +1,8 @@
 // graph_run bisect: which rewrites, or which placed nodes, change what a model answers.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "executor/cli/commands/command.h"
 #include "executor/cli/indictment.h"
+#include "executor/cli/options/command.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {

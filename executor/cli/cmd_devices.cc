@@ -4,11 +4,11 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "executor/cli/commands/command.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/kernel_table.h"
+#include "executor/cli/options/command.h"
 #include "graph/one_line.h"
 #include "graph/status_macros.h"
 #include "plugin/kernel_registry.h"

@@ -2,11 +2,11 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "executor/cli/commands/command.h"
-#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/copies.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/model.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/compile_flags.h"
 #include "executor/cli/pass_report.h"
 #include "executor/cli/workbench.h"
 #include "graph/one_line.h"

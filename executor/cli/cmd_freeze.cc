@@ -1,10 +1,10 @@
 // graph_run freeze: a SavedModel with its variables folded into a graph.
 #include "absl/strings/str_cat.h"
-#include "executor/cli/commands/command.h"
-#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/frozen.h"
 #include "executor/cli/invocation.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/compile_flags.h"
 #include "graph/io.h"
 #include "graph/status_macros.h"
 

@@ -1,12 +1,12 @@
 // graph_run lint: every defect of a graph.
 #include "absl/strings/str_cat.h"
-#include "executor/cli/commands/command.h"
-#include "executor/cli/commands/model_flags.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/missing_kernels.h"
 #include "executor/cli/model.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/model_flags.h"
 #include "graph/status_macros.h"
 
 namespace tenon::cli {

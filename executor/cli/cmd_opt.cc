@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "executor/cli/commands/command.h"
-#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/flags.h"
 #include "executor/cli/frozen.h"
 #include "executor/cli/model.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/compile_flags.h"
 #include "executor/cli/pass_report.h"
 #include "executor/cli/workbench.h"
 #include "executor/freeze/kept_state.h"

@@ -1,9 +1,9 @@
 // graph_run run: from a file to results, once.
 #include "absl/strings/str_cat.h"
 #include "executor/cli/cases.h"
-#include "executor/cli/commands/command.h"
-#include "executor/cli/commands/run_flags.h"
 #include "executor/cli/exit_code.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/run_flags.h"
 #include "executor/cli/pass_report.h"
 #include "executor/cli/plan_report.h"
 #include "executor/cli/repeat.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "executor/cli/commands/request_flags.h"
+#include "executor/cli/options/request_flags.h"
 
 namespace tenon::cli {
 

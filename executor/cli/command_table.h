@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/cli/commands/command.h"
 #include "executor/cli/json.h"
+#include "executor/cli/options/command.h"
 
 namespace tenon::cli {
 

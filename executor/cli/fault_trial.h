@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/commands/compile_flags.h"
+#include "executor/cli/options/compile_flags.h"
 #include "executor/proof/suspect.h"
 
 namespace tenon::cli {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/commands/request_flags.h"
 #include "executor/cli/names.h"
+#include "executor/cli/options/request_flags.h"
 #include "executor/cli/sink.h"
 #include "executor/session.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/commands/command.h"
+#include "executor/cli/options/command.h"
 
 namespace tenon::cli {
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/host.h"
 #include "executor/cli/json.h"
 #include "executor/cli/model.h"
+#include "executor/cli/options/compile_flags.h"
 #include "executor/cli/text.h"
 #include "executor/freeze/freeze.h"
 

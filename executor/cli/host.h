@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/commands/common_flags.h"
+#include "executor/cli/options/common_flags.h"
 #include "plugin/device.h"
 #include "plugin/loader.h"
 

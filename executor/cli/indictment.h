@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "executor/cli/commands/request_flags.h"
+#include "executor/cli/options/request_flags.h"
 #include "executor/cli/workbench.h"
 #include "executor/proof/suspect.h"
 

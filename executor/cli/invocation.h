@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "executor/cli/commands/common_flags.h"
 #include "executor/cli/json.h"
+#include "executor/cli/options/common_flags.h"
 #include "executor/cli/text.h"
 #include "tenon/graph_run.h"
 

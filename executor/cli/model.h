@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/commands/model_flags.h"
+#include "executor/cli/options/model_flags.h"
 #include "executor/cli/spec.h"
 #include "graph/graph.h"
 #include "graph/io.h"

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/invocation.h"
+#include "executor/cli/options/compile_flags.h"
 #include "executor/cli/workbench.h"
 #include "executor/session.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/commands/run_flags.h"
+#include "executor/cli/options/run_flags.h"
 #include "executor/session.h"
 #include "tenon/graph_run.h"
 

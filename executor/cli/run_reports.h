@@ -2,8 +2,8 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "executor/cli/commands/run_flags.h"
 #include "executor/cli/invocation.h"
+#include "executor/cli/options/run_flags.h"
 #include "executor/cli/run_watch.h"
 #include "executor/session.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "executor/cli/commands/run_flags.h"
+#include "executor/cli/options/run_flags.h"
 #include "executor/run/run_recorder.h"
 #include "plugin/profiler_session.h"
 

@@ -1,9 +1,9 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/exit_code.h"
 #include "executor/cli/invocation.h"
+#include "executor/cli/options/compile_flags.h"
 #include "executor/place/name_pattern.h"
 #include "graph/file_bytes.h"
 #include "graph/status_macros.h"

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/html_report.h"
+#include "executor/cli/options/compile_flags.h"
 #include "executor/proof/numeric_verifier.h"
 #include "grappler_lite/observer.h"
 #include "grappler_lite/provenance.h"

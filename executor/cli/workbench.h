@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/commands/compile_flags.h"
 #include "executor/cli/frozen.h"
 #include "executor/cli/host.h"
 #include "executor/cli/invocation.h"
 #include "executor/cli/names.h"
+#include "executor/cli/options/compile_flags.h"
 #include "executor/cli/watchers.h"
 #include "executor/saved_model.h"
 #include "executor/session.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/cli/commands/model_flags.h"
+#include "executor/cli/options/model_flags.h"
 #include "executor/session.h"
 
 namespace tenon::cli {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "executor/cli/commands/common_flags.h"
+#include "executor/cli/options/common_flags.h"
 #include "graph/io.h"
 
 namespace tenon::cli {

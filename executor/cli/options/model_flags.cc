@@ -1,4 +1,4 @@
-#include "executor/cli/commands/model_flags.h"
+#include "executor/cli/options/model_flags.h"
 
 namespace tenon::cli {
 

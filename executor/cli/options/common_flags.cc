@@ -1,4 +1,4 @@
-#include "executor/cli/commands/common_flags.h"
+#include "executor/cli/options/common_flags.h"
 
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-#include "executor/cli/commands/declarer.h"
+#include "executor/cli/options/declarer.h"
 
 #include <CLI/App.hpp>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "executor/cli/commands/request_flags.h"
+#include "executor/cli/options/request_flags.h"
 
 namespace tenon::cli {
 

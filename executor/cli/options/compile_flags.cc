@@ -1,4 +1,4 @@
-#include "executor/cli/commands/compile_flags.h"
+#include "executor/cli/options/compile_flags.h"
 
 #include "graph/io.h"
 

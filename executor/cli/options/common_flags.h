@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/cli/commands/declarer.h"
+#include "executor/cli/options/declarer.h"
 
 namespace tenon::cli {
 

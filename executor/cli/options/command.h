@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "executor/cli/commands/common_flags.h"
+#include "executor/cli/options/common_flags.h"
 #include "executor/cli/invocation.h"
 
 namespace tenon::cli {

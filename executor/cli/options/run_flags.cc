@@ -1,4 +1,4 @@
-#include "executor/cli/commands/run_flags.h"
+#include "executor/cli/options/run_flags.h"
 
 namespace tenon::cli {
 

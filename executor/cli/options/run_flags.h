@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/cli/commands/request_flags.h"
+#include "executor/cli/options/request_flags.h"
 
 namespace tenon::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/cli/commands/compile_flags.h"
+#include "executor/cli/options/compile_flags.h"
 
 namespace tenon::cli {
 
