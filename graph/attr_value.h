@@ -92,9 +92,4 @@ std::string TypeList(absl::Span<const DataType> v);
 std::string ShapeList(absl::Span<const PartialShape> v);
 }  // namespace attr
 
-// TensorShapeProto bytes, both ways. INVALID_ARGUMENT for shapes that PartialShape::Make refuses,
-// DATA_LOSS for malformed bytes.
-absl::StatusOr<PartialShape> ShapeFromWire(std::string_view wire);
-std::string ShapeToWire(const PartialShape& shape);
-
 }  // namespace tenon

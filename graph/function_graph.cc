@@ -6,10 +6,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/arg_ranges.h"
+#include "graph/attr_entry.h"
 #include "graph/body_sources.h"
 #include "graph/function_body.h"
-#include "graph/graph_reader.h"
-#include "graph/graph_writer.h"
+#include "graph/library_access.h"
 #include "graph/new_attrs.h"
 #include "graph/status_macros.h"
 #include "graph/wire.h"
@@ -33,7 +33,7 @@ bool IsOneTensor(const ArgDef& arg) {
 
 FunctionGraph::FunctionGraph(const Graph& owner, const FunctionEntry& function,
                              std::shared_ptr<SharedFunctions> functions)
-    : graph(GraphReader::Beside(owner, std::move(functions))), function_(function) {}
+    : graph(LibraryAccess::Beside(owner, std::move(functions))), function_(function) {}
 
 absl::StatusOr<FunctionGraph> FunctionGraph::Make(const Graph& owner, const FunctionEntry& function,
                                                   std::shared_ptr<SharedFunctions> functions) {
@@ -243,7 +243,7 @@ class FunctionGraph::Writer {
     writer.Bytes(kNodeOp, graph_.op_name(n));
     for (const Output& in : graph_.inputs(n)) writer.Bytes(kNodeInput, SourceText(in));
     if (!graph_.device(n).empty()) writer.Bytes(kNodeDevice, graph_.device(n));
-    for (const Attr& a : graph_.attrs(n).all()) GraphWriter::AppendAttr(a, &out);
+    for (const Attr& a : graph_.attrs(n).all()) AppendAttrEntry(a, &out);
     return out;
   }
 

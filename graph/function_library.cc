@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "graph/graph_reader.h"
+#include "graph/library_access.h"
 #include "graph/wire.h"
 
 namespace tenon {
@@ -178,7 +178,7 @@ bool IsMarkedForXla(const AttrSet& attrs) {
 }
 
 std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph) {
-  if (GraphReader::Shared(graph) == nullptr) return graph.functions();
+  if (LibraryAccess::Shared(graph) == nullptr) return graph.functions();
   Reach reach(graph, /*gradients=*/{}, Reach::Of::kAll);
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (graph.alive(n)) reach.AddNode(graph.op_name(n), graph.attrs(n).all());
@@ -193,13 +193,13 @@ std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph) {
 
 void PutFunctions(Graph& graph, absl::Span<const std::string> wires) {
   for (const std::string& wire : wires)
-    GraphReader::PutFunction(
-        graph, GraphReader::ReadFunction(GraphReader::Keep(graph, wire), SourcePos(), graph));
+    LibraryAccess::PutFunction(
+        graph, LibraryAccess::ReadFunction(LibraryAccess::Keep(graph, wire), SourcePos(), graph));
 }
 
 bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may) {
   if (graph.functions().empty()) return false;
-  Reach reach(graph, GraphReader::LibraryExtra(graph), Reach::Of::kOwn);
+  Reach reach(graph, LibraryAccess::LibraryExtra(graph), Reach::Of::kOwn);
   absl::flat_hash_set<const NodeKind*> kinds;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (graph.alive(n) && kinds.insert(&graph.kind(n)).second)
@@ -211,8 +211,8 @@ bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may) {
     if (reach.Has(function.name)) kept.push_back(function);
   }
   if (kept.size() == graph.functions().size() || !may()) return false;
-  GraphReader::SetFunctions(graph, std::move(kept));
-  GraphReader::SetLibraryExtra(graph, GradientsOf(graph, GraphReader::LibraryExtra(graph)));
+  LibraryAccess::SetFunctions(graph, std::move(kept));
+  LibraryAccess::SetLibraryExtra(graph, GradientsOf(graph, LibraryAccess::LibraryExtra(graph)));
   return true;
 }
 

@@ -8,10 +8,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "graph/closest.h"
+#include "graph/function_scope.h"
 #include "graph/graph_storage.h"
 #include "graph/new_attrs.h"
 #include "graph/op_registry.h"
-#include "graph/shared_functions.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
 #include "graph/versions.h"
@@ -327,7 +327,7 @@ const FunctionEntry* Graph::FindFunction(std::string_view name) const {
     const auto it = function_by_name_.find(name);
     if (it != function_by_name_.end()) return &functions_[it->second];
   }
-  const SharedFunctions* shared = storage_->functions().get();
+  const FunctionScope* shared = storage_->functions().get();
   return shared == nullptr ? nullptr : shared->Find(name);
 }
 

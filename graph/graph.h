@@ -171,8 +171,9 @@ class Graph {
   void InheritPositions(const Graph& before);
 
  private:
-  friend class GraphReader;  // graph/graph_reader.cc: builds the arrays from wire bytes
-  friend class GraphWriter;  // graph/graph_writer.cc
+  friend class GraphReader;    // graph/graph_reader.cc: builds the arrays from wire bytes
+  friend class GraphWriter;    // graph/graph_writer.cc
+  friend class LibraryAccess;  // graph/library_access.cc
 
   // A SourcePos in 8 bytes: an offset, or a line and a column under the top bit.
   class Place {

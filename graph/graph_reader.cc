@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/closest.h"
 #include "graph/graph_storage.h"
+#include "graph/library_access.h"
 #include "graph/status_macros.h"
 #include "graph/wire.h"
 #include "graph/wire_check.h"
@@ -59,12 +60,6 @@ std::string_view OnePiece(const std::vector<std::string_view>& entries) {
     end += entries[i].size();
   }
   return {entries[0].data(), static_cast<size_t>(end - entries[0].data())};
-}
-
-// Joins a singular message field that comes several times: protobuf merges them, which is to
-// concatenate their bytes.
-std::string_view Merge(std::string_view before, std::string_view more, GraphStorage* storage) {
-  return before.empty() ? more : storage->Copy(absl::StrCat(before, more));
 }
 
 }  // namespace
@@ -165,11 +160,11 @@ absl::Status GraphReader::Scan() {
       continue;
     } else if (f.type == WireType::kBytes && f.number == kLibrary) {
       graph_.has_library_ = true;
-      library_ = Merge(library_, f.bytes, graph_.storage_.get());
+      library_ = graph_.storage_->Join(library_, f.bytes);
     } else if (f.type == WireType::kBytes && f.number == kVersions) {
       const bool text = source_.text.versions.line != 0;
       defects_->set_versions_pos(text ? source_.text.versions : PosOf({}, 0, f.bytes));
-      graph_.versions_ = Merge(graph_.versions_, f.bytes, graph_.storage_.get());
+      graph_.versions_ = graph_.storage_->Join(graph_.versions_, f.bytes);
     } else {
       extra.append(f.raw);
     }
@@ -212,66 +207,9 @@ absl::Status GraphReader::ReadLibrary(std::string_view library) {
 
 void GraphReader::AddFunction(std::string_view wire) {
   const SourcePos pos = PosOf(source_.text.functions, graph_.functions_.size(), wire);
-  const FunctionEntry entry = ReadFunction(wire, pos, graph_);
+  const FunctionEntry entry = LibraryAccess::ReadFunction(wire, pos, graph_);
   graph_.function_by_name_.try_emplace(entry.name, static_cast<int32_t>(graph_.functions_.size()));
   graph_.functions_.push_back(entry);
-}
-
-// A view of `wire`, which the graph's storage keeps.
-FunctionEntry GraphReader::ReadFunction(std::string_view wire, SourcePos pos, Graph& graph) {
-  FunctionEntry entry{{}, wire, nullptr, pos};
-  std::string_view signature;
-  WireReader reader(wire);
-  WireField f;
-  while (reader.Next(&f)) {
-    if (f.number == 1 && f.type == WireType::kBytes)
-      signature = Merge(signature, f.bytes, graph.storage_.get());
-  }
-  WireReader fields(signature);
-  while (fields.Next(&f)) {
-    if (f.number == 1 && f.type == WireType::kBytes) entry.name = f.bytes;
-  }
-  if (absl::StatusOr<OpDef> op = OpDefFromWire(signature); op.ok())
-    entry.signature = graph.storage_->Add(*std::move(op));
-  return entry;
-}
-
-Graph GraphReader::Beside(const Graph& owner, std::shared_ptr<SharedFunctions> functions) {
-  Graph graph;
-  graph.storage_->Share(std::move(functions));
-  graph.versions_ = owner.versions_;
-  graph.source_name_ = owner.source_name_;
-  return graph;
-}
-
-void GraphReader::SetFunctions(Graph& graph, std::vector<FunctionEntry> functions) {
-  graph.functions_ = std::move(functions);
-  graph.function_by_name_.clear();
-  for (size_t i = 0; i < graph.functions_.size(); ++i)
-    graph.function_by_name_.try_emplace(graph.functions_[i].name, static_cast<int32_t>(i));
-}
-
-void GraphReader::PutFunction(Graph& graph, FunctionEntry function) {
-  const auto [it, is_new] = graph.function_by_name_.try_emplace(
-      function.name, static_cast<int32_t>(graph.functions_.size()));
-  if (is_new) {
-    graph.functions_.push_back(function);
-  } else {
-    function.pos = graph.functions_[it->second].pos;
-    graph.functions_[it->second] = function;
-  }
-}
-
-std::shared_ptr<SharedFunctions> GraphReader::Shared(const Graph& graph) {
-  return graph.storage_->functions();
-}
-
-std::string_view GraphReader::Keep(Graph& graph, std::string_view bytes) {
-  return graph.storage_->Copy(bytes);
-}
-
-void GraphReader::SetLibraryExtra(Graph& graph, std::string_view wire) {
-  graph.library_extra_ = graph.storage_->Copy(wire);
 }
 
 absl::Status GraphReader::ReadNodes() {

@@ -11,8 +11,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "graph/import_limits.h"
 #include "graph/io.h"
-#include "graph/shared_functions.h"
 #include "graph/verifier.h"
 
 namespace tenon {
@@ -51,19 +51,6 @@ class GraphReader {
   static absl::StatusOr<Graph> ReadEdited(std::string_view wire, std::string name,
                                           const Graph& before, const ImportLimits& limits,
                                           DefectLog* defects);
-
-  // A graph without nodes and functions of its own, for a part of `owner`, which must outlive it.
-  static Graph Beside(const Graph& owner, std::shared_ptr<SharedFunctions> functions);
-  static std::shared_ptr<SharedFunctions> Shared(const Graph& graph);  // null if it shares none
-
-  // For function_library.cc: the functions, and what the library holds besides them.
-  static std::string_view Keep(Graph& graph, std::string_view bytes);
-  static FunctionEntry ReadFunction(std::string_view wire, SourcePos pos, Graph& graph);
-  static void SetFunctions(Graph& graph, std::vector<FunctionEntry> functions);
-  // In the place of the one of its name if there is one.
-  static void PutFunction(Graph& graph, FunctionEntry function);
-  static std::string_view LibraryExtra(const Graph& graph) { return graph.library_extra_; }
-  static void SetLibraryExtra(Graph& graph, std::string_view wire);
 
  private:
   GraphReader(ReadSource source, const ImportLimits& limits, DefectLog* defects);

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace tenon {
 namespace {
 
@@ -37,6 +39,10 @@ std::string_view GraphStorage::Copy(std::string_view bytes) {
   char* p = Reserve(bytes.size());
   std::memcpy(p, bytes.data(), bytes.size());
   return last_ = {p, bytes.size()};
+}
+
+std::string_view GraphStorage::Join(std::string_view before, std::string_view more) {
+  return before.empty() ? more : Copy(absl::StrCat(before, more));
 }
 
 void GraphStorage::Keep(std::shared_ptr<const void> owner) {

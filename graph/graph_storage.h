@@ -14,18 +14,21 @@
 
 namespace tenon {
 
-class SharedFunctions;
+class FunctionScope;
 
 // Thread-safe: copies of a graph share their storage and may be edited on different threads.
 class GraphStorage {
  public:
   // Of the body of a function: what its nodes may call besides functions of their own graph. Set
   // before the graph is copied.
-  void Share(std::shared_ptr<SharedFunctions> functions) { functions_ = std::move(functions); }
-  const std::shared_ptr<SharedFunctions>& functions() const { return functions_; }
+  void Share(std::shared_ptr<FunctionScope> functions) { functions_ = std::move(functions); }
+  const std::shared_ptr<FunctionScope>& functions() const { return functions_; }
 
   // A copy of `bytes` that lives as long as the storage; the last one, if they are the same.
   std::string_view Copy(std::string_view bytes);
+  // A message field that comes several times: protobuf merges them, which is to concatenate their
+  // bytes.
+  std::string_view Join(std::string_view before, std::string_view more);
 
   // Keeps `owner` (a mapped file, a decompressed buffer) alive.
   void Keep(std::shared_ptr<const void> owner);
@@ -43,7 +46,7 @@ class GraphStorage {
  private:
   char* Reserve(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  std::shared_ptr<SharedFunctions> functions_;
+  std::shared_ptr<FunctionScope> functions_;
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<char[]>> blocks_ ABSL_GUARDED_BY(mutex_);
   char* next_ ABSL_GUARDED_BY(mutex_) = nullptr;

@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "graph/attr_entry.h"
 #include "graph/file_bytes.h"
 #include "graph/file_writer.h"
 #include "graph/function_library.h"
@@ -32,24 +33,8 @@ absl::StatusOr<ExportFormat> FormatOf(std::string_view path) {
       "': the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
 }
 
-constexpr uint32_t kNode = 1;  // of a GraphDef
-constexpr uint32_t kAttr = 5;  // of a NodeDef
-
-constexpr uint64_t Tag(uint32_t field) {
-  return uint64_t{field} << 3 | static_cast<uint64_t>(WireType::kBytes);
-}
-
-// Of a field of this many bytes, whose number is below 16.
-size_t LengthOfField(size_t bytes) {
-  size_t length = 2 + bytes;
-  for (size_t rest = bytes; rest >= 0x80; rest >>= 7) ++length;
-  return length;
-}
-
-// Of an attribute as an entry of a map.
-size_t LengthOfEntry(const Attr& attr) {
-  return LengthOfField(attr.name.size()) + LengthOfField(attr.value.wire().size());
-}
+// Of a GraphDef's nodes: field 1, bytes.
+constexpr uint64_t kNodeTag = uint64_t{1} << 3 | static_cast<uint64_t>(WireType::kBytes);
 
 // Of a FunctionDef: nodes, and where results and control outputs come from.
 std::string WithoutBody(std::string_view function) {
@@ -115,21 +100,13 @@ void GraphWriter::AppendNode(NodeId n, std::string& head, std::string* out) cons
   AppendHead(n, &head);
   const auto extra = graph_.extra_.find(n);
   size_t length = head.size() + (extra == graph_.extra_.end() ? 0 : extra->second.size());
-  for (const Attr& a : graph_.attrs(n).all()) length += LengthOfField(LengthOfEntry(a));
+  for (const Attr& a : graph_.attrs(n).all()) length += AttrEntryBytes(a);
   WireWriter writer(out);
-  writer.RawVarint(Tag(kNode));
+  writer.RawVarint(kNodeTag);
   writer.RawVarint(length);
   out->append(head);
-  for (const Attr& a : graph_.attrs(n).all()) AppendAttr(a, out);
+  for (const Attr& a : graph_.attrs(n).all()) AppendAttrEntry(a, out);
   if (extra != graph_.extra_.end()) out->append(extra->second);
-}
-
-void GraphWriter::AppendAttr(const Attr& attr, std::string* out) {
-  WireWriter writer(out);
-  writer.RawVarint(Tag(kAttr));
-  writer.RawVarint(LengthOfEntry(attr));
-  writer.Bytes(1, attr.name);
-  writer.Bytes(2, attr.value.wire());
 }
 
 std::string GraphWriter::Library(absl::Span<const FunctionEntry> functions) const {

@@ -19,8 +19,6 @@ class GraphWriter {
   // Live nodes in id order, attributes by name, then library, versions and what the reader kept
   // without understanding it.
   std::string Binary() const;
-  // One entry of a NodeDef's map.
-  static void AppendAttr(const Attr& attr, std::string* out);
 
  private:
   size_t EstimateBytes() const;

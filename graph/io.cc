@@ -48,8 +48,6 @@ absl::StatusOr<Imported> ImportSource(ReadSource source, const ImportLimits& lim
   return Imported{std::move(graph), std::move(log).Take()};
 }
 
-std::string Defect::ToString() const { return absl::StrCat(where, ": ", message); }
-
 absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportLimits& limits) {
   TENON_ASSIGN_OR_RETURN(FileBytes file, ReadFile(path, MaxFileBytes(limits)));
   const std::string name = path == "-" ? "<stdin>" : path;

@@ -13,6 +13,7 @@
 #include "graph/file_bytes.h"
 #include "graph/graph_reader.h"
 #include "graph/nodes.h"
+#include "graph/shape_wire.h"
 #include "graph/status_macros.h"
 #include "graph/tensor_proto.h"
 #include "graph/text_import.h"

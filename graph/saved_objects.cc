@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "graph/attr_value.h"
+#include "graph/shape_wire.h"
 #include "graph/status_macros.h"
 #include "proto/saved_object_graph.pb.h"
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/function_body.h"
 #include "graph/function_library.h"
-#include "graph/graph_reader.h"
+#include "graph/library_access.h"
 #include "graph/nodes.h"
 
 namespace tenon {
@@ -29,7 +29,7 @@ void AppendTypes(const std::vector<ArgDef>& args, std::string& text) {
 }  // namespace
 
 bool HasFunctions(const Graph& graph) {
-  return !graph.functions().empty() || GraphReader::Shared(graph) != nullptr;
+  return !graph.functions().empty() || LibraryAccess::Shared(graph) != nullptr;
 }
 
 bool MayStopARun(std::string_view op_name, const OpDef* op) {
@@ -38,7 +38,8 @@ bool MayStopARun(std::string_view op_name, const OpDef* op) {
 }
 
 std::shared_ptr<SharedFunctions> SharedFunctions::Of(const Graph& owner) {
-  std::shared_ptr<SharedFunctions> beyond = GraphReader::Shared(owner);
+  // No other scopes are made.
+  auto beyond = std::static_pointer_cast<SharedFunctions>(LibraryAccess::Shared(owner));
   if (beyond != nullptr && owner.functions().empty()) return beyond;
   auto all = std::make_shared<SharedFunctions>();
   all->beyond_ = std::move(beyond);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "graph/function_scope.h"
 #include "graph/graph.h"
 
 namespace tenon {
@@ -22,15 +23,14 @@ bool HasFunctions(const Graph& graph);
 bool MayStopARun(std::string_view op_name, const OpDef* op);
 
 // Not thread-safe. Views of what the graphs hold whose functions these are; those must live longer.
-class SharedFunctions {
+class SharedFunctions final : public FunctionScope {
  public:
   // What nodes of `owner` may call now. Costs as much as its own functions are many.
   static std::shared_ptr<SharedFunctions> Of(const Graph& owner);
 
   // Of a name that is new.
   void Add(const FunctionEntry& function);
-  // Null if there is none.
-  const FunctionEntry* Find(std::string_view name) const;
+  const FunctionEntry* Find(std::string_view name) const override;
 
   // Functions may be marked with what they implement, and for which type of device. Whether any is.
   // `graph`: one whose nodes may call them, as below.

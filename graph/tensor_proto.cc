@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "graph/attr_value.h"
 #include "graph/machine_memory.h"
+#include "graph/shape_wire.h"
 #include "graph/status_macros.h"
 #include "graph/wire.h"
 

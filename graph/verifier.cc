@@ -256,6 +256,8 @@ void DefectLog::AddFunction(const Graph& graph, const FunctionEntry& function,
                              /*in_function=*/true});
 }
 
+std::string Defect::ToString() const { return absl::StrCat(where, ": ", message); }
+
 absl::flat_hash_set<NodeId> DefectLog::Nodes() const {
   absl::flat_hash_set<NodeId> nodes;
   for (const auto& [node, defect] : found_) nodes.insert(node);

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "graph/defect.h"
 #include "graph/graph.h"
-#include "graph/io.h"
+#include "graph/import_limits.h"
 
 namespace tenon {
 
@@ -49,7 +50,7 @@ struct VerifyOptions {
 
 void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
-// As that of graph/io.h.
+// As that of graph/defect.h.
 std::vector<Defect> VerifyNodes(const Graph& graph, const VerifyOptions& options);
 void VerifyNodes(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 

@@ -229,7 +229,7 @@ struct CpuKernelSpec {
 };
 inline constexpr uint32_t kAllInputs = ~uint32_t{0};
 
-// The families' tables, gathered by plugin/cpu/all_kernels.cc.
+// The tables of all folders, gathered by plugin/cpu/all_kernels.cc.
 absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels();
 
 }  // namespace tenon

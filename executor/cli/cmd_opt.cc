@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "executor/cli/explain_node.h"
 #include "executor/cli/feeds.h"
 #include "executor/cli/flags.h"
 #include "executor/cli/frozen.h"
@@ -176,6 +177,14 @@ void TellTarget(const Target& target, const Graph& written, Invocation& invocati
   absl::StrAppend(&invocation.text, line, "\n");
   if (target.minor() > 0)
     Warn(invocation.output, absl::StrCat("--target ", target.name(), ": the graph ", line));
+}
+
+// What --explain-node tells of a node; nothing if it names none.
+absl::Status AddNodeStory(const Workbench& bench, const Executable& executable,
+                          const std::string& node, Invocation& invocation) {
+  if (node.empty()) return absl::OkStatus();
+  return ExplainNode(*bench.watchers->provenance(), bench.graph(), OptimizedGraph(executable), node,
+                     invocation);
 }
 
 absl::Status Opt(const OptFlags& flags, Invocation& invocation) {

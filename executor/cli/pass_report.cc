@@ -2,7 +2,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "executor/cli/explain_node.h"
 #include "graph/one_line.h"
 
 namespace tenon::cli {
@@ -74,13 +73,6 @@ Json PassesJson(const PipelineReport& report) {
   Json passes = Json::Array();
   for (const PassReport& pass : report.passes) passes.Push(PassJson(pass));
   return passes;
-}
-
-absl::Status AddNodeStory(const Workbench& bench, const Executable& executable,
-                          const std::string& node, Invocation& invocation) {
-  if (node.empty()) return absl::OkStatus();
-  return ExplainNode(*bench.watchers->provenance(), bench.graph(), OptimizedGraph(executable), node,
-                     invocation);
 }
 
 void AddPasses(const Executable& executable, const WatchFlags& flags, Invocation& invocation) {

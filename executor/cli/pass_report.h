@@ -5,7 +5,6 @@
 
 #include "executor/cli/invocation.h"
 #include "executor/cli/options/compile_flags.h"
-#include "executor/cli/workbench.h"
 #include "executor/session.h"
 
 namespace tenon::cli {
@@ -13,9 +12,6 @@ namespace tenon::cli {
 std::string PassTable(const PipelineReport& report, const Style& style);
 // The value of "passes".
 Json PassesJson(const PipelineReport& report);
-// What --explain-node tells of a node; nothing if it names none.
-absl::Status AddNodeStory(const Workbench& bench, const Executable& executable,
-                          const std::string& node, Invocation& invocation);
 // With --time-passes: "passes" in the document, or the table below the text.
 void AddPasses(const Executable& executable, const WatchFlags& flags, Invocation& invocation);
 // "remove_identity 4, fold_cast 1"; empty for none.

@@ -1,9 +1,9 @@
 // Assert, which fails with its data when the condition does not hold, and Abort, which always
 // does.
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/tensor_summary.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

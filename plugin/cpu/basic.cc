@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/tensor_proto.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/kernel.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/onednn.h"
 

@@ -3,9 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/conv.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/onednn.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

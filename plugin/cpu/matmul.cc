@@ -8,7 +8,6 @@
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/batch_broadcast.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/onednn.h"
 

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/onednn.h"
 #include "plugin/cpu/tiled_primitive.h"

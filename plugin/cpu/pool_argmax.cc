@@ -6,10 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/pool.h"
 #include "plugin/cpu/workers.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,11 +6,11 @@
 #include "graph/status_macros.h"
 #include "plugin/cpu/channel_block.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/pool.h"
 #include "plugin/cpu/tiles.h"
 #include "plugin/cpu/workers.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

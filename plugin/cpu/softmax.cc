@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/isa.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/softmax_rows.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

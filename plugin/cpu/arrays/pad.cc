@@ -7,7 +7,6 @@
 #include "plugin/cpu/arrays/strided_copy.h"
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

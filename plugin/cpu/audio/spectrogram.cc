@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/fourier/fourier.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

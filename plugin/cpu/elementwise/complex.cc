@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/attr_set.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/sub_kernels.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/strings/string_element.h"
+#include "plugin/kernel.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {

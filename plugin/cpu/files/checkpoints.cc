@@ -12,8 +12,8 @@
 #include "graph/bundle/bundle_reader.h"
 #include "graph/bundle/bundle_writer.h"
 #include "graph/within_memory.h"
-#include "plugin/cpu/files/families.h"
 #include "plugin/cpu/files/file_facts.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // Names of the files of a checkpoint in several parts.
 #include "absl/strings/str_format.h"
-#include "plugin/cpu/files/families.h"
 #include "plugin/cpu/files/file_facts.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -12,10 +12,10 @@
 #include "absl/strings/str_split.h"
 #include "graph/file_bytes.h"
 #include "graph/within_memory.h"
-#include "plugin/cpu/files/families.h"
 #include "plugin/cpu/files/file_facts.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/state/table.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

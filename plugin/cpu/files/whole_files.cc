@@ -13,8 +13,8 @@
 #include "graph/file_bytes.h"
 #include "graph/file_writer.h"
 #include "graph/within_memory.h"
-#include "plugin/cpu/files/families.h"
 #include "plugin/cpu/files/file_facts.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -8,9 +8,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/image/box.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/image/resize_axis.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph/attr_value.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/sub_kernels.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

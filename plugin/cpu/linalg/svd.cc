@@ -1,6 +1,5 @@
 // Svd: singular value decomposition. The arithmetic is in svd.inc.
 #include "plugin/cpu/linalg/svd.h"
-#include "plugin/cpu/families.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "plugin/cpu/lists/tensor_list.h"
-#include "plugin/cpu/state/families.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

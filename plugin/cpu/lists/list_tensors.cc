@@ -5,7 +5,7 @@
 
 #include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/lists/tensor_list.h"
-#include "plugin/cpu/state/families.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,7 +1,6 @@
 // OptionalFromValue, OptionalNone and what asks them: so gradients keep what only one branch made.
 #include "plugin/cpu/lists/optional_value.h"
 
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
 
 namespace tenon::cpu {

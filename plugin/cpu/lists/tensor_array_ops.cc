@@ -10,7 +10,7 @@
 #include "plugin/cpu/lists/named_arrays.h"
 #include "plugin/cpu/lists/tensor_array.h"
 #include "plugin/cpu/lists/tensor_list.h"
-#include "plugin/cpu/state/families.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include "plugin/cpu/elementwise/broadcast.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/lists/variant_math.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -8,10 +8,10 @@
 #include "plugin/cpu/isa.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/nn/attention_rows.h"
-#include "plugin/cpu/nn/families.h"
 #include "plugin/cpu/small_gemm.h"
 #include "plugin/cpu/softmax_rows.h"
 #include "plugin/cpu/tiles.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -4,9 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/nn/channel_sums.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -7,11 +7,11 @@
 #include "graph/status_macros.h"
 #include "plugin/cpu/channel_block.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/tiles.h"
 #include "plugin/cpu/window.h"
 #include "plugin/cpu/workers.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

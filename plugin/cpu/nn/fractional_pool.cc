@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/nn/fractional_cells.h"
 #include "plugin/cpu/random/generator_state.h"
 #include "plugin/cpu/tiles.h"
 #include "plugin/cpu/workers.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

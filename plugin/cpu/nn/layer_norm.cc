@@ -2,7 +2,7 @@
 #include "plugin/cpu/isa.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/nn/attention_rows.h"
-#include "plugin/cpu/nn/families.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

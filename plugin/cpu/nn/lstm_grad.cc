@@ -4,11 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/nn/float_step.h"
 #include "plugin/cpu/nn/lstm.h"
 #include "plugin/cpu/nn/product.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

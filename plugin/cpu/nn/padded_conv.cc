@@ -7,12 +7,12 @@
 #include "graph/status_macros.h"
 #include "plugin/cpu/arrays/pad.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/image/resize_axis.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/sub_kernels.h"
 #include "plugin/cpu/window.h"
 #include "plugin/cpu/workers.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

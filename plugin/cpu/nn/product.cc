@@ -7,7 +7,6 @@
 #include "graph/attr_value.h"
 #include "graph/op_registry.h"
 #include "graph/status_macros.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 
 namespace tenon::cpu {

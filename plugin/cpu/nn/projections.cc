@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "graph/attr_value.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/nn/families.h"
 #include "plugin/cpu/sub_kernels.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

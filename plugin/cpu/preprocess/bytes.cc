@@ -9,10 +9,10 @@
 #include "graph/annotate.h"
 #include "graph/tensor_proto.h"
 #include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/strings/string_element.h"
 #include "plugin/cpu/strings/string_map.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

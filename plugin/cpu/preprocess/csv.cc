@@ -5,10 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "graph/annotate.h"
 #include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/strings/number_text.h"
 #include "plugin/cpu/strings/string_element.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // ParseExample, ParseExampleV2, ParseSingleExample: features of serialized tf.Examples.
 #include "graph/status_macros.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/preprocess/feature_parser.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

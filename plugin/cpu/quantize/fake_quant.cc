@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/quantize/slices.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,8 +1,8 @@
 // QuantizedResizeBilinear.
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/image/resize_axis.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/quantize/quantized_range.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

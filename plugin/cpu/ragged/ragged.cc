@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/ragged/splits.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -9,7 +9,7 @@
 #include "plugin/cpu/lists/tensor_list.h"
 #include "plugin/cpu/ragged/ragged_value.h"
 #include "plugin/cpu/ragged/splits.h"
-#include "plugin/cpu/state/families.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/random/philox_source.h"
 #include "plugin/cpu/random/samples.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,8 +1,8 @@
 // What the second versions of the stateless ops take instead of a seed: a key, a counter, and the
 // number of the algorithm.
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/random/philox_source.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

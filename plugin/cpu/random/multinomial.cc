@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/random/philox_source.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/random/philox.h"
 #include "plugin/cpu/random/philox_source.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -13,7 +13,7 @@
 #include "graph/file_bytes.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/random/candidate_sampling.h"
-#include "plugin/cpu/random/families.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "plugin/cpu/random/families.h"
 #include "plugin/cpu/state/writable.h"
 
 namespace tenon::cpu {

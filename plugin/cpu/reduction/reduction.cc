@@ -11,11 +11,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/elementwise/element_op.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/isa.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/reduction/reduce_loops.h"
 #include "plugin/cpu/reduction/reduce_shape.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 

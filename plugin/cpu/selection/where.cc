@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
+#include "plugin/kernel.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {

@@ -7,7 +7,7 @@
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/ragged/splits.h"
 #include "plugin/cpu/sparse/coordinates.h"
-#include "plugin/cpu/sparse/families.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -10,9 +10,9 @@
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/ragged/splits.h"
 #include "plugin/cpu/sparse/cross.h"
-#include "plugin/cpu/sparse/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
 #include "plugin/cpu/strings/string_element.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

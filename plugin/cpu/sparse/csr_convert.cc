@@ -11,7 +11,7 @@
 #include "plugin/cpu/lists/tensor_list.h"
 #include "plugin/cpu/sparse/coordinates.h"
 #include "plugin/cpu/sparse/csr_matrix.h"
-#include "plugin/cpu/sparse/families.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -9,7 +9,7 @@
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/cpu/sparse/csr_matrix.h"
-#include "plugin/cpu/sparse/families.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -8,10 +8,10 @@
 #include "graph/wire.h"
 #include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/sparse/families.h"
 #include "plugin/cpu/sparse/sparse_parts.h"
 #include "plugin/cpu/state/whole_tensor.h"
 #include "plugin/cpu/strings/string_element.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/sparse/families.h"
 #include "plugin/cpu/sparse/sparse_parts.h"
 #include "plugin/cpu/state/whole_tensor.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

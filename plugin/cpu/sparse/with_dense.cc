@@ -5,9 +5,9 @@
 #include "plugin/cpu/arrays/points.h"
 #include "plugin/cpu/arrays/strided_copy.h"
 #include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/sparse/coordinates.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,8 +6,8 @@
 #include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/lists/tensor_list.h"
 #include "plugin/cpu/state/accumulator.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/writable.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

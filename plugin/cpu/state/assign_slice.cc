@@ -1,9 +1,9 @@
 // Slices of variables that are replaced: StridedSliceAssign and its form for resources.
 #include "plugin/cpu/arrays/slice_ranges.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
 #include "plugin/cpu/state/writable.h"
+#include "plugin/kernel.h"
 #include "plugin/variable.h"
 
 namespace tenon::cpu {

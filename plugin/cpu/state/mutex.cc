@@ -1,7 +1,7 @@
 // Mutexes of the graph: MutexLock's output holds the mutex until it is consumed or nobody has it.
 #include "absl/synchronization/mutex.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -12,10 +12,10 @@
 #include "plugin/cpu/element.h"
 #include "plugin/cpu/elementwise/element_op.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/optimizer_rules.h"
 #include "plugin/cpu/state/whole_tensor.h"
 #include "plugin/cpu/state/writable.h"
+#include "plugin/kernel.h"
 #include "plugin/variable.h"
 
 namespace tenon::cpu {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
 #include "plugin/cpu/tensor_summary.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,9 +6,9 @@
 #include "plugin/cpu/arrays/points.h"
 #include "plugin/cpu/element_copy.h"
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
 #include "plugin/cpu/state/writable.h"
+#include "plugin/kernel.h"
 #include "plugin/variable.h"
 
 namespace tenon::cpu {

@@ -2,8 +2,8 @@
 #include <map>
 
 #include "absl/synchronization/mutex.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

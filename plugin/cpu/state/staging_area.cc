@@ -2,8 +2,8 @@
 #include <deque>
 
 #include "absl/synchronization/mutex.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/staging.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "absl/synchronization/mutex.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/staging.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,8 +1,8 @@
 // The ops on hash tables. Tables of version 1 pass their handle by reference; nothing else differs.
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/table.h"
 #include "plugin/cpu/state/whole_tensor.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // Variables of one run: TemporaryVariable makes one, DestroyTemporaryVariable gives its last value.
 #include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
+#include "plugin/kernel.h"
 #include "plugin/elsewhere.h"
 #include "plugin/variable.h"
 

@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/state/families.h"
 #include "plugin/cpu/state/whole_tensor.h"
 #include "plugin/cpu/state/writable.h"
+#include "plugin/kernel.h"
 #include "plugin/elsewhere.h"
 #include "plugin/variable.h"
 

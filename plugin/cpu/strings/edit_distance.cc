@@ -12,9 +12,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/element.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/strings/string_element.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

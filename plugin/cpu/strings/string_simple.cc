@@ -8,9 +8,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/strings/string_element.h"
 #include "plugin/cpu/strings/string_map.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/strings/string_element.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/strings/string_element.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -8,8 +8,8 @@
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/state/whole_tensor.h"
 #include "plugin/cpu/strings/string_element.h"
-#include "plugin/cpu/summary/families.h"
 #include "plugin/cpu/summary/summary_wire.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

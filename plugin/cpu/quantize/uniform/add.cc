@@ -1,8 +1,8 @@
 // UniformQuantizedAdd: lhs and rhs, then scales and zero points of lhs, rhs and output.
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/quantize/uniform/affine.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,9 +1,9 @@
 // UniformQuantizedConvolution, UniformQuantizedConvolutionHybrid.
 #include "absl/strings/str_cat.h"
 #include "graph/ops/uniform_convolution.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/quantize/uniform/products.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,8 +1,8 @@
 // UniformQuantize, UniformDequantize, UniformRequantize, UniformQuantizedClipByValue.
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/families.h"
 #include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/quantize/uniform/affine.h"
+#include "plugin/kernel.h"
 
 namespace tenon::cpu {
 namespace {

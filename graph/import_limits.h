@@ -1,0 +1,15 @@
+// How large a graph may be that is read.
+#pragma once
+
+#include <cstdint>
+
+namespace tenon {
+
+struct ImportLimits {
+  int64_t max_nodes = 10'000'000;
+  int64_t max_const_bytes = int64_t{16} << 30;  // of one constant, decoded
+  int64_t max_depth = 100;                      // nesting of messages
+  int64_t max_file_bytes = int64_t{64} << 30;   // after decompression
+};
+
+}  // namespace tenon
