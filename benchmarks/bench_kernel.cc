@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "graph/op_registry.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/op_defs/op_registry.h"
 
 namespace tenon {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/tensor.h"
-#include "plugin/cpu/workers.h"
-#include "plugin/kernel.h"
+#include "graph/tensor/tensor.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 

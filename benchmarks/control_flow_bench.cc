@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
-#include "executor/session.h"
-#include "graph/io.h"
+#include "executor/session/session.h"
+#include "graph/io/io.h"
 
 namespace tenon {
 namespace {

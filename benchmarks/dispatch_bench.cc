@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "executor/session.h"
+#include "executor/session/session.h"
 
 namespace tenon {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "graph/attr_value.h"
-#include "graph/file_bytes.h"
-#include "graph/graph_reader.h"
-#include "graph/io.h"
-#include "graph/wire.h"
+#include "graph/base/file_bytes.h"
+#include "graph/io/graph_reader.h"
+#include "graph/io/io.h"
+#include "graph/op_defs/attr_value.h"
+#include "graph/wire/wire.h"
 
 namespace tenon {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "benchmarks/bench_kernel.h"
-#include "graph/attr_value.h"
+#include "graph/op_defs/attr_value.h"
 
 namespace tenon {
 namespace {

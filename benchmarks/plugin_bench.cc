@@ -2,8 +2,8 @@
 // additions, AddV2 and the op of bench_plugin.c, optimizer off, one thread.
 #include <benchmark/benchmark.h>
 
-#include "executor/session.h"
-#include "plugin/loader.h"
+#include "executor/session/session.h"
+#include "plugin/host/loading/loader.h"
 
 namespace tenon {
 namespace {

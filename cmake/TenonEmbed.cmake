@@ -1,6 +1,6 @@
 # tenon_embed(OUT NAME FOLDER FILES...): writes a C++ source that defines
 # absl::Span<const EmbeddedFile> NAME(), the files of FOLDER with their names and contents
-# (plugin/embedded_file.h).
+# (graph/base/embedded_file.h).
 function(tenon_embed out name folder)
   set(rows)
   foreach(file IN LISTS ARGN)
@@ -9,7 +9,7 @@ function(tenon_embed out name folder)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${folder}/${file}")
   endforeach()
   file(CONFIGURE OUTPUT "${out}" @ONLY CONTENT
-[[#include "plugin/embedded_file.h"
+[[#include "graph/base/embedded_file.h"
 
 namespace tenon {
 

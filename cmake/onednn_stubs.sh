@@ -1,6 +1,6 @@
 #!/bin/sh
 # onednn_stubs.sh LIBDNNL.SO OUT.S: for each C function that oneDNN exports a hidden stub that jumps
-# through a table, plus the list of names that plugin/cpu/onednn_loader.cc fills the table from.
+# through a table, plus the list of names that plugin/cpu/onednn/onednn_loader.cc fills the table from.
 set -eu
 library=$1
 out=$2

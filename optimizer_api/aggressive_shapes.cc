@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
-#include "graph/nodes.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

@@ -1,8 +1,8 @@
 // What TensorFlow infers of shapes when it is asked to be aggressive. Private to optimizer_api.
 #pragma once
 
-#include "graph/shape_inference.h"
-#include "grappler_lite/pass.h"
+#include "graph/shapes/shape_inference.h"
+#include "grappler_lite/pipeline/pass.h"
 
 namespace tenon {
 

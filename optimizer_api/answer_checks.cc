@@ -3,9 +3,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
-#include "graph/op_registry.h"
-#include "graph/status_macros.h"
+#include "graph/op_defs/op_registry.h"
 #include "optimizer_api/grappler_item.h"
 
 namespace tenon {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "graph/graph.h"
-#include "grappler_lite/pass.h"
+#include "graph/ir/graph.h"
+#include "grappler_lite/pipeline/pass.h"
 #include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon {

@@ -5,9 +5,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "graph/function_body.h"
-#include "graph/new_attrs.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/functions/function_body.h"
+#include "graph/ir/new_attrs.h"
 
 namespace tenon {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 #include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon {

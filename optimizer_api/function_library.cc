@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
-#include "graph/io.h"
-#include "graph/op_registry.h"
-#include "graph/wire.h"
-#include "graph/wire_check.h"
+#include "graph/io/io.h"
+#include "graph/op_defs/op_registry.h"
+#include "graph/wire/wire.h"
+#include "graph/wire/wire_check.h"
 #include "tensorflow/c/experimental/grappler/grappler.h"
 
 struct TF_FunctionLibraryDefinition {

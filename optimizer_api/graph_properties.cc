@@ -3,12 +3,12 @@
 #include <optional>
 
 #include "absl/container/flat_hash_set.h"
+#include "graph/base/status_macros.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
-#include "graph/shape_inference.h"
-#include "graph/status_macros.h"
-#include "graph/tensor_proto.h"
-#include "graph/wire.h"
+#include "graph/shapes/shape_inference.h"
+#include "graph/tensor/tensor_proto.h"
+#include "graph/wire/wire.h"
 #include "optimizer_api/aggressive_shapes.h"
 #include "optimizer_api/grappler_item.h"
 

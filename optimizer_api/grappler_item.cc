@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
-#include "graph/nodes.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 

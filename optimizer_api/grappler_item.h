@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 #include "optimizer_api/plugin_optimizer.h"
 
 struct TF_GrapplerItem {

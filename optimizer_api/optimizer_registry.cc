@@ -8,10 +8,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/struct_size.h"
-#include "graph/status_macros.h"
 #include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon {

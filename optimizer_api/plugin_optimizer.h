@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
-#include "grappler_lite/pipeline.h"
+#include "grappler_lite/pipeline/pipeline.h"
 #include "tensorflow/c/experimental/grappler/grappler.h"
 
 namespace tenon {

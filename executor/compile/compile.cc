@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 namespace {

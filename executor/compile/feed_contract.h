@@ -6,10 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "executor/call_sites.h"
 #include "executor/compile/request.h"
-#include "graph/shape.h"
-#include "graph/tensor.h"
+#include "executor/lowering/call_sites.h"
+#include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
 
 namespace tenon {
 

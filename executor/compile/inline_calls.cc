@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "executor/compile/pass_input.h"
+#include "executor/compile/plugin_passes.h"
 #include "executor/compile/stages.h"
 #include "executor/compile/stopwatch.h"
 #include "executor/lowering/call_inliner.h"
-#include "executor/plugin_passes.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 namespace {

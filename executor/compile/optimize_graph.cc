@@ -5,12 +5,12 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "executor/body_optimizer.h"
+#include "executor/compile/body_optimizer.h"
 #include "executor/compile/pass_input.h"
+#include "executor/compile/plugin_passes.h"
 #include "executor/compile/stages.h"
 #include "executor/compile/stopwatch.h"
-#include "executor/plugin_passes.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 #include "optimizer_api/plugin_optimizer.h"
 
 namespace tenon {

@@ -1,9 +1,9 @@
 // What the passes over a whole graph are given by the stages that run them.
 #pragma once
 
+#include "executor/compile/evaluator.h"
 #include "executor/compile/stages.h"
-#include "executor/evaluator.h"
-#include "grappler_lite/pipeline.h"
+#include "grappler_lite/pipeline/pipeline.h"
 
 namespace tenon {
 

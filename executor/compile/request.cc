@@ -2,9 +2,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "graph/annotate.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
+#include "graph/base/annotate.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

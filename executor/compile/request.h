@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 namespace tenon {
 

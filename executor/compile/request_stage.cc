@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "executor/compile/stages.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "executor/compile/stages.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 namespace {

@@ -12,16 +12,16 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "executor/call_sites.h"
 #include "executor/compile/feed_contract.h"
 #include "executor/compile/request.h"
-#include "executor/kernel_store.h"
+#include "executor/compile/session_options.h"
+#include "executor/lowering/call_sites.h"
+#include "executor/place/kernel_store.h"
 #include "executor/place/placer.h"
-#include "executor/plan/schedule.h"
-#include "executor/session_options.h"
-#include "graph/graph.h"
-#include "grappler_lite/pipeline.h"
-#include "plugin/device.h"
+#include "executor/plan/base/schedule.h"
+#include "graph/ir/graph.h"
+#include "grappler_lite/pipeline/pipeline.h"
+#include "plugin/device/device.h"
 
 namespace tenon {
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/freeze/fold_variables.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 namespace {

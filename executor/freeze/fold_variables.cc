@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "graph/op_registry.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/op_defs/op_registry.h"
 
 namespace tenon {
 namespace {

@@ -11,10 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "executor/freeze/fold_variables.h"
 #include "executor/freeze/kept_state.h"
-#include "executor/saved_model.h"
-#include "graph/io.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
+#include "executor/session/saved_model.h"
+#include "graph/base/status_macros.h"
+#include "graph/io/io.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

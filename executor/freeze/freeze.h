@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/session.h"
-#include "graph/graph.h"
-#include "graph/saved_model.h"
+#include "executor/session/session.h"
+#include "graph/ir/graph.h"
+#include "graph/saved_model/saved_model.h"
 
 namespace tenon {
 

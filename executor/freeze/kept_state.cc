@@ -5,8 +5,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "graph/attr_value.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/op_defs/attr_value.h"
 
 namespace tenon {
 namespace {

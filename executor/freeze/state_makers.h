@@ -9,8 +9,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "graph/function_body.h"
-#include "graph/graph.h"
+#include "graph/functions/function_body.h"
+#include "graph/ir/graph.h"
 
 namespace tenon {
 

@@ -1,7 +1,7 @@
 #include "executor/lowering/call_inliner.h"
 
 #include "executor/lowering/lowering.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 

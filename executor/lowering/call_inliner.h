@@ -6,9 +6,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
-#include "executor/call_sites.h"
+#include "executor/lowering/call_sites.h"
 #include "executor/lowering/inline_budget.h"
-#include "grappler_lite/pipeline.h"
+#include "grappler_lite/pipeline/pipeline.h"
 
 namespace tenon {
 

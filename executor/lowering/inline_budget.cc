@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
-#include "graph/function_library.h"
-#include "grappler_lite/op_traits.h"
+#include "graph/functions/function_library.h"
+#include "grappler_lite/analysis/op_traits.h"
 
 namespace tenon {
 namespace {

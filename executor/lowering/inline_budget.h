@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "graph/function_body.h"
-#include "graph/graph.h"
+#include "graph/functions/function_body.h"
+#include "graph/ir/graph.h"
 
 namespace tenon {
 

@@ -6,13 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "executor/lowering/lowering.h"
-#include "graph/annotate.h"
-#include "graph/body_sources.h"
-#include "graph/colocation.h"
-#include "graph/invalid_graph.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
-#include "grappler_lite/op_traits.h"
+#include "graph/base/annotate.h"
+#include "graph/base/invalid_graph.h"
+#include "graph/base/status_macros.h"
+#include "graph/functions/body_sources.h"
+#include "graph/ir/colocation.h"
+#include "graph/ir/nodes.h"
+#include "grappler_lite/analysis/op_traits.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 // If and Case: a Switch per argument, the branches, a Merge per result.
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 

@@ -11,10 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/inline_budget.h"
 #include "executor/lowering/lowering.h"
-#include "graph/function_library.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
-#include "grappler_lite/written_memory.h"
+#include "graph/base/status_macros.h"
+#include "graph/functions/function_library.h"
+#include "graph/ir/nodes.h"
+#include "grappler_lite/analysis/written_memory.h"
 
 namespace tenon {
 namespace {

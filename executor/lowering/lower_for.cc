@@ -1,8 +1,8 @@
 // For: a loop over the numbers start, start + delta … before limit.
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
-#include "graph/new_attrs.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/new_attrs.h"
 
 namespace tenon {
 

@@ -1,7 +1,7 @@
 // While: a frame of Enter, Merge, Switch, NextIteration and Exit per loop variable.
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 absl::StatusOr<NodeId> Lowering::AddEnter(NodeId n, Output value, bool constant, NodeId start) {

@@ -2,9 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/nodes_written.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
-#include "grappler_lite/op_traits.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
+#include "grappler_lite/analysis/op_traits.h"
 
 namespace tenon {
 void Lowering::Note(Output fetch) {

@@ -14,9 +14,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "executor/call_sites.h"
-#include "graph/function_body.h"
-#include "graph/graph.h"
+#include "executor/lowering/call_sites.h"
+#include "graph/functions/function_body.h"
+#include "graph/ir/graph.h"
 
 namespace tenon {
 

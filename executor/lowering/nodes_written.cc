@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "graph/nodes.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "graph/attr_set.h"
-#include "graph/function_body.h"
-#include "graph/graph.h"
+#include "graph/functions/function_body.h"
+#include "graph/ir/graph.h"
+#include "graph/op_defs/attr_set.h"
 
 namespace tenon {
 

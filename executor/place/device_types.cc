@@ -6,9 +6,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "executor/kernel_store.h"
+#include "executor/place/kernel_store.h"
 #include "executor/place/placer.h"
-#include "graph/nodes.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

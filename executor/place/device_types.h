@@ -11,9 +11,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "graph/graph.h"
-#include "plugin/device.h"
-#include "plugin/kernel_registry.h"
+#include "graph/ir/graph.h"
+#include "plugin/device/device.h"
+#include "plugin/kernels/kernel_registry.h"
 
 namespace tenon {
 

@@ -9,8 +9,8 @@
 
 #include "absl/types/span.h"
 #include "executor/place/placer.h"
-#include "graph/device_string.h"
-#include "graph/graph.h"
+#include "graph/ir/device_string.h"
+#include "graph/ir/graph.h"
 
 namespace tenon {
 

@@ -1,7 +1,7 @@
 #include "executor/place/joins.h"
 
 #include "absl/strings/strip.h"
-#include "graph/colocation.h"
+#include "graph/ir/colocation.h"
 
 namespace tenon {
 namespace {

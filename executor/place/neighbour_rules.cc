@@ -1,5 +1,5 @@
 #include "executor/place/rules.h"
-#include "graph/nodes.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

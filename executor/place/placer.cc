@@ -6,8 +6,8 @@
 #include "executor/place/reasons.h"
 #include "executor/place/requests.h"
 #include "executor/place/rules.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

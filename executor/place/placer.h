@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/device_string.h"
-#include "graph/graph.h"
-#include "plugin/device.h"
-#include "plugin/kernel_registry.h"
+#include "graph/ir/device_string.h"
+#include "graph/ir/graph.h"
+#include "plugin/device/device.h"
+#include "plugin/kernels/kernel_registry.h"
 
 namespace tenon {
 

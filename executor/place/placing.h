@@ -9,7 +9,7 @@
 #include "executor/place/device_types.h"
 #include "executor/place/groups.h"
 #include "executor/place/placer.h"
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 namespace tenon {
 

@@ -1,7 +1,7 @@
 #include "executor/place/requests.h"
 
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 

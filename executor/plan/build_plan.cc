@@ -2,11 +2,11 @@
 
 #include <utility>
 
+#include "executor/plan/base/step_schedule.h"
 #include "executor/plan/emit.h"
 #include "executor/plan/layout/layout.h"
-#include "executor/plan/step_schedule.h"
 #include "executor/plan/steps/translator.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 
+#include "executor/plan/base/plan_input.h"
+#include "executor/plan/base/step_graph.h"
+#include "executor/plan/base/step_schedule.h"
 #include "executor/plan/layout/layout.h"
-#include "executor/plan/plan_input.h"
-#include "executor/plan/step_graph.h"
-#include "executor/plan/step_schedule.h"
 #include "executor/run/plan.h"
 
 namespace tenon {

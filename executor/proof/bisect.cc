@@ -1,6 +1,6 @@
 #include "executor/proof/bisect.h"
 
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 namespace {

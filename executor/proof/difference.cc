@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "executor/cli/element.h"
-#include "executor/cli/tensor_text.h"
+#include "executor/values/element.h"
+#include "executor/values/tensor_text.h"
 
 namespace tenon {
 namespace {

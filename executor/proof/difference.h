@@ -9,7 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "graph/tensor.h"
+#include "graph/tensor/tensor.h"
 
 namespace tenon {
 

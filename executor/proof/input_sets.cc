@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "executor/cli/element.h"
-#include "executor/cli/split_mix.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
+#include "executor/values/element.h"
+#include "executor/values/split_mix.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/session.h"
-#include "graph/graph.h"
+#include "executor/session/session.h"
+#include "graph/ir/graph.h"
 
 namespace tenon {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 namespace tenon {
 

@@ -5,9 +5,9 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "executor/cli/element.h"
-#include "graph/status_macros.h"
-#include "grappler_lite/fingerprint.h"
+#include "executor/values/element.h"
+#include "graph/base/status_macros.h"
+#include "grappler_lite/pipeline/fingerprint.h"
 
 namespace tenon {
 namespace {

@@ -11,8 +11,8 @@
 #include "executor/proof/difference.h"
 #include "executor/proof/graph_runner.h"
 #include "executor/proof/input_sets.h"
-#include "grappler_lite/observer.h"
-#include "grappler_lite/pass.h"
+#include "grappler_lite/pipeline/observer.h"
+#include "grappler_lite/pipeline/pass.h"
 
 namespace tenon {
 

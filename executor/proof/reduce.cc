@@ -5,9 +5,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "executor/cli/element.h"
-#include "graph/function_library.h"
-#include "graph/nodes.h"
+#include "executor/values/element.h"
+#include "graph/functions/function_library.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

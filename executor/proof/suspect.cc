@@ -5,8 +5,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
-#include "grappler_lite/observer.h"
+#include "graph/base/status_macros.h"
+#include "grappler_lite/pipeline/observer.h"
 
 namespace tenon {
 namespace {

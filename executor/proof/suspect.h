@@ -11,7 +11,7 @@
 #include "executor/proof/difference.h"
 #include "executor/proof/graph_runner.h"
 #include "executor/proof/input_sets.h"
-#include "executor/session.h"
+#include "executor/session/session.h"
 
 namespace tenon {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "graph/tensor.h"
+#include "graph/tensor/tensor.h"
 
 namespace tenon {
 

@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "executor/run/aligned.h"
 #include "executor/run/shape_promises.h"
+#include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
-#include "graph/status_macros.h"
 
 namespace tenon {
 namespace {

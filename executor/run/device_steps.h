@@ -9,8 +9,8 @@
 #include "absl/container/inlined_vector.h"
 #include "executor/run/plan.h"
 #include "executor/run/slow_steps.h"
-#include "plugin/device.h"
-#include "plugin/plugin_kernel.h"
+#include "plugin/device/device.h"
+#include "plugin/host/c_api/kernels/plugin_kernel.h"
 
 namespace tenon {
 

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/run/plan.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "graph/tensor.h"
-#include "plugin/device.h"
-#include "plugin/kernel.h"
-#include "plugin/plugin_kernel.h"
+#include "graph/tensor/tensor.h"
+#include "plugin/device/device.h"
+#include "plugin/host/c_api/kernels/plugin_kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "executor/call_sites.h"
-#include "graph/graph.h"
-#include "plugin/device.h"
-#include "plugin/kernel.h"
+#include "executor/lowering/call_sites.h"
+#include "graph/ir/graph.h"
+#include "plugin/device/device.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 

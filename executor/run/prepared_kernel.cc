@@ -1,9 +1,9 @@
 #include "executor/run/prepared_kernel.h"
 
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
-#include "graph/within_memory.h"
-#include "plugin/elsewhere.h"
+#include "graph/base/status_macros.h"
+#include "graph/base/within_memory.h"
+#include "plugin/kernels/elsewhere.h"
 
 namespace tenon {
 namespace {

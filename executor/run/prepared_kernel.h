@@ -7,8 +7,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "plugin/device.h"
-#include "plugin/kernel.h"
+#include "plugin/device/device.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 

@@ -3,11 +3,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/run/run_recorder.h"
+#include "graph/base/status_macros.h"
+#include "graph/base/within_memory.h"
 #include "graph/c_api/callback_scope.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
-#include "graph/within_memory.h"
-#include "plugin/cpu/workers.h"
+#include "graph/ir/nodes.h"
+#include "plugin/cpu/base/workers.h"
 
 namespace tenon {
 namespace {

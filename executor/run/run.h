@@ -7,7 +7,7 @@
 #include "absl/types/span.h"
 #include "executor/run/frame_pool.h"
 #include "executor/run/plan.h"
-#include "graph/tensor.h"
+#include "graph/tensor/tensor.h"
 
 namespace tenon {
 

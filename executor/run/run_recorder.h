@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
-#include "plugin/device.h"
+#include "plugin/device/device.h"
 
 namespace tenon {
 

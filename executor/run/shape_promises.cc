@@ -7,9 +7,9 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "graph/annotate.h"
+#include "graph/base/annotate.h"
 #include "graph/c_api/callback_scope.h"
-#include "plugin/plugin_shape_fn.h"
+#include "plugin/host/c_api/plugin_shape_fn.h"
 
 namespace tenon {
 namespace {

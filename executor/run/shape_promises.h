@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 namespace tenon {
 

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
-#include "plugin/named_handle.h"
-#include "plugin/variable.h"
+#include "graph/base/status_macros.h"
+#include "plugin/kernels/named_handle.h"
+#include "plugin/kernels/variable.h"
 
 namespace tenon {
 

@@ -13,8 +13,8 @@
 #include "executor/run/frame.h"
 #include "executor/run/prepared_kernel.h"
 #include "executor/run/run_recorder.h"
-#include "graph/graph.h"
-#include "plugin/kernel.h"
+#include "graph/ir/graph.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 

@@ -10,9 +10,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/base/one_line.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/static_data.h"
-#include "graph/one_line.h"
 
 namespace tenon {
 namespace {

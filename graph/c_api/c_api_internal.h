@@ -8,8 +8,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
-#include "graph/shape.h"
-#include "graph/tensor.h"
+#include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
 #include "tensorflow/c/tf_buffer.h"
 #include "tensorflow/c/tf_datatype.h"
 #include "tensorflow/c/tf_status.h"

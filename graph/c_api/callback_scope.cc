@@ -8,9 +8,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "graph/annotate.h"
+#include "graph/base/annotate.h"
+#include "graph/base/one_line.h"
 #include "graph/c_api/abi_watch.h"
-#include "graph/one_line.h"
 
 namespace tenon {
 namespace {

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "graph/annotate.h"
+#include "graph/base/annotate.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/plugin_hold.h"
 #include "graph/c_api/tensor_handles.h"
-#include "graph/tensor_proto.h"
+#include "graph/tensor/tensor_proto.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon {

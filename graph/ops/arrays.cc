@@ -1,6 +1,6 @@
 // Shapes, and moving elements around: slices, concatenation, padding, transposition, diagonals.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 // Constants, placeholders, function arguments and ops that hand their input on.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 // Lists, arrays, stacks, queues and hash tables of tensors.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

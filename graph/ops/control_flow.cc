@@ -1,6 +1,6 @@
 // Branches and loops of the first kind, assertions, printing.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 // Sending between devices and workers, batching, sessions, debugging.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 // Arithmetic, comparison, logic and special functions, element by element.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 // Convolution, pooling, normalisation, losses, recurrent cells.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

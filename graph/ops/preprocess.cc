@@ -1,6 +1,6 @@
 // Decoding of files and records, sampling, in-place updates.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

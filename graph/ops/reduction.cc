@@ -1,6 +1,6 @@
 // Reductions, cumulative sums, segments and histograms.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

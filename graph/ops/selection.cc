@@ -1,6 +1,6 @@
 // Gather, scatter, search, sparse and ragged tensors.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 #include "graph/ops/tenon.h"
 
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 // Variables, by reference and as resources, and updates of their elements.
 #include "graph/ops/families.h"
-#include "graph/ops/shapes.h"
+#include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "plugin/device.h"
+#include "plugin/device/device.h"
 
 namespace tenon::testing {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/session.h"
-#include "graph/graph.h"
-#include "graph/tensor.h"
+#include "executor/session/session.h"
+#include "graph/ir/graph.h"
+#include "graph/tensor/tensor.h"
 #include "tests/support/parse_graph.h"
 
 namespace tenon::testing {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/wire.h"
+#include "graph/wire/wire.h"
 
 namespace tenon::testing {
 namespace {

@@ -4,11 +4,11 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "executor/saved_model.h"
+#include "executor/session/saved_model.h"
 #include "gmock/gmock.h"
-#include "graph/file_bytes.h"
-#include "graph/file_writer.h"
-#include "graph/npy.h"
+#include "graph/base/file_bytes.h"
+#include "graph/base/file_writer.h"
+#include "graph/tensor/npy.h"
 #include "gtest/gtest.h"
 #include "tests/fuzz/mutate_util.h"
 #include "tests/support/folder_test.h"

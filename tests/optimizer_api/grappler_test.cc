@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "graph/graph.h"
-#include "graph/op_registry.h"
+#include "graph/ir/graph.h"
+#include "graph/op_defs/op_registry.h"
 #include "gtest/gtest.h"
 #include "optimizer_api/grappler_item.h"
 #include "optimizer_api/plugin_optimizer.h"

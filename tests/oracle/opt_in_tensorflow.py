@@ -8,7 +8,7 @@ against what the same TensorFlow gives for the graph as it was. So are
 the outputs of the golden passes that are written for TensorFlow. PACKAGE is the folder `tensorflow`
 of an installed or unpacked package, of any version 2.x: the default is that of this Python, which
 needs NumPy. A FOLDER holds models as tests/golden/models does. A package also says whether the
-table of ops and attributes by version (grappler_lite/tensorflow_versions.cc) is right.
+table of ops and attributes by version (grappler_lite/target/tensorflow_versions.cc) is right.
 
 A table at the end counts, for each package, setting and target:
   right   runs, with the numbers of the graph as it was, without or with TensorFlow's optimizer
@@ -110,7 +110,7 @@ def placeholder(text, name):
 
 
 def ordinary(dtype, shape):
-    """What tests/executor/golden_passes_util.cc feeds."""
+    """What tests/executor/passes/golden_passes_util.cc feeds."""
     cycle = {"DT_INT32": [1, -2, 0, 3, 1, -1], "DT_UINT8": [1, 2, 0, 255],
              "DT_BOOL": [True, False, False],
              "DT_COMPLEX64": [1 + 2j, -0.5 + 3j, -1j],
@@ -295,7 +295,7 @@ def wrong_versions(worker, minor, work):
             if number == 4:
                 attr = next(v for n, v in fields(value) if n == 1).decode()
                 there.add(f"{name}.{attr}")
-    source = (ROOT / "grappler_lite/tensorflow_versions.cc").read_text()
+    source = (ROOT / "grappler_lite/target/tensorflow_versions.cc").read_text()
     for row in re.finditer(r'\{(\d+),((?:\s*"[^"]*")+)\}', source):
         for name in "".join(re.findall(r'"([^"]*)"', row.group(2))).split():
             if name.split(".")[0] not in there and int(row.group(1)) <= minor and \

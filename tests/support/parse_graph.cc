@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "graph/io.h"
+#include "graph/io/io.h"
 
 namespace tenon::testing {
 

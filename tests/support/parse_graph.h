@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 namespace tenon::testing {
 

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "executor/cli/options/common_flags.h"
-#include "executor/cli/invocation.h"
+#include "executor/cli/options/invocation.h"
 
 namespace tenon::cli {
 

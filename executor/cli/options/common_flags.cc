@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "graph/one_line.h"
+#include "graph/base/one_line.h"
 
 namespace tenon::cli {
 

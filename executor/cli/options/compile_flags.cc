@@ -1,6 +1,6 @@
 #include "executor/cli/options/compile_flags.h"
 
-#include "graph/io.h"
+#include "graph/io/io.h"
 
 namespace tenon::cli {
 namespace {

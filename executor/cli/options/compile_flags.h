@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "executor/cli/options/model_flags.h"
-#include "executor/session.h"
+#include "executor/session/session.h"
 
 namespace tenon::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "executor/cli/options/common_flags.h"
-#include "graph/io.h"
+#include "graph/io/io.h"
 
 namespace tenon::cli {
 

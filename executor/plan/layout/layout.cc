@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "executor/plan/layout/memory_planner.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

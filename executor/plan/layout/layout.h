@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/plan/base/plan_input.h"
+#include "executor/plan/base/step_graph.h"
+#include "executor/plan/base/step_schedule.h"
 #include "executor/plan/layout/last_uses.h"
 #include "executor/plan/layout/places.h"
-#include "executor/plan/plan_input.h"
-#include "executor/plan/step_graph.h"
-#include "executor/plan/step_schedule.h"
 
 namespace tenon {
 

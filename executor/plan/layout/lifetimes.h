@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "executor/plan/step_graph.h"
+#include "executor/plan/base/step_graph.h"
 
 namespace tenon {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "executor/plan/base/step_graph.h"
 #include "executor/plan/layout/lifetimes.h"
-#include "executor/plan/step_graph.h"
 
 namespace tenon {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "executor/run/prepared_kernel.h"
-#include "graph/status_macros.h"
-#include "plugin/cpu/workers.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/base/workers.h"
 
 namespace tenon {
 namespace {

@@ -7,9 +7,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "executor/plan/plan_input.h"
+#include "executor/plan/base/plan_input.h"
 #include "executor/plan/steps/step_builder.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 

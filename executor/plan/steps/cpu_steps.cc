@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "graph/status_macros.h"
-#include "plugin/elsewhere.h"
+#include "graph/base/status_macros.h"
+#include "plugin/kernels/elsewhere.h"
 
 namespace tenon {
 namespace {

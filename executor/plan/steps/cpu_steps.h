@@ -8,13 +8,13 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "executor/plan/plan_input.h"
+#include "executor/plan/base/plan_input.h"
 #include "executor/plan/steps/constant_folder.h"
 #include "executor/plan/steps/device_copies.h"
 #include "executor/plan/steps/operands.h"
 #include "executor/plan/steps/preparations.h"
 #include "executor/plan/steps/step_builder.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 

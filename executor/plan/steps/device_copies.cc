@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
-#include "plugin/device_copy.h"
+#include "graph/base/status_macros.h"
+#include "plugin/device/device_copy.h"
 
 namespace tenon {
 namespace {

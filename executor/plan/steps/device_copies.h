@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/plan/plan_input.h"
+#include "executor/plan/base/plan_input.h"
 #include "executor/plan/steps/device_streams.h"
 #include "executor/plan/steps/scoped_map.h"
 #include "executor/plan/steps/step_builder.h"

@@ -1,9 +1,9 @@
 #include "executor/plan/steps/loop_variables.h"
 
 #include "absl/strings/str_cat.h"
-#include "graph/cycles.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/cycles.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
-#include "executor/plan/plan_input.h"
+#include "executor/plan/base/plan_input.h"
 
 namespace tenon {
 

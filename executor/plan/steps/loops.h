@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
-#include "executor/plan/plan_input.h"
+#include "executor/plan/base/plan_input.h"
 #include "executor/plan/steps/device_copies.h"
 #include "executor/plan/steps/liveness.h"
 #include "executor/plan/steps/loop_variables.h"

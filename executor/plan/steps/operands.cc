@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "executor/plan/plan_input.h"
+#include "executor/plan/base/plan_input.h"
 #include "executor/plan/steps/device_copies.h"
 #include "executor/plan/steps/liveness.h"
 #include "executor/plan/steps/step_builder.h"

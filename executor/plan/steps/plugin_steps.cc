@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "executor/run/aligned.h"
-#include "graph/shape_inference.h"
-#include "graph/status_macros.h"
-#include "plugin/plugin_kernel.h"
+#include "graph/base/status_macros.h"
+#include "graph/shapes/shape_inference.h"
+#include "plugin/host/c_api/kernels/plugin_kernel.h"
 
 namespace tenon {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "executor/run/prepared_kernel.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 

@@ -7,9 +7,9 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "executor/plan/plan_input.h"
-#include "executor/plan/step_graph.h"
-#include "plugin/kernel.h"
+#include "executor/plan/base/plan_input.h"
+#include "executor/plan/base/step_graph.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 

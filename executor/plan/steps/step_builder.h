@@ -5,8 +5,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "executor/plan/const_store.h"
-#include "executor/plan/step_graph.h"
+#include "executor/plan/base/const_store.h"
+#include "executor/plan/base/step_graph.h"
 
 namespace tenon {
 

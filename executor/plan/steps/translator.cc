@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/place/placer.h"
+#include "graph/base/status_macros.h"
+#include "graph/base/within_memory.h"
 #include "graph/c_api/callback_scope.h"
-#include "graph/nodes.h"
-#include "graph/status_macros.h"
-#include "graph/within_memory.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/plan/plan_input.h"
+#include "executor/plan/base/plan_input.h"
 #include "executor/plan/steps/branches.h"
 #include "executor/plan/steps/cpu_steps.h"
 #include "executor/plan/steps/device_copies.h"

@@ -1,8 +1,8 @@
 // Joining tensors and taking them apart: Concat, Pack, Split, Unpack.
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/arrays/strided_copy.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/arrays/strided_copy.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/arrays/strided_copy.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
 
 namespace tenon::cpu {
 

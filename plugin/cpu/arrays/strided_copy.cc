@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "plugin/cpu/arrays/transpose_tile.h"
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/isa.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/workers.h"
+#include "plugin/cpu/base/isa.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
 
 namespace tenon::cpu {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "graph/dtype.h"
-#include "graph/shape.h"
-#include "plugin/kernel.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

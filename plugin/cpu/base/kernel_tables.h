@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/types/span.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

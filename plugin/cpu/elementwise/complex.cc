@@ -3,9 +3,9 @@
 #include <complex>
 #include <optional>
 
-#include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/broadcast.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

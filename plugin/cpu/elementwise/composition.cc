@@ -4,10 +4,10 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
-#include "graph/attr_set.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/sub_kernels.h"
-#include "plugin/kernel.h"
+#include "graph/op_defs/attr_set.h"
+#include "plugin/cpu/arrays/sub_kernels.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/strings/string_element.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/string_element.h"
+#include "plugin/cpu/elementwise/loops/broadcast.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
+#include "plugin/kernels/kernel.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {

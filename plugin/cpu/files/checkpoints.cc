@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/annotate.h"
-#include "graph/bundle/bundle_merge.h"
-#include "graph/bundle/bundle_reader.h"
-#include "graph/bundle/bundle_writer.h"
-#include "graph/within_memory.h"
+#include "graph/base/annotate.h"
+#include "graph/base/within_memory.h"
+#include "graph/saved_model/bundle/bundle_merge.h"
+#include "graph/saved_model/bundle/bundle_reader.h"
+#include "graph/saved_model/bundle/bundle_writer.h"
 #include "plugin/cpu/files/file_facts.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

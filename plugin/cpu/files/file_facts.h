@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "plugin/cpu/state/whole_tensor.h"
-#include "plugin/file_access.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/whole_tensor.h"
+#include "plugin/kernels/file_access.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

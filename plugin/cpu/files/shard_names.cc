@@ -1,7 +1,7 @@
 // Names of the files of a checkpoint in several parts.
 #include "absl/strings/str_format.h"
 #include "plugin/cpu/files/file_facts.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

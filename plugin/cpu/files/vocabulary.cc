@@ -10,12 +10,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "graph/file_bytes.h"
-#include "graph/within_memory.h"
+#include "graph/base/file_bytes.h"
+#include "graph/base/within_memory.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/containers/table.h"
 #include "plugin/cpu/files/file_facts.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/state/table.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

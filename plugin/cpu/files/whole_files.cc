@@ -10,11 +10,11 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "graph/file_bytes.h"
-#include "graph/file_writer.h"
-#include "graph/within_memory.h"
+#include "graph/base/file_bytes.h"
+#include "graph/base/file_writer.h"
+#include "graph/base/within_memory.h"
 #include "plugin/cpu/files/file_facts.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/window.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/window.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

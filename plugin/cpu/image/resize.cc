@@ -2,10 +2,10 @@
 #include <cstring>
 #include <vector>
 
-#include "plugin/cpu/element.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/image/resize_axis.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

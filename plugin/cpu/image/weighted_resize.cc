@@ -6,11 +6,11 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/element.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/image/resize_axis.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/tiles.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

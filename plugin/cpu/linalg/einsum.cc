@@ -8,10 +8,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "graph/attr_value.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/sub_kernels.h"
-#include "plugin/kernel.h"
+#include "graph/op_defs/attr_value.h"
+#include "plugin/cpu/arrays/sub_kernels.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

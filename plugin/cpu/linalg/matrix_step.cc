@@ -7,9 +7,9 @@
 #include <new>
 
 #include "absl/strings/str_cat.h"
-#include "graph/annotate.h"
-#include "plugin/cpu/batch_broadcast.h"
-#include "plugin/cpu/kernel_util.h"
+#include "graph/base/annotate.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/linalg/products/batch_broadcast.h"
 
 namespace tenon::cpu {
 

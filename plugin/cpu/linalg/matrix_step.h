@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "plugin/cpu/element.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

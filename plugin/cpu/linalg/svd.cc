@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // IsotonicRegression: the row that does not rise and is closest to a row in the sum of squares.
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/annotate.h"
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/kernel_util.h"
+#include "graph/base/annotate.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/string_element.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/strings/number_text.h"
-#include "plugin/cpu/strings/string_element.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
-#include "graph/wire.h"
-#include "plugin/cpu/strings/string_element.h"
+#include "graph/base/status_macros.h"
+#include "graph/wire/wire.h"
+#include "plugin/cpu/base/string_element.h"
 
 namespace tenon::cpu {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "graph/dtype.h"
+#include "graph/tensor/dtype.h"
 
 namespace tenon::cpu {
 

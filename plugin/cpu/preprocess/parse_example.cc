@@ -1,7 +1,7 @@
 // ParseExample, ParseExampleV2, ParseSingleExample: features of serialized tf.Examples.
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 #include "plugin/cpu/preprocess/feature_parser.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

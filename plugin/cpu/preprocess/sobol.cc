@@ -2,8 +2,8 @@
 #include <boost/random/sobol.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

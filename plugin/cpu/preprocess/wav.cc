@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/strings/string_element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/string_element.h"
 
 namespace tenon::cpu {
 namespace {

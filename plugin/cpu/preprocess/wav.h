@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

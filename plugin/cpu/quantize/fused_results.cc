@@ -1,7 +1,7 @@
 #include "plugin/cpu/quantize/fused_results.h"
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 
 namespace tenon::cpu {

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/fused_ops.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/linalg/products/fused_ops.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

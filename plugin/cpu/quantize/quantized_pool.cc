@@ -1,9 +1,9 @@
 // QuantizedMaxPool and QuantizedAvgPool.
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/pool.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/nn/pool/pool.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/quantized_type.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "plugin/cpu/quantize/quantized_type.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

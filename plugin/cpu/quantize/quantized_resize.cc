@@ -1,8 +1,8 @@
 // QuantizedResizeBilinear.
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/image/resize_axis.h"
-#include "plugin/cpu/kernel_util.h"
 #include "plugin/cpu/quantize/quantized_range.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "graph/dtype.h"
-#include "plugin/cpu/element.h"
+#include "graph/tensor/dtype.h"
+#include "plugin/cpu/base/element.h"
 
 namespace tenon::cpu {
 

@@ -1,8 +1,8 @@
 #include "plugin/cpu/quantize/slices.h"
 
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
-#include "plugin/cpu/kernel_util.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/base/kernel_util.h"
 
 namespace tenon::cpu {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "plugin/cpu/workers.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

@@ -4,11 +4,11 @@
 #include <limits>
 #include <optional>
 
-#include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/broadcast.h"
 #include "plugin/cpu/random/philox_source.h"
 #include "plugin/cpu/random/samples.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -9,10 +9,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 #include "plugin/cpu/random/generator_state.h"
 #include "plugin/cpu/random/philox.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

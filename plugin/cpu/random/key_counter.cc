@@ -1,8 +1,8 @@
 // What the second versions of the stateless ops take instead of a seed: a key, a counter, and the
 // number of the algorithm.
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/random/philox_source.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -11,7 +11,7 @@
 #include "plugin/cpu/random/generator_state.h"
 #include "plugin/cpu/random/philox.h"
 #include "plugin/cpu/random/variable_generator.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

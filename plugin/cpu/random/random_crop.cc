@@ -1,10 +1,10 @@
 // RandomCrop: a part of an image, at a random place.
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/random/generator_state.h"
 #include "plugin/cpu/random/philox.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

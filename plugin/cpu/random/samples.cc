@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/random/philox_source.h"
 
 namespace tenon::cpu {

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/random/philox_source.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "graph/file_bytes.h"
-#include "plugin/cpu/kernel_util.h"
+#include "graph/base/file_bytes.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/random/candidate_sampling.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
-#include "plugin/cpu/state/writable.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/variables/writable.h"
 
 namespace tenon::cpu {
 namespace {

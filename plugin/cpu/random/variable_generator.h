@@ -5,10 +5,10 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "graph/tensor.h"
+#include "graph/tensor/tensor.h"
 #include "plugin/cpu/random/philox.h"
-#include "plugin/kernel.h"
-#include "plugin/variable.h"
+#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/variable.h"
 
 namespace tenon::cpu {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "graph/dtype.h"
+#include "graph/tensor/dtype.h"
 
 namespace tenon::cpu {
 

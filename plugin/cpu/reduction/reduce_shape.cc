@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/arrays/strided_copy.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
 
 namespace tenon::cpu {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/shape.h"
-#include "plugin/kernel.h"
+#include "graph/tensor/shape.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

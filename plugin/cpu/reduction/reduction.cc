@@ -10,12 +10,12 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/elementwise/element_op.h"
-#include "plugin/cpu/isa.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/isa.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/reduction/reduce_loops.h"
 #include "plugin/cpu/reduction/reduce_shape.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

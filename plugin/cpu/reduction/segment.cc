@@ -4,10 +4,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/broadcast.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/ragged/splits.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/sparse/ragged/splits.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,11 +6,11 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/tiles.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/tiles.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -7,10 +7,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
+#include "plugin/kernels/kernel.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon::cpu {
 namespace {

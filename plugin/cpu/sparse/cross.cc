@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
-#include "plugin/cpu/strings/string_element.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/base/string_element.h"
 
 namespace tenon::cpu {
 namespace {

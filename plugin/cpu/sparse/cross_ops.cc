@@ -7,12 +7,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/ragged/splits.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/string_element.h"
+#include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/sparse/cross.h"
-#include "plugin/cpu/state/whole_tensor.h"
-#include "plugin/cpu/strings/string_element.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/sparse/ragged/splits.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

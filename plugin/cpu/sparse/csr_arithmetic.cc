@@ -5,10 +5,10 @@
 #include <complex>
 #include <functional>
 
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/cpu/sparse/csr_matrix.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

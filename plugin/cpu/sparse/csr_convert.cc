@@ -5,13 +5,13 @@
 #include <cstring>
 #include <vector>
 
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/containers/lists/tensor_list.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/linalg/matrix_step.h"
-#include "plugin/cpu/lists/tensor_list.h"
 #include "plugin/cpu/sparse/coordinates.h"
 #include "plugin/cpu/sparse/csr_matrix.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/cpu/sparse/csr_matrix.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

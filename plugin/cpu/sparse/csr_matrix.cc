@@ -4,7 +4,7 @@
 #include <complex>
 #include <cstring>
 
-#include "plugin/cpu/element.h"
+#include "plugin/cpu/base/element.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {

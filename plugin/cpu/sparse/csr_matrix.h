@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/tensor.h"
-#include "plugin/cpu/state/whole_tensor.h"
+#include "graph/tensor/tensor.h"
+#include "plugin/cpu/base/whole_tensor.h"
 
 namespace tenon::cpu {
 

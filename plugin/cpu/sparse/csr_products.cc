@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/cpu/sparse/csr_matrix.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,15 +3,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/attr_value.h"
-#include "graph/tensor_proto.h"
-#include "graph/wire.h"
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/kernel_util.h"
+#include "graph/op_defs/attr_value.h"
+#include "graph/tensor/tensor_proto.h"
+#include "graph/wire/wire.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/string_element.h"
+#include "plugin/cpu/base/whole_tensor.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/sparse/sparse_parts.h"
-#include "plugin/cpu/state/whole_tensor.h"
-#include "plugin/cpu/strings/string_element.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/element_copy.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/sparse/coordinates.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
-#include "plugin/cpu/element_copy.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/sparse/coordinates.h"
 
 namespace tenon::cpu {

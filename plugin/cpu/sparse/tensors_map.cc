@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/sparse/sparse_parts.h"
-#include "plugin/cpu/state/whole_tensor.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/arrays/points.h"
 #include "plugin/cpu/arrays/strided_copy.h"
-#include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/broadcast.h"
+#include "plugin/cpu/selection/points.h"
 #include "plugin/cpu/sparse/coordinates.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/strings/charconv.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/strings/string_element.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/string_element.h"
 #include "plugin/cpu/strings/string_map.h"
 
 namespace tenon::cpu {

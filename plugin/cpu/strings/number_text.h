@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "graph/dtype.h"
+#include "graph/tensor/dtype.h"
 
 namespace tenon::cpu {
 

@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/strings/string_element.h"
-#include "plugin/cpu/tensor_summary.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/string_element.h"
+#include "plugin/cpu/base/tensor_summary.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

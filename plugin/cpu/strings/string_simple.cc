@@ -8,9 +8,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/strings/string_element.h"
+#include "plugin/cpu/base/string_element.h"
 #include "plugin/cpu/strings/string_map.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,10 +3,10 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/elementwise/broadcast.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/strings/string_element.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/string_element.h"
+#include "plugin/cpu/elementwise/loops/broadcast.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/tensor_proto.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/image_files/codecs.h"
-#include "plugin/cpu/kernel_util.h"
+#include "graph/tensor/tensor_proto.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/string_element.h"
+#include "plugin/cpu/image/files/codecs.h"
 #include "plugin/cpu/preprocess/wav.h"
-#include "plugin/cpu/strings/string_element.h"
 #include "plugin/cpu/summary/summary_wire.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

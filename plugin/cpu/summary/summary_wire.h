@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "graph/wire.h"
+#include "graph/wire/wire.h"
 
 namespace tenon::cpu {
 

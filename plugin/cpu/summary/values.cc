@@ -3,13 +3,13 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "graph/tensor_proto.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/state/whole_tensor.h"
-#include "plugin/cpu/strings/string_element.h"
+#include "graph/tensor/tensor_proto.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/string_element.h"
+#include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/summary/summary_wire.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

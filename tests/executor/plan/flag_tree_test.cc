@@ -1,4 +1,4 @@
-#include "executor/plan/flag_tree.h"
+#include "executor/plan/base/flag_tree.h"
 
 #include <random>
 #include <set>

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "executor/evaluator.h"
-#include "executor/plan/plan_input.h"
-#include "graph/graph.h"
-#include "plugin/cpu/workers.h"
+#include "executor/compile/evaluator.h"
+#include "executor/plan/base/plan_input.h"
+#include "graph/ir/graph.h"
+#include "plugin/cpu/base/workers.h"
 
 namespace tenon::testing {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "executor/plan/base/step_graph.h"
+#include "executor/plan/base/step_schedule.h"
 #include "executor/plan/layout/layout.h"
-#include "executor/plan/step_graph.h"
-#include "executor/plan/step_schedule.h"
 
 namespace tenon::testing {
 

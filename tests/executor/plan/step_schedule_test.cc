@@ -1,4 +1,4 @@
-#include "executor/plan/step_schedule.h"
+#include "executor/plan/base/step_schedule.h"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/quantized_type.h"
 #include "plugin/cpu/quantize/slices.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

@@ -1,9 +1,9 @@
 // UniformQuantizedConvolution, UniformQuantizedConvolutionHybrid.
 #include "absl/strings/str_cat.h"
-#include "graph/ops/uniform_convolution.h"
-#include "plugin/cpu/kernel_util.h"
+#include "graph/shapes/uniform_convolution.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/quantize/uniform/products.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

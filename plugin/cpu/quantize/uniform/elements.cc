@@ -1,8 +1,8 @@
 // UniformQuantize, UniformDequantize, UniformRequantize, UniformQuantizedClipByValue.
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/kernel_util.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/quantize/uniform/affine.h"
-#include "plugin/kernel.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,6 +1,6 @@
 #include "plugin/cpu/quantize/uniform/products.h"
 
-#include "graph/status_macros.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon::cpu {
 

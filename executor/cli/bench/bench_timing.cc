@@ -1,0 +1,77 @@
+#include "executor/cli/bench/bench_timing.h"
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "executor/cli/reports/plan_report.h"
+#include "executor/cli/reports/run_reports.h"
+
+namespace tenon::cli {
+namespace {
+
+std::optional<double> AllocationsPerRun(const Repeated& runs) {  // if somebody counts
+  if (runs.allocations < 0) return std::nullopt;
+  return static_cast<double>(runs.allocations) / static_cast<double>(runs.run_us.size());
+}
+
+std::string Us(double us) {
+  return absl::StrFormat(us < 100 ? "%.2f us" : us < 1e4 ? "%.1f us" : "%.0f us", us);
+}
+
+}  // namespace
+
+void WriteTiming(const Timing& timing, Json& doc) {
+  const Executable& e = *timing.executable;
+  const RunStatistics s = Summarize(timing.runs.run_us);
+  const MemoryReport memory = MemoryOf(e);
+  Json interval = Json::Array();
+  interval.Push(s.ci95_lo).Push(s.ci95_hi);
+  doc.Set("init_ms", timing.init_ms).Set("first_ms", timing.first_ms).Set("count", s.count);
+  doc.Set("min_us", s.min)
+      .Set("p50_us", s.p50)
+      .Set("p90_us", s.p90)
+      .Set("p99_us", s.p99)
+      .Set("max_us", s.max);
+  doc.Set("mean_us", s.mean)
+      .Set("std_us", s.stddev)
+      .Set("ci95_us", std::move(interval))
+      .Set("peak_rss_mb", PeakRssMb());
+  doc.Set("arena_bytes", memory.arena_bytes)
+      .Set("arena_lower_bound_bytes", memory.arena_lower_bound_bytes)
+      .Set("weights_bytes", memory.weights_bytes);
+  const std::optional<double> allocations = AllocationsPerRun(timing.runs);
+  doc.Set("allocations_per_run", allocations ? Json(*allocations) : Json());
+  doc.Set("runs_per_s", static_cast<double>(s.count) / timing.runs.wall_s)
+      .Set("plan_cache", PlanCacheJson(e));
+}
+
+std::string TimingText(const Timing& timing, const Style& style) {
+  const Executable& e = *timing.executable;
+  const RunStatistics s = Summarize(timing.runs.run_us);
+  const MemoryReport memory = MemoryOf(e);
+  std::string text = absl::StrCat(SpeedText(s, style), "\n\n");
+  absl::StrAppend(&text, style.Dim("times   "), "min ", Us(s.min), "  p50 ", Us(s.p50), "  p90 ",
+                  Us(s.p90), "  p99 ", Us(s.p99), "  max ", Us(s.max), "  std ", Us(s.stddev),
+                  "\n");
+  absl::StrAppend(&text, style.Dim("rate    "),
+                  absl::StrFormat("%.1f runs/s", static_cast<double>(s.count) / timing.runs.wall_s),
+                  "\n");
+  absl::StrAppend(&text, style.Dim("start   "), "init ", Millis(timing.init_ms), ", first run ",
+                  Millis(timing.first_ms), "\n");
+  absl::StrAppend(&text, style.Dim("memory  "), "peak ", absl::StrFormat("%.1f MB", PeakRssMb()),
+                  ", weights ", Bytes(memory.weights_bytes), ", arena ", Bytes(memory.arena_bytes),
+                  " (at least ", Bytes(memory.arena_lower_bound_bytes), ")\n");
+  absl::StrAppend(&text, style.Dim("plans   "), PlanCacheText(e), "\n");
+  if (const std::optional<double> allocations = AllocationsPerRun(timing.runs))
+    absl::StrAppend(&text, style.Dim("heap    "),
+                    absl::StrFormat("%.2f allocations a run", *allocations), "\n");
+  return text;
+}
+
+std::string SpeedText(const RunStatistics& s, const Style& style) {
+  return absl::StrCat(style.Bold(Us(s.mean)), " a run, 95 % interval ", Us(s.ci95_lo), " to ",
+                      Us(s.ci95_hi), ", ", Plural(s.count, "run"));
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,70 @@
+#include "executor/cli/bench/compare.h"
+
+#include <algorithm>
+
+#include "executor/cli/bench/statistics.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+// Long against a switch from one to the other, short against what else goes on in the machine.
+constexpr double kBlockSeconds = 0.01;
+// Of a number of runs, so many blocks.
+constexpr int64_t kBlocks = 8;
+// At most, to find out how long one takes.
+constexpr int64_t kTrialRuns = 1 << 14;
+
+// One block; how long its runs took.
+absl::StatusOr<double> RunBlock(const Contender& c, const std::vector<Tensor>& feeds,
+                                const Repetition& block, AllocationCounter allocations) {
+  TENON_ASSIGN_OR_RETURN(Repeated runs, Repeat(c.session, c.executable, feeds, block, allocations));
+  c.runs.run_us.insert(c.runs.run_us.end(), runs.run_us.begin(), runs.run_us.end());
+  c.runs.wall_s += runs.wall_s;
+  if (runs.allocations >= 0)
+    c.runs.allocations = std::max<int64_t>(c.runs.allocations, 0) + runs.allocations;
+  return MiddleMean(std::move(runs.run_us));
+}
+
+// Runs in a block: those that the slower of both does in its time.
+absl::StatusOr<int64_t> BlockLength(const Contender& a, const Contender& b,
+                                    const std::vector<Tensor>& feeds,
+                                    const Repetition& repetition) {
+  double slowest = 0;
+  for (const Contender* c : {&a, &b}) {
+    const Repetition trial{.runs = kTrialRuns, .seconds = kBlockSeconds};
+    TENON_ASSIGN_OR_RETURN(const Repeated runs,
+                           Repeat(c->session, c->executable, feeds, trial, nullptr));
+    slowest = std::max(slowest, MiddleMean(runs.run_us) * 1e-6);
+  }
+  const int64_t threads = repetition.threads;
+  const auto in_time = static_cast<int64_t>(kBlockSeconds / std::max(slowest, 1e-9)) * threads;
+  return std::clamp<int64_t>(std::min(in_time, repetition.runs / kBlocks), threads,
+                             std::max<int64_t>(threads, repetition.runs));
+}
+
+}  // namespace
+
+absl::StatusOr<double> RunInTurns(const Contender& a, const Contender& b,
+                                  const std::vector<Tensor>& feeds, const Repetition& repetition,
+                                  AllocationCounter allocations) {
+  TENON_ASSIGN_OR_RETURN(const int64_t length, BlockLength(a, b, feeds, repetition));
+  Repetition block{.runs = length, .threads = repetition.threads};
+  std::vector<double> ratios;
+  double seconds = 0;
+  for (int64_t left = repetition.runs; left > 0; left -= block.runs) {
+    block.runs = std::min(length, left);
+    const bool a_first = ratios.size() % 2 == 0;
+    const double before = a.runs.wall_s + b.runs.wall_s;
+    TENON_ASSIGN_OR_RETURN(const double first_us,
+                           RunBlock(a_first ? a : b, feeds, block, allocations));
+    TENON_ASSIGN_OR_RETURN(const double second_us,
+                           RunBlock(a_first ? b : a, feeds, block, allocations));
+    ratios.push_back(a_first ? second_us / first_us : first_us / second_us);
+    seconds += a.runs.wall_s + b.runs.wall_s - before;
+    if (repetition.seconds > 0 && seconds >= 2 * repetition.seconds) break;
+  }
+  return EstimateMedian(std::move(ratios)).median;
+}
+
+}  // namespace tenon::cli

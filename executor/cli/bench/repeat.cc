@@ -1,0 +1,129 @@
+#include "executor/cli/bench/repeat.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <latch>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "graph/base/within_memory.h"
+#include "graph/c_api/callback_scope.h"
+
+namespace tenon::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Per thread, where only time says when to stop: the memory is there before the clock starts.
+constexpr int64_t kMaxTimedRuns = int64_t{1} << 20;
+
+double Seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+// What one thread does.
+struct Lane {
+  int64_t runs = 0;
+  double seconds = 0;
+  RunRecorder* recorder = nullptr;
+  std::vector<double> run_us;
+  std::vector<Tensor> values;
+  absl::Status status;
+  Clock::time_point begin, end;  // of its runs
+
+  absl::Status Run(Session& session, Executable* executable, const std::vector<Tensor>& feeds) {
+    begin = end = Clock::now();
+    for (int64_t i = 0; i < runs; ++i) {
+      const Clock::time_point start = Clock::now();
+      values.clear();
+      TENON_ASSIGN_OR_RETURN(values, session.Run(executable, feeds, recorder));
+      end = Clock::now();
+      run_us.push_back(Seconds(end - start) * 1e6);
+      if (seconds > 0 && Seconds(end - begin) >= seconds) break;
+    }
+    return absl::OkStatus();
+  }
+};
+
+// From the first thread's begin to the last one's end: a thread that is let go first may be done
+// before another one wakes up.
+double WallSeconds(const std::vector<Lane>& lanes) {
+  Clock::time_point begin = lanes[0].begin, end = lanes[0].end;
+  for (const Lane& lane : lanes) {
+    begin = std::min(begin, lane.begin);
+    end = std::max(end, lane.end);
+  }
+  return Seconds(end - begin);
+}
+
+}  // namespace
+
+Repetition RepetitionFrom(const RepeatFlags& flags, Repetition fallback) {
+  Repetition repetition = flags.runs > 0 || flags.seconds > 0 ? Repetition{} : fallback;
+  repetition.threads = flags.concurrency;
+  if (flags.seconds > 0) repetition.seconds = flags.seconds;
+  if (flags.runs > 0) {
+    repetition.runs = flags.runs;
+  } else if (repetition.seconds > 0) {
+    repetition.runs = kMaxTimedRuns * repetition.threads;
+  }
+  return repetition;
+}
+
+absl::Status Warm(Session& session, Executable* executable, const std::vector<Tensor>& feeds,
+                  int64_t runs) {
+  for (int64_t i = 0; i < runs; ++i) TENON_RETURN_IF_ERROR(session.Run(executable, feeds).status());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
+                                const std::vector<Tensor>& feeds, const Repetition& repetition,
+                                AllocationCounter allocations) {
+  const int64_t count = std::min<int64_t>(repetition.threads, repetition.runs);
+  std::vector<Lane> lanes(count);
+  for (int64_t t = 0; t < count; ++t) {
+    lanes[t].runs = repetition.runs / count + (t < repetition.runs % count ? 1 : 0);
+    lanes[t].seconds = repetition.seconds;
+    lanes[t].recorder = repetition.recorder;
+    lanes[t].run_us.reserve(lanes[t].runs);
+  }
+  std::latch ready(count), done(count);
+  const auto run = [&](Lane& lane) {
+    lane.status = WithinMemory([&] { return lane.Run(session, executable, feeds); });
+  };
+  std::vector<std::jthread> others;
+  try {
+    for (int64_t t = 1; t < count; ++t) {
+      others.emplace_back([&, t] {
+        MarkHostThread();
+        ready.arrive_and_wait();
+        run(lanes[t]);
+        done.count_down();
+      });
+    }
+  } catch (const std::exception& e) {
+    const auto started = static_cast<int64_t>(others.size());
+    for (Lane& lane : lanes) lane.runs = 0;
+    ready.count_down(count - started);
+    return absl::ResourceExhaustedError(absl::StrCat("the system has threads for ", started + 1,
+                                                     " runs at a time, not for ", count, ": ",
+                                                     e.what()));
+  }
+  Repeated repeated;
+  const int64_t before = allocations == nullptr ? -1 : allocations(true);
+  ready.arrive_and_wait();
+  run(lanes[0]);
+  done.arrive_and_wait();
+  const int64_t after = allocations == nullptr ? -1 : allocations(false);
+  if (before >= 0) repeated.allocations = after - before;
+  others.clear();  // waits for their end
+  for (Lane& lane : lanes) {
+    TENON_RETURN_IF_ERROR(lane.status);
+    repeated.run_us.insert(repeated.run_us.end(), lane.run_us.begin(), lane.run_us.end());
+  }
+  repeated.wall_s = WallSeconds(lanes);
+  repeated.values = std::move(lanes[0].values);
+  return repeated;
+}
+
+}  // namespace tenon::cli

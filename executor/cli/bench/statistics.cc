@@ -1,0 +1,97 @@
+#include "executor/cli/bench/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace tenon::cli {
+namespace {
+
+double Percentile(const std::vector<double>& sorted, double fraction) {
+  const double position = fraction * static_cast<double>(sorted.size() - 1);
+  const size_t below = static_cast<size_t>(position);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (sorted[above] - sorted[below]) * (position - static_cast<double>(below));
+}
+
+constexpr size_t kBlocks = 500;
+constexpr int kResamples = 2000;
+
+// At most kBlocks means of neighbouring samples: what disturbs one run disturbs the next too.
+std::vector<double> BlockMeans(const std::vector<double>& samples) {
+  if (samples.size() <= kBlocks) return samples;
+  std::vector<double> means(kBlocks);
+  for (size_t b = 0; b < kBlocks; ++b) {
+    const size_t begin = b * samples.size() / kBlocks, end = (b + 1) * samples.size() / kBlocks;
+    means[b] = std::accumulate(samples.begin() + static_cast<ptrdiff_t>(begin),
+                               samples.begin() + static_cast<ptrdiff_t>(end), 0.0) /
+               static_cast<double>(end - begin);
+  }
+  return means;
+}
+
+// Means of random draws from `blocks`, sorted; the same for the same blocks.
+std::vector<double> ResampledMeans(const std::vector<double>& blocks) {
+  std::minstd_rand random;
+  std::vector<double> means(kResamples, 0.0);
+  for (double& mean : means) {
+    for (size_t i = 0; i < blocks.size(); ++i) mean += blocks[random() % blocks.size()];
+    mean /= static_cast<double>(blocks.size());
+  }
+  std::sort(means.begin(), means.end());
+  return means;
+}
+
+// The greatest k for which the median lies between the k-th least and the k-th greatest of n
+// samples with a chance of 95 % or more; at least 1. The number of samples below the median is that
+// of heads among n coins.
+int64_t MedianRank(int64_t n) {
+  const auto log_chance = [n](int64_t heads) {
+    return std::lgamma(n + 1) - std::lgamma(heads + 1) - std::lgamma(n - heads + 1) -
+           static_cast<double>(n) * std::log(2.0);
+  };
+  int64_t k = 0;
+  for (double below = 0; k < n; ++k) {
+    below += std::exp(log_chance(k));
+    if (below > 0.025) break;
+  }
+  return std::max<int64_t>(k, 1);
+}
+
+}  // namespace
+
+RunStatistics Summarize(std::vector<double> samples) {
+  RunStatistics s;
+  s.count = static_cast<int64_t>(samples.size());
+  if (samples.empty()) return s;
+  const std::vector<double> means = ResampledMeans(BlockMeans(samples));
+  std::sort(samples.begin(), samples.end());
+  s.min = samples.front();
+  s.max = samples.back();
+  s.p50 = Percentile(samples, 0.5);
+  s.p90 = Percentile(samples, 0.9);
+  s.p99 = Percentile(samples, 0.99);
+  for (const double x : samples) s.mean += x / static_cast<double>(s.count);
+  double squares = 0;
+  for (const double x : samples) squares += (x - s.mean) * (x - s.mean);
+  s.stddev = s.count > 1 ? std::sqrt(squares / static_cast<double>(s.count - 1)) : 0;
+  s.ci95_lo = std::min(Percentile(means, 0.025), s.mean);
+  s.ci95_hi = std::max(Percentile(means, 0.975), s.mean);
+  return s;
+}
+
+double MiddleMean(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const auto quarter = static_cast<ptrdiff_t>(samples.size() / 4);
+  return std::accumulate(samples.begin() + quarter, samples.end() - quarter, 0.0) /
+         static_cast<double>(std::ssize(samples) - 2 * quarter);
+}
+
+MedianEstimate EstimateMedian(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const int64_t k = MedianRank(static_cast<int64_t>(samples.size()));
+  return {Percentile(samples, 0.5), samples[k - 1], samples[samples.size() - k]};
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,220 @@
+#include "executor/cli/check/check_case.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+std::string_view ScopeOf(std::string_view name) { return name.substr(0, name.find('/')); }
+
+std::optional<absl::StatusCode> CodeNamed(std::string_view name) {
+  for (int code = 1; code <= static_cast<int>(absl::StatusCode::kUnauthenticated); ++code) {
+    if (absl::StatusCodeToString(static_cast<absl::StatusCode>(code)) == name)
+      return static_cast<absl::StatusCode>(code);
+  }
+  return std::nullopt;
+}
+
+// Fills in a case from its special nodes.
+class CaseReader {
+ public:
+  CaseReader(const Graph& graph, CheckCase& c) : graph_(graph), case_(c) {}
+
+  void Read() {
+    for (const NodeId n : case_.nodes) ReadNode(n);
+    std::sort(wants_.begin(), wants_.end());
+    if (!listed_) {
+      for (const auto& [index, node] : wants_)
+        case_.fetches.push_back(absl::StrCat(case_.name, "/op:", index));
+      if (case_.error && wants_.empty()) case_.fetches.push_back(absl::StrCat(case_.name, "/op"));
+    }
+    for (size_t i = 0; i < wants_.size(); ++i)
+      case_.wants.emplace_back(listed_ ? wants_[i].first : i, wants_[i].second);
+    if (case_.fetches.empty())
+      case_.malformed = "it fetches nothing: no want, no fetch, no error node";
+    for (const auto& [fetch, node] : case_.wants) {
+      if (fetch >= case_.fetches.size())
+        case_.malformed = absl::StrCat("want", fetch, " has no fetch");
+    }
+  }
+
+ private:
+  void ReadNode(NodeId n) {
+    const std::string_view name = graph_.name(n);
+    if (name.size() <= case_.name.size()) return;
+    const std::string_view local = name.substr(case_.name.size() + 1);
+    size_t index;
+    if (absl::StartsWith(local, "want") && absl::SimpleAtoi(local.substr(4), &index)) {
+      wants_.emplace_back(index, n);
+    } else if (local == "fetch" && graph_.op_name(n) == "NoOp") {
+      ReadFetch(n);
+    } else if (local == "error" && graph_.op_name(n) == "NoOp") {
+      ReadError(n);
+    } else if (local == "tol" && graph_.op_name(n) == "NoOp") {
+      ReadTolerance(n);
+    }
+  }
+
+  void ReadFetch(NodeId n) {
+    const AttrValue* list = graph_.attr(n, "fetch");
+    const auto names = list == nullptr
+                           ? absl::StatusOr<std::vector<std::string_view>>(absl::NotFoundError(""))
+                           : list->AsStringList();
+    if (!names.ok()) {
+      case_.malformed = "its fetch node has no list 'fetch'";
+      return;
+    }
+    listed_ = true;
+    case_.fetches.assign(names->begin(), names->end());
+  }
+
+  void ReadError(NodeId n) {
+    const AttrValue* code = graph_.attr(n, "code");
+    const std::string_view text =
+        code == nullptr ? std::string_view() : code->AsString().value_or("");
+    case_.error = CodeNamed(text);
+    if (!case_.error)
+      case_.malformed = absl::StrCat("its error node has the unknown code '", text, "'");
+  }
+
+  void ReadTolerance(NodeId n) {
+    Tolerance tolerance;
+    const auto read = [&](std::string_view name) {
+      const AttrValue* value = graph_.attr(n, name);
+      return value == nullptr ? 0.0 : static_cast<double>(value->AsFloat().value_or(0));
+    };
+    tolerance.rtol = read("rtol");
+    tolerance.atol = read("atol");
+    tolerance.equal_nan = true;
+    tolerance.integers = true;
+    case_.tolerance = tolerance;
+  }
+
+  const Graph& graph_;
+  CheckCase& case_;
+  bool listed_ = false;
+  std::vector<std::pair<size_t, NodeId>> wants_;
+};
+
+std::vector<CheckCase> CasesOf(const Graph& graph) {
+  std::vector<CheckCase> cases;
+  absl::flat_hash_map<std::string_view, size_t> by_scope;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    const std::string_view scope = ScopeOf(graph.name(n));
+    const auto [it, fresh] = by_scope.try_emplace(scope, cases.size());
+    if (fresh) cases.emplace_back().name = scope;
+    cases[it->second].nodes.push_back(n);
+  }
+  for (CheckCase& c : cases) CaseReader(graph, c).Read();
+  return cases;
+}
+
+// Adds the nodes of other scopes that a case needs for its own and its fetches.
+void AddReached(const Graph& graph, CheckCase& c) {
+  absl::flat_hash_set<NodeId> known(c.nodes.begin(), c.nodes.end());
+  const auto add = [&](NodeId n) {
+    if (n != kNoNode && known.insert(n).second) c.nodes.push_back(n);
+  };
+  for (const std::string& fetch : c.fetches) {
+    const absl::StatusOr<Output> output = graph.ParseOutput(fetch);
+    if (output.ok()) add(output->node);
+  }
+  for (size_t i = 0; i < c.nodes.size(); ++i) {
+    const NodeId n = c.nodes[i];
+    for (const Output& input : graph.inputs(n)) add(input.node);
+  }
+}
+
+// A scope that is no case, but lends its nodes to some, is there for these.
+void DropLenders(const Graph& graph, std::vector<CheckCase>& cases) {
+  absl::flat_hash_set<std::string_view> lenders;
+  for (const CheckCase& c : cases) {
+    for (const NodeId n : c.nodes) {
+      const std::string_view scope = ScopeOf(graph.name(n));
+      if (scope != c.name) lenders.insert(scope);
+    }
+  }
+  std::erase_if(
+      cases, [&](const CheckCase& c) { return !c.malformed.empty() && lenders.contains(c.name); });
+}
+
+// A defect counts for the case of its scope, and for those that reach its node.
+void NoteDefects(const Graph& graph, const std::vector<Defect>& defects,
+                 std::vector<CheckCase>& cases) {
+  absl::flat_hash_map<std::string_view, std::vector<CheckCase*>> of_scope, of_node;
+  for (CheckCase& c : cases) {
+    of_scope[c.name].push_back(&c);
+    for (const NodeId n : c.nodes) {
+      if (ScopeOf(graph.name(n)) != c.name) of_node[graph.name(n)].push_back(&c);
+    }
+  }
+  const auto note = [](const Defect& defect, const std::vector<CheckCase*>& concerned) {
+    for (CheckCase* c : concerned) {
+      if (c->defect.empty()) c->defect = defect.ToString();
+      if (defect.code == DefectCode::kUnknownOp) c->unknown_op = true;
+    }
+  };
+  for (const Defect& defect : defects) {
+    note(defect, of_scope[ScopeOf(defect.node)]);
+    note(defect, of_node[defect.node]);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits) {
+  TENON_ASSIGN_OR_RETURN(Imported imported, ImportFile(path, limits));
+  CheckFile file{std::move(imported.graph), {}};
+  file.cases = CasesOf(file.graph);
+  for (CheckCase& c : file.cases) AddReached(file.graph, c);
+  DropLenders(file.graph, file.cases);
+  const bool has_cases = std::any_of(file.cases.begin(), file.cases.end(),
+                                     [](const CheckCase& c) { return c.malformed.empty(); });
+  if (!has_cases && !imported.defects.empty())
+    return absl::InvalidArgumentError(imported.defects.front().ToString());
+  NoteDefects(file.graph, imported.defects, file.cases);
+  return file;
+}
+
+Graph GraphOfCase(const CheckFile& file, const CheckCase& c) {
+  Graph graph = file.graph;
+  std::vector<bool> keep(graph.num_node_ids());
+  for (const NodeId n : c.nodes) keep[n] = true;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n) && !keep[n]) graph.RemoveNode(n);
+  }
+  return graph;
+}
+
+Tolerance DefaultTolerance(DataType dtype) {
+  Tolerance tolerance;
+  tolerance.equal_nan = true;
+  switch (dtype) {
+    case DataType::kDouble:
+    case DataType::kComplex128:
+      tolerance.rtol = 1e-9;
+      tolerance.atol = 1e-12;
+      break;
+    case DataType::kHalf:
+    case DataType::kBfloat16:
+      tolerance.rtol = tolerance.atol = 1e-2;
+      break;
+    case DataType::kFloat:
+    case DataType::kComplex64:
+      break;
+    default:  // 8-bit floats and what is no float: exact
+      tolerance.rtol = tolerance.atol = 0;
+      break;
+  }
+  return tolerance;
+}
+
+}  // namespace tenon::cli

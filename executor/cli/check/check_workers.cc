@@ -1,0 +1,351 @@
+#include "executor/cli/check/check_workers.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/check/check_protocol.h"
+#include "executor/cli/faults/exit_code.h"
+#include "executor/cli/faults/guard.h"
+#include "graph/base/status_macros.h"
+#include "graph/c_api/abi_watch.h"
+#include "plugin/host/loading/loader.h"
+
+namespace tenon::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Where a worker starts: in the middle of a file whose earlier worker died.
+struct StartAt {
+  size_t file = SIZE_MAX;  // SIZE_MAX: take the next free one
+  size_t index = 0;
+};
+
+CaseResult WithStatus(CaseResult result, CaseStatus status, std::string detail) {
+  result.status = status;
+  result.detail = std::move(detail);
+  return result;
+}
+
+// --- The worker's side.
+
+class Worker {
+ public:
+  // Warnings of plug-ins are the same in each worker: one tells them.
+  Worker(const std::vector<std::string>& files, const CompileFlags& flags,
+         std::atomic<size_t>& next_file, int fd, bool warns)
+      : files_(files), flags_(flags), next_file_(next_file), fd_(fd) {
+    flags_.quiet |= !warns;
+  }
+
+  // An exception must not reach the parent's frames, of which this process has a copy.
+  int Run(StartAt start) noexcept {
+    BecomeWorker();
+    if (AbiWatch* const watch = AbiWatch::Active()) watch->BeSilent();
+    absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(flags_);
+    absl::StatusOr<SessionOptions> session = SessionOptionsFrom(flags_);
+    const absl::Status status = !host.ok() ? host.status() : session.status();
+    if (!status.ok()) {
+      SendMessage(fd_,
+                  {std::string(kNoHost), absl::StrCat(static_cast<int>(ExitOf(status))),
+                   absl::StrCat(static_cast<int>(status.code())), std::string(status.message())});
+      return 0;
+    }
+    if (flags_.threads == 0) session->threads = 1;  // a pool per case would cost more than the case
+    const CaseOptions cases = OptionsOfCases(*std::move(session));
+    if (start.file != SIZE_MAX) RunFile(start, **host, cases);
+    for (size_t file = next_file_.fetch_add(1); file < files_.size();
+         file = next_file_.fetch_add(1))
+      RunFile({file, 0}, **host, cases);
+    host->reset();
+    if (AbiWatch* const watch = AbiWatch::Active()) watch->ReportLeaks();
+    SendViolations();
+    return 0;
+  }
+
+ private:
+  // Plug-ins get something to do: their passes run, on graphs whose inputs are not known.
+  CaseOptions OptionsOfCases(SessionOptions session) {
+    Message plugins = {std::string(kPlugins)};
+    for (const PluginInfo& plugin : Plugins()) {
+      if (plugin.status.ok())
+        plugins.insert(plugins.end(), {plugin.path, absl::StrCat(plugin.kernels)});
+    }
+    SendMessage(fd_, plugins);
+    CaseOptions options{std::move(session), plugins.size() > 1};
+    if (!options.feed_constants || flags_.opt_level >= 0) return options;
+    options.session.opt_level = 1;
+    PipelineOptions& pipeline = options.session.pipeline;
+    if (pipeline.passes.empty()) pipeline.passes.push_back({"plugin:*", {}});
+    if (flags_.config.empty()) pipeline.min_graph_nodes = -1;  // most cases are smaller
+    return options;
+  }
+
+  // Those that the parent has not heard of.
+  void SendViolations() {
+    if (AbiWatch::Active() == nullptr) return;
+    const std::vector<AbiViolation> all = AbiWatch::Active()->violations();
+    for (; violations_sent_ < all.size(); ++violations_sent_) {
+      const AbiViolation& v = all[violations_sent_];
+      SendMessage(fd_, {std::string(kViolation), v.rule, v.plugin, v.callback, v.node, v.detail});
+    }
+  }
+
+  void SendResult(const std::string& file, size_t index, const std::string& name,
+                  const CaseResult& result) {
+    if (!result.plugin_kernels.empty()) {
+      Message kernels = {std::string(kKernelsRan)};
+      for (const auto& [plugin, op] : result.plugin_kernels)
+        kernels.insert(kernels.end(), {plugin, op});
+      SendMessage(fd_, kernels);
+    }
+    if (!result.failed_pass.empty() || !result.changing_passes.empty()) {
+      Message passes = {std::string(kPassesRan), result.failed_pass};
+      passes.insert(passes.end(), result.changing_passes.begin(), result.changing_passes.end());
+      SendMessage(fd_, passes);
+    }
+    SendMessage(fd_, {std::string(kCaseEnded), file, absl::StrCat(index), name,
+                      std::string(1, static_cast<char>(result.status)), result.detail});
+  }
+
+  void RunFile(StartAt at, const Host& host, const CaseOptions& options) {
+    const std::string id = absl::StrCat(at.file);
+    SendMessage(fd_, {std::string(kFileBegins), id});
+    const absl::StatusOr<CheckFile> file = ReadCheckFile(files_[at.file], flags_.limits);
+    if (!file.ok()) {
+      SendResult(id, 0, "",
+                 WithStatus({}, CaseStatus::kFailed, std::string(file.status().message())));
+    } else {
+      for (size_t i = at.index; i < file->cases.size(); ++i) {
+        const CheckCase& c = file->cases[i];
+        SendMessage(fd_, {std::string(kCaseBegins), id, absl::StrCat(i), c.name});
+        const CaseResult result = RunCase(*file, c, host, options);
+        SendViolations();
+        SendResult(id, i, c.name, result);
+      }
+    }
+    SendMessage(fd_, {std::string(kFileEnded), id});
+  }
+
+  const std::vector<std::string>& files_;
+  CompileFlags flags_;
+  std::atomic<size_t>& next_file_;
+  int fd_;
+  size_t violations_sent_ = 0;
+};
+
+// --- The parent's side.
+
+struct Child {
+  pid_t pid = -1;
+  int fd = -1;
+  MessageReader reader;
+  size_t file = SIZE_MAX;             // in progress
+  std::optional<CaseRecord> running;  // the case in progress
+  CaseResult plugins;                 // what plug-ins had to do with it
+  size_t next_index = 0;              // of the case after the last one that was begun
+  Clock::time_point since = Clock::now();
+  bool timed_out = false;
+};
+
+class Parent {
+ public:
+  Parent(const std::vector<std::string>& files, const CompileFlags& flags,
+         const std::function<void(size_t)>& done)
+      : files_(files),
+        flags_(flags),
+        done_(done),
+        timeout_s_(flags.timeout_s.value_or(kDefaultCallbackTimeout)) {}
+
+  absl::StatusOr<CheckedCases> Run() {
+    void* shared = mmap(nullptr, sizeof(std::atomic<size_t>), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+      return absl::ResourceExhaustedError("no memory to share with the workers");
+    next_file_ = new (shared) std::atomic<size_t>(0);
+    const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 16);
+    for (size_t i = 0; i < std::min(workers, files_.size()); ++i) TENON_RETURN_IF_ERROR(Fork({}));
+    while (!children_.empty()) TENON_RETURN_IF_ERROR(Step());
+    munmap(shared, sizeof(std::atomic<size_t>));
+    std::vector<CaseRecord>& records = cases_.records;
+    std::sort(records.begin(), records.end(), [](const CaseRecord& a, const CaseRecord& b) {
+      return std::pair(a.file, a.index) < std::pair(b.file, b.index);
+    });
+    return std::move(cases_);
+  }
+
+  ~Parent() {
+    for (const auto& child : children_) {
+      kill(child->pid, SIGKILL);
+      waitpid(child->pid, nullptr, 0);
+      close(child->fd);
+    }
+  }
+
+ private:
+  absl::Status Fork(StartAt start) {
+    int ends[2];
+    if (pipe(ends) != 0)
+      return absl::ResourceExhaustedError(absl::StrCat("pipe: ", std::strerror(errno)));
+    fflush(nullptr);
+    const pid_t pid = fork();
+    if (pid < 0) return absl::ResourceExhaustedError(absl::StrCat("fork: ", std::strerror(errno)));
+    if (pid == 0) {
+      close(ends[0]);
+      _exit(Worker(files_, flags_, *next_file_, ends[1], !has_forked_).Run(start));
+    }
+    has_forked_ = true;
+    close(ends[1]);
+    auto child = std::make_unique<Child>();
+    child->pid = pid;
+    child->fd = ends[0];
+    children_.push_back(std::move(child));
+    return absl::OkStatus();
+  }
+
+  absl::Status Step() {
+    std::vector<pollfd> fds;
+    for (const auto& child : children_) fds.push_back({child->fd, POLLIN, 0});
+    poll(fds.data(), fds.size(), poll_ms_);
+    for (size_t i = fds.size(); i-- > 0;) {
+      if (fds[i].revents != 0) TENON_RETURN_IF_ERROR(ReadFrom(i));
+    }
+    for (const auto& child : children_) KillIfLate(*child);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadFrom(size_t i) {
+    Child& child = *children_[i];
+    char buffer[1 << 16];
+    const ssize_t n = read(child.fd, buffer, sizeof(buffer));
+    if (n > 0) child.reader.Append(buffer, static_cast<size_t>(n));
+    while (const std::optional<Message> message = child.reader.Next())
+      TENON_RETURN_IF_ERROR(Handle(child, *message));
+    return n > 0 ? absl::OkStatus() : Ended(i);
+  }
+
+  absl::Status Handle(Child& child, const Message& m) {
+    const std::string_view kind = m[0];
+    if (kind == kNoHost) {
+      return WithExit(static_cast<Exit>(std::stoi(m[1])),
+                      absl::Status(static_cast<absl::StatusCode>(std::stoi(m[2])), m[3]));
+    }
+    if (kind == kViolation) {
+      if (AbiWatch* const watch = AbiWatch::Active())
+        watch->Report(
+            {.plugin = m[2], .callback = m[3], .node = m[4], .rule = m[1], .detail = m[5]});
+      return absl::OkStatus();
+    }
+    child.since = Clock::now();
+    if (HandlePlugins(child, m)) return absl::OkStatus();
+    child.file = std::stoul(m[1]);
+    if (kind == kFileBegins) {
+      child.next_index = 0;
+    } else if (kind == kCaseBegins) {
+      child.running = CaseRecord{child.file, std::stoul(m[2]), m[3], {}};
+      child.next_index = child.running->index + 1;
+    } else if (kind == kCaseEnded) {
+      cases_.records.push_back(
+          {child.file, std::stoul(m[2]), m[3],
+           WithStatus(std::exchange(child.plugins, {}), static_cast<CaseStatus>(m[4][0]), m[5])});
+      child.running.reset();
+    } else if (kind == kFileEnded) {
+      child.file = SIZE_MAX;
+      done_(++finished_);
+    }
+    return absl::OkStatus();
+  }
+
+  // Messages of what plug-ins do; whether it is one.
+  bool HandlePlugins(Child& child, const Message& m) {
+    if (m[0] == kPlugins) {
+      cases_.plugins.clear();
+      for (size_t i = 1; i + 1 < m.size(); i += 2)
+        cases_.plugins.push_back({m[i], std::stoi(m[i + 1])});
+    } else if (m[0] == kKernelsRan) {
+      for (size_t i = 1; i + 1 < m.size(); i += 2)
+        child.plugins.plugin_kernels.emplace_back(m[i], m[i + 1]);
+    } else if (m[0] == kPassesRan) {
+      child.plugins.failed_pass = m[1];
+      child.plugins.changing_passes.assign(m.begin() + 2, m.end());
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // A worker that ended in the middle of a file crashed: blame the case, go on behind it.
+  absl::Status Ended(size_t i) {
+    const std::unique_ptr<Child> child = std::move(children_[i]);
+    children_.erase(children_.begin() + static_cast<ptrdiff_t>(i));
+    close(child->fd);
+    int status = 0;
+    waitpid(child->pid, &status, 0);
+    if (child->file == SIZE_MAX) return EndBetweenFiles(*child, status);
+    CaseRecord record = child->running.value_or(CaseRecord{child->file, child->next_index, "", {}});
+    record.result = WithStatus({}, CaseStatus::kCrashed, HowItDied(*child, status));
+    cases_.records.push_back(record);
+    if (child->running) return Fork({child->file, child->next_index});
+    done_(++finished_);
+    return Fork({});
+  }
+
+  // Where no case is to blame: it is done, or a plug-in ended it while it was loaded or unloaded.
+  absl::Status EndBetweenFiles(const Child& child, int status) const {
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (code == 0) return absl::OkStatus();
+    const absl::Status died = absl::InternalError(
+        absl::StrCat("a process for cases ended outside of them: ", HowItDied(child, status)));
+    if (child.timed_out) return WithExit(Exit::kTimeout, died);
+    return code == static_cast<int>(Exit::kPluginFault) ? WithExit(Exit::kPluginFault, died) : died;
+  }
+
+  std::string HowItDied(const Child& child, int status) const {
+    if (child.timed_out) return absl::StrCat("not done after ", timeout_s_, " s (--timeout)");
+    if (WIFSIGNALED(status)) return absl::StrCat("killed by SIG", sigabbrev_np(WTERMSIG(status)));
+    const int code = WEXITSTATUS(status);
+    return code == static_cast<int>(Exit::kPluginFault)
+               ? "a plug-in's fault, see the line on stderr"
+               : absl::StrCat("the process left with code ", code);
+  }
+
+  void KillIfLate(Child& child) {
+    const double waited = std::chrono::duration<double>(Clock::now() - child.since).count();
+    if (waited < timeout_s_ || child.timed_out) return;
+    child.timed_out = true;
+    kill(child.pid, SIGKILL);
+  }
+
+  const std::vector<std::string>& files_;
+  const CompileFlags& flags_;
+  const std::function<void(size_t)>& done_;
+  const double timeout_s_;
+  const int poll_ms_ = static_cast<int>(std::clamp(timeout_s_ * 1000 / 20, 1.0, 200.0));
+  std::atomic<size_t>* next_file_ = nullptr;
+  std::vector<std::unique_ptr<Child>> children_;
+  CheckedCases cases_;
+  size_t finished_ = 0;
+  bool has_forked_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files,
+                                          const CompileFlags& flags,
+                                          const std::function<void(size_t)>& done) {
+  return Parent(files, flags, done).Run();
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,287 @@
+// graph_run bench: warm up, time, statistics; one configuration, or two in turns.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "executor/cli/bench/bench_timing.h"
+#include "executor/cli/bench/compare.h"
+#include "executor/cli/faults/exit_code.h"
+#include "executor/cli/model/feeds.h"
+#include "executor/cli/model/workbench.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/flags.h"
+#include "executor/cli/options/run_flags.h"
+#include "executor/cli/passes/pass_report.h"
+#include "executor/cli/reports/run_reports.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kDefaultSeconds = 2;
+constexpr int64_t kDefaultWarmup = 3;
+// Of --ab: pairs of sessions made anew, since where their memory lies makes runs 1 % longer or
+// shorter.
+constexpr int64_t kMostRounds = 12;
+// Less than this is nobody's gain, whatever the interval says.
+constexpr double kLeastDifference = 0.01;
+
+double MillisSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+struct BenchFlags : TimedFlags {
+  std::vector<std::string> ab;  // flags of what is compared: b's, or a's and b's
+
+  void Declare(Declarer& d);
+  // Those in which two configurations may differ.
+  void DeclareConfiguration(Declarer& d);
+};
+
+void BenchFlags::Declare(Declarer& d) {
+  DeclareFeeds(d);
+  DeclareOutputs(d);
+  DeclareSignature(d);
+  DeclareInit(d);
+  DeclareFileIo(d);
+  DeclareCompiling(d);
+  DeclareRepetition(
+      d, "stop after so long, or 2^20 runs a thread (default 2, unless --runs is given)");
+  DeclareSeed(d);
+  DeclareTimeout(d);
+  DeclareRecords(d);
+  d.Repeat(
+      "--ab", ab, "'FLAGS'",
+      "compare, in turns: the command line as it stands (a) with the same and these flags (b); "
+      "given twice, the first are a's; such as --ab '--opt-level 0'");
+  DeclareMemory(d);
+  DeclareLimits(d);
+  DeclareOutput(d);
+}
+
+void BenchFlags::DeclareConfiguration(Declarer& d) {
+  DeclarePlacement(d);
+  DeclareLevel(d);
+  DeclarePasses(d);
+  DeclareRewriting(d);
+}
+
+struct Configurations {
+  BenchFlags a;
+  std::optional<BenchFlags> b;
+};
+
+absl::StatusOr<BenchFlags> WithFlags(BenchFlags flags, const std::string& text) {
+  TENON_RETURN_IF_ERROR(SetFlags(text, [&](Declarer& d) { flags.DeclareConfiguration(d); }));
+  return flags;
+}
+
+absl::StatusOr<Configurations> ConfigurationsOf(const BenchFlags& flags) {
+  Configurations configurations{flags, std::nullopt};
+  const std::vector<std::string>& ab = flags.ab;
+  if (ab.empty()) return configurations;
+  if (ab.size() > 2) {
+    return UsageError(absl::StrCat("--ab is given ", ab.size(),
+                                   " times; it compares two configurations: once it is b's flags, "
+                                   "twice a's and b's"));
+  }
+  const int64_t fewest = kFewestForInterval * flags.concurrency;
+  if (flags.runs > 0 && flags.runs < fewest) {
+    return UsageError(absl::StrCat("--runs ", flags.runs, " is too few for --ab, which needs ",
+                                   fewest, " for an interval"));
+  }
+  if (ab.size() == 2) {
+    TENON_ASSIGN_OR_RETURN(configurations.a, WithFlags(flags, ab.front()));
+  }
+  TENON_ASSIGN_OR_RETURN(configurations.b, WithFlags(flags, ab.back()));
+  TENON_RETURN_IF_ERROR(SessionOptionsFrom(*configurations.b).status());
+  return configurations;
+}
+
+// The first run, and `more` that do not count.
+absl::Status WarmUp(Session& session, Timing& timing, const std::vector<Tensor>& feeds,
+                    int64_t more) {
+  const Clock::time_point first = Clock::now();
+  TENON_RETURN_IF_ERROR(Warm(session, timing.executable, feeds, 1));
+  timing.first_ms = MillisSince(first);
+  return Warm(session, timing.executable, feeds, more);
+}
+
+std::string_view VerdictOf(const MedianEstimate& ratio) {
+  if (ratio.ci95_lo > 1 && ratio.median >= 1 + kLeastDifference) return "a";
+  if (ratio.ci95_hi < 1 && ratio.median <= 1 / (1 + kLeastDifference)) return "b";
+  return "no significant difference";
+}
+
+// One of two configurations.
+struct Rival {
+  const BenchFlags& flags;
+  std::string difference;  // what --ab says of it
+  std::unique_ptr<Session> session = nullptr;
+  Timing timing = {};  // the start of the last session, all runs
+};
+
+absl::Status StartAnew(Rival& rival, const Workbench& bench, const RunRequest& request) {
+  const Clock::time_point start = Clock::now();
+  TENON_ASSIGN_OR_RETURN(rival.session, OpenOtherSession(bench, rival.flags));
+  TENON_RETURN_IF_ERROR(InitializeState(*rival.session, bench, rival.flags));
+  TENON_ASSIGN_OR_RETURN(rival.timing.executable,
+                         rival.session->Prepare(request.feed_names, request.fetches));
+  rival.timing.init_ms = MillisSince(start);
+  return WarmUp(*rival.session, rival.timing, request.feeds,
+                std::max<int64_t>(rival.flags.warmup, 0));
+}
+
+// Memory that is kept, so that what comes next lies elsewhere.
+class Spacers {
+ public:
+  void Add() {
+    for (const size_t size : {size_t{1} << 14, size_t{1} << 17, size_t{1} << 20})
+      kept_.push_back(std::make_unique<char[]>(size + kept_.size() * 64));
+  }
+
+ private:
+  std::vector<std::unique_ptr<char[]>> kept_;
+};
+
+// The ratio of each round. `repetition` is for all of them.
+absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& bench,
+                                           const RunRequest& request, Repetition repetition,
+                                           AllocationCounter allocations) {
+  const int64_t most = std::min<int64_t>(kMostRounds, repetition.runs / repetition.threads);
+  const double most_ms = 4e3 * repetition.seconds;  // twice what runs are to take
+  repetition.runs /= most;
+  repetition.seconds /= static_cast<double>(most);
+  const Clock::time_point start = Clock::now();
+  Spacers spacers;
+  std::vector<double> ratios;
+  for (int64_t round = 0; round < most; ++round) {
+    const bool too_long = repetition.seconds > 0 && MillisSince(start) > most_ms;
+    if (too_long && round >= kFewestForInterval) break;
+    Rival* const rivals[] = {&a, &b};
+    for (Rival* rival : rivals) rival->session.reset();  // so that the next ones change places
+    spacers.Add();
+    for (int64_t i : {round % 2, 1 - round % 2})
+      TENON_RETURN_IF_ERROR(StartAnew(*rivals[i], bench, request));
+    if (round == 0) TENON_RETURN_IF_ERROR(ReportFailedPasses(*b.timing.executable, b.flags));
+    TENON_ASSIGN_OR_RETURN(const double ratio,
+                           RunInTurns({*a.session, a.timing.executable, a.timing.runs},
+                                      {*b.session, b.timing.executable, b.timing.runs},
+                                      request.feeds, repetition, allocations));
+    ratios.push_back(ratio);
+  }
+  return ratios;
+}
+
+std::string ComparisonText(const Rival& a, const Rival& b, const MedianEstimate& ratio,
+                           int64_t rounds, const Style& style) {
+  const auto line = [&](std::string_view name, const Rival& rival) {
+    return absl::StrCat(
+        style.Bold(name), "  ", SpeedText(Summarize(rival.timing.runs.run_us), style),
+        style.Dim(rival.difference.empty() ? "" : absl::StrCat("  with ", rival.difference)), "\n");
+  };
+  const std::string_view verdict = VerdictOf(ratio);
+  return absl::StrCat(
+      line("a", a), line("b", b), "\n",
+      absl::StrFormat("b takes %.3f times as long as a, 95 %% interval %.3f to %.3f, %s\n",
+                      ratio.median, ratio.ci95_lo, ratio.ci95_hi, Plural(rounds, "round")),
+      style.Bold(verdict.size() == 1 ? absl::StrCat(verdict, " is faster") : verdict), "\n");
+}
+
+void WriteComparison(const Rival& a, const Rival& b, const MedianEstimate& ratio, int64_t rounds,
+                     Json& doc) {
+  for (const Rival* rival : {&a, &b}) {
+    Json json = Json::Object();
+    json.Set("flags", rival->difference);
+    WriteTiming(rival->timing, json);
+    doc.Set(rival == &a ? "a" : "b", std::move(json));
+  }
+  Json interval = Json::Array();
+  interval.Push(ratio.ci95_lo).Push(ratio.ci95_hi);
+  doc.Set("ratio", ratio.median)
+      .Set("ratio_ci95", std::move(interval))
+      .Set("rounds", rounds)
+      .Set("verdict", VerdictOf(ratio));
+  WriteTiming(a.timing, doc);
+}
+
+absl::Status Compare(const Workbench& bench, const Configurations& configurations,
+                     const RunRequest& request, const BenchFlags& flags, Invocation& invocation) {
+  Rival a{configurations.a, flags.ab.size() == 2 ? flags.ab.front() : ""};
+  Rival b{*configurations.b, flags.ab.back()};
+  TENON_ASSIGN_OR_RETURN(
+      std::vector<double> ratios,
+      Rounds(a, b, bench, request, RepetitionFrom(flags, {.seconds = kDefaultSeconds}),
+             invocation.allocations));
+  const auto rounds = std::ssize(ratios);
+  const MedianEstimate ratio = EstimateMedian(std::move(ratios));
+  if (invocation.json()) {
+    WriteComparison(a, b, ratio, rounds, invocation.doc);
+  } else {
+    invocation.text = ComparisonText(a, b, ratio, rounds, invocation.style);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& request,
+                       const BenchFlags& flags, Invocation& invocation) {
+  TENON_RETURN_IF_ERROR(
+      WarmUp(session, timing, request.feeds, flags.warmup >= 0 ? flags.warmup : kDefaultWarmup));
+  TENON_ASSIGN_OR_RETURN(timing.runs, Repeat(session, timing.executable, request.feeds,
+                                             RepetitionFrom(flags, {.seconds = kDefaultSeconds}),
+                                             invocation.allocations));
+  if (invocation.json()) {
+    WriteTiming(timing, invocation.doc);
+  } else {
+    invocation.text = TimingText(timing, invocation.style);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Bench(const BenchFlags& flags, Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(const Configurations configurations, ConfigurationsOf(flags));
+  const Clock::time_point start = Clock::now();
+  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(configurations.a));
+  TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequest(bench.names(), flags));
+  TENON_RETURN_IF_ERROR(InitializeState(bench, flags));
+  Timing timing;
+  TENON_ASSIGN_OR_RETURN(timing.executable, PrepareExecutable(bench, configurations.a,
+                                                              request.feed_names, request.fetches));
+  timing.init_ms = MillisSince(start);
+  TENON_RETURN_IF_ERROR(configurations.b
+                            ? Compare(bench, configurations, request, flags, invocation)
+                            : TimeAlone(*bench.session, timing, request, flags, invocation));
+  AddPasses(*timing.executable, flags, invocation);
+  // One more run: to be watched would slow down those that are timed.
+  RunWatch watch(flags);
+  if (watch.wanted()) {
+    const absl::Status run =
+        bench.session->Run(timing.executable, request.feeds, watch.Begin()).status();
+    watch.End();
+    TENON_RETURN_IF_ERROR(run);
+  }
+  return AddRunReports(*timing.executable, watch, flags, invocation);
+}
+
+}  // namespace
+
+extern const Command kBenchCommand = {
+    .name = "bench",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what =
+        "Warm up, time many runs, print statistics with a confidence interval; or compare two "
+        "configurations.",
+    .examples = {"graph_run bench tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones "
+                 "--seconds 1 --threads 1 --json",
+                 "graph_run bench tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones "
+                 "--ab=--opt-level=0"},
+    .start = Start<BenchFlags, Bench>,
+};
+
+}  // namespace tenon::cli

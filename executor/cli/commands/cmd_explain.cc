@@ -1,0 +1,141 @@
+// graph_run explain: where each node goes, and why.
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/graphs/copies.h"
+#include "executor/cli/model/feeds.h"
+#include "executor/cli/model/model.h"
+#include "executor/cli/model/workbench.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/compile_flags.h"
+#include "executor/cli/passes/pass_report.h"
+#include "graph/base/one_line.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+Json RejectedJson(const NodePlacement& placement) {
+  Json array = Json::Array();
+  for (const RejectedDevice& rejected : placement.rejected) {
+    Json json = Json::Object();
+    json.Set("device",
+             rejected.device == nullptr ? placement.requested : ShortName(rejected.device))
+        .Set("code", PlaceCodeName(rejected.code))
+        .Set("detail", OneLine(rejected.detail));
+    array.Push(std::move(json));
+  }
+  return array;
+}
+
+Json CopiesJson(const std::vector<EdgeCopy>& copies) {
+  Json array = Json::Array();
+  for (const EdgeCopy& copy : copies) {
+    Json json = Json::Object();
+    json.Set("from", copy.from)
+        .Set("to", copy.to)
+        .Set("tensor", copy.tensor)
+        .Set("bytes", copy.bytes);
+    array.Push(std::move(json));
+  }
+  return array;
+}
+
+std::string RejectedText(const NodePlacement& placement) {
+  std::string text;
+  for (const RejectedDevice& rejected : placement.rejected) {
+    absl::StrAppend(&text, text.empty() ? "" : "; ",
+                    rejected.device == nullptr ? placement.requested : ShortName(rejected.device),
+                    " ", PlaceCodeName(rejected.code), " (", OneLine(rejected.detail), ")");
+  }
+  return text;
+}
+
+std::string CopiesText(const std::vector<EdgeCopy>& copies) {
+  std::string text;
+  for (const EdgeCopy& copy : copies) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", copy.tensor, " from ", copy.from,
+                    copy.bytes < 0 ? "" : absl::StrCat(" ", Bytes(copy.bytes)));
+  }
+  return text;
+}
+
+struct ExplainFlags : CompileFlags {
+  void Declare(Declarer& d);
+};
+
+void ExplainFlags::Declare(Declarer& d) {
+  DeclareOutputs(d);
+  DeclareSignature(d);
+  DeclareFileIo(d);
+  DeclareCompiling(d);
+  DeclareTimeout(d);
+  DeclareLimits(d);
+  DeclareOutput(d);
+}
+
+absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
+  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(bench.names(), flags));
+  TENON_ASSIGN_OR_RETURN(const Executable* executable,
+                         PrepareExecutable(bench, flags, ends.feeds, ends.fetches));
+
+  const Graph& graph = OptimizedGraph(*executable);
+  const std::vector<NodePlacement>& placement = PlacementReport(*executable);
+  const std::vector<std::vector<EdgeCopy>> copies = CopiesInto(graph, placement);
+  Table table({"node", "op", "device", "requested", "reason", "rejected", "copies in"});
+  Json nodes = Json::Array();
+  int64_t copy_count = 0, copy_bytes = 0, unknown = 0;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    const NodePlacement& p = placement[n];
+    for (const EdgeCopy& copy : copies[n]) {
+      copy_bytes += std::max<int64_t>(copy.bytes, 0);
+      unknown += copy.bytes < 0 ? 1 : 0;
+    }
+    copy_count += static_cast<int64_t>(copies[n].size());
+    if (invocation.json()) {
+      Json json = Json::Object();
+      json.Set("name", graph.name(n))
+          .Set("op", graph.op_name(n))
+          .Set("device", ShortName(p.device))
+          .Set("requested", p.requested);
+      json.Set("reason", PlaceCodeName(p.reason))
+          .Set("rejected", RejectedJson(p))
+          .Set("copies", CopiesJson(copies[n]));
+      nodes.Push(std::move(json));
+    } else {
+      table.Row({std::string(graph.name(n)), std::string(graph.op_name(n)),
+                 invocation.style.Bold(ShortName(p.device)),
+                 p.requested.empty() ? "-" : p.requested, std::string(PlaceCodeName(p.reason)),
+                 RejectedText(p), CopiesText(copies[n])});
+    }
+  }
+  invocation.doc.Set("nodes", std::move(nodes));
+  if (!invocation.json()) {
+    std::string devices;
+    for (const auto& [name, count] : NodesPerDevice(*executable))
+      absl::StrAppend(&devices, ", ", name, " ", count);
+    invocation.text =
+        absl::StrCat(table.Text(invocation.style), "\n", Plural(graph.num_nodes(), "node"), devices,
+                     "; ", Plural(copy_count, "copy"), ", ", Bytes(copy_bytes),
+                     unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "", "\n");
+  }
+  AddPasses(*executable, flags, invocation);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+extern const Command kExplainCommand = {
+    .name = "explain",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what = "Where each node goes, why, why not elsewhere, and which copies that causes.",
+    .examples = {"graph_run explain tests/golden/models/mlp/graph.pbtxt",
+                 "graph_run explain tests/golden/models/mlp/graph.pbtxt --opt-level 0 --json"},
+    .start = Start<ExplainFlags, Explain>,
+};
+
+}  // namespace tenon::cli

@@ -1,0 +1,238 @@
+// graph_run opt: optimize for the fetches, write the result.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/graphs/explain_node.h"
+#include "executor/cli/model/feeds.h"
+#include "executor/cli/model/frozen.h"
+#include "executor/cli/model/model.h"
+#include "executor/cli/model/workbench.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/compile_flags.h"
+#include "executor/cli/options/flags.h"
+#include "executor/cli/passes/pass_report.h"
+#include "executor/freeze/kept_state.h"
+#include "graph/base/status_macros.h"
+#include "graph/functions/function_body.h"
+#include "grappler_lite/target/target_graph.h"
+
+namespace tenon::cli {
+
+extern const Command kOptCommand;
+
+namespace {
+
+struct OptFlags : CompileFlags {
+  bool list_passes = false;
+
+  OptFlags() {
+    defaults.target = Target::TensorFlow();
+    defaults.freezes = true;
+  }
+  void Declare(Declarer& d);
+};
+
+void OptFlags::Declare(Declarer& d) {
+  DeclareOutputs(d);
+  DeclareSignature(d);
+  DeclareInit(d,
+              "a node that is run first: it stays in what is written; of a SavedModel it is run");
+  DeclareKeepState(d);
+  DeclareFileIo(d);
+  DeclarePlugins(d);
+  DeclarePlacement(d);
+  DeclareLevel(d);
+  DeclarePasses(d);
+  d.Flag("--list-passes", list_passes, "the passes in their order, with their rewrites");
+  DeclareWatching(d);
+  DeclareRewriting(d);
+  DeclareBisectLimit(d);
+  DeclareSaveOptimized(d, "-o,--save-optimized");
+  d.Text("--explain-node", explain_node, "NAME",
+         "which nodes and rewrites a node of the optimized graph comes from, or where one went; "
+         "FUNCTION:NODE is one of a function's body");
+  DeclareReport(d);
+  d.Flag("--provenance", provenance,
+         "write where nodes come from with them, as _tenon_origins and _tenon_rewrites");
+  DeclareTimeout(d);
+  DeclareLimits(d);
+  DeclareOutput(d);
+}
+
+std::string_view ExactnessName(Exactness exactness) {
+  switch (exactness) {
+    case Exactness::kExact:
+      return "same bits";
+    case Exactness::kToleranced:
+      return "within tolerance";
+    case Exactness::kLowPrecision:
+      return "16-bit precision";
+    case Exactness::kFastMath:
+      return "fast math";
+  }
+  return "";
+}
+
+// Of the least exact rewrite that is on by default.
+Exactness DefaultExactness(const std::vector<RewriteInfo>& rewrites) {
+  Exactness least = Exactness::kExact;
+  for (const RewriteInfo& rewrite : rewrites) {
+    if (rewrite.exactness != Exactness::kFastMath) least = std::max(least, rewrite.exactness);
+  }
+  return least;
+}
+
+// The passes in their order, each with its rewrites under the names that --disable-rewrite takes.
+void ListPasses(Invocation& invocation) {
+  Table table({"pass and rewrites", "numbers", "what it does"});
+  Json list = Json::Array();
+  for (const PassEntry& pass : PassOrder()) {
+    const std::vector<RewriteInfo> rewrites = pass.make()->rewrites();
+    const std::string_view exactness = ExactnessName(DefaultExactness(rewrites));
+    table.Row({invocation.style.Bold(pass.name), std::string(rewrites.empty() ? "" : exactness),
+               absl::StrCat(pass.what, pass.off.empty() ? "" : "; off: ", pass.off)});
+    Json rewrites_json = Json::Array();
+    for (const RewriteInfo& rewrite : rewrites) {
+      const std::string name = absl::StrCat(pass.name, ".", rewrite.name);
+      table.Row({absl::StrCat("  ", name), std::string(ExactnessName(rewrite.exactness)),
+                 rewrite.exactness == Exactness::kFastMath ? "off without --fast-math" : ""});
+      Json json = Json::Object();
+      json.Set("name", name).Set("exactness", ExactnessName(rewrite.exactness));
+      rewrites_json.Push(std::move(json));
+    }
+    Json parameters = Json::Object();
+    for (const PassOption& option : pass.make()->options()) {
+      table.Row({absl::StrCat("  (", option.name, "=", option.otherwise, ")"), "",
+                 std::string(option.what)});
+      parameters.Set(option.name, option.otherwise);
+    }
+    Json json = Json::Object();
+    json.Set("name", pass.name)
+        .Set("options", std::move(parameters))
+        .Set("what", pass.what)
+        .Set("exactness", exactness)
+        .Set("off", pass.off.empty() ? Json() : Json(pass.off))
+        .Set("rewrites", std::move(rewrites_json));
+    list.Push(std::move(json));
+  }
+  invocation.doc.Set("available_passes", std::move(list));
+  invocation.text = absl::StrCat(
+      table.Text(invocation.style),
+      "\nThe graph pass of a plug-in runs after these, if a node is placed on its device; its name "
+      "is plugin:TYPE.\n");
+}
+
+// What --verify-each=numeric compared.
+void AddVerified(const NumericVerifier* verifier, Invocation& invocation) {
+  if (verifier == nullptr) return;
+  Json json = Json::Object();
+  json.Set("passes", verifier->passes_compared())
+      .Set("runs", verifier->runs())
+      .Set("not_compared", verifier->not_compared());
+  invocation.doc.Set("verified", std::move(json));
+  absl::StrAppend(&invocation.text, "verified: ", Plural(verifier->passes_compared(), "change"),
+                  " of the graph, in ", Plural(verifier->runs(), "run"));
+  if (!verifier->not_compared().empty())
+    absl::StrAppend(&invocation.text, "; not compared: ", verifier->not_compared());
+  invocation.text += "\n";
+}
+
+// Of a SavedModel what became of its arguments, results and state; of a graph a warning where what
+// is written holds state and nothing that fills it.
+void AddState(const Workbench& bench, const Executable& executable, const OptFlags& flags,
+              Invocation& invocation) {
+  if (bench.frozen != nullptr) {
+    AddFrozen(*bench.frozen, invocation.doc);
+    const FrozenModel& model = bench.frozen->model;
+    const std::string table = FrozenTable(model, /*tensors=*/false, invocation.style);
+    if (!table.empty()) absl::StrAppend(&invocation.text, "\n", table, "\n");
+    if (!flags.save_optimized.empty())
+      absl::StrAppend(&invocation.text, InitText(model, flags.save_optimized));
+    return;
+  }
+  if (flags.save_optimized.empty()) return;
+  if (const std::string state = UnfilledState(OptimizedGraph(executable)); !state.empty())
+    Warn(flags, absl::StrCat(flags.save_optimized, " holds ", state,
+                             " and nothing that fills it; --init NODE keeps what does"));
+}
+
+// Nodes in the bodies of the library's functions.
+int64_t FunctionNodes(const Graph& graph) {
+  int64_t nodes = 0;
+  for (const FunctionEntry& function : graph.functions())
+    nodes += static_cast<int64_t>(ParseFunctionBody(graph, function).nodes.size());
+  return nodes;
+}
+
+// Which TensorFlow the graph is for: a later one than was asked for, if it was made by one whose
+// ops it needs.
+void TellTarget(const Target& target, const Graph& written, Invocation& invocation) {
+  invocation.doc.Set("target", target.name());
+  if (!target.is_tensorflow()) return;
+  const Oldest oldest = OldestTensorFlow(written);
+  invocation.doc.Set("tensorflow", absl::StrCat("2.", std::max(oldest.minor, target.minor())));
+  if (oldest.minor <= target.minor()) return;
+  const std::string line =
+      absl::StrCat("runs in TensorFlow 2.", oldest.minor, " and later, which brought ", oldest.why);
+  absl::StrAppend(&invocation.text, line, "\n");
+  if (target.minor() > 0)
+    Warn(invocation.output, absl::StrCat("--target ", target.name(), ": the graph ", line));
+}
+
+// What --explain-node tells of a node; nothing if it names none.
+absl::Status AddNodeStory(const Workbench& bench, const Executable& executable,
+                          const std::string& node, Invocation& invocation) {
+  if (node.empty()) return absl::OkStatus();
+  return ExplainNode(*bench.watchers->provenance(), bench.graph(), OptimizedGraph(executable), node,
+                     invocation);
+}
+
+absl::Status Opt(const OptFlags& flags, Invocation& invocation) {
+  if (flags.list_passes) {
+    ListPasses(invocation);
+    return absl::OkStatus();
+  }
+  if (flags.paths.empty()) return TooFewArguments(kOptCommand);
+  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
+  const Graph& graph = bench.graph();
+  TENON_ASSIGN_OR_RETURN(Endpoints ends, RequestedEndpoints(bench.names(), flags));
+  for (const std::string& init : bench.inits) ends.fetches.push_back(absl::StrCat("^", init));
+  TENON_ASSIGN_OR_RETURN(const Executable* executable,
+                         PrepareExecutable(bench, flags, ends.feeds, ends.fetches));
+  const PipelineReport& report = OptimizerReport(*executable);
+  invocation.doc.Set("passes", PassesJson(report))
+      .Set("nodes_before", graph.num_nodes())
+      .Set("nodes_after", OptimizedGraph(*executable).num_nodes())
+      .Set("function_nodes_before", FunctionNodes(graph))
+      .Set("function_nodes_after", FunctionNodes(OptimizedGraph(*executable)))
+      .Set("written", flags.save_optimized.empty() ? Json() : Json(flags.save_optimized));
+  invocation.text = absl::StrCat(flags.paths.front(), ": ", Plural(graph.num_nodes(), "node"),
+                                 " -> ", OptimizedGraph(*executable).num_nodes(), " in ",
+                                 Millis(TimesReport(*executable).optimize), "\n");
+  absl::StrAppend(&invocation.text,
+                  flags.save_optimized.empty() ? "nothing is written; add -o OUT.pb or OUT.pbtxt"
+                                               : absl::StrCat("written to ", flags.save_optimized),
+                  "\n");
+  TellTarget(bench.session_options.pipeline.target, OptimizedGraph(*executable), invocation);
+  AddState(bench, *executable, flags, invocation);
+  AddVerified(bench.watchers->verifier(), invocation);
+  if (flags.time_passes || flags.verbose)
+    absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
+  return AddNodeStory(bench, *executable, flags.explain_node, invocation);
+}
+
+}  // namespace
+
+const Command kOptCommand = {
+    .name = "opt",
+    .arguments = "MODEL",
+    .fewest = 0,  // --list-passes needs none
+    .most = 1,
+    .what = "Optimize a graph for its fetches and write it.",
+    .examples = {"graph_run opt tests/golden/models/mlp/graph.pbtxt -o /tmp/mlp.pbtxt "
+                 "--time-passes",
+                 "graph_run opt --list-passes"},
+    .start = Start<OptFlags, Opt>,
+};
+
+}  // namespace tenon::cli

@@ -1,0 +1,100 @@
+// graph_run plugin new: a plug-in to start from, which builds and passes its test.
+#include <cctype>
+#include <filesystem>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "executor/cli/faults/exit_code.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/invocation.h"
+#include "graph/base/embedded_file.h"
+#include "graph/base/file_writer.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A name becomes a file's, a namespace's, an op's and a device type's, which has no digits.
+absl::Status CheckName(const std::string& name) {
+  bool valid = !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) != 0;
+  for (const char c : name) valid = valid && (absl::ascii_isalpha(c) || c == '_');
+  if (!valid) {
+    return UsageError(absl::StrCat("plugin new: '", name,
+                                   "' is no name for a plug-in and its device type: letters and "
+                                   "underscores, such as my_board"));
+  }
+  const std::string type = absl::AsciiStrToUpper(name);
+  for (const std::string_view taken : {"CPU", "GPU", "TPU", "DEFAULT", "TF", "STD"}) {
+    if (type == taken)
+      return UsageError(absl::StrCat("plugin new: '", name, "' would be taken for something else"));
+  }
+  return absl::OkStatus();
+}
+
+// "MyBoard" of "my_board".
+std::string CamelCase(const std::string& name) {
+  std::string camel;
+  for (std::string_view part : absl::StrSplit(name, '_', absl::SkipEmpty())) {
+    std::string word(part);
+    word[0] = absl::ascii_toupper(word[0]);
+    absl::StrAppend(&camel, word);
+  }
+  return camel;
+}
+
+struct PluginNewFlags : CommonFlags {
+  void Declare(Declarer& d) { DeclareOutput(d); }
+};
+
+absl::Status PluginNew(const PluginNewFlags& flags, Invocation& invocation) {
+  const std::string& name = flags.paths[0];
+  const fs::path folder = flags.paths[1];
+  TENON_RETURN_IF_ERROR(CheckName(name));
+  std::error_code error;
+  if (fs::exists(folder, error) && !fs::is_empty(folder, error))
+    return UsageError(absl::StrCat("plugin new: ", folder.string(), " is there and not empty"));
+  const std::string lower = absl::AsciiStrToLower(name);
+  const std::string type = absl::AsciiStrToUpper(name);
+  std::vector<std::string> written;
+  for (const EmbeddedFile& file : PluginTemplate()) {
+    const std::string content = absl::StrReplaceAll(
+        file.content, {{"sample", lower}, {"Sample", CamelCase(lower)}, {"SAMPLE", type}});
+    const fs::path path = folder / file.path;
+    fs::create_directories(path.parent_path(), error);  // shows when the file is written
+    TENON_RETURN_IF_ERROR(WriteFile(path, content));
+    written.emplace_back(file.path);
+  }
+  invocation.doc.Set("name", lower)
+      .Set("device_type", type)
+      .Set("folder", folder.string())
+      .Set("files", Json::ArrayOf(written));
+  const Style& style = invocation.style;
+  const std::string build = ShellWord((folder / "build").string());
+  invocation.text = absl::StrCat(
+      style.Bold(folder.string()), " has the plug-in ", lower, " for devices of type ", type, ": ",
+      absl::StrJoin(written, ", "), "\n\n", style.Dim("build   "), "cmake -S ",
+      ShellWord(folder.string()), " -B ", build,
+      " -DCMAKE_PREFIX_PATH=<Tenon's build or install folder>", "\n        cmake --build ", build,
+      "\n", style.Dim("test    "), "ctest --test-dir ", build, " --output-on-failure\n");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+extern const Command kPluginNewCommand = {
+    .name = "plugin new",
+    .arguments = "NAME DIR",
+    .fewest = 2,
+    .most = 2,
+    .what =
+        "Write a plug-in that builds and passes its test: a device, two kernels, an op, a pass.",
+    .examples = {"graph_run plugin new toy /tmp/toy",
+                 "graph_run plugin new my_board /tmp/my_board --json"},
+    .start = Start<PluginNewFlags, PluginNew>,
+};
+
+}  // namespace tenon::cli

@@ -1,0 +1,216 @@
+// graph_run reduce: the smallest graph and inputs for which the optimizer is still wrong.
+#include <algorithm>
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "executor/cli/bisect/fault_trial.h"
+#include "executor/cli/bisect/indictment.h"
+#include "executor/cli/faults/exit_code.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/command_line.h"
+#include "executor/cli/tensors/array_file.h"
+#include "executor/proof/reduce.h"
+#include "graph/base/status_macros.h"
+#include "graph/io/io.h"
+#include "plugin/host/loading/loader.h"
+
+namespace tenon::cli {
+namespace {
+
+struct ReduceFlags : ProofFlags {
+  std::string reduced;  // where the small graph goes
+
+  void Declare(Declarer& d);
+};
+
+void ReduceFlags::Declare(Declarer& d) {
+  ProofFlags::Declare(d);
+  d.Group("Optimizer");
+  d.Text("-o", reduced, "OUT", "where to write the small graph, and its inputs as .npz beside it",
+         RefuseExportName);
+}
+
+constexpr char kNoReduction[] =
+    ": it depends on what ran before, such as a plug-in keeps from call to call";
+
+// "small.npz" beside "small.pbtxt.xz".
+std::string ArchiveFor(const std::string& graph) {
+  std::string_view base = graph;
+  for (std::string_view extension : {".gz", ".xz", ".pbtxt", ".pb"})
+    absl::ConsumeSuffix(&base, extension);
+  return absl::StrCat(base, ".npz");
+}
+
+// The best so far, in files: the search may take long, and a plug-in may end it.
+class SmallFiles {
+ public:
+  explicit SmallFiles(const ReduceFlags& flags)
+      : graph_(flags.reduced), inputs_(ArchiveFor(flags.reduced)) {}
+
+  const std::string& graph() const { return graph_; }
+  const std::string& inputs() const { return inputs_; }
+
+  absl::Status Write(const Suspect& suspect) {
+    const auto start = Clock::now();
+    TENON_RETURN_IF_ERROR(ExportFile(suspect.graph, graph_));
+    TENON_RETURN_IF_ERROR(SaveArchive(inputs_, suspect.inputs[0].feeds));
+    written_ = Clock::now();
+    took_ = written_ - start;
+    return absl::OkStatus();
+  }
+
+  // The same, for a tenth of the time at most. What cannot be written now is said at the end.
+  void WriteInBetween(const Suspect& suspect) {
+    if (Clock::now() - written_ >= 10 * took_) Write(suspect).IgnoreError();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const std::string graph_, inputs_;
+  Clock::time_point written_;
+  Clock::duration took_{};
+};
+
+// "bisect …" of what was written, as it was reduced.
+std::string BisectCommandFor(const RequestFlags& flags, const SmallFiles& files,
+                             const Suspect& small) {
+  return absl::StrCat("bisect ", ShellWord(files.graph()), " --inputs ", ShellWord(files.inputs()),
+                      RequestArguments(small), OptimizerArguments(flags), PassArguments(flags),
+                      JudgeArguments(flags));
+}
+
+bool AnyPluginHasAPass() {
+  const std::vector<PluginInfo> plugins = ::tenon::Plugins();
+  return std::any_of(plugins.begin(), plugins.end(), [](const PluginInfo& p) { return p.pass; });
+}
+
+// What is wrong with a suspect: empty if nothing is. A pass of a plug-in that ends the process does
+// so in a process of its own, which is where all smaller ones are tried then.
+class Fault {
+ public:
+  static absl::StatusOr<Fault> Of(const Indictment& indictment, const RequestFlags& flags) {
+    Fault fault(*indictment.court);
+    if (AnyPluginHasAPass()) {
+      TENON_ASSIGN_OR_RETURN(std::unique_ptr<FaultTrial> trial, FaultTrial::Make(flags));
+      TENON_ASSIGN_OR_RETURN(fault.what_, trial->Of(indictment.suspect));
+      if (!fault.what_.empty()) fault.trial_ = std::move(trial);
+    }
+    if (fault.trial_ == nullptr) fault.what_ = fault.court_.OptimizedIsWrong(indictment.suspect);
+    return fault;
+  }
+
+  const std::string& what() const { return what_; }
+  // Of a smaller suspect: a wrong answer of any kind, or the same last words.
+  std::string StillIn(const Suspect& smaller) const {
+    if (trial_ == nullptr) return court_.OptimizedIsWrong(smaller);
+    const absl::StatusOr<std::string> words = trial_->Of(smaller);
+    return words.ok() && *words == what_ ? what_ : "";
+  }
+  // What to do next with what was written.
+  std::string NextCommand(const RequestFlags& flags, const SmallFiles& files,
+                          const Suspect& small) const {
+    return absl::StrCat(
+        "graph_run ", trial_ == nullptr ? BisectCommandFor(flags, files, small)
+                                        : trial_->CommandFor(files.graph(), files.inputs(), small));
+  }
+  // Whether the pass of a plug-in, which may keep something from call to call, does it again where
+  // nothing went before.
+  absl::StatusOr<bool> ComesBack(const RequestFlags& flags, const SmallFiles& files,
+                                 const Suspect& small) const {
+    if (trial_ != nullptr || !AnyPluginHasAPass()) return true;
+    TENON_ASSIGN_OR_RETURN(const std::unique_ptr<FaultTrial> trial, FaultTrial::Make(flags));
+    TENON_ASSIGN_OR_RETURN(const std::string document,
+                           trial->DocumentOf(BisectCommandFor(flags, files, small)));
+    return document.find("\"wrong\":true") != document.npos;
+  }
+
+ private:
+  explicit Fault(const Court& court) : court_(court) {}
+
+  const Court& court_;
+  std::unique_ptr<FaultTrial> trial_;
+  std::string what_;
+};
+
+absl::Status ReduceModel(const ReduceFlags& flags, Invocation& invocation) {
+  if (flags.reduced.empty())
+    return UsageError("graph_run reduce needs -o OUT.pbtxt, where the small graph goes");
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment,
+                         OpenIndictment(flags, /*stands_alone=*/true));
+  TENON_ASSIGN_OR_RETURN(const Fault fault, Fault::Of(*indictment, flags));
+  if (fault.what().empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(flags.paths.front(),
+                     ": all rewrites together keep the answers: there is nothing to reduce"));
+  }
+  if (fault.StillIn(indictment->suspect).empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(flags.paths.front(), ": it was wrong once (", fault.what(),
+                     ") and is right when it is tried again", kNoReduction));
+  }
+  SmallFiles files(flags);
+  const GraphRunner runner(indictment->bench.host->devices(), indictment->bench.session_options);
+  ReduceOptions how;
+  how.on_smaller = [&](const Suspect& smaller) { files.WriteInBetween(smaller); };
+  const auto fails = [&](const Suspect& smaller) { return !fault.StillIn(smaller).empty(); };
+  TENON_ASSIGN_OR_RETURN(const Reduction reduction,
+                         Reduce(indictment->suspect, runner, fails, how));
+  const Suspect& small = reduction.suspect;
+  TENON_RETURN_IF_ERROR(files.Write(small));
+  const std::string still = fault.StillIn(small);
+  TellRollbacks(*indictment, invocation);
+  if (still.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(flags.paths.front(), ": what was written, ", files.graph(), " and ",
+                     files.inputs(), ", is right when it is tried again", kNoReduction));
+  }
+  TENON_ASSIGN_OR_RETURN(const bool comes_back, fault.ComesBack(flags, files, small));
+  if (!comes_back) {
+    return absl::FailedPreconditionError(absl::StrCat(flags.paths.front(), ": what was written, ",
+                                                      files.graph(), " and ", files.inputs(),
+                                                      ", is right in a new process", kNoReduction));
+  }
+  const std::string stopped =
+      reduction.stopped ? absl::StrCat("after ", how.max_trials, " trials") : "";
+  const std::string next = fault.NextCommand(flags, files, small);
+  invocation.doc.Set("nodes_before", indictment->suspect.graph.num_nodes())
+      .Set("nodes_after", small.graph.num_nodes())
+      .Set("output", small.fetches[0])
+      .Set("what", still)
+      .Set("runs", reduction.trials)
+      .Set("stopped", stopped)
+      .Set("graph", files.graph())
+      .Set("inputs", files.inputs())
+      .Set("next", next);
+  const Style& style = invocation.style;
+  invocation.text =
+      absl::StrCat(flags.paths.front(), ": ", Plural(indictment->suspect.graph.num_nodes(), "node"),
+                   " -> ", small.graph.num_nodes(), " in ", Plural(reduction.trials, "trial"), "\n",
+                   stopped.empty() ? ""
+                                   : absl::StrCat(style.Yellow("stopped  "), stopped,
+                                                  ": what is written may not be the smallest\n"),
+                   style.Dim("written  "), files.graph(), " and ", files.inputs(), "\n",
+                   style.Dim("still    "), still, "\n", style.Dim("next     "), next, "\n");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+extern const Command kReduceCommand = {
+    .name = "reduce",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what =
+        "Write the smallest graph and inputs for which the optimizer still changes what a model "
+        "answers.",
+    .examples = {"graph_run reduce tests/golden/models/mlp/graph.pbtxt --max-ulp 0 --rtol 0 "
+                 "--atol 0 -o /tmp/small.pbtxt",
+                 "graph_run reduce tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones -o "
+                 "/tmp/small.pbtxt --json"},
+    .start = Start<ReduceFlags, ReduceModel>,
+};
+
+}  // namespace tenon::cli

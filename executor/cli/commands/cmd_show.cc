@@ -1,0 +1,222 @@
+// graph_run show: what a graph takes, answers and is made of.
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "executor/cli/graphs/flops.h"
+#include "executor/cli/graphs/signatures.h"
+#include "executor/cli/model/model.h"
+#include "executor/cli/options/command.h"
+#include "executor/cli/options/invocation.h"
+#include "executor/cli/options/model_flags.h"
+#include "executor/cli/plugins/host.h"
+#include "executor/values/tensor_text.h"
+#include "graph/base/status_macros.h"
+#include "graph/tensor/tensor_proto.h"
+
+namespace tenon::cli {
+namespace {
+
+struct NamedType {
+  std::string name;
+  DataType dtype;
+  PartialShape shape;
+};
+
+struct Summary {
+  std::vector<NamedType> inputs, outputs;
+  std::map<std::string, int64_t> ops;
+  std::map<std::string, int64_t> devices;  // requested; "" for nodes that ask for nothing
+  int64_t const_bytes = 0;
+  FlopEstimate cost;
+};
+
+int64_t ConstBytes(const Graph& graph, NodeId n) {
+  if (graph.op_name(n) != "Const") return 0;
+  const AttrValue* value = graph.attr(n, "value");
+  if (value == nullptr) return 0;
+  const auto wire = value->AsTensorWire();
+  if (!wire.ok()) return 0;
+  const auto header = TensorHeaderFromWire(*wire);
+  if (!header.ok()) return 0;
+  return header->shape.num_elements() * static_cast<int64_t>(DataTypeSize(header->dtype));
+}
+
+std::vector<NamedType> TypesOf(const std::vector<SignatureTensor>& tensors) {
+  std::vector<NamedType> types;
+  for (const SignatureTensor& t : tensors) types.push_back({t.name, t.dtype, t.shape});
+  return types;
+}
+
+absl::StatusOr<Summary> Summarize(const Model& model) {
+  const Graph& graph = model.graph;
+  Summary summary;
+  TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    ++summary.ops[std::string(graph.op_name(n))];
+    ++summary.devices[std::string(graph.device(n))];
+    summary.const_bytes += ConstBytes(graph, n);
+  }
+  summary.cost = EstimateFlops(graph, shapes);
+  if (model.signature != nullptr) {
+    summary.inputs = TypesOf(model.signature->inputs);
+    summary.outputs = TypesOf(model.signature->outputs);
+    return summary;
+  }
+  for (const NodeId n : Placeholders(graph)) {
+    const SpecHint declared = DeclaredInput(graph, n);
+    summary.inputs.push_back({std::string(graph.name(n)), declared.dtype, shapes.shape({n, 0})});
+  }
+  for (const std::string& name : GraphOutputs(graph)) {
+    TENON_ASSIGN_OR_RETURN(const Output output, graph.ParseOutput(name));
+    const bool known = output.port < graph.num_outputs(output.node);
+    summary.outputs.push_back(
+        {name, known ? graph.output_type(output) : DataType::kInvalid, shapes.shape(output)});
+  }
+  return summary;
+}
+
+Json TypesJson(const std::vector<NamedType>& tensors) {
+  Json array = Json::Array();
+  for (const NamedType& t : tensors) array.Push(NamedTypeJson(t.name, t.dtype, t.shape));
+  return array;
+}
+
+Json CountsJson(const std::map<std::string, int64_t>& counts) {
+  Json json = Json::Object();
+  for (const auto& [name, count] : counts) json.Set(name, count);
+  return json;
+}
+
+// " --signature count --input 'x=1x20xf32=random(seed=1)'": what the graph wants to be run with.
+std::string RunArguments(const Summary& summary, const ModelFlags& flags) {
+  std::string arguments;
+  if (!flags.signature.empty())
+    absl::StrAppend(&arguments, " --signature ", ShellWord(flags.signature));
+  for (const NamedType& t : summary.inputs) {
+    absl::StrAppend(&arguments, " --input ",
+                    ShellWord(absl::StrCat(t.name, "=", SuggestSpec({t.dtype, t.shape}))));
+  }
+  return arguments;
+}
+
+std::string TensorLines(std::string_view title, const std::vector<NamedType>& tensors,
+                        const Style& style) {
+  constexpr size_t kShown = 24;
+  std::string text = absl::StrCat(style.Dim(title), tensors.empty() ? "none\n" : "");
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (i > 0) absl::StrAppend(&text, std::string(title.size(), ' '));
+    if (i == kShown) return absl::StrCat(text, "and ", tensors.size() - kShown, " more\n");
+    absl::StrAppend(&text, style.Bold(tensors[i].name), "  ",
+                    TypeText(tensors[i].dtype, tensors[i].shape), "\n");
+  }
+  return text;
+}
+
+std::string OpsText(const Summary& summary, const Style& style) {
+  std::vector<std::pair<std::string, int64_t>> ops(summary.ops.begin(), summary.ops.end());
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text, line;
+  for (const auto& [op, count] : ops) {
+    const std::string item = absl::StrCat(op, " ", count);
+    if (line.size() + item.size() > 84) {
+      absl::StrAppend(&text, text.empty() ? "" : "           ", line, "\n");
+      line.clear();
+    }
+    absl::StrAppend(&line, line.empty() ? "" : "  ", item);
+  }
+  return absl::StrCat(style.Dim("ops        "), text, text.empty() ? "" : "           ", line,
+                      "\n");
+}
+
+std::string CostText(const FlopEstimate& cost) {
+  return absl::StrCat(
+      Count(cost.flops), cost.flops >= 1000 ? "FLOP" : " FLOP", " a run",
+      cost.assumed ? ", unknown dimensions taken as 1" : "",
+      cost.unknown_nodes > 0
+          ? absl::StrCat(", ", Plural(cost.unknown_nodes, "node"), " of unknown cost")
+          : "");
+}
+
+std::string SummaryText(const Model& model, const Summary& summary, const ModelFlags& flags,
+                        const Style& style) {
+  const Graph& graph = model.graph;
+  const std::string path = ShellWord(flags.paths.front());
+  std::string text =
+      absl::StrCat(style.Bold(flags.paths.front()), "  ", Plural(graph.num_nodes(), "node"), ", ",
+                   Plural(static_cast<int64_t>(graph.functions().size()), "function"),
+                   ", producer ", graph.producer(), "\n\n");
+  if (model.saved.has_value()) absl::StrAppend(&text, SignaturesText(*model.saved, style));
+  if (model.signature != nullptr)
+    absl::StrAppend(&text, style.Dim("signature  "), model.signature->name, "\n");
+  absl::StrAppend(&text, TensorLines("inputs     ", summary.inputs, style),
+                  TensorLines("outputs    ", summary.outputs, style), OpsText(summary, style));
+  absl::StrAppend(&text, style.Dim("constants  "), Bytes(summary.const_bytes), "\n");
+  absl::StrAppend(&text, style.Dim("cost       "), CostText(summary.cost), "\n");
+  for (const auto& [device, count] : summary.devices) {
+    if (!device.empty())
+      absl::StrAppend(&text, style.Dim("device     "), device, "  ", Plural(count, "node"), "\n");
+  }
+  const std::string arguments = RunArguments(summary, flags);
+  absl::StrAppend(&text, "\n", style.Dim("run it     "), "graph_run run ", path, arguments, "\n",
+                  style.Dim("time it    "), "graph_run bench ", path, arguments, "\n");
+  return text;
+}
+
+struct ShowFlags : ModelFlags {
+  void Declare(Declarer& d) {
+    DeclareSignature(d);
+    DeclarePlugins(d);
+    DeclareTimeout(d);
+    DeclareLimits(d);
+    DeclareOutput(d);
+  }
+};
+
+absl::Status Show(const ShowFlags& flags, Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(flags));
+  TENON_ASSIGN_OR_RETURN(const Model model, LoadModel(flags, /*needs_signature=*/false));
+  TENON_ASSIGN_OR_RETURN(const Summary summary, Summarize(model));
+  if (!invocation.json()) {
+    invocation.text = SummaryText(model, summary, flags, invocation.style);
+    return absl::OkStatus();
+  }
+  const std::string arguments = RunArguments(summary, flags);
+  Json commands = Json::Array();
+  for (const std::string_view command : {"run", "bench"}) {
+    commands.Push(
+        absl::StrCat("graph_run ", command, " ", ShellWord(flags.paths.front()), arguments));
+  }
+  invocation.doc.Set("inputs", TypesJson(summary.inputs))
+      .Set("outputs", TypesJson(summary.outputs))
+      .Set("ops", CountsJson(summary.ops))
+      .Set("nodes", model.graph.num_nodes())
+      .Set("functions", model.graph.functions().size())
+      .Set("const_bytes", summary.const_bytes)
+      .Set("flops", summary.cost.flops)
+      .Set("flops_assumed", summary.cost.assumed)
+      .Set("devices", CountsJson(summary.devices))
+      .Set("producer", model.graph.producer())
+      .Set("commands", std::move(commands));
+  if (model.saved.has_value()) invocation.doc.Set("signatures", SignaturesJson(*model.saved));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+extern const Command kShowCommand = {
+    .name = "show",
+    .arguments = "MODEL",
+    .fewest = 1,
+    .most = 1,
+    .what = "Inputs, outputs, ops, constants, cost, and command lines to go on with.",
+    .examples = {"graph_run show tests/golden/models/mlp/graph.pbtxt",
+                 "graph_run show tests/golden/saved_models/affine_state/model --signature count "
+                 "--json"},
+    .start = Start<ShowFlags, Show>,
+};
+
+}  // namespace tenon::cli

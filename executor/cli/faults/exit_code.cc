@@ -1,0 +1,41 @@
+#include "executor/cli/faults/exit_code.h"
+
+#include <optional>
+
+#include "absl/strings/cord.h"
+#include "graph/base/invalid_graph.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr std::string_view kExitKey = "tenon/exit";
+constexpr std::string_view kPrintedKey = "tenon/printed";
+
+}  // namespace
+
+absl::Status WithExit(Exit exit, absl::Status status) {
+  const char code = static_cast<char>('0' + static_cast<int>(exit));
+  status.SetPayload(kExitKey, absl::Cord(std::string_view(&code, 1)));
+  return status;
+}
+
+absl::Status AlreadyPrinted(absl::Status status) {
+  status.SetPayload(kPrintedKey, absl::Cord("1"));
+  return status;
+}
+
+bool WasPrinted(const absl::Status& status) { return status.GetPayload(kPrintedKey).has_value(); }
+
+absl::Status UsageError(std::string_view message) {
+  return WithExit(Exit::kUsage, absl::InvalidArgumentError(message));
+}
+
+Exit ExitOf(const absl::Status& status) {
+  if (status.ok()) return Exit::kOk;
+  const std::optional<absl::Cord> code = status.GetPayload(kExitKey);
+  if (code.has_value() && !code->empty()) return static_cast<Exit>((*code)[0] - '0');
+  if (IsInvalidGraph(status)) return Exit::kInvalidInput;
+  return absl::IsDeadlineExceeded(status) ? Exit::kTimeout : Exit::kRunFailed;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,118 @@
+#include "executor/cli/faults/fault_line.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/faults/guard.h"
+#include "graph/base/version.h"
+
+namespace tenon::cli {
+namespace {
+
+char document_head[256];
+std::atomic<bool> document_due{false};
+int output_fd = STDOUT_FILENO;
+
+// What the command writes to, under numbers that nobody guesses, for the case that a plug-in closes
+// the others. -1: was closed from the start.
+constexpr int kHighNumber = 600;
+int spare_output = -1, spare_errors = -1;
+
+int SpareOf(int fd) {
+  const int high = fcntl(fd, F_DUPFD_CLOEXEC, kHighNumber);
+  return high >= 0 ? high : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+// Whether it was closed.
+bool Reopen(int fd, int spare) {
+  if (spare < 0 || fcntl(fd, F_GETFD) >= 0 || errno != EBADF) return false;
+  dup2(spare, fd);
+  return true;
+}
+
+void SetStdoutAside() {
+  fflush(stdout);
+  const int aside = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (aside < 0) return;
+  if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return;
+  output_fd = aside;
+}
+
+void WriteAll(int fd, const char* data, size_t size) {
+  while (size > 0) {
+    const ssize_t written = write(fd, data, size);
+    if (written <= 0) return;
+    data += written;
+    size -= static_cast<size_t>(written);
+  }
+}
+
+// Control characters never occur in paths and node names worth printing: they become blanks.
+void WriteJsonString(const char* text, size_t size) {
+  char out[2 * 2048];
+  size_t n = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const char c = static_cast<unsigned char>(text[i]) < 0x20 ? ' ' : text[i];
+    if (c == '"' || c == '\\') out[n++] = '\\';
+    out[n++] = c;
+  }
+  WriteAll(output_fd, out, n);
+}
+
+void WriteText(int fd, const char* text) { WriteAll(fd, text, std::strlen(text)); }
+
+}  // namespace
+
+FaultLine& FaultLine::Add(std::string_view text) {
+  for (size_t i = 0; i < text.size() && size_ < sizeof(text_); ++i)
+    text_[size_++] = text[i] == '\n' ? ' ' : text[i];
+  return *this;
+}
+
+void FaultLine::Write(const char* code) {
+  WriteText(STDERR_FILENO, "graph_run: ");
+  WriteAll(STDERR_FILENO, text_, size_);
+  WriteText(STDERR_FILENO, "\n");
+  if (!document_due.exchange(false)) return;
+  WriteText(output_fd, document_head);
+  WriteText(output_fd, code);
+  WriteText(output_fd, "\",\"message\":\"");
+  WriteJsonString(text_, size_);
+  WriteText(output_fd, "\"}}\n");
+}
+
+void PrepareFaultDocument(std::string_view command, bool json) {
+  const std::string head =
+      absl::StrCat("{\"schema\":\"graph_run/1\",\"command\":\"", command, "\",\"version\":\"",
+                   Version(), "\",\"status\":{\"code\":\"");
+  std::strncpy(document_head, head.c_str(), sizeof(document_head) - 1);
+  document_due.store(json);
+  if (json && output_fd == STDOUT_FILENO) SetStdoutAside();
+  spare_output = SpareOf(output_fd);
+  spare_errors = SpareOf(STDERR_FILENO);
+}
+
+const char* ReopenOutput() {
+  const bool errors = Reopen(STDERR_FILENO, spare_errors);
+  bool output = Reopen(output_fd, spare_output);
+  if (output_fd != STDOUT_FILENO) output |= Reopen(STDOUT_FILENO, spare_errors);
+  if (errors && output) return "standard output and standard error";
+  return errors ? "standard error" : output ? "standard output" : nullptr;
+}
+
+void EndProcess(Exit exit) {
+  for (;;) syscall(SYS_exit_group, static_cast<int>(exit));
+}
+
+int OutputFd() { return output_fd; }
+
+void DocumentWritten() { document_due.store(false); }
+
+}  // namespace tenon::cli

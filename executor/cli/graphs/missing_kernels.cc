@@ -1,0 +1,69 @@
+#include "executor/cli/graphs/missing_kernels.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "executor/compile/evaluator.h"
+#include "executor/lowering/lowering.h"
+#include "graph/functions/function_body.h"
+#include "graph/ir/nodes.h"
+
+namespace tenon::cli {
+namespace {
+
+class Finder {
+ public:
+  Finder(absl::Span<Device* const> devices, Imported& imported)
+      : graph_(imported.graph),
+        defects_(imported.defects),
+        oracle_({devices.begin(), devices.end()}, KernelRegistry::Global()) {
+    for (const Device* device : devices) names_.push_back(device->short_name());
+  }
+
+  void Run() {
+    for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+      if (!graph_.alive(n) || !graph_.kind(n).types_status.ok()) continue;
+      if (IsMissing(graph_.op_name(n), graph_.attrs(n)))
+        Add(graph_.Locate(n), graph_.name(n), graph_.op_name(n), nullptr);
+    }
+    for (const FunctionEntry& function : graph_.functions()) {
+      for (const BodyNode& node : ParseFunctionBody(graph_, function).nodes) {
+        const bool open = std::any_of(node.attrs.begin(), node.attrs.end(), [](const Attr& a) {
+          return a.value.kind() == AttrKind::kPlaceholder;
+        });
+        if (node.op != nullptr && !open && IsMissing(node.op_name, AttrSet(node.attrs)))
+          Add(graph_.Locate(function.pos), node.name, node.op_name, &function);
+      }
+    }
+  }
+
+ private:
+  bool IsMissing(std::string_view op, const AttrSet& attrs) const {
+    if (IsFunctional(graph_, op) || op == "Placeholder" || op == "PlaceholderV2") return false;
+    return std::none_of(names_.begin(), names_.end(), [&](const std::string& device) {
+      return oracle_.HasKernel(device, op, attrs);
+    });
+  }
+
+  void Add(std::string where, std::string_view node, std::string_view op,
+           const FunctionEntry* function) {
+    defects_.push_back(
+        {DefectCode::kKernel, std::move(where), std::string(node),
+         absl::StrCat(function == nullptr ? "" : absl::StrCat("function '", function->name, "': "),
+                      "node '", node, "' (", op, "): no device has a kernel for it"),
+         function != nullptr});
+  }
+
+  const Graph& graph_;
+  std::vector<Defect>& defects_;
+  RegistryOracle oracle_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+void AddMissingKernels(absl::Span<Device* const> devices, Imported& imported) {
+  Finder(devices, imported).Run();
+}
+
+}  // namespace tenon::cli

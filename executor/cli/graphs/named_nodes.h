@@ -1,0 +1,47 @@
+// Nodes of a graph by name, and "FUNCTION:NODE" of the bodies of its functions.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "graph/functions/function_body.h"
+#include "graph/ir/graph.h"
+
+namespace tenon::cli {
+
+// Of a body, arguments and results are nodes too: "FUNCTION:ARGUMENT", "FUNCTION:RESULT/result".
+// Each body that is asked for is read once.
+class NamedNodes {
+ public:
+  explicit NamedNodes(const Graph& graph) : graph_(graph) {}  // which must outlive it
+
+  // "y = AddV2(a, b:1) T=DT_FLOAT"; nothing if there is no such node.
+  std::optional<std::string> Text(std::string_view name);
+  // "y (AddV2, model.pbtxt:3:1)"; the name alone of one that is not there.
+  std::string WithPlace(std::string_view name);
+  bool HasFunction(std::string_view name) const { return graph_.FindFunction(name) != nullptr; }
+  // The names of all.
+  std::vector<std::string> All();
+
+ private:
+  struct Entry {
+    std::string op;  // or what it is
+    std::string text;
+  };
+  struct Body {
+    FunctionBody parsed;
+    absl::flat_hash_map<std::string, const BodyNode*> nodes;
+    absl::flat_hash_map<std::string, Entry> ends;
+  };
+  const Body& BodyOf(const FunctionEntry& function);
+  std::optional<Entry> Find(std::string_view function, std::string_view node);
+
+  const Graph& graph_;
+  absl::flat_hash_map<std::string, std::unique_ptr<Body>> bodies_;
+};
+
+}  // namespace tenon::cli

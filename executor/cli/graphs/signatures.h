@@ -1,0 +1,18 @@
+// The signatures of a SavedModel, as `saved_model_cli show --all` names their parts.
+#pragma once
+
+#include <string>
+
+#include "executor/values/json.h"
+#include "executor/values/text.h"
+#include "graph/saved_model/saved_model.h"
+
+namespace tenon::cli {
+
+// "name", "dtype" and "shape": null for an unknown rank, -1 for an unknown dimension.
+Json NamedTypeJson(std::string_view name, DataType dtype, const PartialShape& shape);
+
+std::string SignaturesText(const SavedModel& model, const Style& style);
+Json SignaturesJson(const SavedModel& model);
+
+}  // namespace tenon::cli

@@ -1,0 +1,192 @@
+#include "executor/cli/model/feeds.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "executor/cli/faults/exit_code.h"
+#include "executor/cli/model/model.h"
+#include "executor/cli/tensors/array_file.h"
+#include "executor/cli/tensors/spec.h"
+#include "executor/values/tensor_text.h"
+#include "graph/base/annotate.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
+
+namespace tenon::cli {
+namespace {
+
+// The same status with what it is about in front.
+absl::Status Prefixed(std::string_view flag, std::string_view name, const absl::Status& status) {
+  return Annotate(status, absl::StrCat(flag, " ", name, ": "));
+}
+
+absl::Status CheckFits(const Graph& graph, std::string_view name, Output output,
+                       const Tensor& value, bool from_file) {
+  const SpecHint hint = HintFor(graph, output);
+  const bool dtype_fits = hint.dtype == DataType::kInvalid || BaseType(hint.dtype) == value.dtype();
+  // Graphs from before version 24 write [] for a shape that is not known.
+  const bool shape_known =
+      !(hint.shape.known_rank() && hint.shape.rank() == 0 && graph.producer() < 24);
+  if (dtype_fits && (!shape_known || hint.shape.CompatibleWith(value.shape())))
+    return absl::OkStatus();
+  return WithExit(from_file ? Exit::kInvalidInput : Exit::kUsage,
+                  absl::InvalidArgumentError(absl::StrCat(
+                      "--input ", name, ": the value is ", TypeText(value.dtype(), value.shape()),
+                      " where the graph takes ", TypeText(BaseType(hint.dtype), hint.shape),
+                      ", such as ", name, "=", SuggestSpec(hint))));
+}
+
+absl::StatusOr<std::vector<NamedSink>> RequestedOutputs(const Names& names,
+                                                        const CompileFlags& flags) {
+  std::vector<NamedSink> outputs;
+  for (const std::string& text : flags.outputs) {
+    const std::string_view command = flags.defaults.writes_nothing;
+    if (!command.empty() && absl::StrContains(text, '=')) {
+      return UsageError(absl::StrCat("--output '", text, "': graph_run ", command,
+                                     " writes no tensors; only run has SINKs"));
+    }
+    TENON_ASSIGN_OR_RETURN(NamedSink named, ParseSink(text));
+    outputs.push_back(std::move(named));
+  }
+  if (!flags.outputs.empty()) return outputs;
+  for (std::string& name : names.Results()) outputs.push_back({std::move(name), "-"});
+  if (outputs.empty())
+    return UsageError(
+        absl::StrCat(flags.paths.front(), ": the graph has no outputs; name some with --output"));
+  return outputs;
+}
+
+class Reader {
+ public:
+  Reader(const Names& names, const RequestFlags& flags)
+      : names_(names), graph_(names.graph()), flags_(flags) {}
+
+  absl::StatusOr<RunRequest> Read() {
+    for (const std::string& text : flags_.inputs) TENON_RETURN_IF_ERROR(ReadInput(text));
+    for (const std::string& path : flags_.input_files) TENON_RETURN_IF_ERROR(ReadArchive(path));
+    TENON_RETURN_IF_ERROR(FeedDefaults());
+    TENON_ASSIGN_OR_RETURN(request_.outputs, RequestedOutputs(names_, flags_));
+    for (const NamedSink& output : request_.outputs)
+      TENON_RETURN_IF_ERROR(AddFetch(output.name, "--output").status());
+    for (const std::string& text : flags_.expects) TENON_RETURN_IF_ERROR(ReadExpect(text));
+    TENON_RETURN_IF_ERROR(CheckUnfed());
+    return std::move(request_);
+  }
+
+ private:
+  absl::Status Feed(std::string_view flag, std::string_view name, Output output, Tensor value,
+                    bool from_file) {
+    if (std::find(fed_.begin(), fed_.end(), output) != fed_.end())
+      return UsageError(absl::StrCat(flag, " ", name, ": is fed twice"));
+    TENON_RETURN_IF_ERROR(CheckFits(graph_, name, output, value, from_file));
+    fed_.push_back(output);
+    request_.feed_names.push_back(graph_.OutputName(output));
+    request_.feeds.push_back(std::move(value));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadInput(const std::string& text) {
+    TENON_ASSIGN_OR_RETURN(const NamedSpec named, SplitNamedSpec(text));
+    TENON_ASSIGN_OR_RETURN(const Output output, names_.Argument("--input", named.name));
+    absl::StatusOr<Tensor> value = ParseSpec(named.spec, HintFor(graph_, output));
+    if (!value.ok()) return Prefixed("--input", named.name, value.status());
+    return Feed("--input", named.name, output, *std::move(value),
+                absl::StrContains(named.spec, "@"));
+  }
+
+  absl::Status ReadArchive(const std::string& path) {
+    const auto type_of = [this](const std::string& key) -> absl::StatusOr<DataType> {
+      TENON_ASSIGN_OR_RETURN(const Output output, names_.Argument("--inputs", key));
+      return HintFor(graph_, output).dtype;
+    };
+    TENON_ASSIGN_OR_RETURN(auto arrays, LoadArchive(path, type_of));
+    for (auto& [key, value] : arrays) {
+      TENON_ASSIGN_OR_RETURN(const Output output, names_.Argument("--inputs", key));
+      TENON_RETURN_IF_ERROR(Feed("--inputs", key, output, std::move(value), true));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status FeedDefaults() {
+    if (names_.signature() == nullptr) return absl::OkStatus();
+    for (const SignatureTensor& t : names_.signature()->inputs) {
+      if (!t.default_value.initialized()) continue;
+      TENON_ASSIGN_OR_RETURN(const Output output, names_.Argument("--input", t.name));
+      if (std::find(fed_.begin(), fed_.end(), output) != fed_.end()) continue;
+      TENON_RETURN_IF_ERROR(Feed("--input", t.name, output, t.default_value, true));
+    }
+    return absl::OkStatus();
+  }
+
+  // Index of the fetch, which is added where it is new.
+  absl::StatusOr<size_t> AddFetch(const std::string& name, std::string_view flag) {
+    TENON_ASSIGN_OR_RETURN(const Output output, names_.Result(flag, name));
+    const auto found =
+        flag == "--expect" ? std::find(fetched_.begin(), fetched_.end(), output) : fetched_.end();
+    if (found != fetched_.end()) return static_cast<size_t>(found - fetched_.begin());
+    fetched_.push_back(output);
+    request_.fetches.push_back(graph_.OutputName(output));
+    return fetched_.size() - 1;
+  }
+
+  absl::Status ReadExpect(const std::string& text) {
+    TENON_ASSIGN_OR_RETURN(const NamedSpec named, SplitNamedSpec(text));
+    TENON_ASSIGN_OR_RETURN(const size_t fetch, AddFetch(std::string(named.name), "--expect"));
+    request_.expectations.push_back({std::string(named.name), std::string(named.spec), fetch});
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckUnfed() {
+    const std::vector<NodeId> unfed = UnfedPlaceholders(graph_, fetched_, fed_);
+    if (unfed.empty()) return absl::OkStatus();
+    std::string arguments;
+    for (const NodeId n : unfed)
+      absl::StrAppend(&arguments, " --input '", names_.NameOf(n), "=",
+                      SuggestSpec(DeclaredInput(graph_, n)), "'");
+    const NodeId first = unfed.front();
+    const SpecHint hint = DeclaredInput(graph_, first);
+    const std::string others =
+        unfed.size() > 1 ? absl::StrCat(" and ", unfed.size() - 1, " more") : "";
+    return UsageError(absl::StrCat(graph_.Locate(first), ": nothing is fed to Placeholder '",
+                                   graph_.name(first), "' (", TypeText(hint.dtype, hint.shape), ")",
+                                   others, ", which the outputs need; add", arguments));
+  }
+
+  const Names& names_;
+  const Graph& graph_;
+  const RequestFlags& flags_;
+  RunRequest request_;
+  std::vector<Output> fed_, fetched_;
+};
+
+}  // namespace
+
+std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request) {
+  std::vector<Session::NamedTensor> feeds;
+  for (size_t i = 0; i < request.feeds.size(); ++i)
+    feeds.emplace_back(request.feed_names[i], request.feeds[i]);
+  return feeds;
+}
+
+absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const CompileFlags& flags) {
+  Endpoints ends;
+  for (const std::string& name : names.Arguments()) {
+    TENON_ASSIGN_OR_RETURN(const Output output, names.Argument("--input", name));
+    std::string feed = names.graph().OutputName(output);  // which two arguments may share
+    if (std::find(ends.feeds.begin(), ends.feeds.end(), feed) == ends.feeds.end())
+      ends.feeds.push_back(std::move(feed));
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<NamedSink> outputs, RequestedOutputs(names, flags));
+  for (const NamedSink& named : outputs) {
+    TENON_ASSIGN_OR_RETURN(const Output output, names.Result("--output", named.name));
+    ends.fetches.push_back(names.graph().OutputName(output));
+  }
+  return ends;
+}
+
+absl::StatusOr<RunRequest> ReadRequest(const Names& names, const RequestFlags& flags) {
+  return Reader(names, flags).Read();
+}
+
+}  // namespace tenon::cli

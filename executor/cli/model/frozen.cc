@@ -1,0 +1,115 @@
+#include "executor/cli/model/frozen.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "executor/cli/faults/exit_code.h"
+#include "executor/cli/model/names.h"
+#include "executor/cli/model/workbench.h"
+#include "executor/session/saved_model.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon::cli {
+namespace {
+
+Json TensorsJson(const std::vector<FrozenTensor>& tensors) {
+  Json array = Json::Array();
+  for (const FrozenTensor& t : tensors) {
+    Json json = Json::Object();
+    json.Set("name", t.name).Set("node", t.node).Set("tensor", t.tensor);
+    array.Push(std::move(json));
+  }
+  return array;
+}
+
+// The tensors of the signature as they are called now.
+std::vector<SignatureTensor> Renamed(std::vector<SignatureTensor> tensors,
+                                     const std::vector<FrozenTensor>& frozen) {
+  for (size_t i = 0; i < tensors.size(); ++i) tensors[i].tensor = frozen[i].node;
+  return tensors;
+}
+
+// Leaves of the signature's results those that --output names; what else it names is to be kept.
+absl::StatusOr<std::vector<std::string>> KeepRequested(const Names& names,
+                                                       const CompileFlags& flags,
+                                                       Signature& signature) {
+  if (flags.outputs.empty()) return std::vector<std::string>();
+  std::vector<std::string> keep;
+  std::vector<SignatureTensor> requested;
+  for (const std::string& name : flags.outputs) {
+    TENON_RETURN_IF_ERROR(names.Result("--output", name).status());
+    const auto result = std::find_if(signature.outputs.begin(), signature.outputs.end(),
+                                     [&](const SignatureTensor& t) { return t.name == name; });
+    if (result == signature.outputs.end()) {
+      keep.push_back(name);
+    } else {
+      requested.push_back(*result);
+    }
+  }
+  signature.outputs = std::move(requested);
+  return keep;
+}
+
+}  // namespace
+
+absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags, const Host& host,
+                                   SessionOptions session_options) {
+  TENON_ASSIGN_OR_RETURN(session_options.files,
+                         flags.allow_file_io ? FileAccess::Anything() : FilesOf(*model.saved));
+  const Names names(model.graph, model.signature);
+  FreezeOptions freeze;
+  freeze.keep_state = flags.keep_state;
+  for (const std::string& init : flags.inits) {
+    TENON_ASSIGN_OR_RETURN(freeze.inits.emplace_back(), names.Node("--init", init));
+  }
+  Frozen frozen;
+  if (model.signature != nullptr) frozen.signature = *model.signature;
+  TENON_ASSIGN_OR_RETURN(freeze.keep, KeepRequested(names, flags, frozen.signature));
+  absl::StatusOr<FrozenModel> made = Freeze(*model.saved, model.graph, frozen.signature, freeze,
+                                            host.devices(), std::move(session_options));
+  if (!made.ok())
+    return absl::IsFailedPrecondition(made.status()) ? made.status() : FaultOfFiles(made.status());
+  frozen.model = *std::move(made);
+  frozen.signature.inputs = Renamed(std::move(frozen.signature.inputs), frozen.model.inputs);
+  frozen.signature.outputs = Renamed(std::move(frozen.signature.outputs), frozen.model.outputs);
+  return frozen;
+}
+
+void AddFrozen(const Frozen& frozen, Json& doc) {
+  const FrozenModel& model = frozen.model;
+  doc.Set("signature", frozen.signature.name)
+      .Set("inputs", TensorsJson(model.inputs))
+      .Set("outputs", TensorsJson(model.outputs))
+      .Set("variables", model.variables)
+      .Set("variable_bytes", model.variable_bytes)
+      .Set("kept", Json::ArrayOf(model.kept))
+      .Set("tables", Json::ArrayOf(model.tables))
+      .Set("init", model.init.empty() ? Json() : Json(model.init));
+}
+
+std::string FrozenTable(const FrozenModel& frozen, bool tensors, const Style& style) {
+  std::vector<std::string> titles = {"role", "in the signature", "node"};
+  if (tensors) titles.emplace_back("was, and still is");
+  Table table(titles);
+  const auto add = [&](std::string_view role, const std::vector<FrozenTensor>& of) {
+    for (const FrozenTensor& t : of) {
+      std::vector<std::string> row = {std::string(role), style.Bold(t.name), t.node};
+      if (tensors) row.push_back(t.tensor);
+      table.Row(std::move(row));
+    }
+  };
+  add("input", frozen.inputs);
+  add("output", frozen.outputs);
+  return table.empty() ? "" : table.Text(style);
+}
+
+std::string InitText(const FrozenModel& frozen, const std::string& path) {
+  if (frozen.init.empty()) return "";
+  std::vector<std::string> state = frozen.kept;
+  state.insert(state.end(), frozen.tables.begin(), frozen.tables.end());
+  return absl::StrCat("it keeps state, to be filled first (", absl::StrJoin(state, ", "),
+                      "): graph_run run ", path, " --init ", frozen.init, "\n");
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,11 @@
+// --max-rank: constants and declared shapes of more dimensions than wanted.
+#pragma once
+
+#include "graph/io/io.h"
+
+namespace tenon::cli {
+
+// Appends a defect (kLimit) for each node with such a shape or constant among its attributes.
+void AddRankDefects(int64_t max_rank, Imported& imported);
+
+}  // namespace tenon::cli

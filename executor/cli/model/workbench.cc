@@ -1,0 +1,230 @@
+#include "executor/cli/model/workbench.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "executor/cli/faults/exit_code.h"
+#include "executor/cli/graphs/explain_node.h"
+#include "executor/cli/model/model.h"
+#include "executor/session/saved_model.h"
+#include "graph/base/status_macros.h"
+#include "grappler_lite/pipeline/pass_spec.h"
+#include "grappler_lite/target/target_graph.h"
+#include "optimizer_api/plugin_optimizer.h"
+
+namespace tenon::cli {
+namespace {
+
+// Soft placement relaxes a device that is not there; whoever typed it wants to know.
+void WarnOfMissingDevice(std::string_view text, const Host& host, const CompileFlags& flags) {
+  const absl::StatusOr<DeviceRequest> request = ParseDeviceFlag(text);
+  if (!request.ok() || request->type.empty()) return;
+  std::string known;
+  for (const Device* device : host.devices()) {
+    const bool ordinal_fits = request->ordinal < 0 || request->ordinal == device->ordinal();
+    if (device->type() == request->type && ordinal_fits) return;
+    absl::StrAppend(&known, known.empty() ? "" : ", ", device->short_name());
+  }
+  Warn(flags, absl::StrCat("there is no device '", text, "'; there are ", known));
+}
+
+// A plug-in's pass that a flag names and no plug-in has.
+void WarnOfMissingPasses(const CompileFlags& flags) {
+  std::vector<std::string> named = flags.disabled_passes;
+  named.insert(named.end(), flags.print_before.begin(), flags.print_before.end());
+  named.insert(named.end(), flags.print_after.begin(), flags.print_after.end());
+  if (const auto specs = ParsePassSpecs(flags.passes); specs.ok()) {
+    for (const PassSpec& spec : *specs) named.push_back(spec.name);
+  }
+  for (std::string_view name : named) {
+    if (!absl::ConsumePrefix(&name, "plugin:") || name == "*") continue;
+    const std::string_view type = name.substr(0, name.find(':'));
+    if (PluginOptimizersFor(absl::flat_hash_set<std::string_view>{type}).empty())
+      Warn(flags, absl::StrCat("no plug-in has a pass 'plugin:", name, "'"));
+  }
+}
+
+// What is written of a SavedModel holds what its variables and tables hold.
+absl::Status FreezeFor(Workbench& bench, Model& model, const CompileFlags& flags,
+                       SessionOptions session_options) {
+  session_options.opt_level = 0;
+  session_options.pipeline = {};
+  absl::StatusOr<Frozen> frozen =
+      FreezeModel(model, flags, *bench.host, std::move(session_options));
+  if (!frozen.ok()) {
+    return WithExit(ExitOf(frozen.status()),
+                    absl::Status(frozen.status().code(),
+                                 absl::StrCat(flags.paths.front(),
+                                              ": cannot become one graph, which is what opt works "
+                                              "on: ",
+                                              frozen.status().message())));
+  }
+  bench.frozen = std::make_unique<Frozen>(*std::move(frozen));
+  model.graph = bench.frozen->model.graph;
+  model.saved.reset();
+  model.signature = bench.frozen->signature.name.empty() ? nullptr : &bench.frozen->signature;
+  if (!bench.frozen->model.init.empty()) bench.inits = {bench.frozen->model.init};
+  return absl::OkStatus();
+}
+
+absl::Status CheckCanBeWritten(const Model& model, const CompileFlags& flags) {
+  if (!model.saved.has_value() || flags.save_optimized.empty()) return absl::OkStatus();
+  return UsageError(absl::StrCat(
+      "--save-optimized: the graph of a SavedModel lacks what its variables and tables hold; "
+      "graph_run opt ",
+      ShellWord(flags.paths.front()), " -o ", ShellWord(flags.save_optimized),
+      " writes one that holds it"));
+}
+
+// What --init names.
+absl::Status ReadInits(Workbench& bench, const Model& model, const CompileFlags& flags) {
+  const Names names(model.graph, model.signature);
+  for (const std::string& init : flags.inits) {
+    TENON_ASSIGN_OR_RETURN(bench.inits.emplace_back(), names.Node("--init", init));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
+  TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(flags));
+  Workbench bench;
+  bench.watchers = std::make_unique<Watchers>(flags);
+  TENON_RETURN_IF_ERROR(bench.watchers->status());
+  TENON_ASSIGN_OR_RETURN(bench.host, Host::Open(flags));
+  WarnOfMissingPasses(flags);
+  if (session_options.placer.soft_placement && session_options.placer.fallback) {
+    if (!flags.device.empty()) WarnOfMissingDevice(flags.device, *bench.host, flags);
+    for (const auto& [pattern, device] : session_options.placer.rules)
+      WarnOfMissingDevice(device, *bench.host, flags);
+  }
+  TENON_ASSIGN_OR_RETURN(Model model,
+                         LoadModel(flags, flags.outputs.empty() && flags.cases.empty()));
+  bench.load_ms = model.load_ms;
+  if (model.saved.has_value() && flags.defaults.freezes) {
+    TENON_RETURN_IF_ERROR(FreezeFor(bench, model, flags, session_options));
+  } else {
+    TENON_RETURN_IF_ERROR(CheckCanBeWritten(model, flags));
+    TENON_RETURN_IF_ERROR(ReadInits(bench, model, flags));
+  }
+  bench.saved = std::move(model.saved);
+  bench.signature = model.signature;
+  if (flags.allow_file_io) {
+    session_options.files = FileAccess::Anything();
+  } else if (bench.saved.has_value()) {
+    TENON_ASSIGN_OR_RETURN(session_options.files, FilesOf(*bench.saved));
+  }
+  if (flags.verify_each == "numeric") {
+    const bool needs_folder = bench.saved.has_value();
+    bench.watchers->VerifyNumbers(
+        GraphRunner(bench.host->devices(), session_options,
+                    needs_folder ? std::vector<std::string>() : bench.inits));
+  }
+  session_options.pipeline.observers = bench.watchers->observers();
+  bench.session_options = session_options;
+  TENON_ASSIGN_OR_RETURN(
+      bench.session,
+      Session::Create(std::move(model.graph), bench.host->devices(), std::move(session_options)));
+  return bench;
+}
+
+absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench,
+                                                          const CompileFlags& flags) {
+  TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(flags));
+  session_options.files = bench.session_options.files;
+  return Session::Create(bench.graph(), bench.host->devices(), std::move(session_options));
+}
+
+absl::Status FaultOfFiles(const absl::Status& status) {
+  const bool of_ours =
+      absl::IsUnimplemented(status) || absl::IsInternal(status) || absl::IsDeadlineExceeded(status);
+  return of_ours ? status : WithExit(Exit::kInvalidInput, status);
+}
+
+absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags) {
+  std::set<std::string> told;  // one that fails the same way in each iteration, once
+  for (const PassReport& pass : OptimizerReport(executable).passes) {
+    if (!pass.failed) continue;
+    const std::string message = absl::StrCat(
+        "pass ", pass.name,
+        pass.function.empty() ? "" : absl::StrCat(" in function '", pass.function, "'"), ": ",
+        pass.reason);
+    if (flags.fail_on_plugin_errors && absl::StartsWith(pass.name, "plugin:")) {
+      return WithExit(Exit::kPluginFault, absl::InternalError(message));
+    }
+    if (told.insert(message).second) Warn(flags, message);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InitializeState(Workbench& bench, const CompileFlags& flags) {
+  TENON_RETURN_IF_ERROR(InitializeState(*bench.session, bench, flags));
+  bench.watchers->ForgetGraph();
+  return absl::OkStatus();
+}
+
+absl::Status RestoreVariables(Session& session, const Workbench& bench,
+                              const BeforeRun& before_run) {
+  if (!bench.saved.has_value()) return absl::OkStatus();
+  const absl::Status status = RestoreState(session, *bench.saved, before_run);
+  return status.ok() ? status : FaultOfFiles(status);
+}
+
+absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags) {
+  TENON_RETURN_IF_ERROR(RestoreVariables(session, bench, [&](const Executable& executable) {
+    return ReportFailedPasses(executable, flags);
+  }));
+  std::vector<std::string> feeds;
+  std::vector<Tensor> values;
+  if (bench.saved.has_value()) {
+    TENON_ASSIGN_OR_RETURN(std::vector<Session::NamedTensor> paths, AssetPaths(*bench.saved));
+    for (auto& [tensor, path] : paths) {
+      feeds.push_back(tensor);
+      values.push_back(std::move(path));
+    }
+  }
+  for (const std::string& init : bench.inits) {
+    TENON_ASSIGN_OR_RETURN(Executable * executable,
+                           session.Prepare(feeds, {absl::StrCat("^", init)}));
+    TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, flags));
+    TENON_RETURN_IF_ERROR(session.Run(executable, values).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,
+                                              const std::vector<std::string>& feeds,
+                                              const std::vector<std::string>& fetches) {
+  TENON_ASSIGN_OR_RETURN(Executable * executable, bench.session->Prepare(feeds, fetches));
+  TENON_RETURN_IF_ERROR(bench.watchers->status());
+  TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, flags));
+  if (!flags.save_optimized.empty()) {
+    Graph graph = GraphToWrite(*executable, bench.graph());
+    DropNewDefaults(graph, bench.session_options.pipeline.target);
+    if (flags.provenance) WriteProvenance(*bench.watchers->provenance(), graph);
+    TENON_RETURN_IF_ERROR(ExportFile(graph, flags.save_optimized));
+  }
+  if (!flags.report.empty()) {
+    TENON_RETURN_IF_ERROR(WriteHtmlReport(
+        flags.report, flags.paths.front(), bench.graph(), OptimizedGraph(*executable),
+        OptimizerReport(*executable), *bench.watchers->history(), *bench.watchers->provenance()));
+  }
+  return executable;
+}
+
+std::vector<std::pair<std::string, int64_t>> NodesPerDevice(const Executable& executable) {
+  const Graph& graph = OptimizedGraph(executable);
+  const std::vector<NodePlacement>& placement = PlacementReport(executable);
+  std::map<std::string, int64_t> counts;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) ++counts[ShortName(placement[n].device)];
+  }
+  return {counts.begin(), counts.end()};
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,187 @@
+#include "executor/cli/options/flags.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <functional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "executor/cli/faults/exit_code.h"
+#include "graph/base/closest.h"
+#include "graph/base/status_macros.h"
+#include "graph/io/io.h"
+
+namespace tenon::cli {
+namespace {
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(const Command& command) : command_(command) {}
+  // "--verify-each{structure}" is how the library writes a flag whose value may be left out.
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    const std::string name = CLI::Formatter::make_option_name(option, positional);
+    const size_t brace = name.find('{');
+    if (brace == std::string::npos) return name;
+    return absl::StrCat(name.substr(0, brace),
+                        "[=", name.substr(brace + 1, name.size() - brace - 2), "]");
+  }
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return absl::StrCat("usage: graph_run ", command_.name, command_.arguments.empty() ? "" : " ",
+                        command_.arguments, " [FLAGS]\n");
+  }
+
+ private:
+  const Command& command_;
+};
+
+absl::Status TooManyArguments(std::string_view first, const Command& command) {
+  return UsageError(absl::StrCat("'", first, "' is one argument too many; usage: graph_run ",
+                                 command.name, " ", command.arguments));
+}
+
+// The error for arguments that nothing takes: flags that do not exist, or words too many.
+absl::Status UnknownArguments(CLI::App& app, const std::vector<std::string>& extras,
+                              const Command& command) {
+  const std::string& first = extras.front();
+  const std::string flag = first.substr(0, first.find('='));
+  if (flag.size() < 2 || flag[0] != '-') {
+    return TooManyArguments(first, command);
+  }
+  ClosestName closest(flag);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(absl::StrCat("--", name));
+  }
+  for (const std::string& name : names) closest.Offer(name);
+  return UsageError(absl::StrCat("unknown flag '", flag, "' of graph_run ", command.name,
+                                 closest.Hint(), "; graph_run ", command.name,
+                                 " --help lists them"));
+}
+
+// "--x=" gives x an empty value; the library would take the next argument for it.
+std::vector<std::string> SplitEmptyValues(const std::vector<std::string>& args) {
+  std::vector<std::string> split;
+  for (const std::string& arg : args) {
+    const bool empty = arg.starts_with("--") && arg.find('=') + 1 == arg.size();
+    split.push_back(empty ? arg.substr(0, arg.size() - 1) : arg);
+    if (empty) split.emplace_back();
+  }
+  return split;
+}
+
+// What is wrong with arguments that the library refuses, in words of this program.
+std::string Explanation(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::string flag = text.substr(0, text.find(':'));
+  const CLI::Option* const option = app.get_option_no_throw(flag);
+  if (!absl::EndsWith(text, " missing") || option == nullptr) return text;
+  return absl::StrCat(flag, " needs a value: ", flag, " ", option->get_option_text());
+}
+
+// The arguments that nothing takes.
+absl::StatusOr<std::vector<std::string>> Parse(CLI::App& app, const std::vector<std::string>& args,
+                                               std::string_view who) {
+  std::vector<std::string> reversed = SplitEmptyValues(args);
+  std::reverse(reversed.begin(), reversed.end());  // the library wants them last first
+  app.allow_extras();
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& e) {
+    return UsageError(absl::StrCat(who, ": ", Explanation(app, e)));
+  }
+  return app.remaining();
+}
+
+// Parts text at blanks outside of quotes.
+absl::StatusOr<std::vector<std::string>> WordsOf(const std::string& text) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  for (const char c : text) {
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (quote == 0 && absl::ascii_isspace(c)) {
+      in_word = false;
+      continue;
+    } else {
+      if (!in_word) words.emplace_back();
+      words.back() += c;
+      in_word = true;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+  }
+  if (quote != 0) return UsageError(absl::StrCat("--ab \"", text, "\": a quote is not closed"));
+  return words;
+}
+
+absl::Status CheckPaths(const std::vector<std::string>& paths, const Command& command) {
+  if (command.arguments.empty()) {
+    if (paths.empty()) return absl::OkStatus();
+    return UsageError(absl::StrCat("graph_run ", command.name, " takes no '", paths[0], "'"));
+  }
+  if (paths.size() < command.fewest) return TooFewArguments(command);
+  if (paths.size() > command.most) return TooManyArguments(paths[command.most], command);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status TooFewArguments(const Command& command) {
+  return UsageError(absl::StrCat("graph_run ", command.name, " needs ", command.arguments,
+                                 "; graph_run ", command.name, " --help shows examples"));
+}
+
+absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::string> args,
+                                      Work& work) {
+  TENON_ASSIGN_OR_RETURN(args, ExpandFlagFiles(args));
+  const std::string who = absl::StrCat("graph_run ", command.name);
+  CLI::App app(std::string(command.what), who);
+  app.set_help_flag();
+  bool help = false;
+  std::string flagfile;  // never set: expanded above
+  CommonFlags& flags = work.flags();
+  app.add_option("PATH", flags.paths)->group("");
+  Declarer declarer(app, command.name);
+  work.Declare(declarer);
+  app.add_option("--flagfile", flagfile, "read flags from a file, one per line")
+      ->option_text("FILE")
+      ->group("Output");
+  app.add_flag("-h,--help", help, "this text")->group("Output");
+  app.formatter(std::make_shared<HelpFormatter>(command));
+  app.footer(absl::StrCat("\nExamples:\n  ", command.examples[0], "\n  ", command.examples[1]));
+  app.get_formatter()->column_width(34);
+  const auto extras = Parse(app, args, who);
+  if (help) return absl::StrReplaceAll(app.help(), {{"\n\n\n", "\n\n"}});
+  TENON_RETURN_IF_ERROR(extras.status());
+  if (!extras->empty()) return UnknownArguments(app, *extras, command);
+  TENON_RETURN_IF_ERROR(CheckPaths(flags.paths, command));
+  return std::string();
+}
+
+absl::Status SetFlags(const std::string& text, const std::function<void(Declarer&)>& declare) {
+  CLI::App app;
+  app.set_help_flag();
+  Declarer declarer(app, "");
+  declare(declarer);
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string> words, WordsOf(text));
+  const std::string who = absl::StrCat("--ab \"", text, "\"");
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string> extras, Parse(app, words, who));
+  if (extras.empty()) return absl::OkStatus();
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  return UsageError(
+      absl::StrCat(who, ": '", extras.front(),
+                   "' is not what two configurations can differ in: ", absl::StrJoin(names, ", ")));
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,125 @@
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/faults/exit_code.h"
+#include "executor/cli/options/compile_flags.h"
+#include "executor/cli/options/invocation.h"
+#include "executor/place/name_pattern.h"
+#include "graph/base/file_bytes.h"
+#include "graph/base/status_macros.h"
+#include "grappler_lite/pipeline/rewriter_config.h"
+
+namespace tenon::cli {
+namespace {
+
+// "REGEX=DEVICE": device names hold no '=', expressions may.
+absl::StatusOr<std::pair<std::string, std::string>> ParseRule(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    return UsageError(
+        absl::StrCat("--place '", text, "' is no REGEX=DEVICE, such as 'layer1/.*=APU:0'"));
+  }
+  const std::string device = text.substr(equals + 1);
+  const absl::Status valid = ParseDeviceFlag(device).status();
+  if (!valid.ok()) return UsageError(absl::StrCat("--place '", text, "': ", valid.message()));
+  const std::string pattern = text.substr(0, equals);
+  const absl::Status known = NamePattern::Compile(pattern).status();
+  if (!known.ok()) return UsageError(absl::StrCat("--place '", text, "': ", known.message()));
+  return std::pair(pattern, device);
+}
+
+absl::Status PlacerOptionsFrom(const CompileFlags& flags, PlacerOptions& placer) {
+  placer.soft_placement = flags.soft_placement;
+  placer.fallback = !flags.no_fallback;
+  placer.default_device = flags.device;
+  if (!flags.device.empty()) {
+    const absl::Status valid = ParseDeviceFlag(flags.device).status();
+    if (!valid.ok()) return UsageError(absl::StrCat("--device: ", valid.message()));
+  }
+  for (const std::string& text : flags.place) {
+    TENON_ASSIGN_OR_RETURN(auto rule, ParseRule(text));
+    placer.rules.push_back(std::move(rule));
+  }
+  return absl::OkStatus();
+}
+
+// Every name of a flag's list, checked by `check`.
+absl::Status CheckNames(std::string_view flag, const std::vector<std::string>& names,
+                        absl::Status (*check)(std::string_view)) {
+  for (const std::string& name : names) {
+    const absl::Status known = check(name);
+    if (!known.ok()) return UsageError(absl::StrCat(flag, ": ", known.message()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPass(std::string_view name) { return CheckPassName(name); }
+absl::Status CheckPassOrAll(std::string_view name) {
+  return name == "*" ? absl::OkStatus() : CheckPassName(name);
+}
+absl::Status CheckRewrite(std::string_view name) { return CheckRewriteName(name); }
+
+absl::StatusOr<std::vector<PassSpec>> PassSpecsFrom(const CompileFlags& flags) {
+  absl::StatusOr<std::vector<PassSpec>> specs = ParsePassSpecs(flags.passes);
+  if (!specs.ok()) return UsageError(absl::StrCat("--passes: ", specs.status().message()));
+  return specs;
+}
+
+// A file of this name, or else the text itself.
+absl::StatusOr<std::string> ConfigText(const std::string& config) {
+  std::error_code error;
+  if (!std::filesystem::exists(config, error)) {
+    if (config.find_first_of(":{") != std::string::npos) return config;
+    return UsageError(absl::StrCat("--config: there is no file '", config,
+                                   "', and it is no RewriterConfig such as 'remapping: OFF'"));
+  }
+  constexpr size_t kMaxBytes = size_t{1} << 20;
+  const absl::StatusOr<FileBytes> file = ReadFile(config, kMaxBytes);
+  if (!file.ok()) return UsageError(absl::StrCat("--config: ", file.status().message()));
+  return std::string(file->bytes);
+}
+
+absl::Status ReadConfig(const CompileFlags& flags, SessionOptions& session) {
+  if (flags.config.empty()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const std::string text, ConfigText(flags.config));
+  const absl::StatusOr<RewriterSettings> settings = ParseRewriterConfig(text);
+  if (!settings.ok()) return UsageError(absl::StrCat("--config: ", settings.status().message()));
+  for (const std::string& line : settings->without_effect)
+    Warn(flags, absl::StrCat("--config: ", line));
+  if (settings->no_passes) session.opt_level = 0;
+  Apply(*settings, session.pipeline);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Target TargetOf(const CompileFlags& flags) {
+  if (!flags.target.empty()) return Target::Parse(flags.target).value_or(Target());
+  return flags.defaults.target;
+}
+
+absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags) {
+  SessionOptions session;
+  session.threads = flags.threads;
+  session.opt_level = flags.opt_level >= 0 ? flags.opt_level : flags.defaults.opt_level;
+  TENON_ASSIGN_OR_RETURN(session.pipeline.passes, PassSpecsFrom(flags));
+  TENON_RETURN_IF_ERROR(CheckNames("--disable-pass", flags.disabled_passes, CheckPass));
+  TENON_RETURN_IF_ERROR(CheckNames("--print-before", flags.print_before, CheckPassOrAll));
+  TENON_RETURN_IF_ERROR(CheckNames("--print-after", flags.print_after, CheckPassOrAll));
+  TENON_RETURN_IF_ERROR(CheckNames("--disable-rewrite", flags.disabled_rewrites, CheckRewrite));
+  session.pipeline.disabled_passes = flags.disabled_passes;
+  session.pipeline.disabled_rewrites = flags.disabled_rewrites;
+  session.pipeline.verify_each = !flags.verify_each.empty();
+  session.pipeline.fast_math = flags.fast_math;
+  session.pipeline.target = TargetOf(flags);
+  if (flags.bisect_limit.value_or(-1) >= 0) session.pipeline.bisect_limit = *flags.bisect_limit;
+  TENON_RETURN_IF_ERROR(ReadConfig(flags, session));
+  TENON_RETURN_IF_ERROR(PlacerOptionsFrom(flags, session.placer));
+  // With --timeout the watchdog ends the process, and names the wait that lasts: let it be first.
+  constexpr double kGrace = 1;
+  session.device_timeout_s = flags.timeout_s ? *flags.timeout_s + kGrace : kDefaultCallbackTimeout;
+  session.seed = flags.seed;
+  return session;
+}
+
+}  // namespace tenon::cli

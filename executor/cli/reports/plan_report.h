@@ -1,0 +1,16 @@
+// How often runs were planned anew and how often a plan could be used again.
+#pragma once
+
+#include <string>
+
+#include "executor/session/session.h"
+#include "executor/values/json.h"
+
+namespace tenon::cli {
+
+// The value of "plan_cache".
+Json PlanCacheJson(const Executable& executable);
+// "1 built, 9 reused (at most 64 kept)".
+std::string PlanCacheText(const Executable& executable);
+
+}  // namespace tenon::cli

@@ -1,0 +1,14 @@
+// run --story: what each stage did on the way from the file to the result, for people.
+#pragma once
+
+#include <string>
+
+#include "executor/cli/reports/run_outcome.h"
+#include "executor/values/text.h"
+
+namespace tenon::cli {
+
+// About a screenful: import, passes, the plug-in's pass, placement, plan, run, comparison.
+std::string Story(const RunOutcome& outcome, const std::string& model, const Style& style);
+
+}  // namespace tenon::cli

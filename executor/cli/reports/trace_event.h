@@ -1,0 +1,34 @@
+// Single events of Chrome's trace format. Times are microseconds.
+#pragma once
+
+#include "executor/values/json.h"
+
+namespace tenon::cli {
+
+// `what` is "process_name", "thread_name" or the like.
+inline Json TraceName(std::string_view what, int process, int thread, std::string_view name) {
+  Json args = Json::Object();
+  args.Set(what == "process_labels" ? "labels" : "name", name);
+  Json event = Json::Object();
+  event.Set("name", what).Set("ph", "M").Set("pid", process).Set("tid", thread);
+  event.Set("args", std::move(args));
+  return event;
+}
+
+inline Json TraceSpan(std::string_view name, std::string_view category, int process, int thread,
+                      double start_us, double length_us) {
+  Json event = Json::Object();
+  event.Set("name", name).Set("cat", category).Set("ph", "X").Set("pid", process);
+  event.Set("tid", thread).Set("ts", start_us).Set("dur", length_us);
+  return event;
+}
+
+inline Json TraceInstant(std::string_view name, std::string_view category, int process, int thread,
+                         double at_us) {
+  Json event = Json::Object();
+  event.Set("name", name).Set("cat", category).Set("ph", "i").Set("s", "t").Set("pid", process);
+  event.Set("tid", thread).Set("ts", at_us);
+  return event;
+}
+
+}  // namespace tenon::cli

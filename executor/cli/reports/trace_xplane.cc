@@ -1,0 +1,130 @@
+// Runs as an XSpace, the file that TensorBoard's profiler opens: the host's steps and the planes of
+// plug-ins as they are.
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "executor/cli/reports/run_reports.h"
+#include "executor/cli/reports/stream_spans.h"
+#include "executor/run/plan.h"
+#include "graph/base/file_bytes.h"
+#include "graph/base/file_writer.h"
+#include "proto/xspace.pb.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr char kHostPlane[] = "/host:CPU";  // the name by which viewers know it
+constexpr int64_t kPicosPerNano = 1000;
+
+// A plane of ours: lines of steps.
+class Plane {
+ public:
+  Plane(std::string name, pb::XSpace* space) : plane_(space->add_planes()) {
+    plane_->set_name(std::move(name));
+  }
+
+  pb::XLine* AddLine(std::string name) {
+    pb::XLine* line = plane_->add_lines();
+    line->set_id(plane_->lines_size());
+    line->set_name(std::move(name));
+    return line;
+  }
+  int lines() const { return plane_->lines_size(); }
+  pb::XLine* line(int i) { return plane_->mutable_lines(i); }
+
+  void AddStep(const RunSpan& run, const RunSpan::Step& step, int64_t start_ns, int64_t stop_ns,
+               pb::XLine* line) {
+    const StepLabel label = LabelOf(*run.plan, step.index);
+    pb::XEvent* event = AddEvent(label.node.empty() ? label.what : std::string(label.node),
+                                 start_ns, stop_ns, line);
+    AddStat("op", label.what, event);
+    AddStat("device", std::string(label.device), event);
+  }
+
+  pb::XEvent* AddEvent(const std::string& name, int64_t start_ns, int64_t stop_ns,
+                       pb::XLine* line) {
+    const auto [found, fresh] = events_.try_emplace(name, int64_t(events_.size()) + 1);
+    if (fresh) {
+      pb::XEventMetadata& meta = (*plane_->mutable_event_metadata())[found->second];
+      meta.set_id(found->second);
+      meta.set_name(name);
+    }
+    pb::XEvent* event = line->add_events();
+    event->set_metadata_id(found->second);
+    event->set_offset_ps(start_ns * kPicosPerNano);
+    event->set_duration_ps((stop_ns - start_ns) * kPicosPerNano);
+    return event;
+  }
+
+ private:
+  // Both the stat's name and its value are kept once.
+  void AddStat(const std::string& name, const std::string& value, pb::XEvent* event) {
+    pb::XStat* stat = event->add_stats();
+    stat->set_metadata_id(StatId(name));
+    stat->set_ref_value(static_cast<uint64_t>(StatId(value)));
+  }
+  int64_t StatId(const std::string& name) {
+    const auto [found, fresh] = stats_.try_emplace(name, int64_t(stats_.size()) + 1);
+    if (fresh) {
+      pb::XStatMetadata& meta = (*plane_->mutable_stat_metadata())[found->second];
+      meta.set_id(found->second);
+      meta.set_name(name);
+    }
+    return found->second;
+  }
+
+  pb::XPlane* plane_;
+  absl::flat_hash_map<std::string, int64_t> events_, stats_;
+};
+
+void AddHost(const std::vector<RunSpan>& runs, pb::XSpace* space) {
+  Plane host(kHostPlane, space);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const RunSpan& run = runs[i];
+    while (host.lines() <= run.lane) host.AddLine(absl::StrCat("runs, thread ", host.lines()));
+    pb::XLine* line = host.line(run.lane);
+    host.AddEvent(absl::StrCat("run ", i), run.start_ns, run.stop_ns, line);
+    host.AddEvent("plan", run.start_ns, run.planned_ns, line);
+    for (const RunSpan::Step& step : run.steps)
+      host.AddStep(run, step, step.start_ns, step.stop_ns, line);
+  }
+}
+
+void AddStreams(const std::vector<RunSpan>& runs, pb::XSpace* space) {
+  std::optional<Plane> plane;
+  std::string device;
+  for (const StreamRow& row : StreamRows(runs)) {
+    if (std::exchange(device, row.device) != row.device)
+      plane.emplace(absl::StrCat(device, " streams"), space);
+    pb::XLine* line = plane->AddLine(row.stream);
+    for (const StreamSpan& span : row.spans)
+      plane->AddStep(*span.run, *span.step, span.start_ns, span.stop_ns, line);
+  }
+}
+
+}  // namespace
+
+absl::Status WriteXPlane(const RunWatch& watch, const std::string& path) {
+  pb::XSpace space;
+  AddHost(watch.runs(), &space);
+  AddStreams(watch.runs(), &space);
+  for (const RunWatch::Plane& plane : watch.planes())
+    *space.add_planes() = watch.profiles()[plane.profile].space->planes(plane.index);
+  for (const PluginProfile& profile : watch.profiles()) {
+    if (!profile.status.ok()) space.add_errors(std::string(profile.status.message()));
+  }
+  char name[256] = {};
+  if (gethostname(name, sizeof(name) - 1) == 0) space.add_hostnames(name);
+  std::string bytes;
+  if (!space.SerializeToString(&bytes)) {
+    return WithPath(path,
+                    absl::ResourceExhaustedError("an XSpace takes at most 2 GB; trace fewer runs"));
+  }
+  return WriteFile(path, bytes);
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,124 @@
+#include "executor/plan/base/const_store.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "plugin/device/device_copy.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kPoolBytes = 64 << 10;
+constexpr size_t kMaxPooledBytes = 1024;
+constexpr size_t kLine = 64;
+constexpr size_t kKeptFoldedBytes = size_t{16} << 20;
+
+size_t BytesOf(const std::vector<Tensor>& tensors) {
+  size_t bytes = 0;
+  for (const Tensor& t : tensors) bytes += t.bytes();
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<const Tensor*> ConstStore::ValueOf(NodeId n) {
+  absl::MutexLock lock(&mutex_);
+  auto it = values_.find(n);
+  if (it == values_.end()) {
+    TENON_ASSIGN_OR_RETURN(Tensor value, graph_.ConstValue(n));
+    it = values_.emplace(n, std::make_unique<Tensor>(std::move(value))).first;
+  }
+  return it->second.get();
+}
+
+std::optional<std::vector<Tensor>> ConstStore::Folded(NodeId n) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = folded_.find(n);
+  return it == folded_.end() ? std::nullopt : std::optional(it->second);
+}
+
+void ConstStore::SetFolded(NodeId n, const std::vector<Tensor>& outputs) {
+  absl::MutexLock lock(&mutex_);
+  if (folded_.emplace(n, outputs).second) folded_bytes_ += BytesOf(outputs);
+}
+
+bool ConstStore::ForgetFolded(NodeId n) {
+  absl::MutexLock lock(&mutex_);
+  if (folded_bytes_ <= kKeptFoldedBytes) return false;
+  if (const auto it = folded_.find(n); it != folded_.end()) {
+    folded_bytes_ -= BytesOf(it->second);
+    folded_.erase(it);
+  }
+  return true;
+}
+
+absl::StatusOr<Tensor> ConstStore::CopyLocked(const Tensor& value) {
+  const size_t bytes = value.bytes();
+  bytes_ += static_cast<int64_t>(bytes);
+  if (bytes > kMaxPooledBytes) {
+    TENON_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(value.dtype(), value.shape()));
+    std::memcpy(copy.data(), value.data(), bytes);
+    DropPages(value);
+    return copy;
+  }
+  const size_t alignment = bytes < kLine ? std::bit_ceil(std::max<size_t>(bytes, 4)) : kLine;
+  pool_used_ = (pool_used_ + alignment - 1) / alignment * alignment;
+  if (!pool_ || pool_used_ + bytes > kPoolBytes) {
+    pool_ = BufferRef::Adopt(Buffer::Allocate(kPoolBytes));
+    pool_used_ = 0;
+    if (!pool_) return absl::ResourceExhaustedError("no memory for constants");
+  }
+  char* data = static_cast<char*>(pool_->data()) + pool_used_;
+  pool_used_ += bytes;
+  if (bytes > 0) std::memcpy(data, value.data(), bytes);
+  return Tensor(value.dtype(), value.shape(),
+                BufferRef::Adopt(Buffer::View(pool_.get(), data, bytes)));
+}
+
+absl::StatusOr<Tensor> ConstStore::Aligned(const Tensor& value) {
+  const bool aligned =
+      value.buffer()->owned() && reinterpret_cast<uintptr_t>(value.data()) % kTensorAlignment == 0;
+  if (aligned || !IsMemcpyable(value.dtype())) return value;
+  absl::MutexLock lock(&mutex_);
+  auto it = aligned_.find(value.data());
+  // One address may carry several types or shapes (constants that a pass made from each other); the
+  // bytes are the same.
+  if (it == aligned_.end() || it->second.copy.bytes() != value.bytes()) {
+    TENON_ASSIGN_OR_RETURN(Tensor copy, CopyLocked(value));
+    it = aligned_.insert_or_assign(value.data(), Copy{value, std::move(copy)}).first;
+  }
+  return Tensor(value.dtype(), value.shape(), it->second.copy.buffer());
+}
+
+absl::StatusOr<Tensor> ConstStore::OnDevice(const Tensor& value, Device* device, double timeout_s) {
+  absl::MutexLock lock(&mutex_);
+  const std::pair<const void*, Device*> key(value.data(), device);
+  auto it = on_device_.find(key);
+  if (it == on_device_.end() || it->second.copy.bytes() != value.bytes()) {
+    TENON_ASSIGN_OR_RETURN(Tensor copy, CopyOnDevice(value, *device, timeout_s));
+    it = on_device_.insert_or_assign(key, Copy{value, std::move(copy)}).first;
+  }
+  return Tensor(value.dtype(), value.shape(), it->second.copy.buffer());
+}
+
+void ConstStore::DropPages(const Tensor& value) {
+  constexpr size_t kWorthACall = 64 << 10;
+  if (value.bytes() >= kWorthACall && !value.buffer()->owned()) graph_.DropPages(value);
+}
+
+void ConstStore::CountPacked(const Tensor& value) {
+  absl::MutexLock lock(&mutex_);
+  packed_[value.data()] = static_cast<int64_t>(value.bytes());
+}
+
+int64_t ConstStore::bytes() const {
+  absl::MutexLock lock(&mutex_);
+  int64_t total = bytes_;
+  for (const auto& [data, bytes] : packed_) total += bytes;
+  return total;
+}
+
+}  // namespace tenon

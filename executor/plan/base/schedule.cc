@@ -1,0 +1,353 @@
+#include "executor/plan/base/schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/cycles.h"
+#include "graph/ir/nodes.h"
+
+namespace tenon {
+namespace {
+
+// Who is run only if a Switch says so. Guard 0: always. Deeper ones than kMaxDepth are taken for
+// that: they only lose their place beside each other.
+class GuardTree {
+ public:
+  static constexpr int kMaxDepth = 64;
+  struct Guard {
+    int32_t parent = 0;
+    int depth = 0;
+    int64_t ready = 0;  // items ready in it and below
+    std::priority_queue<size_t, std::vector<size_t>, std::greater<>> items;  // by position
+    std::set<int32_t> ready_children;
+  };
+
+  GuardTree() : guards_(1) {}
+
+  int32_t Child(int32_t parent, Output choice, int32_t port) {
+    if (guards_[parent].depth >= kMaxDepth) return parent;
+    const auto [it, fresh] = children_.try_emplace({parent, choice.node, choice.port, port},
+                                                   static_cast<int32_t>(guards_.size()));
+    if (fresh) {
+      guards_.emplace_back();
+      guards_.back().parent = parent;
+      guards_.back().depth = guards_[parent].depth + 1;
+    }
+    return it->second;
+  }
+  int32_t Common(int32_t a, int32_t b) const {
+    while (a != b) {
+      int32_t& deeper = guards_[a].depth >= guards_[b].depth ? a : b;
+      deeper = guards_[deeper].parent;
+    }
+    return a;
+  }
+  int32_t Deeper(int32_t a, int32_t b) const {
+    return guards_[a].depth >= guards_[b].depth ? a : b;
+  }
+
+  void Put(int32_t guard, size_t item) {
+    guards_[guard].items.push(item);
+    for (int32_t g = guard;; g = guards_[g].parent) {
+      if (++guards_[g].ready == 1 && g != 0) guards_[guards_[g].parent].ready_children.insert(g);
+      if (g == 0) return;
+    }
+  }
+  bool empty() const { return guards_[0].ready == 0; }
+  // The next item: of the guard of the last one while there is one, else of the nearest.
+  size_t Take() {
+    while (guards_[now_].ready == 0) now_ = guards_[now_].parent;
+    while (guards_[now_].items.empty()) now_ = *guards_[now_].ready_children.begin();
+    const size_t item = guards_[now_].items.top();
+    guards_[now_].items.pop();
+    for (int32_t g = now_;; g = guards_[g].parent) {
+      if (--guards_[g].ready == 0 && g != 0) guards_[guards_[g].parent].ready_children.erase(g);
+      if (g == 0) return item;
+    }
+  }
+
+ private:
+  std::vector<Guard> guards_;
+  absl::flat_hash_map<std::tuple<int32_t, NodeId, int32_t, int32_t>, int32_t> children_;
+  int32_t now_ = 0;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const Graph& graph, absl::Span<const NodeId> order, const std::vector<bool>& fed_only)
+      : graph_(graph), given_(order), fed_only_(fed_only) {}
+
+  absl::StatusOr<Schedule> Run() {
+    schedule_.loop_of.assign(graph_.num_node_ids(), -1);
+    guard_.assign(graph_.num_node_ids(), 0);
+    in_order_.assign(graph_.num_node_ids(), false);
+    for (NodeId n : given_) in_order_[n] = true;
+    for (NodeId n : given_) {
+      TENON_RETURN_IF_ERROR(FindLoop(n));
+      FindGuard(n);
+      if (graph_.op_name(n) == "Identity" && !fed_only_[n])
+        copied_[n] = Original(graph_.data_inputs(n)[0]);
+    }
+    FindEdges();
+    TENON_RETURN_IF_ERROR(SortItems());
+    Flatten();
+    if (schedule_.loops.empty()) schedule_.loop_of.clear();
+    return std::move(schedule_);
+  }
+
+ private:
+  // Calls each(input) for the edges that order n.
+  template <typename Each>
+  void ForEachInput(NodeId n, Each each) const {
+    if (fed_only_[n]) return;
+    for (const Output& from : graph_.inputs(n)) {
+      if (from.node == kNoNode || !in_order_[from.node] || IsLoopEdge(graph_, from.node, n))
+        continue;
+      each(from);
+    }
+  }
+
+  int32_t Parent(int32_t loop) const { return schedule_.loops[loop].parent; }
+  int Depth(int32_t loop) const { return loop < 0 ? 0 : schedule_.loops[loop].depth; }
+  // The loop that the outputs of n belong to.
+  int32_t OutputLoop(NodeId n) const {
+    const int32_t loop = schedule_.loop_of[n];
+    return loop >= 0 && IsExitOp(graph_.op_name(n)) ? Parent(loop) : loop;
+  }
+  int32_t CommonLoop(int32_t a, int32_t b) const {
+    while (a != b) {
+      int32_t& deeper = Depth(a) >= Depth(b) ? a : b;
+      deeper = Parent(deeper);
+    }
+    return a;
+  }
+
+  // The innermost loop that an input comes from; all others must lie around it.
+  absl::Status FindLoop(NodeId n) {
+    int32_t loop = -1;
+    NodeId source = kNoNode, stranger = kNoNode;
+    ForEachInput(n, [&](Output from) {
+      const int32_t other = OutputLoop(from.node);
+      const int32_t common = CommonLoop(loop, other);
+      if (common == loop) {
+        loop = other;
+        source = from.node;
+      } else if (common != other) {
+        stranger = from.node;
+      }
+    });
+    if (stranger != kNoNode) {
+      return NodeError(graph_, n,
+                       absl::InvalidArgumentError(absl::StrCat(
+                           "it has inputs from different loops: '", graph_.name(source),
+                           "' is in frame '", FrameOf(source), "', '", graph_.name(stranger),
+                           "' in frame '", FrameOf(stranger), "'")));
+    }
+    const std::string_view op = graph_.op_name(n);
+    if (fed_only_[n]) return absl::OkStatus();
+    if (IsEnterOp(op)) {
+      TENON_ASSIGN_OR_RETURN(loop, Entered(n, loop));
+      schedule_.loops[loop].enters.push_back(n);
+    } else if ((IsExitOp(op) || IsNextIterationOp(op) || op == "LoopCond") && loop < 0) {
+      return NodeError(
+          graph_, n,
+          absl::InvalidArgumentError("it is in no loop: its input comes from no Enter node"));
+    }
+    schedule_.loop_of[n] = loop;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<int32_t> Entered(NodeId n, int32_t parent) {
+    const AttrValue* attr = graph_.attr(n, "frame_name");
+    absl::StatusOr<std::string_view> frame =
+        attr == nullptr ? absl::InvalidArgumentError("it has no attribute 'frame_name'")
+                        : attr->AsString();
+    if (!frame.ok()) return NodeError(graph_, n, frame.status());
+    const auto [it, fresh] =
+        by_frame_.try_emplace({parent, *frame}, static_cast<int32_t>(schedule_.loops.size()));
+    if (fresh) {
+      if (Depth(parent) >= kMaxLoopDepth)
+        return NodeError(graph_, n,
+                         absl::UnimplementedError(
+                             absl::StrCat("loops are nested more than ", kMaxLoopDepth, " deep")));
+      LoopNodes& loop = schedule_.loops.emplace_back();
+      loop.parent = parent;
+      loop.depth = Depth(parent) + 1;
+      loop.frame = *frame;
+      loop_guard_.push_back(0);
+    }
+    return it->second;
+  }
+
+  std::string_view FrameOf(NodeId n) const {
+    const int32_t loop = OutputLoop(n);
+    return loop < 0 ? std::string_view() : schedule_.loops[loop].frame;
+  }
+
+  // What Identities hand on as this value: their producers came before them.
+  Output Original(Output value) const {
+    const auto copied = copied_.find(value.node);
+    return copied == copied_.end() ? value : copied->second;
+  }
+
+  // The guard of what `from` gives.
+  int32_t OutputGuard(Output from) {
+    const std::string_view op = graph_.op_name(from.node);
+    const int32_t loop = schedule_.loop_of[from.node];
+    if (IsEnterOp(op)) return 0;  // within the loop, it runs
+    if (IsExitOp(op) && loop >= 0) return loop_guard_[loop];
+    if (from.is_control() || fed_only_[from.node] || !IsSwitchOp(op)) return guard_[from.node];
+    return guards_.Child(guard_[from.node], Original(graph_.data_inputs(from.node)[1]), from.port);
+  }
+
+  void FindGuard(NodeId n) {
+    const bool merge = IsMergeOp(graph_.op_name(n));
+    int32_t guard = merge ? -1 : 0;
+    ForEachInput(n, [&](Output from) {
+      const int32_t other = OutputGuard(from);
+      guard = guard < 0 ? other
+              : merge   ? guards_.Common(guard, other)
+                        : guards_.Deeper(guard, other);
+    });
+    guard_[n] = std::max(guard, 0);
+    if (const int32_t loop = schedule_.loop_of[n]; loop >= 0 && IsEnterOp(graph_.op_name(n)))
+      loop_guard_[loop] = guards_.Deeper(loop_guard_[loop], guard_[n]);
+  }
+
+  // Items are positions in the given order, then loops. Those of one loop (or of the graph) are
+  // sorted among themselves; what lies within an inner loop counts as that loop.
+  size_t LoopItem(int32_t loop) const { return given_.size() + static_cast<size_t>(loop); }
+  size_t Lift(size_t item, int32_t loop, int32_t common) const {
+    for (; loop != common; loop = Parent(loop)) item = LoopItem(loop);
+    return item;
+  }
+
+  void FindEdges() {
+    std::vector<size_t> position(graph_.num_node_ids(), 0);
+    for (size_t i = 0; i < given_.size(); ++i) position[given_[i]] = i;
+    const size_t count = given_.size() + schedule_.loops.size();
+    std::vector<std::pair<size_t, size_t>> edges;
+    waits_.assign(count, 0);
+    for (size_t i = 0; i < given_.size(); ++i) {
+      const NodeId n = given_[i];
+      ForEachInput(n, [&](Output from) {
+        const int32_t a = schedule_.loop_of[from.node], b = schedule_.loop_of[n];
+        const int32_t common = CommonLoop(a, b);
+        const size_t first = Lift(position[from.node], a, common), second = Lift(i, b, common);
+        if (first == second) return;
+        edges.emplace_back(first, second);
+        ++waits_[second];
+      });
+    }
+    begin_.assign(count + 1, 0);
+    for (const auto& edge : edges) ++begin_[edge.first + 1];
+    for (size_t i = 0; i < count; ++i) begin_[i + 1] += begin_[i];
+    followers_.resize(edges.size());
+    std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
+    for (const auto& edge : edges) followers_[next[edge.first]++] = edge.second;
+  }
+
+  int32_t ItemGuard(size_t item) const {
+    return item < given_.size() ? guard_[given_[item]] : loop_guard_[item - given_.size()];
+  }
+  int32_t ItemLoop(size_t item) const {
+    return item < given_.size() ? schedule_.loop_of[given_[item]]
+                                : Parent(static_cast<int32_t>(item - given_.size()));
+  }
+
+  absl::Status SortItems() {
+    const size_t count = given_.size() + schedule_.loops.size();
+    std::vector<std::vector<size_t>> first(schedule_.loops.size() + 1);  // by loop + 1
+    std::vector<size_t> sizes(first.size(), 0);
+    for (size_t item = 0; item < count; ++item) {
+      const size_t loop = static_cast<size_t>(ItemLoop(item) + 1);
+      ++sizes[loop];
+      if (waits_[item] == 0) first[loop].push_back(item);
+    }
+    sorted_.resize(first.size());
+    for (size_t loop = 0; loop < first.size(); ++loop) {
+      for (size_t item : first[loop]) guards_.Put(ItemGuard(item), item);
+      std::vector<size_t>& sorted = sorted_[loop];
+      while (!guards_.empty()) {
+        const size_t item = guards_.Take();
+        sorted.push_back(item);
+        for (size_t i = begin_[item]; i < begin_[item + 1]; ++i) {
+          const size_t follower = followers_[i];
+          if (--waits_[follower] == 0) guards_.Put(ItemGuard(follower), follower);
+        }
+      }
+      if (sorted.size() != sizes[loop]) {
+        for (size_t l = 0; l < schedule_.loops.size(); ++l) {
+          if (waits_[LoopItem(static_cast<int32_t>(l))] != 0)
+            return NodeError(graph_, schedule_.loops[l].enters[0],
+                             absl::UnimplementedError(absl::StrCat(
+                                 "loop '", schedule_.loops[l].frame,
+                                 "' waits for a value that waits for another result of the loop")));
+        }
+        return absl::InternalError("nodes wait for each other");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void Flatten() {
+    struct Level {
+      int32_t loop;
+      size_t next;
+    };
+    std::vector<Level> path = {{-1, 0}};
+    while (!path.empty()) {
+      const int32_t loop = path.back().loop;
+      const std::vector<size_t>& items = sorted_[static_cast<size_t>(loop + 1)];
+      if (path.back().next == items.size()) {
+        if (loop >= 0) schedule_.loops[loop].end = schedule_.order.size();
+        path.pop_back();
+        continue;
+      }
+      const size_t item = items[path.back().next++];
+      if (item < given_.size()) {
+        schedule_.order.push_back(given_[item]);
+      } else {
+        const auto inner = static_cast<int32_t>(item - given_.size());
+        schedule_.loops[inner].begin = schedule_.order.size();
+        path.push_back({inner, 0});
+      }
+    }
+  }
+
+  const Graph& graph_;
+  absl::Span<const NodeId> given_;
+  const std::vector<bool>& fed_only_;
+  Schedule schedule_;
+  std::vector<bool> in_order_;
+  std::map<std::pair<int32_t, std::string_view>, int32_t> by_frame_;
+  GuardTree guards_;
+  absl::flat_hash_map<NodeId, Output> copied_;  // by Identity
+  std::vector<int32_t> guard_;                  // by node id
+  std::vector<int32_t> loop_guard_;             // by loop
+  std::vector<uint32_t> waits_;                 // by item: for how many others
+  std::vector<size_t> begin_, followers_;
+  std::vector<std::vector<size_t>> sorted_;  // by loop + 1
+};
+
+bool HasControlFlow(const Graph& graph, absl::Span<const NodeId> order) {
+  return std::any_of(order.begin(), order.end(),
+                     [&](NodeId n) { return IsControlFlowOp(graph.op_name(n)); });
+}
+
+}  // namespace
+
+absl::StatusOr<Schedule> MakeSchedule(const Graph& graph, absl::Span<const NodeId> order,
+                                      const std::vector<bool>& fed_only) {
+  if (HasControlFlow(graph, order)) return Scheduler(graph, order, fed_only).Run();
+  Schedule schedule;
+  schedule.order.assign(order.begin(), order.end());
+  return schedule;
+}
+
+}  // namespace tenon

@@ -1,0 +1,94 @@
+#include "executor/plan/base/step_schedule.h"
+
+namespace tenon {
+namespace {
+
+constexpr int32_t kMaxRowDepth = 128;  // deeper branches are steps that each look at their flag
+
+class Scheduler {
+ public:
+  explicit Scheduler(const StepGraph& graph) : graph_(graph), opens_(graph.steps.size(), -1) {
+    for (size_t l = 0; l < graph.loops.size(); ++l)
+      opens_[graph.loops[l].open_step] = static_cast<int32_t>(l);
+  }
+
+  StepSchedule Run() {
+    schedule_.row_of.resize(graph_.steps.size());
+    now_ = AddRow(-1);
+    for (int32_t k = 0; k < graph_.num_steps(); ++k) {
+      if (graph_.steps[k].fn == nullptr) {
+        CloseLoop(k);
+      } else {
+        AddStep(k);
+      }
+    }
+    return std::move(schedule_);
+  }
+
+ private:
+  StepRow& row(int32_t r) { return schedule_.rows[r]; }
+
+  int32_t AddRow(int32_t parent) {
+    const auto r = static_cast<int32_t>(schedule_.rows.size());
+    StepRow& added = schedule_.rows.emplace_back();
+    added.parent = parent;
+    added.depth = parent < 0 ? 0 : row(parent).depth + 1;
+    if (parent >= 0) row(parent).entries.push_back(-1 - r);
+    return r;
+  }
+
+  void CloseLoop(int32_t k) {
+    while (row(now_).loop < 0) now_ = row(now_).parent;
+    schedule_.row_of[k] = now_;
+    now_ = row(now_).parent;
+  }
+
+  void AddStep(int32_t k) {
+    const GraphStep& step = graph_.steps[k];
+    while (row(now_).guard != 0 && !graph_.flags.Implies(step.guard, row(now_).guard))
+      now_ = row(now_).parent;
+    if (OpensBranch(k)) {
+      now_ = AddRow(now_);
+      row(now_).guard = step.guard;
+    }
+    schedule_.row_of[k] = now_;
+    row(now_).entries.push_back(k);
+    for (int32_t r = step.num_flags > 0 ? now_ : -1; r >= 0; r = row(r).parent) {
+      if (row(r).end_flag == 0) row(r).first_flag = step.first_flag;
+      row(r).end_flag = step.first_flag + step.num_flags;
+    }
+    if (opens_[k] >= 0) {
+      now_ = AddRow(now_);
+      row(now_).loop = opens_[k];
+    }
+  }
+
+  // Whether the step is the first of a branch. A single step looks at its flag itself.
+  bool OpensBranch(int32_t k) {
+    const GraphStep& step = graph_.steps[k];
+    if (step.guard == 0 || step.guard == row(now_).guard || opens_[k] >= 0) return false;
+    if (row(now_).depth >= kMaxRowDepth || k + 1 == graph_.num_steps()) return false;
+    const GraphStep& next = graph_.steps[k + 1];
+    return next.fn != nullptr && next.loop == step.loop &&
+           graph_.flags.Implies(next.guard, step.guard);
+  }
+
+  const StepGraph& graph_;
+  std::vector<int32_t> opens_;  // by step: the loop that it opens, or -1
+  StepSchedule schedule_;
+  int32_t now_ = 0;  // the row of the last step
+};
+
+}  // namespace
+
+int32_t StepSchedule::CommonRow(int32_t a, int32_t b) const {
+  while (a != b) {
+    int32_t& deeper = rows[a].depth >= rows[b].depth ? a : b;
+    deeper = rows[deeper].parent;
+  }
+  return a;
+}
+
+StepSchedule ScheduleSteps(const StepGraph& graph) { return Scheduler(graph).Run(); }
+
+}  // namespace tenon

@@ -1,0 +1,15 @@
+// A session's options as TensorFlow's ConfigProto, for kernels of plug-ins that ask for it.
+#pragma once
+
+#include <string>
+
+#include "absl/types/span.h"
+#include "executor/compile/session_options.h"
+#include "plugin/device/device.h"
+
+namespace tenon {
+
+// Serialized.
+std::string ConfigProto(const SessionOptions& options, absl::Span<Device* const> devices);
+
+}  // namespace tenon

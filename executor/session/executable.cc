@@ -1,0 +1,174 @@
+#include "executor/session/executable.h"
+
+#include <optional>
+#include <utility>
+
+#include "executor/compile/stopwatch.h"
+#include "executor/plan/build_plan.h"
+#include "executor/run/run.h"
+#include "executor/run/run_recorder.h"
+#include "executor/session/config_proto.h"
+#include "graph/base/status_macros.h"
+#include "graph/wire/wire.h"
+
+namespace tenon {
+namespace {
+
+const Graph& GraphThatRuns(const Compiled& compiled) {
+  return compiled.runnable.ok() ? *compiled.runnable->graph : *compiled.optimized.graph;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
+    const Graph& graph, const std::vector<std::string>& feeds,
+    const std::vector<std::string>& fetches, const SessionParts& parts) {
+  auto kernels = std::make_unique<KernelStore>(parts.registry);
+  TENON_ASSIGN_OR_RETURN(
+      Compiled compiled,
+      Compile(graph, feeds, fetches, {parts.options, parts.devices, parts.host, *kernels}));
+  return std::unique_ptr<Executable>(
+      new Executable(std::move(compiled), std::move(kernels), parts));
+}
+
+Executable::Executable(Compiled compiled, std::unique_ptr<KernelStore> kernels,
+                       const SessionParts& parts)
+    : parts_(parts),
+      compiled_(std::move(compiled)),
+      kernels_(std::move(kernels)),
+      constants_(GraphThatRuns(compiled_)),
+      plans_(parts.options.max_cached_plans) {
+  kernels_->DescribeWith([this] { return Surroundings(); });
+  if (compiled_.runnable.ok())
+    promises_.Note(*compiled_.runnable->graph, compiled_.runnable->schedule.order);
+}
+
+KernelSurroundings Executable::Surroundings() const {
+  KernelSurroundings surroundings;
+  surroundings.resources = &parts_.states.resources();
+  surroundings.config_proto = ConfigProto(parts_.options, parts_.devices);
+  WireWriter library(&surroundings.function_library);
+  for (const FunctionEntry& function : compiled_.optimized.graph->functions())
+    library.Bytes(1, function.wire);
+  return surroundings;
+}
+
+absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::PlanFor(const std::vector<Tensor>& feeds) {
+  std::shared_ptr<CachedPlan> plan = plans_.Find(feeds);
+  if (plan != nullptr) {
+    hits_.fetch_add(1, std::memory_order_relaxed);
+    return plan;
+  }
+  absl::MutexLock build(&build_mutex_);
+  plan = plans_.Find(feeds);  // another thread may have built it meanwhile
+  if (plan != nullptr) return plan;
+  const Stopwatch watch;
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> built, Build(feeds));
+  if (builds_.fetch_add(1) == 0) plan_ms_ = watch.Milliseconds();
+  return plans_.Add(feeds, std::move(built));
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<Tensor>& feeds) {
+  const Runnable& runnable = *compiled_.runnable;
+  std::vector<FeedSpec> specs;
+  for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape()});
+  const PlanInput input{.graph = *runnable.graph,
+                        .calls = runnable.calls,
+                        .schedule = runnable.schedule,
+                        .fed_only = runnable.run.fed_only,
+                        .devices = runnable.devices,
+                        .feeds = runnable.request.feeds,
+                        .feed_specs = specs,
+                        .fetches = runnable.request.fetches,
+                        .fetch_names = runnable.request.fetch_names,
+                        .host = parts_.host,
+                        .constants = constants_,
+                        .kernels = *kernels_,
+                        .promises = promises_,
+                        .session = parts_.states,
+                        .late = late_,
+                        .workers = parts_.workers,
+                        .device_timeout_s = parts_.options.device_timeout_s};
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, BuildPlan(input));
+  return std::shared_ptr<const Plan>(std::move(plan));
+}
+
+absl::StatusOr<std::vector<Tensor>> Executable::Run(const std::vector<Tensor>& feeds,
+                                                    RunRecorder* recorder) {
+  TENON_RETURN_IF_ERROR(compiled_.runnable.status());
+  TENON_RETURN_IF_ERROR(CheckFeeds(compiled_.runnable->feeds, feeds));
+  absl::StatusOr<std::vector<Tensor>> values = RunOnce(feeds, recorder);
+  while (!values.ok() && OtherPlansMayDo(values.status())) values = RunOnce(feeds, recorder);
+  return values;
+}
+
+bool Executable::OtherPlansMayDo(const absl::Status& status) {
+  absl::MutexLock build(&build_mutex_);  // no plan is half made that believes what was wrong
+  if (!promises_.Disbelieve(*compiled_.runnable->graph, status)) return false;
+  plans_.Clear();
+  return true;
+}
+
+absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(const std::vector<Tensor>& feeds,
+                                                        RunRecorder* recorder) {
+  std::optional<RunRecording> recording;
+  if (recorder != nullptr) recording.emplace(*recorder);
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<CachedPlan> cached, PlanFor(feeds));
+  if (recording.has_value()) recording->BeginRun(cached->plan);
+  const RunContext context = {.workers = &parts_.workers,
+                              .device_timeout_s = parts_.options.device_timeout_s,
+                              .step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed),
+                              .max_loop_passes = parts_.options.max_loop_passes,
+                              .recording = recording.has_value() ? &*recording : nullptr};
+  const auto run = [&] {
+    absl::StatusOr<std::vector<Tensor>> values =
+        RunPlan(*cached->plan, cached->frames, feeds, context);
+    if (recording.has_value()) recording->EndRun();
+    return values;
+  };
+  if (has_run_.load(std::memory_order_relaxed)) return run();
+  const Stopwatch watch;
+  absl::StatusOr<std::vector<Tensor>> values = run();
+  const double time = watch.Milliseconds();
+  if (!has_run_.exchange(true)) first_run_ms_ = time;
+  return values;
+}
+
+Times Executable::times() const {
+  const CompileTimes& compile = compiled_.optimized.times;
+  return {.optimize = compile.optimize,
+          .place = compile.place,
+          .plan = plan_ms_,
+          .first_run = first_run_ms_};
+}
+
+MemoryReport Executable::memory() const {
+  MemoryReport report;
+  report.weights_bytes = constants_.bytes();
+  if (const std::shared_ptr<const Plan> plan = last_plan()) {
+    report.arena_bytes = static_cast<int64_t>(plan->arena_bytes);
+    report.arena_lower_bound_bytes = static_cast<int64_t>(plan->arena_lower_bound);
+  }
+  return report;
+}
+
+std::vector<PluginKernelReport> Executable::plugin_kernels() const {
+  std::vector<PluginKernelReport> reports;
+  for (const auto& [n, kernel] : kernels_->Computed()) {
+    const std::string_view node = GraphThatRuns(compiled_).name(n);
+    reports.push_back({std::string(node), kernel->op, kernel->plugin});
+  }
+  return reports;
+}
+
+PlanCacheReport Executable::plan_cache() const {
+  return {.builds = builds_.load(),
+          .hits = hits_.load(),
+          .plans = plans_.size(),
+          .max_plans = plans_.max_size(),
+          .late_builds = late_.made.load(),
+          .late_hits = late_.reused.load(),
+          .max_late = KernelStep::kMaxPrepared};
+}
+
+}  // namespace tenon

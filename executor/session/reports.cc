@@ -1,0 +1,52 @@
+#include "executor/session/reports.h"
+
+#include "executor/plan/plan_text.h"
+#include "executor/session/executable.h"
+
+namespace tenon {
+
+const Graph& OptimizedGraph(const Executable& e) { return *e.optimized().graph; }
+
+Graph GraphToWrite(const Executable& e, const Graph& original) {
+  Graph graph = *e.optimized().graph;
+  const std::vector<NodePlacement>& placement = e.optimized().placement;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    const NodeId before = original.FindNode(graph.name(n));
+    const Device* device = placement[n].device;
+    if (before != kNoNode) {
+      graph.SetDevice(n, original.device(before));
+    } else if (device != nullptr && device->is_host()) {
+      graph.SetDevice(n, "");
+    }
+  }
+  return graph;
+}
+
+const PipelineReport& OptimizerReport(const Executable& e) { return e.optimized().pipeline; }
+const std::vector<NodePlacement>& PlacementReport(const Executable& e) {
+  return e.optimized().placement;
+}
+Times TimesReport(const Executable& e) { return e.times(); }
+MemoryReport MemoryOf(const Executable& e) { return e.memory(); }
+PlanCacheReport PlanCacheOf(const Executable& e) { return e.plan_cache(); }
+
+std::string PlanText(const Executable& e) {
+  const std::shared_ptr<const Plan> plan = e.last_plan();
+  return plan == nullptr ? "" : PlanToText(*plan);
+}
+
+std::vector<PluginKernelReport> PluginKernelsThatRan(const Executable& e) { return e.plugin_kernels(); }
+
+std::vector<CopyReport> CopiesOf(const Executable& e) {
+  std::vector<CopyReport> reports;
+  const std::shared_ptr<const Plan> plan = e.last_plan();
+  if (plan == nullptr) return reports;
+  for (const PlanCopy& copy : plan->copies) {
+    reports.push_back({plan->graph->OutputName(copy.value), copy.from->short_name(),
+                       copy.to->short_name(), copy.bytes});
+  }
+  return reports;
+}
+
+}  // namespace tenon

@@ -1,0 +1,111 @@
+#include "executor/session/session.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "executor/compile/evaluator.h"
+#include "executor/session/executable.h"
+#include "graph/base/status_macros.h"
+#include "graph/c_api/plugin_hold.h"
+#include "plugin/cpu/base/isa.h"
+#include "plugin/cpu/base/workers.h"
+
+namespace tenon {
+
+struct Session::Impl {
+  using Key = std::pair<std::vector<std::string>, std::vector<std::string>>;
+
+  Impl(Graph g, std::vector<Device*> d, SessionOptions o)
+      : graph(std::move(g)),
+        devices(std::move(d)),
+        options(std::move(o)),
+        workers(options.threads),
+        states(options.seed, options.files) {
+    for (const Device* device : devices) holds.emplace_back(device->plugin());
+  }
+
+  SessionParts Parts(Device* host) {
+    return {options, devices, host, KernelRegistry::Global(), workers, states, next_step};
+  }
+
+  const Graph graph;
+  std::vector<Device*> devices;
+  std::deque<PluginHold> holds;  // those whose devices these are
+  const SessionOptions options;
+  Workers workers;
+  KernelStates states;
+  std::unique_ptr<Device> own_host;
+  Device* host = nullptr;
+  std::atomic<int64_t> next_step{1};
+  absl::Mutex prepare_mutex;  // one executable is made at a time
+  absl::Mutex mutex;
+  std::map<Key, std::unique_ptr<Executable>> executables ABSL_GUARDED_BY(mutex);
+};
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vector<Device*> devices,
+                                                         SessionOptions options) {
+  if (options.threads < 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat("the number of threads cannot be ", options.threads));
+  TENON_RETURN_IF_ERROR(cpu::CheckIsaVariable());
+  if (options.threads == 0)
+    options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  auto impl = std::make_unique<Impl>(std::move(graph), std::move(devices), std::move(options));
+  const auto host = std::find_if(impl->devices.begin(), impl->devices.end(),
+                                 [](const Device* d) { return d->is_host(); });
+  if (host != impl->devices.end()) {
+    impl->host = *host;
+  } else {
+    impl->own_host = MakeCpuDevice();
+    impl->host = impl->own_host.get();
+    impl->devices.insert(impl->devices.begin(), impl->host);
+  }
+  return std::unique_ptr<Session>(new Session(std::move(impl)));
+}
+
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::~Session() = default;
+
+const Graph& Session::graph() const { return impl_->graph; }
+const FileAccess& Session::files() const { return impl_->options.files; }
+
+absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& feeds,
+                                             const std::vector<std::string>& fetches) {
+  Impl::Key key(feeds, fetches);
+  auto find = [&]() -> Executable* {
+    absl::ReaderMutexLock lock(&impl_->mutex);
+    const auto it = impl_->executables.find(key);
+    return it == impl_->executables.end() ? nullptr : it->second.get();
+  };
+  if (Executable* e = find()) return e;
+  absl::MutexLock prepare(&impl_->prepare_mutex);
+  if (Executable* e = find()) return e;
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made,
+                         Executable::Make(impl_->graph, feeds, fetches, impl_->Parts(impl_->host)));
+  absl::MutexLock lock(&impl_->mutex);
+  return impl_->executables.emplace(std::move(key), std::move(made)).first->second.get();
+}
+
+absl::StatusOr<std::vector<Tensor>> Session::Run(Executable* executable,
+                                                 const std::vector<Tensor>& feeds,
+                                                 RunRecorder* recorder) {
+  return executable->Run(feeds, recorder);
+}
+
+absl::StatusOr<std::vector<Tensor>> Session::Run(const std::vector<NamedTensor>& feeds,
+                                                 const std::vector<std::string>& fetches) {
+  std::vector<std::string> names;
+  std::vector<Tensor> values;
+  for (const auto& [name, value] : feeds) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  TENON_ASSIGN_OR_RETURN(Executable * executable, Prepare(names, fetches));
+  return Run(executable, values);
+}
+
+}  // namespace tenon

@@ -1,0 +1,57 @@
+#include "graph/base/closest.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace tenon {
+namespace {
+
+// Longer names are compared by their ends only: nobody needs help with them, and the cost is
+// quadratic.
+constexpr size_t kMaxLength = 128;
+
+}  // namespace
+
+size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > limit || b.size() > kMaxLength) return limit + 1;
+  std::vector<size_t> before(a.size() + 1), last(a.size() + 1), row(a.size() + 1);
+  for (size_t i = 0; i <= a.size(); ++i) last[i] = i;
+  for (size_t j = 1; j <= b.size(); ++j) {
+    row[0] = j;
+    size_t least = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+      const size_t change = last[i - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[i] = std::min({change, last[i] + 1, row[i - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[i] = std::min(row[i], before[i - 2] + 1);
+      }
+      least = std::min(least, row[i]);
+    }
+    if (least > limit) return limit + 1;
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return std::min(last[a.size()], limit + 1);
+}
+
+ClosestName::ClosestName(std::string_view wanted)
+    : wanted_(wanted), limit_(std::max<size_t>(1, wanted.size() / 3)) {}
+
+void ClosestName::Offer(std::string_view name) {
+  if (limit_ == 0 && !best_.empty()) return;
+  const size_t distance = EditDistance(wanted_, name, limit_);
+  if (distance > limit_) return;
+  best_ = name;
+  // The next winner must be closer; nothing is closer than one edit but the name itself.
+  limit_ = distance == 0 ? 0 : distance - 1;
+}
+
+std::string ClosestName::Hint() const {
+  return best_.empty() ? std::string() : absl::StrCat(" (did you mean '", best_, "'?)");
+}
+
+}  // namespace tenon

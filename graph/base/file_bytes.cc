@@ -1,0 +1,118 @@
+#include "graph/base/file_bytes.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/annotate.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon {
+namespace {
+
+// Below this, reading costs less than mapping.
+constexpr size_t kMapFrom = size_t{1} << 18;
+
+absl::Status FileError(const std::string& path, int error) {
+  const std::string message = absl::StrCat(path, ": ", std::strerror(error));
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return absl::NotFoundError(message);
+    case EACCES:
+    case EPERM:
+      return absl::PermissionDeniedError(message);
+    default:
+      return absl::InvalidArgumentError(message);
+  }
+}
+
+absl::Status TooLarge(const std::string& path, size_t max_bytes) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": the file is larger than the limit of ", max_bytes, " bytes"));
+}
+
+struct Descriptor {
+  int fd;
+  bool close;
+  ~Descriptor() {
+    if (close && fd >= 0) ::close(fd);
+  }
+};
+
+absl::StatusOr<FileBytes> ReadAll(int fd, const std::string& path, size_t max_bytes) {
+  std::string bytes;
+  size_t size = 0;
+  while (true) {
+    bytes.resize(std::max<size_t>(size_t{1} << 16, size * 2));
+    while (size < bytes.size()) {
+      const ssize_t n = ::read(fd, bytes.data() + size, bytes.size() - size);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return FileError(path, errno);
+      if (n == 0) {
+        bytes.resize(size);
+        return BytesOf(std::move(bytes));
+      }
+      size += static_cast<size_t>(n);
+      if (size > max_bytes) return TooLarge(path, max_bytes);
+    }
+  }
+}
+
+absl::StatusOr<FileBytes> Map(int fd, const std::string& path, size_t size) {
+  void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (data == MAP_FAILED) return FileError(path, errno);
+  std::shared_ptr<const void> owner(
+      data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
+  return FileBytes{{static_cast<const char*>(data), size}, std::move(owner), true};
+}
+
+absl::StatusOr<struct stat> InfoOf(int fd, const std::string& path) {
+  struct stat info {};
+  if (fd < 0 || ::fstat(fd, &info) != 0) return FileError(path, errno);
+  if (S_ISDIR(info.st_mode))
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is a folder, not a file"));
+  return info;
+}
+
+}  // namespace
+
+FileBytes BytesOf(std::string bytes) {
+  auto owner = std::make_shared<const std::string>(std::move(bytes));
+  return {*owner, owner};
+}
+
+absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes) {
+  const bool is_stdin = path == "-";
+  const Descriptor file{is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC),
+                        !is_stdin};
+  TENON_ASSIGN_OR_RETURN(const struct stat info, InfoOf(file.fd, path));
+  const auto size = static_cast<size_t>(info.st_size);
+  if (S_ISREG(info.st_mode) && size > max_bytes) return TooLarge(path, max_bytes);
+  if (S_ISREG(info.st_mode) && !is_stdin && size >= kMapFrom) return Map(file.fd, path, size);
+  return ReadAll(file.fd, is_stdin ? "<stdin>" : path, max_bytes);
+}
+
+absl::StatusOr<FileBytes> ReadRegularFile(const std::string& path, size_t max_bytes) {
+  // Opening a pipe would wait for somebody at its other end.
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), true};
+  TENON_ASSIGN_OR_RETURN(const struct stat info, InfoOf(file.fd, path));
+  if (!S_ISREG(info.st_mode))
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is no regular file"));
+  const auto size = static_cast<size_t>(info.st_size);
+  if (size > max_bytes) return TooLarge(path, max_bytes);
+  return size >= kMapFrom ? Map(file.fd, path, size) : ReadAll(file.fd, path, max_bytes);
+}
+
+absl::Status WithPath(const std::string& path, const absl::Status& status) {
+  return status.ok() ? status : Annotate(status, absl::StrCat(path, ": "));
+}
+
+}  // namespace tenon

@@ -1,0 +1,163 @@
+#include "graph/base/file_writer.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kBufferBytes = size_t{1} << 16;
+constexpr int kMostLinks = 40;          // as the system has it
+constexpr size_t kMostNameBytes = 200;  // of a name of at most 255 that gets more letters
+constexpr mode_t kPermissions = 0777;
+
+absl::Status CannotWrite(const std::string& path, int error) {
+  return absl::ErrnoToStatus(error, absl::StrCat(path, ": cannot be written"));
+}
+
+// The names in there that look like links stand for what a process has open.
+bool IsInProc(const fs::path& path) {
+  struct statfs info {};
+  return statfs(path.parent_path().c_str(), &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
+}
+
+// Where links lead, whether or not something is there.
+fs::path TargetOf(fs::path path) {
+  for (int links = 0; links < kMostLinks && !IsInProc(path); ++links) {
+    std::error_code error;
+    const fs::path next = fs::read_symlink(path, error);
+    if (error) break;  // it is none
+    path = path.parent_path() / next;
+  }
+  return path;
+}
+
+// One of our own descriptors by name (/proc/self/fd/1) is used as it is: it would begin at the
+// file's start if it were opened again.
+int OpenDirectly(const fs::path& path) {
+  int number;
+  struct stat named {
+  }, ours{};
+  if (IsInProc(path) && absl::SimpleAtoi(path.filename().string(), &number) &&
+      stat(path.c_str(), &named) == 0 && fstat(number, &ours) == 0 && named.st_dev == ours.st_dev &&
+      named.st_ino == ours.st_ino) {
+    return fcntl(number, F_DUPFD_CLOEXEC, 0);
+  }
+  return open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+}
+
+// A new file beside `target`; its name goes to `path`.
+int OpenBeside(const fs::path& target, mode_t mode, std::string& path) {
+  static std::atomic<unsigned> count{0};
+  for (;;) {
+    const std::string name = absl::StrCat(".", target.filename().string().substr(0, kMostNameBytes),
+                                          ".", getpid(), "-", count++, ".unfinished");
+    path = (target.parent_path() / name).string();
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+}
+
+// As far as the process may: the content is what counts.
+void TakeOver(const struct stat& old, int fd) {
+  [[maybe_unused]] const int chown_error = fchown(fd, old.st_uid, old.st_gid);
+  fchmod(fd, old.st_mode & kPermissions);
+}
+
+}  // namespace
+
+FileWriter::FileWriter(std::string path, std::string target, std::string unfinished, int fd)
+    : path_(std::move(path)),
+      target_(std::move(target)),
+      unfinished_(std::move(unfinished)),
+      fd_(fd) {}
+
+FileWriter::FileWriter(FileWriter&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      unfinished_(std::exchange(other.unfinished_, {})),
+      fd_(std::exchange(other.fd_, -1)),
+      buffer_(std::move(other.buffer_)),
+      status_(std::move(other.status_)) {}
+
+FileWriter::~FileWriter() {
+  if (fd_ >= 0) close(fd_);
+  if (!unfinished_.empty()) unlink(unfinished_.c_str());
+}
+
+absl::StatusOr<FileWriter> FileWriter::Create(std::string path) {
+  const fs::path target = TargetOf(path);
+  struct stat old {};
+  const bool is_there = stat(target.c_str(), &old) == 0;
+  if (!is_there && errno != ENOENT) return CannotWrite(path, errno);
+  std::string unfinished;
+  int fd;
+  if (is_there && (!S_ISREG(old.st_mode) || IsInProc(target))) {
+    fd = OpenDirectly(target);
+  } else {
+    if (is_there && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
+      return CannotWrite(path, errno);
+    fd = OpenBeside(target, is_there ? 0600 : 0666, unfinished);
+    if (fd >= 0 && is_there) TakeOver(old, fd);
+  }
+  if (fd < 0) return CannotWrite(path, errno);
+  return FileWriter(std::move(path), target.string(), std::move(unfinished), fd);
+}
+
+absl::Status FileWriter::Write(std::string_view bytes) {
+  TENON_RETURN_IF_ERROR(status_);
+  if (buffer_.size() + bytes.size() > kBufferBytes) {
+    TENON_RETURN_IF_ERROR(Flush(buffer_));
+    buffer_.clear();
+  }
+  if (bytes.size() >= kBufferBytes) return Flush(bytes);
+  buffer_.append(bytes);
+  return absl::OkStatus();
+}
+
+absl::Status FileWriter::Finish() {
+  TENON_RETURN_IF_ERROR(status_);
+  TENON_RETURN_IF_ERROR(Flush(buffer_));
+  // Else the new name could be on the disk, and the content not, when the machine stops. Some file
+  // systems know no fsync.
+  const bool replaces = !unfinished_.empty();
+  if (replaces && fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP) return Fail(errno);
+  if (close(std::exchange(fd_, -1)) != 0) return Fail(errno);
+  if (replaces && rename(unfinished_.c_str(), target_.c_str()) != 0) return Fail(errno);
+  unfinished_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status FileWriter::Flush(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return Fail(errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FileWriter::Fail(int error) { return status_ = CannotWrite(path_, error); }
+
+absl::Status WriteFile(const std::string& path, std::string_view bytes) {
+  TENON_ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(path));
+  TENON_RETURN_IF_ERROR(file.Write(bytes));
+  return file.Finish();
+}
+
+}  // namespace tenon

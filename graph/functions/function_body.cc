@@ -1,0 +1,201 @@
+#include "graph/functions/function_body.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "graph/wire/wire.h"
+
+namespace tenon {
+namespace {
+
+// Fields of FunctionDef, NodeDef, map entries, AttrValue, AttrValue.ListValue and NameAttrList.
+constexpr uint32_t kFunctionNode = 3, kFunctionRet = 4, kFunctionAttr = 5;
+constexpr uint32_t kFunctionControlRet = 6, kFunctionArgAttr = 7;
+constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4, kNodeAttr = 5;
+constexpr uint32_t kKey = 1, kValue = 2;
+constexpr uint32_t kAttrList = 1, kAttrPlaceholder = 9, kAttrFunc = 10, kListFunc = 9;
+constexpr uint32_t kFuncAttr = 2, kArgAttrsAttr = 1;
+constexpr int kMaxDepth = 32;  // of functions named in attributes of functions
+
+Attr ParseEntry(std::string_view entry) {
+  Attr attr;
+  WireReader reader(entry);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.type != WireType::kBytes) continue;
+    if (f.number == kKey) attr.name = f.bytes;
+    if (f.number == kValue) attr.value = AttrValue(f.bytes);
+  }
+  return attr;
+}
+
+// As in a protobuf map, the last of equal names wins.
+void SortAttrs(std::vector<Attr>& attrs) {
+  std::stable_sort(attrs.begin(), attrs.end(),
+                   [](const Attr& a, const Attr& b) { return a.name < b.name; });
+  size_t kept = 0;
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    if (i + 1 < attrs.size() && attrs[i + 1].name == attrs[i].name) continue;
+    attrs[kept++] = attrs[i];
+  }
+  attrs.resize(kept);
+}
+
+BodyNode ParseNode(const Graph& graph, std::string_view wire) {
+  BodyNode node;
+  WireReader reader(wire);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.type != WireType::kBytes) continue;
+    if (f.number == kNodeName) node.name = f.bytes;
+    if (f.number == kNodeOp) node.op_name = f.bytes;
+    if (f.number == kNodeInput) node.inputs.push_back(f.bytes);
+    if (f.number == kNodeDevice) node.device = f.bytes;
+    if (f.number == kNodeAttr) node.attrs.push_back(ParseEntry(f.bytes));
+  }
+  SortAttrs(node.attrs);
+  node.op = graph.FindOp(node.op_name);
+  return node;
+}
+
+// Rewrites messages field by field; says nothing where nothing changes.
+class Binder {
+ public:
+  explicit Binder(const AttrSet& arguments) : arguments_(arguments) {}
+
+  absl::StatusOr<std::optional<std::string>> Value(std::string_view wire, int depth) const {
+    return Rewrite(wire, [&](const WireField& f) -> absl::StatusOr<std::optional<std::string>> {
+      if (f.number == kAttrPlaceholder) return Placeholder(f.bytes);
+      if (f.number == kAttrFunc) return Nested(f, Func(f.bytes, depth + 1));
+      if (f.number == kAttrList) return Nested(f, List(f.bytes, depth));
+      return std::nullopt;
+    });
+  }
+
+ private:
+  using Changed = absl::StatusOr<std::optional<std::string>>;
+
+  // The fields that stand for a placeholder.
+  Changed Placeholder(std::string_view name) const {
+    const AttrValue* value = arguments_.Find(name);
+    if (value == nullptr)
+      return absl::InvalidArgumentError(
+          absl::StrCat("the call gives no value for the attribute '$", name, "'"));
+    return std::string(value->wire());
+  }
+
+  Changed List(std::string_view wire, int depth) const {
+    return Rewrite(wire, [&](const WireField& f) -> Changed {
+      return f.number == kListFunc ? Nested(f, Func(f.bytes, depth + 1)) : std::nullopt;
+    });
+  }
+
+  Changed Func(std::string_view wire, int depth) const {
+    if (depth > kMaxDepth)
+      return absl::InvalidArgumentError("functions in attributes are nested too deeply");
+    return Rewrite(wire, [&](const WireField& f) -> Changed {
+      return f.number == kFuncAttr ? Nested(f, Entry(f.bytes, depth)) : std::nullopt;
+    });
+  }
+
+  Changed Entry(std::string_view wire, int depth) const {
+    return Rewrite(wire, [&](const WireField& f) -> Changed {
+      return f.number == kValue ? Nested(f, Value(f.bytes, depth)) : std::nullopt;
+    });
+  }
+
+  // A changed message as the field that it was.
+  static Changed Nested(const WireField& f, Changed message) {
+    if (!message.ok() || !message->has_value()) return message;
+    std::string field;
+    WireWriter(&field).Bytes(f.number, **message);
+    return field;
+  }
+
+  template <typename Each>
+  static Changed Rewrite(std::string_view wire, Each each) {
+    std::string out;
+    bool changed = false;
+    WireReader reader(wire);
+    WireField f;
+    while (reader.Next(&f)) {
+      Changed field = std::optional<std::string>();
+      if (f.type == WireType::kBytes) field = each(f);
+      TENON_RETURN_IF_ERROR(field.status());
+      changed |= field->has_value();
+      out.append(field->has_value() ? std::string_view(**field) : f.raw);
+    }
+    if (!changed) return std::nullopt;
+    return out;
+  }
+
+  const AttrSet& arguments_;
+};
+
+}  // namespace
+
+FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function) {
+  FunctionBody body;
+  WireReader reader(function.wire);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.type != WireType::kBytes) continue;
+    if (f.number == kFunctionNode) body.nodes.push_back(ParseNode(graph, f.bytes));
+    if (f.number == kFunctionRet) body.returns.push_back(ParseEntry(f.bytes));
+    if (f.number == kFunctionAttr) body.attrs.push_back(ParseEntry(f.bytes));
+    if (f.number == kFunctionControlRet) body.control_returns.push_back(ParseEntry(f.bytes));
+  }
+  SortAttrs(body.attrs);
+  return body;
+}
+
+absl::flat_hash_map<uint64_t, AttrSet> ParseArgAttrs(const FunctionEntry& function) {
+  absl::flat_hash_map<uint64_t, AttrSet> all;
+  WireReader reader(function.wire);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number != kFunctionArgAttr || f.type != WireType::kBytes) continue;
+    uint64_t number = 0;
+    std::vector<Attr> attrs;
+    WireReader entry(f.bytes);
+    WireField part;
+    while (entry.Next(&part)) {
+      if (part.number == kKey && part.type == WireType::kVarint) number = part.scalar;
+      if (part.number != kValue || part.type != WireType::kBytes) continue;
+      WireReader values(part.bytes);
+      WireField value;
+      while (values.Next(&value)) {
+        if (value.number == kArgAttrsAttr && value.type == WireType::kBytes)
+          attrs.push_back(ParseEntry(value.bytes));
+      }
+    }
+    SortAttrs(attrs);
+    all.insert_or_assign(number, AttrSet(std::move(attrs)));
+  }
+  return all;
+}
+
+absl::flat_hash_map<std::string_view, std::string_view> SourcesOfResults(
+    const std::vector<Attr>& returns) {
+  absl::flat_hash_map<std::string_view, std::string_view> sources;
+  for (const Attr& entry : returns) sources.try_emplace(entry.name, entry.value.wire());
+  return sources;
+}
+
+AttrSet ParseFuncAttrs(const FuncAttr& func) {
+  std::vector<Attr> attrs;
+  WireReader reader(func.attrs_wire);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number == kFuncAttr && f.type == WireType::kBytes) attrs.push_back(ParseEntry(f.bytes));
+  }
+  SortAttrs(attrs);
+  return AttrSet(std::move(attrs));
+}
+
+absl::StatusOr<std::optional<std::string>> BindAttr(AttrValue value, const AttrSet& arguments) {
+  return Binder(arguments).Value(value.wire(), 0);
+}
+
+}  // namespace tenon

@@ -1,0 +1,274 @@
+#include "graph/functions/function_graph.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "graph/functions/body_sources.h"
+#include "graph/functions/function_body.h"
+#include "graph/ir/library_access.h"
+#include "graph/ir/new_attrs.h"
+#include "graph/op_defs/arg_ranges.h"
+#include "graph/op_defs/attr_entry.h"
+#include "graph/wire/wire.h"
+
+namespace tenon {
+namespace {
+
+// Fields of FunctionDef, OpDef, NodeDef and map entries.
+constexpr uint32_t kSignature = 1, kFunctionNode = 3, kFunctionRet = 4, kFunctionAttr = 5;
+constexpr uint32_t kArgAttr = 7, kArgUniqueId = 8;  // maps of numbers of arguments
+constexpr uint32_t kOpName = 1, kInputArg = 2, kOutputArg = 3;
+constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4;
+constexpr uint32_t kKey = 1, kValue = 2;
+
+bool IsOneTensor(const ArgDef& arg) {
+  return arg.type != DataType::kInvalid && arg.number_attr.empty() && arg.type_list_attr.empty() &&
+         !arg.is_ref;
+}
+
+}  // namespace
+
+FunctionGraph::FunctionGraph(const Graph& owner, const FunctionEntry& function,
+                             std::shared_ptr<SharedFunctions> functions)
+    : graph(LibraryAccess::Beside(owner, std::move(functions))), function_(function) {}
+
+absl::StatusOr<FunctionGraph> FunctionGraph::Make(const Graph& owner, const FunctionEntry& function,
+                                                  std::shared_ptr<SharedFunctions> functions) {
+  if (function.signature == nullptr) return absl::InvalidArgumentError("it has no signature");
+  const OpDef& signature = *function.signature;
+  if (!signature.attrs.empty() ||
+      !std::all_of(signature.inputs.begin(), signature.inputs.end(), IsOneTensor) ||
+      !std::all_of(signature.outputs.begin(), signature.outputs.end(), IsOneTensor)) {
+    return absl::UnimplementedError("it takes attributes or lists of tensors");
+  }
+  if (functions == nullptr) functions = SharedFunctions::Of(owner);
+  FunctionGraph made(owner, function, std::move(functions));
+  const FunctionBody body = ParseFunctionBody(owner, function);
+  TENON_RETURN_IF_ERROR(made.AddNodes(body));
+  made.attrs = AttrSet(body.attrs);
+  return made;
+}
+
+absl::Status FunctionGraph::AddNodes(const FunctionBody& body) {
+  const OpDef& signature = *function_.signature;
+  for (const ArgDef& arg : signature.inputs) {
+    TENON_ASSIGN_OR_RETURN(const NodeId n, graph.AddNode(arg.name, "Placeholder", {},
+                                                         {{"dtype", attr::Type(arg.type)}}));
+    args.push_back(n);
+  }
+  BodySources sources(graph);
+  TENON_RETURN_IF_ERROR(sources.SetArgs(signature, AttrSet(), args));
+  std::vector<NodeId> nodes;
+  for (const BodyNode& node : body.nodes) {
+    TENON_ASSIGN_OR_RETURN(const NodeId n, graph.AddNode(node.name, node.op_name, {},
+                                                         CopyOf(node.attrs), node.device));
+    TENON_RETURN_IF_ERROR(graph.kind(n).types_status);
+    sources.AddNode(node.name, n);
+    nodes.push_back(n);
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    std::vector<Output> data, control;
+    for (const std::string_view text : body.nodes[i].inputs)
+      TENON_RETURN_IF_ERROR(sources.Append(text, text.starts_with('^') ? control : data));
+    TENON_RETURN_IF_ERROR(CheckInputs(graph, nodes[i], data));
+    graph.SetInputs(nodes[i], data, control);
+  }
+  return AddEnds(body, sources, nodes);
+}
+
+// Identities that wait for something and that no node reads: such a one is a result by itself, as
+// Writer left it.
+absl::flat_hash_set<NodeId> FunctionGraph::WaitingIdentities(const FunctionBody& body,
+                                                             const BodySources& sources,
+                                                             absl::Span<const NodeId> nodes) const {
+  absl::flat_hash_set<NodeId> waiting;
+  for (const NodeId n : nodes) {
+    if (graph.op_name(n) == "Identity" && !graph.control_inputs(n).empty()) waiting.insert(n);
+  }
+  for (size_t i = 0; !waiting.empty() && i < nodes.size(); ++i) {
+    for (const Output& in : graph.inputs(nodes[i])) waiting.erase(in.node);
+  }
+  for (const Attr& entry : body.control_returns)
+    waiting.erase(sources.FindNode(entry.value.wire()));
+  return waiting;
+}
+
+absl::Status FunctionGraph::AddEnds(const FunctionBody& body, const BodySources& sources,
+                                    absl::Span<const NodeId> nodes) {
+  const auto source_of = SourcesOfResults(body.returns);
+  absl::flat_hash_set<NodeId> waiting = WaitingIdentities(body, sources, nodes);
+  for (const ArgDef& output : function_.signature->outputs) {
+    const auto it = source_of.find(output.name);
+    std::vector<Output> from;
+    if (it != source_of.end()) TENON_RETURN_IF_ERROR(sources.Append(it->second, from));
+    if (from.size() != 1 || BaseType(graph.output_type(from[0])) != output.type)
+      return absl::InvalidArgumentError(
+          absl::StrCat("its result '", output.name, "' is not what 'ret' fills it with"));
+    if (waiting.erase(from[0].node) > 0) {
+      results.push_back(from[0].node);
+      continue;
+    }
+    TENON_ASSIGN_OR_RETURN(const NodeId n,
+                           graph.AddNode(graph.UniqueName(absl::StrCat(output.name, "/result")),
+                                         "Identity", from, {{"T", attr::Type(output.type)}}));
+    results.push_back(n);
+  }
+  absl::flat_hash_set<NodeId> listed;
+  for (const Attr& entry : body.control_returns) {
+    const NodeId n = sources.FindNode(entry.value.wire());
+    if (n == kNoNode)
+      return absl::InvalidArgumentError(
+          absl::StrCat("'control_ret' names '", entry.value.wire(), "', which is no node of it"));
+    if (listed.insert(n).second) effects.push_back(n);
+  }
+  for (const NodeId n : nodes) {
+    if (graph.op(n)->is_stateful && listed.insert(n).second) effects.push_back(n);
+  }
+  return absl::OkStatus();
+}
+
+// Writes the body as the graph has it.
+class FunctionGraph::Writer {
+ public:
+  explicit Writer(const FunctionGraph& from)
+      : from_(from), graph_(from.graph), roles_(graph_.num_node_ids(), Role::kNode) {
+    uint64_t left = 0;
+    for (const NodeId n : from.args) {
+      place_.push_back(left);
+      if (n == kNoNode) continue;
+      roles_[n] = Role::kArg;
+      ++left;
+    }
+    for (const NodeId n : from.results) {
+      if (n == kNoNode) continue;
+      if (graph_.op_name(n) == "Identity" && graph_.control_inputs(n).empty())
+        roles_[n] = Role::kResult;
+    }
+  }
+
+  std::string Write(std::string_view name) const {
+    std::string signature, others;
+    WireReader reader(from_.function_.wire);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.number == kSignature) {
+        signature.append(f.bytes);
+      } else if (f.number == kArgAttr || f.number == kArgUniqueId) {
+        AppendArgEntry(f, &others);
+      } else if (f.number == kFunctionAttr) {
+        if (name == from_.function_.name || !TellsOfInterface(f.bytes)) others.append(f.raw);
+      } else if (f.number != kFunctionNode && f.number != kFunctionRet) {
+        others.append(f.raw);
+      }
+    }
+    std::string out;
+    WireWriter writer(&out);
+    writer.Bytes(kSignature, Signature(signature, name));
+    out.append(others);
+    for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+      if (graph_.alive(n) && roles_[n] == Role::kNode) writer.Bytes(kFunctionNode, Node(n));
+    }
+    for (size_t i = 0; i < from_.results.size(); ++i) {
+      const NodeId n = from_.results[i];
+      if (n == kNoNode) continue;
+      const Output source = roles_[n] == Role::kResult ? graph_.data_inputs(n)[0] : Output{n, 0};
+      std::string entry;
+      WireWriter fields(&entry);
+      fields.Bytes(kKey, from_.function_.signature->outputs[i].name);
+      fields.Bytes(kValue, SourceText(source));
+      writer.Bytes(kFunctionRet, entry);
+    }
+    return out;
+  }
+
+ private:
+  enum class Role : uint8_t { kNode, kArg, kResult };
+
+  // Without the arguments and results that are gone.
+  std::string Signature(std::string_view wire, std::string_view name) const {
+    std::string out;
+    WireWriter(&out).Bytes(kOpName, name);
+    WireReader reader(wire);
+    WireField f;
+    size_t arg = 0, result = 0;
+    while (reader.Next(&f)) {
+      const bool is_bytes = f.type == WireType::kBytes;  // else it is no such field
+      const bool gone =
+          is_bytes &&
+          (f.number == kOpName || (f.number == kInputArg && from_.args[arg++] == kNoNode) ||
+           (f.number == kOutputArg && from_.results[result++] == kNoNode));
+      if (!gone) out.append(f.raw);
+    }
+    return out;
+  }
+
+  // What TensorFlow compares with the arguments, or chooses among functions by.
+  static bool TellsOfInterface(std::string_view entry) {
+    std::string_view key;
+    WireReader reader(entry);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.number == kKey) key = f.bytes;
+    }
+    return key == "_input_shapes" || key == "_implements" || key == "api_implements";
+  }
+
+  // Of a map from numbers of arguments, which have moved up where others are gone.
+  void AppendArgEntry(const WireField& entry, std::string* out) const {
+    uint64_t number = 0;
+    std::string rest;
+    WireReader reader(entry.bytes);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.number == kKey) {
+        number = f.scalar;
+      } else {
+        rest.append(f.raw);
+      }
+    }
+    if (number >= from_.args.size() || from_.args[number] == kNoNode) return;
+    std::string moved;
+    WireWriter(&moved).Varint(kKey, place_[number]);
+    moved.append(rest);
+    WireWriter(out).Bytes(entry.number, moved);
+  }
+
+  std::string Node(NodeId n) const {
+    std::string out;
+    WireWriter writer(&out);
+    writer.Bytes(kNodeName, graph_.name(n));
+    writer.Bytes(kNodeOp, graph_.op_name(n));
+    for (const Output& in : graph_.inputs(n)) writer.Bytes(kNodeInput, SourceText(in));
+    if (!graph_.device(n).empty()) writer.Bytes(kNodeDevice, graph_.device(n));
+    for (const Attr& a : graph_.attrs(n).all()) AppendAttrEntry(a, &out);
+    return out;
+  }
+
+  // As inputs of a body are written: "argument", "node:result:index", "^node".
+  std::string SourceText(Output source) const {
+    const std::string_view name = graph_.name(source.node);
+    if (source.is_control()) return absl::StrCat("^", name);
+    if (roles_[source.node] == Role::kArg) return std::string(name);
+    const OpDef& op = *graph_.op(source.node);
+    int64_t port = source.port;
+    const ArgDef* output = &op.outputs.front();
+    if (op.outputs.size() > 1) {
+      const AttrSet attrs = WithDefaults(op, graph_.attrs(source.node));
+      const auto length = [&] { return ArgLength(op, attrs, *output).value_or(0); };
+      for (; output != &op.outputs.back() && port >= length(); ++output) port -= length();
+    }
+    return absl::StrCat(name, ":", output->name, ":", port);
+  }
+
+  const FunctionGraph& from_;
+  const Graph& graph_;
+  std::vector<Role> roles_;
+  std::vector<uint64_t> place_;  // of arguments, among those that are left
+};
+
+std::string FunctionGraph::Wire(std::string_view name) const { return Writer(*this).Write(name); }
+
+}  // namespace tenon

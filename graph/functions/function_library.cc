@@ -1,0 +1,219 @@
+#include "graph/functions/function_library.h"
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "graph/ir/library_access.h"
+#include "graph/wire/wire.h"
+
+namespace tenon {
+namespace {
+
+// Fields of AttrValue, AttrValue.ListValue, NameAttrList and map entries.
+constexpr uint32_t kAttrList = 1, kAttrFunc = 10, kListFunc = 9;
+constexpr uint32_t kFuncName = 1, kFuncAttr = 2, kEntryValue = 2;
+// Fields of FunctionDefLibrary, GradientDef and RegisteredGradient.
+constexpr uint32_t kGradient = 2, kRegisteredGradient = 3;
+
+constexpr std::string_view kGradientOfNode = "_gradient_op_type";
+
+enum class Part : uint8_t { kAttr, kList, kFunc, kEntry };
+
+// What a field of a message of this kind holds that may name functions.
+std::optional<Part> PartOf(Part message, uint32_t field) {
+  switch (message) {
+    case Part::kAttr:
+      if (field == kAttrList) return Part::kList;
+      if (field == kAttrFunc) return Part::kFunc;
+      break;
+    case Part::kList:
+      if (field == kListFunc) return Part::kFunc;
+      break;
+    case Part::kFunc:
+      if (field == kFuncAttr) return Part::kEntry;
+      break;
+    case Part::kEntry:
+      if (field == kEntryValue) return Part::kAttr;
+      break;
+  }
+  return std::nullopt;
+}
+
+// A function and its gradient, or a gradient and the type that nodes name it by.
+struct GradientEntry {
+  std::string_view first, second;
+};
+
+GradientEntry ParseGradient(std::string_view wire) {
+  GradientEntry entry;
+  WireReader reader(wire);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.type != WireType::kBytes) continue;
+    if (f.number == 1) entry.first = f.bytes;
+    if (f.number == 2) entry.second = f.bytes;
+  }
+  return entry;
+}
+
+// Whether that is one of the graph's own functions.
+bool Owns(const Graph& graph, const FunctionEntry& function) {
+  const std::vector<FunctionEntry>& own = graph.functions();
+  return !own.empty() && std::greater_equal<>()(&function, &own.front()) &&
+         std::less_equal<>()(&function, &own.back());
+}
+
+// What nodes and bodies lead to, in the order in which one comes to it.
+class Reach {
+ public:
+  // Functions that a graph shares lead to none of its own.
+  enum class Of : uint8_t { kOwn, kAll };
+
+  // `gradients`: what the library says of them; empty: they do not count.
+  Reach(const Graph& graph, std::string_view gradients, Of of) : graph_(graph), of_(of) {
+    WireReader reader(gradients);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.type != WireType::kBytes) continue;
+      const GradientEntry entry = ParseGradient(f.bytes);
+      if (f.number == kGradient) gradient_of_.emplace(entry.first, entry.second);
+      if (f.number == kRegisteredGradient) registered_.emplace(entry.second, entry.first);
+    }
+  }
+
+  void AddNode(std::string_view op, const std::vector<Attr>& attrs) {
+    Add(op);
+    for (const Attr& attr : attrs) {
+      for (const std::string_view name : FunctionsNamedBy(attr.value)) Add(name);
+      if (attr.name != kGradientOfNode) continue;
+      const auto it = registered_.find(attr.value.AsString().value_or(std::string_view()));
+      if (it != registered_.end()) Add(it->second);
+    }
+  }
+  void AddNodes(const FunctionBody& body) {
+    for (const BodyNode& node : body.nodes) AddNode(node.op_name, node.attrs);
+  }
+
+  // Goes through the bodies of the functions too.
+  void Follow() {
+    for (; followed_ < reached_.size(); ++followed_) {
+      const FunctionEntry function = reached_[followed_];
+      AddNodes(ParseFunctionBody(graph_, function));
+      if (const auto it = gradient_of_.find(function.name); it != gradient_of_.end())
+        Add(it->second);
+    }
+  }
+
+  bool Has(std::string_view name) const { return names_.contains(name); }
+  std::vector<FunctionEntry> Take() && { return std::move(reached_); }
+
+ private:
+  void Add(std::string_view name) {
+    const FunctionEntry* function = graph_.FindFunction(name);
+    if (function == nullptr || (of_ == Of::kOwn && !Owns(graph_, *function))) return;
+    if (names_.insert(function->name).second) reached_.push_back(*function);
+  }
+
+  const Graph& graph_;
+  const Of of_;
+  absl::flat_hash_map<std::string_view, std::string_view> gradient_of_, registered_;
+  absl::flat_hash_set<std::string_view> names_;
+  std::vector<FunctionEntry> reached_;
+  size_t followed_ = 0;
+};
+
+// The entries about gradients, less those of functions that are gone.
+std::string GradientsOf(const Graph& graph, std::string_view gradients) {
+  std::string kept;
+  WireReader reader(gradients);
+  WireField f;
+  while (reader.Next(&f)) {
+    const bool names_function =
+        f.type == WireType::kBytes && (f.number == kGradient || f.number == kRegisteredGradient);
+    if (!names_function || graph.FindFunction(ParseGradient(f.bytes).first) != nullptr)
+      kept.append(f.raw);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value) {
+  std::vector<std::string_view> names;
+  std::vector<std::pair<Part, std::string_view>> work = {{Part::kAttr, value.wire()}};
+  while (!work.empty()) {
+    const auto [message, wire] = work.back();
+    work.pop_back();
+    WireReader reader(wire);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.type != WireType::kBytes) continue;
+      if (message == Part::kFunc && f.number == kFuncName) names.push_back(f.bytes);
+      if (const std::optional<Part> part = PartOf(message, f.number); part.has_value())
+        work.emplace_back(*part, f.bytes);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs) {
+  std::vector<std::string_view> functions = {op};
+  for (const Attr& attr : attrs.all()) {
+    for (const std::string_view name : FunctionsNamedBy(attr.value)) functions.push_back(name);
+  }
+  return functions;
+}
+
+bool IsMarkedForXla(const AttrSet& attrs) {
+  for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_tpu_replicate"}) {
+    const AttrValue* attr = attrs.Find(name);
+    if (attr != nullptr &&
+        (attr->AsBool().value_or(false) || !attr->AsString().value_or("").empty()))
+      return true;
+  }
+  return false;
+}
+
+std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph) {
+  if (LibraryAccess::Shared(graph) == nullptr) return graph.functions();
+  Reach reach(graph, /*gradients=*/{}, Reach::Of::kAll);
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) reach.AddNode(graph.op_name(n), graph.attrs(n).all());
+  }
+  reach.Follow();
+  std::vector<FunctionEntry> functions = std::move(reach).Take();
+  std::erase_if(functions,
+                [&](const FunctionEntry& f) { return Owns(graph, *graph.FindFunction(f.name)); });
+  functions.insert(functions.end(), graph.functions().begin(), graph.functions().end());
+  return functions;
+}
+
+void PutFunctions(Graph& graph, absl::Span<const std::string> wires) {
+  for (const std::string& wire : wires)
+    LibraryAccess::PutFunction(
+        graph, LibraryAccess::ReadFunction(LibraryAccess::Keep(graph, wire), SourcePos(), graph));
+}
+
+bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may) {
+  if (graph.functions().empty()) return false;
+  Reach reach(graph, LibraryAccess::LibraryExtra(graph), Reach::Of::kOwn);
+  absl::flat_hash_set<const NodeKind*> kinds;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n) && kinds.insert(&graph.kind(n)).second)
+      reach.AddNode(graph.op_name(n), graph.attrs(n).all());
+  }
+  reach.Follow();
+  std::vector<FunctionEntry> kept;
+  for (const FunctionEntry& function : graph.functions()) {
+    if (reach.Has(function.name)) kept.push_back(function);
+  }
+  if (kept.size() == graph.functions().size() || !may()) return false;
+  LibraryAccess::SetFunctions(graph, std::move(kept));
+  LibraryAccess::SetLibraryExtra(graph, GradientsOf(graph, LibraryAccess::LibraryExtra(graph)));
+  return true;
+}
+
+}  // namespace tenon

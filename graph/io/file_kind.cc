@@ -1,0 +1,161 @@
+#include "graph/io/file_kind.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "graph/wire/wire.h"
+
+namespace tenon {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Kind {
+  std::string_view begin;
+  std::string_view text;
+};
+
+constexpr std::string_view kSavedModel =
+    "is the SavedModel's file, not a graph: name the folder that it is in";
+constexpr std::string_view kMetaGraph =
+    "is a MetaGraphDef, as tf.train.Saver writes beside a checkpoint (.meta), not a graph: write a "
+    "SavedModel from it (tf.compat.v1.train.import_meta_graph and restore, then "
+    "tf.compat.v1.saved_model.simple_save) and name its folder";
+constexpr std::string_view kKeras =
+    "is a Keras model, not a graph: model = keras.models.load_model(FILE), then model.export(DIR), "
+    "and name DIR";
+constexpr std::string_view kPage =
+    "is a page of the web, not a graph: what was wanted is elsewhere";
+
+// First bytes with which no GraphDef begins.
+constexpr Kind kBinary[] = {
+    {"\x89HDF\r\n\x1a\n"sv,
+     "is an HDF5 file, in which older Keras keeps models (.h5), not a graph: model = "
+     "keras.models.load_model(FILE), then model.export(DIR), and name DIR"},
+    {"\x93NUMPY"sv, "is a NumPy array, not a graph: --input NAME=@FILE feeds one"},
+    {"\x28\xb5\x2f\xfd"sv, "is packed with Zstandard, which is not read here: zstd -d unpacks it"},
+    {"\x04\x22\x4d\x18"sv, "is packed with LZ4, which is not read here: lz4 -d unpacks it"},
+    {"BZh91AY&SY"sv, "is packed with bzip2, which is not read here: bunzip2 unpacks it"},
+    {"\x7f"
+     "ELF"sv,
+     "is a program or a library, not a graph: --plugin loads plug-ins"},
+    {"ML\xefR"sv, "is MLIR bytecode, not a GraphDef"},
+    {"GGUF"sv, "is a GGUF model, not a GraphDef"},
+};
+
+constexpr Kind kText[] = {
+    {"version https://git-lfs.github.com/"sv,
+     "is a pointer of Git LFS to a file that was not fetched: git lfs pull fetches it"},
+    {"saved_model_schema_version"sv, kSavedModel},
+    {"meta_graphs"sv, kSavedModel},
+    {"meta_info_def"sv, kMetaGraph},
+    {"model_checkpoint_path"sv,
+     "is the list of a folder's checkpoints, not a graph: a checkpoint holds values only"},
+    {"<!doctype"sv, kPage},
+    {"<html"sv, kPage},
+};
+
+constexpr std::string_view kLocalFile = "PK\x03\x04"sv;  // of a zip archive
+constexpr std::string_view kTableEnd =
+    "\x57\xfb\x80\x8b\x24\x75\x47\xdb"sv;  // of a checkpoint's index
+constexpr size_t kTarMagic = 257, kLiteMagic = 4;
+
+bool Has(std::string_view content, size_t at, std::string_view bytes) {
+  return content.size() >= at && content.substr(at).starts_with(bytes);
+}
+
+// Names stand at the begin of each file, and in the directory at the end.
+std::string_view KindOfZip(std::string_view content) {
+  constexpr size_t kLook = size_t{1} << 16;
+  const std::string_view head = content.substr(0, kLook);
+  const std::string_view tail = content.substr(content.size() - std::min(content.size(), kLook));
+  const auto holds = [&](std::string_view name) {
+    return absl::StrContains(head, name) || absl::StrContains(tail, name);
+  };
+  if (holds("model.weights.h5")) return kKeras;
+  if (holds("saved_model.pb"))
+    return "is a zip archive with a SavedModel: unpack it, and name the folder that "
+           "saved_model.pb is in";
+  if (holds(".npy")) return "is a NumPy archive, not a graph: --inputs FILE feeds its arrays";
+  return "is a zip archive, not a graph: unpack it";
+}
+
+std::string_view KindOfText(std::string_view content) {
+  std::string_view rest = content.substr(0, 4096);
+  while (true) {
+    rest = absl::StripLeadingAsciiWhitespace(rest);
+    if (!rest.starts_with('#')) break;
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size()));
+  }
+  for (const Kind& kind : kText) {
+    if (absl::StartsWithIgnoreCase(rest, kind.begin)) return kind.text;
+  }
+  return {};
+}
+
+// The first field of a message, if it has this number and holds bytes; else empty.
+std::string_view FirstBytes(std::string_view message, uint32_t number) {
+  WireReader reader(message);
+  WireField f;
+  return reader.Next(&f) && f.number == number && f.type == WireType::kBytes ? f.bytes
+                                                                             : std::string_view();
+}
+
+bool HasBytes(std::string_view message, uint32_t number) {
+  WireReader reader(message);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number == number && f.type == WireType::kBytes) return true;
+  }
+  return false;
+}
+
+// A GraphDef holds nodes, or a library of functions, where a MetaGraphDef holds what is said of it,
+// once, and a GraphDef. Nodes begin with their name, functions with a message.
+bool IsMetaGraph(std::string_view content) {
+  WireReader reader(content);
+  WireField f;
+  if (!reader.Next(&f) || f.number != 1 || f.type != WireType::kBytes) return false;
+  if (!reader.Next(&f) || f.number != 2 || f.type != WireType::kBytes) return false;
+  const std::string_view node = FirstBytes(f.bytes, 1), name = FirstBytes(node, 1);
+  return !name.empty() && HasBytes(node, 2) &&
+         std::all_of(name.begin(), name.end(), absl::ascii_isgraph);
+}
+
+// A message with a number where GraphDefs have nodes.
+std::string_view KindOfNumbered(std::string_view content) {
+  WireReader reader(content);
+  WireField f;
+  if (!reader.Next(&f) || f.number != 1 || f.type != WireType::kVarint) return {};
+  bool graph = false, operators = false;
+  while (reader.Next(&f)) {
+    if (f.type != WireType::kBytes) continue;
+    if (f.number == 2 && HasBytes(f.bytes, 1) && HasBytes(f.bytes, 2)) return kSavedModel;
+    graph |= f.number == 7;
+    operators |= f.number == 8;
+  }
+  return graph && operators ? "is an ONNX model, not a GraphDef"
+                            : "is a protobuf message of another kind than GraphDef";
+}
+
+}  // namespace
+
+std::string_view WhatItIsInstead(std::string_view content) {
+  for (const Kind& kind : kBinary) {
+    if (content.starts_with(kind.begin)) return kind.text;
+  }
+  if (content.starts_with(kLocalFile)) return KindOfZip(content);
+  if (content.starts_with('\0') && content.ends_with(kTableEnd))
+    return "is the index of a checkpoint, which holds values only: name the folder of a SavedModel";
+  if (!content.starts_with('\n') && Has(content, kTarMagic, "ustar"))
+    return "is a tar archive, not a graph: unpack it, and name the folder that saved_model.pb is "
+           "in";
+  if (Has(content, kLiteMagic, "TFL3"))
+    return "is a TensorFlow Lite model: name the folder of the SavedModel that it was made from";
+  if (const std::string_view kind = KindOfText(content); !kind.empty()) return kind;
+  return IsMetaGraph(content) ? kMetaGraph : KindOfNumbered(content);
+}
+
+}  // namespace tenon

@@ -1,0 +1,154 @@
+// Graphs back to files; see io.h.
+#include "graph/io/graph_writer.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "graph/base/file_bytes.h"
+#include "graph/base/file_writer.h"
+#include "graph/base/status_macros.h"
+#include "graph/functions/function_library.h"
+#include "graph/io/io.h"
+#include "graph/io/text_import.h"
+#include "graph/op_defs/attr_entry.h"
+#include "graph/wire/wire.h"
+
+namespace tenon {
+namespace {
+
+struct ExportFormat {
+  bool text = false, xz = false, gz = false;
+};
+
+absl::StatusOr<ExportFormat> FormatOf(std::string_view path) {
+  std::string_view name = path;
+  ExportFormat format;
+  format.xz = absl::ConsumeSuffix(&name, ".xz");
+  format.gz = !format.xz && absl::ConsumeSuffix(&name, ".gz");
+  format.text = absl::EndsWith(name, ".pbtxt");
+  if (format.text || absl::EndsWith(name, ".pb")) return format;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", path,
+      "': the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
+}
+
+// Of a GraphDef's nodes: field 1, bytes.
+constexpr uint64_t kNodeTag = uint64_t{1} << 3 | static_cast<uint64_t>(WireType::kBytes);
+
+// Of a FunctionDef: nodes, and where results and control outputs come from.
+std::string WithoutBody(std::string_view function) {
+  constexpr uint32_t kNodes = 3, kReturns = 4, kControlReturns = 6;
+  std::string out;
+  WireReader reader(function);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number != kNodes && f.number != kReturns && f.number != kControlReturns)
+      out.append(f.raw);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string GraphWriter::Binary() const {
+  std::string out;
+  out.reserve(EstimateBytes());
+  WireWriter writer(&out);
+  std::string head;
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+    if (graph_.alive(n)) AppendNode(n, head, &out);
+  }
+  const std::vector<FunctionEntry> functions = FunctionsToWrite(graph_);
+  if (graph_.has_library_ || !functions.empty()) writer.Bytes(2, Library(functions));
+  if (graph_.versions_.data() != nullptr) writer.Bytes(4, graph_.versions_);
+  out.append(graph_.graph_extra_);
+  return out;
+}
+
+size_t GraphWriter::EstimateBytes() const {
+  size_t bytes = graph_.graph_extra_.size() + graph_.library_extra_.size() + 64;
+  if (functions_ == Functions::kWhole) {
+    for (const FunctionEntry& f : graph_.functions_) bytes += f.wire.size() + 8;
+  }
+  for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+    if (!graph_.alive(n)) continue;
+    bytes += graph_.name(n).size() + graph_.op_name(n).size() + graph_.device(n).size() + 16;
+    for (const Output& from : graph_.inputs(n)) {
+      if (from.node != kNoNode) bytes += graph_.name(from.node).size() + 4;
+    }
+    for (const Attr& a : graph_.attrs(n).all()) bytes += a.name.size() + a.value.wire().size() + 24;
+  }
+  return bytes;
+}
+
+// What comes before the attributes.
+void GraphWriter::AppendHead(NodeId n, std::string* out) const {
+  WireWriter writer(out);
+  writer.Bytes(1, graph_.name(n));
+  writer.Bytes(2, graph_.op_name(n));
+  for (const Output& from : graph_.inputs(n)) {
+    // Holes are defects that were reported; a file cannot say them.
+    if (from.node != kNoNode) writer.Bytes(3, graph_.OutputName(from));
+  }
+  if (!graph_.device(n).empty()) writer.Bytes(4, graph_.device(n));
+}
+
+// Its length is known beforehand, so that large constants are copied once. `head` is scratch.
+void GraphWriter::AppendNode(NodeId n, std::string& head, std::string* out) const {
+  head.clear();
+  AppendHead(n, &head);
+  const auto extra = graph_.extra_.find(n);
+  size_t length = head.size() + (extra == graph_.extra_.end() ? 0 : extra->second.size());
+  for (const Attr& a : graph_.attrs(n).all()) length += AttrEntryBytes(a);
+  WireWriter writer(out);
+  writer.RawVarint(kNodeTag);
+  writer.RawVarint(length);
+  out->append(head);
+  for (const Attr& a : graph_.attrs(n).all()) AppendAttrEntry(a, out);
+  if (extra != graph_.extra_.end()) out->append(extra->second);
+}
+
+std::string GraphWriter::Library(absl::Span<const FunctionEntry> functions) const {
+  std::string library;
+  WireWriter writer(&library);
+  for (const FunctionEntry& f : functions) {
+    if (functions_ == Functions::kWhole) {
+      writer.Bytes(1, f.wire);
+    } else {
+      writer.Bytes(1, WithoutBody(f.wire));
+    }
+  }
+  library.append(graph_.library_extra_);
+  return library;
+}
+
+std::string ExportBinary(const Graph& graph) { return GraphWriter(graph).Binary(); }
+
+std::string ExportWithoutBodies(const Graph& graph) {
+  return GraphWriter(graph, GraphWriter::Functions::kWithoutBodies).Binary();
+}
+
+absl::StatusOr<std::string> ExportText(const Graph& graph) {
+  return PrintGraphText(ExportBinary(graph));
+}
+
+absl::Status CheckExportName(std::string_view path) { return FormatOf(path).status(); }
+
+absl::Status ExportFile(const Graph& graph, const std::string& path) {
+  TENON_ASSIGN_OR_RETURN(const ExportFormat format, FormatOf(path));
+  std::string bytes;
+  if (format.text) {
+    TENON_ASSIGN_OR_RETURN(bytes, ExportText(graph));
+  } else {
+    bytes = ExportBinary(graph);
+  }
+  if (format.xz) {
+    TENON_ASSIGN_OR_RETURN(bytes, PackXz(bytes));
+  } else if (format.gz) {
+    TENON_ASSIGN_OR_RETURN(bytes, PackGzip(bytes));
+  }
+  return WriteFile(path, bytes);
+}
+
+}  // namespace tenon

@@ -1,0 +1,360 @@
+#include "graph/ir/graph.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/closest.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/function_scope.h"
+#include "graph/ir/graph_storage.h"
+#include "graph/ir/new_attrs.h"
+#include "graph/op_defs/op_registry.h"
+#include "graph/tensor/tensor_proto.h"
+#include "graph/wire/versions.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMaxInputs = size_t{1} << 30;
+
+bool SameAttrs(const std::vector<Attr>& a, const std::vector<Attr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Attr& x, const Attr& y) {
+    return x.name == y.name && x.value.wire() == y.value.wire();
+  });
+}
+
+size_t BytesOf(const std::vector<Attr>& attrs) {
+  size_t bytes = 0;
+  for (const Attr& a : attrs) bytes += a.name.size() + a.value.wire().size();
+  return bytes;
+}
+
+uint64_t HashOf(std::string_view op_name, const std::vector<Attr>& attrs) {
+  uint64_t h = absl::HashOf(op_name, attrs.size());
+  for (const Attr& a : attrs) h = absl::HashOf(h, a.name, a.value.wire());
+  return h;
+}
+
+AttrSet MissingDefaults(const OpDef& op, const AttrSet& attrs) {
+  std::vector<Attr> defaults;
+  for (const AttrDef& def : op.attrs) {
+    if (def.has_default && attrs.Find(def.name) == nullptr) {
+      defaults.push_back({def.name, AttrValue(def.default_wire)});
+    }
+  }
+  return AttrSet(std::move(defaults));
+}
+
+NodeKind MakeKind(std::string_view op_name, const OpDef* op, std::vector<Attr> sorted_attrs) {
+  NodeKind kind;
+  kind.op_name = op_name;
+  kind.op = op;
+  kind.attrs = AttrSet(std::move(sorted_attrs));
+  if (op == nullptr) {
+    kind.types_status =
+        absl::UnimplementedError(absl::StrCat("no op and no function is named '", op_name, "'"));
+    return kind;
+  }
+  kind.defaults = MissingDefaults(*op, kind.attrs);
+  absl::StatusOr<NodeTypes> types = ResolveTypes(*op, kind.attrs);
+  if (types.ok()) {
+    kind.types = *std::move(types);
+  } else {
+    kind.types_status = types.status();
+  }
+  return kind;
+}
+
+}  // namespace
+
+Graph::Graph() : storage_(std::make_shared<GraphStorage>()) {}
+Graph::Graph(const Graph&) = default;
+Graph& Graph::operator=(const Graph&) = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
+const AttrValue* Graph::attr(NodeId n, std::string_view name) const {
+  const NodeKind& k = kind(n);
+  const AttrValue* own = k.attrs.Find(name);
+  return own != nullptr ? own : k.defaults.Find(name);
+}
+
+NodeId Graph::FindNode(std::string_view name) const {
+  return by_name_.Find(NameIndex::Hash(name), [&](NodeId n) { return HasName(n, name); });
+}
+
+absl::StatusOr<Output> Graph::ParseOutput(std::string_view text) const {
+  std::string_view name = text;
+  int32_t port = 0;
+  if (name.starts_with('^')) {
+    name.remove_prefix(1);
+    port = kControlPort;
+  } else if (const size_t colon = name.rfind(':'); colon != name.npos) {
+    const std::string_view digits = name.substr(colon + 1);
+    // One spelling per port: no sign, no blanks, no zeros in front.
+    if (!absl::SimpleAtoi(digits, &port) || port < 0 || absl::StrCat(port) != digits) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", text, "' does not end in a port number such as ':0'"));
+    }
+    name = name.substr(0, colon);
+  }
+  const NodeId n = FindNode(name);
+  if (n == kNoNode) {
+    ClosestName closest(name);
+    for (NodeId other = 0; other < num_node_ids(); ++other) {
+      if (alive(other)) closest.Offer(nodes_[other].name);
+    }
+    return absl::NotFoundError(absl::StrCat("no node is named '", name, "'", closest.Hint()));
+  }
+  if (port >= num_outputs(n)) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' names output ", port, " of node '",
+                                                   name, "' (", op_name(n), "), which has ",
+                                                   num_outputs(n)));
+  }
+  return Output{n, port};
+}
+
+std::string Graph::OutputName(Output o) const {
+  if (o.node == kNoNode) return "<missing>";
+  if (o.is_control()) return absl::StrCat("^", name(o.node));
+  return o.port == 0 ? std::string(name(o.node)) : absl::StrCat(name(o.node), ":", o.port);
+}
+
+const NodeKind* Graph::FindKind(uint64_t hash, std::string_view op_name,
+                                const std::vector<Attr>& sorted_attrs) const {
+  const auto it = kinds_.find(hash);
+  if (it == kinds_.end()) return nullptr;
+  const NodeKind& found = *it->second;
+  if (found.op_name != op_name || !SameAttrs(found.attrs.all(), sorted_attrs)) return nullptr;
+  // A plug-in may have registered the op since.
+  return found.op != nullptr || FindOp(op_name) == nullptr ? &found : nullptr;
+}
+
+const NodeKind* Graph::FindKind(std::string_view op_name,
+                                const std::vector<Attr>& sorted_attrs) const {
+  if (BytesOf(sorted_attrs) > kMaxInternedBytes) return nullptr;
+  return FindKind(HashOf(op_name, sorted_attrs), op_name, sorted_attrs);
+}
+
+const NodeKind* Graph::Intern(std::string_view op_name, std::vector<Attr> sorted_attrs) {
+  const bool small = BytesOf(sorted_attrs) <= kMaxInternedBytes;
+  const uint64_t hash = small ? HashOf(op_name, sorted_attrs) : 0;
+  const NodeKind* same = small ? FindKind(hash, op_name, sorted_attrs) : nullptr;
+  if (same != nullptr) return same;
+  const OpDef* op = FindOp(op_name);
+  const std::string_view kept =
+      op != nullptr ? std::string_view(op->name) : storage_->Copy(op_name);
+  const NodeKind* kind = storage_->Add(MakeKind(kept, op, std::move(sorted_attrs)));
+  if (small) kinds_[hash] = kind;
+  return kind;
+}
+
+std::vector<Attr> Graph::CopyAttrs(std::vector<NewAttr> attrs) {
+  std::stable_sort(attrs.begin(), attrs.end(),
+                   [](const NewAttr& a, const NewAttr& b) { return a.name < b.name; });
+  std::vector<Attr> copies;
+  copies.reserve(attrs.size());
+  for (const NewAttr& a : attrs) {
+    // The last of equal names wins, as in a protobuf map.
+    if (!copies.empty() && copies.back().name == a.name) copies.pop_back();
+    copies.push_back({storage_->Copy(a.name), AttrValue(storage_->Copy(a.wire))});
+  }
+  return copies;
+}
+
+Output* Graph::ReserveInputs(NodeId n, size_t count) {
+  Node& node = nodes_[n];
+  if (count > node.capacity) {
+    if (node.first_input + node.capacity == edges_.size()) {
+      edges_.resize(node.first_input + count);
+      node.capacity = static_cast<uint32_t>(count);
+    } else {
+      const size_t capacity = std::max<size_t>(count, size_t{2} * node.capacity);
+      const size_t first = edges_.size();
+      edges_.resize(first + capacity);
+      std::copy_n(edges_.begin() + node.first_input, node.num_data + node.num_control,
+                  edges_.begin() + first);
+      node.first_input = static_cast<uint32_t>(first);
+      node.capacity = static_cast<uint32_t>(capacity);
+    }
+  }
+  return edges_.data() + node.first_input;
+}
+
+absl::StatusOr<NodeId> Graph::AddNode(std::string_view name, std::string_view op,
+                                      std::span<const Output> inputs, std::vector<NewAttr> attrs,
+                                      std::string_view device, SourcePos pos) {
+  if (FindNode(name) != kNoNode)
+    return absl::AlreadyExistsError(absl::StrCat("a node is named '", name, "' already"));
+  if (edges_.size() + inputs.size() > kMaxInputs)
+    return absl::ResourceExhaustedError("the graph has too many edges");
+  for (const Output& in : inputs) {
+    if (in.node < 0 || in.node >= num_node_ids()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("an input of node '", name, "' names no node: id ", in.node));
+    }
+  }
+  std::vector<Output> data, control;
+  for (const Output& in : inputs) (in.is_control() ? control : data).push_back(in);
+  const NodeId n = num_node_ids();
+  Node node;
+  node.name = storage_->Copy(name);
+  node.kind = Intern(op, CopyAttrs(std::move(attrs)));
+  node.device = storage_->Copy(device);
+  node.first_input = static_cast<uint32_t>(edges_.size());
+  node.place = Place(pos);
+  by_name_.Insert(NameIndex::Hash(name), n);
+  nodes_.push_back(node);
+  ++live_;
+  SetInputs(n, data, control);
+  return n;
+}
+
+std::string Graph::UniqueName(std::string_view base) const {
+  if (FindNode(base) == kNoNode) return std::string(base);
+  const auto taken = [&](uint64_t i) { return FindNode(absl::StrCat(base, "_", i)) != kNoNode; };
+  uint64_t high = 1;
+  while (taken(high)) high *= 2;
+  // Between a taken and a free number lies the end of a run of taken ones.
+  uint64_t low = high / 2;
+  while (high - low > 1) {
+    const uint64_t middle = low + (high - low) / 2;
+    (taken(middle) ? low : high) = middle;
+  }
+  return absl::StrCat(base, "_", high);
+}
+
+void Graph::RemoveNode(NodeId n) {
+  if (!alive(n)) return;
+  if (FindNode(name(n)) == n) by_name_.Erase(NameIndex::Hash(name(n)), n);
+  nodes_[n].kind = nullptr;
+  nodes_[n].num_data = nodes_[n].num_control = 0;
+  extra_.erase(n);
+  --live_;
+}
+
+void Graph::SetInput(NodeId n, int i, Output from) { edges_[nodes_[n].first_input + i] = from; }
+
+void Graph::SetInputs(NodeId n, std::span<const Output> data, std::span<const Output> control) {
+  // The spans may be views of edges_.
+  std::vector<Output> all(data.begin(), data.end());
+  all.insert(all.end(), control.begin(), control.end());
+  const auto num_data = static_cast<uint32_t>(data.size());
+  std::copy(all.begin(), all.end(), ReserveInputs(n, all.size()));
+  nodes_[n].num_data = num_data;
+  nodes_[n].num_control = static_cast<uint32_t>(all.size()) - num_data;
+}
+
+void Graph::AddControlInput(NodeId n, NodeId from) {
+  for (const Output& in : control_inputs(n)) {
+    if (in.node == from) return;
+  }
+  const size_t count = inputs(n).size();
+  ReserveInputs(n, count + 1)[count] = {from, kControlPort};
+  ++nodes_[n].num_control;
+}
+
+void Graph::SetDevice(NodeId n, std::string_view device) {
+  if (nodes_[n].device != device) nodes_[n].device = storage_->Copy(device);
+}
+
+void Graph::ReplaceAttr(NodeId n, std::string_view name, const NewAttr* attr) {
+  std::vector<Attr> attrs = kind(n).attrs.all();
+  std::erase_if(attrs, [&](const Attr& a) { return a.name == name; });
+  if (attr != nullptr) {
+    const auto place =
+        std::find_if(attrs.begin(), attrs.end(), [&](const Attr& a) { return a.name > name; });
+    attrs.insert(place, {storage_->Copy(name), AttrValue(storage_->Copy(attr->wire))});
+  }
+  nodes_[n].kind = Intern(op_name(n), std::move(attrs));
+}
+
+void Graph::SetAttr(NodeId n, std::string_view name, std::string wire) {
+  const NewAttr attr{name, std::move(wire)};
+  ReplaceAttr(n, name, &attr);
+}
+
+void Graph::RemoveAttr(NodeId n, std::string_view name) {
+  if (attrs(n).Find(name) != nullptr) ReplaceAttr(n, name, nullptr);
+}
+
+void Graph::SetKind(NodeId n, std::string_view op, std::vector<NewAttr> attrs) {
+  nodes_[n].kind = Intern(op, CopyAttrs(std::move(attrs)));
+}
+
+void Graph::BecomeOp(NodeId n, std::string_view op, std::vector<NewAttr> attrs) {
+  const TypeVector outputs = kind(n).types.outputs;
+  std::vector<NewAttr> all;  // the last of equal names wins
+  for (const Attr& own : this->attrs(n).all()) {
+    const bool stays = own.name == kOutputShapesAttr || !NumbersInputsOrOutputs(own.name);
+    if (own.name.starts_with('_') && own.name != "_kernel" && stays)
+      all.push_back({own.name, std::string(own.value.wire())});
+  }
+  std::move(attrs.begin(), attrs.end(), std::back_inserter(all));
+  SetKind(n, op, std::move(all));
+  if (kind(n).types.outputs != outputs) RemoveAttr(n, kOutputShapesAttr);
+}
+
+absl::Status Graph::MakeConst(NodeId n, const Tensor& value) {
+  TENON_ASSIGN_OR_RETURN(NewAttrs attrs, ConstAttrs(value));
+  const std::vector<Output> control(control_inputs(n).begin(), control_inputs(n).end());
+  BecomeOp(n, "Const", std::move(attrs));
+  SetInputs(n, {}, control);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> Graph::ConstValue(NodeId n) const {
+  const AttrValue* value = attrs(n).Find("value");
+  if (value == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("node '", name(n), "' (", op_name(n), ") has no attribute 'value'"));
+  }
+  TENON_ASSIGN_OR_RETURN(const std::string_view wire, value->AsTensorWire());
+  return TensorFromWire(wire, storage_);
+}
+
+void Graph::DropPages(const Tensor& view) const {
+  storage_->DropPages({static_cast<const char*>(view.data()), view.bytes()});
+}
+
+const FunctionEntry* Graph::FindFunction(std::string_view name) const {
+  if (!functions_.empty()) {
+    const auto it = function_by_name_.find(name);
+    if (it != function_by_name_.end()) return &functions_[it->second];
+  }
+  const FunctionScope* shared = storage_->functions().get();
+  return shared == nullptr ? nullptr : shared->Find(name);
+}
+
+const OpDef* Graph::FindOp(std::string_view name) const {
+  if (const FunctionEntry* function = FindFunction(name)) return function->signature;
+  return OpRegistry::Global().Find(name);
+}
+
+int Graph::producer() const { return ParseVersions(versions_).producer; }
+
+std::string Graph::Locate(NodeId n) const {
+  const SourcePos at = pos(n);
+  return at.line == 0 && at.offset == 0 ? absl::StrCat("node '", name(n), "'") : Locate(at);
+}
+
+std::string Graph::Locate(SourcePos pos) const {
+  if (pos.line != 0) return absl::StrCat(source_name_, ":", pos.line, ":", pos.column);
+  if (pos.offset != 0) return absl::StrCat(source_name_, ":", pos.offset);
+  return source_name_;
+}
+
+void Graph::InheritPositions(const Graph& before) {
+  source_name_ = before.source_name_;
+  for (Node& node : nodes_) {
+    const NodeId was = before.FindNode(node.name);
+    node.place = was == kNoNode ? Place() : before.nodes_[was].place;
+  }
+}
+
+}  // namespace tenon

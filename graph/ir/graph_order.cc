@@ -1,0 +1,117 @@
+// Orders and inverse edges of a graph; see graph.h.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ir/cycles.h"
+#include "graph/ir/graph.h"
+
+namespace tenon {
+namespace {
+
+absl::Status CycleError(const Graph& graph) {
+  const std::vector<std::vector<NodeId>> cycles = FindCycles(graph);
+  return absl::InvalidArgumentError(
+      absl::StrCat("nodes form a cycle: ", cycles.empty() ? "" : DescribeCycle(graph, cycles[0]),
+                   "; only a NextIteration may feed back, into a Merge"));
+}
+
+// Live nodes by id, if that is an order already, as in most files: then no search is needed.
+std::optional<std::vector<NodeId>> OrderOfIds(const Graph& graph) {
+  std::vector<NodeId> nodes;
+  nodes.reserve(graph.num_nodes());
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    for (const Output& from : graph.inputs(n)) {
+      if (from.node >= n) return std::nullopt;
+    }
+    nodes.push_back(n);
+  }
+  return nodes;
+}
+
+absl::StatusOr<std::vector<NodeId>> DepthFirstOrder(const Graph& graph) {
+  enum : uint8_t { kNew, kOpen, kDone };
+  const int32_t count = graph.num_node_ids();
+  std::vector<uint8_t> state(count, kNew);
+  std::vector<NodeId> order, path;
+  std::vector<uint32_t> next_input;  // beside path
+  order.reserve(graph.num_nodes());
+  const auto is_ready = [&](NodeId n) {
+    const std::span<const Output> inputs = graph.inputs(n);
+    return std::all_of(inputs.begin(), inputs.end(), [&](const Output& from) {
+      return from.node != kNoNode && state[from.node] == kDone;
+    });
+  };
+  for (NodeId root = 0; root < count; ++root) {
+    if (!graph.alive(root) || state[root] != kNew) continue;
+    if (is_ready(root)) {  // as most are
+      state[root] = kDone;
+      order.push_back(root);
+      continue;
+    }
+    path.push_back(root);
+    next_input.push_back(0);
+    state[root] = kOpen;
+    while (!path.empty()) {
+      const NodeId n = path.back();
+      const std::span<const Output> inputs = graph.inputs(n);
+      uint32_t& i = next_input.back();
+      NodeId descend = kNoNode;
+      while (i < inputs.size() && descend == kNoNode) {
+        const Output from = inputs[i++];
+        if (from.node == kNoNode || !graph.alive(from.node) || state[from.node] == kDone) continue;
+        if (IsLoopEdge(graph, from.node, n)) continue;
+        if (state[from.node] == kOpen) return CycleError(graph);
+        descend = from.node;
+      }
+      if (descend != kNoNode) {
+        state[descend] = kOpen;
+        path.push_back(descend);
+        next_input.push_back(0);
+      } else {
+        state[n] = kDone;
+        order.push_back(n);
+        path.pop_back();
+        next_input.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+// Both ways give the same order where the first applies.
+absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph) {
+  if (std::optional<std::vector<NodeId>> ids = OrderOfIds(graph)) return *std::move(ids);
+  return DepthFirstOrder(graph);
+}
+
+Fanouts::Fanouts(const Graph& graph) : begin_(graph.num_node_ids() + 1, 0) {
+  const int32_t count = graph.num_node_ids();
+  const auto each_use = [&](auto use) {
+    for (NodeId n = 0; n < count; ++n) {
+      if (!graph.alive(n)) continue;
+      const std::span<const Output> inputs = graph.inputs(n);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i].node != kNoNode)
+          use(inputs[i], Use{n, static_cast<int32_t>(i), inputs[i].port});
+      }
+    }
+  };
+  each_use([&](Output from, const Use&) { ++begin_[from.node + 1]; });
+  for (int32_t n = 0; n < count; ++n) begin_[n + 1] += begin_[n];
+  uses_.resize(begin_[count]);
+  std::vector<uint32_t> next(begin_.begin(), begin_.end() - 1);
+  each_use([&](Output from, const Use& use) { uses_[next[from.node]++] = use; });
+}
+
+int Fanouts::count(Output o) const {
+  int uses = 0;
+  for (const Use& use : of(o.node)) uses += use.port == o.port;
+  return uses;
+}
+
+}  // namespace tenon

@@ -1,0 +1,85 @@
+#include "graph/ir/graph_storage.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMaxBlockBytes = size_t{1} << 20;
+
+}  // namespace
+
+char* GraphStorage::Reserve(size_t bytes) {
+  if (bytes > left_) {
+    block_bytes_ = std::min(block_bytes_ * 2, kMaxBlockBytes);
+    // Large pieces get a block of their own, so that the open block is not wasted on them.
+    const bool own_block = bytes > block_bytes_ / 4;
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(own_block ? bytes : block_bytes_));
+    if (own_block) return blocks_.back().get();
+    next_ = blocks_.back().get();
+    left_ = block_bytes_;
+  }
+  char* p = next_;
+  next_ += bytes;
+  left_ -= bytes;
+  return p;
+}
+
+std::string_view GraphStorage::Copy(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  absl::MutexLock lock(&mutex_);
+  if (bytes == last_) return last_;
+  char* p = Reserve(bytes.size());
+  std::memcpy(p, bytes.data(), bytes.size());
+  return last_ = {p, bytes.size()};
+}
+
+std::string_view GraphStorage::Join(std::string_view before, std::string_view more) {
+  return before.empty() ? more : Copy(absl::StrCat(before, more));
+}
+
+void GraphStorage::Keep(std::shared_ptr<const void> owner) {
+  absl::MutexLock lock(&mutex_);
+  owners_.push_back(std::move(owner));
+}
+
+void GraphStorage::KeepMapping(std::string_view bytes, std::shared_ptr<const void> owner) {
+  absl::MutexLock lock(&mutex_);
+  owners_.push_back(std::move(owner));
+  mappings_.push_back(bytes);
+}
+
+void GraphStorage::DropPages(std::string_view bytes) {
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto first = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
+  const auto last = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size()) / page * page;
+  if (first >= last) return;
+  absl::MutexLock lock(&mutex_);
+  for (std::string_view mapping : mappings_) {
+    if (bytes.data() < mapping.data() ||
+        bytes.data() + bytes.size() > mapping.data() + mapping.size())
+      continue;
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    return;
+  }
+}
+
+const NodeKind* GraphStorage::Add(NodeKind kind) {
+  absl::MutexLock lock(&mutex_);
+  kind.index = static_cast<uint32_t>(kinds_.size());
+  return &kinds_.emplace_back(std::move(kind));
+}
+
+const OpDef* GraphStorage::Add(OpDef op) {
+  absl::MutexLock lock(&mutex_);
+  return &ops_.emplace_back(std::move(op));
+}
+
+}  // namespace tenon

@@ -1,0 +1,35 @@
+#include "graph/op_defs/attr_entry.h"
+
+#include "graph/wire/wire.h"
+
+namespace tenon {
+namespace {
+
+// Of a NodeDef's attributes: field 5, bytes.
+constexpr uint64_t kTag = uint64_t{5} << 3 | static_cast<uint64_t>(WireType::kBytes);
+
+// Of a field of this many bytes, whose number is below 16.
+size_t LengthOfField(size_t bytes) {
+  size_t length = 2 + bytes;
+  for (size_t rest = bytes; rest >= 0x80; rest >>= 7) ++length;
+  return length;
+}
+
+// Of the entry as a message of its own.
+size_t LengthOfMessage(const Attr& attr) {
+  return LengthOfField(attr.name.size()) + LengthOfField(attr.value.wire().size());
+}
+
+}  // namespace
+
+size_t AttrEntryBytes(const Attr& attr) { return LengthOfField(LengthOfMessage(attr)); }
+
+void AppendAttrEntry(const Attr& attr, std::string* out) {
+  WireWriter writer(out);
+  writer.RawVarint(kTag);
+  writer.RawVarint(LengthOfMessage(attr));
+  writer.Bytes(1, attr.name);
+  writer.Bytes(2, attr.value.wire());
+}
+
+}  // namespace tenon

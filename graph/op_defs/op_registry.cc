@@ -1,0 +1,156 @@
+#include "graph/op_defs/op_registry.h"
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
+#include "graph/base/closest.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon {
+namespace {
+
+// Splits at ';' outside of quotes, braces and brackets, which defaults may hold.
+std::vector<std::string_view> SplitSpecs(std::string_view text) {
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
+  char quote = '\0';
+  for (size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '\\') {
+      ++i;
+    } else if (i < text.size() && quote != '\0') {
+      if (text[i] == quote) quote = '\0';
+    } else if (i < text.size() && (text[i] == '\'' || text[i] == '"')) {
+      quote = text[i];
+    } else if (i >= text.size() || text[i] == ';') {
+      const std::string_view part = absl::StripAsciiWhitespace(text.substr(begin, i - begin));
+      if (!part.empty()) parts.push_back(part);
+      begin = i + 1;
+    }
+  }
+  return parts;
+}
+
+absl::StatusOr<OpDef> Parse(const OpSpec& spec) {
+  OpDefBuilder builder(spec.name);
+  for (std::string_view s : SplitSpecs(spec.attrs)) TENON_RETURN_IF_ERROR(builder.AddAttr(s));
+  for (std::string_view s : SplitSpecs(spec.inputs)) TENON_RETURN_IF_ERROR(builder.AddInput(s));
+  for (std::string_view s : SplitSpecs(spec.outputs)) TENON_RETURN_IF_ERROR(builder.AddOutput(s));
+  OpDef& def = builder.def();
+  def.is_stateful = (spec.flags & kStateful) != 0;
+  def.is_commutative = (spec.flags & kCommutative) != 0;
+  def.is_aggregate = (spec.flags & kAggregate) != 0;
+  def.allows_uninitialized_input = (spec.flags & kUninitializedInput) != 0;
+  def.deprecated_since = spec.deprecated_since;
+  def.deprecation = spec.deprecation;
+  if (spec.shape_fn != nullptr) def.shape_fn = spec.shape_fn;
+  return std::move(builder).Finish();
+}
+
+struct BuiltinOp {
+  const OpSpec* spec = nullptr;
+  std::atomic<const OpDef*> def{nullptr};
+};
+
+}  // namespace
+
+struct OpRegistry::Impl {
+  // Filled once by the constructor; only the `def` of an entry changes later, so that lookups need
+  // no lock.
+  std::unique_ptr<BuiltinOp[]> builtin_ops;
+  absl::flat_hash_map<std::string_view, BuiltinOp*> builtin;
+
+  absl::Mutex mu;
+  absl::flat_hash_map<std::string_view, OpDef*> registered ABSL_GUARDED_BY(mu);
+  absl::flat_hash_map<std::string_view, OpDef*> removed ABSL_GUARDED_BY(mu);  // the last of a name
+  std::deque<OpDef> storage ABSL_GUARDED_BY(mu);  // everything ever parsed or registered
+
+  const OpDef* ParseBuiltin(BuiltinOp& op) {
+    absl::MutexLock lock(&mu);
+    if (const OpDef* def = op.def.load(std::memory_order_acquire)) return def;
+    absl::StatusOr<OpDef> parsed = Parse(*op.spec);
+    if (!parsed.ok()) return nullptr;  // a mistake in a table; a test parses them all
+    const OpDef* def = &storage.emplace_back(*std::move(parsed));
+    op.def.store(def, std::memory_order_release);
+    return def;
+  }
+};
+
+OpRegistry::OpRegistry() : impl_(new Impl) {
+  size_t count = 0;
+  for (absl::Span<const OpSpec> family : BuiltinOps()) count += family.size();
+  impl_->builtin_ops = std::make_unique<BuiltinOp[]>(count);
+  impl_->builtin.reserve(count);
+  BuiltinOp* next = impl_->builtin_ops.get();
+  for (absl::Span<const OpSpec> family : BuiltinOps()) {
+    for (const OpSpec& spec : family) {
+      next->spec = &spec;
+      impl_->builtin.emplace(spec.name, next++);
+    }
+  }
+}
+
+OpRegistry& OpRegistry::Global() {
+  static OpRegistry* const registry = new OpRegistry;
+  return *registry;
+}
+
+const OpDef* OpRegistry::Find(std::string_view name) {
+  if (const auto it = impl_->builtin.find(name); it != impl_->builtin.end()) {
+    const OpDef* def = it->second->def.load(std::memory_order_acquire);
+    return def != nullptr ? def : impl_->ParseBuiltin(*it->second);
+  }
+  absl::ReaderMutexLock lock(&impl_->mu);
+  const auto it = impl_->registered.find(name);
+  return it != impl_->registered.end() ? it->second : nullptr;
+}
+
+bool OpRegistry::IsBuiltin(std::string_view name) const { return impl_->builtin.contains(name); }
+
+absl::Status OpRegistry::Register(OpDef op) {
+  absl::MutexLock lock(&impl_->mu);
+  if (impl_->builtin.contains(op.name) || impl_->registered.contains(op.name)) {
+    return absl::AlreadyExistsError(absl::StrCat("Op with name ", op.name));
+  }
+  // An op that comes back as it was takes its old place: a plug-in may be loaded again and again.
+  const auto was = impl_->removed.find(op.name);
+  OpDef* def;
+  if (was != impl_->removed.end() && OpDefToWire(*was->second) == OpDefToWire(op)) {
+    def = was->second;
+    def->shape_fn = std::move(op.shape_fn);
+    impl_->removed.erase(was);
+  } else {
+    def = &impl_->storage.emplace_back(std::move(op));
+  }
+  impl_->registered.emplace(def->name, def);
+  return absl::OkStatus();
+}
+
+void OpRegistry::Remove(std::string_view name) {
+  absl::MutexLock lock(&impl_->mu);
+  const auto it = impl_->registered.find(name);
+  if (it == impl_->registered.end()) return;
+  OpDef* const def = it->second;
+  impl_->registered.erase(it);
+  def->shape_fn = nullptr;  // its code may go, while graphs still point to the op
+  impl_->removed.insert_or_assign(def->name, def);
+}
+
+std::vector<std::string_view> OpRegistry::Names() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, op] : impl_->builtin) names.push_back(name);
+  {
+    absl::ReaderMutexLock lock(&impl_->mu);
+    for (const auto& [name, op] : impl_->registered) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string_view OpRegistry::Closest(std::string_view name) {
+  ClosestName closest(name);
+  for (std::string_view candidate : Names()) closest.Offer(candidate);
+  return closest.best();
+}
+
+}  // namespace tenon

@@ -1,0 +1,330 @@
+// Ops that ask for, state or rearrange shapes.
+#include <cmath>
+
+#include "graph/shapes/shapes.h"
+
+namespace tenon::ops {
+namespace {
+
+// Integers below it are exact as doubles.
+constexpr double kExactDouble = 9007199254740992;
+
+// The value of a scalar constant as a double, for ops that take float limits too.
+std::optional<double> NumberValue(InferenceContext& c, int i) {
+  const Tensor* t = c.input_value(i);
+  if (t == nullptr || t->num_elements() != 1) {
+    const std::optional<int64_t> v = ScalarValue(c, i);
+    return v ? std::optional(static_cast<double>(*v)) : std::nullopt;
+  }
+  if (t->dtype() == DataType::kFloat) {
+    float f;
+    std::memcpy(&f, t->data(), sizeof(f));
+    return f;
+  }
+  if (t->dtype() == DataType::kDouble) {
+    double d;
+    std::memcpy(&d, t->data(), sizeof(d));
+    return d;
+  }
+  const std::optional<int64_t> v = ScalarValue(c, i);
+  return v ? std::optional(static_cast<double>(*v)) : std::nullopt;
+}
+
+void SetDims(InferenceContext& c, int output, const PartialShape& in) {
+  c.set_output(output, Vector(in.known_rank() ? in.rank() : kUnknownDim));
+  if (in.known_rank()) SetValue(c, output, Dims(in.dims().begin(), in.dims().end()));
+}
+
+}  // namespace
+
+absl::Status ShapeShape(InferenceContext& c) {
+  SetDims(c, 0, c.input(0));
+  return absl::OkStatus();
+}
+
+absl::Status ShapeNShape(InferenceContext& c) {
+  for (int i = 0; i < std::min(c.num_inputs(), c.num_outputs()); ++i) SetDims(c, i, c.input(i));
+  return absl::OkStatus();
+}
+
+absl::Status SizeShape(InferenceContext& c) {
+  c.set_output(0, Shape());
+  SetValue(c, 0, Dims{c.input(0).num_elements()});
+  return absl::OkStatus();
+}
+
+absl::Status RankShape(InferenceContext& c) {
+  c.set_output(0, Shape());
+  SetValue(c, 0, Dims{c.input(0).rank()});
+  return absl::OkStatus();
+}
+
+// Elements keep their number: of the asked shape one dimension may follow from the input's.
+absl::Status ReshapeShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(1));
+  const PartialShape& in = c.input(0);
+  const int64_t elements = in.num_elements();
+  if (!out.known_rank()) return absl::OkStatus();
+  int64_t known = 1;
+  int missing = -1;
+  int unknowns = 0;
+  for (int i = 0; i < out.rank(); ++i) {
+    if (out.dim(i) < 0) {
+      missing = i;
+      ++unknowns;
+    } else {
+      TENON_ASSIGN_OR_RETURN(known, MultiplyDims(known, out.dim(i)));
+    }
+  }
+  if (unknowns == 0 && elements >= 0 && known != elements) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot reshape a tensor with ", elements,
+                                                   " elements to shape ", out.ToString(), " (",
+                                                   known, " elements)"));
+  }
+  if (unknowns == 1 && elements >= 0 && known > 0) {
+    if (elements % known != 0) {
+      return absl::InvalidArgumentError(absl::StrCat("cannot reshape a tensor with ", elements,
+                                                     " elements to shape ", out.ToString(),
+                                                     ": it is not divisible by ", known));
+    }
+    out.set_dim(missing, elements / known);
+  }
+  c.set_output(0, out);
+  if (out.rank() <= 1) SetValue(c, 0, c.input_as_ints(0));
+  return absl::OkStatus();
+}
+
+absl::Status ExpandDimsShape(InferenceContext& c) {
+  const PartialShape& axis_shape = c.input(1);
+  if (axis_shape.known_rank() &&
+      (axis_shape.rank() > 1 || (axis_shape.rank() == 1 && axis_shape.dim(0) > 1))) {
+    absl::Status status = absl::InvalidArgumentError(
+        absl::StrCat("the dim input must hold one element but has shape ", axis_shape.ToString()));
+    return c.input_value(1) != nullptr ? status : AtRunTime(std::move(status));
+  }
+  const PartialShape& in = c.input(0);
+  const std::optional<int64_t> axis = ScalarValue(c, 1);
+  if (!in.known_rank()) return absl::OkStatus();
+  if (!axis) {
+    c.set_output(0, PartialShape::UnknownOfRank(in.rank() + 1));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, in.rank() + 1));
+  c.set_output(
+      0, Concatenate(Concatenate(Subshape(in, 0, at), Vector(1)), Subshape(in, at, in.rank())));
+  if (in.rank() == 0) SetValue(c, 0, c.input_as_ints(0));
+  return absl::OkStatus();
+}
+
+absl::Status SqueezeShape(InferenceContext& c) {
+  const PartialShape& in = c.input(0);
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, c.AttrIntList("squeeze_dims"));
+  if (!in.known_rank()) return absl::OkStatus();
+  std::vector<bool> squeezed(in.rank());
+  for (int64_t a : axes) {
+    TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(a, in.rank()));
+    squeezed[axis] = true;
+  }
+  PartialShape out = Shape();
+  for (int i = 0; i < in.rank(); ++i) {
+    if (axes.empty() && in.dim(i) < 0) return absl::OkStatus();  // whether it goes is not known
+    if (squeezed[i] && in.dim(i) > 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot squeeze dimension ", i, ": it must be 1 but is ", in.dim(i)));
+    }
+    if (squeezed[i] && in.dim(i) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot squeeze dimension ", i, ": it must be 1 but is 0"));
+    }
+    if (squeezed[i] || (axes.empty() && in.dim(i) == 1)) continue;
+    out.push_back(in.dim(i));
+  }
+  c.set_output(0, out);
+  if (in.rank() == 1) SetValue(c, 0, c.input_as_ints(0));
+  return absl::OkStatus();
+}
+
+absl::Status FillShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 0}));
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(0));
+  c.set_output(0, out);
+  const std::optional<int64_t> fill = ScalarValue(c, 1);
+  const int64_t count = out.num_elements();
+  if (fill && out.rank() <= 1 && count >= 0 && count <= kMaxShapeValueElements)
+    SetValue(c, 0, Dims(count, *fill));
+  return absl::OkStatus();
+}
+
+absl::Status RangeShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {0, 0, 0}));
+  const std::optional<double> start = NumberValue(c, 0), limit = NumberValue(c, 1),
+                              delta = NumberValue(c, 2);
+  c.set_output(0, Vector(kUnknownDim));
+  if (delta && *delta == 0) {
+    absl::Status status = absl::InvalidArgumentError("Range: delta must not be 0");
+    return start && limit ? status : AtRunTime(std::move(status));
+  }
+  if (!start || !limit || !delta) return absl::OkStatus();
+  if ((*delta > 0 && *start > *limit) || (*delta < 0 && *start < *limit)) {
+    return absl::InvalidArgumentError(absl::StrCat("Range: start ", *start, ", limit ", *limit,
+                                                   " and delta ", *delta,
+                                                   " do not go in one direction"));
+  }
+  // Integers beyond a double's precision are left to the kernel.
+  const double count = std::ceil(std::abs((*limit - *start) / *delta));
+  if (!(count < kExactDouble && std::abs(*start) < kExactDouble && std::abs(*limit) < kExactDouble))
+    return absl::OkStatus();
+  const int64_t n = static_cast<int64_t>(count);
+  c.set_output(0, Vector(n));
+  if (!IsInteger(c.output_type(0)) || n > kMaxShapeValueElements) return absl::OkStatus();
+  Dims values;
+  for (int64_t i = 0; i < n; ++i)
+    values.push_back(static_cast<int64_t>(*start + static_cast<double>(i) * *delta));
+  SetValue(c, 0, std::move(values));
+  return absl::OkStatus();
+}
+
+absl::Status LinSpaceShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {0, 0, 0}));
+  TENON_ASSIGN_OR_RETURN(const int64_t count, DimFromScalar(c, 2));
+  if (count == 0) return absl::InvalidArgumentError("LinSpace: num must be positive but is 0");
+  c.set_output(0, Vector(count));
+  return absl::OkStatus();
+}
+
+absl::Status TileShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape multiples, c.input_as_shape(1));
+  PartialShape in = c.input(0);
+  if (multiples.known_rank()) {
+    TENON_ASSIGN_OR_RETURN(in, c.WithRank(in, multiples.rank()));
+  }
+  if (!in.known_rank()) return absl::OkStatus();
+  for (int i = 0; i < in.rank(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const int64_t d, MultiplyDims(in.dim(i), multiples.dim(i)));
+    in.set_dim(i, d);
+  }
+  c.set_output(0, std::move(in));
+  return absl::OkStatus();
+}
+
+absl::Status BroadcastToShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1}));
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(1));
+  const PartialShape& in = c.input(0);
+  if (out.known_rank() && in.known_rank()) {
+    TENON_RETURN_IF_ERROR(c.WithRankAtMost(in, out.rank()).status());
+    for (int i = 1; i <= in.rank(); ++i) {
+      const int64_t from = in.dim(-i), to = out.dim(-i);
+      if (to < 0 && from > 1) out.set_dim(out.rank() - i, from);
+      if (from < 0 || to < 0 || from == to || from == 1) continue;
+      absl::Status status = absl::InvalidArgumentError(
+          absl::StrCat("shape ", in.ToString(), " cannot be broadcast to ", out.ToString()));
+      return from == 0 ? AtRunTime(std::move(status)) : status;
+    }
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status BroadcastArgsShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 1}));
+  const int64_t x = c.input(0).dim(0), y = c.input(1).dim(0);
+  c.set_output(0, Vector(x < 0 || y < 0 ? kUnknownDim : std::max(x, y)));
+  if (x < 0 || y < 0) return absl::OkStatus();
+  const std::optional<Dims> a = c.input_as_ints(0), b = c.input_as_ints(1);
+  if (!a || !b) return absl::OkStatus();
+  const absl::StatusOr<PartialShape> sum = c.Broadcast(PartialShape(*a), PartialShape(*b));
+  if (sum.ok()) SetValue(c, 0, Dims(sum->dims().begin(), sum->dims().end()));
+  return absl::OkStatus();
+}
+
+absl::Status BroadcastGradientArgsShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 1}));
+  c.set_output(0, Vector(kUnknownDim));
+  c.set_output(1, Vector(kUnknownDim));
+  return absl::OkStatus();
+}
+
+absl::Status TransposeShape(InferenceContext& c) {
+  PartialShape in = c.input(0);
+  const PartialShape& perm_shape = c.input(1);
+  const std::optional<Dims> perm = ConstantInts(c, 1);
+  const int64_t length = perm ? static_cast<int64_t>(perm->size()) : perm_shape.num_elements();
+  if (length > kMaxRank)
+    return absl::InvalidArgumentError(
+        absl::StrCat("perm of ", length, " elements is no permutation"));
+  if (!in.known_rank() && length < 0) return absl::OkStatus();
+  if (length >= 0) {
+    TENON_ASSIGN_OR_RETURN(in, c.WithRank(in, static_cast<int>(length)));
+  }
+  PartialShape out = PartialShape::UnknownOfRank(in.rank());
+  absl::Status twice;
+  if (perm) {
+    std::vector<bool> seen(in.rank());
+    for (int i = 0; i < in.rank(); ++i) {
+      const absl::StatusOr<int> axis = NormalizeAxis((*perm)[i], in.rank());
+      if (!axis.ok()) return c.input(0).known_rank() ? axis.status() : AtRunTime(axis.status());
+      const int from = *axis;
+      if (seen[from])
+        twice = absl::InvalidArgumentError(absl::StrCat("perm names dimension ", from, " twice"));
+      seen[from] = true;
+      out.set_dim(i, in.dim(from));
+    }
+  } else if (in.rank() <= 1) {
+    out = in;
+  }
+  c.set_output(0, std::move(out));
+  return AtRunTime(twice);
+}
+
+absl::Status ReverseShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1}));
+  TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtMost(c.input(0), 8));
+  if (const int64_t rank = c.input(1).dim(0); rank >= 0 && !in.known_rank()) {
+    in = PartialShape::UnknownOfRank(static_cast<int>(std::min<int64_t>(rank, kMaxRank)));
+  }
+  c.set_output(0, std::move(in));
+  return absl::OkStatus();
+}
+
+absl::Status ReverseV2Shape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1}));
+  const PartialShape& in = c.input(0);
+  if (const std::optional<Dims> axes = ConstantInts(c, 1); axes && in.known_rank()) {
+    std::set<int> seen;
+    for (int64_t a : *axes) {
+      TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(a, in.rank()));
+      if (!seen.insert(axis).second)
+        return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " is given twice"));
+    }
+  }
+  c.set_output(0, in);
+  return absl::OkStatus();
+}
+
+absl::Status ReverseSequenceShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1}));
+  PartialShape in = c.input(0);
+  TENON_ASSIGN_OR_RETURN(const int64_t seq_dim, c.AttrInt("seq_dim"));
+  TENON_ASSIGN_OR_RETURN(const int64_t batch_dim, c.AttrInt("batch_dim"));
+  if (!in.known_rank()) return absl::OkStatus();
+  if (seq_dim >= in.rank() || batch_dim >= in.rank()) {
+    return absl::InvalidArgumentError(absl::StrCat("seq_dim ", seq_dim, " and batch_dim ",
+                                                   batch_dim, " must be below the input's rank ",
+                                                   in.rank()));
+  }
+  TENON_ASSIGN_OR_RETURN(const int64_t batch,
+                         c.MergeDim(in.dim(static_cast<int>(batch_dim)), c.input(1).dim(0)));
+  c.set_output(0, ReplaceDim(std::move(in), static_cast<int>(batch_dim), batch));
+  return absl::OkStatus();
+}
+
+absl::Status RollShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(c.input(0), 1));
+  TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
+  c.set_output(0, std::move(in));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,188 @@
+// The forward sweep of shape functions over a graph.
+#include <algorithm>
+
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
+#include "graph/shapes/shape_inference.h"
+
+namespace tenon {
+namespace {
+
+// Graphs up to this version could not say "unknown shape": their scalars may be anything.
+constexpr int kLastProducerWithoutUnknownShapes = 21;
+
+// Questions that are remembered: graphs ask few of them, many times.
+constexpr size_t kMostQuestions = 1 << 16;
+
+// Whether the node is sound enough to ask its shape function.
+bool CanInfer(const Graph& graph, NodeId n) {
+  return graph.op(n) != nullptr && graph.kind(n).types_status.ok() &&
+         graph.kind(n).types.inputs.size() == static_cast<size_t>(graph.num_inputs(n));
+}
+
+// Differs wherever data inputs do.
+uint64_t MarkOf(std::span<const Output> inputs) {
+  uint64_t mark = inputs.size();
+  for (const Output& in : inputs) {
+    mark ^= uint64_t{static_cast<uint32_t>(in.node)} << 32 | static_cast<uint32_t>(in.port);
+    mark *= 0x9e3779b97f4a7c15;
+    mark ^= mark >> 29;
+  }
+  return mark;
+}
+
+bool Same(const TensorInfo& a, const TensorInfo& b) {
+  return a.shape == b.shape && a.value == b.value && a.partial_value == b.partial_value &&
+         a.handle_shape == b.handle_shape;
+}
+
+}  // namespace
+
+absl::StatusOr<GraphShapes> GraphShapes::Infer(const Graph& graph, const ShapeOptions& options) {
+  GraphShapes shapes;
+  TENON_RETURN_IF_ERROR(shapes.Refresh(graph, options));
+  return shapes;
+}
+
+// Gives each live node as many infos as it has outputs. Whether any node is not as it was.
+bool GraphShapes::UpdateRanges(const Graph& graph) {
+  bool any = false;
+  ranges_.resize(graph.num_node_ids());
+  size_t total = ids_.size();
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    Range& range = ranges_[n];
+    if (!graph.alive(n)) {
+      range = Range();
+      continue;
+    }
+    const uint64_t inputs = MarkOf(graph.data_inputs(n));
+    if (range.kind == &graph.kind(n) && range.inputs == inputs) continue;
+    any = true;
+    const auto count = static_cast<uint32_t>(graph.num_outputs(n));
+    if (range.count < count) {
+      range.first = static_cast<uint32_t>(total);
+      total += count;
+    }
+    range = {range.first, count, nullptr, inputs};  // to be inferred
+  }
+  ids_.resize(total, kUnknown);
+  return any;
+}
+
+absl::Status GraphShapes::Refresh(const Graph& graph, const ShapeOptions& options) {
+  if (!UpdateRanges(graph)) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(graph));
+  std::vector<bool> changed(graph.num_node_ids(), false);
+  for (NodeId n : order) {
+    bool stale = ranges_[n].kind == nullptr;
+    for (const Output& in : graph.data_inputs(n)) stale |= in.node != kNoNode && changed[in.node];
+    if (!stale) continue;
+    const absl::StatusOr<bool> is_changed = InferNode(graph, options, n);
+    if (!is_changed.ok()) {
+      *this = GraphShapes();
+      return is_changed.status();
+    }
+    changed[n] = *is_changed;
+  }
+  return absl::OkStatus();
+}
+
+std::optional<GraphShapes::Question> GraphShapes::QuestionOf(const Graph& graph,
+                                                             const ShapeOptions& options,
+                                                             NodeId n) const {
+  for (int i = 0; !options.feeds.empty() && i < graph.num_outputs(n); ++i) {
+    if (options.feeds.contains(Output{n, i})) return std::nullopt;
+  }
+  Question q = {&graph.kind(n), {}};
+  for (const Output& in : graph.data_inputs(n))
+    q.inputs.push_back(in.node == kNoNode ? kUnknown : IdOf(in));
+  return q;
+}
+
+absl::StatusOr<bool> GraphShapes::InferNode(const Graph& graph, const ShapeOptions& options,
+                                            NodeId n) {
+  Range& range = ranges_[n];
+  range.kind = &graph.kind(n);
+  if (!CanInfer(graph, n) || (options.skip != nullptr && options.skip->contains(n)))
+    return Forget(n);
+  std::optional<Question> question = QuestionOf(graph, options, n);
+  if (!question) return AskShapeFn(graph, options, n);
+  const auto known = questions_.find(*question);
+  if (known != questions_.end()) {
+    const auto answer = answers_.begin() + known->second;
+    const auto ids = ids_.begin() + range.first;
+    const bool changed = !std::equal(ids, ids + range.count, answer);
+    std::copy_n(answer, range.count, ids);
+    return changed;
+  }
+  const size_t errors = options.errors == nullptr ? 0 : options.errors->size();
+  TENON_ASSIGN_OR_RETURN(const bool changed, AskShapeFn(graph, options, n));
+  const bool failed = options.errors != nullptr && options.errors->size() != errors;
+  if (!failed && questions_.size() < kMostQuestions) {
+    questions_.emplace(*std::move(question), answers_.size());
+    const auto ids = ids_.begin() + range.first;
+    answers_.insert(answers_.end(), ids, ids + range.count);
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOptions& options,
+                                             NodeId n) {
+  std::vector<const TensorInfo*> inputs;
+  for (const Output& from : graph.data_inputs(n))
+    inputs.push_back(from.node == kNoNode ? &infos_[kUnknown] : &info(from));
+  InferenceContext context(*graph.op(n), graph.attrs(n), graph.kind(n).types, std::move(inputs));
+  context.set_node(graph.name(n));
+  if (options.assume_valid_feeds || !IsPlaceholder(graph, n)) {
+    absl::Status status =
+        RunShapeFn(context, options.errors == nullptr ? graph.name(n) : std::string_view());
+    if (!status.ok()) {
+      if (options.errors == nullptr) return status;
+      options.errors->emplace_back(n, std::move(status));
+      return Forget(n);
+    }
+  }
+  if (options.refine) options.refine(n, context);
+  if (graph.op_name(n) == "Placeholder" && context.output(0).shape.rank() == 0 &&
+      graph.producer() <= kLastProducerWithoutUnknownShapes) {
+    context.set_output(0, PartialShape());
+  }
+  const Range& range = ranges_[n];
+  bool changed = false;
+  for (uint32_t i = 0; i < range.count; ++i) {
+    const auto fed = options.feeds.empty() ? options.feeds.end()
+                                           : options.feeds.find(Output{n, static_cast<int>(i)});
+    changed |= Store(range.first + i, fed != options.feeds.end()
+                                          ? fed->second
+                                          : std::move(context.output(static_cast<int>(i))));
+  }
+  return changed;
+}
+
+bool GraphShapes::Forget(NodeId n) {
+  bool changed = false;
+  for (uint32_t i = 0; i < ranges_[n].count; ++i) changed |= Store(ranges_[n].first + i, {});
+  return changed;
+}
+
+bool GraphShapes::Store(size_t at, TensorInfo info) {
+  InfoId& id = ids_[at];
+  if (Same(infos_[id], info)) return false;
+  if (!IsPlain(info)) {
+    id = static_cast<InfoId>(infos_.size());
+    infos_.push_back(std::move(info));
+    return true;
+  }
+  if (!info.shape.known_rank()) {
+    id = kUnknown;
+    return true;
+  }
+  const absl::Span<const int64_t> dims = info.shape.dims();
+  const auto [known, added] =
+      plain_.try_emplace(Dims(dims.begin(), dims.end()), static_cast<InfoId>(infos_.size()));
+  if (added) infos_.push_back(std::move(info));
+  id = known->second;
+  return true;
+}
+
+}  // namespace tenon

@@ -1,0 +1,350 @@
+// Padding, blocks of space, diagonals.
+#include "graph/shapes/shapes.h"
+
+namespace tenon::ops {
+namespace {
+
+// Element [row, column] of a constant two-column matrix; nullopt if unknown.
+std::optional<int64_t> PairAt(const std::optional<Dims>& pairs, int row, int column) {
+  const size_t at = static_cast<size_t>(row) * 2 + column;
+  if (!pairs || at >= pairs->size()) return std::nullopt;
+  return (*pairs)[at];
+}
+
+// Input `i` as a [rank, 2] matrix; gives the other input's shape with that rank where it is known.
+absl::StatusOr<PartialShape> WithRankOfPaddings(InferenceContext& c, int i) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape pads, c.WithRank(c.input(i), 2));
+  const absl::Status pairs = c.MergeDim(pads.dim(1), 2).status();
+  const bool may_run = c.op().name == "MirrorPadGrad" && pads.dim(0) < 0;
+  if (!pairs.ok()) return may_run ? AtRunTime(pairs) : pairs;
+  if (pads.dim(0) < 0) return c.input(0);
+  if (pads.dim(0) > kMaxRank)
+    return absl::InvalidArgumentError(absl::StrCat("paddings for ", pads.dim(0), " dimensions"));
+  return c.WithRank(c.input(0), static_cast<int>(pads.dim(0)));
+}
+
+absl::Status PadInput(InferenceContext& c, bool grow) {
+  TENON_ASSIGN_OR_RETURN(PartialShape out, WithRankOfPaddings(c, 1));
+  const std::optional<Dims> pads = ConstantInts(c, 1);
+  if (!out.known_rank()) return absl::OkStatus();
+  for (int i = 0; i < out.rank(); ++i) {
+    const std::optional<int64_t> before = PairAt(pads, i, 0), after = PairAt(pads, i, 1);
+    if (!before || !after) {
+      out.set_dim(i, kUnknownDim);
+      continue;
+    }
+    if (*before < 0 || *after < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("paddings must be non-negative: ", *before, " ", *after));
+    }
+    TENON_ASSIGN_OR_RETURN(const int64_t both, AddDims(*before, *after));
+    TENON_ASSIGN_OR_RETURN(const int64_t dim,
+                           grow ? AddDims(out.dim(i), both) : SubtractDims(out.dim(i), both));
+    out.set_dim(i, dim);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// Channels in groups of four, of which kernels for the CPU know nothing.
+constexpr std::string_view kVectorised = "NCHW_VECT_C";
+
+// Which dimensions are the image's height and width, and the channels.
+struct ImageDims {
+  int height, width, channels;
+};
+absl::StatusOr<ImageDims> ImageDimsOf(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const std::string_view format, c.AttrString("data_format"));
+  return format == "NHWC" ? ImageDims{1, 2, 3} : ImageDims{2, 3, 1};
+}
+
+// Blocks of space (ND or 2-D) moved to (`to_batch`) or from the batch dimension.
+absl::Status SpaceAndBatch(InferenceContext& c, PartialShape in, std::optional<Dims> blocks,
+                           const std::optional<Dims>& pads, int64_t block_rank, bool to_batch) {
+  if (!in.known_rank()) return absl::OkStatus();
+  if (block_rank < 0) {
+    c.set_output(0, PartialShape::UnknownOfRank(in.rank()));
+    return absl::OkStatus();
+  }
+  TENON_RETURN_IF_ERROR(
+      c.WithRankAtLeast(in, static_cast<int>(std::min<int64_t>(block_rank, kMaxRank)) + 1)
+          .status());
+  int64_t batch = in.dim(0);
+  for (int i = 0; i < block_rank; ++i) {
+    int64_t dim = in.dim(i + 1);
+    const std::optional<int64_t> before = PairAt(pads, i, 0), after = PairAt(pads, i, 1);
+    if (blocks && (*blocks)[i] < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("block_shape[", i, "] must be at least 1 but is ", (*blocks)[i]));
+    }
+    if (before && after && (*before < 0 || *after < 0)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("paddings and crops must be non-negative: ", *before, " ", *after));
+    }
+    const int64_t block = blocks ? (*blocks)[i] : kUnknownDim;
+    if (to_batch) {
+      dim = before && after ? dim : kUnknownDim;
+      TENON_ASSIGN_OR_RETURN(dim, AddDims(dim, before && after ? *before + *after : 0));
+      TENON_ASSIGN_OR_RETURN(dim, block > 0 ? DivideDim(dim, block, /*evenly=*/true)
+                                            : absl::StatusOr<int64_t>(kUnknownDim));
+      TENON_ASSIGN_OR_RETURN(batch, MultiplyDims(batch, block));
+    } else {
+      TENON_ASSIGN_OR_RETURN(dim, MultiplyDims(dim, block));
+      TENON_ASSIGN_OR_RETURN(dim, before && after ? SubtractDims(dim, *before + *after)
+                                                  : absl::StatusOr<int64_t>(kUnknownDim));
+      TENON_ASSIGN_OR_RETURN(batch, block > 0 ? DivideDim(batch, block, /*evenly=*/true)
+                                              : absl::StatusOr<int64_t>(kUnknownDim));
+    }
+    in.set_dim(i + 1, dim);
+  }
+  in.set_dim(0, batch);
+  c.set_output(0, std::move(in));
+  return absl::OkStatus();
+}
+
+absl::Status SpaceAndBatchND(InferenceContext& c, bool to_batch) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 2}));
+  TENON_RETURN_IF_ERROR(c.MergeDim(c.input(2).dim(1), 2).status());
+  TENON_ASSIGN_OR_RETURN(const int64_t block_rank,
+                         c.MergeDim(c.input(1).dim(0), c.input(2).dim(0)));
+  return SpaceAndBatch(c, c.input(0), ConstantInts(c, 1), ConstantInts(c, 2), block_rank, to_batch);
+}
+
+absl::Status SpaceAndBatch2D(InferenceContext& c, bool to_batch) {
+  TENON_ASSIGN_OR_RETURN(const int64_t block, c.AttrInt("block_size"));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {4, 2}));
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), PartialShape({2, 2})).status());
+  TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRank(c.input(0), 4));
+  return SpaceAndBatch(c, std::move(in), Dims{block, block}, ConstantInts(c, 1), 2, to_batch);
+}
+
+}  // namespace
+
+absl::Status PadShape(InferenceContext& c) { return PadInput(c, /*grow=*/true); }
+absl::Status MirrorPadGradShape(InferenceContext& c) { return PadInput(c, /*grow=*/false); }
+
+absl::Status SpaceToBatchNDShape(InferenceContext& c) {
+  return SpaceAndBatchND(c, /*to_batch=*/true);
+}
+absl::Status BatchToSpaceNDShape(InferenceContext& c) {
+  return SpaceAndBatchND(c, /*to_batch=*/false);
+}
+absl::Status SpaceToBatchShape(InferenceContext& c) {
+  return SpaceAndBatch2D(c, /*to_batch=*/true);
+}
+absl::Status BatchToSpaceShape(InferenceContext& c) {
+  return SpaceAndBatch2D(c, /*to_batch=*/false);
+}
+
+absl::Status SpaceToDepthShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const std::string_view format, c.AttrString("data_format"));
+  if (format == kVectorised) return c.WithRank(c.input(0), 5).status();
+  TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRank(c.input(0), 4));
+  TENON_ASSIGN_OR_RETURN(const int64_t block, c.AttrInt("block_size"));
+  TENON_ASSIGN_OR_RETURN(const ImageDims at, ImageDimsOf(c));
+  for (int i : {at.height, at.width}) {
+    TENON_ASSIGN_OR_RETURN(const int64_t d, DivideDim(s.dim(i), block, /*evenly=*/true));
+    s.set_dim(i, d);
+  }
+  TENON_ASSIGN_OR_RETURN(const int64_t area, MultiplyDims(block, block));
+  TENON_ASSIGN_OR_RETURN(const int64_t depth, MultiplyDims(s.dim(at.channels), area));
+  s.set_dim(at.channels, depth);
+  c.set_output(0, std::move(s));
+  return absl::OkStatus();
+}
+
+absl::Status DepthToSpaceShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const std::string_view format, c.AttrString("data_format"));
+  if (format == kVectorised) return c.WithRank(c.input(0), 5).status();
+  TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRank(c.input(0), 4));
+  TENON_ASSIGN_OR_RETURN(const int64_t block, c.AttrInt("block_size"));
+  TENON_ASSIGN_OR_RETURN(const ImageDims at, ImageDimsOf(c));
+  for (int i : {at.height, at.width}) {
+    TENON_ASSIGN_OR_RETURN(const int64_t d, MultiplyDims(s.dim(i), block));
+    s.set_dim(i, d);
+  }
+  TENON_ASSIGN_OR_RETURN(const int64_t area, MultiplyDims(block, block));
+  TENON_ASSIGN_OR_RETURN(const int64_t depth, DivideDim(s.dim(at.channels), area, /*evenly=*/true));
+  s.set_dim(at.channels, depth);
+  c.set_output(0, std::move(s));
+  return absl::OkStatus();
+}
+
+absl::Status AtLeastMatrixShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape s, AtRunTime(c.WithRankAtLeast(c.input(0), 2)));
+  c.set_output(0, std::move(s));
+  return absl::OkStatus();
+}
+
+absl::Status DiagShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 1));
+  c.set_output(0, Concatenate(in, in));
+  return absl::OkStatus();
+}
+
+absl::Status DiagPartShape(InferenceContext& c) {
+  const PartialShape& in = c.input(0);
+  if (!in.known_rank()) return absl::OkStatus();
+  if (in.rank() % 2 != 0 || in.rank() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("input must have even and non-zero rank, but is rank ", in.rank()));
+  }
+  TENON_ASSIGN_OR_RETURN(PartialShape half,
+                         MergeShapes(Subshape(in, 0, in.rank() / 2), Subshape(in, in.rank() / 2)));
+  c.set_output(0, std::move(half));
+  return absl::OkStatus();
+}
+
+absl::Status MatrixDiagShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 1));
+  if (in.known_rank()) c.set_output(0, Concatenate(in, Vector(in.dim(-1))));
+  return absl::OkStatus();
+}
+
+absl::Status MatrixDiagPartShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 2));
+  if (!in.known_rank()) return absl::OkStatus();
+  const int64_t rows = in.dim(-2), columns = in.dim(-1);
+  const int64_t length = rows < 0 || columns < 0 ? kUnknownDim : std::min(rows, columns);
+  c.set_output(0, Concatenate(Subshape(in, 0, -2), Vector(length)));
+  return absl::OkStatus();
+}
+
+absl::Status MatrixSetDiagShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape diagonal, c.WithRankAtLeast(c.input(1), 1));
+  PartialShape out = in;
+  if (in.known_rank()) {
+    const int64_t rows = in.dim(-2), columns = in.dim(-1);
+    const int64_t length = rows < 0 || columns < 0 ? kUnknownDim : std::min(rows, columns);
+    TENON_RETURN_IF_ERROR(c.WithRank(diagonal, in.rank() - 1).status());
+    TENON_RETURN_IF_ERROR(c.MergeDim(diagonal.dim(-1), length).status());
+    TENON_RETURN_IF_ERROR(AtRunTime(
+        MergeShapes(Concatenate(Subshape(in, 0, -2), Vector(length)), diagonal).status()));
+  } else if (diagonal.known_rank()) {
+    out = Concatenate(Subshape(diagonal, 0, -1), Matrix(kUnknownDim, kUnknownDim));
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+namespace {
+
+// k = [lowest, highest] of a band of diagonals.
+struct Band {
+  int64_t low, high;
+};
+absl::StatusOr<std::optional<Band>> BandOf(InferenceContext& c, int input) {
+  const std::optional<Dims> k = ConstantInts(c, input);
+  if (!k) return std::optional<Band>();
+  if (k->empty() || k->size() > 2)
+    return absl::InvalidArgumentError(
+        "diag_index must be a scalar or a vector of one or two elements");
+  const Band band{k->front(), k->back()};
+  if (band.low > band.high) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("lower_diag_index ", band.low, " is above upper_diag_index ", band.high));
+  }
+  return std::optional(band);
+}
+
+absl::Status CheckBand(const Band& band, int64_t rows, int64_t columns) {
+  const bool known = rows >= 0 && columns >= 0;
+  for (int64_t k : {band.low, band.high}) {
+    const bool below = rows >= 0 && k < 0 && k <= -rows && !(rows == 0);
+    const bool above = columns >= 0 && k > 0 && k >= columns && !(columns == 0);
+    if (below || above) {
+      absl::Status status = absl::InvalidArgumentError(absl::StrCat(
+          "diagonal ", k, " is out of a matrix of ", rows, " rows and ", columns, " columns"));
+      return known ? status : AtRunTime(std::move(status));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status MatrixDiagPartV2Shape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 2));
+  TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, 0}));
+  const absl::StatusOr<std::optional<Band>> given = BandOf(c, 1);
+  if (!in.known_rank()) return AtRunTime(given.status());
+  TENON_ASSIGN_OR_RETURN(const std::optional<Band> band, given);
+  if (!band) return absl::OkStatus();
+  const int64_t rows = in.dim(-2), columns = in.dim(-1);
+  TENON_RETURN_IF_ERROR(CheckBand(*band, rows, columns));
+  PartialShape out = Subshape(in, 0, -2);
+  if (band->low < band->high) out.push_back(band->high - band->low + 1);
+  const bool known = rows >= 0 && columns >= 0;
+  out.push_back(known ? std::min(rows + std::min<int64_t>(band->high, 0),
+                                 columns - std::max<int64_t>(band->low, 0))
+                      : kUnknownDim);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status MatrixDiagV2Shape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 1));
+  TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, 0, 0, 0}));
+  const absl::StatusOr<std::optional<Band>> given = BandOf(c, 1);
+  if (!in.known_rank()) return AtRunTime(given.status());
+  TENON_ASSIGN_OR_RETURN(const std::optional<Band> band, given);
+  if (!band) return absl::OkStatus();
+  const bool many = band->low < band->high;
+  if (many) {
+    TENON_RETURN_IF_ERROR(AtRunTime(c.WithRankAtLeast(in, 2).status()));
+    TENON_RETURN_IF_ERROR(c.MergeDim(in.dim(-2), band->high - band->low + 1).status());
+  }
+  std::optional<int64_t> rows = ScalarValue(c, 2), columns = ScalarValue(c, 3);
+  int64_t r = kUnknownDim, n = kUnknownDim;
+  if (in.dim(-1) >= 0) {
+    const int64_t min_rows = in.dim(-1) - std::min<int64_t>(band->high, 0);
+    const int64_t min_columns = in.dim(-1) + std::max<int64_t>(band->low, 0);
+    r = rows && *rows >= 0 ? *rows : kUnknownDim;
+    n = columns && *columns >= 0 ? *columns : kUnknownDim;
+    const bool rows_unset = rows && *rows < 0, columns_unset = columns && *columns < 0;
+    if (rows_unset && columns_unset) {
+      r = n = std::max(min_rows, min_columns);
+    } else if (rows_unset && n >= 0) {
+      r = min_rows;
+    } else if (columns_unset && r >= 0) {
+      n = min_columns;
+    }
+    if ((r >= 0 && r < min_rows) || (n >= 0 && n < min_columns) ||
+        (r >= 0 && n >= 0 && r != min_rows && n != min_columns)) {
+      return absl::InvalidArgumentError(absl::StrCat("a matrix of ", r, " rows and ", n,
+                                                     " columns does not fit diagonals of length ",
+                                                     in.dim(-1)));
+    }
+  }
+  c.set_output(0, Concatenate(Subshape(in, 0, many ? -2 : -1), Matrix(r, n)));
+  return absl::OkStatus();
+}
+
+absl::Status MatrixSetDiagV2Shape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(c.input(0), 2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape diagonal, c.WithRankAtLeast(c.input(1), 1));
+  TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(2), 1).status());
+  TENON_ASSIGN_OR_RETURN(const std::optional<Band> band, BandOf(c, 2));
+  if (band && in.known_rank()) {
+    const int64_t rows = in.dim(-2), columns = in.dim(-1);
+    TENON_RETURN_IF_ERROR(CheckBand(*band, rows, columns));
+    PartialShape wanted = Subshape(in, 0, -2);
+    if (band->low < band->high) wanted.push_back(band->high - band->low + 1);
+    const bool known = rows >= 0 && columns >= 0;
+    wanted.push_back(known ? std::min(rows + std::min<int64_t>(band->high, 0),
+                                      columns - std::max<int64_t>(band->low, 0))
+                           : kUnknownDim);
+    TENON_RETURN_IF_ERROR(c.WithRank(diagonal, wanted.rank()).status());
+    TENON_RETURN_IF_ERROR(AtRunTime(MergeShapes(wanted, diagonal).status()));
+  } else if (band && diagonal.known_rank()) {
+    in = Concatenate(Subshape(diagonal, 0, band->low < band->high ? -2 : -1),
+                     Matrix(kUnknownDim, kUnknownDim));
+  }
+  c.set_output(0, std::move(in));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::ops

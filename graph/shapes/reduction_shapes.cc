@@ -1,0 +1,141 @@
+#include "graph/shapes/shapes.h"
+
+namespace tenon::ops {
+
+absl::Status ReductionShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
+  TENON_ASSIGN_OR_RETURN(
+      const bool keep_dims,
+      c.AttrBool(c.op().FindAttr("keep_dims") != nullptr ? "keep_dims" : "keepdims"));
+  const PartialShape& in = c.input(0);
+  const std::optional<Dims> axes = ConstantInts(c, 1);
+  if (!in.known_rank()) return absl::OkStatus();
+  if (!axes) {
+    if (keep_dims) c.set_output(0, PartialShape::UnknownOfRank(in.rank()));
+    return absl::OkStatus();
+  }
+  std::vector<bool> reduced(in.rank());
+  for (int64_t a : *axes) {
+    TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(a, in.rank()));
+    reduced[axis] = true;
+  }
+  PartialShape out = Shape();
+  for (int i = 0; i < in.rank(); ++i) {
+    if (!reduced[i]) {
+      out.push_back(in.dim(i));
+    } else if (keep_dims) {
+      out.push_back(1);
+    }
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// The product of a shape's dimensions is often the number of rows that a Reshape asks for.
+absl::Status ProdShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(ReductionShape(c));
+  const std::optional<Dims> v = c.input_as_ints(0);
+  if (!v || c.input(0).rank() != 1 || c.output(0).shape.num_elements() != 1)
+    return absl::OkStatus();
+  int64_t product = 1;
+  for (int64_t d : *v) {
+    if (d < 0 || __builtin_mul_overflow(product, d, &product)) return absl::OkStatus();
+  }
+  SetValue(c, 0, Dims{product});
+  return absl::OkStatus();
+}
+
+absl::Status ArgMaxShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
+  const PartialShape& in = c.input(0);
+  if (!in.known_rank()) return absl::OkStatus();
+  const std::optional<int64_t> axis = ScalarValue(c, 1);
+  if (in.rank() <= 1) {
+    c.set_output(0, Shape());
+    return absl::OkStatus();
+  }
+  if (!axis) {
+    c.set_output(0, PartialShape::UnknownOfRank(in.rank() - 1));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const int dropped, NormalizeAxis(*axis, in.rank()));
+  c.set_output(0, Concatenate(Subshape(in, 0, dropped), Subshape(in, dropped + 1)));
+  return absl::OkStatus();
+}
+
+absl::Status CumulativeShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, 0})));
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.WithRankAtLeast(c.input(0), 0));
+  if (const std::optional<int64_t> axis = ScalarValue(c, 1); axis && out.known_rank()) {
+    TENON_RETURN_IF_ERROR(AtRunTime(NormalizeAxis(*axis, std::max(out.rank(), 1)).status()));
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status BincountShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const int64_t size, DimFromScalar(c, 1));
+  c.set_output(0, Vector(size));
+  return absl::OkStatus();
+}
+
+absl::Status DenseBincountShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const int64_t size, DimFromScalar(c, 1));
+  const PartialShape& in = c.input(0);
+  if (!in.known_rank()) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(c.WithRankAtMost(in, 2).status());
+  TENON_RETURN_IF_ERROR(AtRunTime(c.WithRankAtLeast(in, 1).status()));
+  c.set_output(0, in.rank() == 1 ? Vector(size) : Matrix(in.dim(0), size));
+  return absl::OkStatus();
+}
+
+absl::Status HistogramShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1}));
+  TENON_RETURN_IF_ERROR(c.MergeDim(c.input(1).dim(0), 2).status());
+  TENON_ASSIGN_OR_RETURN(const int64_t bins, DimFromScalar(c, 2));
+  if (bins == 0) return absl::InvalidArgumentError("nbins must be positive but is 0");
+  c.set_output(0, Vector(bins));
+  return absl::OkStatus();
+}
+
+// The number of segments is known at run time only.
+absl::Status SegmentShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape data, c.WithRankAtLeast(c.input(0), 1));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1}));
+  c.set_output(0, Concatenate(Vector(kUnknownDim), Subshape(data, 1)));
+  return absl::OkStatus();
+}
+
+absl::Status UnsortedSegmentShape(InferenceContext& c) {
+  const absl::StatusOr<int64_t> count = DimFromScalar(c, 2);
+  const PartialShape& data = c.input(0);
+  const PartialShape& ids = c.input(1);
+  if (!data.known_rank() || !ids.known_rank()) return AtRunTime(count.status());
+  TENON_ASSIGN_OR_RETURN(const int64_t segments, count);
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(data, ids.rank()).status());
+  TENON_RETURN_IF_ERROR(MergeShapes(Subshape(data, 0, ids.rank()), ids).status());
+  c.set_output(0, Concatenate(Vector(segments), Subshape(data, ids.rank())));
+  return absl::OkStatus();
+}
+
+absl::Status SparseSegmentShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape data, c.WithRankAtLeast(c.input(0), 1));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1}));
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
+  int64_t segments = kUnknownDim;
+  if (c.num_inputs() > 3) {
+    TENON_ASSIGN_OR_RETURN(segments, DimFromScalar(c, 3));
+  }
+  c.set_output(0, Concatenate(Vector(segments), Subshape(data, 1)));
+  return absl::OkStatus();
+}
+
+// Only the rows that are not zero, and their numbers.
+absl::Status SparseSegmentGradV2Shape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape data, c.WithRankAtLeast(c.input(0), 1));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1, 0}));
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
+  return SetOutputs(c, {Concatenate(Vector(kUnknownDim), Subshape(data, 1)), Vector(kUnknownDim)});
+}
+
+}  // namespace tenon::ops

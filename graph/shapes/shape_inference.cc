@@ -1,0 +1,213 @@
+#include "graph/shapes/shape_inference.h"
+
+#include "graph/base/annotate.h"
+#include "graph/base/run_time_error.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon {
+namespace {
+
+// Elements may lie unaligned in a file's bytes.
+template <typename T>
+void AppendInts(const Tensor& t, Dims* out) {
+  const int64_t n = t.num_elements();
+  const char* p = static_cast<const char*>(t.data());
+  for (int64_t i = 0; i < n; ++i) {
+    T v;
+    std::memcpy(&v, p + i * sizeof(T), sizeof(T));
+    out->push_back(static_cast<int64_t>(v));
+  }
+}
+
+std::optional<Dims> IntsOf(const Tensor& t) {
+  if (t.num_elements() > kMaxShapeValueElements) return std::nullopt;
+  Dims out;
+  switch (t.dtype()) {
+    case DataType::kInt8:
+      AppendInts<int8_t>(t, &out);
+      return out;
+    case DataType::kUint8:
+      AppendInts<uint8_t>(t, &out);
+      return out;
+    case DataType::kInt16:
+      AppendInts<int16_t>(t, &out);
+      return out;
+    case DataType::kUint16:
+      AppendInts<uint16_t>(t, &out);
+      return out;
+    case DataType::kInt32:
+      AppendInts<int32_t>(t, &out);
+      return out;
+    case DataType::kUint32:
+      AppendInts<uint32_t>(t, &out);
+      return out;
+    case DataType::kInt64:
+    case DataType::kUint64:
+      AppendInts<int64_t>(t, &out);
+      return out;
+    default:
+      return std::nullopt;
+  }
+}
+
+template <typename T>
+absl::StatusOr<T> Named(std::string_view name, absl::StatusOr<T> got) {
+  if (got.ok()) return got;
+  return Annotate(got.status(), absl::StrCat("attr '", name, "' "));
+}
+
+absl::Status RankError(std::string_view wanted, int rank, int actual) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("Shape must be ", wanted, " ", rank, " but is rank ", actual));
+}
+
+}  // namespace
+
+InferenceContext::InferenceContext(const OpDef& op, const AttrSet& attrs, const NodeTypes& types,
+                                   std::vector<const TensorInfo*> inputs,
+                                   std::shared_ptr<const void> attr_owner)
+    : op_(op),
+      attrs_(attrs),
+      types_(types),
+      inputs_(std::move(inputs)),
+      outputs_(types.outputs.size()),
+      attr_owner_(std::move(attr_owner)) {}
+
+const TensorInfo& InferenceContext::Nothing() {
+  static const TensorInfo* const nothing = new TensorInfo;
+  return *nothing;
+}
+
+std::optional<Dims> InferenceContext::input_as_ints(int i) const {
+  if (const Tensor* value = input_value(i)) return IntsOf(*value);
+  return input_info(i).partial_value;
+}
+
+absl::StatusOr<PartialShape> InferenceContext::input_as_shape(int i) const {
+  const std::optional<Dims> dims = input_as_ints(i);
+  if (input(i).rank() == 0) {
+    // One -1 stands for any shape at all.
+    if (!dims || dims->empty() || dims->front() == -1) return PartialShape();
+    return absl::InvalidArgumentError("a shape must be a vector, or a scalar of -1");
+  }
+  TENON_ASSIGN_OR_RETURN(const PartialShape vector, WithRank(input(i), 1));
+  if (dims) return PartialShape::Make(*dims);
+  const int64_t rank = vector.dim(0);
+  if (rank > kMaxRank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a shape of ", rank, " dimensions; the limit is ", kMaxRank));
+  }
+  return rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank)) : PartialShape();
+}
+
+bool InferenceContext::HasAttr(std::string_view name) const {
+  const AttrDef* def = op_.FindAttr(name);
+  return attrs_.Find(name) != nullptr || (def != nullptr && def->has_default);
+}
+
+absl::StatusOr<AttrValue> InferenceContext::AttrOf(std::string_view name) const {
+  if (const AttrValue* v = attrs_.Find(name)) return *v;
+  const AttrDef* def = op_.FindAttr(name);
+  if (def != nullptr && def->has_default) return AttrValue(def->default_wire);
+  return absl::InvalidArgumentError(absl::StrCat("missing attr '", name, "'"));
+}
+
+absl::StatusOr<int64_t> InferenceContext::AttrInt(std::string_view name) const {
+  TENON_ASSIGN_OR_RETURN(const AttrValue v, AttrOf(name));
+  return Named(name, v.AsInt());
+}
+absl::StatusOr<bool> InferenceContext::AttrBool(std::string_view name) const {
+  TENON_ASSIGN_OR_RETURN(const AttrValue v, AttrOf(name));
+  return Named(name, v.AsBool());
+}
+absl::StatusOr<float> InferenceContext::AttrFloat(std::string_view name) const {
+  TENON_ASSIGN_OR_RETURN(const AttrValue v, AttrOf(name));
+  return Named(name, v.AsFloat());
+}
+absl::StatusOr<std::string_view> InferenceContext::AttrString(std::string_view name) const {
+  TENON_ASSIGN_OR_RETURN(const AttrValue v, AttrOf(name));
+  return Named(name, v.AsString());
+}
+absl::StatusOr<DataType> InferenceContext::AttrType(std::string_view name) const {
+  TENON_ASSIGN_OR_RETURN(const AttrValue v, AttrOf(name));
+  return Named(name, v.AsType());
+}
+absl::StatusOr<PartialShape> InferenceContext::AttrShape(std::string_view name) const {
+  TENON_ASSIGN_OR_RETURN(const AttrValue v, AttrOf(name));
+  return Named(name, v.AsShape());
+}
+absl::StatusOr<std::vector<int64_t>> InferenceContext::AttrIntList(std::string_view name) const {
+  TENON_ASSIGN_OR_RETURN(const AttrValue v, AttrOf(name));
+  return Named(name, v.AsIntList());
+}
+
+absl::StatusOr<PartialShape> InferenceContext::WithRank(const PartialShape& s, int rank) const {
+  if (!s.known_rank()) return PartialShape::UnknownOfRank(rank);
+  if (s.rank() == rank) return s;
+  return RankError("rank", rank, s.rank());
+}
+
+absl::StatusOr<PartialShape> InferenceContext::WithRankAtLeast(const PartialShape& s,
+                                                               int rank) const {
+  if (!s.known_rank() || s.rank() >= rank) return s;
+  return RankError("at least rank", rank, s.rank());
+}
+
+absl::StatusOr<PartialShape> InferenceContext::WithRankAtMost(const PartialShape& s,
+                                                              int rank) const {
+  if (!s.known_rank() || s.rank() <= rank) return s;
+  return RankError("at most rank", rank, s.rank());
+}
+
+absl::StatusOr<int64_t> InferenceContext::MergeDim(int64_t a, int64_t b) const {
+  if (a < 0) return b;
+  if (b < 0 || a == b) return a;
+  return absl::InvalidArgumentError(
+      absl::StrCat("dimensions must be equal, but are ", a, " and ", b));
+}
+
+absl::StatusOr<PartialShape> InferenceContext::Broadcast(const PartialShape& a,
+                                                         const PartialShape& b) const {
+  if (!a.known_rank() || !b.known_rank()) return PartialShape();
+  const int rank = std::max(a.rank(), b.rank());
+  PartialShape out = PartialShape::UnknownOfRank(rank);
+  for (int i = 1; i <= rank; ++i) {
+    const int64_t x = i <= a.rank() ? a.dim(-i) : 1;
+    const int64_t y = i <= b.rank() ? b.dim(-i) : 1;
+    int64_t dim;
+    if (x == 1 || y == 1) {
+      dim = x == 1 ? y : x;
+    } else if (x >= 0 && y >= 0) {
+      TENON_ASSIGN_OR_RETURN(dim, MergeDim(x, y));
+    } else {
+      // The unknown one is 1 or equal; beside a 0 it may be either.
+      dim = std::max(x, y) > 1 ? std::max(x, y) : kUnknownDim;
+    }
+    out.set_dim(rank - i, dim);
+  }
+  return out;
+}
+
+absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
+  if (!c.op().shape_fn) return absl::OkStatus();
+  absl::Status status = c.op().shape_fn(c);
+  for (int i = 0; status.ok() && i < c.num_outputs(); ++i) {
+    status = PartialShape::Make(c.output(i).shape.dims()).status();
+  }
+  if (status.ok()) return status;
+  if (IsAtRunTime(status)) {
+    for (int i = 0; i < c.num_outputs(); ++i) c.output(i) = TensorInfo();
+    return absl::OkStatus();
+  }
+  std::string where = absl::StrCat(", in op ", c.op().name);
+  if (!node_name.empty()) absl::StrAppend(&where, " of node '", node_name, "'");
+  if (c.num_inputs() > 0) absl::StrAppend(&where, " with input shapes: ");
+  constexpr int kMostShapes = 20;
+  for (int i = 0; i < std::min(c.num_inputs(), kMostShapes); ++i) {
+    absl::StrAppend(&where, i > 0 ? ", " : "", c.input(i).ToString());
+  }
+  if (c.num_inputs() > kMostShapes) where += " …";
+  return Annotate(status, "", where);
+}
+
+}  // namespace tenon

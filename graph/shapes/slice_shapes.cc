@@ -1,0 +1,399 @@
+// Slices, splits, concatenation and packing.
+#include <bit>
+
+#include "graph/shapes/shapes.h"
+
+namespace tenon::ops {
+namespace {
+
+// The concatenated elements of vector (or scalar) inputs [begin, end); nullopt if nothing is known
+// of them.
+std::optional<Dims> JoinedValues(InferenceContext& c, int begin, int end) {
+  Dims all;
+  for (int i = begin; i < end; ++i) {
+    const PartialShape& s = c.input(i);
+    const int64_t n = s.num_elements();
+    if (s.rank() < 0 || s.rank() > 1 || n < 0 || n > kMaxShapeValueElements) return std::nullopt;
+    const std::optional<Dims> v = c.input_as_ints(i);
+    if (v) {
+      all.insert(all.end(), v->begin(), v->end());
+    } else {
+      all.insert(all.end(), static_cast<size_t>(n), kUnknownDim);
+    }
+    if (all.size() > static_cast<size_t>(kMaxShapeValueElements)) return std::nullopt;
+  }
+  return all;
+}
+
+absl::Status ConcatInputs(InferenceContext& c, int begin, int end, int axis_input) {
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(axis_input), 0).status());
+  const std::optional<int64_t> axis = ScalarValue(c, axis_input);
+  int rank = -1;
+  for (int i = begin; i < end; ++i) {
+    if (c.input(i).rank() == 0)
+      return absl::InvalidArgumentError("cannot concatenate scalars (use Pack instead)");
+    if (rank < 0) rank = c.input(i).rank();
+    if (rank >= 0) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), rank).status());
+  }
+  if (rank < 0) return absl::OkStatus();
+  if (!axis) {
+    c.set_output(0, PartialShape::UnknownOfRank(rank));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, rank));
+  PartialShape out = PartialShape::UnknownOfRank(rank);
+  int64_t sum = 0;
+  for (int i = begin; i < end; ++i) {
+    TENON_ASSIGN_OR_RETURN(sum, AddDims(sum, c.input(i).dim(at)));
+    TENON_ASSIGN_OR_RETURN(out, MergeShapes(out, ReplaceDim(c.input(i), at, kUnknownDim)));
+  }
+  out.set_dim(at, sum);
+  c.set_output(0, std::move(out));
+  if (rank == 1) SetValue(c, 0, JoinedValues(c, begin, end));
+  return absl::OkStatus();
+}
+
+// Of a constant the rank is checked at once, of what only runs tell when they have told it.
+absl::Status CheckRankOfValue(InferenceContext& c, int input, int rank) {
+  const absl::Status status = c.WithRank(c.input(input), rank).status();
+  return c.input_value(input) != nullptr ? status : AtRunTime(status);
+}
+
+// What a StridedSlice does to one dimension of its input, or kNewAxis / kEllipsis filled in.
+struct SliceStep {
+  std::optional<int64_t> begin, end;  // nullopt: not known
+  int64_t stride = 1;
+  bool begin_masked = true, end_masked = true;
+  bool shrink = false;
+};
+
+struct SlicePlan {
+  std::vector<SliceStep> steps;  // one per input dimension
+  std::vector<int>
+      out_dims;  // dimension of the input each output dimension comes from, or -1 for a new one
+};
+
+struct Masks {
+  int64_t begin, end, ellipsis, new_axis, shrink;
+};
+
+absl::StatusOr<Masks> SliceMasks(InferenceContext& c) {
+  Masks m;
+  TENON_ASSIGN_OR_RETURN(m.begin, c.AttrInt("begin_mask"));
+  TENON_ASSIGN_OR_RETURN(m.end, c.AttrInt("end_mask"));
+  TENON_ASSIGN_OR_RETURN(m.ellipsis, c.AttrInt("ellipsis_mask"));
+  TENON_ASSIGN_OR_RETURN(m.new_axis, c.AttrInt("new_axis_mask"));
+  TENON_ASSIGN_OR_RETURN(m.shrink, c.AttrInt("shrink_axis_mask"));
+  for (const int64_t mask : {m.begin, m.end, m.ellipsis, m.new_axis, m.shrink}) {
+    if (mask != static_cast<int32_t>(mask))
+      return absl::InvalidArgumentError(
+          absl::StrCat("mask ", mask, " is out of range for an int32"));
+  }
+  return m;
+}
+
+absl::Status CheckEllipsis(const Masks& m) {
+  if (std::popcount(static_cast<uint32_t>(m.ellipsis)) <= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("more than one ellipsis is not allowed");
+}
+
+std::optional<int64_t> ElementAt(InferenceContext& c, int input, size_t i) {
+  const std::optional<Dims> v = c.input_as_ints(input);
+  if (!v || i >= v->size() || ((*v)[i] == kUnknownDim && c.input_value(input) == nullptr))
+    return std::nullopt;
+  return (*v)[i];
+}
+
+// Spreads the sparse specification over the dimensions of an input of this rank.
+absl::StatusOr<SlicePlan> PlanSlice(InferenceContext& c, int rank, const Masks& m,
+                                    const Dims& strides, int begin_input) {
+  const int count = static_cast<int>(strides.size());
+  if (count > 32)
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot slice with ", count, " dimensions; the limit is 32"));
+  const auto bit = [](int64_t mask, int i) { return ((mask >> i) & 1) != 0; };
+  int consumed = 0;  // input dimensions taken by what is no ellipsis and no new axis
+  for (int i = 0; i < count; ++i) consumed += !bit(m.ellipsis, i) && !(bit(m.new_axis, i));
+  if (consumed > rank) {
+    return absl::InvalidArgumentError(absl::StrCat("index out of range: the slice has ", consumed,
+                                                   " dimensions, the input only ", rank));
+  }
+  SlicePlan plan;
+  const auto whole = [&](int n) {
+    for (int k = 0; k < n; ++k) {
+      plan.out_dims.push_back(static_cast<int>(plan.steps.size()));
+      plan.steps.emplace_back();
+    }
+  };
+  bool ellipsis = false;
+  for (int i = 0; i < count; ++i) {
+    if (bit(m.ellipsis, i)) {
+      whole(rank - consumed);
+      ellipsis = true;
+    } else if (bit(m.new_axis, i)) {
+      plan.out_dims.push_back(-1);
+    } else {
+      SliceStep step{ElementAt(c, begin_input, i),
+                     ElementAt(c, begin_input + 1, i),
+                     strides[i],
+                     bit(m.begin, i),
+                     bit(m.end, i),
+                     bit(m.shrink, i)};
+      if (!step.shrink) plan.out_dims.push_back(static_cast<int>(plan.steps.size()));
+      plan.steps.push_back(step);
+    }
+  }
+  if (!ellipsis) whole(rank - consumed);
+  return plan;
+}
+
+// Where the step begins and how many elements it takes of a dimension of this size.
+struct Extent {
+  int64_t begin = 0;
+  int64_t size = kUnknownDim;
+};
+
+absl::StatusOr<Extent> ExtentOf(const SliceStep& s, int64_t dim, int index) {
+  if (s.stride == 0)
+    return absl::InvalidArgumentError(absl::StrCat("strides[", index, "] must be non-zero"));
+  if (s.shrink && s.stride <= 0)
+    return absl::InvalidArgumentError("only stride 1 allowed on non-range indexing");
+  if (s.shrink) {
+    if (dim < 0 || !s.begin) return Extent{0, 1};
+    const int64_t at = *s.begin < 0 ? *s.begin + dim : *s.begin;
+    if (at < 0 || at >= dim) {
+      absl::Status status = absl::InvalidArgumentError(
+          absl::StrCat("slice index ", *s.begin, " of dimension ", index, " out of bounds"));
+      return s.end ? status : AtRunTime(std::move(status));
+    }
+    return Extent{at, 1};
+  }
+  if (dim < 0) return Extent{};
+  if ((!s.begin && !s.begin_masked) || (!s.end && !s.end_masked)) return Extent{};
+  const int64_t lowest = s.stride > 0 ? 0 : -1;
+  const int64_t highest = s.stride > 0 ? dim : dim - 1;
+  const auto clamp = [&](int64_t v) { return std::clamp(v < 0 ? v + dim : v, lowest, highest); };
+  const int64_t begin = s.begin_masked ? (s.stride > 0 ? lowest : highest) : clamp(*s.begin);
+  const int64_t end = s.end_masked ? (s.stride > 0 ? highest : lowest) : clamp(*s.end);
+  const int64_t length = end - begin;
+  if (length == 0 || (length < 0) != (s.stride < 0)) return Extent{begin, 0};
+  return Extent{begin, length / s.stride + (length % s.stride != 0)};
+}
+
+}  // namespace
+
+absl::Status ConcatShape(InferenceContext& c) { return ConcatInputs(c, 1, c.num_inputs(), 0); }
+absl::Status ConcatV2Shape(InferenceContext& c) {
+  return ConcatInputs(c, 0, c.num_inputs() - 1, c.num_inputs() - 1);
+}
+
+// The tensors are followed by their ranges.
+absl::Status QuantizedConcatShape(InferenceContext& c) {
+  const int end = 1 + (c.num_inputs() - 1) / 3;
+  TENON_RETURN_IF_ERROR(ConcatInputs(c, 1, end, 0));
+  for (int i = end; i < c.num_inputs(); ++i)
+    TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 0).status());
+  return SetOutputs(c, {c.output(0).shape, Shape(), Shape()});
+}
+
+absl::Status ConcatOffsetShape(InferenceContext& c) {
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    TENON_ASSIGN_OR_RETURN(PartialShape s, AtRunTime(c.WithRank(c.input(i + 1), 1)));
+    c.set_output(i, std::move(s));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PackShape(InferenceContext& c) {
+  PartialShape in = c.input(0);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    TENON_ASSIGN_OR_RETURN(in, MergeShapes(in, c.input(i)));
+  }
+  TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
+  if (!in.known_rank()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(axis, in.rank() + 1));
+  c.set_output(0, Concatenate(Concatenate(Subshape(in, 0, at), Vector(c.num_inputs())),
+                              Subshape(in, at, in.rank())));
+  if (in.rank() == 0) SetValue(c, 0, JoinedValues(c, 0, c.num_inputs()));
+  return absl::OkStatus();
+}
+
+absl::Status UnpackShape(InferenceContext& c) {
+  const PartialShape& in = c.input(0);
+  TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
+  if (!in.known_rank()) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
+  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(axis, in.rank()));
+  TENON_RETURN_IF_ERROR(c.MergeDim(in.dim(at), c.num_outputs()).status());
+  const PartialShape out = Concatenate(Subshape(in, 0, at), Subshape(in, at + 1, in.rank()));
+  const std::optional<Dims> value = in.rank() == 1 ? c.input_as_ints(0) : std::nullopt;
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    c.set_output(i, out);
+    if (value && i < static_cast<int>(value->size())) SetValue(c, i, Dims{(*value)[i]});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SplitShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 0, 0));
+  const PartialShape& in = c.input(1);
+  const std::optional<int64_t> axis = ScalarValue(c, 0);
+  PartialShape out = in.known_rank() ? PartialShape::UnknownOfRank(in.rank()) : PartialShape();
+  if (axis && in.known_rank()) {
+    TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
+    TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, in.rank()));
+    TENON_ASSIGN_OR_RETURN(const int64_t part,
+                           DivideDim(in.dim(at), c.num_outputs(), /*evenly=*/true));
+    out = ReplaceDim(in, at, part);
+  }
+  const std::optional<Dims> value = in.rank() == 1 && axis ? c.input_as_ints(1) : std::nullopt;
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    c.set_output(i, out);
+    const int64_t n = out.dim(0);
+    if (value && n >= 0) SetValue(c, i, Dims(value->begin() + i * n, value->begin() + (i + 1) * n));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SplitVShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 2, 0));
+  TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 1, 1));
+  const PartialShape& in = c.input(0);
+  const std::optional<int64_t> axis = ScalarValue(c, 2);
+  const std::optional<Dims> sizes = c.input_as_ints(1);
+  const absl::Status count = c.MergeDim(c.input(1).dim(0), c.num_outputs()).status();
+  if (!count.ok()) return c.input_value(1) != nullptr ? count : AtRunTime(count);
+  if (!in.known_rank()) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
+  if (!axis) {
+    for (int i = 0; i < c.num_outputs(); ++i)
+      c.set_output(i, PartialShape::UnknownOfRank(in.rank()));
+    return absl::OkStatus();
+  }
+  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, in.rank()));
+  if (c.num_outputs() == 1) {
+    c.set_output(0, in);
+    return absl::OkStatus();
+  }
+  int64_t known = 0;
+  int rest = -1;  // the one whose size is -1
+  int unknowns = 0;
+  if (sizes) {
+    for (int i = 0; i < c.num_outputs(); ++i) {
+      const int64_t size = (*sizes)[i];
+      if (size < -1)
+        return absl::InvalidArgumentError(
+            absl::StrCat("size_splits[", i, "] must be -1 or more but is ", size));
+      if (size == -1) {
+        rest = i;
+        ++unknowns;
+      } else {
+        TENON_ASSIGN_OR_RETURN(known, AddDims(known, size));
+      }
+    }
+    const int64_t total = in.dim(at);
+    if (total >= 0 && (known > total || (unknowns == 0 && known != total))) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("size_splits sum to ", known, " but dimension ", at, " is ", total));
+    }
+  }
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    int64_t size = sizes ? (*sizes)[i] : kUnknownDim;
+    if (i == rest && unknowns == 1 && in.dim(at) >= 0) size = in.dim(at) - known;
+    c.set_output(i, ReplaceDim(in, at, size));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SliceShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1}));
+  TENON_ASSIGN_OR_RETURN(const int64_t length, c.MergeDim(c.input(1).dim(0), c.input(2).dim(0)));
+  PartialShape in = c.input(0);
+  if (length > kMaxRank)
+    return absl::InvalidArgumentError(absl::StrCat("a slice of ", length, " dimensions"));
+  if (length >= 0) {
+    TENON_ASSIGN_OR_RETURN(in, c.WithRank(in, static_cast<int>(length)));
+  }
+  if (!in.known_rank()) return absl::OkStatus();
+  const bool exact_sizes = c.input_value(2) != nullptr;
+  PartialShape out = PartialShape::UnknownOfRank(in.rank());
+  absl::Status beyond;
+  for (int i = 0; i < in.rank(); ++i) {
+    const std::optional<int64_t> begin = ElementAt(c, 1, i);
+    const std::optional<int64_t> size = ElementAt(c, 2, i);
+    const int64_t dim = in.dim(i);
+    if (begin && (*begin < 0 || (dim >= 0 && *begin > dim))) {
+      beyond = absl::InvalidArgumentError(absl::StrCat(
+          "begin[", i, "] = ", *begin, " is outside of the dimension's ", dim, " elements"));
+      if (*begin < -1 || (*begin > 0 && size == -1 && exact_sizes)) return beyond;
+    }
+    if (!size) continue;
+    if (*size < -1)
+      return absl::InvalidArgumentError(
+          absl::StrCat("size[", i, "] must be -1 or more but is ", *size));
+    if (*size >= 0 && begin && dim >= 0 && *size > dim - *begin) {
+      beyond =
+          absl::InvalidArgumentError(absl::StrCat("begin[", i, "] + size[", i, "] = ", *begin,
+                                                  " + ", *size, " exceeds the dimension's ", dim));
+    }
+    if (!beyond.ok()) continue;
+    if (*size >= 0) {
+      out.set_dim(i, *size);
+    } else if (exact_sizes && begin && dim >= 0) {
+      out.set_dim(i, dim - *begin);
+    }
+  }
+  TENON_RETURN_IF_ERROR(AtRunTime(beyond));
+  c.set_output(0, out);
+  const std::optional<Dims> value = c.input_as_ints(0);
+  const std::optional<int64_t> begin = ElementAt(c, 1, 0);
+  if (!value || in.rank() != 1 || !begin || out.dim(0) < 0) return absl::OkStatus();
+  if (*begin + out.dim(0) > static_cast<int64_t>(value->size())) return absl::OkStatus();
+  SetValue(c, 0, Dims(value->begin() + *begin, value->begin() + *begin + out.dim(0)));
+  return absl::OkStatus();
+}
+
+absl::Status StridedSliceShape(InferenceContext& c) {
+  PartialShape spec = c.input(1);
+  TENON_ASSIGN_OR_RETURN(spec, MergeShapes(spec, c.input(2)));
+  TENON_ASSIGN_OR_RETURN(spec, MergeShapes(spec, c.input(3)));
+  TENON_RETURN_IF_ERROR(c.WithRank(spec, 1).status());
+  TENON_ASSIGN_OR_RETURN(const Masks masks, SliceMasks(c));
+  const PartialShape& in = c.input(0);
+  const std::optional<Dims> strides = ConstantInts(c, 3);
+  if (!strides || !in.known_rank()) return AtRunTime(CheckEllipsis(masks));
+  TENON_RETURN_IF_ERROR(CheckEllipsis(masks));
+  TENON_ASSIGN_OR_RETURN(const SlicePlan plan, PlanSlice(c, in.rank(), masks, *strides, 1));
+  std::vector<Extent> extents;
+  for (int i = 0; i < in.rank(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const Extent e, ExtentOf(plan.steps[i], in.dim(i), i));
+    extents.push_back(e);
+  }
+  PartialShape out = Shape();
+  for (int from : plan.out_dims) out.push_back(from < 0 ? 1 : extents[from].size);
+  c.set_output(0, out);
+  const std::optional<Dims> value = in.rank() == 1 ? c.input_as_ints(0) : std::nullopt;
+  if (!value || extents[0].size < 0 || out.rank() > 1) return absl::OkStatus();
+  const SliceStep& step = plan.steps[0];
+  if ((step.shrink || !step.begin_masked) && !step.begin) return absl::OkStatus();
+  Dims picked;
+  for (int64_t k = 0; k < extents[0].size; ++k)
+    picked.push_back((*value)[extents[0].begin + k * step.stride]);
+  SetValue(c, 0, std::move(picked));
+  return absl::OkStatus();
+}
+
+// Input 0 is the shape of what was sliced.
+absl::Status StridedSliceGradShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(0));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status ParallelConcatShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape shape, c.AttrShape("shape"));
+  c.set_output(0, std::move(shape));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::ops

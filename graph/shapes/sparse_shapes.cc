@@ -1,0 +1,378 @@
+// Sparse tensors (indices [nnz, rank], values [nnz], dense shape [rank]) and ragged ones.
+#include "graph/shapes/shapes.h"
+
+namespace tenon::ops {
+namespace {
+
+struct SparseInput {
+  int64_t count = kUnknownDim;  // stored values
+  int64_t rank = kUnknownDim;
+};
+
+// Three inputs from `first` on that make up one sparse tensor.
+absl::StatusOr<SparseInput> SparseAt(InferenceContext& c, int first) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(first), 2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape values, c.WithRank(c.input(first + 1), 1));
+  TENON_ASSIGN_OR_RETURN(const PartialShape shape, c.WithRank(c.input(first + 2), 1));
+  SparseInput s;
+  TENON_ASSIGN_OR_RETURN(s.count, c.MergeDim(indices.dim(0), values.dim(0)));
+  TENON_ASSIGN_OR_RETURN(s.rank, c.MergeDim(indices.dim(1), shape.dim(0)));
+  return s;
+}
+
+absl::Status SetSparse(InferenceContext& c, int64_t count, int64_t rank) {
+  return SetOutputs(c, {Matrix(count, rank), Vector(count), Vector(rank)});
+}
+
+}  // namespace
+
+absl::Status SparseAddShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, 1}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {2, 1, 1, 2, 1, 1, 0})));
+  TENON_ASSIGN_OR_RETURN(const PartialShape shape, AtRunTime(MergeShapes(c.input(2), c.input(5))));
+  return SetSparse(c, kUnknownDim, shape.dim(0));
+}
+
+// concat of N: indices, then values, then shapes.
+absl::Status SparseConcatShape(InferenceContext& c) {
+  const int n = c.num_inputs() / 3;
+  int64_t count = 0, rank = kUnknownDim;
+  for (int i = 0; i < n; ++i) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(i), 2));
+    TENON_ASSIGN_OR_RETURN(const PartialShape values, c.WithRank(c.input(n + i), 1));
+    TENON_ASSIGN_OR_RETURN(const PartialShape shape, c.WithRank(c.input(2 * n + i), 1));
+    TENON_ASSIGN_OR_RETURN(const int64_t rows, c.MergeDim(indices.dim(0), values.dim(0)));
+    TENON_ASSIGN_OR_RETURN(count, AddDims(count, rows));
+    TENON_ASSIGN_OR_RETURN(rank, c.MergeDim(rank, indices.dim(1)));
+    TENON_ASSIGN_OR_RETURN(rank, c.MergeDim(rank, shape.dim(0)));
+  }
+  return SetSparse(c, count, rank);
+}
+
+// One value per stored one.
+absl::Status SparseValuesShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(0), 2));
+  const absl::Status vectors = RequireRanks(c, {-1, 1, 1});
+  if (!vectors.ok()) return c.op().name == "SparseSoftmax" ? vectors : AtRunTime(vectors);
+  TENON_ASSIGN_OR_RETURN(const int64_t count,
+                         AtRunTime(c.MergeDim(indices.dim(0), c.input(1).dim(0))));
+  c.set_output(0, Vector(count));
+  return absl::OkStatus();
+}
+
+absl::Status SparseFillEmptyRowsShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const SparseInput s, SparseAt(c, 0));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1, 0}));
+  const std::optional<Dims> dense = c.input_as_ints(2);
+  const int64_t rows =
+      dense && !dense->empty() && dense->front() >= 0 ? dense->front() : kUnknownDim;
+  return SetOutputs(
+      c, {Matrix(kUnknownDim, s.rank), Vector(kUnknownDim), Vector(rows), Vector(s.count)});
+}
+
+// Reduction of a sparse tensor to a dense one: axes and shape must both be constant to know
+// anything.
+absl::Status SparseReduceShape(InferenceContext& c) {
+  const std::optional<Dims> dense = c.input_as_ints(2);
+  const std::optional<Dims> axes = ConstantInts(c, 3);
+  if (!dense || !axes) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const bool keep_dims, c.AttrBool("keep_dims"));
+  const int rank = static_cast<int>(dense->size());
+  std::vector<bool> reduced(rank);
+  for (int64_t a : *axes) {
+    TENON_ASSIGN_OR_RETURN(const int axis, AtRunTime(NormalizeAxis(a, rank)));
+    reduced[axis] = true;
+  }
+  PartialShape out = Shape();
+  for (int i = 0; i < rank; ++i) {
+    if (!reduced[i]) {
+      if ((*dense)[i] < kUnknownDim) {
+        return AtRunTime(absl::InvalidArgumentError(
+            absl::StrCat("dimension ", i, " of the sparse tensor is ", (*dense)[i])));
+      }
+      out.push_back((*dense)[i]);
+    } else if (keep_dims) {
+      out.push_back(1);
+    }
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status SparseReorderShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
+  TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(0), 2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape values, c.WithRank(c.input(1), 1));
+  return SetOutputs(c, {indices, values});
+}
+
+absl::Status SparseReshapeShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(0), 2));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
+  TENON_ASSIGN_OR_RETURN(const PartialShape wanted, c.WithRank(c.input(2), 1));
+  return SetOutputs(c, {Matrix(indices.dim(0), wanted.dim(0)), wanted});
+}
+
+absl::Status SparseSliceShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {2, 1, 1, 1, 1})));
+  TENON_ASSIGN_OR_RETURN(const PartialShape shape, c.WithRank(c.input(2), 1));
+  return SetSparse(c, kUnknownDim, shape.dim(0));
+}
+
+absl::Status SparseTensorDenseAddShape(InferenceContext& c) {
+  c.set_output(0, c.input(3));
+  return absl::OkStatus();
+}
+
+absl::Status SparseTensorDenseMatMulShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1, 2}));
+  TENON_ASSIGN_OR_RETURN(const bool adjoint_a, c.AttrBool("adjoint_a"));
+  TENON_ASSIGN_OR_RETURN(const bool adjoint_b, c.AttrBool("adjoint_b"));
+  TENON_ASSIGN_OR_RETURN(const PartialShape asked, c.input_as_shape(2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape a, c.WithRank(asked, 2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape b, c.WithRank(c.input(3), 2));
+  TENON_RETURN_IF_ERROR(c.MergeDim(a.dim(adjoint_a ? 0 : 1), b.dim(adjoint_b ? 1 : 0)).status());
+  c.set_output(0, Matrix(a.dim(adjoint_a ? 1 : 0), b.dim(adjoint_b ? 0 : 1)));
+  return absl::OkStatus();
+}
+
+absl::Status SparseToDenseShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(1));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// Two sets, dense, over the last dimension -> a sparse tensor of their rank.
+absl::Status DenseSetOperationShape(InferenceContext& c) {
+  const PartialShape& a = c.input(0);
+  const PartialShape& b = c.input(1);
+  int64_t rank = kUnknownDim;
+  if (a.known_rank() && b.known_rank()) {
+    TENON_RETURN_IF_ERROR(c.WithRankAtLeast(a, 2).status());
+    TENON_RETURN_IF_ERROR(c.WithRank(b, a.rank()).status());
+    TENON_RETURN_IF_ERROR(MergeShapes(Subshape(a, 0, -1), Subshape(b, 0, -1)).status());
+  }
+  for (const PartialShape* s : {&a, &b}) {
+    if (!s->known_rank()) continue;
+    TENON_RETURN_IF_ERROR(c.WithRankAtLeast(*s, 2).status());
+    rank = s->rank();
+  }
+  return SetSparse(c, kUnknownDim, rank);
+}
+
+// The sets of a dense tensor or a sparse one, and those of a sparse tensor, whose parts are the
+// last inputs.
+absl::Status SparseSetOperationShape(InferenceContext& c) {
+  int64_t rank = kUnknownDim;
+  if (c.num_inputs() == 6) {
+    TENON_ASSIGN_OR_RETURN(const SparseInput a, SparseAt(c, 0));
+    rank = a.rank;
+  } else if (c.input(0).known_rank()) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape a, c.WithRankAtLeast(c.input(0), 2));
+    rank = a.rank();
+  }
+  TENON_ASSIGN_OR_RETURN(const SparseInput b, SparseAt(c, c.num_inputs() - 3));
+  TENON_ASSIGN_OR_RETURN(rank, c.MergeDim(rank, b.rank));
+  return SetSparse(c, kUnknownDim, rank);
+}
+
+// Gradients of the entries of both operands, whose coordinates are inputs 1 and 2.
+absl::Status SparseAddGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 2, 2}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {1, 2, 2, 2})));
+  return SetOutputs(c, {Vector(c.input(1).dim(0)), Vector(c.input(2).dim(0))});
+}
+
+absl::Status SparseFillEmptyRowsGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 1}));
+  return SetOutputs(c, {Vector(c.input(0).dim(0)), Shape()});
+}
+
+absl::Status SparseSliceGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 2}));
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {1, 2, 1, 2})));
+  c.set_output(0, Vector(c.input(1).dim(0)));
+  return absl::OkStatus();
+}
+
+absl::Status SparseSparseShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const SparseInput a, SparseAt(c, 0));
+  TENON_ASSIGN_OR_RETURN(const SparseInput b, SparseAt(c, 3));
+  TENON_ASSIGN_OR_RETURN(const int64_t rank, c.MergeDim(a.rank, b.rank));
+  return SetOutputs(c, {Matrix(kUnknownDim, rank), Vector(kUnknownDim)});
+}
+
+// All coordinates, then all values, then all shapes.
+absl::Status SparseSplitShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const SparseInput s, AtRunTime(SparseAt(c, 1)));
+  const int parts = c.num_outputs() / 3;
+  for (int k = 0; k < parts; ++k) {
+    c.set_output(k, Matrix(kUnknownDim, s.rank));
+    c.set_output(parts + k, Vector(kUnknownDim));
+    c.set_output(2 * parts + k, Vector(s.rank));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RaggedGatherShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const int64_t splits, c.AttrInt("PARAMS_RAGGED_RANK"));
+  if (c.num_inputs() < splits + 2 || splits < 1)
+    return absl::InvalidArgumentError("too few params splits");
+  const PartialShape& indices = c.input(c.num_inputs() - 1);
+  for (int i = 0; i < splits; ++i) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
+  TENON_ASSIGN_OR_RETURN(const PartialShape values,
+                         c.WithRankAtLeast(c.input(static_cast<int>(splits)), 1));
+  (void)indices;
+  for (int i = 0; i < c.num_outputs() - 1; ++i) c.set_output(i, Vector(kUnknownDim));
+  c.set_output(c.num_outputs() - 1, Concatenate(Vector(kUnknownDim), Subshape(values, 1)));
+  return absl::OkStatus();
+}
+
+absl::Status RaggedRangeShape(InferenceContext& c) {
+  int64_t rows = kUnknownDim;
+  for (int i = 0; i < 3; ++i) {
+    TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(i), 1).status());
+    if (c.input(i).rank() != 1) continue;
+    TENON_ASSIGN_OR_RETURN(rows, c.MergeDim(rows, c.input(i).dim(0)));
+  }
+  bool all_scalar = true, unknown = false;
+  for (int i = 0; i < 3; ++i) {
+    all_scalar &= c.input(i).rank() == 0;
+    unknown |= !c.input(i).known_rank();
+  }
+  if (all_scalar && !unknown) rows = 1;
+  return SetOutputs(c, {Vector(rows < 0 ? kUnknownDim : rows + 1), Vector(kUnknownDim)});
+}
+
+absl::Status RaggedTensorToSparseShape(InferenceContext& c) {
+  const int splits = c.num_inputs() - 1;
+  for (int i = 0; i < splits; ++i) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
+  TENON_ASSIGN_OR_RETURN(const PartialShape values, c.WithRankAtLeast(c.input(splits), 1));
+  const int64_t rank = values.known_rank() ? values.rank() + splits : kUnknownDim;
+  return SetSparse(c, values.num_elements(), rank);
+}
+
+// The shape asked for, where it is not a scalar of -1, and the values' inner dimensions behind
+// those that are ragged.
+absl::Status RaggedTensorToTensorShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf("row_partition_types"));
+  TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> partitions, attr.AsStringList());
+  int ragged = static_cast<int>(partitions.size()) + 1;
+  if (!partitions.empty() && partitions[0] == "FIRST_DIM_SIZE") --ragged;
+  PartialShape out;
+  if (c.input(0).rank() != 0) {
+    TENON_ASSIGN_OR_RETURN(out, c.input_as_shape(0));
+  }
+  if (c.input(1).known_rank()) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape values, c.WithRankAtLeast(c.input(1), 1));
+    TENON_ASSIGN_OR_RETURN(out, MergeShapes(out, Concatenate(PartialShape::UnknownOfRank(ragged),
+                                                             Subshape(values, 1))));
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// Numbers of rows and values, the number of rows, a value for empty ones.
+absl::Status RaggedFillEmptyRowsShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 1, 0, 0}));
+  TENON_ASSIGN_OR_RETURN(const int64_t rows, DimFromScalar(c, 2));
+  TENON_ASSIGN_OR_RETURN(const int64_t count, c.MergeDim(c.input(0).dim(0), c.input(1).dim(0)));
+  return SetOutputs(c, {Vector(kUnknownDim), Vector(kUnknownDim), Vector(rows), Vector(count)});
+}
+
+namespace {
+
+// Counts of the numbers in each row of what has this rank.
+absl::Status SetCounts(InferenceContext& c, int64_t rank) {
+  return SetOutputs(c, {Matrix(kUnknownDim, rank), Vector(kUnknownDim), Vector(rank)});
+}
+
+}  // namespace
+
+absl::Status DenseCountShape(InferenceContext& c) { return SetCounts(c, c.input(0).rank()); }
+
+absl::Status SparseCountShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const SparseInput s, AtRunTime(SparseAt(c, 0)));
+  return SetCounts(c, std::min<int64_t>(s.rank, 2));
+}
+
+absl::Status RaggedCountShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {1})));
+  return SetCounts(c, 2);
+}
+
+absl::Status SparseCrossShape(InferenceContext& c) {
+  return SetOutputs(c, {Matrix(kUnknownDim, 2), Vector(kUnknownDim), Vector(2)});
+}
+
+absl::Status RaggedCrossShape(InferenceContext& c) {
+  return SetOutputs(c, {Vector(kUnknownDim), Vector(kUnknownDim)});
+}
+
+absl::Status SerializeSparseShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
+  c.set_output(0, Vector(3));
+  return absl::OkStatus();
+}
+
+absl::Status SerializeManySparseShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
+  c.set_output(0, Matrix(kUnknownDim, 3));
+  return absl::OkStatus();
+}
+
+absl::Status AddSparseShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
+  c.set_output(0, Shape());
+  return absl::OkStatus();
+}
+
+absl::Status AddManySparseShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
+  c.set_output(0, Vector(kUnknownDim));
+  return absl::OkStatus();
+}
+
+absl::Status DeserializeSparseShape(InferenceContext& c) {
+  return SetOutputs(c,
+                    {Matrix(kUnknownDim, kUnknownDim), Vector(kUnknownDim), Vector(kUnknownDim)});
+}
+
+absl::Status TakeManySparseShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1}));
+  return DeserializeSparseShape(c);
+}
+
+// By matrix: the first entry of each row, the columns of all entries, their values.
+absl::Status CsrComponentsShape(InferenceContext& c) {
+  return SetOutputs(c, {Vector(kUnknownDim), Vector(kUnknownDim), Vector(kUnknownDim)});
+}
+
+absl::Status CsrMatMulShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape b, c.WithRankAtLeast(c.input(1), 2));
+  if (!b.known_rank()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const bool transpose, c.AttrBool("transpose_b"));
+  TENON_ASSIGN_OR_RETURN(const bool adjoint, c.AttrBool("adjoint_b"));
+  TENON_ASSIGN_OR_RETURN(const bool transpose_output, c.AttrBool("transpose_output"));
+  const int rank = b.rank();
+  PartialShape out = PartialShape::UnknownOfRank(rank);
+  if (rank == 3) out.set_dim(0, b.dim(0));
+  out.set_dim(rank - (transpose_output ? 2 : 1), b.dim(rank - (transpose || adjoint ? 2 : 1)));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status DeserializeManySparseShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape serialized, c.WithRank(c.input(0), 2));
+  TENON_RETURN_IF_ERROR(c.MergeDim(serialized.dim(1), 3).status());
+  return DeserializeSparseShape(c);
+}
+
+// Input 2 is the shape.
+absl::Status RaggedVariantGradientShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(2));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,159 @@
+// Variables, containers and control flow: mostly handles and scalars.
+#include "graph/shapes/shapes.h"
+
+namespace tenon::ops {
+
+// A handle of two strings: stacks and the older containers.
+absl::Status PairHandleShape(InferenceContext& c) { return SetOutputs(c, {Vector(2), Shape()}); }
+
+absl::Status VarHandleShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape shape, c.AttrShape("shape"));
+  c.set_output(0, Shape());
+  c.output(0).handle_shape = std::make_shared<const PartialShape>(std::move(shape));
+  return absl::OkStatus();
+}
+
+absl::Status ReadVariableShape(InferenceContext& c) {
+  if (const auto& shape = c.input_info(0).handle_shape) c.set_output(0, *shape);
+  return absl::OkStatus();
+}
+
+absl::Status VariableShapeShape(InferenceContext& c) {
+  const auto& shape = c.input_info(0).handle_shape;
+  c.set_output(0, Vector(shape && shape->known_rank() ? shape->rank() : kUnknownDim));
+  if (shape && shape->known_rank())
+    SetValue(c, 0, Dims(shape->dims().begin(), shape->dims().end()));
+  return absl::OkStatus();
+}
+
+// Rows of a variable.
+absl::Status ResourceGatherShape(InferenceContext& c) {
+  const auto& shape = c.input_info(0).handle_shape;
+  TENON_ASSIGN_OR_RETURN(const int64_t batch_dims, c.AttrInt("batch_dims"));
+  if (!shape || !shape->known_rank() || batch_dims != 0) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(*shape, 1).status());
+  c.set_output(0, Concatenate(c.input(1), Subshape(*shape, 1)));
+  return absl::OkStatus();
+}
+
+// Assignments by reference give the variable, which takes the value's shape where that may change.
+absl::Status AssignShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const bool validate, c.AttrBool("validate_shape"));
+  if (!validate) {
+    c.set_output(0, c.input(1));
+    return absl::OkStatus();
+  }
+  return MergedInputsShape(c);
+}
+
+// Input 1's shape and 0's agree.
+absl::Status AssignUpdateShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape merged, MergeShapes(c.input(0), c.input(1)));
+  c.set_output(0, std::move(merged));
+  return absl::OkStatus();
+}
+
+absl::Status TensorArrayGatherShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(1), 1));
+  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.AttrShape("element_shape"));
+  c.set_output(0, Concatenate(Vector(indices.dim(0)), element));
+  return absl::OkStatus();
+}
+
+absl::Status TensorArrayConcatShape(InferenceContext& c) {
+  c.set_output(1, Vector(kUnknownDim));
+  return absl::OkStatus();
+}
+
+// The popped list and the element, of the shape asked for.
+absl::Status TensorListPopBackShape(InferenceContext& c) {
+  c.set_output(0, Shape());
+  if (c.input_value(1) == nullptr && !c.input_info(1).partial_value) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(PartialShape element, AtRunTime(c.input_as_shape(1)));
+  c.set_output(1, std::move(element));
+  return absl::OkStatus();
+}
+
+// Element i goes to list i.
+absl::Status PushBackBatchShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape elements, c.WithRankAtLeast(c.input(1), 1));
+  TENON_ASSIGN_OR_RETURN(PartialShape lists, MergeShapes(c.input(0), Subshape(elements, 0, 1)));
+  c.set_output(0, std::move(lists));
+  return absl::OkStatus();
+}
+
+// Input 2 is the element's shape.
+absl::Status TensorListGetItemShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape element, c.input_as_shape(2));
+  c.set_output(0, std::move(element));
+  return absl::OkStatus();
+}
+
+absl::Status TensorListStackShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_shape(1));
+  TENON_ASSIGN_OR_RETURN(const int64_t count, c.AttrInt("num_elements"));
+  if (count < kUnknownDim)
+    return AtRunTime(absl::InvalidArgumentError(absl::StrCat("num_elements is ", count)));
+  c.set_output(0, Concatenate(Vector(count), element));
+  return absl::OkStatus();
+}
+
+absl::Status TensorListGatherShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_shape(2));
+  c.set_output(0, Concatenate(c.input(1), element));
+  return absl::OkStatus();
+}
+
+absl::Status TensorListConcatShape(InferenceContext& c) {
+  PartialShape rest;
+  if (c.HasAttr("element_shape")) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape element, c.AttrShape("element_shape"));
+    rest = Subshape(element, 1);
+  } else {
+    TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_shape(1));
+    rest = Subshape(element, 1);
+  }
+  return SetOutputs(c, {Concatenate(Vector(kUnknownDim), rest), Vector(kUnknownDim)});
+}
+
+// Functional branches and loops may state what comes out of them.
+absl::Status OutputShapesShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf("output_shapes"));
+  TENON_ASSIGN_OR_RETURN(const std::vector<PartialShape> shapes, attr.AsShapeList());
+  if (shapes.empty()) return absl::OkStatus();
+  if (static_cast<int>(shapes.size()) != c.num_outputs()) {
+    return absl::InvalidArgumentError(absl::StrCat("attr 'output_shapes' has ", shapes.size(),
+                                                   " shapes for ", c.num_outputs(), " outputs"));
+  }
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, shapes[i]);
+  return absl::OkStatus();
+}
+
+absl::Status SwitchShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
+  for (int i = 0; i < c.num_outputs(); ++i) c.output(i) = c.input_info(0);
+  return absl::OkStatus();
+}
+
+// What all inputs share. Inputs that come round a loop are unknown, and so is the output then.
+absl::Status MergeShape(InferenceContext& c) {
+  PartialShape out = c.input(0);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    const PartialShape& in = c.input(i);
+    if (!out.known_rank() || !in.known_rank() || in.rank() != out.rank()) {
+      out = PartialShape();
+      break;
+    }
+    out = CommonShape(out, in);
+  }
+  return SetOutputs(c, {out, Shape()});
+}
+
+// A loop's constant keeps its shape in every iteration.
+absl::Status EnterShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const bool constant, c.AttrBool("is_constant"));
+  if (constant) return IdentityShape(c);
+  return UnchangedShape(c);
+}
+
+}  // namespace tenon::ops

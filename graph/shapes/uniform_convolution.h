@@ -1,0 +1,60 @@
+// The convolution of UniformQuantizedConvolution and UniformQuantizedConvolutionHybrid: any number
+// of spatial dimensions, in any place.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/base/status_macros.h"
+#include "graph/tensor/shape.h"
+
+namespace tenon::ops {
+
+struct UniformConvolutionAttrs {
+  std::vector<int64_t> strides, lhs_dilation, rhs_dilation, explicit_padding;
+  int64_t feature_groups, batch_groups;
+  std::string padding;
+  std::string dimension_numbers;  // a message UniformQuantizedConvolutionDimensionNumbersAttr
+};
+
+// From a shape function's context or from a kernel's preparation.
+template <typename Context>
+absl::StatusOr<UniformConvolutionAttrs> ReadUniformConvolutionAttrs(const Context& c) {
+  UniformConvolutionAttrs a;
+  TENON_ASSIGN_OR_RETURN(a.strides, c.AttrIntList("window_strides"));
+  TENON_ASSIGN_OR_RETURN(a.lhs_dilation, c.AttrIntList("lhs_dilation"));
+  TENON_ASSIGN_OR_RETURN(a.rhs_dilation, c.AttrIntList("rhs_dilation"));
+  TENON_ASSIGN_OR_RETURN(a.explicit_padding, c.AttrIntList("explicit_padding"));
+  TENON_ASSIGN_OR_RETURN(a.feature_groups, c.AttrInt("feature_group_count"));
+  TENON_ASSIGN_OR_RETURN(a.batch_groups, c.AttrInt("batch_group_count"));
+  TENON_ASSIGN_OR_RETURN(const std::string_view padding, c.AttrString("padding"));
+  TENON_ASSIGN_OR_RETURN(const std::string_view numbers, c.AttrString("dimension_numbers"));
+  a.padding = std::string(padding);
+  a.dimension_numbers = std::string(numbers);
+  return a;
+}
+
+// A spatial dimension of two shapes that are known. Values of the lhs lie `lhs_dilation` apart,
+// what is between and around them stands for 0.
+struct UniformConvolutionAxis {
+  int64_t in, size, out;
+  int64_t stride, lhs_dilation, rhs_dilation, before;
+};
+
+struct UniformConvolution {
+  // Which dimension of a tensor is what.
+  struct Order {
+    int64_t batch, feature;
+    std::vector<int64_t> spatial;
+  };
+  Order lhs, rhs, out;  // the rhs' output features stand in `batch`
+  std::vector<UniformConvolutionAxis> axes;
+  int64_t feature_groups, batch_groups;
+  Shape out_shape;
+};
+
+// INVALID_ARGUMENT where the attributes and shapes do not fit.
+absl::StatusOr<UniformConvolution> MakeUniformConvolution(const UniformConvolutionAttrs& attrs,
+                                                          const Shape& lhs, const Shape& rhs);
+
+}  // namespace tenon::ops

@@ -1,0 +1,378 @@
+// Convolution and pooling.
+#include "graph/shapes/window_shapes.h"
+
+#include "graph/shapes/shapes.h"
+
+namespace tenon::ops {
+
+absl::StatusOr<WindowFormat> WindowFormatOf(InferenceContext& c, int spatial) {
+  WindowFormat format{spatial, false};
+  if (!c.HasAttr("data_format")) return format;
+  TENON_ASSIGN_OR_RETURN(const std::string_view name, c.AttrString("data_format"));
+  if (name == "NHWC" || name == "NDHWC" || name == "CHANNELS_LAST") return format;
+  format.channels_first = true;
+  if (name == "NCHW" || name == "NCDHW" || name == "CHANNELS_FIRST") return format;
+  return absl::UnimplementedError(absl::StrCat("data_format ", name, " is not implemented"));
+}
+
+absl::StatusOr<WindowPadding> WindowPaddingOf(InferenceContext& c, int rank) {
+  WindowPadding padding;
+  TENON_ASSIGN_OR_RETURN(const std::string_view name, c.AttrString("padding"));
+  padding.same = name == "SAME";
+  if (c.HasAttr("explicit_paddings")) {
+    TENON_ASSIGN_OR_RETURN(padding.explicit_pads, c.AttrIntList("explicit_paddings"));
+  }
+  const size_t wanted = name == "EXPLICIT" ? 2 * rank : 0;
+  if (padding.explicit_pads.size() != wanted) {
+    return absl::InvalidArgumentError(absl::StrCat("explicit_paddings must have ", wanted,
+                                                   " values with padding ", name, " but has ",
+                                                   padding.explicit_pads.size()));
+  }
+  for (int64_t p : padding.explicit_pads) {
+    if (p < 0)
+      return absl::InvalidArgumentError(
+          absl::StrCat("explicit_paddings must be non-negative but one is ", p));
+  }
+  return padding;
+}
+
+absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
+                                    const WindowPadding& padding, int axis) {
+  if (stride <= 0)
+    return absl::InvalidArgumentError(absl::StrCat("stride must be > 0 but is ", stride));
+  if (dilation <= 0)
+    return absl::InvalidArgumentError(absl::StrCat("dilation must be > 0 but is ", dilation));
+  if (in < 0) return kUnknownDim;
+  if (padding.same) return in / stride + (in % stride != 0);
+  if (size < 0) return kUnknownDim;
+  if (!padding.explicit_pads.empty()) {
+    TENON_ASSIGN_OR_RETURN(in, AddDims(in, padding.explicit_pads[2 * axis]));
+    TENON_ASSIGN_OR_RETURN(in, AddDims(in, padding.explicit_pads[2 * axis + 1]));
+  }
+  TENON_ASSIGN_OR_RETURN(const int64_t spread,
+                         MultiplyDims(std::max<int64_t>(size - 1, 0), dilation));
+  TENON_ASSIGN_OR_RETURN(const int64_t free, SubtractDims(in, spread + std::min<int64_t>(size, 1)));
+  return free / stride + 1;
+}
+
+absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
+                                   const WindowPadding& padding, int axis) {
+  const absl::StatusOr<int64_t> d = WindowedDim(in, size, dilation, stride, padding, axis);
+  if (d.ok() || stride <= 0) return d;
+  if (dilation <= 0) return AtRunTime(d);
+  int64_t window;
+  const bool overflows = __builtin_mul_overflow(std::max<int64_t>(size - 1, 0), dilation, &window);
+  return overflows || (window - in + 1) / 2 >= stride ? d : AtRunTime(d);
+}
+
+namespace {
+
+// A list attribute with one value per dimension.
+absl::StatusOr<std::vector<int64_t>> PerDim(InferenceContext& c, std::string_view name, int rank) {
+  if (!c.HasAttr(name)) return std::vector<int64_t>(rank, 1);
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, c.AttrIntList(name));
+  if (values.empty() && name == "dilations" && c.HasAttr("batch_dims"))
+    return std::vector<int64_t>(rank, 1);  // Conv may leave them out
+  for (const int64_t value : values) {
+    if (value == static_cast<int32_t>(value)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("attr '", name, "' has value ", value, ", out of range for an int32"));
+  }
+  if (static_cast<int>(values.size()) == rank) return values;
+  return absl::InvalidArgumentError(absl::StrCat("attr '", name,
+                                                 "' must have one value for each of ", rank,
+                                                 " dimensions but has ", values.size()));
+}
+
+struct ConvAttrs {
+  WindowFormat format;
+  WindowPadding padding;
+  std::vector<int64_t> strides, dilations;
+};
+
+absl::StatusOr<ConvAttrs> ConvAttrsOf(InferenceContext& c, int spatial) {
+  ConvAttrs a;
+  TENON_ASSIGN_OR_RETURN(a.format, WindowFormatOf(c, spatial));
+  TENON_ASSIGN_OR_RETURN(a.padding, WindowPaddingOf(c, a.format.rank()));
+  TENON_ASSIGN_OR_RETURN(a.strides, PerDim(c, "strides", a.format.rank()));
+  TENON_ASSIGN_OR_RETURN(a.dilations, PerDim(c, "dilations", a.format.rank()));
+  return a;
+}
+
+// Input depth must be a multiple of the filter's (groups), and so must the output's of the number
+// of groups.
+absl::Status CheckGroups(int64_t depth, int64_t filter_depth, int64_t out_depth) {
+  if (depth < 0 || filter_depth < 0) return absl::OkStatus();
+  if (filter_depth == 0)
+    return absl::InvalidArgumentError("the filter's depth must be greater than 0");
+  if (depth % filter_depth != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("depth of input (", depth,
+                                                   ") is not a multiple of input depth of filter (",
+                                                   filter_depth, ")"));
+  }
+  const int64_t groups = depth / filter_depth;
+  if (groups < 1) return absl::InvalidArgumentError("the input's depth must be greater than 0");
+  if (out_depth >= 0 && out_depth % groups != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output depth ", out_depth, " is not a multiple of the ", groups, " groups"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Convolve(InferenceContext& c, const PartialShape& input, int spatial, bool depthwise) {
+  TENON_ASSIGN_OR_RETURN(const ConvAttrs a, ConvAttrsOf(c, spatial));
+  const WindowFormat& f = a.format;
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(input, f.rank()));
+  TENON_ASSIGN_OR_RETURN(const PartialShape filter, c.WithRank(c.input(1), f.rank()));
+  PartialShape out = PartialShape::UnknownOfRank(f.rank());
+  out.set_dim(0, in.dim(0));
+  int64_t depth = filter.dim(spatial + 1);
+  if (depthwise) {
+    TENON_ASSIGN_OR_RETURN(const int64_t in_depth,
+                           c.MergeDim(in.dim(f.channels()), filter.dim(spatial)));
+    TENON_ASSIGN_OR_RETURN(depth, MultiplyDims(in_depth, depth));
+  } else {
+    TENON_RETURN_IF_ERROR(CheckGroups(in.dim(f.channels()), filter.dim(spatial), depth));
+  }
+  out.set_dim(f.channels(), depth);
+  for (int i = 0; i < spatial; ++i) {
+    const int at = f.first() + i;
+    TENON_ASSIGN_OR_RETURN(const int64_t d, WindowedDim(in.dim(at), filter.dim(i), a.dilations[at],
+                                                        a.strides[at], a.padding, at));
+    out.set_dim(at, d);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// The gradient with respect to what input `sizes` is the shape of.
+absl::Status FromSizes(InferenceContext& c, int sizes, int rank) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape asked, c.input_as_shape(sizes));
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.WithRank(asked, rank));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// Input 0 is the shape of the convolution's input, or its spatial sizes alone; batch and depth
+// follow from the others.
+absl::Status BackpropInput(InferenceContext& c, int spatial) {
+  TENON_ASSIGN_OR_RETURN(const WindowFormat f, WindowFormatOf(c, spatial));
+  TENON_ASSIGN_OR_RETURN(const PartialShape asked, c.input_as_shape(0));
+  TENON_ASSIGN_OR_RETURN(const PartialShape filter, c.WithRank(c.input(1), f.rank()));
+  TENON_ASSIGN_OR_RETURN(const PartialShape grad, c.WithRank(c.input(2), f.rank()));
+  PartialShape out = PartialShape::UnknownOfRank(f.rank());
+  if (asked.rank() == spatial) {
+    out.set_dim(f.channels(), filter.dim(spatial));
+    for (int i = 0; i < spatial; ++i) out.set_dim(f.first() + i, asked.dim(i));
+  } else {
+    TENON_ASSIGN_OR_RETURN(out, c.WithRank(asked, f.rank()));
+  }
+  TENON_ASSIGN_OR_RETURN(const int64_t batch, c.MergeDim(out.dim(0), grad.dim(0)));
+  out.set_dim(0, batch);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status Pool(InferenceContext& c, int spatial, const std::vector<int64_t>& ksize,
+                  const std::vector<int64_t>& strides) {
+  TENON_ASSIGN_OR_RETURN(const WindowFormat f, WindowFormatOf(c, spatial));
+  TENON_ASSIGN_OR_RETURN(const WindowPadding padding, WindowPaddingOf(c, f.rank()));
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(c.input(0), f.rank()));
+  PartialShape out = in;
+  absl::Status refused;
+  for (int i = 0; i < f.rank(); ++i) {
+    if (i == 0 || (i == f.channels() && ksize[i] == 1)) continue;
+    // What does not pool over channels says so when it runs.
+    if (i == f.channels() && (spatial == 3 || c.op().name.find("AvgPool") != std::string::npos)) {
+      refused = absl::InvalidArgumentError("pooling over channels");
+      continue;
+    }
+    if (ksize[i] <= 0) {
+      refused = absl::InvalidArgumentError(absl::StrCat("ksize must be > 0 but is ", ksize[i]));
+      continue;
+    }
+    TENON_ASSIGN_OR_RETURN(const int64_t d,
+                           WindowedDim(in.dim(i), ksize[i], 1, strides[i], padding, i));
+    out.set_dim(i, d);
+  }
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, out);
+  return AtRunTime(refused);
+}
+
+absl::Status PoolByAttrs(InferenceContext& c, int spatial) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> ksize, PerDim(c, "ksize", spatial + 2));
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, PerDim(c, "strides", spatial + 2));
+  return Pool(c, spatial, ksize, strides);
+}
+
+// Output 0 has the shape of input `i`, of which the rank is known.
+absl::Status LikeInput(InferenceContext& c, int i, int rank) {
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.WithRank(c.input(i), rank));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// Over 2 or 3 spatial dimensions, whichever the ranks leave; `batch_dims` come before them.
+absl::Status ConvShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const int64_t batch_dims, c.AttrInt("batch_dims"));
+  TENON_ASSIGN_OR_RETURN(const int64_t groups, c.AttrInt("groups"));
+  TENON_ASSIGN_OR_RETURN(const std::string_view padding, c.AttrString("padding"));
+  const PartialShape &in = c.input(0), &filter = c.input(1);
+  const bool known = in.known_rank() && filter.known_rank();
+  if (batch_dims < 0 || groups < 1) {
+    absl::Status status =
+        absl::InvalidArgumentError("batch_dims must not be negative, groups must be positive");
+    return known ? status : AtRunTime(std::move(status));
+  }
+  if (!known) return absl::OkStatus();
+  const int64_t spatial = in.rank() - batch_dims - 1;
+  if (spatial != 2 && spatial != 3) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the input must have 2 or 3 spatial dimensions, ", in.ToString(), " has ", spatial));
+  }
+  if (spatial == 3 && padding == "EXPLICIT")
+    return absl::InvalidArgumentError("padding EXPLICIT is for 2 spatial dimensions only");
+  const int b = static_cast<int>(batch_dims);
+  const PartialShape flat = Concatenate(Vector(kUnknownDim), Subshape(in, b));
+  TENON_RETURN_IF_ERROR(Convolve(c, flat, static_cast<int>(spatial), /*depthwise=*/false));
+  TENON_ASSIGN_OR_RETURN(const WindowFormat f, WindowFormatOf(c, static_cast<int>(spatial)));
+  const int64_t depth = flat.dim(f.channels()), filter_depth = filter.dim(f.spatial);
+  if (depth > 0 && filter_depth > 0 && depth / filter_depth != groups) {
+    return absl::InvalidArgumentError(absl::StrCat("depth of input (", depth, ") and of filter (",
+                                                   filter_depth, ") do not make ", groups,
+                                                   " groups"));
+  }
+  c.set_output(0, Concatenate(Subshape(in, 0, b), Subshape(c.output(0).shape, 1)));
+  return absl::OkStatus();
+}
+
+absl::Status Conv2DShape(InferenceContext& c) {
+  return Convolve(c, c.input(0), 2, /*depthwise=*/false);
+}
+absl::Status Conv3DShape(InferenceContext& c) {
+  return Convolve(c, c.input(0), 3, /*depthwise=*/false);
+}
+absl::Status DepthwiseConv2DShape(InferenceContext& c) {
+  return Convolve(c, c.input(0), 2, /*depthwise=*/true);
+}
+
+absl::Status Conv2DBackpropInputShape(InferenceContext& c) { return BackpropInput(c, 2); }
+absl::Status Conv3DBackpropInputShape(InferenceContext& c) { return FromSizes(c, 0, 5); }
+absl::Status DepthwiseBackpropInputShape(InferenceContext& c) { return FromSizes(c, 0, 4); }
+absl::Status Conv2DBackpropFilterShape(InferenceContext& c) { return FromSizes(c, 1, 4); }
+absl::Status Conv3DBackpropFilterShape(InferenceContext& c) { return FromSizes(c, 1, 5); }
+
+absl::Status Pool2DShape(InferenceContext& c) { return PoolByAttrs(c, 2); }
+absl::Status Pool3DShape(InferenceContext& c) { return PoolByAttrs(c, 3); }
+
+namespace {
+
+// ksize and strides are inputs `sizes` and the next.
+absl::Status PoolByInputs(InferenceContext& c, int sizes) {
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), 4).status());
+  for (int i : {sizes, sizes + 1}) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
+  const std::optional<Dims> ksize = ConstantInts(c, sizes), strides = ConstantInts(c, sizes + 1);
+  if (!ksize || !strides) {
+    c.set_output(0, PartialShape::UnknownOfRank(4));
+    return absl::OkStatus();
+  }
+  if (ksize->size() != 4 || strides->size() != 4) {
+    return absl::InvalidArgumentError(absl::StrCat("ksize and strides must have 4 values but have ",
+                                                   ksize->size(), " and ", strides->size()));
+  }
+  return Pool(c, 2, {ksize->begin(), ksize->end()}, {strides->begin(), strides->end()});
+}
+
+}  // namespace
+
+absl::Status MaxPoolV2Shape(InferenceContext& c) { return PoolByInputs(c, 1); }
+absl::Status MaxPoolGradGradV2Shape(InferenceContext& c) { return PoolByInputs(c, 3); }
+
+absl::Status AvgPoolGradShape(InferenceContext& c) {
+  absl::Status status = FromSizes(c, 0, 4);
+  return c.op().name == "AvgPoolGrad" ? status : AtRunTime(std::move(status));
+}
+absl::Status AvgPool3DGradShape(InferenceContext& c) { return FromSizes(c, 0, 5); }
+absl::Status LikeInput0Rank4Shape(InferenceContext& c) { return LikeInput(c, 0, 4); }
+absl::Status Dilation2DBackpropInputShape(InferenceContext& c) {
+  return AtRunTime(LikeInput(c, 0, 4));
+}
+absl::Status LikeInput0Rank5Shape(InferenceContext& c) { return LikeInput(c, 0, 5); }
+
+// Grey-scale dilation: the filter has one value per position and channel.
+absl::Status Dilation2DShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(c.input(0), 4));
+  TENON_ASSIGN_OR_RETURN(const PartialShape filter, c.WithRank(c.input(1), 3));
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, PerDim(c, "strides", 4));
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> rates, PerDim(c, "rates", 4));
+  TENON_ASSIGN_OR_RETURN(const WindowPadding padding, WindowPaddingOf(c, 4));
+  const absl::StatusOr<int64_t> depth = c.MergeDim(in.dim(3), filter.dim(2));
+  const bool known = std::min({in.dim(1), in.dim(2), filter.dim(0), filter.dim(1)}) >= 0;
+  if (!depth.ok()) return known ? depth.status() : AtRunTime(depth.status());
+  PartialShape out({in.dim(0), kUnknownDim, kUnknownDim, *depth});
+  for (int i = 1; i <= 2; ++i) {
+    const absl::StatusOr<int64_t> d =
+        DilatedDim(in.dim(i), filter.dim(i - 1), rates[i], strides[i], padding, i);
+    if (!d.ok()) return known ? d.status() : AtRunTime(d.status());
+    out.set_dim(i, *d);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+namespace {
+
+// The input as a constant matrix of paddings pads it.
+absl::StatusOr<PartialShape> Padded(InferenceContext& c, PartialShape in, int paddings) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape pads, c.WithRank(c.input(paddings), 2));
+  TENON_RETURN_IF_ERROR(MergeShapes(pads, PartialShape({4, 2})).status());
+  TENON_ASSIGN_OR_RETURN(in, c.WithRank(in, 4));
+  const std::optional<Dims> values = ConstantInts(c, paddings);
+  for (int i = 0; i < 4; ++i) {
+    if (!values) {
+      in.set_dim(i, kUnknownDim);
+      continue;
+    }
+    TENON_ASSIGN_OR_RETURN(const int64_t before,
+                           AddDims(in.dim(i), std::max<int64_t>((*values)[2 * i], 0)));
+    TENON_ASSIGN_OR_RETURN(const int64_t both,
+                           AddDims(before, std::max<int64_t>((*values)[2 * i + 1], 0)));
+    in.set_dim(i, both);
+  }
+  return in;
+}
+
+absl::Status ConvolvePadded(InferenceContext& c, PartialShape in, int paddings, int filter_input) {
+  TENON_ASSIGN_OR_RETURN(in, Padded(c, std::move(in), paddings));
+  TENON_ASSIGN_OR_RETURN(const PartialShape filter, c.WithRank(c.input(filter_input), 4));
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, PerDim(c, "strides", 4));
+  TENON_ASSIGN_OR_RETURN(const WindowPadding padding, WindowPaddingOf(c, 4));
+  TENON_RETURN_IF_ERROR(c.MergeDim(in.dim(3), filter.dim(2)).status());
+  PartialShape out({in.dim(0), kUnknownDim, kUnknownDim, filter.dim(3)});
+  for (int i = 1; i <= 2; ++i) {
+    TENON_ASSIGN_OR_RETURN(const int64_t d,
+                           WindowedDim(in.dim(i), filter.dim(i - 1), 1, strides[i], padding, i));
+    out.set_dim(i, d);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status FusedPadConv2DShape(InferenceContext& c) {
+  return ConvolvePadded(c, c.input(0), 1, 2);
+}
+
+absl::Status FusedResizeAndPadConv2DShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRank(c.input(0), 4));
+  TENON_ASSIGN_OR_RETURN(const PartialShape size, c.input_as_shape(1));
+  TENON_RETURN_IF_ERROR(c.WithRank(size, 2).status());
+  in.set_dim(1, size.dim(0));
+  in.set_dim(2, size.dim(1));
+  return ConvolvePadded(c, std::move(in), 2, 3);
+}
+
+}  // namespace tenon::ops

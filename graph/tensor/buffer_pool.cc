@@ -1,0 +1,129 @@
+#include "graph/tensor/buffer_pool.h"
+
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "graph/tensor/tensor.h"
+
+namespace tenon {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kKeeps = false;
+#else
+constexpr bool kKeeps = true;
+#endif
+
+constexpr size_t kLargest = size_t{8} << 20;
+constexpr size_t kMostOfThread = size_t{256} << 10;
+constexpr size_t kMostOfAll = size_t{64} << 20;
+
+// Four sizes per power of two, from one cache line on.
+constexpr int ClassOf(size_t capacity) {
+  const size_t lines = capacity / kTensorAlignment;
+  const int bits = static_cast<int>(std::bit_width(lines));
+  return bits <= 3 ? static_cast<int>(lines)
+                   : (bits - 2) * 4 + static_cast<int>(lines >> (bits - 3) & 3);
+}
+constexpr int kClasses = ClassOf(kLargest) + 1;
+constexpr int kPerClass = 8;
+
+// One thread's buffers.
+struct Magazine {
+  std::array<std::array<Buffer*, kPerClass>, kClasses> buffers;
+  std::array<int, kClasses> count{};
+  size_t bytes = 0;
+};
+
+// Everybody's: what does not fit a thread's own.
+struct Depot {
+  absl::Mutex mutex;
+  std::array<std::vector<Buffer*>, kClasses> buffers ABSL_GUARDED_BY(mutex);
+  size_t bytes ABSL_GUARDED_BY(mutex) = 0;
+};
+Depot& TheDepot() {
+  static auto* const depot = new Depot;
+  return *depot;
+}
+
+[[gnu::tls_model("initial-exec")]] thread_local Magazine* magazine = nullptr;
+thread_local bool thread_ends = false;  // a later destructor of the thread may still free tensors
+
+bool GiveToDepot(Buffer* buffer, size_t capacity) {
+  Depot& depot = TheDepot();
+  absl::MutexLock lock(&depot.mutex);
+  if (depot.bytes + capacity > kMostOfAll) return false;
+  depot.bytes += capacity;
+  depot.buffers[ClassOf(capacity)].push_back(buffer);
+  return true;
+}
+
+Buffer* TakeFromDepot(size_t capacity) {
+  Depot& depot = TheDepot();
+  absl::MutexLock lock(&depot.mutex);
+  std::vector<Buffer*>& buffers = depot.buffers[ClassOf(capacity)];
+  if (buffers.empty()) return nullptr;
+  Buffer* const buffer = buffers.back();
+  buffers.pop_back();
+  depot.bytes -= capacity;
+  return buffer;
+}
+
+struct MagazineOwner {
+  ~MagazineOwner() {
+    thread_ends = true;
+    for (int c = 0; c < kClasses; ++c) {
+      for (int i = 0; i < magazine->count[c]; ++i) Buffer::Free(magazine->buffers[c][i]);
+    }
+    delete magazine;
+    magazine = nullptr;
+  }
+};
+
+Magazine* MagazineOfThread() {
+  if (magazine == nullptr && !thread_ends) {
+    magazine = new Magazine;
+    static thread_local MagazineOwner owner;
+    (void)&owner;
+  }
+  return magazine;
+}
+
+}  // namespace
+
+size_t PooledCapacity(size_t bytes) {
+  const size_t lines = bytes == 0 ? 1 : (bytes + kTensorAlignment - 1) / kTensorAlignment;
+  if (bytes > kLargest || lines < 8) return lines * kTensorAlignment;
+  const size_t step = std::bit_floor(lines) / 4;
+  return (lines + step - 1) / step * step * kTensorAlignment;
+}
+
+Buffer* TakeFromPool(size_t capacity) {
+  if (!kKeeps || capacity > kLargest) return nullptr;
+  Magazine* const own = capacity <= kMostOfThread ? magazine : nullptr;
+  if (own != nullptr) {
+    const int c = ClassOf(capacity);
+    if (own->count[c] > 0) {
+      own->bytes -= capacity;
+      return own->buffers[c][--own->count[c]];
+    }
+  }
+  return TakeFromDepot(capacity);
+}
+
+bool GiveToPool(Buffer* buffer, size_t capacity) {
+  if (!kKeeps || capacity > kLargest) return false;
+  const int c = ClassOf(capacity);
+  Magazine* const own = capacity <= kMostOfThread ? MagazineOfThread() : nullptr;
+  if (own != nullptr && own->count[c] < kPerClass && own->bytes + capacity <= kMostOfThread) {
+    own->bytes += capacity;
+    own->buffers[c][own->count[c]++] = buffer;
+    return true;
+  }
+  return GiveToDepot(buffer, capacity);
+}
+
+}  // namespace tenon

@@ -1,0 +1,17 @@
+// Shapes as TensorShapeProto bytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "graph/tensor/shape.h"
+
+namespace tenon {
+
+// TensorShapeProto bytes, both ways. INVALID_ARGUMENT for shapes that PartialShape::Make refuses,
+// DATA_LOSS for malformed bytes.
+absl::StatusOr<PartialShape> ShapeFromWire(std::string_view wire);
+std::string ShapeToWire(const PartialShape& shape);
+
+}  // namespace tenon

@@ -1,7 +1,0 @@
-#include "graph/version.h"
-
-namespace tenon {
-
-std::string_view Version() { return TENON_VERSION; }
-
-}  // namespace tenon

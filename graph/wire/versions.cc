@@ -1,0 +1,35 @@
+#include "graph/wire/versions.h"
+
+#include "graph/wire/wire.h"
+
+namespace tenon {
+namespace {
+
+void AppendPacked(std::string_view bytes, Versions* versions) {
+  const char* p = bytes.data();
+  const char* end = p + bytes.size();
+  uint64_t v = 0;
+  while (p < end && versions->ok) {
+    versions->ok = WireReader::ReadVarint(&p, end, &v);
+    if (versions->ok) versions->bad_consumers.push_back(static_cast<int>(v));
+  }
+}
+
+}  // namespace
+
+Versions ParseVersions(std::string_view wire) {
+  Versions versions;
+  WireReader reader(wire);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number == 3 && f.type == WireType::kBytes) AppendPacked(f.bytes, &versions);
+    if (f.type != WireType::kVarint) continue;
+    if (f.number == 1) versions.producer = static_cast<int>(f.scalar);
+    if (f.number == 2) versions.min_consumer = static_cast<int>(f.scalar);
+    if (f.number == 3) versions.bad_consumers.push_back(static_cast<int>(f.scalar));
+  }
+  versions.ok &= reader.ok();
+  return versions;
+}
+
+}  // namespace tenon

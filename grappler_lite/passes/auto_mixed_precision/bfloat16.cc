@@ -1,0 +1,130 @@
+// Products and convolutions in bfloat16 and what lies between them too, as TensorFlow spreads it
+// over its lists. Results have about 2 digits: each value in bfloat16 is rounded to 8 bits, a
+// relative error of 2^-9.
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "grappler_lite/passes/auto_mixed_precision/paint.h"
+#include "grappler_lite/passes/auto_mixed_precision/precision_lists.h"
+#include "grappler_lite/passes/auto_mixed_precision/type_slots.h"
+
+namespace tenon {
+namespace {
+
+constexpr RewriteInfo kComputeInBfloat16 = {"compute_in_bfloat16", Exactness::kLowPrecision};
+constexpr RewriteInfo kUpdateBatchNorm = {"update_batch_norm", Exactness::kExact};
+
+class Bfloat16 : public Pass {
+ public:
+  std::string_view name() const override { return "auto_mixed_precision_onednn_bfloat16"; }
+  std::vector<RewriteInfo> rewrites() const override {
+    return {kComputeInBfloat16, kUpdateBatchNorm};
+  }
+
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    TENON_ASSIGN_OR_RETURN(const PrecisionLists lists, PrecisionLists::Make());
+    if (!HasProduct(context.graph, lists)) return false;
+    if (context.target.is_tensorflow() && !context.target.has_onednn())
+      return absl::FailedPreconditionError(
+          absl::StrCat("TensorFlow computes in bfloat16 with oneDNN only: what is written for the "
+                       "target ",
+                       context.target.name(), " stays float; tensorflow+onednn is the one for it"));
+    const bool updated = UpdateBatchNorms(context);
+    const TypeSlots floats(context.graph, DataType::kFloat);
+    TENON_ASSIGN_OR_RETURN(Painting painting, PaintBfloat16(context, lists, floats));
+    TENON_ASSIGN_OR_RETURN(const bool changed, Change(context, floats, painting));
+    return updated || changed;
+  }
+
+ private:
+  static bool HasProduct(const Graph& g, const PrecisionLists& lists) {
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (g.alive(n) && lists.Of(g.op_name(n)) == Precision::kAllow) return true;
+    }
+    return false;
+  }
+
+  // The first version has one type for the images and their statistics.
+  static bool UpdateBatchNorms(PassContext& c) {
+    Graph& g = c.graph;
+    bool changed = false;
+    for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+      if (!g.alive(n) || c.preserve.contains(n)) continue;
+      const std::string_view op = g.op_name(n);
+      if (op != "FusedBatchNorm" && op != "FusedBatchNormGrad") continue;
+      const std::string second = absl::StrCat(op, "V2");
+      NewAttrs attrs = AllAttrs(g, n);
+      PutAttr(attrs, "U", attr::Type(DataType::kFloat));
+      if (!c.HasKernel(n, second, attrs) || !c.Allow(kUpdateBatchNorm.name, n)) continue;
+      g.SetKind(n, second, std::move(attrs));
+      changed = true;
+    }
+    return changed;
+  }
+
+  // Changes the chosen types and casts what comes to them and leaves them, once for all that use
+  // it.
+  static absl::StatusOr<bool> Change(PassContext& c, const TypeSlots& floats, Painting& painting) {
+    Graph& g = c.graph;
+    std::vector<bool>& chosen = painting.chosen;
+    const bool changed = Ask(c, floats, painting);
+    if (!changed) return false;
+    const auto is_chosen = [&](int slot) { return slot != TypeSlots::kNone && chosen[slot]; };
+    absl::flat_hash_map<Output, NodeId> casts;
+    const int32_t size = g.num_node_ids();
+    for (NodeId n = 0; n < size; ++n) {
+      if (!g.alive(n)) continue;
+      for (int i = 0; i < g.num_inputs(n); ++i) {
+        const Output from = g.data_inputs(n)[i];
+        const bool is = is_chosen(floats.OfOutput(from));
+        if (is == is_chosen(floats.OfInput(n, i))) continue;
+        auto [cast, is_new] = casts.try_emplace(from, kNoNode);
+        if (is_new) {
+          TENON_ASSIGN_OR_RETURN(cast->second, AddCast(g, from, is));
+        }
+        g.SetInput(n, i, {cast->second, 0});
+      }
+    }
+    std::vector<TypeSlot> slots;
+    for (NodeId n = 0; n < size; ++n) {
+      slots.clear();
+      for (int s = floats.begin(n); s < floats.end(n); ++s) {
+        if (chosen[s]) slots.push_back(floats.at(s));
+      }
+      if (slots.empty()) continue;
+      g.SetKind(n, g.op_name(n), AttrsWith(g, n, slots, DataType::kBfloat16));
+    }
+    return true;
+  }
+
+  // Leaves chosen what may be changed; whether that is anything.
+  static bool Ask(PassContext& c, const TypeSlots& floats, Painting& painting) {
+    bool changed = false;
+    absl::flat_hash_map<NodeId, bool> answers;
+    for (int s = 0; s < floats.size(); ++s) {
+      if (!painting.chosen[s]) continue;
+      const NodeId leader = painting.leader[floats.node(s)];
+      const auto [answer, is_new] = answers.try_emplace(leader, false);
+      if (is_new) answer->second = c.Allow(kComputeInBfloat16.name, leader);
+      painting.chosen[s] = answer->second;
+      changed |= answer->second;
+    }
+    return changed;
+  }
+
+  static absl::StatusOr<NodeId> AddCast(Graph& g, Output from, bool to_float) {
+    const std::string name = absl::StrCat(
+        g.name(from.node), "-", from.port,
+        to_float ? "-CastToFp32-AutoMixedPrecision" : "-CastToBf16-AutoMixedPrecision");
+    const DataType source = to_float ? DataType::kBfloat16 : DataType::kFloat;
+    const DataType target = to_float ? DataType::kFloat : DataType::kBfloat16;
+    return g.AddNode(g.UniqueName(name), "Cast", {&from, 1},
+                     {{"SrcT", attr::Type(source)}, {"DstT", attr::Type(target)}},
+                     g.device(from.node), g.pos(from.node));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeAutoMixedPrecisionBfloat16() { return std::make_unique<Bfloat16>(); }
+
+}  // namespace tenon

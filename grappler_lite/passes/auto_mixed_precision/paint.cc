@@ -1,0 +1,265 @@
+#include "grappler_lite/passes/auto_mixed_precision/paint.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
+#include "grappler_lite/analysis/node_queries.h"
+#include "grappler_lite/passes/auto_mixed_precision/flow.h"
+#include "grappler_lite/passes/auto_mixed_precision/joined_sets.h"
+#include "grappler_lite/passes/auto_mixed_precision/tensor_lists.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kNone = TypeSlots::kNone;
+
+class Painter {
+ public:
+  Painter(const PassContext& context, const PrecisionLists& lists, const TypeSlots& floats)
+      : c_(context),
+        g_(context.graph),
+        floats_(floats),
+        handles_(g_, DataType::kVariant),
+        flow_(g_, floats_, handles_),
+        precision_(g_.num_node_ids(), Precision::kNone),
+        can_(flow_.NoMarks()),
+        allow_(flow_.NoMarks()),
+        deny_(flow_.NoMarks()) {
+    for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
+      if (g_.alive(n)) precision_[n] = lists.Of(g_.op_name(n));
+    }
+  }
+
+  absl::StatusOr<Painting> Run() {
+    TENON_RETURN_IF_ERROR(StartAtProducts());
+    lists_ = FindTensorLists(g_, floats_, handles_, [&](NodeId n) { return Follows(n); });
+    Deny();
+    MatchLists();
+    AllowBetween();
+    TENON_RETURN_IF_ERROR(AllowFollowers());
+    flow_.Spread(allow_, Flow::kBoth, [&](int s) {
+      return May(s) && Is(s, Precision::kClear) && !ReadsReference(g_, floats_.node(s));
+    });
+    MatchLists();
+    DropWithoutKernel();
+    MatchLoops();
+    ChangeCasts();
+    allow_.resize(floats_.size());
+    return Painting{std::move(allow_), Leaders()};
+  }
+
+ private:
+  bool Is(int slot, Precision p) const { return precision_[floats_.node(slot)] == p; }
+  bool May(int slot) const { return can_[slot] && !deny_[slot]; }
+
+  bool HasKernel(NodeId n, absl::Span<const TypeSlot> slots) const {
+    return c_.HasKernel(n, g_.op_name(n), AttrsWith(g_, n, slots, DataType::kBfloat16));
+  }
+  bool HasCasts(NodeId n) const {
+    const auto has = [&](DataType from, DataType to) {
+      return c_.HasKernel(n, "Cast", {{"SrcT", attr::Type(from)}, {"DstT", attr::Type(to)}});
+    };
+    return has(DataType::kFloat, DataType::kBfloat16) && has(DataType::kBfloat16, DataType::kFloat);
+  }
+  // Whether the node may be changed there, and its device can compute it.
+  bool CanCompute(int slot) const {
+    const NodeId n = floats_.node(slot);
+    return !floats_.at(slot).attr.empty() && !c_.preserve.contains(n) &&
+           HasKernel(n, {&floats_.at(slot), 1}) && HasCasts(n);
+  }
+
+  absl::Status StartAtProducts() {
+    NodeId refused = kNoNode;
+    bool any = false;
+    for (int s = 0; s < floats_.size(); ++s) {
+      const NodeId n = floats_.node(s);
+      if (precision_[n] == Precision::kNone && !IsTensorListOp(g_, n)) continue;
+      // A list may be long: its first type speaks for all, until it is known which will change.
+      const bool in_list = s > floats_.begin(n) && floats_.at(s).index != TypeSlot::kNoList &&
+                           floats_.at(s).attr == floats_.at(s - 1).attr;
+      can_[s] = in_list ? can_[s - 1] : CanCompute(s);
+      if (!Is(s, Precision::kAllow) || c_.preserve.contains(n)) continue;
+      allow_[s] = can_[s];
+      any |= can_[s];
+      if (!can_[s]) refused = n;
+    }
+    if (any || refused == kNoNode) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("the device of node '", g_.name(refused), "' has no bfloat16 kernel for ",
+                     g_.op_name(refused), ", nor any device for another product"));
+  }
+
+  // Whether all that n does to the handle of a list is known.
+  bool Follows(NodeId n) const {
+    if (!IsTensorListOp(g_, n)) {
+      return !c_.preserve.contains(n) && precision_[n] != Precision::kNone &&
+             precision_[n] != Precision::kDeny;
+    }
+    for (int i = 0; c_.preserve.contains(n) && i < g_.num_outputs(n); ++i) {
+      if (handles_.OfOutput({n, i}) != kNone) return false;
+    }
+    return true;
+  }
+
+  // What is unsafe, and what follows it before the next safe op; lists that cannot change.
+  void Deny() {
+    Flow::Marks before = flow_.NoMarks(), stay = flow_.NoMarks();
+    for (const TensorList& list : lists_) {
+      const bool stays =
+          list.leaves || !std::ranges::all_of(list.elements, [&](int s) { return can_[s]; });
+      for (int s : list.elements) stay[s] = stays;
+    }
+    for (int s = 0; s < floats_.size(); ++s) {
+      deny_[s] = Is(s, Precision::kDeny);
+      before[s] = deny_[s] || Is(s, Precision::kInfer);
+    }
+    flow_.Spread(before, Flow::kInputs, [&](int s) { return Is(s, Precision::kClear); });
+    flow_.Spread(deny_, Flow::kOutputs, [&](int s) { return before[s] && !stay[s]; });
+    for (int s = 0; s < floats_.size(); ++s) deny_[s] = deny_[s] || stay[s];
+  }
+
+  // One element that is unsafe makes the list so; else one that is worth it brings all.
+  void MatchLists() {
+    for (const TensorList& list : lists_) {
+      const bool deny = std::ranges::any_of(list.elements, [&](int s) { return deny_[s]; });
+      const bool allow = std::ranges::any_of(list.elements, [&](int s) { return allow_[s]; });
+      if (!deny && !allow) continue;
+      for (int s : list.elements) {
+        deny_[s] = deny;
+        allow_[s] = !deny;
+      }
+    }
+  }
+
+  // What lies between two products.
+  void AllowBetween() {
+    Flow::Marks behind = allow_;
+    flow_.Spread(behind, Flow::kOutputs, [&](int s) {
+      return May(s) && (Is(s, Precision::kInfer) || Is(s, Precision::kClear));
+    });
+    flow_.Spread(allow_, Flow::kInputs, [&](int s) { return behind[s]; });
+  }
+
+  // What follows a product at once, or another follower: it may be fused into it.
+  absl::Status AllowFollowers() {
+    TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(g_));
+    for (NodeId n : order) {
+      if (precision_[n] != Precision::kInfer) continue;
+      for (int s = floats_.begin(n); s < floats_.end(n); ++s) {
+        if (allow_[s] || !May(s)) continue;
+        bool any = false, denied = false;
+        for (int from : flow_.sources(s)) {
+          if (from >= floats_.size()) continue;
+          any |= allow_[from];
+          denied |= deny_[from];
+        }
+        allow_[s] = any && !denied;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Nodes of several types whose kernels do not know them together.
+  void DropWithoutKernel() {
+    std::vector<TypeSlot> slots;
+    for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
+      slots.clear();
+      for (int s = floats_.begin(n); s < floats_.end(n); ++s) {
+        if (allow_[s]) slots.push_back(floats_.at(s));
+      }
+      if (slots.size() < 2 || HasKernel(n, slots)) continue;
+      for (int s = floats_.begin(n); s < floats_.end(n); ++s) allow_[s] = false;
+    }
+  }
+
+  // Nothing may stand between a variable of a loop and what it begins with, or goes on with in the
+  // next pass.
+  template <typename Visit>
+  void ForEachLoopEdge(Visit visit) const {
+    for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
+      if (!g_.alive(n) || !IsMergeOp(g_.op_name(n))) continue;
+      if (std::ranges::none_of(g_.data_inputs(n), [&](const Output& from) {
+            return IsNextIterationOp(g_.op_name(from.node));
+          }))
+        continue;
+      for (int i = 0; i < g_.num_inputs(n); ++i) {
+        Output from = g_.data_inputs(n)[i];
+        int to = floats_.OfInput(n, i);
+        while (to != kNone && floats_.OfOutput(from) != kNone) {
+          visit(floats_.OfOutput(from), to);
+          if (g_.op_name(from.node) != "Identity") break;
+          to = floats_.OfInput(from.node, 0);
+          from = g_.data_inputs(from.node)[0];
+        }
+      }
+    }
+  }
+  // The Merge decides, if all others can follow.
+  void MatchLoops() {
+    JoinedSets sets(floats_.size());
+    Flow::Marks member = flow_.NoMarks(), stays = flow_.NoMarks();
+    ForEachLoopEdge([&](int from, int to) {
+      sets.Join(from, to);
+      member[from] = member[to] = true;
+    });
+    for (int s = 0; s < floats_.size(); ++s) {
+      const bool changes = IsMergeOp(g_.op_name(floats_.node(s))) ? allow_[s] : can_[s];
+      if (member[s] && !changes) stays[sets.Of(s)] = true;
+    }
+    for (int s = 0; s < floats_.size(); ++s) {
+      if (member[s]) allow_[s] = !stays[sets.Of(s)];
+    }
+  }
+
+  // A Cast to float becomes one to bfloat16 if nothing else is asked of it.
+  void ChangeCasts() {
+    Flow::Marks used = flow_.NoMarks(), asked_as_float = flow_.NoMarks();
+    for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
+      if (!g_.alive(n)) continue;
+      for (int i = 0; i < g_.num_inputs(n); ++i) {
+        const int from = floats_.OfOutput(g_.data_inputs(n)[i]);
+        if (from == kNone) continue;
+        const int to = floats_.OfInput(n, i);
+        used[from] = true;
+        if (to == kNone || !allow_[to]) asked_as_float[from] = true;
+      }
+    }
+    for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
+      if (!g_.alive(n) || g_.op_name(n) != "Cast") continue;
+      const int s = floats_.Find(n, "DstT");
+      if (s != kNone && used[s] && !asked_as_float[s] && CanCompute(s)) allow_[s] = true;
+    }
+  }
+
+  std::vector<NodeId> Leaders() const {
+    JoinedSets sets(g_.num_node_ids());
+    for (const TensorList& list : lists_) {
+      for (int s : list.elements) sets.Join(floats_.node(list.elements[0]), floats_.node(s));
+    }
+    ForEachLoopEdge([&](int from, int to) { sets.Join(floats_.node(from), floats_.node(to)); });
+    std::vector<NodeId> leaders(g_.num_node_ids());
+    for (NodeId n = 0; n < g_.num_node_ids(); ++n) leaders[n] = sets.Of(n);
+    return leaders;
+  }
+
+  const PassContext& c_;
+  const Graph& g_;
+  const TypeSlots& floats_;
+  const TypeSlots handles_;
+  const Flow flow_;
+  std::vector<Precision> precision_;  // by node
+  std::vector<TensorList> lists_;
+  // By slot: may be changed; to become bfloat16; unsafe.
+  Flow::Marks can_, allow_, deny_;
+};
+
+}  // namespace
+
+absl::StatusOr<Painting> PaintBfloat16(const PassContext& context, const PrecisionLists& lists,
+                                       const TypeSlots& floats) {
+  return Painter(context, lists, floats).Run();
+}
+
+}  // namespace tenon

@@ -1,0 +1,44 @@
+#include "grappler_lite/passes/auto_mixed_precision/tensor_lists.h"
+
+#include "grappler_lite/passes/auto_mixed_precision/joined_sets.h"
+
+namespace tenon {
+namespace {
+
+constexpr std::string_view kElementType = "element_dtype";
+
+}  // namespace
+
+bool IsTensorListOp(const Graph& g, NodeId n) {
+  return g.op_name(n).find("TensorList") != std::string_view::npos;
+}
+
+std::vector<TensorList> FindTensorLists(const Graph& g, const TypeSlots& floats,
+                                        const TypeSlots& handles,
+                                        absl::FunctionRef<bool(NodeId)> follows) {
+  JoinedSets sets(handles.size());
+  for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+    if (!g.alive(n)) continue;
+    for (int i = 0; i < g.num_inputs(n); ++i) {
+      const int from = handles.OfOutput(g.data_inputs(n)[i]), to = handles.OfInput(n, i);
+      if (from != TypeSlots::kNone && to != TypeSlots::kNone) sets.Join(from, to);
+    }
+    if (!IsTensorListOp(g, n)) continue;
+    // The handle of a list, and elements of it that are handles too.
+    for (int slot = handles.begin(n) + 1; slot < handles.end(n); ++slot)
+      sets.Join(handles.begin(n), slot);
+  }
+  std::vector<TensorList> lists(handles.size());
+  for (int slot = 0; slot < handles.size(); ++slot) {
+    const NodeId n = handles.node(slot);
+    TensorList& list = lists[sets.Of(slot)];
+    list.leaves |= !follows(n);
+    if (slot != handles.begin(n) || !IsTensorListOp(g, n)) continue;
+    const int element = floats.Find(n, kElementType);
+    if (element != TypeSlots::kNone) list.elements.push_back(element);
+  }
+  std::erase_if(lists, [](const TensorList& list) { return list.elements.empty(); });
+  return lists;
+}
+
+}  // namespace tenon

@@ -1,0 +1,134 @@
+#include "grappler_lite/passes/constant_folding/constant_branches.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "graph/functions/function_graph.h"
+#include "graph/ir/nodes.h"
+#include "graph/wire/wire.h"
+#include "grappler_lite/analysis/op_traits.h"
+#include "grappler_lite/pipeline/known_values.h"
+
+namespace tenon {
+namespace {
+
+constexpr RewriteInfo kFoldIf = {"fold_if", Exactness::kExact};
+constexpr RewriteInfo kFoldCase = {"fold_case", Exactness::kExact};
+constexpr RewriteInfo kFoldWhile = {"fold_while", Exactness::kExact};
+
+constexpr uint32_t kAttrFunc = 10;  // of AttrValue
+
+class Folder {
+ public:
+  explicit Folder(PassContext& context)
+      : c_(context),
+        g_(context.graph),
+        known_(g_, context.evaluator, context.feeds, context.gate) {}
+
+  bool Run() {
+    bool changed = false;
+    for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
+      if (!g_.alive(n) || c_.feeds.contains(n) || MustStay(g_, n) || !g_.kind(n).types_status.ok())
+        continue;
+      const std::string_view op = g_.op_name(n);
+      if (op == "If" || op == "_If" || op == "StatelessIf") changed |= FoldIf(n);
+      if (op == "Case" || op == "StatelessCase") changed |= FoldCase(n);
+      if (op == "While" || op == "_While" || op == "StatelessWhile") changed |= FoldWhile(n);
+    }
+    return changed;
+  }
+
+ private:
+  bool FoldIf(NodeId n) {
+    const std::optional<Tensor> choice = known_.Find(g_.data_inputs(n)[0]);
+    if (!choice.has_value()) return false;
+    const std::optional<bool> truth = Truth(*choice);
+    if (!truth.has_value()) return false;
+    const AttrValue* branch = g_.attr(n, *truth ? "then_branch" : "else_branch");
+    if (branch == nullptr || !c_.Allow(kFoldIf.name, n)) return false;
+    BecomeCall(n, std::string(branch->wire()));
+    return true;
+  }
+
+  // An index that no branch has chooses the last.
+  bool FoldCase(NodeId n) {
+    const std::optional<Tensor> choice = known_.Find(g_.data_inputs(n)[0]);
+    const AttrValue* attr = g_.attr(n, "branches");
+    if (!choice.has_value() || attr == nullptr || choice->dtype() != DataType::kInt32 ||
+        choice->shape().rank() != 0)
+      return false;
+    const absl::StatusOr<std::vector<FuncAttr>> branches = attr->AsFuncList();
+    if (!branches.ok() || branches->empty()) return false;
+    int64_t index = choice->IntAt(0);
+    const int64_t last = std::ssize(*branches) - 1;
+    if (index < 0 || index > last) index = last;
+    if (!c_.Allow(kFoldCase.name, n)) return false;
+    std::string wire;
+    WireWriter(&wire).Bytes(kAttrFunc, (*branches)[index].attrs_wire);
+    BecomeCall(n, std::move(wire));
+    return true;
+  }
+
+  // Of all inputs but the first.
+  void BecomeCall(NodeId n, std::string function) {
+    const bool stateful = g_.op(n)->is_stateful;
+    NewAttrs attrs = {{"f", std::move(function)}};
+    for (const char* types : {"Tin", "Tout"}) {
+      if (const AttrValue* list = g_.attr(n, types); list != nullptr)
+        attrs.push_back({types, std::string(list->wire())});
+    }
+    if (!ComputesAllResults(g_.attrs(n))) attrs.push_back({kWrittenOut, attr::Bool(true)});
+    const std::vector<Output> args(g_.data_inputs(n).begin() + 1, g_.data_inputs(n).end());
+    const std::vector<Output> control(g_.control_inputs(n).begin(), g_.control_inputs(n).end());
+    g_.BecomeOp(n, stateful ? "StatefulPartitionedCall" : "PartitionedCall", std::move(attrs));
+    g_.SetInputs(n, args, control);
+  }
+
+  bool FoldWhile(NodeId n) {
+    const size_t count = g_.data_inputs(n).size();
+    const AttrValue* cond = g_.attr(n, "cond");
+    if (count == 0 || cond == nullptr || !NeverRuns(n, *cond)) return false;
+    const TypeVector& types = g_.kind(n).types.outputs;
+    const std::vector<DataType> list(types.begin(), types.end());
+    const std::string type = count == 1 ? attr::Type(list[0]) : attr::TypeList(list);
+    const std::string_view op = count == 1 ? "Identity" : "IdentityN";
+    if (!c_.HasKernel(n, op, {{"T", type}}) || !c_.Allow(kFoldWhile.name, n)) return false;
+    g_.BecomeOp(n, op, {{"T", type}});
+    return true;
+  }
+
+  // Whether the condition is false for the first values, and does nothing else.
+  bool NeverRuns(NodeId n, const AttrValue& cond) {
+    const absl::StatusOr<FuncAttr> function = cond.AsFunc();
+    const FunctionEntry* entry = function.ok() ? g_.FindFunction(function->name) : nullptr;
+    if (entry == nullptr) return false;
+    absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(g_, *entry, functions_);
+    if (!body.ok() || !body->effects.empty() || body->results.size() != 1 ||
+        body->args.size() != g_.data_inputs(n).size())
+      return false;
+    const absl::flat_hash_set<NodeId> args(body->args.begin(), body->args.end());
+    KnownValues known(body->graph, c_.evaluator, args, c_.gate);
+    for (size_t i = 0; i < body->args.size(); ++i) {
+      std::optional<Tensor> first = known_.Find(g_.data_inputs(n)[i]);
+      if (first.has_value()) known.Set({body->args[i], 0}, *std::move(first));
+    }
+    const std::optional<Tensor> value = known.Find({body->results[0], 0});
+    return value.has_value() && Truth(*value) == false;
+  }
+
+  PassContext& c_;
+  Graph& g_;
+  KnownValues known_;
+  const std::shared_ptr<SharedFunctions> functions_ = SharedFunctions::Of(g_);
+};
+
+}  // namespace
+
+std::vector<RewriteInfo> ConstantBranches() { return {kFoldIf, kFoldCase, kFoldWhile}; }
+
+bool FoldConstantBranches(PassContext& context) {
+  return HasFunctions(context.graph) && Folder(context).Run();
+}
+
+}  // namespace tenon

@@ -1,0 +1,567 @@
+// Gives calls, branches and loops functions of their own that take, compute and give no more than
+// is asked of them: small constants go from the arguments into the bodies, where the other passes
+// see them, and arguments and results that nobody uses go. Equal functions are made once.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/crc32c.h"
+#include "graph/functions/function_graph.h"
+#include "graph/functions/function_library.h"
+#include "graph/ir/nodes.h"
+#include "graph/wire/wire.h"
+#include "grappler_lite/analysis/body_nodes.h"
+#include "grappler_lite/analysis/node_queries.h"
+#include "grappler_lite/analysis/op_traits.h"
+#include "grappler_lite/pipeline/pass.h"
+#include "grappler_lite/pipeline/rewriter.h"
+
+namespace tenon {
+namespace {
+
+constexpr RewriteInfo kPushConstants = {"push_constants", Exactness::kExact};
+constexpr RewriteInfo kRemoveUnused = {"remove_unused", Exactness::kExact};
+
+constexpr size_t kMaxConstBytes = 1024;
+constexpr size_t kMaxBodyBytes = size_t{1} << 20;
+constexpr size_t kMaxNewBytes = size_t{16} << 20;  // of all functions that one run makes
+
+// Fields of AttrValue, AttrValue.ListValue and NameAttrList.
+constexpr uint32_t kAttrList = 1, kAttrFunc = 10, kListFunc = 9, kFuncName = 1;
+
+constexpr std::string_view kMark = "_specialized_";
+
+// Those that an attribute names, in their order.
+std::vector<FuncAttr> FunctionsIn(const AttrValue& value) {
+  if (value.kind() == AttrKind::kFunc) return {*value.AsFunc()};
+  return value.AsFuncList().value_or(std::vector<FuncAttr>());
+}
+
+bool MayBeSpecialized(const FunctionGraph& body) {
+  const AttrValue* mark = body.attrs.Find("_nospecialize");
+  return mark == nullptr || !mark->AsBool().value_or(false);
+}
+
+// A functional node with the functions that it calls.
+struct Site {
+  NodeId node = kNoNode;
+  bool loop = false;
+  size_t first_arg = 0;                 // its inputs before that are no arguments
+  std::vector<std::string_view> attrs;  // that name the functions, in their order; none: the op
+  std::vector<FuncAttr> functions;      // of a loop: condition, body
+  std::vector<const FunctionGraph*> bodies;  // those of all who call them, or `own`
+  std::vector<std::unique_ptr<FunctionGraph>> own;
+  size_t bytes = 0;  // of the functions
+};
+
+// Gives the site bodies that are for it alone, to be changed.
+void OwnBodies(Site& site) {
+  if (!site.own.empty()) return;
+  for (const FunctionGraph*& body : site.bodies) {
+    site.own.push_back(std::make_unique<FunctionGraph>(*body));
+    body = site.own.back().get();
+  }
+}
+
+class Specializer {
+ public:
+  explicit Specializer(PassContext& context)
+      : c_(context), g_(context.graph), fanouts_(context.graph) {}
+
+  bool Run() {
+    bool changed = false;
+    for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
+      if (!g_.alive(n) || c_.feeds.contains(n) || MustStay(g_, n) || !g_.kind(n).types_status.ok())
+        continue;
+      std::optional<Site> site = SiteAt(n);
+      if (site.has_value()) changed |= Specialize(*site);
+    }
+    std::vector<std::string> wires;
+    for (const auto& [name, wire] : wires_) wires.push_back(wire);
+    PutFunctions(g_, wires);
+    return changed;
+  }
+
+ private:
+  std::optional<Site> SiteAt(NodeId n) {
+    const std::string_view op = g_.op_name(n);
+    Site site;
+    site.node = n;
+    if (op == "PartitionedCall" || op == "StatefulPartitionedCall") {
+      site.attrs = {"f"};
+    } else if (op == "If" || op == "_If" || op == "StatelessIf") {
+      site.attrs = {"then_branch", "else_branch"};
+      site.first_arg = 1;
+    } else if (op == "Case" || op == "StatelessCase") {
+      site.attrs = {"branches"};
+      site.first_arg = 1;
+    } else if (op == "While" || op == "_While" || op == "StatelessWhile") {
+      site.attrs = {"cond", "body"};
+      site.loop = true;
+    } else if (g_.FindFunction(op) != nullptr) {
+      if (!AddBody(site, {op, {}})) return std::nullopt;
+    } else {
+      return std::nullopt;
+    }
+    if (IsMarkedForXla(g_.attrs(n))) return std::nullopt;
+    for (const std::string_view name : site.attrs) {
+      const AttrValue* attr = g_.attr(n, name);
+      if (attr == nullptr) return std::nullopt;
+      for (const FuncAttr& function : FunctionsIn(*attr)) {
+        if (!AddBody(site, function)) return std::nullopt;
+      }
+    }
+    if (!FitsItsFunctions(site) || new_bytes_ + site.bytes > kMaxNewBytes) return std::nullopt;
+    return site;
+  }
+
+  bool AddBody(Site& site, const FuncAttr& function) {
+    const FunctionEntry* entry = g_.FindFunction(function.name);
+    if (entry == nullptr) return false;
+    const FunctionGraph* body = BodyOf(*entry);
+    if (body == nullptr) return false;
+    for (NodeId n = 0; n < body->graph.num_node_ids(); ++n) {
+      if (!c_.Visit()) return false;
+    }
+    site.functions.push_back(function);
+    site.bodies.push_back(body);
+    site.bytes += entry->wire.size();
+    return true;
+  }
+
+  // Null if the function is to stay as it is.
+  const FunctionGraph* BodyOf(const FunctionEntry& function) {
+    const auto [it, is_new] = bodies_.try_emplace(function.name);
+    if (is_new && function.wire.size() <= kMaxBodyBytes) {
+      absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(g_, function, functions_);
+      // Each instance of one that calls itself could make another.
+      if (body.ok() && MayBeSpecialized(*body) && !functions_->ReachesItself(g_, function.name)) {
+        ShortenResults(*body);
+        it->second = std::make_unique<FunctionGraph>(*std::move(body));
+      }
+    }
+    return it->second.get();
+  }
+
+  bool FitsItsFunctions(const Site& site) const {
+    const size_t args = g_.data_inputs(site.node).size() - site.first_arg;
+    if (site.bodies.empty() || (site.loop && site.bodies.size() != 2)) return false;
+    for (size_t b = 0; b < site.bodies.size(); ++b) {
+      const FunctionGraph& body = *site.bodies[b];
+      if (body.args.size() != args) return false;
+      for (size_t i = 0; i < args; ++i) {
+        const int input = static_cast<int>(i + site.first_arg);
+        if (TypeIn(body, body.args[i]) != BaseType(g_.input_type(site.node, input))) return false;
+      }
+      const bool is_condition = site.loop && b == 0;
+      if (is_condition ? body.results.size() != 1 : !GivesItsOutputs(site.node, body)) return false;
+    }
+    return true;
+  }
+
+  bool GivesItsOutputs(NodeId n, const FunctionGraph& body) const {
+    if (body.results.size() != static_cast<size_t>(g_.num_outputs(n))) return false;
+    for (int32_t i = 0; i < g_.num_outputs(n); ++i) {
+      if (TypeIn(body, body.results[i]) != BaseType(g_.output_type({n, i}))) return false;
+    }
+    return true;
+  }
+
+  static DataType TypeIn(const FunctionGraph& body, NodeId end) {
+    return BaseType(body.graph.output_type({end, 0}));
+  }
+
+  bool Specialize(Site& site) {
+    std::vector<std::vector<bool>> read;
+    for (const FunctionGraph* body : site.bodies) read.push_back(ReadNodes(*body));
+    const std::vector<size_t> constants = Constants(site, read);
+    const bool pushes = !constants.empty() && c_.Allow(kPushConstants.name, site.node);
+    if (pushes) {
+      OwnBodies(site);
+      for (size_t b = 0; b < site.own.size(); ++b) PushInto(*site.own[b], read[b], site, constants);
+    }
+    const std::vector<bool> results = UsedResults(site);
+    const std::vector<bool> args = site.loop ? results : UsedArgs(site, results);
+    const bool all_used = std::all_of(args.begin(), args.end(), [](bool b) { return b; }) &&
+                          std::all_of(results.begin(), results.end(), [](bool b) { return b; });
+    const bool keeps_one = std::any_of(args.begin(), args.end(), [](bool b) { return b; });
+    const bool removes = !all_used && (!site.loop || keeps_one) &&  // a loop needs a variable
+                         c_.Allow(kRemoveUnused.name, site.node);
+    if (!pushes && !removes) return false;
+    if (removes) {
+      OwnBodies(site);
+      Drop(site, args, results);
+      Rewrite(site, args, results);
+    } else {
+      Rewrite(site, std::vector<bool>(args.size(), true), std::vector<bool>(results.size(), true));
+    }
+    return true;
+  }
+
+  // --- Constants.
+
+  // The arguments that are small constants and are looked at; of a loop, those that stay the same.
+  std::vector<size_t> Constants(const Site& site,
+                                const std::vector<std::vector<bool>>& read) const {
+    std::vector<size_t> constants;
+    const std::span<const Output> inputs = g_.data_inputs(site.node);
+    for (size_t i = 0; i + site.first_arg < inputs.size(); ++i) {
+      const NodeId from = inputs[i + site.first_arg].node;
+      if (g_.op_name(from) != "Const" || c_.feeds.contains(from) ||
+          !g_.control_inputs(from).empty())
+        continue;
+      const absl::StatusOr<Tensor> value = g_.ConstValue(from);
+      if (!value.ok() || value->bytes() > kMaxConstBytes) continue;
+      bool is_read = false;
+      for (size_t b = 0; b < read.size(); ++b) is_read |= read[b][site.bodies[b]->args[i]];
+      if (is_read && (!site.loop || PassesOn(*site.bodies[1], i))) constants.push_back(i);
+    }
+    return constants;
+  }
+
+  static bool PassesOn(const FunctionGraph& body, size_t i) {
+    const NodeId result = body.results[i];
+    return body.graph.control_inputs(result).empty() &&
+           body.graph.data_inputs(result)[0] == Output{body.args[i], 0};
+  }
+
+  // All but results read constants instead of these arguments.
+  void PushInto(FunctionGraph& body, const std::vector<bool>& read, const Site& site,
+                const std::vector<size_t>& constants) {
+    Graph& b = body.graph;
+    const NodeId end = b.num_node_ids();
+    std::vector<NodeId> instead(end, kNoNode);
+    for (const size_t i : constants) {
+      const NodeId arg = body.args[i], from = g_.data_inputs(site.node)[i + site.first_arg].node;
+      if (!read[arg]) continue;
+      const absl::StatusOr<NodeId> constant = b.AddNode(
+          b.UniqueName(absl::StrCat(b.name(arg), "/value")), "Const", {}, OpAttrs(g_, from));
+      if (constant.ok()) instead[arg] = *constant;
+    }
+    const absl::flat_hash_set<NodeId> results(body.results.begin(), body.results.end());
+    for (NodeId n = 0; n < end; ++n) {
+      if (!b.alive(n) || results.contains(n)) continue;
+      for (int i = 0; i < b.num_inputs(n); ++i) {
+        const NodeId constant = instead[b.data_inputs(n)[i].node];
+        if (constant != kNoNode) b.SetInput(n, i, {constant, 0});
+      }
+    }
+  }
+
+  // --- What nobody uses.
+
+  // Those that may fail count.
+  std::vector<bool> UsedResults(const Site& site) const {
+    std::vector<bool> used(g_.num_outputs(site.node), c_.preserve.contains(site.node));
+    for (const Fanouts::Use& use : fanouts_.of(site.node)) {
+      if (use.port != kControlPort) used[use.port] = true;
+    }
+    if (site.loop) return UsedVariables(site, std::move(used));
+    if (std::ranges::find(used, false) == used.end()) return used;
+    for (const FunctionGraph* body : site.bodies) {
+      if (!ComputesAllResults(g_.attrs(site.node)) && !StaysCall(body->attrs)) continue;
+      NeededNodes needed(*body);
+      CertainNodes certain(*body, ArgInfos(site));
+      needed.Need(body->effects);
+      for (size_t i = 0; i < used.size(); ++i) {
+        if (used[i]) needed.Need(body->results[i]);
+      }
+      for (size_t i = 0; i < used.size(); ++i) {
+        if (used[i] || certain.Has(body->results[i], needed)) continue;
+        used[i] = true;
+        needed.Need(body->results[i]);
+      }
+    }
+    return used;
+  }
+
+  std::vector<TensorInfo> ArgInfos(const Site& site) const {
+    std::vector<TensorInfo> infos;
+    for (const Output& from : g_.data_inputs(site.node).subspan(site.first_arg)) {
+      const bool known = shapes_ != nullptr && !rewritten_.contains(from.node);
+      infos.push_back(known ? shapes_->info(from) : TensorInfo());
+    }
+    return infos;
+  }
+
+  // Arguments for which no control edge could stand.
+  std::vector<bool> AwaitedArgs(const Site& site) const {
+    std::vector<bool> awaited;
+    for (const Output& from : g_.data_inputs(site.node).subspan(site.first_arg))
+      awaited.push_back(!c_.feeds.contains(from.node) && IsAwaitedByValueOnly(g_, from.node));
+    return awaited;
+  }
+
+  std::vector<bool> UsedArgs(const Site& site, const std::vector<bool>& results) const {
+    std::vector<bool> used = AwaitedArgs(site);
+    for (const FunctionGraph* body : site.bodies) {
+      std::vector<NodeId> roots = body->effects;
+      for (size_t i = 0; i < results.size(); ++i) {
+        if (results[i]) roots.push_back(body->results[i]);
+      }
+      NoteArgs(*body, roots, used);
+    }
+    return used;
+  }
+
+  static void NoteArgs(const FunctionGraph& body, const std::vector<NodeId>& roots,
+                       std::vector<bool>& used) {
+    NeededNodes needed(body);
+    needed.Need(roots);
+    for (size_t i = 0; i < body.args.size(); ++i) used[i] = used[i] || needed[body.args[i]];
+  }
+
+  // A variable is used if it is read behind the loop, by the condition, for what the body does, for
+  // a variable that is used, or where what it becomes may fail.
+  std::vector<bool> UsedVariables(const Site& site, std::vector<bool> used) const {
+    const std::vector<bool> awaited = AwaitedArgs(site);
+    std::transform(used.begin(), used.end(), awaited.begin(), used.begin(), std::logical_or<>());
+    const FunctionGraph& condition = *site.bodies[0];
+    std::vector<NodeId> of_condition = condition.effects;
+    of_condition.push_back(condition.results[0]);
+    NoteArgs(condition, of_condition, used);
+    const FunctionGraph& body = *site.bodies[1];
+    absl::flat_hash_map<NodeId, size_t> number_of;  // of arguments
+    for (size_t i = 0; i < body.args.size(); ++i) number_of.emplace(body.args[i], i);
+    std::vector<NodeId> roots = body.effects;
+    for (size_t i = 0; i < used.size(); ++i) {
+      if (used[i]) roots.push_back(body.results[i]);
+    }
+    NeededNodes needed(body);
+    const auto need = [&] {
+      while (!roots.empty()) {
+        const NodeId root = roots.back();
+        roots.pop_back();
+        needed.Need(root, [&](NodeId n) {
+          const auto arg = number_of.find(n);
+          if (arg == number_of.end() || used[arg->second]) return;
+          used[arg->second] = true;
+          roots.push_back(body.results[arg->second]);
+        });
+      }
+    };
+    need();
+    // Shapes of variables may change from pass to pass.
+    CertainNodes certain(body, std::vector<TensorInfo>(body.args.size()));
+    // A loop that is written out waits for its first variable in every pass.
+    const bool all = ComputesAllResults(g_.attrs(site.node)) || StaysCall(body.attrs);
+    const size_t computed = all ? used.size() : std::min<size_t>(used.size(), 1);
+    for (size_t i = 0; i < computed; ++i) {
+      if (used[i] || certain.Has(body.results[i], needed)) continue;
+      used[i] = true;
+      roots.push_back(body.results[i]);
+      need();
+    }
+    return used;
+  }
+
+  // Takes them out of the bodies, and what only they needed.
+  static void Drop(Site& site, const std::vector<bool>& args, const std::vector<bool>& results) {
+    for (size_t b = 0; b < site.own.size(); ++b) {
+      FunctionGraph& body = *site.own[b];
+      const bool is_condition = site.loop && b == 0;
+      std::vector<NodeId> roots = body.effects;
+      for (size_t i = 0; i < body.results.size(); ++i) {
+        if (!is_condition && !results[i]) body.results[i] = kNoNode;
+        if (body.results[i] != kNoNode) roots.push_back(body.results[i]);
+      }
+      NeededNodes needed(body);
+      needed.Need(roots);
+      const absl::flat_hash_set<NodeId> all_args(body.args.begin(), body.args.end());
+      for (NodeId n = 0; n < body.graph.num_node_ids(); ++n) {
+        if (!needed[n] && !all_args.contains(n)) body.graph.RemoveNode(n);
+      }
+      for (size_t i = 0; i < args.size(); ++i) {
+        if (args[i]) continue;
+        body.graph.RemoveNode(body.args[i]);
+        body.args[i] = kNoNode;
+      }
+    }
+  }
+
+  // --- The node.
+
+  void Rewrite(const Site& site, const std::vector<bool>& args, const std::vector<bool>& results) {
+    const NodeId n = site.node;
+    std::vector<Output> data, lost, control;
+    std::vector<DataType> arg_types, result_types;
+    for (size_t i = 0; i < g_.data_inputs(n).size(); ++i) {
+      const Output from = g_.data_inputs(n)[i];
+      if (i < site.first_arg) {
+        data.push_back(from);
+      } else if (args[i - site.first_arg]) {
+        data.push_back(from);
+        arg_types.push_back(g_.input_type(n, static_cast<int>(i)));
+      } else if (!IsHarmless(from.node)) {
+        lost.push_back({from.node, kControlPort});
+      }
+    }
+    // It waits for what it does not read any more, once, and for what it waited for.
+    absl::flat_hash_set<NodeId> sources;
+    for (const Output& from : data) sources.insert(from.node);
+    std::erase_if(lost, [&](const Output& from) { return sources.contains(from.node); });
+    absl::flat_hash_set<NodeId> awaited;
+    for (const std::span<const Output> list :
+         {std::span<const Output>(lost), g_.control_inputs(n)}) {
+      for (const Output& from : list) {
+        if (awaited.insert(from.node).second) control.push_back(from);
+      }
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i]) result_types.push_back(g_.output_type({n, static_cast<int32_t>(i)}));
+    }
+    NewAttrs attrs = Attrs(site, arg_types, result_types, results);
+    g_.SetKind(n, site.attrs.empty() ? CallOf(site) : std::string(g_.op_name(n)), std::move(attrs));
+    g_.SetInputs(n, data, control);
+    MoveUses(n, results);
+  }
+
+  // What a call by the function's name becomes.
+  static std::string CallOf(const Site& site) {
+    return site.bodies[0]->effects.empty() ? "PartitionedCall" : "StatefulPartitionedCall";
+  }
+
+  // What is always there and cannot fail need not be waited for.
+  bool IsHarmless(NodeId n) const {
+    const std::string_view op = g_.op_name(n);
+    return c_.feeds.contains(n) ||
+           ((op == "Const" || op == "VarHandleOp") && g_.control_inputs(n).empty());
+  }
+
+  NewAttrs Attrs(const Site& site, const std::vector<DataType>& args,
+                 const std::vector<DataType>& results_left, const std::vector<bool>& results) {
+    NewAttrs attrs;
+    for (const Attr& a : g_.attrs(site.node).all()) {
+      if (a.name == "Tin" || a.name == "T") {
+        attrs.push_back({a.name, attr::TypeList(args)});
+      } else if (a.name == "Tout") {
+        attrs.push_back({a.name, attr::TypeList(results_left)});
+      } else if (a.name == "output_shapes") {
+        attrs.push_back({a.name, ShapesLeft(a.value, results)});
+      } else if (!NumbersInputsOrOutputs(a.name)) {
+        attrs.push_back({a.name, std::string(a.value.wire())});
+      }
+    }
+    size_t next_body = 0;
+    if (site.attrs.empty()) {
+      std::string wire;
+      WireWriter(&wire).Bytes(kAttrFunc, Callee(site, 0));
+      attrs.insert(attrs.end(), {{"f", std::move(wire)},
+                                 {"Tin", attr::TypeList(args)},
+                                 {"Tout", attr::TypeList(results_left)}});
+    }
+    for (const std::string_view name : site.attrs) {
+      std::string wire;
+      if (g_.attr(site.node, name)->kind() == AttrKind::kFunc) {
+        WireWriter(&wire).Bytes(kAttrFunc, Callee(site, next_body++));
+      } else {
+        std::string list;
+        for (; next_body < site.bodies.size(); ++next_body)
+          WireWriter(&list).Bytes(kListFunc, Callee(site, next_body));
+        WireWriter(&wire).Bytes(kAttrList, list);
+      }
+      PutAttr(attrs, name, std::move(wire));
+    }
+    return attrs;
+  }
+
+  static std::string ShapesLeft(const AttrValue& value, const std::vector<bool>& results) {
+    const absl::StatusOr<std::vector<PartialShape>> shapes = value.AsShapeList();
+    std::vector<PartialShape> left;
+    if (!shapes.ok() || shapes->size() != results.size()) return attr::ShapeList(left);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i]) left.push_back((*shapes)[i]);
+    }
+    return attr::ShapeList(left);
+  }
+
+  // What the node says of function i, with the name of what its body becomes.
+  std::string Callee(const Site& site, size_t i) {
+    std::string out;
+    WireWriter(&out).Bytes(kFuncName, NameOf(site, i));
+    WireReader reader(site.functions[i].attrs_wire);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.number != kFuncName) out.append(f.raw);
+    }
+    return out;
+  }
+
+  // Of the function that a body becomes: the same for the same content on the same device, for
+  // which the body will be optimized, whatever was made before.
+  std::string NameOf(const Site& site, size_t i) {
+    std::string_view base = site.functions[i].name;
+    if (const size_t mark = base.rfind(kMark); mark != base.npos) base = base.substr(0, mark);
+    const std::string content = site.bodies[i]->Wire(base);
+    const uint32_t sum = ExtendCrc32c(ExtendCrc32c(0, content), g_.device(site.node));
+    for (int number = 0;; ++number) {
+      std::string name = absl::StrCat(base, kMark, absl::Hex(sum, absl::kZeroPad8));
+      if (number > 0) absl::StrAppend(&name, "_", number);
+      std::string wire = site.bodies[i]->Wire(name);
+      const FunctionEntry* there = g_.FindFunction(name);
+      if (there != nullptr && there->wire == wire) return name;
+      const auto made = wires_.find(name);
+      if (made != wires_.end() && made->second == wire) return name;
+      if (there != nullptr || made != wires_.end()) continue;
+      new_bytes_ += wire.size();
+      wires_.emplace(name, std::move(wire));
+      return name;
+    }
+  }
+
+  // Outputs that are left move up.
+  void MoveUses(NodeId n, const std::vector<bool>& results) {
+    rewritten_.insert(n);
+    if (std::find(results.begin(), results.end(), false) == results.end()) return;
+    std::vector<int32_t> place(results.size(), 0);
+    for (size_t i = 1; i < results.size(); ++i) place[i] = place[i - 1] + (results[i - 1] ? 1 : 0);
+    absl::flat_hash_set<NodeId> moved;  // of users that have been rewritten: other inputs since
+    for (const Fanouts::Use& use : fanouts_.of(n)) {
+      if (use.port == kControlPort) continue;
+      if (!rewritten_.contains(use.node)) {
+        g_.SetInput(use.node, use.input, {n, place[use.port]});
+        continue;
+      }
+      if (!moved.insert(use.node).second) continue;
+      for (int i = 0; i < g_.num_inputs(use.node); ++i) {
+        const Output in = g_.data_inputs(use.node)[i];
+        if (in.node == n) g_.SetInput(use.node, i, {n, place[in.port]});
+      }
+    }
+  }
+
+  PassContext& c_;
+  Graph& g_;
+  const Fanouts fanouts_;
+  const GraphShapes* const shapes_ = InferShapes(c_);                           // as they were
+  const std::shared_ptr<SharedFunctions> functions_ = SharedFunctions::Of(g_);  // as they were
+  absl::flat_hash_map<std::string_view, std::unique_ptr<const FunctionGraph>> bodies_;  // by name
+  std::map<std::string, std::string> wires_;  // of the functions that were made, by name
+  size_t new_bytes_ = 0;
+  absl::flat_hash_set<NodeId> rewritten_;
+};
+
+class FunctionSpecialization : public Pass {
+ public:
+  std::string_view name() const override { return "function_optimization"; }
+  std::vector<RewriteInfo> rewrites() const override { return {kPushConstants, kRemoveUnused}; }
+  absl::StatusOr<bool> Run(PassContext& context) override {
+    return HasFunctions(context.graph) && Specializer(context).Run();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeFunctionSpecialization() {
+  return std::make_unique<FunctionSpecialization>();
+}
+
+}  // namespace tenon

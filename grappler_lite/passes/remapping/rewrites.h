@@ -1,0 +1,64 @@
+// The rewrites of the pass `remapping`; remapping.cc lists them with their names.
+#pragma once
+
+#include "grappler_lite/passes/remapping/contraction.h"
+
+namespace tenon {
+
+// Conv2D, BiasAdd.
+bool FuseBias(Sweep& s, NodeId n);
+// Conv2D, Add of a vector of one value for each channel.
+bool FuseAddedBias(Sweep& s, NodeId n);
+// Conv2D + BiasAdd or FusedBatchNorm, Add of a tensor of the same shape: a residual connection.
+bool FuseResidual(Sweep& s, NodeId n);
+// Conv2D + BiasAdd or FusedBatchNorm, Relu or another activation that is one op.
+bool FuseActivation(Sweep& s, NodeId n);
+// The same with an activation that is written out: gelu, swish and their like.
+bool FuseWrittenActivation(Sweep& s, NodeId n);
+
+// FusedBatchNorm, perhaps Add of a tensor of the same shape, Relu: _FusedBatchNormEx.
+bool FuseBatchNormRelu(Sweep& s, NodeId n);
+
+// AsString of integers, StringToHashBucketFast: _TensorToHashBucketFast, which makes no strings.
+bool FuseHashBuckets(Sweep& s, NodeId n);
+
+// BatchMatMulV2, Mul by a number, Add of a mask that all heads share: _MklFusedBatchMatMulV2, for
+// TensorFlow, where that is two nodes less.
+bool FuseBatchMatMul(Sweep& s, NodeId n);
+
+// Conv2D, Mul by a constant channel vector or number: n becomes the contraction with a scaled
+// filter.
+bool FoldMul(Sweep& s, NodeId n);
+// Conv2D, perhaps with a constant bias, FusedBatchNorm in inference with constant statistics.
+bool FoldBatchNorm(Sweep& s, NodeId n);
+// A FusedBatchNorm like that behind no contraction: Mul and Add of two vectors, for TensorFlow,
+// where that is a node less. Here its kernel passes over the tensor once.
+bool ExpandBatchNorm(Sweep& s, NodeId n);
+// Pad, Conv2D with a constant filter: the convolution pads.
+bool FusePad(Sweep& s, NodeId n);
+
+// exp(x - max(x)) / sum(exp(x - max(x))): Softmax.
+bool RecognizeSoftmax(Sweep& s, NodeId n);
+// Mean and variance over the last dimension, and what is done with them: _TenonLayerNorm.
+bool RecognizeLayerNorm(Sweep& s, NodeId n);
+// softmax(query * key^T * scale + mask) * value: _TenonAttention.
+bool RecognizeAttention(Sweep& s, NodeId n);
+// A _TenonAttention between transposes that bring heads before rows and back again: works on what
+// they transpose.
+bool ExchangeHeadsInAttention(Sweep& s, NodeId n);
+
+// exp(-x) and other rows of functions: _UnaryOpsComposition, for TensorFlow, which passes over the
+// tensor once then. Here its kernel does no less than its parts.
+bool ComposeUnary(Sweep& s, NodeId n);
+// What TensorFlow composes; the first of them not in half.
+inline constexpr std::string_view kComposedButNotInHalf =
+    "Acos Acosh Asin Asinh Atan Atanh Cosh Rint Sinh Tan";
+inline constexpr std::string_view kComposed =
+    "Acos Acosh Asin Asinh Atan Atanh Cosh Rint Sinh Tan Abs Ceil Cos Elu Exp Expm1 Floor Inv Log "
+    "Log1p Neg Reciprocal Relu Relu6 Round Rsqrt Selu Sigmoid Sin Sqrt Square Tanh";
+
+// (x + y) + z of tensors of one shape: AddN(x, y, z), which adds in that order; for TensorFlow, as
+// before.
+bool ChainAdditions(Sweep& s, NodeId n);
+
+}  // namespace tenon

@@ -1,0 +1,93 @@
+#include "absl/strings/str_cat.h"
+#include "graph/base/closest.h"
+#include "grappler_lite/pipeline/pass.h"
+
+namespace tenon {
+namespace {
+
+absl::Status CheckKnown(std::string_view what, std::string_view name,
+                        const std::vector<std::string>& known) {
+  ClosestName closest(name);
+  for (const std::string& candidate : known) closest.Offer(candidate);
+  if (closest.best() == name) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("there is no ", what, " '", name, "'",
+                                                 closest.Hint(),
+                                                 "; graph_run opt --list-passes lists them"));
+}
+
+// A pass that TensorFlow has, and for which there is nothing to do here.
+class Nothing : public Pass {
+ public:
+  std::string_view name() const override { return ""; }
+  std::vector<RewriteInfo> rewrites() const override { return {}; }
+  absl::StatusOr<bool> Run(PassContext& /*context*/) override { return false; }
+};
+std::unique_ptr<Pass> MakeNothing() { return std::make_unique<Nothing>(); }
+
+}  // namespace
+
+// The order in which passes run, first to last, in every iteration; those that bring nodes once,
+// before.
+absl::Span<const PassEntry> PassOrder() {
+  static constexpr std::string_view kNoGpu =
+      "it serves GPUs, and TensorFlow's device types at that";
+  static constexpr PassEntry kOrder[] = {
+      {"implementation_selector", MakeImplementationSelector,
+       "call the variant of a function that is for the device", true},
+      {"function_optimization", MakeFunctionOptimization, "inline calls of functions", true},
+      {"model_pruning", MakeModelPruning, "remove what no fetch needs; bypass identities"},
+      {"common_subgraph_elimination", MakeCommonSubgraphElimination,
+       "merge nodes that compute the same"},
+      {"debug_stripper", MakeDebugStripper, "remove checks and prints", false,
+       "it takes checks out; name it in --passes to run it"},
+      {"constant_folding", MakeConstantFolding,
+       "compute what depends on constants and known shapes only"},
+      {"shape_optimization", MakeShapeOptimization, "compute sizes from sizes"},
+      {"auto_mixed_precision", MakeNothing, "lower precision on GPUs", false, kNoGpu},
+      {"auto_mixed_precision_onednn_bfloat16", MakeAutoMixedPrecisionBfloat16,
+       "products in bfloat16, to about 2 digits", false,
+       "it changes numbers; models are run in the types that they name"},
+      {"pin_to_host_optimization", MakePinToHostOptimization,
+       "a handful of numbers from devices to the CPU", false,
+       "it moves work away from devices; name it in --passes to run it"},
+      {"arithmetic_optimization", MakeArithmeticOptimization,
+       "remove arithmetic and data movement that cancels out"},
+      {"layout_optimizer", MakeLayoutOptimizer, "give images of convolutions channels last"},
+      {"remapping", MakeRemapping, "fuse MatMul and convolution with what follows them"},
+      {"loop_optimization", MakeLoopOptimization,
+       "move what stays the same out of loops; remove branches that are never taken"},
+      {"dependency_optimization", MakeDependencyOptimization,
+       "remove control edges and nodes that only wait"},
+      {"memory_optimization", MakeNothing, "recompute or swap out activations", false,
+       "it works on gradients; memory is planned when the graph is"},
+      {"scoped_allocator_optimization", MakeNothing, "merge inputs of collective ops", false,
+       "nothing is exchanged with other hosts"},
+      {"auto_parallel", MakeNothing, "replicate training over GPUs", false, kNoGpu},
+      {"function_optimization", MakeFunctionSpecialization,
+       "give calls, branches and loops functions that take and give no more than is used"},
+      {"model_pruning", MakeModelPruning, "remove what the others left behind"},
+  };
+  return kOrder;
+}
+
+absl::Status CheckPassName(std::string_view name, absl::Span<const PassEntry> custom) {
+  if (name.starts_with("plugin:")) return absl::OkStatus();
+  std::vector<std::string> known;
+  for (absl::Span<const PassEntry> passes : {PassOrder(), custom}) {
+    for (const PassEntry& pass : passes) known.emplace_back(pass.name);
+  }
+  return CheckKnown("pass", name, known);
+}
+
+absl::Status CheckRewriteName(std::string_view name, absl::Span<const PassEntry> custom) {
+  std::vector<std::string> known;
+  for (absl::Span<const PassEntry> passes : {PassOrder(), custom}) {
+    for (const PassEntry& pass : passes) {
+      for (const RewriteInfo& rewrite : pass.make()->rewrites())
+        known.push_back(absl::StrCat(pass.name, ".", rewrite.name));
+    }
+  }
+  return CheckKnown("rewrite", name, known);
+}
+
+}  // namespace tenon

@@ -1,0 +1,43 @@
+// Which nodes of functions' bodies stand in a graph since calls, branches or loops were inlined.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "graph/ir/graph.h"
+#include "grappler_lite/provenance/graph_changes.h"
+
+namespace tenon {
+
+// Names are views of what `before` shares.
+struct InlinedNodes {
+  struct Call {
+    int32_t within = -1;        // the call whose body this one was a node of; -1: of the graph
+    NodeId root = kNoNode;      // of the graph of before, if it was there
+    std::string_view function;  // whose body it was a node of
+    std::string_view node;      // of that body
+    std::string name;           // that it has, or would have, in the graph
+  };
+  struct Origin {
+    int32_t call;
+    std::string_view function, node;
+  };
+  std::vector<Call> calls;  // outer ones first
+  absl::flat_hash_map<NodeId, Origin> origins;
+  absl::flat_hash_set<NodeId> roots;              // calls of the graph of before
+  absl::flat_hash_set<std::string_view> inlined;  // functions
+};
+
+// Found by names: "call/mul" is the node "mul" of a function that "call" called, if all nodes of
+// that body are there, with their ops; but for its calls, of which the same is asked. Of several
+// functions the one of which there is most; where that is not one alone, none.
+// `was_rewritten`: a node of this name may have another op. Time is linear in the changes.
+InlinedNodes FindInlinedNodes(const Graph& before, const Graph& after,
+                              const std::vector<NodeChange>& changes,
+                              absl::FunctionRef<bool(std::string_view)> was_rewritten);
+
+}  // namespace tenon

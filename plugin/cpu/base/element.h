@@ -1,0 +1,190 @@
+// Reading and writing single elements of any number type, for kernels that are not worth one
+// instantiation per type.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "graph/tensor/dtype.h"
+
+namespace tenon::cpu {
+
+inline float FloatFromBfloat16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+
+// Rounds to nearest, ties to even; every NaN becomes a quiet one.
+inline uint16_t Bfloat16FromFloat(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  if (x != x) return static_cast<uint16_t>((bits >> 16) | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+inline float FloatFromHalf(uint16_t bits) {
+  return static_cast<float>(std::bit_cast<_Float16>(bits));
+}
+inline uint16_t HalfFromFloat(float x) { return std::bit_cast<uint16_t>(static_cast<_Float16>(x)); }
+
+template <typename T>
+inline constexpr bool kIsComplex =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+// Conversion between accumulators and stored values; a complex value loses its imaginary part on
+// the way to a real one.
+template <typename To, typename From>
+To ConvertElement(From x) {
+  if constexpr (kIsComplex<From> && !kIsComplex<To>) {
+    return static_cast<To>(x.real());
+  } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
+    return To(static_cast<typename To::value_type>(x.real()),
+              static_cast<typename To::value_type>(x.imag()));
+  } else if constexpr (kIsComplex<To>) {
+    return To(static_cast<typename To::value_type>(x), 0);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+// The conjugate of a complex number; others are their own.
+template <typename T>
+T Conjugate(T x) {
+  if constexpr (kIsComplex<T>) return std::conj(x);
+  return x;
+}
+
+// How elements of the C++ type T lie in memory, at any alignment.
+template <typename T>
+struct PlainElement {
+  // What to compute in where that is to be no more exact than the type: of halves float.
+  using Native = T;
+  // What to sum in: never less exact. Integers wrap around, which unsigned arithmetic does in any
+  // width.
+  using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
+                                  std::conditional_t<kIsComplex<T>, std::complex<double>, double>>;
+  // What to compare in: holds every value in its order.
+  using Ordered = std::conditional_t<std::is_integral_v<T> && std::is_signed_v<T>, int64_t, Wide>;
+  // The least and the greatest finite value.
+  static Native Lowest() { return std::numeric_limits<T>::lowest(); }
+  static Native Highest() { return std::numeric_limits<T>::max(); }
+
+  template <typename A>
+  A As(const void* data, int64_t i) const {
+    T x;
+    memcpy(&x, static_cast<const char*>(data) + i * sizeof(T), sizeof(T));
+    return ConvertElement<A>(x);
+  }
+  template <typename A>
+  void Put(void* data, int64_t i, A value) const {
+    const T x = ConvertElement<T>(value);
+    memcpy(static_cast<char*>(data) + i * sizeof(T), &x, sizeof(T));
+  }
+};
+
+template <float (*kWiden)(uint16_t), uint16_t (*kNarrow)(float), uint16_t kHighest>
+struct ShortFloatElement {
+  using Native = float;
+  using Wide = double;
+  using Ordered = double;
+  static Native Lowest() { return -Highest(); }
+  static Native Highest() { return kWiden(kHighest); }
+
+  template <typename A>
+  A As(const void* data, int64_t i) const {
+    return ConvertElement<A>(kWiden(PlainElement<uint16_t>().As<uint16_t>(data, i)));
+  }
+  template <typename A>
+  void Put(void* data, int64_t i, A value) const {
+    PlainElement<uint16_t>().Put(data, i, kNarrow(ConvertElement<float>(value)));
+  }
+};
+
+using HalfElement = ShortFloatElement<&FloatFromHalf, &HalfFromFloat, 0x7bff>;
+using Bfloat16Element = ShortFloatElement<&FloatFromBfloat16, &Bfloat16FromFloat, 0x7f7f>;
+
+// Calls f(element) with the element access of `type`; does nothing for types that hold no numbers.
+template <typename F>
+void VisitElement(DataType type, F&& f) {
+  switch (type) {
+    case DataType::kFloat:
+      return f(PlainElement<float>());
+    case DataType::kDouble:
+      return f(PlainElement<double>());
+    case DataType::kHalf:
+      return f(HalfElement());
+    case DataType::kBfloat16:
+      return f(Bfloat16Element());
+    case DataType::kInt8:
+    case DataType::kQint8:
+      return f(PlainElement<int8_t>());
+    case DataType::kUint8:
+    case DataType::kQuint8:
+      return f(PlainElement<uint8_t>());
+    case DataType::kInt16:
+      return f(PlainElement<int16_t>());
+    case DataType::kUint16:
+      return f(PlainElement<uint16_t>());
+    case DataType::kInt32:
+    case DataType::kQint32:
+      return f(PlainElement<int32_t>());
+    case DataType::kUint32:
+      return f(PlainElement<uint32_t>());
+    case DataType::kInt64:
+      return f(PlainElement<int64_t>());
+    case DataType::kUint64:
+      return f(PlainElement<uint64_t>());
+    case DataType::kComplex64:
+      return f(PlainElement<std::complex<float>>());
+    case DataType::kComplex128:
+      return f(PlainElement<std::complex<double>>());
+    default:
+      return;
+  }
+}
+
+// As VisitElement, for half, bfloat16, float and double only.
+template <typename F>
+void VisitFloat(DataType type, F&& f) {
+  switch (type) {
+    case DataType::kFloat:
+      return f(PlainElement<float>());
+    case DataType::kDouble:
+      return f(PlainElement<double>());
+    case DataType::kHalf:
+      return f(HalfElement());
+    case DataType::kBfloat16:
+      return f(Bfloat16Element());
+    default:
+      return;
+  }
+}
+
+// Calls f(element, A()) for a real number type, where A holds every value of the type and sums
+// wrap as the type's own would: double, int64_t or uint64_t.
+template <typename F>
+void VisitReal(DataType type, F&& f) {
+  switch (type) {
+    case DataType::kInt8:
+      return f(PlainElement<int8_t>(), int64_t());
+    case DataType::kUint8:
+      return f(PlainElement<uint8_t>(), int64_t());
+    case DataType::kInt16:
+      return f(PlainElement<int16_t>(), int64_t());
+    case DataType::kUint16:
+      return f(PlainElement<uint16_t>(), int64_t());
+    case DataType::kInt32:
+      return f(PlainElement<int32_t>(), int64_t());
+    case DataType::kUint32:
+      return f(PlainElement<uint32_t>(), int64_t());
+    case DataType::kInt64:
+      return f(PlainElement<int64_t>(), int64_t());
+    case DataType::kUint64:
+      return f(PlainElement<uint64_t>(), uint64_t());
+    default:
+      return VisitFloat(type, [&](auto element) { f(element, double()); });
+  }
+}
+
+}  // namespace tenon::cpu

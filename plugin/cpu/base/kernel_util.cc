@@ -1,0 +1,85 @@
+#include "plugin/cpu/base/kernel_util.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace tenon::cpu {
+
+absl::StatusOr<int> NormalizeAxis(const Prepare& p, int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) {
+    return p.Invalid(absl::StrCat("axis ", axis, " is outside of [", -rank, ", ", rank, ")"));
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+absl::Status CheckScalars(const Prepare& p, int begin, int end) {
+  for (int i = begin; i < end; ++i) {
+    if (p.input_shape(i).rank() != 0) {
+      return p.Invalid(absl::StrCat("input ", i, " must be a scalar, not of shape ",
+                                    p.input_shape(i).ToString()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInputShape(const Prepare& p, int i, const Shape& want) {
+  if (p.input_shape(i) == want) return absl::OkStatus();
+  return p.Invalid(absl::StrCat("input ", i, " must have the shape ", want.ToString(), ", not ",
+                                p.input_shape(i).ToString()));
+}
+
+absl::StatusOr<int64_t> InputInt(const Prepare& p, int i) {
+  TENON_RETURN_IF_ERROR(CheckScalars(p, i, i + 1));
+  TENON_ASSIGN_OR_RETURN(const Dims values, p.InputInts(i));
+  return values[0];
+}
+
+absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i) {
+  const Tensor* value = p.input_value(i);
+  if (value == nullptr)
+    return absl::InternalError(absl::StrCat("the value of input ", i, " is not known"));
+  if (!HasType(kIndexTypes, value->dtype())) {
+    return p.Invalid(
+        absl::StrCat("input ", i, " must be int32 or int64, it is ", DataTypeName(value->dtype())));
+  }
+  Dims ints(value->num_elements());
+  for (size_t k = 0; k < ints.size(); ++k) ints[k] = value->IntAt(static_cast<int64_t>(k));
+  return ints;
+}
+
+absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape) {
+  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(p.output_type(i), shape));
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (p.output_type(i) == DataType::kInt32 && values[k] != static_cast<int32_t>(values[k]))
+      return p.Invalid(absl::StrCat(values[k], " does not fit int32"));
+    StoreIndex(t.data(), p.output_type(i), static_cast<int64_t>(k), values[k]);
+  }
+  p.set_output_shape(i, shape);
+  p.set_output_value(i, std::move(t));
+  return absl::OkStatus();
+}
+
+std::optional<Dims> BroadcastDims(absl::Span<const int64_t> a, absl::Span<const int64_t> b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  Dims dims(a.begin(), a.end());
+  const size_t missing = a.size() - b.size();
+  for (size_t d = 0; d < b.size(); ++d) {
+    int64_t& dim = dims[missing + d];
+    if (dim != b[d] && dim != 1 && b[d] != 1) return std::nullopt;
+    if (dim == 1) dim = b[d];
+  }
+  return dims;
+}
+
+absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims) {
+  absl::StatusOr<Shape> shape = Shape::Make(dims);
+  if (!shape.ok()) return p.Invalid(shape.status().message());
+  // No memory holds more, and sizes derived from fewer do not overflow.
+  constexpr int64_t kMostElements = int64_t{1} << 48;
+  if (shape->num_elements() > kMostElements)
+    return p.Invalid(absl::StrCat("the shape ", shape->ToString(), " is too large"));
+  return shape;
+}
+
+}  // namespace tenon::cpu

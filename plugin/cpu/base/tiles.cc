@@ -1,0 +1,82 @@
+#include "plugin/cpu/base/tiles.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "plugin/cpu/base/workers.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr int kMaxSlots = 64;
+
+int SlotsFor(int threads, int64_t tiles) {
+  return static_cast<int>(std::min<int64_t>({threads, tiles, kMaxSlots}));
+}
+
+// Gives each concurrent caller a number below `count`.
+class Slots {
+ public:
+  explicit Slots(int count) : free_(count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) {}
+  int Take() {
+    uint64_t free = free_.load(std::memory_order_relaxed);
+    while (free == 0 ||
+           !free_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire)) {
+      if (free == 0) free = free_.load(std::memory_order_relaxed);
+    }
+    return __builtin_ctzll(free);
+  }
+  void Return(int slot) { free_.fetch_or(uint64_t{1} << slot, std::memory_order_release); }
+
+ private:
+  std::atomic<uint64_t> free_;
+};
+
+}  // namespace
+
+absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
+                         absl::FunctionRef<absl::Status(int64_t tile, char* scratch)> body) {
+  char* const scratch = static_cast<char*>(args.scratch);
+  if (tiles == 1 || args.workers->threads() == 1) {
+    for (int64_t t = 0; t < tiles; ++t) {
+      absl::Status status = body(t, scratch);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+  Slots slots(SlotsFor(args.workers->threads(), tiles));
+  std::mutex mutex;
+  absl::Status first;
+  std::atomic<int64_t> failed = tiles;  // the lowest
+  args.workers->ParallelFor(tiles, 1, [&](int64_t begin, int64_t end) {
+    const int slot = slots.Take();
+    for (int64_t t = begin; t < end && t < failed.load(std::memory_order_relaxed); ++t) {
+      absl::Status status = body(t, scratch + slot * slot_bytes);
+      if (status.ok()) continue;
+      const std::lock_guard lock(mutex);
+      if (t > failed) continue;
+      failed = t;
+      first = std::move(status);
+    }
+    slots.Return(slot);
+  });
+  return first;
+}
+
+size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes) {
+  return slot_bytes * SlotsFor(workers.threads(), std::max<int64_t>(tiles, 1));
+}
+
+int64_t TilesFor(double flops) {
+  constexpr double kTileFlops = 8e6;  // some 40 us of one core
+  constexpr int64_t kMostTiles = 16;
+  return std::clamp<int64_t>(static_cast<int64_t>(std::min(flops / kTileFlops, 1e6)), 1,
+                             kMostTiles);
+}
+
+int64_t TilesFor(const Workers& workers, double flops) {
+  return workers.threads() == 1 ? 1 : TilesFor(flops);
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,56 @@
+// Tensor arrays by name: handles of the first two versions of their ops, TensorArray and
+// TensorArrayV2, are strings.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/synchronization/mutex.h"
+#include "plugin/cpu/containers/lists/tensor_array.h"
+#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/named_handle.h"
+
+namespace tenon::cpu {
+
+// The arrays of a session that have names. Thread-safe.
+class NamedArrays : public Resource {
+ public:
+  static constexpr std::string_view kKind = "names of tensor arrays";
+  std::string_view kind() const override { return kKind; }
+  using Resource::Resource;
+
+  static ObjectRef<NamedArrays> Of(const Prepare& p);
+  // Null if there is none.
+  ObjectRef<TensorArray> Find(std::string_view name);
+
+ private:
+  friend class ArrayHandle;
+  // Returns the name, which no other array had.
+  std::string Add(const ObjectRef<TensorArray>& array);
+  void Remove(const std::string& name);
+
+  absl::Mutex mutex_;
+  int64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, ObjectRef<TensorArray>, std::less<>> arrays_ ABSL_GUARDED_BY(mutex_);
+};
+
+// An array has its name as long as the handle is there.
+class ArrayHandle : public NamedHandle {
+ public:
+  static constexpr std::string_view kKind = "handle of a tensor array";
+  std::string_view kind() const override { return kKind; }
+  ArrayHandle(ObjectRef<NamedArrays> names, ObjectRef<TensorArray> array)
+      : NamedHandle(names->Add(array)), names_(std::move(names)), array_(std::move(array)) {}
+
+  const ObjectRef<TensorArray>& array() const { return array_; }
+  Tensor AsStrings() override;
+
+ private:
+  ~ArrayHandle() override { names_->Remove(name()); }
+
+  const ObjectRef<NamedArrays> names_;
+  const ObjectRef<TensorArray> array_;
+};
+
+}  // namespace tenon::cpu

@@ -1,0 +1,26 @@
+// Some tensors, or none: the variants behind Optional ops.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/tensor/tensor.h"
+
+namespace tenon::cpu {
+
+// A value: nobody changes it.
+class OptionalValue : public Object {
+ public:
+  static constexpr std::string_view kKind = "optional";
+  std::string_view kind() const override { return kKind; }
+
+  OptionalValue() = default;
+  explicit OptionalValue(std::vector<Tensor> components)
+      : has_value(true), components(std::move(components)) {}
+
+  const bool has_value = false;
+  const std::vector<Tensor> components;
+};
+
+}  // namespace tenon::cpu

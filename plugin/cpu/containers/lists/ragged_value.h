@@ -1,0 +1,25 @@
+// A ragged tensor as one element of a variant tensor.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/tensor/tensor.h"
+
+namespace tenon::cpu {
+
+// A value: nobody changes it.
+class RaggedValue : public Object {
+ public:
+  static constexpr std::string_view kKind = "ragged tensor";
+  std::string_view kind() const override { return kKind; }
+
+  RaggedValue(std::vector<Tensor> splits, Tensor values)
+      : splits(std::move(splits)), values(std::move(values)) {}
+
+  const std::vector<Tensor> splits;  // outermost first, all of one integer type
+  const Tensor values;
+};
+
+}  // namespace tenon::cpu

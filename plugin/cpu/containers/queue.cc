@@ -1,0 +1,121 @@
+#include "plugin/cpu/containers/queue.h"
+
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/base/whole_tensor.h"
+#include "plugin/cpu/random/philox.h"
+
+namespace tenon::cpu {
+namespace {
+
+class InOrder : public WaitingTuples {
+ public:
+  void Put(Tuple tuple) override { tuples_.push_back(std::move(tuple)); }
+  Tuple Take() override {
+    Tuple first = std::move(tuples_.front());
+    tuples_.pop_front();
+    return first;
+  }
+  int64_t size() const override { return static_cast<int64_t>(tuples_.size()); }
+
+ private:
+  std::deque<Tuple> tuples_;
+};
+
+class ByPriority : public WaitingTuples {
+ public:
+  void Put(Tuple tuple) override {
+    const int64_t priority = tuple[0].IntAt(0);
+    tuples_.emplace(priority, std::move(tuple));
+  }
+  Tuple Take() override { return std::move(tuples_.extract(tuples_.begin()).mapped()); }
+  int64_t size() const override { return static_cast<int64_t>(tuples_.size()); }
+
+ private:
+  std::multimap<int64_t, Tuple> tuples_;
+};
+
+class AtRandom : public WaitingTuples {
+ public:
+  explicit AtRandom(const Philox& philox) : words_(philox) {}
+  void Put(Tuple tuple) override { tuples_.push_back(std::move(tuple)); }
+  Tuple Take() override {
+    std::swap(tuples_[words_.Next32() % tuples_.size()], tuples_.back());
+    Tuple last = std::move(tuples_.back());
+    tuples_.pop_back();
+    return last;
+  }
+  int64_t size() const override { return static_cast<int64_t>(tuples_.size()); }
+
+ private:
+  PhiloxStream words_;
+  std::vector<Tuple> tuples_;
+};
+
+}  // namespace
+
+std::unique_ptr<WaitingTuples> FirstInFirstOut() { return std::make_unique<InOrder>(); }
+std::unique_ptr<WaitingTuples> SmallestFirst() { return std::make_unique<ByPriority>(); }
+std::unique_ptr<WaitingTuples> Shuffled(uint64_t seed, uint64_t seed2) {
+  Philox philox;
+  philox.key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  philox.counter = {0, 0, static_cast<uint32_t>(seed2), static_cast<uint32_t>(seed2 >> 32)};
+  return std::make_unique<AtRandom>(philox);
+}
+
+absl::Status Queue::Put(std::vector<Tuple> tuples) {
+  const auto count = static_cast<int64_t>(tuples.size());
+  absl::MutexLock lock(&mutex_);
+  if (closed_) return absl::CancelledError(absl::StrCat("queue '", name(), "' is closed"));
+  const auto may_go_on = [&] { return cancelled_ || HasRoom(count); };
+  ++waiting_to_put_;
+  mutex_.AwaitWithTimeout(absl::Condition(&may_go_on), kPatience);
+  --waiting_to_put_;
+  if (cancelled_) return absl::CancelledError(absl::StrCat("queue '", name(), "' is closed"));
+  if (!HasRoom(count)) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("queue '", name(), "' has had no room for ", count,
+                     " more elements for 60 seconds; its capacity is ", options_.capacity));
+  }
+  for (Tuple& tuple : tuples) tuples_->Put(std::move(tuple));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Tuple>> Queue::Take(int64_t count, bool up_to) {
+  absl::MutexLock lock(&mutex_);
+  const auto may_go_on = [&] { return Has(count) || (closed_ && waiting_to_put_ == 0); };
+  mutex_.AwaitWithTimeout(absl::Condition(&may_go_on), kPatience);
+  if (!Has(count) && closed_ && up_to && tuples_->size() > 0) count = tuples_->size();
+  if (!Has(count)) {
+    const std::string has = absl::StrCat(
+        "queue '", name(), "' has ", tuples_->size(), " elements where ", count, " are wanted",
+        options_.min_left > 0 && !closed_ ? " on top of " : "",
+        options_.min_left > 0 && !closed_ ? absl::StrCat(options_.min_left) : "", ", and ");
+    if (closed_) return absl::OutOfRangeError(absl::StrCat(has, "is closed"));
+    return absl::DeadlineExceededError(absl::StrCat(has, "none came for 60 seconds"));
+  }
+  std::vector<Tuple> taken;
+  for (int64_t i = 0; i < count; ++i) taken.push_back(tuples_->Take());
+  return taken;
+}
+
+int64_t Queue::size() {
+  absl::MutexLock lock(&mutex_);
+  return tuples_->size();
+}
+
+bool Queue::closed() {
+  absl::MutexLock lock(&mutex_);
+  return closed_;
+}
+
+void Queue::Close(bool cancel_pending) {
+  absl::MutexLock lock(&mutex_);
+  closed_ = true;
+  cancelled_ |= cancel_pending;
+}
+
+}  // namespace tenon::cpu

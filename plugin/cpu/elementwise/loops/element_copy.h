@@ -1,0 +1,54 @@
+// Copies elements of one type from place to place, strings as well.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "graph/tensor/dtype.h"
+
+namespace tenon::cpu {
+
+class ElementCopy {
+ public:
+  explicit ElementCopy(DataType type)
+      : bytes_(static_cast<int64_t>(DataTypeSize(type))),
+        counted_(!IsMemcpyable(type)),
+        strings_(BaseType(type) == DataType::kString) {}
+
+  int64_t bytes() const { return bytes_; }  // of one element
+
+  // `n` elements of `from`, the first at place i, go to places j and following of `to`.
+  void operator()(const void* from, int64_t i, void* to, int64_t j, int64_t n = 1) const {
+    const char* f = static_cast<const char*>(from) + i * bytes_;
+    char* t = static_cast<char*>(to) + j * bytes_;
+    if (counted_) return CopyCounted(f, t, n);
+    switch (n * bytes_) {
+      case 4:
+        std::memcpy(t, f, 4);
+        return;
+      case 8:
+        std::memcpy(t, f, 8);
+        return;
+      default:
+        std::memcpy(t, f, n * bytes_);
+    }
+  }
+
+  // The element at place i of `from` goes to places j to j + n - 1 of `to`.
+  void Repeat(const void* from, int64_t i, void* to, int64_t j, int64_t n) const;
+
+  // The elements at places j to j + n - 1 become 0; strings and objects, which must be new, stay
+  // empty.
+  void Zero(void* to, int64_t j, int64_t n) const {
+    if (!counted_) std::memset(static_cast<char*>(to) + j * bytes_, 0, n * bytes_);
+  }
+
+ private:
+  void CopyCounted(const char* from, char* to, int64_t n) const;
+
+  int64_t bytes_;
+  bool counted_;  // strings or objects
+  bool strings_;
+};
+
+}  // namespace tenon::cpu

@@ -1,0 +1,261 @@
+// Matrix products by oneDNN, constant right sides packed once. Those of floats are computed as a
+// convolution of 1x1 windows over m places of k channels: a few per cent faster than its matmul
+// with AVX-512, and up to twice as fast without, where matmul packs nothing.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/cpu/linalg/products/activation_loop.h"
+#include "plugin/cpu/linalg/products/matmul.h"
+#include "plugin/cpu/onednn/onednn.h"
+#include "plugin/cpu/onednn/tiled_primitive.h"
+
+namespace tenon::cpu {
+namespace {
+
+using Dim = dnnl::memory::dim;
+
+// Rows, columns and matrices of the output that one tile covers.
+struct TileSize {
+  Dim batch, m, n;
+  bool operator<(const TileSize& o) const {
+    return std::tie(batch, m, n) < std::tie(o.batch, o.m, o.n);
+  }
+};
+
+class Builder {
+ public:
+  Builder(Prepare& p, const MatMulProblem& problem)
+      : p_(p),
+        q_(problem),
+        in_product_(problem.fused),
+        type_(*OneDnnType(p.input_type(0))),
+        element_(DataTypeSize(p.input_type(0))) {}
+
+  absl::Status Build() {
+    strided_ = Increasing(q_.a_batch) && Increasing(q_.b_batch);
+    pack_ = p_.input_value(1) != nullptr && q_.batch() == 1;
+    if (IsSoonerAfterwards()) FollowProduct();
+    as_convolution_ =
+        pack_ && !q_.transpose_a && type_ == dnnl::memory::data_type::f32 && FastConvolution();
+    const TileSize tile = ChooseTile();
+    for (Dim i = 0; i < q_.batch(); i += tile.batch) {
+      for (Dim r = 0; r < q_.m; r += tile.m) {
+        for (Dim c = 0; c < q_.n; c += tile.n) {
+          const TileSize size{std::min(tile.batch, q_.batch() - i), std::min(tile.m, q_.m - r),
+                              std::min(tile.n, q_.n - c)};
+          TENON_RETURN_IF_ERROR(AddTile(size, i, r, c));
+        }
+      }
+    }
+    if (q_.fused.add >= 0) tiled_->StartFrom(q_.fused.add, q_.batch() * q_.m * q_.n * element_);
+    if (packed_all_) p_.DropInput(1);
+    if (q_.scale_add) FollowTiles();
+    TiledPrimitive::Install(p_, std::move(tiled_));
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Piece {
+    int runner;
+    MemoryDesc weights;
+  };
+  // Elements of the output that a tile writes: rows of these columns.
+  struct Written {
+    int64_t begin, rows, columns;
+  };
+
+  // Of a few elements, which the product leaves in the nearest cache, loops of ours make these
+  // sooner than oneDNN; and what it adds where columns are left over costs it more than a sweep.
+  bool IsSoonerAfterwards() const {
+    constexpr int64_t kFewElements = 4096, kColumns = 16;
+    const Activation activation = q_.fused.activation;
+    const bool slow = activation == Activation::kElu || activation == Activation::kSigmoid ||
+                      activation == Activation::kSwish;
+    return q_.batch() * q_.m * q_.n <= kFewElements && type_ == dnnl::memory::data_type::f32 &&
+           q_.fused.add < 0 && !q_.fused.empty() && (slow || q_.n % kColumns != 0);
+  }
+
+  void FollowProduct() {
+    in_product_ = FusedOps();
+    const ElementRows rows = {q_.batch() * q_.m, q_.n, {q_.n, 0}, {false, false}};
+    const ElementRowsLoop add = FindElementRowsLoop(ElementOp::kAdd, DataType::kFloat);
+    const ActivationLoop activation(q_.fused.activation, q_.fused.alpha);
+    tiled_->SetEpilogue([rows, add, activation, bias = q_.fused.bias](const StepArgs& args) {
+      if (bias >= 0) {
+        const void* const in[] = {args.out[0], args.in[bias]};
+        add(in, args.out[0], rows);
+      }
+      activation.Run(static_cast<float*>(args.out[0]), rows.rows * rows.columns);
+    });
+  }
+
+  // A tile that has just been written is still in a near cache.
+  void FollowTiles() {
+    tiled_->SetTileEpilogue([after = *q_.scale_add, pieces = std::move(written_), row = q_.n](
+                                const StepArgs& args, int64_t tile) {
+      const Written& w = pieces[tile];
+      if (w.columns == row) return after.Run(args, w.begin, w.begin + w.rows * row);
+      for (int64_t r = 0, at = w.begin; r < w.rows; ++r, at += row)
+        after.Run(args, at, at + w.columns);
+    });
+  }
+
+  static bool Increasing(const std::vector<int64_t>& indices) {
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (indices[i] != static_cast<int64_t>(i)) return false;
+    }
+    return true;
+  }
+
+  TileSize ChooseTile() const {
+    TileSize tile{strided_ ? Dim{q_.batch()} : 1, q_.m, q_.n};
+    const Dim tiles = as_convolution_ ? TilesFor(p_.workers(), q_.flops()) : TilesFor(q_.flops());
+    if (tiles <= 1) return tile;
+    if (q_.batch() > 1) {
+      tile.batch = strided_ ? std::max<Dim>(1, q_.batch() / tiles) : 1;
+    } else if (q_.n >= q_.m && !as_convolution_) {
+      tile.n = RoundUp(q_.n / tiles, 64);
+    } else {
+      tile.m = RoundUp(q_.m / tiles, 32);
+    }
+    return tile;
+  }
+
+  static Dim RoundUp(Dim x, Dim to) { return std::max<Dim>(1, (x + to - 1) / to) * to; }
+
+  // The descriptor of `batch` matrices of rows by columns, stored in rows of `row` elements (or
+  // columns, if transposed), each matrix `matrix` elements after the last.
+  MemoryDesc Matrices(Dim batch, Dim rows, Dim columns, Dim row, bool transposed,
+                      Dim matrix) const {
+    const Dim row_stride = transposed ? 1 : row, column_stride = transposed ? row : 1;
+    if (q_.batch() == 1 || !strided_)
+      return MemoryDesc({rows, columns}, type_, {row_stride, column_stride});
+    return MemoryDesc({batch, rows, columns}, type_, {matrix, row_stride, column_stride});
+  }
+
+  MemoryDesc PlainWeights(const TileSize& s) const {
+    return Matrices(s.batch, q_.k, s.n, q_.transpose_b ? q_.k : q_.n, q_.transpose_b, q_.k * q_.n);
+  }
+
+  // b as the convolution's filter, as it is stored.
+  MemoryDesc PlainFilter() const {
+    return MemoryDesc(
+        {q_.n, q_.k, 1, 1}, type_,
+        q_.transpose_b ? dnnl::memory::dims{q_.k, 1, 1, 1} : dnnl::memory::dims{1, q_.n, 1, 1});
+  }
+
+  dnnl::convolution_forward::primitive_desc DescribeConvolution(Dim m,
+                                                                const MemoryDesc& filter) const {
+    using Conv = dnnl::convolution_forward;
+    const auto a = ChannelsLast(q_.k, m), c = ChannelsLast(q_.n, m);
+    const MemoryDesc bias({q_.n}, type_, dnnl::memory::format_tag::a);
+    dnnl::primitive_attr attr = UserScratchpad();
+    attr.set_post_ops(PostOps(in_product_));
+    const auto kind = dnnl::prop_kind::forward_inference;
+    const auto algorithm = dnnl::algorithm::convolution_direct;
+    const dnnl::memory::dims ones = {1, 1}, zeros = {0, 0};
+    const Conv::desc desc =
+        in_product_.bias >= 0 ? Conv::desc(kind, algorithm, a, filter, bias, c, ones, zeros, zeros)
+                              : Conv::desc(kind, algorithm, a, filter, c, ones, zeros, zeros);
+    return Conv::primitive_desc(desc, attr, OneDnnEngine());
+  }
+
+  MemoryDesc ChannelsLast(Dim channels, Dim places) const {
+    return MemoryDesc({1, channels, places, 1}, type_, dnnl::memory::format_tag::nhwc);
+  }
+  MemoryDesc AnyFilter() const {
+    return MemoryDesc({q_.n, q_.k, 1, 1}, type_, dnnl::memory::format_tag::any);
+  }
+
+  bool FastConvolution() const {
+    return std::string_view(DescribeConvolution(q_.m, AnyFilter()).impl_info_str()).substr(0, 3) !=
+           "ref";
+  }
+
+  Piece MakeConvolution(const TileSize& s) {
+    // All tiles share the layout that the first one likes.
+    const auto pd = DescribeConvolution(s.m, filter_ ? *filter_ : AnyFilter());
+    filter_ = pd.weights_desc();
+    std::vector<OneDnnRunner::Arg> args = {
+        {DNNL_ARG_SRC, pd.src_desc()}, {DNNL_ARG_WEIGHTS, *filter_}, {DNNL_ARG_DST, pd.dst_desc()}};
+    if (in_product_.bias >= 0) args.push_back({DNNL_ARG_BIAS, pd.bias_desc()});
+    return {tiled_->AddRunner(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc()),
+            *filter_};
+  }
+
+  Piece MakePiece(const TileSize& s) {
+    if (as_convolution_) return MakeConvolution(s);
+    const MemoryDesc a =
+        Matrices(s.batch, s.m, q_.k, q_.transpose_a ? q_.m : q_.k, q_.transpose_a, q_.m * q_.k);
+    const MemoryDesc c = Matrices(s.batch, s.m, s.n, q_.n, false, q_.m * q_.n);
+    const MemoryDesc b =
+        pack_ ? MemoryDesc({q_.k, s.n}, type_, dnnl::memory::format_tag::any) : PlainWeights(s);
+    dnnl::primitive_attr attr = UserScratchpad();
+    attr.set_post_ops(PostOps(in_product_));
+    const MemoryDesc bias = Matrices(1, 1, s.n, s.n, false, s.n);
+    const dnnl::matmul::desc desc =
+        in_product_.bias >= 0 ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+    const dnnl::matmul::primitive_desc pd(desc, attr, OneDnnEngine());
+    std::vector<OneDnnRunner::Arg> args = {
+        {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, c}};
+    if (in_product_.bias >= 0) args.push_back({DNNL_ARG_BIAS, bias});
+    const int runner = tiled_->AddRunner(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc());
+    return {runner, pd.weights_desc()};
+  }
+
+  absl::Status AddTile(const TileSize& size, Dim i, Dim r, Dim c) {
+    auto found = pieces_.find(size);
+    if (found == pieces_.end()) found = pieces_.emplace(size, MakePiece(size)).first;
+    const Piece& piece = found->second;
+    const Dim a_at = q_.a_batch[i] * q_.m * q_.k + r * (q_.transpose_a ? 1 : q_.k);
+    const Dim b_at = q_.b_batch[i] * q_.k * q_.n + c * (q_.transpose_b ? q_.k : 1);
+    TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer weights,
+                           Weights(size, piece.weights, b_at * element_));
+    absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {
+        TiledPrimitive::Input(0, a_at * element_), weights,
+        TiledPrimitive::Output(0, ((i * q_.m + r) * q_.n + c) * element_)};
+    if (in_product_.bias >= 0)
+      pointers.push_back(TiledPrimitive::Input(in_product_.bias, c * element_));
+    tiled_->AddTile(piece.runner, std::move(pointers));
+    if (q_.scale_add) written_.push_back({(i * q_.m + r) * q_.n + c, size.batch * size.m, size.n});
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<TiledPrimitive::Pointer> Weights(const TileSize& size, const MemoryDesc& wanted,
+                                                  int64_t offset) {
+    const MemoryDesc plain = as_convolution_ ? PlainFilter() : PlainWeights(size);
+    if (wanted == plain) {
+      packed_all_ = false;
+      return TiledPrimitive::Input(1, offset);
+    }
+    TENON_ASSIGN_OR_RETURN(auto packed, PackConstant(p_, 1, offset, plain, wanted));
+    return TiledPrimitive::Fixed(tiled_->Keep(std::move(packed)));
+  }
+
+  Prepare& p_;
+  const MatMulProblem& q_;
+  FusedOps in_product_;  // what the primitives do of what is fused
+  const dnnl::memory::data_type type_;
+  const int64_t element_;
+  bool strided_ = false;  // matrix i of the output comes from matrix i of each input
+  bool pack_ = false;     // b is constant
+  bool as_convolution_ = false;
+  std::optional<MemoryDesc> filter_;  // of the convolution
+  bool packed_all_ = true;            // no tile reads b itself
+  std::shared_ptr<TiledPrimitive> tiled_ = std::make_shared<TiledPrimitive>();
+  std::map<TileSize, Piece> pieces_;
+  std::vector<Written> written_;  // by each tile
+};
+
+}  // namespace
+
+absl::Status PrepareOneDnnMatMul(Prepare& p, const MatMulProblem& problem) {
+  return Guarded([&] { return Builder(p, problem).Build(); });
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,11 @@
+#include "plugin/cpu/linalg/products/small_gemm.h"
+
+#include "plugin/cpu/base/isa.h"
+
+namespace tenon::cpu {
+
+SmallGemmFn ChooseSmallGemm() {
+  return SelectIsa<SmallGemmFn>(&sse2::MultiplySmall, &avx2::MultiplySmall, &avx512::MultiplySmall);
+}
+
+}  // namespace tenon::cpu

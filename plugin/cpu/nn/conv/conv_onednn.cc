@@ -1,0 +1,337 @@
+// Convolutions by oneDNN: channels last throughout, constant filters packed once, split over the
+// batch or over rows (of volumes: planes) of the output.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/cpu/nn/conv/window_descriptors.h"
+#include "plugin/cpu/onednn/onednn.h"
+#include "plugin/cpu/onednn/tiled_primitive.h"
+
+namespace tenon::cpu {
+namespace {
+
+using Dim = dnnl::memory::dim;
+using Memory = dnnl::memory;
+
+constexpr Dim kLeastPlaces = 28;
+
+class Builder {
+ public:
+  Builder(Prepare& p, const ConvProblem& problem)
+      : p_(p),
+        q_(problem),
+        type_(*OneDnnType(p.input_type(0))),
+        element_(DataTypeSize(p.input_type(0))) {}
+
+  absl::Status Build() {
+    constant_filter_ = p_.input_value(1) != nullptr;
+    fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormIsConstant(p_, q_.fused);
+    const Tile whole{q_.batch, q_.outer().out};
+    const Tile tile = ChooseTile(whole);
+    TENON_ASSIGN_OR_RETURN(const bool fast, AddTiles(tile));
+    if (!fast && (tile.batch < whole.batch || tile.outer < whole.outer)) {
+      tiled_ = std::make_shared<TiledPrimitive>();
+      pieces_.clear();
+      packed_.clear();
+      filter_.reset();
+      TENON_RETURN_IF_ERROR(AddTiles(whole).status());
+    }
+    if (q_.fused.add >= 0) {
+      tiled_->StartFrom(q_.fused.add, q_.batch * q_.out_places() * q_.out_channels * element_);
+    }
+    DropConstants();
+    TENON_RETURN_IF_ERROR(SetPrologue());
+    TiledPrimitive::Install(p_, std::move(tiled_));
+    return absl::OkStatus();
+  }
+
+ private:
+  // Only what no tile reads.
+  void DropConstants() {
+    bool plain_read = false;
+    for (const auto& [key, piece] : pieces_) plain_read |= piece.filter == PlainFilter();
+    if (fold_ || (constant_filter_ && !plain_read)) p_.DropInput(1);
+    for (int i = 0; fold_ && i < 4; ++i) p_.DropInput(q_.fused.batch_norm + i);
+  }
+
+  // Of the outermost dimension, rows or planes, `outer`.
+  struct Tile {
+    Dim batch, outer;
+  };
+  struct Placed {
+    Dim batch, first_image, first_outer;
+    WindowPiece outer;
+  };
+  using Key = std::array<Dim, 5>;
+
+  // A piece of the output and the filter's layout that it wants.
+  struct Piece {
+    int runner;
+    MemoryDesc filter;
+    bool fast;  // oneDNN has more than its reference loops for it
+  };
+
+  // False if a piece is not fast: of shapes that the whole output does not have, some are not.
+  absl::StatusOr<bool> AddTiles(const Tile& tile) {
+    bool fast = true;
+    for (Dim n = 0; n < q_.batch; n += tile.batch) {
+      for (Dim r = 0; r < q_.outer().out; r += tile.outer) {
+        const Placed placed{std::min(tile.batch, q_.batch - n), n, r,
+                            PieceOf(q_.outer(), r, std::min(tile.outer, q_.outer().out - r))};
+        TENON_ASSIGN_OR_RETURN(const bool piece_fast, AddTile(placed));
+        fast &= piece_fast;
+      }
+    }
+    return fast;
+  }
+
+  Tile ChooseTile(const Tile& whole) const {
+    const Dim tiles = TilesFor(p_.workers(), q_.flops());
+    if (tiles <= 1) return whole;
+    const WindowAxis& outer = q_.outer();
+    if (q_.batch >= tiles || q_.channels_first)
+      return {std::max<Dim>(1, q_.batch / tiles), outer.out};
+    const Dim per_image = std::min<Dim>(outer.out, (tiles + q_.batch - 1) / q_.batch);
+    // Each piece reads the whole filter, which fewer places than these do not pay for.
+    const Dim inner = q_.out_places() / outer.out;
+    const Dim least = (kLeastPlaces + inner - 1) / inner;
+    const Dim size = std::max((outer.out + per_image - 1) / per_image, std::min(least, outer.out));
+    // A piece must see some of the input, which pieces in wide paddings do not.
+    const bool narrow = outer.before < outer.extent() && outer.after < outer.extent();
+    return {1, narrow ? size : outer.out};
+  }
+
+  // The convolution that computes one piece.
+  Windows WindowsOf(const Placed& t) const {
+    Windows w = q_;
+    (w.volume ? w.planes : w.rows) = t.outer.axis;
+    return w;
+  }
+
+  MemoryDesc PlainFilter() const { return cpu::PlainFilter(q_, type_); }
+
+  // Per-channel values of a batch normalisation that cannot be folded.
+  MemoryDesc ChannelDesc() const {
+    return MemoryDesc(q_.volume ? Memory::dims{1, q_.out_channels, 1, 1, 1}
+                                : Memory::dims{1, q_.out_channels, 1, 1},
+                      Memory::data_type::f32, ChannelsFirstLayout(q_));
+  }
+  bool AffineAtRun() const { return q_.fused.batch_norm >= 0 && !fold_; }
+  bool HasBias() const { return q_.fused.bias >= 0 || fold_; }
+
+  MemoryDesc BiasDesc() const {
+    Memory::data_type type = Memory::data_type::f32;
+    if (!fold_ && p_.input_type(q_.fused.bias) == DataType::kBfloat16)
+      type = Memory::data_type::bf16;
+    return MemoryDesc({q_.out_channels}, type, Memory::format_tag::a);
+  }
+
+  dnnl::primitive_attr Attributes() const {
+    dnnl::primitive_attr attr = UserScratchpad();
+    dnnl::post_ops ops;
+    if (AffineAtRun()) {
+      ops.append_binary(dnnl::algorithm::binary_mul, ChannelDesc());
+      ops.append_binary(dnnl::algorithm::binary_add, ChannelDesc());
+    }
+    attr.set_post_ops(PostOps(q_.fused, ops));
+    return attr;
+  }
+
+  using Conv = dnnl::convolution_forward;
+
+  Conv::primitive_desc Describe(const Placed& t, const MemoryDesc& in, const MemoryDesc& out,
+                                const MemoryDesc& filter) const {
+    const WindowGeometry g(WindowsOf(t));
+    const auto kind = dnnl::prop_kind::forward_inference;
+    const auto algorithm = dnnl::algorithm::convolution_direct;
+    const Conv::desc desc = HasBias() ? Conv::desc(kind, algorithm, in, filter, BiasDesc(), out,
+                                                   g.strides, g.dilations, g.before, g.after)
+                                      : Conv::desc(kind, algorithm, in, filter, out, g.strides,
+                                                   g.dilations, g.before, g.after);
+    const auto describe = [&] { return Conv::primitive_desc(desc, Attributes(), OneDnnEngine()); };
+    Conv::primitive_desc pd = describe();
+    // The first choice reads places that lie apart where they are: at such distances they push each
+    // other out of the first cache.
+    constexpr Dim kCrowded = 4096;
+    const bool apart = q_.window_places() == 1 && q_.columns.stride > 1;
+    if (!apart || q_.columns.stride * q_.in_channels * element_ % kCrowded != 0) return pd;
+    do {
+      if (absl::StartsWith(pd.impl_info_str(), "jit_1x1")) return pd;
+    } while (pd.next_impl());
+    return describe();
+  }
+
+  static bool IsFast(const Conv::primitive_desc& pd) {
+    return !absl::StartsWith(pd.impl_info_str(), "ref");
+  }
+
+  Piece MakePiece(const Placed& t) {
+    const Windows w = WindowsOf(t);
+    const MemoryDesc in = InputDesc(w, t.batch, type_), out = OutputDesc(w, t.batch, type_);
+    // Pieces share the layout that the first one likes, but for those that have no kernel for it.
+    const MemoryDesc any(FilterDims(q_), type_, Memory::format_tag::any);
+    Conv::primitive_desc pd = Describe(t, in, out, filter_ ? *filter_ : any);
+    if (filter_ && !IsFast(pd) && constant_filter_) pd = Describe(t, in, out, any);
+    const MemoryDesc filter = pd.weights_desc();
+    if (!filter_) filter_ = filter;
+    std::vector<OneDnnRunner::Arg> args = {
+        {DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, filter}, {DNNL_ARG_DST, out}};
+    if (HasBias()) args.push_back({DNNL_ARG_BIAS, BiasDesc()});
+    if (AffineAtRun()) {
+      args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, ChannelDesc()});
+      args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(1) | DNNL_ARG_SRC_1, ChannelDesc()});
+    }
+    return {tiled_->AddRunner(Conv(pd), std::move(args), pd.scratchpad_desc()), filter, IsFast(pd)};
+  }
+
+  absl::StatusOr<bool> AddTile(const Placed& t) {
+    const WindowAxis& outer = t.outer.axis;
+    const Key key = {t.batch, outer.in, outer.out, outer.before, outer.after};
+    auto found = pieces_.find(key);
+    if (found == pieces_.end()) found = pieces_.emplace(key, MakePiece(t)).first;
+    const Piece& piece = found->second;
+    const Dim in_slice = q_.in_places() / q_.outer().in * q_.in_channels;
+    const Dim out_slice = q_.out_places() / q_.outer().out * q_.out_channels;
+    const Dim in_at = (t.first_image * q_.outer().in + t.outer.start) * in_slice;
+    const Dim out_at = (t.first_image * q_.outer().out + t.first_outer) * out_slice;
+    TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer filter, Filter(piece.filter));
+    absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {
+        TiledPrimitive::Input(0, in_at * element_), filter,
+        TiledPrimitive::Output(0, out_at * element_)};
+    if (fold_) {
+      pointers.push_back(TiledPrimitive::Fixed(folded_shift_));
+    } else if (q_.fused.bias >= 0) {
+      pointers.push_back(TiledPrimitive::Input(q_.fused.bias));
+    }
+    if (AffineAtRun()) {
+      pointers.push_back(TiledPrimitive::FromPrologue(0));
+      pointers.push_back(TiledPrimitive::FromPrologue(AffineBytes()));
+    }
+    tiled_->AddTile(piece.runner, std::move(pointers));
+    return piece.fast;
+  }
+
+  // Bytes of one of the two vectors, aligned.
+  size_t AffineBytes() const { return AlignedBytes(q_.out_channels * sizeof(float)); }
+  size_t PackedAt() const { return AffineAtRun() ? 2 * AffineBytes() : 0; }
+
+  absl::StatusOr<TiledPrimitive::Pointer> Filter(const MemoryDesc& layout) {
+    const std::string key = LayoutKey(layout);
+    if (const auto found = packed_.find(key); found != packed_.end())
+      return TiledPrimitive::Fixed(found->second);
+    if (fold_) {
+      TENON_ASSIGN_OR_RETURN(packed_[key], FoldedFilter(layout));
+      return TiledPrimitive::Fixed(packed_[key]);
+    }
+    if (layout == PlainFilter()) return TiledPrimitive::Input(1);
+    if (!constant_filter_) return TiledPrimitive::FromPrologue(PackedAt());
+    TENON_ASSIGN_OR_RETURN(auto packed, PackConstant(p_, 1, 0, PlainFilter(), layout));
+    packed_[key] = tiled_->Keep(std::move(packed));
+    return TiledPrimitive::Fixed(packed_[key]);
+  }
+
+  // The filter times the normalisation's scale, packed; its shift becomes the bias.
+  absl::StatusOr<const void*> FoldedFilter(const MemoryDesc& layout) {
+    auto shift = std::make_shared<PackedBytes>(q_.out_channels * sizeof(float));
+    std::vector<float> scale(q_.out_channels);
+    if (shift->data == nullptr)
+      return absl::ResourceExhaustedError("no memory for a folded batch normalisation");
+    ComputeAffine(p_, q_.fused, q_.out_channels, scale.data(), static_cast<float*>(shift->data));
+    folded_shift_ = tiled_->Keep(std::move(shift));
+    const Tensor& filter = *p_.input_value(1);
+    const auto place = [&](int i) {
+      return reinterpret_cast<uintptr_t>(p_.input_value(q_.fused.batch_norm + i)->data());
+    };
+    const std::string key = absl::StrCat("conv*bn:", LayoutKey(layout), "e", q_.fused.epsilon, "@",
+                                         place(0), ",", place(3));
+    const auto packed = p_.session().GetPacked(filter.data(), key,
+                                               [&] { return PackScaled(filter, scale, layout); });
+    auto bytes = std::static_pointer_cast<const PackedBytes>(packed);
+    if (bytes == nullptr || bytes->data == nullptr)
+      return absl::ResourceExhaustedError("no memory for a folded filter");
+    return tiled_->Keep(std::move(bytes));
+  }
+
+  std::shared_ptr<const PackedBytes> PackScaled(const Tensor& filter,
+                                                const std::vector<float>& scale,
+                                                const MemoryDesc& layout) const {
+    PackedBytes scaled(filter.bytes());
+    auto packed = std::make_shared<PackedBytes>(layout.get_size());
+    if (scaled.data == nullptr || packed->data == nullptr) return nullptr;
+    VisitFloat(filter.dtype(), [&](auto element) {
+      // Output channels are the innermost dimensions of a filter of either kind.
+      for (int64_t row = 0; row < filter.num_elements(); row += q_.out_channels) {
+        for (int64_t c = 0; c < q_.out_channels; ++c) {
+          element.Put(scaled.data, row + c,
+                      element.template As<float>(filter.data(), row + c) * scale[c]);
+        }
+      }
+    });
+    Reorder(PlainFilter(), scaled.data, layout, packed->data);
+    return packed;
+  }
+
+  absl::Status SetPrologue() {
+    const bool reorder = !constant_filter_ && !(*filter_ == PlainFilter());
+    if (!reorder && !AffineAtRun()) return absl::OkStatus();
+    std::shared_ptr<OneDnnRunner> pack;
+    if (reorder) {
+      const MemoryDesc from = PlainFilter();
+      const dnnl::reorder::primitive_desc pd(OneDnnEngine(), from, OneDnnEngine(), *filter_,
+                                             UserScratchpad());
+      pack = std::make_shared<OneDnnRunner>(
+          dnnl::reorder(pd),
+          std::vector<OneDnnRunner::Arg>{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, *filter_}},
+          pd.scratchpad_desc());
+    }
+    std::array<DataType, 4> types = {};
+    const int first = q_.fused.batch_norm;
+    for (int i = 0; i < 4 && first >= 0; ++i) types[i] = p_.input_type(first + i);
+    const size_t packed_at = PackedAt(), affine_bytes = AffineBytes();
+    const size_t packed_bytes = reorder ? AlignedBytes(filter_->get_size()) : 0;
+    tiled_->SetPrologue(
+        packed_at + packed_bytes + (pack ? pack->scratch_bytes() : 0),
+        [=, affine = AffineAtRun(), epsilon = q_.fused.epsilon, n = q_.out_channels](
+            const StepArgs& args, char* memory) -> absl::Status {
+          if (affine) {
+            ComputeAffine(
+                {args.in[first], args.in[first + 1], args.in[first + 2], args.in[first + 3]}, types,
+                epsilon, n, reinterpret_cast<float*>(memory),
+                reinterpret_cast<float*>(memory + affine_bytes));
+          }
+          if (pack == nullptr) return absl::OkStatus();
+          return pack->Run({args.in[1], memory + packed_at}, memory + packed_at + packed_bytes);
+        });
+    return absl::OkStatus();
+  }
+
+  Prepare& p_;
+  const ConvProblem& q_;
+  const Memory::data_type type_;
+  const int64_t element_;
+  bool constant_filter_ = false;
+  bool fold_ = false;                          // the batch normalisation is part of filter and bias
+  std::optional<MemoryDesc> filter_;           // the first piece's layout
+  std::map<std::string, const void*> packed_;  // by layout
+  const void* folded_shift_ = nullptr;
+  std::shared_ptr<TiledPrimitive> tiled_ = std::make_shared<TiledPrimitive>();
+  std::map<Key, Piece> pieces_;
+};
+
+}  // namespace
+
+absl::Status PrepareOneDnnConv(Prepare& p, const ConvProblem& problem) {
+  return Guarded([&] { return Builder(p, problem).Build(); });
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,39 @@
+// What the gradients of batch normalisations share: sums per channel.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/tensor/dtype.h"
+#include "plugin/cpu/base/workers.h"
+
+namespace tenon::cpu {
+
+// Element (o, c, i) is number (o * channels + c) * inner + i: channels last have inner 1.
+struct ChannelLayout {
+  int64_t outer = 0, channels = 0, inner = 1;
+  int64_t count() const { return outer * inner; }  // elements of a channel
+
+  // Calls f(c, element number) for channels [begin, end) of row `o`.
+  template <typename F>
+  void ForEach(int64_t o, int64_t begin, int64_t end, F f) const {
+    const int64_t row = o * channels;
+    if (inner == 1) {
+      for (int64_t c = begin; c < end; ++c) f(c, row + c);
+      return;
+    }
+    for (int64_t c = begin; c < end; ++c) {
+      for (int64_t i = 0; i < inner; ++i) f(c, (row + c) * inner + i);
+    }
+  }
+};
+
+// Of each channel the sums of dy and of dy * (x - mean), in one order whatever the threads.
+struct GradientSums {
+  DataType type;  // float, double, half or bfloat16
+  const void *dy, *x;
+  const double* mean;
+  double *sum, *centered;  // results
+};
+void SumGradients(const ChannelLayout& layout, const GradientSums& g, Workers* workers);
+
+}  // namespace tenon::cpu

@@ -1,0 +1,274 @@
+// FractionalMaxPool and FractionalAvgPool: poolings over cells of varying size, and their
+// gradients.
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/tiles.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/cpu/nn/pool/fractional_cells.h"
+#include "plugin/cpu/random/generator_state.h"
+#include "plugin/kernels/kernel.h"
+
+namespace tenon::cpu {
+namespace {
+
+struct FractionalPool {
+  FractionalCells cells;
+  DataType type = DataType::kFloat;
+  bool max = false, pseudo_random = false, deterministic = false;
+  std::shared_ptr<GeneratorState> generator;
+};
+
+// The largest or the mean of a cell's values, which are data[place * channels]. Sums of integers
+// wrap around in their type.
+template <typename A, typename Element>
+A PoolCell(const FractionalPool& s, const StepArgs& args, int64_t n, int64_t out, int64_t c,
+           Element element) {
+  std::conditional_t<std::is_integral_v<A>, uint64_t, A> sum = 0;
+  A largest = 0;
+  int64_t count = 0;
+  s.cells.ForEachInCell(static_cast<const int64_t*>(args.out[1]),
+                        static_cast<const int64_t*>(args.out[2]), out, [&](int64_t place) {
+                          const int64_t at =
+                              (n * s.cells.in_places() + place) * s.cells.channels + c;
+                          const A x = element.template As<A>(args.in[0], at);
+                          if (!s.max) {
+                            sum += x;
+                          } else if (count == 0 || x > largest) {
+                            largest = x;
+                          }
+                          ++count;
+                        });
+  if (s.max || count == 0) return largest;
+  if constexpr (std::is_integral_v<A>) {
+    return static_cast<typename Element::Native>(sum) / count;
+  } else {
+    return sum / static_cast<A>(count);
+  }
+}
+
+absl::Status RunPool(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const FractionalPool*>(state);
+  const FractionalCells& cells = s.cells;
+  // The same cells in every run, or new ones.
+  const int64_t blocks = BoundaryBlocks(cells.out_rows) + BoundaryBlocks(cells.out_columns);
+  Philox philox = s.generator->Reserve(s.deterministic ? 0 : static_cast<uint64_t>(blocks));
+  DrawBoundaries(cells.rows, cells.out_rows, s.pseudo_random, philox,
+                 static_cast<int64_t*>(args.out[1]));
+  DrawBoundaries(cells.columns, cells.out_columns, s.pseudo_random, philox,
+                 static_cast<int64_t*>(args.out[2]));
+  const int64_t places = cells.out_places();
+  const int64_t bytes = cells.channels * 32;
+  args.workers->ParallelFor(cells.batch * places, GrainFor(bytes), [&](int64_t begin, int64_t end) {
+    VisitReal(s.type, [&](auto element, auto zero) {
+      for (int64_t t = begin; t < end; ++t) {
+        for (int64_t c = 0; c < cells.channels; ++c) {
+          element.Put(args.out[0], t * cells.channels + c,
+                      PoolCell<decltype(zero)>(s, args, t / places, t % places, c, element));
+        }
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+absl::Status PreparePool(Prepare& p, bool max) {
+  const Shape& input = p.input_shape(0);
+  if (input.rank() != 4)
+    return p.Invalid(absl::StrCat("the value must have rank 4, not ", input.ToString()));
+  auto s = std::make_shared<FractionalPool>();
+  s->max = max;
+  s->type = p.input_type(0);
+  TENON_ASSIGN_OR_RETURN(const AttrValue attr, p.AttrOf("pooling_ratio"));
+  TENON_ASSIGN_OR_RETURN(const std::vector<float> ratios, attr.AsFloatList());
+  if (ratios.size() != 4)
+    return p.Invalid(absl::StrCat("pooling_ratio must have 4 values, not ", ratios.size()));
+  int64_t out[4];
+  for (int i = 0; i < 4; ++i) {
+    if (!(ratios[i] >= 1))
+      return p.Invalid(absl::StrCat("pooling_ratio must be at least 1, not ", ratios[i]));
+    constexpr int64_t kMost = int64_t{1} << 30;
+    if (input.dim(i) > kMost)
+      return p.Invalid(absl::StrCat("dimension ", i, " of ", input.dim(i), " is too large"));
+    out[i] = static_cast<int64_t>(std::floor(static_cast<float>(input.dim(i)) / ratios[i]));
+    if (i % 3 != 0 && out[i] < 1) {
+      return p.Invalid(absl::StrCat("pooling_ratio ", ratios[i], " leaves nothing of the ",
+                                    input.dim(i), " values of dimension ", i));
+    }
+  }
+  if (ratios[0] != 1 || ratios[3] != 1)
+    return p.Unimplemented("fractional pooling over batch or channels is not built");
+  s->cells = {input.dim(0), input.dim(1), input.dim(2), input.dim(3), out[1], out[2]};
+  TENON_ASSIGN_OR_RETURN(s->pseudo_random, p.AttrBool("pseudo_random"));
+  TENON_ASSIGN_OR_RETURN(s->cells.overlapping, p.AttrBool("overlapping"));
+  TENON_ASSIGN_OR_RETURN(s->deterministic, p.AttrBool("deterministic"));
+  TENON_ASSIGN_OR_RETURN(const int64_t seed, p.AttrInt("seed"));
+  TENON_ASSIGN_OR_RETURN(const int64_t seed2, p.AttrInt("seed2"));
+  if (!s->deterministic && (seed != 0 || seed2 != 0))
+    return p.Invalid("seed and seed2 must be 0 if 'deterministic' is false");
+  TENON_ASSIGN_OR_RETURN(s->generator, GeneratorOf(p));
+  p.set_output_shape(0, Shape({input.dim(0), out[1], out[2], input.dim(3)}));
+  p.set_output_shape(1, Shape({out[1] + 1}));
+  p.set_output_shape(2, Shape({out[2] + 1}));
+  p.set_run(&RunPool, std::move(s));
+  return absl::OkStatus();
+}
+
+// --- Gradients.
+
+struct FractionalGrad {
+  FractionalCells cells;
+  DataType type = DataType::kFloat;
+  bool max = false;
+  int gradient_input = 1;  // its boundaries are the next two inputs
+};
+
+// Every cell must hold something.
+absl::Status CheckBoundaries(const FractionalCells& cells, const int64_t* boundaries, int64_t out,
+                             int64_t size, std::string_view what) {
+  for (int64_t i = 0; i < out; ++i) {
+    const FractionalCells::Range r = cells.RangeAt(boundaries, i, size);
+    if (r.begin >= 0 && r.begin < r.end) continue;
+    return absl::InvalidArgumentError(absl::StrCat(what, "_pooling_sequence has no ", what,
+                                                   "s in [0, ", size, ") between its values ",
+                                                   boundaries[i], " and ", boundaries[i + 1]));
+  }
+  return absl::OkStatus();
+}
+
+// One channel of one image: FractionalAvgPoolGrad's sums are double, as integers are divided.
+template <typename Element>
+void AverageChannel(const FractionalGrad& s, const StepArgs& args, int64_t n, int64_t c,
+                    double* sums, Element element) {
+  const auto* rows = static_cast<const int64_t*>(args.in[s.gradient_input + 1]);
+  const auto* columns = static_cast<const int64_t*>(args.in[s.gradient_input + 2]);
+  for (int64_t out = 0; out < s.cells.out_places(); ++out) {
+    int64_t count = 0;
+    s.cells.ForEachInCell(rows, columns, out, [&](int64_t) { ++count; });
+    const int64_t at = (n * s.cells.out_places() + out) * s.cells.channels + c;
+    const double share =
+        element.template As<double>(args.in[s.gradient_input], at) / static_cast<double>(count);
+    s.cells.ForEachInCell(rows, columns, out, [&](int64_t place) { sums[place] += share; });
+  }
+}
+
+// The gradient goes to the first largest value, which must be what was pooled.
+template <typename A, typename Element>
+absl::Status MaxChannel(const FractionalGrad& s, const StepArgs& args, int64_t n, int64_t c,
+                        A* sums, Element element) {
+  const auto* rows = static_cast<const int64_t*>(args.in[s.gradient_input + 1]);
+  const auto* columns = static_cast<const int64_t*>(args.in[s.gradient_input + 2]);
+  for (int64_t out = 0; out < s.cells.out_places(); ++out) {
+    int64_t best = -1;
+    A most = 0;
+    s.cells.ForEachInCell(rows, columns, out, [&](int64_t place) {
+      const A x = element.template As<A>(args.in[0],
+                                         (n * s.cells.in_places() + place) * s.cells.channels + c);
+      if (best >= 0 && !(x > most)) return;
+      best = place;
+      most = x;
+    });
+    const int64_t at = (n * s.cells.out_places() + out) * s.cells.channels + c;
+    const A pooled = element.template As<A>(args.in[1], at);
+    if (pooled != most && pooled == pooled) {
+      return absl::InvalidArgumentError(absl::StrCat("orig_output[", at, "] = ", pooled,
+                                                     " is not the largest value ", most,
+                                                     " of its cell in orig_input"));
+    }
+    sums[best] += element.template As<A>(args.in[s.gradient_input], at);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunGrad(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const FractionalGrad*>(state);
+  const FractionalCells& cells = s.cells;
+  const auto* rows = static_cast<const int64_t*>(args.in[s.gradient_input + 1]);
+  const auto* columns = static_cast<const int64_t*>(args.in[s.gradient_input + 2]);
+  TENON_RETURN_IF_ERROR(CheckBoundaries(cells, rows, cells.out_rows, cells.rows, "row"));
+  TENON_RETURN_IF_ERROR(CheckBoundaries(cells, columns, cells.out_columns, cells.columns, "col"));
+  const int64_t places = cells.in_places();
+  return ForEachTile(
+      args, cells.batch * cells.channels, places * sizeof(double), [&](int64_t t, char* scratch) {
+        const int64_t n = t / cells.channels, c = t % cells.channels;
+        absl::Status status;
+        VisitReal(s.type, [&](auto element, auto zero) {
+          using A = decltype(zero);
+          const auto store = [&](const auto* sums) {
+            for (int64_t i = 0; i < places; ++i)
+              element.Put(args.out[0], (n * places + i) * cells.channels + c, sums[i]);
+          };
+          if (s.max) {
+            A* const sums = reinterpret_cast<A*>(scratch);
+            std::fill(sums, sums + places, A());
+            status = MaxChannel(s, args, n, c, sums, element);
+            store(sums);
+          } else {
+            auto* const sums = reinterpret_cast<double*>(scratch);
+            std::fill(sums, sums + places, 0.0);
+            AverageChannel(s, args, n, c, sums, element);
+            store(sums);
+          }
+        });
+        return status;
+      });
+}
+
+absl::Status PrepareGrad(Prepare& p, const Shape& input, bool max) {
+  const int first = max ? 2 : 1;
+  const Shape& gradient = p.input_shape(first);
+  if (input.rank() != 4 || gradient.rank() != 4) {
+    return p.Invalid(absl::StrCat("input and gradient must have rank 4, not ", input.ToString(),
+                                  " and ", gradient.ToString()));
+  }
+  if (gradient.dim(0) != input.dim(0) || gradient.dim(3) != input.dim(3)) {
+    return p.Invalid(absl::StrCat("batch and channels of the gradient ", gradient.ToString(),
+                                  " must be those of the input ", input.ToString()));
+  }
+  if (max) TENON_RETURN_IF_ERROR(CheckInputShape(p, 1, gradient));
+  for (int i : {1, 2})
+    TENON_RETURN_IF_ERROR(CheckInputShape(p, first + i, Shape({gradient.dim(i) + 1})));
+  auto s = std::make_shared<FractionalGrad>();
+  s->max = max;
+  s->type = p.output_type(0);
+  s->gradient_input = first;
+  s->cells = {input.dim(0), input.dim(1),    input.dim(2),
+              input.dim(3), gradient.dim(1), gradient.dim(2)};
+  TENON_ASSIGN_OR_RETURN(s->cells.overlapping, p.AttrBool("overlapping"));
+  p.set_output_shape(0, input);
+  if (input.num_elements() == 0) return absl::OkStatus();
+  p.set_scratch_bytes(TileScratchBytes(p.workers(), s->cells.batch * s->cells.channels,
+                                       s->cells.in_places() * sizeof(double)));
+  p.set_run(&RunGrad, std::move(s));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareMaxPool(Prepare& p) { return PreparePool(p, true); }
+absl::Status PrepareAvgPool(Prepare& p) { return PreparePool(p, false); }
+absl::Status PrepareMaxGrad(Prepare& p) { return PrepareGrad(p, p.input_shape(0), true); }
+absl::Status PrepareAvgGrad(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const Dims dims, p.InputInts(0));
+  TENON_ASSIGN_OR_RETURN(const Shape input, CheckedShape(p, dims));
+  return PrepareGrad(p, input, false);
+}
+
+constexpr uint64_t kTypes =
+    TypeBits(DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64);
+
+const CpuKernelSpec kKernels[] = {
+    {"FractionalMaxPool", {{"T", kTypes}}, &PrepareMaxPool, 0, true},
+    {"FractionalAvgPool", {{"T", kTypes}}, &PrepareAvgPool, 0, true},
+    {"FractionalMaxPoolGrad", {{"T", kTypes}}, &PrepareMaxGrad},
+    {"FractionalAvgPoolGrad", {{"T", kTypes}}, &PrepareAvgGrad, 0b1},
+};
+
+}  // namespace
+
+absl::Span<const CpuKernelSpec> FractionalPoolKernels() { return kKernels; }
+
+}  // namespace tenon::cpu

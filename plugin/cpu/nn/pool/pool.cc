@@ -1,0 +1,180 @@
+// MaxPool and AvgPool of images and volumes. AvgPool counts only what lies inside the input.
+#include "plugin/cpu/nn/pool/pool.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/nn/conv/window_descriptors.h"
+#include "plugin/cpu/onednn/onednn.h"
+#include "plugin/cpu/onednn/tiled_primitive.h"
+
+namespace tenon::cpu {
+namespace {
+
+// oneDNN's pooling of `batch` images.
+int AddPoolRunner(TiledPrimitive& tiled, const Pool& s, const Windows& w, int64_t batch) {
+  const auto type = *OneDnnType(s.type);
+  const MemoryDesc in = InputDesc(w, batch, type), out = OutputDesc(w, batch, type);
+  const WindowGeometry g(w);
+  using Pooling = dnnl::pooling_forward;
+  const auto algorithm =
+      s.max ? dnnl::algorithm::pooling_max : dnnl::algorithm::pooling_avg_exclude_padding;
+  const Pooling::desc desc(dnnl::prop_kind::forward_inference, algorithm, in, out, g.strides,
+                           g.sizes, g.before, g.after);
+  const Pooling::primitive_desc pd(desc, UserScratchpad(), OneDnnEngine());
+  return tiled.AddRunner(Pooling(pd), {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}},
+                         pd.scratchpad_desc());
+}
+
+// Split over the batch or over the outermost dimension of the output.
+absl::Status BuildOneDnnPool(Prepare& p, const Pool& s) {
+  auto tiled = std::make_shared<TiledPrimitive>();
+  const int64_t element = DataTypeSize(s.type);
+  const WindowAxis& outer = s.outer();
+  const int64_t in_slice = s.in_places() / outer.in * s.in_channels;
+  const int64_t out_slice = s.out_places() / outer.out * s.out_channels;
+  const double flops = 4.0 * static_cast<double>(s.batch * outer.out * out_slice) *
+                       static_cast<double>(s.window_places());
+  const int64_t tiles = s.channels_first ? 1 : TilesFor(p.workers(), flops);
+  const int64_t per_image = std::min(outer.out, (tiles + s.batch - 1) / s.batch);
+  const int64_t size = tiles == 1 ? outer.out : (outer.out + per_image - 1) / per_image;
+  const int64_t images = size == outer.out ? std::max<int64_t>(1, s.batch / tiles) : 1;
+  for (int64_t n = 0; n < s.batch; n += images) {
+    for (int64_t r = 0; r < outer.out; r += size) {
+      const WindowPiece piece = PieceOf(outer, r, std::min(size, outer.out - r));
+      Windows w = s;
+      (w.volume ? w.planes : w.rows) = piece.axis;
+      const int runner = AddPoolRunner(*tiled, s, w, std::min(images, s.batch - n));
+      tiled->AddTile(runner,
+                     {TiledPrimitive::Input(0, (n * outer.in + piece.start) * in_slice * element),
+                      TiledPrimitive::Output(0, (n * outer.out + r) * out_slice * element)});
+    }
+  }
+  TiledPrimitive::Install(p, std::move(tiled));
+  return absl::OkStatus();
+}
+
+absl::Status RunAnyPool(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const Pool*>(state);
+  const int64_t places = s.out_places();
+  const int64_t bytes = s.out_channels * s.covered_places() * 8;
+  args.workers->ParallelFor(s.batch * places, GrainFor(bytes), [&](int64_t begin, int64_t end) {
+    VisitReal(s.type, [&](auto element, auto zero) {
+      for (int64_t t = begin; t < end; ++t) {
+        const int64_t n = t / places, out = t % places;
+        for (int64_t c = 0; c < s.out_channels; ++c) {
+          element.Put(args.out[0], s.OutputAt(n, out, c),
+                      PoolOne<decltype(zero)>(s, args.in[0], element, n, out, c));
+        }
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+// ksize or strides.
+absl::StatusOr<Dims> ReadSizes(const Prepare& p, std::string_view attr, int input, int rank) {
+  TENON_ASSIGN_OR_RETURN(const Dims values,
+                         input < 0 ? ReadPerDim(p, attr, rank) : p.InputInts(input));
+  if (static_cast<int>(values.size()) != rank)
+    return p.Invalid(absl::StrCat(attr, " must have ", rank, " values, not ", values.size()));
+  for (const int64_t value : values) {
+    if (value < 1) return p.Invalid(absl::StrCat(attr, " must be positive, not ", value));
+  }
+  return values;
+}
+
+// MaxPool over channels: the only pooling that may not move over space. The step of windows of one
+// channel over images counts for nothing.
+absl::Status ReadDepthWindow(const Prepare& p, const WindowAttrs& attrs, const Dims& sizes,
+                             Pool& s) {
+  const int64_t window = sizes[attrs.channel()], stride = attrs.strides[attrs.channel()];
+  if (window == 1 && (stride == 1 || !s.volume)) return absl::OkStatus();
+  if (!s.max || s.channels_first || s.volume)
+    return p.Unimplemented("pooling over channels is built for MaxPool in NHWC alone");
+  if (s.window_places() != 1)
+    return p.Unimplemented("pooling over channels and space at once is not built");
+  if (window != stride || window < 1 || s.in_channels % window != 0) {
+    return p.Unimplemented(
+        absl::StrCat("pooling ", s.in_channels, " channels by ", window, " in steps of ", stride,
+                     " is not built: window and step must be equal and divide the channels"));
+  }
+  s.depth_window = window;
+  s.out_channels = s.in_channels / window;
+  return absl::OkStatus();
+}
+
+absl::Status CheckPadding(const Prepare& p, const WindowAxis& axis) {
+  if (axis.before < axis.size && axis.after < axis.size) return absl::OkStatus();
+  return p.Invalid(absl::StrCat("padding of ", std::max(axis.before, axis.after),
+                                " must be below the window's ", axis.size));
+}
+
+absl::Status PreparePool(Prepare& p, const PoolOp& op) {
+  TENON_ASSIGN_OR_RETURN(const Pool s, ReadPool(p, p.input_shape(0), op));
+  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, s.OutputDims()));
+  p.set_output_shape(0, output);
+  if (output.num_elements() == 0) return absl::OkStatus();
+  if (s.depth_window == 1 && !s.starts_inside() && OneDnnType(s.type).has_value()) {
+    const absl::Status status = Guarded([&] { return BuildOneDnnPool(p, s); });
+    if (!absl::IsUnimplemented(status)) return status;
+  }
+  p.set_run(&RunAnyPool, std::make_shared<Pool>(s));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareMaxPool(Prepare& p) { return PreparePool(p, {.max = true}); }
+absl::Status PrepareMaxPoolV2(Prepare& p) {
+  return PreparePool(p, {.max = true, .sizes_input = 1});
+}
+absl::Status PrepareMaxPool3D(Prepare& p) {
+  return PreparePool(p, {.max = true, .spatial_dims = 3, .skips_evenly = true});
+}
+absl::Status PrepareAvgPool(Prepare& p) { return PreparePool(p, {}); }
+absl::Status PrepareAvgPool3D(Prepare& p) {
+  return PreparePool(p, {.spatial_dims = 3, .skips_evenly = true});
+}
+
+const CpuKernelSpec kKernels[] = {
+    {"MaxPool", {{"T", kRealTypes}}, &PrepareMaxPool},
+    {"MaxPoolV2", {{"T", kRealTypes}}, &PrepareMaxPoolV2, 0b110},
+    {"MaxPool3D", {{"T", kFloatTypes}}, &PrepareMaxPool3D},
+    {"AvgPool", {{"T", kFloatTypes}}, &PrepareAvgPool},
+    {"AvgPool3D", {{"T", kFloatTypes}}, &PrepareAvgPool3D},
+};
+
+}  // namespace
+
+absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, const PoolOp& op) {
+  const int rank = op.spatial_dims + 2;
+  TENON_ASSIGN_OR_RETURN(const Dims sizes, ReadSizes(p, "ksize", op.sizes_input, rank));
+  TENON_ASSIGN_OR_RETURN(
+      const Dims strides,
+      ReadSizes(p, "strides", op.sizes_input < 0 ? -1 : op.sizes_input + 1, rank));
+  TENON_ASSIGN_OR_RETURN(WindowAttrs attrs, ReadWindowAttrs(p, op.spatial_dims, &strides));
+  attrs.skips_evenly = op.skips_evenly;
+  if (sizes[0] != 1 || strides[0] != 1)
+    return p.Unimplemented("pooling over the batch is not built");
+  Pool s;
+  TENON_ASSIGN_OR_RETURN(
+      static_cast<Windows&>(s),
+      MakeWindows(p, attrs, input,
+                  absl::MakeConstSpan(sizes).subspan(attrs.spatial(0), op.spatial_dims)));
+  s.max = op.max;
+  s.type = p.output_type(0);
+  TENON_RETURN_IF_ERROR(ReadDepthWindow(p, attrs, sizes, s));
+  for (const WindowAxis& axis : s.axes()) TENON_RETURN_IF_ERROR(CheckPadding(p, axis));
+  return s;
+}
+
+absl::Status CheckPooled(const Prepare& p, const Pool& pool, int i) {
+  TENON_ASSIGN_OR_RETURN(const Shape pooled, CheckedShape(p, pool.OutputDims()));
+  return CheckInputShape(p, i, pooled);
+}
+
+absl::Span<const CpuKernelSpec> PoolKernels() { return kKernels; }
+
+}  // namespace tenon::cpu

@@ -1,0 +1,35 @@
+// Matrix products inside other kernels.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "plugin/kernels/kernel.h"
+
+namespace tenon::cpu {
+
+// c[m, n] = a[m, k] * b[k, n] in float by the kernel of MatMul. A transposed factor is stored
+// [k, m] or [n, k].
+struct ProductShape {
+  int64_t m = 0, k = 0, n = 0;
+  bool transpose_a = false, transpose_b = false;
+};
+
+class Product {
+ public:
+  static absl::StatusOr<Product> Make(const Prepare& p, const ProductShape& shape);
+
+  size_t scratch_bytes() const { return scratch_bytes_; }
+  // Aligned scratch for products that run one after the other.
+  static size_t SharedScratch(std::initializer_list<const Product*> products);
+  absl::Status Run(const float* a, const float* b, float* c, void* scratch, Workers* workers) const;
+
+ private:
+  RunFn run_ = nullptr;  // null if there is nothing to compute
+  std::shared_ptr<const void> state_;
+  size_t scratch_bytes_ = 0;
+};
+
+}  // namespace tenon::cpu

@@ -1,0 +1,74 @@
+#include "plugin/cpu/onednn/onednn_loader.h"
+
+#include <dlfcn.h>
+#include <dnnl_types.h>
+
+#include <cstring>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/cpu/base/isa.h"
+
+// Defined in the generated onednn_stubs.S.
+extern "C" {
+extern void* tenon_onednn_slots[];
+extern const char tenon_onednn_names[];
+extern const char tenon_onednn_soname[];
+}
+
+namespace tenon {
+namespace {
+
+// Of the OpenMP library that oneDNN brings along; null if it was built without one.
+int (*get_openmp_threads)() = nullptr;
+void (*set_openmp_threads)(int) = nullptr;
+
+// Before its first primitive. Without a wish it may use newer sets than we know.
+void LimitIsa(void* set_max_cpu_isa) {
+  if (set_max_cpu_isa == nullptr || !cpu::IsaIsLimited()) return;
+  reinterpret_cast<dnnl_status_t (*)(dnnl_cpu_isa_t)>(set_max_cpu_isa)(
+      cpu::SelectIsa(dnnl_cpu_isa_sse41, dnnl_cpu_isa_avx2, dnnl_cpu_isa_avx512_core));
+}
+
+absl::Status Bind() {
+  void* library = dlopen(tenon_onednn_soname, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return absl::NotFoundError(absl::StrCat("oneDNN cannot be opened: ", dlerror(),
+                                            "; install Debian's package libdnnl2"));
+  }
+  std::vector<void*> found;
+  for (const char* name = tenon_onednn_names; *name != '\0'; name += strlen(name) + 1) {
+    void* function = dlsym(library, name);
+    if (function == nullptr) {
+      return absl::NotFoundError(absl::StrCat("oneDNN (", tenon_onednn_soname, ") has no function ",
+                                              name, "; it is not the version we were built for"));
+    }
+    found.push_back(function);
+  }
+  // A handle's symbols include those of the library's own dependencies.
+  get_openmp_threads = reinterpret_cast<int (*)()>(dlsym(library, "omp_get_max_threads"));
+  set_openmp_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
+  LimitIsa(dlsym(library, "dnnl_set_max_cpu_isa"));
+  memcpy(tenon_onednn_slots, found.data(), found.size() * sizeof(void*));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status EnsureOneDnn() {
+  static const absl::Status* const status = new absl::Status(Bind());
+  return *status;
+}
+
+OneOpenMpThread::OneOpenMpThread() {
+  if (get_openmp_threads == nullptr || set_openmp_threads == nullptr) return;
+  before_ = get_openmp_threads();
+  if (before_ != 1) set_openmp_threads(1);
+}
+
+OneOpenMpThread::~OneOpenMpThread() {
+  if (before_ != 1) set_openmp_threads(before_);
+}
+
+}  // namespace tenon

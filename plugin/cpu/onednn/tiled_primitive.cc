@@ -1,0 +1,69 @@
+#include "plugin/cpu/onednn/tiled_primitive.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugin/cpu/base/kernel_util.h"
+
+namespace tenon::cpu {
+
+int TiledPrimitive::AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
+                              const MemoryDesc& scratchpad) {
+  runners_.push_back(std::make_unique<OneDnnRunner>(primitive, std::move(args), scratchpad));
+  slot_bytes_ = std::max(slot_bytes_, AlignedBytes(runners_.back()->scratch_bytes()));
+  return static_cast<int>(runners_.size()) - 1;
+}
+
+const void* TiledPrimitive::Keep(std::shared_ptr<const PackedBytes> constant) {
+  kept_.push_back(std::move(constant));
+  return kept_.back()->data;
+}
+
+void TiledPrimitive::SetPrologue(size_t bytes, Prologue prologue) {
+  prologue_bytes_ = AlignedBytes(bytes);
+  prologue_ = std::move(prologue);
+}
+
+void TiledPrimitive::Install(Prepare& p, std::shared_ptr<TiledPrimitive> self) {
+  p.set_scratch_bytes(self->prologue_bytes_ +
+                      TileScratchBytes(p.workers(), self->tiles_.size(), self->slot_bytes_));
+  if (self->start_input_ >= 0) p.AllowInPlace(0, self->start_input_);
+  p.set_run(&Run, std::move(self));
+}
+
+absl::Status TiledPrimitive::Run(const void* state, const StepArgs& args) {
+  const auto& self = *static_cast<const TiledPrimitive*>(state);
+  if (self.start_input_ >= 0 && args.in[self.start_input_] != args.out[0]) {
+    memcpy(args.out[0], args.in[self.start_input_], self.start_bytes_);
+  }
+  char* const prologue = static_cast<char*>(args.scratch);
+  if (self.prologue_) {
+    absl::Status status = self.prologue_(args, prologue);
+    if (!status.ok()) return status;
+  }
+  StepArgs rest = args;
+  rest.scratch = prologue + self.prologue_bytes_;
+  const absl::Status status =
+      ForEachTile(rest, self.tiles_.size(), self.slot_bytes_, [&](int64_t t, char* scratch) {
+        absl::Status ran = self.RunTile(self.tiles_[t], args, prologue, scratch);
+        if (self.tile_epilogue_ && ran.ok()) self.tile_epilogue_(args, t);
+        return ran;
+      });
+  if (self.epilogue_ && status.ok()) self.epilogue_(args);
+  return status;
+}
+
+absl::Status TiledPrimitive::RunTile(const Tile& tile, const StepArgs& args, const char* prologue,
+                                     char* scratch) const {
+  absl::InlinedVector<void*, 8> pointers;
+  for (const Pointer& p : tile.pointers) {
+    const void* base = p.from == Pointer::From::kInput    ? args.in[p.index]
+                       : p.from == Pointer::From::kOutput ? args.out[p.index]
+                       : p.from == Pointer::From::kFixed  ? p.fixed
+                                                          : prologue;
+    pointers.push_back(const_cast<char*>(static_cast<const char*>(base)) + p.offset);
+  }
+  return runners_[tile.runner]->Run(pointers, scratch);
+}
+
+}  // namespace tenon::cpu

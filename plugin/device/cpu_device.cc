@@ -1,0 +1,71 @@
+// The host as a device: it has memory and workers, but no streams.
+#include "plugin/device/device.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/machine_memory.h"
+
+namespace tenon {
+namespace {
+
+absl::Status NoStreams(std::string_view what) {
+  return absl::FailedPreconditionError(absl::StrCat("the CPU device has no streams: ", what,
+                                                    " is for devices with their own memory"));
+}
+
+class CpuDevice : public Device {
+ public:
+  std::string_view type() const override { return "CPU"; }
+  int ordinal() const override { return 0; }
+  std::string_view plugin() const override { return {}; }
+  int priority() const override { return 60; }
+  // The machine's.
+  int64_t memory_bytes() const override { return static_cast<int64_t>(MachineMemoryBytes()); }
+  bool is_host() const override { return true; }
+
+  absl::StatusOr<BufferRef> Allocate(size_t bytes) override {
+    Buffer* buffer = Buffer::Allocate(bytes);
+    if (buffer != nullptr) return BufferRef::Adopt(buffer);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for ", bytes, " bytes on ", short_name()));
+  }
+
+  StreamHandle compute_stream() override { return nullptr; }
+  StreamHandle host_to_device_stream() override { return nullptr; }
+  StreamHandle device_to_host_stream() override { return nullptr; }
+  StreamHandle device_to_device_stream() override { return nullptr; }
+  absl::Status StreamWaitsForStream(StreamHandle, StreamHandle) override {
+    return NoStreams("waiting for a stream");
+  }
+  absl::Status CopyHostToDevice(StreamHandle, const Tensor&, const Tensor&) override {
+    return NoStreams("a copy");
+  }
+  absl::Status CopyDeviceToHost(StreamHandle, const Tensor&, const Tensor&) override {
+    return NoStreams("a copy");
+  }
+  absl::Status CopyDeviceToDevice(StreamHandle, const Tensor&, const Tensor&) override {
+    return NoStreams("a copy");
+  }
+  absl::StatusOr<EventHandle> AcquireEvent() override { return NoStreams("an event"); }
+  void ReleaseEvent(EventHandle) override {}
+  absl::Status RecordEvent(StreamHandle, EventHandle) override { return NoStreams("an event"); }
+  absl::Status BlockUntilComplete(EventHandle, double) override { return NoStreams("an event"); }
+  absl::Status SynchronizeAllActivity() override { return absl::OkStatus(); }
+  absl::Status HostCallback(StreamHandle, std::function<absl::Status()>) override {
+    return NoStreams("a callback");
+  }
+};
+
+}  // namespace
+
+std::string Device::short_name() const { return absl::StrCat("/device:", type(), ":", ordinal()); }
+std::string Device::full_name() const {
+  return absl::StrCat("/job:localhost/replica:0/task:0", short_name());
+}
+std::string Device::physical_name() const {
+  return absl::StrCat("/physical_device:", type(), ":", ordinal());
+}
+
+std::unique_ptr<Device> MakeCpuDevice() { return std::make_unique<CpuDevice>(); }
+
+}  // namespace tenon

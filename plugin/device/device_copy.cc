@@ -1,0 +1,64 @@
+#include "plugin/device/device_copy.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon {
+namespace {
+
+// Waits for what is queued on a stream now.
+absl::Status Await(Device& device, StreamHandle stream, double timeout_s) {
+  TENON_ASSIGN_OR_RETURN(const EventHandle event, device.AcquireEvent());
+  absl::Status status = device.RecordEvent(stream, event);
+  if (status.ok()) status = device.BlockUntilComplete(event, timeout_s);
+  device.ReleaseEvent(event);
+  return status;
+}
+
+absl::Status CopyToDevice(const Tensor& from, const Tensor& to, Device& device, double timeout_s) {
+  const StreamHandle stream = device.host_to_device_stream();
+  TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
+  TENON_RETURN_IF_ERROR(device.CopyHostToDevice(stream, from, to));
+  return Await(device, stream, timeout_s);
+}
+
+absl::StatusOr<Tensor> CopyOnHost(const Tensor& value, Device& device, double timeout_s) {
+  TENON_ASSIGN_OR_RETURN(Tensor copy, AllocateLike(value, nullptr));
+  if (value.bytes() == 0) return copy;
+  const StreamHandle stream = device.device_to_host_stream();
+  TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
+  TENON_RETURN_IF_ERROR(device.CopyDeviceToHost(stream, value, copy));
+  const absl::Status done = Await(device, stream, timeout_s);
+  if (done.ok()) return copy;
+  copy.buffer()->Ref();  // the device may still write to it
+  value.buffer()->Ref();
+  return done;
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> AllocateLike(const Tensor& like, Device* device) {
+  if (device == nullptr) return Tensor::Allocate(like.dtype(), like.shape());
+  TENON_ASSIGN_OR_RETURN(BufferRef buffer, device->Allocate(like.bytes()));
+  return Tensor(like.dtype(), like.shape(), std::move(buffer));
+}
+
+absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s) {
+  TENON_ASSIGN_OR_RETURN(Tensor copy, AllocateLike(value, &device));
+  if (value.bytes() > 0) TENON_RETURN_IF_ERROR(CopyToDevice(value, copy, device, timeout_s));
+  return copy;
+}
+
+absl::StatusOr<Tensor> CopyAcross(const Tensor& value, Device* from, Device* to) {
+  if (from == to) return value;
+  if (to != nullptr && !IsMemcpyable(value.dtype())) {
+    return absl::UnimplementedError(absl::StrCat("a ", DataTypeName(value.dtype()),
+                                                 " value cannot be copied to ", to->short_name()));
+  }
+  if (from == nullptr) return CopyOnDevice(value, *to, kCopyTimeoutSeconds);
+  TENON_ASSIGN_OR_RETURN(Tensor on_host, CopyOnHost(value, *from, kCopyTimeoutSeconds));
+  if (to == nullptr) return on_host;
+  return CopyOnDevice(on_host, *to, kCopyTimeoutSeconds);
+}
+
+}  // namespace tenon

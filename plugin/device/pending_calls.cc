@@ -1,0 +1,90 @@
+#include "plugin/device/pending_calls.h"
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "absl/base/const_init.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "graph/c_api/abi_watch.h"
+#include "graph/c_api/callback_scope.h"
+
+namespace tenon {
+namespace {
+
+using Debtor = std::shared_ptr<const CallDebtor>;
+
+constexpr char kRule[] = "called_twice";
+
+struct Ledger {
+  absl::Mutex mutex;
+  uintptr_t last ABSL_GUARDED_BY(mutex) = 0;
+  absl::flat_hash_map<uintptr_t, std::pair<void*, Debtor>> owed ABSL_GUARDED_BY(mutex);
+  // The last ones that were called, to be named if they are called again.
+  std::array<std::pair<uintptr_t, Debtor>, 256> called ABSL_GUARDED_BY(mutex);
+};
+
+Ledger& TheLedger() {
+  static auto* const ledger = new Ledger;
+  return *ledger;
+}
+
+void Tell(const Debtor& debtor, uintptr_t number) {
+  const std::string what = number == 0
+                               ? "the handle is NULL"
+                               : "the call was made before, or it is none that the host waits for";
+  if (AbiWatch* const watch = AbiWatch::Active()) {
+    if (debtor == nullptr) return watch->Report(kRule, what);
+    return watch->Report({debtor->plugin, debtor->callback, debtor->node, kRule, what});
+  }
+  const CallbackInfo* const current = CurrentCallback();
+  const std::string who =
+      debtor != nullptr    ? absl::StrCat(debtor->callback, " of plug-in ", debtor->plugin)
+      : current != nullptr ? absl::StrCat(current->callback, " of plug-in ", current->plugin)
+                           : "a plug-in";
+  const std::string node =
+      debtor == nullptr || debtor->node.empty() ? "" : absl::StrCat(", node '", debtor->node, "'");
+  WarnOf(
+      absl::FailedPreconditionError(absl::StrCat(who, node, " calls back once too often: ", what)));
+}
+
+}  // namespace
+
+void* PendingCall(void* object, Debtor debtor) {
+  Ledger& ledger = TheLedger();
+  absl::MutexLock lock(&ledger.mutex);
+  const uintptr_t number = ++ledger.last;
+  ledger.owed.emplace(number, std::pair(object, std::move(debtor)));
+  return reinterpret_cast<void*>(number);
+}
+
+void* DropPendingCall(void* handle) {
+  Ledger& ledger = TheLedger();
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  absl::MutexLock lock(&ledger.mutex);
+  const auto found = ledger.owed.find(number);
+  if (found == ledger.owed.end()) return nullptr;
+  void* const object = found->second.first;
+  ledger.called[number % ledger.called.size()] = {number, std::move(found->second.second)};
+  ledger.owed.erase(found);
+  return object;
+}
+
+void* TakePendingCall(void* handle) {
+  if (void* const object = DropPendingCall(handle)) return object;
+  Ledger& ledger = TheLedger();
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  Debtor debtor;
+  {
+    absl::MutexLock lock(&ledger.mutex);
+    const auto& [last, of] = ledger.called[number % ledger.called.size()];
+    if (last == number) debtor = of;
+  }
+  Tell(debtor, number);
+  return nullptr;
+}
+
+}  // namespace tenon

@@ -1,0 +1,90 @@
+// Time, threads and shared libraries for plug-ins: env.h.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <time.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "graph/c_api/c_api_internal.h"
+#include "plugin/host/link/shared_library.h"
+#include "tensorflow/c/env.h"
+
+struct TF_Thread {
+  pthread_t thread;
+};
+
+namespace tenon {
+namespace {
+
+struct ThreadStart {
+  void (*work)(void*);
+  void* param;
+};
+
+void* RunThread(void* arg) {
+  const std::unique_ptr<ThreadStart> start(static_cast<ThreadStart*>(arg));
+  start->work(start->param);
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace tenon
+
+extern "C" {
+
+uint64_t TF_NowNanos(void) {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+uint64_t TF_NowMicros(void) { return TF_NowNanos() / 1000; }
+uint64_t TF_NowSeconds(void) { return TF_NowNanos() / 1000000000; }
+
+void TF_DefaultThreadOptions(TF_ThreadOptions* options) { *options = {0, 0, -1}; }
+
+TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* thread_name,
+                          void (*work_func)(void*), void* param) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (options != nullptr && options->stack_size != 0)
+    pthread_attr_setstacksize(&attributes, options->stack_size);
+  if (options != nullptr && options->guard_size != 0)
+    pthread_attr_setguardsize(&attributes, options->guard_size);
+  auto start = std::make_unique<tenon::ThreadStart>(tenon::ThreadStart{work_func, param});
+  auto thread = std::make_unique<TF_Thread>();
+  const int failed = pthread_create(&thread->thread, &attributes, tenon::RunThread, start.get());
+  pthread_attr_destroy(&attributes);
+  if (failed != 0) return nullptr;
+  start.release();  // the thread's now
+  if (thread_name != nullptr)
+    pthread_setname_np(thread->thread, std::string(thread_name).substr(0, 15).c_str());
+  return thread.release();
+}
+
+void TF_JoinThread(TF_Thread* thread) {
+  if (thread == nullptr) return;
+  pthread_join(thread->thread, nullptr);
+  delete thread;
+}
+
+void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status) {
+  const absl::StatusOr<void*> handle = tenon::OpenLibrary(library_filename);
+  tenon::StatusToC(handle.status(), status);
+  return handle.ok() ? *handle : nullptr;
+}
+
+void* TF_GetSymbolFromLibrary(void* handle, const char* symbol_name, TF_Status* status) {
+  dlerror();
+  void* symbol = dlsym(handle, symbol_name);
+  const char* error = symbol == nullptr ? dlerror() : nullptr;
+  const bool found = error == nullptr && symbol != nullptr;
+  tenon::StatusToC(
+      found ? absl::OkStatus()
+            : absl::NotFoundError(error == nullptr ? absl::StrCat(symbol_name, " is null") : error),
+      status);
+  return symbol;
+}
+
+}  // extern "C"

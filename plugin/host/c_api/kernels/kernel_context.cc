@@ -1,0 +1,278 @@
+// What a kernel may ask and do while it computes: TF_OpKernelContext, without memory
+// (kernel_memory.cc).
+#include "plugin/host/c_api/kernels/kernel_context.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "graph/base/status_macros.h"
+#include "graph/c_api/c_api_internal.h"
+#include "graph/wire/wire.h"
+#include "plugin/device/pending_calls.h"
+#include "plugin/host/c_api/kernels/variable_access.h"
+
+namespace tenon {
+namespace {
+
+constexpr std::string_view kDefaultContainer = "localhost";
+
+bool InRange(int i, size_t n) { return i >= 0 && static_cast<size_t>(i) < n; }
+
+absl::Status InputIndexError() { return absl::OutOfRangeError("input index out of range"); }
+absl::Status OutputIndexError() { return absl::OutOfRangeError("output index out of range"); }
+
+// The value of the variable that input i refers to.
+absl::StatusOr<TF_Tensor*> ReferredHandle(TF_OpKernelContext* ctx, int i) {
+  TENON_ASSIGN_OR_RETURN(Variable * variable, VariableInput(ctx, i));
+  TENON_ASSIGN_OR_RETURN(const VariableHold hold, VariableHold::Take(ctx, variable));
+  Device* const memory = MemoryOf(ctx, BaseType(ctx->kernel->node.types->inputs[i]));
+  TENON_ASSIGN_OR_RETURN(Tensor value, HeldValue(ctx, i, variable, memory));
+  return NewTensorHandle(std::move(value));
+}
+
+inline bool RefersToVariable(TF_OpKernelContext* ctx, int i) {
+  return ctx->args->inputs[i].tensor->dtype() == DataType::kResource &&
+         IsRef(ctx->kernel->types.inputs[i]);
+}
+
+inline bool HasElements(const Shape& shape) {
+  for (const int64_t dim : shape.dims()) {
+    if (dim == 0) return false;
+  }
+  return true;
+}
+
+// What nearly all inputs are: a tensor with elements. Null for another, or without a handle ready.
+inline TF_Tensor* LendInput(TF_OpKernelContext* ctx, int i) {
+  if (!InRange(i, ctx->args->inputs.size())) return nullptr;
+  const Tensor& input = *ctx->args->inputs[i].tensor;
+  return HasElements(input.shape()) && !RefersToVariable(ctx, i) ? ctx->loans.TryLend(input)
+                                                                 : nullptr;
+}
+
+// Any input.
+absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
+  if (!InRange(i, ctx->args->inputs.size())) return InputIndexError();
+  if (RefersToVariable(ctx, i)) return ReferredHandle(ctx, i);
+  const Tensor& input = *ctx->args->inputs[i].tensor;
+  if (input.initialized() && HasElements(input.shape())) return ctx->loans.Lend(input);
+  if (input.dtype() == DataType::kInvalid) return nullptr;
+  if (input.num_elements() == 0) {  // as in TensorFlow, an empty tensor shares nothing
+    return NewTensorHandle(Tensor(input.dtype(), input.shape(),
+                                  BufferRef::Adopt(Buffer::Wrap(nullptr, 0, nullptr, nullptr))));
+  }
+  return absl::FailedPreconditionError("attempt to use a tensor with an uninitialized value");
+}
+
+[[gnu::noinline]] void GetOtherInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor,
+                                     TF_Status* status) {
+  const absl::StatusOr<TF_Tensor*> handle = InputHandle(ctx, i);
+  if (!handle.ok()) return StatusToC(handle.status(), status);
+  *tensor = *handle;
+  if (*handle != nullptr) ClearStatus(status);
+}
+
+absl::StatusOr<std::pair<int, int>> RangeOf(const KernelNode& node, std::string_view name) {
+  for (size_t i = 0; i < node.op->inputs.size(); ++i) {
+    if (node.op->inputs[i].name == name)
+      return InputRange(*node.op, *node.attrs, static_cast<int>(i));
+  }
+  return absl::InvalidArgumentError(absl::StrCat("Unknown input name: ", name));
+}
+
+// TensorFlow aborts on an index out of range in functions without a status; here the step fails.
+TF_DataType TypeAt(TF_OpKernelContext* ctx, const TypeVector& types, int i,
+                   const absl::Status& error) {
+  if (InRange(i, types.size())) return DataTypeToC(types[i]);
+  ctx->Fail(error);
+  return static_cast<TF_DataType>(0);
+}
+
+bool OnHost(const absl::InlinedVector<bool, 8>& on_host, int i, const absl::Status& error,
+            TF_Status* status) {
+  const bool valid = InRange(i, on_host.size());
+  StatusToC(valid ? absl::OkStatus() : error, status);
+  return valid && on_host[i];
+}
+
+std::string TensorShapeProto(const Shape& shape) {
+  std::string proto;
+  for (const int64_t dim : shape.dims()) {
+    std::string size;
+    WireWriter(&size).Varint(1, static_cast<uint64_t>(dim));
+    WireWriter(&proto).Bytes(2, size);
+  }
+  return proto;
+}
+
+// Of the resource that input i names: device, container, name, its kind, and of a variable type and
+// shape.
+absl::StatusOr<std::string> ResourceHandleProto(TF_OpKernelContext* ctx, int i) {
+  if (!InRange(i, ctx->args->inputs.size())) return InputIndexError();
+  const Tensor& handle = *ctx->args->inputs[i].tensor;
+  auto* const resource = handle.dtype() == DataType::kResource && handle.num_elements() == 1
+                             ? dynamic_cast<Resource*>(handle.ObjectAt(0))
+                             : nullptr;
+  if (resource == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("input ", i, " is no handle of a resource"));
+  std::string proto;
+  WireWriter writer(&proto);
+  writer.Bytes(1, ctx->kernel->node.device_name);
+  writer.Bytes(2, kDefaultContainer);
+  writer.Bytes(3, resource->name());
+  writer.Varint(4, std::hash<std::string_view>()(resource->kind()));
+  writer.Bytes(5, resource->kind());
+  if (const Variable* variable = ObjectAs<Variable>(resource)) {
+    const Tensor value = variable->PeekHeld();
+    std::string type_and_shape;
+    WireWriter(&type_and_shape).Varint(1, static_cast<uint64_t>(value.dtype()));
+    WireWriter(&type_and_shape).Bytes(2, TensorShapeProto(value.shape()));
+    if (value.initialized()) writer.Bytes(6, type_and_shape);
+  }
+  return proto;
+}
+
+TF_StringView View(std::string_view s) { return {s.data(), s.size()}; }
+
+absl::Status NotImplemented(std::string_view function) {
+  return absl::UnimplementedError(absl::StrCat(function, " is not implemented by this host"));
+}
+
+// A rendezvous that exchanges nothing and says so.
+void RefuseSend(void*, TF_RendezvousSend_Params* params) {
+  StatusToC(NotImplemented("TF_GetRendezvous: send"), params->status);
+}
+void RefuseRecv(void*, TF_RendezvousAsyncRecv_Params* params) {
+  CStatus status;
+  StatusToC(NotImplemented("TF_GetRendezvous: receive"), status.get());
+  TF_RendezvousDoneCallback_Params done{params->on_done.context, status.get(), nullptr, false};
+  params->on_done.callback(params->on_done.context, &done);
+}
+void IgnoreAbort(void*, const TF_Status*) {}
+
+}  // namespace
+}  // namespace tenon
+
+using tenon::ClearStatus;
+using tenon::StatusToC;
+
+extern "C" {
+
+SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
+  if (ctx->kernel->device == nullptr) {
+    StatusToC(
+        absl::FailedPreconditionError("Accessing device stream is not supported for a CPU device."),
+        status);
+    return nullptr;
+  }
+  ClearStatus(status);
+  return static_cast<SP_Stream>(ctx->kernel->device->compute_stream());
+}
+
+int TF_NumInputs(TF_OpKernelContext* ctx) { return ctx->num_inputs(); }
+int TF_NumOutputs(TF_OpKernelContext* ctx) { return ctx->num_outputs(); }
+
+void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* status) {
+  TF_Tensor* const lent = tenon::LendInput(ctx, i);
+  if (lent == nullptr) [[unlikely]]
+    return tenon::GetOtherInput(ctx, i, tensor, status);
+  *tensor = lent;
+  ClearStatus(status);
+}
+
+void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args* args) {
+  const absl::StatusOr<std::pair<int, int>> range =
+      tenon::RangeOf(ctx->kernel->node, absl::NullSafeStringView(name));
+  args->start = range.ok() ? range->first : -1;
+  args->stop = range.ok() ? range->second : -1;
+  StatusToC(range.status(), args->status);
+}
+
+TF_DataType TF_InputDatatype(TF_OpKernelContext* ctx, int index) {
+  return tenon::TypeAt(ctx, ctx->kernel->node.types->inputs, index, tenon::InputIndexError());
+}
+
+TF_DataType TF_ExpectedOutputDataType(TF_OpKernelContext* ctx, int i) {
+  return tenon::TypeAt(ctx, ctx->kernel->node.types->outputs, i, tenon::OutputIndexError());
+}
+
+bool TF_IsHostMemoryInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+  return tenon::OnHost(ctx->kernel->memory.input_on_host, i, tenon::InputIndexError(), status);
+}
+
+bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+  return tenon::OnHost(ctx->kernel->memory.output_on_host, i, tenon::OutputIndexError(), status);
+}
+
+void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {
+  ctx->Fail(tenon::StatusFromC(status));
+}
+
+void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* arg) {
+  auto* const context = static_cast<TF_OpKernelContext*>(tenon::TakePendingCall(arg));
+  if (context == nullptr) return;
+  absl::MutexLock lock(&tenon::EndsOfWork());
+  context->done = true;
+}
+
+void TF_IncNumDeferredOps(TF_OpKernelContext* context) {
+  context->deferred.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void TF_DecNumDeferredOps(TF_OpKernelContext* context) {
+  absl::MutexLock lock(&tenon::EndsOfWork());  // wakes the host, which waits for zero
+  context->deferred.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+int64_t TF_StepId(TF_OpKernelContext* ctx) { return ctx->args->step_id; }
+int64_t TF_GetStepId(TF_OpKernelContext* ctx) { return ctx->args->step_id; }
+uint64_t TF_GetFrameId(TF_OpKernelContext* ctx) { return ctx->args->frame_id; }
+int64_t TF_GetIterId(TF_OpKernelContext* ctx) { return ctx->args->iter_id; }
+
+int TF_GetDeviceId(TF_OpKernelContext* ctx) {
+  return ctx->kernel->device == nullptr ? 0 : ctx->kernel->device->ordinal();
+}
+TF_StringView TF_GetDeviceName(TF_OpKernelContext* ctx) {
+  return tenon::View(ctx->kernel->node.device_name);
+}
+int TF_GetGraphDefVersion(TF_OpKernelContext* ctx) { return ctx->kernel->node.graph_def_version; }
+TF_StringView TF_GetOpKernelName(TF_OpKernelContext* ctx) { return tenon::View(ctx->kernel->name); }
+TF_StringView TF_GetResourceMgrDefaultContainerName(TF_OpKernelContext*) {
+  return tenon::View(tenon::kDefaultContainer);
+}
+
+TF_StringView TF_GetOpKernelRequestedInput(TF_OpKernelContext* ctx, size_t index) {
+  const std::vector<std::string>& names = ctx->kernel->node.input_names;
+  return index < names.size() ? tenon::View(names[index]) : TF_StringView{nullptr, 0};
+}
+
+TF_RendezvousThunk TF_GetRendezvous(TF_OpKernelContext* ctx) {
+  return {ctx, tenon::RefuseSend, tenon::RefuseRecv, tenon::IgnoreAbort};
+}
+
+void TF_GetSerializedFunctionDefLibrary(TF_OpKernelContext* ctx,
+                                        TF_Buffer* serialized_function_def_library,
+                                        TF_Status* status) {
+  StatusToC(tenon::FillBuffer(ctx->kernel->node.surroundings->function_library,
+                              serialized_function_def_library),
+            status);
+}
+
+void TF_GetSerializedConfigProto(TF_OpKernelContext* ctx, TF_Buffer* serialized_config_proto,
+                                 TF_Status* status) {
+  StatusToC(
+      tenon::FillBuffer(ctx->kernel->node.surroundings->config_proto, serialized_config_proto),
+      status);
+}
+
+void TF_GetSerializedResourceHandleProto(TF_OpKernelContext* ctx, int i,
+                                         TF_Buffer* serialized_resource_handle_proto,
+                                         TF_Status* status) {
+  const absl::StatusOr<std::string> proto = tenon::ResourceHandleProto(ctx, i);
+  StatusToC(
+      proto.ok() ? tenon::FillBuffer(*proto, serialized_resource_handle_proto) : proto.status(),
+      status);
+}
+
+}  // extern "C"

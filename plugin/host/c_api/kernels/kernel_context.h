@@ -1,0 +1,101 @@
+// What stands behind TF_OpKernelConstruction and TF_OpKernelContext.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "graph/c_api/tensor_handles.h"
+#include "plugin/host/c_api/kernels/plugin_kernel.h"
+#include "plugin/kernels/variable.h"
+#include "tensorflow/c/kernels.h"
+
+namespace tenon {
+
+// A plug-in's kernel as its contexts see it: constant for the kernel's life.
+struct KernelInfo {
+  // What every call asks for comes first.
+  std::shared_ptr<const KernelDef> def;
+  Device* device = nullptr;  // null: the host, also when the executor passed its CPU device
+  std::string name;          // of the node; NUL-terminated for plug-ins and signal handlers
+  NodeTypes types;           // what node.types points to
+  MemoryTypes memory;
+  KernelNode node;
+};
+
+// The node's value of an attribute, else the op's default; nullopt if there is neither.
+std::optional<AttrValue> FindAttr(const KernelNode& node, std::string_view name);
+
+// Who tells that a kernel's work on other threads has ended holds it, and the host waits with it.
+// One for all contexts: it may still be held when the context is gone.
+absl::Mutex& EndsOfWork();
+
+}  // namespace tenon
+
+struct TF_OpKernelConstruction {
+  const tenon::KernelInfo* kernel = nullptr;
+  absl::Status status;  // the first failure
+};
+
+// Variables that a kernel has locked. Kept by its context from call to call.
+struct TF_VariableInputLockHolder {
+  void LetGo() {
+    for (const auto& variable : variables) variable->LetGo();
+    variables.clear();
+    out = false;
+  }
+  TF_OpKernelContext* context = nullptr;
+  absl::InlinedVector<tenon::ObjectRef<tenon::Variable>, 4> variables;
+  bool out = false;    // the plug-in has it
+  uint64_t taken = 0;  // how often it was given out
+};
+
+// One execution. Contexts are recycled, never freed while a plug-in may still call back.
+struct TF_OpKernelContext {
+  const tenon::KernelInfo* kernel = nullptr;
+  const tenon::ComputeArgs* args = nullptr;
+  tenon::HandleLoans loans;
+
+  // For an asynchronous kernel: its own share of inputs and outputs, which stays valid when the
+  // host stops waiting.
+  std::vector<tenon::Tensor> own_tensors;
+  std::vector<tenon::ComputeArgs::Input> own_inputs;
+  std::vector<tenon::Tensor> own_outputs;
+  std::vector<tenon::Tensor*> own_output_pointers;
+  tenon::ComputeArgs own_args;
+
+  std::atomic<bool> failed{false};
+  std::atomic<bool> abandoned{false};  // the host no longer waits for the call
+  std::atomic<bool> locked{false};     // variables, by one of lock_holders, in this call
+  std::atomic<int64_t> deferred{0};
+  absl::Mutex mutex;
+  absl::Status status ABSL_GUARDED_BY(mutex);  // the first failure
+  std::vector<std::unique_ptr<TF_VariableInputLockHolder>> lock_holders ABSL_GUARDED_BY(mutex);
+  bool done = false;  // of an asynchronous kernel; under EndsOfWork
+
+  void Fail(absl::Status failure) {
+    absl::MutexLock lock(&mutex);
+    if (status.ok()) status = std::move(failure);
+    failed = !status.ok();
+  }
+  // Locks end with the call; whether the plug-in still had some.
+  bool Unlock() {
+    locked = false;
+    absl::MutexLock lock(&mutex);
+    bool had_some = false;
+    for (const auto& holder : lock_holders) {
+      had_some |= holder->out;
+      if (holder->out) holder->LetGo();
+    }
+    return had_some;
+  }
+  int num_inputs() const { return static_cast<int>(args->inputs.size()); }
+  int num_outputs() const { return static_cast<int>(args->outputs.size()); }
+  // Outputs are nothing when a call begins.
+  bool output_set(int i) const { return args->outputs[i]->dtype() != tenon::DataType::kInvalid; }
+};

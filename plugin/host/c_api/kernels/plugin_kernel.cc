@@ -1,0 +1,363 @@
+#include "plugin/host/c_api/kernels/plugin_kernel.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/base/annotate.h"
+#include "graph/base/status_macros.h"
+#include "graph/c_api/abi_watch.h"
+#include "graph/c_api/callback_scope.h"
+#include "graph/c_api/float_mode.h"
+#include "plugin/device/pending_calls.h"
+#include "plugin/host/c_api/kernels/kernel_context.h"
+#include "plugin/host/c_api/kernels/kernel_watch.h"
+
+namespace tenon {
+namespace {
+
+// Marks the flattened tensors of the arguments that the kernel declared; returns those names that
+// are no argument.
+absl::Status MarkDeclared(const KernelDef& kernel, const KernelNode& node, MemoryTypes* memory) {
+  std::vector<std::string_view> unknown;
+  for (const std::string& name : kernel.host_memory_args) {
+    bool found = false;
+    for (size_t i = 0; i < node.op->inputs.size(); ++i) {
+      if (node.op->inputs[i].name != name) continue;
+      TENON_ASSIGN_OR_RETURN(const auto range,
+                             InputRange(*node.op, *node.attrs, static_cast<int>(i)));
+      for (int k = range.first; k < range.second; ++k) memory->input_on_host[k] = true;
+      found = true;
+    }
+    for (size_t i = 0; i < node.op->outputs.size(); ++i) {
+      if (node.op->outputs[i].name != name) continue;
+      TENON_ASSIGN_OR_RETURN(const auto range,
+                             OutputRange(*node.op, *node.attrs, static_cast<int>(i)));
+      for (int k = range.first; k < range.second; ++k) memory->output_on_host[k] = true;
+      found = true;
+    }
+    if (!found) unknown.push_back(name);
+  }
+  if (unknown.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("HostMemory args '", absl::StrJoin(unknown, "', '"),
+                   "' not found in OpDef: ", node.op->name, " (node '", node.name, "')"));
+}
+
+void MarkListed(const AttrSet& attrs, std::string_view attr,
+                absl::InlinedVector<bool, 8>* on_host) {
+  const AttrValue* value = attrs.Find(attr);
+  if (value == nullptr || value->kind() != AttrKind::kList) return;
+  const absl::StatusOr<std::vector<int64_t>> list = value->AsIntList();
+  if (!list.ok()) return;
+  for (const int64_t i : *list) {
+    if (i >= 0 && i < static_cast<int64_t>(on_host->size())) (*on_host)[i] = true;
+  }
+}
+
+bool AlwaysOnHost(DataType type) {
+  return BaseType(type) == DataType::kString || BaseType(type) == DataType::kResource;
+}
+
+// With node, op, kernel and plug-in, as far as the message does not name them.
+absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
+  const std::string& plugin = info.def->plugin;
+  const bool node_told = absl::StrContains(status.message(), "[[{{node ");
+  const bool plugin_told = plugin.empty() || absl::StrContains(status.message(), plugin);
+  if (status.ok() || (node_told && plugin_told)) return status;
+  return Annotate(status, "",
+                  absl::StrCat(node_told ? "" : absl::StrCat("\n\t [[{{node ", info.name, "}}]]"),
+                               " (op ", info.node.op->name, ", kernel ", info.def->class_name,
+                               plugin_told ? "" : absl::StrCat(" of plug-in ", plugin), ")"));
+}
+
+constexpr char kComputeAsync[] = "compute_async_func";
+
+// A plug-in may call back into a context that the host gave up on: it then finds no inputs and no
+// outputs.
+const ComputeArgs kAbandoned;
+
+// Keeps a context that a plug-in may still use, and what it refers to, for the rest of the process.
+void KeepForever(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
+  static auto* const mutex = new absl::Mutex;
+  static auto* const kept =
+      new std::vector<std::pair<ContextPtr, std::shared_ptr<const KernelInfo>>>;
+  context->abandoned = true;
+  absl::MutexLock lock(mutex);
+  kept->emplace_back(std::move(context), std::move(info));
+}
+
+class PluginKernelImpl final : public PluginKernel {
+ public:
+  explicit PluginKernelImpl(KernelInfo info)
+      : shared_info_(std::make_shared<KernelInfo>(std::move(info))),
+        info_(*shared_info_),
+        debtor_(info_.def->fns.compute_async == nullptr
+                    ? nullptr
+                    : std::make_shared<const CallDebtor>(
+                          CallDebtor{info_.def->plugin, kComputeAsync, info_.name})) {
+    // Own types: an abandoned context may outlive the graph.
+    shared_info_->types = *info_.node.types;
+    shared_info_->node.types = &shared_info_->types;
+  }
+  ~PluginKernelImpl() override;
+
+  absl::Status Construct();
+  absl::Status Compute(const ComputeArgs& args, ContextPtr& context) override;
+  void Prefetch() const override {
+    __builtin_prefetch(&info_);
+    __builtin_prefetch(&info_.types);
+    __builtin_prefetch(&info_.memory);
+    __builtin_prefetch(kernel_);
+  }
+  const MemoryTypes& memory() const override { return info_.memory; }
+  bool has_computed() const override { return has_computed_.load(std::memory_order_relaxed); }
+  const KernelDef& def() const override { return *info_.def; }
+
+ private:
+  void Open(TF_OpKernelContext& context) const;
+  absl::Status ComputeSync(const ComputeArgs& args, ContextPtr& shared);
+  absl::Status ComputeAsync(const ComputeArgs& args);
+  absl::Status Result(TF_OpKernelContext& context) const;
+  absl::Status Failure(TF_OpKernelContext& context, int missing_output) const;
+  absl::Status WaitForDeferredWork(const ComputeArgs& args, ContextPtr& shared) const;
+  void EndLocks(TF_OpKernelContext& context) const {
+    if (context.locked.load(std::memory_order_relaxed)) [[unlikely]]
+      ReleaseLocks(context);
+  }
+  void ReleaseLocks(TF_OpKernelContext& context) const;
+  absl::Status TimedOut(const char* what, double timeout_s) const;
+
+  const std::shared_ptr<KernelInfo> shared_info_;
+  const KernelInfo& info_;
+  void* kernel_ = nullptr;
+  bool constructed_ = false;
+  std::atomic<bool> has_computed_{false};
+  // Of an asynchronous kernel.
+  const std::shared_ptr<const CallDebtor> debtor_;
+  absl::Mutex mutex_;
+  std::vector<ContextPtr> idle_contexts_ ABSL_GUARDED_BY(mutex_);
+};
+
+absl::Status PluginKernelImpl::Construct() {
+  const PluginKernelFns& fns = info_.def->fns;
+  TF_OpKernelConstruction construction{&info_, {}};
+  absl::Status called = absl::OkStatus();
+  if (fns.create != nullptr) {
+    const FloatModeGuard float_mode(info_.def->plugin);
+    called = CallPlugin(info_.def->plugin.c_str(), "create_func", info_.name.c_str(),
+                        [&] { kernel_ = fns.create(&construction); });
+  }
+  constructed_ = called.ok();  // delete_func is owed also after a reported failure
+  return WithNode(called.ok() ? construction.status : called, info_);
+}
+
+PluginKernelImpl::~PluginKernelImpl() {
+  const PluginKernelFns& fns = info_.def->fns;
+  if (constructed_ && fns.destroy != nullptr) {
+    WarnOf(WithNode(CallPlugin(info_.def->plugin.c_str(), "delete_func", info_.name.c_str(),
+                               [&] { fns.destroy(kernel_); }),
+                    info_));
+  }
+}
+
+// For a call of this kernel.
+void PluginKernelImpl::Open(TF_OpKernelContext& context) const {
+  context.kernel = &info_;
+  context.deferred.store(0, std::memory_order_relaxed);
+  if (context.failed.load(std::memory_order_relaxed)) {
+    context.failed = false;
+    absl::MutexLock lock(&context.mutex);
+    context.status = absl::OkStatus();
+  }
+}
+
+absl::Status PluginKernelImpl::Compute(const ComputeArgs& args, ContextPtr& context) {
+  // Written once: runs on other threads read the same line of memory.
+  if (!has_computed()) has_computed_.store(true, std::memory_order_relaxed);
+  const FloatModeGuard float_mode(info_.def->plugin);
+  return info_.def->fns.compute_async == nullptr ? ComputeSync(args, context) : ComputeAsync(args);
+}
+
+absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) const {
+  return WithNode(absl::DeadlineExceededError(absl::StrCat(what, " within ", timeout_s, " s")),
+                  info_);
+}
+
+// A lock that outlived its call would keep the variable from everybody for good.
+void PluginKernelImpl::ReleaseLocks(TF_OpKernelContext& context) const {
+  if (!context.Unlock()) return;
+  if (AbiWatch* const watch = AbiWatch::Active()) {
+    const bool async = info_.def->fns.compute_async != nullptr;
+    watch->Report({info_.def->plugin, async ? kComputeAsync : "compute_func", info_.name, "leak",
+                   "it never releases a TF_VariableInputLockHolder that it got there"});
+  }
+  WarnOf(WithNode(
+      absl::FailedPreconditionError("the kernel did not release its locks on variables"), info_));
+}
+
+// What the plug-in reported, or the first output that it forgot.
+inline absl::Status PluginKernelImpl::Result(TF_OpKernelContext& context) const {
+  int set = 0;
+  while (set < context.num_outputs() && context.output_set(set)) ++set;
+  return !context.failed && set == context.num_outputs() ? absl::OkStatus() : Failure(context, set);
+}
+
+absl::Status PluginKernelImpl::Failure(TF_OpKernelContext& context, int missing_output) const {
+  if (context.failed) {
+    absl::MutexLock lock(&context.mutex);
+    return WithNode(context.status, info_);
+  }
+  return WithNode(absl::InternalError(absl::StrCat("Missing ", missing_output,
+                                                   "-th output from {{node ", info_.name, "}}")),
+                  info_);
+}
+
+// Not OK: the context is another one, the plug-in may still use the old one.
+absl::Status PluginKernelImpl::WaitForDeferredWork(const ComputeArgs& args,
+                                                   ContextPtr& shared) const {
+  TF_OpKernelContext* const context = shared.get();
+  const auto none = [context] { return context->deferred.load(std::memory_order_acquire) <= 0; };
+  const CallbackScope waiting(info_.def->plugin.c_str(), "the deferred work of compute_func",
+                              info_.name);
+  absl::MutexLock lock(&EndsOfWork());
+  if (EndsOfWork().AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s)))
+    return absl::OkStatus();
+  context->args = &kAbandoned;
+  context->loans.Settle();
+  EndLocks(*context);
+  KeepForever(std::exchange(shared, NewContext()), shared_info_);
+  return TimedOut("the kernel's deferred work did not end", args.timeout_s);
+}
+
+absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& shared) {
+  TF_OpKernelContext* const context = shared.get();
+  Open(*context);
+  context->args = &args;
+  context->loans.Open();
+  const absl::Status called = CallPlugin(info_.def->plugin.c_str(), "compute_func", info_.name,
+                                         [&] { info_.def->fns.compute(kernel_, context); });
+  if (!called.ok()) context->Fail(called);
+  if (context->deferred.load(std::memory_order_acquire) > 0) {
+    TENON_RETURN_IF_ERROR(WaitForDeferredWork(args, shared));
+  }
+  context->loans.Settle();
+  EndLocks(*context);
+  if (AbiWatch::Active() != nullptr) WatchKernel(info_, args);
+  absl::Status result = Result(*context);
+  context->args = &kAbandoned;
+  return result;
+}
+
+absl::Status PluginKernelImpl::ComputeAsync(const ComputeArgs& args) {
+  ContextPtr own;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!idle_contexts_.empty()) {
+      own = std::move(idle_contexts_.back());
+      idle_contexts_.pop_back();
+    }
+  }
+  if (own == nullptr) own = NewContext();
+  TF_OpKernelContext* const context = own.get();
+  Open(*context);
+  context->own_tensors.resize(args.inputs.size());
+  context->own_inputs.resize(args.inputs.size());
+  for (size_t i = 0; i < args.inputs.size(); ++i) {
+    const ComputeArgs::Input& input = args.inputs[i];
+    context->own_tensors[i] = input.last_use ? std::move(*input.tensor) : *input.tensor;
+    context->own_inputs[i] = {&context->own_tensors[i], input.last_use};
+  }
+  context->own_outputs.assign(args.outputs.size(), Tensor());
+  context->own_args = args;
+  context->own_args.inputs = context->own_inputs;
+  context->own_output_pointers.resize(args.outputs.size());
+  for (size_t i = 0; i < args.outputs.size(); ++i)
+    context->own_output_pointers[i] = &context->own_outputs[i];
+  context->own_args.outputs = context->own_output_pointers;
+  context->args = &context->own_args;
+  {
+    absl::MutexLock lock(&EndsOfWork());
+    context->done = false;
+  }
+  auto* const done = static_cast<TF_AsyncOpKernelDoneCallback*>(PendingCall(context, debtor_));
+  const absl::Status called =
+      CallPlugin(info_.def->plugin.c_str(), kComputeAsync, info_.name.c_str(),
+                 [&] { info_.def->fns.compute_async(kernel_, context, done); });
+  if (!called.ok()) context->Fail(called);
+  const auto finished = [context] {
+    return context->done && context->deferred.load(std::memory_order_acquire) <= 0;
+  };
+  {
+    absl::MutexLock lock(&EndsOfWork());
+    const CallbackScope waiting(info_.def->plugin.c_str(), "the work of compute_async_func",
+                                info_.name.c_str());
+    // After an exception nobody will call back: do not wait for it.
+    const double wait = called.ok() ? args.timeout_s : 0;
+    if (!EndsOfWork().AwaitWithTimeout(absl::Condition(&finished), absl::Seconds(wait))) {
+      EndLocks(*context);
+      KeepForever(std::move(own), shared_info_);
+      if (!called.ok()) return WithNode(called, info_);
+      return TimedOut("the kernel did not run its done callback", args.timeout_s);
+    }
+  }
+  EndLocks(*context);
+  if (AbiWatch::Active() != nullptr) WatchKernel(info_, context->own_args);
+  absl::Status result = Result(*context);
+  for (size_t i = 0; i < args.outputs.size(); ++i)
+    *args.outputs[i] = std::move(context->own_outputs[i]);
+  context->own_tensors.clear();
+  context->args = &kAbandoned;
+  absl::MutexLock lock(&mutex_);
+  idle_contexts_.push_back(std::move(own));
+  return result;
+}
+
+}  // namespace
+
+absl::Mutex& EndsOfWork() {
+  static absl::Mutex mutex(absl::kConstInit);
+  return mutex;
+}
+
+void ContextDeleter::operator()(TF_OpKernelContext* context) const { delete context; }
+
+ContextPtr NewContext() {
+  ContextPtr context(new TF_OpKernelContext);
+  context->args = &kAbandoned;
+  return context;
+}
+
+absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node) {
+  MemoryTypes memory;
+  memory.input_on_host.assign(node.types->inputs.size(), false);
+  memory.output_on_host.assign(node.types->outputs.size(), false);
+  for (size_t i = 0; i < node.types->inputs.size(); ++i)
+    memory.input_on_host[i] = AlwaysOnHost(node.types->inputs[i]);
+  for (size_t i = 0; i < node.types->outputs.size(); ++i)
+    memory.output_on_host[i] = AlwaysOnHost(node.types->outputs[i]);
+  TENON_RETURN_IF_ERROR(MarkDeclared(kernel, node, &memory));
+  MarkListed(*node.attrs, "_input_hostmem", &memory.input_on_host);
+  MarkListed(*node.attrs, "_output_hostmem", &memory.output_on_host);
+  return memory;
+}
+
+absl::StatusOr<std::unique_ptr<PluginKernel>> PluginKernel::Create(
+    std::shared_ptr<const KernelDef> kernel, KernelNode node, Device* device) {
+  KernelInfo info;
+  info.name = std::string(node.name);
+  TENON_ASSIGN_OR_RETURN(info.memory, ResolveMemoryTypes(*kernel, node));
+  if (node.surroundings == nullptr)
+    node.surroundings = std::make_shared<const KernelSurroundings>();
+  info.def = std::move(kernel);
+  info.node = std::move(node);
+  info.device = device == nullptr || device->is_host() ? nullptr : device;
+  auto impl = std::make_unique<PluginKernelImpl>(std::move(info));
+  TENON_RETURN_IF_ERROR(impl->Construct());
+  return impl;
+}
+
+}  // namespace tenon

@@ -1,0 +1,119 @@
+#include "plugin/host/c_api/kernels/variable_access.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "graph/c_api/c_api_internal.h"
+#include "plugin/device/device_copy.h"
+
+namespace tenon {
+
+bool Holds(TF_OpKernelContext* ctx, const Variable* variable) {
+  absl::MutexLock lock(&ctx->mutex);
+  for (const auto& holder : ctx->lock_holders) {
+    for (const auto& held : holder->variables) {
+      if (held.get() == variable) return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<Variable*> VariableInput(TF_OpKernelContext* ctx, int i) {
+  if (i < 0 || i >= ctx->num_inputs()) return absl::OutOfRangeError("input index out of range");
+  const Tensor& handle = *ctx->args->inputs[i].tensor;
+  Object* const object = handle.dtype() == DataType::kResource && handle.num_elements() == 1
+                             ? handle.ObjectAt(0)
+                             : nullptr;
+  Variable* const variable = ObjectAs<Variable>(object);
+  if (variable != nullptr) return variable;
+  return absl::InvalidArgumentError(
+      absl::StrCat("input ", i, " must be a variable, it is ",
+                   object == nullptr ? DataTypeName(handle.dtype()) : object->kind()));
+}
+
+Device* MemoryOf(const TF_OpKernelContext* ctx, DataType type) {
+  return IsMemcpyable(type) ? ctx->kernel->device : nullptr;
+}
+
+Device* MemoryOfInput(const TF_OpKernelContext* ctx, int i) {
+  if (ctx->kernel->memory.input_on_host[i]) return nullptr;
+  return MemoryOf(ctx, ctx->args->inputs[i].tensor->dtype());
+}
+
+absl::StatusOr<VariableHold> VariableHold::Take(TF_OpKernelContext* ctx, Variable* variable) {
+  if (Holds(ctx, variable)) return VariableHold(nullptr);
+  TENON_RETURN_IF_ERROR(variable->Hold(/*alone=*/true));
+  return VariableHold(variable);
+}
+
+absl::StatusOr<Tensor> HeldValue(TF_OpKernelContext* ctx, int input, Variable* variable,
+                                 Device* memory) {
+  Tensor value;
+  TENON_RETURN_IF_ERROR(variable->UpdateHeld(
+      [&](Tensor& held) {
+        value = held;
+        return absl::OkStatus();
+      },
+      memory));
+  if (value.initialized()) return value;
+  const bool by_reference = IsRef(ctx->kernel->node.types->inputs[input]);
+  return variable->NoValue(by_reference ? absl::StatusCode::kFailedPrecondition
+                                        : absl::StatusCode::kNotFound);
+}
+
+absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variable* variable,
+                                     Device* memory, CopyFn copy, bool always) {
+  TENON_ASSIGN_OR_RETURN(Tensor value, HeldValue(ctx, input, variable, memory));
+  if (value.num_elements() == 0) return value;
+  bool shared = false;
+  value.Clear();  // the variable's own share is the only one that counts
+  TENON_RETURN_IF_ERROR(variable->UpdateHeld(
+      [&](Tensor& held) {
+        shared = !held.buffer()->unique();
+        value = held;
+        return absl::OkStatus();
+      },
+      memory));
+  if (!shared && !always) return value;
+  TENON_ASSIGN_OR_RETURN(value, CopyByPlugin(ctx, value, memory, copy));
+  variable->AssignHeld(value, memory);
+  return value;
+}
+
+absl::StatusOr<Tensor> CopyByPlugin(TF_OpKernelContext* ctx, const Tensor& value, Device* memory,
+                                    CopyFn copy) {
+  if (!IsMemcpyable(value.dtype()) || (copy == nullptr && memory == nullptr)) return value.Copy();
+  if (copy == nullptr)
+    return absl::InvalidArgumentError("the value must be copied, and copyFunc is NULL");
+  TENON_ASSIGN_OR_RETURN(Tensor made, AllocateLike(value, memory));
+  if (value.num_elements() > 0) copy(ctx, NewTensorHandle(value), NewTensorHandle(made));
+  TENON_RETURN_IF_ERROR(StepStatus(ctx));
+  return made;
+}
+
+TF_VariableInputLockHolder* TakeHolder(TF_OpKernelContext* ctx) {
+  ctx->locked = true;
+  absl::MutexLock lock(&ctx->mutex);
+  for (const auto& holder : ctx->lock_holders) {
+    if (holder->out) continue;
+    holder->out = true;
+    ++holder->taken;
+    return holder.get();
+  }
+  ctx->lock_holders.push_back(std::make_unique<TF_VariableInputLockHolder>());
+  ctx->lock_holders.back()->out = true;
+  ctx->lock_holders.back()->context = ctx;
+  return ctx->lock_holders.back().get();
+}
+
+absl::Status StepStatus(TF_OpKernelContext* ctx) {
+  if (!ctx->failed) return absl::OkStatus();
+  absl::MutexLock lock(&ctx->mutex);
+  return ctx->status;
+}
+
+void Report(TF_OpKernelContext* ctx, const absl::Status& result, TF_Status* status) {
+  if (!result.ok()) ctx->Fail(result);
+  StatusToC(result, status);
+}
+
+}  // namespace tenon

@@ -1,0 +1,56 @@
+// Libraries opened through the C interface.
+#include <string>
+
+#include "graph/c_api/c_api_internal.h"
+#include "graph/op_defs/op_registry.h"
+#include "graph/wire/wire.h"
+#include "plugin/host/link/shared_library.h"
+#include "plugin/host/loading/loader.h"
+#include "tensorflow/c/c_api.h"
+#include "tensorflow/c/c_api_experimental.h"
+
+struct TF_Library {
+  std::string op_list;  // serialized
+};
+
+namespace tenon {
+namespace {
+
+std::string OpListWire(const std::vector<std::string>& names) {
+  std::string wire;
+  WireWriter writer(&wire);
+  for (const std::string& name : names) {
+    if (const OpDef* op = OpRegistry::Global().Find(name)) writer.Bytes(1, OpDefToWire(*op));
+  }
+  return wire;
+}
+
+TF_Library* NewLibrary(const absl::StatusOr<std::vector<std::string>>& ops, TF_Status* status) {
+  StatusToC(ops.status(), status);
+  return ops.ok() ? new TF_Library{OpListWire(*ops)} : nullptr;
+}
+
+}  // namespace
+}  // namespace tenon
+
+extern "C" {
+
+TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status) {
+  return tenon::NewLibrary(tenon::LoadOpLibrary(library_filename), status);
+}
+
+TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
+  return {lib_handle->op_list.data(), lib_handle->op_list.size(), nullptr};
+}
+
+void TF_DeleteLibraryHandle(TF_Library* lib_handle) { delete lib_handle; }
+
+TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename, TF_Status* status) {
+  const absl::StatusOr<tenon::PluginInfo> info = tenon::LoadPlugin(library_filename);
+  if (!info.ok()) return tenon::NewLibrary(info.status(), status);
+  return tenon::NewLibrary(info->ops, status);
+}
+
+void TF_DeletePluggableDeviceLibraryHandle(TF_Library* lib_handle) { delete lib_handle; }
+
+}  // extern "C"

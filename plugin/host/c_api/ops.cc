@@ -1,0 +1,99 @@
+// Ops that plug-ins add: TF_OpDefinitionBuilder over OpDefBuilder.
+#include "tensorflow/c/ops.h"
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "graph/base/status_macros.h"
+#include "graph/c_api/c_api_internal.h"
+#include "graph/op_defs/op_def.h"
+#include "plugin/host/c_api/plugin_shape_fn.h"
+#include "plugin/host/loading/load_scope.h"
+
+// Specs are read when they are added; the first error comes out at registration.
+struct TF_OpDefinitionBuilder {
+  explicit TF_OpDefinitionBuilder(const char* name) : op(name) {}
+  tenon::OpDefBuilder op;
+  absl::Status status;
+
+  void Update(absl::Status added) {
+    if (status.ok()) status = std::move(added);
+  }
+};
+
+namespace tenon {
+namespace {
+
+absl::Status Register(TF_OpDefinitionBuilder* builder) {
+  TENON_RETURN_IF_ERROR(builder->status);
+  TENON_ASSIGN_OR_RETURN(OpDef op, std::move(builder->op).Finish());
+  return RegisterOp(std::move(op));
+}
+
+std::string CurrentPlugin() {
+  return LoadScope::Current() == nullptr ? "" : LoadScope::Current()->plugin();
+}
+
+}  // namespace
+}  // namespace tenon
+
+extern "C" {
+
+TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_name) {
+  return new TF_OpDefinitionBuilder(op_name == nullptr ? "" : op_name);
+}
+
+void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder* builder) { delete builder; }
+
+void TF_RegisterOpDefinition(TF_OpDefinitionBuilder* builder, TF_Status* status) {
+  const std::string name = builder->op.def().name;
+  const absl::Status registered = tenon::Register(builder);
+  if (!registered.ok()) tenon::NoteRefused(absl::StrCat("op '", name, "'"), registered);
+  tenon::StatusToC(registered, status);
+  delete builder;
+}
+
+void TF_OpDefinitionBuilderAddAttr(TF_OpDefinitionBuilder* builder, const char* attr_spec) {
+  builder->Update(builder->op.AddAttr(absl::NullSafeStringView(attr_spec)));
+}
+
+void TF_OpDefinitionBuilderAddInput(TF_OpDefinitionBuilder* builder, const char* input_spec) {
+  builder->Update(builder->op.AddInput(absl::NullSafeStringView(input_spec)));
+}
+
+void TF_OpDefinitionBuilderAddOutput(TF_OpDefinitionBuilder* builder, const char* output_spec) {
+  builder->Update(builder->op.AddOutput(absl::NullSafeStringView(output_spec)));
+}
+
+void TF_OpDefinitionBuilderSetIsCommutative(TF_OpDefinitionBuilder* builder, bool) {
+  builder->op.def().is_commutative = true;
+}
+
+void TF_OpDefinitionBuilderSetIsAggregate(TF_OpDefinitionBuilder* builder, bool) {
+  builder->op.def().is_aggregate = true;
+}
+
+void TF_OpDefinitionBuilderSetIsStateful(TF_OpDefinitionBuilder* builder, bool) {
+  builder->op.def().is_stateful = true;
+}
+
+void TF_OpDefinitionBuilderSetAllowsUninitializedInput(TF_OpDefinitionBuilder* builder, bool) {
+  builder->op.def().allows_uninitialized_input = true;
+}
+
+void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuilder* builder, int version,
+                                      const char* explanation) {
+  builder->op.def().deprecated_since = version;
+  builder->op.def().deprecation = explanation == nullptr ? "" : explanation;
+}
+
+void TF_OpDefinitionBuilderSetShapeInferenceFunction(
+    TF_OpDefinitionBuilder* builder,
+    void (*shape_inference_func)(TF_ShapeInferenceContext* ctx, TF_Status* status)) {
+  if (shape_inference_func == nullptr) return;
+  builder->op.def().shape_fn = tenon::PluginShapeFn{shape_inference_func, tenon::CurrentPlugin()};
+}
+
+}  // extern "C"

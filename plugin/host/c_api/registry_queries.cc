@@ -1,0 +1,87 @@
+// Version and registry queries of c_api.h and c_api_experimental.h.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "graph/c_api/c_api_internal.h"
+#include "graph/op_defs/op_registry.h"
+#include "graph/wire/wire.h"
+#include "plugin/host/loading/load_scope.h"
+#include "plugin/kernels/kernel_def_wire.h"
+#include "tensorflow/c/c_api.h"
+#include "tensorflow/c/c_api_experimental.h"
+
+// A plug-in that asks while it is loaded also sees what it has registered so far.
+namespace tenon {
+namespace {
+
+absl::Span<const OpDef> StagedOps() {
+  if (LoadScope::Current() == nullptr) return {};
+  return LoadScope::Current()->staged().ops;
+}
+
+const OpDef* FindOp(std::string_view name) {
+  for (const OpDef& op : StagedOps()) {
+    if (op.name == name) return &op;
+  }
+  return OpRegistry::Global().Find(name);
+}
+
+// Of one op, or all.
+TF_Buffer* Kernels(std::string_view op) {
+  std::vector<std::shared_ptr<const KernelDef>> kernels = KernelRegistry::Global().List(op);
+  if (LoadScope::Current() != nullptr) {
+    for (const auto& kernel : LoadScope::Current()->staged().kernels)
+      if (op.empty() || kernel->op == op) kernels.push_back(kernel);
+  }
+  return NewBuffer(KernelListToWire(kernels));
+}
+
+}  // namespace
+}  // namespace tenon
+
+extern "C" {
+
+// The release whose interface this is; plug-ins compare it.
+const char* TF_Version(void) { return "2.21.0"; }
+
+TF_Buffer* TF_GetAllOpList(void) {
+  tenon::OpRegistry& registry = tenon::OpRegistry::Global();
+  std::string wire;
+  tenon::WireWriter writer(&wire);
+  for (std::string_view name : registry.Names()) {
+    if (const tenon::OpDef* op = registry.Find(name)) writer.Bytes(1, tenon::OpDefToWire(*op));
+  }
+  for (const tenon::OpDef& op : tenon::StagedOps()) writer.Bytes(1, tenon::OpDefToWire(op));
+  return tenon::NewBuffer(wire);
+}
+
+TF_Buffer* TF_GetAllRegisteredKernels(TF_Status* status) {
+  tenon::ClearStatus(status);
+  return tenon::Kernels({});
+}
+
+TF_Buffer* TF_GetRegisteredKernelsForOp(const char* name, TF_Status* status) {
+  tenon::ClearStatus(status);
+  // List("") is the list of all; no op has the empty name.
+  if (name == nullptr || *name == '\0') return tenon::NewBuffer({});
+  return tenon::Kernels(name);
+}
+
+int TF_OpIsStateful(const char* op_type, TF_Status* status) {
+  const tenon::OpDef* op = tenon::FindOp(op_type);
+  if (op == nullptr) {
+    tenon::StatusToC(absl::NotFoundError(absl::StrCat("Op type not registered '", op_type, "'")),
+                     status);
+    return 0;
+  }
+  tenon::ClearStatus(status);
+  return op->is_stateful;
+}
+
+unsigned char TF_GetXlaAutoJitEnabled(void) { return 0; }
+
+}  // extern "C"

@@ -1,0 +1,161 @@
+// The class behind pluggable_device.h; for plugin/pluggable_device*.cc and their tests only.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/callback_scope.h"
+#include "plugin/device/bfc_allocator.h"
+#include "plugin/host/devices/pluggable_device.h"
+
+namespace tenon {
+
+class PluggableDevice final : public Device, public RegionSource {
+ public:
+  // create_device. Nothing else works before Start.
+  static absl::StatusOr<std::unique_ptr<PluggableDevice>> Create(
+      std::shared_ptr<StreamExecutorPlatform> platform, int platform_ordinal, int ordinal);
+  // Memory limit, facts, allocator, streams.
+  absl::Status Start();
+  // Waits for the streams, then destroys events, memory, streams and the device.
+  ~PluggableDevice() override;
+
+  std::string_view type() const override { return platform_->type(); }
+  int ordinal() const override { return ordinal_; }
+  std::string_view plugin() const override { return platform_->plugin(); }
+  int priority() const override { return 220; }
+  int64_t memory_bytes() const override { return memory_limit_; }
+  bool is_host() const override { return false; }
+  absl::StatusOr<BufferRef> Allocate(size_t bytes) override;
+  StreamHandle compute_stream() override { return streams_[kCompute].handle; }
+  StreamHandle host_to_device_stream() override { return streams_[kHostToDevice].handle; }
+  StreamHandle device_to_host_stream() override { return streams_[kDeviceToHost].handle; }
+  StreamHandle device_to_device_stream() override { return streams_[kDeviceToDevice].handle; }
+  absl::Status StreamWaitsForStream(StreamHandle stream, StreamHandle other) override;
+  absl::Status CopyHostToDevice(StreamHandle stream, const Tensor& host,
+                                const Tensor& device) override;
+  absl::Status CopyDeviceToHost(StreamHandle stream, const Tensor& device,
+                                const Tensor& host) override;
+  bool copies_between() const override { return se().memcpy_dtod != nullptr; }
+  absl::Status CopyDeviceToDevice(StreamHandle stream, const Tensor& from,
+                                  const Tensor& to) override;
+  absl::StatusOr<EventHandle> AcquireEvent() override;
+  void ReleaseEvent(EventHandle event) override;
+  absl::Status RecordEvent(StreamHandle stream, EventHandle event) override;
+  absl::Status BlockUntilComplete(EventHandle event, double timeout_s) override;
+  absl::Status SynchronizeAllActivity() override;
+  absl::Status HostCallback(StreamHandle stream, std::function<absl::Status()> callback) override;
+
+  const DeviceFacts& facts() const { return facts_; }
+
+  // The rest of what a plug-in's table offers (pluggable_calls.cc).
+  absl::StatusOr<void*> AllocateHostMemory(
+      size_t bytes);  // INTERNAL "Failed to allocate host memory"
+  void FreeHostMemory(void* data);
+  absl::StatusOr<void*> AllocateUnifiedMemory(
+      size_t bytes);  // UNIMPLEMENTED unless the platform supports it
+  void FreeUnifiedMemory(void* data);
+  absl::StatusOr<std::optional<SP_AllocatorStats>> AllocatorStats();
+  // Free and total bytes; nullopt if the plug-in does not know.
+  absl::StatusOr<std::optional<std::pair<int64_t, int64_t>>> MemoryUsage();
+  absl::Status StreamStatus(StreamHandle stream);
+  absl::Status StreamWaitsForEvent(StreamHandle stream, EventHandle event);
+  absl::Status BlockUntilStreamDone(StreamHandle stream);
+  absl::Status CopyHostToDeviceNow(const void* host, void* device, size_t bytes);
+  absl::Status CopyDeviceToHostNow(void* device, void* host, size_t bytes);
+  absl::Status ZeroMemory(StreamHandle stream, void* device, size_t bytes);
+  absl::Status FillMemory32(StreamHandle stream, void* device, uint32_t pattern, size_t bytes);
+
+ private:
+  enum StreamKind { kCompute, kHostToDevice, kDeviceToHost, kDeviceToDevice, kNumStreams };
+  struct Stream {
+    SP_Stream handle = nullptr;
+    bool created = false;
+    absl::Mutex mutex;  // held while the plug-in touches the stream
+  };
+  struct Event {
+    SP_Event handle = nullptr;
+    std::atomic<bool> pending{false};  // recorded and not yet seen complete
+    std::atomic<bool> broken{false};   // ERROR or UNKNOWN: never used again
+  };
+  // Memory given back while work that uses it may still be queued; free once `event` is complete.
+  struct Retired {
+    Event* event;
+    std::vector<void*> memory;
+  };
+  // What a buffer of its own allocation needs to find its device; shared so that buffers may
+  // outlive it.
+  struct Owner {
+    absl::Mutex mutex;
+    PluggableDevice* device ABSL_GUARDED_BY(mutex) = nullptr;
+  };
+
+  PluggableDevice() = default;
+
+  const SP_StreamExecutor& se() const { return platform_->se(); }
+  // Calls fn and puts callback, plug-in and device into its error.
+  template <typename Fn>
+  absl::Status Call(const char* callback, Fn&& fn) const {
+    return Attributed(CallPlugin(platform_->plugin().c_str(), callback, "", std::forward<Fn>(fn)),
+                      callback);
+  }
+  // The same for a callback that reports through a TF_Status.
+  template <typename Fn>
+  absl::Status CallWithStatus(const char* callback, Fn&& fn) const {
+    CStatus status;
+    absl::Status called =
+        CallPlugin(platform_->plugin().c_str(), callback, "", [&] { fn(status.get()); });
+    return Attributed(called.ok() ? status.ToStatus() : called, callback);
+  }
+  absl::Status Attributed(absl::Status status, std::string_view callback) const;
+
+  absl::Status QueryMemory();
+  void QueryFacts();
+  absl::Status CreateStream(Stream& stream);
+  absl::Mutex* StreamMutex(StreamHandle handle);
+  absl::Status CheckCopy(const Tensor& from, const Tensor& to) const;
+  template <typename Enough>
+  absl::StatusOr<SE_EventStatus> PollUntil(Event* event, Enough enough);
+  absl::StatusOr<SE_EventStatus> Poll(Event* event);
+  void DestroyEvent(Event* event);
+
+  // pluggable_memory.cc
+  absl::StatusOr<void*> AllocateRegion(size_t bytes) override;
+  void FreeRegion(void* data, size_t bytes) override;
+  absl::StatusOr<BufferRef> AllocateSingle(size_t bytes);
+  static void ReleaseSingle(void* data, size_t bytes, void* arg);
+  void Retire(void* data);
+  void FreeRetired(bool all);
+
+  std::shared_ptr<StreamExecutorPlatform> platform_;
+  int platform_ordinal_ = 0;
+  int ordinal_ = 0;
+  bool created_ = false;
+  SP_Device device_{};
+  DeviceFacts facts_;
+  int64_t memory_limit_ = 0;
+  std::unique_ptr<BfcAllocator> bfc_;
+  std::array<Stream, kNumStreams> streams_;
+
+  absl::Mutex events_mutex_;
+  std::vector<std::unique_ptr<Event>> events_ ABSL_GUARDED_BY(events_mutex_);
+  std::vector<Event*> idle_events_ ABSL_GUARDED_BY(events_mutex_);  // complete
+  std::vector<Event*> pending_events_
+      ABSL_GUARDED_BY(events_mutex_);  // given back before they were seen complete
+
+  std::shared_ptr<Owner> owner_;
+  absl::Mutex retired_mutex_;
+  std::vector<void*> retiring_ ABSL_GUARDED_BY(retired_mutex_);  // no event recorded for these yet
+  std::deque<Retired> retired_ ABSL_GUARDED_BY(retired_mutex_);
+};
+
+}  // namespace tenon

@@ -1,0 +1,108 @@
+// Device memory of a plug-in: regions for the BFC allocator, or one allocation per tensor with
+// delayed release.
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "plugin/host/devices/pluggable_device_impl.h"
+
+namespace tenon {
+namespace {
+
+// So many tensors may wait for their release before an event is recorded for them.
+constexpr size_t kRetireBatch = 32;
+
+}  // namespace
+
+absl::StatusOr<BufferRef> PluggableDevice::Allocate(size_t bytes) {
+  return bfc_ != nullptr ? bfc_->Allocate(bytes) : AllocateSingle(bytes);
+}
+
+absl::StatusOr<void*> PluggableDevice::AllocateRegion(size_t bytes) {
+  SP_DeviceMemoryBase memory{};
+  memory.struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
+  TENON_RETURN_IF_ERROR(Call("allocate", [&] { se().allocate(&device_, bytes, 0, &memory); }));
+  return memory.opaque;
+}
+
+void PluggableDevice::FreeRegion(void* data, size_t) {
+  // The address is all that the plug-in gets back: size and payload are 0, as in TensorFlow.
+  SP_DeviceMemoryBase memory{SP_DEVICE_MEMORY_BASE_STRUCT_SIZE, nullptr, data, 0, 0};
+  WarnOf(Call("deallocate", [&] { se().deallocate(&device_, &memory); }));
+}
+
+absl::StatusOr<BufferRef> PluggableDevice::AllocateSingle(size_t bytes) {
+  if (bytes == 0) return BufferRef::Adopt(Buffer::Wrap(nullptr, 0, nullptr, nullptr));
+  FreeRetired(/*all=*/false);
+  TENON_ASSIGN_OR_RETURN(void* data, AllocateRegion(bytes));
+  if (data == nullptr) {  // once more with what is only waiting to be freed
+    TENON_RETURN_IF_ERROR(SynchronizeAllActivity());
+    FreeRetired(/*all=*/true);
+    TENON_ASSIGN_OR_RETURN(data, AllocateRegion(bytes));
+  }
+  if (data == nullptr) {
+    return Attributed(
+        absl::ResourceExhaustedError(absl::StrCat("out of memory: ", bytes, " bytes asked for")),
+        "allocate");
+  }
+  return BufferRef::Adopt(
+      Buffer::OfDevice(data, bytes, ReleaseSingle, new std::shared_ptr<Owner>(owner_)));
+}
+
+void PluggableDevice::ReleaseSingle(void* data, size_t, void* arg) {
+  const std::unique_ptr<std::shared_ptr<Owner>> owner(static_cast<std::shared_ptr<Owner>*>(arg));
+  absl::MutexLock lock(&(*owner)->mutex);
+  // A buffer that outlives its device is the plug-in's to reclaim: its deallocate may no longer be
+  // called.
+  if ((*owner)->device != nullptr) (*owner)->device->Retire(data);
+}
+
+void PluggableDevice::Retire(void* data) {
+  std::vector<void*> batch;
+  {
+    absl::MutexLock lock(&retired_mutex_);
+    retiring_.push_back(data);
+    if (retiring_.size() < kRetireBatch) return;
+    batch.swap(retiring_);
+  }
+  const absl::StatusOr<EventHandle> event = AcquireEvent();
+  if (event.ok() && RecordEvent(compute_stream(), *event).ok()) {
+    absl::MutexLock lock(&retired_mutex_);
+    retired_.push_back({static_cast<Event*>(*event), std::move(batch)});
+    return;
+  }
+  if (event.ok()) ReleaseEvent(*event);
+  // Without events the only safe point is an idle device; if that fails too the memory waits for
+  // the next try.
+  const bool idle = SynchronizeAllActivity().ok();
+  if (idle) {
+    for (void* memory : batch) FreeRegion(memory, 0);
+    return;
+  }
+  absl::MutexLock lock(&retired_mutex_);
+  retiring_.insert(retiring_.end(), batch.begin(), batch.end());
+}
+
+// Gives back what the compute stream has passed; all of it when the caller knows that the device is
+// idle.
+void PluggableDevice::FreeRetired(bool all) {
+  std::vector<void*> memory;
+  std::vector<Event*> events;
+  {
+    absl::MutexLock lock(&retired_mutex_);
+    while (!retired_.empty()) {
+      Retired& oldest = retired_.front();
+      const absl::StatusOr<SE_EventStatus> status = Poll(oldest.event);
+      if (!all && status.ok() && *status != SE_EVENT_COMPLETE) break;
+      if (!all && !status.ok()) break;
+      memory.insert(memory.end(), oldest.memory.begin(), oldest.memory.end());
+      events.push_back(oldest.event);
+      retired_.pop_front();
+    }
+    if (all) memory.insert(memory.end(), retiring_.begin(), retiring_.end());
+    if (all) retiring_.clear();
+  }
+  for (void* data : memory) FreeRegion(data, 0);
+  for (Event* event : events) ReleaseEvent(event);
+}
+
+}  // namespace tenon

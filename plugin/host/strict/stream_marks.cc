@@ -1,0 +1,57 @@
+#include "plugin/host/strict/stream_marks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "plugin/device/pending_calls.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kGrace = std::chrono::milliseconds(250);
+constexpr auto kPause = std::chrono::microseconds(100);
+
+}  // namespace
+
+void StreamMarks::Run(void* const handle, TF_Status* const) {
+  const std::unique_ptr<const Mark> mark(static_cast<const Mark*>(TakePendingCall(handle)));
+  if (mark == nullptr) return;
+  uint64_t reached = mark->reached->load();
+  while (reached < mark->count && !mark->reached->compare_exchange_weak(reached, mark->count)) {
+  }
+}
+
+void StreamMarks::Queue(const SP_StreamExecutor& real, const SP_Device* device, SP_Stream stream,
+                        uint64_t count) {
+  // Held meanwhile, so that whoever finds this mark queues behind it. The callback needs no lock.
+  absl::MutexLock lock(&mutex_);
+  if (count <= reached_.load() || (!counts_.empty() && counts_.back() >= count)) return;
+  while (!counts_.empty() && counts_.front() <= reached_.load()) counts_.pop_front();
+  counts_.push_back(count);
+  void* const mark = PendingCall(new Mark{&reached_, count}, debtor_);
+  if (!real.host_callback(device, stream, Run, mark)) Run(mark, nullptr);  // says nothing then
+}
+
+bool StreamMarks::Reached(uint64_t count) {
+  uint64_t due = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (told_) return true;
+    for (const uint64_t mark : counts_) {
+      if (mark <= count) due = std::max(due, mark);
+    }
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kGrace;
+  while (reached_.load() < due) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      absl::MutexLock lock(&mutex_);
+      return std::exchange(told_, true);
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
+}
+
+}  // namespace tenon

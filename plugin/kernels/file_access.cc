@@ -1,0 +1,93 @@
+#include "plugin/kernels/file_access.h"
+
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What of the path exists is resolved by the file system, the rest by its letters.
+absl::StatusOr<fs::path> Resolve(std::string_view path) {
+  if (path.empty()) return absl::InvalidArgumentError("the name of a file is empty");
+  if (path.find('\0') != path.npos) {
+    return absl::InvalidArgumentError(absl::StrCat(path.substr(0, path.find('\0')),
+                                                   ": the name of the file goes on after a NUL"));
+  }
+  std::error_code error;
+  fs::path resolved = fs::absolute(path, error);
+  if (!error) resolved = fs::weakly_canonical(resolved, error);
+  if (!error) return resolved;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
+}
+
+bool IsWithin(const fs::path& path, const fs::path& folder) {
+  const fs::path rest = path.lexically_relative(folder);
+  return !rest.empty() && *rest.begin() != ".." && *rest.begin() != ".";
+}
+
+absl::Status Refuse(std::string_view path, std::string_view why) {
+  return absl::PermissionDeniedError(
+      absl::StrCat(path, ": ", why, "; --allow-file-io would allow it"));
+}
+
+}  // namespace
+
+struct FileAccess::Folder {
+  fs::path variables;
+  std::set<fs::path> assets;
+};
+
+FileAccess FileAccess::Anything() {
+  FileAccess access;
+  access.anything_ = true;
+  return access;
+}
+
+absl::StatusOr<FileAccess> FileAccess::SavedModel(const std::string& folder,
+                                                  const std::vector<std::string>& assets) {
+  std::error_code error;
+  const fs::path root = fs::canonical(folder, error);
+  if (error) return absl::NotFoundError(absl::StrCat(folder, ": ", error.message()));
+  auto allowed = std::make_shared<Folder>();
+  allowed->variables = root / "variables";
+  for (const std::string& asset : assets) {
+    fs::path path = (root / "assets" / asset).lexically_normal();
+    if (IsWithin(path, root / "assets")) allowed->assets.insert(std::move(path));
+  }
+  FileAccess access;
+  access.folder_ = std::move(allowed);
+  return access;
+}
+
+absl::StatusOr<std::string> FileAccess::ForReading(std::string_view path) const {
+  TENON_ASSIGN_OR_RETURN(const fs::path resolved, Resolve(path));
+  if (anything_) return resolved.string();
+  if (folder_ == nullptr) return Refuse(path, "this graph may not read files");
+  if (!IsWithin(resolved, folder_->variables) && !folder_->assets.contains(resolved)) {
+    return Refuse(path, absl::StrCat("a SavedModel may read its variables and assets only, not ",
+                                     resolved.string()));
+  }
+  std::error_code error;
+  const fs::file_type type = fs::status(resolved, error).type();
+  if (type == fs::file_type::regular || type == fs::file_type::directory ||
+      type == fs::file_type::not_found) {
+    return resolved.string();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(path, ": is no regular file"));
+}
+
+absl::StatusOr<std::string> FileAccess::ForWriting(std::string_view path) const {
+  TENON_ASSIGN_OR_RETURN(const fs::path resolved, Resolve(path));
+  if (anything_) return resolved.string();
+  return Refuse(path, "this graph may not write files");
+}
+
+}  // namespace tenon

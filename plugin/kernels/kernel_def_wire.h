@@ -1,0 +1,21 @@
+// Kernel registrations as KernelDef and KernelList protobuf bytes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "plugin/kernels/kernel_registry.h"
+
+namespace tenon {
+
+std::string KernelDefToWire(const KernelDef& kernel);
+std::string KernelListToWire(absl::Span<const std::shared_ptr<const KernelDef>> kernels);
+
+// Without functions. INVALID_ARGUMENT "Error parsing serialized KernelDef." for bytes that are
+// none, UNIMPLEMENTED for a constraint that does not list types.
+absl::StatusOr<KernelDef> KernelDefFromWire(std::string_view wire);
+
+}  // namespace tenon

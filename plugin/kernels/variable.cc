@@ -1,0 +1,124 @@
+#include "plugin/kernels/variable.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "plugin/device/device_copy.h"
+
+namespace tenon {
+namespace {
+
+constexpr absl::Duration kPatience = absl::Seconds(60);
+
+// Null for the host.
+Device* MemoryOf(Device* device) {
+  return device == nullptr || device->is_host() ? nullptr : device;
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Variable::Get(Device* device) const {
+  device = MemoryOf(device);
+  Tensor value;
+  Device* from;
+  int64_t changes;
+  {
+    absl::MutexLock lock(&mutex_, absl::Condition(this, &Variable::Readable));
+    if (device == device_ || !value_.initialized()) return value_;
+    if (device == copy_device_ && copy_.initialized()) return copy_;
+    value = value_;
+    from = device_;
+    changes = changes_;
+  }
+  // Whoever changes the variable meanwhile leaves what is shared alone.
+  TENON_ASSIGN_OR_RETURN(Tensor copy, CopyAcross(value, from, device));
+  absl::MutexLock lock(&mutex_);
+  if (changes == changes_) {
+    copy_ = copy;
+    copy_device_ = device;
+  }
+  return copy;
+}
+
+Tensor Variable::Peek() const {
+  absl::MutexLock lock(&mutex_, absl::Condition(this, &Variable::Readable));
+  return value_;
+}
+
+absl::Status Variable::NoValue(absl::StatusCode code) const {
+  return absl::Status(code,
+                      absl::StrCat("variable '", name(), "' has no value yet; assign one first"));
+}
+
+absl::Status Variable::Update(UpdateFn update, Device* device) {
+  absl::MutexLock lock(&mutex_, absl::Condition(this, &Variable::Free));
+  TENON_RETURN_IF_ERROR(MoveTo(MemoryOf(device)));
+  return update(value_);
+}
+
+absl::Status Variable::Assign(Tensor value, Device* device, CheckFn check) {
+  absl::MutexLock lock(&mutex_, absl::Condition(this, &Variable::Free));
+  TENON_RETURN_IF_ERROR(check(value_));
+  Set(value, device);
+  return absl::OkStatus();
+}
+
+void Variable::Lock() { mutex_.LockWhen(absl::Condition(this, &Variable::Free)); }
+
+void Variable::Unlock() { mutex_.Unlock(); }
+
+absl::StatusOr<Tensor*> Variable::LockedValue() {
+  TENON_RETURN_IF_ERROR(MoveTo(nullptr));
+  return &value_;
+}
+
+absl::Status Variable::Hold(bool alone) {
+  const absl::Condition may(this, alone ? &Variable::Free : &Variable::Readable);
+  absl::MutexLock lock(&mutex_);
+  if (!mutex_.AwaitWithTimeout(may, kPatience)) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("variable '", name(), "' is locked by another kernel"));
+  }
+  holders_ = alone ? kAlone : holders_ + 1;
+  return absl::OkStatus();
+}
+
+void Variable::LetGo() {
+  absl::MutexLock lock(&mutex_);
+  holders_ = holders_ == kAlone ? 0 : holders_ - 1;
+}
+
+Tensor Variable::PeekHeld() const {
+  absl::MutexLock lock(&mutex_);
+  return value_;
+}
+
+absl::Status Variable::UpdateHeld(UpdateFn update, Device* device) {
+  absl::MutexLock lock(&mutex_);
+  TENON_RETURN_IF_ERROR(MoveTo(MemoryOf(device)));
+  return update(value_);
+}
+
+void Variable::AssignHeld(Tensor value, Device* device) {
+  absl::MutexLock lock(&mutex_);
+  Set(value, device);
+}
+
+// The old value is the caller's then, to be destroyed without the lock.
+void Variable::Set(Tensor& value, Device* device) {
+  std::swap(value_, value);
+  device_ = MemoryOf(device);
+  copy_.Clear();
+  ++changes_;
+}
+
+absl::Status Variable::MoveTo(Device* device) {
+  if (value_.initialized() && device != device_) {
+    TENON_ASSIGN_OR_RETURN(value_, CopyAcross(value_, device_, device));
+  }
+  device_ = device;
+  copy_.Clear();
+  ++changes_;
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

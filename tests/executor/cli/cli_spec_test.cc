@@ -1,0 +1,180 @@
+// SPEC, the command line's way to write a tensor.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "executor/cli/bench/statistics.h"
+#include "executor/cli/tensors/expect.h"
+#include "executor/cli/tensors/spec.h"
+#include "executor/values/element.h"
+#include "executor/values/tensor_text.h"
+
+namespace tenon::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+// "f32[2,2] 1 2 3 4", or the error's text.
+std::string Parsed(std::string_view spec, const SpecHint& hint = {}) {
+  const absl::StatusOr<Tensor> tensor = ParseSpec(spec, hint);
+  if (!tensor.ok()) return absl::StrCat("error: ", tensor.status().message());
+  std::string text = TypeText(tensor->dtype(), tensor->shape());
+  for (int64_t i = 0; i < tensor->num_elements(); ++i)
+    absl::StrAppend(&text, " ", ElementText(*tensor, i));
+  return text;
+}
+
+TEST(Spec, Literals) {
+  EXPECT_EQ(Parsed("2x2xf32=1,2,3,4"), "f32[2,2] 1 2 3 4");
+  EXPECT_EQ(Parsed("2x2xi32=[[1 2][3 4]]"), "i32[2,2] 1 2 3 4");
+  EXPECT_EQ(Parsed("3.5"), "f32 3.5");
+  EXPECT_EQ(Parsed("i32=7"), "i32 7");
+  EXPECT_EQ(Parsed("str=\"a b\\n\""), "str \"a b\\n\"");
+  EXPECT_EQ(Parsed("2xbool=true,0"), "bool[2] true false");
+  EXPECT_EQ(Parsed("3xf64=-1e300 nan -inf"), "f64[3] -1e+300 nan -inf");
+  EXPECT_EQ(Parsed("2xc64=1+2j,-3j"), "c64[2] 1+2j 0-3j");
+  EXPECT_EQ(Parsed("2xu64=18446744073709551615,0"), "u64[2] 18446744073709551615 0");
+  EXPECT_EQ(Parsed("2xi64=-9223372036854775808,9223372036854775807"),
+            "i64[2] -9223372036854775808 9223372036854775807");
+  EXPECT_EQ(Parsed("2xi4=-8,7"), "i4[2] -8 7");
+  EXPECT_EQ(Parsed("2x3xi8=5"), "i8[2,3] 5 5 5 5 5 5");
+  EXPECT_EQ(Parsed("0x3xf32="), "f32[0,3]");
+  EXPECT_EQ(Parsed("[[1 2 3][4 5 6]]"), "f32[2,3] 1 2 3 4 5 6");
+}
+
+TEST(Spec, SmallFloatsRoundToNearestEven) {
+  EXPECT_EQ(Parsed("4xf16=65504,65520,1e-8,0.1"), "f16[4] 65504 inf 0 0.099976");
+  EXPECT_EQ(Parsed("2xbf16=1.00390625,3.39e38"), "bf16[2] 1 3.3895e+38");
+  EXPECT_EQ(Parsed("3xf8e4m3=448,1000,-0.001953125"), "f8e4m3[3] 448 nan -0.0019531");
+  EXPECT_EQ(Parsed("2xf8e5m2=57344,1e9"), "f8e5m2[2] 57344 inf");
+}
+
+TEST(Spec, TheGraphFillsInWhatIsLeftOut) {
+  EXPECT_EQ(Parsed("7", {DataType::kInt64, PartialShape({2})}), "i64[2] 7 7");
+  EXPECT_EQ(Parsed("ones", {DataType::kInt32, PartialShape({1, 2})}), "i32[1,2] 1 1");
+  EXPECT_EQ(Parsed("2x1=3", {DataType::kUint8, PartialShape()}), "u8[2,1] 3 3");
+  EXPECT_THAT(Parsed("ones", {DataType::kInt32, PartialShape({-1, 2})}),
+              HasSubstr("such as 1x2xi32=random(seed=1,lo=0,hi=2)"));
+}
+
+TEST(Spec, MistakesAreQuoted) {
+  EXPECT_THAT(Parsed("2x2xf32=1,2,3"), HasSubstr("takes 4 elements (or one for all), not 3"));
+  EXPECT_THAT(Parsed("2x2xi32=[[1 2][3]]"),
+              HasSubstr("a list of 1 where the others have 2 at character 9"));
+  EXPECT_THAT(Parsed("2x2xi32=[[1 2][3 4]"), HasSubstr("']' is missing"));
+  EXPECT_THAT(Parsed("4xi32=[[1 2][3 4]]"), HasSubstr("the brackets spell shape [2,2]"));
+  EXPECT_THAT(Parsed("u8=256"), HasSubstr("'256' is no u8 (0 to 255)"));
+  EXPECT_THAT(Parsed("i32=1.5"), HasSubstr("'1.5' is no i32"));
+  EXPECT_THAT(Parsed("str=\"a"), HasSubstr("closing"));
+  EXPECT_THAT(Parsed("2xf31=1"), HasSubstr("did you mean 'f32'?"));
+  EXPECT_THAT(Parsed("99999999999x99999999999xf32=zeros"), HasSubstr("error"));
+  EXPECT_THAT(Parsed("1000000x1000000x1000xf32=zeros"), HasSubstr("error"));
+  EXPECT_THAT(Parsed("f32="), HasSubstr("no value"));
+  EXPECT_THAT(Parsed(std::string(1000, '[')), HasSubstr("error"));
+}
+
+// Frozen: these numbers may never change.
+TEST(Spec, RandomNumbersAreFrozen) {
+  EXPECT_EQ(Parsed("3xf64=random(seed=7,lo=-1,hi=1)"),
+            "f64[3] 0.662884738834657 0.47618809248812544 0.6828540663854967");
+  EXPECT_EQ(Parsed("3xf64=normal(seed=7)"),
+            "f64[3] 0.732039564842258 0.5686074880050161 0.2212052735975297");
+  EXPECT_EQ(Parsed("8xi32=random(seed=7,lo=-5,hi=5)"), "i32[8] 3 2 3 -3 1 -5 2 1");
+  EXPECT_EQ(Parsed("4xi16=iota(start=3,step=-2)"), "i16[4] 3 1 -1 -3");
+}
+
+TEST(Spec, NormalIsNormal) {
+  const Tensor t = *ParseSpec("20000xf64=normal(seed=1)", {});
+  double mean = 0, square = 0;
+  for (int64_t i = 0; i < 20000; ++i) {
+    mean += ElementAsDouble(t, i) / 20000;
+    square += ElementAsDouble(t, i) * ElementAsDouble(t, i) / 20000;
+  }
+  EXPECT_NEAR(mean, 0, 0.02);
+  EXPECT_NEAR(square, 1, 0.03);
+}
+
+TEST(Compare, TolerancesAndSteps) {
+  const auto compare = [](const char* a, const char* b, Tolerance t = {}) {
+    return Compare(*ParseSpec(a, {}), *ParseSpec(b, {}), t);
+  };
+  EXPECT_TRUE(compare("2xf32=1,2", "2xf32=1.000001,2").ok);
+  EXPECT_FALSE(compare("2xf32=1,2", "2xf32=1.001,2").ok);
+  EXPECT_FALSE(compare("f32=nan", "f32=nan").ok);
+  EXPECT_TRUE(compare("f32=nan", "f32=nan", {.max_ulp = {}, .equal_nan = true}).ok);
+  EXPECT_TRUE(compare("2xf32=inf,-0", "2xf32=inf,0").ok);
+  EXPECT_FALSE(compare("f32=inf", "f32=-inf").ok);
+  EXPECT_FALSE(compare("i32=1000001", "i32=1000000").ok);
+  EXPECT_FALSE(compare("i32=1", "i64=1").ok);
+  EXPECT_FALSE(compare("2xi32=1", "i32=1").ok);
+  EXPECT_EQ(compare("f32=1", "f32=1.0000001").max_ulp, 1);
+  EXPECT_EQ(compare("f32=1.4e-45", "f32=-1.4e-45").max_ulp, 2);
+  EXPECT_TRUE(compare("f32=1", "f32=1.0000001", {.rtol = 0, .atol = 0, .max_ulp = 1}).ok);
+  EXPECT_EQ(compare("3xf32=1,2,3", "3xf32=1,5,6").mismatches, 2);
+}
+
+TEST(Statistics, AgreeWithNumPy) {
+  const RunStatistics s = Summarize({1, 2, 3, 4, 5});
+  EXPECT_EQ(s.p50, 3);
+  EXPECT_DOUBLE_EQ(s.p90, 4.6);
+  EXPECT_DOUBLE_EQ(s.mean, 3);
+  EXPECT_NEAR(s.stddev, std::sqrt(2.5), 1e-12);
+  EXPECT_EQ(Summarize({7}).ci95_lo, 7);
+  EXPECT_EQ(Summarize({}).count, 0);
+}
+
+TEST(Statistics, MedianByRanks) {
+  // 12 samples: the 3rd and the 10th have the median between them in 96 % of all cases.
+  const MedianEstimate twelve = EstimateMedian({12, 1, 11, 2, 10, 3, 9, 4, 8, 5, 7, 6});
+  EXPECT_DOUBLE_EQ(twelve.median, 6.5);
+  EXPECT_EQ(twelve.ci95_lo, 3);
+  EXPECT_EQ(twelve.ci95_hi, 10);
+  // 6 are the fewest for which the ends say so.
+  const MedianEstimate six = EstimateMedian({6, 1, 5, 2, 4, 3});
+  EXPECT_EQ(six.ci95_lo, 1);
+  EXPECT_EQ(six.ci95_hi, 6);
+  // Of 100, ranks 40 and 61; and two that went wrong change nothing.
+  std::vector<double> many;
+  for (int i = 1; i <= 98; ++i) many.push_back(i);
+  many.insert(many.end(), {1e9, 1e12});
+  const MedianEstimate hundred = EstimateMedian(many);
+  EXPECT_EQ(hundred.ci95_lo, 40);
+  EXPECT_EQ(hundred.ci95_hi, 61);
+  EXPECT_DOUBLE_EQ(MiddleMean({1, 2, 3, 1000}), 2.5);
+  EXPECT_DOUBLE_EQ(MiddleMean({4, 6}), 5);
+}
+
+TEST(Statistics, TheIntervalIsOneOfPossibleMeans) {
+  // One slow run among few: a symmetric interval would start below 0.
+  const RunStatistics few = Summarize({20, 21, 20, 22, 900, 20, 21, 20});
+  EXPECT_GE(few.ci95_lo, few.min);
+  EXPECT_LE(few.ci95_lo, few.mean);
+  EXPECT_GE(few.ci95_hi, few.mean);
+  EXPECT_LE(few.ci95_hi, few.max);
+  // Of many independent values: the normal distribution's.
+  std::vector<double> drawn;
+  uint32_t state = 1;
+  for (int i = 0; i < 400; ++i) {
+    state = state * 1664525u + 1013904223u;
+    drawn.push_back((state >> 8) / 16777216.0);
+  }
+  const RunStatistics s = Summarize(drawn);
+  const double half = 1.96 * s.stddev / std::sqrt(400.0);
+  EXPECT_NEAR(s.ci95_lo, s.mean - half, half / 5);
+  EXPECT_NEAR(s.ci95_hi, s.mean + half, half / 5);
+  // Runs that disturb their neighbours say less than as many independent ones.
+  std::vector<double> drifting;
+  for (int i = 0; i < 10000; ++i) drifting.push_back(drawn[i / 100]);
+  const RunStatistics d = Summarize(drifting);
+  EXPECT_GT(d.ci95_hi - d.ci95_lo, 4 * 2 * 1.96 * d.stddev / std::sqrt(10000.0));
+}
+
+TEST(TensorText, IsAlignedAndAbbreviated) {
+  EXPECT_EQ(TensorText(*ParseSpec("2x2xf32=1,-2.5,3,4", {})), "[[ 1.0 -2.5]\n [ 3.0  4.0]]\n");
+  EXPECT_EQ(TensorText(*ParseSpec("200xi32=iota", {})), "[  0   1   2 … 197 198 199]\n");
+  EXPECT_EQ(TensorText(*ParseSpec("i32=3", {})), "3\n");
+  EXPECT_EQ(TensorText(*ParseSpec("0xf32=", {})), "(empty)\n");
+}
+
+}  // namespace
+}  // namespace tenon::cli

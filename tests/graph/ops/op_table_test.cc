@@ -1,0 +1,131 @@
+// The built-in ops have the signatures that TensorFlow gives them.
+#include <fstream>
+
+#include "graph/op_defs/attr_set.h"
+#include "graph/op_defs/op_registry.h"
+#include "graph/ops/tenon.h"
+
+namespace tenon {
+namespace {
+
+std::string Quoted(std::string_view s) {
+  std::string out = "\"";
+  for (char c : s) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string Print(std::string_view v) { return Quoted(v); }
+std::string Print(int64_t v) { return absl::StrCat(v); }
+std::string Print(float v) { return absl::StrFormat("%.9g", v); }
+std::string Print(bool v) { return v ? "true" : "false"; }
+std::string Print(DataType v) { return std::string(DataTypeSpecName(v)); }
+std::string Print(const PartialShape& v) { return v.known_rank() ? v.ToString() : "?"; }
+std::string Print(const FuncAttr& v) { return std::string(v.name); }
+
+template <typename T>
+std::string PrintValue(const absl::StatusOr<T>& one, const absl::StatusOr<std::vector<T>>& list,
+                       bool is_list) {
+  if (!is_list) return one.ok() ? Print(*one) : one.status().ToString();
+  if (!list.ok()) return list.status().ToString();
+  return absl::StrCat(
+      "[", absl::StrJoin(*list, ",", [](std::string* out, const T& v) { *out += Print(v); }), "]");
+}
+
+std::string PrintDefault(const AttrDef& a) {
+  const AttrValue v(a.default_wire);
+  switch (a.kind) {
+    case AttrKind::kString:
+      return PrintValue(v.AsString(), v.AsStringList(), a.is_list);
+    case AttrKind::kInt:
+      return PrintValue(v.AsInt(), v.AsIntList(), a.is_list);
+    case AttrKind::kFloat:
+      return PrintValue(v.AsFloat(), v.AsFloatList(), a.is_list);
+    case AttrKind::kBool:
+      return PrintValue(v.AsBool(), v.AsBoolList(), a.is_list);
+    case AttrKind::kType:
+      return PrintValue(v.AsType(), v.AsTypeList(), a.is_list);
+    case AttrKind::kShape:
+      return PrintValue(v.AsShape(), v.AsShapeList(), a.is_list);
+    case AttrKind::kFunc:
+      return PrintValue(v.AsFunc(), v.AsFuncList(), a.is_list);
+    default:
+      return absl::StrCat(v.AsTensorWire().value_or("").size(), " bytes");
+  }
+}
+
+std::string PrintArg(const ArgDef& a) {
+  std::string type = !a.type_attr.empty()        ? a.type_attr
+                     : !a.type_list_attr.empty() ? a.type_list_attr
+                                                 : std::string(DataTypeSpecName(a.type));
+  if (!a.number_attr.empty()) type = absl::StrCat(a.number_attr, "*", type);
+  return absl::StrCat(a.name, ":", a.is_ref ? absl::StrCat("Ref(", type, ")") : type);
+}
+
+std::string PrintAttr(const AttrDef& a) {
+  std::string out = absl::StrCat(a.name, ":", a.is_list ? "list(" : "", AttrKindName(a.kind),
+                                 a.is_list ? ")" : "");
+  const auto append = [](std::string* s, const auto& v) { *s += Print(v); };
+  if (!a.allowed_types.empty())
+    absl::StrAppend(&out, "{", absl::StrJoin(a.allowed_types, ",", append), "}");
+  if (!a.allowed_strings.empty())
+    absl::StrAppend(&out, "{", absl::StrJoin(a.allowed_strings, ",", append), "}");
+  if (a.has_minimum) absl::StrAppend(&out, ">=", a.minimum);
+  if (a.has_default) absl::StrAppend(&out, "=", PrintDefault(a));
+  return out;
+}
+
+std::string PrintFlags(const OpDef& op) {
+  std::vector<std::string> flags;
+  if (op.is_stateful) flags.push_back("stateful");
+  if (op.is_commutative) flags.push_back("commutative");
+  if (op.is_aggregate) flags.push_back("aggregate");
+  if (op.allows_uninitialized_input) flags.push_back("uninitialized");
+  if (op.deprecated_since > 0) flags.push_back(absl::StrCat("deprecated ", op.deprecated_since));
+  return absl::StrJoin(flags, " ");
+}
+
+std::string PrintOp(const OpDef& op) {
+  const auto arg = [](std::string* s, const ArgDef& a) { *s += PrintArg(a); };
+  const auto attr = [](std::string* s, const AttrDef& a) { *s += PrintAttr(a); };
+  return absl::StrCat(op.name, "|", absl::StrJoin(op.inputs, " ", arg), "|",
+                      absl::StrJoin(op.outputs, " ", arg), "|", absl::StrJoin(op.attrs, " ", attr),
+                      "|", PrintFlags(op));
+}
+
+TEST(OpTable, IsTensorFlows) {
+  std::ifstream golden("tests/golden/ops/op_defs.txt");
+  ASSERT_TRUE(golden.is_open());
+  size_t count = 0;
+  for (std::string line; std::getline(golden, line); ++count) {
+    const std::string name = line.substr(0, line.find('|'));
+    const OpDef* op = OpRegistry::Global().Find(name);
+    ASSERT_NE(op, nullptr) << name;
+    EXPECT_EQ(PrintOp(*op), line);
+  }
+  size_t builtin = 0;
+  for (absl::Span<const OpSpec> family : BuiltinOps()) builtin += family.size();
+  builtin -= ops::Tenon().size();  // TensorFlow has none of these
+  EXPECT_EQ(builtin, count) << "ops that are not in the golden file";
+}
+
+TEST(OpTable, SurvivesTheWire) {
+  for (absl::Span<const OpSpec> family : BuiltinOps()) {
+    for (const OpSpec& spec : family) {
+      const OpDef* op = OpRegistry::Global().Find(spec.name);
+      ASSERT_NE(op, nullptr) << spec.name;
+      const absl::StatusOr<OpDef> back = OpDefFromWire(OpDefToWire(*op));
+      ASSERT_TRUE(back.ok()) << back.status();
+      EXPECT_EQ(PrintOp(*back), PrintOp(*op));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,316 @@
+// Shape inference over whole graphs: values on their way through shape arithmetic, feeds, loops,
+// size.
+#include "graph/io/io.h"
+#include "graph/shapes/shape_inference.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Text of one node: `name = Op(input, input) attr=value-in-proto-text attr=…`.
+std::string Node(std::string_view name, std::string_view op,
+                 std::initializer_list<std::string_view> inputs,
+                 std::initializer_list<std::pair<std::string_view, std::string_view>> attrs) {
+  std::string text = absl::StrCat("node { name: '", name, "' op: '", op, "'");
+  for (std::string_view i : inputs) absl::StrAppend(&text, " input: '", i, "'");
+  for (const auto& [key, value] : attrs)
+    absl::StrAppend(&text, " attr { key: '", key, "' value { ", value, " } }");
+  return text + " }\n";
+}
+
+std::string Placeholder(std::string_view name, std::string_view dims,
+                        std::string_view type = "DT_FLOAT") {
+  std::string shape = "shape { ";
+  for (char c : dims)
+    absl::StrAppend(&shape, "dim { size: ", c == '?' ? "-1" : std::string(1, c), " } ");
+  if (dims == "*") shape = "shape { unknown_rank: true ";
+  return Node(name, "Placeholder", {},
+              {{"dtype", absl::StrCat("type: ", type)}, {"shape", shape + "}"}});
+}
+
+// An int32 scalar ("5") or vector ("1,2").
+std::string Ints(std::string_view name, std::string_view values, bool vector = true) {
+  const auto count = 1 + std::count(values.begin(), values.end(), ',');
+  const std::string dims = vector ? absl::StrCat("dim { size: ", count, " }") : "";
+  return Node(name, "Const", {},
+              {{"dtype", "type: DT_INT32"},
+               {"value", absl::StrCat("tensor { dtype: DT_INT32 tensor_shape { ", dims,
+                                      " } int_val: [", values, "] }")}});
+}
+
+constexpr std::pair<std::string_view, std::string_view> kFloatT = {"T", "type: DT_FLOAT"};
+constexpr std::pair<std::string_view, std::string_view> kIntT = {"T", "type: DT_INT32"};
+
+Graph Import(std::string text) {
+  auto imported = ImportBytes("versions { producer: 2000 }\n" + std::move(text), "test");
+  EXPECT_TRUE(imported.ok()) << imported.status();
+  if (!imported.ok()) return Graph();
+  // Shape errors are what some tests are about.
+  for (const Defect& d : imported->defects) EXPECT_EQ(d.code, DefectCode::kShape) << d.ToString();
+  return std::move(imported->graph);
+}
+
+std::string ShapeOf(const Graph& graph, std::string_view name, const ShapeOptions& options = {}) {
+  const auto shapes = GraphShapes::Infer(graph, options);
+  EXPECT_TRUE(shapes.ok()) << shapes.status();
+  return shapes.ok() ? shapes->shape(*graph.ParseOutput(name)).ToString() : "";
+}
+
+// batch = Shape(x)[0] of a tensor of shape [?,4,6].
+std::string Batch() {
+  return Placeholder("x", "?46") + Node("shape", "Shape", {"x"}, {kFloatT}) + Ints("zero", "0") +
+         Ints("one", "1") +
+         Node("batch", "StridedSlice", {"shape", "zero", "one", "one"},
+              {kIntT, {"Index", "type: DT_INT32"}, {"shrink_axis_mask", "i: 1"}});
+}
+
+std::string ReshapeTo(std::string_view shape) {
+  return Node("y", "Reshape", {"x", shape}, {kFloatT});
+}
+
+TEST(GraphShapes, FlattenThroughPack) {
+  const Graph g =
+      Import(Batch() + Ints("rest", "24", false) +
+             Node("to", "Pack", {"batch", "rest"}, {kIntT, {"N", "i: 2"}}) + ReshapeTo("to"));
+  EXPECT_EQ(ShapeOf(g, "batch"), "[]");
+  EXPECT_EQ(ShapeOf(g, "y"), "[?,24]");
+}
+
+TEST(GraphShapes, ArithmeticOfKnownDimensions) {
+  const Graph g = Import(Placeholder("x", "?46") + Node("shape", "Shape", {"x"}, {kFloatT}) +
+                         Node("dims", "Unpack", {"shape"}, {kIntT, {"num", "i: 3"}}) +
+                         Ints("two", "2", false) + Node("wide", "Mul", {"dims:1", "two"}, {kIntT}) +
+                         Node("half", "FloorDiv", {"dims:2", "two"}, {kIntT}) +
+                         Node("sum", "AddV2", {"half", "dims"}, {kIntT}) +
+                         Node("to", "Pack", {"dims", "wide", "half"}, {kIntT, {"N", "i: 3"}}) +
+                         ReshapeTo("to"));
+  EXPECT_EQ(ShapeOf(g, "y"), "[?,8,3]");
+  const auto shapes = GraphShapes::Infer(g);
+  EXPECT_FALSE(shapes->info(*g.ParseOutput("sum")).partial_value.has_value())
+      << "a sum with the unknown batch";
+}
+
+TEST(GraphShapes, ConcatOfSlicesAndConstants) {
+  const Graph g =
+      Import(Batch() + Ints("two", "2") + Ints("minus", "-1") +
+             Node("tail", "Slice", {"shape", "one", "two"}, {kIntT, {"Index", "type: DT_INT32"}}) +
+             Node("axis", "Identity", {"axis0"}, {kIntT}) + Ints("axis0", "0", false) +
+             Node("to", "ConcatV2", {"tail", "minus", "axis"},
+                  {kIntT, {"N", "i: 2"}, {"Tidx", "type: DT_INT32"}}) +
+             ReshapeTo("to"));
+  EXPECT_EQ(ShapeOf(g, "tail"), "[2]");
+  EXPECT_EQ(ShapeOf(g, "y"), "[4,6,?]");
+}
+
+TEST(GraphShapes, GatherProdCastExpandDims) {
+  const Graph g = Import(
+      Batch() + Ints("last", "1,2") + Ints("axis", "0", false) +
+      Node("dims", "GatherV2", {"shape", "last", "axis"},
+           {{"Tparams", "type: DT_INT32"},
+            {"Tindices", "type: DT_INT32"},
+            {"Taxis", "type: DT_INT32"}}) +
+      Node("prod", "Prod", {"dims", "zero"}, {kIntT, {"Tidx", "type: DT_INT32"}}) +
+      Node("wide", "Cast", {"prod"}, {{"SrcT", "type: DT_INT32"}, {"DstT", "type: DT_INT64"}}) +
+      Node("vector", "ExpandDims", {"wide", "axis"},
+           {{"T", "type: DT_INT64"}, {"Tdim", "type: DT_INT32"}}) +
+      Node("y", "Fill", {"vector", "v"}, {kFloatT, {"index_type", "type: DT_INT64"}}) +
+      Placeholder("v", ""));
+  EXPECT_EQ(ShapeOf(g, "y"), "[24]");
+}
+
+TEST(GraphShapes, ValuesThatOverflowAreUnknown) {
+  const Graph g = Import(
+      Placeholder("x", "") + Ints("big", "65536,3") + Node("mul", "Mul", {"big", "big"}, {kIntT}) +
+      Node("y", "BroadcastTo", {"x", "mul"}, {kFloatT, {"Tidx", "type: DT_INT32"}}) +
+      Node("byte", "Cast", {"big"}, {{"SrcT", "type: DT_INT32"}, {"DstT", "type: DT_UINT8"}}));
+  EXPECT_EQ(ShapeOf(g, "y"), "[?,9]");
+  EXPECT_FALSE(GraphShapes::Infer(g)->info(*g.ParseOutput("byte")).partial_value.has_value());
+}
+
+TEST(GraphShapes, RangeToTheRank) {
+  const Graph g =
+      Import(Placeholder("x", "?4") + Node("rank", "Rank", {"x"}, {kFloatT}) +
+             Ints("zero", "0", false) + Ints("one", "1", false) +
+             Node("axes", "Range", {"zero", "rank", "one"}, {{"Tidx", "type: DT_INT32"}}) +
+             Node("y", "Sum", {"x", "axes"}, {kFloatT, {"Tidx", "type: DT_INT32"}}));
+  EXPECT_EQ(ShapeOf(g, "y"), "[]");
+}
+
+TEST(GraphShapes, FeedsReplaceWhatIsInferred) {
+  const Graph g = Import(Placeholder("x", "?4") + Node("y", "Relu", {"x"}, {kFloatT}) +
+                         Node("z", "Relu", {"y"}, {kFloatT}));
+  EXPECT_EQ(ShapeOf(g, "z"), "[?,4]");
+  ShapeOptions options;
+  options.feeds[*g.ParseOutput("x")].shape = {3, 4};
+  EXPECT_EQ(ShapeOf(g, "z", options), "[3,4]");
+  options.feeds[*g.ParseOutput("y")].shape = {7};
+  EXPECT_EQ(ShapeOf(g, "z", options), "[7]");
+  ShapeOptions doubt;
+  doubt.assume_valid_feeds = false;
+  EXPECT_EQ(ShapeOf(g, "z", doubt), "<unknown>");
+}
+
+TEST(GraphShapes, FedValuesReachShapes) {
+  const Graph g =
+      Import(Placeholder("x", "46") + Placeholder("to", "2", "DT_INT32") + ReshapeTo("to"));
+  EXPECT_EQ(ShapeOf(g, "y"), "[?,?]");
+  ShapeOptions options;
+  const int32_t value[] = {8, 3};
+  TensorInfo& fed = options.feeds[*g.ParseOutput("to")];
+  fed.shape = {2};
+  fed.value =
+      std::make_shared<const Tensor>(Tensor::Of<int32_t>(DataType::kInt32, value, Shape({2})));
+  EXPECT_EQ(ShapeOf(g, "y", options), "[8,3]");
+}
+
+TEST(GraphShapes, VariablesKnowTheirShape) {
+  const std::pair<std::string_view, std::string_view> type = {"dtype", "type: DT_FLOAT"};
+  const Graph g = Import(
+      Node("v", "VarHandleOp", {}, {type, {"shape", "shape { dim { size: 9 } dim { size: 4 } }"}}) +
+      Node("h", "Identity", {"v"}, {{"T", "type: DT_RESOURCE"}}) +
+      Node("r", "ReadVariableOp", {"h"}, {type}) + Placeholder("i", "?", "DT_INT32") +
+      Node("rows", "ResourceGather", {"h", "i"}, {type, {"Tindices", "type: DT_INT32"}}));
+  EXPECT_EQ(ShapeOf(g, "r"), "[9,4]");
+  EXPECT_EQ(ShapeOf(g, "rows"), "[?,4]");
+}
+
+TEST(GraphShapes, ErrorsNameNodeAndShapes) {
+  const Graph g = Import(Placeholder("x", "23") + Placeholder("w", "45") +
+                         Node("product", "MatMul", {"x", "w"}, {kFloatT}));
+  const auto shapes = GraphShapes::Infer(g);
+  EXPECT_EQ(shapes.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(shapes.status().message(),
+            "dimensions must be equal, but are 3 and 4, in op MatMul of node 'product' with input "
+            "shapes: [2,3], [4,5]");
+}
+
+TEST(GraphShapes, LoopsStartUnknown) {
+  const std::pair<std::string_view, std::string_view> frame = {"frame_name", "s: 'f'"};
+  const Graph g = Import(
+      Placeholder("x", "4") + Placeholder("p", "", "DT_BOOL") +
+      Node("enter", "Enter", {"x"}, {kFloatT, frame}) +
+      Node("same", "Enter", {"x"}, {kFloatT, frame, {"is_constant", "b: true"}}) +
+      Node("go", "Enter", {"p"}, {{"T", "type: DT_BOOL"}, frame, {"is_constant", "b: true"}}) +
+      Node("merge", "Merge", {"enter", "next"}, {kFloatT, {"N", "i: 2"}}) +
+      Node("cond", "LoopCond", {"go"}, {}) +
+      Node("switch", "Switch", {"merge", "cond"}, {kFloatT}) +
+      Node("next", "NextIteration", {"switch:1"}, {kFloatT}) +
+      Node("exit", "Exit", {"switch"}, {kFloatT}));
+  EXPECT_EQ(ShapeOf(g, "exit"), "<unknown>");
+  EXPECT_EQ(ShapeOf(g, "same"), "[4]");
+  EXPECT_EQ(ShapeOf(g, "merge:1"), "[]");
+}
+
+TEST(GraphShapes, OldPlaceholdersOfRankZeroMayBeAnything) {
+  const std::string node = Placeholder("x", "");
+  auto old = ImportBytes("versions { producer: 20 }\n" + node, "test");
+  ASSERT_TRUE(old.ok());
+  EXPECT_EQ(ShapeOf(old->graph, "x"), "<unknown>");
+  EXPECT_EQ(ShapeOf(Import(node), "x"), "[]");
+}
+
+TEST(GraphShapes, LongChain) {
+  Graph g;
+  std::vector<Graph::NewAttr> attrs;
+  attrs.push_back({"dtype", attr::Type(DataType::kFloat)});
+  attrs.push_back({"shape", attr::Shape(PartialShape{kUnknownDim, 3})});
+  NodeId last = *g.AddNode("x", "Placeholder", {}, attrs);
+  for (int i = 0; i < 100'000; ++i) {
+    const Output in{last, 0};
+    last =
+        *g.AddNode(absl::StrCat("n", i), "Relu", {&in, 1}, {{"T", attr::Type(DataType::kFloat)}});
+  }
+  const auto shapes = GraphShapes::Infer(g);
+  ASSERT_TRUE(shapes.ok());
+  EXPECT_EQ(shapes->shape({last, 0}).ToString(), "[?,3]");
+}
+
+// What a refresh knows is what a new inference finds.
+void ExpectFresh(const Graph& g, const GraphShapes& shapes) {
+  const auto fresh = GraphShapes::Infer(g);
+  ASSERT_TRUE(fresh.ok()) << fresh.status();
+  for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+    if (!g.alive(n)) continue;
+    for (int i = 0; i < g.num_outputs(n); ++i) {
+      const Output o = {n, i};
+      EXPECT_EQ(shapes.shape(o).ToString(), fresh->shape(o).ToString()) << g.OutputName(o);
+      EXPECT_EQ(shapes.info(o).partial_value, fresh->info(o).partial_value) << g.OutputName(o);
+    }
+  }
+}
+
+TEST(GraphShapes, ARefreshFollowsEdits) {
+  Graph g = Import(Placeholder("x", "23") + Placeholder("w", "34") + Placeholder("z", "?5") +
+                   Ints("to", "3,2") + Node("m", "MatMul", {"x", "w"}, {kFloatT}) +
+                   Node("r", "Reshape", {"x", "to"}, {kFloatT, {"Tshape", "type: DT_INT32"}}) +
+                   Node("s", "Shape", {"r"}, {kFloatT, {"out_type", "type: DT_INT32"}}) +
+                   Node("a", "Neg", {"r"}, {kFloatT}) + Node("b", "Exp", {"a"}, {kFloatT}));
+  GraphShapes shapes = *GraphShapes::Infer(g);
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());  // nothing changed
+  ExpectFresh(g, shapes);
+  const auto id = [&](std::string_view name) { return g.FindNode(name); };
+
+  g.SetInput(id("a"), 0, {id("z"), 0});
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  EXPECT_EQ(shapes.shape({id("b"), 0}).ToString(), "[?,5]");
+  ExpectFresh(g, shapes);
+
+  Tensor to = *Tensor::Allocate(DataType::kInt32, Shape({1}));
+  to.flat<int32_t>()[0] = 6;
+  ASSERT_TRUE(g.MakeConst(id("to"), to).ok());
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  EXPECT_EQ(shapes.shape({id("r"), 0}).ToString(), "[6]");
+  ExpectFresh(g, shapes);
+
+  g.RemoveNode(id("s"));
+  const Output reshaped[] = {{id("r"), 0}};
+  ASSERT_TRUE(
+      g.AddNode("size", "Size", reshaped,
+                {{"T", attr::Type(DataType::kFloat)}, {"out_type", attr::Type(DataType::kInt32)}})
+          .ok());
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  ExpectFresh(g, shapes);
+}
+
+// After an error nothing is known, and the next refresh begins anew.
+TEST(GraphShapes, ARefreshRecoversFromErrors) {
+  Graph g = Import(Placeholder("x", "23") + Placeholder("w", "34") +
+                   Node("m", "MatMul", {"x", "w"}, {kFloatT}) + Node("a", "Neg", {"m"}, {kFloatT}));
+  GraphShapes shapes = *GraphShapes::Infer(g);
+  g.SetInput(g.FindNode("m"), 1, {g.FindNode("x"), 0});
+  EXPECT_FALSE(shapes.Refresh(g, {}).ok());
+  g.SetInput(g.FindNode("m"), 1, {g.FindNode("w"), 0});
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  ExpectFresh(g, shapes);
+}
+
+TEST(InferenceContext, MissingInputsAndOutputsAreHarmless) {
+  OpDef op;
+  const AttrSet attrs;
+  const NodeTypes types;
+  InferenceContext c(op, attrs, types, {});
+  EXPECT_FALSE(c.input(0).known_rank());
+  EXPECT_EQ(c.input_value(3), nullptr);
+  c.set_output(2, PartialShape{1});
+  EXPECT_EQ(c.num_outputs(), 0);
+}
+
+TEST(InferenceContext, ReadsUnalignedValues) {
+  alignas(8) char bytes[1 + 2 * sizeof(int64_t)];
+  const int64_t dims[] = {5, -1};
+  std::memcpy(bytes + 1, dims, sizeof(dims));
+  Buffer* buffer = Buffer::Wrap(bytes + 1, sizeof(dims), nullptr, nullptr);
+  TensorInfo info;
+  info.shape = {2};
+  info.value = std::make_shared<const Tensor>(
+      Tensor(DataType::kInt64, Shape({2}), BufferRef::Adopt(buffer)));
+  OpDef op;
+  const AttrSet attrs;
+  const NodeTypes types;
+  InferenceContext c(op, attrs, types, {&info});
+  EXPECT_EQ(c.input_as_shape(0)->ToString(), "[5,?]");
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,80 @@
+// What computing ops is taken to cost.
+#include "grappler_lite/analysis/work_estimate.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/parse_graph.h"
+
+namespace tenon {
+namespace {
+
+using testing::Parse;
+
+constexpr char kFloat[] = "attr { key: 'T' value { type: DT_FLOAT } } ";
+
+Tensor Zeros(std::vector<int64_t> dims, DataType type = DataType::kFloat) {
+  Tensor t = *Tensor::Allocate(type, Shape(dims));
+  std::memset(t.data(), 0, t.bytes());
+  return t;
+}
+
+// Of a node of this op whose inputs are placeholders in the graph and these when it is computed.
+double Work(std::string_view op, std::vector<Tensor> inputs, std::string_view attrs = kFloat,
+            int64_t elements = 0) {
+  std::string text;
+  std::string node = absl::StrCat("node { name: 'n' op: '", op, "' ");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    absl::StrAppend(&text, "node { name: 'p", i, "' op: 'Placeholder' attr { key: 'dtype' value { ",
+                    "type: ", DataTypeName(inputs[i].dtype()) == "int32" ? "DT_INT32" : "DT_FLOAT",
+                    " } } } ");
+    absl::StrAppend(&node, "input: 'p", i, "' ");
+  }
+  const Graph graph = Parse(absl::StrCat(text, node, attrs, "}"));
+  return static_cast<double>(EstimateWork(graph, graph.FindNode("n"), inputs, elements));
+}
+
+std::string With(std::string_view more) { return absl::StrCat(kFloat, more); }
+
+// Most is its products; what the elements cost comes to that.
+void ExpectAbout(double work, double products) {
+  EXPECT_GE(work, products);
+  EXPECT_LE(work, products * 1.5);
+}
+
+TEST(WorkEstimate, CountsProductsOfMatrices) {
+  ExpectAbout(Work("MatMul", {Zeros({300, 200}), Zeros({200, 400})}), 2. * 300 * 200 * 400);
+  ExpectAbout(Work("MatMul", {Zeros({200, 300}), Zeros({400, 200})},
+                   With("attr { key: 'transpose_a' value { b: true } } "
+                        "attr { key: 'transpose_b' value { b: true } } ")),
+              2. * 300 * 200 * 400);
+  ExpectAbout(Work("BatchMatMulV2", {Zeros({5, 1, 100, 200}), Zeros({7, 200, 300})}),
+              2. * 5 * 7 * 100 * 200 * 300);
+  ExpectAbout(Work("Einsum", {Zeros({100, 200}), Zeros({200, 300, 2})},
+                   With("attr { key: 'N' value { i: 2 } } "
+                        "attr { key: 'equation' value { s: 'ab,bcd->acd' } } ")),
+              2. * 100 * 200 * 300 * 2);
+}
+
+TEST(WorkEstimate, CountsWindowsAndMatrices) {
+  ExpectAbout(Work("Conv2D", {Zeros({1, 64, 64, 32}), Zeros({3, 3, 32, 64})},
+                   With("attr { key: 'strides' value { list { i: [1, 2, 2, 1] } } } "
+                        "attr { key: 'padding' value { s: 'SAME' } } ")),
+              2. * 32 * 32 * 9 * 32 * 64);
+  const double svd = Work("Svd", {Zeros({400, 400})});
+  EXPECT_GE(svd, std::pow(400, 3));
+  EXPECT_NEAR(Work("Svd", {Zeros({800, 800})}) / svd, 8, 0.5);
+}
+
+TEST(WorkEstimate, GrowsAsElementsDo) {
+  const double little = Work("Exp", {Zeros({1000})}, kFloat, 1000);
+  EXPECT_EQ(Work("Exp", {Zeros({10, 1000})}, kFloat, 10'000), 10 * little);
+  EXPECT_GT(Work("Betainc", {Zeros({1000}), Zeros({1000}), Zeros({1000})}), 100 * little);
+  EXPECT_EQ(Work("Exp", {Zeros({0, 1000})}), 0);
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,76 @@
+#include "plugin/cpu/base/workers.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace tenon {
+namespace {
+
+TEST(Workers, CoversEveryItemOnce) {
+  Workers workers(4);
+  for (int64_t n : {0, 1, 7, 1000, 12345}) {
+    std::vector<std::atomic<int>> hits(n);
+    workers.ParallelFor(n, 8, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) hits[i].fetch_add(1);
+    });
+    for (const auto& h : hits) EXPECT_EQ(h.load(), 1);
+  }
+}
+
+TEST(Workers, SmallLoopsStayInTheCaller) {
+  Workers workers(4);
+  int calls = 0;
+  workers.ParallelFor(8, 8, [&](int64_t begin, int64_t end) {
+    ++calls;
+    EXPECT_EQ(begin, 0);
+    EXPECT_EQ(end, 8);
+  });
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Workers, ConcurrentAndNestedCallersFinish) {
+  Workers workers(3);
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 3; ++t) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        workers.ParallelFor(64, 1, [&](int64_t begin, int64_t end) {
+          workers.ParallelFor(end - begin, 1, [&](int64_t b, int64_t e) { sum += e - b; });
+        });
+      }
+    });
+  }
+  for (std::thread& t : callers) t.join();
+  EXPECT_EQ(sum.load(), 3 * 200 * 64);
+}
+
+TEST(Workers, WhatABodyThrowsReachesTheCaller) {
+  Workers workers(4);
+  for (int64_t bad : {0, 17, 999}) {
+    EXPECT_THROW(workers.ParallelFor(1000, 1,
+                                     [&](int64_t begin, int64_t end) {
+                                       if (begin <= bad && bad < end) throw std::bad_alloc();
+                                     }),
+                 std::bad_alloc);
+    std::atomic<int64_t> sum{0};
+    workers.ParallelFor(1000, 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
+    EXPECT_EQ(sum.load(), 1000);
+  }
+}
+
+TEST(DenormalGuard, FlushesAndRestores) {
+  volatile float tiny = 1e-39f;
+  const float before = tiny * 1.0f;
+  {
+    DenormalGuard guard;
+    EXPECT_EQ(tiny * 0.5f, 0.0f);
+  }
+  EXPECT_EQ(tiny * 1.0f, before);
+}
+
+}  // namespace
+}  // namespace tenon
