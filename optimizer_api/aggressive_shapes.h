@@ -1,4 +1,4 @@
-// What TensorFlow infers of shapes when it is asked to be aggressive. Private to optimizer_api.
+// What TensorFlow infers of shapes when it is asked to be aggressive. Private to optimizer_api/.
 #pragma once
 
 #include "graph/shapes/shape_inference.h"

@@ -1,4 +1,4 @@
-// What the pass of a plug-in may not do to a graph. Private to optimizer_api.
+// What the pass of a plug-in may not do to a graph. Private to optimizer_api/.
 #pragma once
 
 #include <cstddef>

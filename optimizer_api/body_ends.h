@@ -1,4 +1,4 @@
-// Arguments and results of a function's body as plug-ins know them. Private to optimizer_api.
+// Arguments and results of a function's body as plug-ins know them. Private to optimizer_api/.
 #pragma once
 
 #include "absl/status/status.h"

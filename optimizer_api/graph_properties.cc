@@ -7,6 +7,7 @@
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/shapes/shape_inference.h"
+#include "graph/tensor/shape_wire.h"
 #include "graph/tensor/tensor_proto.h"
 #include "graph/wire/wire.h"
 #include "optimizer_api/aggressive_shapes.h"

@@ -1,5 +1,5 @@
-// The devices of a session by type, and which of the types have a kernel for a node. Private to the
-// placer.
+// The devices of a session by type, and which of the types have a kernel for a node.
+// Private to executor/place/.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Nodes that must share a device. Private to place/.
+// Nodes that must share a device. Private to executor/place/.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which nodes must share a device. Private to place/.
+// Which nodes must share a device. Private to executor/place/.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// One placement on its way: what the steps of place() know and decide. Private to place/.
+// One placement on its way: what the steps of place() know and decide. Private to executor/place/.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Why a node is not on the other devices. Private to place/.
+// Why a node is not on the other devices. Private to executor/place/.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // What nodes ask for: by a flag's rule, by their own device string, or by the default device.
-// Private to place/.
+// Private to executor/place/.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
 // One (feeds, fetches) pair of a session: the compiled graph, its plans by input signature, and
-// runs of them. Private to the executor.
+// runs of them. Private to executor/.
 #pragma once
 
 #include <atomic>

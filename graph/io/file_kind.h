@@ -1,4 +1,4 @@
-// Files that people take for graphs and that are something else. Private to graph/.
+// Files that people take for graphs and that are something else. Private to graph/io/.
 #pragma once
 
 #include <string_view>

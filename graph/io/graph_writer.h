@@ -1,4 +1,4 @@
-// A Graph to GraphDef bytes. Private to graph/; io.h has what others call.
+// A Graph to GraphDef bytes. Private to graph/io/; io.h has what others call.
 #pragma once
 
 #include <cstdint>

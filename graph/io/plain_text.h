@@ -1,4 +1,4 @@
-// A quick way through a GraphDef's text as tools write it. Private to graph/.
+// A quick way through a GraphDef's text as tools write it. Private to graph/io/.
 #pragma once
 
 #include <optional>

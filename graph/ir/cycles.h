@@ -1,4 +1,4 @@
-// Which nodes form cycles, for error messages. Private to graph/.
+// Which nodes form cycles, for error messages.
 #pragma once
 
 #include <string>

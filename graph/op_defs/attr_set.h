@@ -1,4 +1,4 @@
-// The attributes of a node: an immutable list sorted by name. Views; see graph/ir/graph.h for who owns
+// The attributes of a node: an immutable list sorted by name. Views; graph/ir/graph.h says who owns
 // the bytes.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Devices as the executor sees them: memory, in-order streams, events, copies. The CPU is one; a
-// plug-in's StreamExecutor callbacks are another (plugin/host/devices/pluggable_device.h). All methods are
-// thread-safe unless said.
+// plug-in's StreamExecutor callbacks are another (plugin/host/devices). All methods are thread-safe
+// unless said.
 #pragma once
 
 #include <cstdint>

@@ -26,6 +26,13 @@ find_owner() {
   owner=
 }
 
+# Every include of a path with a folder, as "FILE<tab>PATH".
+includes() {
+  grep -rHoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"][^>"]+/[^>"]+' \
+      --include='*.h' --include='*.cc' --include='*.c' --include='*.inc' "${folders[@]}" |
+    sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]/\t/'
+}
+
 check_includes() {
   local folder file path owner
   while IFS=$'\t' read -r file path; do
@@ -36,26 +43,50 @@ check_includes() {
     elif [[ -n $owner ]] && ((rank[$owner] > rank[$folder])); then
       complain "$file includes $path: $folder must not include from $owner"
     fi
-  done < <(grep -rHoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"][^>"]+/[^>"]+' \
-             --include='*.h' --include='*.cc' --include='*.c' --include='*.inc' "${folders[@]}" |
-           grep -vE '[<"](absl|google|boost|sys|nlohmann|CLI|hwy|unsupported)/' |
-           sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]/\t/')
+  done < <(includes | grep -vE $'\t(absl|google|boost|sys|nlohmann|CLI|hwy|unsupported)/')
 }
 
-# Within a folder: "ROOM OTHER", where ROOM must not include from OTHER.
-rooms=(
-  "executor/run executor/plan"
-  "executor/plan/steps executor/plan/layout"
-  "executor/plan/layout executor/plan/steps"
-)
+# Every header that says "Private to FOLDER/." before its code, as "HEADER<tab>FOLDER/".
+private_headers() {
+  grep -roE '^// .*Private to [a-z_/]+/\.' --include='*.h' "${folders[@]}" |
+    sed -E 's/:.*Private to ([a-z_/]+\/)\./\t\1/'
+}
 
+# rooms.txt says which rooms there are and who may include whom.
 check_rooms() {
-  local room other hit
-  while read -r room other; do
-    while read -r hit; do
-      complain "$hit: $room must not include from $other"
-    done < <(grep -rnE "#[[:space:]]*include[[:space:]]*[<\"]$other/" "$room")
-  done < <(printf '%s\n' "${rooms[@]}")
+  local hit
+  while read -r hit; do
+    complain "$hit"
+  done < <(awk -F'\t' '
+      function folder(path) { sub("/[^/]*$", "", path); return path }
+      FILENAME ~ /rooms.txt$/ {
+        if ($0 ~ /^(#|$)/) next
+        n = split($0, words, /:? +|:$/)
+        room = words[1]
+        layer = room; sub("/.*", "", layer)
+        for (i = 2; i <= n; ++i) {
+          other = layer "/" words[i]
+          if (words[i] != "" && !(other in rooms)) print "rooms.txt: " room " may not include from " other ", which is no room above it"
+          may[room, other] = 1
+        }
+        rooms[room] = 1
+        next
+      }
+      {
+        from = folder($1)
+        if (from ~ /\/include(\/|$)/) next
+        if (!(from in rooms) && !(from in missed)) { missed[from] = 1; print from "/ is no room: tests/scripts/rooms.txt has no row for it" }
+        to = folder($2)
+        if (!(to in rooms) || to == from || (from, to) in may) next
+        a = from; b = to; sub("/.*", "", a); sub("/.*", "", b)
+        if (a == b) print $1 " includes " $2 ": " from " may not include from " to " (tests/scripts/rooms.txt)"
+      }' "$(dirname "$0")/rooms.txt" <(includes))
+  while read -r hit; do
+    complain "$hit"
+  done < <(awk -F'\t' '
+      NR == FNR { scope[$1] = $2; next }
+      ($2 in scope) && index($1, scope[$2]) != 1 { print $1 " includes " $2 ", which is private to " scope[$2] }' \
+    <(private_headers) <(includes))
 }
 
 # A shipped plug-in sees the public C headers only; a public C++ header shows no library of ours.

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 in_code() {
-  grep -ohE '\b(Refuse|RefuseNull|NotImplemented)\((ctx, )?"TF_[A-Za-z]+' plugin/c_api/*.cc | grep -oE 'TF_[A-Za-z]+'
+  grep -rohE '\b(Refuse|RefuseNull|NotImplemented)\((ctx, )?"TF_[A-Za-z]+' plugin/host/c_api | grep -oE 'TF_[A-Za-z]+'
 }
 in_docs() {
   sed -n '/^## Functions that answer UNIMPLEMENTED/,/^## What differs/p' docs/plugins.md | grep -E '^\| `TF_' |

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/op_defs/attr_value.h"
+#include "graph/tensor/shape_wire.h"
 #include "graph/tensor/tensor_proto.h"
 #include "graph/wire/wire.h"
 #include "plugin/cpu/base/kernel_util.h"

@@ -25,7 +25,7 @@ struct PluginInfo {
   bool profiler = false;
   int device_count = 0;
   std::vector<StructSize> structs;    // that it filled in
-  bool resident = false;              // its library is never unmapped (plugin/host/loading/plugin_library.h)
+  bool resident = false;              // its library is never unmapped (plugin_library.h)
   std::vector<std::string> warnings;  // what a person should know although it loaded
   std::vector<std::string> doubts;    // kernels that no node can use; only Plugins() knows them
   std::vector<std::string> notes;     // what went as it should

@@ -5,7 +5,7 @@
 
 namespace tenon {
 
-// Functions that check what goes in and comes out (plugin/host/strict/device_watch.h) and call the real
+// Functions that check what goes in and comes out (device_watch.h) and call the real
 // ones. What is missing in `real` is missing here. Devices must be watched (WatchDevice).
 SP_StreamExecutor StrictTable(const SP_StreamExecutor& real);
 
