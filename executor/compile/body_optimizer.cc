@@ -308,7 +308,7 @@ class BodyOptimizer {
     if (new_bytes_ > kMaxNewBytes) {
       options_.disabled_rewrites.insert(
           options_.disabled_rewrites.end(),
-          {"function_optimization.push_constants", "function_optimization.remove_unused"});
+          {"function_specialization.push_constants", "function_specialization.remove_unused"});
     }
     return true;
   }

@@ -125,7 +125,6 @@ class Kinds {
 
 class CommonSubgraphElimination : public Pass {
  public:
-  std::string_view name() const override { return "common_subgraph_elimination"; }
   std::vector<RewriteInfo> rewrites() const override { return {kMerge}; }
 
   absl::StatusOr<bool> Run(PassContext& context) override {

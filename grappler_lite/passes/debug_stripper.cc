@@ -45,7 +45,6 @@ bool Strip(PassContext& c, const Watcher& watcher, NodeId n) {
 
 class DebugStripper : public Pass {
  public:
-  std::string_view name() const override { return "debug_stripper"; }
   std::vector<RewriteInfo> rewrites() const override {
     return {{"remove_assert", Exactness::kToleranced},
             {"remove_check_numerics", Exactness::kToleranced},

@@ -12,7 +12,6 @@ constexpr RewriteInfo kInlineCall = {"inline_call", Exactness::kExact};
 
 class FunctionOptimization : public Pass {
  public:
-  std::string_view name() const override { return "function_optimization"; }
   std::vector<RewriteInfo> rewrites() const override {
     std::vector<RewriteInfo> all = ConstantBranches();
     all.insert(all.end(), {BranchSelection(), kInlineCall});

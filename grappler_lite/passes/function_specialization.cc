@@ -551,7 +551,6 @@ class Specializer {
 
 class FunctionSpecialization : public Pass {
  public:
-  std::string_view name() const override { return "function_optimization"; }
   std::vector<RewriteInfo> rewrites() const override { return {kPushConstants, kRemoveUnused}; }
   absl::StatusOr<bool> Run(PassContext& context) override {
     return HasFunctions(context.graph) && Specializer(context).Run();

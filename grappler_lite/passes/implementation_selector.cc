@@ -107,7 +107,6 @@ bool SelectBranch(PassContext& c, const Fanouts& fanouts, NodeId n) {
 
 class ImplementationSelector : public Pass {
  public:
-  std::string_view name() const override { return "implementation_selector"; }
   std::vector<RewriteInfo> rewrites() const override { return {kSelectFunction, kSelectBranch}; }
   absl::StatusOr<bool> Run(PassContext& context) override {
     const bool branches = SelectBranches(context);

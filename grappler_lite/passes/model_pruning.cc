@@ -17,7 +17,6 @@ constexpr RewriteInfo kRemoveFunctions = {"remove_functions", Exactness::kExact}
 
 class ModelPruning : public Pass {
  public:
-  std::string_view name() const override { return "model_pruning"; }
   std::vector<RewriteInfo> rewrites() const override {
     return {kBypassIdentity, kRemoveUnreachable, kRemoveFunctions};
   }

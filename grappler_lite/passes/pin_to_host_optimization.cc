@@ -132,7 +132,6 @@ class Mover {
 
 class PinToHostOptimization : public Pass {
  public:
-  std::string_view name() const override { return "pin_to_host_optimization"; }
   std::vector<RewriteInfo> rewrites() const override { return {kMoveToHost}; }
   absl::StatusOr<bool> Run(PassContext& context) override { return Mover(context).Run(); }
 };

@@ -30,7 +30,6 @@ constexpr Rewrite kRewrites[] = {
 
 class ShapeOptimization : public Pass {
  public:
-  std::string_view name() const override { return "shape_optimization"; }
   std::vector<RewriteInfo> rewrites() const override { return InfosOf(kRewrites); }
   absl::StatusOr<bool> Run(PassContext& context) override {
     const Graph& g = context.graph;

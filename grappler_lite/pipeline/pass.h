@@ -144,8 +144,6 @@ struct PassContext {
 class Pass {
  public:
   virtual ~Pass() = default;
-  // The RewriterConfig field that switches it: "constant_folding".
-  virtual std::string_view name() const = 0;
   // Everything that Run may ask PassContext::Allow for.
   virtual std::vector<RewriteInfo> rewrites() const = 0;
   virtual std::vector<PassOption> options() const { return {}; }
@@ -177,6 +175,9 @@ struct PassEntry {
   std::string_view what;      // one line for --list-passes
   bool brings_nodes = false;  // runs once, before nodes are placed
   std::string_view off = {};  // why it does not run unless asked for, or at all: it has no rewrites
+  // The RewriterConfig field that switches it; empty: the one of its name. Whoever names the field
+  // means every pass that it switches.
+  std::string_view field = {};
 };
 absl::Span<const PassEntry> PassOrder();
 

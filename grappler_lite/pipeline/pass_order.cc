@@ -18,7 +18,6 @@ absl::Status CheckKnown(std::string_view what, std::string_view name,
 // A pass that TensorFlow has, and for which there is nothing to do here.
 class Nothing : public Pass {
  public:
-  std::string_view name() const override { return ""; }
   std::vector<RewriteInfo> rewrites() const override { return {}; }
   absl::StatusOr<bool> Run(PassContext& /*context*/) override { return false; }
 };
@@ -63,8 +62,9 @@ absl::Span<const PassEntry> PassOrder() {
       {"scoped_allocator_optimization", MakeNothing, "merge inputs of collective ops", false,
        "nothing is exchanged with other hosts"},
       {"auto_parallel", MakeNothing, "replicate training over GPUs", false, kNoGpu},
-      {"function_optimization", MakeFunctionSpecialization,
-       "give calls, branches and loops functions that take and give no more than is used"},
+      {"function_specialization", MakeFunctionSpecialization,
+       "give calls, branches and loops functions that take and give no more than is used", false,
+       "", "function_optimization"},
       {"model_pruning", MakeModelPruning, "remove what the others left behind"},
   };
   return kOrder;

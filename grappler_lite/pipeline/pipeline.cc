@@ -115,6 +115,11 @@ struct Step {
   PassArguments arguments;
 };
 
+// Whether a name that somebody gave is the pass's, or that of the field which switches it.
+bool Means(std::string_view given, const Step& step) {
+  return MeansPass(given, step.name) || (step.pass != nullptr && given == step.pass->field);
+}
+
 std::vector<Step> StepsFor(const PipelineInput& input, const PipelineOptions& options,
                            Stage stage) {
   std::vector<Step> all;
@@ -131,7 +136,7 @@ std::vector<Step> StepsFor(const PipelineInput& input, const PipelineOptions& op
   for (const PassSpec& spec : options.passes) {
     absl::flat_hash_set<std::string_view> taken;  // a pass may stand in the order more than once
     for (const Step& step : all) {
-      if (!MeansPass(spec.name, step.name) || !taken.insert(step.name).second) continue;
+      if (!Means(spec.name, step) || !taken.insert(step.name).second) continue;
       steps.push_back(step);
       steps.back().arguments = spec.arguments;
     }
@@ -143,11 +148,11 @@ std::vector<Step> StepsFor(const PipelineInput& input, const PipelineOptions& op
 std::string SkipReason(const Step& step, const PipelineOptions& options) {
   const auto has = [&](const std::vector<std::string>& list) {
     return std::any_of(list.begin(), list.end(),
-                       [&](const std::string& name) { return MeansPass(name, step.name); });
+                       [&](const std::string& name) { return Means(name, step); });
   };
   if (has(options.disabled_passes)) return "disabled";
   for (const auto& [pass, why] : options.plugin_disabled) {
-    if (pass == step.name) return why;
+    if (Means(pass, step)) return why;
   }
   if (step.pass == nullptr || step.pass->off.empty()) return "";
   const bool asked_for = !options.passes.empty() || has(options.enabled_passes);

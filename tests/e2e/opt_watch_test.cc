@@ -349,7 +349,7 @@ TEST(OptWatch, ExplainsNodesOfFunctions) {
   EXPECT_EQ(gone["before"], "six = Mul(two:output:0, three:output:0) T=DT_FLOAT");
   EXPECT_TRUE(gone["after"].is_null());
   EXPECT_THAT(gone["rewrites"],
-              ::testing::Contains("function_optimization.push_constants at loop"));
+              ::testing::Contains("function_specialization.push_constants at loop"));
   ASSERT_EQ(gone["became"].size(), 1u) << gone;
   const std::string six = gone["became"][0];
   EXPECT_THAT(six, StartsWith("step_specialized_"));

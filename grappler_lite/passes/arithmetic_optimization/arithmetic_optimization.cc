@@ -23,7 +23,6 @@ std::span<const Rewrite> AllRewrites() {
 
 class ArithmeticOptimization : public Pass {
  public:
-  std::string_view name() const override { return "arithmetic_optimization"; }
   std::vector<RewriteInfo> rewrites() const override { return InfosOf(AllRewrites()); }
 
   absl::StatusOr<bool> Run(PassContext& context) override {

@@ -15,7 +15,6 @@ constexpr RewriteInfo kUpdateBatchNorm = {"update_batch_norm", Exactness::kExact
 
 class Bfloat16 : public Pass {
  public:
-  std::string_view name() const override { return "auto_mixed_precision_onednn_bfloat16"; }
   std::vector<RewriteInfo> rewrites() const override {
     return {kComputeInBfloat16, kUpdateBatchNorm};
   }

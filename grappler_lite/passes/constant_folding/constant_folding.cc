@@ -337,7 +337,6 @@ class Folder {
 
 class ConstantFolding : public Pass {
  public:
-  std::string_view name() const override { return "constant_folding"; }
   std::vector<RewriteInfo> rewrites() const override {
     std::vector<RewriteInfo> all = InfosOf(PartialFolding());
     for (const RewriteInfo& info : ConstantBranches()) all.push_back(info);

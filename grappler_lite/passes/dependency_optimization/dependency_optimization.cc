@@ -9,7 +9,6 @@ constexpr int kMostRounds = 4;
 
 class DependencyOptimization : public Pass {
  public:
-  std::string_view name() const override { return "dependency_optimization"; }
   std::vector<RewriteInfo> rewrites() const override {
     return {kDropNeedlessControl,   kTurnIntoNoOp,    kBypassNoOp,
             kBypassAwaitedIdentity, kBypassIdentityN, kReduceTransitively};

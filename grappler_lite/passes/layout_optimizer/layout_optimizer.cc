@@ -200,7 +200,6 @@ constexpr Rewrite kRewrites[] = {
 
 class LayoutOptimizer : public Pass {
  public:
-  std::string_view name() const override { return "layout_optimizer"; }
   std::vector<RewriteInfo> rewrites() const override { return InfosOf(kRewrites); }
 
   absl::StatusOr<bool> Run(PassContext& context) override {

@@ -8,7 +8,6 @@ namespace {
 
 class LoopOptimization : public Pass {
  public:
-  std::string_view name() const override { return "loop_optimization"; }
   std::vector<RewriteInfo> rewrites() const override {
     return {kRemoveDeadBranch, kRemoveDeadLoop, kHoistInvariant, kRemoveStackPush};
   }

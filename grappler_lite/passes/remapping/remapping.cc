@@ -39,7 +39,6 @@ constexpr Rewrite kLastRewrites[] = {
 
 class Remapping : public Pass {
  public:
-  std::string_view name() const override { return "remapping"; }
   std::vector<RewriteInfo> rewrites() const override {
     std::vector<RewriteInfo> infos = InfosOf(kRewrites);
     infos.push_back(kLiftStrides);

@@ -195,7 +195,7 @@ TEST(BodyOrigins, CopiesKnowWhatTheyWereMadeOf) {
       {"x"}, {"function_optimization", "model_pruning"});
   const std::string copy = run->CalleeOf("call");
   ASSERT_THAT(copy, StartsWith("f_specialized_"));
-  const std::string push = "function_optimization.push_constants at call";
+  const std::string push = "function_specialization.push_constants at call";
   EXPECT_THAT(run->OriginsOf(copy + ":other"), ElementsAre("f:other"));
   EXPECT_THAT(run->RewritesOf(copy + ":other"), Contains(push));
   EXPECT_THAT(run->OriginsOf(copy + ":b/value"), ElementsAre("two", "f:b"));

@@ -9,7 +9,6 @@ constexpr RewriteInfo kSlant = {"slant_abs", Exactness::kToleranced};
 
 class Plant : public Pass {
  public:
-  std::string_view name() const override { return "plant"; }
   std::vector<RewriteInfo> rewrites() const override { return {kDrop, kNegate, kSlant}; }
 
   absl::StatusOr<bool> Run(PassContext& context) override {

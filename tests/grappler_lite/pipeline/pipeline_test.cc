@@ -13,7 +13,10 @@
 namespace tenon::testing {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -54,6 +57,20 @@ TEST(Pipeline, ObserversSeePassesAndRewritesInOrder) {
                                         "replayed some", "after break 4 changed"));
   ASSERT_EQ(report.passes.size(), 1u);
   EXPECT_EQ(report.passes[0].rewrites.size(), 2u);
+}
+
+TEST(Pipeline, ThePassesOfOneFieldHaveNamesOfTheirOwn) {
+  for (const char* name : {"function_optimization", "function_specialization"}) {
+    Graph graph = GraphOf({"d = Neg(a)"});
+    EXPECT_THAT(Optimize(graph, {"d"}, Only(name))->passes,
+                ElementsAre(Field(&PassReport::name, "function_specialization")));
+    PipelineOptions options;
+    options.min_graph_nodes = -1;
+    options.disabled_passes = {name};
+    EXPECT_THAT(Optimize(graph, {"d"}, options)->passes,
+                Contains(AllOf(Field(&PassReport::name, "function_specialization"),
+                               Field(&PassReport::reason, "disabled"))));
+  }
 }
 
 TEST(Pipeline, AnObserverRollsBackWhatItRefuses) {
@@ -132,7 +149,6 @@ TEST(Pipeline, AMarkedNodeStaysWhateverBecomesOfIt) {
 // Answers the wrong thing.
 class Liar : public Pass {
  public:
-  std::string_view name() const override { return "lie"; }
   std::vector<RewriteInfo> rewrites() const override { return {}; }
   absl::StatusOr<bool> Run(PassContext& context) override {
     Graph& g = context.graph;
@@ -162,7 +178,6 @@ TEST(Pipeline, APassThatLiesAboutItsChangesIsRolledBack) {
 // Lets Neg c wait for what is made of it.
 class Knot : public Pass {
  public:
-  std::string_view name() const override { return "knot"; }
   std::vector<RewriteInfo> rewrites() const override { return {}; }
   absl::StatusOr<bool> Run(PassContext& context) override {
     Graph& g = context.graph;
@@ -188,7 +203,6 @@ TEST(Pipeline, ACycleOfControlEdgesIsRolledBackThoughShapesAreKnown) {
 // Makes d another op at first, then takes c away.
 class TakesLater : public Pass {
  public:
-  std::string_view name() const override { return "takes_later"; }
   std::vector<RewriteInfo> rewrites() const override { return {}; }
   absl::StatusOr<bool> Run(PassContext& context) override {
     Graph& g = context.graph;

@@ -41,7 +41,6 @@ namespace {
 
 class Break : public Pass {
  public:
-  std::string_view name() const override { return "break"; }
   std::vector<RewriteInfo> rewrites() const override {
     return {{"swap", Exactness::kExact}, {"negate", Exactness::kToleranced}};
   }
