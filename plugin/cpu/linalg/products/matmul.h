@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "plugin/cpu/linalg/products/fused_ops.h"
 #include "plugin/cpu/linalg/products/scale_add.h"
 #include "plugin/kernels/kernel.h"
@@ -30,5 +31,8 @@ absl::StatusOr<bool> PrepareSmallMatMul(Prepare& p, const MatMulProblem& problem
 absl::Status PrepareOneDnnMatMul(Prepare& p, const MatMulProblem& problem);
 // Any type, plain loops.
 absl::Status PrepareAnyMatMul(Prepare& p, const MatMulProblem& problem);
+
+// The table of matmul.cc, for kernels that multiply on their way.
+absl::Span<const CpuKernelSpec> MatMulKernels();
 
 }  // namespace tenon::cpu

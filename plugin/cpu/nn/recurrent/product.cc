@@ -8,6 +8,7 @@
 #include "graph/op_defs/attr_value.h"
 #include "graph/op_defs/op_registry.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/linalg/products/matmul.h"
 
 namespace tenon::cpu {
 
