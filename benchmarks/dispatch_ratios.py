@@ -85,8 +85,9 @@ def branches(length):
              'attr { key: "then_branch" value { func { name: "plus" } } } '
              'attr { key: "else_branch" value { func { name: "minus" } } } ' + LOWER)
     text = placeholder("x") + placeholder("y") + placeholder("c", dtype="DT_BOOL")
-    for i in range(length):
-        text += node(f"n{i}", "If", ["c", f"n{i - 1}" if i else "x", "y"], attrs)
+    for i in range(length):  # each has a predicate of its own, so that none is shared
+        text += node(f"c{i}", "LogicalNot", [f"c{i - 1}" if i else "c"], "")
+        text += node(f"n{i}", "If", [f"c{i}", f"n{i - 1}" if i else "x", "y"], attrs)
     return text + LIBRARY, f"n{length - 1}", {"x": 1.0, "y": 1.0, "c": True}
 
 
@@ -107,7 +108,7 @@ ROWS = {
     "AddV2 and Mul in turns": (chain(lambda i: ("AddV2", "Mul")[i % 2]), 1000, 10000, True),
     "chain of 8 ops, random": (chain(shuffled), 1000, 10000, False),
     "call with an AddV2": (calls, 200, 2000, False),
-    "If with an AddV2": (branches, 200, 2000, False),
+    "If with its LogicalNot": (branches, 200, 2000, False),
     "pass of a While": (loop, 2000, 20000, False),
 }
 
