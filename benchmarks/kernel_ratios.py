@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Single ops of resnet50, bert_base and mobilenet_v2: our time over TensorFlow's and ONNX Runtime's, one thread.
+"""Single ops of resnet50, bert_base, mobilenet_v2 and other convolutions: our time over TensorFlow's and ONNX Runtime's, one thread.
 
     taskset -c 1 python3 benchmarks/kernel_ratios.py [--graph-run PATH] [--rounds N] [--seconds S] [NAME...]
 
@@ -50,7 +50,7 @@ class Case:
 
 
 ARGUMENTS = {
-    "MatMul": ("a", "b"), "BatchMatMulV2": ("x", "y"), "Conv2D": ("input", "filter"),
+    "MatMul": ("a", "b"), "BatchMatMulV2": ("x", "y"), "Conv2D": ("input", "filter"), "Conv3D": ("input", "filter"),
     "DepthwiseConv2dNative": ("input", "filter"), "BiasAdd": ("value", "bias"), "AddV2": ("x", "y"), "Mul": ("x", "y"),
     "Softmax": ("logits",), "Mean": ("input", "axis"), "Transpose": ("x", "perm"),
     "GatherV2": ("params", "indices", "axis"),
@@ -66,21 +66,22 @@ def heads(m, k, n):
                 [("MatMul", [0, 1], {}, "")])
 
 
-def conv(size, channels, out, filter_size, stride, depthwise=False):
-    result = -(-size // stride)
-    pad = max(0, (result - 1) * stride + filter_size - size)
-    attrs = {"strides": [stride, stride], "pads": [pad // 2, pad // 2, pad - pad // 2, pad - pad // 2],
-             "kernel_shape": [filter_size, filter_size], "group": channels if depthwise else 1}
-    x = floats(1, size, size, channels)
-    w = floats(filter_size, filter_size, channels, 1 if depthwise else out)
-    x_onnx = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
-    w_onnx = np.ascontiguousarray(w.transpose(2, 3, 0, 1) if depthwise else w.transpose(3, 2, 0, 1))
-    nodes = [("Conv", [x_onnx, w_onnx], attrs, "")]
-    if channels % 16 == 0 and out % 16 == 0:
-        nodes.append(("Conv", [x_onnx, w_onnx], attrs, "com.microsoft.nchwc"))
-    op = "DepthwiseConv2dNative" if depthwise else "Conv2D"
-    return Case(f"{op} {size}x{size}x{channels} {filter_size}x{filter_size} to {out} stride {stride}", op, [x, w],
-                {"strides": [1, stride, stride, 1], "padding": "SAME"}, nodes, (1,))
+def conv(size, channels, out, window, stride=1, depthwise=False):
+    """Over an image or volume; `size` and `window` are one number for each dimension or, of squares, one for both."""
+    size, window = (v if isinstance(v, tuple) else (v, v) for v in (size, window))
+    pads = [max(0, (-(-n // stride) - 1) * stride + k - n) for n, k in zip(size, window)]
+    attrs = {"strides": [stride] * len(size), "pads": [p // 2 for p in pads] + [p - p // 2 for p in pads],
+             "kernel_shape": window, "group": channels if depthwise else 1}
+    x = floats(1, *size, channels)
+    w = floats(*window, channels, 1 if depthwise else out)
+    x_onnx, w_onnx = np.moveaxis(x, -1, 1), np.moveaxis(w, (-2, -1) if depthwise else (-1, -2), (0, 1))
+    operands = [np.ascontiguousarray(x_onnx), np.ascontiguousarray(w_onnx)]
+    nodes = [("Conv", operands, attrs, "")]
+    if channels % 16 == 0 and out % 16 == 0 and len(size) == 2:
+        nodes.append(("Conv", operands, attrs, "com.microsoft.nchwc"))
+    op = "DepthwiseConv2dNative" if depthwise else f"Conv{len(size)}D"
+    return Case(f"{op} {'x'.join(map(str, size))}x{channels} {'x'.join(map(str, window))} to {out} stride {stride}", op, [x, w],
+                {"strides": [1, *[stride] * len(size), 1], "padding": "SAME"}, nodes, (1,))
 
 
 def bias(*shape):
@@ -125,6 +126,14 @@ CASES = [
     conv(7, 512, 512, 3, 1), conv(7, 512, 2048, 1, 1),
     conv(112, 32, 32, 3, 1, True), conv(56, 144, 144, 3, 1, True), conv(28, 192, 192, 3, 1, True),
     conv(14, 384, 384, 3, 1, True), conv(7, 960, 960, 3, 1, True),
+    # Large windows.
+    conv((96, 128), 64, 64, 9), conv(48, 48, 64, 9), conv(64, 16, 64, 13), conv((96, 128), 64, 3, 9),
+    # Volumes of a 3-D U-Net.
+    conv((64, 64, 64), 1, 16, (3, 3, 3)), conv((64, 64, 64), 16, 16, (3, 3, 3)), conv((32, 32, 32), 32, 32, (3, 3, 3)),
+    conv((16, 16, 16), 64, 64, (3, 3, 3)), conv((64, 64, 64), 16, 2, (1, 1, 1)),
+    # Cascades of small ones: faces, pitches.
+    conv(24, 3, 28, 3), conv(11, 28, 48, 3), conv(4, 48, 64, 2), conv((1, 128), 1, 64, (1, 3)), conv((1, 64), 64, 128, (1, 3)),
+    conv((1, 16), 256, 512, (1, 3)),
     bias(1, 112, 112, 64), bias(1, 56, 56, 256), bias(1, 7, 7, 2048), bias(128, 768), bias(128, 3072),
     binary("AddV2", (1, 56, 56, 256), (1, 56, 56, 256)), binary("AddV2", (1, 7, 7, 2048), (1, 7, 7, 2048)),
     binary("AddV2", (1, 128, 768), (1, 128, 768)), binary("AddV2", (1, 128, 768), (768,), True),
@@ -179,7 +188,7 @@ class TensorFlow:
     """As many copies of the op, one after the other, as one run needs to last for a while; one for those that pack constants."""
 
     def __init__(self, case):
-        self.copies = 1 if case.op in ("MatMul", "Conv2D", "DepthwiseConv2dNative") else 20
+        self.copies = 1 if case.op in ("MatMul", "Conv2D", "Conv3D", "DepthwiseConv2dNative") else 20
         config = tf.compat.v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=-1)
         config.graph_options.rewrite_options.disable_meta_optimizer = True
         config.graph_options.optimizer_options.opt_level = -1

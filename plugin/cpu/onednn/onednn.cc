@@ -1,7 +1,12 @@
 #include "plugin/cpu/onednn/onednn.h"
 
-#include <new>
+#include <dnnl_debug.h>
 
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/base/status_macros.h"
@@ -25,6 +30,33 @@ const dnnl::stream& Stream() {
   static const dnnl::stream* const stream = new dnnl::stream(OneDnnEngine());
   return *stream;
 }
+
+// What OneDnnPrimitives() tells.
+class Census {
+ public:
+  static Census& Get() {
+    static Census* const census = new Census;
+    return *census;
+  }
+  // Inside Guarded().
+  void Count(const dnnl::primitive& primitive) {
+    const_dnnl_primitive_desc_t desc = primitive.get_primitive_desc();
+    const char* implementation = "";
+    dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &implementation);
+    std::string name = absl::StrCat(dnnl_prim_kind2str(dnnl::convert_to_c(primitive.get_kind())),
+                                    " ", implementation);
+    const std::lock_guard lock(mutex_);
+    ++counts_[std::move(name)];
+  }
+  std::map<std::string, int64_t> counts() {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, int64_t> counts_;
+};
 
 }  // namespace
 
@@ -51,6 +83,8 @@ std::optional<dnnl::memory::data_type> OneDnnType(DataType t) {
   return std::nullopt;
 }
 
+bool IsReference(const char* impl_info) { return absl::StartsWith(impl_info, "ref"); }
+
 dnnl::primitive_attr UserScratchpad() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -71,6 +105,7 @@ OneDnnRunner::OneDnnRunner(const dnnl::primitive& primitive, std::vector<Arg> ar
   if (scratch_bytes_ > 0) args_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad});
   Return(Take());
   Stream();
+  Census::Get().Count(primitive);
 }
 
 OneDnnRunner::~OneDnnRunner() {
@@ -155,6 +190,8 @@ absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int 
         absl::StrCat("no memory for packed weights of ", to.get_size(), " bytes"));
   return result;
 }
+
+std::map<std::string, int64_t> OneDnnPrimitives() { return Census::Get().counts(); }
 
 std::string LayoutKey(const MemoryDesc& desc) {
   const dnnl_memory_desc_t& d = desc.data;

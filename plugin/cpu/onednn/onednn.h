@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <dnnl.hpp>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,10 @@ const dnnl::engine& OneDnnEngine();
 std::optional<dnnl::memory::data_type> OneDnnType(DataType t);
 
 using MemoryDesc = dnnl::memory::desc;
+
+// Whether an implementation, by what oneDNN says of it, is reference code: a hundred times slower
+// than the others.
+bool IsReference(const char* impl_info);
 
 // Scratch memory is given by us, so that a run allocates nothing.
 dnnl::primitive_attr UserScratchpad();
@@ -87,6 +92,10 @@ class PackedBytes {
 absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int i, size_t offset,
                                                                 const MemoryDesc& from,
                                                                 const MemoryDesc& to);
+
+// How many primitives this process has made, by their kind and implementation: "convolution
+// jit:avx2". For tests: none may be reference code.
+std::map<std::string, int64_t> OneDnnPrimitives();
 
 // A text that two descriptors share only if they describe the same layout.
 std::string LayoutKey(const MemoryDesc& desc);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <tuple>
 
 #include "graph/base/status_macros.h"
@@ -173,8 +172,7 @@ class Builder {
   }
 
   bool FastConvolution() const {
-    return std::string_view(DescribeConvolution(q_.m, AnyFilter()).impl_info_str()).substr(0, 3) !=
-           "ref";
+    return !IsReference(DescribeConvolution(q_.m, AnyFilter()).impl_info_str());
   }
 
   Piece MakeConvolution(const TileSize& s) {

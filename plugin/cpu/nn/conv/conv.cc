@@ -1,5 +1,5 @@
 // Shapes and attributes of the convolutions; the arithmetic is done in depthwise.cc,
-// conv_onednn.cc and conv_any.cc.
+// conv_onednn.cc, ../windows/conv_windows.cc and conv_any.cc.
 #include "plugin/cpu/nn/conv/conv.h"
 
 #include "absl/strings/str_cat.h"
@@ -40,6 +40,8 @@ absl::Status Choose(Prepare& p, const ConvProblem& q, const Shape& output) {
     const absl::Status status = PrepareOneDnnConv(p, q);
     if (!absl::IsUnimplemented(status)) return status;
   }
+  const absl::Status windows = work ? PrepareWindowConv(p, q) : p.Unimplemented("nothing to sum");
+  if (!absl::IsUnimplemented(windows)) return windows;
   return PrepareAnyConv(p, q);
 }
 

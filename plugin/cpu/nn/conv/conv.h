@@ -33,8 +33,10 @@ absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs,
 
 // UNIMPLEMENTED if it is none of the usual depthwise ones.
 absl::Status PrepareDepthwiseRows(Prepare& p, const ConvProblem& problem);
-// UNIMPLEMENTED if oneDNN has no primitive.
+// UNIMPLEMENTED if oneDNN has no primitive, or its reference code alone.
 absl::Status PrepareOneDnnConv(Prepare& p, const ConvProblem& problem);
+// Windows of any kind in floats. UNIMPLEMENTED unless the type is float, half or bfloat16.
+absl::Status PrepareWindowConv(Prepare& p, const ConvProblem& problem);
 // Any type, plain loops.
 absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem);
 
@@ -44,8 +46,10 @@ absl::Status PrepareInt8Conv(Prepare& p);
 // The gradients: of the input from filter (input 1) and the output's gradient (input 2), of the
 // filter from the input (input 0) and the output's gradient. As above.
 absl::Status PrepareOneDnnInputGrad(Prepare& p, const ConvProblem& problem);
+absl::Status PrepareWindowInputGrad(Prepare& p, const ConvProblem& problem);
 absl::Status PrepareAnyInputGrad(Prepare& p, const ConvProblem& problem);
 absl::Status PrepareOneDnnFilterGrad(Prepare& p, const ConvProblem& problem);
+absl::Status PrepareWindowFilterGrad(Prepare& p, const ConvProblem& problem);
 absl::Status PrepareAnyFilterGrad(Prepare& p, const ConvProblem& problem);
 
 }  // namespace tenon::cpu

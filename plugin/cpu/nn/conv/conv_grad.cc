@@ -53,8 +53,13 @@ absl::Status PrepareInputGrad(Prepare& p, const GradOp& op) {
   TENON_ASSIGN_OR_RETURN(const ConvProblem q, ReadGrad(p, op, input, p.input_shape(1)));
   p.set_output_shape(0, input);
   if (input.num_elements() == 0) return absl::OkStatus();
-  if (p.input_shape(2).num_elements() > 0 && OneDnnType(p.input_type(2)).has_value()) {
+  const bool work = p.input_shape(2).num_elements() > 0;
+  if (work && OneDnnType(p.input_type(2)).has_value()) {
     const absl::Status status = PrepareOneDnnInputGrad(p, q);
+    if (!absl::IsUnimplemented(status)) return status;
+  }
+  if (work) {
+    const absl::Status status = PrepareWindowInputGrad(p, q);
     if (!absl::IsUnimplemented(status)) return status;
   }
   return PrepareAnyInputGrad(p, q);
@@ -72,6 +77,10 @@ absl::Status PrepareFilterGrad(Prepare& p, const GradOp& op) {
   const bool work = p.input_shape(0).num_elements() > 0 && p.input_shape(2).num_elements() > 0;
   if (work && p.input_type(2) == DataType::kFloat) {
     const absl::Status status = PrepareOneDnnFilterGrad(p, q);
+    if (!absl::IsUnimplemented(status)) return status;
+  }
+  if (work) {
+    const absl::Status status = PrepareWindowFilterGrad(p, q);
     if (!absl::IsUnimplemented(status)) return status;
   }
   return PrepareAnyFilterGrad(p, q);

@@ -36,6 +36,8 @@ std::unique_ptr<OneDnnRunner> MakeReorder(const MemoryDesc& from, const MemoryDe
       pd.scratchpad_desc());
 }
 
+absl::Status OnlyReference() { return absl::UnimplementedError("oneDNN has reference code alone"); }
+
 // --- The input's gradient: tiles of whole images.
 
 // Where the tiles find the filter in the layout that they want.
@@ -72,6 +74,7 @@ absl::Status BuildInputGrad(Prepare& p, const ConvProblem& q) {
     const dnnl::convolution_backward_data::primitive_desc pd(
         {kAlgorithm, x, filter, y, g.strides, g.dilations, g.before, g.after}, UserScratchpad(),
         OneDnnEngine(), Forward(g, x, filter, y));
+    if (IsReference(pd.impl_info_str())) return OnlyReference();
     filter = pd.weights_desc();
     if (!filter_at.has_value()) {
       TENON_ASSIGN_OR_RETURN(filter_at, PlaceFilter(p, *tiled, plain, filter));
@@ -94,15 +97,20 @@ constexpr size_t kMostPartialBytes = size_t{64} << 20;
 
 class FilterGrad {
  public:
+  explicit FilterGrad(const ConvProblem& q) : q_(q), plain_(PlainFilter(q, Type::f32)) {}
+
   // Inside Guarded().
-  FilterGrad(const ConvProblem& q) : q_(q), plain_(PlainFilter(q, Type::f32)) {
+  absl::Status Build() {
     const int64_t filters = static_cast<int64_t>(kMostPartialBytes / plain_.get_size());
-    const int64_t pieces = std::clamp<int64_t>(std::min(TilesFor(q.flops()), filters), 1, q.batch);
-    images_ = q.batch / pieces;
-    for (int64_t n = 0; n < q.batch; n += images_) AddPiece(std::min(images_, q.batch - n));
+    const int64_t pieces =
+        std::clamp<int64_t>(std::min(TilesFor(q_.flops()), filters), 1, q_.batch);
+    images_ = q_.batch / pieces;
+    for (int64_t n = 0; n < q_.batch; n += images_)
+      TENON_RETURN_IF_ERROR(AddPiece(std::min(images_, q_.batch - n)));
     if (!(*layout_ == plain_)) unpack_ = MakeReorder(*layout_, plain_);
     for (const auto& [count, runner] : runners_)
       slot_bytes_ = std::max(slot_bytes_, AlignedBytes(runner->scratch_bytes()));
+    return absl::OkStatus();
   }
 
   size_t ScratchBytes(const Workers& workers) const {
@@ -115,9 +123,9 @@ class FilterGrad {
   }
 
  private:
-  void AddPiece(int64_t count) {
+  absl::Status AddPiece(int64_t count) {
     ++pieces_;
-    if (runners_.contains(count)) return;
+    if (runners_.contains(count)) return absl::OkStatus();
     const WindowGeometry g(q_);
     const MemoryDesc x = InputDesc(q_, count, Type::f32), y = OutputDesc(q_, count, Type::f32);
     const MemoryDesc filter =
@@ -125,12 +133,14 @@ class FilterGrad {
     const dnnl::convolution_backward_weights::primitive_desc pd(
         {kAlgorithm, x, filter, y, g.strides, g.dilations, g.before, g.after}, UserScratchpad(),
         OneDnnEngine(), Forward(g, x, filter, y));
+    if (IsReference(pd.impl_info_str())) return OnlyReference();
     layout_ = pd.diff_weights_desc();
     runners_[count] = std::make_unique<OneDnnRunner>(
         dnnl::convolution_backward_weights(pd),
         std::vector<OneDnnRunner::Arg>{
             {DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, y}, {DNNL_ARG_DIFF_WEIGHTS, *layout_}},
         pd.scratchpad_desc());
+    return absl::OkStatus();
   }
 
   size_t partial_bytes() const { return AlignedBytes(layout_->get_size()); }
@@ -186,6 +196,7 @@ absl::Status PrepareOneDnnInputGrad(Prepare& p, const ConvProblem& problem) {
 absl::Status PrepareOneDnnFilterGrad(Prepare& p, const ConvProblem& problem) {
   return Guarded([&] {
     auto state = std::make_shared<FilterGrad>(problem);
+    TENON_RETURN_IF_ERROR(state->Build());
     p.set_scratch_bytes(state->ScratchBytes(p.workers()));
     p.set_run(&FilterGrad::Run, std::move(state));
     return absl::OkStatus();

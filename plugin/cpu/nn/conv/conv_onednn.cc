@@ -38,14 +38,18 @@ class Builder {
     fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormIsConstant(p_, q_.fused);
     const Tile whole{q_.batch, q_.outer().out};
     const Tile tile = ChooseTile(whole);
-    TENON_ASSIGN_OR_RETURN(const bool fast, AddTiles(tile));
-    if (!fast && (tile.batch < whole.batch || tile.outer < whole.outer)) {
+    const bool split = tile.batch < whole.batch || tile.outer < whole.outer;
+    // Whether there is a primitive must not depend on the number of threads.
+    if (split && IsReference(DescribeWhole().impl_info_str())) return OnlyReference();
+    absl::Status added = AddTiles(tile);
+    if (split && absl::IsUnimplemented(added)) {
       tiled_ = std::make_shared<TiledPrimitive>();
       pieces_.clear();
       packed_.clear();
       filter_.reset();
-      TENON_RETURN_IF_ERROR(AddTiles(whole).status());
+      added = AddTiles(whole);
     }
+    TENON_RETURN_IF_ERROR(added);
     if (q_.fused.add >= 0) {
       tiled_->StartFrom(q_.fused.add, q_.batch * q_.out_places() * q_.out_channels * element_);
     }
@@ -78,21 +82,23 @@ class Builder {
   struct Piece {
     int runner;
     MemoryDesc filter;
-    bool fast;  // oneDNN has more than its reference loops for it
   };
 
-  // False if a piece is not fast: of shapes that the whole output does not have, some are not.
-  absl::StatusOr<bool> AddTiles(const Tile& tile) {
-    bool fast = true;
+  static absl::Status OnlyReference() {
+    return absl::UnimplementedError("oneDNN has reference code alone");
+  }
+
+  // UNIMPLEMENTED if oneDNN has reference code alone for a piece: of shapes that the whole output
+  // does not have, that may be so.
+  absl::Status AddTiles(const Tile& tile) {
     for (Dim n = 0; n < q_.batch; n += tile.batch) {
       for (Dim r = 0; r < q_.outer().out; r += tile.outer) {
         const Placed placed{std::min(tile.batch, q_.batch - n), n, r,
                             PieceOf(q_.outer(), r, std::min(tile.outer, q_.outer().out - r))};
-        TENON_ASSIGN_OR_RETURN(const bool piece_fast, AddTile(placed));
-        fast &= piece_fast;
+        TENON_RETURN_IF_ERROR(AddTile(placed));
       }
     }
-    return fast;
+    return absl::OkStatus();
   }
 
   Tile ChooseTile(const Tile& whole) const {
@@ -171,17 +177,22 @@ class Builder {
     return describe();
   }
 
-  static bool IsFast(const Conv::primitive_desc& pd) {
-    return !absl::StartsWith(pd.impl_info_str(), "ref");
+  MemoryDesc AnyFilter() const {
+    return MemoryDesc(FilterDims(q_), type_, Memory::format_tag::any);
+  }
+  Conv::primitive_desc DescribeWhole() const {
+    return Describe({q_.batch, 0, 0, {0, q_.outer()}}, InputDesc(q_, q_.batch, type_),
+                    OutputDesc(q_, q_.batch, type_), AnyFilter());
   }
 
-  Piece MakePiece(const Placed& t) {
+  absl::StatusOr<Piece> MakePiece(const Placed& t) {
     const Windows w = WindowsOf(t);
     const MemoryDesc in = InputDesc(w, t.batch, type_), out = OutputDesc(w, t.batch, type_);
     // Pieces share the layout that the first one likes, but for those that have no kernel for it.
-    const MemoryDesc any(FilterDims(q_), type_, Memory::format_tag::any);
-    Conv::primitive_desc pd = Describe(t, in, out, filter_ ? *filter_ : any);
-    if (filter_ && !IsFast(pd) && constant_filter_) pd = Describe(t, in, out, any);
+    Conv::primitive_desc pd = Describe(t, in, out, filter_ ? *filter_ : AnyFilter());
+    if (filter_ && IsReference(pd.impl_info_str()) && constant_filter_)
+      pd = Describe(t, in, out, AnyFilter());
+    if (IsReference(pd.impl_info_str())) return OnlyReference();
     const MemoryDesc filter = pd.weights_desc();
     if (!filter_) filter_ = filter;
     std::vector<OneDnnRunner::Arg> args = {
@@ -191,14 +202,17 @@ class Builder {
       args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, ChannelDesc()});
       args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(1) | DNNL_ARG_SRC_1, ChannelDesc()});
     }
-    return {tiled_->AddRunner(Conv(pd), std::move(args), pd.scratchpad_desc()), filter, IsFast(pd)};
+    return Piece{tiled_->AddRunner(Conv(pd), std::move(args), pd.scratchpad_desc()), filter};
   }
 
-  absl::StatusOr<bool> AddTile(const Placed& t) {
+  absl::Status AddTile(const Placed& t) {
     const WindowAxis& outer = t.outer.axis;
     const Key key = {t.batch, outer.in, outer.out, outer.before, outer.after};
     auto found = pieces_.find(key);
-    if (found == pieces_.end()) found = pieces_.emplace(key, MakePiece(t)).first;
+    if (found == pieces_.end()) {
+      TENON_ASSIGN_OR_RETURN(Piece made, MakePiece(t));
+      found = pieces_.emplace(key, std::move(made)).first;
+    }
     const Piece& piece = found->second;
     const Dim in_slice = q_.in_places() / q_.outer().in * q_.in_channels;
     const Dim out_slice = q_.out_places() / q_.outer().out * q_.out_channels;
@@ -218,7 +232,7 @@ class Builder {
       pointers.push_back(TiledPrimitive::FromPrologue(AffineBytes()));
     }
     tiled_->AddTile(piece.runner, std::move(pointers));
-    return piece.fast;
+    return absl::OkStatus();
   }
 
   // Bytes of one of the two vectors, aligned.

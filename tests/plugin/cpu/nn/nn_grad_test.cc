@@ -87,6 +87,9 @@ INSTANTIATE_TEST_SUITE_P(
         Images(Shape({20, 15, 15, 32}), Shape({3, 3, 32, 40}), 1, "SAME", "NHWC"),
         Images(Shape({7, 31, 30, 12}), Shape({3, 5, 4, 24}), 2, "VALID", "NHWC"),  // 3 groups
         Images(Shape({3, 5, 21, 20}), Shape({3, 3, 5, 9}), 2, "SAME", "NCHW"),
+        Images(Shape({2, 33, 30, 32}), Shape({15, 15, 32, 17}), 1, "SAME", "NHWC"),
+        Images(Shape({3, 24, 25, 8}), Shape({15, 14, 2, 20}), 2, "VALID", "NHWC"),  // 4 groups
+        Images(Shape({2, 7, 31, 30}), Shape({14, 15, 7, 5}), 3, "SAME", "NCHW"),
         Volumes(Shape({4, 9, 11, 10, 16}), Shape({3, 3, 3, 16, 17}), 1, "SAME", "NDHWC"),
         Volumes(Shape({1, 12, 14, 13, 8}), Shape({2, 3, 3, 4, 10}), 2, "VALID", "NDHWC"),
         Volumes(Shape({2, 3, 8, 9, 7}), Shape({3, 2, 3, 3, 4}), 1, "SAME", "NCDHW"),

@@ -146,7 +146,10 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Convolutions,
                                            ConvCase{1, 7, 512, 512, 3, 1, 1, "SAME"},
                                            ConvCase{3, 31, 40, 50, 3, 2, 1, "VALID"},
                                            ConvCase{20, 15, 64, 40, 3, 1, 1, "SAME"},
-                                           ConvCase{1, 33, 64, 64, 3, 1, 2, "SAME"}));
+                                           ConvCase{1, 33, 64, 64, 3, 1, 2, "SAME"},
+                                           ConvCase{2, 29, 16, 70, 13, 1, 1, "SAME"},
+                                           ConvCase{1, 40, 64, 3, 9, 1, 2, "SAME"},
+                                           ConvCase{3, 37, 3, 17, 12, 3, 2, "VALID"}));
 
 TEST(BatchedProducts, AreTheSameWhateverTheThreads) {
   const Tensor x = Noise(Shape({12, 128, 64}), 1), y = Noise(Shape({12, 128, 64}), 2),
