@@ -85,6 +85,8 @@ std::optional<dnnl::memory::data_type> OneDnnType(DataType t) {
 
 bool IsReference(const char* impl_info) { return absl::StartsWith(impl_info, "ref"); }
 
+bool CopiesWindows(const char* impl_info) { return absl::StartsWith(impl_info, "x64:gemm"); }
+
 dnnl::primitive_attr UserScratchpad() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);

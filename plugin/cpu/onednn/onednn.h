@@ -39,6 +39,8 @@ using MemoryDesc = dnnl::memory::desc;
 // Whether an implementation, by what oneDNN says of it, is reference code: a hundred times slower
 // than the others.
 bool IsReference(const char* impl_info);
+// Whether a convolution's implementation is a product of copies of the windows.
+bool CopiesWindows(const char* impl_info);
 
 // Scratch memory is given by us, so that a run allocates nothing.
 dnnl::primitive_attr UserScratchpad();

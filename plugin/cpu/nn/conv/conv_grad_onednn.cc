@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/workers.h"
@@ -134,6 +135,12 @@ class FilterGrad {
         {kAlgorithm, x, filter, y, g.strides, g.dilations, g.before, g.after}, UserScratchpad(),
         OneDnnEngine(), Forward(g, x, filter, y));
     if (IsReference(pd.impl_info_str())) return OnlyReference();
+    // Our own loops are faster than products of copies, but of few channels.
+    constexpr int64_t kFewChannels = 7;
+    if (CopiesWindows(pd.impl_info_str()) && q_.in_per_group() > kFewChannels)
+      return absl::UnimplementedError("oneDNN has nothing fast for this gradient");
+    if (Overruns(pd.impl_info_str()))
+      return absl::UnimplementedError("oneDNN writes beyond its scratch memory");
     layout_ = pd.diff_weights_desc();
     runners_[count] = std::make_unique<OneDnnRunner>(
         dnnl::convolution_backward_weights(pd),
@@ -141,6 +148,14 @@ class FilterGrad {
             {DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, y}, {DNNL_ARG_DIFF_WEIGHTS, *layout_}},
         pd.scratchpad_desc());
     return absl::OkStatus();
+  }
+
+  // For AVX2 it gathers the inputs that a stride leaves in whole vectors, also of channels that are
+  // not there.
+  bool Overruns(const char* implementation) const {
+    constexpr int64_t kLanes = 8;
+    const bool strided = q_.planes.stride * q_.rows.stride * q_.columns.stride > 1;
+    return strided && q_.in_channels % kLanes != 0 && absl::StartsWith(implementation, "jit_1x1");
   }
 
   size_t partial_bytes() const { return AlignedBytes(layout_->get_size()); }

@@ -37,10 +37,11 @@ class Builder {
     constant_filter_ = p_.input_value(1) != nullptr;
     fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormIsConstant(p_, q_.fused);
     const Tile whole{q_.batch, q_.outer().out};
+    whole_ = DescribeWhole();
+    // What is computed here must not depend on the number of threads.
+    if (IsSlow(whole_)) return SlowStatus();
     const Tile tile = ChooseTile(whole);
     const bool split = tile.batch < whole.batch || tile.outer < whole.outer;
-    // Whether there is a primitive must not depend on the number of threads.
-    if (split && IsReference(DescribeWhole().impl_info_str())) return OnlyReference();
     absl::Status added = AddTiles(tile);
     if (split && absl::IsUnimplemented(added)) {
       tiled_ = std::make_shared<TiledPrimitive>();
@@ -84,12 +85,12 @@ class Builder {
     MemoryDesc filter;
   };
 
-  static absl::Status OnlyReference() {
-    return absl::UnimplementedError("oneDNN has reference code alone");
+  static absl::Status SlowStatus() {
+    return absl::UnimplementedError("oneDNN has nothing fast for this convolution");
   }
 
-  // UNIMPLEMENTED if oneDNN has reference code alone for a piece: of shapes that the whole output
-  // does not have, that may be so.
+  // UNIMPLEMENTED if oneDNN has nothing fast for a piece: of shapes that the whole output does not
+  // have, that may be so.
   absl::Status AddTiles(const Tile& tile) {
     for (Dim n = 0; n < q_.batch; n += tile.batch) {
       for (Dim r = 0; r < q_.outer().out; r += tile.outer) {
@@ -102,7 +103,9 @@ class Builder {
   }
 
   Tile ChooseTile(const Tile& whole) const {
-    const Dim tiles = TilesFor(p_.workers(), q_.flops());
+    // Products order their sums by their sizes.
+    const Dim tiles = CopiesWindows(whole_.impl_info_str()) ? TilesFor(q_.flops())
+                                                            : TilesFor(p_.workers(), q_.flops());
     if (tiles <= 1) return whole;
     const WindowAxis& outer = q_.outer();
     if (q_.batch >= tiles || q_.channels_first)
@@ -185,14 +188,23 @@ class Builder {
                     OutputDesc(q_, q_.batch, type_), AnyFilter());
   }
 
+  // Whether loops of ours are faster, as was measured: than products of copies, but of few
+  // channels.
+  bool IsSlow(const Conv::primitive_desc& pd) const {
+    constexpr Dim kFewChannels = 3;
+    if (IsReference(pd.impl_info_str())) return true;
+    return CopiesWindows(pd.impl_info_str()) && type_ == Memory::data_type::f32 &&
+           (q_.groups > 1 || q_.in_channels > kFewChannels);
+  }
+
   absl::StatusOr<Piece> MakePiece(const Placed& t) {
     const Windows w = WindowsOf(t);
     const MemoryDesc in = InputDesc(w, t.batch, type_), out = OutputDesc(w, t.batch, type_);
     // Pieces share the layout that the first one likes, but for those that have no kernel for it.
-    Conv::primitive_desc pd = Describe(t, in, out, filter_ ? *filter_ : AnyFilter());
-    if (filter_ && IsReference(pd.impl_info_str()) && constant_filter_)
-      pd = Describe(t, in, out, AnyFilter());
-    if (IsReference(pd.impl_info_str())) return OnlyReference();
+    const bool all = t.batch == q_.batch && t.outer.axis.out == q_.outer().out;
+    Conv::primitive_desc pd = all ? whole_ : Describe(t, in, out, filter_ ? *filter_ : AnyFilter());
+    if (filter_ && IsSlow(pd) && constant_filter_) pd = Describe(t, in, out, AnyFilter());
+    if (IsSlow(pd)) return SlowStatus();
     const MemoryDesc filter = pd.weights_desc();
     if (!filter_) filter_ = filter;
     std::vector<OneDnnRunner::Arg> args = {
@@ -335,6 +347,7 @@ class Builder {
   const int64_t element_;
   bool constant_filter_ = false;
   bool fold_ = false;                          // the batch normalisation is part of filter and bias
+  Conv::primitive_desc whole_;                 // computes all at once
   std::optional<MemoryDesc> filter_;           // the first piece's layout
   std::map<std::string, const void*> packed_;  // by layout
   const void* folded_shift_ = nullptr;

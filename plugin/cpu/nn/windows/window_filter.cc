@@ -1,12 +1,12 @@
-#include "plugin/cpu/nn/window_filter.h"
+#include "plugin/cpu/nn/windows/window_filter.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/isa.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/workers.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/isa.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/workers.h"
 
 namespace tenon::cpu {
 

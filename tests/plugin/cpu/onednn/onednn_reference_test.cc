@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/onednn.h"
-#include "tests/plugin/float_op_util.h"
+#include "plugin/cpu/onednn/onednn.h"
+#include "tests/plugin/cpu/float_op_util.h"
 
 namespace tenon::testing {
 namespace {
@@ -62,8 +62,9 @@ struct Sweep {
   }
 };
 
-void Run(const std::string& op, const Attrs& attrs, const std::vector<Tensor>& inputs,
+void RunBoth(const std::string& op, Attrs attrs, const std::vector<Tensor>& inputs,
          std::vector<Tensor>* outputs = nullptr) {
+  attrs["T"] = attr::Type(DataType::kFloat);
   // Constant weights or not: they have layouts of their own.
   for (const bool constant : {false, true}) {
     const absl::StatusOr<std::vector<Tensor>> got = RunCpuKernel(op, attrs, inputs, 2, constant);
@@ -83,10 +84,10 @@ void RunAll(const Sweep& s) {
   const std::string version = s.spatial_dims == 3 ? "V2" : "";
   const Tensor x = Noise(s.ImagesOf(s.in), 1), w = Noise(s.Filter(), 2);
   std::vector<Tensor> y;
-  Run(op, s.attrs(), {x, w}, &y);
+  RunBoth(op, s.attrs(), {x, w}, &y);
   ASSERT_EQ(y.size(), 1);
-  Run(op + "BackpropInput" + version, s.attrs(), {SizesOf(x), w, y[0]});
-  Run(op + "BackpropFilter" + version, s.attrs(), {x, SizesOf(w), y[0]});
+  RunBoth(op + "BackpropInput" + version, s.attrs(), {SizesOf(x), w, y[0]});
+  RunBoth(op + "BackpropFilter" + version, s.attrs(), {x, SizesOf(w), y[0]});
   ASSERT_THAT(ReferencePrimitives(), ::testing::IsEmpty());
 }
 
@@ -139,12 +140,12 @@ TEST(OneDnnReferenceSweep, Pools) {
             const Attrs attrs = {{"ksize", attr::IntList({1, size, size, 1})},
                                  {"strides", attr::IntList({1, stride, stride, 1})},
                                  {"padding", attr::String(padding)}};
-            Run(op, attrs, {Noise(Shape({2, 17, 19, channels}), 1)});
+            RunBoth(op, attrs, {Noise(Shape({2, 17, 19, channels}), 1)});
             if (size > 5) continue;
             const Attrs of_volumes = {{"ksize", attr::IntList({1, size, size, size, 1})},
                                       {"strides", attr::IntList({1, stride, stride, stride, 1})},
                                       {"padding", attr::String(padding)}};
-            Run(op + "3D", of_volumes, {Noise(Shape({1, 7, 9, 8, channels}), 1)});
+            RunBoth(op + "3D", of_volumes, {Noise(Shape({1, 7, 9, 8, channels}), 1)});
             ASSERT_THAT(ReferencePrimitives(), ::testing::IsEmpty())
                 << op << " of " << size << " " << stride << " " << channels << padding;
           }
@@ -165,15 +166,15 @@ TEST(OneDnnReferenceSweep, Products) {
       const bool ta = transposed % 2 == 1, tb = transposed / 2 == 1;
       const Tensor a = Noise(ta ? Shape({k, m}) : Shape({m, k}), 1);
       const Tensor b = Noise(tb ? Shape({n, k}) : Shape({k, n}), 2);
-      Run("MatMul", {{"transpose_a", attr::Bool(ta)}, {"transpose_b", attr::Bool(tb)}}, {a, b});
+      RunBoth("MatMul", {{"transpose_a", attr::Bool(ta)}, {"transpose_b", attr::Bool(tb)}}, {a, b});
       const Tensor as = Noise(ta ? Shape({3, 1, k, m}) : Shape({3, 1, m, k}), 1);
       const Tensor bs = Noise(tb ? Shape({2, n, k}) : Shape({2, k, n}), 2);
-      Run("BatchMatMulV2", {{"adj_x", attr::Bool(ta)}, {"adj_y", attr::Bool(tb)}}, {as, bs});
+      RunBoth("BatchMatMulV2", {{"adj_x", attr::Bool(ta)}, {"adj_y", attr::Bool(tb)}}, {as, bs});
       const Attrs fused = {{"transpose_a", attr::Bool(ta)},
                            {"transpose_b", attr::Bool(tb)},
                            {"num_args", attr::Int(2)},
                            {"fused_ops", attr::StringList({"BiasAdd", "Add", "GeluExact"})}};
-      Run("_FusedMatMul", fused, {a, b, Noise(Shape({n}), 3), Noise(Shape({m, n}), 4)});
+      RunBoth("_FusedMatMul", fused, {a, b, Noise(Shape({n}), 3), Noise(Shape({m, n}), 4)});
       ASSERT_THAT(ReferencePrimitives(), ::testing::IsEmpty()) << m << "x" << k << "x" << n;
     }
   }

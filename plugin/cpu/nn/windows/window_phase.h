@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugin/cpu/window.h"
+#include "plugin/cpu/base/window.h"
 
 namespace tenon::cpu {
 

@@ -1,4 +1,4 @@
-#include "plugin/cpu/nn/window_phase.h"
+#include "plugin/cpu/nn/windows/window_phase.h"
 
 #include <algorithm>
 #include <utility>

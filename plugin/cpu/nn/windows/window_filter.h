@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "plugin/cpu/conv.h"
-#include "plugin/cpu/nn/window_product.h"
-#include "plugin/cpu/onednn.h"
+#include "plugin/cpu/nn/conv/conv.h"
+#include "plugin/cpu/nn/windows/window_product.h"
+#include "plugin/cpu/onednn/onednn.h"
 
 namespace tenon::cpu {
 

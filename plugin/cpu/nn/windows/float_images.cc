@@ -1,8 +1,8 @@
-#include "plugin/cpu/nn/float_images.h"
+#include "plugin/cpu/nn/windows/float_images.h"
 
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/workers.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/workers.h"
 
 namespace tenon::cpu {
 

@@ -1,8 +1,8 @@
 // Images of any floating type and layout, as floats with their channels last.
 #pragma once
 
-#include "plugin/cpu/window.h"
-#include "plugin/kernel.h"
+#include "plugin/cpu/base/window.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

@@ -6,16 +6,16 @@
 #include <memory>
 #include <vector>
 
-#include "graph/status_macros.h"
-#include "plugin/cpu/activation_loop.h"
-#include "plugin/cpu/conv.h"
-#include "plugin/cpu/element.h"
-#include "plugin/cpu/elementwise/element_op.h"
-#include "plugin/cpu/kernel_util.h"
-#include "plugin/cpu/nn/float_images.h"
-#include "plugin/cpu/nn/window_filter.h"
-#include "plugin/cpu/nn/window_phase.h"
-#include "plugin/cpu/tiles.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/linalg/products/activation_loop.h"
+#include "plugin/cpu/nn/conv/conv.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/elementwise/loops/element_op.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/nn/windows/float_images.h"
+#include "plugin/cpu/nn/windows/window_filter.h"
+#include "plugin/cpu/nn/windows/window_phase.h"
+#include "plugin/cpu/base/tiles.h"
 
 namespace tenon::cpu {
 namespace {
