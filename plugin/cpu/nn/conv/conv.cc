@@ -1,5 +1,5 @@
 // Shapes and attributes of the convolutions; the arithmetic is done in depthwise.cc,
-// conv_onednn.cc, ../windows/conv_windows.cc and conv_any.cc.
+// conv_onednn.cc, ../windows/ and conv_any.cc.
 #include "plugin/cpu/nn/conv/conv.h"
 
 #include "absl/strings/str_cat.h"
