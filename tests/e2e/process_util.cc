@@ -13,6 +13,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/support/paths.h"
 
@@ -33,6 +34,7 @@ namespace {
     const rlimit limit{start.largest_file, start.largest_file};
     setrlimit(RLIMIT_FSIZE, &limit);
   }
+  signal(SIGINT, SIG_DFL);  // which a shell may have ignored for what runs in its background
   execv(program.c_str(), argv.data());
   _exit(127);
 }
@@ -85,7 +87,10 @@ Finished GraphRun(const Start& start) {
   close(out[1]);
   close(err[1]);
   Finished finished;
+  std::thread beside;
+  if (start.meanwhile) beside = std::thread(start.meanwhile, pid);
   Drain(out[0], err[0], finished);
+  if (beside.joinable()) beside.join();
   int status = 0;
   waitpid(pid, &status, 0);
   finished.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -1,7 +1,10 @@
 // Starting graph_run as a user does.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +22,7 @@ struct Start {
   std::string input;                               // its standard input
   std::map<std::string, std::string> environment;  // on top of this process's
   size_t largest_file = SIZE_MAX;  // that it may write, as if the disk were full then
+  std::function<void(pid_t)> meanwhile = nullptr;  // done beside it, on a thread of its own
 };
 
 // Runs build/.../bin/graph_run from the project's root and waits.

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "executor/cli/bench/statistics.h"
+#include "executor/cli/faults/interrupt.h"
+#include "executor/values/statistics.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::cli {
@@ -62,7 +63,7 @@ absl::StatusOr<double> RunInTurns(const Contender& a, const Contender& b,
                            RunBlock(a_first ? b : a, feeds, block, allocations));
     ratios.push_back(a_first ? second_us / first_us : first_us / second_us);
     seconds += a.runs.wall_s + b.runs.wall_s - before;
-    if (repetition.seconds > 0 && seconds >= 2 * repetition.seconds) break;
+    if (Interrupted() || (repetition.seconds > 0 && seconds >= 2 * repetition.seconds)) break;
   }
   return EstimateMedian(std::move(ratios)).median;
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "executor/cli/faults/interrupt.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/c_api/callback_scope.h"
@@ -40,6 +41,7 @@ struct Lane {
       end = Clock::now();
       run_us.push_back(Seconds(end - start) * 1e6);
       if (seconds > 0 && Seconds(end - begin) >= seconds) break;
+      if (Interrupted()) break;
     }
     return absl::OkStatus();
   }

@@ -32,8 +32,8 @@ struct Repeated {
 absl::Status Warm(Session& session, Executable* executable, const std::vector<Tensor>& feeds,
                   int64_t runs);
 
-// All threads start together. The error of a run ends its thread, and is the answer.
-// RESOURCE_EXHAUSTED where the system has no more threads.
+// All threads start together; each stops after its run when somebody interrupts. The error of a run
+// ends its thread, and is the answer. RESOURCE_EXHAUSTED where the system has no more threads.
 absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
                                 const std::vector<Tensor>& feeds, const Repetition& repetition,
                                 AllocationCounter allocations);

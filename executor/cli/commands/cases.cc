@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/exit_code.h"
+#include "executor/cli/faults/interrupt.h"
 #include "executor/cli/model/answers.h"
 #include "executor/cli/model/model.h"
 #include "graph/base/annotate.h"
@@ -106,9 +107,9 @@ absl::StatusOr<Json> ReadCases(const std::string& path) {
   return cases;
 }
 
-// The same status with the case in front.
-absl::Status InCase(size_t index, const RequestFlags& flags, const absl::Status& status) {
-  return Annotate(status, absl::StrCat(flags.cases, ", case ", index, ": "));
+// What messages about a case begin with.
+std::string InCase(size_t index, const RequestFlags& flags) {
+  return absl::StrCat(flags.cases, ", case ", index, ": ");
 }
 
 }  // namespace
@@ -125,25 +126,28 @@ absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& i
   Json list = Json::Array();
   absl::Status verdict;
   int64_t differ = 0;
-  for (size_t i = 0; i < cases.size(); ++i) {
+  const StopOnInterrupt stop;
+  size_t i = 0;
+  for (; i < cases.size() && !Interrupted(); ++i) {
     absl::StatusOr<RequestFlags> of_case = FlagsOfCase(cases.At(i), flags);
     absl::StatusOr<CaseAnswer> answer = of_case.ok() ? RunCase(bench, *std::move(of_case))
                                                      : absl::StatusOr<CaseAnswer>(of_case.status());
     if (!answer.ok()) {
       invocation.doc.Set("cases", std::move(list));
-      return InCase(i, flags, answer.status());
+      return Annotate(answer.status(), InCase(i, flags));
     }
-    const absl::Status right = Verdict(answer->comparisons);
-    if (!right.ok() && differ++ == 0) verdict = InCase(i, flags, right);
+    const absl::Status right = Verdict(answer->comparisons, InCase(i, flags));
+    if (!right.ok() && differ++ == 0) verdict = right;
     if (invocation.json()) list.Push(CaseJson(*answer, bench.signature, right.ok()));
     invocation.text += CaseText(i, *answer, bench.signature, invocation.style);
   }
+  const auto count = static_cast<int64_t>(i);
   invocation.doc.Set("cases", std::move(list));
-  const auto count = static_cast<int64_t>(cases.size());
   absl::StrAppend(&invocation.text, Plural(count, "case"), ", ",
                   differ == 0 ? invocation.style.Green("all match")
                               : invocation.style.Red(absl::StrCat(differ, " differ")),
                   "\n");
+  TENON_RETURN_IF_ERROR(EndOfInterrupted());
   return verdict;
 }
 

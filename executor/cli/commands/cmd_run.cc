@@ -3,6 +3,7 @@
 #include "executor/cli/bench/repeat.h"
 #include "executor/cli/commands/cases.h"
 #include "executor/cli/faults/exit_code.h"
+#include "executor/cli/faults/interrupt.h"
 #include "executor/cli/model/workbench.h"
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/run_flags.h"
@@ -133,9 +134,14 @@ std::string ResultText(const RunOutcome& outcome, const RunFlags& flags, const S
 absl::Status RunAll(RunOutcome& outcome, const RunFlags& flags, RunWatch& watch) {
   Session& session = *outcome.bench.session;
   TENON_RETURN_IF_ERROR(Warm(session, outcome.executable, outcome.request.feeds, flags.warmup));
+  const StopOnInterrupt stop;
   for (int64_t i = 1; i < flags.session_runs; ++i) {
     TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values,
                            session.Run(outcome.executable, outcome.request.feeds));
+    if (Interrupted()) {
+      outcome.values = std::move(values);
+      return absl::OkStatus();
+    }
     if (flags.json) outcome.earlier_runs.push_back(FetchesJson(outcome.request, values));
   }
   Repetition repetition = RepetitionFrom(flags, {.runs = flags.story ? kStoryRuns : 1});
@@ -175,6 +181,7 @@ absl::Status Run(const RunFlags& flags, Invocation& invocation) {
   }
   AddPasses(*outcome.executable, flags, invocation);
   TENON_RETURN_IF_ERROR(AddRunReports(*outcome.executable, watch, flags, invocation));
+  TENON_RETURN_IF_ERROR(EndOfInterrupted());
   return Verdict(outcome.comparisons);
 }
 

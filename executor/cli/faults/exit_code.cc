@@ -3,6 +3,8 @@
 #include <optional>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "graph/base/invalid_graph.h"
 
 namespace tenon::cli {
@@ -14,8 +16,7 @@ constexpr std::string_view kPrintedKey = "tenon/printed";
 }  // namespace
 
 absl::Status WithExit(Exit exit, absl::Status status) {
-  const char code = static_cast<char>('0' + static_cast<int>(exit));
-  status.SetPayload(kExitKey, absl::Cord(std::string_view(&code, 1)));
+  status.SetPayload(kExitKey, absl::Cord(absl::StrCat(static_cast<int>(exit))));
   return status;
 }
 
@@ -33,7 +34,9 @@ absl::Status UsageError(std::string_view message) {
 Exit ExitOf(const absl::Status& status) {
   if (status.ok()) return Exit::kOk;
   const std::optional<absl::Cord> code = status.GetPayload(kExitKey);
-  if (code.has_value() && !code->empty()) return static_cast<Exit>((*code)[0] - '0');
+  int number;
+  if (code.has_value() && absl::SimpleAtoi(std::string(*code), &number))
+    return static_cast<Exit>(number);
   if (IsInvalidGraph(status)) return Exit::kInvalidInput;
   return absl::IsDeadlineExceeded(status) ? Exit::kTimeout : Exit::kRunFailed;
 }

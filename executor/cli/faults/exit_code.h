@@ -15,6 +15,7 @@ enum class Exit : int {
   kInvalidInput = 4,
   kPluginFault = 5,
   kTimeout = 6,
+  kInterrupted = 130,  // as a shell says of a process that SIGINT ended
 };
 
 // The same status with an exit code attached. OK stays OK.

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/exit_code.h"
+#include "executor/cli/options/common_flags.h"
 #include "executor/cli/tensors/spec.h"
 #include "executor/values/element.h"
 #include "executor/values/tensor_text.h"
@@ -42,6 +43,13 @@ Json ComparisonJson(const NamedComparison& c) {
   return json;
 }
 
+std::string MismatchText(const NamedComparison& c) {
+  return absl::StrCat("--expect ", c.name, ": ", c.result.problem, " (",
+                      Plural(c.result.mismatches, "mismatch"),
+                      c.result.comparable ? absl::StrCat(", max_abs ", c.result.max_abs) : "", ")",
+                      c.result.nan_both_sides ? "; --equal-nan lets NaN equal NaN" : "");
+}
+
 }  // namespace
 
 // --rtol and --atol stand for themselves; with --max-ulp alone only steps count.
@@ -73,21 +81,18 @@ absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& reques
   return comparisons;
 }
 
-absl::Status Verdict(const std::vector<NamedComparison>& comparisons) {
+absl::Status Verdict(const std::vector<NamedComparison>& comparisons, std::string_view where) {
   int64_t wrong = 0;
-  const NamedComparison* first = nullptr;
+  std::string first;
   for (const NamedComparison& c : comparisons) {
     if (c.result.ok) continue;
-    if (wrong++ == 0) first = &c;
+    const std::string line = absl::StrCat(where, MismatchText(c));
+    PrintErrorLine(line);
+    if (wrong++ == 0) first = line;
   }
   if (wrong == 0) return absl::OkStatus();
-  return WithExit(
-      Exit::kMismatch,
-      absl::FailedPreconditionError(absl::StrCat(
-          "--expect ", first->name, ": ", first->result.problem, " (",
-          Plural(first->result.mismatches, "mismatch"),
-          first->result.comparable ? absl::StrCat(", max_abs ", first->result.max_abs) : "", ")",
-          wrong > 1 ? absl::StrCat("; ", wrong, " of ", comparisons.size(), " differ") : "")));
+  if (wrong > 1) absl::StrAppend(&first, "; ", wrong, " of ", comparisons.size(), " differ");
+  return AlreadyPrinted(WithExit(Exit::kMismatch, absl::FailedPreconditionError(first)));
 }
 
 Json FetchesJson(const RunRequest& request, const std::vector<Tensor>& values) {
@@ -106,9 +111,7 @@ Json ComparisonsJson(const std::vector<NamedComparison>& comparisons) {
 
 std::string ComparisonLine(const NamedComparison& c, const Style& style) {
   if (c.ignored) return absl::StrCat(style.Dim("ignored"), " ", c.name, "\n");
-  if (!c.result.ok)
-    return absl::StrCat(style.Red("differs"), " ", c.name, ": ", c.result.problem, "; ",
-                        Plural(c.result.mismatches, "mismatch"), "\n");
+  if (!c.result.ok) return absl::StrCat(style.Red("differs"), " ", c.name, "\n");
   return absl::StrCat(style.Green("matches"), " ", c.name, "  max_abs ", c.result.max_abs,
                       ", max_ulp ", c.result.max_ulp, "\n");
 }

@@ -27,8 +27,9 @@ struct NamedComparison {
 absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& request,
                                                         const std::vector<Tensor>& values,
                                                         const ToleranceFlags& flags);
-// kMismatch with the first that differs.
-absl::Status Verdict(const std::vector<NamedComparison>& comparisons);
+// kMismatch with the first that differs; a line on stderr for each. `where` is what they begin
+// with.
+absl::Status Verdict(const std::vector<NamedComparison>& comparisons, std::string_view where = "");
 
 // The outputs of the request, with their elements where they are few.
 Json FetchesJson(const RunRequest& request, const std::vector<Tensor>& values);

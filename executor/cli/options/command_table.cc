@@ -53,7 +53,7 @@ std::string ProgramHelp() {
       &text,
       "\nEach command has its own --help. --version prints the versions of all interfaces.\n"
       "Exit codes: 0 ok, 1 run failed, 2 usage, 3 mismatch, 4 invalid graph or input file, 5 "
-      "plug-in fault, 6 time-out.\n\n"
+      "plug-in fault, 6 time-out, 130 interrupted.\n\n"
       "Examples:\n"
       "  graph_run show tests/golden/models/mlp/graph.pbtxt\n"
       "  graph_run tests/golden/models/mlp/graph.pbtxt --input 'x=4x20xf32=random(seed=1)'\n");

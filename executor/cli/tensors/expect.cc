@@ -51,6 +51,7 @@ class Comparer {
     if (std::isnan(got) || std::isnan(want)) {
       const bool both = std::isnan(got) && std::isnan(want);
       if (!both) Note(NAN, want);
+      result_.nan_both_sides |= both && !tolerance_.equal_nan;
       return both && tolerance_.equal_nan;
     }
     if (std::isinf(got) || std::isinf(want)) {

@@ -28,6 +28,7 @@ struct Comparison {
   double max_rel = 0;
   int64_t max_ulp = 0;  // of float types; 0 otherwise
   int64_t mismatches = 0;
+  bool nan_both_sides = false;  // among them is one that Tolerance::equal_nan allows
 };
 
 // Never fails: a wrong dtype or shape is a mismatch of every element.
