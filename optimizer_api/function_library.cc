@@ -33,7 +33,7 @@ std::optional<std::string> FunctionsOf(std::string_view graph) {
   WireField f;
   while (reader.Next(&f)) {
     if (f.type != WireType::kBytes) continue;
-    if (f.number == kNode && CheckWire(WireMessage::kNodeDef, f.bytes, max_depth - 1))
+    if (f.number == kNode && CheckWire(WireMessage::kNodeDef, f.bytes, {max_depth, 1}))
       return std::nullopt;
     if (f.number == kLibrary) functions.append(f.raw);
   }

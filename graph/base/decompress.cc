@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "graph/base/at_byte.h"
 #include "graph/base/file_bytes.h"
 #include "graph/base/machine_memory.h"
 #include "graph/base/status_macros.h"
@@ -68,12 +69,12 @@ class Output {
 absl::Status Corrupt(const std::string& name, std::string_view format, size_t offset,
                      std::string_view what) {
   return absl::InvalidArgumentError(
-      absl::StrCat(name, ":", offset, ": the ", format, " data is ", what));
+      absl::StrCat(AtByte(name, offset), ": the ", format, " data is ", what));
 }
 
 absl::Status Beyond(const std::string& name, std::string_view format, size_t offset,
                     size_t max_bytes) {
-  return absl::InvalidArgumentError(absl::StrCat(name, ":", offset, ": the ", format,
+  return absl::InvalidArgumentError(absl::StrCat(AtByte(name, offset), ": the ", format,
                                                  " data unpacks to more than ", max_bytes,
                                                  " bytes, the limit"));
 }

@@ -7,6 +7,7 @@
 
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
+#include "graph/base/at_byte.h"
 #include "graph/base/closest.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/graph_storage.h"
@@ -140,8 +141,7 @@ absl::Status GraphReader::SyntaxError(std::string_view at, NodeId node,
   const std::string where =
       !source_.text.nodes.empty() && node != kNoNode
           ? Where(node)
-          : absl::StrCat(source_.name, ":",
-                         source_.offset + (inside ? at.data() - source_.wire.data() : 0));
+          : AtByte(source_.name, source_.offset + (inside ? at.data() - source_.wire.data() : 0));
   std::string in_node;
   if (node != kNoNode) in_node = absl::StrCat(", in node '", graph_.name(node), "'");
   return absl::InvalidArgumentError(Printable(absl::StrCat(where, ": ", message, in_node)));
@@ -187,7 +187,8 @@ absl::Status GraphReader::Scan() {
 }
 
 absl::Status GraphReader::ReadLibrary(std::string_view library) {
-  if (const auto fault = CheckWire(WireMessage::kFunctionLibrary, library, limits_.max_depth - 1)) {
+  if (const auto fault =
+          CheckWire(WireMessage::kFunctionLibrary, library, {limits_.max_depth, 1})) {
     return SyntaxError(fault->at, kNoNode,
                        absl::StrCat(fault->message, " in the function library"));
   }
@@ -260,7 +261,7 @@ absl::Status GraphReader::ReadNode(std::string_view wire, SourcePos pos) {
   const NodeId id = before_ == nullptr ? AppendNode(node) : KeepNode(node);
   if (!reader.ok()) return SyntaxError(wire.substr(reader.offset(), 0), id, "malformed NodeDef");
   if (!extra_.empty()) {
-    if (const auto fault = CheckWire(WireMessage::kNodeDef, extra_, limits_.max_depth - 1)) {
+    if (const auto fault = CheckWire(WireMessage::kNodeDef, extra_, {limits_.max_depth, 1})) {
       return SyntaxError(wire, id, fault->message);
     }
     graph_.extra_[id] = graph_.storage_->Copy(extra_);
@@ -346,7 +347,7 @@ absl::StatusOr<std::vector<Attr>> GraphReader::ParseAttrs(
     WireReader outer(raw);
     outer.Next(&entry);
     if (const auto fault =
-            CheckWire(WireMessage::kAttrEntry, entry.bytes, limits_.max_depth - kDepthOfNode)) {
+            CheckWire(WireMessage::kAttrEntry, entry.bytes, {limits_.max_depth, kDepthOfNode})) {
       return SyntaxError(fault->at, node, fault->message);
     }
     Attr attr;

@@ -17,6 +17,7 @@
 #include "graph/io/plain_text.h"
 #include "graph/verify/verifier.h"
 #include "graph/wire/wire.h"
+#include "graph/wire/wire_check.h"
 #include "proto/graph_def.pb.h"
 #include "proto/saved_model.pb.h"
 
@@ -32,12 +33,18 @@ constexpr int64_t kMaxTextDepth = 1000;
 
 class FirstError : public gp::io::ErrorCollector {
  public:
+  explicit FirstError(int64_t max_depth) : max_depth_(max_depth) {}
+
   void AddError(int line, gp::io::ColumnNumber column, const std::string& message) override {
     if (failed_) return;
     failed_ = true;
     line_ = line;
     column_ = column;
-    // In the user's terms: our package is no part of the format.
+    // In the user's terms: neither the library's limit nor our package is any.
+    if (message.starts_with("Message is too deep")) {
+      message_ = TooDeep(max_depth_);
+      return;
+    }
     message_ = absl::StrReplaceAll(message, {{"tenon.pb.", ""}});
     if (message_.ends_with('.')) message_.pop_back();
     if (message_.ends_with("got: ")) message_ += "the end of the file";
@@ -49,6 +56,7 @@ class FirstError : public gp::io::ErrorCollector {
   const std::string& message() const { return message_; }
 
  private:
+  const int64_t max_depth_;
   bool failed_ = false;
   int line_ = 0;
   int column_ = 0;
@@ -142,12 +150,13 @@ absl::Status ParseText(std::string_view text, const std::string& name, int64_t m
         absl::StrCat(name, ": text of more than 2 GiB; use the binary form"));
   // Our messages are in the status; protobuf would print its own.
   const gp::LogSilencer silence;
-  FirstError error;
+  max_depth = std::clamp<int64_t>(max_depth, 2, kMaxTextDepth);
+  FirstError error(max_depth);
   gp::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
   parser.WriteLocationsTo(&info);
   // The message itself is the first level.
-  parser.SetRecursionLimit(static_cast<int>(std::clamp<int64_t>(max_depth - 1, 1, kMaxTextDepth)));
+  parser.SetRecursionLimit(static_cast<int>(max_depth - 1));
   gp::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
   if (parser.Parse(&input, &message)) return absl::OkStatus();
   return absl::InvalidArgumentError(Printable(absl::StrCat(

@@ -7,6 +7,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "graph/base/at_byte.h"
 #include "graph/base/closest.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/function_scope.h"
@@ -345,7 +346,7 @@ std::string Graph::Locate(NodeId n) const {
 
 std::string Graph::Locate(SourcePos pos) const {
   if (pos.line != 0) return absl::StrCat(source_name_, ":", pos.line, ":", pos.column);
-  if (pos.offset != 0) return absl::StrCat(source_name_, ":", pos.offset);
+  if (pos.offset != 0) return AtByte(source_name_, pos.offset);
   return source_name_;
 }
 

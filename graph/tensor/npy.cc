@@ -275,8 +275,9 @@ absl::StatusOr<Tensor> NpyFromBytes(std::string_view bytes, DataType wanted) {
     return absl::UnimplementedError("arrays of this element size are not read");
   if (wanted != DataType::kInvalid && wanted != type) {
     if (FileType(wanted) != type) {
-      return absl::InvalidArgumentError(absl::StrCat("the array is ", DataTypeName(type), " where ",
-                                                     DataTypeName(wanted), " is asked for"));
+      return absl::InvalidArgumentError(absl::StrCat("the array is ", DataTypeShortName(type),
+                                                     " where ", DataTypeShortName(wanted),
+                                                     " is asked for"));
     }
     type = wanted;
   }
@@ -317,7 +318,7 @@ absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor) {
   }
   if (descr.empty())
     return absl::UnimplementedError(
-        absl::StrCat("a ", DataTypeName(tensor.dtype()), " tensor has no NumPy form"));
+        absl::StrCat("a tensor of ", DataTypeShortName(tensor.dtype()), " has no NumPy form"));
   std::string dict = absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (",
                                   absl::StrJoin(tensor.shape().dims(), ", "),
                                   tensor.shape().rank() == 1 ? ",), }" : "), }");

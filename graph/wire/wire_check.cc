@@ -184,7 +184,11 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
-std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, int64_t max_depth) {
+std::string TooDeep(int64_t most) {
+  return absl::StrCat("messages are nested more than ", most, " deep (--max-depth)");
+}
+
+std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, DepthLimit depth) {
   absl::InlinedVector<Open, 8> open;
   open.push_back({WireReader(bytes), type, bytes});
   WireField f;
@@ -202,10 +206,8 @@ std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, int
     const FieldRule* rule = f.type == WireType::kBytes ? FindRule(rules, f.number) : nullptr;
     if (rule == nullptr) continue;
     if (rule->rule == Rule::kMessage) {
-      if (static_cast<int64_t>(open.size()) >= max_depth) {
-        return WireFault{f.raw.substr(0, 0),
-                         absl::StrCat("messages are nested more than ", max_depth, " deep")};
-      }
+      if (depth.around + static_cast<int64_t>(open.size()) >= depth.most)
+        return WireFault{f.raw.substr(0, 0), TooDeep(depth.most)};
       open.push_back({WireReader(f.bytes), rule->message, f.bytes});
     } else if (rule->rule == Rule::kText ? !IsUtf8(f.bytes) : !PackedOk(rule->rule, f.bytes)) {
       return WireFault{f.raw.substr(0, 0),

@@ -39,9 +39,18 @@ struct WireFault {
   std::string message;  // "malformed AttrValue", "messages are nested more than 100 deep" …
 };
 
-// The first fault of `bytes` as a message of this type. Not recursive; at most `max_depth` messages
-// inside each other. Time is linear; blobs (tensor_content, strings of bytes) are not read.
-std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, int64_t max_depth);
+// How many messages may be inside each other.
+struct DepthLimit {
+  int64_t most;
+  int64_t around = 0;  // those that the checked one is inside of, which count
+};
+
+// What is wrong with a file of which messages are deeper inside each other.
+std::string TooDeep(int64_t most);
+
+// The first fault of `bytes` as a message of this type. Not recursive. Time is linear; blobs
+// (tensor_content, strings of bytes) are not read.
+std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, DepthLimit depth);
 
 // Whether protobuf would accept `text` in a string field.
 bool IsUtf8(std::string_view text);

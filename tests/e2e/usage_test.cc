@@ -79,6 +79,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Mistake{{"rnu", kModel}, "did you mean 'run'?"},
         Mistake{{"explore", kModel}, "neither a command"},
+        Mistake{{"plugin", "chekc", "x.so"},
+                "'plugin chekc' is neither a command of graph_run nor a "
+                "file (did you mean 'plugin check'?)"},
+        Mistake{{"plugin"}, "there are plugin check, plugin new"},
+        Mistake{{"check", "tests/golden/ops", "--ops", "Relu,Relru"}, "(did you mean 'Relu'?)"},
         Mistake{{"run", kModel, "--inptu", "x=1"}, "did you mean '--input'?"},
         Mistake{{"run", kModel, "--no-such-flag=x.json"}, "unknown flag '--no-such-flag'"},
         Mistake{{"run", kModel, "--ab", ""}, "unknown flag '--ab'"},

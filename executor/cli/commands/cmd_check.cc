@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,7 @@
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/compile_flags.h"
 #include "executor/cli/options/invocation.h"
+#include "graph/base/closest.h"
 #include "graph/base/one_line.h"
 #include "graph/base/status_macros.h"
 
@@ -61,6 +63,26 @@ bool Wanted(const std::string& path, const CheckFlags& flags) {
   return (flags.only_ops.empty() || has(flags.only_ops)) && !has(flags.skipped_ops);
 }
 
+// Says of a name that no file is named after what may be meant; empty if all are.
+std::string UnknownOp(const std::vector<std::string>& names, const std::set<std::string>& ops) {
+  for (const std::string& name : names) {
+    if (ops.contains(name)) continue;
+    ClosestName closest(name);
+    for (const std::string& op : ops) closest.Offer(op);
+    return absl::StrCat(" '", name, "': no self-checking graph is of this op", closest.Hint());
+  }
+  return "";
+}
+
+absl::Status CheckOpNames(const CheckFlags& flags, const std::vector<std::string>& files) {
+  std::set<std::string> ops;
+  for (const std::string& path : files) ops.insert(OpOf(path));
+  if (const std::string skipped = UnknownOp(flags.skipped_ops, ops); !skipped.empty())
+    Warn(flags, absl::StrCat("--skip-ops", skipped));
+  const std::string wanted = UnknownOp(flags.only_ops, ops);
+  return wanted.empty() ? absl::OkStatus() : UsageError(absl::StrCat("--ops", wanted));
+}
+
 absl::StatusOr<std::vector<std::string>> FilesToCheck(const CheckFlags& flags) {
   std::vector<std::string> files;
   for (const std::string& path : flags.paths) {
@@ -79,6 +101,7 @@ absl::StatusOr<std::vector<std::string>> FilesToCheck(const CheckFlags& flags) {
                       absl::NotFoundError(absl::StrCat(path, ": no such file or folder")));
     }
   }
+  if (!files.empty()) TENON_RETURN_IF_ERROR(CheckOpNames(flags, files));
   std::erase_if(files, [&](const std::string& path) { return !Wanted(path, flags); });
   if (files.empty())
     return UsageError(absl::StrCat("no self-checking graph (*.pbtxt) in ",

@@ -1,4 +1,5 @@
 #include "tenon/graph_run.h"
+#include "executor/cli/faults/interrupt.h"
 
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/faults/fault_line.h"
 #include "executor/cli/faults/guard.h"
@@ -94,6 +96,7 @@ absl::Status RunGuarded(const Command& command, Work& work, Invocation& invocati
   const CommonFlags& flags = work.flags();
   if (flags.quiet) setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);  // what plug-ins log
   InstallFaultHandlers(command.name, flags.json);
+  HandleInterrupts();
   if (!command.watches_processes)  // which a thread would be in the way of
     StartWatchdog(flags.timeout_s.value_or(kDefaultCallbackTimeout), flags.timeout_s);
   if (flags.strict_abi) AbiWatch::SwitchOn();
@@ -128,7 +131,20 @@ int PrintVersion(bool json) {
   return Finish(invocation, absl::OkStatus());
 }
 
-int UnknownCommand(std::string_view name, bool json) {
+// The commands of which the first of two words is this one.
+std::vector<std::string> CommandsOfFamily(std::string_view word) {
+  std::vector<std::string> names;
+  for (const Command* command : Commands()) {
+    if (command->name.starts_with(absl::StrCat(word, " "))) names.emplace_back(command->name);
+  }
+  return names;
+}
+
+int UnknownCommand(const std::vector<std::string>& args, bool json) {
+  std::string name = args[0];
+  const std::vector<std::string> family = CommandsOfFamily(name);
+  if (!family.empty() && args.size() > 1 && !args[1].starts_with('-'))
+    absl::StrAppend(&name, " ", args[1]);
   ClosestName closest(name);
   for (const Command* command : Commands()) closest.Offer(command->name);
   Invocation invocation;
@@ -136,7 +152,9 @@ int UnknownCommand(std::string_view name, bool json) {
   invocation.doc = NewDocument(name);
   return Finish(invocation,
                 UsageError(absl::StrCat("'", name, "' is neither a command of graph_run nor a file",
-                                        closest.Hint(), "; graph_run --help lists the commands")));
+                                        closest.Hint(), family.empty() ? "" : "; there are ",
+                                        absl::StrJoin(family, ", "),
+                                        "; graph_run --help lists the commands")));
 }
 
 // A folder named like a command that does not exist is no model, unless it is a SavedModel.
@@ -163,7 +181,7 @@ int Main(std::vector<std::string> args, AllocationCounter allocations) {
     return Execute(*command, std::move(args), allocations);
   }
   const bool is_flag = first[0] == '-' && first != "-";
-  if (!is_flag && !LooksLikeFile(first)) return UnknownCommand(first, json);
+  if (!is_flag && !LooksLikeFile(first)) return UnknownCommand(args, json);
   return Execute(*FindCommand("run"), std::move(args), allocations);
 }
 

@@ -68,7 +68,7 @@ TEST_F(SavedModelTest, HasWhatItsMetaGraphSays) {
   EXPECT_EQ(count->inputs[0].shape.ToString(), "[?,4]");
   EXPECT_EQ(count->outputs[0].dtype, DataType::kInt64);
   const NodeId w = read->imported.graph.FindNode("w");
-  EXPECT_THAT(read->imported.graph.Locate(w), HasSubstr("saved_model.pb:"));
+  EXPECT_THAT(read->imported.graph.Locate(w), HasSubstr("saved_model.pb: byte "));
 }
 
 TEST_F(SavedModelTest, MayBeText) {

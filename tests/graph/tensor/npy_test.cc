@@ -87,7 +87,7 @@ TEST(Npy, RefusesWhatDoesNotFit) {
   const std::string ints =
       File("{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }", Bytes({1, 0, 0, 0}));
   EXPECT_THAT(std::string(NpyFromBytes(ints, DataType::kFloat).status().message()),
-              HasSubstr("DT_INT32 where DT_FLOAT"));
+              HasSubstr("i32 where f32"));
   EXPECT_FALSE(NpyFromBytes("hello").ok());
   EXPECT_FALSE(NpyFromBytes(ints.substr(0, ints.size() - 1)).ok());
   EXPECT_FALSE(

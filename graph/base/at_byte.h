@@ -1,0 +1,17 @@
+// A place in a file of bytes, for messages.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+
+namespace tenon {
+
+// "model.pb: byte 27", which nobody takes for a line.
+inline std::string AtByte(std::string_view file, uint64_t offset) {
+  return absl::StrCat(file, ": byte ", offset);
+}
+
+}  // namespace tenon
