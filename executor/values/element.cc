@@ -6,9 +6,11 @@
 #include <cstring>
 #include <limits>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "graph/tensor/small_float.h"
+#include "graph/wire/wire_check.h"
 
 namespace tenon::cli {
 namespace {
@@ -82,6 +84,14 @@ std::string RealText(DataType t, double value) {
     return ShortestText(static_cast<float>(value));
   }
   return absl::StrFormat("%.5g", value);  // enough digits for 11 bits of mantissa
+}
+
+// What is no text goes as TensorFlow Serving has it.
+Json StringJson(std::string_view s) {
+  if (IsUtf8(s)) return Json(s);
+  Json json = Json::Object();
+  json.Set("b64", absl::Base64Escape(s));
+  return json;
 }
 
 }  // namespace
@@ -186,7 +196,7 @@ int64_t StepsBetween(const Tensor& a, const Tensor& b, int64_t i) {
 
 Json ElementJson(const Tensor& t, int64_t i) {
   const DataType type = t.dtype();
-  if (type == DataType::kString) return Json(t.StringAt(i));
+  if (type == DataType::kString) return StringJson(t.StringAt(i));
   if (type == DataType::kBool) return Json(ElementAsInt(t, i) != 0);
   if (type == DataType::kUint64) return Json(Load<uint64_t>(t, i));
   if (IsIntegerLike(type)) return Json(ElementAsInt(t, i));

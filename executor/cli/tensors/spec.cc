@@ -11,9 +11,11 @@
 #include "absl/strings/str_split.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/tensors/array_file.h"
+#include "executor/cli/tensors/cast.h"
 #include "executor/cli/tensors/spec_elements.h"
 #include "executor/cli/tensors/spec_generator.h"
 #include "executor/values/element.h"
+#include "graph/base/annotate.h"
 #include "graph/base/closest.h"
 #include "graph/base/status_macros.h"
 
@@ -25,6 +27,22 @@ constexpr std::string_view kElementNames[] = {
     "u16",    "u32",    "u64", "bool", "c64", "c128", "str", "i4",  "u4",
     "f8e5m2", "f8e4m3", "q8",  "qu8",  "q16", "qu16", "q32"};
 
+struct Alias {
+  std::string_view numpy, name;
+};
+constexpr Alias kNumPyNames[] = {{"float16", "f16"},   {"bfloat16", "bf16"},   {"float32", "f32"},
+                                 {"float64", "f64"},   {"int8", "i8"},         {"int16", "i16"},
+                                 {"int32", "i32"},     {"int64", "i64"},       {"uint8", "u8"},
+                                 {"uint16", "u16"},    {"uint32", "u32"},      {"uint64", "u64"},
+                                 {"complex64", "c64"}, {"complex128", "c128"}, {"string", "str"}};
+
+std::optional<DataType> ElementType(std::string_view name) {
+  for (const Alias& alias : kNumPyNames) {
+    if (name == alias.numpy) return ParseDataTypeShortName(alias.name);
+  }
+  return ParseDataTypeShortName(name);
+}
+
 struct TypePrefix {
   std::optional<DataType> dtype;
   std::optional<Shape> shape;  // nothing: the text has no dimensions
@@ -33,6 +51,7 @@ struct TypePrefix {
 absl::Status UnknownElement(std::string_view name) {
   ClosestName closest(name);
   for (const std::string_view known : kElementNames) closest.Offer(known);
+  for (const Alias& alias : kNumPyNames) closest.Offer(alias.numpy);
   return UsageError(absl::StrCat("'", name, "' is no element type", closest.Hint(), "; there are ",
                                  absl::StrJoin(kElementNames, " ")));
 }
@@ -49,7 +68,7 @@ absl::StatusOr<TypePrefix> ParseType(std::string_view text) {
       rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
       continue;
     }
-    type.dtype = ParseDataTypeShortName(rest);
+    type.dtype = ElementType(rest);
     if (!type.dtype) return UnknownElement(rest);
     break;
   }
@@ -77,36 +96,80 @@ absl::StatusOr<Tensor> AllocateFor(DataType dtype, const Shape& shape) {
   return tensor;
 }
 
+// "@file", or "@all.npz[key]".
+struct FileName {
+  std::string path, key;
+
+  explicit FileName(std::string_view value) : path(value.substr(1)) {
+    const size_t open = path.rfind('[');
+    if (!absl::EndsWith(path, "]") || open == std::string::npos) return;
+    key = path.substr(open + 1, path.size() - open - 2);
+    path.resize(open);
+  }
+  bool is_numpy() const {
+    return !key.empty() || LooksLikeNumPy(path) || absl::EndsWith(path, ".npy") ||
+           absl::EndsWith(path, ".npz");
+  }
+};
+
+// An array is of this type already. If it is of another one that could be cast: how to ask for it.
+absl::StatusOr<Tensor> LoadAs(const FileName& file, std::string_view value, DataType as) {
+  absl::StatusOr<Tensor> tensor = LoadArray(file.path, file.key, as);
+  if (tensor.ok() || as == DataType::kInvalid) return tensor;
+  const absl::StatusOr<Tensor> any = LoadArray(file.path, file.key, DataType::kInvalid);
+  if (!any.ok() || !Cast(*any, as).ok()) return tensor;
+  return WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(absl::StrCat(
+                                           tensor.status().message(), "; ", DataTypeShortName(as),
+                                           "(", value, ") converts it")));
+}
+
+absl::Status OtherShape(const FileName& file, const Shape& has, const Shape& wanted) {
+  return WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(absl::StrCat(
+                                           file.path, ": has shape ", has.ToString(), " where ",
+                                           wanted.ToString(), " is asked for")));
+}
+
 absl::StatusOr<Tensor> FromFile(std::string_view value, const TypePrefix& type, bool has_prefix,
                                 const SpecHint& hint) {
-  std::string path(value.substr(1));
-  std::string key;
-  if (absl::EndsWith(path, "]")) {
-    const size_t open = path.rfind('[');
-    if (open != std::string::npos) {
-      key = path.substr(open + 1, path.size() - open - 2);
-      path.resize(open);
-    }
-  }
-  const bool numpy = !key.empty() || LooksLikeNumPy(path) || absl::EndsWith(path, ".npy") ||
-                     absl::EndsWith(path, ".npz");
-  if (!numpy) {
+  const FileName file(value);
+  if (!file.is_numpy()) {
     const std::optional<DataType> dtype = type.dtype ? type.dtype
                                           : hint.dtype == DataType::kInvalid
                                               ? std::nullopt
                                               : std::optional(hint.dtype);
     if (!has_prefix || !dtype || !type.shape) return NeedsShape(value, hint);
-    return LoadRaw(path, *dtype, *type.shape);
+    return LoadRaw(file.path, *dtype, *type.shape);
   }
   const DataType as = type.dtype ? *type.dtype : BaseType(hint.dtype);
-  TENON_ASSIGN_OR_RETURN(Tensor tensor, LoadArray(path, key, as));
+  TENON_ASSIGN_OR_RETURN(Tensor tensor, LoadAs(file, value, as));
   // "f32=@x.npy" names the element type alone.
-  if (type.shape && type.shape->rank() > 0 && !(*type.shape == tensor.shape())) {
-    return WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(absl::StrCat(
-                                             path, ": has shape ", tensor.shape().ToString(),
-                                             " where ", type.shape->ToString(), " is asked for")));
-  }
+  if (type.shape && type.shape->rank() > 0 && !(*type.shape == tensor.shape()))
+    return OtherShape(file, tensor.shape(), *type.shape);
   return tensor;
+}
+
+// "f32(@x.npy)": where the text within the type's parentheses begins; nothing if it is no such
+// text.
+std::optional<size_t> CastOpens(std::string_view value) {
+  const size_t open = value.find('(');
+  const bool is_cast = open != std::string_view::npos && absl::EndsWith(value, ")") &&
+                       LooksLikeType(value.substr(0, open)) &&
+                       absl::StartsWith(value.substr(open + 1), "@");
+  return is_cast ? std::optional(open) : std::nullopt;
+}
+
+// The array of a file, converted.
+absl::StatusOr<Tensor> FromCast(std::string_view value, size_t open) {
+  TENON_ASSIGN_OR_RETURN(const TypePrefix type, ParseType(value.substr(0, open)));
+  const FileName file(value.substr(open + 1, value.size() - open - 2));
+  if (!type.dtype || !file.is_numpy())
+    return UsageError(absl::StrCat("'", value, "' converts nothing; f32(@x.npy) does"));
+  TENON_ASSIGN_OR_RETURN(const Tensor array, LoadArray(file.path, file.key, DataType::kInvalid));
+  if (type.shape->rank() > 0 && !(*type.shape == array.shape()))
+    return OtherShape(file, array.shape(), *type.shape);
+  absl::StatusOr<Tensor> tensor = Cast(array, *type.dtype);
+  if (tensor.ok()) return tensor;
+  return WithExit(Exit::kInvalidInput, Annotate(tensor.status(), absl::StrCat(file.path, ": ")));
 }
 
 absl::StatusOr<Shape> ShapeOfElements(const SpecElements& elements, const TypePrefix& type,
@@ -188,6 +251,7 @@ absl::StatusOr<NamedSpec> SplitNamedSpec(std::string_view text) {
 
 absl::StatusOr<Tensor> ParseSpec(std::string_view spec, const SpecHint& hint) {
   std::string_view value = absl::StripAsciiWhitespace(spec);
+  if (const std::optional<size_t> open = CastOpens(value)) return FromCast(value, *open);
   TypePrefix type;
   bool has_prefix = false;
   const size_t equals = value.find('=');

@@ -1,13 +1,15 @@
 // SPEC: how the command line writes a tensor.
 //
-//   SPEC   := "(ignored)" | [TYPE "="] VALUE
+//   SPEC   := "(ignored)" | [TYPE "="] VALUE | TYPE "(@file.npy)"
 //   TYPE   := dims and element name joined by x: "2x3xf32", "i32" (scalar), "2x2" (element type of
 //   the graph) VALUE  := "@file.npy" | "@all.npz[key]" | "@raw.bin" | generator | elements
 //   generator := zeros | ones | iota[(start=,step=)] | random[(seed=,lo=,hi=)] |
 //   normal[(seed=,mean=,std=)] elements  := numbers, true/false, "strings", separated by blanks or
 //   commas, with or without nested brackets
 //
-// Without TYPE, element type and shape come from the file, from the brackets, or from the graph.
+// NumPy's names of types stand for ours: "float32" for "f32". TYPE "(@file.npy)" converts the
+// array to that type; nothing else converts. Without TYPE, element type and shape come from the
+// file, from the brackets, or from the graph.
 #pragma once
 
 #include <string_view>
