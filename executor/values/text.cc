@@ -1,26 +1,34 @@
 #include "executor/values/text.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 
 namespace tenon::cli {
 
+constexpr std::string_view kEndOfColour = "\033[0m";
+
 Style Style::For(int fd) {
+  if (isatty(fd) != 1) return Style();
   const char* no_color = std::getenv("NO_COLOR");
-  return Style((no_color == nullptr || *no_color == '\0') && isatty(fd) == 1);
+  winsize size = {};
+  const bool known = ioctl(fd, TIOCGWINSZ, &size) == 0;
+  return Style(no_color == nullptr || *no_color == '\0', known ? size.ws_col : 0);
 }
 
 std::string Style::Wrap(std::string_view code, std::string_view s) const {
-  return colour_ ? absl::StrCat("\033[", code, "m", s, "\033[0m") : std::string(s);
+  return colour_ ? absl::StrCat("\033[", code, "m", s, kEndOfColour) : std::string(s);
 }
 
 size_t DisplayWidth(std::string_view s) {
@@ -35,6 +43,90 @@ size_t DisplayWidth(std::string_view s) {
   return width;
 }
 
+namespace {
+
+constexpr size_t kGap = 2;         // between columns
+constexpr size_t kNarrowest = 12;  // that a column is made
+
+// Bytes at the front that are colour codes.
+size_t ColourPrefix(std::string_view s) {
+  size_t end = 0;
+  while (end < s.size() && s[end] == '\033') end = std::min(s.find('m', end), s.size() - 1) + 1;
+  return end;
+}
+
+// Bytes of the longest front that takes at most `width` columns; at least one character.
+size_t FrontOfWidth(std::string_view s, size_t width) {
+  size_t end = 0;
+  for (size_t columns = 0; end < s.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(s[end]) & 0xc0) != 0x80;
+    if (begins && columns++ == std::max<size_t>(width, 1)) break;
+  }
+  return end;
+}
+
+size_t LongestWord(std::string_view text) {
+  size_t longest = 0;
+  for (const std::string_view word : absl::StrSplit(text, ' '))
+    longest = std::max(longest, DisplayWidth(word));
+  return longest;
+}
+
+// Takes columns from the widest, down to `least` of each, until they need no more than `room`.
+void Narrow(std::vector<size_t>& widths, const std::vector<size_t>& least, size_t room) {
+  for (size_t sum = std::accumulate(widths.begin(), widths.end(), size_t{0}); sum > room; --sum) {
+    size_t* widest = nullptr;
+    for (size_t c = 0; c < widths.size(); ++c) {
+      if (widths[c] > least[c] && (widest == nullptr || widths[c] > *widest)) widest = &widths[c];
+    }
+    if (widest == nullptr) return;
+    --*widest;
+  }
+}
+
+void AddRow(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
+            const std::vector<bool>& right, std::string_view indent, std::string& text) {
+  std::vector<std::vector<std::string>> lines;
+  size_t height = 1;
+  for (size_t c = 0; c < cells.size(); ++c) {
+    lines.push_back(WrapText(cells[c], widths[c]));
+    height = std::max(height, lines[c].size());
+  }
+  for (size_t i = 0; i < height; ++i) {
+    std::string line(indent);
+    for (size_t c = 0; c < cells.size(); ++c) {
+      const std::string cell = i < lines[c].size() ? lines[c][i] : "";
+      const std::string pad(widths[c] - std::min(widths[c], DisplayWidth(cell)), ' ');
+      absl::StrAppend(&line, c == 0 ? "" : std::string(kGap, ' '), right[c] ? pad : "", cell,
+                      right[c] ? "" : pad);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    absl::StrAppend(&text, line, "\n");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> WrapText(std::string_view text, size_t width) {
+  const size_t begin = ColourPrefix(text);
+  const std::string_view colour = text.substr(0, begin);
+  std::string_view rest = text.substr(begin);
+  const bool coloured = begin > 0 && absl::EndsWith(rest, kEndOfColour);
+  if (DisplayWidth(text) <= width) return {std::string(text)};
+  if (coloured) rest.remove_suffix(kEndOfColour.size());
+  std::vector<std::string> lines;
+  while (!rest.empty()) {
+    size_t end = FrontOfWidth(rest, width);
+    if (end < rest.size() && rest[end] != ' ') {
+      const size_t blank = rest.rfind(' ', end);
+      if (blank != rest.npos && blank > rest.find_first_not_of(' ')) end = blank;
+    }
+    lines.push_back(absl::StrCat(colour, rest.substr(0, end), coloured ? kEndOfColour : ""));
+    rest.remove_prefix(std::min(rest.find_first_not_of(' ', end), rest.size()));
+  }
+  return lines;
+}
+
 Table::Table(std::vector<std::string> header) : header_(std::move(header)) {
   for (std::string& name : header_) {
     right_.push_back(absl::StartsWith(name, ">"));
@@ -47,25 +139,37 @@ void Table::Row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+std::vector<size_t> Table::LongestWords(const std::vector<size_t>& widths) const {
+  std::vector<size_t> longest = widths;
+  for (size_t c = 0; c < longest.size(); ++c) {
+    if (right_[c]) continue;
+    longest[c] = LongestWord(header_[c]);
+    for (const auto& row : rows_) longest[c] = std::max(longest[c], LongestWord(row[c]));
+  }
+  return longest;
+}
+
 std::string Table::Text(const Style& style, std::string_view indent) const {
   std::vector<size_t> widths;
   for (const std::string& name : header_) widths.push_back(DisplayWidth(name));
   for (const auto& row : rows_) {
     for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], DisplayWidth(row[c]));
   }
-  std::string text;
-  const auto line = [&](const std::vector<std::string>& cells, bool header) {
-    std::string out(indent);
-    for (size_t c = 0; c < cells.size(); ++c) {
-      const std::string pad(widths[c] - DisplayWidth(cells[c]), ' ');
-      const std::string cell = header ? style.Dim(cells[c]) : cells[c];
-      absl::StrAppend(&out, c == 0 ? "" : "  ", right_[c] ? pad : "", cell, right_[c] ? "" : pad);
+  if (style.width() > 0) {
+    const size_t between = indent.size() + kGap * (widths.size() - 1);
+    const size_t room = style.width() - std::min(style.width(), between);
+    std::vector<size_t> words = LongestWords(widths), least = widths;
+    Narrow(widths, words, room);  // where that is enough, no word is parted
+    for (size_t c = 0; c < widths.size(); ++c) {
+      if (!right_[c]) least[c] = std::min(least[c], kNarrowest);
     }
-    out.erase(out.find_last_not_of(' ') + 1);
-    absl::StrAppend(&text, out, "\n");
-  };
-  line(header_, true);
-  for (const auto& row : rows_) line(row, false);
+    Narrow(widths, least, room);
+  }
+  std::string text;
+  std::vector<std::string> header;
+  for (const std::string& name : header_) header.push_back(style.Dim(name));
+  AddRow(header, widths, right_, indent, text);
+  for (const auto& row : rows_) AddRow(row, widths, right_, indent, text);
   return text;
 }
 

@@ -13,9 +13,12 @@ namespace tenon::cli {
 // ANSI colours, or nothing where they are not wanted.
 class Style {
  public:
-  explicit Style(bool colour = false) : colour_(colour) {}
-  // Colours where `fd` is a terminal and NO_COLOR is not set.
+  explicit Style(bool colour = false, size_t width = 0) : colour_(colour), width_(width) {}
+  // Colours where `fd` is a terminal and NO_COLOR is not set, and a terminal's width.
   static Style For(int fd);
+
+  // Columns that there are; 0: as many as one likes.
+  size_t width() const { return width_; }
 
   std::string Bold(std::string_view s) const { return Wrap("1", s); }
   std::string Dim(std::string_view s) const { return Wrap("2", s); }
@@ -27,9 +30,12 @@ class Style {
  private:
   std::string Wrap(std::string_view code, std::string_view s) const;
   bool colour_;
+  size_t width_;
 };
 
-// Columns padded to their widest cell. Cells may hold colour codes and UTF-8.
+// Columns padded to their widest cell. Cells may hold colour codes and UTF-8. Where a style has not
+// enough columns, the widest are made narrower, and the text of their cells goes on below; words
+// are parted last.
 class Table {
  public:
   // A column name that starts with '>' is right-aligned.
@@ -39,6 +45,9 @@ class Table {
   std::string Text(const Style& style, std::string_view indent = "") const;
 
  private:
+  // By column; those of numbers, which are not made narrower, as wide as they are.
+  std::vector<size_t> LongestWords(const std::vector<size_t>& widths) const;
+
   std::vector<std::string> header_;
   std::vector<bool> right_;
   std::vector<std::vector<std::string>> rows_;
@@ -46,6 +55,10 @@ class Table {
 
 // Columns that the text takes on a terminal.
 size_t DisplayWidth(std::string_view s);
+
+// The text in lines of at most so many columns, parted at blanks, and within words only where one
+// is longer than a line. Colours that are around the whole text are around each line.
+std::vector<std::string> WrapText(std::string_view text, size_t width);
 
 // A word of a command line as a shell reads it: in quotes, or only where it needs them.
 std::string ShellQuoted(std::string_view word);

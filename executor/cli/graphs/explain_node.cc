@@ -20,8 +20,14 @@ namespace {
 
 constexpr std::string_view kOrigins = "_tenon_origins", kRewrites = "_tenon_rewrites";
 
-std::string List(const std::vector<std::string>& list) {
-  return list.empty() ? "nothing" : absl::StrJoin(list, ", ");
+constexpr char kNewLine[] = "\n           ";  // below what stands behind a title
+
+std::string List(const std::vector<std::string>& list, const Style& style) {
+  if (list.empty()) return "nothing";
+  const std::string line = absl::StrJoin(list, ", ");
+  constexpr size_t kIndent = sizeof(kNewLine) - 2;
+  if (style.width() <= 2 * kIndent) return line;
+  return absl::StrJoin(WrapText(line, style.width() - kIndent), kNewLine);
 }
 
 // The hint is the closest name, or the function's node of just this name.
@@ -80,8 +86,8 @@ absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const
   absl::StrAppend(&invocation.text, "\n", style.Bold(name), "\n");
   if (was.has_value()) absl::StrAppend(&invocation.text, "  was      ", *was, "\n");
   absl::StrAppend(&invocation.text, "  is       ", is.value_or("gone"), "\n  comes of ",
-                  absl::StrJoin(origins, ",\n           "), "\n  by       ", List(story.rewrites),
-                  "\n  went to  ", List(became), "\n");
+                  absl::StrJoin(origins, absl::StrCat(",", kNewLine)), "\n  by       ",
+                  List(story.rewrites, style), "\n  went to  ", List(became, style), "\n");
   return absl::OkStatus();
 }
 
