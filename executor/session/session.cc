@@ -71,6 +71,7 @@ Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::~Session() = default;
 
 const Graph& Session::graph() const { return impl_->graph; }
+int Session::threads() const { return impl_->workers.threads(); }
 const FileAccess& Session::files() const { return impl_->options.files; }
 
 absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& feeds,

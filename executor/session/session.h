@@ -45,6 +45,8 @@ class Session {
 
   // The graph as given.
   const Graph& graph() const;
+  // Of the CPU, which its runs share.
+  int threads() const;
   // What its kernels may read and write.
   const FileAccess& files() const;
 

@@ -59,6 +59,41 @@ TEST(Bench, Statistics) {
   EXPECT_LE(few["ci95_us"][1], few["max_us"]);
 }
 
+TEST(Bench, SaysUnderWhichConditions) {
+  const json doc = Document({kMlp, "--input", "x=4x20xf32=ones", "--runs", "12", "--threads", "1",
+                             "--ab", "--threads 3"});
+  EXPECT_EQ(doc["model"], kMlp);
+  EXPECT_FALSE(doc["isa"].get<std::string>().empty());
+  EXPECT_FALSE(doc["version"].get<std::string>().empty());
+  EXPECT_EQ(doc["a"]["threads"], 1);
+  EXPECT_EQ(doc["b"]["threads"], 3);
+  EXPECT_GT(doc["b"]["devices"]["/device:CPU:0"], 0);
+}
+
+TEST(Bench, TheHeadlineIsTheMedian) {
+  const json doc = Document({kMlp, "--input", "x=4x20xf32=ones", "--runs", "500"});
+  EXPECT_LE(doc["p50_ci95_us"][0], doc["p50_us"]);
+  EXPECT_GE(doc["p50_ci95_us"][1], doc["p50_us"]);
+  const Finished text = GraphRun({"bench", kMlp, "--input", "x=4x20xf32=ones", "--runs", "500"});
+  EXPECT_THAT(text.out, HasSubstr(" us a run (median), 95 % interval "));
+  EXPECT_THAT(text.out, HasSubstr("\nwhere   "));
+}
+
+// From many runs, for one says little.
+TEST(Bench, OpsAndNodesFromManyRuns) {
+  const json doc = Document(
+      {kMlp, "--input", "x=4x20xf32=ones", "--runs", "10", "--threads", "1", "--op-table"});
+  ASSERT_FALSE(doc["op_table"].empty());
+  for (const json& row : doc["op_table"]) {
+    EXPECT_GE(row["count"], 100) << row;
+    EXPECT_LE(row["p50_us"], row["total_us"]) << row;
+  }
+  double share = 0;
+  for (const json& node : doc["nodes"]) share += node["thread_share"].get<double>();
+  EXPECT_NEAR(share, 1, 1e-9);
+  EXPECT_TRUE(doc["nodes"][0]["name"].is_string());
+}
+
 // However the threads are woken up: all runs take as long as the longest of them at least.
 TEST(Bench, TheRateOfConcurrentRunsCountsFromTheFirst) {
   for (int i = 0; i < 10; ++i) {

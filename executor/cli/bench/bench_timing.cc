@@ -4,8 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/cli/model/workbench.h"
 #include "executor/cli/reports/plan_report.h"
 #include "executor/cli/reports/run_reports.h"
+#include "graph/base/version.h"
+#include "plugin/cpu/base/isa.h"
 
 namespace tenon::cli {
 namespace {
@@ -13,6 +16,24 @@ namespace {
 std::optional<double> AllocationsPerRun(const Repeated& runs) {  // if somebody counts
   if (runs.allocations < 0) return std::nullopt;
   return static_cast<double>(runs.allocations) / static_cast<double>(runs.run_us.size());
+}
+
+std::string_view IsaName() {
+  return cpu::SelectIsa<std::string_view>("baseline", "avx2", "avx512");
+}
+
+void WriteConditions(const Timing& timing, Json& doc) {
+  Json devices = Json::Object();
+  for (const auto& [name, count] : NodesPerDevice(*timing.executable)) devices.Set(name, count);
+  doc.Set("threads", timing.threads).Set("devices", std::move(devices)).Set("isa", IsaName());
+}
+
+// "2 threads, avx512, /device:CPU:0, graph_run 0.1.0"
+std::string ConditionsText(const Timing& timing) {
+  std::string text = absl::StrCat(Plural(timing.threads, "thread"), ", ", IsaName());
+  for (const auto& [name, count] : NodesPerDevice(*timing.executable))
+    absl::StrAppend(&text, ", ", name);
+  return absl::StrCat(text, ", graph_run ", Version());
 }
 
 std::string Us(double us) {
@@ -25,11 +46,14 @@ void WriteTiming(const Timing& timing, Json& doc) {
   const Executable& e = *timing.executable;
   const RunStatistics s = Summarize(timing.runs.run_us);
   const MemoryReport memory = MemoryOf(e);
-  Json interval = Json::Array();
+  Json interval = Json::Array(), of_median = Json::Array();
   interval.Push(s.ci95_lo).Push(s.ci95_hi);
+  of_median.Push(s.p50_lo).Push(s.p50_hi);
+  WriteConditions(timing, doc);
   doc.Set("init_ms", timing.init_ms).Set("first_ms", timing.first_ms).Set("count", s.count);
   doc.Set("min_us", s.min)
       .Set("p50_us", s.p50)
+      .Set("p50_ci95_us", std::move(of_median))
       .Set("p90_us", s.p90)
       .Set("p99_us", s.p99)
       .Set("max_us", s.max);
@@ -50,8 +74,9 @@ std::string TimingText(const Timing& timing, const Style& style) {
   const Executable& e = *timing.executable;
   const RunStatistics s = Summarize(timing.runs.run_us);
   const MemoryReport memory = MemoryOf(e);
-  std::string text = absl::StrCat(SpeedText(s, style), "\n\n");
-  absl::StrAppend(&text, style.Dim("times   "), "min ", Us(s.min), "  p50 ", Us(s.p50), "  p90 ",
+  std::string text = absl::StrCat(SpeedText(s, style), "\n\n", style.Dim("where   "),
+                                  ConditionsText(timing), "\n");
+  absl::StrAppend(&text, style.Dim("times   "), "min ", Us(s.min), "  mean ", Us(s.mean), "  p90 ",
                   Us(s.p90), "  p99 ", Us(s.p99), "  max ", Us(s.max), "  std ", Us(s.stddev),
                   "\n");
   absl::StrAppend(&text, style.Dim("rate    "),
@@ -70,8 +95,8 @@ std::string TimingText(const Timing& timing, const Style& style) {
 }
 
 std::string SpeedText(const RunStatistics& s, const Style& style) {
-  return absl::StrCat(style.Bold(Us(s.mean)), " a run, 95 % interval ", Us(s.ci95_lo), " to ",
-                      Us(s.ci95_hi), ", ", Plural(s.count, "run"));
+  return absl::StrCat(style.Bold(Us(s.p50)), " a run (median), 95 % interval ", Us(s.p50_lo),
+                      " to ", Us(s.p50_hi), ", ", Plural(s.count, "run"));
 }
 
 }  // namespace tenon::cli

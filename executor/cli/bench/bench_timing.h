@@ -4,8 +4,8 @@
 #include <string>
 
 #include "executor/cli/bench/repeat.h"
-#include "executor/cli/bench/statistics.h"
 #include "executor/values/json.h"
+#include "executor/values/statistics.h"
 #include "executor/values/text.h"
 
 namespace tenon::cli {
@@ -14,6 +14,7 @@ struct Timing {
   Executable* executable = nullptr;
   double init_ms = 0;   // process state to a prepared executable: devices, load, optimize, place
   double first_ms = 0;  // the first run, plan included
+  int threads = 0;      // of the session
   Repeated runs;
 };
 
@@ -21,7 +22,7 @@ struct Timing {
 void WriteTiming(const Timing& timing, Json& doc);
 // A few lines.
 std::string TimingText(const Timing& timing, const Style& style);
-// "12.30 us a run, 95 % interval 12.21 us to 12.38 us, 1000 runs".
+// "12.30 us a run (median), 95 % interval 12.21 us to 12.38 us, 1000 runs".
 std::string SpeedText(const RunStatistics& s, const Style& style);
 
 }  // namespace tenon::cli

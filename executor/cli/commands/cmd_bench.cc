@@ -8,6 +8,7 @@
 #include "executor/cli/bench/bench_timing.h"
 #include "executor/cli/bench/compare.h"
 #include "executor/cli/faults/exit_code.h"
+#include "executor/cli/faults/interrupt.h"
 #include "executor/cli/model/feeds.h"
 #include "executor/cli/model/workbench.h"
 #include "executor/cli/options/command.h"
@@ -23,6 +24,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kDefaultSeconds = 2;
+// Runs for --op-table.
+constexpr double kRecordedSeconds = 1;
+constexpr size_t kMostRecorded = 1000;
 constexpr int64_t kDefaultWarmup = 3;
 // Of --ab: pairs of sessions made anew, since where their memory lies makes runs 1 % longer or
 // shorter.
@@ -132,6 +136,7 @@ absl::Status StartAnew(Rival& rival, const Workbench& bench, const RunRequest& r
   TENON_ASSIGN_OR_RETURN(rival.timing.executable,
                          rival.session->Prepare(request.feed_names, request.fetches));
   rival.timing.init_ms = MillisSince(start);
+  rival.timing.threads = rival.session->threads();
   return WarmUp(*rival.session, rival.timing, request.feeds,
                 std::max<int64_t>(rival.flags.warmup, 0));
 }
@@ -159,6 +164,7 @@ absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& 
   const Clock::time_point start = Clock::now();
   Spacers spacers;
   std::vector<double> ratios;
+  const StopOnInterrupt stop;
   for (int64_t round = 0; round < most; ++round) {
     const bool too_long = repetition.seconds > 0 && MillisSince(start) > most_ms;
     if (too_long && round >= kFewestForInterval) break;
@@ -173,6 +179,7 @@ absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& 
                                       {*b.session, b.timing.executable, b.timing.runs},
                                       request.feeds, repetition, allocations));
     ratios.push_back(ratio);
+    if (Interrupted()) break;
   }
   return ratios;
 }
@@ -231,6 +238,7 @@ absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& reque
                        const BenchFlags& flags, Invocation& invocation) {
   TENON_RETURN_IF_ERROR(
       WarmUp(session, timing, request.feeds, flags.warmup >= 0 ? flags.warmup : kDefaultWarmup));
+  const StopOnInterrupt stop;
   TENON_ASSIGN_OR_RETURN(timing.runs, Repeat(session, timing.executable, request.feeds,
                                              RepetitionFrom(flags, {.seconds = kDefaultSeconds}),
                                              invocation.allocations));
@@ -240,6 +248,38 @@ absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& reque
     invocation.text = TimingText(timing, invocation.style);
   }
   return absl::OkStatus();
+}
+
+// Runs that are recorded for what `flags` ask for: one for --trace, else as many as a second and
+// the recorder's room allow.
+absl::Status RecordRuns(Session& session, Executable* executable, const RunRequest& request,
+                        const BenchFlags& flags, Invocation& invocation) {
+  RunWatch watch(flags);
+  if (watch.wanted()) {
+    RunRecorder* const recorder = watch.Begin();
+    absl::Status run = session.Run(executable, request.feeds, recorder).status();
+    const size_t steps = std::max<size_t>(RunRecorder::kMaxSteps - recorder->Room(), 1);
+    const auto more = static_cast<int64_t>(std::min(kMostRecorded, recorder->Room() / steps));
+    if (run.ok() && flags.traces.empty() && more > 0) {
+      run = Repeat(session, executable, request.feeds,
+                   {.runs = more, .seconds = kRecordedSeconds, .recorder = recorder}, nullptr)
+                .status();
+    }
+    watch.End();
+    TENON_RETURN_IF_ERROR(run);
+  }
+  return AddRunReports(*executable, watch, flags, invocation);
+}
+
+// After the runs that are timed, which would be slower if they were recorded.
+absl::Status AddReports(Session& session, Executable* executable, const RunRequest& request,
+                        BenchFlags flags, Invocation& invocation) {
+  BenchFlags table_only = flags;
+  flags.op_table.clear();
+  TENON_RETURN_IF_ERROR(RecordRuns(session, executable, request, flags, invocation));
+  table_only.traces.clear();
+  table_only.memory = false;
+  return RecordRuns(session, executable, request, table_only, invocation);
 }
 
 absl::Status Bench(const BenchFlags& flags, Invocation& invocation) {
@@ -252,19 +292,14 @@ absl::Status Bench(const BenchFlags& flags, Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(timing.executable, PrepareExecutable(bench, configurations.a,
                                                               request.feed_names, request.fetches));
   timing.init_ms = MillisSince(start);
+  timing.threads = bench.session->threads();
+  invocation.doc.Set("model", flags.paths.front());
   TENON_RETURN_IF_ERROR(configurations.b
                             ? Compare(bench, configurations, request, flags, invocation)
                             : TimeAlone(*bench.session, timing, request, flags, invocation));
   AddPasses(*timing.executable, flags, invocation);
-  // One more run: to be watched would slow down those that are timed.
-  RunWatch watch(flags);
-  if (watch.wanted()) {
-    const absl::Status run =
-        bench.session->Run(timing.executable, request.feeds, watch.Begin()).status();
-    watch.End();
-    TENON_RETURN_IF_ERROR(run);
-  }
-  return AddRunReports(*timing.executable, watch, flags, invocation);
+  TENON_RETURN_IF_ERROR(AddReports(*bench.session, timing.executable, request, flags, invocation));
+  return EndOfInterrupted();
 }
 
 }  // namespace

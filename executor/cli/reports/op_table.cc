@@ -1,85 +1,165 @@
-// Time by op: what the steps of all recorded runs took together.
+// Time by op and by node: what the steps of recorded runs took.
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/cli/reports/run_reports.h"
 #include "executor/run/plan.h"
+#include "executor/values/statistics.h"
 
 namespace tenon::cli {
 namespace {
 
 struct Row {
-  std::string op, device;
+  std::string name, op, device;  // no name: of all nodes with this op
   int64_t count = 0, total_ns = 0, max_ns = 0;
+  std::vector<int64_t> run_ns;  // of each run in which there were any
+  double p50_us = 0;            // of a run
 };
-
-// The largest total first.
-std::vector<Row> Rows(const RunRecorder& recorder) {
-  std::map<std::pair<std::string, std::string>, Row> rows;
-  for (const RunSpan& run : recorder.runs()) {
-    for (const RunSpan::Step& step : run.steps) {
-      StepLabel label = LabelOf(*run.plan, step.index);
-      Row& row = rows[{label.what, std::string(label.device)}];
-      const int64_t ns = step.stop_ns - step.start_ns;
-      ++row.count;
-      row.total_ns += ns;
-      row.max_ns = std::max(row.max_ns, ns);
-    }
-  }
-  std::vector<Row> sorted;
-  for (auto& [key, row] : rows) {
-    std::tie(row.op, row.device) = key;
-    sorted.push_back(std::move(row));
-  }
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Row& a, const Row& b) { return a.total_ns > b.total_ns; });
-  return sorted;
-}
 
 double Micros(int64_t ns) { return static_cast<double>(ns) / 1000; }
 double Mean(const Row& row) { return Micros(row.total_ns) / static_cast<double>(row.count); }
 std::string Number(double v) { return absl::StrFormat("%.2f", v); }
 
+// Runs for which there was no room in the recorder's memory have few steps, or none.
+std::vector<const RunSpan*> WholeRuns(const RunRecorder& recorder) {
+  size_t most = 0;
+  for (const RunSpan& run : recorder.runs()) most = std::max(most, run.steps.size());
+  std::vector<const RunSpan*> whole;
+  for (const RunSpan& run : recorder.runs()) {
+    if (run.steps.size() == most || recorder.Room() > 0) whole.push_back(&run);
+  }
+  return whole;
+}
+
+// The median of what the runs took; those without such steps took nothing.
+double MedianOfRuns(const Row& row, size_t runs) {
+  std::vector<double> us(runs - row.run_ns.size(), 0.0);
+  for (const int64_t ns : row.run_ns) us.push_back(Micros(ns));
+  return Median(std::move(us));
+}
+
+// Rows by what `key` says of a step; the longest first.
+template <typename Key>
+std::vector<Row> Rows(const std::vector<const RunSpan*>& runs, Key key) {
+  std::map<std::pair<std::string, std::string>, Row> rows;
+  for (const RunSpan* run : runs) {
+    absl::flat_hash_map<Row*, int64_t> of_run;
+    for (const RunSpan::Step& step : run->steps) {
+      const StepLabel label = LabelOf(*run->plan, step.index);
+      Row& row = rows[{key(label), std::string(label.device)}];
+      if (row.count++ == 0) row.op = label.what;
+      const int64_t ns = step.stop_ns - step.start_ns;
+      row.total_ns += ns;
+      row.max_ns = std::max(row.max_ns, ns);
+      of_run[&row] += ns;
+    }
+    for (const auto& [row, ns] : of_run) row->run_ns.push_back(ns);
+  }
+  std::vector<Row> sorted;
+  for (auto& [names, row] : rows) {
+    std::tie(row.name, row.device) = names;
+    row.p50_us = MedianOfRuns(row, runs.size());
+    sorted.push_back(std::move(row));
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Row& a, const Row& b) { return a.p50_us > b.p50_us; });
+  return sorted;
+}
+
+// What runs take, summed over rows.
+double Sum(const std::vector<Row>& rows) {
+  double sum = 0;
+  for (const Row& row : rows) sum += row.p50_us;
+  return sum;
+}
+
+double Share(const Row& row, double of) { return of == 0 ? 0 : row.p50_us / of; }
+
+Json OpsJson(const std::vector<Row>& ops) {
+  const double sum = Sum(ops);
+  Json table = Json::Array();
+  for (const Row& row : ops) {
+    Json json = Json::Object();
+    json.Set("op", row.op).Set("device", row.device).Set("count", row.count);
+    json.Set("p50_us", row.p50_us).Set("total_us", Micros(row.total_ns));
+    json.Set("mean_us", Mean(row)).Set("max_us", Micros(row.max_ns)).Set("share", Share(row, sum));
+    table.Push(std::move(json));
+  }
+  return table;
+}
+
+Json NodesJson(const std::vector<Row>& nodes) {
+  const double sum = Sum(nodes);
+  Json table = Json::Array();
+  for (const Row& row : nodes) {
+    Json json = Json::Object();
+    json.Set("name", row.name).Set("op", row.op).Set("device", row.device);
+    json.Set("p50_us", row.p50_us).Set("thread_share", Share(row, sum));
+    table.Push(std::move(json));
+  }
+  return table;
+}
+
+std::string OpsCsv(const std::vector<Row>& ops) {
+  const double sum = Sum(ops);
+  std::string text = "op,device,count,total_us,mean_us,max_us,share,p50_us\n";
+  for (const Row& row : ops)
+    absl::StrAppendFormat(&text, "%s,%s,%d,%.3f,%.3f,%.3f,%.4f,%.3f\n", row.op, row.device,
+                          row.count, Micros(row.total_ns), Mean(row), Micros(row.max_ns),
+                          Share(row, sum), row.p50_us);
+  return text;
+}
+
+std::string Percent(double share) { return absl::StrFormat("%.1f %%", share * 100); }
+
+std::string OpsText(const std::vector<Row>& ops, size_t runs, const Style& style) {
+  const double sum = Sum(ops);
+  Table table({"op", ">share", ">us a run", ">nodes", ">mean us", ">max us", "device"});
+  for (const Row& row : ops) {
+    table.Row({style.Bold(row.op), Percent(Share(row, sum)), Number(row.p50_us),
+               absl::StrCat(row.count / static_cast<int64_t>(row.run_ns.size())), Number(Mean(row)),
+               Number(Micros(row.max_ns)), row.device});
+  }
+  return absl::StrCat(table.Text(style), "of ", Plural(static_cast<int64_t>(runs), "run"),
+                      runs > 1 ? "; us a run: the median\n" : "\n");
+}
+
+std::string NodesText(const std::vector<Row>& nodes, const Style& style) {
+  constexpr size_t kShown = 10;
+  const double sum = Sum(nodes);
+  Table table({"node", ">share", ">us a run", "op", "device"});
+  for (size_t i = 0; i < std::min(nodes.size(), kShown); ++i) {
+    const Row& row = nodes[i];
+    table.Row(
+        {style.Bold(row.name), Percent(Share(row, sum)), Number(row.p50_us), row.op, row.device});
+  }
+  return table.Text(style);
+}
+
 }  // namespace
 
 void AddOpTable(const RunRecorder& recorder, std::string_view form, Invocation& invocation) {
-  const std::vector<Row> rows = Rows(recorder);
-  int64_t total = 0;
-  for (const Row& row : rows) total += row.total_ns;
-  const auto share = [total](const Row& row) {
-    return total == 0 ? 0 : static_cast<double>(row.total_ns) / static_cast<double>(total);
-  };
+  const std::vector<const RunSpan*> runs = WholeRuns(recorder);
+  const std::vector<Row> ops = Rows(runs, [](const StepLabel& label) { return label.what; });
+  if (!invocation.json() && form == "csv") {
+    invocation.text = OpsCsv(ops);
+    return;
+  }
+  const std::vector<Row> nodes = Rows(runs, [](const StepLabel& label) {
+    return label.node.empty() ? label.what : std::string(label.node);
+  });
   if (invocation.json()) {
-    Json table = Json::Array();
-    for (const Row& row : rows) {
-      Json json = Json::Object();
-      json.Set("op", row.op).Set("device", row.device).Set("count", row.count);
-      json.Set("total_us", Micros(row.total_ns)).Set("mean_us", Mean(row));
-      json.Set("max_us", Micros(row.max_ns)).Set("share", share(row));
-      table.Push(std::move(json));
-    }
-    invocation.doc.Set("op_table", std::move(table));
+    invocation.doc.Set("op_table", OpsJson(ops)).Set("nodes", NodesJson(nodes));
     return;
   }
-  if (form == "csv") {
-    invocation.text = "op,device,count,total_us,mean_us,max_us,share\n";
-    for (const Row& row : rows)
-      absl::StrAppendFormat(&invocation.text, "%s,%s,%d,%.3f,%.3f,%.3f,%.4f\n", row.op, row.device,
-                            row.count, Micros(row.total_ns), Mean(row), Micros(row.max_ns),
-                            share(row));
-    return;
-  }
-  Table table({"op", ">share", ">count", ">total us", ">mean us", ">max us", "device"});
-  for (const Row& row : rows) {
-    table.Row({invocation.style.Bold(row.op), absl::StrFormat("%.1f %%", share(row) * 100),
-               absl::StrCat(row.count), Number(Micros(row.total_ns)), Number(Mean(row)),
-               Number(Micros(row.max_ns)), row.device});
-  }
-  const size_t runs = recorder.runs().size();
-  absl::StrAppend(&invocation.text, "\n", table.Text(invocation.style), "of ",
-                  Plural(static_cast<int64_t>(runs), "run"), "\n");
+  absl::StrAppend(&invocation.text, "\n", OpsText(ops, runs.size(), invocation.style), "\n",
+                  NodesText(nodes, invocation.style));
 }
 
 }  // namespace tenon::cli

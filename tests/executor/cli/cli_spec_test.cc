@@ -3,10 +3,11 @@
 
 #include <cmath>
 
-#include "executor/cli/bench/statistics.h"
+#include "executor/cli/tensors/cast.h"
 #include "executor/cli/tensors/expect.h"
 #include "executor/cli/tensors/spec.h"
 #include "executor/values/element.h"
+#include "executor/values/statistics.h"
 #include "executor/values/tensor_text.h"
 
 namespace tenon::cli {
@@ -22,6 +23,40 @@ std::string Parsed(std::string_view spec, const SpecHint& hint = {}) {
   for (int64_t i = 0; i < tensor->num_elements(); ++i)
     absl::StrAppend(&text, " ", ElementText(*tensor, i));
   return text;
+}
+
+TEST(Spec, NumPyNames) {
+  EXPECT_EQ(Parsed("2xfloat32=1,2"), "f32[2] 1 2");
+  EXPECT_EQ(Parsed("int64=7"), "i64 7");
+  EXPECT_THAT(Parsed("2xflaot32=1"), HasSubstr("did you mean 'float32'?"));
+}
+
+TEST(Cast, KeepsWhatTheTypeHasAPlaceFor) {
+  const auto cast = [](const char* spec, DataType to) {
+    const absl::StatusOr<Tensor> result = Cast(*ParseSpec(spec, {}), to);
+    if (!result.ok()) return std::string(result.status().message());
+    std::string text(DataTypeShortName(result->dtype()));
+    for (int64_t i = 0; i < result->num_elements(); ++i)
+      absl::StrAppend(&text, " ", ElementText(*result, i));
+    return text;
+  };
+  EXPECT_EQ(cast("3xf64=1.5 -2.75 1e300", DataType::kFloat), "f32 1.5 -2.75 inf");
+  EXPECT_EQ(cast("3xf64=1.5 -2.75 255", DataType::kInt32), "i32 1 -2 255");
+  EXPECT_EQ(cast("2xi64=3 -4", DataType::kFloat), "f32 3 -4");
+  EXPECT_EQ(cast("2xu64=18446744073709551615 0", DataType::kDouble), "f64 18446744073709551616 0");
+  EXPECT_EQ(cast("i64=-9223372036854775808", DataType::kInt64), "i64 -9223372036854775808");
+  EXPECT_EQ(cast("3xf32=0 0.25 nan", DataType::kBool), "bool false true true");
+  EXPECT_EQ(cast("2xbool=true,false", DataType::kUint8), "u8 1 0");
+  EXPECT_EQ(cast("f32=2", DataType::kComplex64), "c64 2+0j");
+  EXPECT_EQ(cast("2xi32=300 2", DataType::kUint8), "element [0]: 300 is no u8");
+  EXPECT_EQ(cast("2xi32=2 -1", DataType::kUint64), "element [1]: -1 is no u64");
+  EXPECT_EQ(cast("u64=18446744073709551615", DataType::kInt64),
+            "element []: 18446744073709551615 is no i64");
+  EXPECT_EQ(cast("f32=nan", DataType::kInt32), "element []: nan is no i32");
+  EXPECT_EQ(cast("f64=9223372036854775808", DataType::kInt64),
+            "element []: 9223372036854775808 is no i64");
+  EXPECT_EQ(cast("c64=1+2j", DataType::kFloat), "c64 has no meaning as f32");
+  EXPECT_EQ(cast("str=\"a\"", DataType::kFloat), "str has no meaning as f32");
 }
 
 TEST(Spec, Literals) {

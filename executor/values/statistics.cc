@@ -1,4 +1,4 @@
-#include "executor/cli/bench/statistics.h"
+#include "executor/values/statistics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,17 +18,22 @@ double Percentile(const std::vector<double>& sorted, double fraction) {
 constexpr size_t kBlocks = 500;
 constexpr int kResamples = 2000;
 
-// At most kBlocks means of neighbouring samples: what disturbs one run disturbs the next too.
-std::vector<double> BlockMeans(const std::vector<double>& samples) {
+double Mean(const std::vector<double>& samples) {
+  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+}
+
+// One number for each of at most kBlocks blocks of neighbouring samples: what disturbs one run
+// disturbs the next too.
+template <typename Number>
+std::vector<double> OfBlocks(const std::vector<double>& samples, Number number) {
   if (samples.size() <= kBlocks) return samples;
-  std::vector<double> means(kBlocks);
+  std::vector<double> numbers;
   for (size_t b = 0; b < kBlocks; ++b) {
-    const size_t begin = b * samples.size() / kBlocks, end = (b + 1) * samples.size() / kBlocks;
-    means[b] = std::accumulate(samples.begin() + static_cast<ptrdiff_t>(begin),
-                               samples.begin() + static_cast<ptrdiff_t>(end), 0.0) /
-               static_cast<double>(end - begin);
+    const auto begin = samples.begin() + static_cast<ptrdiff_t>(b * samples.size() / kBlocks);
+    const auto end = samples.begin() + static_cast<ptrdiff_t>((b + 1) * samples.size() / kBlocks);
+    numbers.push_back(number(std::vector<double>(begin, end)));
   }
-  return means;
+  return numbers;
 }
 
 // Means of random draws from `blocks`, sorted; the same for the same blocks.
@@ -61,15 +66,23 @@ int64_t MedianRank(int64_t n) {
 
 }  // namespace
 
+double Median(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  return Percentile(samples, 0.5);
+}
+
 RunStatistics Summarize(std::vector<double> samples) {
   RunStatistics s;
   s.count = static_cast<int64_t>(samples.size());
   if (samples.empty()) return s;
-  const std::vector<double> means = ResampledMeans(BlockMeans(samples));
+  const std::vector<double> means = ResampledMeans(OfBlocks(samples, Mean));
+  const MedianEstimate median = EstimateMedian(OfBlocks(samples, Median));
   std::sort(samples.begin(), samples.end());
   s.min = samples.front();
   s.max = samples.back();
   s.p50 = Percentile(samples, 0.5);
+  s.p50_lo = std::min(median.ci95_lo, s.p50);
+  s.p50_hi = std::max(median.ci95_hi, s.p50);
   s.p90 = Percentile(samples, 0.9);
   s.p99 = Percentile(samples, 0.99);
   for (const double x : samples) s.mean += x / static_cast<double>(s.count);

@@ -10,11 +10,14 @@ struct RunStatistics {
   int64_t count = 0;
   double min = 0, p50 = 0, p90 = 0, p99 = 0, max = 0, mean = 0, stddev = 0;
   double ci95_lo = 0, ci95_hi = 0;  // of the mean, by bootstrap: never outside of min and max
+  double p50_lo = 0, p50_hi = 0;    // 95 % interval of the median
 };
 
 // In the unit of the samples, which come in the order in which they were taken. Percentiles
 // interpolate between neighbours, as numpy.percentile does.
 RunStatistics Summarize(std::vector<double> samples);
+
+double Median(std::vector<double> samples);
 
 // The mean of the middle half: outliers do not count, steps of the clock average out.
 double MiddleMean(std::vector<double> samples);

@@ -1,0 +1,88 @@
+// Ctrl-C: what there is by then is printed, and the exit code is 130.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/e2e/process_util.h"
+
+namespace tenon::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
+constexpr double kWellInItsRuns = 0.5;  // seconds of a processor; the start takes a tenth
+
+double ProcessorSeconds(pid_t pid) {
+  const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
+  std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  double user = 0, system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+// SIGINT once the process has computed for so long, or not at all within a minute.
+void InterruptAtWork(pid_t pid) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (ProcessorSeconds(pid) < kWellInItsRuns && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  kill(pid, SIGINT);
+}
+
+Finished Interrupted(std::vector<std::string> args) {
+  args.insert(args.begin() + 1, {kMlp, "--input", "x=4x20xf32=ones", "--threads", "1"});
+  return GraphRun(Start{.args = std::move(args), .meanwhile = InterruptAtWork});
+}
+
+TEST(Interrupt, BenchTellsOfTheRunsUntilThen) {
+  const Finished bench = Interrupted({"bench", "--seconds", "100", "--json"});
+  EXPECT_EQ(bench.exit, 130);
+  const json doc = json::parse(bench.out);
+  EXPECT_EQ(doc["status"]["code"], "CANCELLED");
+  EXPECT_GT(doc["count"], 0);
+  EXPECT_GT(doc["p50_us"], 0);
+  const Finished text = Interrupted({"bench", "--seconds", "100", "--concurrency", "2"});
+  EXPECT_EQ(text.exit, 130);
+  EXPECT_THAT(text.out, HasSubstr(" a run (median), "));
+  EXPECT_THAT(text.err, HasSubstr("interrupted (SIGINT)"));
+}
+
+TEST(Interrupt, ComparisonsTellOfTheRoundsUntilThen) {
+  const Finished bench = Interrupted({"bench", "--seconds", "100", "--ab", "", "--json"});
+  EXPECT_EQ(bench.exit, 130);
+  const json doc = json::parse(bench.out);
+  EXPECT_GT(doc["rounds"], 0);
+  EXPECT_GT(doc["a"]["count"], 0);
+  EXPECT_GT(doc["b"]["count"], 0);
+}
+
+TEST(Interrupt, RunPrintsWhatItHas) {
+  const Finished run = Interrupted({"run", "--seconds", "100", "--json"});
+  EXPECT_EQ(run.exit, 130);
+  EXPECT_EQ(json::parse(run.out)["fetches"][0]["name"], "out");
+  const Finished session = Interrupted({"run", "--session-runs", "16777216", "--quiet"});
+  EXPECT_EQ(session.exit, 130);
+  EXPECT_THAT(session.out, HasSubstr("out  f32[4,10]"));
+}
+
+// Runs before those that count leave nothing to tell.
+TEST(Interrupt, ElsewhereTheDocumentIsWrittenAtOnce) {
+  const Finished bench = Interrupted({"bench", "--warmup", "9000000000000", "--json"});
+  EXPECT_EQ(bench.exit, 130);
+  const json doc = json::parse(bench.out);
+  EXPECT_EQ(doc["status"]["code"], "CANCELLED");
+  EXPECT_FALSE(doc.contains("count"));
+  EXPECT_THAT(bench.err, HasSubstr("graph_run: interrupted (SIGINT)\n"));
+  EXPECT_THAT(bench.err, Not(HasSubstr("printed")));
+}
+
+}  // namespace
+}  // namespace tenon::testing
