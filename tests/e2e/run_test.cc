@@ -18,6 +18,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
 
@@ -156,10 +157,10 @@ TEST(Run, OpTableAsText) {
   std::istringstream lines(GraphRun(csv).out);
   std::string line;
   std::getline(lines, line);
-  EXPECT_EQ(line, "op,device,count,total_us,mean_us,max_us,share");
+  EXPECT_EQ(line, "op,device,count,total_us,mean_us,max_us,share,p50_us");
   int rows = 0;
   for (; std::getline(lines, line); ++rows)
-    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 6) << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 7) << line;
   EXPECT_GT(rows, 0);
   EXPECT_THAT(GraphRun(text).out, HasSubstr("of 1 run"));
 }
@@ -454,6 +455,79 @@ TEST(Run, AWrongShapeHasNoDifferences) {
   const json doc = json::parse(run.out);
   EXPECT_TRUE(doc["expect"][0]["max_abs"].is_null());
   EXPECT_EQ(doc["expect"][0]["mismatches"], 40);
+}
+
+TEST(Run, EachMismatchIsToldOnce) {
+  const Finished run = GraphRun({"run", kMlp, "--quiet", "--input", "x=1x20xf32=nan", "--expect",
+                                 "out=1x10xf32=nan", "--expect", "out=1x10xf32=1"});
+  EXPECT_EQ(run.exit, 3);
+  EXPECT_THAT(run.out, HasSubstr("differs out\n"));
+  EXPECT_THAT(run.out, Not(HasSubstr("element [")));
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 2) << run.err;
+  EXPECT_THAT(run.err,
+              HasSubstr("is nan where nan is right (10 mismatches, max_abs 0); --equal-nan "
+                        "lets NaN equal NaN\n"));
+  EXPECT_THAT(run.err, HasSubstr("is nan where 1 is right (10 mismatches, max_abs nan)\n"));
+}
+
+// Strings need not be text.
+TEST(Run, BytesAreInTheDocument) {
+  const std::string graph = TempFile("string.pbtxt", R"(
+      node { name: 's' op: 'Placeholder' attr { key: 'dtype' value { type: DT_STRING } }
+             attr { key: 'shape' value { shape { dim { size: 3 } } } } }
+      node { name: 'y' op: 'Identity' input: 's' attr { key: 'T' value { type: DT_STRING } } })");
+  const json doc =
+      Document({"run", graph, "--input",
+                "s=3xstr=\"\\xff\\xfe\\x00z\" \"\\xff\\xfc\\x00z\" \"plain \xc3\xa4\""});
+  EXPECT_EQ(doc["fetches"][0]["values"],
+            json::parse(R"([{"b64": "//4Aeg=="}, {"b64": "//wAeg=="}, "plain ä"])"));
+}
+
+TEST(Run, CastsArraysWhereItIsTold) {
+  const std::string doubles = TempPath("doubles.npy");
+  const std::string graph = TempFile("double.pbtxt", R"(
+      node { name: 's' op: 'Placeholder' attr { key: 'dtype' value { type: DT_DOUBLE } } })");
+  ASSERT_EQ(GraphRun({"run", graph, "--input", "s=2x20xf64=0.5", "--output", "s=@" + doubles}).exit,
+            0);
+  const Finished refused = GraphRun({"run", kMlp, "--input", "x=@" + doubles});
+  EXPECT_EQ(refused.exit, 4);
+  EXPECT_THAT(refused.err, HasSubstr("the array is f64 where f32 is asked for; f32(@" + doubles +
+                                     ") converts it"));
+  const Finished cast = GraphRun({"run", kMlp, "--input", "x=float32(@" + doubles + ")"});
+  EXPECT_EQ(cast.exit, 0) << cast.err;
+}
+
+// What TensorFlow 1 trains: a variable, its first value, a step, and the names of both.
+TEST(Show, GraphsThatTrain) {
+  const std::string graph = TempFile("train.pbtxt", R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: 2 } } } } }
+      node { name: 'w' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: 2 } } } } }
+      node { name: 'first' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'value' value { tensor { dtype: DT_FLOAT float_val: 3
+                    tensor_shape { dim { size: 2 } } } } } }
+      node { name: 'w/Assign' op: 'Assign' input: ['w', 'first']
+             attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'w/read' op: 'Identity' input: 'w' attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'y' op: 'Mul' input: ['x', 'w/read'] attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'step' op: 'AssignSub' input: ['w', 'x']
+             attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'train' op: 'NoOp' input: '^step' }
+      node { name: 'init' op: 'NoOp' input: '^w/Assign' })");
+  const json doc = Document({"show", graph});
+  EXPECT_EQ(doc["targets"], json({"train", "init"}));
+  EXPECT_EQ(doc["variables"][0]["name"], "w");
+  EXPECT_EQ(doc["init"], "init");
+  const std::string line = doc["commands"][0];
+  EXPECT_THAT(line, HasSubstr(" --init init "));
+  EXPECT_THAT(line, HasSubstr(" --output y"));
+  EXPECT_THAT(line, Not(HasSubstr("step")));
+  const Finished run = GraphRun({"run", graph, "--init", "init", "--input", "x=2xf32=2", "--output",
+                                 "y", "--expect", "y=2xf32=6"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const Finished text = GraphRun({"show", graph});
+  EXPECT_THAT(text.out, HasSubstr("targets    train, init\nvariables  w  f32[2]\n"));
 }
 
 TEST(Run, PassesAreInTheDocument) {

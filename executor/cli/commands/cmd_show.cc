@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/graphs/flops.h"
+#include "executor/cli/graphs/initializer.h"
 #include "executor/cli/graphs/signatures.h"
 #include "executor/cli/model/model.h"
 #include "executor/cli/options/command.h"
@@ -26,6 +27,10 @@ struct NamedType {
 
 struct Summary {
   std::vector<NamedType> inputs, outputs;
+  // Of a graph that is no SavedModel.
+  std::vector<NamedType> variables;
+  std::vector<std::string> targets;
+  std::string init;  // the target that fills the variables
   std::map<std::string, int64_t> ops;
   std::map<std::string, int64_t> devices;  // requested; "" for nodes that ask for nothing
   int64_t const_bytes = 0;
@@ -49,6 +54,15 @@ std::vector<NamedType> TypesOf(const std::vector<SignatureTensor>& tensors) {
   return types;
 }
 
+std::vector<NamedType> VariableTypes(const Graph& graph) {
+  std::vector<NamedType> types;
+  for (const NodeId n : Variables(graph)) {
+    const SpecHint declared = DeclaredInput(graph, n);
+    types.push_back({std::string(graph.name(n)), declared.dtype, declared.shape});
+  }
+  return types;
+}
+
 absl::StatusOr<Summary> Summarize(const Model& model) {
   const Graph& graph = model.graph;
   Summary summary;
@@ -69,6 +83,9 @@ absl::StatusOr<Summary> Summarize(const Model& model) {
     const SpecHint declared = DeclaredInput(graph, n);
     summary.inputs.push_back({std::string(graph.name(n)), declared.dtype, shapes.shape({n, 0})});
   }
+  summary.variables = VariableTypes(graph);
+  summary.targets = Targets(graph);
+  summary.init = Initializer(graph);
   for (const std::string& name : GraphOutputs(graph)) {
     TENON_ASSIGN_OR_RETURN(const Output output, graph.ParseOutput(name));
     const bool known = output.port < graph.num_outputs(output.node);
@@ -90,15 +107,30 @@ Json CountsJson(const std::map<std::string, int64_t>& counts) {
   return json;
 }
 
+// " --output y": where a run would also do what assignments and training steps do, since nothing
+// takes what they answer, those outputs that are answers.
+std::string AnswerArguments(const std::vector<NamedType>& outputs) {
+  constexpr size_t kMost = 8;
+  std::string arguments;
+  size_t answers = 0;
+  for (const NamedType& t : outputs) {
+    if (IsRef(t.dtype)) continue;
+    if (++answers <= kMost) absl::StrAppend(&arguments, " --output ", ShellWord(t.name));
+  }
+  return answers == outputs.size() ? "" : arguments;
+}
+
 // " --signature count --input 'x=1x20xf32=random(seed=1)'": what the graph wants to be run with.
 std::string RunArguments(const Summary& summary, const ModelFlags& flags) {
   std::string arguments;
   if (!flags.signature.empty())
     absl::StrAppend(&arguments, " --signature ", ShellWord(flags.signature));
+  if (!summary.init.empty()) absl::StrAppend(&arguments, " --init ", ShellWord(summary.init));
   for (const NamedType& t : summary.inputs) {
     absl::StrAppend(&arguments, " --input ",
                     ShellWord(absl::StrCat(t.name, "=", SuggestSpec({t.dtype, t.shape}))));
   }
+  absl::StrAppend(&arguments, AnswerArguments(summary.outputs));
   return arguments;
 }
 
@@ -153,7 +185,12 @@ std::string SummaryText(const Model& model, const Summary& summary, const ModelF
   if (model.signature != nullptr)
     absl::StrAppend(&text, style.Dim("signature  "), model.signature->name, "\n");
   absl::StrAppend(&text, TensorLines("inputs     ", summary.inputs, style),
-                  TensorLines("outputs    ", summary.outputs, style), OpsText(summary, style));
+                  TensorLines("outputs    ", summary.outputs, style));
+  if (!summary.targets.empty())
+    absl::StrAppend(&text, style.Dim("targets    "), Listed(summary.targets), "\n");
+  if (!summary.variables.empty())
+    absl::StrAppend(&text, TensorLines("variables  ", summary.variables, style));
+  absl::StrAppend(&text, OpsText(summary, style));
   absl::StrAppend(&text, style.Dim("constants  "), Bytes(summary.const_bytes), "\n");
   absl::StrAppend(&text, style.Dim("cost       "), CostText(summary.cost), "\n");
   for (const auto& [device, count] : summary.devices) {
@@ -192,6 +229,9 @@ absl::Status Show(const ShowFlags& flags, Invocation& invocation) {
   }
   invocation.doc.Set("inputs", TypesJson(summary.inputs))
       .Set("outputs", TypesJson(summary.outputs))
+      .Set("targets", Json::ArrayOf(summary.targets))
+      .Set("variables", TypesJson(summary.variables))
+      .Set("init", summary.init.empty() ? Json() : Json(summary.init))
       .Set("ops", CountsJson(summary.ops))
       .Set("nodes", model.graph.num_nodes())
       .Set("functions", model.graph.functions().size())

@@ -1,0 +1,98 @@
+#include "executor/cli/graphs/initializer.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "graph/ir/nodes.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr size_t kMostTried = 100;  // targets; what each needs is looked through
+
+bool IsVariable(std::string_view op) {
+  return op == "VariableV2" || op == "Variable" || op == "VarHandleOp";
+}
+
+bool IsAssignment(std::string_view op) {
+  return op == "Assign" || op == "AssignVariableOp" || op == "AssignVariableXlaConcatND";
+}
+
+// Those that a node needs, itself among them.
+std::vector<NodeId> NeededBy(const Graph& graph, NodeId target) {
+  std::vector<bool> seen(graph.num_node_ids());
+  std::vector<NodeId> needed = {target};
+  seen[target] = true;
+  for (size_t i = 0; i < needed.size(); ++i) {
+    for (const Output& input : graph.inputs(needed[i])) {
+      if (input.node == kNoNode || seen[input.node]) continue;
+      seen[input.node] = true;
+      needed.push_back(input.node);
+    }
+  }
+  return needed;
+}
+
+// Whether a target that needs these nodes assigns each of so many variables, and does nothing else
+// with them.
+bool Initializes(const Graph& graph, const std::vector<NodeId>& needed, size_t variables) {
+  absl::flat_hash_set<NodeId> assigned;
+  for (const NodeId n : needed) {
+    const std::string_view op = graph.op_name(n);
+    if (IsPlaceholder(graph, n) || absl::StartsWith(op, "Restore")) return false;
+    if (!IsAssignment(op)) continue;
+    if (graph.inputs(n).empty() || !assigned.insert(graph.inputs(n)[0].node).second) return false;
+  }
+  return assigned.size() == variables;
+}
+
+std::vector<NodeId> TargetNodes(const Graph& graph) {
+  std::vector<bool> consumed(graph.num_node_ids());
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    for (const Output& input : graph.inputs(n)) {
+      if (input.node != kNoNode) consumed[input.node] = true;
+    }
+  }
+  std::vector<NodeId> targets;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n) && !consumed[n] && graph.op(n) != nullptr && graph.num_outputs(n) == 0)
+      targets.push_back(n);
+  }
+  return targets;
+}
+
+}  // namespace
+
+std::vector<std::string> Targets(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const NodeId n : TargetNodes(graph)) names.emplace_back(graph.name(n));
+  return names;
+}
+
+std::vector<NodeId> Variables(const Graph& graph) {
+  std::vector<NodeId> variables;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n) && IsVariable(graph.op_name(n))) variables.push_back(n);
+  }
+  return variables;
+}
+
+std::string Initializer(const Graph& graph) {
+  const size_t variables = Variables(graph).size();
+  if (variables == 0) return "";
+  std::vector<NodeId> targets = TargetNodes(graph);
+  targets.resize(std::min(targets.size(), kMostTried));
+  NodeId best = kNoNode;
+  size_t least = SIZE_MAX;
+  for (const NodeId target : targets) {
+    const std::vector<NodeId> needed = NeededBy(graph, target);
+    if (needed.size() >= least || !Initializes(graph, needed, variables)) continue;
+    best = target;
+    least = needed.size();
+  }
+  return best == kNoNode ? "" : std::string(graph.name(best));
+}
+
+}  // namespace tenon::cli
