@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
 
 namespace tenon::testing {
 namespace {
@@ -35,6 +36,24 @@ void InterruptAtWork(pid_t pid) {
   while (ProcessorSeconds(pid) < kWellInItsRuns && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   kill(pid, SIGINT);
+}
+
+std::string StatusOf(pid_t pid) { return ReadFile("/proc/" + std::to_string(pid) + "/status"); }
+
+bool HandlesInterrupts(pid_t pid) {
+  const std::string status = StatusOf(pid), key = "SigCgt:\t";
+  const size_t at = status.find(key);
+  return at != std::string::npos && (std::stoull(status.substr(at + key.size(), 16), nullptr, 16) &
+                                     (1ull << (SIGINT - 1))) != 0;
+}
+
+// One SIGINT after the other until the process has ended.
+void InterruptUntilTheEnd(pid_t pid) {
+  while (!HandlesInterrupts(pid)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 100 && StatusOf(pid).find("zombie") == std::string::npos; ++i) {
+    kill(pid, SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
 }
 
 Finished Interrupted(std::vector<std::string> args) {
@@ -82,6 +101,16 @@ TEST(Interrupt, ElsewhereTheDocumentIsWrittenAtOnce) {
   EXPECT_FALSE(doc.contains("count"));
   EXPECT_THAT(bench.err, HasSubstr("graph_run: interrupted (SIGINT)\n"));
   EXPECT_THAT(bench.err, Not(HasSubstr("printed")));
+}
+
+// A run that never comes back cannot stop by itself.
+TEST(Interrupt, TheSecondOneEndsARunThatHangs) {
+  const std::string graph = TempFile("hang.pbtxt", "node { name: \"n\" op: \"RogueOp\" }\n");
+  const std::string plugin = Built("tests/plugins/librogue.so") + ";ROGUE=compute_hang";
+  const Finished run = GraphRun(Start{.args = {"run", graph, "--json", "--plugin", plugin},
+                                      .meanwhile = InterruptUntilTheEnd});
+  EXPECT_EQ(run.exit, 130);
+  EXPECT_EQ(json::parse(run.out)["status"]["code"], "CANCELLED");
 }
 
 }  // namespace

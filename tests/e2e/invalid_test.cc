@@ -98,7 +98,19 @@ TEST(Limits, AreObeyed) {
   EXPECT_EQ(GraphRun({"lint", kMlp, "--max-nodes", "5"}).exit, 4);
   EXPECT_EQ(GraphRun({"lint", kMlp, "--max-const-bytes", "100"}).exit, 4);
   EXPECT_EQ(GraphRun({"lint", kMlp, "--max-rank", "1"}).exit, 4);
-  EXPECT_EQ(GraphRun({"lint", kMlp, "--max-depth", "2"}).exit, 4);
+}
+
+// Of text and of bytes.
+TEST(Limits, TellTheDepthThatWasAskedFor) {
+  const std::string binary = TempPath("mlp.pb");
+  ASSERT_EQ(GraphRun({"opt", kMlp, "-o", binary}).exit, 0);
+  for (const std::string& model : {std::string(kMlp), binary}) {
+    const Finished lint = GraphRun({"lint", model, "--max-depth", "2"});
+    EXPECT_EQ(lint.exit, 4);
+    EXPECT_THAT(lint.err, HasSubstr("messages are nested more than 2 deep (--max-depth)"));
+    const bool of_bytes = lint.err.find(model + ": byte ") != std::string::npos;
+    EXPECT_EQ(of_bytes, model == binary) << lint.err;
+  }
 }
 
 TEST(Limits, MustBePossible) {
