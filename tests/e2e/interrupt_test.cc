@@ -106,7 +106,7 @@ TEST(Interrupt, ElsewhereTheDocumentIsWrittenAtOnce) {
 // A run that never comes back cannot stop by itself.
 TEST(Interrupt, TheSecondOneEndsARunThatHangs) {
   const std::string graph = TempFile("hang.pbtxt", "node { name: \"n\" op: \"RogueOp\" }\n");
-  const std::string plugin = Built("tests/plugins/librogue.so") + ";ROGUE=compute_hang";
+  const std::string plugin = TestPlugin("rogue") + ";ROGUE=compute_hang";
   const Finished run = GraphRun(Start{.args = {"run", graph, "--json", "--plugin", plugin},
                                       .meanwhile = InterruptUntilTheEnd});
   EXPECT_EQ(run.exit, 130);

@@ -167,7 +167,8 @@ absl::Status Run(const RunFlags& flags, Invocation& invocation) {
       outcome.executable,
       PrepareExecutable(outcome.bench, flags, outcome.request.feed_names, outcome.request.fetches));
   RunWatch watch(flags);
-  TENON_RETURN_IF_ERROR(RunAll(outcome, flags, watch));
+  const absl::Status ran = RunAll(outcome, flags, watch);
+  TENON_RETURN_IF_ERROR(HintAtInit(outcome.bench, ran));
   std::vector<SinkTensor> sinks;
   for (size_t i = 0; i < outcome.request.outputs.size(); ++i)
     sinks.push_back({outcome.request.outputs[i], outcome.values[i]});

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/graphs/explain_node.h"
+#include "executor/cli/graphs/initializer.h"
 #include "executor/cli/model/model.h"
 #include "executor/session/saved_model.h"
 #include "graph/base/status_macros.h"
@@ -138,6 +139,18 @@ absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench
   TENON_ASSIGN_OR_RETURN(SessionOptions session_options, SessionOptionsFrom(flags));
   session_options.files = bench.session_options.files;
   return Session::Create(bench.graph(), bench.host->devices(), std::move(session_options));
+}
+
+absl::Status HintAtInit(const Workbench& bench, const absl::Status& status) {
+  const bool may_lack_values = absl::IsFailedPrecondition(status) && bench.inits.empty();
+  if (!may_lack_values || bench.saved.has_value()) return status;
+  const std::string init = Initializer(bench.graph());
+  if (init.empty()) return status;
+  absl::Status hint(status.code(), absl::StrCat(status.message(), "; --init ", ShellWord(init),
+                                                " gives all variables their first values"));
+  status.ForEachPayload(
+      [&](std::string_view key, const absl::Cord& value) { hint.SetPayload(key, value); });
+  return hint;
 }
 
 absl::Status FaultOfFiles(const absl::Status& status) {

@@ -53,6 +53,10 @@ absl::Status InitializeState(Workbench& bench, const CompileFlags& flags);
 // The same for another session of its model.
 absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags);
 
+// The status of runs. Where variables may have no values yet and a node of the graph fills them, it
+// says so.
+absl::Status HintAtInit(const Workbench& bench, const absl::Status& status);
+
 // What fails while a SavedModel is restored is a fault of its files (kInvalidInput), unless
 // something is not implemented or breaks.
 absl::Status FaultOfFiles(const absl::Status& status);
