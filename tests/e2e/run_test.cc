@@ -526,6 +526,9 @@ TEST(Show, GraphsThatTrain) {
   const Finished run = GraphRun({"run", graph, "--init", "init", "--input", "x=2xf32=2", "--output",
                                  "y", "--expect", "y=2xf32=6"});
   EXPECT_EQ(run.exit, 0) << run.err;
+  const Finished early = GraphRun({"run", graph, "--input", "x=2xf32=2", "--output", "y"});
+  EXPECT_EQ(early.exit, 1);
+  EXPECT_THAT(early.err, HasSubstr("; --init init gives all variables their first values"));
   const Finished text = GraphRun({"show", graph});
   EXPECT_THAT(text.out, HasSubstr("targets    train, init\nvariables  w  f32[2]\n"));
 }

@@ -294,9 +294,10 @@ absl::Status Bench(const BenchFlags& flags, Invocation& invocation) {
   timing.init_ms = MillisSince(start);
   timing.threads = bench.session->threads();
   invocation.doc.Set("model", flags.paths.front());
-  TENON_RETURN_IF_ERROR(configurations.b
-                            ? Compare(bench, configurations, request, flags, invocation)
-                            : TimeAlone(*bench.session, timing, request, flags, invocation));
+  const absl::Status ran = configurations.b
+                               ? Compare(bench, configurations, request, flags, invocation)
+                               : TimeAlone(*bench.session, timing, request, flags, invocation);
+  TENON_RETURN_IF_ERROR(HintAtInit(bench, ran));
   AddPasses(*timing.executable, flags, invocation);
   TENON_RETURN_IF_ERROR(AddReports(*bench.session, timing.executable, request, flags, invocation));
   return EndOfInterrupted();
