@@ -158,11 +158,12 @@ std::string Table::Text(const Style& style, std::string_view indent) const {
   if (style.width() > 0) {
     const size_t between = indent.size() + kGap * (widths.size() - 1);
     const size_t room = style.width() - std::min(style.width(), between);
-    std::vector<size_t> words = LongestWords(widths), least = widths;
-    Narrow(widths, words, room);  // where that is enough, no word is parted
+    std::vector<size_t> least = widths, whole_words = LongestWords(widths);
     for (size_t c = 0; c < widths.size(); ++c) {
       if (!right_[c]) least[c] = std::min(least[c], kNarrowest);
+      whole_words[c] = std::max(whole_words[c], least[c]);
     }
+    Narrow(widths, whole_words, room);  // where that is enough, no word is parted
     Narrow(widths, least, room);
   }
   std::string text;

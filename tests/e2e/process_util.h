@@ -18,9 +18,9 @@ struct Finished {
 };
 
 struct Start {
-  std::vector<std::string> args;                   // without the program
-  std::string input;                               // its standard input
-  std::map<std::string, std::string> environment;  // on top of this process's
+  std::vector<std::string> args;                        // without the program
+  std::string input = {};                               // its standard input
+  std::map<std::string, std::string> environment = {};  // on top of this process's
   size_t largest_file = SIZE_MAX;  // that it may write, as if the disk were full then
   std::function<void(pid_t)> meanwhile = nullptr;  // done beside it, on a thread of its own
 };
