@@ -27,6 +27,28 @@ set(TENON_INCLUDE_DIRS
     "${PROJECT_SOURCE_DIR}/optimizer_api/include" "${PROJECT_SOURCE_DIR}/plugin/include"
     "${PROJECT_SOURCE_DIR}/executor/include")
 
+# tenon_isa_sources(OUT FILE...): a source for each instruction set (sse2, avx2, avx512) and each
+# *_isa.inc, which gets the set's name as TENON_ISA and the size of its vectors.
+function(tenon_isa_sources out)
+  set(sources)
+  foreach(file IN LISTS ARGN)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
+    string(REGEX REPLACE "_isa\\.inc$" "" name "${path}")
+    foreach(isa bytes IN ZIP_LISTS TENON_ISAS TENON_ISA_BYTES)
+      set(source "${CMAKE_BINARY_DIR}/generated/${name}_${isa}.cc")
+      file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT
+[[#define TENON_ISA @isa@
+#define TENON_VECTOR_BYTES @bytes@
+#include "@path@"
+]])
+      list(APPEND sources "${source}")
+    endforeach()
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+set(TENON_ISAS sse2 avx2 avx512)
+set(TENON_ISA_BYTES 16 32 64)
+
 # Files named *_sse2.cc, *_avx2.cc and *_avx512.cc are compiled for that instruction set, without the
 # precompiled header: they must share no inline function with baseline code. They hold inner loops,
 # so they are vectorized in every preset; floats keep IEEE's rules but for the flags and errno.

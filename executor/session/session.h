@@ -18,7 +18,7 @@ namespace tenon {
 
 // What was made of one (feeds, fetches) pair.
 class Executable;
-class RunRecorder;  // executor/run_recorder.h
+class RunRecorder;  // executor/run/run_recorder.h
 
 // Thread-safe: many runs at once, each with its own frame.
 class Session {

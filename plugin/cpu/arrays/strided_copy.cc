@@ -12,13 +12,19 @@
 
 namespace tenon::cpu {
 
-TransposeTile FindTransposeTile_sse2(int64_t element_bytes);
-TransposeTile FindTransposeTile_avx2(int64_t element_bytes);
-TransposeTile FindTransposeTile_avx512(int64_t element_bytes);
+namespace sse2 {
+TransposeTile FindTransposeTile(int64_t element_bytes);
+}
+namespace avx2 {
+TransposeTile FindTransposeTile(int64_t element_bytes);
+}
+namespace avx512 {
+TransposeTile FindTransposeTile(int64_t element_bytes);
+}
 
 TransposeTile FindTransposeTile(int64_t element_bytes) {
-  return SelectIsa(FindTransposeTile_sse2, FindTransposeTile_avx2,
-                   FindTransposeTile_avx512)(element_bytes);
+  return SelectIsa(sse2::FindTransposeTile, avx2::FindTransposeTile,
+                   avx512::FindTransposeTile)(element_bytes);
 }
 
 namespace {

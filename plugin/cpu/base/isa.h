@@ -1,6 +1,6 @@
-// Which instruction set the CPU kernels use. Code for one set lies in files *_sse2.cc, *_avx2.cc,
-// *_avx512.cc that include one shared *.inc inside an anonymous namespace, so that nothing compiled
-// for one set is merged into another (DESIGN.md).
+// Which instruction set the CPU kernels use. A file *_isa.inc is compiled once for each set, in a
+// namespace of its own (sse2, avx2, avx512) and with anonymous ones inside, so that nothing compiled
+// for one set is merged into another (cmake/TenonTargets.cmake, DESIGN.md).
 #pragma once
 
 #include "absl/status/status.h"

@@ -19,12 +19,18 @@
 
 namespace tenon::cpu {
 
-ReduceLoops FindReduceLoops_sse2(ReduceOp op, DataType t);
-ReduceLoops FindReduceLoops_avx2(ReduceOp op, DataType t);
-ReduceLoops FindReduceLoops_avx512(ReduceOp op, DataType t);
+namespace sse2 {
+ReduceLoops FindReduceLoops(ReduceOp op, DataType t);
+}
+namespace avx2 {
+ReduceLoops FindReduceLoops(ReduceOp op, DataType t);
+}
+namespace avx512 {
+ReduceLoops FindReduceLoops(ReduceOp op, DataType t);
+}
 
 ReduceLoops FindReduceLoops(ReduceOp op, DataType t) {
-  return SelectIsa(FindReduceLoops_sse2, FindReduceLoops_avx2, FindReduceLoops_avx512)(op, t);
+  return SelectIsa(sse2::FindReduceLoops, avx2::FindReduceLoops, avx512::FindReduceLoops)(op, t);
 }
 
 namespace {

@@ -4,12 +4,14 @@
 
 namespace tenon::cpu {
 
-#define TENON_DECLARE(ISA)                                  \
-  void Repeat_##ISA(const void*, int64_t, int64_t, void*);  \
-  ElementLoop FindArith_##ISA(ElementOp op, DataType t);    \
-  ElementRowsLoop FindRows_##ISA(ElementOp op, DataType t); \
-  ElementLoop FindMath_##ISA(ElementOp op, DataType t);     \
-  ElementLoop FindCast_##ISA(DataType from, DataType to);
+#define TENON_DECLARE(ISA)                            \
+  namespace ISA {                                     \
+  void Repeat(const void*, int64_t, int64_t, void*);  \
+  ElementLoop FindArith(ElementOp op, DataType t);    \
+  ElementRowsLoop FindRows(ElementOp op, DataType t); \
+  ElementLoop FindMath(ElementOp op, DataType t);     \
+  ElementLoop FindCast(DataType from, DataType to);   \
+  }
 TENON_DECLARE(sse2)
 TENON_DECLARE(avx2)
 TENON_DECLARE(avx512)
@@ -17,22 +19,22 @@ ElementLoop FindSlow(ElementOp op, DataType t);     // slow_loops.cc
 ElementLoop FindSpecial(ElementOp op, DataType t);  // special_loops.cc
 
 ElementLoop FindElementLoop(ElementOp op, DataType t) {
-  if (ElementLoop loop = SelectIsa(FindArith_sse2, FindArith_avx2, FindArith_avx512)(op, t))
+  if (ElementLoop loop = SelectIsa(sse2::FindArith, avx2::FindArith, avx512::FindArith)(op, t))
     return loop;
-  if (ElementLoop loop = SelectIsa(FindMath_sse2, FindMath_avx2, FindMath_avx512)(op, t))
+  if (ElementLoop loop = SelectIsa(sse2::FindMath, avx2::FindMath, avx512::FindMath)(op, t))
     return loop;
   if (ElementLoop loop = FindSlow(op, t)) return loop;
   return FindSpecial(op, t);
 }
 
 ElementRowsLoop FindElementRowsLoop(ElementOp op, DataType t) {
-  return SelectIsa(FindRows_sse2, FindRows_avx2, FindRows_avx512)(op, t);
+  return SelectIsa(sse2::FindRows, avx2::FindRows, avx512::FindRows)(op, t);
 }
 
-RepeatFn FindRepeat() { return SelectIsa(&Repeat_sse2, &Repeat_avx2, &Repeat_avx512); }
+RepeatFn FindRepeat() { return SelectIsa(&sse2::Repeat, &avx2::Repeat, &avx512::Repeat); }
 
 ElementLoop FindCastLoop(DataType from, DataType to) {
-  return SelectIsa(FindCast_sse2, FindCast_avx2, FindCast_avx512)(from, to);
+  return SelectIsa(sse2::FindCast, avx2::FindCast, avx512::FindCast)(from, to);
 }
 
 }  // namespace tenon::cpu

@@ -1,4 +1,0 @@
-#include "plugin/cpu/arrays/transpose_tile.h"
-
-#define TENON_TRANSPOSE_ENTRY FindTransposeTile_sse2
-#include "plugin/cpu/arrays/transpose_tile.inc"

@@ -1,4 +1,0 @@
-#include "plugin/cpu/elementwise/loops/element_op.h"
-
-#define TENON_CAST_ENTRY FindCast_avx2
-#include "plugin/cpu/elementwise/loops/cast.inc"

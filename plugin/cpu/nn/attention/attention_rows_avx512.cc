@@ -1,9 +1,0 @@
-#include <immintrin.h>
-
-#include "plugin/cpu/nn/attention/attention_rows.h"
-
-namespace tenon::cpu::avx512 {
-#include "plugin/cpu/base/vec_avx512.inc"
-
-#include "plugin/cpu/nn/attention/attention_rows_impl.inc"
-}  // namespace tenon::cpu::avx512
