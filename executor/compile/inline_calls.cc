@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "executor/compile/pass_input.h"
-#include "executor/compile/plugin_passes.h"
+#include "executor/compile/passes/plugin_passes.h"
 #include "executor/compile/stages.h"
 #include "executor/compile/stopwatch.h"
 #include "executor/lowering/call_inliner.h"

@@ -5,9 +5,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "executor/compile/body_optimizer.h"
+#include "executor/compile/bodies/optimize_bodies.h"
 #include "executor/compile/pass_input.h"
-#include "executor/compile/plugin_passes.h"
+#include "executor/compile/passes/plugin_passes.h"
 #include "executor/compile/stages.h"
 #include "executor/compile/stopwatch.h"
 #include "graph/base/status_macros.h"
@@ -60,10 +60,11 @@ absl::Status RunPasses(const CompileContext& context, Placed& placed) {
   options.bisect_limit = report.rewrites_left;
   options.grown = report.grown;
   options.worked = report.worked;
-  TENON_ASSIGN_OR_RETURN(
-      std::vector<PassReport> bodies,
-      OptimizeBodies(placed.graph, surroundings.InputFor(placed.request),
-                     {context.devices, context.options.placer, placed.caller_devices}, options));
+  TENON_ASSIGN_OR_RETURN(std::vector<PassReport> bodies,
+                         OptimizeBodies(placed.graph, surroundings.InputFor(placed.request),
+                                        {context.devices, context.kernels.registry(),
+                                         context.options.placer, placed.caller_devices},
+                                        options));
   std::ranges::move(bodies, std::back_inserter(whole.passes));
   whole.nodes_after = placed.graph.num_nodes();
   TENON_ASSIGN_OR_RETURN(placed.placement,

@@ -1,7 +1,7 @@
 // What the passes over a whole graph are given by the stages that run them.
 #pragma once
 
-#include "executor/compile/evaluator.h"
+#include "executor/compile/passes/evaluator.h"
 #include "executor/compile/stages.h"
 #include "grappler_lite/pipeline/pipeline.h"
 

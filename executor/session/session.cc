@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "executor/compile/evaluator.h"
+#include "executor/compile/passes/evaluator.h"
 #include "executor/session/executable.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/plugin_hold.h"

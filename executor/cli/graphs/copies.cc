@@ -4,7 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "executor/cli/plugins/host.h"
-#include "executor/compile/evaluator.h"
+#include "executor/compile/passes/evaluator.h"
 #include "graph/shapes/shape_inference.h"
 
 namespace tenon::cli {

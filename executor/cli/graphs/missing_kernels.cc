@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "executor/compile/evaluator.h"
+#include "executor/compile/passes/evaluator.h"
 #include "executor/lowering/lowering.h"
 #include "graph/functions/function_body.h"
 #include "graph/ir/nodes.h"

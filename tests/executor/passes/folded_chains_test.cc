@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "executor/compile/evaluator.h"
+#include "executor/compile/passes/evaluator.h"
 #include "gmock/gmock.h"
 #include "grappler_lite/pipeline/pipeline.h"
 #include "gtest/gtest.h"

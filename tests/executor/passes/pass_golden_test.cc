@@ -12,8 +12,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "executor/compile/body_optimizer.h"
-#include "executor/compile/evaluator.h"
+#include "executor/compile/bodies/optimize_bodies.h"
+#include "executor/compile/passes/evaluator.h"
 #include "executor/lowering/call_inliner.h"
 #include "executor/session/session.h"
 #include "graph/functions/function_body.h"
@@ -103,7 +103,7 @@ class PassGolden : public testing::TestWithParam<std::string> {
     const absl::StatusOr<PipelineReport> report = RunPipeline(graph, input, options);
     ASSERT_TRUE(report.ok()) << report.status();
     const absl::StatusOr<std::vector<PassReport>> bodies =
-        OptimizeBodies(graph, input, {{host.get()}, PlacerOptions(), {}}, options);
+        OptimizeBodies(graph, input, {{host.get()}, KernelRegistry::Global(), PlacerOptions(), {}}, options);
     ASSERT_TRUE(bodies.ok()) << bodies.status();
     for (const auto* rows : {&unplaced->passes, &report->passes, &*bodies}) {
       for (const PassReport& row : *rows) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/compile/evaluator.h"
+#include "executor/compile/passes/evaluator.h"
 #include "executor/plan/base/plan_input.h"
 #include "graph/ir/graph.h"
 #include "plugin/cpu/base/workers.h"

@@ -11,12 +11,14 @@
 #include "executor/place/placer.h"
 #include "grappler_lite/pipeline/pipeline.h"
 #include "plugin/device/device.h"
+#include "plugin/kernels/kernel_registry.h"
 
 namespace tenon {
 
 // What bodies are optimized for.
 struct BodySurroundings {
   absl::Span<Device* const> devices;
+  const KernelRegistry& registry;
   const PlacerOptions& placer;
   // By name of the nodes that call: the devices that they ask for. What they call inherits them.
   const absl::flat_hash_map<std::string, std::string>& caller_devices;

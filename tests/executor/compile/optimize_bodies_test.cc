@@ -1,5 +1,5 @@
 // The passes work on the bodies of functions that stay functions, and what they mean stays.
-#include "executor/compile/body_optimizer.h"
+#include "executor/compile/bodies/optimize_bodies.h"
 
 #include "absl/strings/str_cat.h"
 #include "executor/session/session.h"

@@ -1,4 +1,4 @@
-#include "executor/compile/plugin_passes.h"
+#include "executor/compile/passes/plugin_passes.h"
 
 #include <iterator>
 #include <string>

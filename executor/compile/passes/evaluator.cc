@@ -1,4 +1,4 @@
-#include "executor/compile/evaluator.h"
+#include "executor/compile/passes/evaluator.h"
 
 #include <algorithm>
 
