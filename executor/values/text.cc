@@ -46,7 +46,7 @@ size_t DisplayWidth(std::string_view s) {
 namespace {
 
 constexpr size_t kGap = 2;         // between columns
-constexpr size_t kNarrowest = 12;  // that a column is made
+constexpr size_t kNarrowest = 10;  // that a column is made
 
 // Bytes at the front that are colour codes.
 size_t ColourPrefix(std::string_view s) {

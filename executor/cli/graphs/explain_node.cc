@@ -22,12 +22,15 @@ constexpr std::string_view kOrigins = "_tenon_origins", kRewrites = "_tenon_rewr
 
 constexpr char kNewLine[] = "\n           ";  // below what stands behind a title
 
-std::string List(const std::vector<std::string>& list, const Style& style) {
-  if (list.empty()) return "nothing";
-  const std::string line = absl::StrJoin(list, ", ");
+// A text behind a title, in lines that fit the terminal.
+std::string Wrapped(const std::string& text, const Style& style) {
   constexpr size_t kIndent = sizeof(kNewLine) - 2;
-  if (style.width() <= 2 * kIndent) return line;
-  return absl::StrJoin(WrapText(line, style.width() - kIndent), kNewLine);
+  if (style.width() <= 2 * kIndent) return text;
+  return absl::StrJoin(WrapText(text, style.width() - kIndent), kNewLine);
+}
+
+std::string List(const std::vector<std::string>& list, const Style& style) {
+  return list.empty() ? "nothing" : Wrapped(absl::StrJoin(list, ", "), style);
 }
 
 // The hint is the closest name, or the function's node of just this name.
@@ -84,10 +87,11 @@ absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const
   std::vector<std::string> origins;
   for (const std::string& origin : story.origins) origins.push_back(before.WithPlace(origin));
   absl::StrAppend(&invocation.text, "\n", style.Bold(name), "\n");
-  if (was.has_value()) absl::StrAppend(&invocation.text, "  was      ", *was, "\n");
-  absl::StrAppend(&invocation.text, "  is       ", is.value_or("gone"), "\n  comes of ",
-                  absl::StrJoin(origins, absl::StrCat(",", kNewLine)), "\n  by       ",
-                  List(story.rewrites, style), "\n  went to  ", List(became, style), "\n");
+  if (was.has_value()) absl::StrAppend(&invocation.text, "  was      ", Wrapped(*was, style), "\n");
+  absl::StrAppend(&invocation.text, "  is       ", Wrapped(is.value_or("gone"), style),
+                  "\n  comes of ", absl::StrJoin(origins, absl::StrCat(",", kNewLine)),
+                  "\n  by       ", List(story.rewrites, style), "\n  went to  ",
+                  List(became, style), "\n");
   return absl::OkStatus();
 }
 
