@@ -38,7 +38,7 @@ void CheckFlags::Declare(Declarer& d) {
   DeclareLevel(d);
   DeclareSeed(d);
   DeclareTimeout(d, "a case that takes longer is stopped, and counts as crashed (default 60)");
-  d.Group("Ops");
+  d.Group(FlagGroup::kOps);
   d.List("--ops", only_ops, "A,B", "only these ops");
   d.List("--skip-ops", skipped_ops, "A,B", "not these ops");
   DeclareLimits(d);

@@ -26,7 +26,7 @@ struct ReduceFlags : ProofFlags {
 
 void ReduceFlags::Declare(Declarer& d) {
   ProofFlags::Declare(d);
-  d.Group("Optimizer");
+  d.Group(FlagGroup::kOptimizer);
   d.Text("-o", reduced, "OUT", "where to write the small graph, and its inputs as .npz beside it",
          RefuseExportName);
 }

@@ -47,6 +47,7 @@ void RunFlags::Declare(Declarer& d) {
 
 void RunFlags::DeclareRequest(Declarer& d) {
   DeclareFeeds(d);
+  d.Group(FlagGroup::kData);
   d.Repeat("--output", outputs, "NAME[=SINK]",
            "fetch; SINK is -, @y.npy, @all.npz or @y.bin (default: the graph's outputs)");
   d.Repeat("--expect", expects, "NAME=SPEC",
@@ -55,6 +56,7 @@ void RunFlags::DeclareRequest(Declarer& d) {
 }
 
 void RunFlags::DeclareSession(Declarer& d) {
+  d.Group(FlagGroup::kState);
   d.Integer("--session-runs", session_runs, "N",
             "the same feeds and fetches so many times in one session; --json has all of them", 1,
             kMaxRuns);

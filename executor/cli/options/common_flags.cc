@@ -8,14 +8,14 @@
 namespace tenon::cli {
 
 void OutputFlags::DeclareOutput(Declarer& d) {
-  d.Group("Output");
+  d.Group(FlagGroup::kOutput);
   d.Flag("--json", json, "one JSON document on stdout, nothing else");
   d.Flag("--quiet", quiet, "no progress and no warnings");
   d.Flag("--verbose", verbose, "more detail: placement, plan");
 }
 
 void CommonFlags::DeclarePlugins(Declarer& d) {
-  d.Group("Devices");
+  d.Group(FlagGroup::kDevices);
   d.Repeat("--plugin", plugins, "PATH[;K=V...]",
            "load a plug-in, or those of a folder; K=V: priority=N, as=TYPE, else set in the "
            "environment first (also: TENON_PLUGIN_PATH)");
@@ -32,7 +32,7 @@ void CommonFlags::DeclareTimeout(Declarer& d) {
 }
 
 void CommonFlags::DeclareTimeout(Declarer& d, const char* what) {
-  d.Group("Runs");
+  d.Group(FlagGroup::kRuns);
   d.Real("--timeout", timeout_s, "S", what, Declarer::Bound::kAboveZero);
 }
 

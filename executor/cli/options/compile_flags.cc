@@ -9,8 +9,6 @@ std::string RefuseTarget(const std::string& name) {
   return std::string(Target::Parse(name).status().message());
 }
 
-constexpr char kState[] = "SavedModels, state and files";
-
 }  // namespace
 
 std::string RefuseExportName(const std::string& path) {
@@ -18,7 +16,7 @@ std::string RefuseExportName(const std::string& path) {
 }
 
 void PlacementFlags::DeclarePlacement(Declarer& d) {
-  d.Group("Devices");
+  d.Group(FlagGroup::kDevices);
   d.Text("--device", device, "NAME", "where nodes go that ask for nothing, such as APU or CPU:0");
   d.Repeat("--place", place, "REGEX=DEVICE", "where nodes with such names go");
   d.Flag("--no-fallback", no_fallback,
@@ -30,13 +28,13 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
 }
 
 void OptimizerFlags::DeclareLevel(Declarer& d) {
-  d.Group("Optimizer");
+  d.Group(FlagGroup::kOptimizer);
   d.Integer("--opt-level", opt_level, "0|1|2",
             "0: no pass runs; 1: what TensorFlow runs by default; 2: costlier searches too", 0, 2);
 }
 
 void OptimizerFlags::DeclarePasses(Declarer& d) {
-  d.Group("Optimizer");
+  d.Group(FlagGroup::kOptimizer);
   d.Text("--passes", passes, "SPEC",
          "these passes in this order, such as 'constant_folding(max_bytes=10MB),plugin:*'",
          Declarer::RefuseEmptyList);
@@ -48,7 +46,7 @@ void OptimizerFlags::DeclarePasses(Declarer& d) {
 }
 
 void OptimizerFlags::DeclareRewriting(Declarer& d) {
-  d.Group("Optimizer");
+  d.Group(FlagGroup::kOptimizer);
   d.Flag("--fast-math", fast_math, "allow rewrites that change rounding");
   d.Text("--target", target, "T",
          "who can run the result: tensorflow (every 2.x), tensorflow@2.N (2.N and later), either "
@@ -57,7 +55,7 @@ void OptimizerFlags::DeclareRewriting(Declarer& d) {
 }
 
 void WatchFlags::DeclareWatching(Declarer& d) {
-  d.Group("Optimizer");
+  d.Group(FlagGroup::kOptimizer);
   d.Flag("--time-passes", time_passes, "a table of what each pass did and how long it took");
   d.FlagWithValue("--verify-each{structure}", verify_each, {"structure", "numeric"},
                   "verify the graph after each pass; =numeric: and that it answers the same");
@@ -73,19 +71,19 @@ void WatchFlags::DeclareWatching(Declarer& d) {
 }
 
 void WatchFlags::DeclareBisectLimit(Declarer& d) {
-  d.Group("Optimizer");
+  d.Group(FlagGroup::kOptimizer);
   d.Integer("--bisect-limit", bisect_limit, "N",
             "only the first N rewrites, and a BISECT line for each on stderr; -1: all", -1);
 }
 
 void WatchFlags::DeclareSaveOptimized(Declarer& d, const char* name) {
-  d.Group("Optimizer");
+  d.Group(FlagGroup::kOptimizer);
   d.Text(name, save_optimized, "OUT",
          "write the optimized graph: .pb or .pbtxt, .xz or .gz after it", RefuseExportName);
 }
 
 void WatchFlags::DeclareReport(Declarer& d) {
-  d.Group("Optimizer");
+  d.Group(FlagGroup::kOptimizer);
   d.Text("--report", report, "OUT.html",
          "write a page on what each pass did, with the graph before and after");
 }
@@ -103,30 +101,30 @@ void CompileFlags::DeclareCompiling(Declarer& d) {
 }
 
 void CompileFlags::DeclareOutputs(Declarer& d) {
-  d.Group("Data");
+  d.Group(FlagGroup::kData);
   d.Repeat("--output", outputs, "NAME", "fetch (default: the graph's outputs)");
   defaults.writes_nothing = d.command();
 }
 
 void CompileFlags::DeclareInit(Declarer& d, const char* what) {
-  d.Group(kState);
+  d.Group(FlagGroup::kState);
   d.Repeat("--init", inits, "NODE", what);
 }
 
 void CompileFlags::DeclareKeepState(Declarer& d) {
-  d.Group(kState);
+  d.Group(FlagGroup::kState);
   d.Flag("--keep-state", keep_state,
          "variables that the signature of a SavedModel writes stay variables, which a node fills");
 }
 
 void CompileFlags::DeclareFileIo(Declarer& d) {
-  d.Group(kState);
+  d.Group(FlagGroup::kState);
   d.Flag("--allow-file-io", allow_file_io,
          "ops may read and write any file, not only read those of the SavedModel");
 }
 
 void CompileFlags::DeclareSeed(Declarer& d) {
-  d.Group("Runs");
+  d.Group(FlagGroup::kRuns);
   d.Seed("--seed", seed, "N", "of random ops that have none; 0: from the system");
 }
 

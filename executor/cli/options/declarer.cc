@@ -10,6 +10,10 @@
 namespace tenon::cli {
 namespace {
 
+constexpr const char* kHeadings[] = {
+    "Data",  "SavedModels, state and files", "Devices", "Optimizer", "Runs", "Ops", "Limits",
+    "Output"};
+
 constexpr double kMaxReal = 1e9;  // seconds that a clock can count; tolerances end far below
 
 std::string RefuseInteger(const std::string& text, int64_t low, int64_t high) {
@@ -35,6 +39,8 @@ std::string RefuseSeed(const std::string& text) {
 }
 
 }  // namespace
+
+void Declarer::Group(FlagGroup group) { group_ = kHeadings[static_cast<size_t>(group)]; }
 
 std::string Declarer::RefuseEmpty(const std::string& text) {
   return text.empty() ? "an empty value" : "";

@@ -14,6 +14,18 @@ class Option;
 
 namespace tenon::cli {
 
+// The headings of help.
+enum class FlagGroup : uint8_t {
+  kData,
+  kState,
+  kDevices,
+  kOptimizer,
+  kRuns,
+  kOps,
+  kLimits,
+  kOutput,
+};
+
 // Declares flags on the parser of one command line. Parsing writes into the targets, which must
 // live until then. Help lists flags in the order in which they are declared. `name` is "--flag",
 // "-f,--flag" or, for a flag whose value may be left out, "--flag{value}". `value` is what help
@@ -27,8 +39,8 @@ class Declarer {
   Declarer(CLI::App& app, std::string_view command) : app_(app), command_(command) {}
 
   std::string_view command() const { return command_; }
-  // The heading of the flags that follow.
-  void Group(std::string name) { group_ = std::move(name); }
+  // Of the flags that follow, until the next one.
+  void Group(FlagGroup group);
 
   void Flag(const char* name, bool& target, const char* what);
   void Text(const char* name, std::string& target, const char* value, const char* what,
@@ -88,7 +100,7 @@ class Declarer {
 
   CLI::App& app_;
   std::string_view command_;
-  std::string group_;
+  const char* group_ = "";
 };
 
 }  // namespace tenon::cli

@@ -153,10 +153,9 @@ absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::s
   app.add_option("PATH", flags.paths)->group("");
   Declarer declarer(app, command.name);
   work.Declare(declarer);
-  app.add_option("--flagfile", flagfile, "read flags from a file, one per line")
-      ->option_text("FILE")
-      ->group("Output");
-  app.add_flag("-h,--help", help, "this text")->group("Output");
+  declarer.Group(FlagGroup::kOutput);
+  declarer.Text("--flagfile", flagfile, "FILE", "read flags from a file, one per line");
+  declarer.Flag("-h,--help", help, "this text");
   app.formatter(std::make_shared<HelpFormatter>(command));
   app.footer(absl::StrCat("\nExamples:\n  ", command.examples[0], "\n  ", command.examples[1]));
   app.get_formatter()->column_width(34);

@@ -3,13 +3,13 @@
 namespace tenon::cli {
 
 void ModelFlags::DeclareSignature(Declarer& d) {
-  d.Group("SavedModels, state and files");
+  d.Group(FlagGroup::kState);
   d.Text("--signature", signature, "NAME",
          "of a SavedModel: its arguments and results are NAMEs then (default serving_default)");
 }
 
 void ModelFlags::DeclareLimits(Declarer& d) {
-  d.Group("Limits");
+  d.Group(FlagGroup::kLimits);
   d.Integer("--max-nodes", limits.max_nodes, "N", "of a graph", 0);
   d.Integer("--max-const-bytes", limits.max_const_bytes, "N", "of one constant", 0);
   d.Integer("--max-depth", limits.max_depth, "N", "of nested messages", 1);

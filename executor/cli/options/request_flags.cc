@@ -4,7 +4,7 @@ namespace tenon::cli {
 
 void ToleranceFlags::DeclareTolerance(Declarer& d) {
   constexpr auto kFromZero = Declarer::Bound::kFromZero;
-  d.Group("Data");
+  d.Group(FlagGroup::kData);
   d.Real("--rtol", rtol, "X", "right is |got - want| <= atol + rtol * |want| (default 1e-5)",
          kFromZero);
   d.Real("--atol", atol, "X", "(default 1e-6)", kFromZero);
@@ -13,7 +13,7 @@ void ToleranceFlags::DeclareTolerance(Declarer& d) {
 }
 
 void RequestFlags::DeclareFeeds(Declarer& d) {
-  d.Group("Data");
+  d.Group(FlagGroup::kData);
   d.Repeat("--input", inputs, "NAME=SPEC",
            "feed a tensor: x=2x2xf32=1,2,3,4  x=@x.npy  x=4x20xf32=random(seed=1)");
   d.Repeat("--inputs", input_files, "FILE.npz", "feed every array of an archive by its name");

@@ -3,7 +3,7 @@
 namespace tenon::cli {
 
 void RepeatFlags::DeclareRepetition(Declarer& d, const char* seconds_do) {
-  d.Group("Runs");
+  d.Group(FlagGroup::kRuns);
   d.Integer("--warmup", warmup, "N", "runs before those that count", 0);
   d.Integer("--runs", runs, "N", "runs that count, of all threads together", 1, kMaxRuns);
   d.Real("--seconds", seconds, "S", seconds_do, Declarer::Bound::kAboveZero);
@@ -11,7 +11,7 @@ void RepeatFlags::DeclareRepetition(Declarer& d, const char* seconds_do) {
 }
 
 void RecordFlags::DeclareRecords(Declarer& d) {
-  d.Group("Runs");
+  d.Group(FlagGroup::kRuns);
   d.Repeat("--trace", traces, "OUT",
            "write when each step ran, and what plug-ins' profilers saw: OUT.json for Perfetto, "
            "OUT.xplane.pb for TensorBoard",
@@ -21,7 +21,7 @@ void RecordFlags::DeclareRecords(Declarer& d) {
 }
 
 void RecordFlags::DeclareMemory(Declarer& d) {
-  d.Group("Runs");
+  d.Group(FlagGroup::kRuns);
   d.Flag("--memory", memory, "what memory holds, the largest values first");
 }
 
