@@ -47,9 +47,10 @@ const std::vector<Seed>& Seeds() {
   return *seeds;
 }
 
-// "name:12: …" or "name:12:3: …".
+// "name:12: …", "name:12:3: …" or "name: byte 12: …".
 bool IsLocated(std::string_view message) {
   if (!absl::ConsumePrefix(&message, absl::StrCat(kName, ":"))) return false;
+  absl::ConsumePrefix(&message, " byte ");
   const size_t digits = std::min(message.find_first_not_of("0123456789"), message.size());
   return digits > 0 && digits < message.size() && message[digits] == ':';
 }
