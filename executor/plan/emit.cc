@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/c_api/abi_watch.h"
+
 namespace tenon {
 namespace {
 
@@ -179,6 +181,7 @@ std::unique_ptr<Plan> Emit(const PlanInput& input, const StepSchedule& schedule,
   plan->num_alive = graph.flags.size();
   plan->num_events = graph.num_events;
   plan->devices = std::move(graph.devices);
+  plan->is_watched = AbiWatch::Active() != nullptr;
   plan->copies = std::move(graph.copies);
   EmitPatches(*plan);
   return plan;

@@ -5,6 +5,7 @@
 #include "executor/run/shape_promises.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/tensor_guards.h"
 
 namespace tenon {
 namespace {
@@ -42,6 +43,8 @@ void PluginStep::Place(size_t i, const Storage& storage, bool last_use) {
   sources_[i].where = storage.where == Where::kConst ? Where::kNone : storage.where;
   sources_[i].index = storage.index;
   sources_[i].last_use = last_use;
+  // What is watched lies by itself, between zones.
+  if (AbiWatch::Active() != nullptr && sources_[i].on_host) sources_[i].where = Where::kNone;
 }
 
 inline void PluginStep::Prefetch() const {
@@ -84,6 +87,9 @@ absl::Status PluginStep::MakeInput(Frame& frame, Frame::PluginCall& call, size_t
   // Feeds and parts of tensors lie anywhere.
   if (input.on_host && !IsAligned(made)) {
     TENON_ASSIGN_OR_RETURN(made, made.Copy());
+  }
+  if (input.on_host && AbiWatch::Active() != nullptr) {
+    TENON_ASSIGN_OR_RETURN(made, Guarded(std::move(made)));
   }
   call.inputs[i] = {&made, true};
   return absl::OkStatus();
@@ -156,9 +162,20 @@ StreamOf PluginStep::Queues() const {
   return {device_, device_->compute_stream(), "compute"};
 }
 
+absl::StatusOr<Tensor> CopyStep::HostTarget(const Frame& frame, const Tensor& from) const {
+  Tensor target;
+  TENON_RETURN_IF_ERROR(BecomeGuarded(target, from.dtype(), from.shape()));
+  if (AbiWatch::Active() != nullptr) {
+    const std::string node(frame.plan().graph->name(frame.node()));
+    TensorGuards::Get().Check(nullptr, target.data(),
+                              {std::string(device_->plugin()), "memcpy_dtoh", node, "the target"});
+  }
+  return target;
+}
+
 absl::StatusOr<Tensor> CopyStep::Target(Frame& frame, const Tensor& from) const {
   if (slot_ < 0) return frame.View(to_);
-  if (direction_ == Direction::kToHost) return Tensor::Allocate(from.dtype(), from.shape());
+  if (direction_ == Direction::kToHost) return HostTarget(frame, from);
   Device& device = direction_ == Direction::kBetween ? *target_ : *device_;
   TENON_ASSIGN_OR_RETURN(BufferRef buffer, device.Allocate(from.bytes()));
   return Tensor(from.dtype(), from.shape(), std::move(buffer));

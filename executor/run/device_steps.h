@@ -97,6 +97,7 @@ class CopyStep : public SlowStep {
 
  private:
   absl::StatusOr<Tensor> Target(Frame& frame, const Tensor& from) const;
+  absl::StatusOr<Tensor> HostTarget(const Frame& frame, const Tensor& from) const;
   absl::Status Queue(StreamHandle stream, const Tensor& from, const Tensor& to) const;  // on which
 
   Direction direction_;

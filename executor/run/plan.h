@@ -108,6 +108,7 @@ struct Plan {
   int32_t num_alive = 1;
   int32_t num_events = 0;
   std::vector<Device*> devices;  // those that are synchronized at the end of a run
+  bool is_watched = false;       // how plug-ins use memory is looked at when a run ends
   std::vector<PlanCopy> copies;
 
   // Where the arguments of step i end, which begin at its first_arg: inputs, then outputs.

@@ -6,6 +6,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/tensor_guards.h"
 #include "graph/ir/nodes.h"
 #include "plugin/cpu/base/workers.h"
 
@@ -89,6 +90,7 @@ absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const 
   absl::Status status = Dispatch(plan, frame);
   // Also after an error: what is queued may still write to this run's memory.
   if (!plan.devices.empty()) status.Update(frame.Synchronize());
+  if (plan.is_watched) TensorGuards::Get().CheckAll();
   TENON_RETURN_IF_ERROR(status);
   return CollectFetches(plan, frame);
 }

@@ -13,6 +13,7 @@
 #include "graph/base/one_line.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/static_data.h"
+#include "graph/c_api/tensor_guards.h"
 
 namespace tenon {
 namespace {
@@ -127,7 +128,8 @@ void AbiWatch::Bury(void* memory) {
   impl_->buried.pop_front();
 }
 
-void AbiWatch::ReportLeaks() {
+void AbiWatch::ReportWhatIsLeft() {
+  TensorGuards::Get().CheckAll();
   std::map<std::tuple<std::string, std::string, std::string, std::string>, int> left;
   {
     absl::MutexLock lock(&impl_->mutex);

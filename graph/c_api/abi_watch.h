@@ -42,9 +42,9 @@ class AbiWatch {
   bool TakeBack(const void* object, const char* type);
   // What a destroyed object lay in: freed later, so that no other object gets its address soon.
   void Bury(void* memory);
-  // A violation for each callback that left objects which no static variable has. When nobody uses
-  // plug-ins any more.
-  void ReportLeaks();
+  // A violation for each callback that left objects which no static variable has, and for each
+  // tensor that was written to where nobody may. When nobody uses plug-ins any more.
+  void ReportWhatIsLeft();
 
  private:
   AbiWatch();

@@ -11,6 +11,7 @@
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/plugin_hold.h"
+#include "graph/c_api/tensor_guards.h"
 #include "graph/c_api/tensor_handles.h"
 #include "graph/tensor/tensor_proto.h"
 #include "tensorflow/c/c_api.h"
@@ -108,7 +109,9 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
   if (!shape) return nullptr;
   const tenon::DataType type = DataTypeFromC(dtype);
   const size_t bytes = std::max(len, *tenon::TensorBytes(type, *shape));
-  Buffer* buffer = Buffer::Allocate(bytes);
+  Buffer* const buffer = tenon::AbiWatch::Active() != nullptr && tenon::IsMemcpyable(type)
+                             ? tenon::TensorGuards::Get().Allocate(bytes)
+                             : Buffer::Allocate(bytes);
   if (buffer == nullptr) return nullptr;
   if (!tenon::IsMemcpyable(type)) std::memset(buffer->data(), 0, bytes);
   if (type == tenon::DataType::kString) buffer->set_string_count(shape->num_elements());

@@ -62,11 +62,14 @@ class BfcAllocator::Core {
   static void Release(void*, size_t, void* arg) {
     Chunk* chunk = static_cast<Chunk*>(arg);
     Core* core = chunk->core;
-    core->Free(chunk);
+    core->options_.watch == nullptr ? core->Free(chunk) : core->FreeWatched(chunk);
     core->Unref();
   }
 
+  absl::StatusOr<BufferRef> Take(size_t bytes);
   void Free(Chunk* chunk);
+  void FreeWatched(Chunk* chunk);
+  void EndRests(size_t keep);
   Chunk* FindFree(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Chunk* Take(Chunk* chunk, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Grow(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -84,13 +87,23 @@ class BfcAllocator::Core {
   std::vector<Region> regions_ ABSL_GUARDED_BY(mutex_);
   std::deque<Chunk> chunks_ ABSL_GUARDED_BY(mutex_);  // stable addresses
   std::vector<Chunk*> spare_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Chunk*> returned_ ABSL_GUARDED_BY(mutex_);  // of which the watch is to be told
+  std::deque<Chunk*> resting_ ABSL_GUARDED_BY(mutex_);
+  size_t resting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::array<Chunk*, kBins> bins_ ABSL_GUARDED_BY(mutex_) = {};
   BfcStats stats_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::StatusOr<BufferRef> BfcAllocator::Core::Allocate(size_t bytes) {
+  absl::StatusOr<BufferRef> buffer = Take(bytes);
+  if (buffer.ok() || options_.watch == nullptr) return buffer;
+  EndRests(0);
+  return Take(bytes);
+}
+
+absl::StatusOr<BufferRef> BfcAllocator::Core::Take(size_t bytes) {
   if (bytes == 0) return BufferRef::Adopt(Buffer::Wrap(nullptr, 0, nullptr, nullptr));
-  const size_t rounded = RoundUp(bytes);
+  const size_t rounded = RoundUp(bytes + 2 * options_.zone);
   Chunk* chunk = nullptr;
   {
     absl::MutexLock lock(&mutex_);
@@ -111,7 +124,40 @@ absl::StatusOr<BufferRef> BfcAllocator::Core::Allocate(size_t bytes) {
     stats_.peak_bytes_in_use = std::max(stats_.peak_bytes_in_use, stats_.bytes_in_use);
   }
   refs_.fetch_add(1, std::memory_order_relaxed);
-  return BufferRef::Adopt(Buffer::OfDevice(chunk->data, bytes, Release, chunk));
+  char* const data = chunk->data + options_.zone;
+  if (options_.watch != nullptr) options_.watch->Given(data, bytes);
+  return BufferRef::Adopt(Buffer::OfDevice(data, bytes, Release, chunk));
+}
+
+void BfcAllocator::Core::FreeWatched(Chunk* chunk) {
+  {
+    absl::MutexLock lock(&mutex_);
+    returned_.push_back(chunk);
+  }
+  if (options_.watch->IsFree()) EndRests(options_.limit_bytes / 8);
+}
+
+// But for the last ones, up to so many bytes.
+void BfcAllocator::Core::EndRests(size_t keep) {
+  std::vector<Chunk*> returned, rested;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (source_ == nullptr) return;
+    returned.swap(returned_);
+    for (Chunk* const chunk : returned) {
+      resting_.push_back(chunk);
+      resting_bytes_ += chunk->bytes;
+    }
+    for (; resting_bytes_ > keep; resting_.pop_front()) {
+      rested.push_back(resting_.front());
+      resting_bytes_ -= resting_.front()->bytes;
+    }
+  }
+  for (Chunk* const chunk : returned) options_.watch->Returned(chunk->data + options_.zone);
+  for (Chunk* const chunk : rested) {
+    options_.watch->Rested(chunk->data + options_.zone);
+    Free(chunk);
+  }
 }
 
 // The smallest free chunk that fits, the lowest bin first.

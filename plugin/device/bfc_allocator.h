@@ -17,10 +17,25 @@
 
 namespace tenon {
 
+// Follows what is given out and comes back.
+class ChunkWatch {
+ public:
+  virtual ~ChunkWatch() = default;
+  virtual void Given(void* data, size_t bytes) = 0;
+  // Nobody has it; it rests for a while, unless memory is short.
+  virtual void Returned(void* data) = 0;
+  // Before anybody else gets the memory.
+  virtual void Rested(void* data) = 0;
+  // Whether Returned may be called now; else it is later.
+  virtual bool IsFree() const = 0;
+};
+
 struct BfcOptions {
   size_t limit_bytes = 0;  // of all regions together
   bool grow = true;        // regions of 2 MiB, 4 MiB, … as needed; else one region of limit_bytes
   std::string name;        // for error messages: "/device:APU:0"
+  size_t zone = 0;  // bytes that are left free on both sides of each chunk, a multiple of 256
+  ChunkWatch* watch = nullptr;  // null: nobody; else it outlives the allocator
 };
 
 struct BfcStats {

@@ -38,11 +38,12 @@ void (*good_create_stream_executor)(const SP_Platform*, SE_CreateStreamExecutorP
 void Allocate(const SP_Device* d, uint64_t size, int64_t space, SP_DeviceMemoryBase* memory) {
   device = d;
   const size_t found = memory->struct_size;
-  good.allocate(d, size, space, memory);
+  good.allocate(d, size + 64, space, memory);
+  if (Is("misaligned")) memory->opaque = static_cast<char*>(memory->opaque) + 4;
   if (Is("memory_size")) memory->struct_size = found;
 }
 void SameMemory(const SP_Device*, uint64_t, int64_t, SP_DeviceMemoryBase* memory) {
-  alignas(256) static char block[4096];
+  alignas(256) static char block[1 << 20];  // with room for what the host puts around
   memory->struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
   memory->opaque = block;
 }
@@ -116,6 +117,7 @@ void CreateStreamExecutor(const SP_Platform* platform, SE_CreateStreamExecutorPa
   good = table;
   table.allocate = Allocate;
   table.create_event = CreateEvent;
+  if (Is("misaligned")) table.deallocate = [](const SP_Device*, SP_DeviceMemoryBase*) {};
   if (Is("same_memory")) {
     table.allocate = SameMemory;
     table.deallocate = [](const SP_Device*, SP_DeviceMemoryBase*) {};
@@ -190,7 +192,55 @@ void CallTable(TF_OpKernelContext* context, void* input, size_t bytes, TF_Status
   }
 }
 
-void Compute(void*, TF_OpKernelContext* context) {
+// None of whose bytes is that of a small number.
+constexpr float kOdd = 3.3961514e38f;
+
+// Writes where it may not.
+void Trespass(TF_OpKernelContext* context, float* in, float* out, size_t bytes, TF_Status* status) {
+  constexpr size_t kFar = 4096;  // 16 kB
+  const size_t count = bytes / sizeof(float);
+  if (Is("past_output")) std::fill_n(out + count, kFar, kOdd);
+  if (Is("before_output")) out[-2] = kOdd;
+  if (Is("past_input")) in[count] = kOdd;
+  if (Is("writes_input")) in[1] = kOdd;
+  if (Is("past_temporary")) {
+    const int64_t three = 3;
+    TF_Tensor* temporary = TF_AllocateTemp(context, TF_FLOAT, &three, 1, nullptr, status);
+    static_cast<float*>(TF_TensorData(temporary))[3] = kOdd;
+    TF_DeleteTensor(temporary);
+  }
+  if (Is("past_own")) {
+    const int64_t three = 3;
+    TF_Tensor* own = TF_AllocateTensor(TF_FLOAT, &three, 1, 3 * sizeof(float));
+    static_cast<float*>(TF_TensorData(own))[3] = kOdd;
+    TF_DeleteTensor(own);
+  }
+}
+
+// What goes on when the call has ended, until the kernel is deleted.
+struct Afterwards {
+  ~Afterwards() {
+    if (thread.joinable()) thread.join();
+  }
+  std::thread thread;
+};
+
+void GoOn(Afterwards& afterwards, TF_OpKernelContext* context, float* out) {
+  const auto later = [&](auto work) {
+    if (afterwards.thread.joinable()) return;
+    afterwards.thread = std::thread([work] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      work();
+    });
+  };
+  if (Is("writes_late")) later([out] { out[2] = kOdd; });
+  if (Is("asks_late")) later([context] { TF_NumInputs(context); });
+}
+
+void* Create(TF_OpKernelConstruction*) { return new Afterwards; }
+void Delete(void* kernel) { delete static_cast<Afterwards*>(kernel); }
+
+void Compute(void* kernel, TF_OpKernelContext* context) {
   if (Is("kernel_throws")) throw std::runtime_error("from the kernel");
   TF_Status* status = TF_NewStatus();
   TF_Tensor* x = nullptr;
@@ -199,10 +249,12 @@ void Compute(void*, TF_OpKernelContext* context) {
   const size_t bytes = TF_TensorByteSize(x);
   TF_Tensor* y = Is("host_output") ? TF_AllocateTensor(TF_FLOAT, dims, 1, bytes)
                                    : TF_AllocateTemp(context, TF_FLOAT, dims, 1, nullptr, status);
-  const float* in = static_cast<const float*>(TF_TensorData(x));
+  float* in = static_cast<float*>(TF_TensorData(x));
   float* out = static_cast<float*>(TF_TensorData(y));
   for (int64_t i = 0; i < dims[0]; ++i) out[i] = -in[i];
   TF_SetOutput(context, 0, y, status);
+  Trespass(context, in, out, bytes, status);
+  GoOn(*static_cast<Afterwards*>(kernel), context, out);
   CallTable(context, TF_TensorData(x), bytes, status);
   if (!Is("tensor_leak")) TF_DeleteTensor(x);
   if (Is("tensor_twice")) TF_DeleteTensor(x);
@@ -230,7 +282,8 @@ extern "C" __attribute__((visibility("default"))) void SE_InitPlugin(
   if (Is("platform_size")) params->platform->struct_size = found;
   if (Is("platform_fns_size")) params->platform_fns->struct_size = fns_found;
   // One allocation for each tensor.
-  if (!Is("good")) params->platform->use_bfc_allocator = 0;
+  const char* bfc = std::getenv("UNRULY_BFC");
+  if (!Is("good") && (bfc == nullptr || *bfc == '0')) params->platform->use_bfc_allocator = 0;
   SP_PlatformFns& fns = *params->platform_fns;
   good_create_device = std::exchange(fns.create_device, CreateDevice);
   good_create_device_fns = std::exchange(fns.create_device_fns, CreateDeviceFns);
@@ -240,7 +293,9 @@ extern "C" __attribute__((visibility("default"))) void SE_InitPlugin(
 extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
   GoodInitKernel();
   TF_Status* status = TF_NewStatus();
-  TF_KernelBuilder* neg = TF_NewKernelBuilder("Neg", "SAMPLE", nullptr, Compute, nullptr);
+  const char* type = std::getenv("UNRULY_DEVICE");
+  TF_KernelBuilder* neg =
+      TF_NewKernelBuilder("Neg", type == nullptr ? "SAMPLE" : type, Create, Compute, Delete);
   TF_KernelBuilder_TypeConstraint(neg, "T", TF_FLOAT, status);
   TF_KernelBuilder_Priority(neg, 1);  // before the good one
   if (Is("device_output")) TF_KernelBuilder_HostMemory(neg, "y");

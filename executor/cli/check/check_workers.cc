@@ -70,7 +70,7 @@ class Worker {
          file = next_file_.fetch_add(1))
       RunFile({file, 0}, **host, cases);
     host->reset();
-    if (AbiWatch* const watch = AbiWatch::Active()) watch->ReportLeaks();
+    if (AbiWatch* const watch = AbiWatch::Active()) watch->ReportWhatIsLeft();
     SendViolations();
     return 0;
   }

@@ -68,7 +68,7 @@ int Finish(Invocation& invocation, absl::Status status) {
 absl::Status AddAbiCheck(Invocation& invocation, absl::Status status) {
   AbiWatch* const watch = AbiWatch::Active();
   if (watch == nullptr) return status;
-  watch->ReportLeaks();
+  watch->ReportWhatIsLeft();
   const std::vector<AbiViolation> violations = watch->violations();
   Json list = Json::Array();
   for (const AbiViolation& violation : violations) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/abi_watch.h"
 #include "plugin/device/device_copy.h"
 
 namespace tenon {
@@ -130,7 +131,8 @@ absl::StatusOr<int32_t> DeviceCopies::CopyToHost(NodeId reader, int32_t id) {
   copy.device = nullptr;
   copy.event = -1;
   int32_t slot = -1;
-  if (copy.shape != nullptr) {
+  // A target that is watched lies by itself, between zones.
+  if (copy.shape != nullptr && AbiWatch::Active() == nullptr) {
     TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(copy.dtype, *copy.shape));
     copy.storage = steps_.NewStorage(Where::kArena, bytes);
   } else {

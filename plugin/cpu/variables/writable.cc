@@ -2,13 +2,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/tensor_guards.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/elementwise/loops/broadcast.h"
 
 namespace tenon::cpu {
 
 absl::Status MakeWritable(Tensor& tensor) {
-  if (tensor.buffer()->unique()) return absl::OkStatus();
+  if (tensor.buffer()->unique()) {
+    MayBeWritten(tensor);
+    return absl::OkStatus();
+  }
   TENON_ASSIGN_OR_RETURN(tensor, tensor.Copy());
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/struct_size.h"
+#include "graph/c_api/tensor_guards.h"
 #include "plugin/host/devices/pluggable_device_impl.h"
 #include "plugin/host/devices/struct_checks.h"
 #include "plugin/host/strict/device_watch.h"
@@ -70,12 +71,9 @@ absl::Status PluggableDevice::Start() {
     absl::MutexLock lock(&owner_->mutex);
     owner_->device = this;
   }
-  const SP_Platform& platform = *platform_->platform();
-  if (platform.use_bfc_allocator) {
+  if (platform_->platform()->use_bfc_allocator) {
     TENON_RETURN_IF_ERROR(QueryMemory());
-    bfc_ = std::make_unique<BfcAllocator>(
-        this, BfcOptions{static_cast<size_t>(memory_limit_), platform.force_memory_growth != 0,
-                         short_name()});
+    MakeBfcAllocator();
   }
   QueryFacts();
   for (Stream& stream : streams_) TENON_RETURN_IF_ERROR(CreateStream(stream));
@@ -137,6 +135,7 @@ PluggableDevice::~PluggableDevice() {
     owner_->device = nullptr;
   }
   FreeRetired(/*all=*/true);
+  if (chunk_watch_ != nullptr) TensorGuards::Get().ForgetAll(FarMemoryOf(this));
   bfc_.reset();
   {
     absl::MutexLock lock(&events_mutex_);

@@ -129,6 +129,7 @@ class PluggableDevice final : public Device, public RegionSource {
   void DestroyEvent(Event* event);
 
   // pluggable_memory.cc
+  void MakeBfcAllocator();
   absl::StatusOr<void*> AllocateRegion(size_t bytes) override;
   void FreeRegion(void* data, size_t bytes) override;
   absl::StatusOr<BufferRef> AllocateSingle(size_t bytes);
@@ -143,6 +144,7 @@ class PluggableDevice final : public Device, public RegionSource {
   SP_Device device_{};
   DeviceFacts facts_;
   int64_t memory_limit_ = 0;
+  std::unique_ptr<ChunkWatch> chunk_watch_;  // null: nobody watches
   std::unique_ptr<BfcAllocator> bfc_;
   std::array<Stream, kNumStreams> streams_;
 

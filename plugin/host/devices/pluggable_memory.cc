@@ -3,7 +3,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/tensor_guards.h"
 #include "plugin/host/devices/pluggable_device_impl.h"
+#include "plugin/host/strict/device_watch.h"
 
 namespace tenon {
 namespace {
@@ -11,7 +13,36 @@ namespace {
 // So many tensors may wait for their release before an event is recorded for them.
 constexpr size_t kRetireBatch = 32;
 
+// Zones around the chunks of a device that is watched.
+class GuardedChunks final : public ChunkWatch {
+ public:
+  explicit GuardedChunks(FarMemory* memory) : memory_(memory) {}
+  void Given(void* data, size_t bytes) override {
+    TensorGuards::Get().Surround(memory_, data, bytes);
+  }
+  void Returned(void* data) override { TensorGuards::Get().Retire(memory_, data); }
+  void Rested(void* data) override { TensorGuards::Get().Forget(memory_, data); }
+  // A plug-in that gives a tensor back may hold the locks that its copies need.
+  bool IsFree() const override { return CurrentCallback() == nullptr; }
+
+ private:
+  FarMemory* const memory_;
+};
+
 }  // namespace
+
+void PluggableDevice::MakeBfcAllocator() {
+  BfcOptions options;
+  options.limit_bytes = static_cast<size_t>(memory_limit_);
+  options.grow = platform_->platform()->force_memory_growth != 0;
+  options.name = short_name();
+  if (FarMemory* const memory = FarMemoryOf(this)) {
+    chunk_watch_ = std::make_unique<GuardedChunks>(memory);
+    options.watch = chunk_watch_.get();
+    options.zone = TensorGuards::kZone;
+  }
+  bfc_ = std::make_unique<BfcAllocator>(this, std::move(options));
+}
 
 absl::StatusOr<BufferRef> PluggableDevice::Allocate(size_t bytes) {
   return bfc_ != nullptr ? bfc_->Allocate(bytes) : AllocateSingle(bytes);
@@ -44,6 +75,8 @@ absl::StatusOr<BufferRef> PluggableDevice::AllocateSingle(size_t bytes) {
         absl::ResourceExhaustedError(absl::StrCat("out of memory: ", bytes, " bytes asked for")),
         "allocate");
   }
+  if (AbiWatch::Active() != nullptr)
+    TensorGuards::Get().AnswerToCurrentCall(FarMemoryOf(this), data);
   return BufferRef::Adopt(
       Buffer::OfDevice(data, bytes, ReleaseSingle, new std::shared_ptr<Owner>(owner_)));
 }

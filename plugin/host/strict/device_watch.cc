@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 
 #include "absl/container/flat_hash_map.h"
@@ -12,6 +13,7 @@
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/struct_size.h"
+#include "plugin/host/strict/far_memory.h"
 #include "plugin/host/strict/stream_marks.h"
 
 namespace tenon {
@@ -37,7 +39,8 @@ Maker CurrentMaker() {
 struct Block {
   uint64_t size = 0;
   Maker maker;
-  StreamClock used;  // the last work on each stream that uses it
+  StreamClock used;   // the last work on each stream that uses it
+  uint64_t zone = 0;  // so many bytes more on both sides
 };
 using Blocks = std::map<uintptr_t, Block>;
 
@@ -85,16 +88,32 @@ Shared& TheShared() {
 
 class Watch final : public DeviceWatch {
  public:
-  Watch(const Device* device, std::string plugin, const SP_StreamExecutor& real)
-      : DeviceWatch(real), device_(device), plugin_(std::move(plugin)) {}
+  Watch(const Device* device, const SP_Device* handle, std::string plugin,
+        const SP_StreamExecutor& real)
+      : DeviceWatch(real),
+        device_(device),
+        plugin_(std::move(plugin)),
+        copies_(plugin_, handle, real) {}
 
   const Device* device() const { return device_; }
+  CopiedMemory& copies() { return copies_; }
 
-  void Allocated(const SP_DeviceMemoryBase& memory, uint64_t asked) override {
+  void Allocated(const SP_DeviceMemoryBase& memory, uint64_t asked, uint64_t zone) override {
     if (memory.opaque == nullptr) return;
     WatchStructSize(memory.struct_size, "SP_DeviceMemoryBase", "SP_DEVICE_MEMORY_BASE_STRUCT_SIZE");
+    if (Note(memory, asked, zone) && zone > 0)
+      TensorGuards::Get().Surround(&copies_, memory.opaque, asked);
+  }
+  // False: it lies where other memory is.
+  bool Note(const SP_DeviceMemoryBase& memory, uint64_t asked, uint64_t zone) {
     absl::MutexLock lock(&shared_.mutex);
     const uintptr_t address = Number(memory.opaque);
+    if (address % kTensorAlignment != 0) {
+      Report("misaligned",
+             absl::StrFormat("it gives out %d bytes at %p, which is no multiple of %d", asked,
+                             memory.opaque, kTensorAlignment));
+    }
+    bool alone = false;
     if (const auto* other = Touched(blocks_, address, asked)) {
       Report("reuse_before_free",
              absl::StrFormat("it gives out %d bytes at %p, where %d bytes at %p%s are in use",
@@ -104,18 +123,22 @@ class Watch final : public DeviceWatch {
       Report("host_pointer", absl::StrFormat("its device memory at %p is what "
                                              "host_memory_allocate gave out",
                                              memory.opaque));
+    } else {
+      alone = true;
     }
-    blocks_[address] = {asked, CurrentMaker(), {}};
+    blocks_[address] = {asked, CurrentMaker(), {}, zone};
+    return alone;
   }
 
-  bool Freed(const void* address) override {
+  std::optional<uint64_t> Freed(const void* address) override {
+    TensorGuards::Get().Forget(&copies_, address);
     absl::MutexLock lock(&shared_.mutex);
     const auto found = blocks_.find(Number(address));
     if (found == blocks_.end()) {
       Report("double_free", absl::StrFormat("%p is freed, which allocate did not give out or "
                                             "deallocate took back already",
                                             address));
-      return false;
+      return std::nullopt;
     }
     for (const auto& [stream, count] : found->second.used) {
       if (shared_.host[stream] >= count) continue;
@@ -126,13 +149,14 @@ class Watch final : public DeviceWatch {
                              static_cast<void*>(stream)));
       break;
     }
+    const uint64_t zone = found->second.zone;
     blocks_.erase(found);
-    return true;
+    return zone;
   }
 
   void HostAllocated(const void* address, uint64_t size) override {
     absl::MutexLock lock(&shared_.mutex);
-    if (address != nullptr) host_blocks_[Number(address)] = {size, CurrentMaker(), {}};
+    if (address != nullptr) host_blocks_[Number(address)] = {size, CurrentMaker(), {}, 0};
   }
   bool HostFreed(const void* address) override {
     absl::MutexLock lock(&shared_.mutex);
@@ -168,6 +192,8 @@ class Watch final : public DeviceWatch {
 
   void StreamMade(SP_Stream stream) override {
     absl::MutexLock lock(&shared_.mutex);
+    copies_.AddStream(stream);
+    all_streams_.insert(stream);
     shared_.streams.try_emplace(stream);
     shared_.marks.try_emplace(stream, std::make_shared<StreamMarks>(plugin_));
     Stream& info = streams_.try_emplace(stream, Stream{CurrentMaker()}).first->second;
@@ -181,12 +207,14 @@ class Watch final : public DeviceWatch {
       Report("double_free", "a stream is destroyed that is not there");
       return;
     }
+    copies_.DropStream(stream);
     // Destroying a stream ends its work, and its address may be that of a later one.
     if (--found->second.count == 0) streams_.erase(found);
     if (shared_.streams.erase(stream) > 0) Forget(stream);
   }
   void EventMade(SP_Event event) override {
     absl::MutexLock lock(&shared_.mutex);
+    all_events_.insert(event);
     if (!events_.try_emplace(event, Event{CurrentMaker()}).second)
       Report("event", "two events have one handle: they have to be told apart");
   }
@@ -301,6 +329,18 @@ class Watch final : public DeviceWatch {
     }
   }
 
+  void EndCopies() {
+    std::set<SP_Stream> streams;
+    std::set<SP_Event> events;
+    {
+      absl::MutexLock lock(&shared_.mutex);
+      streams = all_streams_;
+      events = all_events_;
+    }
+    TensorGuards::Get().ForgetAll(&copies_);
+    copies_.End(streams, events);
+  }
+
   void ReportLeft() {
     AbiWatch* const watch = AbiWatch::Active();
     if (watch == nullptr) return;
@@ -342,6 +382,9 @@ class Watch final : public DeviceWatch {
   Blocks blocks_, host_blocks_;
   std::map<SP_Stream, Stream> streams_;
   std::map<SP_Event, Event> events_;
+  std::set<SP_Stream> all_streams_;  // that there ever were
+  std::set<SP_Event> all_events_;
+  CopiedMemory copies_;
 };
 
 struct Watches {
@@ -368,7 +411,7 @@ void WatchDevice(const Device* device, const SP_Device* handle, const std::strin
                  const SP_StreamExecutor& real) {
   Watches& watches = TheWatches();
   absl::MutexLock lock(&watches.mutex);
-  watches.by_handle[handle] = std::make_unique<Watch>(device, plugin, real);
+  watches.by_handle[handle] = std::make_unique<Watch>(device, handle, plugin, real);
 }
 
 void EndDeviceWatch(const SP_Device* handle) {
@@ -381,11 +424,17 @@ void EndDeviceWatch(const SP_Device* handle) {
     watch = std::move(found->second);
     watches.by_handle.erase(found);
   }
+  watch->EndCopies();
   watch->ReportLeft();
 }
 
 void WatchOutput(const Device* device, int output, const void* data, bool on_host) {
   if (Watch* watch = Find(device)) watch->CheckOutput(output, data, on_host);
+}
+
+FarMemory* FarMemoryOf(const Device* device) {
+  Watch* const watch = Find(device);
+  return watch == nullptr ? nullptr : &watch->copies();
 }
 
 void WatchQueued(const Device* device, StreamHandle stream, const std::vector<const void*>& used) {

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "graph/c_api/tensor_guards.h"
 #include "plugin/device/device.h"
 #include "tensorflow/c/experimental/stream_executor/stream_executor.h"
 
@@ -23,6 +25,9 @@ void WatchOutput(const Device* device, int output, const void* data, bool on_hos
 // Work that uses these addresses was queued on a stream.
 void WatchQueued(const Device* device, StreamHandle stream, const std::vector<const void*>& used);
 
+// The memory of a device that is watched, else null.
+FarMemory* FarMemoryOf(const Device* device);
+
 // How many pieces of work on each stream; those of which nothing is known are left out.
 using StreamClock = std::map<SP_Stream, uint64_t>;
 
@@ -36,9 +41,11 @@ class DeviceWatch {
   virtual ~DeviceWatch() = default;
   const SP_StreamExecutor& real() const { return real_; }
 
-  virtual void Allocated(const SP_DeviceMemoryBase& memory, uint64_t asked) = 0;
-  // False for memory that is not there to be freed: the plug-in must not see it.
-  virtual bool Freed(const void* address) = 0;
+  // `zone` more bytes than were asked for lie before the memory, and behind it.
+  virtual void Allocated(const SP_DeviceMemoryBase& memory, uint64_t asked, uint64_t zone) = 0;
+  // The zone of the memory; nothing for memory that is not there to be freed: the plug-in must not
+  // see it.
+  virtual std::optional<uint64_t> Freed(const void* address) = 0;
   virtual void HostAllocated(const void* address, uint64_t size) = 0;
   virtual bool HostFreed(const void* address) = 0;
 

@@ -1,6 +1,11 @@
 #include "plugin/host/strict/strict_table.h"
 
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
 #include "graph/c_api/abi_watch.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/c_api/struct_size.h"
 #include "plugin/host/strict/device_watch.h"
 
@@ -14,17 +19,41 @@ bool Ok(S status) { return TF_GetCode(status) == TF_OK; }
 
 // --- Memory.
 
-void Allocate(D d, uint64_t size, int64_t space, SP_DeviceMemoryBase* memory) {
-  DeviceWatch& watch = DeviceWatch::Of(d);
+// For the host, and not for the plug-in that calls its own table.
+bool IsForHost() {
+  const CallbackInfo* const call = CurrentCallback();
+  return call != nullptr && std::string_view(call->callback) == "allocate";
+}
+
+void AllocateReal(const DeviceWatch& watch, D d, uint64_t size, int64_t space,
+                  SP_DeviceMemoryBase* memory) {
   Roomy<SP_DeviceMemoryBase> roomy;
   roomy.value.struct_size = PresetStructSize(SP_DEVICE_MEMORY_BASE_STRUCT_SIZE);
   watch.real().allocate(d, size, space, &roomy.value);
   *memory = roomy.value;
-  watch.Allocated(*memory, size);
+}
+
+void Allocate(D d, uint64_t size, int64_t space, SP_DeviceMemoryBase* memory) {
+  DeviceWatch& watch = DeviceWatch::Of(d);
+  uint64_t zone = IsForHost() ? TensorGuards::kZone : 0;
+  AllocateReal(watch, d, size + 2 * zone, space, memory);
+  if (memory->opaque == nullptr && zone > 0) {  // perhaps there is room without
+    zone = 0;
+    AllocateReal(watch, d, size, space, memory);
+  }
+  if (memory->opaque != nullptr) {
+    memory->opaque = static_cast<char*>(memory->opaque) + zone;
+    memory->size -= std::min(memory->size, 2 * zone);
+  }
+  watch.Allocated(*memory, size, zone);
 }
 void Deallocate(D d, SP_DeviceMemoryBase* memory) {
   DeviceWatch& watch = DeviceWatch::Of(d);
-  if (watch.Freed(memory->opaque)) watch.real().deallocate(d, memory);
+  const std::optional<uint64_t> zone = watch.Freed(memory->opaque);
+  if (!zone.has_value()) return;
+  SP_DeviceMemoryBase real = *memory;
+  real.opaque = static_cast<char*>(memory->opaque) - *zone;
+  watch.real().deallocate(d, &real);
 }
 TF_Bool GetAllocatorStats(D d, SP_AllocatorStats* stats) {
   DeviceWatch& watch = DeviceWatch::Of(d);

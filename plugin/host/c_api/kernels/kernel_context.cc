@@ -67,6 +67,7 @@ absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
 
 [[gnu::noinline]] void GetOtherInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor,
                                      TF_Status* status) {
+  InCall(ctx, "TF_GetInput");
   const absl::StatusOr<TF_Tensor*> handle = InputHandle(ctx, i);
   if (!handle.ok()) return StatusToC(handle.status(), status);
   *tensor = *handle;
@@ -160,6 +161,7 @@ using tenon::StatusToC;
 extern "C" {
 
 SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   if (ctx->kernel->device == nullptr) {
     StatusToC(
         absl::FailedPreconditionError("Accessing device stream is not supported for a CPU device."),
@@ -170,8 +172,8 @@ SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
   return static_cast<SP_Stream>(ctx->kernel->device->compute_stream());
 }
 
-int TF_NumInputs(TF_OpKernelContext* ctx) { return ctx->num_inputs(); }
-int TF_NumOutputs(TF_OpKernelContext* ctx) { return ctx->num_outputs(); }
+int TF_NumInputs(TF_OpKernelContext* ctx) { return tenon::InCall(ctx, __func__)->num_inputs(); }
+int TF_NumOutputs(TF_OpKernelContext* ctx) { return tenon::InCall(ctx, __func__)->num_outputs(); }
 
 void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* status) {
   TF_Tensor* const lent = tenon::LendInput(ctx, i);
@@ -182,6 +184,7 @@ void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* 
 }
 
 void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args* args) {
+  tenon::InCall(ctx, __func__);
   const absl::StatusOr<std::pair<int, int>> range =
       tenon::RangeOf(ctx->kernel->node, absl::NullSafeStringView(name));
   args->start = range.ok() ? range->first : -1;
@@ -190,22 +193,27 @@ void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args
 }
 
 TF_DataType TF_InputDatatype(TF_OpKernelContext* ctx, int index) {
+  tenon::InCall(ctx, __func__);
   return tenon::TypeAt(ctx, ctx->kernel->node.types->inputs, index, tenon::InputIndexError());
 }
 
 TF_DataType TF_ExpectedOutputDataType(TF_OpKernelContext* ctx, int i) {
+  tenon::InCall(ctx, __func__);
   return tenon::TypeAt(ctx, ctx->kernel->node.types->outputs, i, tenon::OutputIndexError());
 }
 
 bool TF_IsHostMemoryInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   return tenon::OnHost(ctx->kernel->memory.input_on_host, i, tenon::InputIndexError(), status);
 }
 
 bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   return tenon::OnHost(ctx->kernel->memory.output_on_host, i, tenon::OutputIndexError(), status);
 }
 
 void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   ctx->Fail(tenon::StatusFromC(status));
 }
 
@@ -217,43 +225,59 @@ void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* arg) {
 }
 
 void TF_IncNumDeferredOps(TF_OpKernelContext* context) {
+  tenon::InCall(context, __func__);
   context->deferred.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void TF_DecNumDeferredOps(TF_OpKernelContext* context) {
+  tenon::InCall(context, __func__);
   absl::MutexLock lock(&tenon::EndsOfWork());  // wakes the host, which waits for zero
   context->deferred.fetch_sub(1, std::memory_order_acq_rel);
 }
 
-int64_t TF_StepId(TF_OpKernelContext* ctx) { return ctx->args->step_id; }
-int64_t TF_GetStepId(TF_OpKernelContext* ctx) { return ctx->args->step_id; }
-uint64_t TF_GetFrameId(TF_OpKernelContext* ctx) { return ctx->args->frame_id; }
-int64_t TF_GetIterId(TF_OpKernelContext* ctx) { return ctx->args->iter_id; }
+int64_t TF_StepId(TF_OpKernelContext* ctx) { return tenon::InCall(ctx, __func__)->args->step_id; }
+int64_t TF_GetStepId(TF_OpKernelContext* ctx) {
+  return tenon::InCall(ctx, __func__)->args->step_id;
+}
+uint64_t TF_GetFrameId(TF_OpKernelContext* ctx) {
+  return tenon::InCall(ctx, __func__)->args->frame_id;
+}
+int64_t TF_GetIterId(TF_OpKernelContext* ctx) {
+  return tenon::InCall(ctx, __func__)->args->iter_id;
+}
 
 int TF_GetDeviceId(TF_OpKernelContext* ctx) {
+  tenon::InCall(ctx, __func__);
   return ctx->kernel->device == nullptr ? 0 : ctx->kernel->device->ordinal();
 }
 TF_StringView TF_GetDeviceName(TF_OpKernelContext* ctx) {
+  tenon::InCall(ctx, __func__);
   return tenon::View(ctx->kernel->node.device_name);
 }
 int TF_GetGraphDefVersion(TF_OpKernelContext* ctx) { return ctx->kernel->node.graph_def_version; }
-TF_StringView TF_GetOpKernelName(TF_OpKernelContext* ctx) { return tenon::View(ctx->kernel->name); }
-TF_StringView TF_GetResourceMgrDefaultContainerName(TF_OpKernelContext*) {
+TF_StringView TF_GetOpKernelName(TF_OpKernelContext* ctx) {
+  return tenon::View(tenon::InCall(ctx, __func__)->kernel->name);
+}
+TF_StringView TF_GetResourceMgrDefaultContainerName(TF_OpKernelContext* ctx) {
+  tenon::InCall(ctx, __func__);
   return tenon::View(tenon::kDefaultContainer);
 }
 
 TF_StringView TF_GetOpKernelRequestedInput(TF_OpKernelContext* ctx, size_t index) {
+  tenon::InCall(ctx, __func__);
   const std::vector<std::string>& names = ctx->kernel->node.input_names;
   return index < names.size() ? tenon::View(names[index]) : TF_StringView{nullptr, 0};
 }
 
 TF_RendezvousThunk TF_GetRendezvous(TF_OpKernelContext* ctx) {
+  tenon::InCall(ctx, __func__);
   return {ctx, tenon::RefuseSend, tenon::RefuseRecv, tenon::IgnoreAbort};
 }
 
 void TF_GetSerializedFunctionDefLibrary(TF_OpKernelContext* ctx,
                                         TF_Buffer* serialized_function_def_library,
                                         TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   StatusToC(tenon::FillBuffer(ctx->kernel->node.surroundings->function_library,
                               serialized_function_def_library),
             status);
@@ -261,6 +285,7 @@ void TF_GetSerializedFunctionDefLibrary(TF_OpKernelContext* ctx,
 
 void TF_GetSerializedConfigProto(TF_OpKernelContext* ctx, TF_Buffer* serialized_config_proto,
                                  TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   StatusToC(
       tenon::FillBuffer(ctx->kernel->node.surroundings->config_proto, serialized_config_proto),
       status);
@@ -269,6 +294,7 @@ void TF_GetSerializedConfigProto(TF_OpKernelContext* ctx, TF_Buffer* serialized_
 void TF_GetSerializedResourceHandleProto(TF_OpKernelContext* ctx, int i,
                                          TF_Buffer* serialized_resource_handle_proto,
                                          TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   const absl::StatusOr<std::string> proto = tenon::ResourceHandleProto(ctx, i);
   StatusToC(
       proto.ok() ? tenon::FillBuffer(*proto, serialized_resource_handle_proto) : proto.status(),

@@ -35,6 +35,12 @@ std::optional<AttrValue> FindAttr(const KernelNode& node, std::string_view name)
 // One for all contexts: it may still be held when the context is gone.
 absl::Mutex& EndsOfWork();
 
+// What a call finds that the host gave up on, or that has ended: no inputs and no outputs.
+extern const ComputeArgs kAbandonedArgs;
+
+// A violation: `function` is called with the context of a call that has ended.
+void TellOfEndedCall(const TF_OpKernelContext& context, const char* function);
+
 }  // namespace tenon
 
 struct TF_OpKernelConstruction {
@@ -71,6 +77,7 @@ struct TF_OpKernelContext {
 
   std::atomic<bool> failed{false};
   std::atomic<bool> abandoned{false};  // the host no longer waits for the call
+  std::atomic<bool> ended{false};      // it is watched who uses it all the same
   std::atomic<bool> locked{false};     // variables, by one of lock_holders, in this call
   std::atomic<int64_t> deferred{0};
   absl::Mutex mutex;
@@ -99,3 +106,14 @@ struct TF_OpKernelContext {
   // Outputs are nothing when a call begins.
   bool output_set(int i) const { return args->outputs[i]->dtype() != tenon::DataType::kInvalid; }
 };
+
+namespace tenon {
+
+// The context, for each function that takes one: it must be that of a call in progress.
+inline TF_OpKernelContext* InCall(TF_OpKernelContext* context, const char* function) {
+  if (context->ended.load(std::memory_order_relaxed)) [[unlikely]]
+    TellOfEndedCall(*context, function);
+  return context;
+}
+
+}  // namespace tenon

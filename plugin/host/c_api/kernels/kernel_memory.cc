@@ -6,6 +6,7 @@
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/tensor_guards.h"
 #include "plugin/host/c_api/kernels/kernel_context.h"
 
 namespace tenon {
@@ -43,17 +44,24 @@ absl::Status OutOfMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& s
                    on_host || Info(ctx).device == nullptr ? " by allocator cpu" : "", ": "));
 }
 
+inline absl::Status TakeHostMemory(DataType dtype, const Shape& shape, Tensor& tensor) {
+  if (AbiWatch::Active() != nullptr) [[unlikely]]
+    return BecomeGuarded(tensor, dtype, shape);
+  return tensor.Become(dtype, shape);
+}
+
 // Memory of the kernel's device, or of the host.
 inline absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape,
                              bool on_host, Tensor& tensor) {
   Device* const device = Info(ctx).device;
   absl::Status status = on_host || device == nullptr || dtype == DataType::kVariant
-                            ? tensor.Become(dtype, shape)
+                            ? TakeHostMemory(dtype, shape, tensor)
                             : TakeDeviceMemory(device, dtype, shape, tensor);
   return status.ok() ? status : OutOfMemory(ctx, dtype, shape, on_host, status);
 }
 
-absl::Status NoNewOutput(TF_OpKernelContext* ctx, int index) {
+absl::Status NoNewOutput(TF_OpKernelContext* ctx, int index, const char* function) {
+  InCall(ctx, function);  // one that has ended has no outputs
   const int num_outputs = ctx->num_outputs();
   if (index < 0 || index >= num_outputs) {
     return absl::InternalError(absl::StrCat(
@@ -71,16 +79,17 @@ absl::Status NoNewOutput(TF_OpKernelContext* ctx, int index) {
                       index, ctx->args->outputs[index]->data(), Info(ctx).name));
 }
 
-inline absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index) {
+// `function`: of the interface.
+inline absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index, const char* function) {
   const bool in_range = index >= 0 && index < ctx->num_outputs();
   return in_range && !IsRef(Info(ctx).types.outputs[index]) && !ctx->output_set(index)
              ? absl::OkStatus()
-             : NoNewOutput(ctx, index);
+             : NoNewOutput(ctx, index, function);
 }
 
 absl::Status AllocateOutput(TF_OpKernelContext* ctx, int index, const int64_t* dims, int num_dims,
                             TF_Tensor** handle) {
-  TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, index));
+  TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, index, "TF_AllocateOutput"));
   Shape shape;
   if (num_dims != 0) {
     TENON_ASSIGN_OR_RETURN(shape, ShapeFromC(dims, num_dims));
@@ -107,7 +116,7 @@ bool CanForward(TF_OpKernelContext* ctx, int input, int output, int64_t elements
 absl::StatusOr<TF_Tensor*> ForwardOrAllocate(TF_OpKernelContext* ctx,
                                              absl::Span<const int> candidates, int output,
                                              const int64_t* dims, int num_dims, int* forwarded) {
-  TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, output));
+  TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, output, "TF_ForwardInputOrAllocateOutput"));
   TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFromC(dims, num_dims));
   for (const int input : candidates) {
     if (input < 0 || input >= ctx->num_inputs())
@@ -117,6 +126,7 @@ absl::StatusOr<TF_Tensor*> ForwardOrAllocate(TF_OpKernelContext* ctx,
   for (const int input : candidates) {
     if (!CanForward(ctx, input, output, elements)) continue;
     if (forwarded != nullptr) *forwarded = input;
+    MayBeWritten(*ctx->args->inputs[input].tensor);
     *ctx->args->outputs[output] = ctx->args->inputs[input].tensor->Reshaped(shape);
     return ctx->loans.Lend(*ctx->args->outputs[output]);
   }
@@ -199,15 +209,18 @@ TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* context,
 
 TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF_DataType dtype, const int64_t* dims,
                            int num_dims, TF_AllocatorAttributes* alloc_attrs, TF_Status* status) {
+  tenon::InCall(context, __func__);
   return tenon::HandleToC(
       tenon::AllocateTemp(context, dtype, tenon::ShapeFromC(dims, num_dims), alloc_attrs), status);
 }
 
 void TF_SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor, TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   tenon::StatusToC(tenon::SetOutput(ctx, i, tensor), status);
 }
 
 TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   if (i < 0 || i >= ctx->num_outputs()) {
     tenon::StatusToC(absl::OutOfRangeError("output index out of range"), status);
     return nullptr;

@@ -1,7 +1,10 @@
 #include "plugin/host/c_api/kernels/kernel_watch.h"
 
-#include <vector>
+#include <algorithm>
+#include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "graph/c_api/callback_scope.h"
 #include "plugin/host/c_api/kernels/kernel_context.h"
 #include "plugin/host/strict/device_watch.h"
@@ -10,30 +13,82 @@ namespace tenon {
 namespace {
 
 // Handles and variants always do.
-bool LiesOnHost(const Tensor& tensor, bool declared) {
-  return declared || !IsMemcpyable(tensor.dtype());
+bool LiesOnHost(const KernelInfo& info, const Tensor& tensor, bool declared) {
+  return info.device == nullptr || declared || !IsMemcpyable(tensor.dtype());
+}
+
+const char* CallbackOf(const KernelInfo& info) {
+  return info.def->fns.compute_async == nullptr ? "compute_func" : "compute_async_func";
+}
+
+// In words, with the name that the graph has for it.
+std::string InputName(const KernelInfo& info, size_t i) {
+  const std::vector<std::string>& names = info.node.input_names;
+  return absl::StrCat("input ", i, i < names.size() ? absl::StrCat(" ('", names[i], "')") : "");
+}
+
+TensorUser UserOf(const KernelInfo& info, std::string tensor) {
+  return {info.def->plugin, CallbackOf(info), info.name, std::move(tensor)};
 }
 
 }  // namespace
 
-void WatchKernel(const KernelInfo& info, const ComputeArgs& args) {
-  if (info.device == nullptr) return;
-  const char* callback =
-      info.def->fns.compute_async == nullptr ? "compute_func" : "compute_async_func";
-  const CallbackScope scope(info.def->plugin.c_str(), callback, info.name.c_str());
-  std::vector<const void*> used;
-  for (size_t i = 0; i < args.inputs.size(); ++i) {
-    const Tensor& input = *args.inputs[i].tensor;
-    if (!LiesOnHost(input, info.memory.input_on_host[i])) used.push_back(input.data());
+KernelWatch::KernelWatch(const KernelInfo& info, const ComputeArgs& args)
+    : info_(info),
+      args_(args),
+      far_(info.device == nullptr ? nullptr : FarMemoryOf(info.device)),
+      inputs_(args.inputs.size()) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Tensor& tensor = *args.inputs[i].tensor;
+    const bool on_host = LiesOnHost(info, tensor, info.memory.input_on_host[i]);
+    if (!on_host) used_.push_back(tensor.data());
+    if (!tensor.initialized() || tensor.bytes() == 0 || !IsMemcpyable(tensor.dtype())) continue;
+    if (!on_host && far_ == nullptr) continue;
+    FarMemory* const memory = on_host ? nullptr : far_;
+    TensorGuards::Get().CheckFrozen(memory, tensor.data());
+    inputs_[i] = {tensor.data(), memory, BytesOf(memory, tensor.data(), tensor.bytes())};
   }
-  for (size_t i = 0; i < args.outputs.size(); ++i) {
-    const Tensor& output = *args.outputs[i];
-    if (!output.initialized() || output.bytes() == 0) continue;
-    const bool on_host = LiesOnHost(output, info.memory.output_on_host[i]);
-    if (!on_host) used.push_back(output.data());
-    WatchOutput(info.device, static_cast<int>(i), output.data(), on_host);
+}
+
+void KernelWatch::End() {
+  const CallbackScope scope(info_.def->plugin.c_str(), CallbackOf(info_), info_.name.c_str());
+  for (size_t i = 0; i < inputs_.size(); ++i) EndInput(i);
+  for (size_t i = 0; i < args_.outputs.size(); ++i) EndOutput(i);
+  if (info_.device != nullptr) WatchQueued(info_.device, info_.device->compute_stream(), used_);
+}
+
+void KernelWatch::EndInput(size_t i) {
+  const Input& input = inputs_[i];
+  if (input.data == nullptr) return;
+  TensorGuards& guards = TensorGuards::Get();
+  const bool forwarded =
+      std::any_of(args_.outputs.begin(), args_.outputs.end(),
+                  [&](const Tensor* output) { return output->data() == input.data; });
+  if (!forwarded && !input.before.empty()) {
+    const std::vector<char> now = BytesOf(input.memory, input.data, input.before.size());
+    if (const std::string change = ChangeOf(input.before, now); !change.empty()) {
+      AbiWatch::Active()->Report(
+          "input_written",
+          absl::StrCat(InputName(info_, i), " has ", input.before.size(), " bytes; ", change,
+                       ", and only TF_ForwardInputOrAllocateOutput lets a kernel write to one"));
+      guards.AcceptChange(input.memory, input.data);
+    }
   }
-  WatchQueued(info.device, info.device->compute_stream(), used);
+  guards.Check(input.memory, input.data, UserOf(info_, InputName(info_, i)));
+}
+
+void KernelWatch::EndOutput(size_t i) {
+  const Tensor& output = *args_.outputs[i];
+  if (!output.initialized() || output.bytes() == 0) return;
+  const bool on_host = LiesOnHost(info_, output, info_.memory.output_on_host[i]);
+  if (info_.device != nullptr) {
+    if (!on_host) used_.push_back(output.data());
+    WatchOutput(info_.device, static_cast<int>(i), output.data(), on_host);
+  }
+  FarMemory* const memory = on_host ? nullptr : far_;
+  TensorGuards& guards = TensorGuards::Get();
+  guards.Check(memory, output.data(), UserOf(info_, absl::StrCat("output ", i)));
+  guards.Freeze(memory, output.data());
 }
 
 }  // namespace tenon

@@ -120,6 +120,7 @@ extern "C" {
 
 void TF_GetInputByName(TF_OpKernelContext* ctx, const char* inputName, TF_Tensor** tensor,
                        TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   const absl::StatusOr<int> index = tenon::InputByName(ctx->kernel->node, inputName);
   if (!index.ok()) return tenon::StatusToC(index.status(), status);
   TF_GetInput(ctx, *index, tensor, status);
@@ -131,6 +132,7 @@ void TF_OpKernelConstruction_GetAttrTensorShape(TF_OpKernelConstruction* ctx, co
 }
 
 bool TF_IsRefInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   const tenon::TypeVector& types = ctx->kernel->node.types->inputs;
   if (i < 0 || static_cast<size_t>(i) >= types.size()) {
     tenon::StatusToC(absl::OutOfRangeError("input index out of range"), status);
@@ -144,6 +146,7 @@ void TF_AddNVariant(TF_OpKernelContext* ctx,
                     void (*binary_add_func)(TF_OpKernelContext* ctx, TF_Tensor* a, TF_Tensor* b,
                                             TF_Tensor* out),
                     TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   tenon::Report(ctx, tenon::AddVariants(ctx, binary_add_func), status);
 }
 
@@ -151,6 +154,7 @@ void TF_ZerosLikeVariant(TF_OpKernelContext* ctx,
                          void (*zeros_like_func)(TF_OpKernelContext* ctx, TF_Tensor* input,
                                                  TF_Tensor* out),
                          TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   tenon::Report(ctx, tenon::ZerosLikeVariant(ctx, zeros_like_func), status);
 }
 

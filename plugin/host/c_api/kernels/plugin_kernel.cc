@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -76,10 +77,6 @@ absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
 
 constexpr char kComputeAsync[] = "compute_async_func";
 
-// A plug-in may call back into a context that the host gave up on: it then finds no inputs and no
-// outputs.
-const ComputeArgs kAbandoned;
-
 // Keeps a context that a plug-in may still use, and what it refers to, for the rest of the process.
 void KeepForever(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
   static auto* const mutex = new absl::Mutex;
@@ -88,6 +85,19 @@ void KeepForever(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
   context->abandoned = true;
   absl::MutexLock lock(mutex);
   kept->emplace_back(std::move(context), std::move(info));
+}
+
+// Keeps the contexts of calls that are watched and have ended: who still uses one is told, as long
+// as it is one of the last.
+void KeepEnded(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
+  constexpr size_t kMost = 10'000;
+  static auto* const mutex = new absl::Mutex;
+  static auto* const kept =
+      new std::deque<std::pair<std::shared_ptr<const KernelInfo>, ContextPtr>>;
+  context->ended = true;
+  absl::MutexLock lock(mutex);
+  kept->emplace_back(std::move(info), std::move(context));
+  if (kept->size() > kMost) kept->pop_front();
 }
 
 class PluginKernelImpl final : public PluginKernel {
@@ -120,6 +130,7 @@ class PluginKernelImpl final : public PluginKernel {
  private:
   void Open(TF_OpKernelContext& context) const;
   absl::Status ComputeSync(const ComputeArgs& args, ContextPtr& shared);
+  absl::Status ComputeWatched(const ComputeArgs& args, ContextPtr& context);
   absl::Status ComputeAsync(const ComputeArgs& args);
   absl::Status Result(TF_OpKernelContext& context) const;
   absl::Status Failure(TF_OpKernelContext& context, int missing_output) const;
@@ -179,7 +190,10 @@ absl::Status PluginKernelImpl::Compute(const ComputeArgs& args, ContextPtr& cont
   // Written once: runs on other threads read the same line of memory.
   if (!has_computed()) has_computed_.store(true, std::memory_order_relaxed);
   const FloatModeGuard float_mode(info_.def->plugin);
-  return info_.def->fns.compute_async == nullptr ? ComputeSync(args, context) : ComputeAsync(args);
+  if (info_.def->fns.compute_async != nullptr) return ComputeAsync(args);
+  if (AbiWatch::Active() != nullptr) [[unlikely]]
+    return ComputeWatched(args, context);
+  return ComputeSync(args, context);
 }
 
 absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) const {
@@ -226,7 +240,7 @@ absl::Status PluginKernelImpl::WaitForDeferredWork(const ComputeArgs& args,
   absl::MutexLock lock(&EndsOfWork());
   if (EndsOfWork().AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s)))
     return absl::OkStatus();
-  context->args = &kAbandoned;
+  context->args = &kAbandonedArgs;
   context->loans.Settle();
   EndLocks(*context);
   KeepForever(std::exchange(shared, NewContext()), shared_info_);
@@ -246,9 +260,18 @@ absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& 
   }
   context->loans.Settle();
   EndLocks(*context);
-  if (AbiWatch::Active() != nullptr) WatchKernel(info_, args);
   absl::Status result = Result(*context);
-  context->args = &kAbandoned;
+  context->args = &kAbandonedArgs;
+  return result;
+}
+
+// A context that has served once is kept from then on, to see who uses it later.
+[[gnu::noinline]] absl::Status PluginKernelImpl::ComputeWatched(const ComputeArgs& args,
+                                                                ContextPtr& context) {
+  KernelWatch watch(info_, args);
+  absl::Status result = ComputeSync(args, context);
+  watch.End();
+  KeepEnded(std::exchange(context, NewContext()), shared_info_);
   return result;
 }
 
@@ -283,6 +306,7 @@ absl::Status PluginKernelImpl::ComputeAsync(const ComputeArgs& args) {
     absl::MutexLock lock(&EndsOfWork());
     context->done = false;
   }
+  const std::unique_ptr<KernelWatch> watch = KernelWatch::Begin(info_, context->own_args);
   auto* const done = static_cast<TF_AsyncOpKernelDoneCallback*>(PendingCall(context, debtor_));
   const absl::Status called =
       CallPlugin(info_.def->plugin.c_str(), kComputeAsync, info_.name.c_str(),
@@ -305,18 +329,34 @@ absl::Status PluginKernelImpl::ComputeAsync(const ComputeArgs& args) {
     }
   }
   EndLocks(*context);
-  if (AbiWatch::Active() != nullptr) WatchKernel(info_, context->own_args);
+  if (watch != nullptr) watch->End();
   absl::Status result = Result(*context);
   for (size_t i = 0; i < args.outputs.size(); ++i)
     *args.outputs[i] = std::move(context->own_outputs[i]);
   context->own_tensors.clear();
-  context->args = &kAbandoned;
+  context->args = &kAbandonedArgs;
+  if (watch != nullptr) {
+    KeepEnded(std::move(own), shared_info_);
+    return result;
+  }
   absl::MutexLock lock(&mutex_);
   idle_contexts_.push_back(std::move(own));
   return result;
 }
 
 }  // namespace
+
+const ComputeArgs kAbandonedArgs;
+
+void TellOfEndedCall(const TF_OpKernelContext& context, const char* function) {
+  AbiWatch* const watch = AbiWatch::Active();
+  if (watch == nullptr) return;
+  const KernelInfo& info = *context.kernel;
+  const bool async = info.def->fns.compute_async != nullptr;
+  watch->Report({info.def->plugin, async ? kComputeAsync : "compute_func", info.name,
+                 "context_after_end",
+                 absl::StrCat(function, " is called with the context of a call that has ended")});
+}
 
 absl::Mutex& EndsOfWork() {
   static absl::Mutex mutex(absl::kConstInit);
@@ -327,7 +367,7 @@ void ContextDeleter::operator()(TF_OpKernelContext* context) const { delete cont
 
 ContextPtr NewContext() {
   ContextPtr context(new TF_OpKernelContext);
-  context->args = &kAbandoned;
+  context->args = &kAbandonedArgs;
   return context;
 }
 

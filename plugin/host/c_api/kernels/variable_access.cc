@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/tensor_guards.h"
 #include "plugin/device/device_copy.h"
 
 namespace tenon {
@@ -69,6 +70,7 @@ absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variabl
   TENON_RETURN_IF_ERROR(variable->UpdateHeld(
       [&](Tensor& held) {
         shared = !held.buffer()->unique();
+        if (!shared) MayBeWritten(held);
         value = held;
         return absl::OkStatus();
       },

@@ -48,7 +48,7 @@ class StrictTableTest : public ::testing::Test {
     SP_StreamExecutor real = DefaultStub().se;
     real.allocate = [](const SP_Device*, uint64_t size, int64_t, SP_DeviceMemoryBase* memory) {
       memory->struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
-      memory->opaque = std::malloc(size);
+      memory->opaque = std::aligned_alloc(64, (size + 63) / 64 * 64);
     };
     real.deallocate = [](const SP_Device*, SP_DeviceMemoryBase* m) { std::free(m->opaque); };
     real.get_event_status = [](const SP_Device*, SP_Event) { return answer; };

@@ -1,0 +1,107 @@
+#include "plugin/host/strict/far_memory.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/callback_scope.h"
+
+namespace tenon {
+namespace {
+
+constexpr auto kLongest = std::chrono::seconds(60);
+constexpr auto kPause = std::chrono::microseconds(20);
+
+SP_DeviceMemoryBase MemoryAt(const void* data, size_t bytes) {
+  return {SP_DEVICE_MEMORY_BASE_STRUCT_SIZE, nullptr, const_cast<void*>(data), bytes, 0};
+}
+
+}  // namespace
+
+void CopiedMemory::AddStream(SP_Stream stream) {
+  absl::MutexLock lock(&streams_mutex_);
+  streams_.push_back(stream);
+}
+
+void CopiedMemory::DropStream(SP_Stream stream) {
+  absl::MutexLock lock(&streams_mutex_);
+  const auto found = std::find(streams_.begin(), streams_.end(), stream);
+  if (found != streams_.end()) streams_.erase(found);
+}
+
+void CopiedMemory::Prepare(TF_Status* status) {
+  if (ready_) return;
+  real_.create_stream(device_, &own_, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  real_.create_event(device_, &event_, status);
+  ready_ = TF_GetCode(status) == TF_OK;
+}
+
+bool CopiedMemory::Await() {
+  const auto deadline = std::chrono::steady_clock::now() + kLongest;
+  while (true) {
+    const SE_EventStatus answer = real_.get_event_status(device_, event_);
+    int state;
+    std::memcpy(&state, &answer, sizeof(state));  // a plug-in may answer anything
+    if (state != SE_EVENT_PENDING) return state == SE_EVENT_COMPLETE;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+// An error leaves the bytes unknown; who uses the device for work is told of it.
+template <typename Copy>
+bool CopiedMemory::Transfer(const char* callback, Copy copy) {
+  std::vector<SP_Stream> streams;
+  {
+    absl::MutexLock lock(&streams_mutex_);
+    streams = streams_;
+  }
+  absl::MutexLock lock(&mutex_);
+  CStatus status;
+  bool done = false;
+  const auto ok = [&] { return TF_GetCode(status.get()) == TF_OK; };
+  const auto transfer = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    Prepare(status.get());
+    for (const SP_Stream stream : streams) {
+      if (ok()) real_.create_stream_dependency(device_, own_, stream, status.get());
+    }
+    if (ok()) copy(status.get());
+    if (ok()) real_.record_event(device_, own_, event_, status.get());
+    done = ok() && Await();
+  };
+  return CallPlugin(plugin_.c_str(), callback, "", transfer).ok() && done;
+}
+
+bool CopiedMemory::Read(const void* from, void* to, size_t bytes) {
+  if (bytes == 0) return true;
+  return Transfer("memcpy_dtoh", [&](TF_Status* status) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    const SP_DeviceMemoryBase source = MemoryAt(from, bytes);
+    real_.memcpy_dtoh(device_, own_, to, &source, bytes, status);
+  });
+}
+
+bool CopiedMemory::Write(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return true;
+  return Transfer("memcpy_htod", [&](TF_Status* status) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    SP_DeviceMemoryBase target = MemoryAt(to, bytes);
+    real_.memcpy_htod(device_, own_, &target, from, bytes, status);
+  });
+}
+
+void CopiedMemory::End(const std::set<SP_Stream>& streams, const std::set<SP_Event>& events) {
+  absl::MutexLock lock(&mutex_);
+  if (!ready_) return;
+  ready_ = false;
+  const SP_Event event = event_;
+  const SP_Stream own = own_;
+  const auto call = [this](const char* callback, auto&& fn) {
+    CallPlugin(plugin_.c_str(), callback, "", fn).IgnoreError();
+  };
+  if (!events.contains(event)) call("destroy_event", [&] { real_.destroy_event(device_, event); });
+  if (!streams.contains(own)) call("destroy_stream", [&] { real_.destroy_stream(device_, own); });
+}
+
+}  // namespace tenon
