@@ -1,8 +1,10 @@
 // The last stage, Runnable: each node that runs has its place in the order, a device and a kernel.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "executor/compile/stages.h"
+#include "executor/plan/base/call_order.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon {
@@ -18,13 +20,18 @@ std::string NoKernelText(const Graph& graph, NodeId n, const CompileContext& con
                                                  types);
 }
 
-absl::Status CheckKernel(const Runnable& runnable, NodeId n, const CompileContext& context) {
+// Null: it needs none.
+absl::StatusOr<const KernelDef*> FindKernel(const Runnable& runnable, NodeId n,
+                                            const CompileContext& context) {
   const Graph& graph = *runnable.graph;
-  if (!runnable.run.Runs(n) || IsPlanOp(graph.op_name(n))) return absl::OkStatus();
-  absl::Status status = context.kernels.Find(graph, n, *runnable.devices[n]).status();
+  if (!runnable.run.Runs(n) || IsPlanOp(graph.op_name(n))) return nullptr;
+  const absl::StatusOr<const KernelDef*> kernel =
+      context.kernels.Find(graph, n, *runnable.devices[n]);
+  if (kernel.ok()) return kernel;
+  absl::Status status = kernel.status();
   if (absl::IsUnimplemented(status) && runnable.placement[n].reason == PlaceCode::kNoKernel)
     status = absl::UnimplementedError(NoKernelText(graph, n, context));
-  return status.ok() ? status : NodeError(graph, runnable.calls, n, status);
+  return NodeError(graph, runnable.calls, n, status);
 }
 
 }  // namespace
@@ -34,12 +41,15 @@ absl::StatusOr<Runnable> ScheduleNodes(Lowered lowered, const CompileContext& co
   const Graph& graph = *runnable.graph;
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, OrderOf(graph, runnable.run));
   TENON_ASSIGN_OR_RETURN(runnable.schedule, MakeSchedule(graph, order, runnable.run.fed_only));
+  std::vector<NodeId> calls;
   runnable.devices.assign(graph.num_node_ids(), context.host);
   for (const NodeId n : order) {
     Device* device = runnable.placement[n].device;
     if (device != nullptr) runnable.devices[n] = device;
-    TENON_RETURN_IF_ERROR(CheckKernel(runnable, n, context));
+    TENON_ASSIGN_OR_RETURN(const KernelDef* kernel, FindKernel(runnable, n, context));
+    if (kernel != nullptr && kernel->fns.compute_async != nullptr) calls.push_back(n);
   }
+  BeginCallsEarly(graph, calls, runnable.run.fed_only, runnable.schedule);
   TENON_ASSIGN_OR_RETURN(runnable.feeds, DescribeFeeds(graph, runnable.calls, runnable.request));
   return runnable;
 }

@@ -180,6 +180,8 @@ std::unique_ptr<Plan> Emit(const PlanInput& input, const StepSchedule& schedule,
   plan->num_slots = graph.num_slots;
   plan->num_alive = graph.flags.size();
   plan->num_events = graph.num_events;
+  plan->num_calls = graph.num_calls;
+  plan->places = input.schedule.places;
   plan->devices = std::move(graph.devices);
   plan->is_watched = AbiWatch::Active() != nullptr;
   plan->copies = std::move(graph.copies);

@@ -95,10 +95,10 @@ absl::Status PluginStep::MakeInput(Frame& frame, Frame::PluginCall& call, size_t
   return absl::OkStatus();
 }
 
-absl::Status PluginStep::Compute(Frame& frame, Frame::PluginCall& call) const {
-  const size_t num_inputs = sources_.size(), num_outputs = targets_.size();
+[[gnu::always_inline]] inline absl::Status PluginStep::Gather(Frame& frame,
+                                                              Frame::PluginCall& call) const {
+  const size_t num_inputs = sources_.size();
   if (call.inputs.size() < num_inputs) call.inputs.resize(num_inputs);
-  if (call.outputs.size() < num_outputs) call.outputs.resize(num_outputs);
   const Source* const sources = sources_.data();
   ComputeArgs::Input* const inputs = call.inputs.data();
   for (size_t i = 0; i < num_inputs; ++i) {
@@ -111,18 +111,24 @@ absl::Status PluginStep::Compute(Frame& frame, Frame::PluginCall& call) const {
     }
   }
   call.args.inputs = {inputs, num_inputs};
+  FindOutputs(frame, call);
+  call.args.step_id = frame.context().step_id;
+  call.args.timeout_s = frame.context().device_timeout_s;
+  call.args.frame_id = frame.pass().frame_id;
+  call.args.iter_id = frame.pass().iter_id;
+  return absl::OkStatus();
+}
+
+[[gnu::always_inline]] inline void PluginStep::FindOutputs(Frame& frame,
+                                                           Frame::PluginCall& call) const {
+  const size_t num_outputs = targets_.size();
+  if (call.outputs.size() < num_outputs) call.outputs.resize(num_outputs);
   const Target* const targets = targets_.data();
   for (size_t i = 0; i < num_outputs; ++i) {
     Tensor* const output = call.outputs[i] = frame.SlotToFill(targets[i].slot);
     if (output->initialized()) output->Clear();  // of an earlier pass
   }
   call.args.outputs = {call.outputs.data(), num_outputs};
-  call.args.step_id = frame.context().step_id;
-  call.args.timeout_s = frame.context().device_timeout_s;
-  call.args.frame_id = frame.pass().frame_id;
-  call.args.iter_id = frame.pass().iter_id;
-  if (call.context == nullptr) call.context = NewContext();
-  return kernel_->Compute(call.args, call.context);
 }
 
 inline bool PluginStep::KeepsPromise(size_t i, const Shape& shape) const {
@@ -134,11 +140,23 @@ absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
   // What a call reads lies all over the place, and waiting for it would take as long as the rest.
   if (next_ != nullptr) next_->Prefetch();
   Frame::PluginCall& call = frame.plugin_call();
-  absl::Status status = Compute(frame, call);
+  absl::Status status = Gather(frame, call);
+  if (status.ok()) [[likely]] {
+    if (call.context == nullptr) call.context = NewContext();
+    status = kernel_->Compute(call.args, call.context);
+  }
+  LetGo(call);
+  return status.ok() ? TakeOutputs(frame) : status;
+}
+
+// What the kernel could take, whether it did or not.
+inline void PluginStep::LetGo(const Frame::PluginCall& call) {
   for (const ComputeArgs::Input& input : call.args.inputs) {
     if (input.last_use) input.tensor->Clear();
   }
-  if (!status.ok()) return status;
+}
+
+[[gnu::always_inline]] inline absl::Status PluginStep::TakeOutputs(Frame& frame) const {
   for (size_t i = 0, n = targets_.size(); i < n; ++i) {
     const int32_t slot = targets_[i].slot;
     const Shape& shape = frame.slot(slot).shape();
@@ -160,6 +178,21 @@ std::string PluginStep::Describe() const {
 StreamOf PluginStep::Queues() const {
   if (device_->is_host()) return {};
   return {device_, device_->compute_stream(), "compute"};
+}
+
+absl::Status AsyncStep::Run(Frame& frame, const StepArgs&) const {
+  Frame::PluginCall& call = frame.plugin_call();
+  absl::Status status = Gather(frame, call);
+  if (status.ok()) frame.BeginCall(number_, this, kernel_->Begin(call.args));
+  LetGo(call);
+  return status;
+}
+
+absl::Status AsyncStep::End(Frame& frame, ContextPtr call) const {
+  Frame::PluginCall& outputs = frame.plugin_call();
+  FindOutputs(frame, outputs);
+  TENON_RETURN_IF_ERROR(kernel_->End(std::move(call), outputs.args.outputs));
+  return TakeOutputs(frame);
 }
 
 absl::StatusOr<Tensor> CopyStep::HostTarget(const Frame& frame, const Tensor& from) const {

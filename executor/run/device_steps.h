@@ -43,6 +43,15 @@ class PluginStep : public SlowStep {
   std::string Describe() const override;
   StreamOf Queues() const override;
 
+ protected:
+  // The call's arguments.
+  absl::Status Gather(Frame& frame, Frame::PluginCall& call) const;
+  static void LetGo(const Frame::PluginCall& call);
+  void FindOutputs(Frame& frame, Frame::PluginCall& call) const;
+  absl::Status TakeOutputs(Frame& frame) const;
+
+  PluginKernel* kernel_;
+
  private:
   // What a call asks of an input or output, in as few bytes as will do: the memory that calls touch
   // is most of what they cost.
@@ -62,10 +71,8 @@ class PluginStep : public SlowStep {
   void Prefetch() const;
   const Tensor* Find(Frame& frame, const Source& source, size_t i) const;
   absl::Status MakeInput(Frame& frame, Frame::PluginCall& call, size_t i) const;
-  absl::Status Compute(Frame& frame, Frame::PluginCall& call) const;
   bool KeepsPromise(size_t i, const Shape& shape) const;
 
-  PluginKernel* kernel_;
   const PluginStep* next_ = nullptr;
   absl::InlinedVector<Source, 3> sources_;
   absl::InlinedVector<Target, 2> targets_;
@@ -73,6 +80,33 @@ class PluginStep : public SlowStep {
   std::vector<Input> inputs_;
   std::vector<std::optional<Shape>> promised_;
   std::string plugin_;
+};
+
+// A plug-in's asynchronous kernel: begins a call, which goes on while later steps run.
+class AsyncStep final : public PluginStep {
+ public:
+  // `number`: of the plan's asynchronous calls. The others are those of PluginStep.
+  template <typename... Args>
+  explicit AsyncStep(int32_t number, Args&&... args)
+      : PluginStep(std::forward<Args>(args)...), number_(number) {}
+  absl::Status Run(Frame& frame, const StepArgs& args) const override;
+  // Waits for the call; then its outputs are there.
+  absl::Status End(Frame& frame, ContextPtr call) const;
+
+ private:
+  int32_t number_;
+};
+
+// Waits for an asynchronous call, if it has begun and was not waited for before.
+class AwaitStep : public SlowStep {
+ public:
+  explicit AwaitStep(int32_t number) : number_(number) {}
+  absl::Status Run(Frame& frame, const StepArgs&) const override { return frame.EndCall(number_); }
+  std::string Describe() const override { return "wait for the kernel"; }
+  bool IsNode() const override { return false; }
+
+ private:
+  int32_t number_;
 };
 
 // Queues a copy. The target is a slot (device memory, or host memory of a size that only the run

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/run/device_steps.h"
 #include "executor/run/plan.h"
 #include "graph/base/status_macros.h"
+#include "graph/base/within_memory.h"
 #include "graph/ir/nodes.h"
 
 namespace tenon {
@@ -48,6 +50,7 @@ absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
   frame->feed_pointers_.resize(plan.feeds.size(), nullptr);
   frame->fetch_buffers_.resize(plan.fetch_buffers.size());
   frame->events_.resize(plan.num_events);
+  frame->calls_.resize(plan.num_calls);
   return frame;
 }
 
@@ -94,6 +97,45 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
 absl::Status Frame::Synchronize() {
   absl::Status status;
   for (Device* device : plan_.devices) status.Update(device->SynchronizeAllActivity());
+  return status;
+}
+
+void Frame::BeginCall(int32_t number, const AsyncStep* step, ContextPtr call) {
+  calls_[number] = {step, std::move(call), node_};
+}
+
+absl::Status Frame::EndCall(int32_t number) {
+  Call& call = calls_[number];
+  if (call.step == nullptr) return absl::OkStatus();
+  const AsyncStep* const step = std::exchange(call.step, nullptr);
+  const int32_t waiting = std::exchange(node_, call.node);
+  absl::Status status = step->End(*this, std::move(call.context));
+  if (status.ok()) {
+    node_ = waiting;
+  } else {
+    failed_call_ = number;
+  }
+  return status;
+}
+
+// Of a call, or (-1) of a step that failed: those that are under way then began before it.
+int64_t Frame::PlaceOf(int32_t call, int32_t node) const {
+  if (!plan_.places.empty()) return node == kNoNode ? -1 : plan_.places[node];
+  return call < 0 ? plan_.num_calls : call;
+}
+
+absl::Status Frame::EndCalls(absl::Status status) {
+  int64_t first = status.ok() ? std::numeric_limits<int64_t>::max() : PlaceOf(failed_call_, node_);
+  int32_t node = node_;
+  for (int32_t i = 0; i < plan_.num_calls; ++i) {
+    absl::Status ended = WithinMemory([&] { return EndCall(i); });
+    if (ended.ok() || PlaceOf(i, node_) >= first) continue;
+    first = PlaceOf(i, node_);
+    node = node_;
+    status = std::move(ended);
+  }
+  node_ = node;
+  failed_call_ = -1;
   return status;
 }
 

@@ -17,6 +17,7 @@
 
 namespace tenon {
 
+class AsyncStep;
 struct Plan;
 class RunRecording;
 
@@ -73,6 +74,9 @@ class Frame : public RunState {
   // The node of the step that runs, for errors.
   int32_t node() const { return node_; }
   void set_node(int32_t node) { node_ = node; }
+  // The step that failed.
+  uint32_t failed_step() const { return failed_step_; }
+  void set_failed_step(uint32_t step) { failed_step_ = step; }
 
   const Tensor& slot(int32_t i) const { return slots_[i]; }
   void SetSlot(int32_t i, Tensor value);  // and every entry of the table that reads it
@@ -98,6 +102,15 @@ class Frame : public RunState {
   };
   Event& event(int32_t i) { return events_[i]; }
 
+  // Calls of asynchronous kernels, by their numbers in the plan. Each is waited for before it
+  // begins again, and before the run ends.
+  void BeginCall(int32_t number, const AsyncStep* step, ContextPtr call);
+  // Waits for the call if it is under way. An error is that of its node.
+  absl::Status EndCall(int32_t number);
+  // Waits for all calls. `status` is that of the steps so far. What failed first in the order of
+  // the graph is what comes out, and what node() is.
+  absl::Status EndCalls(absl::Status status);
+
   // What the step of a plug-in's kernel hands over: one for all, since no two run at once.
   struct PluginCall {
     std::vector<Tensor> made;  // inputs that do not lie anywhere as the kernel wants them
@@ -114,7 +127,13 @@ class Frame : public RunState {
   absl::StatusOr<Tensor> TakeInput(int i) override;
 
  private:
+  struct Call {
+    const AsyncStep* step = nullptr;  // null: none is under way
+    ContextPtr context;
+    int32_t node = -1;
+  };
   explicit Frame(const Plan& plan) : plan_(plan) {}
+  int64_t PlaceOf(int32_t call, int32_t node) const;
   void Patch(absl::Span<const uint32_t> args, void* data);
 
   const Plan& plan_;
@@ -131,6 +150,9 @@ class Frame : public RunState {
   std::vector<Tensor> fetch_buffers_;
   std::vector<Event> events_;
   PluginCall plugin_call_;
+  std::vector<Call> calls_;
+  int32_t failed_call_ = -1;  // whose error ended the steps
+  uint32_t failed_step_ = 0;
 };
 
 }  // namespace tenon

@@ -107,6 +107,10 @@ struct Plan {
   int32_t num_slots = 0;
   int32_t num_alive = 1;
   int32_t num_events = 0;
+  int32_t num_calls = 0;  // of asynchronous kernels
+  // By node id: where it stands in the order of the graph, if steps run in another one. Then there
+  // are no branches and no loops. Else empty.
+  std::vector<uint32_t> places;
   std::vector<Device*> devices;  // those that are synchronized at the end of a run
   bool is_watched = false;       // how plug-ins use memory is looked at when a run ends
   std::vector<PlanCopy> copies;

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/run/run_recorder.h"
+#include "executor/run/slow_steps.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/c_api/callback_scope.h"
@@ -28,8 +29,10 @@ absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
     args.scratch = arena + step->scratch * kLine;
     absl::Status status = step->fn(step->state, args);
     if constexpr (kRecorded) frame.context().recording->EndStep(step - steps);
-    if (!status.ok()) [[unlikely]]
+    if (!status.ok()) [[unlikely]] {
+      frame.set_failed_step(static_cast<uint32_t>(step - steps));
       return status;
+    }
   }
   return absl::OkStatus();
 }
@@ -39,10 +42,35 @@ std::string_view NodeOfStep(const void* context) {
   return frame.node() == kNoNode ? "" : frame.plan().graph->name(frame.node());
 }
 
+// Copies, waits and the like, which steps of several nodes rely on.
+bool IsService(const Step& step) {
+  return step.fn == RunSlowStep && !static_cast<const SlowStep*>(step.state)->IsNode();
+}
+
+// Steps in another order than the graph's go on for nodes that stand before the one that failed:
+// what fails among them is what is to be told.
+absl::Status RunEarlierNodes(const Plan& plan, Frame& frame, absl::Status status) {
+  NodeId failed = frame.node();
+  for (uint32_t i = frame.failed_step() + 1; i < plan.main_steps; ++i) {
+    const Step& step = plan.steps[i];
+    if (!IsService(step) && plan.places[step.node] > plan.places[failed]) continue;
+    absl::Status other = WithinMemory([&] { return RunSteps(frame, i, i + 1); });
+    const NodeId n = frame.node();
+    if (other.ok() || n == kNoNode || plan.places[n] >= plan.places[failed]) continue;
+    failed = n;
+    status = std::move(other);
+  }
+  frame.set_node(failed);
+  return status;
+}
+
 absl::Status Dispatch(const Plan& plan, Frame& frame) {
   DenormalGuard denormals;
   const WorkScope work(NodeOfStep, &frame);
-  const absl::Status status = WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); });
+  absl::Status status = WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); });
+  if (!status.ok() && !plan.places.empty() && frame.node() != kNoNode)
+    status = RunEarlierNodes(plan, frame, std::move(status));
+  if (plan.num_calls > 0) status = frame.EndCalls(std::move(status));
   return status.ok() ? status : NodeError(*plan.graph, *plan.calls, frame.node(), status);
 }
 

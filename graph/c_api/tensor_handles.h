@@ -28,8 +28,9 @@ class HandleLoans {
   HandleLoans(const HandleLoans&) = delete;
   HandleLoans& operator=(const HandleLoans&) = delete;
 
-  // From now on this thread lends.
+  // From now on this thread lends, unless how plug-ins use tensors is watched.
   void Open();
+  bool is_open() const { return thread_ != nullptr; }
   // A handle on a tensor that has its buffer until Settle; on other threads than the one that
   // lends, and where that would need memory, an ordinary one.
   TF_Tensor* Lend(const Tensor& tensor) {

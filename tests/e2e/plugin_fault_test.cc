@@ -98,6 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"tensor_segv", 5, "tensor deallocator of node 'the_node'", "SIGSEGV"},
 #ifdef HAS_HANDLE_STOCK
         Fault{"set_twice_deleted", 5, "compute", "SIGABRT"},
+        Fault{"compute_freed", 5, "compute_func of node 'the_node'", "SIGABRT"},
+        Fault{"tensor_freed", 5, "tensor deallocator of node 'the_node'", "SIGABRT"},
         Fault{"computed_heap", 5, "after compute_func",
               "SIGABRT (abort) where the host takes or gives back memory: the heap is damaged"},
 #endif

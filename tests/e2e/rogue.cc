@@ -49,10 +49,10 @@ int Overflow(int depth) {
   return depth < 0 ? 0 : Overflow(depth + 1) + frame[999];
 }
 
-// Writes to memory that is free, so that a later call of malloc finds the heap damaged, and not this
-// function. The C library keeps up to seven free blocks of a size in a list of the thread, which it
-// checks only when it takes from the list. So many blocks are taken first that none of the size is
-// free, here or where the list is filled up from; then the two freed ones go to the list.
+// Writes to memory that is free, so that a later call of malloc finds the heap damaged, and not
+// this function. The C library keeps up to seven free blocks of a size in a list of the thread,
+// which it checks only when it takes from the list. So many blocks are taken first that none of the
+// size is free, here or where the list is filled up from; then the two freed ones go to the list.
 __attribute__((no_sanitize("address"))) void DamageHeap() {
   for (size_t size = 24; size < 1024; size += 16) {
     void* volatile taken[500];
@@ -62,6 +62,12 @@ __attribute__((no_sanitize("address"))) void DamageHeap() {
     auto* const next = static_cast<volatile uintptr_t*>(taken[0]);
     *next = *next ^ 1;
   }
+}
+
+__attribute__((no_sanitize("address"))) void FreeTwice() {
+  void* volatile block = std::malloc(32);
+  std::free(block);
+  std::free(block);
 }
 
 void Do(const std::string& way) {
@@ -109,6 +115,7 @@ void Do(const std::string& way) {
   }
   if (way == "round") std::fesetround(FE_DOWNWARD);
   if (way == "heap") DamageHeap();
+  if (way == "freed") FreeTwice();
 }
 
 // The way wanted at this place; empty: behave.

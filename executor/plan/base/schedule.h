@@ -28,6 +28,8 @@ struct Schedule {
   std::vector<LoopNodes> loops;
   std::vector<int32_t> loop_of;  // by node id; Enter and Exit nodes are of their loop. Empty
                                  // without loops
+  std::vector<uint32_t> places;  // by node id: where it stands in the graph's order, if `order` is
+                                 // another one (executor/plan/base/call_order.h); else empty
 };
 
 // `order` has producers first. `fed_only` by node id: has outside values only. INVALID_ARGUMENT

@@ -113,7 +113,7 @@ struct StepGraph {
   std::vector<int32_t> fetch_values;  // by fetch; -1: none, or it is a constant
   std::vector<Device*> devices;       // used ones with memory of their own
   std::vector<PlanCopy> copies;
-  int32_t num_slots = 0, num_events = 0;
+  int32_t num_slots = 0, num_events = 0, num_calls = 0;
   StepResources resources;
 };
 

@@ -149,13 +149,16 @@ absl::Status CpuSteps::AddPlannedStep(NodeId n, const Prepare& p, Inputs inputs)
     PlanValue& v = steps_.value(id);
     TENON_ASSIGN_OR_RETURN(v.storage, steps_.NewPlace(v));
     writes.push_back(v.storage);
-    for (int in : o.in_place)
-      graph.in_place.push_back(
-          {graph.num_steps(), static_cast<int16_t>(i), static_cast<int16_t>(in)});
   }
   if (p.state() != nullptr && kept_states_.insert(p.state().get()).second)
     graph.resources.states.push_back(p.state());
   GraphStep& step = steps_.AddStep(n, reads, writes);
+  for (int i = 0; i < p.num_outputs(); ++i) {
+    if (p.outputs()[i].alias.has_value()) continue;
+    for (int in : p.outputs()[i].in_place)
+      graph.in_place.push_back(
+          {graph.num_steps() - 1, static_cast<int16_t>(i), static_cast<int16_t>(in)});
+  }
   step.fn = p.run();
   step.guard = graph.node_alive[n];
   step.state = p.state().get();

@@ -54,7 +54,8 @@ int64_t DeviceStreams::LastTicket(Device* device) {
 void DeviceStreams::WaitForCompute(Device* device, StreamKind kind, Device* other, int64_t ticket,
                                    int32_t alive, std::vector<StreamWait>& waits) {
   const size_t stream = Index(device, kind), compute = Index(other, StreamKind::kCompute);
-  if (seen_[stream][compute] >= ticket) return;
+  const bool ordered = std::ranges::find(unordered_, other) == unordered_.end();
+  if (ordered && seen_[stream][compute] >= ticket) return;
   // A step that may be skipped teaches nothing.
   if (alive == FlagTree::kAlways && graph_.open_loop < 0)
     seen_[stream][compute] = tickets_[compute];

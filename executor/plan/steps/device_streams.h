@@ -19,6 +19,9 @@ class DeviceStreams {
 
   // The plan, and the loops that are open, use the device. The host is no such device.
   void Use(Device* device);
+  // Work comes to the compute stream in an order that the plan does not know: no wait is implied by
+  // others.
+  void UseInAnyOrder(Device* device) { unordered_.push_back(device); }
   // Of work that a step queues on the compute stream.
   int64_t NextTicket(Device* device);
   // Of what was queued there last.
@@ -34,6 +37,7 @@ class DeviceStreams {
   StepGraph& graph_;
   std::vector<int64_t> tickets_;            // by stream
   std::vector<std::vector<int64_t>> seen_;  // by stream: how far it has waited for each other one
+  std::vector<const Device*> unordered_;
 };
 
 }  // namespace tenon

@@ -61,6 +61,7 @@ absl::Status Loops::Open(int32_t loop) {
   const LoopNodes& nodes = in_.schedule.loops[loop];
   PlanLoop opened;
   opened.parent = graph.open_loop;
+  steps_.BeginNodes(nodes.enters);
   for (NodeId enter : nodes.enters)
     opened.guard = liveness_.Both(enter, opened.guard, liveness_.OfNode(enter));
   for (NodeId merge : variables_.merges[loop]) {
@@ -74,10 +75,11 @@ absl::Status Loops::Open(int32_t loop) {
   }
   auto step = std::make_unique<LoopStep>();
   opened.step = step.get();
-  opened.open_step = graph.num_steps();
   steps_.AddSlowStep(nodes.enters[0], std::move(step), opened.guard, reads, writes);
+  opened.open_step = graph.num_steps() - 1;
   graph.open_loop = static_cast<int32_t>(graph.loops.size());
   graph.loops.push_back(std::move(opened));
+  steps_.BeginNodes({});
   open_.push_back({loop, graph.open_loop, {}, liveness_.Now(), copies_.Now()});
   return absl::OkStatus();
 }
@@ -127,6 +129,7 @@ absl::Status Loops::Close() {
   StepGraph& graph = steps_.graph();
   const OpenLoop& open = open_.back();
   PlanLoop& closing = graph.loops[open.index];
+  steps_.AwaitCallsOfLoop();
   TENON_RETURN_IF_ERROR(FindEnd(open, closing));
   TENON_RETURN_IF_ERROR(CheckEnd(open, closing));
   std::vector<int32_t> reads, writes;
@@ -144,8 +147,8 @@ absl::Status Loops::Close() {
     for (const auto& [exit, alive] : open.exits)
       steps_.value(graph.first_value[exit]).shape = nullptr;
   }
-  closing.close_step = graph.num_steps();
   steps_.AddStep(kNoNode, reads, writes);
+  closing.close_step = graph.num_steps() - 1;
   liveness_.ForgetSince(open.flags);
   copies_.ForgetSince(open.copies);
   graph.open_loop = closing.parent;

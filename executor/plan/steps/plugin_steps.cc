@@ -16,6 +16,16 @@ bool LiesOnHost(DataType type, bool declared) {
   return declared || IsRef(type) || type == DataType::kVariant;
 }
 
+// The storages of what a kernel may change: handles of variables and of other resources.
+std::vector<int32_t> EffectsOf(const NodeTypes& types, absl::Span<const int32_t> reads) {
+  std::vector<int32_t> effects;
+  for (size_t i = 0; i < reads.size(); ++i) {
+    const DataType type = types.inputs[i];
+    if (reads[i] >= 0 && (IsRef(type) || type == DataType::kResource)) effects.push_back(reads[i]);
+  }
+  return effects;
+}
+
 }  // namespace
 
 absl::Status PluginSteps::Add(NodeId n, const KernelDef& def, Device* device) {
@@ -41,6 +51,15 @@ absl::Status PluginSteps::Add(NodeId n, const KernelDef& def, Device* device) {
     writes.push_back(v.storage);
     slots.push_back(steps_.SlotOf(v.storage));
     promised.push_back(steps_.InputOf(id).shape);
+  }
+  if (kernel->is_async()) {
+    if (!device->is_host()) copies_.streams().UseInAnyOrder(device);
+    auto step = std::make_unique<AsyncStep>(graph.num_calls, kernel, device, std::move(inputs),
+                                            slots, std::move(promised), def.plugin);
+    AsyncStep* const raw = step.get();
+    steps_.AddSlowStep(n, std::move(step), graph.node_alive[n], reads, writes).plugin = raw;
+    steps_.BeginsCall(n, writes, EffectsOf(types, reads));
+    return absl::OkStatus();
   }
   auto step = std::make_unique<PluginStep>(kernel, device, std::move(inputs), slots,
                                            std::move(promised), def.plugin);

@@ -75,6 +75,21 @@ StepInput StepBuilder::InputOf(int32_t id) const {
 
 GraphStep& StepBuilder::AddStep(NodeId n, absl::Span<const int32_t> inputs,
                                 absl::Span<const int32_t> outputs) {
+  if (calls_.any()) [[unlikely]]
+    AwaitCallsBefore(n, n == kNoNode ? 0 : graph_.node_alive[n], inputs, outputs);
+  return Append(n, inputs, outputs);
+}
+
+GraphStep& StepBuilder::AddSlowStep(NodeId n, std::unique_ptr<SlowStep> step, int32_t alive,
+                                    absl::Span<const int32_t> inputs,
+                                    absl::Span<const int32_t> outputs) {
+  if (calls_.any()) [[unlikely]]
+    AwaitCallsBefore(n, alive, inputs, outputs);
+  return AppendSlow(n, std::move(step), alive, inputs, outputs);
+}
+
+GraphStep& StepBuilder::Append(NodeId n, absl::Span<const int32_t> inputs,
+                               absl::Span<const int32_t> outputs) {
   GraphStep& step = graph_.steps.emplace_back();
   step.node = n;
   step.loop = graph_.open_loop;
@@ -86,16 +101,48 @@ GraphStep& StepBuilder::AddStep(NodeId n, absl::Span<const int32_t> inputs,
   return step;
 }
 
-GraphStep& StepBuilder::AddSlowStep(NodeId n, std::unique_ptr<SlowStep> step, int32_t alive,
-                                    absl::Span<const int32_t> inputs,
-                                    absl::Span<const int32_t> outputs) {
+GraphStep& StepBuilder::AppendSlow(NodeId n, std::unique_ptr<SlowStep> step, int32_t alive,
+                                   absl::Span<const int32_t> inputs,
+                                   absl::Span<const int32_t> outputs) {
   step->guard = alive;
-  GraphStep& s = AddStep(n, inputs, outputs);
+  GraphStep& s = Append(n, inputs, outputs);
   s.fn = RunSlowStep;
   s.guard = alive;
   s.state = step.get();
   graph_.resources.slow_steps.push_back(std::move(step));
   return s;
+}
+
+void StepBuilder::BeginNode(NodeId n) {
+  steps_before_node_ = graph_.num_steps();
+  calls_.SetNodes({&n, 1});
+}
+
+void StepBuilder::EndNode(NodeId n) {
+  calls_.EndNode(n, graph_.num_steps() == steps_before_node_);
+  calls_.SetNodes({});
+}
+
+void StepBuilder::BeginsCall(NodeId n, absl::Span<const int32_t> outputs,
+                             absl::Span<const int32_t> effects) {
+  calls_.Begin(n, outputs, effects);
+  ++graph_.num_calls;
+}
+
+void StepBuilder::AwaitCallsBefore(NodeId n, int32_t alive, absl::Span<const int32_t> inputs,
+                                   absl::Span<const int32_t> outputs) {
+  for (const int32_t call : calls_.Before(inputs, outputs)) AwaitCall(n, call, alive);
+}
+
+void StepBuilder::AwaitCallsOfLoop() {
+  if (!calls_.any()) return;
+  for (const int32_t call : calls_.OfLoop()) AwaitCall(kNoNode, call, FlagTree::kAlways);
+}
+
+// It counts as a reader of what the call fills, so that this is not let go before it is there.
+void StepBuilder::AwaitCall(NodeId n, int32_t call, int32_t alive) {
+  AppendSlow(n, std::make_unique<AwaitStep>(call), alive, calls_.OutputsOf(call), {});
+  calls_.Waited(call, alive);
 }
 
 absl::Status StepBuilder::FailLater(NodeId n, const absl::Status& status) {

@@ -7,6 +7,7 @@
 #include "absl/types/span.h"
 #include "executor/plan/base/const_store.h"
 #include "executor/plan/base/step_graph.h"
+#include "executor/plan/steps/async_calls.h"
 
 namespace tenon {
 
@@ -16,7 +17,7 @@ class StepBuilder {
  public:
   // `nodes`: the graph that is planned.
   StepBuilder(const Graph& nodes, ConstStore& constants, StepGraph& graph)
-      : nodes_(nodes), constants_(constants), graph_(graph) {}
+      : nodes_(nodes), constants_(constants), graph_(graph), calls_(nodes, graph) {}
 
   StepGraph& graph() { return graph_; }
   PlanValue& value(int32_t id) { return graph_.values[id]; }
@@ -46,7 +47,8 @@ class StepBuilder {
   absl::StatusOr<int32_t> ReadStorage(int32_t id);
   StepInput InputOf(int32_t id) const;
 
-  // `inputs` and `outputs` are storages. The references are void when another step is added.
+  // `inputs` and `outputs` are storages. The references are void when another step is added. Steps
+  // that wait for asynchronous calls come before those that have to.
   GraphStep& AddStep(NodeId n, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
   GraphStep& AddSlowStep(NodeId n, std::unique_ptr<SlowStep> step, int32_t alive,
                          absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
@@ -54,10 +56,29 @@ class StepBuilder {
   // OK, and its step fails.
   absl::Status FailLater(NodeId n, const absl::Status& status);
 
+  // Around all that is added for a node.
+  void BeginNode(NodeId n);
+  void EndNode(NodeId n);
+  // What is added next is for all of these nodes.
+  void BeginNodes(absl::Span<const NodeId> nodes) { calls_.SetNodes(nodes); }
+  // The last step, of node n, begins an asynchronous call (AsyncCalls::Begin).
+  void BeginsCall(NodeId n, absl::Span<const int32_t> outputs, absl::Span<const int32_t> effects);
+  // Before the open loop is closed: a pass ends when its calls have ended.
+  void AwaitCallsOfLoop();
+
  private:
+  void AwaitCallsBefore(NodeId n, int32_t alive, absl::Span<const int32_t> inputs,
+                        absl::Span<const int32_t> outputs);
+  void AwaitCall(NodeId n, int32_t call, int32_t alive);
+  GraphStep& Append(NodeId n, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
+  GraphStep& AppendSlow(NodeId n, std::unique_ptr<SlowStep> step, int32_t alive,
+                        absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
+
   const Graph& nodes_;
   ConstStore& constants_;
   StepGraph& graph_;
+  AsyncCalls calls_;
+  int32_t steps_before_node_ = 0;
 };
 
 }  // namespace tenon

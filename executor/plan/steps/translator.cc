@@ -91,7 +91,9 @@ absl::Status Translator::AddUnlessFed(NodeId n) {
   for (int32_t id = first; id < first + in_.graph.num_outputs(n); ++id) {
     if (steps_.value(id).fed) fed.emplace_back(id, steps_.value(id));
   }
+  steps_.BeginNode(n);
   const absl::Status status = WithinMemory([&] { return AddNode(n); });
+  steps_.EndNode(n);
   if (!status.ok()) return NodeError(in_.graph, in_.calls, n, status);
   for (auto& [id, before] : fed) steps_.value(id) = std::move(before);
   return absl::OkStatus();

@@ -254,7 +254,9 @@ TF_StringView TF_GetDeviceName(TF_OpKernelContext* ctx) {
   tenon::InCall(ctx, __func__);
   return tenon::View(ctx->kernel->node.device_name);
 }
-int TF_GetGraphDefVersion(TF_OpKernelContext* ctx) { return ctx->kernel->node.graph_def_version; }
+int TF_GetGraphDefVersion(TF_OpKernelContext* ctx) {
+  return tenon::InCall(ctx, __func__)->kernel->node.graph_def_version;
+}
 TF_StringView TF_GetOpKernelName(TF_OpKernelContext* ctx) {
   return tenon::View(tenon::InCall(ctx, __func__)->kernel->name);
 }

@@ -10,12 +10,15 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "graph/c_api/tensor_handles.h"
 #include "plugin/host/c_api/kernels/plugin_kernel.h"
 #include "plugin/kernels/variable.h"
 #include "tensorflow/c/kernels.h"
 
 namespace tenon {
+
+class KernelWatch;  // plugin/strict/kernel_watch.h
 
 // A plug-in's kernel as its contexts see it: constant for the kernel's life.
 struct KernelInfo {
@@ -83,7 +86,11 @@ struct TF_OpKernelContext {
   absl::Mutex mutex;
   absl::Status status ABSL_GUARDED_BY(mutex);  // the first failure
   std::vector<std::unique_ptr<TF_VariableInputLockHolder>> lock_holders ABSL_GUARDED_BY(mutex);
-  bool done = false;  // of an asynchronous kernel; under EndsOfWork
+  // Of an asynchronous kernel.
+  bool done = false;    // under EndsOfWork
+  bool thrown = false;  // out of the call: nobody will call back
+  absl::Time deadline;  // for `done`
+  std::shared_ptr<tenon::KernelWatch> watch;
 
   void Fail(absl::Status failure) {
     absl::MutexLock lock(&mutex);

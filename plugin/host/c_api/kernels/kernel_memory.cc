@@ -44,8 +44,9 @@ absl::Status OutOfMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& s
                    on_host || Info(ctx).device == nullptr ? " by allocator cpu" : "", ": "));
 }
 
-inline absl::Status TakeHostMemory(DataType dtype, const Shape& shape, Tensor& tensor) {
-  if (AbiWatch::Active() != nullptr) [[unlikely]]
+inline absl::Status TakeHostMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape,
+                                   Tensor& tensor) {
+  if (!ctx->loans.is_open()) [[unlikely]]  // perhaps since it is watched
     return BecomeGuarded(tensor, dtype, shape);
   return tensor.Become(dtype, shape);
 }
@@ -55,7 +56,7 @@ inline absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shap
                              bool on_host, Tensor& tensor) {
   Device* const device = Info(ctx).device;
   absl::Status status = on_host || device == nullptr || dtype == DataType::kVariant
-                            ? TakeHostMemory(dtype, shape, tensor)
+                            ? TakeHostMemory(ctx, dtype, shape, tensor)
                             : TakeDeviceMemory(device, dtype, shape, tensor);
   return status.ok() ? status : OutOfMemory(ctx, dtype, shape, on_host, status);
 }

@@ -50,6 +50,10 @@ KernelWatch::KernelWatch(const KernelInfo& info, const ComputeArgs& args)
   }
 }
 
+std::unique_ptr<KernelWatch> KernelWatch::Make(const KernelInfo& info, const ComputeArgs& args) {
+  return std::make_unique<KernelWatch>(info, args);
+}
+
 void KernelWatch::End() {
   const CallbackScope scope(info_.def->plugin.c_str(), CallbackOf(info_), info_.name.c_str());
   for (size_t i = 0; i < inputs_.size(); ++i) EndInput(i);

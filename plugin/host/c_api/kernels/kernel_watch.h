@@ -16,7 +16,9 @@ class KernelWatch {
  public:
   // Null while nobody watches. `info` and `args` outlive the watch.
   static std::unique_ptr<KernelWatch> Begin(const KernelInfo& info, const ComputeArgs& args) {
-    return AbiWatch::Active() == nullptr ? nullptr : std::make_unique<KernelWatch>(info, args);
+    if (AbiWatch::Active() == nullptr) [[likely]]
+      return nullptr;
+    return Make(info, args);
   }
   KernelWatch(const KernelInfo& info, const ComputeArgs& args);
   // Outputs lie in the memory that the kernel was registered with, and what was queued uses the
@@ -25,6 +27,7 @@ class KernelWatch {
   void End();
 
  private:
+  static std::unique_ptr<KernelWatch> Make(const KernelInfo& info, const ComputeArgs& args);
   struct Input {
     const void* data = nullptr;  // null: nothing to compare
     FarMemory* memory = nullptr;

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/abi_watch.h"
@@ -94,6 +95,7 @@ void KeepEnded(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
   static auto* const mutex = new absl::Mutex;
   static auto* const kept =
       new std::deque<std::pair<std::shared_ptr<const KernelInfo>, ContextPtr>>;
+  context->abandoned = true;
   context->ended = true;
   absl::MutexLock lock(mutex);
   kept->emplace_back(std::move(info), std::move(context));
@@ -117,6 +119,9 @@ class PluginKernelImpl final : public PluginKernel {
 
   absl::Status Construct();
   absl::Status Compute(const ComputeArgs& args, ContextPtr& context) override;
+  bool is_async() const override { return info_.def->fns.compute_async != nullptr; }
+  ContextPtr Begin(const ComputeArgs& args) override;
+  absl::Status End(ContextPtr call, std::span<Tensor* const> outputs) override;
   void Prefetch() const override {
     __builtin_prefetch(&info_);
     __builtin_prefetch(&info_.types);
@@ -128,10 +133,19 @@ class PluginKernelImpl final : public PluginKernel {
   const KernelDef& def() const override { return *info_.def; }
 
  private:
+  // Written once: runs on other threads read the same line of memory.
+  void NoteComputed() {
+    if (!has_computed()) has_computed_.store(true, std::memory_order_relaxed);
+  }
   void Open(TF_OpKernelContext& context) const;
   absl::Status ComputeSync(const ComputeArgs& args, ContextPtr& shared);
-  absl::Status ComputeWatched(const ComputeArgs& args, ContextPtr& context);
-  absl::Status ComputeAsync(const ComputeArgs& args);
+  void EndWatch(KernelWatch& watch, ContextPtr& context) const;
+  [[gnu::noinline]] absl::Status ComputeAsync(const ComputeArgs& args) {
+    return End(Begin(args), args.outputs);
+  }
+  ContextPtr IdleContext();
+  static void Own(const ComputeArgs& args, TF_OpKernelContext& context);
+  absl::Status Await(TF_OpKernelContext& context) const;
   absl::Status Result(TF_OpKernelContext& context) const;
   absl::Status Failure(TF_OpKernelContext& context, int missing_output) const;
   absl::Status WaitForDeferredWork(const ComputeArgs& args, ContextPtr& shared) const;
@@ -186,16 +200,6 @@ void PluginKernelImpl::Open(TF_OpKernelContext& context) const {
   }
 }
 
-absl::Status PluginKernelImpl::Compute(const ComputeArgs& args, ContextPtr& context) {
-  // Written once: runs on other threads read the same line of memory.
-  if (!has_computed()) has_computed_.store(true, std::memory_order_relaxed);
-  const FloatModeGuard float_mode(info_.def->plugin);
-  if (info_.def->fns.compute_async != nullptr) return ComputeAsync(args);
-  if (AbiWatch::Active() != nullptr) [[unlikely]]
-    return ComputeWatched(args, context);
-  return ComputeSync(args, context);
-}
-
 absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) const {
   return WithNode(absl::DeadlineExceededError(absl::StrCat(what, " within ", timeout_s, " s")),
                   info_);
@@ -247,7 +251,7 @@ absl::Status PluginKernelImpl::WaitForDeferredWork(const ComputeArgs& args,
   return TimedOut("the kernel's deferred work did not end", args.timeout_s);
 }
 
-absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& shared) {
+inline absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& shared) {
   TF_OpKernelContext* const context = shared.get();
   Open(*context);
   context->args = &args;
@@ -265,82 +269,108 @@ absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& 
   return result;
 }
 
-// A context that has served once is kept from then on, to see who uses it later.
-[[gnu::noinline]] absl::Status PluginKernelImpl::ComputeWatched(const ComputeArgs& args,
-                                                                ContextPtr& context) {
-  KernelWatch watch(info_, args);
+absl::Status PluginKernelImpl::Compute(const ComputeArgs& args, ContextPtr& context) {
+  if (is_async()) [[unlikely]]
+    return ComputeAsync(args);
+  NoteComputed();
+  const FloatModeGuard float_mode(info_.def->plugin);
+  const std::unique_ptr<KernelWatch> watch = KernelWatch::Begin(info_, args);
   absl::Status result = ComputeSync(args, context);
-  watch.End();
-  KeepEnded(std::exchange(context, NewContext()), shared_info_);
+  if (watch != nullptr) [[unlikely]]
+    EndWatch(*watch, context);
   return result;
 }
 
-absl::Status PluginKernelImpl::ComputeAsync(const ComputeArgs& args) {
-  ContextPtr own;
-  {
-    absl::MutexLock lock(&mutex_);
-    if (!idle_contexts_.empty()) {
-      own = std::move(idle_contexts_.back());
-      idle_contexts_.pop_back();
-    }
-  }
-  if (own == nullptr) own = NewContext();
-  TF_OpKernelContext* const context = own.get();
-  Open(*context);
-  context->own_tensors.resize(args.inputs.size());
-  context->own_inputs.resize(args.inputs.size());
-  for (size_t i = 0; i < args.inputs.size(); ++i) {
+// A context that has served once is kept from then on, to see who uses it later.
+[[gnu::noinline]] void PluginKernelImpl::EndWatch(KernelWatch& watch, ContextPtr& context) const {
+  watch.End();
+  KeepEnded(std::exchange(context, NewContext()), shared_info_);
+}
+
+ContextPtr PluginKernelImpl::IdleContext() {
+  absl::MutexLock lock(&mutex_);
+  if (idle_contexts_.empty()) return NewContext();
+  ContextPtr idle = std::move(idle_contexts_.back());
+  idle_contexts_.pop_back();
+  return idle;
+}
+
+// What the call uses stays valid when the host stops waiting.
+void PluginKernelImpl::Own(const ComputeArgs& args, TF_OpKernelContext& context) {
+  const size_t num_inputs = args.inputs.size(), num_outputs = args.outputs.size();
+  context.own_tensors.resize(num_inputs);
+  context.own_inputs.resize(num_inputs);
+  for (size_t i = 0; i < num_inputs; ++i) {
     const ComputeArgs::Input& input = args.inputs[i];
-    context->own_tensors[i] = input.last_use ? std::move(*input.tensor) : *input.tensor;
-    context->own_inputs[i] = {&context->own_tensors[i], input.last_use};
+    context.own_tensors[i] = input.last_use ? std::move(*input.tensor) : *input.tensor;
+    context.own_inputs[i] = {&context.own_tensors[i], input.last_use};
   }
-  context->own_outputs.assign(args.outputs.size(), Tensor());
-  context->own_args = args;
-  context->own_args.inputs = context->own_inputs;
-  context->own_output_pointers.resize(args.outputs.size());
-  for (size_t i = 0; i < args.outputs.size(); ++i)
-    context->own_output_pointers[i] = &context->own_outputs[i];
-  context->own_args.outputs = context->own_output_pointers;
-  context->args = &context->own_args;
+  context.own_outputs.assign(num_outputs, Tensor());
+  context.own_output_pointers.resize(num_outputs);
+  for (size_t i = 0; i < num_outputs; ++i) context.own_output_pointers[i] = &context.own_outputs[i];
+  context.own_args = args;
+  context.own_args.inputs = context.own_inputs;
+  context.own_args.outputs = context.own_output_pointers;
+  context.args = &context.own_args;
+}
+
+ContextPtr PluginKernelImpl::Begin(const ComputeArgs& args) {
+  NoteComputed();
+  const FloatModeGuard float_mode(info_.def->plugin);
+  ContextPtr call = IdleContext();
+  TF_OpKernelContext* const context = call.get();
+  Open(*context);
+  Own(args, *context);
+  context->watch = KernelWatch::Begin(info_, context->own_args);
+  context->deadline = absl::Now() + absl::Seconds(args.timeout_s);
   {
     absl::MutexLock lock(&EndsOfWork());
     context->done = false;
   }
-  const std::unique_ptr<KernelWatch> watch = KernelWatch::Begin(info_, context->own_args);
   auto* const done = static_cast<TF_AsyncOpKernelDoneCallback*>(PendingCall(context, debtor_));
   const absl::Status called =
       CallPlugin(info_.def->plugin.c_str(), kComputeAsync, info_.name.c_str(),
                  [&] { info_.def->fns.compute_async(kernel_, context, done); });
+  context->thrown = !called.ok();
   if (!called.ok()) context->Fail(called);
-  const auto finished = [context] {
-    return context->done && context->deferred.load(std::memory_order_acquire) <= 0;
+  return call;
+}
+
+absl::Status PluginKernelImpl::Await(TF_OpKernelContext& context) const {
+  const auto finished = [&context] {
+    return context.done && context.deferred.load(std::memory_order_acquire) <= 0;
   };
-  {
-    absl::MutexLock lock(&EndsOfWork());
-    const CallbackScope waiting(info_.def->plugin.c_str(), "the work of compute_async_func",
-                                info_.name.c_str());
-    // After an exception nobody will call back: do not wait for it.
-    const double wait = called.ok() ? args.timeout_s : 0;
-    if (!EndsOfWork().AwaitWithTimeout(absl::Condition(&finished), absl::Seconds(wait))) {
-      EndLocks(*context);
-      KeepForever(std::move(own), shared_info_);
-      if (!called.ok()) return WithNode(called, info_);
-      return TimedOut("the kernel did not run its done callback", args.timeout_s);
-    }
-  }
+  const CallbackScope waiting(info_.def->plugin.c_str(), "the work of compute_async_func",
+                              info_.name.c_str());
+  absl::MutexLock lock(&EndsOfWork());
+  const absl::Time deadline = context.thrown ? absl::InfinitePast() : context.deadline;
+  if (EndsOfWork().AwaitWithDeadline(absl::Condition(&finished), deadline)) return absl::OkStatus();
+  if (!context.thrown)
+    return TimedOut("the kernel did not run its done callback", context.own_args.timeout_s);
+  absl::MutexLock status_lock(&context.mutex);
+  return WithNode(context.status, info_);
+}
+
+absl::Status PluginKernelImpl::End(ContextPtr call, std::span<Tensor* const> outputs) {
+  TF_OpKernelContext* const context = call.get();
+  const absl::Status waited = Await(*context);
   EndLocks(*context);
+  if (!waited.ok()) {
+    KeepForever(std::move(call), shared_info_);
+    return waited;
+  }
+  const std::shared_ptr<KernelWatch> watch = std::move(context->watch);
   if (watch != nullptr) watch->End();
   absl::Status result = Result(*context);
-  for (size_t i = 0; i < args.outputs.size(); ++i)
-    *args.outputs[i] = std::move(context->own_outputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) *outputs[i] = std::move(context->own_outputs[i]);
   context->own_tensors.clear();
   context->args = &kAbandonedArgs;
   if (watch != nullptr) {
-    KeepEnded(std::move(own), shared_info_);
+    KeepEnded(std::move(call), shared_info_);
     return result;
   }
   absl::MutexLock lock(&mutex_);
-  idle_contexts_.push_back(std::move(own));
+  idle_contexts_.push_back(std::move(call));
   return result;
 }
 

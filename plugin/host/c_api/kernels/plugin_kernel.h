@@ -83,6 +83,13 @@ class PluginKernel {
   // `context` serves this call alone while it lasts, and is another one afterwards if the plug-in
   // may still use it.
   virtual absl::Status Compute(const ComputeArgs& args, ContextPtr& context) = 0;
+  // Whether Compute only waits for what another thread does: then Begin and End are its two halves,
+  // between which the caller may do other work, and begin other calls.
+  virtual bool is_async() const = 0;
+  // Begins a call, which gets its own share of the inputs. Whoever begins a call has to end it.
+  virtual ContextPtr Begin(const ComputeArgs& args) = 0;
+  // Waits for the call; DEADLINE_EXCEEDED timeout_s after its begin. Fills `outputs`.
+  virtual absl::Status End(ContextPtr call, std::span<Tensor* const> outputs) = 0;
   // Whether Compute was called.
   virtual bool has_computed() const = 0;
   virtual const KernelDef& def() const = 0;

@@ -136,12 +136,13 @@ using tenon::StatusToC;
 extern "C" {
 
 TF_Device* TF_GetDevice(TF_OpKernelContext* ctx) {
-  return reinterpret_cast<TF_Device*>(ctx->kernel->device);
+  return reinterpret_cast<TF_Device*>(tenon::InCall(ctx, __func__)->kernel->device);
 }
 
 void TF_CreatePluginResource(TF_OpKernelContext* ctx, const char* container_name,
                              const char* plugin_resource_name, void* plugin_resource,
                              void (*delete_func)(void*), TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   StatusToC(tenon::CreateResource(ctx, tenon::Container(container_name),
                                   absl::NullSafeStringView(plugin_resource_name), plugin_resource,
                                   delete_func),
@@ -153,6 +154,7 @@ void TF_LookupOrCreatePluginResource(TF_OpKernelContext* ctx, const char* contai
                                      void** result_plugin_resource, void* (*create_func)(void*),
                                      void* create_func_args, void (*delete_func)(void*),
                                      TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   const absl::StatusOr<void*> object = tenon::LookupOrCreateResource(
       ctx, tenon::Container(container_name), absl::NullSafeStringView(plugin_resource_name),
       create_func, create_func_args, delete_func);
@@ -162,6 +164,7 @@ void TF_LookupOrCreatePluginResource(TF_OpKernelContext* ctx, const char* contai
 
 TF_VariableInfo* TF_CreateVariableInfoFromContext(TF_OpKernelContext* ctx, int index,
                                                   TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   const absl::StatusOr<tenon::Variable*> variable = tenon::VariableInput(ctx, index);
   StatusToC(variable.status(), status);
   if (!variable.ok()) return nullptr;
@@ -175,6 +178,7 @@ void TF_LockVariableInfos(TF_VariableInfo** vars, int num_vars, TF_Status* statu
 
 void TF_AllocateTempForVariableInfo(TF_OpKernelContext* ctx, TF_VariableInfo* var_info,
                                     TF_Status* status) {
+  tenon::InCall(ctx, __func__);
   StatusToC(tenon::AllocateAnew(ctx, var_info), status);
 }
 

@@ -1,0 +1,55 @@
+#include "executor/plan/base/call_order.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "graph/ir/nodes.h"
+
+namespace tenon {
+namespace {
+
+bool KeepsOrder(const Graph& graph, NodeId n) {
+  if (IsControlFlowOp(graph.op_name(n))) return true;
+  for (int port = 0; port < graph.num_outputs(n); ++port) {
+    if (IsRef(graph.output_type({n, port}))) return true;
+  }
+  return false;
+}
+
+// Changes something that others may see, or sees what they change.
+bool HasEffects(const Graph& graph, NodeId n) {
+  const NodeKind& kind = graph.kind(n);
+  if (kind.op == nullptr || kind.op->is_stateful) return true;
+  return std::ranges::find(kind.types.inputs, DataType::kResource) != kind.types.inputs.end();
+}
+
+// By node id: the most asynchronous kernels that lie on a way to the node.
+std::vector<int32_t> FindDepths(const Graph& graph, absl::Span<const NodeId> calls,
+                                const std::vector<bool>& fed_only, absl::Span<const NodeId> order) {
+  std::vector<int32_t> depth(graph.num_node_ids(), 0), own(graph.num_node_ids(), 0);
+  for (const NodeId n : calls) own[n] = 1;
+  int32_t of_effects = 0;
+  for (const NodeId n : order) {
+    if (fed_only[n]) continue;
+    for (const Output& from : graph.inputs(n)) {
+      if (from.node != kNoNode) depth[n] = std::max(depth[n], depth[from.node] + own[from.node]);
+    }
+    if (HasEffects(graph, n)) of_effects = depth[n] = std::max(depth[n], of_effects);
+  }
+  return depth;
+}
+
+}  // namespace
+
+void BeginCallsEarly(const Graph& graph, absl::Span<const NodeId> calls,
+                     const std::vector<bool>& fed_only, Schedule& schedule) {
+  std::vector<NodeId>& order = schedule.order;
+  if (calls.empty()) return;
+  if (std::ranges::any_of(order, [&](NodeId n) { return KeepsOrder(graph, n); })) return;
+  schedule.places.assign(graph.num_node_ids(), 0);
+  for (size_t i = 0; i < order.size(); ++i) schedule.places[order[i]] = static_cast<uint32_t>(i);
+  const std::vector<int32_t> depth = FindDepths(graph, calls, fed_only, order);
+  std::ranges::stable_sort(order, {}, [&](NodeId n) { return depth[n]; });
+}
+
+}  // namespace tenon
