@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/nn/conv/window_descriptors.h"
@@ -188,13 +189,18 @@ class Builder {
                     OutputDesc(q_, q_.batch, type_), AnyFilter());
   }
 
-  // Whether loops of ours are faster, as was measured: than products of copies, but of few
-  // channels.
+  // Whether our sums over windows are faster, as was measured: than products of copies, but of few
+  // channels; where they are of many channels and make few; and of volumes with AVX2.
   bool IsSlow(const Conv::primitive_desc& pd) const {
-    constexpr Dim kFewChannels = 3;
-    if (IsReference(pd.impl_info_str())) return true;
-    return CopiesWindows(pd.impl_info_str()) && type_ == Memory::data_type::f32 &&
-           (q_.groups > 1 || q_.in_channels > kFewChannels);
+    const char* const implementation = pd.impl_info_str();
+    if (IsReference(implementation)) return true;
+    if (type_ != Memory::data_type::f32) return false;
+    constexpr Dim kFewChannels = 3, kFewMade = 4, kSmallWindow = 9;
+    if (CopiesWindows(implementation)) return q_.groups > 1 || q_.in_channels > kFewChannels;
+    const Dim many = CpuIsa() == Isa::kAvx512 ? 32 : 16;
+    if (q_.in_per_group() < many || q_.window_places() < kSmallWindow) return false;
+    return q_.out_per_group() <= kFewMade ||
+           (q_.volume && q_.out_channels == many && CpuIsa() == Isa::kAvx2);
   }
 
   absl::StatusOr<Piece> MakePiece(const Placed& t) {

@@ -3,11 +3,11 @@
 #include <memory>
 #include <vector>
 
-#include "plugin/cpu/nn/conv/conv.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/tiles.h"
+#include "plugin/cpu/nn/conv/conv.h"
 #include "plugin/cpu/nn/windows/float_images.h"
 #include "plugin/cpu/nn/windows/window_filter.h"
-#include "plugin/cpu/base/tiles.h"
 
 namespace tenon::cpu {
 namespace {

@@ -4,18 +4,19 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "graph/base/status_macros.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/tiles.h"
+#include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/linalg/products/activation_loop.h"
 #include "plugin/cpu/nn/conv/conv.h"
-#include "plugin/cpu/base/element.h"
-#include "plugin/cpu/elementwise/loops/element_op.h"
-#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/nn/windows/float_images.h"
 #include "plugin/cpu/nn/windows/window_filter.h"
 #include "plugin/cpu/nn/windows/window_phase.h"
-#include "plugin/cpu/base/tiles.h"
 
 namespace tenon::cpu {
 namespace {
@@ -45,6 +46,10 @@ class WindowConv {
         activation_(q.fused.activation, q.fused.alpha),
         outside_(source_.channels()) {
     for (int i = 0; i < p.num_inputs(); ++i) types_.push_back(p.input_type(i));
+    for (const WindowPhase& phase : phases_) {
+      moves_.push_back(phase.moves());
+      for (int64_t& move : moves_.back()) move *= source_.channels();
+    }
     for (size_t i = 0; i < phases_.size(); ++i) {
       const int64_t rows = q.batch * phases_[i].targets();
       for (int64_t first = 0; first < rows; first += kTaskRows)
@@ -74,12 +79,20 @@ class WindowConv {
     const float *source, *filter;
     const float *scale = nullptr, *shift = nullptr;  // one value per channel made, or null
   };
+  // Of one row of a task.
+  struct Row {
+    WindowPhase::Target target;
+    int64_t image;
+  };
   // Scratch of a task.
   struct Slot {
-    const float** in;  // [steps, rows]
-    float** out;       // by row
-    float* surplus;    // a row that nobody reads
-    float* targets;    // of the task, if they are not stored as they are made
+    Row* rows;
+    const float** first;  // of each row: where its first source would lie
+    float** out;          // of each row
+    const float** in;     // of each tile that is not wholly inside: by step and row
+    WindowProduct::Tile* tiles;
+    float* surplus;  // a row that nobody reads
+    float* targets;  // of the task, if they are not stored as they are made
   };
 
   bool has_shift() const { return q_.fused.bias >= 0 || q_.fused.batch_norm >= 0; }
@@ -88,10 +101,26 @@ class WindowConv {
     return source_.ReadBytes() + (packed_ ? 0 : filter_.bytes()) +
            (has_shift() ? 2 * vector_bytes() : 0);
   }
-  size_t TableBytes() const { return kMostSteps * kTaskRows * sizeof(float*); }
+  // Gives the bytes of a slot, and where its parts lie if it begins at `scratch`.
+  size_t Lay(char* scratch, Slot& slot) const {
+    size_t bytes = 0;
+    const auto take = [&](auto*& array, int64_t count) {
+      if (scratch != nullptr)
+        array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(scratch + bytes);
+      bytes += AlignedBytes(count * sizeof(*array));
+    };
+    take(slot.rows, kTaskRows);
+    take(slot.first, kTaskRows);
+    take(slot.out, kTaskRows);
+    take(slot.in, kTaskRows * kMostSteps);
+    take(slot.tiles, kTaskRows);
+    take(slot.surplus, target_.channels());
+    take(slot.targets, target_.is_plain() ? 0 : kTaskRows * target_.channels());
+    return bytes;
+  }
   size_t SlotBytes() const {
-    return TableBytes() + AlignedBytes(kTaskRows * sizeof(float*)) + vector_bytes() +
-           (target_.is_plain() ? 0 : kTaskRows * vector_bytes());
+    Slot slot = {};
+    return Lay(nullptr, slot);
   }
 
   Shared MakeShared(const StepArgs& args) const {
@@ -136,77 +165,86 @@ class WindowConv {
     rest.scratch = static_cast<char*>(args.scratch) + PrologueBytes();
     return ForEachTile(rest, static_cast<int64_t>(tasks_.size()), SlotBytes(),
                        [&](int64_t t, char* scratch) {
-                         RunTask(args, shared, tasks_[t], SlotAt(scratch));
+                         Slot slot = {};
+                         Lay(scratch, slot);
+                         RunTask(args, shared, tasks_[t], slot);
                          return absl::OkStatus();
                        });
   }
 
-  Slot SlotAt(char* scratch) const {
-    Slot slot;
-    slot.in = reinterpret_cast<const float**>(scratch);
-    slot.out = reinterpret_cast<float**>(scratch += TableBytes());
-    slot.surplus = reinterpret_cast<float*>(scratch += AlignedBytes(kTaskRows * sizeof(float*)));
-    slot.targets = reinterpret_cast<float*>(scratch + vector_bytes());
-    return slot;
+  // The rows, rounded up to whole tiles: surplus rows are computed like the last, into nowhere.
+  int64_t SetRows(const StepArgs& args, const Shared& shared, const Task& task,
+                  const Slot& slot) const {
+    const WindowPhase& phase = phases_[task.phase];
+    const int64_t targets = phase.targets(), tile = filter_.loops().rows;
+    const int64_t rows = (task.count + tile - 1) / tile * tile;
+    Row row = {phase.TargetAt(task.first % targets), task.first / targets};
+    for (int64_t r = 0, t = task.first % targets; r < rows; ++r) {
+      slot.rows[r] = row;
+      slot.first[r] =
+          shared.source + row.image * source_.image() + row.target.source * source_.channels();
+      slot.out[r] = r < task.count ? OutOf(args, slot, r) : slot.surplus;
+      if (r + 1 >= task.count) continue;
+      phase.Advance(row.target);
+      if (++t == targets) t = 0, ++row.image;
+    }
+    return rows;
   }
 
-  // Of the task's row r.
-  struct Target {
-    int64_t image, in_phase, place;
-  };
-  Target TargetOf(const Task& task, int64_t r) const {
-    const WindowPhase& phase = phases_[task.phase];
-    const int64_t image = (task.first + r) / phase.targets();
-    const int64_t t = (task.first + r) % phase.targets();
-    return {image, t, phase.TargetAt(t)};
+  float* OutOf(const StepArgs& args, const Slot& slot, int64_t r) const {
+    if (!target_.is_plain()) return slot.targets + r * target_.channels();
+    const Row& row = slot.rows[r];
+    return static_cast<float*>(args.out[0]) + row.image * target_.image() +
+           row.target.place * target_.channels();
+  }
+
+  // For steps [begin, end) of rows [r, r + those of a tile).
+  WindowProduct::Tile TileAt(const Task& task, const Slot& slot, int64_t r, int64_t begin,
+                             int64_t end) const {
+    const int64_t rows = filter_.loops().rows;
+    const std::vector<int64_t>& moves = moves_[task.phase];
+    const Row* const first = slot.rows + r;
+    if (std::all_of(first, first + rows, [](const Row& row) { return row.target.inside; }))
+      return {slot.first + r, 0, moves.data() + begin, slot.out + r};
+    const float** const in = slot.in + r * kMostSteps;
+    for (int64_t i = 0; i < rows; ++i) {
+      phases_[task.phase].Locate(first[i].target, slot.first[r + i], moves.data(), outside_.data(),
+                                 begin, end, in + i, rows);
+    }
+    return {in, rows, unmoved_.data(), slot.out + r};
   }
 
   void RunTask(const StepArgs& args, const Shared& shared, const Task& task,
                const Slot& slot) const {
     const WindowPhase& phase = phases_[task.phase];
-    const int64_t multiple = filter_.loops().rows;
-    const int64_t rows = (task.count + multiple - 1) / multiple * multiple;
-    for (int64_t r = 0; r < rows; ++r) {
-      slot.out[r] = r < task.count ? RowOf(args, task, slot, r) : slot.surplus;
-    }
-    const int64_t most = std::clamp(kPanelFloats / (filter_.depth() * filter_.loops().columns),
-                                    int64_t{1}, kMostSteps);
+    const int64_t rows = SetRows(args, shared, task, slot), tile = filter_.loops().rows;
+    const int64_t most =
+        std::clamp(kPanelFloats / (filter_.depth() * filter_.block()), int64_t{1}, kMostSteps);
     int64_t begin = 0;
     do {
       const int64_t end = std::min(begin + most, phase.steps());
-      for (int64_t r = 0; r < rows; ++r) {
-        // Surplus rows are computed like the last.
-        const Target target = TargetOf(task, std::min(r, task.count - 1));
-        phase.Locate(target.in_phase, shared.source + target.image * source_.image(),
-                     source_.channels(), outside_.data(), begin, end, slot.in + r, rows);
-      }
-      Multiply(shared, phase, rows, begin, end, slot);
+      WindowProduct g = {};
+      for (int64_t r = 0; r < rows; r += tile)
+        slot.tiles[g.num_tiles++] = TileAt(task, slot, r, begin, end);
+      g.tiles = slot.tiles, g.steps = end - begin, g.add = begin > 0;
+      g.places = phase.places().data() + begin;
+      Multiply(shared, g);
       begin = end;
     } while (begin < phase.steps());
     if (forward_ && !q_.fused.empty()) Finish(args, shared, task, slot);
     if (!target_.is_plain()) Store(args, task, slot);
   }
 
-  float* RowOf(const StepArgs& args, const Task& task, const Slot& slot, int64_t r) const {
-    if (!target_.is_plain()) return slot.targets + r * target_.channels();
-    const Target target = TargetOf(task, r);
-    return static_cast<float*>(args.out[0]) + target.image * target_.image() +
-           target.place * target_.channels();
-  }
-
-  void Multiply(const Shared& shared, const WindowPhase& phase, int64_t rows, int64_t begin,
-                int64_t end, const Slot& slot) const {
-    const WindowLoops& loops = filter_.loops();
-    WindowProduct g = {};
-    g.rows = rows, g.steps = end - begin, g.depth = filter_.depth();
-    g.in = slot.in, g.out = slot.out, g.places = phase.places() + begin, g.add = begin > 0;
+  // All groups and columns.
+  void Multiply(const Shared& shared, WindowProduct& g) const {
+    g.depth = filter_.depth();
     for (int64_t group = 0; group < filter_.groups(); ++group) {
-      for (int64_t j = 0; j < filter_.columns(); j += loops.columns) {
+      for (int64_t j = 0; j < filter_.columns(); j += filter_.block()) {
         g.in_at = group * filter_.depth();
         g.out_at = group * filter_.columns() + j;
-        g.columns = std::min(loops.columns, filter_.columns() - j);
+        g.columns = std::min(filter_.block(), filter_.columns() - j);
         g.weights = shared.filter + filter_.BlockAt(group, j);
-        loops.multiply(g);
+        filter_.Multiply(g);
       }
     }
   }
@@ -224,17 +262,15 @@ class WindowConv {
     apply(ElementOp::kMul, shared.scale);
     apply(ElementOp::kAdd, shared.shift);
     for (int64_t r = 0; r < task.count && q_.fused.add >= 0; ++r) {
-      const Target target = TargetOf(task, r);
-      target_.Add(args, q_.fused.add, types_[q_.fused.add], target.image, target.place, x + r * n);
+      const Row& row = slot.rows[r];
+      target_.Add(args, q_.fused.add, types_[q_.fused.add], row.image, row.target.place, x + r * n);
     }
     activation_.Run(x, task.count * n);
   }
 
   void Store(const StepArgs& args, const Task& task, const Slot& slot) const {
-    for (int64_t r = 0; r < task.count; ++r) {
-      const Target target = TargetOf(task, r);
-      target_.Write(args, target.image, target.place, slot.out[r]);
-    }
+    for (int64_t r = 0; r < task.count; ++r)
+      target_.Write(args, slot.rows[r].image, slot.rows[r].target.place, slot.out[r]);
   }
 
   const ConvProblem q_;
@@ -244,8 +280,10 @@ class WindowConv {
   const WindowFilter filter_;
   const std::vector<WindowPhase> phases_;
   const ActivationLoop activation_;
-  const std::vector<float> outside_;  // the zeros beyond the images
-  std::vector<DataType> types_;       // of the inputs
+  std::vector<std::vector<int64_t>> moves_;  // of each phase, in floats
+  const std::vector<float> outside_;         // the zeros beyond the images
+  const std::vector<int64_t> unmoved_ = std::vector<int64_t>(kMostSteps);
+  std::vector<DataType> types_;  // of the inputs
   std::vector<Task> tasks_;
   std::shared_ptr<const PackedBytes> packed_;  // null if the filter is not constant
 };

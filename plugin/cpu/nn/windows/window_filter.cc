@@ -23,13 +23,11 @@ WindowFilter::WindowFilter(const ConvProblem& q, Direction direction)
       group_step_(q.out_per_group()),
       depth_step_(q.out_channels),
       column_step_(1) {
-  if (direction == Direction::kForward) return;
-  std::swap(depth_, columns_);
-  std::swap(depth_step_, column_step_);
-}
-
-int64_t WindowFilter::group_floats() const {
-  return places_ * depth_ * ((columns_ + loops_.width - 1) / loops_.width * loops_.width);
+  if (direction == Direction::kBackward) {
+    std::swap(depth_, columns_);
+    std::swap(depth_step_, column_step_);
+  }
+  narrow_ = columns_ <= loops_.narrow && depth_ >= loops_.width;
 }
 
 size_t WindowFilter::bytes() const {
@@ -39,16 +37,25 @@ size_t WindowFilter::bytes() const {
 template <typename Element>
 void WindowFilter::PackPlace(Element element, const void* filter, int64_t group, int64_t place,
                              float* packed) const {
-  for (int64_t j = 0; j < columns_; j += loops_.columns) {
-    const int64_t some = std::min(loops_.columns, columns_ - j);
-    const int64_t width = (some + loops_.width - 1) / loops_.width * loops_.width;
-    float* to = packed + BlockAt(group, j) + place * depth_ * width;
-    int64_t from = place * place_step_ + group * group_step_ + j * column_step_;
-    for (int64_t c = 0; c < depth_; ++c, to += width, from += depth_step_) {
-      for (int64_t k = 0; k < some; ++k)
-        to[k] = element.template As<float>(filter, from + k * column_step_);
-      std::fill(to + some, to + width, 0.0F);
+  const int64_t first = place * place_step_ + group * group_step_;
+  // `count` rows of `size` values, in whole vectors.
+  const auto pack = [&](int64_t from, int64_t count, int64_t row_step, int64_t size, int64_t step,
+                        float* to) {
+    const int64_t width = InVectors(size);
+    for (int64_t i = 0; i < count; ++i, from += row_step, to += width) {
+      for (int64_t k = 0; k < size; ++k)
+        to[k] = element.template As<float>(filter, from + k * step);
+      std::fill(to + size, to + width, 0.0F);
     }
+  };
+  if (narrow_) {
+    float* const to = packed + BlockAt(group, 0) + place * columns_ * InVectors(depth_);
+    return pack(first, columns_, column_step_, depth_, depth_step_, to);
+  }
+  for (int64_t j = 0; j < columns_; j += loops_.columns) {
+    const int64_t size = std::min(loops_.columns, columns_ - j);
+    float* const to = packed + BlockAt(group, j) + place * depth_ * InVectors(size);
+    pack(first + j * column_step_, depth_, depth_step_, size, column_step_, to);
   }
 }
 

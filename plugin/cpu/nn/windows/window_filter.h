@@ -15,8 +15,7 @@ namespace tenon::cpu {
 // The loops for this processor.
 WindowLoops ChooseWindowLoops();
 
-// For each group, for each block of columns, for each place, for each channel that is summed over:
-// a row of the block, whole vectors.
+// For each group, for each block of columns, for each place: what the loops read there.
 class WindowFilter {
  public:
   // Channels that are summed over and made: input and output channels, or the other way round.
@@ -27,7 +26,12 @@ class WindowFilter {
   int64_t depth() const { return depth_; }
   int64_t columns() const { return columns_; }
   int64_t groups() const { return groups_; }
+  // The loops, and the columns of a block: as many as they compute at a time.
   const WindowLoops& loops() const { return loops_; }
+  int64_t block() const { return narrow_ ? columns_ : loops_.columns; }
+  void Multiply(const WindowProduct& g) const {
+    (narrow_ ? loops_.multiply_narrow : loops_.multiply)(g);
+  }
 
   size_t bytes() const;
   // Where the weights of a group begin that make columns from `column` on, the first of a block.
@@ -41,7 +45,12 @@ class WindowFilter {
   absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p) const;
 
  private:
-  int64_t group_floats() const;
+  int64_t InVectors(int64_t n) const {
+    return (n + loops_.width - 1) / loops_.width * loops_.width;
+  }
+  int64_t group_floats() const {
+    return places_ * (narrow_ ? columns_ * InVectors(depth_) : depth_ * InVectors(columns_));
+  }
   template <typename Element>
   void PackPlace(Element element, const void* filter, int64_t group, int64_t place,
                  float* packed) const;
@@ -49,6 +58,7 @@ class WindowFilter {
   int64_t places_, groups_, depth_, columns_;
   int64_t place_step_, group_step_, depth_step_, column_step_;  // elements of the stored filter
   WindowLoops loops_ = ChooseWindowLoops();
+  bool narrow_ = false;
 };
 
 }  // namespace tenon::cpu

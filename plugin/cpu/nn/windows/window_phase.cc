@@ -38,7 +38,6 @@ WindowPhase::WindowPhase(const Windows& w, std::array<AxisPhase, 3> axes) : axes
         const int64_t p = planes.shifts[i], r = rows.shifts[j], c = columns.shifts[k];
         places_.push_back((planes.places[i] * w.rows.size + rows.places[j]) * w.columns.size +
                           columns.places[k]);
-        shifts_.push_back({p, r, c});
         moves_.push_back((p * rows.limit + r) * columns.limit + c);
       }
     }
@@ -68,33 +67,59 @@ std::vector<WindowPhase> WindowPhase::OfInputs(const Windows& w) {
   return phases;
 }
 
-std::array<int64_t, 3> WindowPhase::Coordinates(int64_t t) const {
-  const int64_t columns = axes_[2].count, rows = axes_[1].count;
-  return {t / columns / rows, t / columns % rows, t % columns};
-}
-
-int64_t WindowPhase::TargetAt(int64_t t) const {
-  const std::array<int64_t, 3> at = Coordinates(t);
-  const auto along = [&](int d) { return axes_[d].first + at[d] * axes_[d].step; };
-  return (along(0) * axes_[1].targets + along(1)) * axes_[2].targets + along(2);
-}
-
-void WindowPhase::Locate(int64_t t, const float* image, int64_t channels, const float* outside,
-                         int64_t begin, int64_t end, const float** in, int64_t row) const {
-  std::array<int64_t, 3> from = Coordinates(t);
-  bool inside = true;
+void WindowPhase::Place(Target& target) const {
+  target.place = target.source = 0;
   for (int d = 0; d < 3; ++d) {
-    from[d] *= axes_[d].stride;
-    inside &= from[d] + least_[d] >= 0 && from[d] + most_[d] < axes_[d].limit;
+    const AxisPhase& a = axes_[d];
+    target.place = target.place * a.targets + a.first + target.at[d] * a.step;
+    target.source = target.source * a.limit + target.at[d] * a.stride;
   }
-  const int64_t place = (from[0] * axes_[1].limit + from[1]) * axes_[2].limit + from[2];
-  const auto is_there = [&](int64_t s, int d) {
-    const int64_t source = from[d] + shifts_[s][d];
-    return source >= 0 && source < axes_[d].limit;
+  target.line_inside = IsInside(target, 0) && IsInside(target, 1);
+  target.inside = target.line_inside && IsInside(target, 2);
+}
+
+WindowPhase::Target WindowPhase::TargetAt(int64_t t) const {
+  const int64_t columns = axes_[2].count, rows = axes_[1].count;
+  Target target = {{t / columns / rows, t / columns % rows, t % columns}, 0, 0, false, false};
+  Place(target);
+  return target;
+}
+
+void WindowPhase::Advance(Target& target) const {
+  if (++target.at[2] < axes_[2].count) {
+    target.place += axes_[2].step;
+    target.source += axes_[2].stride;
+    target.inside = target.line_inside && IsInside(target, 2);
+    return;
+  }
+  target.at[2] = 0;
+  if (++target.at[1] == axes_[1].count) {
+    target.at[1] = 0;
+    if (++target.at[0] == axes_[0].count) target.at[0] = 0;
+  }
+  Place(target);
+}
+
+void WindowPhase::Locate(const Target& target, const float* source, const int64_t* moves,
+                         const float* outside, int64_t begin, int64_t end, const float** in,
+                         int64_t row) const {
+  if (target.inside) {
+    for (int64_t s = begin; s < end; ++s, in += row) *in = source + moves[s];
+    return;
+  }
+  const auto is_there = [&](int d, int64_t k) {
+    const int64_t at = target.at[d] * axes_[d].stride + axes_[d].shifts[k];
+    return at >= 0 && at < axes_[d].limit;
   };
-  for (int64_t s = begin; s < end; ++s, in += row) {
-    const bool there = inside || (is_there(s, 0) && is_there(s, 1) && is_there(s, 2));
-    *in = there ? image + (place + moves_[s]) * channels : outside;
+  const auto rows = static_cast<int64_t>(axes_[1].shifts.size()),
+             columns = static_cast<int64_t>(axes_[2].shifts.size());
+  // A line of the window at a time.
+  for (int64_t s = begin; s < end;) {
+    const int64_t line = s / columns;
+    const bool line_there = is_there(0, line / rows) && is_there(1, line % rows);
+    int64_t k = s % columns;
+    for (const int64_t stop = std::min(end, s - k + columns); s < stop; ++s, ++k, in += row)
+      *in = line_there && is_there(2, k) ? source + moves[s] : outside;
   }
 }
 

@@ -28,23 +28,36 @@ class WindowPhase {
   static std::vector<WindowPhase> OfInputs(const Windows& w);
 
   int64_t targets() const { return axes_[0].count * axes_[1].count * axes_[2].count; }
-  // The place in the whole output of target t.
-  int64_t TargetAt(int64_t t) const;
   int64_t steps() const { return static_cast<int64_t>(places_.size()); }
-  const int64_t* places() const { return places_.data(); }
+  // Of each step, the place of the window, and how many places its source is from a target's first.
+  const std::vector<int64_t>& places() const { return places_; }
+  const std::vector<int64_t>& moves() const { return moves_; }
 
-  // For steps [begin, end): in[(s - begin) * row] becomes where target t's values begin in an image
-  // of `channels` at each place, or `outside`.
-  void Locate(int64_t t, const float* image, int64_t channels, const float* outside, int64_t begin,
-              int64_t end, const float** in, int64_t row) const;
+  // A target, and the source of a step without a move, which need not be there.
+  struct Target {
+    std::array<int64_t, 3> at;
+    int64_t place, source;
+    bool line_inside;  // whether the sources of all steps are there but for their columns
+    bool inside;       // and those too
+  };
+  Target TargetAt(int64_t t) const;
+  // The target after that; after the last the first.
+  void Advance(Target& target) const;
+  // For steps [begin, end): in[(s - begin) * row] = source + moves[s] where that source is there,
+  // else `outside`. `moves` are those of all steps, in floats.
+  void Locate(const Target& target, const float* source, const int64_t* moves, const float* outside,
+              int64_t begin, int64_t end, const float** in, int64_t row) const;
 
  private:
   WindowPhase(const Windows& w, std::array<AxisPhase, 3> axes);
-  std::array<int64_t, 3> Coordinates(int64_t t) const;
+  void Place(Target& target) const;
+  bool IsInside(const Target& target, int d) const {
+    const int64_t from = target.at[d] * axes_[d].stride;
+    return from + least_[d] >= 0 && from + most_[d] < axes_[d].limit;
+  }
 
   std::array<AxisPhase, 3> axes_;                  // planes, rows, columns
   std::vector<int64_t> places_, moves_;            // of each step: window place, way to the source
-  std::vector<std::array<int64_t, 3>> shifts_;     // of each step
   std::array<int64_t, 3> least_ = {}, most_ = {};  // of the shifts of each dimension
 };
 

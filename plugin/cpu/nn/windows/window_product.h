@@ -6,19 +6,25 @@
 
 namespace tenon::cpu {
 
-// out[i][j] = sum over s, then over c, of in[s][i][c] * w[s][c][j]. Every sum is made in this
-// order, whatever is computed beside it.
+// out[i][j] = sum over steps s and channels c of in[s][i][c] * w[s][c][j]. The order of a sum is
+// that of the loop, whatever is computed beside it.
 struct WindowProduct {
-  int64_t rows;  // a multiple of the loops' `rows`
+  // As many rows as the loops compute at a time. Row i's values at step s begin at
+  // in[s * in_step + i] + moves[s] + in_at, its sums at out[i] + out_at.
+  struct Tile {
+    const float* const* in;
+    int64_t in_step;
+    const int64_t* moves;
+    float* const* out;
+  };
+  const Tile* tiles;
+  int64_t num_tiles;
   int64_t steps, depth;
-  const float* const* in;  // `depth` values of row i at step s begin at in[s * rows + i] + in_at
-  int64_t in_at;
+  int64_t in_at, out_at;
   const int64_t* places;  // which of the weights belong to each step
-  const float* weights;   // those of place p begin at p * depth * (columns in whole vectors)
-  float* const* out;      // row i begins at out[i] + out_at
-  int64_t out_at;
-  int64_t columns;  // at most the loops' `columns`
-  bool add;         // to what `out` holds
+  const float* weights;   // those of a place: see the loops
+  int64_t columns;
+  bool add;  // to what `out` holds
 };
 
 // out[i][j] = sum along all runs of x[i] * y[j], in their order.
@@ -37,9 +43,15 @@ struct RunProduct {
 };
 
 struct WindowLoops {
-  int64_t width;          // floats of a vector
-  int64_t rows, columns;  // that WindowProduct computes at a time; whole vectors
+  int64_t width;    // floats of a vector
+  int64_t rows;     // of a tile
+  int64_t columns;  // that `multiply` computes at a time; whole vectors
+  int64_t narrow;   // the most columns of `multiply_narrow`
+  // Over s, then over c. Weights of a place are `depth` rows of the columns, in whole vectors.
   void (*multiply)(const WindowProduct& g);
+  // Over s, then over c by each lane of a vector, then over lanes. Weights of a place are `columns`
+  // rows of the depth, in whole vectors.
+  void (*multiply_narrow)(const WindowProduct& g);
   void (*multiply_runs)(const RunProduct& g);
 };
 

@@ -149,6 +149,9 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Convolutions,
                                            ConvCase{1, 33, 64, 64, 3, 1, 2, "SAME"},
                                            ConvCase{2, 29, 16, 70, 13, 1, 1, "SAME"},
                                            ConvCase{1, 40, 64, 3, 9, 1, 2, "SAME"},
+                                           ConvCase{1, 26, 50, 4, 11, 1, 1, "SAME"},
+                                           ConvCase{2, 25, 40, 1, 9, 2, 1, "VALID"},
+                                           ConvCase{1, 27, 33, 2, 10, 1, 1, "SAME"},
                                            ConvCase{3, 37, 3, 17, 12, 3, 2, "VALID"}));
 
 TEST(BatchedProducts, AreTheSameWhateverTheThreads) {
