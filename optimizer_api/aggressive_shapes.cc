@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -25,7 +25,7 @@ void UseNotedShapes(const Graph& graph, NodeId n, InferenceContext& context) {
   if (same == nullptr || noted == nullptr || !same->AsBool().value_or(false)) return;
   const absl::StatusOr<std::vector<PartialShape>> shapes = noted->AsShapeList();
   for (int i = 0; shapes.ok() && i < context.num_outputs(); ++i) {
-    const size_t at = IsSwitchOp(graph.op_name(n)) ? 0 : static_cast<size_t>(i);
+    const size_t at = IsSwitch(graph.facts(n)) ? 0 : static_cast<size_t>(i);
     if (at >= shapes->size()) return;
     const PartialShape& shape = (*shapes)[at];
     PartialShape& output = context.output(i).shape;

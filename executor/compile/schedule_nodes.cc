@@ -6,6 +6,7 @@
 #include "executor/compile/stages.h"
 #include "executor/plan/base/call_order.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -24,7 +25,7 @@ std::string NoKernelText(const Graph& graph, NodeId n, const CompileContext& con
 absl::StatusOr<const KernelDef*> FindKernel(const Runnable& runnable, NodeId n,
                                             const CompileContext& context) {
   const Graph& graph = *runnable.graph;
-  if (!runnable.run.Runs(n) || IsPlanOp(graph.op_name(n))) return nullptr;
+  if (!runnable.run.Runs(n) || graph.facts(n).in_plan) return nullptr;
   const absl::StatusOr<const KernelDef*> kernel =
       context.kernels.Find(graph, n, *runnable.devices[n]);
   if (kernel.ok()) return kernel;

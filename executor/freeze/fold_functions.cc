@@ -5,13 +5,15 @@
 #include "absl/strings/str_cat.h"
 #include "executor/freeze/fold_variables.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/op_facts.h"
+#include "graph/op_defs/op_registry.h"
 
 namespace tenon {
 namespace {
 
 // How an op names what it calls.
 struct CallForm {
-  const char* op;
+  CallKind kind;
   std::vector<const char*> functions;  // attributes: one function or a list of them
   const char* arg_types;               // attributes
   const char* result_types;
@@ -20,17 +22,14 @@ struct CallForm {
 
 const CallForm* FormOf(const std::string& op) {
   static const auto& forms = *new std::vector<CallForm>{
-      {"PartitionedCall", {"f"}, "Tin", "Tout", 0},
-      {"StatefulPartitionedCall", {"f"}, "Tin", "Tout", 0},
-      {"If", {"then_branch", "else_branch"}, "Tin", "Tout", 1},
-      {"StatelessIf", {"then_branch", "else_branch"}, "Tin", "Tout", 1},
-      {"Case", {"branches"}, "Tin", "Tout", 1},
-      {"StatelessCase", {"branches"}, "Tin", "Tout", 1},
-      {"While", {"body", "cond"}, "T", "T", 0},
-      {"StatelessWhile", {"body", "cond"}, "T", "T", 0},
+      {CallKind::kFunction, {"f"}, "Tin", "Tout", 0},
+      {CallKind::kIf, {"then_branch", "else_branch"}, "Tin", "Tout", 1},
+      {CallKind::kCase, {"branches"}, "Tin", "Tout", 1},
+      {CallKind::kWhile, {"body", "cond"}, "T", "T", 0},
   };
+  const CallKind kind = OpRegistry::Global().Facts(op).calls;
   const auto it =
-      std::find_if(forms.begin(), forms.end(), [&](const CallForm& f) { return op == f.op; });
+      std::find_if(forms.begin(), forms.end(), [&](const CallForm& f) { return kind == f.kind; });
   return it == forms.end() ? nullptr : &*it;
 }
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/op_defs/op_registry.h"
 
 namespace tenon {
@@ -118,7 +119,7 @@ absl::Status VariableFolder::RewriteNodes(Scope& scope, Nodes& nodes) {
 
 absl::Status VariableFolder::RewriteNode(Scope& scope, pb::NodeDef& node) {
   const std::string& op = node.op();
-  if (op == "VarHandleOp" || op == "VariableV2" || op == "Variable") {
+  if (OpRegistry::Global().Facts(op).state == State::kVariable) {
     const bool stays = scope.function.empty() ? kept_.contains(node.name()) : keep_in_functions_;
     return stays ? absl::OkStatus() : MakePlaceholder(scope, node);
   }

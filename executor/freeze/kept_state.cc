@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/attr_value.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -28,7 +29,8 @@ Met Meet(const Graph& graph, absl::Span<const NodeId> roots) {
     met.fills_variables |= node.op_name == "Assign" || node.op_name == "AssignVariableOp";
     if (!MakesState(node)) return;
     std::string identity = IdentityOf(node);
-    if (IsVariable(node.op_name) && node.in_function()) met.variables_in_functions.insert(identity);
+    if (node.facts().state == State::kVariable && node.in_function())
+      met.variables_in_functions.insert(identity);
     if (met.identities.insert(std::move(identity)).second) met.makers.push_back(node);
   });
   return met;
@@ -57,8 +59,8 @@ absl::StatusOr<std::string> AddRead(Graph& graph, NodeId variable) {
   return name;
 }
 
-bool IsDense(std::string_view op) { return op.starts_with("MutableDenseHashTable"); }
-size_t NumReads(std::string_view table_op) { return IsDense(table_op) ? 3 : 2; }
+bool IsDense(const OpFacts& op) { return op.state == State::kDenseTable; }
+size_t NumReads(const OpFacts& table) { return IsDense(table) ? 3 : 2; }
 
 // Keys and values, and of a dense table the empty key.
 absl::Status AddTableReads(Graph& graph, NodeId table, std::vector<std::string>& fetches) {
@@ -73,7 +75,7 @@ absl::Status AddTableReads(Graph& graph, NodeId table, std::vector<std::string>&
           .status());
   fetches.push_back(absl::StrCat(name, ":0"));
   fetches.push_back(absl::StrCat(name, ":1"));
-  if (IsDense(graph.op_name(table))) fetches.push_back(graph.OutputName(graph.inputs(table)[0]));
+  if (IsDense(graph.facts(table))) fetches.push_back(graph.OutputName(graph.inputs(table)[0]));
   return absl::OkStatus();
 }
 
@@ -110,7 +112,8 @@ absl::StatusOr<Tensor> AsElements(const Tensor& matrix, const PartialShape& elem
 // `entries`: what the fetches of a table gave.
 absl::StatusOr<NodeId> AddFill(Graph& graph, NodeId table, absl::Span<const Tensor> entries) {
   const std::string name(graph.name(table));
-  const bool once = IsFilledOnce(graph.op_name(table)), dense = IsDense(graph.op_name(table));
+  const bool once = graph.facts(table).state == State::kFilledTable;
+  const bool dense = IsDense(graph.facts(table));
   Tensor keys = entries[0], values = entries[1];
   if (dense) {
     TENON_ASSIGN_OR_RETURN(const PartialShape element, graph.attr(table, "value_shape")->AsShape());
@@ -137,9 +140,9 @@ absl::Status CheckFillable(const ReachedNode& maker) {
     return absl::UnimplementedError(
         absl::StrCat(maker.ToString(), why, ": what the initializer puts there cannot be frozen"));
   };
-  if (IsAnonymousTable(maker.op_name))
+  if (maker.facts().anonymous)
     return wrong(" makes a table without a name, which is a new one in each run");
-  if (!IsTable(maker.op_name)) return wrong(" is neither a table nor a variable");
+  if (!IsTable(maker.facts())) return wrong(" is neither a table nor a variable");
   if (maker.in_function() && maker.TextAttr("shared_name").empty())
     return wrong(" makes a table without 'shared_name' for others to find it by");
   return absl::OkStatus();
@@ -155,14 +158,14 @@ absl::StatusOr<KeptState> KeptState::Find(const Graph& graph, const Graph& model
   for (const ReachedNode& maker : needed.makers) {
     const std::string identity = IdentityOf(maker);
     const bool is_filled = filled.contains(identity);
-    if (IsVariable(maker.op_name)) {
+    if (maker.facts().state == State::kVariable) {
       if (maker.in_function() && is_filled) state.variables_.push_back(maker);
       if (!maker.in_function() && needed.variables_in_functions.contains(identity))
         state.shared_variables_.emplace(maker.name);
     } else if (is_filled && maker.op_name != "MutexV2") {
       TENON_RETURN_IF_ERROR(CheckFillable(maker));
       state.tables_.push_back(maker);
-    } else if (IsFilledOnce(maker.op_name) && !needed.fills_tables) {
+    } else if (maker.facts().state == State::kFilledTable && !needed.fills_tables) {
       return absl::FailedPreconditionError(
           absl::StrCat(maker.ToString(),
                        ": no initializer of the model fills this table; --init "
@@ -212,7 +215,7 @@ absl::StatusOr<KeptState::Init> KeptState::AddInit(Graph& frozen,
   for (const ReachedNode& maker : tables_) {
     TENON_ASSIGN_OR_RETURN(const NodeId table, HandleIn(frozen, maker));
     init.tables.emplace_back(frozen.name(table));
-    const size_t reads = NumReads(maker.op_name);
+    const size_t reads = NumReads(maker.facts());
     TENON_ASSIGN_OR_RETURN(const NodeId filler, AddFill(frozen, table, {&*value, reads}));
     fillers.push_back({filler, kControlPort});
     value += static_cast<ptrdiff_t>(reads);
@@ -226,8 +229,8 @@ absl::StatusOr<KeptState::Init> KeptState::AddInit(Graph& frozen,
 std::string UnfilledState(const Graph& graph) {
   const Met met = Meet(graph, LiveNodes(graph));
   for (const ReachedNode& maker : met.makers) {
-    const bool variable = IsVariable(maker.op_name) && !met.fills_variables;
-    const bool table = IsFilledOnce(maker.op_name) && !met.fills_tables;
+    const bool variable = maker.facts().state == State::kVariable && !met.fills_variables;
+    const bool table = maker.facts().state == State::kFilledTable && !met.fills_tables;
     if (variable || table) return maker.ToString();
   }
   return "";

@@ -8,6 +8,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/functions/function_library.h"
 #include "graph/ir/new_attrs.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -97,25 +98,10 @@ void VisitReached(const Graph& graph, absl::Span<const NodeId> roots,
   }
 }
 
-bool IsAnonymousTable(std::string_view op) {
-  return op.starts_with("Anonymous") && op.find("HashTable") != op.npos;
-}
-
-bool IsTable(std::string_view op) {
-  return op == "HashTable" || op == "HashTableV2" || op == "MutableHashTable" ||
-         op == "MutableHashTableV2" || op == "MutableHashTableOfTensors" ||
-         op == "MutableHashTableOfTensorsV2" || op == "MutableDenseHashTable" ||
-         op == "MutableDenseHashTableV2" || IsAnonymousTable(op);
-}
-
-bool IsFilledOnce(std::string_view op) { return IsTable(op) && op.find("Mutable") == op.npos; }
-
-bool IsVariable(std::string_view op) {
-  return op == "VarHandleOp" || op == "VariableV2" || op == "Variable";
-}
+bool IsTable(const OpFacts& op) { return op.state != State::kNone && op.state != State::kVariable; }
 
 bool MakesState(const ReachedNode& node) {
-  if (IsAnonymousTable(node.op_name)) return true;
+  if (node.facts().anonymous) return true;
   return node.op != nullptr && node.op->FindAttr("shared_name") != nullptr;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "graph/functions/function_body.h"
 #include "graph/ir/graph.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 
@@ -26,6 +27,7 @@ struct ReachedNode {
   AttrSet attrs;
 
   bool in_function() const { return body != nullptr; }
+  const OpFacts& facts() const { return FactsOfOp(op); }
   std::string_view TextAttr(std::string_view name) const;  // empty if there is none
   std::string ToString() const;  // "node 'x' (Op)", "node 'x' (Op) of function 'f'"
 };
@@ -40,12 +42,7 @@ void VisitReached(const Graph& graph, absl::Span<const NodeId> roots,
 
 // Whether the node's op makes or uses something that outlives a run and may have a name.
 bool MakesState(const ReachedNode& node);
-// A table of any kind; of those the ones that are new each time.
-bool IsTable(std::string_view op);
-bool IsAnonymousTable(std::string_view op);
-// Whether a table of this op is filled once, by its initializer.
-bool IsFilledOnce(std::string_view op);
-bool IsVariable(std::string_view op);
+bool IsTable(const OpFacts& op);  // of any kind
 
 // The same text for nodes that stand for the same thing: it is the container and the name that they
 // share. A node that shares none stands for itself.

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
 #include "graph/functions/function_library.h"
-#include "grappler_lite/analysis/op_traits.h"
+#include "grappler_lite/analysis/node_queries.h"
 
 namespace tenon {
 namespace {

@@ -12,20 +12,10 @@
 #include "graph/functions/body_sources.h"
 #include "graph/ir/colocation.h"
 #include "graph/ir/nodes.h"
-#include "grappler_lite/analysis/op_traits.h"
+#include "graph/op_defs/op_facts.h"
+#include "grappler_lite/analysis/node_queries.h"
 
 namespace tenon {
-namespace {
-
-// Stateful only because of what they take or give.
-bool OnlyReads(std::string_view op) {
-  static constexpr std::string_view kOps[] = {"VarHandleOp",      "ReadVariableOp",
-                                              "ResourceGather",   "VariableShape",
-                                              "ResourceGatherNd", "VarIsInitializedOp"};
-  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
-}
-
-}  // namespace
 
 // Copies a body, node by node; then sources can be resolved.
 class FunctionCopy {
@@ -182,7 +172,7 @@ class FunctionCopy {
         effects.push_back({n, kControlPort});
     }
     if (loose_) {
-      std::erase_if(effects, [this](const Output& e) { return OnlyReads(graph_.op_name(e.node)); });
+      std::erase_if(effects, [this](const Output& e) { return graph_.facts(e.node).only_reads; });
       // What the call waits for may be a check.
       if (!graph_.control_inputs(call_).empty()) effects.push_back({pivot_, kControlPort});
     }
@@ -326,9 +316,8 @@ class FunctionCopy {
     while (!open.empty()) {
       const NodeId m = open.back();
       open.pop_back();
-      const std::string_view op = graph_.op_name(m);
-      const bool is_given = IsPlaceholder(graph_, m) || op == "VarHandleOp";
-      if (!is_given && !NeverFails(op)) return true;
+      const bool is_given = IsPlaceholder(graph_, m) || graph_.op_name(m) == "VarHandleOp";
+      if (!is_given && !NeverFails(graph_.facts(m))) return true;
       // That all arguments are there is what a strict body begins with.
       if (!loose_ && IsArg(m)) continue;
       for (const Output& in : graph_.inputs(m)) see(in);

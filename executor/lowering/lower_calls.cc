@@ -14,6 +14,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/functions/function_library.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/written_memory.h"
 
 namespace tenon {
@@ -21,7 +22,7 @@ namespace {
 
 bool HasControlFlow(const FunctionBody& body) {
   return std::any_of(body.nodes.begin(), body.nodes.end(),
-                     [](const BodyNode& node) { return IsControlFlowOp(node.op_name); });
+                     [](const BodyNode& node) { return IsControlFlow(FactsOfOp(node.op)); });
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ bool HasControlFlow(const FunctionBody& body) {
 void Lowering::InlineOnly(CallsOnly calls) {
   calls_only_.emplace(std::move(calls));
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n)
-    strict_ |= graph_.alive(n) && IsControlFlowOp(graph_.op_name(n));
+    strict_ |= graph_.alive(n) && IsControlFlow(graph_.facts(n));
   strict_ |= !WrittenMemory(graph_).empty();
 }
 

@@ -4,7 +4,8 @@
 #include "executor/lowering/nodes_written.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
-#include "grappler_lite/analysis/op_traits.h"
+#include "graph/op_defs/op_facts.h"
+#include "grappler_lite/analysis/node_queries.h"
 
 namespace tenon {
 void Lowering::Note(Output fetch) {
@@ -119,17 +120,28 @@ absl::Status Lowering::CheckInputs() const {
 
 absl::Status Lowering::LowerNode(NodeId n) {
   TENON_RETURN_IF_ERROR(graph_.kind(n).types_status);
-  const std::string_view op = graph_.op_name(n);
-  if (op == "If" || op == "_If" || op == "StatelessIf") return LowerIf(n);
-  if (op == "Case" || op == "StatelessCase") return LowerCase(n);
-  if (op == "While" || op == "_While" || op == "StatelessWhile") return LowerWhile(n);
-  if (op == "For") return LowerFor(n);
-  if (op == "SymbolicGradient" || op == "RemoteCall") {
+  const auto unimplemented = [](std::string_view what) {
     return absl::UnimplementedError(absl::StrCat(
-        op == "RemoteCall" ? "calls on other tasks" : "gradients of functions",
-        " are not implemented; call a function of the library that computes the same"));
+        what, " are not implemented; call a function of the library that computes the same"));
+  };
+  switch (graph_.facts(n).calls) {
+    case CallKind::kIf:
+      return LowerIf(n);
+    case CallKind::kCase:
+      return LowerCase(n);
+    case CallKind::kWhile:
+      return LowerWhile(n);
+    case CallKind::kFor:
+      return LowerFor(n);
+    case CallKind::kGradient:
+      return unimplemented("gradients of functions");
+    case CallKind::kRemote:
+      return unimplemented("calls on other tasks");
+    case CallKind::kFunction:
+    case CallKind::kNone:  // the name of a function
+      return LowerCall(n);
   }
-  return LowerCall(n);
+  return absl::OkStatus();
 }
 
 // A node of what `from` becomes: beside it, with its device and its place in the file.
@@ -163,7 +175,7 @@ absl::StatusOr<FuncAttr> Lowering::FunctionAttr(NodeId n, std::string_view name)
 
 // The control output that is there when, and only when, the value is.
 absl::StatusOr<Output> Lowering::Anchor(NodeId from, Output value) {
-  if (!IsSwitchOp(graph_.op_name(value.node))) return Output{value.node, kControlPort};
+  if (!IsSwitch(graph_.facts(value.node))) return Output{value.node, kControlPort};
   TENON_ASSIGN_OR_RETURN(const NodeId n,
                          AddTyped(from, "anchor", "Identity", {value}, TypeOf(value)));
   return Output{n, kControlPort};

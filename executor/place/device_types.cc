@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/place/kernel_store.h"
 #include "executor/place/placer.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -29,22 +29,6 @@ bool GivesHandlesOnly(const NodeKind& kind) {
 }
 
 }  // namespace
-
-bool IsMoverOp(std::string_view op) {
-  static const auto* const ops =
-      new absl::flat_hash_set<std::string_view>{"Const",
-                                                "Placeholder",
-                                                "PlaceholderV2",
-                                                "PlaceholderWithDefault",
-                                                "NoOp",
-                                                "Identity",
-                                                "StopGradient",
-                                                "PreventGradient",
-                                                "Snapshot",
-                                                "RefIdentity",
-                                                "DebugGradientRefIdentity"};
-  return ops->contains(op);
-}
 
 DeviceTypes::DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry& kernels)
     : kernels_(kernels), devices_(devices.begin(), devices.end()) {
@@ -95,17 +79,18 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
   KindSupport support;
   support.priority.resize(types_.size(), 0);
   support.why.resize(types_.size());
-  support.mover = IsMoverOp(kind.op_name) || IsFunctional(graph, n);
+  const OpFacts& facts = graph.facts(n);
+  support.mover = facts.mover || IsFunctional(graph, n);
   for (size_t i = 0; i < types_.size(); ++i) {
     const uint64_t bit = uint64_t{1} << i;
-    if (support.mover || IsPlanOp(kind.op_name)) support.borrowed |= bit & ~host_bit();
+    if (support.mover || facts.in_plan) support.borrowed |= bit & ~host_bit();
     if (support.mover) {
       const bool host_only =
           std::any_of(kind.types.outputs.begin(), kind.types.outputs.end(), IsHostOnly);
       if (!host_only || bit == host_bit()) support.mask |= bit;
       continue;
     }
-    if (IsPlanOp(kind.op_name)) {
+    if (facts.in_plan) {
       support.mask |= GivesHandlesOnly(kind) ? bit : host_bit();
       continue;
     }

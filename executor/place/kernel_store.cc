@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "executor/place/placer.h"
 #include "graph/base/status_macros.h"
-#include "graph/ir/nodes.h"
 #include "graph/wire/wire.h"
 
 namespace tenon {
@@ -31,10 +30,6 @@ std::string NodeDefWire(const Graph& graph, NodeId n, absl::Span<const std::stri
 }
 
 }  // namespace
-
-bool IsPlanOp(std::string_view op) {
-  return IsMoverOp(op) || IsControlFlowOp(op) || op == "ControlTrigger";
-}
 
 absl::StatusOr<const KernelDef*> KernelStore::Find(const Graph& graph, NodeId n,
                                                    const Device& device) {

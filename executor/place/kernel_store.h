@@ -45,8 +45,4 @@ class KernelStore {
   absl::flat_hash_map<NodeId, std::unique_ptr<PluginKernel>> created_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Whether the plan carries the op out itself (Switch, Merge, Enter) or makes no step of it at all
-// (Const, Identity, NoOp).
-bool IsPlanOp(std::string_view op);
-
 }  // namespace tenon

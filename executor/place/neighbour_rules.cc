@@ -1,12 +1,8 @@
 #include "executor/place/rules.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
-
-bool IsMetadataOp(std::string_view op) {
-  return op == "Shape" || op == "ShapeN" || op == "Size" || op == "Rank";
-}
 
 // Moves a lone, free node to a neighbour's device if that is allowed. A kept one stays, but may be
 // there already.
@@ -23,7 +19,7 @@ void StayNear(Placing& p, NodeId n, Device* device) {
 void FollowProducers(Placing& p) {
   for (const NodeId n : p.order) {
     const Group& group = p.groups.Of(n);
-    const bool follows = IsMetadataOp(p.graph.op_name(n)) || (group.movers_only && group.size == 1);
+    const bool follows = p.graph.facts(n).metadata || (group.movers_only && group.size == 1);
     if (follows && p.graph.num_inputs(n) > 0)
       StayNear(p, n, p.groups.Of(p.graph.inputs(n)[0].node).device);
   }

@@ -68,10 +68,6 @@ absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
                                                  const PlacerOptions& options,
                                                  absl::Span<const NodePlacement> previous = {});
 
-// Ops that need no kernel on any device: the plan gives their values without a step there (Const,
-// Placeholder, Identity, NoOp …).
-bool IsMoverOp(std::string_view op);
-
 // Writes full device names into the graph; with `keeps_unavailable`, nodes that ask for what is not
 // here keep what they ask for: what is written for others may run where that is.
 void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement,

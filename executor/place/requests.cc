@@ -2,6 +2,7 @@
 
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 
@@ -49,7 +50,7 @@ absl::Status Requests::Note(Placing& p, NodeId n) {
     TENON_RETURN_IF_ERROR(NoteOwn(p, n));
     if (!group.AsksForDevice() && (group.request == nullptr || IsThisTask(*group.request)))
       group.request = nullptr;
-    if (group.request == nullptr && default_.has_value() && !IsMoverOp(p.graph.op_name(n))) {
+    if (group.request == nullptr && default_.has_value() && !p.graph.facts(n).mover) {
       group.request = &*default_;
       group.by_default = group.by_options = true;
     }

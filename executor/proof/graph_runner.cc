@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/proof/made_up_state.h"
 #include "graph/base/status_macros.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 
@@ -82,7 +82,7 @@ std::string GraphRunner::FirstDifference(const Graph& before, const Graph& after
   for (const auto& [name, value] : inputs.feeds) fed.insert(name);
   std::vector<std::string> names;
   for (NodeId n : *order) {
-    if (IsControlFlowOp(after.op_name(n))) return "";  // values may be dead, and cannot be fetched
+    if (IsControlFlow(after.facts(n))) return "";  // values may be dead, and cannot be fetched
     const NodeId was = before.FindNode(after.name(n));
     if (was == kNoNode || fed.contains(after.name(n))) continue;
     for (int i = 0; i < std::min(after.num_outputs(n), before.num_outputs(was)); ++i) {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/values/element.h"
 #include "graph/functions/function_library.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -138,7 +138,7 @@ class Reducer {
     const Graph& g = now_.graph;
     std::vector<std::string> names;
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
-      if (!g.alive(n) || g.num_outputs(n) != 1 || IsLeaf(g, n) || IsControlFlowOp(g.op_name(n)))
+      if (!g.alive(n) || g.num_outputs(n) != 1 || IsLeaf(g, n) || IsControlFlow(g.facts(n)))
         continue;
       const DataType type = g.output_type({n, 0});
       if (IsMemcpyable(type) || type == DataType::kString) names.emplace_back(g.name(n));

@@ -3,13 +3,13 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
-#include "plugin/kernels/elsewhere.h"
+#include "plugin/kernels/device_memory.h"
 
 namespace tenon {
 namespace {
 
 // Outputs whose shape the kernel tells while it runs, inputs as tensors.
-class Collector : public RunStateElsewhere {
+class Collector : public RunStateOnDevice {
  public:
   Collector(const PreparedKernel& kernel, InputFn input, Device* device,
             std::vector<Tensor>& outputs)

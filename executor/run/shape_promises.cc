@@ -1,7 +1,6 @@
 #include "executor/run/shape_promises.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 
 #include "absl/strings/cord.h"
@@ -9,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/op_defs/op_facts.h"
 #include "plugin/host/c_api/plugin_shape_fn.h"
 
 namespace tenon {
@@ -16,15 +16,8 @@ namespace {
 
 constexpr char kKey[] = "tenon/broken_promise";
 
-// Stateful ops that may run twice all the same: they only read.
-constexpr std::string_view kReaders[] = {"Assert",           "HashTableV2", "ReadVariableOp",
-                                         "ResourceGather",   "VarHandleOp", "ResourceGatherNd",
-                                         "LookupTableFindV2"};
-
-bool Lasts(const OpDef* op) {
-  return op == nullptr || (op->is_stateful && std::find(std::begin(kReaders), std::end(kReaders),
-                                                        op->name) == std::end(kReaders));
-}
+// Whether what a node of the op does cannot be done twice.
+bool Lasts(const OpDef* op) { return op == nullptr || (op->is_stateful && !op->facts->repeatable); }
 
 }  // namespace
 

@@ -89,7 +89,7 @@ class KernelStep : public SlowStep {
     fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
   }
 
-  // Only while planning: tensors are in this device's memory (Elsewhere::kInPlace).
+  // Only while planning: tensors are in this device's memory (OtherDevices::kInPlace).
   void set_device(Device* device) { device_ = device; }
   // This step is the last reader of input i, and reads it once. Only while planning.
   void MayTake(size_t i) { may_take_[i] = true; }

@@ -8,6 +8,7 @@
 #include "graph/functions/function_library.h"
 #include "graph/ir/library_access.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -32,9 +33,8 @@ bool HasFunctions(const Graph& graph) {
   return !graph.functions().empty() || LibraryAccess::Shared(graph) != nullptr;
 }
 
-bool MayStopARun(std::string_view op_name, const OpDef* op) {
-  return op != nullptr && (op->is_stateful || IsSwitchOp(op_name) || op_name == "CheckNumerics" ||
-                           op_name == "CheckNumericsV2");
+bool MayStopARun(const OpDef* op) {
+  return op != nullptr && (op->is_stateful || IsSwitch(*op->facts));
 }
 
 std::shared_ptr<SharedFunctions> SharedFunctions::Of(const Graph& owner) {
@@ -164,8 +164,7 @@ class SharedFunctions::Search {
         step.calls.push_back(callee);
     };
     for (const BodyNode& node : ParseFunctionBody(graph_, function).nodes) {
-      if (!IsFunctional(graph_, node.op_name))
-        step.facts.may_stop |= tenon::MayStopARun(node.op_name, node.op);
+      if (!IsFunctional(graph_, node.op_name)) step.facts.may_stop |= tenon::MayStopARun(node.op);
       call(node.op_name);
       for (const Attr& attr : node.attrs) {
         for (const std::string_view name : FunctionsNamedBy(attr.value)) call(name);

@@ -20,7 +20,7 @@ namespace tenon {
 bool HasFunctions(const Graph& graph);
 
 // Whether a node of this op, which calls no function, may end a run early or run in vain.
-bool MayStopARun(std::string_view op_name, const OpDef* op);
+bool MayStopARun(const OpDef* op);
 
 // Not thread-safe. Views of what the graphs hold whose functions these are; those must live longer.
 class SharedFunctions final : public FunctionScope {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/bgl_view.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -44,7 +44,7 @@ std::vector<NodeId> ShortestCycle(const Graph& graph, const std::vector<NodeId>&
 }  // namespace
 
 bool IsLoopEdge(const Graph& graph, NodeId producer, NodeId consumer) {
-  return IsMergeOp(graph.op_name(consumer)) && IsNextIterationOp(graph.op_name(producer));
+  return IsMerge(graph.facts(consumer)) && IsNextIteration(graph.facts(producer));
 }
 
 std::vector<std::vector<NodeId>> FindCycles(const Graph& graph) {

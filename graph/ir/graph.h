@@ -87,6 +87,8 @@ class Graph {
   const NodeKind& kind(NodeId n) const { return *nodes_[n].kind; }
   std::string_view op_name(NodeId n) const { return nodes_[n].kind->op_name; }
   const OpDef* op(NodeId n) const { return nodes_[n].kind->op; }
+  // What is true of the node's op, whatever its attributes are; nothing of an unknown one.
+  const OpFacts& facts(NodeId n) const { return FactsOfOp(nodes_[n].kind->op); }
   std::string_view device(NodeId n) const { return nodes_[n].device; }
   const AttrSet& attrs(NodeId n) const { return nodes_[n].kind->attrs; }
   // The attribute, or the OpDef's default, or null.

@@ -1,55 +1,27 @@
 #include "graph/ir/nodes.h"
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/base/annotate.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/op_defs/op_registry.h"
 
 namespace tenon {
 
-bool IsPlaceholder(const Graph& graph, NodeId n) {
-  const std::string_view op = graph.op_name(n);
-  return op == "Placeholder" || op == "PlaceholderV2";
-}
+bool IsPlaceholder(const Graph& graph, NodeId n) { return graph.facts(n).placeholder; }
 
 bool MustStay(const Graph& graph, NodeId n) {
   const AttrValue* mark = graph.attrs(n).Find("_grappler_do_not_remove");
   return mark != nullptr && mark->AsBool().value_or(false);
 }
 
-bool IsSwitchOp(std::string_view op) {
-  return op == "Switch" || op == "RefSwitch" || op == "_SwitchN";
+bool IsFunctional(const Graph& graph, NodeId n) {
+  return graph.facts(n).calls != CallKind::kNone || graph.FindFunction(graph.op_name(n)) != nullptr;
 }
-bool IsMergeOp(std::string_view op) { return op == "Merge" || op == "RefMerge"; }
-bool IsEnterOp(std::string_view op) { return op == "Enter" || op == "RefEnter"; }
-bool IsExitOp(std::string_view op) { return op == "Exit" || op == "RefExit"; }
-bool IsNextIterationOp(std::string_view op) {
-  return op == "NextIteration" || op == "RefNextIteration";
-}
-bool IsControlFlowOp(std::string_view op) {
-  return IsSwitchOp(op) || IsMergeOp(op) || IsEnterOp(op) || IsExitOp(op) ||
-         IsNextIterationOp(op) || op == "LoopCond";
-}
-
-bool IsFunctional(const Graph& graph, NodeId n) { return IsFunctional(graph, graph.op_name(n)); }
 
 bool IsFunctional(const Graph& graph, std::string_view op) {
-  static const auto* const kOps =
-      new absl::flat_hash_set<std::string_view>{"PartitionedCall",
-                                                "StatefulPartitionedCall",
-                                                "If",
-                                                "_If",
-                                                "StatelessIf",
-                                                "Case",
-                                                "StatelessCase",
-                                                "While",
-                                                "_While",
-                                                "StatelessWhile",
-                                                "For",
-                                                "SymbolicGradient",
-                                                "RemoteCall"};
-  return kOps->contains(op) || graph.FindFunction(op) != nullptr;
+  return OpRegistry::Global().Facts(op).calls != CallKind::kNone ||
+         graph.FindFunction(op) != nullptr;
 }
 
 NodeId NodeOfOutput(const Graph& graph, std::string_view text) {

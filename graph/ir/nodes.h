@@ -15,14 +15,6 @@ bool IsPlaceholder(const Graph& graph, NodeId n);
 // Marked `_grappler_do_not_remove`: passes leave it, and what it needs, in the graph.
 bool MustStay(const Graph& graph, NodeId n);
 
-// Control flow of version 1, the forms for references among it.
-bool IsSwitchOp(std::string_view op);  // which of its outputs are dead, its input decides: _SwitchN
-bool IsMergeOp(std::string_view op);
-bool IsEnterOp(std::string_view op);
-bool IsExitOp(std::string_view op);
-bool IsNextIterationOp(std::string_view op);
-bool IsControlFlowOp(std::string_view op);  // any of them, or LoopCond
-
 // Whether the node, or one of this op, calls a function: such nodes have no kernels.
 bool IsFunctional(const Graph& graph, NodeId n);
 bool IsFunctional(const Graph& graph, std::string_view op);

@@ -16,6 +16,8 @@ namespace tenon {
 
 class InferenceContext;
 class AttrSet;
+struct OpFacts;                 // graph/op_defs/op_facts.h
+extern const OpFacts kNoFacts;  // of an op that nobody has said anything of
 using ShapeFn = std::function<absl::Status(InferenceContext&)>;
 
 // An input or output. Its type is one of: a fixed `type`, the value of `type_attr`, the list in
@@ -53,10 +55,13 @@ struct OpDef {
   bool allows_uninitialized_input = false;
   int deprecated_since = 0;  // GraphDef version from which on the op is refused; 0: never
   std::string deprecation;
-  ShapeFn shape_fn;  // empty: every output has unknown shape
+  ShapeFn shape_fn;                  // empty: every output has unknown shape
+  const OpFacts* facts = &kNoFacts;  // never null; they live as long as the process
 
   const AttrDef* FindAttr(std::string_view attr_name) const;
 };
+
+inline const OpFacts& FactsOfOp(const OpDef* op) { return op == nullptr ? kNoFacts : *op->facts; }
 
 // Builds an OpDef from specs in TensorFlow's notation. Each returns INVALID_ARGUMENT that quotes
 // the spec.

@@ -6,6 +6,7 @@
 #include "absl/synchronization/mutex.h"
 #include "graph/base/closest.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/op_row.h"
 
 namespace tenon {
 namespace {
@@ -44,6 +45,7 @@ absl::StatusOr<OpDef> Parse(const OpSpec& spec) {
   def.deprecated_since = spec.deprecated_since;
   def.deprecation = spec.deprecation;
   if (spec.shape_fn != nullptr) def.shape_fn = spec.shape_fn;
+  def.facts = &spec.facts;
   return std::move(builder).Finish();
 }
 
@@ -63,7 +65,8 @@ struct OpRegistry::Impl {
   absl::Mutex mu;
   absl::flat_hash_map<std::string_view, OpDef*> registered ABSL_GUARDED_BY(mu);
   absl::flat_hash_map<std::string_view, OpDef*> removed ABSL_GUARDED_BY(mu);  // the last of a name
-  std::deque<OpDef> storage ABSL_GUARDED_BY(mu);  // everything ever parsed or registered
+  std::deque<OpDef> storage ABSL_GUARDED_BY(mu);   // everything ever parsed or registered
+  std::deque<OpFacts> stated ABSL_GUARDED_BY(mu);  // by registered ops
 
   const OpDef* ParseBuiltin(BuiltinOp& op) {
     absl::MutexLock lock(&mu);
@@ -105,9 +108,18 @@ const OpDef* OpRegistry::Find(std::string_view name) {
   return it != impl_->registered.end() ? it->second : nullptr;
 }
 
+const OpFacts& OpRegistry::Facts(std::string_view name) {
+  if (const auto it = impl_->builtin.find(name); it != impl_->builtin.end())
+    return it->second->spec->facts;
+  absl::ReaderMutexLock lock(&impl_->mu);
+  const auto it = impl_->registered.find(name);
+  return it != impl_->registered.end() ? *it->second->facts : kNoFacts;
+}
+
 bool OpRegistry::IsBuiltin(std::string_view name) const { return impl_->builtin.contains(name); }
 
 absl::Status OpRegistry::Register(OpDef op) {
+  TENON_ASSIGN_OR_RETURN(const OpFacts facts, StatedFacts(op));
   absl::MutexLock lock(&impl_->mu);
   if (impl_->builtin.contains(op.name) || impl_->registered.contains(op.name)) {
     return absl::AlreadyExistsError(absl::StrCat("Op with name ", op.name));
@@ -120,6 +132,7 @@ absl::Status OpRegistry::Register(OpDef op) {
     def->shape_fn = std::move(op.shape_fn);
     impl_->removed.erase(was);
   } else {
+    if (op.FindAttr(kFactsAttr) != nullptr) op.facts = &impl_->stated.emplace_back(facts);
     def = &impl_->storage.emplace_back(std::move(op));
   }
   impl_->registered.emplace(def->name, def);

@@ -8,25 +8,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/types/span.h"
 #include "graph/op_defs/op_def.h"
 
 namespace tenon {
-
-// One row of a family's op table (graph/ops/<family>.cc). Specs are in OpDefBuilder's notation;
-// several arguments or attrs are separated by ';'. Parsed at the op's first use. A null shape
-// function leaves the outputs unknown.
-struct OpSpec {
-  const char* name;
-  const char* inputs;
-  const char* outputs;
-  const char* attrs;
-  absl::Status (*shape_fn)(InferenceContext&);
-  uint32_t flags = 0;
-  int deprecated_since = 0;  // GraphDef version from which on the op is refused; 0: never
-  const char* deprecation = "";
-};
-enum OpFlag : uint32_t { kStateful = 1, kCommutative = 2, kAggregate = 4, kUninitializedInput = 8 };
 
 class OpRegistry {
  public:
@@ -36,10 +20,16 @@ class OpRegistry {
   // Thread-safe.
   const OpDef* Find(std::string_view name);
 
+  // What is true of the op, where only its name is at hand: nothing of an unknown one. Parses no
+  // row, so that all may be asked for. The reference stays valid for the life of the process.
+  // Thread-safe.
+  const OpFacts& Facts(std::string_view name);
+
   // Whether the op is one of the host's own.
   bool IsBuiltin(std::string_view name) const;
 
-  // ALREADY_EXISTS "Op with name X" for a second op of that name.
+  // ALREADY_EXISTS "Op with name X" for a second op of that name; INVALID_ARGUMENT for one that
+  // states of itself what it cannot (StatedFacts).
   absl::Status Register(OpDef op);
   // Takes a registered (not a built-in) op out again: a plug-in is unloaded or failed half-way.
   void Remove(std::string_view name);
@@ -55,8 +45,5 @@ class OpRegistry {
   struct Impl;
   Impl* impl_;
 };
-
-// The families' tables, gathered by graph/ops/all_ops.cc.
-absl::Span<const absl::Span<const OpSpec>> BuiltinOps();
 
 }  // namespace tenon

@@ -6,9 +6,15 @@ namespace tenon::ops {
 namespace {
 
 constexpr OpSpec kOps[] = {
-    {"AdjustContrast", "images: T; contrast_factor: float; min_value: float; max_value: float",
-     "output: float", "T: {uint8, int8, int16, int32, int64, float, double}", AdjustContrastShape,
-     0, 2, "use AdjustContrastv2"},
+    {"AdjustContrast",
+     "images: T; contrast_factor: float; min_value: float; max_value: float",
+     "output: float",
+     "T: {uint8, int8, int16, int32, int64, float, double}",
+     AdjustContrastShape,
+     kPure,
+     {},
+     2,
+     "use AdjustContrastv2"},
     {"AdjustContrastv2", "images: T; contrast_factor: float", "output: T",
      "T: {half, float} = DT_FLOAT", AtLeastImageShape},
     {"AdjustHue", "images: T; delta: float", "output: T", "T: {half, float} = DT_FLOAT",
@@ -19,7 +25,8 @@ constexpr OpSpec kOps[] = {
      "boxes: float; scores: float; max_output_size_per_class: int32; max_total_size: int32; "
      "iou_threshold: float; score_threshold: float",
      "nmsed_boxes: float; nmsed_scores: float; nmsed_classes: float; valid_detections: int32",
-     "pad_per_class: bool = false; clip_boxes: bool = true", CombinedNonMaxSuppressionShape},
+     "pad_per_class: bool = false; clip_boxes: bool = true", CombinedNonMaxSuppressionShape, kPure,
+     OpFacts{.cost = {CostRule::kPairs}}},
     {"CropAndResize", "image: T; boxes: float; box_ind: int32; crop_size: int32", "crops: float",
      "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}; "
      "method: {'bilinear', 'nearest'} = 'bilinear'; extrapolation_value: float = 0",
@@ -35,15 +42,15 @@ constexpr OpSpec kOps[] = {
     {"DecodeAndCropJpeg", "contents: string; crop_window: int32", "image: uint8",
      "channels: int = 0; ratio: int = 1; fancy_upscaling: bool = true; "
      "try_recover_truncated: bool = false; acceptable_fraction: float = 1; dct_method: string = ''",
-     DecodeCroppedImageShape},
+     DecodeCroppedImageShape, kPure, OpFacts{.cost = {CostRule::kElements, 500}}},
     {"DecodeGif", "contents: string", "image: uint8", "", DecodeGifShape},
     {"DecodeImage", "contents: string", "image: dtype",
      "channels: int = 0; dtype: {uint8, uint16, float} = DT_UINT8; expand_animations: bool = true",
-     DecodeAnyImageShape},
+     DecodeAnyImageShape, kPure, OpFacts{.cost = {CostRule::kElements, 500}}},
     {"DecodeJpeg", "contents: string", "image: uint8",
      "channels: int = 0; ratio: int = 1; fancy_upscaling: bool = true; "
      "try_recover_truncated: bool = false; acceptable_fraction: float = 1; dct_method: string = ''",
-     DecodeImageShape},
+     DecodeImageShape, kPure, OpFacts{.cost = {CostRule::kElements, 500}}},
     {"DecodeWebP", "contents: string", "image: dtype",
      "channels: int = 0; dtype: {uint8} = DT_UINT8", DecodeFramesShape},
     {"DrawBoundingBoxes", "images: T; boxes: float", "output: T", "T: {float, half} = DT_FLOAT",
@@ -55,7 +62,7 @@ constexpr OpSpec kOps[] = {
      "optimize_size: bool = false; chroma_downsampling: bool = true; "
      "density_unit: {'in', 'cm'} = 'in'; x_density: int = 300; y_density: int = 300; "
      "xmp_metadata: string = ''",
-     EncodeJpegShape},
+     EncodeJpegShape, kPure, OpFacts{.cost = {CostRule::kElements, 500}}},
     {"EncodeJpegVariableQuality", "images: uint8; quality: int32", "contents: string", "",
      EncodeJpegShape},
     {"ExtractImagePatches", "images: T", "patches: T",
@@ -87,33 +94,37 @@ constexpr OpSpec kOps[] = {
      "fill_mode: string = 'CONSTANT'",
      ProjectiveTransformShape},
     {"NonMaxSuppression", "boxes: float; scores: float; max_output_size: int32",
-     "selected_indices: int32", "iou_threshold: float = 0.5", NonMaxSuppressionShape},
+     "selected_indices: int32", "iou_threshold: float = 0.5", NonMaxSuppressionShape, kPure,
+     OpFacts{.cost = {CostRule::kPairs}}},
     {"NonMaxSuppressionV2",
      "boxes: T; scores: T; max_output_size: int32; iou_threshold: T_threshold",
      "selected_indices: int32",
-     "T: {half, float} = DT_FLOAT; T_threshold: {half, float} = DT_FLOAT", NonMaxSuppressionShape},
+     "T: {half, float} = DT_FLOAT; T_threshold: {half, float} = DT_FLOAT", NonMaxSuppressionShape,
+     kPure, OpFacts{.cost = {CostRule::kPairs}}},
     {"NonMaxSuppressionV3",
      "boxes: T; scores: T; max_output_size: int32; iou_threshold: T_threshold; "
      "score_threshold: T_threshold",
      "selected_indices: int32",
-     "T: {half, float} = DT_FLOAT; T_threshold: {half, float} = DT_FLOAT", NonMaxSuppressionShape},
+     "T: {half, float} = DT_FLOAT; T_threshold: {half, float} = DT_FLOAT", NonMaxSuppressionShape,
+     kPure, OpFacts{.cost = {CostRule::kPairs}}},
     {"NonMaxSuppressionV4",
      "boxes: T; scores: T; max_output_size: int32; iou_threshold: T_threshold; "
      "score_threshold: T_threshold",
      "selected_indices: int32; valid_outputs: int32",
      "T: {half, float} = DT_FLOAT; T_threshold: {half, float} = DT_FLOAT; "
      "pad_to_max_output_size: bool = false",
-     NonMaxSuppressionPaddedShape},
+     NonMaxSuppressionPaddedShape, kPure, OpFacts{.cost = {CostRule::kPairs}}},
     {"NonMaxSuppressionV5",
      "boxes: T; scores: T; max_output_size: int32; iou_threshold: T; score_threshold: T; "
      "soft_nms_sigma: T",
      "selected_indices: int32; selected_scores: T; valid_outputs: int32",
      "T: {half, float} = DT_FLOAT; pad_to_max_output_size: bool = false",
-     NonMaxSuppressionPaddedShape},
+     NonMaxSuppressionPaddedShape, kPure, OpFacts{.cost = {CostRule::kPairs}}},
     {"NonMaxSuppressionWithOverlaps",
      "overlaps: float; scores: float; max_output_size: int32; overlap_threshold: float; "
      "score_threshold: float",
-     "selected_indices: int32", "", NonMaxSuppressionOverlapsShape},
+     "selected_indices: int32", "", NonMaxSuppressionOverlapsShape, kPure,
+     OpFacts{.cost = {CostRule::kPairs}}},
     {"RGBToHSV", "images: T", "output: T", "T: {half, bfloat16, float, double} = DT_FLOAT",
      ColorSpaceShape},
     {"ResizeArea", "images: T; size: int32", "resized_images: float",
@@ -130,7 +141,7 @@ constexpr OpSpec kOps[] = {
     {"ResizeBilinear", "images: T; size: int32", "resized_images: float",
      "T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double, bfloat16}; "
      "align_corners: bool = false; half_pixel_centers: bool = false",
-     ResizeShape},
+     ResizeShape, kPure, OpFacts{.precision = Precision::kClear}},
     {"ResizeBilinearGrad", "grads: float; original_image: T", "output: T",
      "T: {float, bfloat16, half, double}; align_corners: bool = false; "
      "half_pixel_centers: bool = false",
@@ -138,11 +149,11 @@ constexpr OpSpec kOps[] = {
     {"ResizeNearestNeighbor", "images: T; size: int32", "resized_images: T",
      "T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}; "
      "align_corners: bool = false; half_pixel_centers: bool = false",
-     ResizeShape},
+     ResizeShape, kPure, OpFacts{.precision = Precision::kClear}},
     {"ResizeNearestNeighborGrad", "grads: T; size: int32", "output: T",
      "T: {uint8, int8, int32, half, float, double, bfloat16}; align_corners: bool = false; "
      "half_pixel_centers: bool = false",
-     ResizeShape},
+     ResizeShape, kPure, OpFacts{.precision = Precision::kClear}},
     {"SampleDistortedBoundingBox", "image_size: T; bounding_boxes: float",
      "begin: T; size: T; bboxes: float",
      "T: {uint8, int8, int16, int32, int64}; seed: int = 0; seed2: int = 0; "

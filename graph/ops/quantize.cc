@@ -60,7 +60,7 @@ constexpr OpSpec kOps[] = {
      "out: Toutput; min_out: float; max_out: float",
      "T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = DT_QINT32; "
      "transpose_a: bool = false; transpose_b: bool = false; Tactivation: quantizedtype = DT_QUINT8",
-     QuantizedMatMulShape},
+     QuantizedMatMulShape, kPure, OpFacts{.cost = {CostRule::kProduct}}},
     {"QuantizedRelu", "features: Tinput; min_features: float; max_features: float",
      "activations: out_type; min_activations: float; max_activations: float",
      "Tinput: quantizedtype; out_type: quantizedtype = DT_QUINT8", QuantizedUnaryShape},

@@ -16,7 +16,7 @@ constexpr OpSpec kOps[] = {
      "is_filter_const: bool = true; is_bias_const: bool = true; "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
      "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; alpha: float = 0",
-     nullptr},
+     nullptr, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"_FusedQuantizedDepthwiseConv2D", "device_inputs: Tdevice_inputs; host_inputs: Thost_inputs",
      "device_outputs: Tdevice_outputs; host_outputs: Thost_outputs",
      "Tinput: quantizedtype = DT_QUINT8; Tfilter: quantizedtype = DT_QINT8; "
@@ -27,11 +27,17 @@ constexpr OpSpec kOps[] = {
      "is_filter_const: bool = true; is_bias_const: bool = true; "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
      "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; alpha: float = 0",
-     nullptr},
-    {"QuantizeAndDequantize", "input: T", "output: T",
+     nullptr, kPure, OpFacts{.cost = {CostRule::kChannelWindow}}},
+    {"QuantizeAndDequantize",
+     "input: T",
+     "output: T",
      "signed_input: bool = true; num_bits: int = 8; range_given: bool = false; "
      "input_min: float = 0; input_max: float = 0; T: {bfloat16, half, float, double}",
-     UnchangedShape, 0, 22, "Replaced by QuantizeAndDequantizeV2"},
+     UnchangedShape,
+     kPure,
+     {},
+     22,
+     "Replaced by QuantizeAndDequantizeV2"},
     {"QuantizedAdd", "x: T1; y: T2; min_x: float; max_x: float; min_y: float; max_y: float",
      "z: Toutput; min_z: float; max_z: float",
      "T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = DT_QINT32",
@@ -39,7 +45,7 @@ constexpr OpSpec kOps[] = {
     {"QuantizedAvgPool", "input: T; min_input: float; max_input: float",
      "output: T; min_output: float; max_output: float",
      "T: quantizedtype; ksize: list(int); strides: list(int); padding: {'SAME', 'VALID'}",
-     QuantizedPoolShape},
+     QuantizedPoolShape, kPure, OpFacts{.cost = {CostRule::kPool}}},
     {"QuantizedBatchNormWithGlobalNormalization",
      "t: Tinput; t_min: float; t_max: float; m: Tinput; m_min: float; m_max: float; v: Tinput; "
      "v_min: float; v_max: float; beta: Tinput; beta_min: float; beta_max: float; gamma: Tinput; "
@@ -66,7 +72,7 @@ constexpr OpSpec kOps[] = {
      "output: out_type; min_output: float; max_output: float",
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]",
-     QuantizedConv2DShape},
+     QuantizedConv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DAndRelu",
      "input: Tinput; filter: Tfilter; min_input: float; max_input: float; min_filter: float; "
      "max_filter: float",
@@ -74,7 +80,7 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     FusedConv2DShape},
+     FusedConv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DAndReluAndRequantize",
      "input: Tinput; filter: Tfilter; min_input: float; max_input: float; min_filter: float; "
      "max_filter: float; min_freezed_output: float; max_freezed_output: float",
@@ -82,7 +88,7 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QUINT8; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     FusedConv2DShape},
+     FusedConv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DAndRequantize",
      "input: Tinput; filter: Tfilter; min_input: float; max_input: float; min_filter: float; "
      "max_filter: float; min_freezed_output: float; max_freezed_output: float",
@@ -90,14 +96,14 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT8; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     QuantizedConv2DShape},
+     QuantizedConv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DPerChannel",
      "input: Tinput; filter: Tfilter; min_input: float; max_input: float; min_filter: float; "
      "max_filter: float",
      "output: out_type; min_output: float; max_output: float",
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]",
-     FusedConv2DShape},
+     FusedConv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DWithBias",
      "input: Tinput; filter: Tfilter; bias: float; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float",
@@ -105,7 +111,7 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     FusedConv2DShape},
+     FusedConv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DWithBiasAndRelu",
      "input: Tinput; filter: Tfilter; bias: float; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float",
@@ -113,7 +119,7 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     FusedConv2DShape},
+     FusedConv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DWithBiasAndReluAndRequantize",
      "input: Tinput; filter: Tfilter; bias: Tbias; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float; min_freezed_output: float; max_freezed_output: float",
@@ -121,7 +127,7 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; Tbias: {float, qint32}; "
      "out_type: quantizedtype = DT_QUINT8; strides: list(int); padding: {'SAME', 'VALID'}; "
      "dilations: list(int) = [1, 1, 1, 1]; padding_list: list(int) = []",
-     FusedConv2DShape},
+     FusedConv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DWithBiasAndRequantize",
      "input: Tinput; filter: Tfilter; bias: Tbias; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float; min_freezed_output: float; max_freezed_output: float",
@@ -129,7 +135,7 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; Tbias: {float, qint32}; "
      "out_type: quantizedtype = DT_QINT8; strides: list(int); padding: {'SAME', 'VALID'}; "
      "dilations: list(int) = [1, 1, 1, 1]; padding_list: list(int) = []",
-     FusedConv2DShape},
+     FusedConv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DWithBiasSignedSumAndReluAndRequantize",
      "input: Tinput; filter: Tfilter; bias: Tbias; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float; min_freezed_output: float; max_freezed_output: float; "
@@ -139,7 +145,7 @@ constexpr OpSpec kOps[] = {
      "Tsummand: quantizedtype; out_type: quantizedtype = DT_QUINT8; strides: list(int); "
      "padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     FusedConv2DWithSumShape},
+     FusedConv2DWithSumShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DWithBiasSumAndRelu",
      "input: Tinput; filter: Tfilter; bias: float; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float; summand: float",
@@ -147,7 +153,7 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     FusedConv2DWithSumShape},
+     FusedConv2DWithSumShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedConv2DWithBiasSumAndReluAndRequantize",
      "input: Tinput; filter: Tfilter; bias: Tbias; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float; min_freezed_output: float; max_freezed_output: float; "
@@ -157,21 +163,21 @@ constexpr OpSpec kOps[] = {
      "Tsummand: quantizedtype; out_type: quantizedtype = DT_QUINT8; strides: list(int); "
      "padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     FusedConv2DWithSumShape},
+     FusedConv2DWithSumShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"QuantizedDepthwiseConv2D",
      "input: Tinput; filter: Tfilter; min_input: float; max_input: float; min_filter: float; "
      "max_filter: float",
      "output: out_type; min_output: float; max_output: float",
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]",
-     DepthwiseConv2DShape},
+     DepthwiseConv2DShape, kPure, OpFacts{.cost = {CostRule::kChannelWindow}}},
     {"QuantizedDepthwiseConv2DWithBias",
      "input: Tinput; filter: Tfilter; bias: float; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float",
      "output: out_type; min_output: float; max_output: float",
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]",
-     DepthwiseConv2DShape},
+     DepthwiseConv2DShape, kPure, OpFacts{.cost = {CostRule::kChannelWindow}}},
     {"QuantizedDepthwiseConv2DWithBiasAndRelu",
      "input: Tinput; filter: Tfilter; bias: float; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float",
@@ -179,7 +185,7 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = DT_QINT32; "
      "strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; "
      "padding_list: list(int) = []",
-     DepthwiseConv2DShape},
+     DepthwiseConv2DShape, kPure, OpFacts{.cost = {CostRule::kChannelWindow}}},
     {"QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize",
      "input: Tinput; filter: Tfilter; bias: Tbias; min_input: float; max_input: float; "
      "min_filter: float; max_filter: float; min_freezed_output: float; max_freezed_output: float",
@@ -187,7 +193,7 @@ constexpr OpSpec kOps[] = {
      "Tinput: quantizedtype; Tfilter: quantizedtype; Tbias: {float, qint32}; "
      "out_type: quantizedtype = DT_QUINT8; strides: list(int); padding: {'SAME', 'VALID'}; "
      "dilations: list(int) = [1, 1, 1, 1]; padding_list: list(int) = []",
-     DepthwiseConv2DShape},
+     DepthwiseConv2DShape, kPure, OpFacts{.cost = {CostRule::kChannelWindow}}},
     {"QuantizedInstanceNorm", "x: T; x_min: float; x_max: float",
      "y: T; y_min: float; y_max: float",
      "T: quantizedtype; output_range_given: bool = false; given_y_min: float = 0; "
@@ -205,14 +211,14 @@ constexpr OpSpec kOps[] = {
      "is_bias_const: bool = true; fused_ops: list(string) = []; "
      "input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'SCALED'; "
      "output_quant_mode: {'MIN_FIRST', 'SCALED'} = 'SCALED'; leakyrelu_alpha: float = 0.2",
-     nullptr},
+     nullptr, kPure, OpFacts{.cost = {CostRule::kProduct}}},
     {"QuantizedMatMulWithBias",
      "a: T1; b: T2; bias: Tbias; min_a: float; max_a: float; min_b: float; max_b: float",
      "out: Toutput; min_out: float; max_out: float",
      "T1: quantizedtype; T2: quantizedtype; Tbias: {float, qint32}; "
      "Toutput: quantizedtype = DT_QINT32; transpose_a: bool = false; transpose_b: bool = false; "
      "input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'MIN_FIRST'",
-     FusedMatMulShape},
+     FusedMatMulShape, kPure, OpFacts{.cost = {CostRule::kProduct}}},
     {"QuantizedMatMulWithBiasAndDequantize",
      "a: T1; b: T2; bias: Tbias; min_a: float; max_a: float; min_b: float; max_b: float; "
      "min_freezed_output: float; max_freezed_output: float",
@@ -220,14 +226,14 @@ constexpr OpSpec kOps[] = {
      "T1: quantizedtype; T2: quantizedtype; Tbias: {float, qint32}; Toutput: {float}; "
      "transpose_a: bool = false; transpose_b: bool = false; "
      "input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'MIN_FIRST'",
-     FusedMatMulShape},
+     FusedMatMulShape, kPure, OpFacts{.cost = {CostRule::kProduct}}},
     {"QuantizedMatMulWithBiasAndRelu",
      "a: T1; b: T2; bias: float; min_a: float; max_a: float; min_b: float; max_b: float",
      "out: Toutput; min_out: float; max_out: float",
      "T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = DT_QINT32; "
      "transpose_a: bool = false; transpose_b: bool = false; "
      "input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'MIN_FIRST'",
-     FusedMatMulShape},
+     FusedMatMulShape, kPure, OpFacts{.cost = {CostRule::kProduct}}},
     {"QuantizedMatMulWithBiasAndReluAndRequantize",
      "a: T1; b: T2; bias: Tbias; min_a: float; max_a: float; min_b: float; max_b: float; "
      "min_freezed_output: float; max_freezed_output: float",
@@ -235,7 +241,7 @@ constexpr OpSpec kOps[] = {
      "T1: quantizedtype; T2: quantizedtype; Tbias: {float, qint32}; "
      "Toutput: quantizedtype = DT_QUINT8; transpose_a: bool = false; transpose_b: bool = false; "
      "input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'MIN_FIRST'",
-     FusedMatMulShape},
+     FusedMatMulShape, kPure, OpFacts{.cost = {CostRule::kProduct}}},
     {"QuantizedMatMulWithBiasAndRequantize",
      "a: T1; b: T2; bias: Tbias; min_a: float; max_a: float; min_b: float; max_b: float; "
      "min_freezed_output: float; max_freezed_output: float",
@@ -243,16 +249,16 @@ constexpr OpSpec kOps[] = {
      "T1: quantizedtype; T2: quantizedtype; Tbias: {float, qint32}; "
      "Toutput: quantizedtype = DT_QUINT8; transpose_a: bool = false; transpose_b: bool = false; "
      "input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'MIN_FIRST'",
-     FusedMatMulShape},
+     FusedMatMulShape, kPure, OpFacts{.cost = {CostRule::kProduct}}},
     {"QuantizedMaxPool", "input: T; min_input: float; max_input: float",
      "output: T; min_output: float; max_output: float",
      "T: quantizedtype; ksize: list(int); strides: list(int); padding: {'SAME', 'VALID'}",
-     QuantizedPoolShape},
+     QuantizedPoolShape, kPure, OpFacts{.cost = {CostRule::kPool}}},
     {"_QuantizedMaxPool3D", "input: T; min_input: float; max_input: float",
      "output: T; min_output: float; max_output: float",
      "ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: quantizedtype",
-     nullptr},
+     nullptr, kPure, OpFacts{.cost = {CostRule::kPool}}},
     {"QuantizedMul", "x: T1; y: T2; min_x: float; max_x: float; min_y: float; max_y: float",
      "z: Toutput; min_z: float; max_z: float",
      "T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = DT_QINT32",
@@ -312,7 +318,7 @@ constexpr OpSpec kOps[] = {
      "rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; "
      "rhs_quantization_max_val: int; output_quantization_axis: int = -1; "
      "output_quantization_min_val: int; output_quantization_max_val: int",
-     UniformConvolutionShape},
+     UniformConvolutionShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"UniformQuantizedConvolutionHybrid",
      "lhs: Tlhs; rhs: Trhs; rhs_scales: float; rhs_zero_points: int32", "output: Tout",
      "Tlhs: {float}; Trhs: {qint8}; Tout: {float}; window_strides: list(int) = []; "
@@ -320,7 +326,7 @@ constexpr OpSpec kOps[] = {
      "rhs_dilation: list(int) = []; batch_group_count: int = 1; feature_group_count: int = 1; "
      "dimension_numbers: string = ''; rhs_quantization_axis: int = -1; "
      "rhs_quantization_min_val: int; rhs_quantization_max_val: int",
-     UniformConvolutionShape},
+     UniformConvolutionShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"UniformQuantizedDot",
      "lhs: Tin; rhs: Tin; lhs_scales: float; lhs_zero_points: int32; rhs_scales: float; "
      "rhs_zero_points: int32; output_scales: float; output_zero_points: int32",

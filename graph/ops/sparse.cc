@@ -112,7 +112,7 @@ constexpr OpSpec kOps[] = {
     {"SparseMatrixMatMul", "a: variant; b: T", "output: T",
      "T: type; transpose_a: bool = false; transpose_b: bool = false; adjoint_a: bool = false; "
      "adjoint_b: bool = false; transpose_output: bool = false; conjugate_output: bool = false",
-     CsrMatMulShape},
+     CsrMatMulShape, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"SparseMatrixMul", "a: variant; b: T", "output: variant", "T: type", ScalarShape},
     {"SparseMatrixNNZ", "sparse_matrix: variant", "nnz: int32", "", nullptr},
     {"SparseMatrixOrderingAMD", "input: variant", "output: int32", "", nullptr},
@@ -125,7 +125,7 @@ constexpr OpSpec kOps[] = {
     {"SparseMatrixSparseMatMul", "a: variant; b: variant", "c: variant",
      "type: {float, double, complex64, complex128}; transpose_a: bool = false; "
      "transpose_b: bool = false; adjoint_a: bool = false; adjoint_b: bool = false",
-     ScalarShape},
+     ScalarShape, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"SparseMatrixTranspose", "input: variant", "output: variant",
      "conjugate: bool = false; type: {float, double, complex64, complex128}", ScalarShape},
     {"SparseMatrixZeros", "dense_shape: int64", "sparse_matrix: variant",

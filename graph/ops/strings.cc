@@ -22,7 +22,8 @@ constexpr OpSpec kOps[] = {
     {"EditDistance",
      "hypothesis_indices: int64; hypothesis_values: T; hypothesis_shape: int64; "
      "truth_indices: int64; truth_values: T; truth_shape: int64",
-     "output: float", "normalize: bool = true; T: type", EditDistanceShape},
+     "output: float", "normalize: bool = true; T: type", EditDistanceShape, kPure,
+     OpFacts{.cost = {CostRule::kPairs}}},
     {"EncodeBase64", "input: string", "output: string", "pad: bool = false", UnchangedShape},
     {"ReduceJoin", "inputs: string; reduction_indices: int32", "output: string",
      "keep_dims: bool = false; separator: string = ''", ReduceJoinShape},

@@ -6,8 +6,15 @@ namespace tenon::ops {
 namespace {
 
 constexpr OpSpec kOps[] = {
-    {"AudioSummary", "tag: string; tensor: float", "summary: string",
-     "sample_rate: float; max_outputs: int >= 1 = 3", ScalarShape, 0, 15, "use AudioSummaryV2"},
+    {"AudioSummary",
+     "tag: string; tensor: float",
+     "summary: string",
+     "sample_rate: float; max_outputs: int >= 1 = 3",
+     ScalarShape,
+     kPure,
+     {},
+     15,
+     "use AudioSummaryV2"},
     {"AudioSummaryV2", "tag: string; tensor: float; sample_rate: float", "summary: string",
      "max_outputs: int >= 1 = 3", ScalarShape},
     {"BoostedTreesMakeStatsSummary",

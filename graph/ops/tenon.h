@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/types/span.h"
-#include "graph/op_defs/op_registry.h"
+#include "graph/op_defs/op_row.h"
 
 namespace tenon::ops {
 

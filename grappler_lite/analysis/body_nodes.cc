@@ -5,9 +5,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/cannot_fail.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
 
 namespace tenon {
 
@@ -48,13 +48,13 @@ bool IsAlwaysThere(const FunctionGraph& body, NodeId n, absl::FunctionRef<bool(N
 bool IsAlwaysThere(const FunctionGraph& body, NodeId n) {
   return IsAlwaysThere(
       body, n, [](NodeId) { return false; },
-      [&](NodeId m) { return NeverFails(body.graph.op_name(m)); });
+      [&](NodeId m) { return NeverFails(body.graph.facts(m)); });
 }
 
 // Whether n does nothing but pass on its input.
 bool OnlyPassesOn(const FunctionGraph& body, NodeId n) {
   const Graph& g = body.graph;
-  return IsIdentityLike(g.op_name(n)) && !MustStay(g, n) && !ReadsReference(g, n) &&
+  return g.facts(n).identity && !MustStay(g, n) && !ReadsReference(g, n) &&
          std::ranges::all_of(g.control_inputs(n),
                              [&](const Output& in) { return IsAlwaysThere(body, in.node); });
 }
@@ -71,7 +71,7 @@ bool CertainNodes::Has(NodeId n, const NeededNodes& needed) {
 
 bool CertainNodes::CannotFailHere(NodeId n) {
   const Graph& g = body_.graph;
-  if (NeverFails(g.op_name(n))) return true;
+  if (NeverFails(g.facts(n))) return true;
   if (!shapes_.has_value()) {
     ShapeOptions options;
     for (size_t i = 0; i < args_.size(); ++i) options.feeds[{body_.args[i], 0}] = args_[i];

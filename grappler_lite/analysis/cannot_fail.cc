@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
 
 namespace tenon {
 namespace {
@@ -52,6 +52,16 @@ bool AreAxes(const std::optional<Dims>& axes, int rank) {
   return true;
 }
 
+// Whether these are all dimensions of a tensor of this rank.
+bool IsOrder(const std::optional<Dims>& order, int rank) {
+  return AreAxes(order, rank) && static_cast<int>(order->size()) == rank;
+}
+
+// Whether this is one dimension of a tensor of this rank, or of one with so many more.
+bool IsAxis(const std::optional<Dims>& axis, int rank, int places = 0) {
+  return rank >= 0 && AreAxes(axis, rank + places) && axis->size() == 1;
+}
+
 // A constant scalar or vector of integers.
 std::optional<Dims> Integers(const TensorInfo& info) {
   if (!info.value || !IsInteger(info.value->dtype()) || info.value->shape().rank() > 1)
@@ -78,6 +88,15 @@ bool PartsFit(std::span<const Output> parts, InfoOf info, SameDim same_dim, int 
          std::ranges::all_of(parts.subspan(1), [&](const Output& part) {
            return SameSizes(parts[0], part, info, same_dim, but);
          });
+}
+
+// The axis comes last.
+bool ConcatFits(std::span<const Output> in, InfoOf info, SameDim same_dim) {
+  const std::optional<Dims> axis = Integers(info(in.back()));
+  const int rank = info(in[0]).shape.rank();
+  if (!IsAxis(axis, rank)) return false;
+  const int64_t at = (*axis)[0] < 0 ? (*axis)[0] + rank : (*axis)[0];
+  return PartsFit(in.first(in.size() - 1), info, same_dim, static_cast<int>(at));
 }
 
 bool IsNumber(DataType type) {
@@ -155,58 +174,52 @@ bool CannotFail(const Graph& g, NodeId n, InfoOf info) {
 }
 
 bool CannotFail(const Graph& g, NodeId n, InfoOf info, SameDim same_dim) {
-  if (NeverFails(g.op_name(n))) return true;
   const std::span<const Output> in = g.data_inputs(n);
   const auto shape = [&](int i) -> const PartialShape& { return info(in[i]).shape; };
-  if (OpIs(g, n,
-           {"Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "Greater",
-            "GreaterEqual", "Less", "LessEqual", "DivNoNan", "LogicalAnd", "LogicalOr"}))
-    return Broadcast(shape(0), shape(1));
-  // Integers have no quotient by 0.
-  if (OpIs(g, n, {"RealDiv"}))
-    return IsFloating(g.output_type({n, 0})) && Broadcast(shape(0), shape(1));
-  if (OpIs(g, n, {"ReluGrad", "Relu6Grad", "SigmoidGrad", "TanhGrad", "RsqrtGrad", "SqrtGrad"}))
-    return shape(0).fully_defined() && shape(0) == shape(1);
-  if (OpIs(g, n, {"MatMul", "BatchMatMul", "BatchMatMulV2"}))
-    return MatricesFit(g, n, shape(0), shape(1));
-  if (OpIs(g, n, {"Sum", "Mean", "Max", "Min", "Prod", "All", "Any"}))
-    return AreAxes(Integers(info(in[1])), shape(0).rank());
-  if (OpIs(g, n, {"Reshape"})) {
-    const std::optional<Dims> sizes = Integers(info(in[1]));
-    return sizes && ReshapeFits(shape(0), *sizes);
-  }
   const auto ints = [&](int i) { return Integers(info(in[i])); };
-  if (OpIs(g, n, {"Slice"})) return SliceFits(shape(0), ints(1), ints(2));
-  if (OpIs(g, n, {"StridedSlice"}))
-    return StridedSliceFits(g, n, shape(0), ints(1), ints(2), ints(3));
-  if (OpIs(g, n, {"Split"})) return SplitFits(g, n, ints(0), shape(1));
-  if (OpIs(g, n, {"Transpose"})) {
-    const std::optional<Dims> order = ints(1);
-    return AreAxes(order, shape(0).rank()) && static_cast<int>(order->size()) == shape(0).rank();
+  switch (g.facts(n).safe) {
+    case Safe::kUnknown:
+      return false;
+    case Safe::kAlways:
+      return true;
+    case Safe::kIfBroadcast:
+      return Broadcast(shape(0), shape(1));
+    case Safe::kIfQuotient:
+      return IsFloating(g.output_type({n, 0})) && Broadcast(shape(0), shape(1));
+    case Safe::kIfSameShapes:
+      return shape(0).fully_defined() && shape(0) == shape(1);
+    case Safe::kIfProduct:
+      return MatricesFit(g, n, shape(0), shape(1));
+    case Safe::kIfReduction:
+      return AreAxes(ints(1), shape(0).rank());
+    case Safe::kIfReshape: {
+      const std::optional<Dims> sizes = ints(1);
+      return sizes && ReshapeFits(shape(0), *sizes);
+    }
+    case Safe::kIfSlice:
+      return SliceFits(shape(0), ints(1), ints(2));
+    case Safe::kIfStrided:
+      return StridedSliceFits(g, n, shape(0), ints(1), ints(2), ints(3));
+    case Safe::kIfSplit:
+      return SplitFits(g, n, ints(0), shape(1));
+    case Safe::kIfTranspose:
+      return IsOrder(ints(1), shape(0).rank());
+    case Safe::kIfExpanded:
+      return IsAxis(ints(1), shape(0).rank(), /*places=*/1);
+    case Safe::kIfConcat:
+      return ConcatFits(in, info, same_dim);
+    case Safe::kIfPack:
+      return info({n, 0}).shape.known_rank() && PartsFit(in, info, same_dim, /*but=*/-1);
+    case Safe::kIfCast:
+      return IsNumber(g.output_type(in[0])) && IsNumber(g.output_type({n, 0}));
+    case Safe::kIfWindow:
+      return WindowsFit(g, n, info, same_dim);
+    case Safe::kIfShapesKnown:
+      return info({n, 0}).shape.fully_defined() && std::ranges::all_of(in, [&](const Output& o) {
+               return info(o).shape.fully_defined();
+             });
   }
-  if (OpIs(g, n, {"ExpandDims"})) {
-    const std::optional<Dims> at = ints(1);
-    const int rank = shape(0).rank();
-    return rank >= 0 && AreAxes(at, rank + 1) && at->size() == 1;
-  }
-  if (OpIs(g, n, {"ConcatV2"})) {
-    const std::optional<Dims> axis = ints(static_cast<int>(in.size()) - 1);
-    const int rank = shape(0).rank();
-    if (!AreAxes(axis, rank) || axis->size() != 1) return false;
-    const int64_t at = (*axis)[0] < 0 ? (*axis)[0] + rank : (*axis)[0];
-    return PartsFit(in.first(in.size() - 1), info, same_dim, static_cast<int>(at));
-  }
-  if (OpIs(g, n, {"Pack"}))
-    return info({n, 0}).shape.known_rank() && PartsFit(in, info, same_dim, /*but=*/-1);
-  if (OpIs(g, n, {"Cast"}))
-    return IsNumber(g.output_type(in[0])) && IsNumber(g.output_type({n, 0}));
-  if (WindowsFit(g, n, info, same_dim)) return true;
-  // Inference has found fault already with known shapes that do not fit.
-  const auto known = [&](const Output& o) { return info(o).shape.fully_defined(); };
-  return OpIs(g, n,
-              {"AddN", "BiasAdd", "Equal", "LeakyRelu", "LogSoftmax", "NotEqual", "Select",
-               "SelectV2", "Softmax", "Squeeze", "Unpack"}) &&
-         known({n, 0}) && std::ranges::all_of(in, known);
+  return false;
 }
 
 }  // namespace tenon

@@ -6,74 +6,12 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_split.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/cannot_fail.h"
 #include "grappler_lite/analysis/node_queries.h"
 
 namespace tenon {
 namespace {
-
-// How what is known of an op's inputs tells its dimensions.
-enum class Rule {
-  kLikeFirst,  // output 0 has the shape of input 0
-  kBroadcasting,
-  kKeepsBatch,  // dimension 0 is that of input 0
-  kProduct,
-  kReduction,
-  kMoved,
-  kReshaped,
-  kSliced,
-  kGathered,
-  kSummed,
-  kByFirst,  // as the vector in input 0 says
-  kByThird,
-  kSplit,
-};
-
-struct RuleOps {
-  Rule rule;
-  std::string_view ops;  // by spaces
-};
-
-constexpr RuleOps kRules[] = {
-    {Rule::kLikeFirst,
-     "Identity StopGradient Snapshot PreventGradient Cast Abs Neg Exp Log Log1p Expm1 Sqrt Rsqrt "
-     "Square Sign Floor Ceil Round Rint Sin Cos Erf Erfc Relu Relu6 Elu Selu LeakyRelu Sigmoid "
-     "Tanh Softplus Softsign Reciprocal ZerosLike OnesLike BiasAdd FusedBatchNorm FusedBatchNormV2 "
-     "FusedBatchNormV3 _FusedBatchNormEx Softmax LogSoftmax _MklSwish _MklFusedMish "
-     "_UnaryOpsComposition ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad SoftplusGrad "
-     "SoftsignGrad SigmoidGrad TanhGrad SqrtGrad RsqrtGrad ReciprocalGrad AddN MaxPoolGrad "
-     "FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3"},
-    {Rule::kBroadcasting,
-     "Add AddV2 Sub Mul RealDiv DivNoNan Maximum Minimum SquaredDifference Pow SelectV2"},
-    {Rule::kKeepsBatch,
-     "Conv2D Conv3D DepthwiseConv2dNative _FusedConv2D _FusedConv3D _FusedDepthwiseConv2dNative "
-     "MaxPool AvgPool"},
-    {Rule::kProduct, "MatMul _FusedMatMul BatchMatMul BatchMatMulV2 _MklFusedBatchMatMulV2"},
-    {Rule::kReduction, "Sum Mean Max Min Prod All Any"},
-    {Rule::kMoved, "Transpose ConcatV2"},
-    {Rule::kReshaped, "Reshape Squeeze ExpandDims"},
-    {Rule::kSliced, "StridedSlice"},
-    {Rule::kGathered, "GatherV2"},
-    {Rule::kSummed, "Einsum"},
-    {Rule::kByFirst, "Fill AvgPoolGrad Conv2DBackpropInput StridedSliceGrad"},
-    {Rule::kByThird, "Slice"},
-    {Rule::kSplit, "Split"},
-};
-
-std::optional<Rule> RuleFor(std::string_view op) {
-  static const auto* const rules = [] {
-    auto* by_op = new absl::flat_hash_map<std::string_view, Rule>();
-    for (const RuleOps& listed : kRules) {
-      for (std::string_view name : absl::StrSplit(listed.ops, ' '))
-        by_op->emplace(name, listed.rule);
-    }
-    return by_op;
-  }();
-  const auto found = rules->find(op);
-  return found != rules->end() ? std::optional(found->second) : std::nullopt;
-}
 
 constexpr size_t kMostFactors = 16;  // of one product
 
@@ -95,7 +33,7 @@ EqualDims::EqualDims(const Graph& graph, const absl::flat_hash_set<NodeId>& feed
       const PartialShape& shape = known_.shape({n, port});
       if (!shape.known_rank() || shape.fully_defined()) continue;
       Symbols symbols;
-      const bool is_told = port == 0 || g_.op_name(n) == "Split";
+      const bool is_told = port == 0 || g_.facts(n).dims == DimRule::kSplit;
       if (is_told && !feeds_.contains(n)) symbols = SymbolsOf(n);
       symbols.resize(shape.rank(), 0);
       for (int d = 0; d < shape.rank(); ++d) {
@@ -123,37 +61,39 @@ bool EqualDims::SameShape(Output a, Output b) const {
 // Dimensions that it does not tell are 0, or left out.
 EqualDims::Symbols EqualDims::SymbolsOf(NodeId n) {
   const std::span<const Output> in = g_.data_inputs(n);
-  const std::optional<Rule> rule = RuleFor(g_.op_name(n));
-  if (!rule || in.empty() || ReadsReference(g_, n)) return {};
-  switch (*rule) {
-    case Rule::kLikeFirst: {
+  const DimRule rule = g_.facts(n).dims;
+  if (rule == DimRule::kNone || in.empty() || ReadsReference(g_, n)) return {};
+  switch (rule) {
+    case DimRule::kNone:
+      break;
+    case DimRule::kLikeFirst: {
       const auto found = symbols_.find(in[0]);
       const size_t rank = known_.shape({n, 0}).rank();
       return found != symbols_.end() && found->second.size() == rank ? found->second : Symbols();
     }
-    case Rule::kBroadcasting:
+    case DimRule::kBroadcasting:
       return Broadcast(n, in);
-    case Rule::kKeepsBatch:
+    case DimRule::kKeepsBatch:
       return {SymbolAt(in[0], 0)};
-    case Rule::kProduct:
+    case DimRule::kProduct:
       return Product(n);
-    case Rule::kReduction:
+    case DimRule::kReduction:
       return Reduced(n);
-    case Rule::kMoved:
+    case DimRule::kMoved:
       return Moved(n);
-    case Rule::kReshaped:
+    case DimRule::kReshaped:
       return Reshaped(n);
-    case Rule::kSliced:
+    case DimRule::kSliced:
       return Sliced(n);
-    case Rule::kGathered:
+    case DimRule::kGathered:
       return Gathered(n);
-    case Rule::kSummed:
+    case DimRule::kSummed:
       return Summed(n);
-    case Rule::kByFirst:
+    case DimRule::kByFirst:
       return ByVector(in[0]);
-    case Rule::kByThird:
+    case DimRule::kByThird:
       return ByVector(in[2]);
-    case Rule::kSplit:
+    case DimRule::kSplit:
       return Split(n);
   }
   return {};

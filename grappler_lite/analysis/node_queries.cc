@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "graph/base/within_memory.h"
+#include "graph/functions/function_library.h"
+#include "graph/functions/shared_functions.h"
 #include "graph/ir/device_string.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/tensor/memory_bound.h"
 
 namespace tenon {
@@ -20,7 +23,41 @@ bool ReadsReference(const Graph& g, NodeId n) {
 
 bool ReadsSwitch(const Graph& g, NodeId n) {
   return std::ranges::any_of(g.data_inputs(n),
-                             [&](const Output& in) { return IsSwitchOp(g.op_name(in.node)); });
+                             [&](const Output& in) { return IsSwitch(g.facts(in.node)); });
+}
+
+// What calls functions is no more than these are.
+bool MayStopARun(const Graph& g) {
+  const std::shared_ptr<SharedFunctions> functions =
+      HasFunctions(g) ? SharedFunctions::Of(g) : nullptr;
+  for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+    if (!g.alive(n)) continue;
+    if (functions == nullptr || !IsFunctional(g, n)) {
+      if (MayStopARun(g.op(n))) return true;
+      continue;
+    }
+    if (functions->MayStop(g, g.op_name(n))) return true;
+    for (const Attr& a : g.attrs(n).all()) {
+      for (const std::string_view name : FunctionsNamedBy(a.value)) {
+        if (functions->MayStop(g, name)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool IsAwaitedByValueOnly(const Graph& g, NodeId n) {
+  return IsSwitch(g.facts(n)) || IsFunctional(g, n);
+}
+
+bool ComputesAllResults(const AttrSet& attrs) {
+  const AttrValue* mark = attrs.Find(kWrittenOut);
+  return mark == nullptr || !mark->AsBool().value_or(false);
+}
+
+bool StaysCall(const AttrSet& function) {
+  const AttrValue* mark = function.Find("_noinline");
+  return mark != nullptr && mark->AsBool().value_or(false);
 }
 
 bool IsHostDevice(std::string_view device) {

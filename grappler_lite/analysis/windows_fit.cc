@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/cannot_fail.h"
 #include "grappler_lite/analysis/node_queries.h"
 
@@ -108,10 +109,7 @@ bool PoolFits(const Graph& g, NodeId n, const std::optional<Sizes>& image,
 }  // namespace
 
 bool WindowsFit(const Graph& g, NodeId n, InfoOf info, SameDim same_dim) {
-  if (!OpIs(g, n,
-            {"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "MaxPool", "AvgPool",
-             "MaxPoolGrad", "AvgPoolGrad"}) ||
-      !IsFloating(g.output_type({n, 0})) || !IsPlain(g, n))
+  if (g.facts(n).safe != Safe::kIfWindow || !IsFloating(g.output_type({n, 0})) || !IsPlain(g, n))
     return false;
   const std::span<const Output> in = g.data_inputs(n);
   const auto sizes = [&](int i) { return SizesOf(info(in[i]).shape); };

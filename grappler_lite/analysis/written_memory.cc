@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
 
 namespace tenon {
 namespace {
@@ -16,10 +16,7 @@ bool AnyReference(const std::vector<ArgDef>& args) {
 
 // Whether an output may be the memory of an input, or a part of it.
 bool PassesMemoryOn(const Graph& g, NodeId n) {
-  return IsIdentityLike(g.op_name(n)) || IsControlFlowOp(g.op_name(n)) || IsFunctional(g, n) ||
-         OpIs(g, n,
-              {"RefIdentity", "IdentityN", "Reshape", "Squeeze", "ExpandDims", "Bitcast", "Slice",
-               "StridedSlice", "Split", "SplitV", "Unpack", "RefSelect"});
+  return g.facts(n).passes_memory || IsFunctional(g, n);
 }
 
 // The nodes that give references; none if no node writes what it is referred to.

@@ -10,7 +10,7 @@
 #include "absl/hash/hash.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/colocation.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/tensor/tensor_proto.h"
 #include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/pipeline/pass.h"
@@ -23,9 +23,8 @@ constexpr RewriteInfo kMerge = {"merge", Exactness::kExact};
 // Ops whose effect is their place in the graph, or that answer anew each time.
 bool HasIdentityOfItsOwn(const OpDef* op) {
   if (op == nullptr || op->is_stateful) return true;
-  const std::string_view name = op->name;
-  return name == "Placeholder" || name == "PlaceholderWithDefault" || IsEnterOp(name) ||
-         IsExitOp(name) || IsNextIterationOp(name) || name == "_Arg" || name == "_Retval";
+  const OpFacts& facts = *op->facts;
+  return facts.from_outside || IsEnter(facts) || IsExit(facts) || IsNextIteration(facts);
 }
 
 // Constants of more elements are the same only if they are written in the same way.

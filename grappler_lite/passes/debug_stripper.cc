@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "grappler_lite/analysis/op_traits.h"
+#include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/pipeline/pass.h"
 
 namespace tenon {

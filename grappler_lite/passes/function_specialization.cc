@@ -17,10 +17,10 @@
 #include "graph/functions/function_graph.h"
 #include "graph/functions/function_library.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/wire/wire.h"
 #include "grappler_lite/analysis/body_nodes.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
 #include "grappler_lite/pipeline/pass.h"
 #include "grappler_lite/pipeline/rewriter.h"
 
@@ -93,17 +93,18 @@ class Specializer {
  private:
   std::optional<Site> SiteAt(NodeId n) {
     const std::string_view op = g_.op_name(n);
+    const CallKind calls = g_.facts(n).calls;
     Site site;
     site.node = n;
-    if (op == "PartitionedCall" || op == "StatefulPartitionedCall") {
+    if (calls == CallKind::kFunction) {
       site.attrs = {"f"};
-    } else if (op == "If" || op == "_If" || op == "StatelessIf") {
+    } else if (calls == CallKind::kIf) {
       site.attrs = {"then_branch", "else_branch"};
       site.first_arg = 1;
-    } else if (op == "Case" || op == "StatelessCase") {
+    } else if (calls == CallKind::kCase) {
       site.attrs = {"branches"};
       site.first_arg = 1;
-    } else if (op == "While" || op == "_While" || op == "StatelessWhile") {
+    } else if (calls == CallKind::kWhile) {
       site.attrs = {"cond", "body"};
       site.loop = true;
     } else if (g_.FindFunction(op) != nullptr) {

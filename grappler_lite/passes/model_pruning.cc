@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "graph/functions/function_library.h"
-#include "graph/ir/nodes.h"
-#include "grappler_lite/analysis/op_traits.h"
+#include "graph/op_defs/op_facts.h"
+#include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/pipeline/pass.h"
 
 namespace tenon {
@@ -45,12 +45,12 @@ class ModelPruning : public Pass {
   // does that of a call if somebody waits.
   static bool CanBypass(const PassContext& c, NodeId n, bool awaited) {
     const Graph& g = c.graph;
-    if (!IsIdentityLike(g.op_name(n)) || c.preserve.contains(n)) return false;
+    if (!g.facts(n).identity || c.preserve.contains(n)) return false;
     if (g.num_inputs(n) != 1 || !g.control_inputs(n).empty()) return false;
     const NodeId producer = g.data_inputs(n)[0].node;
     // An identity of a variable is the time at which it is read.
     if (IsRef(g.output_type(g.data_inputs(n)[0]))) return false;
-    return g.device(producer) == g.device(n) && !IsSwitchOp(g.op_name(producer)) &&
+    return g.device(producer) == g.device(n) && !IsSwitch(g.facts(producer)) &&
            !(awaited && IsAwaitedByValueOnly(g, producer));
   }
 

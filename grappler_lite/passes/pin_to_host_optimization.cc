@@ -9,9 +9,8 @@
 #include "absl/strings/strip.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/colocation.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
 #include "grappler_lite/pipeline/pass.h"
 #include "grappler_lite/pipeline/rewriter.h"
 
@@ -84,7 +83,7 @@ class Mover {
   // What never moves, and hands nothing to what may.
   bool Stays(NodeId n) const {
     const OpDef* op = g_.op(n);
-    return op == nullptr || op->is_stateful || op->name == "NoOp" || IsControlFlowOp(op->name) ||
+    return op == nullptr || op->is_stateful || op->name == "NoOp" || IsControlFlow(*op->facts) ||
            TakesFunctions(*op);
   }
   static bool TakesFunctions(const OpDef& op) {
@@ -106,7 +105,7 @@ class Mover {
   // Whether all outputs lie on the host. What an Identity gives may come to be its input.
   bool GivesOnHost(NodeId n) const {
     if (Stays(n)) return false;
-    return IsIdentityLike(g_.op_name(n)) ? HasOnHost(g_.data_inputs(n)[0]) : on_host_[n];
+    return g_.facts(n).identity ? HasOnHost(g_.data_inputs(n)[0]) : on_host_[n];
   }
   bool HasOnHost(Output o) const {
     return gives_on_host_[o.node] ||

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
+#include "graph/shapes/cost.h"
 #include "graph/tensor/memory_bound.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
-#include "grappler_lite/analysis/work_estimate.h"
 #include "grappler_lite/pipeline/rewriter.h"
 
 namespace tenon {
@@ -22,13 +21,7 @@ constexpr int64_t kMaxWork = 100'000'000, kMaxWorkOfAll = 10'000'000'000;
 bool NeverFolds(const Graph& g, NodeId n) {
   const OpDef* op = g.op(n);
   if (op == nullptr || op->is_stateful || op->outputs.empty()) return true;
-  if (IsControlFlowOp(op->name)) return true;
-  static constexpr std::string_view kNames[] = {
-      "Placeholder",    "PlaceholderWithDefault", "_Arg", "_Retval",
-      "GuaranteeConst", "CheckNumerics",          "Print"};
-  for (std::string_view name : kNames) {
-    if (op->name == name) return true;
-  }
+  if (IsControlFlow(*op->facts) || op->facts->from_outside) return true;
   for (DataType t : g.kind(n).types.outputs) {
     if (!IsMemcpyable(t) && t != DataType::kString) return true;
   }
@@ -50,7 +43,7 @@ bool KnownValues::Compute(NodeId n) {
   }
   std::vector<Tensor> inputs;
   for (const Output& in : graph_.data_inputs(n)) inputs.push_back(values_.at(in));
-  if (IsIdentityLike(graph_.op_name(n))) {
+  if (graph_.facts(n).identity) {
     values_[{n, 0}] = inputs[0];
     return true;
   }

@@ -6,10 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph/base/status_macros.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/tensor/small_float.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
 
 namespace tenon {
 
@@ -49,7 +48,7 @@ Sweep::Sweep(PassContext& context, const GraphShapes* shapes)
 absl::StatusOr<bool> Sweep::Run(std::span<const Rewrite> rewrites) {
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(graph()));
   rewrites_ = rewrites;
-  for (NodeId n : order) has_loops_ |= IsEnterOp(graph().op_name(n));
+  for (NodeId n : order) has_loops_ |= IsEnter(graph().facts(n));
   for (NodeId n : order) {
     if (graph().alive(n) && !IsReplaced(n)) Show(n);
     if (!status_.ok()) return status_;
@@ -134,7 +133,7 @@ bool Sweep::LosesNothing(NodeId n, Output by) const {
   const Graph& g = context_.graph;
   if (IsReplaced(n) || !g.control_inputs(n).empty() || g.device(n) != g.device(by.node) ||
       by.node == n || IsRef(g.output_type(by)) ||
-      (written_memory_.IsIn(by.node) && !IsIdentityLike(g.op_name(n))))
+      (written_memory_.IsIn(by.node) && !g.facts(n).identity))
     return false;
   if (has_control_uses(n) && IsAwaitedByValueOnly(g, by.node)) return false;
   const auto kept_or_free = [&](const Output& o) { return o == by || IsFree(o); };

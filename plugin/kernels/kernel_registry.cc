@@ -7,9 +7,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "graph/op_defs/attr_text.h"
-#include "plugin/kernels/elsewhere.h"
+#include "graph/op_defs/op_facts.h"
+#include "graph/op_defs/op_registry.h"
 
 namespace tenon {
 
@@ -53,8 +55,8 @@ KernelPtr FromCpuSpec(const CpuKernelSpec& spec, std::string_view device_type) {
   kernel->device_type = std::string(device_type);
   kernel->cpu = &spec;
   if (device_type == kDefaultDevice) {
-    const absl::Span<const std::string_view> on_host = HostArgsElsewhere(spec.op);
-    kernel->host_memory_args.assign(on_host.begin(), on_host.end());
+    kernel->host_memory_args =
+        absl::StrSplit(OpRegistry::Global().Facts(spec.op).host_args, ' ', absl::SkipEmpty());
   }
   for (const TypeConstraint& constraint : spec.constraints) {
     KernelDef::Constraint& c = kernel->constraints.emplace_back();
@@ -275,7 +277,7 @@ struct KernelRegistry::Impl {
       for (const CpuKernelSpec& spec : family) {
         std::vector<KernelPtr>& kernels = by_op[spec.op];
         kernels.push_back(FromCpuSpec(spec, kHostDevice));
-        if (ServesElsewhere(spec.op) != Elsewhere::kNever)
+        if (OpRegistry::Global().Facts(spec.op).other_devices != OtherDevices::kNever)
           kernels.push_back(FromCpuSpec(spec, kDefaultDevice));
       }
     }

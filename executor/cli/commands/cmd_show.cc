@@ -4,7 +4,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "executor/cli/graphs/flops.h"
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/graphs/signatures.h"
 #include "executor/cli/model/model.h"
@@ -14,6 +13,7 @@
 #include "executor/cli/plugins/host.h"
 #include "executor/values/tensor_text.h"
 #include "graph/base/status_macros.h"
+#include "graph/shapes/cost.h"
 #include "graph/tensor/tensor_proto.h"
 
 namespace tenon::cli {

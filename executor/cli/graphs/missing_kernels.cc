@@ -7,6 +7,8 @@
 #include "executor/lowering/lowering.h"
 #include "graph/functions/function_body.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
+#include "graph/op_defs/op_registry.h"
 
 namespace tenon::cli {
 namespace {
@@ -39,7 +41,7 @@ class Finder {
 
  private:
   bool IsMissing(std::string_view op, const AttrSet& attrs) const {
-    if (IsFunctional(graph_, op) || op == "Placeholder" || op == "PlaceholderV2") return false;
+    if (IsFunctional(graph_, op) || OpRegistry::Global().Facts(op).placeholder) return false;
     return std::none_of(names_.begin(), names_.end(), [&](const std::string& device) {
       return oracle_.HasKernel(device, op, attrs);
     });

@@ -12,6 +12,7 @@
 #include "executor/cli/options/invocation.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon::cli {
 
@@ -131,21 +132,21 @@ std::vector<bool> Conditional(const Graph& graph) {
   const absl::StatusOr<std::vector<NodeId>> order = TopologicalOrder(graph);
   if (!order.ok()) return std::vector<bool>(graph.num_node_ids());
   for (NodeId n : *order) {
-    const std::string_view op = graph.op_name(n);
+    const OpFacts& op = graph.facts(n);
     bool repeats = false;
     for (const Output& from : graph.inputs(n)) {
       if (from.node == kNoNode) continue;
-      repeats |= IsNextIterationOp(graph.op_name(from.node));
+      repeats |= IsNextIteration(graph.facts(from.node));
       depth[n] = std::max(depth[n], depth[from.node]);
       frame[n] = std::max(frame[n], frame[from.node]);
     }
-    if (IsSwitchOp(op)) ++depth[n];
-    if (IsMergeOp(op) && !repeats) depth[n] = std::max(depth[n] - 1, 0);
-    if (IsExitOp(op)) {
+    if (IsSwitch(op)) ++depth[n];
+    if (IsMerge(op) && !repeats) depth[n] = std::max(depth[n] - 1, 0);
+    if (IsExit(op)) {
       depth[n] = frames[frame[n]].depth;
       frame[n] = frames[frame[n]].around;
     }
-    if (!IsEnterOp(op)) continue;
+    if (!IsEnter(op)) continue;
     const AttrValue* name = graph.attr(n, "frame_name");
     const std::string_view text = name == nullptr ? "" : name->AsString().value_or("");
     const auto [it, fresh] = frame_by_name.try_emplace({text, frame[n]}, frames.size());

@@ -7,6 +7,7 @@
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/tensor/memory_bound.h"
 #include "plugin/kernels/kernel_registry.h"
@@ -111,8 +112,8 @@ bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,
   if (op_def != nullptr && !AllowsTypes(*op_def, attrs)) return false;
   const std::vector<const Device*>& devices = DevicesOf(device);
   if (devices.empty()) return op == "Const";  // nobody knows what it has, but this every device has
+  if (FactsOfOp(op_def).in_plan) return true;
   for (const Device* d : devices) {
-    if (IsPlanOp(op)) return true;
     if (kernels_.Find("", op, attrs, op_def, d->type(), d->plugin()).ok()) return true;
   }
   return false;

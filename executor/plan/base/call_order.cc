@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
 
 bool KeepsOrder(const Graph& graph, NodeId n) {
-  if (IsControlFlowOp(graph.op_name(n))) return true;
+  if (IsControlFlow(graph.facts(n))) return true;
   for (int port = 0; port < graph.num_outputs(n); ++port) {
     if (IsRef(graph.output_type({n, port}))) return true;
   }

@@ -10,6 +10,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/ir/cycles.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -117,7 +118,7 @@ class Scheduler {
   // The loop that the outputs of n belong to.
   int32_t OutputLoop(NodeId n) const {
     const int32_t loop = schedule_.loop_of[n];
-    return loop >= 0 && IsExitOp(graph_.op_name(n)) ? Parent(loop) : loop;
+    return loop >= 0 && IsExit(graph_.facts(n)) ? Parent(loop) : loop;
   }
   int32_t CommonLoop(int32_t a, int32_t b) const {
     while (a != b) {
@@ -148,12 +149,12 @@ class Scheduler {
                            "' is in frame '", FrameOf(source), "', '", graph_.name(stranger),
                            "' in frame '", FrameOf(stranger), "'")));
     }
-    const std::string_view op = graph_.op_name(n);
+    const OpFacts& op = graph_.facts(n);
     if (fed_only_[n]) return absl::OkStatus();
-    if (IsEnterOp(op)) {
+    if (IsEnter(op)) {
       TENON_ASSIGN_OR_RETURN(loop, Entered(n, loop));
       schedule_.loops[loop].enters.push_back(n);
-    } else if ((IsExitOp(op) || IsNextIterationOp(op) || op == "LoopCond") && loop < 0) {
+    } else if ((IsExit(op) || IsNextIteration(op) || op.flow == FlowRole::kLoopCond) && loop < 0) {
       return NodeError(
           graph_, n,
           absl::InvalidArgumentError("it is in no loop: its input comes from no Enter node"));
@@ -197,16 +198,16 @@ class Scheduler {
 
   // The guard of what `from` gives.
   int32_t OutputGuard(Output from) {
-    const std::string_view op = graph_.op_name(from.node);
+    const OpFacts& op = graph_.facts(from.node);
     const int32_t loop = schedule_.loop_of[from.node];
-    if (IsEnterOp(op)) return 0;  // within the loop, it runs
-    if (IsExitOp(op) && loop >= 0) return loop_guard_[loop];
-    if (from.is_control() || fed_only_[from.node] || !IsSwitchOp(op)) return guard_[from.node];
+    if (IsEnter(op)) return 0;  // within the loop, it runs
+    if (IsExit(op) && loop >= 0) return loop_guard_[loop];
+    if (from.is_control() || fed_only_[from.node] || !IsSwitch(op)) return guard_[from.node];
     return guards_.Child(guard_[from.node], Original(graph_.data_inputs(from.node)[1]), from.port);
   }
 
   void FindGuard(NodeId n) {
-    const bool merge = IsMergeOp(graph_.op_name(n));
+    const bool merge = IsMerge(graph_.facts(n));
     int32_t guard = merge ? -1 : 0;
     ForEachInput(n, [&](Output from) {
       const int32_t other = OutputGuard(from);
@@ -215,7 +216,7 @@ class Scheduler {
                         : guards_.Deeper(guard, other);
     });
     guard_[n] = std::max(guard, 0);
-    if (const int32_t loop = schedule_.loop_of[n]; loop >= 0 && IsEnterOp(graph_.op_name(n)))
+    if (const int32_t loop = schedule_.loop_of[n]; loop >= 0 && IsEnter(graph_.facts(n)))
       loop_guard_[loop] = guards_.Deeper(loop_guard_[loop], guard_[n]);
   }
 
@@ -337,7 +338,7 @@ class Scheduler {
 
 bool HasControlFlow(const Graph& graph, absl::Span<const NodeId> order) {
   return std::any_of(order.begin(), order.end(),
-                     [&](NodeId n) { return IsControlFlowOp(graph.op_name(n)); });
+                     [&](NodeId n) { return IsControlFlow(graph.facts(n)); });
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "graph/base/status_macros.h"
-#include "plugin/kernels/elsewhere.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -17,9 +17,9 @@ KernelStep::Node StepNode(const Graph& graph, NodeId n, const CpuKernelSpec& spe
 
 bool IsHandle(DataType t) { return IsRef(t) || t == DataType::kResource; }
 
-// The device in whose memory a kernel of this spec has the node's tensors; null: the host.
-Device* MemoryFor(const CpuKernelSpec& spec, const NodeTypes& types, Device* device) {
-  if (device->is_host() || ServesElsewhere(spec.op) != Elsewhere::kInPlace) return nullptr;
+// The device in whose memory a kernel of this op has the node's tensors; null: the host.
+Device* MemoryFor(const OpFacts& op, const NodeTypes& types, Device* device) {
+  if (device->is_host() || op.other_devices != OtherDevices::kInPlace) return nullptr;
   const auto only_on_host = [](DataType t) { return !IsHandle(t) && !IsMemcpyable(t); };
   const bool fits = std::none_of(types.inputs.begin(), types.inputs.end(), only_on_host) &&
                     std::none_of(types.outputs.begin(), types.outputs.end(), only_on_host);
@@ -44,7 +44,7 @@ absl::Status CpuSteps::Add(NodeId n, const CpuKernelSpec& spec) {
   if (there) return absl::OkStatus();
   const NodeTypes& types = in_.graph.kind(n).types;
   absl::InlinedVector<int32_t, 4> ids(in_.graph.num_inputs(n));
-  Device* const device = MemoryFor(spec, types, in_.devices[n]);
+  Device* const device = MemoryFor(in_.graph.facts(n), types, in_.devices[n]);
   bool known = true;
   for (size_t i = 0; i < ids.size(); ++i) {
     Device* const memory = IsHandle(types.inputs[i]) ? nullptr : device;

@@ -4,6 +4,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/ir/cycles.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -21,7 +22,7 @@ absl::StatusOr<LoopVariables> FindLoopVariables(const PlanInput& input) {
   found.merges.resize(schedule.loops.size());
   if (schedule.loops.empty()) return found;
   const auto counts = [&](const Output& from) {
-    if (from.port == 1 && IsMergeOp(graph.op_name(from.node))) found.counted.insert(from.node);
+    if (from.port == 1 && IsMerge(graph.facts(from.node))) found.counted.insert(from.node);
   };
   for (NodeId n : schedule.order) {
     for (const Output& from : graph.data_inputs(n)) {
@@ -46,9 +47,9 @@ bool IsInvariant(const PlanInput& input, NodeId merge, NodeId next) {
   const Graph& graph = input.graph;
   Output from = graph.data_inputs(next)[0];
   for (int i = 0; i < kMaxInvariantPath && !input.fed_only[from.node]; ++i) {
-    const std::string_view op = graph.op_name(from.node);
     if (from.node == merge) return from.port == 0;
-    const bool passes = op == "Identity" || (IsSwitchOp(op) && from.port == 1);
+    const bool passes = graph.op_name(from.node) == "Identity" ||
+                        (IsSwitch(graph.facts(from.node)) && from.port == 1);
     if (!passes) return false;
     from = graph.data_inputs(from.node)[0];
   }
@@ -61,7 +62,7 @@ absl::StatusOr<NodeId> EnterOf(const PlanInput& input, int32_t loop, NodeId merg
   NodeId enter = inputs[inputs[0].node == next ? 1 : 0].node;
   while (graph.op_name(enter) == "Identity" && !input.fed_only[enter])
     enter = graph.data_inputs(enter)[0].node;
-  const bool enters = IsEnterOp(graph.op_name(enter)) && !input.fed_only[enter] &&
+  const bool enters = IsEnter(graph.facts(enter)) && !input.fed_only[enter] &&
                       input.schedule.loop_of[enter] == loop;
   if (enters) return enter;
   return absl::UnimplementedError(

@@ -8,18 +8,9 @@
 #include "graph/base/within_memory.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
-namespace {
-
-// Ops whose outputs are their inputs: they rename a value wherever it is.
-bool IsRenaming(std::string_view op) {
-  return (op != "Const" && op != "NoOp" && IsMoverOp(op)) || IsEnterOp(op) ||
-         IsNextIterationOp(op) || op == "LoopCond";
-}
-
-}  // namespace
-
 absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input) {
   // Variables that change may be the first values of others: those show in the next attempt. After
   // a few, no variable is taken to keep its shape.
@@ -28,7 +19,7 @@ absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input) {
   for (int attempt = 1;; ++attempt) {
     if (attempt == kMaxAttempts) {
       for (NodeId n : input.schedule.order) {
-        if (IsMergeOp(input.graph.op_name(n))) loose.insert(n);
+        if (IsMerge(input.graph.facts(n))) loose.insert(n);
       }
     }
     StepGraph graph(input.graph, input.schedule.order);
@@ -101,17 +92,18 @@ absl::Status Translator::AddUnlessFed(NodeId n) {
 
 absl::Status Translator::AddNode(NodeId n) {
   const std::string_view op = in_.graph.op_name(n);
-  if (IsMergeOp(op)) return loops_.IsVariable(n) ? absl::OkStatus() : branches_.AddMerge(n);
-  if (IsExitOp(op)) return loops_.AddExit(n);
+  const OpFacts& facts = in_.graph.facts(n);
+  if (IsMerge(facts)) return loops_.IsVariable(n) ? absl::OkStatus() : branches_.AddMerge(n);
+  if (IsExit(facts)) return loops_.AddExit(n);
   // Within its loop, what is entered is there; a ControlTrigger lives whatever it waits for.
-  const bool lives = IsEnterOp(op) || op == "ControlTrigger";
+  const bool lives = IsEnter(facts) || op == "ControlTrigger";
   const int32_t alive = graph_.node_alive[n] = lives ? FlagTree::kAlways : liveness_.OfNode(n);
   for (int port = 0; port < in_.graph.num_outputs(n); ++port)
     steps_.value(graph_.first_value[n] + port).alive = alive;
-  if (IsSwitchOp(op)) return branches_.AddSwitch(n);
+  if (IsSwitch(facts)) return branches_.AddSwitch(n);
   if (op == "Const") return AddConst(n);
   if (op == "NoOp" || op == "ControlTrigger") return absl::OkStatus();
-  if (IsRenaming(op)) return Rename(n);
+  if (facts.renames) return Rename(n);
   Device* const device = in_.devices[n];
   TENON_ASSIGN_OR_RETURN(const KernelDef* kernel, in_.kernels.Find(in_.graph, n, *device));
   if (kernel->cpu != nullptr) return cpu_.Add(n, *kernel->cpu);

@@ -1,6 +1,7 @@
 // Unary ops of single elements, done once on a list instead of on each of its pieces.
 #include <vector>
 
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/passes/arithmetic_optimization/patterns.h"
 #include "grappler_lite/passes/arithmetic_optimization/rewrites.h"
 
@@ -11,7 +12,7 @@ namespace {
 NodeId SameUnaryOf(const Sweep& s, NodeId n, int pieces) {
   const Graph& g = s.graph();
   const NodeId first = g.data_inputs(n)[0].node;
-  if (pieces < 2 || !IsUnaryCwise(g.op_name(first)) || MayBeFused(g, first)) return kNoNode;
+  if (pieces < 2 || !IsUnaryCwise(g.facts(first)) || MayBeFused(g, first)) return kNoNode;
   for (int i = 0; i < pieces; ++i) {
     const NodeId f = OwnProducer(s, n, i, {g.op_name(first)});
     if (f == kNoNode || !SameAttrs(g, f, first) || MayBeFused(g, f)) return kNoNode;
@@ -43,7 +44,7 @@ std::vector<NodeId> SameUnaryBehind(const Sweep& s, NodeId n) {
   std::vector<NodeId> users(g.num_outputs(n), kNoNode);
   if (users.size() < 2 || s.context().preserve.contains(n)) return {};
   for (const Fanouts::Use& use : s.uses_of(n)) {
-    if (use.port < 0 || users[use.port] != kNoNode || !IsUnaryCwise(g.op_name(use.node)) ||
+    if (use.port < 0 || users[use.port] != kNoNode || !IsUnaryCwise(g.facts(use.node)) ||
         !s.MayReplace(use.node, {n, use.port}))
       return {};
     users[use.port] = use.node;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon::arithmetic {
 
@@ -21,21 +21,12 @@ NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::stri
   return OpIs(s.graph(), s.graph().data_inputs(n)[i].node, names) ? Producer(s, n, i) : kNoNode;
 }
 
-NodeId OwnProducer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names) {
-  return s.OnlyUse(s.graph().data_inputs(n)[i]) ? Producer(s, n, i, names) : kNoNode;
+NodeId OwnProducer(const Sweep& s, NodeId n, int i) {
+  return s.OnlyUse(s.graph().data_inputs(n)[i]) ? Producer(s, n, i) : kNoNode;
 }
 
-bool IsUnaryCwise(std::string_view op) {
-  static const auto* const kOps = new absl::flat_hash_set<std::string_view>{
-      "Abs",   "Acos",   "Acosh",      "Asin",       "Asinh", "Atan",       "Atanh",
-      "Cast",  "Ceil",   "ComplexAbs", "Conj",       "Cos",   "Cosh",       "Digamma",
-      "Elu",   "Erf",    "Erfc",       "Exp",        "Expm1", "Floor",      "Imag",
-      "Inv",   "Invert", "IsFinite",   "IsInf",      "IsNan", "LeakyRelu",  "Lgamma",
-      "Log",   "Log1p",  "Neg",        "LogicalNot", "Real",  "Reciprocal", "Relu",
-      "Relu6", "Rint",   "Round",      "Rsqrt",      "Selu",  "Sigmoid",    "Sign",
-      "Sin",   "Sinh",   "Softplus",   "Softsign",   "Sqrt",  "Square",     "Tan",
-      "Tanh"};
-  return kOps->contains(op);
+NodeId OwnProducer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names) {
+  return s.OnlyUse(s.graph().data_inputs(n)[i]) ? Producer(s, n, i, names) : kNoNode;
 }
 
 std::optional<UnaryChain> UnaryChainBehind(const Sweep& s, NodeId n,
@@ -50,7 +41,7 @@ std::optional<UnaryChain> UnaryChainBehind(const Sweep& s, NodeId n,
       chain.start = before;
       return chain.ops.empty() ? std::nullopt : std::optional(std::move(chain));
     }
-    if (!IsUnaryCwise(g.op_name(before))) return std::nullopt;
+    if (!IsUnaryCwise(g.facts(before))) return std::nullopt;
     chain.ops.push_back(at = before);
   }
   return std::nullopt;
@@ -64,16 +55,11 @@ void BecomeChain(Sweep& s, NodeId n, std::span<const NodeId> ops, Output x) {
   s.Become(n, g.op_name(ops[0]), {&x, 1}, OpAttrs(g, ops[0]));
 }
 
-bool IsContraction(const Graph& g, NodeId n) {
-  return OpIs(g, n,
-              {"MatMul", "Conv2D", "Conv3D", "DepthwiseConv2dNative", "BiasAdd", "FusedBatchNorm",
-               "FusedBatchNormV2", "FusedBatchNormV3", "_FusedMatMul", "_FusedConv2D",
-               "_FusedConv3D", "_FusedDepthwiseConv2dNative"});
-}
+bool IsContraction(const Graph& g, NodeId n) { return g.facts(n).fuses == Fuses::kContraction; }
 
 bool MayBeFused(const Graph& g, NodeId n) {
   const NodeId before = g.data_inputs(n)[0].node;
-  return OpIs(g, n, {"Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid"}) &&
+  return g.facts(n).fuses == Fuses::kActivation &&
          (IsContraction(g, before) || OpIs(g, before, {"Add", "AddV2"}));
 }
 
@@ -179,12 +165,12 @@ namespace {
 bool CannotFail(const Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (g.op(n) == nullptr || !g.control_inputs(n).empty()) return false;
-  if (IsUnaryCwise(g.op_name(n)) || OpIs(g, n, {"Identity", "Shape", "Size", "Rank"})) return true;
+  if (IsUnaryCwise(g.facts(n)) || OpIs(g, n, {"Identity", "Shape", "Size", "Rank"})) return true;
   if (OpIs(g, n, {"Reshape", "Squeeze", "ExpandDims"})) return ShapeOpCannotFail(s, n);
   if (OpIs(g, n, {"Transpose"})) return Permutation(s, n).has_value();
   const auto known = [&](Output o) { return s.shape(o).fully_defined(); };
-  return OpIs(g, n, {"Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference"}) &&
-         known({n, 0}) && known(g.data_inputs(n)[0]) && known(g.data_inputs(n)[1]);
+  return g.facts(n).checked_by_shapes && g.facts(n).cwise_arity == 2 && known({n, 0}) &&
+         known(g.data_inputs(n)[0]) && known(g.data_inputs(n)[1]);
 }
 
 constexpr size_t kMostNodes = 64;
@@ -207,7 +193,7 @@ class Awaited {
   // Of a Switch one output is dead, of a Merge one input; a loop waits for the pass before.
   void Add(NodeId n) {
     constexpr size_t kMost = 4 * kMostNodes;
-    if (order_.size() < kMost && !IsControlFlowOp(s_.graph().op_name(n)) && seen_.insert(n).second)
+    if (order_.size() < kMost && !IsControlFlow(s_.graph().facts(n)) && seen_.insert(n).second)
       order_.push_back(n);
   }
 

@@ -20,10 +20,8 @@ NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::stri
 // The same for any op.
 NodeId Producer(const Sweep& s, NodeId n, int i);
 // The same, and nobody else reads it.
+NodeId OwnProducer(const Sweep& s, NodeId n, int i);
 NodeId OwnProducer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
-
-// Ops that compute each element of their one output from that of their one data input.
-bool IsUnaryCwise(std::string_view op);
 
 // Unary ops of single elements, each read by the next alone, from n back (without n); and the node
 // before them.

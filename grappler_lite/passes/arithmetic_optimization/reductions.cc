@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/passes/arithmetic_optimization/patterns.h"
 #include "grappler_lite/passes/arithmetic_optimization/rewrites.h"
 
@@ -150,15 +151,13 @@ bool ReducesSomething(const Sweep& s, NodeId n) {
 // the other extremum. Which zero comes out may differ.
 bool HoistMonotonic(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
-  const NodeId f = OwnProducer(s, n, 0,
-                               {"Relu", "Relu6", "Elu", "Selu", "Tanh", "Sigmoid", "Exp",
-                                "Softplus", "Floor", "Ceil", "Rint", "Atan", "Erf", "Neg"});
+  const NodeId f = OwnProducer(s, n, 0);
   const bool is_pool = g.op_name(n) == "MaxPool";
-  if (f == kNoNode || !IsFloating(TypeOf(g, n)) || MayBeFused(g, f) ||
-      !(is_pool || ReducesSomething(s, n)))
+  if (f == kNoNode || g.facts(f).monotone == Monotone::kNo || !IsFloating(TypeOf(g, n)) ||
+      MayBeFused(g, f) || !(is_pool || ReducesSomething(s, n)))
     return false;
   std::string_view op = g.op_name(n);
-  if (g.op_name(f) == "Neg") {
+  if (g.facts(f).monotone == Monotone::kFalling) {
     if (is_pool) return false;
     op = op == "Max" ? "Min" : "Max";
   }

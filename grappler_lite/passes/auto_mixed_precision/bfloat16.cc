@@ -3,6 +3,7 @@
 // relative error of 2^-9.
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/passes/auto_mixed_precision/paint.h"
 #include "grappler_lite/passes/auto_mixed_precision/precision_lists.h"
 #include "grappler_lite/passes/auto_mixed_precision/type_slots.h"
@@ -37,7 +38,7 @@ class Bfloat16 : public Pass {
  private:
   static bool HasProduct(const Graph& g, const PrecisionLists& lists) {
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
-      if (g.alive(n) && lists.Of(g.op_name(n)) == Precision::kAllow) return true;
+      if (g.alive(n) && lists.Of(g.op_name(n), g.facts(n)) == Precision::kAllow) return true;
     }
     return false;
   }

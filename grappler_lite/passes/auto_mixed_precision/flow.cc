@@ -1,5 +1,6 @@
 #include "grappler_lite/passes/auto_mixed_precision/flow.h"
 
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/passes/auto_mixed_precision/tensor_lists.h"
 
 namespace tenon {
@@ -20,7 +21,7 @@ Flow::Edges Flow::EdgesOf(const Graph& g, const TypeSlots& floats, const TypeSlo
   constexpr int kNone = TypeSlots::kNone;
   for (NodeId n = 0; n < g.num_node_ids(); ++n) {
     if (!g.alive(n)) continue;
-    const bool is_list = handles.begin(n) != handles.end(n) && IsTensorListOp(g, n);
+    const bool is_list = handles.begin(n) != handles.end(n) && g.facts(n).tensor_list;
     for (int i = 0; i < g.num_inputs(n); ++i) {
       const Output o = g.data_inputs(n)[i];
       const int from = floats.OfOutput(o), to = floats.OfInput(n, i);

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/passes/auto_mixed_precision/flow.h"
 #include "grappler_lite/passes/auto_mixed_precision/joined_sets.h"
@@ -28,7 +28,7 @@ class Painter {
         allow_(flow_.NoMarks()),
         deny_(flow_.NoMarks()) {
     for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
-      if (g_.alive(n)) precision_[n] = lists.Of(g_.op_name(n));
+      if (g_.alive(n)) precision_[n] = lists.Of(g_.op_name(n), g_.facts(n));
     }
   }
 
@@ -75,7 +75,7 @@ class Painter {
     bool any = false;
     for (int s = 0; s < floats_.size(); ++s) {
       const NodeId n = floats_.node(s);
-      if (precision_[n] == Precision::kNone && !IsTensorListOp(g_, n)) continue;
+      if (precision_[n] == Precision::kNone && !g_.facts(n).tensor_list) continue;
       // A list may be long: its first type speaks for all, until it is known which will change.
       const bool in_list = s > floats_.begin(n) && floats_.at(s).index != TypeSlot::kNoList &&
                            floats_.at(s).attr == floats_.at(s - 1).attr;
@@ -93,7 +93,7 @@ class Painter {
 
   // Whether all that n does to the handle of a list is known.
   bool Follows(NodeId n) const {
-    if (!IsTensorListOp(g_, n)) {
+    if (!g_.facts(n).tensor_list) {
       return !c_.preserve.contains(n) && precision_[n] != Precision::kNone &&
              precision_[n] != Precision::kDeny;
     }
@@ -179,9 +179,9 @@ class Painter {
   template <typename Visit>
   void ForEachLoopEdge(Visit visit) const {
     for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
-      if (!g_.alive(n) || !IsMergeOp(g_.op_name(n))) continue;
+      if (!g_.alive(n) || !IsMerge(g_.facts(n))) continue;
       if (std::ranges::none_of(g_.data_inputs(n), [&](const Output& from) {
-            return IsNextIterationOp(g_.op_name(from.node));
+            return IsNextIteration(g_.facts(from.node));
           }))
         continue;
       for (int i = 0; i < g_.num_inputs(n); ++i) {
@@ -205,7 +205,7 @@ class Painter {
       member[from] = member[to] = true;
     });
     for (int s = 0; s < floats_.size(); ++s) {
-      const bool changes = IsMergeOp(g_.op_name(floats_.node(s))) ? allow_[s] : can_[s];
+      const bool changes = IsMerge(g_.facts(floats_.node(s))) ? allow_[s] : can_[s];
       if (member[s] && !changes) stays[sets.Of(s)] = true;
     }
     for (int s = 0; s < floats_.size(); ++s) {

@@ -1,5 +1,6 @@
 #include "grappler_lite/passes/auto_mixed_precision/tensor_lists.h"
 
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/passes/auto_mixed_precision/joined_sets.h"
 
 namespace tenon {
@@ -8,10 +9,6 @@ namespace {
 constexpr std::string_view kElementType = "element_dtype";
 
 }  // namespace
-
-bool IsTensorListOp(const Graph& g, NodeId n) {
-  return g.op_name(n).find("TensorList") != std::string_view::npos;
-}
 
 std::vector<TensorList> FindTensorLists(const Graph& g, const TypeSlots& floats,
                                         const TypeSlots& handles,
@@ -23,7 +20,7 @@ std::vector<TensorList> FindTensorLists(const Graph& g, const TypeSlots& floats,
       const int from = handles.OfOutput(g.data_inputs(n)[i]), to = handles.OfInput(n, i);
       if (from != TypeSlots::kNone && to != TypeSlots::kNone) sets.Join(from, to);
     }
-    if (!IsTensorListOp(g, n)) continue;
+    if (!g.facts(n).tensor_list) continue;
     // The handle of a list, and elements of it that are handles too.
     for (int slot = handles.begin(n) + 1; slot < handles.end(n); ++slot)
       sets.Join(handles.begin(n), slot);
@@ -33,7 +30,7 @@ std::vector<TensorList> FindTensorLists(const Graph& g, const TypeSlots& floats,
     const NodeId n = handles.node(slot);
     TensorList& list = lists[sets.Of(slot)];
     list.leaves |= !follows(n);
-    if (slot != handles.begin(n) || !IsTensorListOp(g, n)) continue;
+    if (slot != handles.begin(n) || !g.facts(n).tensor_list) continue;
     const int element = floats.Find(n, kElementType);
     if (element != TypeSlots::kNone) list.elements.push_back(element);
   }

@@ -9,8 +9,6 @@
 
 namespace tenon {
 
-bool IsTensorListOp(const Graph& g, NodeId n);
-
 // A list is all that holds its handle; lists that are elements of one list are one with it.
 struct TensorList {
   std::vector<int> elements;  // slots of floats that say what its elements are

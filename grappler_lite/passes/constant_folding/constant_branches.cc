@@ -6,8 +6,9 @@
 
 #include "graph/functions/function_graph.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/wire/wire.h"
-#include "grappler_lite/analysis/op_traits.h"
+#include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/pipeline/known_values.h"
 
 namespace tenon {
@@ -31,10 +32,10 @@ class Folder {
     for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
       if (!g_.alive(n) || c_.feeds.contains(n) || MustStay(g_, n) || !g_.kind(n).types_status.ok())
         continue;
-      const std::string_view op = g_.op_name(n);
-      if (op == "If" || op == "_If" || op == "StatelessIf") changed |= FoldIf(n);
-      if (op == "Case" || op == "StatelessCase") changed |= FoldCase(n);
-      if (op == "While" || op == "_While" || op == "StatelessWhile") changed |= FoldWhile(n);
+      const CallKind calls = g_.facts(n).calls;
+      if (calls == CallKind::kIf) changed |= FoldIf(n);
+      if (calls == CallKind::kCase) changed |= FoldCase(n);
+      if (calls == CallKind::kWhile) changed |= FoldWhile(n);
     }
     return changed;
   }

@@ -1,7 +1,7 @@
 #include "grappler_lite/passes/constant_folding/folded_origins.h"
 
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/cannot_fail.h"
-#include "grappler_lite/analysis/op_traits.h"
 
 namespace tenon {
 
@@ -67,7 +67,7 @@ class FoldedOrigins::Keeper {
   bool IsHarmless(NodeId n) const {
     if (g_.op_name(n) == "Placeholder") return true;
     return shapes_ == nullptr
-               ? NeverFails(g_.op_name(n))
+               ? NeverFails(g_.facts(n))
                : CannotFail(g_, n, [&](Output o) -> const TensorInfo& { return shapes_->info(o); });
   }
 

@@ -4,8 +4,8 @@
 
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
 #include "grappler_lite/passes/dependency_optimization/dependency_optimization.h"
 
 namespace tenon {
@@ -90,7 +90,7 @@ class Bypasser {
     BeginControls();
     // A Merge has its data before it has all of it; so has a function once it is inlined, and what
     // it does waits for the control edges of the call only.
-    if (!IsMergeOp(g_.op_name(n)) && !IsFunctional(g_, n)) {
+    if (!IsMerge(g_.facts(n)) && !IsFunctional(g_, n)) {
       for (const Output& in : g_.data_inputs(n)) LeaveOut(in.node);
     }
     for (const Output& in : before) {
@@ -109,7 +109,7 @@ class Bypasser {
   bool MayBypass(NodeId n) const {
     const std::string_view op = g_.op_name(n);
     if (op == "NoOp") return EdgesDoNotGrow(n);
-    if (op != "IdentityN" && !IsIdentityLike(op)) return false;
+    if (op != "IdentityN" && !g_.facts(n).identity) return false;
     if (ReadsReference(g_, n) || !OnDeviceOfProducers(n) || !EdgesDoNotGrow(n)) return false;
     return !MissesWhatItWaitedFor(n);
   }
@@ -133,7 +133,7 @@ class Bypasser {
         if (StandsForValue(g_, n)) return true;
         continue;
       }
-      if (IsMergeOp(g_.op_name(use.node)) && !g_.control_inputs(n).empty()) return true;
+      if (IsMerge(g_.facts(use.node)) && !g_.control_inputs(n).empty()) return true;
       for (const Output& in : data) {
         if (!IsImplied(in, data[use.port])) return true;
       }
@@ -147,7 +147,7 @@ class Bypasser {
     if (o == by || IsAlwaysThere(o.node)) return true;
     std::vector<NodeId> seen = {by.node};
     for (size_t next = 0; next < seen.size() && seen.size() < kMostVisits; ++next) {
-      if (IsControlFlowOp(g_.op_name(seen[next]))) continue;
+      if (IsControlFlow(g_.facts(seen[next]))) continue;
       for (const Output& in : g_.data_inputs(seen[next])) {
         if (in == o) return true;
         if (std::find(seen.begin(), seen.end(), in.node) == seen.end()) seen.push_back(in.node);

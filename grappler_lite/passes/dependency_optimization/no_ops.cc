@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/cannot_fail.h"
 #include "grappler_lite/analysis/equal_dims.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
 #include "grappler_lite/passes/dependency_optimization/dependency_optimization.h"
 #include "grappler_lite/pipeline/rewriter.h"
 
@@ -51,7 +51,7 @@ class Turner {
 
   // Shapes are asked for where there is something to ask, and once: what turns here has no reader.
   bool CannotFailHere(NodeId n) {
-    if (NeverFails(g_.op_name(n))) return true;
+    if (NeverFails(g_.facts(n))) return true;
     if (!inferred_) shapes_ = InferShapes(c_);
     inferred_ = true;
     return shapes_ != nullptr &&

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/passes/dependency_optimization/dependency_optimization.h"
 #include "grappler_lite/passes/dependency_optimization/path_labels.h"
 
@@ -49,8 +50,8 @@ class TransitiveReduction {
 
   // Behind these, that a node has run does not say that all of its inputs have.
   bool EndsPaths(NodeId n) const {
-    return IsMergeOp(g_.op_name(n)) || IsEnterOp(g_.op_name(n)) || IsExitOp(g_.op_name(n)) ||
-           IsNextIterationOp(g_.op_name(n)) || IsFunctional(g_, n);
+    return IsMerge(g_.facts(n)) || IsEnter(g_.facts(n)) || IsExit(g_.facts(n)) ||
+           IsNextIteration(g_.facts(n)) || IsFunctional(g_, n);
   }
 
   // Control edges that may be implied by a path over another input of their user, by user.

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
 #include "grappler_lite/passes/loop_optimization/loop_optimization.h"
 #include "grappler_lite/pipeline/known_values.h"
 
@@ -65,7 +64,7 @@ class DeadBranches {
   // Where the predicate comes from, past nodes that pass it on within its frame.
   Output SourceOfPredicate(NodeId n) const {
     Output source = g_.data_inputs(n)[1];
-    while ((IsIdentityLike(g_.op_name(source.node)) || g_.op_name(source.node) == "LoopCond") &&
+    while ((g_.facts(source.node).identity || g_.op_name(source.node) == "LoopCond") &&
            !c_.feeds.contains(source.node) && g_.control_inputs(source.node).empty())
       source = g_.data_inputs(source.node)[0];
     return source;
@@ -75,7 +74,7 @@ class DeadBranches {
     const Output condition = SourceOfPredicate(n);
     if (g_.op_name(g_.data_inputs(n)[1].node) == "LoopCond" && NeverStarts(condition)) return false;
     NodeId source = condition.node;
-    while (IsEnterOp(g_.op_name(source)) && !c_.feeds.contains(source))
+    while (IsEnter(g_.facts(source)) && !c_.feeds.contains(source))
       source = g_.data_inputs(source)[0].node;
     if (g_.op_name(source) != "Const" || c_.feeds.contains(source)) return std::nullopt;
     const absl::StatusOr<Tensor> value = g_.ConstValue(source);
@@ -93,9 +92,10 @@ class DeadBranches {
       }
       const bool is_entry = in_frame && op == "Merge" && o.port == 0 &&
                             g_.num_inputs(o.node) == 2 &&
-                            IsNextIterationOp(g_.op_name(g_.data_inputs(o.node)[1].node));
-      if (!is_entry && !IsEnterOp(op) && !IsIdentityLike(op)) return std::nullopt;
-      in_frame &= !IsEnterOp(op);
+                            IsNextIteration(g_.facts(g_.data_inputs(o.node)[1].node));
+      const OpFacts& facts = g_.facts(o.node);
+      if (!is_entry && !IsEnter(facts) && !facts.identity) return std::nullopt;
+      in_frame &= !IsEnter(facts);
       o = g_.data_inputs(o.node)[0];
     }
     return std::nullopt;
@@ -104,7 +104,7 @@ class DeadBranches {
   // Whether the condition of a loop, computed from constants alone, is false at first.
   bool NeverStarts(Output condition) const {
     const NodeId n = condition.node;
-    if (c_.feeds.contains(n) || NeverFolds(g_, n) || IsIdentityLike(g_.op_name(n))) return false;
+    if (c_.feeds.contains(n) || NeverFolds(g_, n) || g_.facts(n).identity) return false;
     std::vector<Tensor> inputs;
     for (const Output& in : g_.data_inputs(n)) {
       std::optional<Tensor> value = FirstValue(in);
@@ -125,7 +125,7 @@ class DeadBranches {
     const auto visit_uses = [&](NodeId m, std::optional<int32_t> port) {
       for (const Fanouts::Use& use : fanouts_.of(m)) {
         if ((port && use.port != *port) || dead_[use.node]) continue;
-        const bool is_merge = IsMergeOp(g_.op_name(use.node));
+        const bool is_merge = IsMerge(g_.facts(use.node));
         if (c_.feeds.contains(use.node) || (is_merge && !MayNarrow(use))) {
           possible = false;
           return;
@@ -157,7 +157,7 @@ class DeadBranches {
   // Without a first iteration there is no second one.
   bool IsLoopEntry(const Fanouts::Use& use) const {
     const auto comes_round = [this](const Output& in) {
-      return IsNextIterationOp(g_.op_name(in.node));
+      return IsNextIteration(g_.facts(in.node));
     };
     const std::span<const Output> data = g_.data_inputs(use.node);
     return !comes_round(data[use.input]) && std::any_of(data.begin(), data.end(), comes_round);
@@ -203,7 +203,7 @@ class DeadBranches {
 
   // The name of the frame to which the value of an Identity comes straight from outside.
   std::string FrameOf(NodeId n) const {
-    while (IsIdentityLike(g_.op_name(n))) n = g_.data_inputs(n)[0].node;
+    while (g_.facts(n).identity) n = g_.data_inputs(n)[0].node;
     const AttrValue* frame = g_.op_name(n) == "Enter" ? g_.attr(n, "frame_name") : nullptr;
     return frame == nullptr ? std::string() : std::string(frame->AsString().value_or(""));
   }
@@ -222,7 +222,7 @@ class DeadBranches {
   void Dissolve(const std::string& frame, NodeId loop, const Fanouts& fanouts) {
     std::vector<NodeId> enters, exits;
     for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
-      if (!g_.alive(n) || !IsEnterOp(g_.op_name(n))) continue;
+      if (!g_.alive(n) || !IsEnter(g_.facts(n))) continue;
       const AttrValue* name = g_.attr(n, "frame_name");
       if (name != nullptr && name->AsString().value_or("") == frame) enters.push_back(n);
     }
@@ -233,10 +233,10 @@ class DeadBranches {
       stack.pop_back();
       for (const Fanouts::Use& use : fanouts.of(n)) {
         if (!seen.insert(use.node).second) continue;
-        const std::string_view op = g_.op_name(use.node);
+        const OpFacts& op = g_.facts(use.node);
         // Something goes round in it still, or there is a loop within.
-        if (IsNextIterationOp(op) || IsEnterOp(op) || IsMergeOp(op)) return;
-        (IsExitOp(op) ? exits : stack).push_back(use.node);
+        if (IsNextIteration(op) || IsEnter(op) || IsMerge(op)) return;
+        (IsExit(op) ? exits : stack).push_back(use.node);
       }
     }
     std::vector<NodeId> ends = std::move(enters);

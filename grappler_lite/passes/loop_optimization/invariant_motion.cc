@@ -6,9 +6,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/analysis/op_traits.h"
 #include "grappler_lite/analysis/written_memory.h"
 #include "grappler_lite/passes/loop_optimization/loop_optimization.h"
 #include "grappler_lite/pipeline/rewriter.h"
@@ -55,7 +54,7 @@ class Hoister {
 
   bool MayHoist(NodeId n) const {
     const OpDef* op = g_.op(n);
-    if (op == nullptr || op->is_stateful || IsControlFlowOp(op->name) || g_.num_outputs(n) != 1 ||
+    if (op == nullptr || op->is_stateful || IsControlFlow(*op->facts) || g_.num_outputs(n) != 1 ||
         c_.preserve.contains(n) || !g_.control_inputs(n).empty())
       return false;
     NodeId enter = kNoNode;
@@ -64,14 +63,14 @@ class Hoister {
       if (!IsInvariant(in.node) || (enter != kNoNode && !SameFrame(enter, in.node))) return false;
       enter = in.node;
     }
-    return enter != kNoNode && !IsIdentityLike(op->name) && CannotFail(n) && !EndsIteration(n);
+    return enter != kNoNode && !op->facts->identity && CannotFail(n) && !EndsIteration(n);
   }
 
   // What goes round, or leaves the loop, must come from an iteration.
   bool EndsIteration(NodeId n) const {
     return std::ranges::any_of(fanouts_.of(n), [&](const Fanouts::Use& use) {
-      const std::string_view op = g_.op_name(use.node);
-      return IsNextIterationOp(op) || IsExitOp(op) || IsMergeOp(op);
+      const OpFacts& op = g_.facts(use.node);
+      return IsNextIteration(op) || IsExit(op) || IsMerge(op);
     });
   }
 
@@ -113,13 +112,8 @@ class Hoister {
 
   // The loop may have no iteration: what is hoisted runs all the same.
   bool CannotFail(NodeId n) const {
-    if (NeverFails(g_.op_name(n))) return true;
-    static constexpr std::string_view kCheckedByShapes[] = {
-        "Add",    "AddV2",        "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference",
-        "MatMul", "BatchMatMulV2"};
-    if (shapes_ == nullptr ||
-        std::ranges::find(kCheckedByShapes, g_.op_name(n)) == std::end(kCheckedByShapes))
-      return false;
+    if (NeverFails(g_.facts(n))) return true;
+    if (shapes_ == nullptr || !g_.facts(n).checked_by_shapes) return false;
     return std::ranges::all_of(g_.data_inputs(n), [&](const Output& in) {
       const Output known = in.node < known_nodes_ ? in : g_.data_inputs(in.node)[0];
       return shapes_->shape(known).ToShape().has_value();

@@ -1,7 +1,7 @@
 #include "grappler_lite/passes/loop_optimization/loop_optimization.h"
 
 #include "graph/base/status_macros.h"
-#include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -17,10 +17,9 @@ class LoopOptimization : public Pass {
     bool has_switch = false, has_loop = false, has_stack = false;
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
       if (!g.alive(n)) continue;
-      const std::string_view op = g.op_name(n);
-      has_switch |= IsSwitchOp(op);
-      has_loop |= IsEnterOp(op);
-      has_stack |= op.starts_with("Stack");
+      has_switch |= IsSwitch(g.facts(n));
+      has_loop |= IsEnter(g.facts(n));
+      has_stack |= g.op_name(n).starts_with("Stack");
     }
     bool changed = has_switch && RemoveDeadBranches(context);
     if (has_loop) {

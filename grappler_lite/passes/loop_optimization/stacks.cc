@@ -2,8 +2,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "graph/ir/nodes.h"
-#include "grappler_lite/analysis/op_traits.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/passes/loop_optimization/loop_optimization.h"
 
 namespace tenon {
@@ -37,7 +36,7 @@ bool CollectPushes(const PassContext& c, const Fanouts& fanouts, NodeId stack,
       if (use.port == kControlPort || op == "StackClose" || op == "StackCloseV2") continue;
       if (IsPush(op) && use.input == 0) {
         pushes.push_back(use);
-      } else if (IsIdentityLike(op) || IsEnterOp(op)) {
+      } else if (g.facts(use.node).identity || IsEnter(g.facts(use.node))) {
         handles.push_back(use.node);
       } else {
         return false;

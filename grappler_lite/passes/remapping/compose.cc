@@ -1,10 +1,8 @@
 // Elementwise functions that stand in a row.
 #include <algorithm>
-#include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_split.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/passes/remapping/rewrites.h"
 
@@ -13,24 +11,12 @@ namespace {
 
 constexpr std::string_view kComposition = "_UnaryOpsComposition";
 
-// Whether TensorFlow composes the op, in float and double, and whether in half too.
-std::optional<bool> ComposesInHalf(std::string_view op) {
-  static const auto* const kOps = [] {
-    auto* ops = new absl::flat_hash_map<std::string_view, bool>;
-    for (std::string_view name : absl::StrSplit(kComposedButNotInHalf, ' ')) (*ops)[name] = false;
-    for (std::string_view name : absl::StrSplit(kComposed, ' ')) ops->try_emplace(name, true);
-    return ops;
-  }();
-  const auto it = kOps->find(op);
-  return it == kOps->end() ? std::nullopt : std::optional<bool>(it->second);
-}
-
 bool IsComposable(const Graph& g, NodeId n) {
-  const std::optional<bool> in_half = ComposesInHalf(g.op_name(n));
-  if (!in_half) return false;
+  const Composes composes = g.facts(n).composes;
+  if (composes == Composes::kNo) return false;
   const DataType type = g.output_type({n, 0});
   return type == DataType::kFloat || type == DataType::kDouble ||
-         (type == DataType::kHalf && *in_half);
+         (type == DataType::kHalf && composes == Composes::kInHalf);
 }
 
 // Whether n's one use takes it over.

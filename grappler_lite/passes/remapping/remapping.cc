@@ -33,7 +33,7 @@ constexpr Rewrite kLastRewrites[] = {
     {"expand_batch_norm", Exactness::kToleranced, ExpandBatchNorm,
      "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3"},
     {"fuse_batch_matmul", Exactness::kToleranced, FuseBatchMatMul, "Add AddV2"},
-    {"compose_unary", Exactness::kExact, ComposeUnary, kComposed},
+    {"compose_unary", Exactness::kExact, ComposeUnary},
     {"chain_additions", Exactness::kExact, ChainAdditions, "Add AddV2"},
 };
 

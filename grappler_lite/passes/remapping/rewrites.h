@@ -50,12 +50,6 @@ bool ExchangeHeadsInAttention(Sweep& s, NodeId n);
 // exp(-x) and other rows of functions: _UnaryOpsComposition, for TensorFlow, which passes over the
 // tensor once then. Here its kernel does no less than its parts.
 bool ComposeUnary(Sweep& s, NodeId n);
-// What TensorFlow composes; the first of them not in half.
-inline constexpr std::string_view kComposedButNotInHalf =
-    "Acos Acosh Asin Asinh Atan Atanh Cosh Rint Sinh Tan";
-inline constexpr std::string_view kComposed =
-    "Acos Acosh Asin Asinh Atan Atanh Cosh Rint Sinh Tan Abs Ceil Cos Elu Exp Expm1 Floor Inv Log "
-    "Log1p Neg Reciprocal Relu Relu6 Round Rsqrt Selu Sigmoid Sin Sqrt Square Tanh";
 
 // (x + y) + z of tensors of one shape: AddN(x, y, z), which adds in that order; for TensorFlow, as
 // before.

@@ -1,7 +1,7 @@
 // Variables of one run: TemporaryVariable makes one, DestroyTemporaryVariable gives its last value.
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"
-#include "plugin/kernels/elsewhere.h"
+#include "plugin/kernels/device_memory.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/variable.h"
 

@@ -4,7 +4,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/variables/writable.h"
-#include "plugin/kernels/elsewhere.h"
+#include "plugin/kernels/device_memory.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/variable.h"
 

@@ -6,6 +6,8 @@
 #include "executor/proof/numeric_verifier.h"
 #include "executor/session/session.h"
 #include "graph/io/io.h"
+#include "graph/op_defs/op_facts.h"
+#include "graph/op_defs/op_registry.h"
 #include "grappler_lite/passes/auto_mixed_precision/precision_lists.h"
 #include "gtest/gtest.h"
 #include "tests/executor/passes/golden_passes_util.h"
@@ -108,31 +110,35 @@ TEST(MixedPrecision, NumericVerifierDoesNotBlameIt) {
   }
 }
 
+Precision Of(const PrecisionLists& lists, std::string_view op) {
+  return lists.Of(op, OpRegistry::Global().Facts(op));
+}
+
 // As TensorFlow 2.21 has them.
 TEST(MixedPrecision, OpsAreOnTheListsOfTensorFlow) {
   const PrecisionLists lists = PrecisionLists::Make().value();
-  EXPECT_EQ(lists.Of("FusedPadConv2D"), Precision::kAllow);
-  EXPECT_EQ(lists.Of("Sum"), Precision::kInfer);
-  EXPECT_EQ(lists.Of("Exp"), Precision::kDeny);
-  EXPECT_EQ(lists.Of("Unpack"), Precision::kClear);
-  EXPECT_EQ(lists.Of("IdentityN"), Precision::kClear);
-  EXPECT_EQ(lists.Of("TensorListSetItem"), Precision::kClear);
-  EXPECT_EQ(lists.Of("TensorListReserve"), Precision::kNone);
-  EXPECT_EQ(lists.Of("OneHot"), Precision::kNone);
+  EXPECT_EQ(Of(lists, "FusedPadConv2D"), Precision::kAllow);
+  EXPECT_EQ(Of(lists, "Sum"), Precision::kInfer);
+  EXPECT_EQ(Of(lists, "Exp"), Precision::kDeny);
+  EXPECT_EQ(Of(lists, "Unpack"), Precision::kClear);
+  EXPECT_EQ(Of(lists, "IdentityN"), Precision::kClear);
+  EXPECT_EQ(Of(lists, "TensorListSetItem"), Precision::kClear);
+  EXPECT_EQ(Of(lists, "TensorListReserve"), Precision::kNone);
+  EXPECT_EQ(Of(lists, "OneHot"), Precision::kNone);
 }
 
 TEST(MixedPrecision, ListsCanBeChanged) {
-  EXPECT_EQ(PrecisionLists::Make()->Of("MatMul"), Precision::kAllow);
-  EXPECT_EQ(PrecisionLists::Make()->Of("MyOp"), Precision::kNone);
+  EXPECT_EQ(Of(*PrecisionLists::Make(), "MatMul"), Precision::kAllow);
+  EXPECT_EQ(Of(*PrecisionLists::Make(), "MyOp"), Precision::kNone);
   setenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE", "MatMul,Conv2D", 1);
   setenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD", "MyOp", 1);
   const PrecisionLists changed = PrecisionLists::Make().value();
   unsetenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE");
   unsetenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD");
-  EXPECT_EQ(changed.Of("MatMul"), Precision::kNone);
-  EXPECT_EQ(changed.Of("Conv2D"), Precision::kNone);
-  EXPECT_EQ(changed.Of("Conv3D"), Precision::kAllow);
-  EXPECT_EQ(changed.Of("MyOp"), Precision::kDeny);
+  EXPECT_EQ(Of(changed, "MatMul"), Precision::kNone);
+  EXPECT_EQ(Of(changed, "Conv2D"), Precision::kNone);
+  EXPECT_EQ(Of(changed, "Conv3D"), Precision::kAllow);
+  EXPECT_EQ(Of(changed, "MyOp"), Precision::kDeny);
 }
 
 TEST(MixedPrecision, AnOpIsOnOneListOnly) {

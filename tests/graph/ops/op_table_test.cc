@@ -3,6 +3,7 @@
 
 #include "graph/op_defs/attr_set.h"
 #include "graph/op_defs/op_registry.h"
+#include "graph/op_defs/op_row.h"
 #include "graph/ops/tenon.h"
 
 namespace tenon {

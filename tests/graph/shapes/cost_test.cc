@@ -1,11 +1,12 @@
 // What computing ops is taken to cost.
-#include "grappler_lite/analysis/work_estimate.h"
 
 #include <cmath>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
+#include "graph/shapes/cost.h"
 #include "gtest/gtest.h"
 #include "tests/support/parse_graph.h"
 
@@ -67,6 +68,43 @@ TEST(WorkEstimate, CountsWindowsAndMatrices) {
   const double svd = Work("Svd", {Zeros({400, 400})});
   EXPECT_GE(svd, std::pow(400, 3));
   EXPECT_NEAR(Work("Svd", {Zeros({800, 800})}) / svd, 8, 0.5);
+}
+
+// A graph of placeholders p0, p1 … of these shapes and one node `n` that reads them.
+double Flops(std::string_view op, const std::vector<std::string>& shapes, std::string_view attrs) {
+  std::string text, node = absl::StrCat("node { name: 'n' op: '", op, "' ", attrs);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    std::string dims;
+    for (const std::string_view dim : absl::StrSplit(shapes[i], 'x'))
+      absl::StrAppend(&dims, "dim { size: ", dim, " } ");
+    absl::StrAppend(&text, "node { name: 'p", i, "' op: 'Placeholder' attr { key: 'dtype' value { ",
+                    "type: DT_FLOAT } } attr { key: 'shape' value { shape { ", dims, "} } } } ");
+    absl::StrAppend(&node, "input: 'p", i, "' ");
+  }
+  const Graph graph = Parse(absl::StrCat(text, node, "}"));
+  const absl::StatusOr<GraphShapes> shapes_of = GraphShapes::Infer(graph, {});
+  return EstimateFlops(graph, *shapes_of).flops;
+}
+
+constexpr char kConvolution[] =
+    "attr { key: 'T' value { type: DT_FLOAT } } attr { key: 'padding' value { s: 'SAME' } } "
+    "attr { key: 'strides' value { list { i: [1, 2, 2, 1] } } } ";
+
+TEST(FlopEstimate, CountsProductsAndFilters) {
+  EXPECT_EQ(Flops("MatMul", {"30x20", "20x40"}, kFloat), 2. * 30 * 20 * 40);
+  EXPECT_EQ(Flops("Conv2D", {"1x64x64x32", "3x3x32x8"}, kConvolution), 2. * 32 * 32 * 8 * 9 * 32);
+  EXPECT_EQ(Flops("DepthwiseConv2dNative", {"1x64x64x32", "3x3x32x2"}, kConvolution),
+            2. * 32 * 32 * 64 * 9);
+  EXPECT_EQ(Flops("Einsum", {"10x20", "20x30"},
+                  With("attr { key: 'N' value { i: 2 } } "
+                       "attr { key: 'equation' value { s: 'ab,bc->ac' } } ")),
+            2. * 10 * 20 * 30);
+}
+
+TEST(FlopEstimate, CountsElementsOfTheRestAndNothingOfMoves) {
+  EXPECT_EQ(Flops("Exp", {"10x20"}, kFloat), 200);
+  EXPECT_EQ(Flops("Softmax", {"10x20"}, kFloat), 200);
+  EXPECT_EQ(Flops("Identity", {"10x20"}, kFloat), 0);
 }
 
 TEST(WorkEstimate, GrowsAsElementsDo) {
