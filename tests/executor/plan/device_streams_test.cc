@@ -58,6 +58,16 @@ TEST_F(DeviceStreamsTest, StepsThatMayBeSkippedTeachNothing) {
   EXPECT_EQ(Waits(&one_, ticket, 3), 0u);
 }
 
+TEST_F(DeviceStreamsTest, WhereWorkComesInAnyOrderNoWaitImpliesAnother) {
+  const int64_t ticket = streams_.NextTicket(&one_);
+  streams_.UseInAnyOrder(&one_);
+  EXPECT_EQ(Waits(&one_, ticket), 1u);
+  EXPECT_EQ(Waits(&one_, ticket), 1u);
+  const int64_t other = streams_.NextTicket(&two_);
+  EXPECT_EQ(Waits(&two_, other), 1u);
+  EXPECT_EQ(Waits(&two_, other), 0u);
+}
+
 TEST_F(DeviceStreamsTest, LoopsAroundKnowThatTheyUseDevices) {
   graph_.loops.resize(3);
   graph_.loops[1].parent = 0;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "tensorflow/c/kernels.h"
 #include "tensorflow/c/ops.h"
+#include "tests/executor/far_device_util.h"
 #include "tests/executor/graph_text_util.h"
 
 namespace tenon {
@@ -52,6 +54,17 @@ void Fail(TF_OpKernelContext* context, const char* message) {
   TF_DeleteStatus(status);
 }
 
+// With memory that the host cannot touch.
+class Board : public testing::FarDevice {
+ public:
+  std::string_view plugin() const override { return ""; }
+};
+
+float* DataOf(const TF_Tensor* tensor) {
+  const auto address = reinterpret_cast<uintptr_t>(TF_TensorData(tensor));
+  return reinterpret_cast<float*>(address & ~testing::kFar);
+}
+
 // out = in + 1.
 void AddOne(TF_OpKernelContext* context) {
   TF_Status* const status = TF_NewStatus();
@@ -60,8 +73,7 @@ void AddOne(TF_OpKernelContext* context) {
   const int64_t dims[] = {TF_Dim(in, 0)};
   TF_Tensor* const out =
       TF_AllocateOutput(context, 0, TF_FLOAT, dims, TF_NumDims(in), TF_TensorByteSize(in), status);
-  for (int64_t i = 0; i < TF_TensorElementCount(in); ++i)
-    static_cast<float*>(TF_TensorData(out))[i] = static_cast<float*>(TF_TensorData(in))[i] + 1;
+  for (int64_t i = 0; i < TF_TensorElementCount(in); ++i) DataOf(out)[i] = DataOf(in)[i] + 1;
   TF_DeleteTensor(in);
   TF_DeleteTensor(out);
   TF_DeleteStatus(status);
@@ -102,6 +114,9 @@ void Probe(void*, TF_OpKernelContext* context) {
   AddOne(context);
 }
 
+// Has no done callback to give.
+void NeverEnd(void*, TF_OpKernelContext*, TF_AsyncOpKernelDoneCallback*) {}
+
 void FailAtOnce(void*, TF_OpKernelContext* context) { Fail(context, "it fails at once"); }
 
 void RegisterOp(const char* name, std::vector<const char*> inputs) {
@@ -125,7 +140,7 @@ void RegisterKernel(const char* name, TF_KernelBuilder* builder) {
 class AsyncKernelsTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    for (const char* name : {"SlowAdd", "SlowFail", "ProbeAdd", "FailNow"})
+    for (const char* name : {"SlowAdd", "SlowFail", "ProbeAdd", "FailNow", "NeverEnds"})
       RegisterOp(name, {"in: float"});
     for (const char* name : {"SlowAddTo", "ProbeAddTo"})
       RegisterOp(name, {"in: float", "variable: resource"});
@@ -133,6 +148,10 @@ class AsyncKernelsTest : public ::testing::Test {
       RegisterKernel(name, TF_NewAsyncKernelBuilder(name, "CPU", nullptr, Begin<false>, nullptr));
     RegisterKernel("SlowFail",
                    TF_NewAsyncKernelBuilder("SlowFail", "CPU", nullptr, Begin<true>, nullptr));
+    RegisterKernel("NeverEnds",
+                   TF_NewAsyncKernelBuilder("NeverEnds", "CPU", nullptr, NeverEnd, nullptr));
+    RegisterKernel("FarAdd",
+                   TF_NewAsyncKernelBuilder("SlowAdd", "FAR", nullptr, Begin<false>, nullptr));
     for (const char* name : {"ProbeAdd", "ProbeAddTo"})
       RegisterKernel(name, TF_NewKernelBuilder(name, "CPU", nullptr, Probe, nullptr));
     RegisterKernel("FailNow", TF_NewKernelBuilder("FailNow", "CPU", nullptr, FailAtOnce, nullptr));
@@ -307,6 +326,43 @@ TEST_F(AsyncKernelsTest, APassOfALoopEndsWhenItsCallsHaveEnded) {
   EXPECT_THAT(Values((*run)[0]), ElementsAre(14));
   EXPECT_EQ(calls_.begun, 6);
   EXPECT_LE(calls_.most, 2);
+}
+
+TEST_F(AsyncKernelsTest, CallsThatNeverEndRunOutOfTimeTogether) {
+  SessionOptions options;
+  options.opt_level = 0;
+  options.device_timeout_s = 0.05;
+  const std::string graph = x_ + Op("first", "NeverEnds", {"x"}) + Op("second", "NeverEnds", {"x"});
+  auto session = Session::Create(testing::Parse(graph), {}, options);
+  ASSERT_TRUE(session.ok()) << session.status();
+  for (int i = 0; i < 2; ++i) {
+    const absl::Status status =
+        (*session)->Run({{"x", Floats({1, 2}, {2})}}, {"second", "first"}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+    EXPECT_THAT(status.message(), HasSubstr("'first'"));
+    EXPECT_THAT(status.message(), HasSubstr("done callback"));
+  }
+}
+
+TEST_F(AsyncKernelsTest, CallsOnADeviceAreWaitedForBeforeTheirOutputsAreCopied) {
+  Board board;
+  SessionOptions options;
+  options.opt_level = 0;
+  std::string graph = x_, sum = "a0";
+  for (int i = 0; i < 4; ++i) graph += Op(absl::StrCat("a", i), "SlowAdd", {"x"});
+  for (int i = 1; i < 4; ++i) {
+    graph += Node(absl::StrCat("sum", i), "AddV2", {sum, absl::StrCat("a", i)});
+    sum = absl::StrCat("sum", i);
+  }
+  auto session = Session::Create(testing::Parse(graph), {&board}, options);
+  ASSERT_TRUE(session.ok()) << session.status();
+  for (int i = 1; i <= 3; ++i) {
+    calls_.wanted_calls = 4 * i;
+    const auto run = (*session)->Run({{"x", Floats({1, 2}, {2})}}, {sum});
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_THAT(Values((*run)[0]), ElementsAre(8, 12));
+  }
+  EXPECT_EQ(calls_.most, 4);
 }
 
 TEST_F(AsyncKernelsTest, RunsAtOnceHaveTheirOwnCalls) {
