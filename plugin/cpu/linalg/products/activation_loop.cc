@@ -15,6 +15,19 @@ void RunLoop(ElementLoop loop, const float* x, float* y, int64_t n, float param 
   loop(in, y, n, param);
 }
 
+// y[i] = f(x[i]), some at a time, which the compiler turns into vectors; y may be x.
+template <typename F>
+void Map(const float* x, float* y, int64_t n, F f) {
+  constexpr int kLanes = 16;
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    float values[kLanes];
+    for (int k = 0; k < kLanes; ++k) values[k] = f(x[i + k]);
+    for (int k = 0; k < kLanes; ++k) y[i + k] = values[k];
+  }
+  for (; i < n; ++i) y[i] = f(x[i]);
+}
+
 ElementOp FirstOp(Activation activation) {
   switch (activation) {
     case Activation::kRelu:
@@ -28,6 +41,7 @@ ElementOp FirstOp(Activation activation) {
       return ElementOp::kLeakyRelu;
     case Activation::kSigmoid:
     case Activation::kSwish:
+    case Activation::kGeluApproximate:
       return ElementOp::kSigmoid;
     case Activation::kGeluExact:
       return ElementOp::kErf;
@@ -35,7 +49,6 @@ ElementOp FirstOp(Activation activation) {
       return ElementOp::kSoftplus;
     case Activation::kNone:
     case Activation::kTanh:
-    case Activation::kGeluApproximate:
       break;
   }
   return ElementOp::kTanh;
@@ -77,28 +90,28 @@ void ActivationLoop::RunGated(float* x, int64_t n) const {
   const float* of = gate;
   switch (activation_) {
     case Activation::kGeluExact:
-      for (int64_t i = 0; i < n; ++i) gate[i] = x[i] * (std::numbers::sqrt2_v<float> / 2);
+      Map(x, gate, n, [](float v) { return v * (std::numbers::sqrt2_v<float> / 2); });
       break;
     case Activation::kGeluApproximate: {
-      const float scale = std::sqrt(2 * std::numbers::inv_pi_v<float>);
-      for (int64_t i = 0; i < n; ++i) gate[i] = scale * (x[i] + 0.044715F * x[i] * x[i] * x[i]);
+      // Half of 1 and a hyperbolic tangent is the sigmoid of twice as much.
+      const float scale = 2 * std::sqrt(2 * std::numbers::inv_pi_v<float>);
+      Map(x, gate, n, [scale](float v) { return scale * (v + 0.044715F * v * v * v); });
       break;
     }
     case Activation::kHardSwish:
-      for (int64_t i = 0; i < n; ++i) gate[i] = x[i] + 3;
+      Map(x, gate, n, [](float v) { return v + 3; });
       break;
     default:
       of = x;
   }
   // Softplus is asked for its limit, above which it is the identity.
   RunLoop(loop_, of, gate, n, std::numeric_limits<float>::infinity());
-  if (activation_ == Activation::kMish) RunLoop(then_, gate, gate, n);
-  const bool gelu =
-      activation_ == Activation::kGeluExact || activation_ == Activation::kGeluApproximate;
-  if (gelu) {
-    for (int64_t i = 0; i < n; ++i) gate[i] = 0.5F * (1 + gate[i]);
+  if (activation_ == Activation::kMish) {
+    RunLoop(then_, gate, gate, n);
+  } else if (activation_ == Activation::kGeluExact) {
+    Map(gate, gate, n, [](float v) { return 0.5F * (1 + v); });
   } else if (activation_ == Activation::kHardSwish) {
-    for (int64_t i = 0; i < n; ++i) gate[i] /= 6;
+    Map(gate, gate, n, [](float v) { return v / 6; });
   }
   const void* const in[] = {x, gate};
   multiply_(in, x, n, 0);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -52,6 +53,26 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Products,
                                            ProductCase{700, 70, 333, true, false},
                                            ProductCase{1, 1000, 999, false, false},
                                            ProductCase{2, 4096, 512, false, false}));
+
+// Large enough for oneDNN, of which not every activation is taken; cut by rows and by columns.
+TEST(ProductsThenActivations, AreRightWhateverTheThreads) {
+  for (const auto& [m, n, k] : {std::array{300, 150, 400}, std::array{40, 1100, 500}}) {
+    const Tensor a = Noise(Shape({m, k}), 1), b = Noise(Shape({k, n}), 2);
+    const Tensor bias = Noise(Shape({n}), 3), add = Noise(Shape({m, n}), 4);
+    for (const std::string name : {"Tanh", "GeluApproximate", "GeluExact"}) {
+      const Attrs attrs = {{"num_args", attr::Int(2)},
+                           {"fused_ops", attr::StringList({"BiasAdd", "Add", name})}};
+      const Tensor got = RunEveryWay("_FusedMatMul", attrs, {a, b, bias, add});
+      const cpu::Activation activation = cpu::ActivationNamed(name).value();
+      for (int64_t at = 0; at < got.num_elements(); at += 101) {
+        double sum = bias.flat<float>()[at % n] + add.flat<float>()[at];
+        for (int64_t p = 0; p < k; ++p)
+          sum += 1.0 * a.flat<float>()[at / n * k + p] * b.flat<float>()[p * n + at % n];
+        ASSERT_NEAR(got.flat<float>()[at], cpu::Activate(activation, 0, sum), 1e-4) << name << at;
+      }
+    }
+  }
+}
 
 // Bound by memory, not oneDNN's, and small ones that are; with each activation.
 TEST(RowsTimesMatrices, AreRightWhateverTheThreads) {
@@ -137,22 +158,17 @@ TEST_P(Convolutions, AreRightWhateverTheThreads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Convolutions,
-                         ::testing::Values(ConvCase{1, 56, 64, 64, 3, 1, 1, "SAME"},
-                                           ConvCase{1, 57, 3, 64, 7, 2, 1, "SAME"},
-                                           ConvCase{1, 28, 128, 256, 1, 2, 1, "VALID"},
-                                           ConvCase{1, 28, 512, 64, 1, 2, 1, "SAME"},
-                                           ConvCase{1, 28, 128, 256, 1, 1, 1, "VALID"},
-                                           ConvCase{1, 7, 512, 512, 3, 1, 1, "SAME"},
-                                           ConvCase{3, 31, 40, 50, 3, 2, 1, "VALID"},
-                                           ConvCase{20, 15, 64, 40, 3, 1, 1, "SAME"},
-                                           ConvCase{1, 33, 64, 64, 3, 1, 2, "SAME"},
-                                           ConvCase{2, 29, 16, 70, 13, 1, 1, "SAME"},
-                                           ConvCase{1, 40, 64, 3, 9, 1, 2, "SAME"},
-                                           ConvCase{1, 26, 50, 4, 11, 1, 1, "SAME"},
-                                           ConvCase{2, 25, 40, 1, 9, 2, 1, "VALID"},
-                                           ConvCase{1, 27, 33, 2, 10, 1, 1, "SAME"},
-                                           ConvCase{3, 37, 3, 17, 12, 3, 2, "VALID"}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Convolutions,
+    ::testing::Values(
+        ConvCase{1, 56, 64, 64, 3, 1, 1, "SAME"}, ConvCase{1, 57, 3, 64, 7, 2, 1, "SAME"},
+        ConvCase{1, 28, 128, 256, 1, 2, 1, "VALID"}, ConvCase{1, 28, 512, 64, 1, 2, 1, "SAME"},
+        ConvCase{1, 28, 128, 256, 1, 1, 1, "VALID"}, ConvCase{1, 7, 512, 512, 3, 1, 1, "SAME"},
+        ConvCase{3, 31, 40, 50, 3, 2, 1, "VALID"}, ConvCase{20, 15, 64, 40, 3, 1, 1, "SAME"},
+        ConvCase{1, 33, 64, 64, 3, 1, 2, "SAME"}, ConvCase{2, 29, 16, 70, 13, 1, 1, "SAME"},
+        ConvCase{1, 40, 64, 3, 9, 1, 2, "SAME"}, ConvCase{1, 26, 50, 4, 11, 1, 1, "SAME"},
+        ConvCase{2, 25, 40, 1, 9, 2, 1, "VALID"}, ConvCase{1, 27, 33, 2, 10, 1, 1, "SAME"},
+        ConvCase{3, 37, 3, 17, 12, 3, 2, "VALID"}));
 
 TEST(BatchedProducts, AreTheSameWhateverTheThreads) {
   const Tensor x = Noise(Shape({12, 128, 64}), 1), y = Noise(Shape({12, 128, 64}), 2),
