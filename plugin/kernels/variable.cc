@@ -16,6 +16,13 @@ Device* MemoryOf(Device* device) {
 
 }  // namespace
 
+VariableName NameOfVariable(bool by_reference, std::string_view container,
+                            std::string_view shared_name, std::string_view node_name) {
+  if (!by_reference) return {std::string(container), std::string(shared_name)};
+  return {absl::StrCat("by reference/", container),
+          std::string(shared_name.empty() ? node_name : shared_name)};
+}
+
 absl::StatusOr<Tensor> Variable::Get(Device* device) const {
   device = MemoryOf(device);
   Tensor value;

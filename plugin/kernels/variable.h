@@ -14,6 +14,15 @@ namespace tenon {
 
 class Device;  // plugin/device/device.h
 
+// Under what a session's resources keep the variable of a node.
+struct VariableName {
+  std::string container, name;
+};
+// Handles that share no name are all of one variable. Variables of version 1, which are passed on
+// by reference, go by the node's name instead, and have names of their own.
+VariableName NameOfVariable(bool by_reference, std::string_view container,
+                            std::string_view shared_name, std::string_view node_name);
+
 // Thread-safe: each call is atomic. Readers share the buffer, so that what they read stays as it
 // is; writers copy it if anybody shares it.
 // The value lies in the memory of the device that wrote it last. A reader on another device gets a
@@ -22,8 +31,11 @@ class Device;  // plugin/device/device.h
 class Variable : public Resource {
  public:
   static constexpr std::string_view kKind = "variable";
-  using Resource::Resource;
+  // `dtype`: of what it may hold; kInvalid: of anything.
+  explicit Variable(std::string_view name, DataType dtype = DataType::kInvalid)
+      : Resource(name), dtype_(dtype) {}
   std::string_view kind() const override { return kKind; }
+  DataType dtype() const { return dtype_; }
 
   // The value in that memory; uninitialized before the first assignment.
   absl::StatusOr<Tensor> Get(Device* device = nullptr) const;
@@ -65,6 +77,7 @@ class Variable : public Resource {
   absl::Status MoveTo(Device* device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Set(Tensor& value, Device* device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  const DataType dtype_;
   mutable absl::Mutex mutex_;
   Tensor value_ ABSL_GUARDED_BY(mutex_);
   Device* device_ ABSL_GUARDED_BY(mutex_) = nullptr;  // in whose memory the value lies

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "tests/e2e/document_util.h"
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
@@ -14,6 +15,7 @@ namespace tenon::testing {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -626,6 +628,59 @@ TEST(Check, ADeviceWithoutTheKernelHasNotImplementedIt) {
     EXPECT_EQ(doc["summary"]["failed"], 0) << how;
     EXPECT_GT(doc["summary"]["unimplemented"], 0) << how;
   }
+}
+
+// An element that is not there, and an Add behind it, as a case that expects an error. `add` is the
+// Add's other input; `error` are attributes of the error node.
+std::string ErrorCase(std::string_view add, std::string_view error) {
+  const auto ints = [](std::string_view name, int value) {
+    return absl::StrCat("node { name: 'c0/", name,
+                        "' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: "
+                        "'value' value { tensor { dtype: DT_INT32 tensor_shape {} int_val: ",
+                        value, " } } } }");
+  };
+  return absl::StrCat(
+      "node { name: 'c0/x' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: "
+      "'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: 1 } } "
+      "} }",
+      ints("five", 5), ints("axis", 0),
+      "node { name: 'c0/gather' op: 'GatherV2' input: 'c0/x' input: 'c0/five' input: 'c0/axis' "
+      "attr { "
+      "key: 'Tparams' value { type: DT_FLOAT } } attr { key: 'Tindices' value { type: DT_INT32 } } "
+      "attr { key: 'Taxis' value { type: DT_INT32 } } } node { name: 'c0/op' op: 'AddV2' input: "
+      "'c0/gather' input: '",
+      add,
+      "' attr { key: 'T' value { type: DT_FLOAT } } } node { name: 'c0/error' op: 'NoOp' attr { "
+      "key: 'code' value { s: 'INVALID_ARGUMENT' } } ",
+      error, " }");
+}
+
+std::string MessageOf(std::string_view node) {
+  return absl::StrCat("attr { key: 'message' value { s: 'no good for {{node ", node, "}}' } }");
+}
+
+// The case's detail; empty if it passes.
+std::string DetailOf(const std::string& text) {
+  const Finished run = GraphRun({"check", TempFile("error_case.pbtxt", text), "--json"});
+  const json c = json::parse(run.out)["cases"][0];
+  EXPECT_EQ(c["status"] == "passed", c["detail"] == "") << run.out;
+  return c["detail"];
+}
+
+TEST(Check, AnErrorOfAnotherNodeIsNotTheRightOne) {
+  EXPECT_EQ(DetailOf(ErrorCase("c0/x", MessageOf("c0/gather"))), "");
+  EXPECT_THAT(DetailOf(ErrorCase("c0/x", MessageOf("c0/op"))),
+              AllOf(HasSubstr("node 'c0/gather' (GatherV2)"),
+                    HasSubstr("where an error of node 'c0/op' (AddV2) is right")));
+  // Nothing says which: one that the fetch needs.
+  EXPECT_EQ(DetailOf(ErrorCase("c0/x", "")), "");
+}
+
+TEST(Check, ADefectOfAnotherNodeIsNotTheRightError) {
+  EXPECT_EQ(DetailOf(ErrorCase("c0/five", MessageOf("c0/op"))), "");
+  EXPECT_THAT(DetailOf(ErrorCase("c0/five", MessageOf("c0/gather"))),
+              AllOf(HasSubstr("node 'c0/op' (AddV2)"),
+                    HasSubstr("where an error of node 'c0/gather' (GatherV2) is right")));
 }
 
 TEST(Check, FunctionsBranchesAndLoops) {

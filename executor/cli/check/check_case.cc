@@ -7,7 +7,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "executor/freeze/state_makers.h"
 #include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon::cli {
 namespace {
@@ -20,6 +22,16 @@ std::optional<absl::StatusCode> CodeNamed(std::string_view name) {
       return static_cast<absl::StatusCode>(code);
   }
   return std::nullopt;
+}
+
+// The node that an error message of TensorFlow names: "{{node c000/op}}". Empty if it names none,
+// or one in a function.
+std::string_view NodeOfMessage(std::string_view message) {
+  constexpr std::string_view kBegin = "{{node ";
+  const size_t begin = message.find(kBegin);
+  if (begin == message.npos || message.find("{{function_node ") != message.npos) return "";
+  message.remove_prefix(begin + kBegin.size());
+  return message.substr(0, message.find("}}"));
 }
 
 // Fills in a case from its special nodes.
@@ -79,9 +91,21 @@ class CaseReader {
     const AttrValue* code = graph_.attr(n, "code");
     const std::string_view text =
         code == nullptr ? std::string_view() : code->AsString().value_or("");
-    case_.error = CodeNamed(text);
-    if (!case_.error)
+    const std::optional<absl::StatusCode> named = CodeNamed(text);
+    if (named) {
+      case_.error = ExpectedError{*named, {}};
+      if (const NodeId guilty = GuiltyNode(n); guilty != kNoNode) case_.error->nodes = {guilty};
+    } else {
       case_.malformed = absl::StrCat("its error node has the unknown code '", text, "'");
+    }
+  }
+
+  // kNoNode: nothing says which.
+  NodeId GuiltyNode(NodeId error) const {
+    const AttrValue* message = graph_.attr(error, "message");
+    const std::string_view named =
+        message == nullptr ? "" : NodeOfMessage(message->AsString().value_or(""));
+    return graph_.FindNode(named);
   }
 
   void ReadTolerance(NodeId n) {
@@ -133,6 +157,21 @@ void AddReached(const Graph& graph, CheckCase& c) {
   }
 }
 
+// Where nothing says which node is at fault, it is one that is fetched, or another that is needed
+// for it and no constant.
+void AddGuiltyNodes(const Graph& graph, CheckCase& c) {
+  if (!c.error || !c.error->nodes.empty()) return;
+  std::vector<NodeId> roots;
+  for (const std::string& fetch : c.fetches) {
+    if (const NodeId n = NodeOfOutput(graph, fetch); n != kNoNode) roots.push_back(n);
+  }
+  const std::vector<bool> needed = NeededBy(graph, roots);
+  for (const NodeId n : c.nodes) {
+    const bool fetched = std::ranges::find(roots, n) != roots.end();
+    if (fetched || (needed[n] && graph.op_name(n) != "Const")) c.error->nodes.push_back(n);
+  }
+}
+
 // A scope that is no case, but lends its nodes to some, is there for these.
 void DropLenders(const Graph& graph, std::vector<CheckCase>& cases) {
   absl::flat_hash_set<std::string_view> lenders;
@@ -158,7 +197,7 @@ void NoteDefects(const Graph& graph, const std::vector<Defect>& defects,
   }
   const auto note = [](const Defect& defect, const std::vector<CheckCase*>& concerned) {
     for (CheckCase* c : concerned) {
-      if (c->defect.empty()) c->defect = defect.ToString();
+      c->defects.push_back(defect);
       if (defect.code == DefectCode::kUnknownOp) c->unknown_op = true;
     }
   };
@@ -176,6 +215,7 @@ absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLim
   file.cases = CasesOf(file.graph);
   for (CheckCase& c : file.cases) AddReached(file.graph, c);
   DropLenders(file.graph, file.cases);
+  for (CheckCase& c : file.cases) AddGuiltyNodes(file.graph, c);
   const bool has_cases = std::any_of(file.cases.begin(), file.cases.end(),
                                      [](const CheckCase& c) { return c.malformed.empty(); });
   if (!has_cases && !imported.defects.empty())

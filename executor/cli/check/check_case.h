@@ -4,7 +4,10 @@
 //   c000/op      the op under test; output i is fetched for every c000/want<i>
 //   c000/fetch   (NoOp) instead: its list `fetch` names the tensors; want<i> belongs to the i-th
 //   c000/want<i> (Const) the answer
-//   c000/error   (NoOp) instead of answers: `code` that import or run must fail with
+//   c000/error   (NoOp) instead of answers: `code` that import or run must fail with. The node at
+//                fault is the one that TensorFlow's `message` names ("{{node c000/op}}"); where it
+//                names none, it is a node that is fetched, or one that is needed for it and no
+//                constant
 //   c000/tol     (NoOp) `rtol`, `atol` in place of the dtype's own
 #pragma once
 
@@ -18,14 +21,19 @@
 
 namespace tenon::cli {
 
+struct ExpectedError {
+  absl::StatusCode code;
+  std::vector<NodeId> nodes;  // of which one is at fault
+};
+
 struct CheckCase {
   std::string name;           // "c000"
   std::vector<NodeId> nodes;  // those of its scope, then the others that it reaches
   std::vector<std::string> fetches;
   std::vector<std::pair<size_t, NodeId>> wants;  // index into fetches, Const node
-  std::optional<absl::StatusCode> error;         // the code that is right
+  std::optional<ExpectedError> error;            // what is right instead of answers
   std::optional<Tolerance> tolerance;            // of the tol node
-  std::string defect;                            // the first one of its nodes
+  std::vector<Defect> defects;                   // of its nodes, in the file's order
   bool unknown_op = false;                       // some node has no OpDef
   std::string malformed;                         // why this is no case by the convention
 };

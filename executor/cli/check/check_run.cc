@@ -1,5 +1,6 @@
 #include "executor/cli/check/check_run.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -62,11 +63,42 @@ struct Verdict {
   std::string detail;
 };
 
-Verdict JudgeError(const CheckCase& c, const absl::Status& status) {
+// Whether an error's message is about this node: "node 'c000/op' (Conv2D): …", "called at node
+// 'c000/op': …", "fetch 'c000/op:0' …". What a loop is written out to begins with its name.
+bool IsAbout(std::string_view message, std::string_view node) {
+  return absl::StrContains(message, absl::StrCat("node '", node, "'")) ||
+         absl::StrContains(message, absl::StrCat("node '", node, "/")) ||
+         absl::StrContains(message, absl::StrCat("fetch '", node, "'")) ||
+         absl::StrContains(message, absl::StrCat("fetch '", node, ":"));
+}
+
+Verdict JudgeError(const CheckFile& file, const CheckCase& c, const absl::Status& status) {
   if (!c.error) return {CaseStatus::kFailed, StatusText(status)};
-  if (status.code() == *c.error) return {};
-  return {CaseStatus::kFailed, absl::StrCat("fails with ", StatusText(status), " where ",
-                                            absl::StatusCodeToString(*c.error), " is right")};
+  if (status.code() != c.error->code) {
+    return {CaseStatus::kFailed,
+            absl::StrCat("fails with ", StatusText(status), " where ",
+                         absl::StatusCodeToString(c.error->code), " is right")};
+  }
+  const std::vector<NodeId>& nodes = c.error->nodes;
+  if (std::ranges::any_of(nodes,
+                          [&](NodeId n) { return IsAbout(status.message(), file.graph.name(n)); }))
+    return {};
+  const std::string right = nodes.size() != 1
+                                ? "an error of a node that is fetched"
+                                : absl::StrCat("an error of node '", file.graph.name(nodes[0]),
+                                               "' (", file.graph.op_name(nodes[0]), ")");
+  return {CaseStatus::kFailed,
+          absl::StrCat("fails with ", StatusText(status), " where ", right, " is right")};
+}
+
+// A defect of the node that is to fail is the error that is right; of another node it is none.
+Verdict JudgeDefects(const CheckFile& file, const CheckCase& c) {
+  const auto judge = [&](const Defect& defect) {
+    return JudgeError(file, c, absl::InvalidArgumentError(defect.ToString()));
+  };
+  const bool right = std::ranges::any_of(
+      c.defects, [&](const Defect& defect) { return judge(defect).status == CaseStatus::kPassed; });
+  return right ? Verdict() : judge(c.defects[0]);
 }
 
 Verdict CompareAll(const CheckFile& file, const CheckCase& c, const std::vector<Tensor>& values) {
@@ -86,20 +118,20 @@ Verdict CompareAll(const CheckFile& file, const CheckCase& c, const std::vector<
 }
 
 // Of a case that cannot be run; null if it can.
-std::optional<Verdict> JudgeUnrun(const CheckCase& c) {
+std::optional<Verdict> JudgeUnrun(const CheckFile& file, const CheckCase& c) {
   if (!c.malformed.empty())
-    return Verdict{CaseStatus::kFailed, c.defect.empty() ? c.malformed : c.defect};
-  if (c.unknown_op) return Verdict{CaseStatus::kUnimplemented, c.defect};
-  if (!c.defect.empty()) return JudgeError(c, absl::InvalidArgumentError(c.defect));
+    return Verdict{CaseStatus::kFailed, c.defects.empty() ? c.malformed : c.defects[0].ToString()};
+  if (c.unknown_op) return Verdict{CaseStatus::kUnimplemented, c.defects[0].ToString()};
+  if (!c.defects.empty()) return JudgeDefects(file, c);
   return std::nullopt;
 }
 
 Verdict Judge(const CheckFile& file, const CheckCase& c, const Attempt& attempt) {
   if (attempt.no_kernel) return {CaseStatus::kUnimplemented, StatusText(attempt.status)};
-  if (!attempt.status.ok()) return JudgeError(c, attempt.status);
+  if (!attempt.status.ok()) return JudgeError(file, c, attempt.status);
   if (c.error)
     return {CaseStatus::kFailed,
-            absl::StrCat("runs where ", absl::StatusCodeToString(*c.error), " is right")};
+            absl::StrCat("runs where ", absl::StatusCodeToString(c.error->code), " is right")};
   return CompareAll(file, c, attempt.values);
 }
 
@@ -122,7 +154,7 @@ std::string_view CaseStatusName(CaseStatus status) {
 CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,
                    const CaseOptions& options) {
   CaseResult result;
-  std::optional<Verdict> verdict = JudgeUnrun(c);
+  std::optional<Verdict> verdict = JudgeUnrun(file, c);
   if (!verdict) {
     Attempt attempt = Try(file, c, host, options, options.feed_constants, result);
     // Some kernels ask for an axis that is known.

@@ -11,26 +11,19 @@
 namespace tenon::cpu {
 namespace {
 
-ObjectRef<Object> FindVariable(Prepare& p, std::string_view container, std::string_view name) {
+absl::Status SetVariable(Prepare& p, bool by_reference) {
+  TENON_ASSIGN_OR_RETURN(const std::string_view container, p.AttrString("container"));
+  TENON_ASSIGN_OR_RETURN(const std::string_view shared_name, p.AttrString("shared_name"));
+  TENON_ASSIGN_OR_RETURN(const DataType dtype, p.AttrType("dtype"));
+  const VariableName name = NameOfVariable(by_reference, container, shared_name, p.node_name());
+  const DataType only = name.name.empty() ? DataType::kInvalid : dtype;
   ObjectRef<Variable> variable = p.session().resources().LookupOrCreate<Variable>(
-      container, name, [&] { return ObjectRef<Variable>::Make(name); });
-  return ObjectRef<Object>::Adopt(variable.release());
+      name.container, name.name, [&] { return ObjectRef<Variable>::Make(name.name, only); });
+  return SetHandle(p, ObjectRef<Object>::Adopt(variable.release()));
 }
 
-// Handles without a name are all of one variable.
-absl::Status PrepareVarHandle(Prepare& p) {
-  TENON_ASSIGN_OR_RETURN(const std::string_view container, p.AttrString("container"));
-  TENON_ASSIGN_OR_RETURN(const std::string_view name, p.AttrString("shared_name"));
-  return SetHandle(p, FindVariable(p, container, name));
-}
-
-// Those of version 1 go by the node's name instead, and have names of their own.
-absl::Status PrepareVariable(Prepare& p) {
-  TENON_ASSIGN_OR_RETURN(const std::string_view container, p.AttrString("container"));
-  TENON_ASSIGN_OR_RETURN(const std::string_view name, p.AttrString("shared_name"));
-  return SetHandle(p, FindVariable(p, absl::StrCat("by reference/", container),
-                                   name.empty() ? p.node_name() : name));
-}
+absl::Status PrepareVarHandle(Prepare& p) { return SetVariable(p, /*by_reference=*/false); }
+absl::Status PrepareVariable(Prepare& p) { return SetVariable(p, /*by_reference=*/true); }
 
 absl::Status WrongType(const Variable& variable, DataType has, DataType wanted) {
   return absl::InvalidArgumentError(absl::StrCat("variable '", variable.name(), "' holds ",
@@ -58,8 +51,8 @@ absl::Status RunAssign(const void* state, const StepArgs& args) {
   const Shape shape = value.shape();
   return variable->Assign(
       std::move(value), DeviceOf(*args.run_state), [&](const Tensor& old) -> absl::Status {
-        if (old.initialized() && old.dtype() != type)
-          return WrongType(*variable, old.dtype(), type);
+        const DataType holds = old.initialized() ? old.dtype() : variable->dtype();
+        if (holds != DataType::kInvalid && holds != type) return WrongType(*variable, holds, type);
         if (s.validate_shape && old.initialized() && !(old.shape() == shape)) {
           return absl::InvalidArgumentError(absl::StrCat("the value has shape ", shape.ToString(),
                                                          ", variable '", variable->name(), "' has ",
