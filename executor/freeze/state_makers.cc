@@ -13,17 +13,6 @@
 namespace tenon {
 namespace {
 
-ReachedNode InGraph(const Graph& graph, NodeId n) {
-  ReachedNode reached;
-  reached.node = n;
-  reached.name = graph.name(n);
-  reached.op_name = graph.op_name(n);
-  reached.device = graph.device(n);
-  reached.op = graph.op(n);
-  reached.attrs = graph.attrs(n);
-  return reached;
-}
-
 ReachedNode InBody(std::string_view function, const std::shared_ptr<const FunctionBody>& body,
                    const BodyNode& node) {
   ReachedNode reached;
@@ -47,6 +36,17 @@ const BodyNode* ConstOf(const FunctionBody& body, std::string_view input) {
 }
 
 }  // namespace
+
+ReachedNode ReachedInGraph(const Graph& graph, NodeId n) {
+  ReachedNode reached;
+  reached.node = n;
+  reached.name = graph.name(n);
+  reached.op_name = graph.op_name(n);
+  reached.device = graph.device(n);
+  reached.op = graph.op(n);
+  reached.attrs = graph.attrs(n);
+  return reached;
+}
 
 std::vector<bool> NeededBy(const Graph& graph, absl::Span<const NodeId> roots) {
   std::vector<bool> needed(graph.num_node_ids());
@@ -88,7 +88,7 @@ void VisitReached(const Graph& graph, absl::Span<const NodeId> roots,
   };
   const std::vector<bool> needed = NeededBy(graph, roots);
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (needed[n] && graph.alive(n)) visit_node(InGraph(graph, n));
+    if (needed[n] && graph.alive(n)) visit_node(ReachedInGraph(graph, n));
   }
   while (!open.empty()) {
     const FunctionEntry& function = *open.back();

@@ -32,6 +32,8 @@ struct ReachedNode {
   std::string ToString() const;  // "node 'x' (Op)", "node 'x' (Op) of function 'f'"
 };
 
+ReachedNode ReachedInGraph(const Graph& graph, NodeId n);
+
 // By node: whether these nodes need it, or it is one of them.
 std::vector<bool> NeededBy(const Graph& graph, absl::Span<const NodeId> roots);
 

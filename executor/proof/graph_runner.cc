@@ -4,7 +4,6 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "executor/proof/made_up_state.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
 
@@ -36,14 +35,13 @@ absl::StatusOr<std::vector<Tensor>> RunOthers(Session& session, const InputSet& 
 
 absl::StatusOr<std::vector<Tensor>> GraphRunner::Run(
     const Graph& graph, const InputSet& inputs, const std::vector<std::string>& fetches) const {
-  Graph with_state = graph;
-  TENON_ASSIGN_OR_RETURN(const std::string initialize, AddMadeUpState(with_state));
   SessionOptions options = options_;
   options.max_loop_passes = inputs.max_loop_passes;
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                         Session::Create(std::move(with_state), devices_, options));
-  if (!initialize.empty())
-    TENON_RETURN_IF_ERROR(session->Run({}, {absl::StrCat("^", initialize)}).status());
+                         Session::Create(graph, devices_, options));
+  if (holder_ != nullptr)
+    TENON_RETURN_IF_ERROR(CopyState(graph, holder_->resources(), session->resources()));
+  TENON_RETURN_IF_ERROR(made_up_->Fill(graph, session->resources()));
   std::vector<std::string> others = fetches;
   for (const std::string& init : inits_) {
     const std::string fetch = absl::StrCat("^", init);

@@ -1,11 +1,13 @@
 // Runs graphs just as they are, so that their answers can be compared.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "executor/proof/difference.h"
 #include "executor/proof/input_sets.h"
+#include "executor/proof/trial_state.h"
 #include "executor/session/session.h"
 
 namespace tenon {
@@ -18,8 +20,11 @@ class GraphRunner {
   GraphRunner(std::vector<Device*> devices, SessionOptions options,
               std::vector<std::string> inits = {});
 
-  // One run in a session of its own, in which variables that no init fills have values that were
-  // made up.
+  // From now on runs begin with a copy of what `holder`, which outlives the runner, holds by then.
+  void TakeStateOf(Session* holder) { holder_ = holder; }
+
+  // One run in a session of its own. Variables whose values nobody knows have values that were made
+  // up.
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const InputSet& inputs,
                                           const std::vector<std::string>& fetches) const;
   // The same, or as many as it takes: see AnswerApart.
@@ -40,6 +45,8 @@ class GraphRunner {
   std::vector<Device*> devices_;
   SessionOptions options_;
   std::vector<std::string> inits_;
+  Session* holder_ = nullptr;
+  std::shared_ptr<MadeUpState> made_up_ = std::make_shared<MadeUpState>();
 };
 
 }  // namespace tenon

@@ -2,6 +2,8 @@
 // it answers.
 #pragma once
 
+#include <chrono>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +31,14 @@ class NumericVerifier : public PipelineObserver {
   // `custom`: passes besides those of the pass order.
   explicit NumericVerifier(GraphRunner runner, absl::Span<const PassEntry> custom = {});
 
+  // From now on variables, tables and queues have what `holder` holds when a pass has run. `holder`
+  // outlives the verifier; nothing in it changes.
+  void TakeStateOf(Session* holder) { runner_.TakeStateOf(holder); }
+
+  // Passes that end after so many seconds of comparing, all together, are not compared. What is
+  // being compared by then is compared on fewer inputs, one at least.
+  void set_time_limit(double seconds) { limit_s_ = seconds; }
+
   // Values that the graph is really fed with, besides those that are made up: for passes on a graph
   // that is fed at the same nodes.
   void AddInputs(std::vector<Session::NamedTensor> feeds);
@@ -38,8 +48,11 @@ class NumericVerifier : public PipelineObserver {
   // INTERNAL names rewrite, node, difference and inputs.
   absl::Status CheckPass(const PassRun& run, const Graph& after, const ReplayPass& replay) override;
 
+  int64_t changes() const { return changes_; }  // of the graph, each by a pass
   int64_t passes_compared() const { return passes_; }
   int64_t runs() const { return runs_; }
+  // Passes that changed something and were not compared, or not on all inputs, for want of time.
+  int64_t passes_cut_short() const { return cut_short_; }
   // Why some pass, or some output, could not be compared; empty if each was.
   const std::string& not_compared() const { return not_compared_; }
 
@@ -55,6 +68,8 @@ class NumericVerifier : public PipelineObserver {
   };
 
   absl::Status Check(const PassRun& run, const Graph& after, const ReplayPass& replay);
+  absl::Status CheckWhole(const PassRun& run, const Graph& after, const ReplayPass& replay);
+  bool IsLate() const;
   Exactness ExactnessOf(const RewriteEvent& event) const;
   bool Prepare(const PassRun& run);
   bool MakeSets(const Graph& graph, int64_t usual_size);
@@ -82,7 +97,10 @@ class NumericVerifier : public PipelineObserver {
   std::vector<bool> steady_;      // by fetch: answers the same in two runs
   std::vector<Answer> baseline_;  // of the graph with this fingerprint
   uint64_t baseline_of_ = 0;
-  int64_t passes_ = 0, runs_ = 0;
+  int64_t changes_ = 0, passes_ = 0, runs_ = 0, cut_short_ = 0;
+  double limit_s_ = std::numeric_limits<double>::infinity(), spent_s_ = 0;
+  std::chrono::steady_clock::time_point begin_;  // of the comparison that goes on
+  bool cut_ = false;                             // it left inputs out
   std::string not_compared_;
 };
 

@@ -75,8 +75,7 @@ Court::Court(std::vector<Device*> devices, SessionOptions options, JudgeValue ju
     : devices_(std::move(devices)),
       options_(std::move(options)),
       judge_(std::move(judge)),
-      begin_(std::move(begin)),
-      runner_(devices_, options_) {
+      begin_(std::move(begin)) {
   if (options_.seed == 0) options_.seed = 1;
 }
 
@@ -100,6 +99,16 @@ SessionOptions Court::Optimized(int64_t limit, absl::Span<const std::string> bey
   return options;
 }
 
+absl::StatusOr<std::unique_ptr<Session>> Court::Begin(const Suspect& suspect,
+                                                      const SessionOptions& options) const {
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                         Session::Create(suspect.graph, devices_, options));
+  TENON_RETURN_IF_ERROR(begin_(*session));
+  for (const std::string& init : suspect.inits)
+    TENON_RETURN_IF_ERROR(session->Run({}, {absl::StrCat("^", init)}).status());
+  return session;
+}
+
 absl::StatusOr<std::vector<Tensor>> Court::RunOnce(const Suspect& suspect, const InputSet& inputs,
                                                    const SessionOptions& options,
                                                    const std::vector<std::string>& fetches,
@@ -108,11 +117,7 @@ absl::StatusOr<std::vector<Tensor>> Court::RunOnce(const Suspect& suspect, const
   limited.max_loop_passes = inputs.max_loop_passes;
   Relay relay;
   if (log != nullptr) limited.pipeline.observers.push_back(&relay);
-  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                         Session::Create(suspect.graph, devices_, limited));
-  TENON_RETURN_IF_ERROR(begin_(*session));
-  for (const std::string& init : suspect.inits)
-    TENON_RETURN_IF_ERROR(session->Run({}, {absl::StrCat("^", init)}).status());
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Begin(suspect, limited));
   relay.Tell(log);
   return session->Run(inputs.feeds, fetches);
 }
@@ -171,9 +176,12 @@ std::string Court::FirstDifference(const Suspect& suspect,
   PluginWatch watch;
   AnswersOf(suspect, Optimized(0, culprits), &watch);
   if (!watch.before || !watch.after) return "";
+  GraphRunner runner(devices_, options_);
+  const absl::StatusOr<std::unique_ptr<Session>> holder = Begin(suspect, Plain());
+  if (holder.ok()) runner.TakeStateOf(holder->get());
   for (const InputSet& inputs : suspect.inputs) {
     std::string node =
-        runner_.FirstDifference(*watch.before, *watch.after, inputs, Sameness::kBound);
+        runner.FirstDifference(*watch.before, *watch.after, inputs, Sameness::kBound);
     if (!node.empty()) return node;
   }
   return "";

@@ -64,6 +64,10 @@ class Court {
   std::string FirstDifference(const Suspect& suspect,
                               const std::vector<std::string>& culprits) const;
 
+  // A session of the suspect's graph, brought to where runs begin.
+  absl::StatusOr<std::unique_ptr<Session>> Begin(const Suspect& suspect,
+                                                 const SessionOptions& options) const;
+
   // One run in a session of its own. `log`, if there is one, hears what passes do for this run
   // alone, not for what runs before it.
   absl::StatusOr<std::vector<Tensor>> RunOnce(const Suspect& suspect, const InputSet& inputs,
@@ -82,7 +86,6 @@ class Court {
   SessionOptions options_;
   JudgeValue judge_;
   std::function<absl::Status(Session&)> begin_;
-  GraphRunner runner_;
 };
 
 }  // namespace tenon

@@ -1,34 +1,72 @@
-#include "executor/proof/made_up_state.h"
+#include "executor/proof/trial_state.h"
 
-#include <vector>
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "executor/values/element.h"
+#include "executor/freeze/state_makers.h"
 #include "executor/proof/input_sets.h"
 #include "graph/base/status_macros.h"
+#include "plugin/cpu/containers/queue.h"
+#include "plugin/cpu/containers/table.h"
+#include "plugin/kernels/variable.h"
 
 namespace tenon {
 namespace {
 
-struct VariableOp {
-  std::string_view op, assign, type_of_assign;
-};
-constexpr VariableOp kVariableOps[] = {{"VarHandleOp", "AssignVariableOp", "dtype"},
-                                       {"VariableV2", "Assign", "T"},
-                                       {"Variable", "Assign", "T"}};
-
-const VariableOp* FindVariableOp(std::string_view op) {
-  for (const VariableOp& variable : kVariableOps) {
-    if (variable.op == op) return &variable;
-  }
-  return nullptr;
+template <typename T>
+ObjectRef<T> Find(ResourceManager& resources, const VariableName& name) {
+  return resources.LookupOrCreate<T>(name.container, name.name, [] { return ObjectRef<T>(); });
 }
 
-// What nodes of one variable share.
-std::string SharedName(const Graph& graph, NodeId n) {
-  const AttrValue* attr = graph.attr(n, "shared_name");
-  const std::string_view name = attr == nullptr ? "" : attr->AsString().value_or("");
-  return std::string(name.empty() ? graph.name(n) : name);
+template <typename T>
+void Put(ResourceManager& resources, const VariableName& name, const ObjectRef<T>& resource) {
+  resources.LookupOrCreate<T>(name.container, name.name, [&] { return resource; });
+}
+
+VariableName NameOf(const ReachedNode& variable) {
+  return NameOfVariable(variable.op_name != "VarHandleOp", variable.TextAttr("container"),
+                        variable.TextAttr("shared_name"), variable.name);
+}
+
+absl::Status Assign(Variable& variable, Tensor value) {
+  return variable.Assign(std::move(value), nullptr, [](const Tensor&) { return absl::OkStatus(); });
+}
+
+absl::Status CopyVariable(const VariableName& name, ResourceManager& from, ResourceManager& to) {
+  const ObjectRef<Variable> variable = Find<Variable>(from, name);
+  if (!variable) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(Tensor value, variable->Get());
+  if (!value.initialized() || value.dtype() == DataType::kResource) return absl::OkStatus();
+  if (variable->changes_in_place()) {
+    TENON_ASSIGN_OR_RETURN(value, value.Copy());
+  }
+  auto copy = ObjectRef<Variable>::Make(name.name, variable->dtype());
+  TENON_RETURN_IF_ERROR(Assign(*copy, std::move(value)));
+  Put(to, name, copy);
+  return absl::OkStatus();
+}
+
+absl::Status CopyTableOrQueue(const VariableName& name, ResourceManager& from,
+                              ResourceManager& to) {
+  if (const auto table = Find<cpu::Table>(from, name)) {
+    TENON_ASSIGN_OR_RETURN(const ObjectRef<cpu::Table> copy, table->Copy());
+    Put(to, name, copy);
+  }
+  if (const auto queue = Find<cpu::Queue>(from, name)) Put(to, name, queue->Copy());
+  return absl::OkStatus();
+}
+
+std::vector<NodeId> LiveNodes(const Graph& graph) {
+  std::vector<NodeId> nodes;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) nodes.push_back(n);
+  }
+  return nodes;
 }
 
 // FNV-1a: the same on every machine.
@@ -38,45 +76,103 @@ uint64_t SeedOf(std::string_view name) {
   return hash;
 }
 
-// The node that assigns it a value; none where type or shape are not known.
-absl::StatusOr<NodeId> AddAssignment(Graph& graph, NodeId variable, const VariableOp& op,
-                                     uint64_t seed) {
-  const AttrValue* type_attr = graph.attr(variable, "dtype");
-  const AttrValue* shape_attr = graph.attr(variable, "shape");
-  if (type_attr == nullptr || shape_attr == nullptr) return kNoNode;
+// An input that is to be positive.
+struct Domain {
+  std::string_view op;
+  int input;
+};
+constexpr Domain kPositive[] = {{"Sqrt", 0},
+                                {"Rsqrt", 0},
+                                {"Log", 0},
+                                {"Log1p", 0},
+                                {"FusedBatchNorm", 4},
+                                {"FusedBatchNormV2", 4},
+                                {"FusedBatchNormV3", 4},
+                                {"_FusedBatchNormEx", 4},
+                                {"BatchNormWithGlobalNormalization", 2}};
+// Of positive values these give positive ones; an addend is mostly a small constant.
+constexpr std::string_view kKeepSign[] = {"ReadVariableOp", "Identity", "Cast",   "Reshape",
+                                          "ExpandDims",     "Squeeze",  "AddV2",  "Add",
+                                          "Maximum",        "Enter",    "Gather", "ResourceGather"};
+
+bool IsPositive(std::string_view op, int input) {
+  return std::ranges::any_of(kPositive,
+                             [&](const Domain& d) { return d.op == op && d.input == input; });
+}
+
+bool WantsPositive(const Graph& graph, const Fanouts& fanouts, NodeId variable) {
+  std::vector<NodeId> open = {variable};
+  absl::flat_hash_set<NodeId> seen = {variable};
+  while (!open.empty()) {
+    const NodeId n = open.back();
+    open.pop_back();
+    for (const Fanouts::Use& use : fanouts.of(n)) {
+      if (use.port == kControlPort) continue;
+      const std::string_view op = graph.op_name(use.node);
+      if (IsPositive(op, use.input)) return true;
+      if (std::ranges::find(kKeepSign, op) != std::end(kKeepSign) && seen.insert(use.node).second)
+        open.push_back(use.node);
+    }
+  }
+  return false;
+}
+
+void MakePositive(Tensor& value) {
+  for (int64_t i = 0; cli::IsFloatLike(value.dtype()) && i < value.num_elements(); ++i)
+    cli::StoreDouble(value, i, std::abs(cli::ElementAsDouble(value, i)));
+}
+
+// Uninitialized where type or shape are not known.
+absl::StatusOr<Tensor> MakeUp(const ReachedNode& variable, const VariableName& name) {
+  const AttrValue* type_attr = variable.attrs.Find("dtype");
+  const AttrValue* shape_attr = variable.attrs.Find("shape");
+  if (type_attr == nullptr || shape_attr == nullptr) return Tensor();
   TENON_ASSIGN_OR_RETURN(const DataType type, type_attr->AsType());
   TENON_ASSIGN_OR_RETURN(const PartialShape partial, shape_attr->AsShape());
   const std::optional<Shape> shape = partial.ToShape();
-  if (!shape || !CanMakeUp(type)) return kNoNode;
-  TENON_ASSIGN_OR_RETURN(const Tensor value, OrdinaryTensor(type, *shape, seed));
-  const std::string base = absl::StrCat(graph.name(variable), "/made_up");
-  TENON_ASSIGN_OR_RETURN(const NodeId constant,
-                         graph.AddNode(graph.UniqueName(base), "Placeholder", {},
-                                       {{"dtype", attr::Type(type)}}, graph.device(variable)));
-  TENON_RETURN_IF_ERROR(graph.MakeConst(constant, value));
-  const Output inputs[] = {{variable, 0}, {constant, 0}};
-  return graph.AddNode(graph.UniqueName(absl::StrCat(base, "/assign")), op.assign, inputs,
-                       {{op.type_of_assign, attr::Type(type)}}, graph.device(variable));
+  if (!shape || !CanMakeUp(type)) return Tensor();
+  return OrdinaryTensor(type, *shape, SeedOf(name.name.empty() ? variable.name : name.name));
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> AddMadeUpState(Graph& graph) {
-  absl::flat_hash_set<std::string> done;
-  std::vector<Output> assignments;
-  const NodeId nodes = graph.num_node_ids();
-  for (NodeId n = 0; n < nodes; ++n) {
-    const VariableOp* op = graph.alive(n) ? FindVariableOp(graph.op_name(n)) : nullptr;
-    if (op == nullptr) continue;
-    const std::string name = SharedName(graph, n);
-    if (!done.insert(absl::StrCat(op->op, " ", name)).second) continue;
-    TENON_ASSIGN_OR_RETURN(const NodeId assignment, AddAssignment(graph, n, *op, SeedOf(name)));
-    if (assignment != kNoNode) assignments.push_back({assignment, kControlPort});
+absl::Status CopyState(const Graph& graph, ResourceManager& from, ResourceManager& to) {
+  absl::Status status;
+  VisitReached(graph, LiveNodes(graph), [&](const ReachedNode& node) {
+    if (!MakesState(node)) return;
+    if (IsVariable(node.op_name)) {
+      status.Update(CopyVariable(NameOf(node), from, to));
+      return;
+    }
+    const std::string_view shared = node.TextAttr("shared_name");
+    status.Update(CopyTableOrQueue(
+        {std::string(node.TextAttr("container")), std::string(shared.empty() ? node.name : shared)},
+        from, to));
+  });
+  return status;
+}
+
+absl::Status MadeUpState::Fill(const Graph& graph, ResourceManager& state) {
+  std::optional<Fanouts> fanouts;
+  for (const NodeId n : LiveNodes(graph)) {
+    if (!IsVariable(graph.op_name(n))) continue;
+    const ReachedNode variable = ReachedInGraph(graph, n);
+    const VariableName name = NameOf(variable);
+    if (Find<Variable>(state, name)) continue;
+    const auto [value, fresh] =
+        values_.try_emplace(absl::StrCat(name.container, "|", name.name), Tensor());
+    if (fresh) {
+      TENON_ASSIGN_OR_RETURN(value->second, MakeUp(variable, name));
+      if (!fanouts) fanouts.emplace(graph);
+      if (value->second.initialized() && WantsPositive(graph, *fanouts, n))
+        MakePositive(value->second);
+    }
+    if (!value->second.initialized()) continue;
+    auto made = ObjectRef<Variable>::Make(name.name);
+    TENON_RETURN_IF_ERROR(Assign(*made, value->second));
+    Put(state, name, made);
   }
-  if (assignments.empty()) return "";
-  const std::string name = graph.UniqueName("made_up_state");
-  TENON_RETURN_IF_ERROR(graph.AddNode(name, "NoOp", assignments, {}).status());
-  return name;
+  return absl::OkStatus();
 }
 
 }  // namespace tenon

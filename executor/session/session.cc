@@ -73,6 +73,7 @@ Session::~Session() = default;
 const Graph& Session::graph() const { return impl_->graph; }
 int Session::threads() const { return impl_->workers.threads(); }
 const FileAccess& Session::files() const { return impl_->options.files; }
+ResourceManager& Session::resources() { return impl_->states.resources(); }
 
 absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& feeds,
                                              const std::vector<std::string>& fetches) {

@@ -18,7 +18,8 @@ namespace tenon {
 
 // What was made of one (feeds, fetches) pair.
 class Executable;
-class RunRecorder;  // executor/run/run_recorder.h
+class ResourceManager;  // plugin/kernels/resource.h
+class RunRecorder;      // executor/run/run_recorder.h
 
 // Thread-safe: many runs at once, each with its own frame.
 class Session {
@@ -49,6 +50,8 @@ class Session {
   int threads() const;
   // What its kernels may read and write.
   const FileAccess& files() const;
+  // What its runs remember by name: variables, tables, queues.
+  ResourceManager& resources();
 
  private:
   struct Impl;

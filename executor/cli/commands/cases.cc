@@ -1,4 +1,5 @@
 #include "executor/cli/commands/cases.h"
+#include "executor/cli/passes/pass_report.h"
 
 #include <filesystem>
 
@@ -147,6 +148,7 @@ absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& i
                   differ == 0 ? invocation.style.Green("all match")
                               : invocation.style.Red(absl::StrCat(differ, " differ")),
                   "\n");
+  AddVerified(bench, invocation);
   TENON_RETURN_IF_ERROR(EndOfInterrupted());
   return verdict;
 }

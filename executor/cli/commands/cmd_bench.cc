@@ -299,6 +299,7 @@ absl::Status Bench(const BenchFlags& flags, Invocation& invocation) {
                                : TimeAlone(*bench.session, timing, request, flags, invocation);
   TENON_RETURN_IF_ERROR(HintAtInit(bench, ran));
   AddPasses(*timing.executable, flags, invocation);
+  AddVerified(bench, flags, invocation);
   TENON_RETURN_IF_ERROR(AddReports(*bench.session, timing.executable, request, flags, invocation));
   return EndOfInterrupted();
 }

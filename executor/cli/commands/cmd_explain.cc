@@ -122,6 +122,7 @@ absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
                      unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "", "\n");
   }
   AddPasses(*executable, flags, invocation);
+  AddVerified(bench, flags, invocation);
   return absl::OkStatus();
 }
 

@@ -122,21 +122,6 @@ void ListPasses(Invocation& invocation) {
       "is plugin:TYPE.\n");
 }
 
-// What --verify-each=numeric compared.
-void AddVerified(const NumericVerifier* verifier, Invocation& invocation) {
-  if (verifier == nullptr) return;
-  Json json = Json::Object();
-  json.Set("passes", verifier->passes_compared())
-      .Set("runs", verifier->runs())
-      .Set("not_compared", verifier->not_compared());
-  invocation.doc.Set("verified", std::move(json));
-  absl::StrAppend(&invocation.text, "verified: ", Plural(verifier->passes_compared(), "change"),
-                  " of the graph, in ", Plural(verifier->runs(), "run"));
-  if (!verifier->not_compared().empty())
-    absl::StrAppend(&invocation.text, "; not compared: ", verifier->not_compared());
-  invocation.text += "\n";
-}
-
 // Of a SavedModel what became of its arguments, results and state; of a graph a warning where what
 // is written holds state and nothing that fills it.
 void AddState(const Workbench& bench, const Executable& executable, const OptFlags& flags,
@@ -215,7 +200,7 @@ absl::Status Opt(const OptFlags& flags, Invocation& invocation) {
                   "\n");
   TellTarget(bench.session_options.pipeline.target, OptimizedGraph(*executable), invocation);
   AddState(bench, *executable, flags, invocation);
-  AddVerified(bench.watchers->verifier(), invocation);
+  AddVerified(bench, flags, invocation);
   if (flags.time_passes || flags.verbose)
     absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
   return AddNodeStory(bench, *executable, flags.explain_node, invocation);

@@ -183,6 +183,7 @@ absl::Status Run(const RunFlags& flags, Invocation& invocation) {
                                   : ResultText(outcome, flags, invocation.style);
   }
   AddPasses(*outcome.executable, flags, invocation);
+  AddVerified(outcome.bench, flags, invocation);
   TENON_RETURN_IF_ERROR(AddRunReports(*outcome.executable, watch, flags, invocation));
   TENON_RETURN_IF_ERROR(EndOfInterrupted());
   return Verdict(outcome.comparisons);

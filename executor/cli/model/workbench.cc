@@ -121,16 +121,20 @@ absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
     TENON_ASSIGN_OR_RETURN(session_options.files, FilesOf(*bench.saved));
   }
   if (flags.verify_each == "numeric") {
-    const bool needs_folder = bench.saved.has_value();
+    // opt runs no initializer: each graph that it compares begins with its own.
+    const bool initializes = flags.defaults.freezes;
     bench.watchers->VerifyNumbers(
         GraphRunner(bench.host->devices(), session_options,
-                    needs_folder ? std::vector<std::string>() : bench.inits));
+                    initializes ? bench.inits : std::vector<std::string>()),
+        flags.verify_s);
   }
   session_options.pipeline.observers = bench.watchers->observers();
   bench.session_options = session_options;
   TENON_ASSIGN_OR_RETURN(
       bench.session,
       Session::Create(std::move(model.graph), bench.host->devices(), std::move(session_options)));
+  if (NumericVerifier* verifier = bench.watchers->verifier())
+    verifier->TakeStateOf(bench.session.get());
   return bench;
 }
 

@@ -59,6 +59,9 @@ void WatchFlags::DeclareWatching(Declarer& d) {
   d.Flag("--time-passes", time_passes, "a table of what each pass did and how long it took");
   d.FlagWithValue("--verify-each{structure}", verify_each, {"structure", "numeric"},
                   "verify the graph after each pass; =numeric: and that it answers the same");
+  d.Real("--verify-seconds", verify_s, "S",
+         "what --verify-each=numeric may take; it says what it left out (default 60)",
+         Declarer::Bound::kAboveZero);
   d.List("--print-before", print_before, "PASS",
          "the graph before this pass, on stderr; '*': before each");
   d.List("--print-after", print_after, "PASS",

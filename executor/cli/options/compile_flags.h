@@ -39,6 +39,7 @@ struct OptimizerFlags {
 struct WatchFlags {
   bool time_passes = false;
   std::string verify_each;                             // "structure", "numeric"; empty: at the end
+  double verify_s = 60;                                // for "numeric"
   std::vector<std::string> print_before, print_after;  // passes; "*": each
   std::string print_changed;                           // "graph", "diff", or empty
   std::string dump_dir;

@@ -47,6 +47,30 @@ std::string WhatText(const PassReport& pass, const Style& style) {
 
 }  // namespace
 
+void AddVerified(const Workbench& bench, const CompileFlags& flags, Invocation& invocation) {
+  const NumericVerifier* verifier = bench.watchers->verifier();
+  if (verifier == nullptr) return;
+  Json json = Json::Object();
+  json.Set("passes", verifier->passes_compared())
+      .Set("cut_short", verifier->passes_cut_short())
+      .Set("runs", verifier->runs())
+      .Set("not_compared", verifier->not_compared());
+  invocation.doc.Set("verified", std::move(json));
+  if (verifier->passes_cut_short() > 0) {
+    Warn(flags, absl::StrCat("--verify-each=numeric: ", verifier->passes_cut_short(), " of ",
+                               Plural(verifier->changes(), "change"),
+                               " of the graph not compared, or on fewer inputs: --verify-seconds ",
+                               flags.verify_s, " were over"));
+  }
+  if (flags.quiet) return;
+  absl::StrAppend(&invocation.text, "verified: ", verifier->passes_compared(), " of ",
+                  Plural(verifier->changes(), "change"), " of the graph, in ",
+                  Plural(verifier->runs(), "run"));
+  if (!verifier->not_compared().empty())
+    absl::StrAppend(&invocation.text, "; not compared: ", verifier->not_compared());
+  invocation.text += "\n";
+}
+
 std::string RewritesText(const PassReport& pass) {
   std::string text;
   for (const auto& [name, count] : pass.rewrites)

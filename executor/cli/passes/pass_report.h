@@ -14,6 +14,9 @@ std::string PassTable(const PipelineReport& report, const Style& style);
 Json PassesJson(const PipelineReport& report);
 // With --time-passes: "passes" in the document, or the table below the text.
 void AddPasses(const Executable& executable, const WatchFlags& flags, Invocation& invocation);
+// With --verify-each=numeric: what it compared, as "verified" in the document, or as a line below
+// the text; and a warning if it had too little time.
+void AddVerified(const Workbench& bench, const CompileFlags& flags, Invocation& invocation);
 // "remove_identity 4, fold_cast 1"; empty for none.
 std::string RewritesText(const PassReport& pass);
 

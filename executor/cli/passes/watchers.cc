@@ -35,8 +35,9 @@ void Watchers::ForgetGraph() {
   if (history_ != nullptr) *history_ = PassHistory();
 }
 
-void Watchers::VerifyNumbers(GraphRunner runner) {
+void Watchers::VerifyNumbers(GraphRunner runner, double seconds) {
   verifier_ = std::make_unique<NumericVerifier>(std::move(runner));
+  verifier_->set_time_limit(seconds);
 }
 
 }  // namespace tenon::cli

@@ -40,8 +40,8 @@ class Watchers {
   // The one that hears of passes that fail.
   PipelineObserver* reproducer() const { return reproducer_; }
 
-  // --verify-each=numeric. The runner's devices outlive the watchers.
-  void VerifyNumbers(GraphRunner runner);
+  // --verify-each=numeric, for so many seconds. The runner's devices outlive the watchers.
+  void VerifyNumbers(GraphRunner runner, double seconds);
   // Null where nobody asked for it.
   NumericVerifier* verifier() const { return verifier_.get(); }
   const Provenance* provenance() const { return provenance_.get(); }

@@ -20,6 +20,7 @@ class InOrder : public WaitingTuples {
     return first;
   }
   int64_t size() const override { return static_cast<int64_t>(tuples_.size()); }
+  std::unique_ptr<WaitingTuples> Copy() const override { return std::make_unique<InOrder>(*this); }
 
  private:
   std::deque<Tuple> tuples_;
@@ -33,6 +34,9 @@ class ByPriority : public WaitingTuples {
   }
   Tuple Take() override { return std::move(tuples_.extract(tuples_.begin()).mapped()); }
   int64_t size() const override { return static_cast<int64_t>(tuples_.size()); }
+  std::unique_ptr<WaitingTuples> Copy() const override {
+    return std::make_unique<ByPriority>(*this);
+  }
 
  private:
   std::multimap<int64_t, Tuple> tuples_;
@@ -49,6 +53,7 @@ class AtRandom : public WaitingTuples {
     return last;
   }
   int64_t size() const override { return static_cast<int64_t>(tuples_.size()); }
+  std::unique_ptr<WaitingTuples> Copy() const override { return std::make_unique<AtRandom>(*this); }
 
  private:
   PhiloxStream words_;
@@ -116,6 +121,15 @@ void Queue::Close(bool cancel_pending) {
   absl::MutexLock lock(&mutex_);
   closed_ = true;
   cancelled_ |= cancel_pending;
+}
+
+ObjectRef<Queue> Queue::Copy() {
+  absl::MutexLock lock(&mutex_);
+  auto copy = ObjectRef<Queue>::Make(name(), options_, tuples_->Copy());
+  absl::MutexLock lock_copy(&copy->mutex_);
+  copy->closed_ = closed_;
+  copy->cancelled_ = cancelled_;
+  return copy;
 }
 
 }  // namespace tenon::cpu

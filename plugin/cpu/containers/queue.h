@@ -22,6 +22,7 @@ class WaitingTuples {
   virtual void Put(Tuple tuple) = 0;
   virtual Tuple Take() = 0;  // there is one
   virtual int64_t size() const = 0;
+  virtual std::unique_ptr<WaitingTuples> Copy() const = 0;
 };
 std::unique_ptr<WaitingTuples> FirstInFirstOut();
 // By the first component, an int64 scalar; those with the same one as they came.
@@ -55,6 +56,8 @@ class Queue : public Resource {
   bool closed();
   // Nothing more can be put; who waits to put something still may, unless `cancel_pending`.
   void Close(bool cancel_pending);
+  // A queue of the same name in which the same tuples wait.
+  ObjectRef<Queue> Copy();
 
  private:
   bool Has(int64_t count) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {

@@ -298,4 +298,18 @@ absl::StatusOr<Table::Entries> Table::Export() {
   return entries;
 }
 
+absl::StatusOr<ObjectRef<Table>> Table::Copy() {
+  auto copy = ObjectRef<Table>::Make(name(), options_);
+  absl::MutexLock lock(&mutex_);
+  absl::MutexLock lock_copy(&copy->mutex_);
+  copy->filled_ = filled_;
+  copy->places_ = places_;
+  copy->free_ = free_;
+  copy->used_ = used_;
+  if (values_.initialized()) {
+    TENON_ASSIGN_OR_RETURN(copy->values_, values_.Copy());
+  }
+  return copy;
+}
+
 }  // namespace tenon::cpu

@@ -47,6 +47,8 @@ class Table : public Resource {
     Tensor keys, values;
   };
   absl::StatusOr<Entries> Export();  // of a dense table as matrices
+  // A table of the same name that holds the same entries.
+  absl::StatusOr<ObjectRef<Table>> Copy();
 
   // The bytes that tell keys of `size` elements apart.
   static std::string KeyOf(const Tensor& keys, int64_t i, int64_t size);
