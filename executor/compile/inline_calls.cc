@@ -8,6 +8,7 @@
 #include "executor/compile/stages.h"
 #include "executor/compile/stopwatch.h"
 #include "executor/lowering/call_inliner.h"
+#include "executor/state/fixed_variables.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon {
@@ -38,6 +39,7 @@ absl::StatusOr<Inlined> InlineCalls(Requested requested, const CompileContext& c
   report.rewrites_left = context.options.pipeline.bisect_limit;
   if (context.options.opt_level > 0 && !inlined.graph.functions().empty())
     TENON_RETURN_IF_ERROR(Inline(requested.run, context, inlined));
+  if (context.fixed != nullptr) TENON_RETURN_IF_ERROR(context.fixed->ReplaceReads(inlined.graph));
   inlined.times.optimize = watch.Milliseconds();
   return inlined;
 }

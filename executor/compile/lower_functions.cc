@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/compile/stages.h"
 #include "executor/lowering/lowering.h"
+#include "executor/state/fixed_variables.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
 
@@ -76,6 +77,7 @@ absl::StatusOr<Lowered> LowerFunctions(const Optimized& optimized, const Compile
   if (callers.empty()) return lowered;
   auto graph = std::make_shared<Graph>(*optimized.graph);
   TENON_RETURN_IF_ERROR(Lower(optimized.caller_devices, callers, *graph, lowered));
+  if (context.fixed != nullptr) TENON_RETURN_IF_ERROR(context.fixed->ReplaceReads(*graph));
   std::vector<NodePlacement> previous = std::move(lowered.placement);
   for (const NodeId n : callers) previous[n] = NodePlacement();
   TENON_ASSIGN_OR_RETURN(lowered.placement, PlaceNewNodes(*graph, std::move(previous), context));

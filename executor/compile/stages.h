@@ -25,12 +25,15 @@
 
 namespace tenon {
 
+class FixedVariables;  // executor/state/fixed_variables.h
+
 // What a graph is compiled for.
 struct CompileContext {
   const SessionOptions& options;
   absl::Span<Device* const> devices;  // the host is among them
   Device* host;
-  KernelStore& kernels;  // knows the registry
+  KernelStore& kernels;                   // knows the registry
+  const FixedVariables* fixed = nullptr;  // what reads them reads constants; null: none
 };
 
 struct CompileTimes {  // milliseconds

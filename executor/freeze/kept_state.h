@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "executor/freeze/state_makers.h"
+#include "executor/state/state_makers.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/tensor.h"
 

@@ -7,9 +7,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "executor/values/element.h"
-#include "executor/freeze/state_makers.h"
 #include "executor/proof/input_sets.h"
+#include "executor/state/state_makers.h"
+#include "executor/values/element.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/containers/queue.h"
 #include "plugin/cpu/containers/table.h"

@@ -24,9 +24,9 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
     const Graph& graph, const std::vector<std::string>& feeds,
     const std::vector<std::string>& fetches, const SessionParts& parts) {
   auto kernels = std::make_unique<KernelStore>(parts.registry);
-  TENON_ASSIGN_OR_RETURN(
-      Compiled compiled,
-      Compile(graph, feeds, fetches, {parts.options, parts.devices, parts.host, *kernels}));
+  TENON_ASSIGN_OR_RETURN(Compiled compiled, Compile(graph, feeds, fetches,
+                                                    {parts.options, parts.devices, parts.host,
+                                                     *kernels, parts.fixed}));
   return std::unique_ptr<Executable>(
       new Executable(std::move(compiled), std::move(kernels), parts));
 }

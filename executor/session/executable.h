@@ -28,6 +28,7 @@ struct SessionParts {
   Workers& workers;
   SessionState& states;
   std::atomic<int64_t>& next_step;
+  const FixedVariables* fixed = nullptr;  // of the graph that is compiled
 };
 
 // Thread-safe.

@@ -1,6 +1,7 @@
 #include "executor/session/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <thread>
@@ -9,12 +10,27 @@
 #include "absl/synchronization/mutex.h"
 #include "executor/compile/passes/evaluator.h"
 #include "executor/session/executable.h"
+#include "executor/state/fixed_variables.h"
+#include "executor/state/variable_use.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/plugin_hold.h"
+#include "graph/ir/nodes.h"
 #include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/workers.h"
 
 namespace tenon {
+
+namespace {
+
+std::vector<NodeId> NodesOf(const Graph& graph, absl::Span<const std::string> entries) {
+  std::vector<NodeId> nodes;
+  for (const std::string& entry : entries) {
+    if (const NodeId n = NodeOfOutput(graph, entry); n != kNoNode) nodes.push_back(n);
+  }
+  return nodes;
+}
+
+}  // namespace
 
 struct Session::Impl {
   using Key = std::pair<std::vector<std::string>, std::vector<std::string>>;
@@ -29,7 +45,22 @@ struct Session::Impl {
   }
 
   SessionParts Parts(Device* host) {
-    return {options, devices, host, KernelRegistry::Global(), workers, states, next_step};
+    return {options, devices, host,      KernelRegistry::Global(),
+            workers, states,  next_step, fixed.load()};
+  }
+
+  // What it changes would not be seen by what was prepared before.
+  absl::Status CheckChangesNoFixed(const std::vector<std::string>& fetches) const {
+    const FixedVariables* variables = fixed.load();
+    if (variables == nullptr || variables->constants().empty()) return absl::OkStatus();
+    for (const NodeId n : UseOfVariables(graph, NodesOf(graph, fetches)).changed) {
+      if (variables->constants().contains(n)) {
+        return NodeError(graph, n,
+                         absl::FailedPreconditionError(
+                             "is changed by what is to run, and others have it as a constant"));
+      }
+    }
+    return absl::OkStatus();
   }
 
   const Graph graph;
@@ -42,6 +73,8 @@ struct Session::Impl {
   Device* host = nullptr;
   std::atomic<int64_t> next_step{1};
   absl::Mutex prepare_mutex;  // one executable is made at a time
+  std::unique_ptr<const FixedVariables> fixed_owner;
+  std::atomic<const FixedVariables*> fixed = nullptr;
   absl::Mutex mutex;
   std::map<Key, std::unique_ptr<Executable>> executables ABSL_GUARDED_BY(mutex);
 };
@@ -70,6 +103,21 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vecto
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::~Session() = default;
 
+absl::Status Session::FixVariables(absl::Span<const std::string> entries) {
+  if (impl_->options.opt_level == 0) return absl::OkStatus();
+  absl::MutexLock prepare(&impl_->prepare_mutex);
+  if (impl_->fixed_owner != nullptr)
+    return absl::FailedPreconditionError("variables have been fixed before");
+  const VariableUse use = UseOfVariables(impl_->graph, NodesOf(impl_->graph, entries));
+  TENON_ASSIGN_OR_RETURN(FixedVariables fixed, FixedVariables::Make(impl_->graph, use.read_only,
+                                                                    impl_->states.resources()));
+  impl_->fixed_owner = std::make_unique<const FixedVariables>(std::move(fixed));
+  impl_->fixed = impl_->fixed_owner.get();
+  return absl::OkStatus();
+}
+
+const FixedVariables* Session::fixed_variables() const { return impl_->fixed; }
+
 const Graph& Session::graph() const { return impl_->graph; }
 int Session::threads() const { return impl_->workers.threads(); }
 const FileAccess& Session::files() const { return impl_->options.files; }
@@ -86,6 +134,7 @@ absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& fee
   if (Executable* e = find()) return e;
   absl::MutexLock prepare(&impl_->prepare_mutex);
   if (Executable* e = find()) return e;
+  TENON_RETURN_IF_ERROR(impl_->CheckChangesNoFixed(fetches));
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made,
                          Executable::Make(impl_->graph, feeds, fetches, impl_->Parts(impl_->host)));
   absl::MutexLock lock(&impl_->mutex);

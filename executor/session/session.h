@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "executor/compile/session_options.h"
 #include "executor/session/reports.h"
 #include "graph/ir/graph.h"
@@ -18,6 +19,7 @@ namespace tenon {
 
 // What was made of one (feeds, fetches) pair.
 class Executable;
+class FixedVariables;   // executor/state/fixed_variables.h
 class ResourceManager;  // plugin/kernels/resource.h
 class RunRecorder;      // executor/run/run_recorder.h
 
@@ -43,6 +45,14 @@ class Session {
   // Both in one.
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<NamedTensor>& feeds,
                                           const std::vector<std::string>& fetches);
+
+  // Variables that none of these nodes or outputs may change stay as they are from now on: what is
+  // prepared reads constants in their place, and cannot change them (FAILED_PRECONDITION). What
+  // was prepared before must not change them any more. A session without an optimizer (opt_level
+  // 0) leaves them. For graphs whose functions and nodes are all that change their variables.
+  absl::Status FixVariables(absl::Span<const std::string> entries);
+  // Null before that.
+  const FixedVariables* fixed_variables() const;
 
   // The graph as given.
   const Graph& graph() const;

@@ -45,6 +45,23 @@ std::string_view GraphStorage::Join(std::string_view before, std::string_view mo
   return before.empty() ? more : Copy(absl::StrCat(before, more));
 }
 
+std::string_view GraphStorage::JoinAligned(std::string_view head, std::string_view elements) {
+  absl::MutexLock lock(&mutex_);
+  const size_t bytes = head.size() + elements.size();
+  char* p = Reserve(bytes + kTensorAlignment);
+  const auto begin = reinterpret_cast<uintptr_t>(p) + head.size();
+  p += (kTensorAlignment - begin % kTensorAlignment) % kTensorAlignment;
+  std::memcpy(p, head.data(), head.size());
+  std::memcpy(p + head.size(), elements.data(), elements.size());
+  aligned_.insert(p + head.size());
+  return {p, bytes};
+}
+
+bool GraphStorage::Aligns(const void* elements) {
+  absl::MutexLock lock(&mutex_);
+  return aligned_.contains(elements);
+}
+
 void GraphStorage::Keep(std::shared_ptr<const void> owner) {
   absl::MutexLock lock(&mutex_);
   owners_.push_back(std::move(owner));

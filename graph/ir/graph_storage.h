@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
 #include "graph/ir/graph.h"
 
@@ -29,6 +30,11 @@ class GraphStorage {
   // A message field that comes several times: protobuf merges them, which is to concatenate their
   // bytes.
   std::string_view Join(std::string_view before, std::string_view more);
+
+  // A copy of both parts, one behind the other, with the second one at an address that kernels
+  // want: then Aligns is true of it.
+  std::string_view JoinAligned(std::string_view head, std::string_view elements);
+  bool Aligns(const void* elements);
 
   // Keeps `owner` (a mapped file, a decompressed buffer) alive.
   void Keep(std::shared_ptr<const void> owner);
@@ -57,6 +63,7 @@ class GraphStorage {
   std::deque<OpDef> ops_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const void>> owners_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string_view> mappings_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<const void*> aligned_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenon

@@ -64,4 +64,8 @@ void LibraryAccess::SetLibraryExtra(Graph& graph, std::string_view wire) {
   graph.library_extra_ = graph.storage_->Copy(wire);
 }
 
+void LibraryAccess::ShareKind(Graph& graph, NodeId n, const NodeKind& kind) {
+  graph.nodes_[n].kind = &kind;
+}
+
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// A graph's functions, for those who read and edit them. Private to graph/.
+// A graph's functions, for those who read and edit them, and its kinds of nodes. Private to graph/.
 #pragma once
 
 #include <memory>
@@ -24,6 +24,15 @@ class LibraryAccess {
   static void PutFunction(Graph& graph, FunctionEntry function);
   static std::string_view LibraryExtra(const Graph& graph) { return graph.library_extra_; }
   static void SetLibraryExtra(Graph& graph, std::string_view wire);
+
+  static GraphStorage& Storage(const Graph& graph) { return *graph.storage_; }
+  // n, which has no inputs, becomes a node of this op and of attributes that the storage holds,
+  // sorted by name.
+  static void SetKind(Graph& graph, NodeId n, std::string_view op, std::vector<Attr> attrs) {
+    graph.nodes_[n].kind = graph.Intern(op, std::move(attrs));
+  }
+  // n, which has no inputs, becomes a node of this kind, which the graph's storage holds.
+  static void ShareKind(Graph& graph, NodeId n, const NodeKind& kind);
 };
 
 }  // namespace tenon

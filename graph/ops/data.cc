@@ -181,6 +181,16 @@ constexpr OpSpec kOps[] = {
      "deterministic: string = 'default'; preserve_cardinality: bool = false; "
      "use_unbounded_threadpool: bool = false; metadata: string = ''",
      nullptr},
+    {"ParseExampleDatasetV2",
+     "input_dataset: variant; num_parallel_calls: int64; dense_defaults: Tdense", "handle: variant",
+     "sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; "
+     "sparse_types: list({float, int64, string}) >= 0; "
+     "Tdense: list({float, int64, string}) >= 0; dense_shapes: list(shape) >= 0; "
+     "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
+     "deterministic: string = 'default'; ragged_keys: list(string) >= 0 = []; "
+     "ragged_value_types: list({float, int64, string}) >= 0 = []; "
+     "ragged_split_types: list({int32, int64}) >= 0 = []",
+     ScalarShape},
     {"PrefetchDataset", "input_dataset: variant; buffer_size: int64", "handle: variant",
      "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; slack_period: int = 0; "
      "legacy_autotune: bool = true; buffer_size_min: int = 0; metadata: string = ''",

@@ -17,6 +17,9 @@ constexpr OpSpec kOps[] = {
      "use AudioSummaryV2"},
     {"AudioSummaryV2", "tag: string; tensor: float; sample_rate: float", "summary: string",
      "max_outputs: int >= 1 = 3", ScalarShape},
+    {"BoostedTreesBucketize",
+     "float_values: num_features * float; bucket_boundaries: num_features * float",
+     "buckets: num_features * int32", "num_features: int >= 0", nullptr},
     {"BoostedTreesMakeStatsSummary",
      "node_ids: int32; gradients: float; hessians: float; "
      "bucketized_features_list: num_features * int32",

@@ -28,6 +28,7 @@ constexpr Row kOps[] = {
      "CTCLossV2 CheckNumericsV2 Dawsn Expint FresnelCos FresnelSin "
      "ImageProjectiveTransformV2 MatrixDiagPartV3 MatrixDiagV3 MatrixSetDiagV3 "
      "ParallelInterleaveDatasetV3 ParallelInterleaveDatasetV4 ParallelMapDatasetV2 "
+     "ParseExampleDatasetV2 "
      "QuantizedMatMulWithBiasAndDequantize QuantizedMatMulWithBiasAndRequantize SobolSample "
      "Spence StatelessRandomBinomial StatelessRandomGammaV2 StatelessRandomPoisson "
      "StatelessRandomUniformFullInt ToBool Xlog1py"},

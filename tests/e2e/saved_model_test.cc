@@ -23,6 +23,7 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 void FlipByte(const std::string& path, size_t at) {
@@ -89,6 +90,38 @@ TEST(SavedModels, ShowHasTheSignaturesAndAWorkingCommand) {
     args.push_back(word.starts_with('\'') ? word.substr(1, word.size() - 2) : word);
   args.erase(args.begin());
   EXPECT_EQ(GraphRun(args).exit, 0) << doc["commands"][0];
+}
+
+TEST(SavedModels, ShowTellsWhatTheyCompute) {
+  const json doc = Document({"show", Folder("affine_state"), "--signature", "count"});
+  EXPECT_EQ(doc["variable_count"], 1);
+  EXPECT_EQ(doc["changed_variables"].size(), 1);
+  const json affine = Document({"show", Folder("affine_state")});
+  EXPECT_EQ(affine["variable_count"], 2);
+  EXPECT_EQ(affine["parameters"], 15);
+  EXPECT_EQ(affine["variable_bytes"], 60);
+  EXPECT_THAT(affine["changed_variables"], IsEmpty());
+  EXPECT_EQ(affine["ops"]["MatMul"], 1);
+  EXPECT_FALSE(affine["ops"].contains("RestoreV2"));
+  EXPECT_GT(affine["flops"], 24);
+  // The body of a loop.
+  const json loop = Document({"show", Folder("recurrent")});
+  EXPECT_EQ(loop["ops"]["MatMul"], 2);
+  EXPECT_GT(loop["flops"], 100);
+  EXPECT_EQ(loop["unknown_cost_nodes"], 0);
+}
+
+TEST(SavedModels, WhatNothingChangesIsConstant) {
+  const auto constants = [](std::vector<std::string> args) {
+    return Document(args)["constant_variables"].get<int>();
+  };
+  const std::string model = Folder("affine_state");
+  EXPECT_EQ(constants({"run", model, "--input", "x=1x4xf32=ones"}), 2);
+  EXPECT_EQ(constants({"run", model, "--input", "x=1x4xf32=ones", "--opt-level", "0"}), 0);
+  // What "count" changes is none of them.
+  EXPECT_EQ(constants({"run", model, "--signature", "count", "--input", "x=1x4xf32=ones"}), 2);
+  EXPECT_EQ(constants({"explain", model}), 2);
+  EXPECT_EQ(constants({"run", Folder("recurrent"), "--input", "seq=1x2x3xf32=ones"}), 2);
 }
 
 TEST(SavedModels, OtherCommandsTakeThem) {

@@ -112,8 +112,9 @@ absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const ProofFlags& fla
   stands_alone &= of_folder;
   if (!of_folder) indictment->suspect.inits = bench.inits;
   if (stands_alone) TENON_RETURN_IF_ERROR(FoldVariables(*indictment));
-  const auto begin = [&bench, &flags, from_folder = of_folder && !stands_alone](Session& session) {
-    return from_folder ? InitializeState(session, bench, flags) : absl::OkStatus();
+  const auto begin = [&bench, &flags, fetches = indictment->suspect.fetches,
+                      from_folder = of_folder && !stands_alone](Session& session) {
+    return from_folder ? InitializeState(session, bench, flags, fetches) : absl::OkStatus();
   };
   SessionOptions session_options = bench.session_options;
   session_options.pipeline.observers = {bench.watchers->reproducer(), &indictment->rollbacks};

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "executor/freeze/state_makers.h"
+#include "executor/state/state_makers.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
 

@@ -11,6 +11,7 @@
 #include "graph/base/annotate.h"
 #include "graph/base/file_bytes.h"
 #include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon::cli {
 namespace {
@@ -113,6 +114,20 @@ std::string InCase(size_t index, const RequestFlags& flags) {
   return absl::StrCat(flags.cases, ", case ", index, ": ");
 }
 
+// What cases ask for beside results of signatures, by the names of the graph.
+std::vector<std::string> NodesAskedFor(const Workbench& bench, const Json& cases,
+                                       const RequestFlags& flags) {
+  std::vector<std::string> nodes;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const absl::StatusOr<RequestFlags> of_case = FlagsOfCase(cases.At(i), flags);
+    if (!of_case.ok()) continue;
+    for (const std::string& name : of_case->outputs) {
+      if (NodeOfOutput(bench.graph(), name) != kNoNode) nodes.push_back(name);
+    }
+  }
+  return nodes;
+}
+
 }  // namespace
 
 absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& invocation) {
@@ -123,7 +138,7 @@ absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& i
         "--output and --expect");
   }
   TENON_ASSIGN_OR_RETURN(const Json cases, ReadCases(flags.cases));
-  TENON_RETURN_IF_ERROR(InitializeState(bench, flags));
+  TENON_RETURN_IF_ERROR(InitializeState(bench, flags, NodesAskedFor(bench, cases, flags)));
   Json list = Json::Array();
   absl::Status verdict;
   int64_t differ = 0;
@@ -148,7 +163,7 @@ absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& i
                   differ == 0 ? invocation.style.Green("all match")
                               : invocation.style.Red(absl::StrCat(differ, " differ")),
                   "\n");
-  AddVerified(bench, invocation);
+  AddVerified(bench.watchers->verifier(), flags, invocation);
   TENON_RETURN_IF_ERROR(EndOfInterrupted());
   return verdict;
 }

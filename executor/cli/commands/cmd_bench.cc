@@ -132,7 +132,7 @@ struct Rival {
 absl::Status StartAnew(Rival& rival, const Workbench& bench, const RunRequest& request) {
   const Clock::time_point start = Clock::now();
   TENON_ASSIGN_OR_RETURN(rival.session, OpenOtherSession(bench, rival.flags));
-  TENON_RETURN_IF_ERROR(InitializeState(*rival.session, bench, rival.flags));
+  TENON_RETURN_IF_ERROR(InitializeState(*rival.session, bench, rival.flags, request.fetches));
   TENON_ASSIGN_OR_RETURN(rival.timing.executable,
                          rival.session->Prepare(request.feed_names, request.fetches));
   rival.timing.init_ms = MillisSince(start);
@@ -287,7 +287,7 @@ absl::Status Bench(const BenchFlags& flags, Invocation& invocation) {
   const Clock::time_point start = Clock::now();
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(configurations.a));
   TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequest(bench.names(), flags));
-  TENON_RETURN_IF_ERROR(InitializeState(bench, flags));
+  TENON_RETURN_IF_ERROR(InitializeState(bench, flags, request.fetches));
   Timing timing;
   TENON_ASSIGN_OR_RETURN(timing.executable, PrepareExecutable(bench, configurations.a,
                                                               request.feed_names, request.fetches));
@@ -299,7 +299,7 @@ absl::Status Bench(const BenchFlags& flags, Invocation& invocation) {
                                : TimeAlone(*bench.session, timing, request, flags, invocation);
   TENON_RETURN_IF_ERROR(HintAtInit(bench, ran));
   AddPasses(*timing.executable, flags, invocation);
-  AddVerified(bench, flags, invocation);
+  AddVerified(bench.watchers->verifier(), flags, invocation);
   TENON_RETURN_IF_ERROR(AddReports(*bench.session, timing.executable, request, flags, invocation));
   return EndOfInterrupted();
 }

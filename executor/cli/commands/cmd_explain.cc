@@ -9,6 +9,7 @@
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/compile_flags.h"
 #include "executor/cli/passes/pass_report.h"
+#include "executor/state/fixed_variables.h"
 #include "graph/base/one_line.h"
 #include "graph/base/status_macros.h"
 
@@ -77,6 +78,10 @@ void ExplainFlags::Declare(Declarer& d) {
 absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
   TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(bench.names(), flags));
+  // What is a constant in a run is one here.
+  if (bench.saved.has_value()) TENON_RETURN_IF_ERROR(InitializeState(bench, flags, ends.fetches));
+  const FixedVariables* fixed = bench.session->fixed_variables();
+  const size_t constants = fixed == nullptr ? 0 : fixed->constants().size();
   TENON_ASSIGN_OR_RETURN(const Executable* executable,
                          PrepareExecutable(bench, flags, ends.feeds, ends.fetches));
 
@@ -111,18 +116,19 @@ absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
                  RejectedText(p), CopiesText(copies[n])});
     }
   }
-  invocation.doc.Set("nodes", std::move(nodes));
+  invocation.doc.Set("nodes", std::move(nodes)).Set("constant_variables", constants);
   if (!invocation.json()) {
     std::string devices;
     for (const auto& [name, count] : NodesPerDevice(*executable))
       absl::StrAppend(&devices, ", ", name, " ", count);
-    invocation.text =
-        absl::StrCat(table.Text(invocation.style), "\n", Plural(graph.num_nodes(), "node"), devices,
-                     "; ", Plural(copy_count, "copy"), ", ", Bytes(copy_bytes),
-                     unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "", "\n");
+    invocation.text = absl::StrCat(
+        table.Text(invocation.style), "\n", Plural(graph.num_nodes(), "node"), devices, "; ",
+        Plural(copy_count, "copy"), ", ", Bytes(copy_bytes),
+        unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "",
+        constants > 0 ? absl::StrCat("; ", constants, " variables are constants") : "", "\n");
   }
   AddPasses(*executable, flags, invocation);
-  AddVerified(bench, flags, invocation);
+  AddVerified(bench.watchers->verifier(), flags, invocation);
   return absl::OkStatus();
 }
 

@@ -200,7 +200,7 @@ absl::Status Opt(const OptFlags& flags, Invocation& invocation) {
                   "\n");
   TellTarget(bench.session_options.pipeline.target, OptimizedGraph(*executable), invocation);
   AddState(bench, *executable, flags, invocation);
-  AddVerified(bench, flags, invocation);
+  AddVerified(bench.watchers->verifier(), flags, invocation);
   if (flags.time_passes || flags.verbose)
     absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
   return AddNodeStory(bench, *executable, flags.explain_node, invocation);

@@ -11,6 +11,7 @@
 #include "executor/cli/reports/plan_report.h"
 #include "executor/cli/reports/run_reports.h"
 #include "executor/cli/reports/story.h"
+#include "executor/state/fixed_variables.h"
 #include "executor/values/tensor_text.h"
 #include "graph/base/status_macros.h"
 
@@ -64,6 +65,12 @@ void RunFlags::DeclareSession(Declarer& d) {
          "run the cases of a JSON file in one session and compare; exit 3 where one differs");
 }
 
+// Of a SavedModel: those that stay as they are.
+size_t ConstantVariables(const Workbench& bench) {
+  const FixedVariables* fixed = bench.session->fixed_variables();
+  return fixed == nullptr ? 0 : fixed->constants().size();
+}
+
 void AddDetails(const RunOutcome& outcome, Json& doc) {
   const Executable& e = *outcome.executable;
   Json devices = Json::Object();
@@ -75,7 +82,8 @@ void AddDetails(const RunOutcome& outcome, Json& doc) {
       .Set("place", times.place)
       .Set("plan", times.plan)
       .Set("first_run", times.first_run);
-  doc.Set("nodes_imported", outcome.bench.graph().num_nodes())
+  doc.Set("constant_variables", ConstantVariables(outcome.bench))
+      .Set("nodes_imported", outcome.bench.graph().num_nodes())
       .Set("nodes_optimized", OptimizedGraph(e).num_nodes())
       .Set("devices", std::move(devices))
       .Set("times_ms", std::move(times_json))
@@ -100,6 +108,12 @@ void WriteJson(RunOutcome& outcome, const RunFlags& flags, Json& doc) {
   AddDetails(outcome, doc);
 }
 
+std::string ConstantsText(size_t variables, const Style& style) {
+  if (variables == 0) return "";
+  return absl::StrCat(style.Dim("state   "), Plural(static_cast<int64_t>(variables), "variable"),
+                      " taken for constants, as nothing changes them\n");
+}
+
 std::string Footer(const RunOutcome& outcome, const Style& style) {
   const Executable& e = *outcome.executable;
   std::string devices;
@@ -108,9 +122,10 @@ std::string Footer(const RunOutcome& outcome, const Style& style) {
   const Times& t = TimesReport(e);
   return absl::StrCat(style.Dim("nodes   "), outcome.bench.graph().num_nodes(), " imported, ",
                       OptimizedGraph(e).num_nodes(), " after optimization (", devices, ")\n",
-                      style.Dim("times   "), "load ", Millis(outcome.bench.load_ms), ", optimize ",
-                      Millis(t.optimize), ", place ", Millis(t.place), ", plan ", Millis(t.plan),
-                      ", run ", Millis(t.first_run), "\n");
+                      ConstantsText(ConstantVariables(outcome.bench), style), style.Dim("times   "),
+                      "load ", Millis(outcome.bench.load_ms), ", optimize ", Millis(t.optimize),
+                      ", place ", Millis(t.place), ", plan ", Millis(t.plan), ", run ",
+                      Millis(t.first_run), "\n");
 }
 
 std::string ResultText(const RunOutcome& outcome, const RunFlags& flags, const Style& style) {
@@ -164,7 +179,7 @@ absl::Status Run(const RunFlags& flags, Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(outcome.request, ReadRequest(outcome.bench.names(), flags));
   if (NumericVerifier* verifier = outcome.bench.watchers->verifier())
     verifier->AddInputs(NamedFeeds(outcome.request));
-  TENON_RETURN_IF_ERROR(InitializeState(outcome.bench, flags));
+  TENON_RETURN_IF_ERROR(InitializeState(outcome.bench, flags, outcome.request.fetches));
   TENON_ASSIGN_OR_RETURN(
       outcome.executable,
       PrepareExecutable(outcome.bench, flags, outcome.request.feed_names, outcome.request.fetches));
@@ -183,7 +198,7 @@ absl::Status Run(const RunFlags& flags, Invocation& invocation) {
                                   : ResultText(outcome, flags, invocation.style);
   }
   AddPasses(*outcome.executable, flags, invocation);
-  AddVerified(outcome.bench, flags, invocation);
+  AddVerified(outcome.bench.watchers->verifier(), flags, invocation);
   TENON_RETURN_IF_ERROR(AddRunReports(*outcome.executable, watch, flags, invocation));
   TENON_RETURN_IF_ERROR(EndOfInterrupted());
   return Verdict(outcome.comparisons);

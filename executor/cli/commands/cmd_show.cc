@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "executor/cli/commands/computed_graph.h"
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/graphs/signatures.h"
 #include "executor/cli/model/model.h"
@@ -11,6 +12,7 @@
 #include "executor/cli/options/invocation.h"
 #include "executor/cli/options/model_flags.h"
 #include "executor/cli/plugins/host.h"
+#include "executor/state/state_makers.h"
 #include "executor/values/tensor_text.h"
 #include "graph/base/status_macros.h"
 #include "graph/shapes/cost.h"
@@ -34,6 +36,7 @@ struct Summary {
   std::map<std::string, int64_t> ops;
   std::map<std::string, int64_t> devices;  // requested; "" for nodes that ask for nothing
   int64_t const_bytes = 0;
+  VariableSummary held;  // of a SavedModel
   FlopEstimate cost;
 };
 
@@ -63,17 +66,30 @@ std::vector<NamedType> VariableTypes(const Graph& graph) {
   return types;
 }
 
-absl::StatusOr<Summary> Summarize(const Model& model) {
-  const Graph& graph = model.graph;
-  Summary summary;
+// Counts what is computed: where there are functions, what the model's calls are for.
+absl::Status CountNodes(const Graph& graph, Summary& summary) {
   TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
+  std::vector<NodeId> nodes;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n)) continue;
-    ++summary.ops[std::string(graph.op_name(n))];
+    nodes.push_back(n);
     ++summary.devices[std::string(graph.device(n))];
     summary.const_bytes += ConstBytes(graph, n);
   }
-  summary.cost = EstimateFlops(graph, shapes);
+  VisitReached(graph, nodes,
+               [&](const ReachedNode& node) { ++summary.ops[std::string(node.op_name)]; });
+  summary.cost = EstimateFlopsWithBodies(graph, shapes);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Summary> Summarize(const Model& model) {
+  const Graph& graph = model.graph;
+  Summary summary;
+  summary.held = SummarizeVariables(model);
+  const absl::StatusOr<Graph> computed =
+      graph.functions().empty() ? absl::StatusOr<Graph>(graph) : ComputedGraph(model);
+  TENON_RETURN_IF_ERROR(CountNodes(computed.ok() ? *computed : graph, summary));
+  TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
   if (model.signature != nullptr) {
     summary.inputs = TypesOf(model.signature->inputs);
     summary.outputs = TypesOf(model.signature->outputs);
@@ -173,6 +189,18 @@ std::string CostText(const FlopEstimate& cost) {
           : "");
 }
 
+std::string HeldText(const VariableSummary& variables, const Style& style) {
+  if (variables.count == 0) return "";
+  const auto changed = static_cast<int64_t>(variables.changed.size());
+  return absl::StrCat(style.Dim("variables  "), variables.count, ", ",
+                      Count(static_cast<double>(variables.parameters)),
+                      variables.parameters >= 1000 ? "" : " ", "parameters, ",
+                      Bytes(variables.bytes),
+                      changed == 0 ? "; only read: constants in a run"
+                                   : absl::StrCat("; the model may change ", changed, " of them"),
+                      "\n");
+}
+
 std::string SummaryText(const Model& model, const Summary& summary, const ModelFlags& flags,
                         const Style& style) {
   const Graph& graph = model.graph;
@@ -190,7 +218,7 @@ std::string SummaryText(const Model& model, const Summary& summary, const ModelF
     absl::StrAppend(&text, style.Dim("targets    "), Listed(summary.targets), "\n");
   if (!summary.variables.empty())
     absl::StrAppend(&text, TensorLines("variables  ", summary.variables, style));
-  absl::StrAppend(&text, OpsText(summary, style));
+  absl::StrAppend(&text, HeldText(summary.held, style), OpsText(summary, style));
   absl::StrAppend(&text, style.Dim("constants  "), Bytes(summary.const_bytes), "\n");
   absl::StrAppend(&text, style.Dim("cost       "), CostText(summary.cost), "\n");
   for (const auto& [device, count] : summary.devices) {
@@ -236,8 +264,13 @@ absl::Status Show(const ShowFlags& flags, Invocation& invocation) {
       .Set("nodes", model.graph.num_nodes())
       .Set("functions", model.graph.functions().size())
       .Set("const_bytes", summary.const_bytes)
+      .Set("variable_count", summary.held.count)
+      .Set("changed_variables", Json::ArrayOf(summary.held.changed))
+      .Set("parameters", summary.held.parameters)
+      .Set("variable_bytes", summary.held.bytes)
       .Set("flops", summary.cost.flops)
       .Set("flops_assumed", summary.cost.assumed)
+      .Set("unknown_cost_nodes", summary.cost.unknown_nodes)
       .Set("devices", CountsJson(summary.devices))
       .Set("producer", model.graph.producer())
       .Set("commands", std::move(commands));

@@ -90,6 +90,15 @@ absl::Status ReadInits(Workbench& bench, const Model& model, const CompileFlags&
   return absl::OkStatus();
 }
 
+// All that may run in a session of the model.
+std::vector<std::string> EntriesOf(const SavedModel& model, absl::Span<const std::string> fetches) {
+  std::vector<std::string> entries(fetches.begin(), fetches.end());
+  for (const Signature& signature : model.meta().signatures) {
+    for (const SignatureTensor& result : signature.outputs) entries.push_back(result.tensor);
+  }
+  return entries;
+}
+
 }  // namespace
 
 absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
@@ -179,8 +188,9 @@ absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags
   return absl::OkStatus();
 }
 
-absl::Status InitializeState(Workbench& bench, const CompileFlags& flags) {
-  TENON_RETURN_IF_ERROR(InitializeState(*bench.session, bench, flags));
+absl::Status InitializeState(Workbench& bench, const CompileFlags& flags,
+                             absl::Span<const std::string> fetches) {
+  TENON_RETURN_IF_ERROR(InitializeState(*bench.session, bench, flags, fetches));
   bench.watchers->ForgetGraph();
   return absl::OkStatus();
 }
@@ -192,7 +202,8 @@ absl::Status RestoreVariables(Session& session, const Workbench& bench,
   return status.ok() ? status : FaultOfFiles(status);
 }
 
-absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags) {
+absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags,
+                             absl::Span<const std::string> fetches) {
   TENON_RETURN_IF_ERROR(RestoreVariables(session, bench, [&](const Executable& executable) {
     return ReportFailedPasses(executable, flags);
   }));
@@ -211,7 +222,8 @@ absl::Status InitializeState(Session& session, const Workbench& bench, const Com
     TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, flags));
     TENON_RETURN_IF_ERROR(session.Run(executable, values).status());
   }
-  return absl::OkStatus();
+  return bench.saved.has_value() ? session.FixVariables(EntriesOf(*bench.saved, fetches))
+                                 : absl::OkStatus();
 }
 
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,

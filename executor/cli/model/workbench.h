@@ -48,10 +48,14 @@ absl::Status RestoreVariables(Session& session, const Workbench& bench,
                               const BeforeRun& before_run = {});
 
 // Brings the session to where runs begin: RestoreVariables, then what --init names, which in a
-// SavedModel gets the paths of the assets.
-absl::Status InitializeState(Workbench& bench, const CompileFlags& flags);
+// SavedModel gets the paths of the assets. Variables of a SavedModel that neither its signatures
+// nor `fetches`, outputs of the graph that will be asked for, may change are constants from then
+// on.
+absl::Status InitializeState(Workbench& bench, const CompileFlags& flags,
+                             absl::Span<const std::string> fetches);
 // The same for another session of its model.
-absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags);
+absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags,
+                             absl::Span<const std::string> fetches);
 
 // The status of runs. Where variables may have no values yet and a node of the graph fills them, it
 // says so.

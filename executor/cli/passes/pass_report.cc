@@ -47,8 +47,8 @@ std::string WhatText(const PassReport& pass, const Style& style) {
 
 }  // namespace
 
-void AddVerified(const Workbench& bench, const CompileFlags& flags, Invocation& invocation) {
-  const NumericVerifier* verifier = bench.watchers->verifier();
+void AddVerified(const NumericVerifier* verifier, const CompileFlags& flags,
+                 Invocation& invocation) {
   if (verifier == nullptr) return;
   Json json = Json::Object();
   json.Set("passes", verifier->passes_compared())
@@ -58,9 +58,9 @@ void AddVerified(const Workbench& bench, const CompileFlags& flags, Invocation& 
   invocation.doc.Set("verified", std::move(json));
   if (verifier->passes_cut_short() > 0) {
     Warn(flags, absl::StrCat("--verify-each=numeric: ", verifier->passes_cut_short(), " of ",
-                               Plural(verifier->changes(), "change"),
-                               " of the graph not compared, or on fewer inputs: --verify-seconds ",
-                               flags.verify_s, " were over"));
+                             Plural(verifier->changes(), "change"),
+                             " of the graph not compared, or on fewer inputs: --verify-seconds ",
+                             flags.verify_s, " were over"));
   }
   if (flags.quiet) return;
   absl::StrAppend(&invocation.text, "verified: ", verifier->passes_compared(), " of ",

@@ -5,6 +5,7 @@
 
 #include "executor/cli/options/compile_flags.h"
 #include "executor/cli/options/invocation.h"
+#include "executor/proof/numeric_verifier.h"
 #include "executor/session/session.h"
 
 namespace tenon::cli {
@@ -16,7 +17,8 @@ Json PassesJson(const PipelineReport& report);
 void AddPasses(const Executable& executable, const WatchFlags& flags, Invocation& invocation);
 // With --verify-each=numeric: what it compared, as "verified" in the document, or as a line below
 // the text; and a warning if it had too little time.
-void AddVerified(const Workbench& bench, const CompileFlags& flags, Invocation& invocation);
+void AddVerified(const NumericVerifier* verifier, const CompileFlags& flags,
+                 Invocation& invocation);
 // "remove_identity 4, fold_cast 1"; empty for none.
 std::string RewritesText(const PassReport& pass);
 

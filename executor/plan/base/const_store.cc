@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/ir/shared_const.h"
 #include "plugin/device/device_copy.h"
 
 namespace tenon {
@@ -82,6 +83,10 @@ absl::StatusOr<Tensor> ConstStore::Aligned(const Tensor& value) {
   const bool aligned =
       value.buffer()->owned() && reinterpret_cast<uintptr_t>(value.data()) % kTensorAlignment == 0;
   if (aligned || !IsMemcpyable(value.dtype())) return value;
+  if (IsAligned(graph_, value)) {
+    CountPacked(value);  // in memory as it is
+    return value;
+  }
   absl::MutexLock lock(&mutex_);
   auto it = aligned_.find(value.data());
   // One address may carry several types or shapes (constants that a pass made from each other); the

@@ -1,4 +1,4 @@
-#include "executor/freeze/state_makers.h"
+#include "executor/state/state_makers.h"
 
 #include <algorithm>
 

@@ -1,0 +1,145 @@
+#include "executor/cli/commands/computed_graph.h"
+
+#include <optional>
+
+#include "absl/container/flat_hash_set.h"
+#include "executor/proof/graph_runner.h"
+#include "executor/state/state_makers.h"
+#include "executor/state/variable_use.h"
+#include "graph/base/status_macros.h"
+#include "graph/functions/function_graph.h"
+#include "graph/functions/function_library.h"
+#include "graph/ir/nodes.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr size_t kMostBodies = 10'000;
+
+struct Ends {
+  std::vector<std::string> feeds, fetches;
+};
+
+Ends EndsOf(const Model& model) {
+  Ends ends;
+  if (model.signature != nullptr) {
+    for (const SignatureTensor& t : model.signature->inputs) ends.feeds.push_back(t.tensor);
+    for (const SignatureTensor& t : model.signature->outputs) ends.fetches.push_back(t.tensor);
+    return ends;
+  }
+  for (const NodeId n : Placeholders(model.graph)) ends.feeds.emplace_back(model.graph.name(n));
+  ends.fetches = GraphOutputs(model.graph);
+  return ends;
+}
+
+// A body's argument as its call gives it: of a known shape, or a variable of one.
+void DescribeArgument(Graph& body, NodeId arg, const TensorInfo& given) {
+  if (arg == kNoNode) return;
+  if (given.handle_shape != nullptr) {
+    body.BecomeOp(
+        arg, "VarHandleOp",
+        {{"dtype", attr::Type(DataType::kFloat)}, {"shape", attr::Shape(*given.handle_shape)}});
+  } else if (given.shape.known_rank()) {
+    body.SetAttr(arg, "shape", attr::Shape(given.shape));
+  }
+}
+
+// The bodies that a node calls, with what it gives them.
+void AddBodies(const Graph& graph, const GraphShapes& shapes, NodeId n,
+               std::vector<Graph>& bodies) {
+  const std::string_view op = graph.op_name(n);
+  const int first = op.ends_with("If") || op.ends_with("Case") ? 1 : 0;
+  for (const std::string_view name : CalledBy(op, graph.attrs(n))) {
+    const FunctionEntry* function = graph.FindFunction(name);
+    if (function == nullptr || bodies.size() >= kMostBodies) continue;
+    absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, *function);
+    if (!body.ok()) continue;
+    for (size_t i = 0; i < body->args.size(); ++i) {
+      const int input = first + static_cast<int>(i);
+      if (input < graph.num_inputs(n))
+        DescribeArgument(body->graph, body->args[i], shapes.info(graph.inputs(n)[input]));
+    }
+    bodies.push_back(std::move(body->graph));
+  }
+}
+
+std::vector<NodeId> NodesOf(const Graph& graph, const std::vector<SignatureTensor>& tensors) {
+  std::vector<NodeId> nodes;
+  for (const SignatureTensor& t : tensors) {
+    if (const NodeId n = NodeOfOutput(graph, t.tensor); n != kNoNode) nodes.push_back(n);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+absl::StatusOr<Graph> ComputedGraph(const Model& model) {
+  const Ends ends = EndsOf(model);
+  InputSet inputs;
+  for (const std::string& feed : ends.feeds) inputs.feeds.emplace_back(feed, Tensor());
+  SessionOptions options;
+  options.threads = 1;
+  TENON_ASSIGN_OR_RETURN(
+      Graph graph, GraphRunner({}, options).WithCallsInlined(model.graph, inputs, ends.fetches));
+  std::vector<NodeId> roots;
+  for (const std::string& fetch : ends.fetches) {
+    if (const NodeId n = NodeOfOutput(graph, fetch); n != kNoNode) roots.push_back(n);
+  }
+  const std::vector<bool> needed = NeededBy(graph, roots);
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n) && !needed[n]) graph.RemoveNode(n);
+  }
+  return graph;
+}
+
+FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shapes) {
+  FlopEstimate whole = EstimateFlops(graph, shapes);
+  std::vector<Graph> bodies;
+  const auto add_bodies = [&](const Graph& caller, const GraphShapes& of_caller) {
+    for (NodeId n = 0; n < caller.num_node_ids(); ++n) {
+      if (caller.alive(n)) AddBodies(caller, of_caller, n, bodies);
+    }
+  };
+  add_bodies(graph, shapes);
+  for (size_t i = 0; i < bodies.size(); ++i) {
+    const Graph body = bodies[i];  // more come behind it
+    const absl::StatusOr<GraphShapes> of_body = GraphShapes::Infer(body);
+    if (!of_body.ok()) continue;
+    const FlopEstimate estimate = EstimateFlops(body, *of_body);
+    whole.flops += estimate.flops;
+    whole.assumed |= estimate.assumed;
+    whole.unknown_nodes += estimate.unknown_nodes;
+    add_bodies(body, *of_body);
+  }
+  return whole;
+}
+
+VariableSummary SummarizeVariables(const Model& model) {
+  VariableSummary summary;
+  if (!model.saved.has_value()) return summary;
+  const Graph& graph = model.graph;
+  std::vector<NodeId> all, shown;
+  for (const Signature& signature : model.saved->meta().signatures) {
+    for (const NodeId n : NodesOf(graph, signature.outputs)) all.push_back(n);
+  }
+  shown = model.signature != nullptr ? NodesOf(graph, model.signature->outputs) : all;
+  VariableUse use = UseOfVariables(graph, shown);
+  use.read_only.insert(use.read_only.end(), use.changed.begin(), use.changed.end());
+  const std::vector<NodeId> changed = UseOfVariables(graph, all).changed;
+  const absl::flat_hash_set<NodeId> is_changed(changed.begin(), changed.end());
+  for (const NodeId n : use.read_only) {
+    ++summary.count;
+    if (is_changed.contains(n)) summary.changed.emplace_back(graph.name(n));
+    const AttrValue *shape = graph.attr(n, "shape"), *dtype = graph.attr(n, "dtype");
+    if (shape == nullptr || dtype == nullptr) continue;
+    const std::optional<Shape> known = shape->AsShape().value_or(PartialShape()).ToShape();
+    if (!known) continue;
+    summary.parameters += known->num_elements();
+    summary.bytes +=
+        known->num_elements() *
+        static_cast<int64_t>(DataTypeSize(dtype->AsType().value_or(DataType::kInvalid)));
+  }
+  return summary;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,277 @@
+#include "executor/state/fixed_variables.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "executor/state/state_makers.h"
+#include "graph/base/status_macros.h"
+#include "graph/ir/shared_const.h"
+#include "plugin/kernels/variable.h"
+
+namespace tenon {
+namespace {
+
+bool IsHandle(const Graph& graph, NodeId n) { return graph.op_name(n) == "VarHandleOp"; }
+
+// What hands a handle on from its data inputs to each output, in graphs without functions.
+bool HandsOn(std::string_view op) {
+  return op == "Identity" || op == "Enter" || op == "Switch" || op == "Merge" || op == "Exit" ||
+         op == "NextIteration";
+}
+
+// How many data inputs of such a node are handles; the other one of a Switch decides.
+int HandleInputs(const Graph& graph, NodeId n) {
+  return graph.op_name(n) == "Merge" ? graph.num_inputs(n) : 1;
+}
+
+// Whether who waits for n waits for nothing that may fail, be dead or change something: as far as a
+// look at a few nodes tells.
+bool IsIdle(const Graph& graph, NodeId n) {
+  constexpr size_t kMostNodes = 64;
+  std::vector<NodeId> open = {n};
+  absl::flat_hash_set<NodeId> seen = {n};
+  for (size_t i = 0; i < open.size(); ++i) {
+    const std::string_view op = graph.op_name(open[i]);
+    const bool idle = op == "NoOp" || op == "Const" || op == "Identity" || op == "VarHandleOp" ||
+                      op == "Placeholder" || op == "PlaceholderWithDefault";
+    if (!idle || open.size() > kMostNodes) return false;
+    for (const Output& from : graph.inputs(open[i])) {
+      if (from.node != kNoNode && seen.insert(from.node).second) open.push_back(from.node);
+    }
+  }
+  return true;
+}
+
+// Lets what reads one variable read a constant. Where its handle is handed on, a chain of nodes
+// beside that hands on the value.
+class Replacer {
+ public:
+  Replacer(Graph& graph, const Fanouts& fanouts, NodeId variable, const Graph& constants,
+           NodeId constant)
+      : graph_(graph),
+        fanouts_(fanouts),
+        variable_(variable),
+        constants_(constants),
+        constant_(constant),
+        dtype_(constants.output_type({constant, 0})) {}
+
+  absl::Status ReplaceReads() {
+    Follow();
+    DropOpenEnds();
+    if (!IsRead()) return absl::OkStatus();
+    TENON_RETURN_IF_ERROR(AddConstant());
+    for (const NodeId n : chain_) {
+      if (closed_.contains(n)) TENON_RETURN_IF_ERROR(AddValue(n));
+    }
+    for (const NodeId n : chain_) {
+      if (closed_.contains(n)) LinkValue(n);
+    }
+    return ReplaceReaders();
+  }
+
+  // An Identity of a variable of version 1 reads it.
+  absl::Status ReplaceReadsByReference() {
+    for (const Fanouts::Use& use : fanouts_.of(variable_)) {
+      if (use.port == kControlPort || graph_.op_name(use.node) != "Identity") continue;
+      if (values_.empty()) TENON_RETURN_IF_ERROR(AddConstant());
+      graph_.SetInput(use.node, 0, {values_.at(variable_), 0});
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // Nodes that hand the handle on, each behind one that hands it to it.
+  void Follow() {
+    std::vector<NodeId> open = {variable_};
+    closed_.insert(variable_);
+    for (size_t i = 0; i < open.size(); ++i) {
+      for (const Fanouts::Use& use : fanouts_.of(open[i])) {
+        const NodeId n = use.node;
+        if (use.port == kControlPort || !HandsOn(graph_.op_name(n)) ||
+            use.input >= HandleInputs(graph_, n) || !closed_.insert(n).second)
+          continue;
+        open.push_back(n);
+        chain_.push_back(n);
+      }
+    }
+  }
+
+  // A Merge that may hand on something else is left, and all that stands behind it.
+  void DropOpenEnds() {
+    for (bool more = true; more;) {
+      more = false;
+      for (const NodeId n : chain_) {
+        if (!closed_.contains(n)) continue;
+        const auto handles = graph_.data_inputs(n).first(HandleInputs(graph_, n));
+        const bool all = std::ranges::all_of(
+            handles, [&](const Output& from) { return closed_.contains(from.node); });
+        if (all) continue;
+        closed_.erase(n);
+        more = true;
+      }
+    }
+  }
+
+  // With some input: those of a Merge may not be there yet.
+  absl::Status AddValue(NodeId n) {
+    std::vector<Output> inputs(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
+    const int handles = HandleInputs(graph_, n);
+    Output known;
+    for (int i = 0; i < handles; ++i) {
+      if (const Output value = ValueOf(inputs[i]); value.node != kNoNode) known = value;
+    }
+    for (int i = 0; i < handles; ++i) inputs[i] = known;
+    for (const Output& from : graph_.control_inputs(n)) inputs.push_back(from);
+    std::vector<Graph::NewAttr> attrs;
+    for (const Attr& attr : graph_.attrs(n).all()) {
+      if (attr.name == "T")
+        attrs.push_back({attr.name, attr::Type(dtype_)});
+      else if (!attr.name.starts_with('_'))
+        attrs.push_back({attr.name, std::string(attr.value.wire())});
+    }
+    TENON_ASSIGN_OR_RETURN(
+        const NodeId value,
+        graph_.AddNode(graph_.UniqueName(absl::StrCat(graph_.name(n), "/value")), graph_.op_name(n),
+                       inputs, std::move(attrs), graph_.device(n), graph_.pos(n)));
+    values_.emplace(n, value);
+    return absl::OkStatus();
+  }
+
+  void LinkValue(NodeId n) {
+    for (int i = 0; i < HandleInputs(graph_, n); ++i)
+      graph_.SetInput(values_.at(n), i, ValueOf(graph_.inputs(n)[i]));
+  }
+
+  bool IsRead() const {
+    return std::ranges::any_of(closed_, [&](NodeId n) {
+      return std::ranges::any_of(fanouts_.of(n), [&](const Fanouts::Use& use) {
+        return use.port != kControlPort && use.input == 0 && Reads(use.node);
+      });
+    });
+  }
+
+  // One that asks for another type fails, and is to go on failing.
+  bool Reads(NodeId n) const {
+    const std::string_view op = graph_.op_name(n);
+    return (op == "ReadVariableOp" || op == "ResourceGather" || op == "ResourceGatherNd") &&
+           graph_.output_type({n, 0}) == dtype_;
+  }
+
+  absl::Status AddConstant() {
+    TENON_ASSIGN_OR_RETURN(const NodeId n,
+                           graph_.AddNode(graph_.UniqueName(constants_.name(constant_)), "NoOp", {},
+                                          {}, graph_.device(variable_), graph_.pos(variable_)));
+    BecomeSharedConst(graph_, n, constants_, constant_);
+    values_.emplace(variable_, n);
+    return absl::OkStatus();
+  }
+
+  Output ValueOf(Output handle) const {
+    const auto value = values_.find(handle.node);
+    return value == values_.end() ? Output() : Output{value->second, handle.port};
+  }
+
+  absl::Status ReplaceReaders() {
+    std::vector<NodeId> nodes = chain_;
+    nodes.push_back(variable_);
+    for (const NodeId n : nodes) {
+      if (!closed_.contains(n)) continue;
+      for (const Fanouts::Use& use : fanouts_.of(n)) {
+        if (use.port != kControlPort && use.input == 0 && Reads(use.node))
+          TENON_RETURN_IF_ERROR(ReplaceReader(use.node, ValueOf({n, use.port})));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReplaceReader(NodeId n, Output value) {
+    std::vector<Output> waits;
+    for (const Output& from : graph_.control_inputs(n)) {
+      if (!IsIdle(graph_, from.node)) waits.push_back(from);
+    }
+    if (graph_.op_name(n) != "ReadVariableOp") return ReplaceGather(n, value, waits);
+    graph_.BecomeOp(n, "Identity", {{"T", attr::Type(dtype_)}});
+    graph_.SetInputs(n, {&value, 1}, waits);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReplaceGather(NodeId n, Output value, absl::Span<const Output> control) {
+    const DataType indices_type = graph_.input_type(n, 1);
+    std::vector<Output> inputs = {value, graph_.inputs(n)[1]};
+    std::vector<Graph::NewAttr> attrs = {{"Tparams", attr::Type(dtype_)},
+                                         {"Tindices", attr::Type(indices_type)}};
+    const bool nd = graph_.op_name(n) == "ResourceGatherNd";
+    if (!nd) {
+      const AttrValue* batch_dims = graph_.attr(n, "batch_dims");
+      TENON_ASSIGN_OR_RETURN(const int64_t axis, batch_dims->AsInt());
+      TENON_ASSIGN_OR_RETURN(
+          const NodeId axis_node,
+          graph_.AddNode(graph_.UniqueName(absl::StrCat(graph_.name(n), "/axis")), "Placeholder",
+                         {}, {{"dtype", attr::Type(DataType::kInt32)}}, graph_.device(n)));
+      TENON_RETURN_IF_ERROR(graph_.MakeConst(
+          axis_node, Tensor::Of<int32_t>(DataType::kInt32, {static_cast<int32_t>(axis)}, Shape())));
+      inputs.push_back({axis_node, 0});
+      attrs.push_back({"Taxis", attr::Type(DataType::kInt32)});
+      attrs.push_back({"batch_dims", std::string(batch_dims->wire())});
+    }
+    graph_.BecomeOp(n, nd ? "GatherNd" : "GatherV2", std::move(attrs));
+    graph_.SetInputs(n, inputs, control);
+    return absl::OkStatus();
+  }
+
+  Graph& graph_;
+  const Fanouts& fanouts_;
+  const NodeId variable_;
+  const Graph& constants_;
+  const NodeId constant_;
+  const DataType dtype_;
+  std::vector<NodeId> chain_;
+  absl::flat_hash_set<NodeId> closed_;          // hand on this handle and no other one
+  absl::flat_hash_map<NodeId, NodeId> values_;  // by node of the chain
+};
+
+}  // namespace
+
+absl::StatusOr<FixedVariables> FixedVariables::Make(const Graph& graph,
+                                                    absl::Span<const NodeId> variables,
+                                                    ResourceManager& resources) {
+  FixedVariables fixed(graph);
+  for (const NodeId n : variables) TENON_RETURN_IF_ERROR(fixed.Add(n, resources));
+  return fixed;
+}
+
+absl::Status FixedVariables::Add(NodeId variable, ResourceManager& resources) {
+  const ReachedNode node = ReachedInGraph(graph_, variable);
+  const VariableName name = NameOfVariable(!IsHandle(graph_, variable), node.TextAttr("container"),
+                                           node.TextAttr("shared_name"), node.name);
+  const ObjectRef<Variable> held = resources.LookupOrCreate<Variable>(
+      name.container, name.name, [] { return ObjectRef<Variable>(); });
+  if (!held || name.name.empty()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const Tensor value, held->Get());
+  const bool has_text = value.initialized() && value.dtype() == DataType::kString;
+  if (!value.initialized() || (!IsMemcpyable(value.dtype()) && !has_text)) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const NodeId constant,
+                         graph_.AddNode(graph_.UniqueName(absl::StrCat(node.name, "/value")),
+                                        "NoOp", {}, {}, node.device, graph_.pos(variable)));
+  TENON_RETURN_IF_ERROR(MakeAlignedConst(graph_, constant, value));
+  constants_.emplace(variable, constant);
+  if (has_text) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(Tensor view, graph_.ConstValue(constant));
+  return held->Assign(std::move(view), nullptr, [](const Tensor&) { return absl::OkStatus(); });
+}
+
+absl::Status FixedVariables::ReplaceReads(Graph& graph) const {
+  const Fanouts fanouts(graph);
+  for (const auto& [variable, constant] : constants_) {
+    if (!graph.alive(variable) || !IsVariable(graph.op_name(variable))) continue;
+    Replacer replacer(graph, fanouts, variable, graph_, constant);
+    TENON_RETURN_IF_ERROR(IsHandle(graph, variable) ? replacer.ReplaceReads()
+                                                    : replacer.ReplaceReadsByReference());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

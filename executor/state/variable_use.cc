@@ -1,0 +1,241 @@
+#include "executor/state/variable_use.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "executor/state/state_makers.h"
+#include "graph/functions/function_body.h"
+#include "graph/functions/function_library.h"
+
+namespace tenon {
+namespace {
+
+constexpr std::string_view kReaders[] = {"ReadVariableOp", "ResourceGather", "ResourceGatherNd",
+                                         "VariableShape", "VarIsInitializedOp"};
+
+// What comes in as input i goes out as output i, besides what a callee does with it.
+bool PassesOn(std::string_view op) {
+  return op == "Identity" || op == "IdentityN" || op == "While" || op == "StatelessWhile";
+}
+
+bool IsCall(std::string_view op) {
+  return op == "PartitionedCall" || op == "StatefulPartitionedCall";
+}
+bool IsBranch(std::string_view op) {
+  return op == "If" || op == "StatelessIf" || op == "Case" || op == "StatelessCase";
+}
+bool IsWhile(std::string_view op) { return op == "While" || op == "StatelessWhile"; }
+
+// The argument of the functions that op calls which its input i becomes; -1: none, or not known.
+int ArgumentOf(std::string_view op, int input) {
+  if (IsCall(op) || IsWhile(op)) return input;
+  return IsBranch(op) ? input - 1 : -1;
+}
+
+// A graph, or the body of a function, as one search sees both.
+struct Scope {
+  struct Node {
+    std::string_view op;
+    std::vector<std::string_view> called;  // functions
+  };
+  struct Use {
+    int node, input;
+  };
+  std::vector<Node> nodes;
+  // Who takes an output of a node: by node and port.
+  absl::flat_hash_map<std::pair<int, int>, std::vector<Use>> uses;
+};
+
+// By function: which arguments it, or what it calls, may change. While it is searched, nothing is
+// known of it, so that all of them count.
+using ChangedArguments = absl::flat_hash_map<std::string_view, std::vector<bool>>;
+
+bool ArgumentMayChange(const ChangedArguments& changed, std::string_view function, int argument) {
+  const auto known = changed.find(function);
+  if (known == changed.end() || argument < 0) return true;
+  return argument >= static_cast<int>(known->second.size()) || known->second[argument];
+}
+
+bool IsReader(std::string_view op) { return std::ranges::find(kReaders, op) != std::end(kReaders); }
+
+// Whether what takes a handle as this input may change the variable.
+bool NodeMayChange(const Scope::Node& node, int input, const ChangedArguments& changed) {
+  if (IsReader(node.op) || node.op == "Identity" || node.op == "IdentityN") return false;
+  return node.called.empty() || std::ranges::any_of(node.called, [&](std::string_view function) {
+           return ArgumentMayChange(changed, function, ArgumentOf(node.op, input));
+         });
+}
+
+// Follows a handle from an output of a node.
+bool HandleMayChange(const Scope& scope, std::pair<int, int> from,
+                     const ChangedArguments& changed) {
+  std::vector<std::pair<int, int>> open = {from};
+  absl::flat_hash_set<std::pair<int, int>> seen = {from};
+  while (!open.empty()) {
+    const auto uses = scope.uses.find(open.back());
+    open.pop_back();
+    if (uses == scope.uses.end()) continue;
+    for (const Scope::Use& use : uses->second) {
+      const Scope::Node& node = scope.nodes[use.node];
+      if (NodeMayChange(node, use.input, changed)) return true;
+      const std::pair<int, int> out(use.node, use.input);
+      if (PassesOn(node.op) && seen.insert(out).second) open.push_back(out);
+    }
+  }
+  return false;
+}
+
+// Handles that a call or a branch gives back are not followed.
+bool GivesHandles(std::string_view op, const AttrSet& attrs) {
+  if (!IsCall(op) && !IsBranch(op)) return false;
+  const AttrValue* types = attrs.Find("Tout");
+  const auto list = types == nullptr
+                        ? absl::StatusOr<std::vector<DataType>>(absl::NotFoundError(""))
+                        : types->AsTypeList();
+  return !list.ok() || std::ranges::find(*list, DataType::kResource) != list->end();
+}
+
+// "node:result:1" is output 1 of `node`: of ops with one list of results, which is all that counts.
+std::pair<std::string_view, int> Source(std::string_view input) {
+  const size_t name_end = input.find(':');
+  int port = 0;
+  if (const size_t last = input.rfind(':');
+      last != input.npos && last != name_end && !absl::SimpleAtoi(input.substr(last + 1), &port))
+    port = 0;
+  return {input.substr(0, name_end), port};
+}
+
+class Search {
+ public:
+  explicit Search(const Graph& graph) : graph_(graph) {}
+
+  VariableUse Run(absl::Span<const NodeId> roots) {
+    VisitFunctions(roots);
+    const Scope scope = ScopeOfGraph(roots);
+    VariableUse use;
+    for (const NodeId n : variables_) {
+      const bool changed = gives_handles_ ||
+                           in_functions_.contains(IdentityOf(ReachedInGraph(graph_, n))) ||
+                           MayChangeInGraph(scope, n);
+      (changed ? use.changed : use.read_only).push_back(n);
+    }
+    return use;
+  }
+
+ private:
+  // Finds what each function may change, those that it calls first.
+  void VisitFunctions(absl::Span<const NodeId> roots) {
+    absl::flat_hash_map<std::string_view, std::vector<ReachedNode>> bodies;
+    std::vector<std::string_view> order;
+    VisitReached(graph_, roots, [&](const ReachedNode& node) {
+      gives_handles_ |= GivesHandles(node.op_name, node.attrs);
+      if (!node.in_function()) return;
+      if (IsVariable(node.op_name)) in_functions_.insert(IdentityOf(node));
+      auto [body, fresh] = bodies.try_emplace(node.function);
+      if (fresh) order.push_back(node.function);
+      body->second.push_back(node);
+    });
+    // A function is done when all that it calls are; where some call each other, none is.
+    for (bool more = true; more;) {
+      more = false;
+      for (const std::string_view function : order) {
+        if (changed_.contains(function) || !AllCalledAreKnown(bodies[function])) continue;
+        changed_.emplace(function, ChangedBy(function, bodies[function]));
+        more = true;
+      }
+    }
+  }
+
+  // An op may be a function too.
+  std::vector<std::string_view> CalledFunctions(std::string_view op, const AttrSet& attrs) const {
+    std::vector<std::string_view> called = CalledBy(op, attrs);
+    std::erase_if(called,
+                  [&](std::string_view name) { return graph_.FindFunction(name) == nullptr; });
+    return called;
+  }
+
+  bool AllCalledAreKnown(const std::vector<ReachedNode>& body) const {
+    return std::ranges::all_of(body, [&](const ReachedNode& node) {
+      return std::ranges::all_of(CalledFunctions(node.op_name, node.attrs),
+                                 [&](std::string_view f) { return changed_.contains(f); });
+    });
+  }
+
+  std::vector<bool> ChangedBy(std::string_view function,
+                              const std::vector<ReachedNode>& body) const {
+    const FunctionEntry* entry = graph_.FindFunction(function);
+    if (entry == nullptr || entry->signature == nullptr) return {};
+    const std::vector<ArgDef>& args = entry->signature->inputs;
+    Scope scope;
+    absl::flat_hash_map<std::string_view, int> by_name;
+    for (const ArgDef& arg : args) {
+      by_name.emplace(arg.name, static_cast<int>(scope.nodes.size()));
+      scope.nodes.push_back({"", {}});
+    }
+    for (const ReachedNode& node : body) {
+      by_name.emplace(node.name, static_cast<int>(scope.nodes.size()));
+      scope.nodes.push_back({node.op_name, CalledFunctions(node.op_name, node.attrs)});
+    }
+    for (size_t i = 0; i < body.size(); ++i) {
+      int number = 0;
+      for (const std::string_view input : body[i].body_inputs) {
+        if (input.starts_with('^')) continue;
+        const auto [name, port] = Source(input);
+        const auto from = by_name.find(name);
+        if (from != by_name.end())
+          scope.uses[{from->second, port}].push_back({static_cast<int>(args.size() + i), number});
+        ++number;
+      }
+    }
+    std::vector<bool> changed;
+    for (size_t i = 0; i < args.size(); ++i)
+      changed.push_back(HandleMayChange(scope, {static_cast<int>(i), 0}, changed_));
+    return changed;
+  }
+
+  Scope ScopeOfGraph(absl::Span<const NodeId> roots) {
+    const std::vector<bool> needed = NeededBy(graph_, roots);
+    Scope scope;
+    scope.nodes.resize(graph_.num_node_ids());
+    for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+      if (!needed[n] || !graph_.alive(n)) continue;
+      if (IsVariable(graph_.op_name(n))) variables_.push_back(n);
+      scope.nodes[n] = {graph_.op_name(n), CalledFunctions(graph_.op_name(n), graph_.attrs(n))};
+      for (int i = 0; i < graph_.num_inputs(n); ++i) {
+        const Output from = graph_.inputs(n)[i];
+        if (from.node != kNoNode) scope.uses[{from.node, from.port}].push_back({n, i});
+      }
+    }
+    return scope;
+  }
+
+  // A variable of version 1 is changed by who takes it by reference.
+  bool MayChangeInGraph(const Scope& scope, NodeId variable) const {
+    if (graph_.op_name(variable) == "VarHandleOp")
+      return HandleMayChange(scope, {variable, 0}, changed_);
+    const auto uses = scope.uses.find(std::pair<int, int>(variable, 0));
+    if (uses == scope.uses.end()) return false;
+    return std::ranges::any_of(uses->second, [&](const Scope::Use& use) {
+      return graph_.op(use.node) == nullptr || IsRef(graph_.input_type(use.node, use.input));
+    });
+  }
+
+  const Graph& graph_;
+  ChangedArguments changed_;
+  absl::flat_hash_set<std::string> in_functions_;  // identities of variables that they make
+  std::vector<NodeId> variables_;
+  bool gives_handles_ = false;
+};
+
+}  // namespace
+
+VariableUse UseOfVariables(const Graph& graph, absl::Span<const NodeId> roots) {
+  return Search(graph).Run(roots);
+}
+
+}  // namespace tenon
