@@ -11,6 +11,7 @@
 #include "executor/state/state_makers.h"
 #include "executor/values/element.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/op_facts.h"
 #include "plugin/cpu/containers/queue.h"
 #include "plugin/cpu/containers/table.h"
 #include "plugin/kernels/variable.h"
@@ -76,28 +77,17 @@ uint64_t SeedOf(std::string_view name) {
   return hash;
 }
 
-// An input that is to be positive.
-struct Domain {
-  std::string_view op;
-  int input;
-};
-constexpr Domain kPositive[] = {{"Sqrt", 0},
-                                {"Rsqrt", 0},
-                                {"Log", 0},
-                                {"Log1p", 0},
-                                {"FusedBatchNorm", 4},
-                                {"FusedBatchNormV2", 4},
-                                {"FusedBatchNormV3", 4},
-                                {"_FusedBatchNormEx", 4},
-                                {"BatchNormWithGlobalNormalization", 2}};
-// Of positive values these give positive ones; an addend is mostly a small constant.
-constexpr std::string_view kKeepSign[] = {"ReadVariableOp", "Identity", "Cast",   "Reshape",
-                                          "ExpandDims",     "Squeeze",  "AddV2",  "Add",
-                                          "Maximum",        "Enter",    "Gather", "ResourceGather"};
-
+// Whether an op takes a root or a logarithm of this input, or takes it for a variance.
 bool IsPositive(std::string_view op, int input) {
-  return std::ranges::any_of(kPositive,
-                             [&](const Domain& d) { return d.op == op && d.input == input; });
+  if (op.starts_with("FusedBatchNorm")) return input == 4;
+  if (op == "BatchNormWithGlobalNormalization") return input == 2;
+  return op == "Sqrt" || op == "Rsqrt" || op == "Log" || op == "Log1p";
+}
+
+// Of positive values these give positive ones: what is added to a variance is a small constant.
+bool KeepsSign(std::string_view op) {
+  return op == "ReadVariableOp" || op == "Identity" || op == "Cast" || op == "Reshape" ||
+         op == "AddV2" || op == "Add";
 }
 
 bool WantsPositive(const Graph& graph, const Fanouts& fanouts, NodeId variable) {
@@ -110,8 +100,7 @@ bool WantsPositive(const Graph& graph, const Fanouts& fanouts, NodeId variable) 
       if (use.port == kControlPort) continue;
       const std::string_view op = graph.op_name(use.node);
       if (IsPositive(op, use.input)) return true;
-      if (std::ranges::find(kKeepSign, op) != std::end(kKeepSign) && seen.insert(use.node).second)
-        open.push_back(use.node);
+      if (KeepsSign(op) && seen.insert(use.node).second) open.push_back(use.node);
     }
   }
   return false;
@@ -140,7 +129,7 @@ absl::Status CopyState(const Graph& graph, ResourceManager& from, ResourceManage
   absl::Status status;
   VisitReached(graph, LiveNodes(graph), [&](const ReachedNode& node) {
     if (!MakesState(node)) return;
-    if (IsVariable(node.op_name)) {
+    if (node.facts().state == State::kVariable) {
       status.Update(CopyVariable(NameOf(node), from, to));
       return;
     }
@@ -155,7 +144,7 @@ absl::Status CopyState(const Graph& graph, ResourceManager& from, ResourceManage
 absl::Status MadeUpState::Fill(const Graph& graph, ResourceManager& state) {
   std::optional<Fanouts> fanouts;
   for (const NodeId n : LiveNodes(graph)) {
-    if (!IsVariable(graph.op_name(n))) continue;
+    if (graph.facts(n).state != State::kVariable) continue;
     const ReachedNode variable = ReachedInGraph(graph, n);
     const VariableName name = NameOf(variable);
     if (Find<Variable>(state, name)) continue;

@@ -9,6 +9,7 @@
 #include "executor/state/state_makers.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/shared_const.h"
+#include "graph/op_defs/op_facts.h"
 #include "plugin/kernels/variable.h"
 
 namespace tenon {
@@ -17,14 +18,13 @@ namespace {
 bool IsHandle(const Graph& graph, NodeId n) { return graph.op_name(n) == "VarHandleOp"; }
 
 // What hands a handle on from its data inputs to each output, in graphs without functions.
-bool HandsOn(std::string_view op) {
-  return op == "Identity" || op == "Enter" || op == "Switch" || op == "Merge" || op == "Exit" ||
-         op == "NextIteration";
+bool HandsOn(const Graph& graph, NodeId n) {
+  return IsControlFlow(graph.facts(n)) || graph.op_name(n) == "Identity";
 }
 
 // How many data inputs of such a node are handles; the other one of a Switch decides.
 int HandleInputs(const Graph& graph, NodeId n) {
-  return graph.op_name(n) == "Merge" ? graph.num_inputs(n) : 1;
+  return IsMerge(graph.facts(n)) ? graph.num_inputs(n) : 1;
 }
 
 // Whether who waits for n waits for nothing that may fail, be dead or change something: as far as a
@@ -90,7 +90,7 @@ class Replacer {
     for (size_t i = 0; i < open.size(); ++i) {
       for (const Fanouts::Use& use : fanouts_.of(open[i])) {
         const NodeId n = use.node;
-        if (use.port == kControlPort || !HandsOn(graph_.op_name(n)) ||
+        if (use.port == kControlPort || !HandsOn(graph_, n) ||
             use.input >= HandleInputs(graph_, n) || !closed_.insert(n).second)
           continue;
         open.push_back(n);
@@ -266,7 +266,7 @@ absl::Status FixedVariables::Add(NodeId variable, ResourceManager& resources) {
 absl::Status FixedVariables::ReplaceReads(Graph& graph) const {
   const Fanouts fanouts(graph);
   for (const auto& [variable, constant] : constants_) {
-    if (!graph.alive(variable) || !IsVariable(graph.op_name(variable))) continue;
+    if (!graph.alive(variable) || graph.facts(variable).state != State::kVariable) continue;
     Replacer replacer(graph, fanouts, variable, graph_, constant);
     TENON_RETURN_IF_ERROR(IsHandle(graph, variable) ? replacer.ReplaceReads()
                                                     : replacer.ReplaceReadsByReference());

@@ -11,29 +11,18 @@
 #include "executor/state/state_makers.h"
 #include "graph/functions/function_body.h"
 #include "graph/functions/function_library.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
 
-constexpr std::string_view kReaders[] = {"ReadVariableOp", "ResourceGather", "ResourceGatherNd",
-                                         "VariableShape", "VarIsInitializedOp"};
-
-// What comes in as input i goes out as output i, besides what a callee does with it.
-bool PassesOn(std::string_view op) {
-  return op == "Identity" || op == "IdentityN" || op == "While" || op == "StatelessWhile";
+bool IsBranch(const OpFacts& op) {
+  return op.calls == CallKind::kIf || op.calls == CallKind::kCase;
 }
-
-bool IsCall(std::string_view op) {
-  return op == "PartitionedCall" || op == "StatefulPartitionedCall";
-}
-bool IsBranch(std::string_view op) {
-  return op == "If" || op == "StatelessIf" || op == "Case" || op == "StatelessCase";
-}
-bool IsWhile(std::string_view op) { return op == "While" || op == "StatelessWhile"; }
 
 // The argument of the functions that op calls which its input i becomes; -1: none, or not known.
-int ArgumentOf(std::string_view op, int input) {
-  if (IsCall(op) || IsWhile(op)) return input;
+int ArgumentOf(const OpFacts& op, int input) {
+  if (op.calls == CallKind::kFunction || op.calls == CallKind::kWhile) return input;
   return IsBranch(op) ? input - 1 : -1;
 }
 
@@ -41,6 +30,7 @@ int ArgumentOf(std::string_view op, int input) {
 struct Scope {
   struct Node {
     std::string_view op;
+    const OpFacts* facts = nullptr;
     std::vector<std::string_view> called;  // functions
   };
   struct Use {
@@ -61,13 +51,13 @@ bool ArgumentMayChange(const ChangedArguments& changed, std::string_view functio
   return argument >= static_cast<int>(known->second.size()) || known->second[argument];
 }
 
-bool IsReader(std::string_view op) { return std::ranges::find(kReaders, op) != std::end(kReaders); }
+bool IsIdentity(const Scope::Node& node) { return node.op == "Identity" || node.op == "IdentityN"; }
 
 // Whether what takes a handle as this input may change the variable.
 bool NodeMayChange(const Scope::Node& node, int input, const ChangedArguments& changed) {
-  if (IsReader(node.op) || node.op == "Identity" || node.op == "IdentityN") return false;
+  if (node.facts->only_reads || node.facts->metadata || IsIdentity(node)) return false;
   return node.called.empty() || std::ranges::any_of(node.called, [&](std::string_view function) {
-           return ArgumentMayChange(changed, function, ArgumentOf(node.op, input));
+           return ArgumentMayChange(changed, function, ArgumentOf(*node.facts, input));
          });
 }
 
@@ -84,15 +74,17 @@ bool HandleMayChange(const Scope& scope, std::pair<int, int> from,
       const Scope::Node& node = scope.nodes[use.node];
       if (NodeMayChange(node, use.input, changed)) return true;
       const std::pair<int, int> out(use.node, use.input);
-      if (PassesOn(node.op) && seen.insert(out).second) open.push_back(out);
+      // What comes in as input i goes out as output i, besides what a callee does with it.
+      const bool passes_on = IsIdentity(node) || node.facts->calls == CallKind::kWhile;
+      if (passes_on && seen.insert(out).second) open.push_back(out);
     }
   }
   return false;
 }
 
 // Handles that a call or a branch gives back are not followed.
-bool GivesHandles(std::string_view op, const AttrSet& attrs) {
-  if (!IsCall(op) && !IsBranch(op)) return false;
+bool GivesHandles(const OpFacts& op, const AttrSet& attrs) {
+  if (op.calls != CallKind::kFunction && !IsBranch(op)) return false;
   const AttrValue* types = attrs.Find("Tout");
   const auto list = types == nullptr
                         ? absl::StatusOr<std::vector<DataType>>(absl::NotFoundError(""))
@@ -133,9 +125,9 @@ class Search {
     absl::flat_hash_map<std::string_view, std::vector<ReachedNode>> bodies;
     std::vector<std::string_view> order;
     VisitReached(graph_, roots, [&](const ReachedNode& node) {
-      gives_handles_ |= GivesHandles(node.op_name, node.attrs);
+      gives_handles_ |= GivesHandles(node.facts(), node.attrs);
       if (!node.in_function()) return;
-      if (IsVariable(node.op_name)) in_functions_.insert(IdentityOf(node));
+      if (node.facts().state == State::kVariable) in_functions_.insert(IdentityOf(node));
       auto [body, fresh] = bodies.try_emplace(node.function);
       if (fresh) order.push_back(node.function);
       body->second.push_back(node);
@@ -175,11 +167,12 @@ class Search {
     absl::flat_hash_map<std::string_view, int> by_name;
     for (const ArgDef& arg : args) {
       by_name.emplace(arg.name, static_cast<int>(scope.nodes.size()));
-      scope.nodes.push_back({"", {}});
+      scope.nodes.push_back({"", nullptr, {}});
     }
     for (const ReachedNode& node : body) {
       by_name.emplace(node.name, static_cast<int>(scope.nodes.size()));
-      scope.nodes.push_back({node.op_name, CalledFunctions(node.op_name, node.attrs)});
+      scope.nodes.push_back(
+          {node.op_name, &node.facts(), CalledFunctions(node.op_name, node.attrs)});
     }
     for (size_t i = 0; i < body.size(); ++i) {
       int number = 0;
@@ -204,8 +197,9 @@ class Search {
     scope.nodes.resize(graph_.num_node_ids());
     for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
       if (!needed[n] || !graph_.alive(n)) continue;
-      if (IsVariable(graph_.op_name(n))) variables_.push_back(n);
-      scope.nodes[n] = {graph_.op_name(n), CalledFunctions(graph_.op_name(n), graph_.attrs(n))};
+      if (graph_.facts(n).state == State::kVariable) variables_.push_back(n);
+      scope.nodes[n] = {graph_.op_name(n), &graph_.facts(n),
+                        CalledFunctions(graph_.op_name(n), graph_.attrs(n))};
       for (int i = 0; i < graph_.num_inputs(n); ++i) {
         const Output from = graph_.inputs(n)[i];
         if (from.node != kNoNode) scope.uses[{from.node, from.port}].push_back({n, i});
