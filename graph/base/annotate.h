@@ -1,4 +1,4 @@
-// More words for an error on its way up.
+// Adds words to the message of an error on its way up.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-// The same code and payloads, with `before` in front of the message and `after` behind it. OK stays
-// OK.
+// Returns an error with the code and the payloads of `status`, and with `before` in front of its
+// message and `after` behind it. OK stays OK.
 inline absl::Status Annotate(const absl::Status& status, std::string_view before,
                              std::string_view after = {}) {
   absl::Status annotated(status.code(), absl::StrCat(before, status.message(), after));

@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// "model.pb: byte 27", which nobody takes for a line.
+// Returns "model.pb: byte 27". The word "byte" tells an offset from the line of "file:line:column".
 inline std::string AtByte(std::string_view file, uint64_t offset) {
   return absl::StrCat(file, ": byte ", offset);
 }

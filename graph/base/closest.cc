@@ -9,8 +9,8 @@
 namespace tenon {
 namespace {
 
-// Longer names are compared by their ends only: nobody needs help with them, and the cost is
-// quadratic.
+// Longer names match nothing: the cost is quadratic, and names made by programs, not typing errors,
+// are that long.
 constexpr size_t kMaxLength = 128;
 
 }  // namespace
@@ -31,6 +31,7 @@ size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
       }
       least = std::min(least, row[i]);
     }
+    // No later row can be below the least value of this one.
     if (least > limit) return limit + 1;
     std::swap(before, last);
     std::swap(last, row);

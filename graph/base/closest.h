@@ -1,4 +1,4 @@
-// "Did you mean": the candidate that is closest to a misspelt name.
+// Finds the candidate that is closest to a misspelt name, for "did you mean".
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,21 @@
 
 namespace tenon {
 
-// Edit distance (insertions, deletions, substitutions, swaps of neighbours), or limit + 1 when it
-// is above `limit`.
+// Returns the edit distance of `a` and `b`: insertions, deletions, substitutions and swaps of
+// neighbouring characters. Returns limit + 1 when the distance is above `limit`, and for names of
+// more than 128 bytes.
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
 
-// Keeps the closest of the names offered to it. Names further away than a third of the wanted one's
-// length never win.
+// Keeps the closest of the names that are offered. A name never wins if its distance is more than a
+// third of the length of `wanted` (at least 1). Of equally close names the first wins. Not
+// thread-safe.
 class ClosestName {
  public:
+  // `wanted` must outlive this object.
   explicit ClosestName(std::string_view wanted);
-  // `name` must outlive the finder.
+  // Takes `name` if it is closer than the best name so far. `name` must outlive this object.
   void Offer(std::string_view name);
+  // The closest name so far; empty if no name was close enough.
   std::string_view best() const { return best_; }
   // " (did you mean 'x'?)", or empty.
   std::string Hint() const;

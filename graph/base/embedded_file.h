@@ -12,8 +12,8 @@ struct EmbeddedFile {
   std::string_view content;
 };
 
-// plugin/template/: a small plug-in that is called sample, Sample and SAMPLE wherever its name
-// stands.
+// The files of plugin/template/, a small plug-in. Its name stands as sample, Sample and SAMPLE
+// wherever a copy needs a name of its own. The bytes live as long as the library.
 absl::Span<const EmbeddedFile> PluginTemplate();
 
 }  // namespace tenon

@@ -21,21 +21,23 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBufferBytes = size_t{1} << 16;
-constexpr int kMostLinks = 40;          // as the system has it
-constexpr size_t kMostNameBytes = 200;  // of a name of at most 255 that gets more letters
+constexpr int kMostLinks = 40;          // the limit of Linux (MAXSYMLINKS)
+constexpr size_t kMostNameBytes = 200;  // leaves room for the suffix within 255 (NAME_MAX)
 constexpr mode_t kPermissions = 0777;
 
 absl::Status CannotWrite(const std::string& path, int error) {
   return absl::ErrnoToStatus(error, absl::StrCat(path, ": cannot be written"));
 }
 
-// The names in there that look like links stand for what a process has open.
+// Entries of /proc that look like links stand for open files of a process: the text of such a link
+// may name no file.
 bool IsInProc(const fs::path& path) {
   struct statfs info {};
   return statfs(path.parent_path().c_str(), &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
 }
 
-// Where links lead, whether or not something is there.
+// Returns the file at the end of the links, which need not exist. A loop of links ends after
+// kMostLinks.
 fs::path TargetOf(fs::path path) {
   for (int links = 0; links < kMostLinks && !IsInProc(path); ++links) {
     std::error_code error;
@@ -46,8 +48,8 @@ fs::path TargetOf(fs::path path) {
   return path;
 }
 
-// One of our own descriptors by name (/proc/self/fd/1) is used as it is: it would begin at the
-// file's start if it were opened again.
+// Opens a special file. A descriptor of this process (/proc/self/fd/1) is duplicated: opening the
+// file again would begin at its start and overwrite what is there.
 int OpenDirectly(const fs::path& path) {
   int number;
   struct stat named {
@@ -60,7 +62,7 @@ int OpenDirectly(const fs::path& path) {
   return open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
 }
 
-// A new file beside `target`; its name goes to `path`.
+// Creates a new file in the folder of `target` and stores its name in `path`.
 int OpenBeside(const fs::path& target, mode_t mode, std::string& path) {
   static std::atomic<unsigned> count{0};
   for (;;) {
@@ -72,7 +74,8 @@ int OpenBeside(const fs::path& target, mode_t mode, std::string& path) {
   }
 }
 
-// As far as the process may: the content is what counts.
+// Gives the new file the owner and the permissions of the old one. Errors are ignored: the content
+// is what counts.
 void TakeOver(const struct stat& old, int fd) {
   [[maybe_unused]] const int chown_error = fchown(fd, old.st_uid, old.st_gid);
   fchmod(fd, old.st_mode & kPermissions);
@@ -111,6 +114,8 @@ absl::StatusOr<FileWriter> FileWriter::Create(std::string path) {
   } else {
     if (is_there && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
       return CannotWrite(path, errno);
+    // Nobody but the owner may read the new file before TakeOver has set the permissions of the old
+    // one.
     fd = OpenBeside(target, is_there ? 0600 : 0666, unfinished);
     if (fd >= 0 && is_there) TakeOver(old, fd);
   }
@@ -132,8 +137,8 @@ absl::Status FileWriter::Write(std::string_view bytes) {
 absl::Status FileWriter::Finish() {
   TENON_RETURN_IF_ERROR(status_);
   TENON_RETURN_IF_ERROR(Flush(buffer_));
-  // Else the new name could be on the disk, and the content not, when the machine stops. Some file
-  // systems know no fsync.
+  // Without fsync a crash of the machine could leave the new name with missing content. Some file
+  // systems know no fsync (EINVAL, ENOTSUP).
   const bool replaces = !unfinished_.empty();
   if (replaces && fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP) return Fail(errno);
   if (close(std::exchange(fd_, -1)) != 0) return Fail(errno);

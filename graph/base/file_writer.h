@@ -1,4 +1,4 @@
-// Files that are written whole or not at all.
+// Writes files as a whole or not at all.
 #pragma once
 
 #include <string>
@@ -9,23 +9,26 @@
 
 namespace tenon {
 
-// Writes to a file beside the one that is meant and puts it in its place in Finish, so that a full
-// disk, an error or the end of the process leaves what was there. A link stays: the file that it
-// leads to is replaced. That file keeps its permissions and, where the process may do so, its
-// owner. What is no regular file (a pipe, a device, /dev/stdout) is written directly, as bytes
-// come. Messages are "path: cannot be written: the reason". Not thread-safe.
+// Writes to a temporary file in the folder of `path`; Finish renames it to `path`. So a full disk,
+// an error or the end of the process leaves the old file as it was.
+// - Where `path` is a symbolic link, the link stays and its target is replaced.
+// - The new file has the permissions of the old one and, where the process may set it, the owner.
+// - A pipe, a device or another special file (/dev/stdout) is written directly, as bytes come.
+// Messages are "path: cannot be written: the reason". The code follows from errno. Not thread-safe.
 class FileWriter {
  public:
-  // Also an error: a file that is there and may not be written.
+  // Opens the temporary file, or the special file. Fails also where `path` is a file that the
+  // process may not write.
   static absl::StatusOr<FileWriter> Create(std::string path);
   FileWriter(FileWriter&& other) noexcept;
   FileWriter& operator=(FileWriter&&) = delete;
-  // What is not finished is gone.
+  // Removes the temporary file if Finish has not succeeded.
   ~FileWriter();
 
-  // After an error nothing more is written, and all calls have the same answer.
+  // Appends `bytes`. After an error nothing more is written, and each call returns the first error.
   absl::Status Write(std::string_view bytes);
-  // Once, as the last call.
+  // Writes the rest, syncs the file to the disk and puts it at `path`. Call it once, as the last
+  // call.
   absl::Status Finish();
 
  private:
@@ -33,15 +36,15 @@ class FileWriter {
   absl::Status Flush(std::string_view bytes);
   absl::Status Fail(int error);
 
-  std::string path_;        // as the caller has it
-  std::string target_;      // what it leads to
-  std::string unfinished_;  // the file beside it; empty: written directly
+  std::string path_;        // as the caller gave it
+  std::string target_;      // the file at the end of the links
+  std::string unfinished_;  // the temporary file; empty: target_ is written directly
   int fd_;
   std::string buffer_;
   absl::Status status_;
 };
 
-// A whole file at once.
+// Writes a file of these bytes, with the guarantees of FileWriter.
 absl::Status WriteFile(const std::string& path, std::string_view bytes);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Errors that say of a graph that it is none, found when it is already about to run.
+// Marks errors that show a graph to be invalid only when it is about to run.
 #pragma once
 
 #include "absl/status/status.h"
@@ -8,11 +8,12 @@ namespace tenon {
 
 inline constexpr char kInvalidGraphKey[] = "tenon/invalid_graph";
 
-// Marks an INVALID_ARGUMENT; leaves others as they are.
+// Marks an INVALID_ARGUMENT; returns other statuses unchanged.
 inline absl::Status InvalidGraph(absl::Status status) {
   if (absl::IsInvalidArgument(status)) status.SetPayload(kInvalidGraphKey, absl::Cord());
   return status;
 }
+// Whether InvalidGraph has marked `status`.
 inline bool IsInvalidGraph(const absl::Status& status) {
   return status.GetPayload(kInvalidGraphKey).has_value();
 }

@@ -1,4 +1,4 @@
-// How much memory this machine has.
+// The physical memory of this machine.
 #pragma once
 
 #include <unistd.h>
@@ -7,6 +7,7 @@
 
 namespace tenon {
 
+// Bytes of physical memory, used or free. Limits of containers (cgroups) do not count.
 inline size_t MachineMemoryBytes() {
   return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }

@@ -1,4 +1,4 @@
-// Messages as one line, as they are shown.
+// Makes one line of a message, to be shown.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace tenon {
 
-// Line feeds and tabs become one blank.
+// Returns `s` with each run of line feeds, carriage returns and tabs as one blank; at the begin, at
+// the end and beside a blank as nothing.
 std::string OneLine(std::string_view s);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Errors of shape functions that are no reason to refuse a graph: the node fails only if it runs.
+// Marks errors of shape functions that do not make a graph invalid: the node fails only if it runs.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,10 +6,11 @@
 
 namespace tenon {
 
-// `status` as an error of the node's runs: inference goes on with outputs of which nothing is
-// known, and the kernel finds it again. So it is with all that TensorFlow's shape functions let
-// pass, since a graph may hold nodes that no fetch reaches. OK stays OK.
+// Marks `status` as an error of the node's runs. Inference then goes on with unknown outputs, and
+// the kernel reports the error if the node runs. TensorFlow's shape functions let such nodes pass,
+// and a graph may hold nodes that no fetch reaches. OK stays OK.
 absl::Status AtRunTime(absl::Status status);
+// Whether AtRunTime has marked `status`.
 bool IsAtRunTime(const absl::Status& status);
 
 template <typename T>

@@ -4,6 +4,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+// Returns the status of `expr` from the calling function, unless it is OK.
 #define TENON_RETURN_IF_ERROR(expr)                \
   do {                                             \
     absl::Status tenon_status_ = (expr);           \
@@ -13,8 +14,9 @@
 #define TENON_CONCAT_INNER_(a, b) a##b
 #define TENON_CONCAT_(a, b) TENON_CONCAT_INNER_(a, b)
 
-// TENON_ASSIGN_OR_RETURN(auto x, F()): x gets the value of a StatusOr, or the caller returns its
-// status.
+// TENON_ASSIGN_OR_RETURN(auto x, F()): evaluates F(), which returns a StatusOr. Moves its value to
+// x, or returns its error from the calling function. Declares a variable: not for the body of an
+// `if` without braces.
 #define TENON_ASSIGN_OR_RETURN(lhs, expr) \
   TENON_ASSIGN_OR_RETURN_IMPL_(TENON_CONCAT_(tenon_or_, __LINE__), lhs, expr)
 #define TENON_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \

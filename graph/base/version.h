@@ -1,3 +1,4 @@
+// The version of Tenon.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Memory that runs out, as a status.
+// Turns exceptions for lack of memory into a status.
 #pragma once
 
 #include <new>
@@ -8,12 +8,13 @@
 
 namespace tenon {
 
+// RESOURCE_EXHAUSTED "there is not enough memory".
 inline absl::Status OutOfMemory() {
   return absl::ResourceExhaustedError("there is not enough memory");
 }
 
-// What `work` returns (a Status or a StatusOr); RESOURCE_EXHAUSTED if an allocation in it fails.
-// Free where none does.
+// Calls `work` and returns its Status or StatusOr; OutOfMemory() if an allocation in `work` throws.
+// Costs nothing where none does.
 template <typename Work>
 auto WithinMemory(Work&& work) -> decltype(work()) {
   try {

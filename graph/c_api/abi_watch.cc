@@ -18,6 +18,8 @@
 namespace tenon {
 namespace {
 
+// Bounds for the memory of a process whose plug-in errs in each step.
+// Both bound the memory of a process whose plug-in errs in every step.
 constexpr size_t kMaxViolations = 1000;
 constexpr size_t kMaxBuried = 100'000;
 constexpr char kOwnThread[] = "a thread of its own";
@@ -144,6 +146,7 @@ void AbiWatch::ReportWhatIsLeft() {
       ++left[{by.plugin, by.callback, by.node, type}];
     }
   }
+  // Outside of the lock: Report takes the same mutex.
   for (const auto& [key, count] : left) {
     const auto& [plugin, callback, node, type] = key;
     Report({plugin, callback, node, "leak",

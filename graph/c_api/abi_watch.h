@@ -1,5 +1,5 @@
-// Watches how plug-ins use the interface: who breaks which rule, and which objects are never given
-// back. Off unless somebody switches it on; all that it costs then is one load of a pointer.
+// Watches how plug-ins use the C interface: which plug-in breaks which rule, and which objects it
+// never deletes. Off by default; the only cost is then the load of one pointer per call.
 #pragma once
 
 #include <atomic>
@@ -13,37 +13,43 @@
 namespace tenon {
 
 struct AbiViolation {
-  std::string plugin, callback, node;  // empty where there is none
+  std::string plugin, callback, node;  // each may be empty
   std::string rule;                    // "host_pointer", "leak" …
-  std::string detail;                  // what happened, and what would be right
+  std::string detail;                  // the fault, and the right use
 };
 
 class AbiWatch {
  public:
-  // Null while it is off.
+  // The watch of the process; null while it is off.
   static AbiWatch* Active() { return active.load(std::memory_order_acquire); }
-  // For the whole process, before any plug-in is loaded.
+  // Switches the watch on for the whole process. Call it before any plug-in is loaded.
   static void SwitchOn();
-  // For tests: off, and everything forgotten.
+  // Switches the watch off and forgets its records. For tests, while no plug-in is at work.
   static void SwitchOff();
 
-  // A violation by the call into a plug-in that is in progress on this thread; outside of one, by
-  // the host, or a plug-in's own thread. It is written to stderr at once, the same one only once.
-  // Thread-safe, as all here.
+  // Reports a violation of `rule` by the call into a plug-in that is in progress on this thread.
+  // Without such a call, the violation is the host's on a thread of the host, else that of a
+  // plug-in's own thread. The first violation of each text is written to stderr at once;
+  // repetitions are dropped, and so is all beyond 1000. Thread-safe, as all members but SwitchOn
+  // and SwitchOff.
   void Report(std::string_view rule, std::string detail);
   void Report(AbiViolation violation);
-  std::vector<AbiViolation> violations() const;  // in their order, each once
-  // From now on they are only kept: another process writes them.
+  std::vector<AbiViolation> violations() const;  // in the order of the reports, each once
+  // From now on violations are recorded, but not written to stderr: another process writes them.
   void BeSilent();
 
-  // Objects that plug-ins get from the host and have to give back. `type` is static.
+  // Records an object that a plug-in gets from the host and has to give back. `type` must be a
+  // string of static storage.
   void Made(const void* object, const char* type);
-  // False, and a violation, for one that is not there to be given back.
+  // Records that a plug-in gives the object back. False, and a violation "double_free", if no such
+  // object of this type is recorded.
   bool TakeBack(const void* object, const char* type);
-  // What a destroyed object lay in: freed later, so that no other object gets its address soon.
+  // Frees the memory of a destroyed object, but later: so a second deletion does not meet a new
+  // object at the same address. Takes ownership; the memory must come from `operator new`.
   void Bury(void* memory);
-  // A violation for each callback that left objects which no static variable has, and for each
-  // tensor that was written to where nobody may. When nobody uses plug-ins any more.
+  // Reports a leak for each callback that left objects which no static variable of a library points
+  // to, and each late write to a guarded tensor (tensor_guards.h). Call it when plug-ins are no
+  // longer used.
   void ReportWhatIsLeft();
 
  private:
@@ -54,7 +60,8 @@ class AbiWatch {
   static std::atomic<AbiWatch*> active;
 };
 
-// `new` and `delete` for the objects of the C interface, watched. `type` is static.
+// `new` for an object of the C interface, recorded while the watch is on. `type` must be a string
+// of static storage.
 template <typename T, typename... Args>
 T* NewForPlugin(const char* type, Args&&... args) {
   T* const object = new T{std::forward<Args>(args)...};
@@ -62,7 +69,8 @@ T* NewForPlugin(const char* type, Args&&... args) {
   return object;
 }
 
-// Whether the object may be deleted: what a plug-in deletes twice must not be touched.
+// Whether the caller may delete the object: false for null and, while the watch is on, for an
+// object that was deleted before. Such an object must not be touched.
 inline bool TakenBack(const void* object, const char* type) {
   AbiWatch* const watch = AbiWatch::Active();
   return object != nullptr && (watch == nullptr || watch->TakeBack(object, type));

@@ -1,4 +1,5 @@
-// What stands behind the opaque types of the C interface, for the code that implements it.
+// The structs behind the opaque types of the C interface, for the code that implements the
+// interface.
 #pragma once
 
 #include <atomic>
@@ -15,7 +16,7 @@
 #include "tensorflow/c/tf_status.h"
 #include "tensorflow/c/tf_tensor.h"
 
-// Setting it to TF_OK allocates and frees nothing.
+// Setting an OK status to TF_OK allocates and frees nothing: plug-ins do so in every call.
 struct TSL_Status {
   TSL_Code code = TSL_OK;
   std::string message;
@@ -25,6 +26,7 @@ struct TSL_Status {
 namespace tenon {
 class HandleLoans;
 }
+// A tensor as plug-ins see it. An ordinary handle owns a share of the buffer; a lent one does not.
 struct TF_Tensor {
   TF_Tensor() = default;
   explicit TF_Tensor(tenon::Tensor value) { Set(std::move(value)); }
@@ -34,6 +36,7 @@ struct TF_Tensor {
     share = std::move(value).TakeBuffer();
     buffer = share.get();
   }
+  // A tensor with a share of its own.
   tenon::Tensor value() const {
     if (buffer != nullptr) buffer->Ref();
     return tenon::Tensor(dtype, shape, tenon::BufferRef::Adopt(buffer));
@@ -43,9 +46,10 @@ struct TF_Tensor {
   tenon::DataType dtype = tenon::DataType::kInvalid;
   tenon::Shape shape;
   tenon::Buffer* buffer = nullptr;
-  tenon::BufferRef share;  // of the buffer; not while it is lent
-  bool deleted = false;    // and waits to be used again
-  // While it is lent (tensor_handles.h): by whom, on which thread, its number there.
+  tenon::BufferRef share;  // owns a share of `buffer`; null while the handle is lent
+  bool deleted = false;    // the handle waits in a stock to be used again
+  // While the handle is lent (tensor_handles.h): the lender, the lender's thread and the number of
+  // the loan there.
   std::atomic<tenon::HandleLoans*> lender{nullptr};
   const void* lent_by = nullptr;
   int32_t loan = 0;
@@ -57,10 +61,12 @@ struct TF_Shape {
 
 namespace tenon {
 
-// Codes, messages and payloads, both ways. A null `to` is ignored: a plug-in may pass none. A code
-// outside TF_Code became UNKNOWN when it was set; an error without a message says so.
+// Copies code, message and payloads from one form to the other. StatusToC ignores a null `to`,
+// since a plug-in may pass none. StatusFromC takes null for OK. A code outside TF_Code became
+// UNKNOWN when the plug-in set it; an error without a message gets "(no message)".
 void StatusToC(const absl::Status& from, TF_Status* to);
 absl::Status StatusFromC(const TF_Status* from);
+// Sets the status to OK. ClearStatus does so only where the status is not OK, and ignores null.
 void ResetStatus(TF_Status& status);
 inline void ClearStatus(TF_Status* status) {
   if (status != nullptr && status->code != TSL_OK) ResetStatus(*status);
@@ -79,11 +85,13 @@ class CStatus {
 inline TF_DataType DataTypeToC(DataType t) { return static_cast<TF_DataType>(t); }
 inline DataType DataTypeFromC(TF_DataType t) { return static_cast<DataType>(t); }
 
-// A buffer that owns a copy of `bytes`.
+// Returns a new buffer that owns a copy of `bytes`; null when memory is short. The caller deletes
+// it with TF_DeleteBuffer.
 TF_Buffer* NewBuffer(std::string_view bytes);
-// Fills an empty buffer of the caller with a copy of `bytes`; INVALID_ARGUMENT if it is not empty,
-// RESOURCE_EXHAUSTED without memory.
+// Copies `bytes` into an empty buffer of the caller, which then owns the copy. INVALID_ARGUMENT if
+// the buffer is not empty, RESOURCE_EXHAUSTED when memory is short.
 absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer);
+// A view of the buffer's bytes, valid as long as the buffer.
 inline std::string_view BufferBytes(const TF_Buffer& buffer) {
   return {static_cast<const char*>(buffer.data), buffer.data == nullptr ? 0 : buffer.length};
 }

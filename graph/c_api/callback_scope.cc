@@ -15,8 +15,8 @@
 namespace tenon {
 namespace {
 
-// What one thread is doing. Never freed, reused by later threads: a watchdog walks the list without
-// a lock.
+// The calls of one thread. Records are never freed, only reused by later threads: so a watchdog or
+// a signal handler may walk the list without a lock.
 struct ThreadCalls {
   std::atomic<const CallbackInfo*> current{nullptr};
   std::atomic<uint64_t> serial{0};  // counts begins and ends of calls
@@ -43,13 +43,15 @@ ThreadCalls* TakeThreadCalls() {
   return calls;
 }
 
+// Thread-local storage of this model is never allocated on first use, so a signal handler may read
+// it.
 [[gnu::tls_model("initial-exec")]] thread_local ThreadCalls* this_thread = nullptr;
 thread_local bool host_thread = false;
 thread_local WorkScope::NodeFn work_node = nullptr;
 thread_local const void* work_context = nullptr;
 
-// Gives the entry back when the thread ends. Not when the plug-in ends it in the middle of a call:
-// that call is still to be told.
+// Gives the record back when the thread ends, but not when a plug-in ends the thread in the middle
+// of a call: that call is still to be reported.
 struct ThreadExit {
   ~ThreadExit() {
     if (this_thread == nullptr || this_thread->current.load() != nullptr) return;
@@ -57,6 +59,7 @@ struct ThreadExit {
   }
 };
 
+// Takes a record for this thread. Not inline: a thread does so once, a call enters each time.
 [[gnu::noinline]] void TellOfThisThread() {
   static thread_local ThreadExit at_exit;
   (void)&at_exit;
@@ -67,6 +70,8 @@ inline void Enter(const CallbackInfo* call) {
   if (this_thread == nullptr) [[unlikely]]
     TellOfThisThread();
   ThreadCalls& calls = *this_thread;
+  // Only this thread writes its record, so a load and a store suffice; a locked add would cost
+  // more.
   calls.serial.store(calls.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   calls.current.store(call, std::memory_order_release);
 }
@@ -166,6 +171,7 @@ void WarnOf(const absl::Status& status) {
   const char* level = std::getenv("TF_CPP_MIN_LOG_LEVEL");
   if (level != nullptr && std::atoi(level) >= 2) return;
   static absl::Mutex mutex(absl::kConstInit);
+  // Never destroyed: plug-ins may fail while static objects of the process are being destroyed.
   static auto* const told = new absl::flat_hash_set<std::string>;
   const std::string line = OneLine(status.message());
   absl::MutexLock lock(&mutex);

@@ -1,5 +1,5 @@
-// Calls into a plug-in: which one is running on this thread, for a signal handler to name, and a
-// guard against exceptions.
+// Calls into plug-ins. Notes which call is running on each thread, for signal handlers and
+// watchdogs to name, and turns exceptions into statuses.
 #pragma once
 
 #include <cxxabi.h>
@@ -15,40 +15,43 @@
 
 namespace tenon {
 
-// The call in progress; strings live as long as the call. Empty where there is nothing to say.
+// A call in progress. The strings live as long as the call. Each may be empty.
 struct CallbackInfo {
-  const char* plugin = "";    // path
+  const char* plugin = "";    // the path of its library
   const char* callback = "";  // "memcpy_htod", "compute_func", "dlopen" …
-  std::string_view node;      // that it works for
+  std::string_view node;      // the name of the node that the call works for
 };
 
 // The innermost call into a plug-in on this thread, or null. Safe to call from a signal handler.
 const CallbackInfo* CurrentCallback();
-// A call in progress on whatever thread, or null; it may end at any time. For a signal handler on a
-// thread of which nothing is known.
+// A call into a plug-in that is in progress on any thread, or null. The call may end at any time,
+// and its info with it. For a signal handler on a thread that is not known to be the host's.
 const CallbackInfo* AnyCallback();
 
-// The call into a plug-in that this thread made last, if none is in progress. Empty if there was
-// none. Of the plug-in's path the memory goes with the plug-in. Safe to call from a signal handler.
+// The call into a plug-in that ended last on this thread; empty if none did. The node is not kept.
+// The path is freed when the plug-in is unloaded. Safe to call from a signal handler.
 CallbackInfo LastCallback();
 
-// A call in progress on some thread, for a watchdog. The same thread with the same serial is the
-// same call; only while that holds may `call` be read.
+// A call in progress on some thread, for a watchdog. Two records with the same thread and serial
+// are of the same call. `call` may be read only while ActiveCalls still returns this thread and
+// serial.
 struct ActiveCall {
   const void* thread;
   uint64_t serial;
   const CallbackInfo* call;
 };
+// Thread-safe, without a lock.
 std::vector<ActiveCall> ActiveCalls();
 
-// Marks this thread as one of the host's. While plug-ins are loaded, what happens on a thread
-// without the mark is theirs.
+// Marks this thread as one of the host's. While plug-ins are loaded, a fault on a thread without
+// the mark is attributed to plug-ins.
 void MarkHostThread();
-// Safe to call from a signal handler.
+// Whether this thread has the mark. Safe to call from a signal handler.
 bool IsHostThread();
 
-// Marks what this thread does for its lifetime as work for a node, which `node(context)` tells at
-// any time.
+// Notes, for the lifetime of the scope, that this thread works for the node that `node(context)`
+// names. `node` is called only when a call into a plug-in begins without a node of its own. Scopes
+// nest.
 class WorkScope {
  public:
   using NodeFn = std::string_view (*)(const void* context);
@@ -62,8 +65,9 @@ class WorkScope {
   const void* outer_context_;
 };
 
-// Marks a call, or a wait for what it set going, for its lifetime; they nest. Without a node it is
-// for that of the call around it, else that of the work.
+// Notes, for the lifetime of the scope, a call into a plug-in, or a wait for work that the call
+// started. Scopes nest on a thread. If `node` is empty, the call works for the node of the call
+// around it, else for that of the WorkScope. The strings must outlive the scope.
 class CallbackScope {
  public:
   CallbackScope(const char* plugin, const char* callback, std::string_view node = {});
@@ -76,27 +80,35 @@ class CallbackScope {
   const CallbackInfo* outer_;
 };
 
-// What happens when a plug-in ends the host's thread that called it (pthread_exit), while
-// CurrentCallback() still is that call. Null, the default: the thread ends. For the whole process.
+// Sets the handler for a plug-in that ends the host's thread (pthread_exit) within a call. The
+// handler runs on that thread, while CurrentCallback() still is the call. Null, the default: the
+// thread ends. For the whole process.
 void OnThreadEndedByPlugin(void (*handler)());
+// Calls the handler, if there is one.
 void ThreadEndsByPlugin();
 
-// INTERNAL "callback of plug-in path threw an exception: what".
+// Returns INTERNAL "callback of plug-in path threw an exception: what"; `what` may be null. Reports
+// the exception to AbiWatch while that is on.
 absl::Status ExceptionStatus(const CallbackInfo& info, const char* what);
 
-// The error of a callback: its own code and text, then "(callback of plug-in path)". OK stays OK.
+// Adds "(callback of plug-in path)" to the message of a callback's error. Code and payloads stay.
+// OK stays OK.
 absl::Status Attribute(absl::Status status, std::string_view callback, std::string_view plugin);
 
-// Marks an error that is the plug-in's own, whatever it was asked to do. OK stays OK.
+// Marks an error as a fault of the plug-in itself, as opposed to one of the graph or of the
+// arguments. OK stays OK.
 absl::Status PluginFault(absl::Status status);
+// Whether PluginFault has marked `status`.
 bool IsPluginFault(const absl::Status& status);
 
-// For a failure that no caller is left to hear of: one line on stderr, the same text only once.
-// Nothing for OK, and nothing with a TF_CPP_MIN_LOG_LEVEL of 2 or more.
+// Writes the message of an error that cannot be returned to a caller as one line to stderr, each
+// text only once. Writes nothing for OK, and nothing with a TF_CPP_MIN_LOG_LEVEL of 2 or more.
+// Thread-safe.
 void WarnOf(const absl::Status& status);
 
-// Calls fn, which calls into the plug-in. An exception becomes a status; the end of the thread
-// passes through.
+// Calls `fn`, which calls into the plug-in, within a CallbackScope. Returns OK, or the status of an
+// exception. The forced unwinding of a thread that ends (pthread_exit) passes through: the C++
+// run-time library aborts a process that swallows it.
 template <typename Fn>
 absl::Status CallPlugin(const char* plugin, const char* callback, std::string_view node, Fn&& fn) {
   CallbackScope scope(plugin, callback, node);

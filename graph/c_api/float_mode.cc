@@ -10,7 +10,8 @@
 namespace tenon {
 
 void FloatModeGuard::Restore() {
-  // The C library's functions set the older unit's mode as well.
+  // fesetround sets the x87 unit's rounding too, which a plug-in's fesetround has changed as well.
+  // Bits 13 and 14 of MXCSR hold the rounding, in the order of kModes.
   constexpr int kModes[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
   fesetround(kModes[before_ >> 13 & 3]);
   _mm_setcsr(before_);

@@ -1,5 +1,5 @@
-// How this thread computes with floats: rounding, denormals, traps. A plug-in may set it, but must
-// leave it as it was: the host's kernels compute next.
+// The floating-point mode of a thread: rounding, denormals, traps. A plug-in may set the mode
+// during a call, but must leave it as it was: the host's kernels compute next.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,15 @@
 
 namespace tenon {
 
-// Puts back for its end what its begin found. One warning for each plug-in that needs it.
+// Restores, when it is destroyed, the mode that it found when it was made. Warns once for each
+// plug-in that makes this necessary. `plugin` is the plug-in's path and must outlive the guard.
+// Without SSE2 it does nothing.
 class FloatModeGuard {
  public:
 #ifdef __SSE2__
   explicit FloatModeGuard(std::string_view plugin) : plugin_(plugin), before_(_mm_getcsr()) {}
   ~FloatModeGuard() {
-    // All but the flags that say what happened.
+    // All bits of MXCSR but the sticky exception flags (the low six), which any arithmetic may set.
     if (((_mm_getcsr() ^ before_) & ~0x3Fu) != 0) [[unlikely]]
       Restore();
   }

@@ -1,4 +1,5 @@
-// What the host still holds of a plug-in: while there is a hold, its code must stay where it is.
+// Counts what the host still holds of each plug-in. While the count is above 0, the code of the
+// plug-in must stay loaded.
 #pragma once
 
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace tenon {
 
-// Holds a plug-in for its lifetime; an empty path holds nothing. Thread-safe.
+// Holds the plug-in of this path for the lifetime of the object; an empty path holds nothing.
+// Thread-safe.
 class PluginHold {
  public:
   explicit PluginHold(std::string_view plugin);
@@ -15,6 +17,7 @@ class PluginHold {
   PluginHold& operator=(const PluginHold&) = delete;
 
   const std::string& plugin() const { return plugin_; }
+  // Whether any hold on the plug-in exists.
   static bool Any(std::string_view plugin);
 
  private:

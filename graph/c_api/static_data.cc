@@ -17,7 +17,8 @@ struct Search {
   Addresses found;
 };
 
-// Reads as another process would: pages that are gone are no fault.
+// Reads the memory through the kernel (process_vm_readv): an unmapped page then ends the read,
+// where an ordinary load would end the process.
 void SearchSegment(uintptr_t begin, size_t size, Search& search) {
   constexpr size_t kAtOnce = 1 << 14;
   std::vector<const void*> words(kAtOnce);

@@ -1,12 +1,13 @@
-// What libraries hold on to in their variables of static storage.
+// Finds the objects that static variables of the loaded libraries point to.
 #pragma once
 
 #include "absl/container/flat_hash_set.h"
 
 namespace tenon {
 
-// Those of the addresses that some library's static variable has. Their owner may well give them
-// back when the process ends, which nobody can wait for.
+// Returns the addresses among `wanted` that an aligned word of a writable segment of a loaded
+// library holds. The owner of such an object may delete it when the process ends, so the object is
+// no leak. Takes time linear in the size of the segments. Pages that cannot be read are skipped.
 absl::flat_hash_set<const void*> HeldInStaticData(const absl::flat_hash_set<const void*>& wanted);
 
 }  // namespace tenon

@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-// No struct has it, and there is room for it.
+// An odd number, which no struct has as its size, and small enough for the room.
 constexpr size_t kPreset = 509;
 static_assert(kPreset < Roomy<char>::kRoom);
 

@@ -1,4 +1,4 @@
-// The structs that plug-ins fill in, and their `struct_size`.
+// Checks `struct_size` of the structs that plug-ins fill in.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,8 @@
 
 namespace tenon {
 
-// Zeros, with room for a plug-in that was built with later headers and writes a larger struct.
+// A zeroed struct with kRoom bytes behind it, for a plug-in that was built with later headers and
+// writes a larger struct.
 template <typename T>
 union Roomy {
   static constexpr size_t kRoom = 512;
@@ -15,11 +16,13 @@ union Roomy {
   Roomy() : bytes{} {}
 };
 
-// What the host writes into `struct_size` before: the size by its own headers. While the interface
-// is watched a larger one, as a later host would, to see whether the plug-in sets its own.
+// Returns the `struct_size` that the host writes before the call: `size`, the size by its own
+// headers. While AbiWatch is on, returns a larger number, as a later host would write, which shows
+// whether the plug-in sets its own size.
 size_t PresetStructSize(size_t size);
 
-// A violation if the plug-in left what PresetStructSize gave, or 0. By the call in progress.
+// Reports a violation by the call in progress if the plug-in left `struct_size` at the preset value
+// or at 0. Does nothing while AbiWatch is off. `name` is the struct, `macro` the right size.
 void WatchStructSize(size_t struct_size, std::string_view name, std::string_view macro);
 
 }  // namespace tenon

@@ -16,14 +16,15 @@ namespace tenon {
 namespace {
 
 constexpr size_t kZone = TensorGuards::kZone;
-// Of freed blocks that are kept, of copies of tensors that must not change, of one such tensor.
+// Bounds, in bytes: for all freed blocks that are kept, for all copies of frozen tensors, for one
+// such copy. Beyond them a check is dropped rather than memory exhausted.
 constexpr size_t kMostBuried = size_t{64} << 20;
 constexpr size_t kMostFrozen = size_t{512} << 20;
 constexpr size_t kLargestFrozen = size_t{32} << 20;
 
 std::atomic<size_t> frozen_bytes{0};
 
-// No two neighbours are the same, and none is what numbers are likely to be.
+// Neighbouring bytes differ, and the bytes are none that small integers or common floats hold.
 constexpr char PatternAt(size_t i) { return static_cast<char>(0xa5 ^ i * 37); }
 
 using Zone = std::array<char, kZone>;
@@ -41,7 +42,7 @@ void FillWithPattern(char* data, size_t bytes) {
     std::memcpy(data + done, Pattern().data(), std::min(kZone, bytes - done));
 }
 
-// First and last byte that differ.
+// The first and the last byte that differ.
 struct Extent {
   int64_t first, last;
 };
@@ -80,7 +81,8 @@ TensorUser CurrentUser() {
 struct TensorGuards::Guard {
   char* data() const { return static_cast<char*>(const_cast<void*>(key.first)); }
 
-  // The pattern on both sides, if the plug-in's copies work.
+  // Writes the pattern on both sides and reads it back. False where the plug-in's copies do not
+  // work: a comparison would then report violations that did not happen.
   bool Fill() {
     Zone found;
     for (char* zone : {data() - kZone, data() + bytes}) {
@@ -98,7 +100,8 @@ struct TensorGuards::Guard {
     }
   }
 
-  // What is told is mended, so that it is told once.
+  // Reports damage of the zones and writes the pattern again, so that the same damage is reported
+  // once.
   void Look() {
     if (gone) return;
     Zone found;
@@ -202,7 +205,8 @@ Buffer* TensorGuards::Allocate(size_t bytes) {
     guard->Fill();
   }
   Add(std::move(guard));
-  // Its memory is nobody else's, as a device's is that was allocated for one tensor.
+  // As for memory that a device allocated for one tensor: the buffer owns it alone and may be
+  // overwritten while it has one reference.
   return Buffer::OfDevice(data, bytes, Free, nullptr);
 }
 

@@ -1,5 +1,6 @@
-// What a plug-in writes where it may not, for --abi-check=strict: zones with a pattern around the
-// tensors that its kernels get, and copies of what must not change.
+// Finds writes of plug-ins outside of their tensors and at the wrong time, for --abi-check=strict.
+// Puts zones with a pattern around the tensors that kernels of plug-ins get, and keeps copies of
+// tensors that must not change.
 #pragma once
 
 #include <cstddef>
@@ -17,56 +18,65 @@
 
 namespace tenon {
 
-// Memory that the host cannot reach by itself.
+// Access to memory that the host cannot read directly, such as a device's.
 class FarMemory {
  public:
   virtual ~FarMemory() = default;
-  // Behind all work that is queued. False: the bytes did not get there.
+  // Copy `bytes` after all work that is queued on the device, and wait. False: the copy failed.
   virtual bool Read(const void* from, void* to, size_t bytes) = 0;
   virtual bool Write(void* to, const void* from, size_t bytes) = 0;
 };
 
-// The call that answers for a tensor's memory, and its name for the tensor: "output 0".
+// The call that violations around a tensor are attributed to, and the call's name for the tensor:
+// "output 0".
 struct TensorUser {
   std::string plugin, callback, node, tensor;
 };
 
-// Thread-safe. A null FarMemory is the host's. Every tensor is named by where its data begin.
+// The guards of all tensors. A tensor is named by its memory and the address of its first element;
+// a null FarMemory means the host's memory. Calls for a tensor without a guard do nothing.
+// Violations are reported to AbiWatch. Thread-safe.
 class TensorGuards {
  public:
-  // On either side. Longer than what a plug-in writes too much, or the host's memory suffers.
+  // Bytes of the zone on either side of a tensor. A plug-in's overrun must be shorter than the
+  // zone, or it damages the host's memory.
   static constexpr size_t kZone = size_t{32} << 10;
 
-  // One for the process.
+  // The guards of the process; never destroyed.
   static TensorGuards& Get();
 
-  // Host memory between zones; null where there is none. Freed blocks stay a while, to see who
-  // still writes to them.
+  // Returns `bytes` of host memory between two zones, as a buffer with one reference; null when
+  // memory is short. Freed blocks are kept for a while (64 MB in all) to find late writes.
   Buffer* Allocate(size_t bytes);
-  // Memory with kZone bytes more than it needs on both sides gets the pattern there, and answers to
-  // the call in progress. Where the bytes do not arrive there is nothing to compare.
+  // Puts a guard around `bytes` of memory at `data`. The caller has allocated kZone bytes more on
+  // both sides. The call in progress becomes the tensor's user. Adds no guard where the pattern
+  // cannot be written and read back.
   void Surround(FarMemory* memory, void* data, size_t bytes);
   bool IsSurrounded(const FarMemory* memory, const void* data) const;
-  // It answers to the call that is in progress now.
+  // Makes the call in progress the tensor's user.
   void AnswerToCurrentCall(const FarMemory* memory, const void* data);
-  // Nobody has the tensor any more: it stays as it is until it is forgotten.
+  // The tensor has no owner now, but the memory stays: from now on each write to the tensor is a
+  // violation, until Forget or Thaw.
   void Retire(const FarMemory* memory, const void* data);
-  // The memory goes: looks at it a last time.
+  // Checks the tensor a last time and removes the guard, since the memory is about to be freed.
   void Forget(const FarMemory* memory, const void* data);
-  // All of that memory.
+  // Forget, for all tensors in `memory`.
   void ForgetAll(const FarMemory* memory);
 
-  // `user` has had the tensor: what is wrong around it is its doing, and told at once. From now on
-  // it answers for the tensor.
+  // Checks the tensor after `user` had access. A damaged zone is reported as the doing of `user`, a
+  // change of a frozen tensor as that of the user before. `user` becomes the tensor's user.
   void Check(const FarMemory* memory, const void* data, const TensorUser& user);
-  // The tensor must not change any more, until somebody may write to it again.
+  // Copies the tensor: until Thaw each change is a violation. Tensors above 32 MB are not copied,
+  // and none while the copies take 512 MB.
   void Freeze(const FarMemory* memory, const void* data);
-  // Whether it has kept still so far.
+  // Reports a violation if a frozen tensor has changed.
   void CheckFrozen(const FarMemory* memory, const void* data);
-  // It has changed, which is told already.
+  // Takes the present content of a frozen tensor as right. For a change that the caller has
+  // reported.
   void AcceptChange(const FarMemory* memory, const void* data);
+  // Checks the tensor at `data`, in any memory, as CheckFrozen does; from now on it may change.
   void Thaw(const void* data);
-  // Every tensor that there is, and the host's that were freed last.
+  // Checks all tensors, and the kept blocks of freed tensors.
   void CheckAll();
 
  private:
@@ -86,19 +96,20 @@ class TensorGuards {
   size_t buried_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Bytes `bytes` of `memory` as they are now; empty where they cannot be had.
+// Returns a copy of `bytes` bytes at `data`; empty if they cannot be read.
 std::vector<char> BytesOf(FarMemory* memory, const void* data, size_t bytes);
 
-// A tensor whose bytes are not `before` any more: "bytes 4 to 7 of it are written". Empty: they
-// are.
+// Describes where `now` differs from `before`: "bytes 4 to 7 are written". Empty if they are equal.
 std::string ChangeOf(const std::vector<char>& before, const std::vector<char>& now);
 
-// Tensor::Become with guards where plug-ins are watched, as far as elements are bytes.
+// Tensor::Become, with guards while AbiWatch is on. Tensors of strings, resources and variants get
+// none: their elements own memory. Errors are those of Tensor::Become.
 absl::Status BecomeGuarded(Tensor& tensor, DataType dtype, const Shape& shape);
-// A tensor that has guards: itself, or a copy.
+// Returns `tensor` if it has a guard or cannot have one, else a copy with a guard. The tensor must
+// be in host memory.
 absl::StatusOr<Tensor> Guarded(Tensor tensor);
 
-// For who writes to a tensor that nobody else has.
+// The host calls this before it writes to a tensor of which it has the only share.
 inline void MayBeWritten(const Tensor& tensor) {
   if (AbiWatch::Active() != nullptr) [[unlikely]]
     TensorGuards::Get().Thaw(tensor.data());

@@ -55,7 +55,7 @@ class HandleStock {
 
 constexpr char kTensorType[] = "TF_Tensor";
 
-// Loans that end on other threads than their own.
+// Guards loans that end on other threads than the lending one. One mutex for all: this is rare.
 absl::Mutex elsewhere(absl::kConstInit);
 
 inline void EndLoan(TF_Tensor* handle, bool share) {
@@ -103,7 +103,7 @@ HandleLoans::~HandleLoans() {
 
 bool HandleLoans::IsOut(const Buffer* buffer) const {
   if (thread_ == nullptr) return false;
-  if (thread_ != &handle_thread) return true;  // it may be
+  if (thread_ != &handle_thread) return true;  // the loans may be read on the lending thread only
   for (int32_t i = 0; i < used_; ++i) {
     if (loans_[i].buffer == buffer) return true;
   }
@@ -159,7 +159,7 @@ void HandleLoans::Return(TF_Tensor* handle) {
 
 void HandleLoans::EndElsewhere(TF_Tensor* handle, bool share) {
   absl::MutexLock lock(&elsewhere);
-  // Settled in between, the lender may be no more.
+  // The lender may have settled, and may even be gone, before this thread got the mutex.
   HandleLoans* const lender = handle->lender.load(std::memory_order_acquire);
   if (lender == nullptr) return;
   lender->ended_elsewhere_.push_back(handle->loan);

@@ -1,4 +1,4 @@
-// Where TF_Tensor objects come from and go to.
+// Makes, lends and recycles TF_Tensor objects.
 #pragma once
 
 #include <array>
@@ -9,18 +9,19 @@
 
 namespace tenon {
 
-// Its address tells threads apart.
+// A variable per thread: its address identifies the thread, more cheaply than a thread id.
 extern __thread char handle_thread __attribute__((tls_model("initial-exec")));
 
-// A handle on `tensor` for the C interface, released by TF_DeleteTensor. Handles come from a small
-// per-thread stock.
+// Returns a handle on `tensor`, with a share of the buffer. The plug-in or the host releases the
+// handle with TF_DeleteTensor, on any thread. Deleted handles go to a small stock of the deleting
+// thread, and new ones come from there.
 TF_Tensor* NewTensorHandle(const Tensor& tensor);
 TF_Tensor* NewTensorHandle(Tensor&& tensor);
 
-// Handles for the tensors of one call into a kernel. They take no share of the buffers, which would
-// cost more than all else that a handle does; what the plug-in keeps beyond the call gets one in
-// the end. One thread at a time opens, lends and settles; the plug-in may read and delete handles
-// on any.
+// Lends handles for the tensors of one call into a kernel. A lent handle has no share of the
+// buffer: a share would cost more than all else that a handle does. Settle gives a share to each
+// handle that the plug-in keeps beyond the call. One thread at a time calls Open, Lend and Settle;
+// the plug-in may read and delete handles on any thread.
 class HandleLoans {
  public:
   HandleLoans() = default;
@@ -28,16 +29,17 @@ class HandleLoans {
   HandleLoans(const HandleLoans&) = delete;
   HandleLoans& operator=(const HandleLoans&) = delete;
 
-  // From now on this thread lends, unless how plug-ins use tensors is watched.
+  // From now on, until Settle, this thread lends. While AbiWatch is on, it does not: Lend then
+  // returns ordinary handles, which are recorded.
   void Open();
   bool is_open() const { return thread_ != nullptr; }
-  // A handle on a tensor that has its buffer until Settle; on other threads than the one that
-  // lends, and where that would need memory, an ordinary one.
+  // Returns a handle on `tensor`, which must keep its buffer until Settle. Returns an ordinary
+  // handle on other threads, for an uninitialized tensor and when all loans are in use.
   TF_Tensor* Lend(const Tensor& tensor) {
     TF_Tensor* const handle = TryLend(tensor);
     return handle != nullptr ? handle : LendNew(tensor);
   }
-  // Null where Lend would have to make a handle.
+  // Lend for the common case; null where a handle has to be made.
   TF_Tensor* TryLend(const Tensor& tensor) {
     if (thread_ != &handle_thread || used_ == static_cast<int32_t>(loans_.size())) [[unlikely]]
       return nullptr;
@@ -56,32 +58,37 @@ class HandleLoans {
     ++out_;
     return handle;
   }
-  // Whether a lent handle on the buffer has not been deleted.
+  // Whether the plug-in still has a lent handle on the buffer. On threads other than the lending
+  // one the answer is true while a call is open: the handle may be out.
   bool IsOut(const Buffer* buffer) const;
-  // Before the call's tensors change hands.
+  // Ends all loans; call it before the tensors of the call change hands. A handle that the plug-in
+  // has not deleted becomes an ordinary one.
   void Settle();
 
-  // On any thread, nothing to an ordinary handle: it gets a share of the buffer.
+  // Makes an ordinary handle of a lent one, with a share of the buffer. Does nothing to an ordinary
+  // handle. On any thread.
   static void Share(TF_Tensor* handle);
-  // It is deleted. On any thread.
+  // Ends the loan of a handle that the plug-in deletes. Does nothing to an ordinary handle. On any
+  // thread.
   static void Return(TF_Tensor* handle);
-  // The same if this thread lent it: the lender has the handle back, to lend it again.
+  // Ends the loan if this thread lent the handle, and keeps the handle for the lender's next call.
+  // False, and nothing is done, otherwise.
   static bool ReturnHere(TF_Tensor* handle);
 
  private:
   struct Loan {
-    TF_Tensor* handle = nullptr;  // from call to call the same; null: to be made
-    Buffer* buffer = nullptr;     // null: ended
+    TF_Tensor* handle = nullptr;  // used again in each call; null: not made yet
+    Buffer* buffer = nullptr;     // null: the loan has ended
   };
   TF_Tensor* LendNew(const Tensor& tensor);
   static void SetShape(TF_Tensor* handle, const Shape& shape);
   static void EndElsewhere(TF_Tensor* handle, bool share);
   void SettleRest();
 
-  const void* thread_ = nullptr;  // that lends, if one does; changes only between calls
+  const void* thread_ = nullptr;  // the lending thread, or null; changes only between calls
   std::array<Loan, 8> loans_;
   int32_t used_ = 0;  // of loans_, in this call
-  int32_t out_ = 0;   // not ended, as far as this thread knows
+  int32_t out_ = 0;   // loans that have not ended on this thread
   std::vector<int32_t> ended_elsewhere_;
 };
 

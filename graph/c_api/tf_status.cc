@@ -15,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-// Those that not every system has are unknown to TensorFlow.
+// Errors that only some systems define are UNKNOWN, as in TensorFlow.
 TSL_Code CodeOfErrno(int error_code) {
   constexpr int kUnknown[] = {ECHRNG, EUNATCH, ENOPKG,    ECOMM, ENOTUNIQ,
                               EBADFD, EISNAM,  ENOMEDIUM, ENOKEY};

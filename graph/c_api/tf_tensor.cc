@@ -21,10 +21,10 @@ namespace {
 
 using DeallocatorFn = void (*)(void*, size_t, void*);
 
-// Runs when the last share of the tensor goes, long after the call that made it: it keeps whose
-// call that was.
+// Runs when the last share of the tensor goes, perhaps long after the call that made the tensor. So
+// it keeps the plug-in and the node of that call, and holds the plug-in's code.
 struct Deallocator {
-  // `maker` may be null: outside of plug-ins.
+  // `maker` is null where the host makes the tensor.
   Deallocator(DeallocatorFn fn, void* arg, const CallbackInfo* maker)
       : fn(fn),
         arg(arg),
@@ -52,7 +52,7 @@ bool IsAligned(const void* data) {
   return reinterpret_cast<uintptr_t>(data) % kTensorAlignment == 0;
 }
 
-// The shape, if it is one and `len` bytes hold its elements.
+// Returns the shape if the dimensions are valid and `len` bytes hold the elements.
 std::optional<Shape> CheckedShape(TF_DataType dtype, const int64_t* dims, int num_dims,
                                   size_t len) {
   if (num_dims < 0 || !IsKnownDataType(dtype)) return std::nullopt;
@@ -82,6 +82,8 @@ TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, vo
                         void* deallocator_arg) {
   std::optional<Shape> shape = tenon::CheckedShape(dtype, dims, num_dims, len);
   if (data == nullptr && len > 0) shape.reset();
+  // Kernels of the host load aligned vectors, so a plain tensor at another address is copied, and
+  // the deallocator runs at once, as in TensorFlow.
   const bool copy = shape && tenon::IsMemcpyable(DataTypeFromC(dtype)) && !tenon::IsAligned(data);
   Buffer* buffer = nullptr;
   if (copy) {
@@ -94,6 +96,7 @@ TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, vo
   } else if (shape) {
     buffer = Buffer::Wrap(data, len, nullptr, nullptr);
   }
+  // Also on failure: TF_NewTensor takes ownership of the memory in any case.
   if ((copy || buffer == nullptr) && deallocator != nullptr) {
     deallocator(data, len, deallocator_arg);
   }
@@ -173,7 +176,7 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   to->Set(Tensor(DataTypeFromC(type), *std::move(shape), from->value().buffer()));
 }
 
-// Strings always are: nobody computes with them.
+// Strings count as aligned: no kernel loads the elements as vectors.
 bool TF_TensorIsAligned(const TF_Tensor* tensor) {
   return tensor->dtype == tenon::DataType::kString || tenon::IsAligned(tensor->data());
 }

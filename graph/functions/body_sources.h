@@ -1,4 +1,4 @@
-// Where the texts of a function's body lead once its nodes stand in a graph.
+// Resolves the input texts of a function's body once the nodes of the body stand in a graph.
 #pragma once
 
 #include <string_view>
@@ -13,20 +13,22 @@
 
 namespace tenon {
 
-// `graph` must outlive it, and the names the bytes that they are views of.
+// The arguments and nodes of one body by name. `graph` must outlive this object, and so must the
+// bytes that names are views of. Not thread-safe, also to read: ranges of results are cached.
 class BodySources {
  public:
   explicit BodySources(const Graph& graph) : graph_(graph) {}
 
-  // `args`: a node of one output for each tensor that the function takes. INVALID_ARGUMENT for
-  // attributes that do not fit the signature.
+  // Sets the arguments. `args` has a node of one output for each tensor that the function takes, in
+  // order. INVALID_ARGUMENT for attributes that do not fit the signature.
   absl::Status SetArgs(const OpDef& signature, const AttrSet& attrs, std::vector<NodeId> args);
-  // A node of the body; of equal names the first counts.
+  // Adds a node of the body. Of equal names the first counts.
   void AddNode(std::string_view name, NodeId n) { by_name_.try_emplace(name, n); }
-  NodeId FindNode(std::string_view name) const;  // kNoNode if there is none
+  NodeId FindNode(std::string_view name) const;  // kNoNode if no node has the name
 
-  // Appends what "argument", "argument:index", "node:result", "node:result:index", "^node" or
-  // "^argument" names: without an index, all tensors of it.
+  // Appends the outputs that `text` names. Forms: "argument", "argument:index", "node:result",
+  // "node:result:index", "^node", "^argument". Without an index, `text` names all tensors of the
+  // argument or result. INVALID_ARGUMENT for a name or index that does not exist.
   absl::Status Append(std::string_view text, std::vector<Output>& out) const;
 
  private:
@@ -39,14 +41,15 @@ class BodySources {
   const Graph& graph_;
   std::vector<NodeId> args_;
   ArgRanges arg_ranges_;
-  mutable absl::flat_hash_map<NodeId, ArgRanges> result_ranges_;  // of nodes that were asked for
+  mutable absl::flat_hash_map<NodeId, ArgRanges> result_ranges_;  // cache, by node
   absl::flat_hash_map<std::string_view, NodeId> by_name_;
 };
 
-// Whether these data inputs, in number and type, are what node n takes.
+// OK if `inputs` fit the data inputs of node n in number and type, else INVALID_ARGUMENT. A
+// reference fits where its base type is wanted, but not the reverse.
 absl::Status CheckInputs(const Graph& graph, NodeId n, absl::Span<const Output> inputs);
 
-// `attrs` and the op's defaults for those that they lack.
+// Returns `attrs` with the defaults of the attributes that they lack. The result is a view of both.
 AttrSet WithDefaults(const OpDef& op, const AttrSet& attrs);
 
 }  // namespace tenon

@@ -59,7 +59,8 @@ BodyNode ParseNode(const Graph& graph, std::string_view wire) {
   return node;
 }
 
-// Rewrites messages field by field; says nothing where nothing changes.
+// Replaces placeholders in nested messages. Each function returns nullopt where nothing changes, so
+// that unchanged bytes are not copied.
 class Binder {
  public:
   explicit Binder(const AttrSet& arguments) : arguments_(arguments) {}
@@ -76,7 +77,7 @@ class Binder {
  private:
   using Changed = absl::StatusOr<std::optional<std::string>>;
 
-  // The fields that stand for a placeholder.
+  // The bytes of the argument's AttrValue, which take the place of the placeholder's field.
   Changed Placeholder(std::string_view name) const {
     const AttrValue* value = arguments_.Find(name);
     if (value == nullptr)
@@ -105,7 +106,7 @@ class Binder {
     });
   }
 
-  // A changed message as the field that it was.
+  // The changed message as a field with the number of `f`.
   static Changed Nested(const WireField& f, Changed message) {
     if (!message.ok() || !message->has_value()) return message;
     std::string field;

@@ -1,5 +1,5 @@
-// The body of a function of the library, as its bytes have it: attributes may still hold "$T", and
-// inputs are texts such as "argument", "node:result:0" or "^node".
+// Parses the body of a function of the library, as the bytes have it: attributes may still hold
+// "$T", and inputs are texts such as "argument", "node:result:0" or "^node".
 #pragma once
 
 #include <optional>
@@ -13,38 +13,43 @@
 
 namespace tenon {
 
-// Views of the function's bytes.
+// A node of a body. All views are of the function's bytes, `op` of the graph or of the registry.
 struct BodyNode {
   std::string_view name;
   std::string_view op_name;
   std::string_view device;
   std::vector<std::string_view> inputs;
-  std::vector<Attr> attrs;    // sorted by name, the last of each
-  const OpDef* op = nullptr;  // a function's signature or a registered op; null: unknown
+  std::vector<Attr> attrs;    // sorted by name; of equal names the last
+  const OpDef* op = nullptr;  // a function's signature or a registered op; null: neither
 };
 
 struct FunctionBody {
   std::vector<BodyNode> nodes;
-  std::vector<Attr> returns;          // the value is the bytes of a text, not of an AttrValue
-  std::vector<Attr> control_returns;  // here too
+  std::vector<Attr> returns;          // value.wire() is a text, no AttrValue
+  std::vector<Attr> control_returns;  // here too; value.wire() is a node's name
   std::vector<Attr> attrs;            // the function's own, such as _noinline; sorted too
 };
 
-// Defects of the bytes are the verifier's business: what is malformed is left out.
+// Parses the body of `function`. Leaves out what is malformed: the verifier reports defects of the
+// bytes. `graph` finds the nodes' ops.
 FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function);
 
-// What the function notes of its arguments, such as _output_shapes, by their numbers.
+// Returns the attributes of the function's arguments, such as _output_shapes, by the number of the
+// argument. Views of the function's bytes.
 absl::flat_hash_map<uint64_t, AttrSet> ParseArgAttrs(const FunctionEntry& function);
 
-// What fills each result, by the result's name; of equal names the first.
+// Returns the input text that fills each result, by the name of the result; of equal names the
+// first.
 absl::flat_hash_map<std::string_view, std::string_view> SourcesOfResults(
     const std::vector<Attr>& returns);
 
-// The `attr` entries of a NameAttrList, sorted by name.
+// Returns the attributes of `func`, sorted by name; of equal names the last. Views of its bytes.
 AttrSet ParseFuncAttrs(const FuncAttr& func);
 
-// AttrValue bytes with their placeholders ("$T", also within functions that they name) replaced by
-// `arguments`; nothing if there are none. INVALID_ARGUMENT names one that `arguments` lacks.
+// Returns the bytes of `value` with the placeholders ("$T") replaced by the values of `arguments`,
+// also in the attributes of functions that `value` names. Returns nullopt if there are none.
+// INVALID_ARGUMENT names a placeholder that `arguments` lacks, or says that functions are nested
+// more than 32 deep.
 absl::StatusOr<std::optional<std::string>> BindAttr(AttrValue value, const AttrSet& arguments);
 
 }  // namespace tenon

@@ -79,8 +79,8 @@ absl::Status FunctionGraph::AddNodes(const FunctionBody& body) {
   return AddEnds(body, sources, nodes);
 }
 
-// Identities that wait for something and that no node reads: such a one is a result by itself, as
-// Writer left it.
+// Identities with control inputs that no node reads. Such a node is a result itself: Writer leaves
+// a result of this kind in the body, and reading it back must not add a second Identity.
 absl::flat_hash_set<NodeId> FunctionGraph::WaitingIdentities(const FunctionBody& body,
                                                              const BodySources& sources,
                                                              absl::Span<const NodeId> nodes) const {
@@ -130,7 +130,8 @@ absl::Status FunctionGraph::AddEnds(const FunctionBody& body, const BodySources&
   return absl::OkStatus();
 }
 
-// Writes the body as the graph has it.
+// Writes the FunctionDef. Identities that stand for results only are left out: `ret` names their
+// source.
 class FunctionGraph::Writer {
  public:
   explicit Writer(const FunctionGraph& from)
@@ -205,7 +206,8 @@ class FunctionGraph::Writer {
     return out;
   }
 
-  // What TensorFlow compares with the arguments, or chooses among functions by.
+  // Attributes that TensorFlow compares with the arguments of a call (_input_shapes), or by which
+  // it exchanges functions of one interface (_implements, api_implements).
   static bool TellsOfInterface(std::string_view entry) {
     std::string_view key;
     WireReader reader(entry);
@@ -216,7 +218,8 @@ class FunctionGraph::Writer {
     return key == "_input_shapes" || key == "_implements" || key == "api_implements";
   }
 
-  // Of a map from numbers of arguments, which have moved up where others are gone.
+  // Appends an entry of a map whose keys are numbers of arguments. Numbers of later arguments move
+  // up where one is removed.
   void AppendArgEntry(const WireField& entry, std::string* out) const {
     uint64_t number = 0;
     std::string rest;
@@ -247,7 +250,8 @@ class FunctionGraph::Writer {
     return out;
   }
 
-  // As inputs of a body are written: "argument", "node:result:index", "^node".
+  // The text of `source` as an input in a body: "argument", "node:result:index", "^node". Indices
+  // count within a result, so the lengths of the results before it are subtracted.
   std::string SourceText(Output source) const {
     const std::string_view name = graph_.name(source.node);
     if (source.is_control()) return absl::StrCat("^", name);

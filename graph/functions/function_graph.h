@@ -1,4 +1,5 @@
-// A function's body as a graph of its own, so that passes can work on it, and back.
+// Makes a graph of a function's body, so that passes can work on the body, and a FunctionDef of the
+// graph.
 #pragma once
 
 #include <memory>
@@ -19,24 +20,26 @@ namespace tenon {
 
 class FunctionGraph {
  public:
-  // Nodes of the body may call what nodes of `owner` may: `functions`, or what SharedFunctions::Of
-  // says of it if that is null. `owner` must outlive the result. UNIMPLEMENTED
-  // for a function that takes attributes or lists of tensors, or holds ops that are unknown;
-  // INVALID_ARGUMENT for one that is malformed.
+  // Makes a graph of the body of `function`, a function of `owner`. Nodes of the body may call the
+  // functions of `functions`; if that is null, of SharedFunctions::Of(owner). `owner` must outlive
+  // the result.
+  // UNIMPLEMENTED for a function that takes attributes, references or lists of tensors, and for
+  // unknown ops. INVALID_ARGUMENT for a malformed function.
   static absl::StatusOr<FunctionGraph> Make(const Graph& owner, const FunctionEntry& function,
                                             std::shared_ptr<SharedFunctions> functions = nullptr);
 
-  // Nodes of the body with their names; for edits that keep ids and what is named below. An
-  // argument or result that is to go is removed and becomes kNoNode.
+  // The nodes of the body under their names. Edits must keep the ids of the nodes below. To remove
+  // an argument or a result, remove its node and set the entry to kNoNode.
   Graph graph;
   std::vector<NodeId> args;     // a Placeholder for each, with its name
-  std::vector<NodeId> results;  // an Identity of each, perhaps one of the body's own
-  // What a call does besides: the function's control outputs, and whatever is stateful.
+  std::vector<NodeId> results;  // an Identity for each, added or of the body
+  // Nodes that a call runs although no result needs them: the control outputs and the stateful
+  // nodes.
   std::vector<NodeId> effects;
   AttrSet attrs;  // the function's own, such as _noinline
 
-  // The FunctionDef of the body as the graph has it now, for the function that it was or for one of
-  // another name, which does not claim to have that one's interface.
+  // Returns the FunctionDef of the graph's present state, under the function's name or under
+  // another name. Under another name the attributes that promise the old interface are left out.
   std::string Wire() const { return Wire(function_.name); }
   std::string Wire(std::string_view name) const;
 

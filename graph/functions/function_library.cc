@@ -59,20 +59,22 @@ GradientEntry ParseGradient(std::string_view wire) {
   return entry;
 }
 
-// Whether that is one of the graph's own functions.
+// Whether `function` is an element of the graph's own list, as opposed to a shared one. By address:
+// names may be equal.
 bool Owns(const Graph& graph, const FunctionEntry& function) {
   const std::vector<FunctionEntry>& own = graph.functions();
   return !own.empty() && std::greater_equal<>()(&function, &own.front()) &&
          std::less_equal<>()(&function, &own.back());
 }
 
-// What nodes and bodies lead to, in the order in which one comes to it.
+// The functions that nodes and bodies reach, in the order of the walk. A list, not recursion:
+// functions may call each other.
 class Reach {
  public:
-  // Functions that a graph shares lead to none of its own.
+  // kOwn: only functions of the graph itself count. Shared functions never call one of these.
   enum class Of : uint8_t { kOwn, kAll };
 
-  // `gradients`: what the library says of them; empty: they do not count.
+  // `gradients` are the gradient entries of the library; empty: gradients do not count.
   Reach(const Graph& graph, std::string_view gradients, Of of) : graph_(graph), of_(of) {
     WireReader reader(gradients);
     WireField f;
@@ -97,7 +99,7 @@ class Reach {
     for (const BodyNode& node : body.nodes) AddNode(node.op_name, node.attrs);
   }
 
-  // Goes through the bodies of the functions too.
+  // Walks the bodies of the reached functions, and of the functions that they reach.
   void Follow() {
     for (; followed_ < reached_.size(); ++followed_) {
       const FunctionEntry function = reached_[followed_];
@@ -125,7 +127,7 @@ class Reach {
   size_t followed_ = 0;
 };
 
-// The entries about gradients, less those of functions that are gone.
+// Returns the gradient entries of the library without those of removed functions.
 std::string GradientsOf(const Graph& graph, std::string_view gradients) {
   std::string kept;
   WireReader reader(gradients);

@@ -1,4 +1,4 @@
-// The functions of a graph, for passes that edit them.
+// Finds, adds and removes the functions of a graph, for passes and writers.
 #pragma once
 
 #include <string>
@@ -12,28 +12,33 @@
 
 namespace tenon {
 
-// The functions that an attribute names, in any order, those within attributes of functions too.
+// Returns the names of the functions in `value`, in any order, including those in the attributes of
+// named functions. Views of the bytes of `value`.
 std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
 
-// The functions that a functional node of this op and these attributes calls: the op and those that
-// its attributes name. What is no function of the library may be among them.
+// Returns the names that a functional node with this op and these attributes may call: the op and
+// the functions in the attributes. Some may be no function of the library.
 std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
 
-// Whether TensorFlow leaves a call with these attributes to its compiler; here it is one like any
-// other.
+// Whether TensorFlow would give a call with these attributes to XLA. Tenon runs it as any other
+// call.
 bool IsMarkedForXla(const AttrSet& attrs);
 
-// Those that a file of the graph holds: of the body of a function also what its nodes reach of the
-// functions that it shares, in the order in which one comes to them, before its own.
+// Returns the functions that a file of the graph holds. For the graph of a function's body these
+// are first the functions that the body reaches among those shared with the owner, in the order of
+// the walk, then the graph's own.
 std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph);
 
-// Adds functions, each in the place of the one of its name if there is one. The FunctionDefs are
-// copied.
+// Adds functions given as FunctionDef bytes, which are copied. A function takes the place of the
+// one with its name.
 void PutFunctions(Graph& graph, absl::Span<const std::string> wires);
 
-// Removes the functions that nothing reaches: as an op or by an attribute of a node, of the body of
-// a function that is reached, or as the gradient of either. What the library says of their
-// gradients goes with them. `may` is asked once if there are any. Whether any went.
+// Removes the functions that no node reaches, with their gradients. A function is reached by
+// - a node whose op it is or whose attribute names it,
+// - a node of the body of a reached function,
+// - being the gradient of a reached function or node.
+// Calls `may` once if there are such functions, and removes them only if `may` returns true.
+// Returns whether any was removed.
 bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may);
 
 }  // namespace tenon

@@ -66,7 +66,8 @@ bool Has(std::string_view content, size_t at, std::string_view bytes) {
   return content.size() >= at && content.substr(at).starts_with(bytes);
 }
 
-// Names stand at the begin of each file, and in the directory at the end.
+// A zip archive has the names of its files before each file and in the directory at its end. Large
+// archives are looked at on both ends only.
 std::string_view KindOfZip(std::string_view content) {
   constexpr size_t kLook = size_t{1} << 16;
   const std::string_view head = content.substr(0, kLook);
@@ -112,8 +113,9 @@ bool HasBytes(std::string_view message, uint32_t number) {
   return false;
 }
 
-// A GraphDef holds nodes, or a library of functions, where a MetaGraphDef holds what is said of it,
-// once, and a GraphDef. Nodes begin with their name, functions with a message.
+// Tells a MetaGraphDef (.meta) from a GraphDef. Field 2 is a library of functions in a GraphDef and
+// a GraphDef in a MetaGraphDef. The first field of a library is a FunctionDef, which begins with a
+// message; the first of a GraphDef is a NodeDef, which begins with a printable name.
 bool IsMetaGraph(std::string_view content) {
   WireReader reader(content);
   WireField f;
@@ -124,7 +126,8 @@ bool IsMetaGraph(std::string_view content) {
          std::all_of(name.begin(), name.end(), absl::ascii_isgraph);
 }
 
-// A message with a number where GraphDefs have nodes.
+// A message with a number as field 1, where a GraphDef has nodes: SavedModel, ONNX or something
+// unknown.
 std::string_view KindOfNumbered(std::string_view content) {
   WireReader reader(content);
   WireField f;

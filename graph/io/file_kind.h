@@ -5,8 +5,9 @@
 
 namespace tenon {
 
-// What a file with this content is, and what to do with it: "is a NumPy array: …". Empty for what
-// may be a GraphDef, as text or binary. Looks at a few places only.
+// Says what a file with this content is instead of a graph, and how to use it: "is a NumPy array:
+// …". Empty for what may be a GraphDef, text or binary. Reads the begin, the end and single fields
+// only.
 std::string_view WhatItIsInstead(std::string_view content);
 
 }  // namespace tenon

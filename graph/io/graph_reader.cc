@@ -21,7 +21,7 @@ namespace {
 enum GraphField : uint32_t { kNode = 1, kLibrary = 2, kVersions = 4 };
 enum NodeField : uint32_t { kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttr = 5 };
 
-// Messages around an attribute's entry: the graph and the node.
+// Nesting of an attribute's entry: GraphDef, NodeDef.
 constexpr int64_t kDepthOfNode = 2;
 // A graph with more edges than this would overflow the 32-bit edge index.
 constexpr size_t kMaxEdges = size_t{1} << 31;
@@ -32,7 +32,7 @@ constexpr int kMaxHints = 50;
 // Lookups in flight at once: enough to hide memory, few enough to stay in the first-level cache.
 constexpr size_t kBlock = 32;
 
-// "^name", "name:1" or "name".
+// An input: "^name", "name:1" or "name".
 struct InputText {
   std::string_view name;
   int32_t port = 0;
@@ -52,7 +52,8 @@ InputText ParseInput(std::string_view text) {
   return input;
 }
 
-// The entries as one piece of the file, if they stand side by side.
+// Returns the entries as one view if they stand side by side in the file, as they do in all files
+// that protobuf writes; else an empty view.
 std::string_view OnePiece(const std::vector<std::string_view>& entries) {
   if (entries.empty()) return {};
   const char* end = entries[0].data() + entries[0].size();
@@ -219,6 +220,7 @@ absl::Status GraphReader::ReadNodes() {
   for (size_t i = 0; i < node_wires_.size(); ++i) {
     TENON_RETURN_IF_ERROR(ReadNode(node_wires_[i], PosOf(source_.text.nodes, i, node_wires_[i])));
   }
+  // ReadEdited leaves holes for removed nodes, so this is not the number of ids.
   graph_.live_ = static_cast<int32_t>(node_wires_.size());
   if (input_texts_.size() > kMaxEdges)
     return absl::InvalidArgumentError(absl::StrCat(source_.name, ": too many edges"));
@@ -297,7 +299,8 @@ absl::StatusOr<const NodeKind*> GraphReader::KindOf(std::string_view op,
   return kind;
 }
 
-// Under the id of the node of its name, if that is not taken.
+// Keeps the id of the node with this name in `before_`. A second node of the name gets a new id, so
+// that the duplicate is reported.
 NodeId GraphReader::KeepNode(Graph::Node node) {
   const NodeId was = before_->FindNode(node.name);
   node.name = was == kNoNode ? KeptText(node.name) : before_->name(was);
@@ -438,7 +441,7 @@ void GraphReader::ResolveInputs() {
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) OrderInputs(n);
 }
 
-// Counts data and control inputs, which come last in a good file, and puts them so in others.
+// Counts data and control inputs and puts the control inputs last, where a good file has them.
 void GraphReader::OrderInputs(NodeId n) {
   Graph::Node& node = graph_.nodes_[n];
   const std::span<Output> inputs(graph_.edges_.data() + node.first_input, node.capacity);

@@ -1,4 +1,5 @@
-// GraphDef bytes to a Graph, in place: names, attributes and constants stay views of the bytes.
+// Makes a Graph of GraphDef bytes in place: names, attributes and constants stay views of the
+// bytes.
 // Private to graph/.
 #pragma once
 
@@ -17,37 +18,40 @@
 
 namespace tenon {
 
-// Places of a graph's parts in the text that its bytes were made from; empty for binary files.
+// Places of a graph's parts in the text that the bytes were made from; empty for binary files.
 struct TextPositions {
   std::vector<SourcePos> nodes;
   std::vector<SourcePos> functions;
   SourcePos versions;
 };
 
+// The bytes to read, and what messages need to know of them.
 struct ReadSource {
   std::string_view wire;              // the GraphDef
   std::shared_ptr<const void> owner;  // keeps `wire` alive; the graph shares it
-  std::string name;                   // for messages
+  std::string name;                   // the file, for messages
   TextPositions text;
   bool mapped = false;  // `wire` lies in a mapped file
-  uint64_t offset = 0;  // of `wire` in its file
+  uint64_t offset = 0;  // of `wire` in its file, in bytes
 };
 
-// Reads and verifies.
+// Reads and verifies a graph. Errors as of ImportBytes (io.h).
 absl::StatusOr<Imported> ImportSource(ReadSource source, const ImportLimits& limits);
 
 class GraphReader {
  public:
-  // INVALID_ARGUMENT "file:offset: …" for bytes that are no GraphDef and for limits. Inputs that do
-  // not resolve become holes (kNoNode) and are reported in `defects`, as only the reader sees their
-  // text; all else is left to the verifier. Linear; forward references are legal; of nodes of one
-  // name the first is the one that inputs mean.
+  // Reads a graph. INVALID_ARGUMENT "file: byte N: …" (for text "file:line:column: …") for
+  // malformed bytes and for exceeded limits. An input that does not resolve becomes a hole
+  // (kNoNode) and is reported in `defects`, since only the reader sees the text; all other checks
+  // are left to the verifier. Inputs may name later nodes. Of nodes of one name, inputs mean the
+  // first. Takes linear time.
   static absl::StatusOr<Graph> Read(ReadSource source, const ImportLimits& limits,
                                     DefectLog* defects);
 
-  // The same for what somebody made of a graph. Nodes whose names were there have the ids that they
-  // had. The functions and versions are those of `before`, whatever the bytes say of them; its
-  // storage is shared, and so is what did not change. Nothing points into `wire` afterwards.
+  // Reads an edited copy of `before`, written by a pass or plug-in. A node keeps the id that the
+  // node of its name had in `before`. Functions and versions are those of `before`; the bytes' own
+  // are ignored. The result shares the storage of `before` and each part that did not change. No
+  // view of `wire` is left.
   static absl::StatusOr<Graph> ReadEdited(std::string_view wire, std::string name,
                                           const Graph& before, const ImportLimits& limits,
                                           DefectLog* defects);
@@ -67,7 +71,7 @@ class GraphReader {
                                          const std::vector<std::string_view>& entries, NodeId node);
   absl::StatusOr<std::vector<Attr>> ParseAttrs(const std::vector<std::string_view>& entries,
                                                NodeId node);
-  // Of an edited graph: the same in what it shares with the one before.
+  // For an edited graph: return the part of `before` with this content, or a copy.
   NodeId KeepNode(Graph::Node node);
   const NodeKind* KeptKind(std::string_view op, std::vector<Attr> attrs, std::string_view name);
   std::string_view KeptText(std::string_view text);
@@ -90,28 +94,31 @@ class GraphReader {
   Graph graph_;
   std::vector<std::string_view> node_wires_;
   std::string_view library_;
-  // Input texts of all nodes, those of node n from graph_.nodes_[n].first_input on; data and
-  // control as they come.
+  // Input texts of all nodes. Those of node n begin at graph_.nodes_[n].first_input; data and
+  // control inputs stand in the file's order.
   std::vector<std::string_view> input_texts_;
-  // Scratch of ReadNode, kept for its memory.
+  // Scratch of ReadNode; members, so that the memory is allocated once.
   std::vector<std::string_view> attr_entries_;
   std::string extra_;
   int hints_ = 0;
-  // Kinds by the bytes they were made from: most nodes of a graph repeat another's op and
-  // attributes.
+  // Kinds by a hash of the op and the attribute bytes: most nodes of a graph repeat the op and
+  // attributes of another node.
   struct KnownKind {
     std::string_view op;
     std::string_view attrs;
     const NodeKind* kind;
   };
   absl::flat_hash_map<uint64_t, KnownKind> known_kinds_;
-  const Graph* before_ = nullptr;  // of an edited graph
+  const Graph* before_ = nullptr;  // null unless the graph is an edited one
   absl::flat_hash_set<NodeId> kept_ids_;
   absl::flat_hash_set<std::string_view> kept_texts_;
+  // Hashes the length and 64 bytes of each end: hashing whole weights would cost more than the
+  // rest.
   struct HashOfEnds {
     size_t operator()(std::string_view bytes) const;
   };
-  absl::flat_hash_set<std::string_view, HashOfEnds> large_values_;  // of `before_`
+  absl::flat_hash_set<std::string_view, HashOfEnds>
+      large_values_;  // values of `before_` above kMaxInternedBytes
 };
 
 }  // namespace tenon

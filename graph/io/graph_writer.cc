@@ -33,10 +33,10 @@ absl::StatusOr<ExportFormat> FormatOf(std::string_view path) {
       "': the name must end in .pb or .pbtxt, with .xz or .gz after it for a packed file"));
 }
 
-// Of a GraphDef's nodes: field 1, bytes.
+// The tag of GraphDef.node: field 1, bytes.
 constexpr uint64_t kNodeTag = uint64_t{1} << 3 | static_cast<uint64_t>(WireType::kBytes);
 
-// Of a FunctionDef: nodes, and where results and control outputs come from.
+// Returns a FunctionDef without its nodes and without the sources of results and control outputs.
 std::string WithoutBody(std::string_view function) {
   constexpr uint32_t kNodes = 3, kReturns = 4, kControlReturns = 6;
   std::string out;
@@ -82,7 +82,7 @@ size_t GraphWriter::EstimateBytes() const {
   return bytes;
 }
 
-// What comes before the attributes.
+// Appends name, op, inputs and device.
 void GraphWriter::AppendHead(NodeId n, std::string* out) const {
   WireWriter writer(out);
   writer.Bytes(1, graph_.name(n));
@@ -94,7 +94,8 @@ void GraphWriter::AppendHead(NodeId n, std::string* out) const {
   if (!graph_.device(n).empty()) writer.Bytes(4, graph_.device(n));
 }
 
-// Its length is known beforehand, so that large constants are copied once. `head` is scratch.
+// Appends a node. The length is computed first, so that large constants are copied once. `head` is
+// scratch.
 void GraphWriter::AppendNode(NodeId n, std::string& head, std::string* out) const {
   head.clear();
   AppendHead(n, &head);

@@ -1,4 +1,5 @@
-// A Graph to GraphDef bytes. Private to graph/io/; io.h has what others call.
+// Makes GraphDef bytes of a Graph. io.h has the functions that other rooms call.
+// Private to graph/io/.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,9 @@ class GraphWriter {
   explicit GraphWriter(const Graph& graph, Functions functions = Functions::kWhole)
       : graph_(graph), functions_(functions) {}
 
-  // Live nodes in id order, attributes by name, then library, versions and what the reader kept
-  // without understanding it.
+  // Returns the GraphDef: live nodes in id order, attributes by name, the library, the versions,
+  // and the fields that the reader kept without understanding them. Holes among the inputs are left
+  // out.
   std::string Binary() const;
 
  private:

@@ -1,5 +1,5 @@
-// Files to graphs and back: .pb, .pbtxt and either of them packed with xz or gzip, told apart by
-// content.
+// Reads graphs from files and writes them: .pb and .pbtxt, plain or packed with xz or gzip. Import
+// tells them apart by content, export by the file's name.
 #pragma once
 
 #include <string>
@@ -18,33 +18,36 @@ struct Imported {
   std::vector<Defect> defects;  // in file order; empty: the graph is valid
 };
 
-// Reads and verifies. Status errors are for what is no graph at all: NOT_FOUND, PERMISSION_DENIED
-// for the file, INVALID_ARGUMENT with "file:line:col: …" (text) or "file:offset: …" for syntax.
-// Everything else is a defect; all are found. "-" reads standard input.
+// Reads and verifies a graph. "-" as a path reads standard input. Every defect of the graph is
+// found and returned in `defects`. A status error means that there is no graph:
+// NOT_FOUND, PERMISSION_DENIED: the file cannot be read.
+// INVALID_ARGUMENT: malformed content ("file:line:column: …" for text, "file: byte N: …" else),
+// another kind of file, or an exceeded limit.
 absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportLimits& limits = {});
 absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
                                      const ImportLimits& limits = {});
-// A GraphDef's bytes: neither text nor packed, whatever they look like.
+// Imports GraphDef bytes as they are: neither text nor packed, whatever they look like.
 absl::StatusOr<Imported> ImportBinary(std::string bytes, std::string source_name,
                                       const ImportLimits& limits = {});
-// The nodes of an edited copy of `before`, which has no defects, as somebody else wrote it: those
-// whose names were there have the ids that they had. Functions and versions stay, whatever the
-// bytes say of them. What did not change is shared with `before`, positions are inherited, and
-// nothing points into the bytes afterwards.
+// Imports an edited copy of `before`, which must have no defects. A node keeps the id of the node
+// of its name in `before`. Functions and versions stay those of `before`; the bytes' own are
+// ignored. The result shares with `before` all that did not change, and inherits positions. No view
+// of `bytes` is left.
 absl::StatusOr<Imported> ImportEdited(std::string_view bytes, std::string source_name,
                                       const Graph& before, const ImportLimits& limits = {});
 
-// For callers that want a valid graph or an error: INVALID_ARGUMENT with the first defect
-// (UNIMPLEMENTED if all are unknown ops).
+// Imports a file for callers that need a valid graph: INVALID_ARGUMENT with the first defect, or
+// UNIMPLEMENTED if all defects are unknown ops.
 absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& limits = {});
 
-// GraphDef bytes of the live nodes in id order; lossless for what was imported.
+// Returns GraphDef bytes of the live nodes in id order. Loses nothing that was imported.
 std::string ExportBinary(const Graph& graph);
-// The same with functions that have interfaces and attributes, but no bodies.
+// ExportBinary, but functions keep only signature and attributes, without bodies.
 std::string ExportWithoutBodies(const Graph& graph);
-absl::StatusOr<std::string> ExportText(const Graph& graph);  // INVALID_ARGUMENT beyond 2 GiB
-// Format and compression follow the file name's extensions: .pb, .pbtxt, then .xz or .gz.
-// INVALID_ARGUMENT for a name that has none of them.
+absl::StatusOr<std::string> ExportText(const Graph& graph);  // INVALID_ARGUMENT above 2 GiB
+// Writes a file. The name's ending decides on format and compression: .pb or .pbtxt, then perhaps
+// .xz or .gz. CheckExportName returns INVALID_ARGUMENT for a name without such an ending. The file
+// is written as a whole or not at all (graph/base/file_writer.h).
 absl::Status CheckExportName(std::string_view path);
 absl::Status ExportFile(const Graph& graph, const std::string& path);
 

@@ -28,7 +28,7 @@ namespace gp = google::protobuf;
 
 struct MessageType;
 
-// Whose place in the text is kept.
+// The parts of a graph whose position in the text is kept.
 enum class Placed : uint8_t { kNo, kNode, kFunction, kVersions };
 
 struct Field {
@@ -69,7 +69,8 @@ class Schema {
     MessageType& type = it->second;
     if (!added) return &type;
     type.is_map_entry = descriptor->options().map_entry();
-    // Fields beyond are unknown here, and thereby protobuf's business.
+    // Later fields are unknown to this parser, so text with them goes to protobuf's. Bits of `seen`
+    // hold 64.
     for (int i = 0; i < std::min(descriptor->field_count(), kMostFields); ++i) {
       const gp::FieldDescriptor& d = *descriptor->field(i);
       Field f;
@@ -102,7 +103,8 @@ const MessageType& GraphType() {
 
 // --- Putting fields in the order of their numbers, as protobuf does.
 
-// In the order in which entries are written: keys are strings or unsigned.
+// Keys of map entries compare as protobuf's deterministic serialization orders them: keys are
+// strings or unsigned numbers.
 using MapKey = std::pair<uint64_t, std::string_view>;
 
 MapKey KeyOf(std::string_view entry) {
@@ -112,8 +114,8 @@ MapKey KeyOf(std::string_view entry) {
   return {key.scalar, key.bytes};
 }
 
-// The same message with fields by number, entries of maps by key (the last of each), and packed
-// values of one field together.
+// Returns the message with fields by number, map entries by key (of equal keys the last) and the
+// packed values of a field in one piece.
 std::string InOrder(const MessageType& type, std::string_view message) {
   std::vector<WireField> fields;
   WireReader reader(message);
@@ -146,7 +148,8 @@ std::string InOrder(const MessageType& type, std::string_view message) {
 bool IsLetter(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool IsWordChar(char c) { return IsLetter(c) || (c >= '0' && c <= '9'); }
 
-// Functions that return bool: false ends the attempt.
+// Writes the bytes while it reads the text. A function that returns false ends the attempt: the
+// caller goes to protobuf's parser.
 class PlainParser {
  public:
   PlainParser(std::string_view text, int64_t max_depth)
@@ -163,7 +166,7 @@ class PlainParser {
  private:
   static constexpr int kMostDepth = 64;
 
-  // What has been written of one message.
+  // The state of a message that is being written.
   struct Message {
     const MessageType& type;
     size_t begin;
@@ -175,7 +178,7 @@ class PlainParser {
     size_t entry_at = 0;  // the last entry of the map `last`
   };
 
-  // At the first character of the next token.
+  // Skips blanks and comments.
   void Skip() {
     while (p_ != end_) {
       switch (*p_) {
@@ -228,7 +231,7 @@ class PlainParser {
     if (field.placed == Placed::kVersions) positions_.versions = pos;
   }
 
-  // `close` 0: up to the end of the text.
+  // Parses fields up to `close`; '\0' stands for the end of the text.
   bool ParseFields(const MessageType& type, char close) {
     Message m{type, out_.size()};
     for (Skip();; Skip()) {
@@ -361,7 +364,8 @@ class PlainParser {
       case gp::FieldDescriptor::TYPE_FLOAT: {
         double value;
         if (!ParseNumber(value)) return false;
-        // From the double, as protobuf does; what is not finite then is its business.
+        // Through double, as protobuf does. Finite doubles beyond float's range go to protobuf's
+        // parser.
         if (std::abs(value) > std::numeric_limits<float>::max() && !std::isinf(value)) return false;
         return WriteRaw(static_cast<float>(value));
       }
@@ -374,7 +378,7 @@ class PlainParser {
     }
   }
 
-  // Whether a number that ends here has nothing behind it that belongs to it.
+  // Whether the number ends at p_: "1x" and "1.2.3" are errors that protobuf's parser reports.
   bool NumberEnds() const { return p_ == end_ || (!IsWordChar(*p_) && *p_ != '.'); }
   // Octal and hexadecimal numbers.
   bool StartsWithZero() const { return end_ - p_ > 1 && *p_ == '0' && (IsWordChar(p_[1])); }
@@ -465,7 +469,8 @@ class PlainParser {
     WireWriter(&out_).RawVarint(number << 3 | static_cast<uint32_t>(type));
   }
 
-  // Makes of the byte at `at` the length of all behind it.
+  // Replaces the byte at `at` by the length of the bytes behind it. One byte suffices for most
+  // messages, so that little is moved.
   void WriteLength(size_t at) {
     const size_t length = out_.size() - at - 1;
     if (length < 0x80) {

@@ -1,4 +1,5 @@
-// A quick way through a GraphDef's text as tools write it. Private to graph/io/.
+// Parses the text of a GraphDef as tools write it, quickly.
+// Private to graph/io/.
 #pragma once
 
 #include <optional>
@@ -8,9 +9,9 @@
 
 namespace tenon {
 
-// The bytes and places that protobuf's own parser and serializer would give. nullopt for text with
-// an error and for syntax that is rare: that parser, some ten times slower, is to say what it is.
-// Linear in the text.
+// Returns the bytes and positions that protobuf's own parser and serializer would give. Returns
+// nullopt for text with an error and for rare syntax: the caller then uses protobuf's parser, which
+// is some ten times slower and reports the error. Linear in the text.
 std::optional<TextGraph> ParsePlainGraphText(std::string_view text, int64_t max_depth);
 
 }  // namespace tenon

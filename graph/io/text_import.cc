@@ -102,8 +102,8 @@ std::string InNode(const pb::GraphDef& partial, const ParseInfo& info, const Fir
   return absl::StrCat(", in node '", partial.node(last).name(), "'");
 }
 
-// Whether the first bytes are a field 'node' that its own fields fill: no text is, and a long name
-// alone would look like one.
+// Whether the bytes begin with a binary field `node` whose bytes are fields themselves. No text
+// does. The count of control bytes below would take a graph that begins with a long name for text.
 bool BeginsWithNode(std::string_view bytes) {
   WireReader graph(bytes);
   WireField node, field;
@@ -140,8 +140,8 @@ absl::StatusOr<std::string> Serialize(const gp::Message& message, const std::str
   return wire;
 }
 
-// What there is of the message, and where, is filled in also where the text is wrong. `where` adds
-// to an error's message.
+// Parses `text` into `message` and the positions into `info`, also up to an error. `where` returns
+// an addition to the error's message.
 absl::Status ParseText(std::string_view text, const std::string& name, int64_t max_depth,
                        gp::Message& message, ParseInfo& info,
                        absl::FunctionRef<std::string(const FirstError&)> where) {

@@ -1,4 +1,5 @@
-// GraphDef and SavedModel text to wire bytes, with the places of the nodes. Private to graph/.
+// Makes wire bytes of the text of a GraphDef or SavedModel, with the positions of the nodes.
+// Private to graph/.
 #pragma once
 
 #include <string>
@@ -15,11 +16,12 @@ struct TextGraph {
   TextPositions positions;
 };
 
-// INVALID_ARGUMENT "name:line:col: …" for the first error: syntax, unknown fields and enumerators,
-// nesting beyond `max_depth`.
+// Parses the text of a GraphDef. INVALID_ARGUMENT "name:line:column: …" for the first error:
+// syntax, unknown fields and enumerators, nesting beyond `max_depth`. INVALID_ARGUMENT too for text
+// or bytes above 2 GiB, protobuf's limit.
 absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
                                          int64_t max_depth);
-// The same by protobuf's parser alone, without the quick way of plain_text.h.
+// ParseGraphText with protobuf's parser alone, without the quick way of plain_text.h.
 absl::StatusOr<TextGraph> ParseGraphTextWithProtobuf(std::string_view text, const std::string& name,
                                                      int64_t max_depth);
 
@@ -27,13 +29,15 @@ struct TextSavedModel {
   std::string wire;
   std::vector<TextPositions> graphs;  // of each MetaGraphDef
 };
+// Parses the text of a SavedModel, with the errors of ParseGraphText.
 absl::StatusOr<TextSavedModel> ParseSavedModelText(std::string_view text, const std::string& name,
                                                    int64_t max_depth);
 
-// GraphDef bytes as text.
+// Returns the text of GraphDef bytes. INVALID_ARGUMENT for malformed bytes and above 2 GiB.
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire);
 
-// Whether these bytes look like text; a damaged file counts as what most of it is.
+// Whether these bytes look like text. Judges by the first 4096 bytes and the first node. A damaged
+// file counts as the form of most of its bytes.
 bool LooksLikeText(std::string_view bytes);
 
 }  // namespace tenon
