@@ -220,7 +220,7 @@ absl::Status GraphReader::ReadNodes() {
   for (size_t i = 0; i < node_wires_.size(); ++i) {
     TENON_RETURN_IF_ERROR(ReadNode(node_wires_[i], PosOf(source_.text.nodes, i, node_wires_[i])));
   }
-  // ReadEdited leaves holes for removed nodes, so this is not the number of ids.
+  // ReadEdited leaves the ids of removed nodes unused, so this is not the number of ids.
   graph_.live_ = static_cast<int32_t>(node_wires_.size());
   if (input_texts_.size() > kMaxEdges)
     return absl::InvalidArgumentError(absl::StrCat(source_.name, ": too many edges"));

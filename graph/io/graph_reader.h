@@ -40,8 +40,8 @@ absl::StatusOr<Imported> ImportSource(ReadSource source, const ImportLimits& lim
 
 class GraphReader {
  public:
-  // Reads a graph. INVALID_ARGUMENT "file: byte N: …" (for text "file:line:column: …") for
-  // malformed bytes and for exceeded limits. An input that does not resolve becomes a hole
+  // Reads a graph. INVALID_ARGUMENT for malformed bytes, "file: byte N: …" (for text
+  // "file:line:column: …"), and for exceeded limits. An input that does not resolve becomes a hole
   // (kNoNode) and is reported in `defects`, since only the reader sees the text; all other checks
   // are left to the verifier. Inputs may name later nodes. Of nodes of one name, inputs mean the
   // first. Takes linear time.

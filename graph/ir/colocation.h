@@ -1,4 +1,4 @@
-// How a node asks to be placed beside others: by a list of their names, each behind a prefix.
+// Colocation: attribute `_class` of a node lists the nodes to be placed with, each as "loc:@NAME".
 #pragma once
 
 #include <string_view>

@@ -36,7 +36,7 @@ bool ParseTypeAndOrdinal(std::string_view text, DeviceRequest* request) {
   return true;
 }
 
-// "CPU:0" in the spellings from before there was "/device:".
+// "CPU:0": the spellings from before "/device:". Only these four are known to TensorFlow.
 bool ParseShort(std::string_view part, DeviceRequest* request) {
   for (const std::string_view type : {"cpu:", "CPU:", "gpu:", "GPU:"}) {
     if (absl::StartsWith(part, type)) return ParseTypeAndOrdinal(part, request);

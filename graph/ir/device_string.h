@@ -1,4 +1,4 @@
-// The spelling of devices in GraphDefs, for the placer and for passes that ask what a node is for.
+// Parses the device strings of GraphDefs, for the placer and for passes.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace tenon {
 
-// What a node asks for.
+// The device that a node asks for.
 struct DeviceRequest {
   std::string job;   // empty: any
   int replica = -1;  // -1: any
-  int task = -1;
+  int task = -1;     // -1: any
   std::string type;  // empty: any
   int ordinal = -1;  // -1: any
 };
 
-// "/job:a/replica:0/task:1/device:APU:2" or parts of it, '*' for any; the older "/cpu:0", "CPU:0",
-// "/gpu:0" and "GPU:0"; "" and "/" for no request. Blanks after a number mean nothing.
-// INVALID_ARGUMENT quotes the string.
+// Parses "/job:a/replica:0/task:1/device:APU:2" or a part of it, with '*' for any. Also accepts the
+// older "/cpu:0", "CPU:0", "/gpu:0" and "GPU:0", and "" and "/" for no request. Types CPU and GPU
+// may be written in any case. Ignores blanks behind a number. INVALID_ARGUMENT quotes the string.
 absl::StatusOr<DeviceRequest> ParseDeviceRequest(std::string_view text);
-// Whether this process is among those asked for.
+// Whether the request allows this process: job localhost, replica 0, task 0.
 bool IsThisTask(const DeviceRequest& request);
 
 }  // namespace tenon

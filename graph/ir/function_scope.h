@@ -1,4 +1,4 @@
-// What nodes may call.
+// Functions that nodes may call.
 #pragma once
 
 #include <string_view>
@@ -7,11 +7,12 @@
 
 namespace tenon {
 
-// Functions besides those of a node's own graph: what the graph of a body shares with its owner.
+// Functions that nodes of a graph may call besides the graph's own: the graph of a body shares
+// these with its owner.
 class FunctionScope {
  public:
   virtual ~FunctionScope() = default;
-  // Null if there is none.
+  // Null if the scope has no such function. The entry lives as long as the scope.
   virtual const FunctionEntry* Find(std::string_view name) const = 0;
 };
 

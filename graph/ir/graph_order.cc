@@ -17,7 +17,8 @@ absl::Status CycleError(const Graph& graph) {
                    "; only a NextIteration may feed back, into a Merge"));
 }
 
-// Live nodes by id, if that is an order already, as in most files: then no search is needed.
+// Returns the live nodes by id if this is a topological order, as in most files: then no search is
+// needed.
 std::optional<std::vector<NodeId>> OrderOfIds(const Graph& graph) {
   std::vector<NodeId> nodes;
   nodes.reserve(graph.num_nodes());
@@ -36,7 +37,7 @@ absl::StatusOr<std::vector<NodeId>> DepthFirstOrder(const Graph& graph) {
   const int32_t count = graph.num_node_ids();
   std::vector<uint8_t> state(count, kNew);
   std::vector<NodeId> order, path;
-  std::vector<uint32_t> next_input;  // beside path
+  std::vector<uint32_t> next_input;  // parallel to path
   order.reserve(graph.num_nodes());
   const auto is_ready = [&](NodeId n) {
     const std::span<const Output> inputs = graph.inputs(n);
@@ -83,7 +84,7 @@ absl::StatusOr<std::vector<NodeId>> DepthFirstOrder(const Graph& graph) {
 
 }  // namespace
 
-// Both ways give the same order where the first applies.
+// Where OrderOfIds applies, DepthFirstOrder would give the same order.
 absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph) {
   if (std::optional<std::vector<NodeId>> ids = OrderOfIds(graph)) return *std::move(ids);
   return DepthFirstOrder(graph);
@@ -101,6 +102,7 @@ Fanouts::Fanouts(const Graph& graph) : begin_(graph.num_node_ids() + 1, 0) {
       }
     }
   };
+  // Counting sort by producer: first count, then add up, then place.
   each_use([&](Output from, const Use&) { ++begin_[from.node + 1]; });
   for (int32_t n = 0; n < count; ++n) begin_[n + 1] += begin_[n];
   uses_.resize(begin_[count]);

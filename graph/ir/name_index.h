@@ -1,6 +1,6 @@
-// Node ids by name: an open-addressing table of hash tags, 8 bytes a slot. The names stay with the
-// nodes, so that the table copies as plain memory and a lookup can be prefetched. Not thread-safe
-// to change.
+// Finds node ids by name: an open-addressing table of hash tags, 8 bytes a slot. The names stay
+// with the nodes, so the table copies as plain memory, and lookups can be prefetched. Reading is
+// thread-safe, changing is not.
 #pragma once
 
 #include <bit>
@@ -17,13 +17,13 @@ class NameIndex {
  public:
   static uint64_t Hash(std::string_view name) { return absl::HashOf(name); }
 
-  // Room for `names` without growing.
+  // Makes room for `names` names, so that Insert does not grow the table.
   void Reserve(size_t names) {
     if (names * 2 > slots_.size()) Rehash(std::bit_ceil(names * 2 + 8));
   }
 
-  // The id of the name with this hash, or kEmpty. `is_name(id)` tells whether the node of that id
-  // has the name.
+  // Returns the id of the name with this hash, or kEmpty. `is_name(id)` says whether the node of
+  // this id has the name.
   template <typename IsName>
   int32_t Find(uint64_t hash, IsName is_name) const {
     if (slots_.empty()) return kEmpty;
@@ -34,7 +34,7 @@ class NameIndex {
     }
   }
 
-  // The name must not be there.
+  // Inserts a name, which must not be in the table.
   void Insert(uint64_t hash, int32_t id) {
     if ((used_ + 1) * 2 > slots_.size()) Rehash(std::bit_ceil((size_ + 1) * 4));
     size_t i = Tag(hash) & mask_;
@@ -44,6 +44,7 @@ class NameIndex {
     slots_[i] = {Tag(hash), id};
   }
 
+  // Removes the entry of this id, if it is there.
   void Erase(uint64_t hash, int32_t id) {
     if (slots_.empty()) return;
     for (size_t i = Tag(hash) & mask_; slots_[i].id != kEmpty; i = (i + 1) & mask_) {
@@ -56,8 +57,9 @@ class NameIndex {
 
   size_t size() const { return size_; }
 
-  // For lookups in batches: brings the first slot near, then guesses the id (kEmpty: none) without
-  // looking at the name.
+  // For lookups in batches. Prefetch loads the first slot of the hash into the cache. Guess returns
+  // the id in this slot if the tag fits, without looking at the name, or kEmpty. The table must not
+  // be empty.
   void Prefetch(uint64_t hash) const { __builtin_prefetch(slots_.data() + (Tag(hash) & mask_)); }
   int32_t Guess(uint64_t hash) const {
     const Slot& slot = slots_[Tag(hash) & mask_];
@@ -72,8 +74,8 @@ class NameIndex {
     uint32_t tag = 0;
     int32_t id = kEmpty;
   };
-  // Also says where the slot stands, so that the table grows without asking for names: ids are 31
-  // bits, so slots are 32.
+  // The tag also gives the slot, so that the table grows without the names. 32 bits suffice: ids
+  // have 31.
   static uint32_t Tag(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
   void Rehash(size_t slots) {
@@ -89,10 +91,10 @@ class NameIndex {
     }
   }
 
-  std::vector<Slot> slots_;  // a power of two of them, at most half used
+  std::vector<Slot> slots_;  // the count is a power of two; at most half are in use
   size_t mask_ = 0;
   size_t size_ = 0;
-  size_t used_ = 0;  // with erased ones
+  size_t used_ = 0;  // with erased slots, which end no search
 };
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Lists of attributes for nodes that are made, or become something else.
+// Makes lists of attributes for new nodes and for nodes that get another op.
 #pragma once
 
 #include <string>
@@ -13,22 +13,24 @@ namespace tenon {
 
 using NewAttrs = std::vector<Graph::NewAttr>;
 
+// Copies the bytes of `attrs`.
 NewAttrs CopyOf(absl::Span<const Attr> attrs);
 
-// What node n says of itself: all of it; without what belongs to the node whatever its op is, under
-// names that begin with '_'.
+// AllAttrs: all attributes of node n. OpAttrs: only those of the op, without the names that begin
+// with '_', which belong to the node whatever its op is.
 NewAttrs AllAttrs(const Graph& g, NodeId n);
 NewAttrs OpAttrs(const Graph& g, NodeId n);
 
-// What TensorFlow notes of a node's inputs and outputs by their numbers: hints that may be missing,
-// but not wrong.
+// Whether the attribute describes inputs or outputs of a node by their numbers, as _output_shapes
+// does. Such notes of TensorFlow are hints: they may be missing, but not wrong. A node whose inputs
+// or outputs change must lose them.
 inline constexpr std::string_view kOutputShapesAttr = "_output_shapes";
 bool NumbersInputsOrOutputs(std::string_view attr);
 
-// Gives the attribute this value, whether it is in the list or not.
+// Sets the attribute to the AttrValue bytes `wire`; adds it if the list lacks it.
 void PutAttr(NewAttrs& attrs, std::string_view name, std::string wire);
 
-// Of a Const. Errors are those of TensorToWire.
+// The attributes of a Const of this value. Errors are those of TensorToWire.
 absl::StatusOr<NewAttrs> ConstAttrs(const Tensor& value);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Which tensors of a node are which argument or result of its op.
+// Finds the tensors of a node that are one argument or result of its op.
 #pragma once
 
 #include <string_view>
@@ -11,16 +11,16 @@
 
 namespace tenon {
 
-// All arguments (or all results) of an op at once, to be found by their names, of which it holds
-// views.
+// The ranges of all arguments, or of all results, of an op, by name. The names are views of the op.
 class ArgRanges {
  public:
   using Range = std::pair<int, int>;  // half-open
 
-  // `args`: the op's inputs or outputs. INVALID_ARGUMENT for attributes that do not fit.
+  // `args`: the inputs or the outputs of `op`. INVALID_ARGUMENT for attributes that do not fit the
+  // op.
   static absl::StatusOr<ArgRanges> Of(const OpDef& op, const AttrSet& attrs,
                                       const std::vector<ArgDef>& args);
-  // Null if the op has none of that name.
+  // Null if the op has no argument of this name.
   const Range* Find(std::string_view name) const {
     const auto it = by_name_.find(name);
     return it == by_name_.end() ? nullptr : &it->second;
@@ -30,7 +30,8 @@ class ArgRanges {
   absl::flat_hash_map<std::string_view, Range> by_name_;
 };
 
-// How many tensors an argument is.
+// The number of tensors of `arg`. INVALID_ARGUMENT for attributes that do not fit, and for more
+// than a million tensors.
 absl::StatusOr<int64_t> ArgLength(const OpDef& op, const AttrSet& attrs, const ArgDef& arg);
 
 }  // namespace tenon

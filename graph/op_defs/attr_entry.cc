@@ -5,17 +5,18 @@
 namespace tenon {
 namespace {
 
-// Of a NodeDef's attributes: field 5, bytes.
+// The tag of NodeDef.attr: field 5, bytes.
 constexpr uint64_t kTag = uint64_t{5} << 3 | static_cast<uint64_t>(WireType::kBytes);
 
-// Of a field of this many bytes, whose number is below 16.
+// The size of a field of `bytes` bytes with tag and length, for field numbers below 16: the tag is
+// a byte.
 size_t LengthOfField(size_t bytes) {
   size_t length = 2 + bytes;
   for (size_t rest = bytes; rest >= 0x80; rest >>= 7) ++length;
   return length;
 }
 
-// Of the entry as a message of its own.
+// The size of the entry without its own tag and length.
 size_t LengthOfMessage(const Attr& attr) {
   return LengthOfField(attr.name.size()) + LengthOfField(attr.value.wire().size());
 }

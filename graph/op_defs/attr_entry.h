@@ -1,4 +1,4 @@
-// Attributes as entries of a NodeDef's map.
+// Writes attributes as entries of NodeDef.attr, a map.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace tenon {
 
-// The bytes of the entry, its tag and length among them.
+// AttrEntryBytes: the size of the entry, its tag and length included. AppendAttrEntry writes these
+// bytes.
 size_t AttrEntryBytes(const Attr& attr);
 void AppendAttrEntry(const Attr& attr, std::string* out);
 

@@ -1,4 +1,4 @@
-// Values of attributes for people.
+// Shows values of attributes to people.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// "3", "0.5", "true", "[2,?]": of integers, floats, bools and shapes. Empty for other kinds.
+// Returns the text of an int, a float, a bool or a shape: "3", "0.5", "true", "[2,?]". Empty for
+// other kinds.
 std::string PlainAttrText(const AttrValue& value);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// One attribute's value, as a view of its AttrValue wire bytes. Decoded on demand; never owns.
+// The value of an attribute, as a view of AttrValue wire bytes. Accessors decode on demand.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace tenon {
 
 enum class AttrKind : uint8_t {
-  kNone,  // no value set
+  kNone,  // the value is not set
   kString,
   kInt,
   kFloat,
@@ -26,19 +26,19 @@ enum class AttrKind : uint8_t {
   kList,
 };
 
-// "int", "type" … as error messages and OpDef specs name them.
+// Returns "int", "type" …, the name in error messages and OpDef specs.
 std::string_view AttrKindName(AttrKind kind);
 
 // A name with attributes of its own: the value of a `func` attribute.
 struct FuncAttr {
   std::string_view name;
-  std::string_view attrs_wire;  // the NameAttrList itself, raw: the name and the `attr` map entries
+  std::string_view attrs_wire;  // the bytes of the whole NameAttrList
 };
 
-// A cheap view; valid as long as the bytes behind it (a graph's storage, or the string that made
-// it). Accessors return INVALID_ARGUMENT "has type 'int' where 'float' is expected" for a value of
-// another kind, and DATA_LOSS for malformed bytes. Message texts do not name the attribute: the
-// caller knows it.
+// A cheap view, valid as long as its bytes: a graph's storage, or the string that made it.
+// Thread-safe. Accessors return INVALID_ARGUMENT "has type 'int' where 'float' is expected" for a
+// value of another kind, and DATA_LOSS for malformed bytes. Messages do not name the attribute: the
+// caller adds the name.
 class AttrValue {
  public:
   AttrValue() = default;
@@ -57,8 +57,8 @@ class AttrValue {
   absl::StatusOr<std::string_view> AsTensorWire() const;
   absl::StatusOr<FuncAttr> AsFunc() const;
 
-  // An empty list has no element kind: each of these accepts it, and no value at all, which is an
-  // empty list for TensorFlow.
+  // An empty list has no element kind, so each of these accepts it. Each also accepts a value that
+  // is not set: for TensorFlow that is an empty list.
   absl::StatusOr<std::vector<std::string_view>> AsStringList() const;
   absl::StatusOr<std::vector<int64_t>> AsIntList() const;
   absl::StatusOr<std::vector<float>> AsFloatList() const;
@@ -67,14 +67,14 @@ class AttrValue {
   absl::StatusOr<std::vector<PartialShape>> AsShapeList() const;
   absl::StatusOr<std::vector<std::string_view>> AsTensorWireList() const;
   absl::StatusOr<std::vector<FuncAttr>> AsFuncList() const;
-  // Kind of a list's elements: kNone when it is empty. `this` must be a list.
+  // The kind of the elements; kNone for an empty list. The value must be a list.
   AttrKind list_kind() const;
 
  private:
   std::string_view wire_;
 };
 
-// Wire bytes of new values.
+// Return the AttrValue bytes of a new value.
 namespace attr {
 std::string String(std::string_view v);
 std::string Int(int64_t v);

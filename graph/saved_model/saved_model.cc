@@ -34,7 +34,7 @@ constexpr char kInitSignature[] = "__saved_model_init_op";
 constexpr const char* kInitCollections[] = {"saved_model_main_op", "legacy_init_op"};
 constexpr char kAssetCollection[] = "saved_model_assets";
 
-// saved_model.pb as bytes, with the places in the text that they were made from, if they were.
+// saved_model.pb as bytes. If the file is text: the bytes made from it, and the positions.
 struct ModelBytes {
   std::string name;
   FileBytes file;
@@ -44,7 +44,7 @@ struct ModelBytes {
 // A MetaGraphDef in parts.
 struct MetaBytes {
   std::vector<std::string_view> graphs, objects;  // pieces of one message each
-  std::string rest;                               // what is neither
+  std::string rest;                               // all other fields
 };
 
 std::string PathOf(const std::string& folder, std::string_view name) {
@@ -82,7 +82,7 @@ absl::Status Malformed(const ModelBytes& model, const char* at, std::string_view
       absl::StrCat(model.name, ":", OffsetIn(model, at), ": malformed ", what));
 }
 
-// Pieces of a message as one, as protobuf joins them.
+// Joins pieces of a message as protobuf does: one piece, the usual case, stays a view of the file.
 FileBytes Joined(const ModelBytes& model, const std::vector<std::string_view>& pieces) {
   if (pieces.size() != 1) return BytesOf(absl::StrJoin(pieces, ""));
   return {pieces.front(), model.file.owner, model.file.mapped};
@@ -114,7 +114,9 @@ absl::StatusOr<MetaBytes> SplitMetaGraph(const ModelBytes& model, std::string_vi
   return parts;
 }
 
-// Signatures and the rest of a MetaGraphDef; errors are what is wrong.
+// Reads signatures, saver, initializer and assets. The graph and the objects are not parsed with
+// the rest: they may be large, and the graph stays a view of the file. Messages do not name the
+// file.
 class MetaGraphReader {
  public:
   explicit MetaGraphReader(MetaGraph& meta) : meta_(meta) {}
@@ -215,14 +217,14 @@ class MetaGraphReader {
     }
   }
 
-  // Old files name some of them twice.
+  // Adds an asset unless it is there: old files name some twice.
   void AddAsset(const pb::AssetFileDef& def) {
     AssetFile asset{def.tensor_info().name(), def.filename()};
     if (std::find(meta_.assets.begin(), meta_.assets.end(), asset) == meta_.assets.end())
       meta_.assets.push_back(std::move(asset));
   }
 
-  // Older ones have them in a collection.
+  // Files from before asset_file_def have the assets in a collection.
   absl::Status ReadAssets(const pb::MetaGraphDef& def) {
     for (const pb::AssetFileDef& asset : def.asset_file_def()) AddAsset(asset);
     const auto it = def.collection_def().find(kAssetCollection);
@@ -262,7 +264,7 @@ absl::StatusOr<size_t> ChooseGraph(const std::string& file, const std::vector<Me
       }))));
 }
 
-// What names no tensor of the graph.
+// Reports names of signatures, savers and assets that are no tensor of the graph.
 class ReferenceChecker {
  public:
   ReferenceChecker(const std::string& file, const MetaGraph& meta, Imported& imported)
@@ -295,7 +297,8 @@ class ReferenceChecker {
 
   void Check(std::string_view what, const std::string& tensor) {
     const Graph& graph = imported_.graph;
-    // A node alone may have no output: it is run, not fetched. Of an unknown op nobody can tell.
+    // A node's name alone may stand for a node without outputs, which is run, not fetched. The
+    // outputs of an unknown op are not known.
     const NodeId n = NodeOfOutput(graph, tensor);
     if (n != kNoNode && (graph.name(n) == tensor || graph.op(n) == nullptr)) return;
     const absl::Status status = graph.ParseOutput(tensor).status();

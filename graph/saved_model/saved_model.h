@@ -1,5 +1,5 @@
-// SavedModel folders: a graph, and what the folder says about it. Restoring what the graph's
-// variables hold is the executor's business.
+// Reads SavedModel folders: a graph, and what the folder says of the graph. The executor restores
+// the values of the variables.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@
 
 namespace tenon {
 
-// An argument or a result of a signature. A sparse one is three: name/values, name/indices,
-// name/dense_shape; another composite one name/0, name/1 ….
+// An argument or a result of a signature. A sparse tensor is three of them: name/values,
+// name/indices and name/dense_shape. Another composite tensor is name/0, name/1 ….
 struct SignatureTensor {
   std::string name;
-  std::string tensor;  // of the graph: "node:0"
+  std::string tensor;  // the tensor of the graph, "node:0"
   DataType dtype = DataType::kInvalid;
   PartialShape shape;
-  Tensor default_value;  // of an argument that may be left out; uninitialized: none
+  Tensor default_value;  // of an argument that may be left out; else uninitialized
 };
 
 // An argument or a result that is several tensors.
@@ -34,14 +34,14 @@ struct CompositeTensor {
 
 struct Signature {
   std::string name, method;
-  // Sorted by name. Of composites the parts.
+  // Sorted by name. For a composite tensor, its parts.
   std::vector<SignatureTensor> inputs, outputs;
   std::vector<CompositeTensor> composite_inputs, composite_outputs;
 };
 
 struct AssetFile {
-  std::string tensor;    // takes the file's path
-  std::string filename;  // within FOLDER/assets
+  std::string tensor;    // the tensor that takes the file's path
+  std::string filename;  // relative to FOLDER/assets
   friend bool operator==(const AssetFile&, const AssetFile&) = default;
 };
 
@@ -49,12 +49,13 @@ struct AssetFile {
 struct MetaGraph {
   std::vector<std::string> tags;
   std::vector<Signature> signatures;  // sorted by name
-  std::string filename_tensor;        // takes the path of the variables; empty: none
-  std::string restore_op;             // restores them; empty: none
-  std::string init_op;                // to be run once after that; empty: none
+  std::string filename_tensor;        // takes the path of the variables; or empty
+  std::string restore_op;             // the node that restores variables; or empty
+  std::string init_op;                // the node to run after that; or empty
   std::vector<AssetFile> assets;
-  FileBytes objects;  // what the graph was made of: graph/saved_model/saved_objects.h; may be empty
+  FileBytes objects;  // SavedObjectGraph bytes (saved_objects.h); may be empty
 
+  // Null if no signature has the name. Lives as long as this object.
   const Signature* FindSignature(std::string_view name) const;
 };
 
@@ -62,7 +63,7 @@ struct SavedModel {
   std::string folder;
   std::string file;  // saved_model.pb, with the folder
   std::vector<MetaGraph> meta_graphs;
-  size_t chosen = 0;  // whose graph is imported
+  size_t chosen = 0;  // the index of the imported graph
 
   const MetaGraph& meta() const { return meta_graphs[chosen]; }
 };
@@ -75,8 +76,10 @@ struct ImportedSavedModel {
 // Whether a folder holds saved_model.pb or saved_model.pbtxt.
 bool IsSavedModel(const std::string& folder);
 
-// Reads FOLDER/saved_model.pb, or saved_model.pbtxt, and the graph that is tagged `serve`, or else
-// the only one. Errors as of ImportFile; INVALID_ARGUMENT lists the tags where none can be chosen.
+// Reads FOLDER/saved_model.pb, or else saved_model.pbtxt. Imports the only graph, or the graph
+// tagged `serve`; one tagged with nothing else wins. Signatures, savers and assets that name no
+// tensor of the graph are defects. Errors as of ImportFile; INVALID_ARGUMENT lists the tags where
+// no graph can be chosen.
 absl::StatusOr<ImportedSavedModel> ImportSavedModel(const std::string& folder,
                                                     const ImportLimits& limits = {});
 

@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<CapturedVariable>> CapturedVariables(const Graph& gra
     if (!graph.alive(n)) continue;
     const auto function = saved.concrete_functions().find(std::string(CalledFunction(graph, n)));
     if (function == saved.concrete_functions().end()) continue;
-    // Captured inputs are the last ones.
+    // A call passes the captured values behind the arguments.
     const auto& bound = function->second.bound_inputs();
     const auto inputs = graph.data_inputs(n);
     if (static_cast<size_t>(bound.size()) > inputs.size()) {

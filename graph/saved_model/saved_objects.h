@@ -1,5 +1,5 @@
-// The objects that a SavedModel was made of, as far as they say which value of the checkpoint a
-// variable of the graph has.
+// Finds the value in the checkpoint of each variable of a SavedModel's graph, by the objects from
+// which the model was saved.
 #pragma once
 
 #include <string>
@@ -13,26 +13,28 @@
 
 namespace tenon {
 
-// The tensor of a checkpoint that holds its objects.
+// The name of the checkpoint's tensor with the checkpoint's own objects.
 inline constexpr char kCheckpointObjects[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
-// A variable that a function of the model has captured.
+// A variable that a function of the model has captured: a call passes the variable's handle.
 struct CapturedVariable {
   NodeId handle = kNoNode;  // the VarHandleOp that is passed to the function
-  int object = 0;           // its number among the model's objects
-  std::string name;         // as the program knew it
+  int object = 0;           // the number of the variable among the model's objects
+  std::string name;         // the name in the program that saved the model
   DataType dtype = DataType::kInvalid;
   PartialShape shape;
 };
 
-// All of those that nodes of the graph pass to functions, each once. `objects` is a
-// SavedObjectGraph; INVALID_ARGUMENT if it is malformed.
+// Returns the captured variables whose handles nodes of the graph pass to functions, each once.
+// `objects` are SavedObjectGraph bytes; INVALID_ARGUMENT if they are malformed or do not fit the
+// graph.
 absl::StatusOr<std::vector<CapturedVariable>> CapturedVariables(const Graph& graph,
                                                                 std::string_view objects);
 
-// The keys of their values in the checkpoint, in the same order; empty for one that has none.
-// Objects of the model and of the checkpoint are the same if one path leads to both.
-// `checkpoint_objects` is a TrackableObjectGraph; INVALID_ARGUMENT if either is malformed.
+// Returns the key of each variable's value in the checkpoint, in the order of `variables`; empty
+// for a variable without a value. An object of the model and one of the checkpoint are the same if
+// one path of names leads to both from their roots. `checkpoint_objects` are TrackableObjectGraph
+// bytes; INVALID_ARGUMENT if either message is malformed.
 absl::StatusOr<std::vector<std::string>> CheckpointKeys(
     const std::vector<CapturedVariable>& variables, std::string_view objects,
     std::string_view checkpoint_objects);

@@ -1,5 +1,4 @@
-// What the shape functions of several families share: dimension arithmetic and the commonest
-// functions themselves.
+// Dimension arithmetic and the commonest shape functions, for several families of ops.
 #pragma once
 
 #include <initializer_list>
@@ -12,47 +11,49 @@ namespace tenon::ops {
 
 using ShapeFunction = absl::Status(InferenceContext&);
 
-// --- Dimensions: kUnknownDim in, kUnknownDim out; INVALID_ARGUMENT where the result overflows or
-// is negative.
+// --- Dimensions. An unknown operand (kUnknownDim) gives an unknown result, but 0 times unknown is
+// 0. INVALID_ARGUMENT where the result overflows or is negative.
 absl::StatusOr<int64_t> AddDims(int64_t a, int64_t b);
 absl::StatusOr<int64_t> SubtractDims(int64_t a, int64_t b);
 absl::StatusOr<int64_t> MultiplyDims(int64_t a, int64_t b);
-// a / divisor; with `evenly`, INVALID_ARGUMENT when there is a remainder.
+// Returns a / divisor, rounded down. With `evenly`, INVALID_ARGUMENT for a remainder.
 absl::StatusOr<int64_t> DivideDim(int64_t a, int64_t divisor, bool evenly);
 
 // --- Shapes.
 // What both know; INVALID_ARGUMENT "dimension 1 in both shapes must be equal, but are 2 and 3".
 absl::StatusOr<PartialShape> MergeShapes(const PartialShape& a, const PartialShape& b);
 PartialShape Concatenate(const PartialShape& a, const PartialShape& b);
-// Dimensions [begin, end), both clamped, negative ones counted from the end; of unknown rank if s
-// is.
+// Returns dimensions [begin, end) of s. Both ends are clamped to the rank; negative ones count from
+// the end. Unknown if the rank of s is.
 PartialShape Subshape(const PartialShape& s, int64_t begin, int64_t end = INT64_MAX);
-// s with one dimension replaced; s as it is if its rank is unknown. Negative axes count from the
-// end.
+// Returns s with one dimension replaced; negative axes count from the end. Returns s where the rank
+// is unknown or lacks the axis.
 PartialShape ReplaceDim(PartialShape s, int axis, int64_t dim);
-// What is known when both are possible.
+// Returns what is known of a tensor that has either shape.
 PartialShape CommonShape(const PartialShape& a, const PartialShape& b);
 PartialShape Vector(int64_t size);
 PartialShape Matrix(int64_t rows, int64_t columns);
 
 // --- Inputs.
-// INVALID_ARGUMENT unless input i can have rank ranks[i]; -1 allows any. May be shorter than the
-// inputs.
+// INVALID_ARGUMENT unless each input i can have rank ranks[i]; -1 allows any. `ranks` may be
+// shorter than the inputs.
 absl::Status RequireRanks(InferenceContext& c, std::initializer_list<int> ranks);
-// The value of scalar integer input i, where known. -1 may be the value of a constant.
+// Returns the value of the integer scalar input i; nullopt where it is not known. A known value may
+// be -1.
 std::optional<int64_t> ScalarValue(InferenceContext& c, int i);
-// Input i as the size of a dimension: kUnknownDim when not known. INVALID_ARGUMENT if it is no
-// scalar or negative.
+// Returns input i as the size of a dimension; kUnknownDim where it is not known. INVALID_ARGUMENT
+// if the input is no scalar or is negative.
 absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i);
-// The exact elements of a constant integer input, as opposed to partly known ones.
+// Returns the elements of integer input i; nullopt unless all are known.
 std::optional<Dims> ConstantInts(InferenceContext& c, int i);
-// axis in [-rank, rank) as [0, rank); INVALID_ARGUMENT otherwise.
+// Returns `axis`, from [-rank, rank), as a number in [0, rank); INVALID_ARGUMENT for other axes.
 absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank);
-// Sets the output's value if it is an int32 or int64 scalar or vector of these elements. What its
-// type cannot hold is unknown.
+// Sets the value of output i if it is an int32 or int64 scalar or vector. Elements that the type
+// cannot hold become unknown. Does nothing for nullopt, for more than kMaxShapeValueElements, and
+// if all are unknown.
 void SetValue(InferenceContext& c, int i, std::optional<Dims> value);
 
-// Sets the outputs from the first on. Returns OK, so that it can end a shape function.
+// Sets the first outputs. Returns OK, so that a shape function can end with it.
 absl::Status SetOutputs(InferenceContext& c, std::initializer_list<PartialShape> shapes);
 
 // --- Shape functions.

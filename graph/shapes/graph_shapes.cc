@@ -11,16 +11,16 @@ namespace {
 // Graphs up to this version could not say "unknown shape": their scalars may be anything.
 constexpr int kLastProducerWithoutUnknownShapes = 21;
 
-// Questions that are remembered: graphs ask few of them, many times.
+// Bounds the memory: graphs repeat few questions often.
 constexpr size_t kMostQuestions = 1 << 16;
 
-// Whether the node is sound enough to ask its shape function.
+// Whether the shape function may run: it relies on the op's number of inputs.
 bool CanInfer(const Graph& graph, NodeId n) {
   return graph.op(n) != nullptr && graph.kind(n).types_status.ok() &&
          graph.kind(n).types.inputs.size() == static_cast<size_t>(graph.num_inputs(n));
 }
 
-// Differs wherever data inputs do.
+// A hash of the data inputs; Refresh compares it instead of the inputs.
 uint64_t MarkOf(std::span<const Output> inputs) {
   uint64_t mark = inputs.size();
   for (const Output& in : inputs) {
@@ -44,7 +44,8 @@ absl::StatusOr<GraphShapes> GraphShapes::Infer(const Graph& graph, const ShapeOp
   return shapes;
 }
 
-// Gives each live node as many infos as it has outputs. Whether any node is not as it was.
+// Gives each live node as many infos as it has outputs. Returns whether any node has changed.
+// Ranges that grow move to the end of ids_; the old place stays unused.
 bool GraphShapes::UpdateRanges(const Graph& graph) {
   bool any = false;
   ranges_.resize(graph.num_node_ids());

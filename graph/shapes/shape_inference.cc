@@ -180,7 +180,8 @@ absl::StatusOr<PartialShape> InferenceContext::Broadcast(const PartialShape& a,
     } else if (x >= 0 && y >= 0) {
       TENON_ASSIGN_OR_RETURN(dim, MergeDim(x, y));
     } else {
-      // The unknown one is 1 or equal; beside a 0 it may be either.
+      // The unknown dimension is 1 or equal to the other. Beside a known one above 1 the result is
+      // known; beside a 0 the result may be 0, or invalid.
       dim = std::max(x, y) > 1 ? std::max(x, y) : kUnknownDim;
     }
     out.set_dim(rank - i, dim);

@@ -1,4 +1,4 @@
-// Shape functions and the sweep that runs them over a graph.
+// The interface of shape functions, and the sweep that runs them over a graph.
 #pragma once
 
 #include <functional>
@@ -16,25 +16,24 @@
 
 namespace tenon {
 
-// What is known of one tensor before it is computed.
+// What is known of a tensor before it is computed.
 struct TensorInfo {
   PartialShape shape;
-  // The value, where it is constant and small enough to matter to a shape function (see
-  // kMaxShapeValueElements).
+  // The value of a constant of at most kMaxShapeValueElements elements; else null.
   std::shared_ptr<const Tensor> value;
-  // Elements of an integer scalar or vector of which only some are known (kUnknownDim elsewhere): a
-  // shape on its way from Shape through StridedSlice, Pack, Concat, arithmetic … to Reshape. Rank 0
-  // values hold one element.
+  // The elements of an integer scalar or vector of which only some are known (kUnknownDim for the
+  // rest). So a shape stays known on its way from Shape through StridedSlice, Pack, Concat and
+  // arithmetic to Reshape. A scalar has one element.
   std::optional<Dims> partial_value;
-  // Of a resource handle: the shape of the variable that it stands for, where that is known.
+  // For a resource handle: the shape of its variable, where it is known.
   std::shared_ptr<const PartialShape> handle_shape;
 };
 
 inline constexpr int64_t kMaxShapeValueElements = 1024;
 
-// What a shape function sees: one node, what is known of its inputs, and the outputs to fill in.
-// Outputs start unknown. Used on one thread. Built on a NodeId of a Graph or on loose parts (the C
-// ABI's tests, eager calls).
+// What a shape function sees: a node, what is known of its inputs, and the outputs to fill in.
+// Outputs start unknown. Belongs to one thread. May be built without a graph, for eager calls. The
+// op, the attributes, the types and the infos must outlive the context.
 class InferenceContext {
  public:
   InferenceContext(const OpDef& op, const AttrSet& attrs, const NodeTypes& types,
@@ -42,19 +41,18 @@ class InferenceContext {
                    std::shared_ptr<const void> attr_owner = nullptr);
 
   const OpDef& op() const { return op_; }
-  // The node's name, for people; empty where there is none. The string must outlive the context.
+  // The name of the node, for messages; may be empty. The string must outlive the context.
   std::string_view node() const { return node_; }
   void set_node(std::string_view name) { node_ = name; }
   const AttrSet& attrs() const { return attrs_; }
   const NodeTypes& types() const { return types_; }
-  // Keeps the bytes behind attrs() alive; null when the caller of the constructor does so
-  // otherwise.
+  // Keeps the bytes of attrs() alive; null where the caller of the constructor does so.
   const std::shared_ptr<const void>& attr_owner() const { return attr_owner_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
 
-  // Inputs that the node lacks (an attr such as N contradicts its OpDef) are unknown, outputs that
-  // it lacks are dropped.
+  // An input that the node lacks is unknown, and an output that the node lacks is dropped:
+  // attributes such as N may contradict the OpDef.
   const TensorInfo& input_info(int i) const {
     return i >= 0 && i < num_inputs() ? *inputs_[i] : Nothing();
   }
@@ -65,21 +63,23 @@ class InferenceContext {
   DataType output_type(int i) const {
     return i < num_outputs() ? types_.outputs[i] : DataType::kInvalid;
   }
-  // The constant value of input i, or null. Its elements may lie unaligned.
+  // The constant value of input i, or null. The elements may be unaligned.
   const Tensor* input_value(int i) const { return input_info(i).value.get(); }
-  // Elements of input i as a vector of integers, unknown ones kUnknownDim; nullopt when nothing is
+  // The elements of integer input i, with kUnknownDim for unknown ones; nullopt where nothing is
   // known.
   std::optional<Dims> input_as_ints(int i) const;
-  // Input i read as a shape (a vector of sizes, -1 unknown); unknown rank when nothing is known.
+  // Input i read as a shape: a vector of sizes, with -1 for unknown, or a scalar of -1 for any
+  // shape. Unknown rank where nothing is known. INVALID_ARGUMENT for another scalar, a higher rank
+  // or an invalid shape.
   absl::StatusOr<PartialShape> input_as_shape(int i) const;
 
   void set_output(int i, PartialShape shape) { output(i).shape = std::move(shape); }
-  // Beside the shape: the output's value, where the op computes it from shapes (Shape, Size, Rank)
-  // or from partial values.
+  // Sets the value of an output beside its shape, where the op computes the value from shapes
+  // (Shape, Size, Rank) or from partly known values.
   void set_output_value(int i, Dims elements) { output(i).partial_value = std::move(elements); }
   TensorInfo& output(int i) { return i >= 0 && i < num_outputs() ? outputs_[i] : dropped_; }
 
-  // Attribute values, defaults applied. INVALID_ARGUMENT names the attribute.
+  // The value of an attribute, or its default. INVALID_ARGUMENT names the attribute.
   absl::StatusOr<int64_t> AttrInt(std::string_view name) const;
   absl::StatusOr<bool> AttrBool(std::string_view name) const;
   absl::StatusOr<float> AttrFloat(std::string_view name) const;
@@ -90,8 +90,8 @@ class InferenceContext {
   absl::StatusOr<AttrValue> AttrOf(std::string_view name) const;
   bool HasAttr(std::string_view name) const;
 
-  // Shape algebra; errors are INVALID_ARGUMENT in TensorFlow's terms ("Shape must be rank 2 but is
-  // rank 1").
+  // Shape algebra. Each returns what is known of the result. Errors are INVALID_ARGUMENT in
+  // TensorFlow's words ("Shape must be rank 2 but is rank 1").
   absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& s, int rank) const;
@@ -111,49 +111,51 @@ class InferenceContext {
   std::shared_ptr<const void> attr_owner_;
 };
 
-// Runs the op's shape function, if it has one. The error names the op, the node where `node_name`
-// is given, and the input shapes.
+// Runs the shape function of the op, if it has one. The error names the op, the node if `node_name`
+// is given, and the input shapes. An error marked AtRunTime gives OK and unknown outputs.
 absl::Status RunShapeFn(InferenceContext& context, std::string_view node_name);
 
 struct ShapeOptions {
-  // What Placeholders get: a fed shape (or value) by output; else the `shape` attr if
-  // assume_valid_feeds.
+  // What is known of fed outputs. A Placeholder that is not fed has the shape of its attribute
+  // `shape` if assume_valid_feeds, else an unknown one.
   absl::flat_hash_map<Output, TensorInfo> feeds;
   bool assume_valid_feeds = true;
-  // Where given: errors of shape functions go here with their nodes (which the messages do not
-  // name), the outputs stay unknown and the sweep goes on.
+  // If given, collects the errors of shape functions by node: the outputs stay unknown and the
+  // sweep goes on. The messages then do not name the node.
   std::vector<std::pair<NodeId, absl::Status>>* errors = nullptr;
-  // Nodes whose shape functions are not to run: they have other defects. Their outputs stay
-  // unknown.
+  // Nodes whose shape functions do not run, as they have other defects. Their outputs stay unknown.
   const absl::flat_hash_set<NodeId>* skip = nullptr;
-  // Called after the shape function of each node, to say more of the outputs; empty: nobody does.
-  // What it says follows from the node's kind and from what is known of the inputs.
+  // If given, is called after the shape function of a node to say more of the outputs. It must
+  // depend only on the node's kind and on what is known of the inputs: answers are shared between
+  // such nodes.
   std::function<void(NodeId, InferenceContext&)> refine;
 };
 
-// What is known of every output of every live node. Loops (NextIteration edges) start unknown and
-// are not iterated.
+// What is known of each output of each live node. Values that loops carry (NextIteration edges)
+// start unknown; loops are not iterated. Reading is thread-safe.
 class GraphShapes {
  public:
-  // One forward sweep in topological order. The first error of a shape function, or OK. Linear in
-  // the graph.
+  // Runs the shape functions once, in topological order. Returns the first error of a shape
+  // function unless `options.errors` collects them; INVALID_ARGUMENT for a cycle. Linear in the
+  // graph.
   static absl::StatusOr<GraphShapes> Infer(const Graph& graph, const ShapeOptions& options = {});
 
-  // The same for a graph that has been edited since, or was copied from that one: shape functions
-  // run for the nodes that are new or changed, and for those that see other inputs than before.
-  // `options` must be those of before. After an error nothing is known.
+  // Brings the result up to date with a graph that was edited since, or with an edited copy of the
+  // graph. Shape functions run for new and changed nodes, and where inputs are known otherwise than
+  // before. `options` must be those of Infer. After an error nothing is known.
   absl::Status Refresh(const Graph& graph, const ShapeOptions& options);
 
-  // Outputs that the node does not have (its op is unknown) are unknown.
+  // An output that the node does not have (the op is unknown) is unknown.
   const TensorInfo& info(Output o) const { return infos_[IdOf(o)]; }
   const PartialShape& shape(Output o) const { return info(o).shape; }
 
  private:
-  // Infos never change, and equal ones of which nothing but the shape is known are one. So a
-  // shape function is asked once for all nodes of one kind with the same infos for inputs.
+  // Infos are immutable, and equal infos with nothing but a shape are stored once. So a shape
+  // function runs once for all nodes of one kind with the same infos as inputs.
   using InfoId = uint32_t;
   static constexpr InfoId kUnknown = 0;
-  // A node's outputs, and what it was when they were inferred.
+  // The outputs of a node in ids_, with the kind and a hash of the inputs for which they were
+  // inferred.
   struct Range {
     uint32_t first = 0;
     uint32_t count = 0;
@@ -161,8 +163,8 @@ class GraphShapes {
     uint64_t inputs = 0;
   };
 
-  // What a shape function was asked, its node's kind and inputs, and where its answer stands in
-  // `answers_`.
+  // The kind and the inputs with which a shape function ran. `questions_` has the place of the
+  // outputs in `answers_`.
   struct Question {
     const NodeKind* kind;
     absl::InlinedVector<InfoId, 4> inputs;
@@ -181,17 +183,17 @@ class GraphShapes {
     return info.value == nullptr && !info.partial_value.has_value() && info.handle_shape == nullptr;
   }
   bool UpdateRanges(const Graph& graph);
-  // nullopt where an output is fed, so that the answer is the node's own.
+  // nullopt where an output is fed: the answer then holds for this node alone.
   std::optional<Question> QuestionOf(const Graph& graph, const ShapeOptions& options,
                                      NodeId n) const;
-  // These say whether an output is not as it was.
+  // These return whether an output differs from before.
   absl::StatusOr<bool> InferNode(const Graph& graph, const ShapeOptions& options, NodeId n);
   absl::StatusOr<bool> AskShapeFn(const Graph& graph, const ShapeOptions& options, NodeId n);
   bool Forget(NodeId n);
   bool Store(size_t at, TensorInfo info);
 
   std::vector<Range> ranges_;  // by node id
-  std::vector<InfoId> ids_;    // of outputs, where their node's range says
+  std::vector<InfoId> ids_;    // by output, in the node's range
   std::vector<TensorInfo> infos_ = {TensorInfo()};
   absl::flat_hash_map<Dims, InfoId> plain_;  // by shape of known rank
   absl::flat_hash_map<Question, size_t> questions_;

@@ -1,5 +1,5 @@
-// The convolution of UniformQuantizedConvolution and UniformQuantizedConvolutionHybrid: any number
-// of spatial dimensions, in any place.
+// The shapes of UniformQuantizedConvolution and UniformQuantizedConvolutionHybrid: any number of
+// spatial dimensions, in any place. Shared by shape function and kernel.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct UniformConvolutionAttrs {
   std::string dimension_numbers;  // a message UniformQuantizedConvolutionDimensionNumbersAttr
 };
 
-// From a shape function's context or from a kernel's preparation.
+// Reads the attributes from the context of a shape function or of a kernel's preparation.
 template <typename Context>
 absl::StatusOr<UniformConvolutionAttrs> ReadUniformConvolutionAttrs(const Context& c) {
   UniformConvolutionAttrs a;
@@ -34,15 +34,15 @@ absl::StatusOr<UniformConvolutionAttrs> ReadUniformConvolutionAttrs(const Contex
   return a;
 }
 
-// A spatial dimension of two shapes that are known. Values of the lhs lie `lhs_dilation` apart,
-// what is between and around them stands for 0.
+// A spatial dimension of a convolution of known shapes, in elements. Values of the lhs lie
+// `lhs_dilation` apart; the gaps and the padding count as 0.
 struct UniformConvolutionAxis {
   int64_t in, size, out;
   int64_t stride, lhs_dilation, rhs_dilation, before;
 };
 
 struct UniformConvolution {
-  // Which dimension of a tensor is what.
+  // The number of the dimension of a tensor that has each role.
   struct Order {
     int64_t batch, feature;
     std::vector<int64_t> spatial;
@@ -53,7 +53,7 @@ struct UniformConvolution {
   Shape out_shape;
 };
 
-// INVALID_ARGUMENT where the attributes and shapes do not fit.
+// Computes dimensions and output shape. INVALID_ARGUMENT where attributes and shapes do not fit.
 absl::StatusOr<UniformConvolution> MakeUniformConvolution(const UniformConvolutionAttrs& attrs,
                                                           const Shape& lhs, const Shape& rhs);
 

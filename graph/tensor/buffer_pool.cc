@@ -21,7 +21,8 @@ constexpr size_t kLargest = size_t{8} << 20;
 constexpr size_t kMostOfThread = size_t{256} << 10;
 constexpr size_t kMostOfAll = size_t{64} << 20;
 
-// Four sizes per power of two, from one cache line on.
+// The class of a capacity: four sizes per power of two, from one cache line on. Rounding wastes at
+// most a quarter, and a class serves many shapes.
 constexpr int ClassOf(size_t capacity) {
   const size_t lines = capacity / kTensorAlignment;
   const int bits = static_cast<int>(std::bit_width(lines));
@@ -31,14 +32,14 @@ constexpr int ClassOf(size_t capacity) {
 constexpr int kClasses = ClassOf(kLargest) + 1;
 constexpr int kPerClass = 8;
 
-// One thread's buffers.
+// The buffers of one thread: taken and given back without a lock.
 struct Magazine {
   std::array<std::array<Buffer*, kPerClass>, kClasses> buffers;
   std::array<int, kClasses> count{};
   size_t bytes = 0;
 };
 
-// Everybody's: what does not fit a thread's own.
+// The buffers of all threads: those that are too large or too many for a magazine.
 struct Depot {
   absl::Mutex mutex;
   std::array<std::vector<Buffer*>, kClasses> buffers ABSL_GUARDED_BY(mutex);

@@ -1,5 +1,5 @@
-// Memory of freed tensors that waits to be used again, so that a run that makes tensors like the
-// last one's asks the system for nothing.
+// Keeps freed buffers to be used again, so that a run whose tensors have the sizes of an earlier
+// run's allocates nothing from the system. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,17 @@ namespace tenon {
 
 class Buffer;
 
-// What a block for so many bytes holds: `bytes` rounded up to a size of which there are few. Blocks
-// above 8 MB are not kept and not rounded by more than a cache line.
+// Returns the capacity of a block for `bytes` bytes: rounded up to one of four sizes per power of
+// two. Blocks above 8 MB are rounded up to a cache line only, since the pool does not keep them.
 size_t PooledCapacity(size_t bytes);
 
-// A buffer of this capacity that nobody has any more, or null. Its contents are undefined.
+// Returns a kept buffer of this capacity, which then belongs to the caller; null if the pool has
+// none. The contents are undefined.
 Buffer* TakeFromPool(size_t capacity);
 
-// Keeps a buffer that nobody has any more, or says no: it is to be freed. A thread keeps up to
-// 256 KB for itself, all together up to 64 MB. Under a sanitizer nothing is kept, so that it sees
-// each tensor's end.
+// Takes ownership of a buffer without references and returns true, or returns false: the caller
+// frees the buffer. A thread keeps up to 256 KB for itself; all threads share up to 64 MB more.
+// Under a sanitizer nothing is kept, so that the sanitizer sees the end of each tensor.
 bool GiveToPool(Buffer* buffer, size_t capacity);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// What tensors take of memory, and a limit to what work on one thread may allocate.
+// Measures the memory of tensors, and limits the memory that work on one thread may allocate.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,10 @@ namespace tenon {
 // Bytes of a tensor in host memory, with the text of string elements.
 size_t HeldBytes(const Tensor& t);
 
-// While it lives, buffers and the texts of string elements that this thread allocates come out of
-// `bytes`, given back or not, so that the answer is the same on every machine; beyond that an
-// allocation fails as if memory were short. Bounds nest: the inner one counts.
+// Limits, while it lives, what this thread allocates for buffers and for the text of string
+// elements to `bytes`. Freed memory is not given back to the limit, so that the outcome is the same
+// on every machine. Beyond the limit an allocation fails as if memory were short. Bounds nest; only
+// the innermost counts.
 class MemoryBound {
  public:
   explicit MemoryBound(size_t bytes);
@@ -20,12 +21,13 @@ class MemoryBound {
   MemoryBound(const MemoryBound&) = delete;
   MemoryBound& operator=(const MemoryBound&) = delete;
 
-  // For allocators: false, and nothing is taken, if the running thread may not allocate so much.
+  // For allocators: takes `bytes` of the thread's limit. False, and nothing is taken, if less is
+  // left.
   static bool Take(size_t bytes);
-  // The same for the text of a string element, which is within the element if it is short. Throws
-  // bad_alloc instead.
+  // Take for the text of a string element; throws bad_alloc instead of returning false. A short
+  // text takes nothing: it lies within the element.
   static void TakeText(size_t bytes);
-  // What the running thread may still allocate; SIZE_MAX without a bound.
+  // Bytes that this thread may still allocate; SIZE_MAX without a bound.
   static size_t Left();
 
  private:

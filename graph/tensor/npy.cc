@@ -71,11 +71,11 @@ absl::StatusOr<Descr> ParseDescr(std::string_view text) {
     return absl::UnimplementedError(absl::StrCat("arrays of type '", code, "' are not read"));
   }
   uint64_t size = 0;
-  // Elements of no bytes would be any number in a file of none.
+  // Elements of 0 bytes would allow any number of elements in a file without data.
   if (!absl::SimpleAtoi(code.substr(2), &size) || size == 0 || size > (uint64_t{1} << 30))
     return Bad(absl::StrCat("unknown type '", code, "'"));
   d.size = size;
-  // NumPy's name for elements of types that it was lent: bfloat16, 8-bit floats.
+  // Void: how NumPy stores types of other packages, such as bfloat16 and 8-bit floats.
   if (d.kind == 'V' && size <= 2) d.kind = 'u';
   if (d.kind == 'V')
     return absl::UnimplementedError(absl::StrCat("arrays of type '", code, "' are not read"));

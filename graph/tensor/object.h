@@ -1,4 +1,4 @@
-// What the elements of resource and variant tensors point to: host objects with an intrusive
+// The host objects that elements of resource and variant tensors point to, with an intrusive
 // reference count.
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace tenon {
 
-// Thread-safe to share; the last Unref destroys it.
+// A reference-counted object. References may be taken and dropped on any thread; the last Unref
+// destroys the object. A new object has one reference.
 class Object {
  public:
   Object(const Object&) = delete;
@@ -19,10 +20,10 @@ class Object {
   void Unref() {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
   }
-  // Nobody else holds it: the holder may change it.
+  // Whether the caller has the only reference, and may change the object.
   bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
 
-  // What it is, for messages: "variable", "tensor list".
+  // The kind of object, for messages: "variable", "tensor list".
   virtual std::string_view kind() const = 0;
 
  protected:
@@ -35,7 +36,8 @@ class Object {
   std::atomic<int32_t> refs_{1};
 };
 
-// Owning pointer to an Object, which may be null.
+// Owns one reference to an Object; may be null. Adopt takes over the caller's reference, Share adds
+// one, release hands it to the caller.
 template <typename T>
 class ObjectRef {
  public:

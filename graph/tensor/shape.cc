@@ -21,8 +21,8 @@ std::string DimsToString(absl::Span<const int64_t> dims) {
   return absl::StrCat("[", absl::StrJoin(dims, ",", AppendDim), "]");
 }
 
-// Checks rank, each dimension and the overflow of the product. Unknown dimensions count as 1, and
-// so do those of 0: the product of some of the dimensions shall not overflow either.
+// Checks the rank, each dimension and the product. Unknown dimensions and zeros count as 1: code
+// that multiplies only some of the dimensions must not overflow either.
 absl::Status Validate(absl::Span<const int64_t> dims, int64_t lowest) {
   if (dims.size() > static_cast<size_t>(kMaxRank)) {
     return absl::InvalidArgumentError(
@@ -53,7 +53,8 @@ absl::StatusOr<Shape> Shape::Make(absl::Span<const int64_t> dims) {
 }
 
 int64_t Shape::num_elements() const {
-  // A product of the others may overflow.
+  // The product of the other dimensions may overflow where one is 0, so the loop is done in
+  // unsigned numbers.
   int64_t n = 1;
   bool empty = false;
   for (int64_t d : dims()) {

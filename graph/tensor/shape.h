@@ -1,4 +1,4 @@
-// Tensor shapes: `Shape` is fully known, `PartialShape` may miss dimensions or its rank.
+// Shapes of tensors. A `Shape` is fully known; a `PartialShape` may lack dimensions or the rank.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ inline constexpr int64_t kUnknownDim = -1;
 
 using Dims = absl::InlinedVector<int64_t, 6>;
 
-// A fully known shape: every dimension >= 0, and the product of those above 0 fits int64. A default
-// Shape is a scalar's.
+// A fully known shape: each dimension is at least 0, and the product of those above 0 fits int64. A
+// default Shape is that of a scalar.
 class Shape {
  public:
   Shape() = default;
-  // Trusted dimensions: the caller knows that they are valid. For anything from outside use Make.
+  // Takes dimensions that the caller knows to be valid. For dimensions from files, users or
+  // plug-ins use Make.
   explicit Shape(absl::Span<const int64_t> dims) { Copy(dims); }
   Shape(std::initializer_list<int64_t> dims) { Copy(dims); }
   Shape(const Shape& o) { Copy(o.dims()); }
@@ -73,8 +74,8 @@ class Shape {
     rank_ = 0;
   }
 
-  // Not an InlinedVector: that one moves its whole storage, which stalls on what was just written,
-  // and each call of a kernel moves several shapes.
+  // Not an InlinedVector, which moves its whole storage: reading bytes that were just written in
+  // smaller pieces stalls, and each call of a kernel moves several shapes.
   int rank_ = 0;
   union {
     int64_t here_[kInPlace];
@@ -96,8 +97,8 @@ inline Shape& Shape::operator=(Shape&& o) noexcept {
   return *this;
 }
 
-// A shape of which the rank, or single dimensions (kUnknownDim), may be unknown. A default
-// PartialShape has unknown rank.
+// A shape whose rank or single dimensions (kUnknownDim) may be unknown. A default PartialShape has
+// unknown rank.
 class PartialShape {
  public:
   PartialShape() = default;
@@ -122,12 +123,13 @@ class PartialShape {
   bool fully_defined() const;
   // The known shape, or nullopt.
   std::optional<Shape> ToShape() const;
-  int64_t num_elements() const;  // kUnknownDim if not fully defined (0 if any known dimension is 0)
+  int64_t num_elements() const;  // 0 if a dimension is 0, else kUnknownDim unless all are known
   std::string ToString() const;  // "[2,?]", "<unknown>"
 
-  // Whether some Shape fits both.
+  // Whether a Shape exists that fits both.
   bool CompatibleWith(const PartialShape& other) const;
-  // Everything that either knows; INVALID_ARGUMENT where they contradict each other.
+  // Returns a shape with the rank and dimensions that either knows; INVALID_ARGUMENT where the two
+  // contradict each other.
   absl::StatusOr<PartialShape> Merge(const PartialShape& other) const;
 
   friend bool operator==(const PartialShape& a, const PartialShape& b) {

@@ -1,4 +1,4 @@
-// Shapes as TensorShapeProto bytes.
+// Converts shapes to and from TensorShapeProto bytes.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// TensorShapeProto bytes, both ways. INVALID_ARGUMENT for shapes that PartialShape::Make refuses,
-// DATA_LOSS for malformed bytes.
+// ShapeFromWire returns INVALID_ARGUMENT for shapes that PartialShape::Make refuses, and DATA_LOSS
+// for malformed bytes.
 absl::StatusOr<PartialShape> ShapeFromWire(std::string_view wire);
 std::string ShapeToWire(const PartialShape& shape);
 

@@ -16,7 +16,8 @@
 namespace tenon {
 namespace {
 
-// From this size on, transparent huge pages make the first touch several times cheaper.
+// From this size on, buffers ask for transparent huge pages, which make the first touch several
+// times cheaper.
 constexpr size_t kHugePageBytes = size_t{2} << 20;
 // Nearly a tebibyte: more is a mistake in a shape, and sanitizers' allocators end the process over
 // it.
@@ -35,7 +36,8 @@ Buffer* Buffer::Allocate(size_t bytes) {
   const size_t alignment = capacity >= kHugePageBytes ? kHugePageBytes : kTensorAlignment;
   void* data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
   if (data == nullptr) return nullptr;
-  // The rest of the last one would be memory that nobody asked for.
+  // Whole huge pages only: the rest of the last one would be memory beyond what the caller asked
+  // for.
   if (alignment == kHugePageBytes)
     madvise(data, bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
   return new Buffer(Kind::kOwned, data, bytes);

@@ -1,6 +1,6 @@
-// Tensors and the reference-counted buffers behind them. A Tensor is a cheap handle: dtype, shape,
-// and a share of a buffer; copying one never copies elements. Buffers may live in a device's memory
-// that the host cannot read.
+// Tensors and their reference-counted buffers. A Tensor is a cheap handle: dtype, shape and a share
+// of a buffer; copying a Tensor copies no elements. A buffer may lie in a device's memory that the
+// host cannot read.
 #pragma once
 
 #include <atomic>
@@ -20,35 +20,39 @@ namespace tenon {
 // Alignment of every host buffer that Tenon allocates, in bytes.
 inline constexpr size_t kTensorAlignment = 64;
 
-// A block of memory with an intrusive reference count. Thread-safe to share; the last Unref frees
-// it.
+// A block of memory with an intrusive reference count; a new one has one reference. References may
+// be taken and dropped on any thread; the last Unref frees the memory. The functions that make a
+// buffer return the reference to the caller.
 class Buffer {
  public:
-  // Called once by the last Unref, on whatever thread drops it.
+  // Called once by the last Unref, on the thread that drops it.
   using Release = void (*)(void* data, size_t bytes, void* arg);
 
-  // Host memory, aligned to kTensorAlignment, contents undefined. Null when the system has no
-  // memory.
+  // Allocates host memory, aligned to kTensorAlignment, with undefined contents. Null when memory
+  // is short, when the thread's MemoryBound is used up, and from about 2^40 bytes on.
   static Buffer* Allocate(size_t bytes);
-  // Memory owned by somebody else until `release` (which may be null) is called. `data` may be a
-  // device address.
+  // Wraps memory that belongs to the caller until `release` is called; `release` may be null.
+  // `data` may be a device address.
   static Buffer* Wrap(void* data, size_t bytes, Release release, void* arg);
-  // Memory that a device gave for one tensor, until `release`.
+  // Wraps memory that a device allocated for one tensor, until `release` is called. Unlike wrapped
+  // memory it may be overwritten by the holder of the only reference.
   static Buffer* OfDevice(void* data, size_t bytes, Release release, void* arg);
-  // `bytes` of `parent` from `data` on; holds a reference on parent.
+  // A view of `bytes` bytes of `parent` from `data` on; holds a reference to `parent`.
   static Buffer* View(Buffer* parent, void* data, size_t bytes);
 
-  // Frees an owned buffer that nobody has any more.
+  // Frees an owned buffer without references.
   static void Free(Buffer* buffer);
 
   void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
-  // The last share needs no locked instruction: nobody else can make another.
+  // The holder of the last reference needs no locked instruction: no other thread can make a new
+  // one.
   void Unref() {
     if (refs_.load(std::memory_order_acquire) == 1 ||
         refs_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       End();
   }
-  // The memory is there for this buffer alone and nobody else has a share: it may be overwritten.
+  // Whether the memory may be overwritten: it is this buffer's own, and the caller has the only
+  // reference.
   bool unique() const {
     return (kind_ == Kind::kOwned || kind_ == Kind::kDevice) &&
            refs_.load(std::memory_order_acquire) == 1;
@@ -56,10 +60,10 @@ class Buffer {
 
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
-  // Allocated by Tenon in host memory, as opposed to wrapped or viewed.
+  // Whether Tenon allocated the buffer in host memory, as opposed to wrapping or viewing memory.
   bool owned() const { return kind_ == Kind::kOwned; }
-  // The buffer holds this many TF_TString elements, or pointers to Objects, which the last Unref
-  // lets go of. Only for owned buffers.
+  // The number of TF_TString elements, or of pointers to Objects, in the buffer. The last Unref
+  // frees or unreferences them. For owned buffers only.
   void set_string_count(int64_t n) { string_count_ = n; }
   void set_object_count(int64_t n) { object_count_ = n; }
 
@@ -67,7 +71,7 @@ class Buffer {
   enum class Kind : uint8_t { kOwned, kDevice, kWrapped, kView };
   static Buffer* New(Kind kind, void* data, size_t bytes, Release release, void* arg);
   Buffer(Kind kind, void* data, size_t bytes) : kind_(kind), data_(data), bytes_(bytes) {}
-  void End();  // of the last share
+  void End();  // drops the last reference
   ~Buffer() = default;
 
   std::atomic<int32_t> refs_{1};
@@ -81,7 +85,7 @@ class Buffer {
   Buffer* parent_ = nullptr;
 };
 
-// Owning pointer to a Buffer.
+// Owns one reference to a Buffer; may be null. Adopt takes over the caller's reference.
 class BufferRef {
  public:
   BufferRef() = default;
@@ -109,6 +113,8 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
+// A tensor, or nothing. The handle itself is not thread-safe; handles on different threads may
+// share a buffer.
 class Tensor {
  public:
   // An uninitialized tensor: no buffer, dtype kInvalid.
@@ -116,20 +122,22 @@ class Tensor {
   Tensor(DataType dtype, Shape shape, BufferRef buffer)
       : dtype_(dtype), shape_(std::move(shape)), buffer_(std::move(buffer)) {}
 
-  // Host tensor of undefined contents (strings are empty, objects null). RESOURCE_EXHAUSTED when
-  // memory is short or the byte size overflows; INVALID_ARGUMENT for a dtype without elements.
+  // Allocates a host tensor. Strings are empty, objects null, other elements undefined.
+  // RESOURCE_EXHAUSTED when memory is short or the size in bytes overflows; INVALID_ARGUMENT for a
+  // dtype without elements.
   static absl::StatusOr<Tensor> Allocate(DataType dtype, const Shape& shape);
-  // The same in place of what this tensor was; on an error it stays what it was.
+  // Allocate, in place of the present value. After an error the present value stays.
   absl::Status Become(DataType dtype, const Shape& shape);
 
-  // A host scalar or vector of plain elements.
+  // Copies plain elements into a new host tensor. Throws bad_alloc when memory is short. The number
+  // of `values` (or `bytes`) must fit the shape.
   template <typename T>
   static Tensor Of(DataType dtype, absl::Span<const T> values, Shape shape) {
     return CopyOf(dtype, std::move(shape), values.data(), values.size() * sizeof(T));
   }
   static Tensor CopyOf(DataType dtype, Shape shape, const void* data, size_t bytes);
 
-  // Gives the buffer back; the shape is what it was.
+  // Drops the buffer; the shape stays.
   void Clear() {
     dtype_ = DataType::kInvalid;
     buffer_ = BufferRef();
@@ -148,24 +156,26 @@ class Tensor {
     return static_cast<T*>(data());
   }
 
-  // The same elements under another shape; the number of elements must be equal.
+  // The same elements with another shape, which must have as many elements. Shares the buffer.
   Tensor Reshaped(Shape shape) const { return Tensor(dtype_, std::move(shape), buffer_); }
 
-  // One element of a host tensor of int8 to int64, uint8 or uint16, at any alignment. 0 for other
+  // Element i of a host tensor of int8 to int64, uint8 or uint16, at any alignment. 0 for other
   // dtypes.
   int64_t IntAt(int64_t i) const;
-  // Elements of a string host tensor; the view lives as long as the buffer and the element.
+  // Element i of a host tensor of strings. The view lives as long as the element keeps its value.
+  // SetString throws bad_alloc beyond the thread's MemoryBound.
   std::string_view StringAt(int64_t i) const;
   void SetString(int64_t i, std::string_view value) const;
-  // Elements of a resource or variant host tensor; null for nothing. The pointer lives as long as
-  // the element.
+  // Element i of a host tensor of resources or variants; may be null. The pointer lives as long as
+  // the element keeps its value; share it to keep it longer.
   Object* ObjectAt(int64_t i) const { return flat<Object*>()[i]; }
   template <typename T>
   void SetObject(int64_t i, ObjectRef<T> value) const {
     ObjectRef<Object>::Adopt(std::exchange(flat<Object*>()[i], value.release()));
   }
 
-  // A new tensor in host memory with the same elements; RESOURCE_EXHAUSTED when memory is short.
+  // A new host tensor with the same elements; objects are shared. RESOURCE_EXHAUSTED when memory is
+  // short. The tensor must be in host memory.
   absl::StatusOr<Tensor> Copy() const;
 
  private:
@@ -174,7 +184,7 @@ class Tensor {
   BufferRef buffer_;
 };
 
-// Bytes of a tensor, or RESOURCE_EXHAUSTED when they do not fit size_t.
+// The size of a tensor in bytes; RESOURCE_EXHAUSTED when it does not fit int64.
 absl::StatusOr<size_t> TensorBytes(DataType dtype, const Shape& shape);
 
 }  // namespace tenon

@@ -99,7 +99,7 @@ WireType WireTypeOf(Coding coding) {
 
 absl::Status Malformed() { return absl::DataLossError("malformed TensorProto bytes"); }
 
-// A TensorProto taken apart: nothing is decoded yet.
+// The fields of a TensorProto, not decoded.
 struct Parsed {
   DataType dtype = DataType::kInvalid;
   Shape shape;
@@ -124,7 +124,7 @@ absl::StatusOr<TensorProtoHeader> MakeHeader(uint64_t dtype, std::string_view sh
   return TensorProtoHeader{static_cast<DataType>(dtype), *shape};
 }
 
-// Field 2 may come in pieces, which protobuf merges; the pieces of a message concatenate.
+// Field 2 may come in pieces: protobuf merges messages by concatenation.
 absl::StatusOr<TensorProtoHeader> ParseHeader(std::string_view wire) {
   uint64_t dtype = 0;
   std::string_view shape;
@@ -220,7 +220,8 @@ absl::StatusOr<size_t> CheckSize(const Parsed& p, size_t max_bytes) {
   return bytes;
 }
 
-// Values that repeat to fill a shape cost the file nothing: refuse what the machine cannot hold.
+// Refuses tensors that the machine cannot hold: a repeated value fills any shape at no cost for the
+// file.
 absl::Status CheckMemory(const Parsed& p, size_t bytes) {
   constexpr size_t kAlwaysFine = size_t{64} << 20;
   if (bytes <= kAlwaysFine) return absl::OkStatus();
@@ -300,13 +301,14 @@ void ReleaseOwner(void*, size_t, void* arg) {
 
 Tensor ViewOf(const Parsed& p, std::string_view bytes, std::shared_ptr<const void> owner) {
   auto* share = new std::shared_ptr<const void>(std::move(owner));
-  // Tensors hand out plain pointers; nobody writes through one whose buffer is not its own.
+  // Tensors hand out plain pointers, but only the holder of an owned buffer writes through one.
   void* data = const_cast<char*>(bytes.data());
   return Tensor(p.dtype, p.shape,
                 BufferRef::Adopt(Buffer::Wrap(data, bytes.size(), ReleaseOwner, share)));
 }
 
-// The bytes in the file that are the tensor's elements as they stand, or nothing.
+// Returns the bytes of the file that are the elements as they stand; nullopt if elements must be
+// decoded.
 std::optional<std::string_view> InPlace(const Parsed& p, size_t bytes) {
   if (p.dtype == DataType::kBool || !IsMemcpyable(p.dtype) || bytes == 0) return std::nullopt;
   if (!p.content.empty()) return p.content;
@@ -372,7 +374,7 @@ absl::Status CheckDecodable(const Parsed& p) {
 
 bool IsAsWritten(std::string_view wire) {
   const std::optional<AsWritten> t = ReadAsWritten(wire);
-  // Bytes of bools may stand for the same in several ways.
+  // A true bool may be any byte but 0, so equal tensors may have different bytes.
   return t.has_value() && t->dtype != static_cast<uint64_t>(DataType::kBool);
 }
 

@@ -1,4 +1,4 @@
-// TensorProto bytes to tensors and back.
+// Converts tensors to and from TensorProto bytes.
 #pragma once
 
 #include <memory>
@@ -10,31 +10,35 @@
 
 namespace tenon {
 
-// Dtype and shape alone, without the elements.
+// The dtype and the shape. TensorHeaderFromWire does not look at the elements; errors as of
+// TensorFromWire.
 struct TensorProtoHeader {
   DataType dtype = DataType::kInvalid;
   Shape shape;
 };
 absl::StatusOr<TensorProtoHeader> TensorHeaderFromWire(std::string_view wire);
 
-// Decodes every encoding: tensor_content, *_val lists, lists that leave out repeats of the last
-// value, no value for zeros. `tensor_content` of plain types is not copied if `owner` is given: the
-// tensor views it (perhaps unaligned) and keeps owner alive. INVALID_ARGUMENT where sizes
-// contradict each other, DATA_LOSS for malformed bytes, RESOURCE_EXHAUSTED for shapes beyond
-// `max_bytes`: a splat of a huge shape is refused before it is allocated.
+// Decodes a tensor in any encoding: tensor_content; *_val lists; lists that leave out repetitions
+// of their last value; no value, for zeros.
+// With `owner`, plain elements that lie in one piece are not copied: the tensor views them, perhaps
+// unaligned, and keeps `owner` alive.
+// INVALID_ARGUMENT: sizes contradict each other. DATA_LOSS: malformed bytes. UNIMPLEMENTED:
+// resources and variants. RESOURCE_EXHAUSTED: more than `max_bytes`, or than the machine's memory.
+// A repeated value of a huge shape is refused before memory is allocated.
 absl::StatusOr<Tensor> TensorFromWire(std::string_view wire,
                                       std::shared_ptr<const void> owner = nullptr,
                                       size_t max_bytes = size_t{1} << 36);
 
-// Whether TensorFromWire would succeed, without its memory: the same errors but for a machine short
-// of memory.
+// Whether TensorFromWire would succeed, without allocating the tensor. Returns the errors of
+// TensorFromWire but for a machine short of memory.
 absl::StatusOr<TensorProtoHeader> CheckTensorWire(std::string_view wire,
                                                   size_t max_bytes = size_t{1} << 36);
 
-// Uses tensor_content for plain types, string_val for strings. UNIMPLEMENTED for resource and
-// variant.
+// Encodes a host tensor: tensor_content for plain types, string_val for strings. UNIMPLEMENTED for
+// resources and variants, INVALID_ARGUMENT for an uninitialized tensor.
 absl::StatusOr<std::string> TensorToWire(const Tensor& tensor);
-// Whether these bytes of a TensorProto are laid out as TensorToWire does it, elements in one piece.
+// Whether the bytes are laid out as TensorToWire lays out plain types: dtype, shape and
+// tensor_content, and nothing else. False for bools: equal bools may have different bytes.
 bool IsAsWritten(std::string_view wire);
 
 }  // namespace tenon

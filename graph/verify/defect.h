@@ -1,4 +1,4 @@
-// What may be wrong with a graph, and finding it.
+// The defects of a graph, and the functions that find them.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 namespace tenon {
 
 enum class DefectCode : uint8_t {
-  kSyntax,      // bytes that are no GraphDef
-  kLimit,       // a limit of ImportLimits
-  kName,        // malformed or duplicate node name
-  kUnknownOp,   // no OpDef
-  kArity,       // number of inputs does not fit the OpDef
-  kInput,       // unknown node, bad port, data input after a control input
-  kType,        // input type does not match
-  kAttr,        // missing, ill-typed or not allowed
-  kCycle,       // outside legal loops
+  kSyntax,      // the bytes are no GraphDef
+  kLimit,       // a limit of ImportLimits is exceeded
+  kName,        // a node name is malformed or stands twice
+  kUnknownOp,   // no OpDef and no function has the op's name
+  kArity,       // the number of inputs does not fit the OpDef
+  kInput,       // an unknown node, a bad port, a data input after a control input
+  kType,        // the type of an input does not match
+  kAttr,        // an attribute is missing, of a wrong type or not allowed
+  kCycle,       // a cycle that is no legal loop
   kColocation,  // _class names an unknown node
-  kDevice,      // malformed device string
-  kConst,       // tensor that does not decode
+  kDevice,      // a malformed device string
+  kConst,       // a tensor does not decode
   kShape,       // a shape function refuses the node
   kPlugin,      // a plug-in's shape function fails: no fault of the graph
-  kFunction,    // malformed or duplicate function
-  kNoFunction,  // an attribute names a function that is not there
-  kVersion,     // producer, min_consumer, deprecated op
-  kKernel,      // no device can run the node: what import does not look for
+  kFunction,    // a function is malformed or stands twice
+  kNoFunction,  // an attribute names a function that the library lacks
+  kVersion,     // producer or min_consumer do not fit; an op is deprecated
+  kKernel,      // no device can run the node; import does not look for this
   kSignature,   // of a SavedModel: a signature, saver or asset that names no tensor of the graph
 };
 
@@ -35,21 +35,23 @@ struct Defect {
   DefectCode code;
   std::string where;             // "file:line:col" or "file:offset"
   std::string node;              // empty for file-level defects
-  std::string message;           // what is wrong, in which node, what would be right
-  bool in_function = false;      // of the library
+  std::string message;           // the fault, the node, and what would be right
+  bool in_function = false;      // in a function of the library
   std::string ToString() const;  // "where: message"
 };
 
-// Whether the graph can do without the part that has the defect: a node of an unknown op, or one
-// that calls what is not there, may not be needed.
+// Whether a run may succeed in spite of the defect: nodes of unknown ops and calls of missing
+// functions may be nodes that no fetch needs.
 inline bool MayBeUnused(const Defect& defect) {
   return defect.code == DefectCode::kUnknownOp || defect.code == DefectCode::kNoFunction;
 }
 
-// Every defect of a graph in memory: what import finds, for graphs that passes or plug-ins changed.
+// Returns every defect of a graph and of its functions, in file order, as import does. For graphs
+// that passes or plug-ins changed.
 std::vector<Defect> Verify(const Graph& graph);
-// Those of its nodes, not of functions. `sound` is a graph without defects of which this one is an
-// edited copy: names and attributes that it has too are not looked at again.
+// Verify without functions. If `sound` is given, the graph must be an edited copy of `sound`, and
+// `sound` must have no defects: names, ops and attributes that `sound` has too are not checked
+// again.
 std::vector<Defect> VerifyNodes(const Graph& graph, const Graph* sound = nullptr);
 
 }  // namespace tenon

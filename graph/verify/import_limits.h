@@ -1,4 +1,4 @@
-// How large a graph may be that is read.
+// Limits for graphs that are read, so that a hostile file exhausts neither memory nor stack.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace tenon {
 struct ImportLimits {
   int64_t max_nodes = 10'000'000;
   int64_t max_const_bytes = int64_t{16} << 30;  // of one constant, decoded
-  int64_t max_depth = 100;                      // nesting of messages
+  int64_t max_depth = 100;                      // nesting of protobuf messages
   int64_t max_file_bytes = int64_t{64} << 30;   // after decompression
 };
 

@@ -22,7 +22,8 @@ std::string Count(size_t n, std::string_view what) {
   return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
 }
 
-// One sweep over the nodes. Whatever depends on op and attributes alone is found once per NodeKind.
+// One sweep over the nodes. Checks that depend on op and attributes alone run once per NodeKind:
+// most nodes share their kind with others.
 class Verifier {
  public:
   Verifier(const Graph& graph, const VerifyOptions& options, DefectLog* log)
@@ -101,7 +102,7 @@ void Verifier::CheckName(NodeId n) {
         "is no node name: it must start with a letter, a digit or '.', and go on with these and "
         "'_', '-', '/', '>' or '\\'");
   }
-  if (options_.from_file) return;  // the reader has told what is there twice
+  if (options_.from_file) return;  // the reader has reported duplicates
   const NodeId first = graph_.FindNode(name);
   if (first != n) log_->AddTwin(graph_, n, first);
 }
@@ -118,7 +119,7 @@ void Verifier::CheckDevice(NodeId n) {
   }
 }
 
-// Whether the kind was seen before; now it was.
+// Whether the kind was seen before. Marks it as seen.
 bool Verifier::Saw(const NodeKind& kind) {
   if (kind.index >= seen_.size()) seen_.resize(std::max<size_t>(kind.index + 1, seen_.size() * 2));
   const bool before = seen_[kind.index];
@@ -136,7 +137,7 @@ std::span<const KindDefect> Verifier::KindDefects(const NodeKind& kind) {
   return it == bad_kinds_.end() ? std::span<const KindDefect>() : it->second;
 }
 
-// Whether the source exists; a hole that the reader made was reported there.
+// Whether the source of input i exists. Reports a missing one, unless the reader did.
 bool Verifier::CheckSource(NodeId n, size_t i, Output from) {
   if (from.node == kNoNode && options_.from_file) return false;
   if (from.node >= 0 && from.node < graph_.num_node_ids() && graph_.alive(from.node)) return true;
@@ -180,8 +181,9 @@ void Verifier::CheckInputs(NodeId n) {
   }
 }
 
-// Shapes: only what is wrong for every possible feed; a node with another defect has shown what is
-// wrong with it.
+// Reports errors of shape functions, which are errors for every feed. Nodes with another defect are
+// skipped: their shape errors would follow from that defect. Infer fails on cycles, which are then
+// reported.
 void Verifier::CheckCyclesAndShapes() {
   std::vector<std::pair<NodeId, absl::Status>> errors;
   ShapeOptions options;

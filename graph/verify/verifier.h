@@ -1,4 +1,4 @@
-// The checks behind Verify and import, for those who know part of the answers already.
+// The checks behind Verify and import, for callers that know a part of the answers.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,25 @@
 
 namespace tenon {
 
-// Defects with their place in the file's order.
+// Collects defects and puts them in the order of the file. Not thread-safe.
 class DefectLog {
  public:
-  // "node 'x' (Op): message"
+  // Adds a defect of a node, with the message "node 'x' (Op): message".
   void AddNode(const Graph& graph, NodeId node, DefectCode code, std::string_view message);
-  // About the graph's versions; sorts before all nodes.
+  // Adds a defect of the graph's versions; sorts before all nodes.
   void AddVersions(const Graph& graph, DefectCode code, std::string_view message);
   void set_versions_pos(SourcePos pos) { versions_pos_ = pos; }
-  // About a function or a node in its body; sorts after all nodes. `node` may be empty.
-  // That `node` has the name of `first`, which is kNoNode if no node is found by it.
+  // Adds the defect that `node` has the name of `first`. `first` is kNoNode if no node is found by
+  // the name.
   void AddTwin(const Graph& graph, NodeId node, NodeId first);
+  // Adds a defect of a function, or of a node in its body; sorts after all nodes. `node` may be
+  // empty.
   void AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node,
                    DefectCode code, std::string_view message);
   size_t size() const { return found_.size(); }
-  // Those that have a defect.
+  // The nodes that have a defect.
   absl::flat_hash_set<NodeId> Nodes() const;
-  // In file order.
+  // The defects in file order.
   std::vector<Defect> Take() &&;
 
  private:
@@ -39,26 +41,28 @@ class DefectLog {
 };
 
 struct VerifyOptions {
-  // The graph was just read: holes among the inputs and names that stand twice have been reported,
-  // and names must be those that a user may give.
+  // The graph was just read from a file. The reader has reported holes among the inputs and names
+  // that stand twice. Names must be such as users may give.
   bool from_file = false;
   int64_t max_const_bytes = ImportLimits().max_const_bytes;
-  const Graph* sound = nullptr;  // as for VerifyNodes
-  // Shapes have been found without an error. They say nothing of control edges.
+  const Graph* sound = nullptr;  // as for VerifyNodes of defect.h
+  // The caller has inferred all shapes without an error. Cycles are still looked for: shapes say
+  // nothing of control edges.
   bool shapes_are_known = false;
 };
 
+// Adds the defects of nodes and functions to `log`.
 void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
-// As that of graph/verify/defect.h.
+// As VerifyNodes of graph/verify/defect.h.
 std::vector<Defect> VerifyNodes(const Graph& graph, const VerifyOptions& options);
 void VerifyNodes(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
 // Function library: names, signatures and bodies (graph/verify/verify_functions.cc).
 void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
-// What is wrong with an op and its attributes, whatever the node. Message texts name the attribute,
-// not the node.
+// A fault of an op with its attributes, the same for all nodes of the kind. Messages name the
+// attribute, not the node.
 struct KindDefect {
   DefectCode code;
   std::string message;
@@ -66,11 +70,12 @@ struct KindDefect {
 std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind,
                                   const VerifyOptions& options);
 
-// `text` for a message of one line: control characters and what is no UTF-8 as \xNN.
+// Returns `text` for a message of one line: control characters and bytes that are not UTF-8 become
+// \xNN.
 std::string Printable(std::string_view text);
 
-// Whether `name` may be a node's: letters, digits and ._-/>\ after a letter, digit or dot (or, made
-// by a pass, an underscore).
+// Whether `name` may be a node's name: letters, digits and ._-/>\ after a letter, a digit or a dot.
+// In a graph made by a pass (not `from_file`), an underscore may come first too.
 bool IsNodeName(std::string_view name, bool from_file);
 
 }  // namespace tenon

@@ -17,7 +17,7 @@
 namespace tenon {
 namespace {
 
-// Values like "$T" that the caller fills in: what they are is not known here.
+// Whether an attribute has a value such as "$T", which each call fills in: it is not known here.
 bool HasPlaceholder(const BodyNode& node) {
   return std::any_of(node.attrs.begin(), node.attrs.end(),
                      [](const Attr& a) { return a.value.kind() == AttrKind::kPlaceholder; });
@@ -74,7 +74,7 @@ class FunctionVerifier {
       NodeKind kind;
       kind.op_name = node.op_name;
       kind.op = node.op;
-      // Colocation is with nodes of the body, which are not the graph's.
+      // Colocation names nodes of the body, and CheckKind looks for nodes of the graph.
       std::vector<Attr> attrs = node.attrs;
       std::erase_if(attrs, [](const Attr& a) { return a.name == kColocationAttr; });
       kind.attrs = AttrSet(std::move(attrs));
@@ -137,7 +137,7 @@ class FunctionVerifier {
                         range->second - range->first, " tensors");
   }
 
-  // Of a node that somebody reads.
+  // The results of a node's op; made when an input first names one.
   struct Results {
     absl::flat_hash_set<std::string_view> names;
     absl::StatusOr<ArgRanges> ranges;  // an error: they are not known here

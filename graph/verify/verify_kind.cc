@@ -63,8 +63,8 @@ class KindChecker {
     }
   }
 
-  // Attributes of the OpDef have been checked with it; others, such as _output_shapes, must be
-  // sound too.
+  // CheckAttrs has checked the attributes of the OpDef. Others, such as _output_shapes, must hold
+  // valid shapes too, since passes read them.
   void CheckShape(const Attr& a, const absl::Status& status) {
     if (status.ok() || (kind_.op != nullptr && kind_.op->FindAttr(a.name) != nullptr)) return;
     Add(DefectCode::kAttr, absl::StrCat("attribute '", a.name, "': ", status.message()));
@@ -106,7 +106,8 @@ class KindChecker {
                      " tensor where attribute 'dtype' says ", DataTypeName(*wanted)));
   }
 
-  // An empty name stands for no function. What an op of a plug-in does with a name is its business.
+  // An empty name stands for no function. An op of a plug-in may use a function's name as mere
+  // data, and TensorFlow runs such graphs.
   void CheckFunction(std::string_view attr, std::string_view name) {
     const bool calls = kind_.op == nullptr || graph_.FindFunction(kind_.op_name) != nullptr ||
                        OpRegistry::Global().IsBuiltin(kind_.op_name);

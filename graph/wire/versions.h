@@ -1,4 +1,4 @@
-// VersionDef: which GraphDefs this host reads.
+// Parses VersionDef, which says what readers a GraphDef allows.
 #pragma once
 
 #include <string_view>
@@ -6,15 +6,16 @@
 
 namespace tenon {
 
-// The GraphDef version that Tenon speaks: that of TensorFlow 2.21.
+// The GraphDef version that Tenon reads and writes: that of TensorFlow 2.21.
 inline constexpr int kGraphDefVersion = 2474;
 
 struct Versions {
   int producer = 0;
   int min_consumer = 0;
   std::vector<int> bad_consumers;
-  bool ok = true;  // the bytes are well-formed
+  bool ok = true;  // whether the bytes are well-formed
 };
+// Never fails: malformed bytes give `ok` false and the fields before the fault.
 Versions ParseVersions(std::string_view wire);
 
 }  // namespace tenon

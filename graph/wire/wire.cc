@@ -15,6 +15,8 @@ bool WireReader::ReadVarint(const char** pos, const char* end, uint64_t* value) 
     return true;
   }
   uint64_t v = 0;
+  // A varint has at most ten bytes of seven bits; bits beyond the 64th are dropped, as protobuf
+  // does.
   for (int shift = 0; shift < 70 && p < end; shift += 7) {
     const uint8_t b = static_cast<uint8_t>(*p++);
     if (shift < 64) v |= uint64_t{b & 0x7fu} << shift;

@@ -1,6 +1,6 @@
-// The protobuf wire format, read and written in place. Graphs are kept as wire bytes and decoded on
-// demand, so that import copies no weights and builds no message objects. Messages that are not on
-// a hot path go through protobuf itself.
+// Reads and writes the protobuf wire format in place. Graphs stay wire bytes and are decoded on
+// demand, so that import copies no weights and builds no message objects. Messages off the hot path
+// go through protobuf itself.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,18 @@ enum class WireType : uint8_t {
   kFixed32 = 5
 };
 
+// A field of a message. `bytes` and `raw` are views of the message.
 struct WireField {
   uint32_t number = 0;
   WireType type = WireType::kVarint;
   uint64_t scalar = 0;     // the value of kVarint, kFixed32 and kFixed64 fields
-  std::string_view bytes;  // the payload of kBytes fields
+  std::string_view bytes;  // the value of kBytes fields, without tag and length
   std::string_view raw;    // tag and payload, to keep a field that is not understood
 };
 
 // Walks the fields of one message. Next returns false at the end and at malformed bytes; ok() tells
-// which. Groups are skipped as one raw field up to their end (nested at most 64 deep).
+// which. A group is one field with `raw` alone, up to 64 deep. Does not allocate. The message must
+// outlive the reader.
 class WireReader {
  public:
   explicit WireReader(std::string_view message)
@@ -52,10 +54,11 @@ class WireReader {
     return NextOfAnyForm(field);
   }
   bool ok() const { return ok_; }
-  // Bytes from the start of the message to the next field, or to the field that is malformed.
+  // The offset in the message of the next field, or of the malformed field.
   size_t offset() const { return static_cast<size_t>(pos_ - begin_); }
 
-  // One varint of a packed field.
+  // Reads one varint and moves `*pos` behind it. False, and nothing moves, if none ends before
+  // `end`.
   static bool ReadVarint(const char** pos, const char* end, uint64_t* value);
 
  private:
@@ -72,7 +75,7 @@ class WireReader {
   bool ok_ = true;
 };
 
-// Appends fields to a string.
+// Appends fields to a string, which must outlive the writer. Does not check the order of fields.
 class WireWriter {
  public:
   explicit WireWriter(std::string* out) : out_(out) {}

@@ -1,5 +1,5 @@
-// Well-formedness of GraphDef messages that are kept as bytes: what protobuf's own parser would
-// refuse, found without building message objects.
+// Checks GraphDef messages that stay bytes: finds what protobuf's own parser would refuse, without
+// building message objects.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace tenon {
 
-// Messages of the GraphDef family whose fields nest or carry text.
+// The messages of the GraphDef family whose fields nest or carry text.
 enum class WireMessage : uint8_t {
   kOpaque,  // only the framing of its fields is checked
   kNodeDef,
-  kAttrEntry,  // of map<string, AttrValue>
+  kAttrEntry,  // an entry of map<string, AttrValue>
   kAttrValue,
   kAttrList,
   kTensorShape,
@@ -34,25 +34,26 @@ enum class WireMessage : uint8_t {
   kAttrDef,
 };
 
+// The first fault of a message.
 struct WireFault {
-  std::string_view at;  // where in the checked bytes (empty view with a valid pointer)
+  std::string_view at;  // an empty view at the place of the fault
   std::string message;  // "malformed AttrValue", "messages are nested more than 100 deep" …
 };
 
-// How many messages may be inside each other.
+// A limit on the nesting of messages.
 struct DepthLimit {
   int64_t most;
-  int64_t around = 0;  // those that the checked one is inside of, which count
+  int64_t around = 0;  // the messages around the checked one, which count
 };
 
-// What is wrong with a file of which messages are deeper inside each other.
+// The message for a file whose messages are nested more than `most` deep.
 std::string TooDeep(int64_t most);
 
-// The first fault of `bytes` as a message of this type. Not recursive. Time is linear; blobs
-// (tensor_content, strings of bytes) are not read.
+// Returns the first fault of `bytes` as a message of this type; nullopt if there is none. Does not
+// recurse. Takes linear time; does not read blobs (tensor_content, byte strings).
 std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, DepthLimit depth);
 
-// Whether protobuf would accept `text` in a string field.
+// Whether `text` is valid UTF-8, as protobuf demands of string fields.
 bool IsUtf8(std::string_view text);
 
 }  // namespace tenon

@@ -54,7 +54,7 @@ struct BundleReader::Stored {
 
 struct BundleReader::Piece {
   Region part;       // of the tensor
-  Region stored_at;  // what the entry has, of which `part` is a part
+  Region stored_at;  // the region of the whole entry; contains `part`
   Stored stored;
 };
 
@@ -126,7 +126,8 @@ absl::StatusOr<const DataFile*> BundleReader::Shard(int shard) {
   return &shards_.emplace(shard, std::move(file)).first->second;
 }
 
-// The data file, which has as many bytes as the tensor needs where the index says.
+// Returns the data file after comparing place and size of `s` with the file's size and the tensor's
+// type: memory for the tensor is allocated only afterwards.
 absl::StatusOr<const DataFile*> BundleReader::CheckedShard(const Stored& s) {
   if (s.shard < 0 || s.shard >= num_shards_) {
     return Damaged(index_.path(), s.name,
@@ -149,7 +150,7 @@ absl::StatusOr<const DataFile*> BundleReader::CheckedShard(const Stored& s) {
                    absl::StrCat("has ", s.size, " bytes, which do not make ", DataTypeName(s.dtype),
                                 s.shape.ToString()));
   }
-  // Every string has a length there, and all of them have a checksum.
+  // Each string has a length of at least one byte, and the lengths have a checksum of four bytes.
   if (!IsMemcpyable(s.dtype) && (s.size < 4 || s.count() > s.size - 4))
     return Damaged(index_.path(), s.name,
                    absl::StrCat("has ", s.size, " bytes for ", s.count(), " strings"));
@@ -167,7 +168,8 @@ absl::Status BundleReader::ReadPlain(const Stored& s, void* to) {
 absl::StatusOr<Tensor> BundleReader::ReadStrings(const Stored& s) {
   TENON_ASSIGN_OR_RETURN(const DataFile* file, CheckedShard(s));
   std::string bytes(static_cast<size_t>(s.size), '\0');
-  // The checksum is not of these bytes: it takes lengths as words.
+  // The checksum covers the lengths as words, where the file has varints, so it is not of these
+  // bytes.
   TENON_RETURN_IF_ERROR(file->Read(s.offset, s.size, bytes.data(), nullptr));
   const auto damaged = [&](std::string_view why) { return Damaged(file->path(), s.name, why); };
   const char *at = bytes.data(), *const end = at + bytes.size();
@@ -253,6 +255,7 @@ absl::Status BundleReader::Place(const Piece& piece, const Region& region, const
   });
   const bool plain = IsMemcpyable(tensor.dtype());
   const size_t size = DataTypeSize(tensor.dtype());
+  // A whole entry that is one run of the result is read in place, without a copy.
   if (plain && at.has_value() && piece.part == piece.stored_at)
     return ReadPlain(piece.stored, tensor.flat<char>() + *at * size);
   TENON_ASSIGN_OR_RETURN(const Tensor stored, ReadStored(piece.stored));

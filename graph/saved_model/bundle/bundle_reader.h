@@ -1,5 +1,5 @@
-// Reads checkpoints in TensorFlow's second format: `prefix.index`, a table of tensors, and their
-// bytes in `prefix.data-00000-of-00001` and further data files.
+// Reads checkpoints in TensorFlow's second format. A checkpoint is `prefix.index`, a table of
+// tensors, and data files with the tensors' bytes: `prefix.data-00000-of-00001`, and more.
 #pragma once
 
 #include <functional>
@@ -18,15 +18,19 @@
 
 namespace tenon {
 
-// Which path to open for a file; an error if it may not be read.
+// Returns the path to open for a file of the checkpoint, or an error if the file may not be read.
 using ResolvePath = std::function<absl::StatusOr<std::string>(std::string_view path)>;
 
-// Nothing in the files is believed: sizes are compared with the files' before memory is taken, and
-// checksums are compared. Messages name the file and the tensor. NOT_FOUND for a file or a tensor
-// that is not there, DATA_LOSS where files are damaged, UNIMPLEMENTED for big-endian files and for
-// variants. Not thread-safe.
+// A checkpoint that is open for reading. Nothing in the files is trusted: sizes are compared with
+// those of the files before memory is allocated, and checksums are compared. Messages name the file
+// and the tensor.
+// NOT_FOUND: the file or the tensor does not exist.
+// DATA_LOSS: a file is damaged.
+// UNIMPLEMENTED: big-endian files, later versions, resources and variants.
+// Not thread-safe.
 class BundleReader {
  public:
+  // Reads and checks the index. Data files are opened when they are first read.
   static absl::StatusOr<BundleReader> Open(std::string prefix, ResolvePath resolve);
 
   int num_shards() const { return num_shards_; }
@@ -36,14 +40,15 @@ class BundleReader {
     DataType dtype = DataType::kInvalid;
     Shape shape;
   };
+  // The type and shape of a tensor, and the tensor, whole even if it is stored in parts.
   absl::StatusOr<TensorInfo> Find(std::string_view name) const;
   absl::StatusOr<Tensor> Read(std::string_view name);
-  // The part of it that lies in `region`, which lies within its shape.
+  // The part of the tensor in `region`, which must lie within the shape.
   absl::StatusOr<Tensor> ReadRegion(std::string_view name, const Region& region);
 
  private:
-  struct Stored;  // where one tensor, or one slice of one, is
-  struct Piece;   // what of it is wanted
+  struct Stored;  // where a tensor, or a slice of one, lies
+  struct Piece;   // the part of a Stored that is wanted
 
   BundleReader(std::string prefix, ResolvePath resolve, IndexTable index)
       : prefix_(std::move(prefix)), resolve_(std::move(resolve)), index_(std::move(index)) {}
@@ -63,7 +68,7 @@ class BundleReader {
   ResolvePath resolve_;
   IndexTable index_;
   int num_shards_ = 0;
-  std::map<int, DataFile> shards_;  // those in use
+  std::map<int, DataFile> shards_;  // the open ones, by number
 };
 
 }  // namespace tenon

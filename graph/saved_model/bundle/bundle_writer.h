@@ -16,26 +16,28 @@
 
 namespace tenon {
 
-// Entries of an index by key: bytes of BundleEntryProto.
+// Entries of an index, BundleEntryProto bytes by key.
 using BundleEntries = std::map<std::string, std::string>;
 
-// Writes `prefix.index`, with a header in front of the entries. The file is there whole or not at
-// all.
+// Writes `prefix.index` from a header and the entries, as a whole or not at all (file_writer.h).
 absl::Status WriteBundleIndex(const std::string& prefix, int num_shards, BundleEntries entries);
 
-// The files appear under their names in Finish; a writer that is dropped before leaves none.
-// Messages name the file or the tensor. Not thread-safe.
+// Writes one checkpoint. The files appear under their names in Finish; without Finish no file is
+// left. Messages name the file or the tensor. Not thread-safe.
 class BundleWriter {
  public:
-  // Makes the folder if need be.
+  // Opens a temporary data file. Makes the folder of `prefix` if it does not exist.
   static absl::StatusOr<BundleWriter> Create(std::string prefix);
   BundleWriter(BundleWriter&&) noexcept = default;
 
-  // INVALID_ARGUMENT for a name that is empty or was there before; UNIMPLEMENTED for a type that is
-  // neither plain nor string.
+  // Adds a tensor. INVALID_ARGUMENT for a name that is empty or was added before; UNIMPLEMENTED for
+  // resources and variants. The tensor must be in host memory.
   absl::Status Add(std::string_view name, const Tensor& tensor);
-  // The part of a tensor of this shape. All parts of one tensor have one shape and type to name.
+  // Adds the part `whole.slice` of a tensor of shape `whole.shape`. All parts of one tensor have
+  // the same type and the same whole shape. INVALID_ARGUMENT if they do not, or if `part` has
+  // another shape than the slice.
   absl::Status AddPart(std::string_view name, const ShapeAndSlice& whole, const Tensor& part);
+  // Puts the data file and then the index under their names. Call it once, as the last call.
   absl::Status Finish();
 
  private:
@@ -52,10 +54,10 @@ class BundleWriter {
   absl::Status WriteStrings(const Tensor& tensor, uint32_t* crc);
 
   std::string prefix_;
-  FileWriter file_;  // of the data
+  FileWriter file_;  // the data file
   int64_t size_ = 0;
   BundleEntries entries_;
-  std::map<std::string, Whole, std::less<>> wholes_;  // tensors in parts
+  std::map<std::string, Whole, std::less<>> wholes_;  // tensors that are added in parts, by name
 };
 
 }  // namespace tenon

@@ -14,7 +14,7 @@
 namespace tenon {
 
 absl::StatusOr<DataFile> DataFile::Open(const std::string& path) {
-  // What is no file might wait for somebody at the other end.
+  // O_NONBLOCK: opening a pipe would otherwise wait for its other end.
   DataFile file(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (file.fd_ < 0 || ::fstat(file.fd_, &info) != 0) return absl::ErrnoToStatus(errno, path);

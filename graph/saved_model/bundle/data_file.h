@@ -1,4 +1,4 @@
-// One data file of a checkpoint, read in pieces.
+// A data file of a checkpoint, read in pieces.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,11 @@
 
 namespace tenon {
 
+// Owns the open file. Reading is thread-safe.
 class DataFile {
  public:
-  // Messages start with the path. NOT_FOUND if it is not there, INVALID_ARGUMENT if it is no file.
+  // Opens the file. Messages start with the path. NOT_FOUND if it does not exist, INVALID_ARGUMENT
+  // if it is no regular file; other codes follow from errno.
   static absl::StatusOr<DataFile> Open(const std::string& path);
   DataFile(DataFile&& other) noexcept;
   DataFile& operator=(DataFile&& other) noexcept;
@@ -20,8 +22,8 @@ class DataFile {
 
   const std::string& path() const { return path_; }
   int64_t size() const { return size_; }
-  // `n` bytes from `offset` on. Adds them to the CRC-32C if there is one. DATA_LOSS where the file
-  // ends before.
+  // Reads `n` bytes from `offset` on into `to`. Extends `*crc`, a CRC-32C, by the bytes unless
+  // `crc` is null. DATA_LOSS where the file ends before.
   absl::Status Read(int64_t offset, int64_t n, void* to, uint32_t* crc) const;
 
  private:

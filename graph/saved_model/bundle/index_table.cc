@@ -24,7 +24,8 @@ namespace {
 // look at the sum. No block is smaller than a number and its trailer.
 constexpr uint64_t kTrailer = 5, kLeastBlock = 4 + kTrailer;
 
-// Two blocks' offsets and sizes, padded, and a magic number. The second block leads to all others.
+// The footer: offsets and sizes of two blocks, padded, and a magic number. The second block, the
+// index, leads to all others.
 constexpr size_t kFooter = 48;
 
 class BytesFile : public leveldb::RandomAccessFile {
@@ -58,7 +59,8 @@ class StringFile : public leveldb::WritableFile {
 
 std::string_view View(const leveldb::Slice& slice) { return {slice.data(), slice.size()}; }
 
-// LevelDB takes as much memory as the footer says, which has no checksum, before it reads.
+// Checks the places that the footer names. LevelDB allocates blocks of these sizes before it reads,
+// and the footer has no checksum.
 bool HasGoodFooter(std::string_view file) {
   if (file.size() < kFooter) return false;
   const char *at = file.data() + file.size() - kFooter, *const end = file.data() + file.size();

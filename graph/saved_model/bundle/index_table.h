@@ -12,8 +12,8 @@
 
 namespace tenon {
 
-// Messages start with the path. What the file says is checked: DATA_LOSS where a checksum or the
-// structure is wrong.
+// An open index. Messages start with the path. DATA_LOSS where a checksum or the structure is
+// wrong, RESOURCE_EXHAUSTED where memory is short.
 class IndexTable {
  public:
   static absl::StatusOr<IndexTable> Open(const std::string& path);
@@ -22,8 +22,9 @@ class IndexTable {
   ~IndexTable();
 
   const std::string& path() const;
+  // The value of the key; nullopt if the index has no such key.
   absl::StatusOr<std::optional<std::string>> Find(std::string_view key) const;
-  // All keys in order; the first error ends it.
+  // Calls `visit` for all keys in ascending order. Ends at the first error and returns it.
   absl::Status ForEach(
       absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)> visit) const;
 
@@ -33,7 +34,7 @@ class IndexTable {
   std::unique_ptr<Impl> impl_;
 };
 
-// The bytes of a table with these keys and values.
+// Returns the bytes of a table with these keys and values, uncompressed.
 absl::StatusOr<std::string> IndexTableBytes(const std::map<std::string, std::string>& entries);
 
 }  // namespace tenon

@@ -14,7 +14,9 @@
 namespace tenon {
 namespace {
 
-// Numbers and texts whose bytes sort as they do: lengths before big-endian digits.
+// These three write numbers and texts so that the bytes sort as the values do: TensorFlow's
+// OrderedCode, of which the keys of slices are made.
+// A number: the count of its bytes, then the bytes, the most significant first.
 void AppendUnsigned(std::string* out, uint64_t value) {
   char digits[8];
   int n = 0;
@@ -23,8 +25,8 @@ void AppendUnsigned(std::string* out, uint64_t value) {
   out->append(digits + 8 - n, n);
 }
 
-// As many leading ones (of a negative number: zeros) as the number has bytes, and one of the other
-// kind before its digits.
+// A signed number in as few bytes as its value needs. The leading ones (for a negative number
+// zeros) count the bytes, and a bit of the other kind ends them.
 void AppendSigned(std::string* out, int64_t value) {
   const bool negative = value < 0;
   const auto magnitude = static_cast<uint64_t>(negative ? ~value : value);

@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-// A part of a tensor whose shape is known: it begins at `start` and has this shape.
+// A part of a tensor of known shape: `shape` elements from `start` on.
 struct Region {
   Dims start;
   Shape shape;
@@ -22,38 +22,40 @@ struct Region {
   friend bool operator==(const Region& a, const Region& b) = default;
 };
 
-// What both have; nullopt if that is no element. Both are parts of one tensor.
+// Returns the common part of two parts of one tensor; nullopt if they share no element.
 std::optional<Region> Intersect(const Region& a, const Region& b);
 
-// Calls `run` for each row of `n` elements of `part` that lie side by side in `a` as well as in
-// `b`, both of which it is in, with their places there.
+// Copies in runs. Calls `run` for each run of `n` elements of `part` that lie side by side both in
+// `a` and in `b`, with the offsets of the run's first element in `a` and in `b`, in elements.
+// `part` must lie in both.
 void ForEachRun(const Region& part, const Region& a, const Region& b,
                 absl::FunctionRef<void(int64_t in_a, int64_t in_b, int64_t n)> run);
 
-// One range for each dimension.
+// A part of a tensor whose shape need not be known: one range for each dimension.
 struct TensorSlice {
   static constexpr int64_t kToTheEnd = -1;
   struct Extent {
     int64_t start = 0;
-    int64_t length = kToTheEnd;  // then start is 0
+    int64_t length = kToTheEnd;  // to the end: `start` is 0
   };
   absl::InlinedVector<Extent, 4> extents;
 
-  // From "0,5:-:2,1": start and length, or all of the dimension. INVALID_ARGUMENT shows the text.
+  // Parses "0,5:-:2,1": start and length, or '-' for a whole dimension. INVALID_ARGUMENT shows the
+  // text.
   static absl::StatusOr<TensorSlice> Parse(std::string_view text);
   std::string ToString() const;
-  // INVALID_ARGUMENT if it does not lie within the shape.
+  // The part as a region of `shape`; INVALID_ARGUMENT if the slice does not lie within the shape.
   absl::StatusOr<Region> In(const Shape& shape) const;
 };
 
-// "10 20 0,5:-": the shape of a tensor, and the part of it that is meant.
+// The shape of a tensor and a part of it, from text such as "10 20 0,5:-".
 struct ShapeAndSlice {
   Shape shape;
   TensorSlice slice;
   static absl::StatusOr<ShapeAndSlice> Parse(std::string_view text);
 };
 
-// The key under which a checkpoint's index has a part of a tensor.
+// Returns the key of a part of a tensor in a checkpoint's index.
 std::string SliceKey(std::string_view tensor_name, const TensorSlice& slice);
 
 }  // namespace tenon
