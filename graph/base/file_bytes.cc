@@ -17,7 +17,7 @@
 namespace tenon {
 namespace {
 
-// Below this, reading costs less than mapping.
+// Below this size, reading costs less than mapping.
 constexpr size_t kMapFrom = size_t{1} << 18;
 
 absl::Status FileError(const std::string& path, int error) {
@@ -51,6 +51,7 @@ absl::StatusOr<FileBytes> ReadAll(int fd, const std::string& path, size_t max_by
   std::string bytes;
   size_t size = 0;
   while (true) {
+    // Doubling: the size of a pipe is not known, and that of a file may change.
     bytes.resize(std::max<size_t>(size_t{1} << 16, size * 2));
     while (size < bytes.size()) {
       const ssize_t n = ::read(fd, bytes.data() + size, bytes.size() - size);

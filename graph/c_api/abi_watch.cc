@@ -139,6 +139,7 @@ void AbiWatch::ReportWhatIsLeft() {
     for (const auto& [object, made] : impl_->objects) {
       if (!ByHost(made.maker)) objects.insert(object);
     }
+    // An object that a static variable points to may be deleted when the process ends: no leak.
     const absl::flat_hash_set<const void*> held = HeldInStaticData(objects);
     for (const void* object : objects) {
       if (held.contains(object)) continue;

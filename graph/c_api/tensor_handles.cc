@@ -31,6 +31,7 @@ class HandleStock {
     return handle;
   }
   void Give(TF_Tensor* handle) {
+    // The plug-in deleted one handle twice: going on would hand it out twice.
     if (handle->deleted) {
       std::fputs("TF_DeleteTensor: this handle is deleted already\n", stderr);
       std::abort();

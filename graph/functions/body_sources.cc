@@ -56,6 +56,7 @@ absl::Status BodySources::AppendResults(NodeId n, std::string_view result, std::
   const size_t colon = result.find(':');
   const std::string_view name = result.substr(0, colon);
   const OpDef& op = *graph_.op(n);
+  // Made once per node: a node such as Split may be read many times.
   auto ranges = result_ranges_.find(n);
   if (ranges == result_ranges_.end()) {
     TENON_ASSIGN_OR_RETURN(ArgRanges made,
@@ -89,6 +90,7 @@ absl::Status CheckInputs(const Graph& graph, NodeId n, absl::Span<const Output> 
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
     const DataType given = graph.output_type(inputs[i]);
+    // A reference may be read as a value; a value cannot be written to.
     if (BaseType(given) == BaseType(wanted[i]) && (IsRef(given) || !IsRef(wanted[i]))) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "input ", i, " is ", DataTypeName(given), " where its op takes ", DataTypeName(wanted[i])));

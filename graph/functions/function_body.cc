@@ -30,7 +30,7 @@ Attr ParseEntry(std::string_view entry) {
   return attr;
 }
 
-// As in a protobuf map, the last of equal names wins.
+// Sorts by name. Of equal names the last wins, as in a protobuf map.
 void SortAttrs(std::vector<Attr>& attrs) {
   std::stable_sort(attrs.begin(), attrs.end(),
                    [](const Attr& a, const Attr& b) { return a.name < b.name; });

@@ -30,6 +30,8 @@ absl::StatusOr<ReadSource> ToSource(FileBytes file, std::string name, const Impo
   return ReadSource{wire.bytes, std::move(wire.owner), std::move(name), std::move(text.positions)};
 }
 
+// Kinds of other files are looked for after unpacking and before parsing, so that a user reads what
+// the file is instead of a syntax error.
 absl::StatusOr<Imported> Import(FileBytes file, const std::string& name,
                                 const ImportLimits& limits) {
   TENON_ASSIGN_OR_RETURN(file, Unpack(std::move(file), name, MaxFileBytes(limits)));
@@ -79,6 +81,8 @@ absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& lim
   TENON_ASSIGN_OR_RETURN(Imported imported, ImportFile(path, limits));
   if (imported.defects.empty()) return std::move(imported.graph);
   const auto is_unknown_op = [](const Defect& d) { return d.code == DefectCode::kUnknownOp; };
+  // Unknown ops are reported only if nothing else is wrong: a plug-in may bring them, other defects
+  // stay.
   const auto other =
       std::find_if_not(imported.defects.begin(), imported.defects.end(), is_unknown_op);
   if (other == imported.defects.end())

@@ -17,6 +17,7 @@ bool IsWord(std::string_view text) {
                      [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '@'; });
 }
 
+// The digit is checked first: SimpleAtoi would take signs and blanks before the number.
 bool ParseNumberOrAny(std::string_view text, int* value) {
   *value = -1;
   return text == "*" ||

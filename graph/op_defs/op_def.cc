@@ -8,10 +8,10 @@
 namespace tenon {
 namespace {
 
-// More tensors than any node has; keeps a hostile N from being allocated.
+// More tensors than any node has: keeps a hostile attribute N from allocating memory.
 constexpr int64_t kMaxTensorsOfNode = 1'000'000;
 
-// The node's value, or the default, or a default-made one with no kind.
+// Returns the node's value, else the default, else a value of kind kNone.
 AttrValue ValueOf(const OpDef& op, const AttrSet& attrs, std::string_view name) {
   if (const AttrValue* v = attrs.Find(name)) return *v;
   const AttrDef* def = op.FindAttr(name);
@@ -83,7 +83,7 @@ absl::StatusOr<std::pair<int, int>> Range(const OpDef& op, const AttrSet& attrs,
   return std::make_pair(static_cast<int>(begin), static_cast<int>(begin + n));
 }
 
-// Collects the violations of one attribute.
+// Collects the violations of one attribute, in TensorFlow's words.
 class AttrChecker {
  public:
   AttrChecker(const AttrDef& def, AttrValue value, std::vector<std::string>* out)

@@ -76,7 +76,7 @@ absl::StatusOr<AttrDef> AttrFromProto(const pb::OpDef::AttrDef& in) {
   return out;
 }
 
-// Every attribute that an argument names must exist with a fitting type.
+// Each attribute that an argument names must exist with a fitting type: ResolveTypes relies on it.
 absl::Status CheckReference(const OpDef& op, const ArgDef& arg, std::string_view attr,
                             AttrKind kind, bool list) {
   if (attr.empty()) return absl::OkStatus();

@@ -239,7 +239,7 @@ bool ParseDefault(Cursor& c, AttrDef* attr) {
       return true;
     }
     default:
-      // The commonest one, without waking up the text parser.
+      // The commonest default, read without protobuf's text parser.
       if (attr->kind == AttrKind::kShape && c.rest() == "{ unknown_rank: true }") {
         attr->default_wire = attr::Shape(PartialShape());
         return true;
@@ -286,6 +286,7 @@ AttrDef* FindMutable(OpDef& def, std::string_view name) {
   return nullptr;
 }
 
+// TensorFlow gives numbers and lists of tensors a minimum of 1 unless the spec names one.
 void AtLeastOne(AttrDef* attr) {
   if (attr->has_minimum) return;
   attr->has_minimum = true;
@@ -337,7 +338,7 @@ absl::Status CheckNames(const OpDef& def) {
   return absl::OkStatus();
 }
 
-// The defaults must be legal values themselves.
+// Defaults must themselves be values that the attribute allows.
 absl::Status CheckDefaults(const OpDef& def) {
   OpDef with_default;
   std::vector<Attr> values;

@@ -255,6 +255,7 @@ absl::StatusOr<size_t> ChooseGraph(const std::string& file, const std::vector<Me
     if (serves && tags.size() == 1) exact.push_back(i);
     if (serves) among.push_back(i);
   }
+  // A graph tagged `serve` alone is meant for the CPU: others add tags such as `gpu` or `tpu`.
   if (exact.size() == 1) return exact.front();
   if (among.size() == 1) return among.front();
   return absl::InvalidArgumentError(Printable(absl::StrCat(

@@ -105,6 +105,7 @@ absl::StatusOr<std::vector<std::string>> CheckpointKeys(
       child_of.emplace(std::pair(i, std::string_view(child.local_name())), child.node_id());
     }
   }
+  // Walks both graphs of objects from their roots along children of the same name.
   constexpr int kNone = -1;
   std::vector<int> same(saved.nodes_size(), kNone);  // the checkpoint's, by the model's
   std::vector<int> open;

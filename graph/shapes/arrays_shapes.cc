@@ -6,7 +6,7 @@
 namespace tenon::ops {
 namespace {
 
-// Integers below it are exact as doubles.
+// 2^53: integers below it are exact as doubles.
 constexpr double kExactDouble = 9007199254740992;
 
 // The value of a scalar constant as a double, for ops that take float limits too.
@@ -59,7 +59,8 @@ absl::Status RankShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
-// Elements keep their number: of the asked shape one dimension may follow from the input's.
+// The number of elements stays, so one unknown dimension of the asked shape may follow from the
+// input's.
 absl::Status ReshapeShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(1));
   const PartialShape& in = c.input(0);
@@ -116,6 +117,8 @@ absl::Status ExpandDimsShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Without squeeze_dims all dimensions of 1 go, so one unknown dimension leaves even the rank
+// unknown.
 absl::Status SqueezeShape(InferenceContext& c) {
   const PartialShape& in = c.input(0);
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, c.AttrIntList("squeeze_dims"));
@@ -155,6 +158,7 @@ absl::Status FillShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// start, limit, delta -> [ceil((limit - start) / delta)].
 absl::Status RangeShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {0, 0, 0}));
   const std::optional<double> start = NumberValue(c, 0), limit = NumberValue(c, 1),
@@ -192,6 +196,7 @@ absl::Status LinSpaceShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Each dimension times its multiple.
 absl::Status TileShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape multiples, c.input_as_shape(1));
   PartialShape in = c.input(0);
@@ -226,6 +231,7 @@ absl::Status BroadcastToShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// The value is the broadcast of two shapes, each given as a vector; errors are left to the kernel.
 absl::Status BroadcastArgsShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 1}));
   const int64_t x = c.input(0).dim(0), y = c.input(1).dim(0);
@@ -245,6 +251,8 @@ absl::Status BroadcastGradientArgsShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Output dimension i is input dimension perm[i]. A dimension named twice fails only when the node
+// runs, as in TensorFlow.
 absl::Status TransposeShape(InferenceContext& c) {
   PartialShape in = c.input(0);
   const PartialShape& perm_shape = c.input(1);

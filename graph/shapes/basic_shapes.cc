@@ -9,7 +9,7 @@ constexpr int64_t kMaxOtherElements = 16;
 
 }  // namespace
 
-// What the function notes of the argument.
+// The shape that the function notes of the argument, if it does.
 absl::Status ArgShape(InferenceContext& c) {
   const AttrValue* noted = c.attrs().Find("_output_shapes");
   if (noted == nullptr) return absl::OkStatus();

@@ -113,11 +113,14 @@ absl::Status RequireRanks(InferenceContext& c, std::initializer_list<int> ranks)
 std::optional<int64_t> ScalarValue(InferenceContext& c, int i) {
   const std::optional<Dims> v = c.input_as_ints(i);
   if (!v || v->size() != 1) return std::nullopt;
+  // In partly known values -1 stands for unknown; in a constant it is a value.
   if (v->front() == kUnknownDim && c.input_value(i) == nullptr) return std::nullopt;
   return v->front();
 }
 
 absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i) {
+  // An input of the wrong rank fails here only if its value is a constant: TensorFlow's functions
+  // look at the rank when they read the value.
   const absl::Status scalar = c.WithRank(c.input(i), 0).status();
   if (!scalar.ok()) return c.input_value(i) != nullptr ? scalar : AtRunTime(scalar);
   const std::optional<int64_t> v = ScalarValue(c, i);
@@ -147,6 +150,7 @@ void SetValue(InferenceContext& c, int i, std::optional<Dims> value) {
   } else if (c.output_type(i) != DataType::kInt64) {
     return;
   }
+  // A value without a known element says no more than the shape.
   const auto unknown = [](int64_t v) { return v == kUnknownDim; };
   if (!value->empty() && std::all_of(value->begin(), value->end(), unknown)) return;
   c.set_output_value(i, *std::move(value));

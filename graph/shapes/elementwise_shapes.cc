@@ -24,6 +24,7 @@ absl::Status BinaryWithValue(InferenceContext& c, F f) {
   return absl::OkStatus();
 }
 
+// Undefined for 0, and for -1 too: the least integer divided by -1 overflows.
 std::optional<int64_t> FloorDivide(int64_t a, int64_t b) {
   if (b == 0 || b == -1) return std::nullopt;
   return a / b - (a % b != 0 && (a < 0) != (b < 0));

@@ -23,6 +23,7 @@ absl::StatusOr<PartialShape> WithRankOfPaddings(InferenceContext& c, int i) {
   return c.WithRank(c.input(0), static_cast<int>(pads.dim(0)));
 }
 
+// Adds (`grow`) or takes off the paddings of a [rank, 2] matrix.
 absl::Status PadInput(InferenceContext& c, bool grow) {
   TENON_ASSIGN_OR_RETURN(PartialShape out, WithRankOfPaddings(c, 1));
   const std::optional<Dims> pads = ConstantInts(c, 1);
@@ -136,6 +137,8 @@ absl::Status BatchToSpaceShape(InferenceContext& c) {
   return SpaceAndBatch2D(c, /*to_batch=*/false);
 }
 
+// Blocks of space move to the channels: height and width are divided, channels multiplied by the
+// block's area.
 absl::Status SpaceToDepthShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const std::string_view format, c.AttrString("data_format"));
   if (format == kVectorised) return c.WithRank(c.input(0), 5).status();
@@ -153,6 +156,7 @@ absl::Status SpaceToDepthShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// The inverse of SpaceToDepth.
 absl::Status DepthToSpaceShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const std::string_view format, c.AttrString("data_format"));
   if (format == kVectorised) return c.WithRank(c.input(0), 5).status();
@@ -176,12 +180,14 @@ absl::Status AtLeastMatrixShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// [D...] -> [D..., D...].
 absl::Status DiagShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 1));
   c.set_output(0, Concatenate(in, in));
   return absl::OkStatus();
 }
 
+// [D..., D...] -> [D...].
 absl::Status DiagPartShape(InferenceContext& c) {
   const PartialShape& in = c.input(0);
   if (!in.known_rank()) return absl::OkStatus();
@@ -195,12 +201,14 @@ absl::Status DiagPartShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// [..., N] -> [..., N, N].
 absl::Status MatrixDiagShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 1));
   if (in.known_rank()) c.set_output(0, Concatenate(in, Vector(in.dim(-1))));
   return absl::OkStatus();
 }
 
+// [..., M, N] -> [..., min(M, N)].
 absl::Status MatrixDiagPartShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 2));
   if (!in.known_rank()) return absl::OkStatus();
@@ -210,6 +218,7 @@ absl::Status MatrixDiagPartShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// [..., M, N] and a diagonal [..., min(M, N)] -> [..., M, N].
 absl::Status MatrixSetDiagShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 2));
   TENON_ASSIGN_OR_RETURN(const PartialShape diagonal, c.WithRankAtLeast(c.input(1), 1));
@@ -248,6 +257,8 @@ absl::StatusOr<std::optional<Band>> BandOf(InferenceContext& c, int input) {
   return std::optional(band);
 }
 
+// Diagonals are counted from the main one, 0; negative ones lie below it. Where only rows or only
+// columns are known TensorFlow lets the node pass, so the error is left to the run.
 absl::Status CheckBand(const Band& band, int64_t rows, int64_t columns) {
   const bool known = rows >= 0 && columns >= 0;
   for (int64_t k : {band.low, band.high}) {
@@ -264,6 +275,8 @@ absl::Status CheckBand(const Band& band, int64_t rows, int64_t columns) {
 
 }  // namespace
 
+// [..., M, N] -> [..., number of diagonals, length of the longest]. A single diagonal has no
+// dimension for the number.
 absl::Status MatrixDiagPartV2Shape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 2));
   TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
@@ -284,6 +297,9 @@ absl::Status MatrixDiagPartV2Shape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// The inverse of MatrixDiagPartV2. Rows and columns may be given (-1: not given); one or both must
+// be the least that hold the diagonals. Where they are not known they stay unknown: TensorFlow
+// takes the default then, which is unsound.
 absl::Status MatrixDiagV2Shape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 1));
   TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());

@@ -24,6 +24,7 @@ absl::StatusOr<MatrixDims> MatrixDimsOf(InferenceContext& c, int input) {
   return MatrixDims{Subshape(s, 0, -2), m, n, m < 0 || n < 0 ? kUnknownDim : std::min(m, n)};
 }
 
+// The same for a square matrix: rows and columns are merged.
 absl::StatusOr<MatrixDims> SquareDimsOf(InferenceContext& c, int input) {
   TENON_ASSIGN_OR_RETURN(MatrixDims d, MatrixDimsOf(c, input));
   TENON_ASSIGN_OR_RETURN(d.smaller, c.MergeDim(d.rows, d.columns));
@@ -31,6 +32,7 @@ absl::StatusOr<MatrixDims> SquareDimsOf(InferenceContext& c, int input) {
   return d;
 }
 
+// [..., M, N] and [..., M, K] -> [..., N, K].
 absl::Status Solve(InferenceContext& c, bool square, bool broadcast) {
   TENON_ASSIGN_OR_RETURN(const MatrixDims a, square ? SquareDimsOf(c, 0) : MatrixDimsOf(c, 0));
   TENON_ASSIGN_OR_RETURN(const MatrixDims b, MatrixDimsOf(c, 1));
@@ -76,6 +78,8 @@ absl::Status SparseMatMulShape(InferenceContext& c) {
   return MultiplyMatrices(c, "transpose_a", "transpose_b");
 }
 
+// [..., M, K] and [..., K, N] -> [..., M, N]. The first version requires equal batch dimensions,
+// later ones broadcast them.
 absl::Status BatchMatMulShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape a, c.WithRankAtLeast(c.input(0), 2));
   TENON_ASSIGN_OR_RETURN(const PartialShape b, c.WithRankAtLeast(c.input(1), 2));
@@ -115,6 +119,7 @@ absl::Status MatrixTriangularSolveShape(InferenceContext& c) {
   return Solve(c, /*square=*/true, /*broadcast=*/true);
 }
 
+// Diagonals [..., 3, M] and right sides [..., M, K].
 absl::Status TridiagonalSolveShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const MatrixDims lhs, MatrixDimsOf(c, 0));
   TENON_ASSIGN_OR_RETURN(const MatrixDims rhs, MatrixDimsOf(c, 1));
@@ -131,6 +136,7 @@ absl::Status TridiagonalMatMulShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// [..., N, N] -> values [..., N] and vectors [..., N, N]; [0] where vectors are not asked for.
 absl::Status SelfAdjointEigShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const MatrixDims d, SquareDimsOf(c, 0));
   bool vectors = true;
@@ -141,6 +147,8 @@ absl::Status SelfAdjointEigShape(InferenceContext& c) {
                         vectors ? Concatenate(d.batch, Matrix(d.rows, d.rows)) : Vector(0)});
 }
 
+// [..., M, N] -> s [..., P], u [..., M, P or M], v [..., N, P or N] with P = min(M, N); u and v are
+// [0] where they are not asked for.
 absl::Status SvdShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const MatrixDims d, MatrixDimsOf(c, 0));
   TENON_ASSIGN_OR_RETURN(const bool compute_uv, c.AttrBool("compute_uv"));
@@ -209,6 +217,8 @@ absl::StatusOr<Labels> ParseLabels(std::string_view text) {
 
 }  // namespace
 
+// Labels of one name have one size; the dimensions of all ellipses broadcast. An operand of unknown
+// rank says nothing of its labels, and leaves the dimensions of an ellipsis unknown.
 absl::Status EinsumShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(std::string_view equation, c.AttrString("equation"));
   const size_t arrow = equation.find("->");

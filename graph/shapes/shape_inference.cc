@@ -192,6 +192,8 @@ absl::StatusOr<PartialShape> InferenceContext::Broadcast(const PartialShape& a,
 absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
   if (!c.op().shape_fn) return absl::OkStatus();
   absl::Status status = c.op().shape_fn(c);
+  // A function may multiply dimensions to more elements than int64 holds: no tensor can have such a
+  // shape.
   for (int i = 0; status.ok() && i < c.num_outputs(); ++i) {
     status = PartialShape::Make(c.output(i).shape.dims()).status();
   }
@@ -203,6 +205,7 @@ absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
   std::string where = absl::StrCat(", in op ", c.op().name);
   if (!node_name.empty()) absl::StrAppend(&where, " of node '", node_name, "'");
   if (c.num_inputs() > 0) absl::StrAppend(&where, " with input shapes: ");
+  // An op such as AddN may have thousands of inputs.
   constexpr int kMostShapes = 20;
   for (int i = 0; i < std::min(c.num_inputs(), kMostShapes); ++i) {
     absl::StrAppend(&where, i > 0 ? ", " : "", c.input(i).ToString());

@@ -21,6 +21,7 @@ absl::Status Bad(std::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("not a readable .npy file: ", what));
 }
 
+// The type of the elements, as NumPy writes it ('<f4').
 struct Descr {
   bool big_endian = false;
   char kind = 0;    // b i u f c S U
@@ -33,7 +34,8 @@ struct Header {
   Shape shape;
 };
 
-// The text after `'key':`, up to where the value ends.
+// Returns the text after `'key':`, up to the end of the value. The header is a Python dict; NumPy
+// writes only strings, tuples and words.
 absl::StatusOr<std::string_view> DictValue(std::string_view dict, std::string_view key) {
   for (char quote : {'\'', '"'}) {
     const std::string name = absl::StrCat(std::string(1, quote), key, std::string(1, quote));
@@ -96,7 +98,7 @@ absl::StatusOr<Shape> ParseShape(std::string_view text) {
   return Shape::Make(dims);
 }
 
-// Splits the file into header and data.
+// Parses the header and removes it from `bytes`.
 absl::StatusOr<Header> ParseHeader(std::string_view* bytes) {
   if (bytes->size() < 10 || bytes->substr(0, kMagic.size()) != kMagic)
     return Bad("it does not begin with \\x93NUMPY");
@@ -205,7 +207,8 @@ std::string DescrOf(DataType t) {
   }
 }
 
-// Index in C order for each position of the file.
+// Gives for each position in the file the index of the element in C order: Fortran order has the
+// first dimension innermost.
 class FileOrder {
  public:
   FileOrder(const Shape& shape, bool fortran)

@@ -74,8 +74,8 @@ class Shape {
     rank_ = 0;
   }
 
-  // Not an InlinedVector, which moves its whole storage: reading bytes that were just written in
-  // smaller pieces stalls, and each call of a kernel moves several shapes.
+  // Not an InlinedVector: moving one copies its whole storage, which stalls on bytes that were just
+  // written in smaller pieces, and each call of a kernel moves several shapes.
   int rank_ = 0;
   union {
     int64_t here_[kInPlace];

@@ -3,6 +3,7 @@
 namespace tenon {
 namespace {
 
+// GraphDef has no groups; a file may still hold some as unknown fields.
 constexpr int kMaxGroupDepth = 64;
 
 }  // namespace
@@ -73,6 +74,7 @@ bool WireReader::NextOfAnyForm(WireField* field) {
   if (pos_ == end_ || !ok_) return false;
   const char* p = pos_;
   uint64_t tag;
+  // Tags have 32 bits, and field 0 does not exist.
   if (!ReadVarint(&p, end_, &tag) || tag >> 32 != 0 || tag >> 3 == 0) return Fail();
   field->number = static_cast<uint32_t>(tag >> 3);
   field->type = static_cast<WireType>(tag & 7);

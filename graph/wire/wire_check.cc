@@ -13,7 +13,7 @@ namespace {
 
 enum class Rule : uint8_t { kMessage, kText, kPackedVarint, kPacked32, kPacked64 };
 
-// What a bytes field must hold. Fields without a rule may hold anything.
+// The rule for a field of wire type kBytes. Fields without a rule may hold anything.
 struct FieldRule {
   uint8_t number;
   Rule rule;
@@ -174,7 +174,7 @@ bool IsUtf8(std::string_view text) {
     const size_t n = b >= 0xf0 ? 3 : b >= 0xe0 ? 2 : 1;
     if (b < 0xc2 || b > 0xf4 || !follows(n)) return false;
     const auto second = static_cast<uint8_t>(text[i + 1]);
-    // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+    // Refuses overlong forms, surrogates and code points above U+10FFFF.
     if ((b == 0xe0 && second < 0xa0) || (b == 0xed && second > 0x9f) ||
         (b == 0xf0 && second < 0x90) || (b == 0xf4 && second > 0x8f)) {
       return false;
@@ -206,6 +206,7 @@ std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, Dep
     const FieldRule* rule = f.type == WireType::kBytes ? FindRule(rules, f.number) : nullptr;
     if (rule == nullptr) continue;
     if (rule->rule == Rule::kMessage) {
+      // `open` is a stack on the heap, so depth costs memory, not stack; the limit is the user's.
       if (depth.around + static_cast<int64_t>(open.size()) >= depth.most)
         return WireFault{f.raw.substr(0, 0), TooDeep(depth.most)};
       open.push_back({WireReader(f.bytes), rule->message, f.bytes});

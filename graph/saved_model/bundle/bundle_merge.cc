@@ -19,6 +19,7 @@
 namespace tenon {
 namespace {
 
+// A bound against damaged headers: the sum over all checkpoints stays an int.
 constexpr int kMostShards = 1 << 20;
 
 using Entries = std::map<std::string, pb::BundleEntryProto>;
@@ -44,6 +45,7 @@ absl::Status AddEntries(const BundleReader& reader, int first_shard, Entries& en
     const auto [known, is_new] = entries.try_emplace(std::string(key), entry);
     if (is_new) return absl::OkStatus();
     pb::BundleEntryProto& merged = known->second;
+    // Only parts of one tensor may come from several checkpoints.
     if (merged.slices().empty() || entry.slices().empty() || !SameTensor(merged, entry)) {
       return absl::InvalidArgumentError(
           absl::StrCat(name(), " is in another one of the checkpoints too"));

@@ -31,6 +31,7 @@ absl::Status WriteBundleIndex(const std::string& prefix, int num_shards, BundleE
   pb::BundleHeaderProto header;
   header.set_num_shards(num_shards);
   header.mutable_version()->set_producer(kBundleVersion);
+  // The header's key is empty, so it sorts before all tensors.
   entries[std::string(kHeaderKey)] = header.SerializeAsString();
   TENON_ASSIGN_OR_RETURN(const std::string bytes, IndexTableBytes(entries));
   return WriteFile(IndexPath(prefix), bytes);
@@ -50,6 +51,8 @@ absl::Status BundleWriter::Write(std::string_view bytes, uint32_t* crc) {
   return absl::OkStatus();
 }
 
+// Lengths as varints, a checksum of the lengths, then the text. The entry's checksum takes the
+// lengths as words, not as the varints of the file.
 absl::Status BundleWriter::WriteStrings(const Tensor& tensor, uint32_t* crc) {
   std::string lengths;
   WireWriter writer(&lengths);
@@ -101,6 +104,7 @@ absl::Status BundleWriter::AddPart(std::string_view name, const ShapeAndSlice& w
         name, absl::StrCat("has a part '", whole.slice.ToString(), "' of shape ",
                            region->shape.ToString(), ", the value's is ", part.shape().ToString()));
   }
+  // A slice that is the whole tensor is stored as a plain tensor, as TensorFlow does.
   if (*region == Region::All(whole.shape)) return Add(name, part);
   if (entries_.contains(std::string(name))) return Invalid(name, "is saved twice");
   const auto [known, is_new] = wholes_.try_emplace(std::string(name));
@@ -116,6 +120,7 @@ absl::Status BundleWriter::AddPart(std::string_view name, const ShapeAndSlice& w
 }
 
 absl::Status BundleWriter::Finish() {
+  // The entry of a tensor in parts has no data of its own: it lists the slices.
   for (const auto& [name, whole] : wholes_) {
     pb::BundleEntryProto entry;
     entry.set_dtype(static_cast<pb::DataType>(whole.dtype));
