@@ -54,7 +54,7 @@ const FieldInfo& InfoOf(uint32_t number) {
 WireType WireTypeOf(uint32_t number) { return InfoOf(number).type; }
 AttrKind KindOfField(uint32_t number) { return InfoOf(number).kind; }
 
-// The field that holds the value: the last one of the oneof, as protobuf reads it.
+// Finds the field that holds the value: the last one of the oneof, as protobuf reads it.
 bool ValueField(std::string_view wire, WireField* value) {
   WireReader reader(wire);
   WireField f;

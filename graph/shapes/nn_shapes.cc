@@ -41,6 +41,7 @@ absl::Status BiasAddShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// The sum over all dimensions but the channels.
 absl::Status BiasAddGradShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const bool first, ChannelsFirst(c));
   TENON_ASSIGN_OR_RETURN(const PartialShape grad, c.WithRankAtLeast(c.input(0), first ? 3 : 2));
@@ -78,6 +79,7 @@ absl::Status FusedBatchNormGradShape(InferenceContext& c) {
                         Vector(channels), Vector(0), Vector(0)});
 }
 
+// t, m, v, beta, gamma -> like t. These older ops know NHWC only.
 absl::Status BatchNormGlobalShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(c.input(0), 4));
   int64_t channels = x.dim(3);
@@ -103,6 +105,7 @@ absl::Status BatchNormGlobalGradShape(InferenceContext& c) {
                         per_channel, per_channel});
 }
 
+// The gradient, the input and the output have one shape.
 absl::Status LRNGradShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRank(c.input(0), 4));
   TENON_ASSIGN_OR_RETURN(s, MergeShapes(s, c.input(1)));
@@ -111,12 +114,15 @@ absl::Status LRNGradShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// features and labels, which broadcast to [batch, classes] -> loss [batch], gradient [batch,
+// classes].
 absl::Status SoftmaxCrossEntropyShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape both, c.Broadcast(c.input(0), c.input(1)));
   TENON_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(both, 2));
   return SetOutputs(c, {Vector(s.dim(0)), s});
 }
 
+// features [batch, classes], labels [batch] -> loss [batch], gradient [batch, classes].
 absl::Status SparseSoftmaxCrossEntropyShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape features, c.WithRank(c.input(0), 2));
   TENON_ASSIGN_OR_RETURN(const PartialShape labels, c.WithRank(c.input(1), 1));
@@ -152,6 +158,7 @@ absl::Status BlockLSTMShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// One step. x: [batch, inputs], h_prev: [batch, cells] -> four of [batch, cells].
 absl::Status GRUBlockCellShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 2}));
   const PartialShape out = Matrix(c.input(0).dim(0), c.input(1).dim(1));
@@ -159,6 +166,8 @@ absl::Status GRUBlockCellShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// -> the gradients of x, like x; of h_prev and c_bar, [batch, cells]; of r_bar and u_bar in one
+// piece, [batch, 2 * cells].
 absl::Status GRUBlockCellGradShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 2}));
   const PartialShape state = Matrix(c.input(0).dim(0), c.input(1).dim(1));
@@ -190,12 +199,15 @@ absl::Status CTCLossShape(InferenceContext& c) {
   return SetOutputs(c, {Vector(batch), ReplaceDim(in, 1, batch)});
 }
 
+// -> a sparse matrix of the decoded labels, and log probabilities [batch, 1].
 absl::Status CTCGreedyDecoderShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {3, 1}));
   TENON_ASSIGN_OR_RETURN(const int64_t batch, c.MergeDim(c.input(0).dim(1), c.input(1).dim(0)));
   return SetOutputs(c, {Matrix(kUnknownDim, 2), Vector(kUnknownDim), Vector(2), Matrix(batch, 1)});
 }
 
+// -> a sparse matrix for each path (all indices, then all values, then all shapes), and log
+// probabilities [batch, paths].
 absl::Status CTCBeamSearchDecoderShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {3, 1}));
   TENON_ASSIGN_OR_RETURN(const int64_t batch, c.MergeDim(c.input(0).dim(1), c.input(1).dim(0)));
@@ -231,10 +243,12 @@ absl::Status FractionalPoolShape(InferenceContext& c) {
       return AtRunTime(absl::InvalidArgumentError(
           absl::StrCat("pooling_ratio leaves nothing of dimension ", i)));
   }
+  // n regions have n + 1 boundaries. TensorFlow's function says n, which its kernel contradicts.
   const auto boundaries = [&](int64_t d) { return Vector(d < 0 ? kUnknownDim : d + 1); };
   return SetOutputs(c, {out, boundaries(out.dim(1)), boundaries(out.dim(2))});
 }
 
+// [..., n] -> values and indices [..., k]. k is an input, in the first version an attribute.
 absl::Status TopKV2Shape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(c.input(0), 1));
   int64_t k = kUnknownDim;
@@ -268,6 +282,7 @@ absl::Status ApproxTopKShape(InferenceContext& c) {
   return SetOutputs(c, {out, out});
 }
 
+// [..., n] -> [...].
 absl::Status NthElementShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRankAtLeast(c.input(0), 1));
   TENON_ASSIGN_OR_RETURN(const int64_t n, DimFromScalar(c, 1));

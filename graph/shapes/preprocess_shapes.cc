@@ -111,6 +111,7 @@ absl::Status AudioSpectrogramShape(InferenceContext& c) {
   }
   int64_t windows = kUnknownDim;
   if (in.dim(0) >= 0) windows = in.dim(0) < window ? 0 : (in.dim(0) - window) / stride + 1;
+  // The Fourier transform has the next power of two as its length.
   int64_t transform = 1;
   while (transform < window) transform *= 2;
   c.set_output(0, PartialShape({in.dim(1), windows, transform / 2 + 1}));

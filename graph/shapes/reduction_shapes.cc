@@ -2,6 +2,8 @@
 
 namespace tenon::ops {
 
+// The input without the reduced dimensions, or with 1 in their place (keep_dims). Unknown axes
+// still leave the rank known with keep_dims.
 absl::Status ReductionShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
   TENON_ASSIGN_OR_RETURN(
@@ -45,6 +47,7 @@ absl::Status ProdShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// The input without dimension `axis`. Up to rank 1 the axis need not be known.
 absl::Status ArgMaxShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
   const PartialShape& in = c.input(0);
@@ -79,6 +82,7 @@ absl::Status BincountShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// [n] -> [size]; [batch, n] -> [batch, size].
 absl::Status DenseBincountShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t size, DimFromScalar(c, 1));
   const PartialShape& in = c.input(0);
@@ -106,6 +110,8 @@ absl::Status SegmentShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// [ids..., row...] -> [segments, row...]. Where a rank is unknown, an error of the count is left to
+// the run.
 absl::Status UnsortedSegmentShape(InferenceContext& c) {
   const absl::StatusOr<int64_t> count = DimFromScalar(c, 2);
   const PartialShape& data = c.input(0);

@@ -41,6 +41,8 @@ absl::Status CheckScatter(InferenceContext& c, const PartialShape& out, int indi
       "indices' last dimension must be <= the output's rank ", out.rank(), " but is ", depth)));
 }
 
+// values, the index of each input element among the values, and the counts. An empty axis means a
+// vector.
 absl::Status Unique(InferenceContext& c, bool with_axis) {
   PartialShape values = Vector(kUnknownDim);
   int64_t count = kUnknownDim;
@@ -69,12 +71,16 @@ absl::Status Unique(InferenceContext& c, bool with_axis) {
 
 }  // namespace
 
+// Rows of params: [indices..., params[1:]...].
 absl::Status GatherShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape params, c.WithRankAtLeast(c.input(0), 1));
   c.set_output(0, Concatenate(c.input(1), Subshape(params, 1)));
   return absl::OkStatus();
 }
 
+// params[:axis], indices[batch_dims:], params[axis + 1:]. The first batch_dims dimensions of both
+// agree. The value is followed where a vector is gathered: an element of a shape is often picked
+// so.
 absl::Status GatherV2Shape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape params, c.WithRankAtLeast(c.input(0), 1));
   const PartialShape& indices = c.input(1);
@@ -134,6 +140,7 @@ absl::Status TensorScatterShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// The indices' shape with `depth` put in before dimension `axis`; -1 puts it last.
 absl::Status OneHotShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
   if (axis < -1)
@@ -148,6 +155,7 @@ absl::Status OneHotShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// [number of true elements, rank of the input].
 absl::Status WhereShape(InferenceContext& c) {
   c.set_output(0, Matrix(kUnknownDim, c.input(0).rank()));
   return absl::OkStatus();
@@ -167,6 +175,7 @@ absl::Status InvertPermutationShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Each output has some of the rows: [?, data behind the dimensions of partitions].
 absl::Status DynamicPartitionShape(InferenceContext& c) {
   const PartialShape& data = c.input(0);
   const PartialShape& partitions = c.input(1);
@@ -211,6 +220,7 @@ absl::Status SearchSortedShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// A scalar index -> [rank]; others -> [rank, number of indices].
 absl::Status UnravelIndexShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape dims, c.WithRank(c.input(1), 1));
   const PartialShape& indices = c.input(0);

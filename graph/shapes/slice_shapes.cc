@@ -53,13 +53,14 @@ absl::Status ConcatInputs(InferenceContext& c, int begin, int end, int axis_inpu
   return absl::OkStatus();
 }
 
-// Of a constant the rank is checked at once, of what only runs tell when they have told it.
+// Checks the rank of an input whose value is read: at once if the value is a constant, else when
+// the node runs, since TensorFlow looks at the rank when it reads the value.
 absl::Status CheckRankOfValue(InferenceContext& c, int input, int rank) {
   const absl::Status status = c.WithRank(c.input(input), rank).status();
   return c.input_value(input) != nullptr ? status : AtRunTime(status);
 }
 
-// What a StridedSlice does to one dimension of its input, or kNewAxis / kEllipsis filled in.
+// The slice of one dimension of the input.
 struct SliceStep {
   std::optional<int64_t> begin, end;  // nullopt: not known
   int64_t stride = 1;
@@ -104,10 +105,12 @@ std::optional<int64_t> ElementAt(InferenceContext& c, int input, size_t i) {
   return (*v)[i];
 }
 
-// Spreads the sparse specification over the dimensions of an input of this rank.
+// Makes a plan for an input of this rank from the masks: an ellipsis, or the end of the list, takes
+// the dimensions that no entry names.
 absl::StatusOr<SlicePlan> PlanSlice(InferenceContext& c, int rank, const Masks& m,
                                     const Dims& strides, int begin_input) {
   const int count = static_cast<int>(strides.size());
+  // The masks have 32 bits.
   if (count > 32)
     return absl::InvalidArgumentError(
         absl::StrCat("cannot slice with ", count, " dimensions; the limit is 32"));
@@ -147,7 +150,7 @@ absl::StatusOr<SlicePlan> PlanSlice(InferenceContext& c, int rank, const Masks& 
   return plan;
 }
 
-// Where the step begins and how many elements it takes of a dimension of this size.
+// The first element and the number of elements that a step takes of a dimension.
 struct Extent {
   int64_t begin = 0;
   int64_t size = kUnknownDim;
@@ -170,6 +173,7 @@ absl::StatusOr<Extent> ExtentOf(const SliceStep& s, int64_t dim, int index) {
   }
   if (dim < 0) return Extent{};
   if ((!s.begin && !s.begin_masked) || (!s.end && !s.end_masked)) return Extent{};
+  // A negative stride walks from the last element to before the first, which -1 stands for.
   const int64_t lowest = s.stride > 0 ? 0 : -1;
   const int64_t highest = s.stride > 0 ? dim : dim - 1;
   const auto clamp = [&](int64_t v) { return std::clamp(v < 0 ? v + dim : v, lowest, highest); };
@@ -204,6 +208,7 @@ absl::Status ConcatOffsetShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// N inputs of one shape -> the shape with N put in before dimension `axis`.
 absl::Status PackShape(InferenceContext& c) {
   PartialShape in = c.input(0);
   for (int i = 1; i < c.num_inputs(); ++i) {
@@ -218,6 +223,7 @@ absl::Status PackShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// The inverse of Pack.
 absl::Status UnpackShape(InferenceContext& c) {
   const PartialShape& in = c.input(0);
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
@@ -234,6 +240,7 @@ absl::Status UnpackShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Equal parts along the axis. An unknown axis leaves all dimensions unknown.
 absl::Status SplitShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 0, 0));
   const PartialShape& in = c.input(1);
@@ -255,6 +262,7 @@ absl::Status SplitShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Parts of the given sizes along the axis; one size may be -1, for what is left.
 absl::Status SplitVShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 2, 0));
   TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 1, 1));
@@ -305,6 +313,9 @@ absl::Status SplitVShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Sizes from `begin` on; -1 means up to the end, but only in a constant: a partly known value has
+// -1 for unknown. A slice beyond the input fails only when the node runs, but for cases that
+// TensorFlow refuses.
 absl::Status SliceShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1}));
   TENON_ASSIGN_OR_RETURN(const int64_t length, c.MergeDim(c.input(1).dim(0), c.input(2).dim(0)));

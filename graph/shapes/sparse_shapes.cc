@@ -20,6 +20,7 @@ absl::StatusOr<SparseInput> SparseAt(InferenceContext& c, int first) {
   return s;
 }
 
+// Sets the three outputs of a sparse tensor.
 absl::Status SetSparse(InferenceContext& c, int64_t count, int64_t rank) {
   return SetOutputs(c, {Matrix(count, rank), Vector(count), Vector(rank)});
 }
@@ -60,6 +61,8 @@ absl::Status SparseValuesShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// -> indices and values with an entry in each row, whether a row was empty, and where each old
+// entry went.
 absl::Status SparseFillEmptyRowsShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const SparseInput s, SparseAt(c, 0));
   TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1, 0}));
@@ -106,6 +109,7 @@ absl::Status SparseReorderShape(InferenceContext& c) {
   return SetOutputs(c, {indices, values});
 }
 
+// The entries keep their number; the coordinates get the rank of the new shape.
 absl::Status SparseReshapeShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(0), 2));
   TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
@@ -124,6 +128,7 @@ absl::Status SparseTensorDenseAddShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// A sparse matrix, whose shape is the value of input 2, times a dense one.
 absl::Status SparseTensorDenseMatMulShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1, 2}));
   TENON_ASSIGN_OR_RETURN(const bool adjoint_a, c.AttrBool("adjoint_a"));
@@ -228,6 +233,7 @@ absl::Status RaggedGatherShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// starts, limits and deltas, each a scalar or a vector of the rows -> row splits and values.
 absl::Status RaggedRangeShape(InferenceContext& c) {
   int64_t rows = kUnknownDim;
   for (int i = 0; i < 3; ++i) {
@@ -244,6 +250,7 @@ absl::Status RaggedRangeShape(InferenceContext& c) {
   return SetOutputs(c, {Vector(rows < 0 ? kUnknownDim : rows + 1), Vector(kUnknownDim)});
 }
 
+// Row splits of each ragged dimension, then the values; each split adds a dimension.
 absl::Status RaggedTensorToSparseShape(InferenceContext& c) {
   const int splits = c.num_inputs() - 1;
   for (int i = 0; i < splits; ++i) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());

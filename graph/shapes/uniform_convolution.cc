@@ -44,7 +44,7 @@ bool ParseDimensionNumbers(std::string_view message, UniformConvolution* conv) {
   return reader.ok();
 }
 
-// Batch, features, then the others, for all three tensors.
+// The order without dimension_numbers: batch, features, spatial dimensions, for all three tensors.
 void SetDefaultOrder(int spatial_dims, UniformConvolution* conv) {
   conv->lhs = {0, 1, {}};
   for (int i = 0; i < spatial_dims; ++i) conv->lhs.spatial.push_back(2 + i);
@@ -78,13 +78,14 @@ absl::Status FillList(std::string_view name, size_t size, std::vector<int64_t>* 
   return CheckList(name, *values, size, 1);
 }
 
+// The extent of `size` elements that lie `dilation` apart.
 absl::StatusOr<int64_t> Dilated(int64_t size, int64_t dilation) {
   if (size == 0) return 0;
   TENON_ASSIGN_OR_RETURN(const int64_t gaps, MultiplyDims(size - 1, dilation));
   return AddDims(gaps, 1);
 }
 
-// Sets `before` and `out`.
+// Sets `before` and `out` of an axis. SAME puts the odd element of padding behind.
 absl::Status Place(const UniformConvolutionAttrs& attrs, size_t i, UniformConvolutionAxis* axis) {
   TENON_ASSIGN_OR_RETURN(const int64_t in, Dilated(axis->in, axis->lhs_dilation));
   TENON_ASSIGN_OR_RETURN(const int64_t size, Dilated(axis->size, axis->rhs_dilation));

@@ -17,7 +17,7 @@ absl::Status CheckScales(InferenceContext& c, int i, int64_t features) {
   return c.MergeDim(zeros.dim(0), features).status();
 }
 
-// The hybrid ops have scales of the rhs only.
+// The hybrid ops have scales for the rhs only, and so two inputs behind lhs and rhs.
 bool IsHybrid(const InferenceContext& c) { return c.num_inputs() == 4; }
 
 absl::Status CheckRanks(InferenceContext& c) {

@@ -43,6 +43,7 @@ absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, 
   if (dilation <= 0)
     return absl::InvalidArgumentError(absl::StrCat("dilation must be > 0 but is ", dilation));
   if (in < 0) return kUnknownDim;
+  // SAME covers each element, so the size of the window does not matter.
   if (padding.same) return in / stride + (in % stride != 0);
   if (size < 0) return kUnknownDim;
   if (!padding.explicit_pads.empty()) {
@@ -62,6 +63,8 @@ absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, i
   if (dilation <= 0) return AtRunTime(d);
   int64_t window;
   const bool overflows = __builtin_mul_overflow(std::max<int64_t>(size - 1, 0), dilation, &window);
+  // TensorFlow computes (in - window + stride) / stride in integers, which round toward 0: the
+  // result is negative only if the window exceeds the dimension by two strides or more.
   return overflows || (window - in + 1) / 2 >= stride ? d : AtRunTime(d);
 }
 
@@ -119,6 +122,8 @@ absl::Status CheckGroups(int64_t depth, int64_t filter_depth, int64_t out_depth)
   return absl::OkStatus();
 }
 
+// Input, filter [spatial..., input depth, output depth] -> the output. Depthwise filters have
+// [spatial..., input depth, multiplier].
 absl::Status Convolve(InferenceContext& c, const PartialShape& input, int spatial, bool depthwise) {
   TENON_ASSIGN_OR_RETURN(const ConvAttrs a, ConvAttrsOf(c, spatial));
   const WindowFormat& f = a.format;
@@ -173,6 +178,8 @@ absl::Status BackpropInput(InferenceContext& c, int spatial) {
   return absl::OkStatus();
 }
 
+// Windows over all dimensions but the batch, and over the channels only where their window is not
+// 1.
 absl::Status Pool(InferenceContext& c, int spatial, const std::vector<int64_t>& ksize,
                   const std::vector<int64_t>& strides) {
   TENON_ASSIGN_OR_RETURN(const WindowFormat f, WindowFormatOf(c, spatial));

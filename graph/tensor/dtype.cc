@@ -28,6 +28,7 @@ struct Info {
 #define TENON_DTYPE(upper, spec, brief, size, traits) \
   Info { upper, "DT_" upper "_REF", "DT_" upper, spec, brief, size, traits }
 
+// In the order of DataType's values.
 constexpr std::array<Info, 34> kInfo = {
     TENON_DTYPE("INVALID", "invalid", "", 0, kNone),
     TENON_DTYPE("FLOAT", "float", "f32", 4, kFloating),
