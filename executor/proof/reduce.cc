@@ -15,7 +15,7 @@ namespace {
 bool IsLeaf(const Graph& g, NodeId n) { return g.inputs(n).empty(); }
 
 // Without the nodes that neither the output needs nor what runs first, and values for them.
-void Prune(Suspect& s) {
+void Prune(FailingCase& s) {
   Graph& g = s.graph;
   std::vector<bool> needed(static_cast<size_t>(g.num_node_ids()), false);
   std::vector<NodeId> stack;
@@ -39,14 +39,14 @@ void Prune(Suspect& s) {
   }
 }
 
-// Of these parts of a suspect, what is left without them; nothing where they are all needed.
-using Without = std::function<std::optional<Suspect>(absl::Span<const int32_t> parts)>;
+// Of these parts of a failing case, what is left without them; nothing where they are all needed.
+using Without = std::function<std::optional<FailingCase>(absl::Span<const int32_t> parts)>;
 
 class Reducer {
  public:
-  Reducer(const Suspect& suspect, const GraphRunner& runner,
-          const std::function<bool(const Suspect&)>& fails, const ReduceOptions& options)
-      : now_(suspect), runner_(runner), fails_(fails), options_(options) {}
+  Reducer(const FailingCase& failing, const GraphRunner& runner,
+          const std::function<bool(const FailingCase&)>& fails, const ReduceOptions& options)
+      : now_(failing), runner_(runner), fails_(fails), options_(options) {}
 
   absl::StatusOr<Reduction> Run() {
     KeepOneSet();
@@ -68,7 +68,7 @@ class Reducer {
   }
 
  private:
-  bool Try(Suspect smaller) {
+  bool Try(FailingCase smaller) {
     stopped_ |= trials_ >= options_.max_trials;
     if (stopped_) return false;
     ++trials_;
@@ -85,7 +85,7 @@ class Reducer {
       std::vector<int32_t> left;
       for (size_t begin = 0; begin < parts.size(); begin += size) {
         const auto chunk = absl::MakeConstSpan(parts).subspan(begin, size);
-        std::optional<Suspect> smaller = without(chunk);
+        std::optional<FailingCase> smaller = without(chunk);
         if (smaller && !Try(*std::move(smaller)))
           left.insert(left.end(), chunk.begin(), chunk.end());
       }
@@ -95,7 +95,7 @@ class Reducer {
 
   void KeepOneSet() {
     for (const InputSet& set : std::vector<InputSet>(now_.inputs)) {
-      Suspect one = now_;
+      FailingCase one = now_;
       one.inputs = {set};
       if (now_.inputs.size() > 1 && Try(std::move(one))) return;
     }
@@ -106,7 +106,7 @@ class Reducer {
   void KeepFewFetches() {
     for (bool fewer = true; fewer && now_.fetches.size() > 1;) {
       const auto middle = now_.fetches.begin() + static_cast<ptrdiff_t>(now_.fetches.size() / 2);
-      Suspect first = now_, second = now_;
+      FailingCase first = now_, second = now_;
       first.fetches.assign(now_.fetches.begin(), middle);
       second.fetches.assign(middle, now_.fetches.end());
       fewer = Try(std::move(first)) || Try(std::move(second));
@@ -115,7 +115,7 @@ class Reducer {
 
   void KeepFewInits() {
     for (size_t i = now_.inits.size(); i-- > 0;) {
-      Suspect fewer = now_;
+      FailingCase fewer = now_;
       fewer.inits.erase(fewer.inits.begin() + static_cast<ptrdiff_t>(i));
       Try(std::move(fewer));
     }
@@ -128,7 +128,7 @@ class Reducer {
     for (const std::string& init : now_.inits) wanted.push_back(absl::StrCat("^", init));
     absl::StatusOr<Graph> graph = runner_.WithCallsInlined(now_.graph, now_.inputs[0], wanted);
     if (!graph.ok()) return;
-    Suspect inlined = now_;
+    FailingCase inlined = now_;
     inlined.graph = *std::move(graph);
     Try(std::move(inlined));
   }
@@ -185,7 +185,7 @@ class Reducer {
     std::vector<int32_t> nodes = Inner();
     for (size_t first = 0; first < nodes.size() && !stopped_;) {
       const size_t middle = first + (nodes.size() - first) / 2;
-      Suspect earlier = now_;
+      FailingCase earlier = now_;
       earlier.fetches = {std::string(now_.graph.name(nodes[middle]))};
       if (!Try(std::move(earlier))) {
         first = middle + 1;
@@ -199,8 +199,8 @@ class Reducer {
   }
 
   // Nodes give the values that they have, whatever their inputs were.
-  std::optional<Suspect> WithCut(absl::Span<const int32_t> nodes) const {
-    std::optional<Suspect> smaller;
+  std::optional<FailingCase> WithCut(absl::Span<const int32_t> nodes) const {
+    std::optional<FailingCase> smaller;
     for (NodeId n : nodes) {
       if (!IsInner(n)) continue;
       if (!smaller) smaller = now_;
@@ -216,7 +216,7 @@ class Reducer {
   }
 
   // Users of a node use its first input of the same type and shape.
-  std::optional<Suspect> WithBypassed(absl::Span<const int32_t> nodes) const {
+  std::optional<FailingCase> WithBypassed(absl::Span<const int32_t> nodes) const {
     const Graph& g = now_.graph;
     absl::flat_hash_map<NodeId, Output> instead;
     for (NodeId n : nodes) {  // in topological order
@@ -230,7 +230,7 @@ class Reducer {
       }
     }
     if (instead.empty()) return std::nullopt;
-    Suspect smaller = now_;
+    FailingCase smaller = now_;
     for (NodeId user = 0; user < g.num_node_ids(); ++user) {
       if (!g.alive(user)) continue;
       for (int i = 0; i < g.num_inputs(user); ++i) {
@@ -241,8 +241,8 @@ class Reducer {
     return smaller;
   }
 
-  std::optional<Suspect> WithoutControl(absl::Span<const int32_t> nodes) const {
-    std::optional<Suspect> smaller;
+  std::optional<FailingCase> WithoutControl(absl::Span<const int32_t> nodes) const {
+    std::optional<FailingCase> smaller;
     for (NodeId n : nodes) {
       if (!now_.graph.alive(n)) continue;
       if (!smaller) smaller = now_;
@@ -271,8 +271,8 @@ class Reducer {
       if (cli::IsFloatLike(now_.inputs[0].feeds[i].second.dtype()))
         feeds.push_back(static_cast<int32_t>(i));
     }
-    TryInChunks(feeds, [this](absl::Span<const int32_t> some) -> std::optional<Suspect> {
-      Suspect plain = now_;
+    TryInChunks(feeds, [this](absl::Span<const int32_t> some) -> std::optional<FailingCase> {
+      FailingCase plain = now_;
       for (int32_t i : some) {
         Tensor& value = plain.inputs[0].feeds[static_cast<size_t>(i)].second;
         absl::StatusOr<Tensor> ones = Tensor::Allocate(value.dtype(), value.shape());
@@ -284,9 +284,9 @@ class Reducer {
     });
   }
 
-  Suspect now_;
+  FailingCase now_;
   const GraphRunner& runner_;
-  const std::function<bool(const Suspect&)>& fails_;
+  const std::function<bool(const FailingCase&)>& fails_;
   const ReduceOptions& options_;
   absl::flat_hash_map<std::string, Tensor> values_;
   int64_t trials_ = 0;
@@ -295,10 +295,10 @@ class Reducer {
 
 }  // namespace
 
-absl::StatusOr<Reduction> Reduce(const Suspect& suspect, const GraphRunner& runner,
-                                 const std::function<bool(const Suspect&)>& fails,
+absl::StatusOr<Reduction> Reduce(const FailingCase& failing, const GraphRunner& runner,
+                                 const std::function<bool(const FailingCase&)>& fails,
                                  const ReduceOptions& options) {
-  return Reducer(suspect, runner, fails, options).Run();
+  return Reducer(failing, runner, fails, options).Run();
 }
 
 }  // namespace tenon

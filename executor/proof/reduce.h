@@ -4,30 +4,34 @@
 #include <functional>
 
 #include "executor/proof/graph_runner.h"
-#include "executor/proof/suspect.h"
+#include "executor/proof/result_judge.h"
 
 namespace tenon {
 
 struct ReduceOptions {
   int64_t max_trials = 1000;
-  // Hears of each smaller one that still fails.
-  std::function<void(const Suspect&)> on_smaller;
+  // Called with each smaller case that still fails.
+  std::function<void(const FailingCase&)> on_smaller;
 };
 
 struct Reduction {
-  Suspect suspect;  // one set of inputs
+  FailingCase failing;  // one set of inputs
   int64_t trials = 0;
   bool stopped = false;  // by max_trials: a smaller one may be left
 };
 
-// `fails` says of a smaller suspect whether it still does; it is true of `suspect`, which has one
-// set of inputs at least. Keeps one set and, if that is enough, one output; looks for an earlier
-// node to be the output; cuts nodes off by feeding the values that they have (asked of `runner`);
-// lets nodes pass on their input; takes control edges away; and makes inputs plain, until nothing
-// more can go. Works on halves first, then on quarters, …: of n nodes, k of which are needed, in
-// O(k log n) trials. Names stay.
-absl::StatusOr<Reduction> Reduce(const Suspect& suspect, const GraphRunner& runner,
-                                 const std::function<bool(const Suspect&)>& fails,
+// Reduces `failing`, which has at least one set of inputs and for which `fails` is true, until no
+// step makes it smaller. The steps, in this order:
+//  - keep one set of inputs, and one output if one fails alone;
+//  - take an earlier node as the output;
+//  - cut nodes off: feed the values that `runner` computes for them;
+//  - let nodes pass on their input;
+//  - remove control edges;
+//  - make inputs plain.
+// Each step tries halves of the graph first, then quarters and so on: O(k log n) trials for n nodes
+// of which k are needed. Names stay.
+absl::StatusOr<Reduction> Reduce(const FailingCase& failing, const GraphRunner& runner,
+                                 const std::function<bool(const FailingCase&)>& fails,
                                  const ReduceOptions& options = {});
 
 }  // namespace tenon

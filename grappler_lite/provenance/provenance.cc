@@ -408,7 +408,7 @@ void Provenance::BodyDropped(std::string_view function) {
   }
 }
 
-Provenance::Story Provenance::Of(std::string_view node) const {
+Provenance::History Provenance::Of(std::string_view node) const {
   const auto [function, name] = NameInBody::Of(node);
   const Ledger* ledger = FindLedger(function);
   if (ledger == nullptr) return {{std::string(node)}, {}};
@@ -425,19 +425,19 @@ Provenance::Story Provenance::Of(std::string_view node) const {
     }
   }
   std::sort(found.begin(), found.end());
-  Story story;
+  History history;
   absl::flat_hash_set<std::string> told;
   for (int32_t i : found) {
     const Record& record = records_[static_cast<size_t>(i)];
-    if (record.parents.empty() && !record.node.empty()) story.origins.push_back(record.node);
+    if (record.parents.empty() && !record.node.empty()) history.origins.push_back(record.node);
     for (const std::string& rewrite : record.rewrites) {
-      if (told.insert(rewrite).second) story.rewrites.push_back(rewrite);
+      if (told.insert(rewrite).second) history.rewrites.push_back(rewrite);
     }
   }
-  std::ranges::sort(story.origins, {}, [](const std::string& origin) {
+  std::ranges::sort(history.origins, {}, [](const std::string& origin) {
     return std::pair(!NameInBody::Of(origin).function.empty(), origin);
   });
-  return story;
+  return history;
 }
 
 std::vector<std::string> Provenance::WhatBecameOf(std::string_view origin, const Graph& now) const {

@@ -35,13 +35,13 @@ struct NameInBody {
 // "name/result", as in FunctionGraph.
 class Provenance : public PipelineObserver {
  public:
-  struct Story {
+  struct History {
     // Nodes of the model, those of bodies last; the node itself, if nothing happened.
     std::vector<std::string> origins;
     std::vector<std::string> rewrites;  // "remapping.fuse_bias at a", "plugin:APU", in their order
   };
-  // Of a node of the graph as it is now. Time is linear in the story.
-  Story Of(std::string_view node) const;
+  // Of a node of the graph as it is now. Time is linear in the history.
+  History Of(std::string_view node) const;
   // Nodes of the graph as it is now that come from a node of the model, which may be gone.
   std::vector<std::string> WhatBecameOf(std::string_view origin, const Graph& now) const;
   // The rewrites that took away a node that is gone, or the pass where none is known; empty for

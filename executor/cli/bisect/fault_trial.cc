@@ -65,20 +65,20 @@ FaultTrial::~FaultTrial() {
   fs::remove_all(folder_, ignored);
 }
 
-std::string RequestArguments(const Suspect& suspect) {
+std::string RequestArguments(const FailingCase& failing) {
   std::string flags;
-  for (const std::string& fetch : suspect.fetches)
+  for (const std::string& fetch : failing.fetches)
     absl::StrAppend(&flags, " --output ", ShellWord(fetch));
-  for (const std::string& init : suspect.inits)
+  for (const std::string& init : failing.inits)
     absl::StrAppend(&flags, " --init ", ShellWord(init));
   return flags;
 }
 
 std::string FaultTrial::CommandFor(const std::string& graph, const std::string& inputs,
-                                   const Suspect& suspect) const {
+                                   const FailingCase& failing) const {
   std::string line =
       absl::StrCat("run ", ShellWord(graph), " --inputs ", ShellWord(inputs),
-                   RequestArguments(suspect), OptimizerArguments(flags_), PassArguments(flags_));
+                   RequestArguments(failing), OptimizerArguments(flags_), PassArguments(flags_));
   if (flags_.timeout_s) absl::StrAppend(&line, " --timeout=", *flags_.timeout_s);
   return line;
 }
@@ -98,13 +98,13 @@ absl::StatusOr<std::string> FaultTrial::DocumentOf(const std::string& command) c
   return std::string(said.bytes);
 }
 
-absl::StatusOr<std::string> FaultTrial::Of(const Suspect& suspect) const {
+absl::StatusOr<std::string> FaultTrial::Of(const FailingCase& failing) const {
   const std::string graph = folder_ + "/graph.pb", inputs = folder_ + "/inputs.npz",
                     words = folder_ + "/words";
-  TENON_RETURN_IF_ERROR(ExportFile(suspect.graph, graph));
-  TENON_RETURN_IF_ERROR(SaveArchive(inputs, suspect.inputs[0].feeds));
+  TENON_RETURN_IF_ERROR(ExportFile(failing.graph, graph));
+  TENON_RETURN_IF_ERROR(SaveArchive(inputs, failing.inputs[0].feeds));
   TENON_ASSIGN_OR_RETURN(const int exit,
-                         RunQuietly(CommandFor(graph, inputs, suspect), "/dev/null", words));
+                         RunQuietly(CommandFor(graph, inputs, failing), "/dev/null", words));
   if (exit != static_cast<int>(Exit::kPluginFault) && exit != static_cast<int>(Exit::kTimeout))
     return std::string();
   TENON_ASSIGN_OR_RETURN(const FileBytes said, ReadFile(words, kMaxWords));

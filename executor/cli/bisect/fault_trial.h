@@ -7,12 +7,12 @@
 
 #include "absl/status/statusor.h"
 #include "executor/cli/options/compile_flags.h"
-#include "executor/proof/suspect.h"
+#include "executor/proof/result_judge.h"
 
 namespace tenon::cli {
 
 // " --output …" and " --init …" of what is asked of it, for a command line.
-std::string RequestArguments(const Suspect& suspect);
+std::string RequestArguments(const FailingCase& failing);
 
 class FaultTrial {
  public:
@@ -23,13 +23,13 @@ class FaultTrial {
 
   // What the process said of the plug-in that ended it, or that did not come back; empty if none
   // did. Of the first inputs.
-  absl::StatusOr<std::string> Of(const Suspect& suspect) const;
+  absl::StatusOr<std::string> Of(const FailingCase& failing) const;
   // What this program says to a command line, without its name at the front, that asks for a
   // document.
   absl::StatusOr<std::string> DocumentOf(const std::string& command) const;
   // The command that does it, for a graph and inputs in files.
   std::string CommandFor(const std::string& graph, const std::string& inputs,
-                         const Suspect& suspect) const;
+                         const FailingCase& failing) const;
 
  private:
   FaultTrial(const CompileFlags& flags, std::string folder)

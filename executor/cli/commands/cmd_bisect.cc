@@ -1,7 +1,7 @@
 // graph_run bisect: which rewrites, or which placed nodes, change what a model answers.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "executor/cli/bisect/indictment.h"
+#include "executor/cli/bisect/proof_task.h"
 #include "executor/cli/options/command.h"
 #include "graph/base/status_macros.h"
 
@@ -80,10 +80,10 @@ void TellCounts(std::string_view what, const Bisection& found, Invocation& invoc
 }
 
 absl::Status Bisect(const ProofFlags& flags, Invocation& invocation) {
-  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment, OpenIndictment(flags));
-  const Court& court = *indictment->court;
-  TENON_ASSIGN_OR_RETURN(const Bisected rewrites, court.BisectRewrites(indictment->suspect));
-  TellRollbacks(*indictment, invocation);
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<ProofTask> task, OpenProofTask(flags));
+  const ResultJudge& judge = *task->judge;
+  TENON_ASSIGN_OR_RETURN(const Bisected rewrites, judge.BisectRewrites(task->failing));
+  TellRollbacks(*task, invocation);
   if (!rewrites.wrong.empty()) {
     if (rewrites.without_any) {
       return absl::FailedPreconditionError(
@@ -94,7 +94,7 @@ absl::Status Bisect(const ProofFlags& flags, Invocation& invocation) {
     return absl::OkStatus();
   }
   TENON_ASSIGN_OR_RETURN(const std::optional<Bisection> placement,
-                         court.BisectPlacement(indictment->suspect));
+                         judge.BisectPlacement(task->failing));
   const bool elsewhere = placement && !placement->wrong.empty();
   Tell(rewrites, invocation);
   if (elsewhere) {

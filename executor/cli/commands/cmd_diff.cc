@@ -30,8 +30,10 @@ Json ChangeJson(const Graph& a, const Graph& b, const NodeChange& change) {
       .Set("before", added ? Json() : Json(NodeText(a, change.before)))
       .Set("after", removed ? Json() : Json(NodeText(b, change.after)))
       .Set("what", added || removed ? "" : ChangeText(a, b, change));
-  const Provenance::Story story = removed ? Provenance::Story() : WrittenStory(b, change.after);
-  json.Set("origins", Json::ArrayOf(story.origins)).Set("rewrites", Json::ArrayOf(story.rewrites));
+  const Provenance::History history =
+      removed ? Provenance::History() : WrittenHistory(b, change.after);
+  json.Set("origins", Json::ArrayOf(history.origins))
+      .Set("rewrites", Json::ArrayOf(history.rewrites));
   return json;
 }
 

@@ -165,8 +165,8 @@ void TellTarget(const Target& target, const Graph& written, Invocation& invocati
 }
 
 // What --explain-node tells of a node; nothing if it names none.
-absl::Status AddNodeStory(const Workbench& bench, const Executable& executable,
-                          const std::string& node, Invocation& invocation) {
+absl::Status AddNodeHistory(const Workbench& bench, const Executable& executable,
+                            const std::string& node, Invocation& invocation) {
   if (node.empty()) return absl::OkStatus();
   return ExplainNode(*bench.watchers->provenance(), bench.graph(), OptimizedGraph(executable), node,
                      invocation);
@@ -203,7 +203,7 @@ absl::Status Opt(const OptFlags& flags, Invocation& invocation) {
   AddVerified(bench.watchers->verifier(), flags, invocation);
   if (flags.time_passes || flags.verbose)
     absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
-  return AddNodeStory(bench, *executable, flags.explain_node, invocation);
+  return AddNodeHistory(bench, *executable, flags.explain_node, invocation);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "executor/cli/bisect/fault_trial.h"
-#include "executor/cli/bisect/indictment.h"
+#include "executor/cli/bisect/proof_task.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/command_line.h"
@@ -51,18 +51,18 @@ class SmallFiles {
   const std::string& graph() const { return graph_; }
   const std::string& inputs() const { return inputs_; }
 
-  absl::Status Write(const Suspect& suspect) {
+  absl::Status Write(const FailingCase& failing) {
     const auto start = Clock::now();
-    TENON_RETURN_IF_ERROR(ExportFile(suspect.graph, graph_));
-    TENON_RETURN_IF_ERROR(SaveArchive(inputs_, suspect.inputs[0].feeds));
+    TENON_RETURN_IF_ERROR(ExportFile(failing.graph, graph_));
+    TENON_RETURN_IF_ERROR(SaveArchive(inputs_, failing.inputs[0].feeds));
     written_ = Clock::now();
     took_ = written_ - start;
     return absl::OkStatus();
   }
 
   // The same, for a tenth of the time at most. What cannot be written now is said at the end.
-  void WriteInBetween(const Suspect& suspect) {
-    if (Clock::now() - written_ >= 10 * took_) Write(suspect).IgnoreError();
+  void WriteInBetween(const FailingCase& failing) {
+    if (Clock::now() - written_ >= 10 * took_) Write(failing).IgnoreError();
   }
 
  private:
@@ -75,7 +75,7 @@ class SmallFiles {
 
 // "bisect …" of what was written, as it was reduced.
 std::string BisectCommandFor(const RequestFlags& flags, const SmallFiles& files,
-                             const Suspect& small) {
+                             const FailingCase& small) {
   return absl::StrCat("bisect ", ShellWord(files.graph()), " --inputs ", ShellWord(files.inputs()),
                       RequestArguments(small), OptimizerArguments(flags), PassArguments(flags),
                       JudgeArguments(flags));
@@ -86,31 +86,31 @@ bool AnyPluginHasAPass() {
   return std::any_of(plugins.begin(), plugins.end(), [](const PluginInfo& p) { return p.pass; });
 }
 
-// What is wrong with a suspect: empty if nothing is. A pass of a plug-in that ends the process does
-// so in a process of its own, which is where all smaller ones are tried then.
+// What is wrong with a failing case: empty if nothing is. A pass of a plug-in that ends the process
+// does so in a process of its own, which is where all smaller ones are tried then.
 class Fault {
  public:
-  static absl::StatusOr<Fault> Of(const Indictment& indictment, const RequestFlags& flags) {
-    Fault fault(*indictment.court);
+  static absl::StatusOr<Fault> Of(const ProofTask& task, const RequestFlags& flags) {
+    Fault fault(*task.judge);
     if (AnyPluginHasAPass()) {
       TENON_ASSIGN_OR_RETURN(std::unique_ptr<FaultTrial> trial, FaultTrial::Make(flags));
-      TENON_ASSIGN_OR_RETURN(fault.what_, trial->Of(indictment.suspect));
+      TENON_ASSIGN_OR_RETURN(fault.what_, trial->Of(task.failing));
       if (!fault.what_.empty()) fault.trial_ = std::move(trial);
     }
-    if (fault.trial_ == nullptr) fault.what_ = fault.court_.OptimizedIsWrong(indictment.suspect);
+    if (fault.trial_ == nullptr) fault.what_ = fault.judge_.OptimizedIsWrong(task.failing);
     return fault;
   }
 
   const std::string& what() const { return what_; }
-  // Of a smaller suspect: a wrong answer of any kind, or the same last words.
-  std::string StillIn(const Suspect& smaller) const {
-    if (trial_ == nullptr) return court_.OptimizedIsWrong(smaller);
+  // Of a smaller case: a wrong answer of any kind, or the same last words.
+  std::string StillIn(const FailingCase& smaller) const {
+    if (trial_ == nullptr) return judge_.OptimizedIsWrong(smaller);
     const absl::StatusOr<std::string> words = trial_->Of(smaller);
     return words.ok() && *words == what_ ? what_ : "";
   }
   // What to do next with what was written.
   std::string NextCommand(const RequestFlags& flags, const SmallFiles& files,
-                          const Suspect& small) const {
+                          const FailingCase& small) const {
     return absl::StrCat(
         "graph_run ", trial_ == nullptr ? BisectCommandFor(flags, files, small)
                                         : trial_->CommandFor(files.graph(), files.inputs(), small));
@@ -118,7 +118,7 @@ class Fault {
   // Whether the pass of a plug-in, which may keep something from call to call, does it again where
   // nothing went before.
   absl::StatusOr<bool> ComesBack(const RequestFlags& flags, const SmallFiles& files,
-                                 const Suspect& small) const {
+                                 const FailingCase& small) const {
     if (trial_ != nullptr || !AnyPluginHasAPass()) return true;
     TENON_ASSIGN_OR_RETURN(const std::unique_ptr<FaultTrial> trial, FaultTrial::Make(flags));
     TENON_ASSIGN_OR_RETURN(const std::string document,
@@ -127,9 +127,9 @@ class Fault {
   }
 
  private:
-  explicit Fault(const Court& court) : court_(court) {}
+  explicit Fault(const ResultJudge& judge) : judge_(judge) {}
 
-  const Court& court_;
+  const ResultJudge& judge_;
   std::unique_ptr<FaultTrial> trial_;
   std::string what_;
 };
@@ -137,30 +137,29 @@ class Fault {
 absl::Status ReduceModel(const ReduceFlags& flags, Invocation& invocation) {
   if (flags.reduced.empty())
     return UsageError("graph_run reduce needs -o OUT.pbtxt, where the small graph goes");
-  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Indictment> indictment,
-                         OpenIndictment(flags, /*stands_alone=*/true));
-  TENON_ASSIGN_OR_RETURN(const Fault fault, Fault::Of(*indictment, flags));
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<ProofTask> task,
+                         OpenProofTask(flags, /*stands_alone=*/true));
+  TENON_ASSIGN_OR_RETURN(const Fault fault, Fault::Of(*task, flags));
   if (fault.what().empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(flags.paths.front(),
                      ": all rewrites together keep the answers: there is nothing to reduce"));
   }
-  if (fault.StillIn(indictment->suspect).empty()) {
+  if (fault.StillIn(task->failing).empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(flags.paths.front(), ": it was wrong once (", fault.what(),
                      ") and is right when it is tried again", kNoReduction));
   }
   SmallFiles files(flags);
-  const GraphRunner runner(indictment->bench.host->devices(), indictment->bench.session_options);
+  const GraphRunner runner(task->bench.host->devices(), task->bench.session_options);
   ReduceOptions how;
-  how.on_smaller = [&](const Suspect& smaller) { files.WriteInBetween(smaller); };
-  const auto fails = [&](const Suspect& smaller) { return !fault.StillIn(smaller).empty(); };
-  TENON_ASSIGN_OR_RETURN(const Reduction reduction,
-                         Reduce(indictment->suspect, runner, fails, how));
-  const Suspect& small = reduction.suspect;
+  how.on_smaller = [&](const FailingCase& smaller) { files.WriteInBetween(smaller); };
+  const auto fails = [&](const FailingCase& smaller) { return !fault.StillIn(smaller).empty(); };
+  TENON_ASSIGN_OR_RETURN(const Reduction reduction, Reduce(task->failing, runner, fails, how));
+  const FailingCase& small = reduction.failing;
   TENON_RETURN_IF_ERROR(files.Write(small));
   const std::string still = fault.StillIn(small);
-  TellRollbacks(*indictment, invocation);
+  TellRollbacks(*task, invocation);
   if (still.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(flags.paths.front(), ": what was written, ", files.graph(), " and ",
@@ -175,7 +174,7 @@ absl::Status ReduceModel(const ReduceFlags& flags, Invocation& invocation) {
   const std::string stopped =
       reduction.stopped ? absl::StrCat("after ", how.max_trials, " trials") : "";
   const std::string next = fault.NextCommand(flags, files, small);
-  invocation.doc.Set("nodes_before", indictment->suspect.graph.num_nodes())
+  invocation.doc.Set("nodes_before", task->failing.graph.num_nodes())
       .Set("nodes_after", small.graph.num_nodes())
       .Set("output", small.fetches[0])
       .Set("what", still)
@@ -186,7 +185,7 @@ absl::Status ReduceModel(const ReduceFlags& flags, Invocation& invocation) {
       .Set("next", next);
   const Style& style = invocation.style;
   invocation.text =
-      absl::StrCat(flags.paths.front(), ": ", Plural(indictment->suspect.graph.num_nodes(), "node"),
+      absl::StrCat(flags.paths.front(), ": ", Plural(task->failing.graph.num_nodes(), "node"),
                    " -> ", small.graph.num_nodes(), " in ", Plural(reduction.trials, "trial"), "\n",
                    stopped.empty() ? ""
                                    : absl::StrCat(style.Yellow("stopped  "), stopped,

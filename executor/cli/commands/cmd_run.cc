@@ -10,7 +10,7 @@
 #include "executor/cli/passes/pass_report.h"
 #include "executor/cli/reports/plan_report.h"
 #include "executor/cli/reports/run_reports.h"
-#include "executor/cli/reports/story.h"
+#include "executor/cli/reports/run_summary.h"
 #include "executor/state/fixed_variables.h"
 #include "executor/values/tensor_text.h"
 #include "graph/base/status_macros.h"
@@ -18,7 +18,7 @@
 namespace tenon::cli {
 namespace {
 
-constexpr int64_t kStoryRuns = 20;  // a story also tells how fast it gets
+constexpr int64_t kSummaryRuns = 20;  // a summary also tells how fast it gets
 
 struct RunFlags : TimedFlags {
   int64_t session_runs = 0;  // 0: one, that nobody asked for by this name
@@ -161,7 +161,7 @@ absl::Status RunAll(RunOutcome& outcome, const RunFlags& flags, RunWatch& watch)
     }
     if (flags.json) outcome.earlier_runs.push_back(FetchesJson(outcome.request, values));
   }
-  Repetition repetition = RepetitionFrom(flags, {.runs = flags.story ? kStoryRuns : 1});
+  Repetition repetition = RepetitionFrom(flags, {.runs = flags.story ? kSummaryRuns : 1});
   repetition.recorder = watch.Begin();
   absl::StatusOr<Repeated> repeated =
       Repeat(session, outcome.executable, outcome.request.feeds, repetition, nullptr);
@@ -194,7 +194,7 @@ absl::Status Run(const RunFlags& flags, Invocation& invocation) {
   if (invocation.json()) {
     WriteJson(outcome, flags, invocation.doc);
   } else {
-    invocation.text = flags.story ? Story(outcome, flags.paths.front(), invocation.style)
+    invocation.text = flags.story ? RunSummary(outcome, flags.paths.front(), invocation.style)
                                   : ResultText(outcome, flags, invocation.style);
   }
   AddPasses(*outcome.executable, flags, invocation);

@@ -54,15 +54,16 @@ absl::Status Unknown(const std::string& name, NamedNodes& model, NamedNodes& opt
 }
 
 // Whether there was anything to write.
-bool WriteStory(const Provenance::Story& story, std::string_view name, Graph& graph, NodeId n) {
+bool WriteHistory(const Provenance::History& history, std::string_view name, Graph& graph,
+                  NodeId n) {
   const auto write = [&](std::string_view attr, const std::vector<std::string>& list) {
     const std::vector<std::string_view> views(list.begin(), list.end());
     graph.SetAttr(n, attr, attr::StringList(views));
   };
-  const bool has_origins = story.origins.size() != 1 || story.origins[0] != name;
-  if (has_origins) write(kOrigins, story.origins);
-  if (!story.rewrites.empty()) write(kRewrites, story.rewrites);
-  return has_origins || !story.rewrites.empty();
+  const bool has_origins = history.origins.size() != 1 || history.origins[0] != name;
+  if (has_origins) write(kOrigins, history.origins);
+  if (!history.rewrites.empty()) write(kRewrites, history.rewrites);
+  return has_origins || !history.rewrites.empty();
 }
 
 }  // namespace
@@ -72,32 +73,32 @@ absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const
   NamedNodes before(model), after(optimized);
   const std::optional<std::string> was = before.Text(name), is = after.Text(name);
   if (!is.has_value() && !was.has_value()) return Unknown(name, before, after);
-  const Provenance::Story story =
-      is.has_value() ? provenance.Of(name) : Provenance::Story{{name}, provenance.EndOf(name)};
+  const Provenance::History history =
+      is.has_value() ? provenance.Of(name) : Provenance::History{{name}, provenance.EndOf(name)};
   const std::vector<std::string> became = provenance.WhatBecameOf(name, optimized);
   Json json = Json::Object();
   json.Set("name", name)
       .Set("before", was.has_value() ? Json(*was) : Json())
       .Set("after", is.has_value() ? Json(*is) : Json())
-      .Set("origins", Json::ArrayOf(story.origins))
-      .Set("rewrites", Json::ArrayOf(story.rewrites))
+      .Set("origins", Json::ArrayOf(history.origins))
+      .Set("rewrites", Json::ArrayOf(history.rewrites))
       .Set("became", Json::ArrayOf(became));
   invocation.doc.Set("explain_node", std::move(json));
   const Style& style = invocation.style;
   std::vector<std::string> origins;
-  for (const std::string& origin : story.origins) origins.push_back(before.WithPlace(origin));
+  for (const std::string& origin : history.origins) origins.push_back(before.WithPlace(origin));
   absl::StrAppend(&invocation.text, "\n", style.Bold(name), "\n");
   if (was.has_value()) absl::StrAppend(&invocation.text, "  was      ", Wrapped(*was, style), "\n");
   absl::StrAppend(&invocation.text, "  is       ", Wrapped(is.value_or("gone"), style),
                   "\n  comes of ", absl::StrJoin(origins, absl::StrCat(",", kNewLine)),
-                  "\n  by       ", List(story.rewrites, style), "\n  went to  ",
+                  "\n  by       ", List(history.rewrites, style), "\n  went to  ",
                   List(became, style), "\n");
   return absl::OkStatus();
 }
 
 void WriteProvenance(const Provenance& provenance, Graph& graph) {
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (graph.alive(n)) WriteStory(provenance.Of(graph.name(n)), graph.name(n), graph, n);
+    if (graph.alive(n)) WriteHistory(provenance.Of(graph.name(n)), graph.name(n), graph, n);
   }
   std::vector<std::string> wires;
   const std::shared_ptr<SharedFunctions> functions = SharedFunctions::Of(graph);
@@ -110,14 +111,14 @@ void WriteProvenance(const Provenance& provenance, Graph& graph) {
     for (NodeId n = 0; n < body->graph.num_node_ids(); ++n) {
       if (args.contains(n)) continue;  // no node of the file
       const std::string name = NameInBody{function.name, body->graph.name(n)}.Text();
-      has_any |= WriteStory(provenance.Of(name), name, body->graph, n);
+      has_any |= WriteHistory(provenance.Of(name), name, body->graph, n);
     }
     if (has_any) wires.push_back(body->Wire());
   }
   if (!wires.empty()) PutFunctions(graph, wires);
 }
 
-Provenance::Story WrittenStory(const Graph& graph, NodeId n) {
+Provenance::History WrittenHistory(const Graph& graph, NodeId n) {
   const auto read = [&](std::string_view name) {
     const AttrValue* attr = graph.attrs(n).Find(name);
     if (attr == nullptr) return std::vector<std::string>();

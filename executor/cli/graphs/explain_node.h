@@ -17,6 +17,6 @@ absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const
 void WriteProvenance(const Provenance& provenance, Graph& graph);
 
 // The lists that WriteProvenance wrote; empty for nodes without.
-Provenance::Story WrittenStory(const Graph& graph, NodeId n);
+Provenance::History WrittenHistory(const Graph& graph, NodeId n);
 
 }  // namespace tenon::cli

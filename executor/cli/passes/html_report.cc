@@ -36,8 +36,9 @@ Json NodeJson(const Graph& graph, NodeId n, const Provenance* provenance,
       .Set("inputs", std::move(inputs))
       .Set("text", NodeText(graph, n));
   if (provenance == nullptr) return json;
-  const Provenance::Story story = provenance->Of(name);
-  json.Set("origins", Json::ArrayOf(story.origins)).Set("rewrites", Json::ArrayOf(story.rewrites));
+  const Provenance::History history = provenance->Of(name);
+  json.Set("origins", Json::ArrayOf(history.origins))
+      .Set("rewrites", Json::ArrayOf(history.rewrites));
   return json;
 }
 

@@ -7,7 +7,7 @@
 #include "executor/proof/difference.h"
 #include "executor/proof/numeric_verifier.h"
 #include "executor/proof/reduce.h"
-#include "executor/proof/suspect.h"
+#include "executor/proof/result_judge.h"
 #include "tests/executor/graph_text_util.h"
 #include "tests/executor/proof/planted_pass_util.h"
 
@@ -194,8 +194,8 @@ TEST(NumericVerifier, IsContentWithPassesThatAreRight) {
   EXPECT_EQ(verified.not_compared, "");
 }
 
-Court MakeCourt() {
-  return Court(
+ResultJudge MakeJudge() {
+  return ResultJudge(
       {}, WithPlant(),
       [](const Tensor& right, const Tensor& is) -> std::optional<std::string> {
         const auto difference = FindDifference(right, is, Sameness::kBound);
@@ -204,15 +204,15 @@ Court MakeCourt() {
       [](Session&) { return absl::OkStatus(); });
 }
 
-Suspect MakeSuspect(const std::string& text) {
-  Suspect suspect{Parse(text), {}, {"y"}};
-  suspect.inputs = MakeInputSets(suspect.graph, {"x"}).value();
-  std::erase_if(suspect.inputs, [](const InputSet& set) { return !set.ordinary; });
-  return suspect;
+FailingCase MakeSuspect(const std::string& text) {
+  FailingCase failing{Parse(text), {}, {"y"}};
+  failing.inputs = MakeInputSets(failing.graph, {"x"}).value();
+  std::erase_if(failing.inputs, [](const InputSet& set) { return !set.ordinary; });
+  return failing;
 }
 
 TEST(Bisect, FindsOneRewriteAmongManyInLogarithmicallyManyRuns) {
-  const Bisection found = MakeCourt().BisectRewrites(MakeSuspect(Sum(100, 37))).value();
+  const Bisection found = MakeJudge().BisectRewrites(MakeSuspect(Sum(100, 37))).value();
   EXPECT_THAT(found.culprits, ElementsAre("plant.drop_abs@a37"));
   EXPECT_THAT(found.with_culprits, HasSubstr("of output y element [0] is "));
   EXPECT_GE(found.steps, 100);
@@ -220,13 +220,13 @@ TEST(Bisect, FindsOneRewriteAmongManyInLogarithmicallyManyRuns) {
 }
 
 TEST(Bisect, FindsAPairThatIsWrongOnlyTogether) {
-  const Bisection found = MakeCourt().BisectRewrites(MakeSuspect(PairText())).value();
+  const Bisection found = MakeJudge().BisectRewrites(MakeSuspect(PairText())).value();
   EXPECT_THAT(found.culprits, ElementsAre("plant.negate_abs@q", "plant.negate_abs@p"));
   EXPECT_THAT(found.with_culprits, HasSubstr("of output y"));
 }
 
 TEST(Bisect, FindsNothingWhereNothingIsWrong) {
-  const Bisection found = MakeCourt().BisectRewrites(MakeSuspect(Sum(5, 0))).value();
+  const Bisection found = MakeJudge().BisectRewrites(MakeSuspect(Sum(5, 0))).value();
   EXPECT_THAT(found.culprits, IsEmpty());
   EXPECT_EQ(found.wrong, "");
   EXPECT_EQ(found.trials, 1);
@@ -252,24 +252,24 @@ TEST(Bisect, GoesOnUntilTheCulpritsAreEnough) {
 }
 
 TEST(Reduce, LeavesOnlyWhatFails) {
-  const Court court = MakeCourt();
-  const Suspect suspect = MakeSuspect(Sum(100, 37));
+  const ResultJudge judge = MakeJudge();
+  const FailingCase failing = MakeSuspect(Sum(100, 37));
   const Reduction reduction =
-      Reduce(suspect, GraphRunner({}, WithPlant()), [&](const Suspect& smaller) {
-        return !court.OptimizedIsWrong(smaller).empty();
+      Reduce(failing, GraphRunner({}, WithPlant()), [&](const FailingCase& smaller) {
+        return !judge.OptimizedIsWrong(smaller).empty();
       }).value();
-  EXPECT_LE(reduction.suspect.graph.num_nodes(), 3);
-  EXPECT_NE(reduction.suspect.graph.FindNode("a37"), kNoNode);
-  EXPECT_EQ(reduction.suspect.inputs.size(), 1u);
+  EXPECT_LE(reduction.failing.graph.num_nodes(), 3);
+  EXPECT_NE(reduction.failing.graph.FindNode("a37"), kNoNode);
+  EXPECT_EQ(reduction.failing.inputs.size(), 1u);
   EXPECT_LE(reduction.trials, 60);
-  EXPECT_NE(court.OptimizedIsWrong(reduction.suspect), "");
+  EXPECT_NE(judge.OptimizedIsWrong(reduction.failing), "");
 }
 
 // A planted rewrite is wrong about what was assigned before, and right about all else; what runs
 // before asks for rewrites of its own.
-Suspect OfAVariable() {
+FailingCase OfAVariable() {
   const std::string dtype = Type("dtype", "DT_FLOAT");
-  Suspect suspect = {
+  FailingCase failing = {
       Parse(Placeholder("x", "dim { size: 2 }") +
             Const("value", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: -3") +
             Const("other", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: 5") +
@@ -283,24 +283,24 @@ Suspect OfAVariable() {
       {},
       {"y"},
       {"set", "set_other"}};
-  suspect.inputs = MakeInputSets(suspect.graph, {"x"}).value();
-  std::erase_if(suspect.inputs, [](const InputSet& set) { return !set.ordinary; });
-  return suspect;
+  failing.inputs = MakeInputSets(failing.graph, {"x"}).value();
+  std::erase_if(failing.inputs, [](const InputSet& set) { return !set.ordinary; });
+  return failing;
 }
 
 TEST(Bisect, TakesWhatRunsFirstAsGiven) {
-  const Bisection found = MakeCourt().BisectRewrites(OfAVariable()).value();
+  const Bisection found = MakeJudge().BisectRewrites(OfAVariable()).value();
   EXPECT_THAT(found.culprits, ElementsAre("plant.drop_abs@wrong"));
 }
 
 TEST(Reduce, KeepsWhatMustRunFirst) {
-  const Court court = MakeCourt();
+  const ResultJudge judge = MakeJudge();
   const Reduction reduction =
-      Reduce(OfAVariable(), GraphRunner({}, WithPlant()), [&](const Suspect& smaller) {
-        return !court.OptimizedIsWrong(smaller).empty();
+      Reduce(OfAVariable(), GraphRunner({}, WithPlant()), [&](const FailingCase& smaller) {
+        return !judge.OptimizedIsWrong(smaller).empty();
       }).value();
-  EXPECT_THAT(reduction.suspect.inits, ElementsAre("set"));
-  const Graph& small = reduction.suspect.graph;
+  EXPECT_THAT(reduction.failing.inits, ElementsAre("set"));
+  const Graph& small = reduction.failing.graph;
   EXPECT_NE(small.FindNode("set"), kNoNode);
   EXPECT_EQ(small.FindNode("set_other"), kNoNode);
   EXPECT_EQ(small.FindNode("x"), kNoNode);
@@ -323,24 +323,24 @@ std::string Chain(int length, int bad) {
 }
 
 TEST(Reduce, TakesLogarithmicallyManyTrials) {
-  const Court court = MakeCourt();
-  const auto fails = [&](const Suspect& smaller) {
-    return !court.OptimizedIsWrong(smaller).empty();
+  const ResultJudge judge = MakeJudge();
+  const auto fails = [&](const FailingCase& smaller) {
+    return !judge.OptimizedIsWrong(smaller).empty();
   };
-  const Suspect suspect = MakeSuspect(Chain(1000, 700));
+  const FailingCase failing = MakeSuspect(Chain(1000, 700));
   const GraphRunner runner({}, WithPlant());
-  const Reduction reduction = Reduce(suspect, runner, fails).value();
-  EXPECT_LE(reduction.suspect.graph.num_nodes(), 2);
+  const Reduction reduction = Reduce(failing, runner, fails).value();
+  EXPECT_LE(reduction.failing.graph.num_nodes(), 2);
   EXPECT_FALSE(reduction.stopped);
   EXPECT_LE(reduction.trials, 40);
   int64_t heard = 0;
-  ReduceOptions few{5, [&](const Suspect&) { ++heard; }};
-  const Reduction stopped = Reduce(suspect, runner, fails, few).value();
+  ReduceOptions few{5, [&](const FailingCase&) { ++heard; }};
+  const Reduction stopped = Reduce(failing, runner, fails, few).value();
   EXPECT_TRUE(stopped.stopped);
   EXPECT_EQ(stopped.trials, 5);
   EXPECT_GT(heard, 0);
-  EXPECT_LT(stopped.suspect.graph.num_nodes(), suspect.graph.num_nodes());
-  EXPECT_TRUE(fails(stopped.suspect));
+  EXPECT_LT(stopped.failing.graph.num_nodes(), failing.graph.num_nodes());
+  EXPECT_TRUE(fails(stopped.failing));
 }
 
 TEST(Difference, SeesBitsAndBounds) {

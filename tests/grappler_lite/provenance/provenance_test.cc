@@ -35,10 +35,10 @@ TEST(Provenance, ANodeThatNothingHappenedToIsItself) {
 TEST(Provenance, FollowsNodesThatWereBypassed) {
   const auto run =
       OptimizedBy({"i = Identity(a)", "j = Identity(i)", "y = Sub(j, b)"}, "model_pruning");
-  const Provenance::Story story = run->provenance.Of("y");
-  EXPECT_THAT(story.origins, ElementsAre("i", "j", "y"));
-  EXPECT_THAT(story.rewrites, ElementsAre("model_pruning.bypass_identity at i",
-                                          "model_pruning.bypass_identity at j"));
+  const Provenance::History history = run->provenance.Of("y");
+  EXPECT_THAT(history.origins, ElementsAre("i", "j", "y"));
+  EXPECT_THAT(history.rewrites, ElementsAre("model_pruning.bypass_identity at i",
+                                            "model_pruning.bypass_identity at j"));
   EXPECT_THAT(run->provenance.WhatBecameOf("i", run->graph), ElementsAre("y"));
   EXPECT_THAT(run->provenance.EndOf("i"), ElementsAre("model_pruning.bypass_identity at i"));
   EXPECT_THAT(run->provenance.EndOf("y"), IsEmpty());

@@ -9,6 +9,6 @@
 namespace tenon::cli {
 
 // About a screenful: import, passes, the plug-in's pass, placement, plan, run, comparison.
-std::string Story(const RunOutcome& outcome, const std::string& model, const Style& style);
+std::string RunSummary(const RunOutcome& outcome, const std::string& model, const Style& style);
 
 }  // namespace tenon::cli

@@ -1,4 +1,4 @@
-#include "executor/cli/bisect/indictment.h"
+#include "executor/cli/bisect/proof_task.h"
 
 #include <algorithm>
 
@@ -31,44 +31,44 @@ JudgeValue JudgeFrom(const ToleranceFlags& flags) {
   };
 }
 
-absl::Status FillInputs(Indictment& indictment, const RequestFlags& flags) {
-  Suspect& suspect = indictment.suspect;
+absl::Status FillInputs(ProofTask& task, const RequestFlags& flags) {
+  FailingCase& failing = task.failing;
   if (!flags.inputs.empty() || !flags.input_files.empty()) {
-    TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequest(indictment.bench.names(), flags));
-    suspect.fetches = request.fetches;
-    suspect.inputs = {{"given", true, NamedFeeds(request)}};
+    TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequest(task.bench.names(), flags));
+    failing.fetches = request.fetches;
+    failing.inputs = {{"given", true, NamedFeeds(request)}};
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(indictment.bench.names(), flags));
-  suspect.fetches = ends.fetches;
-  absl::StatusOr<std::vector<InputSet>> sets = MakeInputSets(suspect.graph, ends.feeds);
+  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(task.bench.names(), flags));
+  failing.fetches = ends.fetches;
+  absl::StatusOr<std::vector<InputSet>> sets = MakeInputSets(failing.graph, ends.feeds);
   if (!sets.ok())
     return UsageError(absl::StrCat(sets.status().message(), "; give them with --input"));
-  suspect.inputs = *std::move(sets);
-  std::erase_if(suspect.inputs, [](const InputSet& set) { return !set.ordinary; });
+  failing.inputs = *std::move(sets);
+  std::erase_if(failing.inputs, [](const InputSet& set) { return !set.ordinary; });
   return absl::OkStatus();
 }
 
 // Nodes that are asked for or fed keep their names if the signature names them.
-absl::Status FoldVariables(Indictment& indictment) {
-  const Workbench& bench = indictment.bench;
-  Suspect& suspect = indictment.suspect;
+absl::Status FoldVariables(ProofTask& task) {
+  const Workbench& bench = task.bench;
+  FailingCase& failing = task.failing;
   FreezeOptions freeze;
   freeze.keep_state = true;
   freeze.inits = bench.inits;
   TENON_ASSIGN_OR_RETURN(FrozenModel frozen,
                          Freeze(*bench.saved, bench.graph(), *bench.signature, freeze,
                                 bench.host->devices(), bench.session_options));
-  suspect.graph = std::move(frozen.graph);
-  std::vector<std::string> needed = suspect.fetches;
-  for (const auto& [name, value] : suspect.inputs.at(0).feeds) needed.push_back(name);
+  failing.graph = std::move(frozen.graph);
+  std::vector<std::string> needed = failing.fetches;
+  for (const auto& [name, value] : failing.inputs.at(0).feeds) needed.push_back(name);
   for (const std::string& name : needed) {
-    if (suspect.graph.ParseOutput(name).ok()) continue;
+    if (failing.graph.ParseOutput(name).ok()) continue;
     return UsageError(absl::StrCat("signature '", bench.signature->name, "' does not need '", name,
                                    "', and what is written would lack the variables of the "
                                    "folder: ask for what a signature names"));
   }
-  if (!frozen.init.empty()) suspect.inits = {frozen.init};
+  if (!frozen.init.empty()) failing.inits = {frozen.init};
   return absl::OkStatus();
 }
 
@@ -95,34 +95,34 @@ void RollbackLog::AfterPass(const PassRun& run, const Graph&, const PassReport& 
   if (row.failed) lines_.insert(absl::StrCat("pass ", run.pass, ": ", OneLine(row.reason)));
 }
 
-void TellRollbacks(const Indictment& indictment, Invocation& invocation) {
-  const std::set<std::string>& lines = indictment.rollbacks.lines();
+void TellRollbacks(const ProofTask& task, Invocation& invocation) {
+  const std::set<std::string>& lines = task.rollbacks.lines();
   for (const std::string& line : lines) Warn(invocation.output, line);
   invocation.doc.Set("rolled_back", Json::ArrayOf(lines));
 }
 
-absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const ProofFlags& flags,
-                                                           bool stands_alone) {
-  auto indictment = std::make_unique<Indictment>();
-  TENON_ASSIGN_OR_RETURN(indictment->bench, OpenWorkbench(flags));
-  indictment->suspect.graph = indictment->bench.graph();
-  TENON_RETURN_IF_ERROR(FillInputs(*indictment, flags));
-  Workbench& bench = indictment->bench;
+absl::StatusOr<std::unique_ptr<ProofTask>> OpenProofTask(const ProofFlags& flags,
+                                                         bool stands_alone) {
+  auto task = std::make_unique<ProofTask>();
+  TENON_ASSIGN_OR_RETURN(task->bench, OpenWorkbench(flags));
+  task->failing.graph = task->bench.graph();
+  TENON_RETURN_IF_ERROR(FillInputs(*task, flags));
+  Workbench& bench = task->bench;
   const bool of_folder = bench.saved.has_value();
   stands_alone &= of_folder;
-  if (!of_folder) indictment->suspect.inits = bench.inits;
-  if (stands_alone) TENON_RETURN_IF_ERROR(FoldVariables(*indictment));
-  const auto begin = [&bench, &flags, fetches = indictment->suspect.fetches,
+  if (!of_folder) task->failing.inits = bench.inits;
+  if (stands_alone) TENON_RETURN_IF_ERROR(FoldVariables(*task));
+  const auto begin = [&bench, &flags, fetches = task->failing.fetches,
                       from_folder = of_folder && !stands_alone](Session& session) {
     return from_folder ? InitializeState(session, bench, flags, fetches) : absl::OkStatus();
   };
   SessionOptions session_options = bench.session_options;
-  session_options.pipeline.observers = {bench.watchers->reproducer(), &indictment->rollbacks};
-  indictment->court = std::make_unique<Court>(bench.host->devices(), std::move(session_options),
+  session_options.pipeline.observers = {bench.watchers->reproducer(), &task->rollbacks};
+  task->judge = std::make_unique<ResultJudge>(bench.host->devices(), std::move(session_options),
                                               JudgeFrom(flags), begin);
-  for (const std::string& line : indictment->court->DropFailing(indictment->suspect))
+  for (const std::string& line : task->judge->DropFailing(task->failing))
     Warn(flags, absl::StrCat(line, "; it is left out"));
-  return indictment;
+  return task;
 }
 
 }  // namespace tenon::cli

@@ -1,4 +1,4 @@
-#include "executor/cli/reports/story.h"
+#include "executor/cli/reports/run_summary.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -32,9 +32,9 @@ std::string CountsText(const std::map<std::string, int64_t>& counts) {
   return text;
 }
 
-class Storyteller {
+class RunSummaryText {
  public:
-  Storyteller(const RunOutcome& outcome, const std::string& model, const Style& style)
+  RunSummaryText(const RunOutcome& outcome, const std::string& model, const Style& style)
       : outcome_(outcome),
         model_(model),
         style_(style),
@@ -305,8 +305,8 @@ class Storyteller {
 
 }  // namespace
 
-std::string Story(const RunOutcome& outcome, const std::string& model, const Style& style) {
-  return Storyteller(outcome, model, style).Tell();
+std::string RunSummary(const RunOutcome& outcome, const std::string& model, const Style& style) {
+  return RunSummaryText(outcome, model, style).Tell();
 }
 
 }  // namespace tenon::cli

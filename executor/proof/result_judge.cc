@@ -1,4 +1,4 @@
-#include "executor/proof/suspect.h"
+#include "executor/proof/result_judge.h"
 
 #include <algorithm>
 #include <optional>
@@ -70,8 +70,8 @@ std::string Literally(std::string_view name) {
 
 }  // namespace
 
-Court::Court(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
-             std::function<absl::Status(Session&)> begin)
+ResultJudge::ResultJudge(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
+                         std::function<absl::Status(Session&)> begin)
     : devices_(std::move(devices)),
       options_(std::move(options)),
       judge_(std::move(judge)),
@@ -79,107 +79,109 @@ Court::Court(std::vector<Device*> devices, SessionOptions options, JudgeValue ju
   if (options_.seed == 0) options_.seed = 1;
 }
 
-SessionOptions Court::Plain() const {
+SessionOptions ResultJudge::Plain() const {
   SessionOptions options = options_;
   options.opt_level = 0;
   options.pipeline.observers.clear();
   return options;
 }
 
-SessionOptions Court::OnCpu() const {
+SessionOptions ResultJudge::OnCpu() const {
   SessionOptions options = Plain();
   options.placer.rules.insert(options.placer.rules.begin(), {".*", "CPU:0"});
   return options;
 }
 
-SessionOptions Court::Optimized(int64_t limit, absl::Span<const std::string> beyond) const {
+SessionOptions ResultJudge::Optimized(int64_t limit, absl::Span<const std::string> beyond) const {
   SessionOptions options = options_;
   options.pipeline.bisect_limit = limit;
   options.pipeline.beyond_limit.assign(beyond.begin(), beyond.end());
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<Session>> Court::Begin(const Suspect& suspect,
-                                                      const SessionOptions& options) const {
+absl::StatusOr<std::unique_ptr<Session>> ResultJudge::Begin(const FailingCase& failing,
+                                                            const SessionOptions& options) const {
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                         Session::Create(suspect.graph, devices_, options));
+                         Session::Create(failing.graph, devices_, options));
   TENON_RETURN_IF_ERROR(begin_(*session));
-  for (const std::string& init : suspect.inits)
+  for (const std::string& init : failing.inits)
     TENON_RETURN_IF_ERROR(session->Run({}, {absl::StrCat("^", init)}).status());
   return session;
 }
 
-absl::StatusOr<std::vector<Tensor>> Court::RunOnce(const Suspect& suspect, const InputSet& inputs,
-                                                   const SessionOptions& options,
-                                                   const std::vector<std::string>& fetches,
-                                                   PipelineObserver* log) const {
+absl::StatusOr<std::vector<Tensor>> ResultJudge::RunOnce(const FailingCase& failing,
+                                                         const InputSet& inputs,
+                                                         const SessionOptions& options,
+                                                         const std::vector<std::string>& fetches,
+                                                         PipelineObserver* log) const {
   SessionOptions limited = options;
   limited.max_loop_passes = inputs.max_loop_passes;
   Relay relay;
   if (log != nullptr) limited.pipeline.observers.push_back(&relay);
-  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Begin(suspect, limited));
+  TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Begin(failing, limited));
   relay.Tell(log);
   return session->Run(inputs.feeds, fetches);
 }
 
-std::vector<Answer> Court::AnswersOf(const Suspect& suspect, const SessionOptions& options,
-                                     PipelineObserver* log) const {
+std::vector<Answer> ResultJudge::AnswersOf(const FailingCase& failing,
+                                           const SessionOptions& options,
+                                           PipelineObserver* log) const {
   std::vector<Answer> answers;
-  for (const InputSet& inputs : suspect.inputs) {
+  for (const InputSet& inputs : failing.inputs) {
     answers.push_back(AnswerOf(
-        RunOnce(suspect, inputs, options, suspect.fetches, answers.empty() ? log : nullptr),
-        suspect.fetches.size()));
+        RunOnce(failing, inputs, options, failing.fetches, answers.empty() ? log : nullptr),
+        failing.fetches.size()));
   }
   return answers;
 }
 
-std::vector<std::string> Court::DropFailing(Suspect& suspect) const {
-  for (const InputSet& inputs : suspect.inputs) {
-    const Answer answer = AnswerApart(suspect.fetches, [&](const std::vector<std::string>& some) {
-      return RunOnce(suspect, inputs, Plain(), some);
+std::vector<std::string> ResultJudge::DropFailing(FailingCase& failing) const {
+  for (const InputSet& inputs : failing.inputs) {
+    const Answer answer = AnswerApart(failing.fetches, [&](const std::vector<std::string>& some) {
+      return RunOnce(failing, inputs, Plain(), some);
     });
     if (!HasValue(answer)) continue;
     std::vector<std::string> dropped, kept;
     for (size_t i = 0; i < answer.size(); ++i) {
-      const std::string& fetch = suspect.fetches[i];
+      const std::string& fetch = failing.fetches[i];
       if (answer[i].ok()) {
         kept.push_back(fetch);
       } else {
         dropped.push_back(absl::StrCat("output ", fetch, ": ", answer[i].status().message()));
       }
     }
-    suspect.fetches = std::move(kept);
+    failing.fetches = std::move(kept);
     return dropped;
   }
   return {};
 }
 
-std::string Court::Compare(const Suspect& suspect, const std::vector<Answer>& right,
-                           const std::vector<Answer>& is) const {
-  for (size_t set = 0; set < suspect.inputs.size(); ++set) {
-    const auto difference = CompareAnswers(right[set], is[set], suspect.fetches, [&](size_t i) {
+std::string ResultJudge::Compare(const FailingCase& failing, const std::vector<Answer>& right,
+                                 const std::vector<Answer>& is) const {
+  for (size_t set = 0; set < failing.inputs.size(); ++set) {
+    const auto difference = CompareAnswers(right[set], is[set], failing.fetches, [&](size_t i) {
       return judge_(*right[set][i], *is[set][i]);
     });
     if (difference)
-      return absl::StrCat(difference->what, " (inputs '", suspect.inputs[set].name, "')");
+      return absl::StrCat(difference->what, " (inputs '", failing.inputs[set].name, "')");
   }
   return "";
 }
 
-std::string Court::OptimizedIsWrong(const Suspect& suspect) const {
-  return Compare(suspect, AnswersOf(suspect, Plain()),
-                 AnswersOf(suspect, Optimized(INT64_MAX, {})));
+std::string ResultJudge::OptimizedIsWrong(const FailingCase& failing) const {
+  return Compare(failing, AnswersOf(failing, Plain()),
+                 AnswersOf(failing, Optimized(INT64_MAX, {})));
 }
 
-std::string Court::FirstDifference(const Suspect& suspect,
-                                   const std::vector<std::string>& culprits) const {
+std::string ResultJudge::FirstDifference(const FailingCase& failing,
+                                         const std::vector<std::string>& culprits) const {
   PluginWatch watch;
-  AnswersOf(suspect, Optimized(0, culprits), &watch);
+  AnswersOf(failing, Optimized(0, culprits), &watch);
   if (!watch.before || !watch.after) return "";
   GraphRunner runner(devices_, options_);
-  const absl::StatusOr<std::unique_ptr<Session>> holder = Begin(suspect, Plain());
+  const absl::StatusOr<std::unique_ptr<Session>> holder = Begin(failing, Plain());
   if (holder.ok()) runner.TakeStateOf(holder->get());
-  for (const InputSet& inputs : suspect.inputs) {
+  for (const InputSet& inputs : failing.inputs) {
     std::string node =
         runner.FirstDifference(*watch.before, *watch.after, inputs, Sameness::kBound);
     if (!node.empty()) return node;
@@ -187,13 +189,13 @@ std::string Court::FirstDifference(const Suspect& suspect,
   return "";
 }
 
-absl::StatusOr<Bisected> Court::BisectRewrites(const Suspect& suspect) const {
-  const std::vector<Answer> right = AnswersOf(suspect, Plain());
+absl::StatusOr<Bisected> ResultJudge::BisectRewrites(const FailingCase& failing) const {
+  const std::vector<Answer> right = AnswersOf(failing, Plain());
   const auto trial = [&](int64_t limit,
                          absl::Span<const std::string> beyond) -> absl::StatusOr<Trial> {
     RewriteLog log;
-    const std::vector<Answer> is = AnswersOf(suspect, Optimized(limit, beyond), &log);
-    return Trial{Compare(suspect, right, is), std::move(log.keys)};
+    const std::vector<Answer> is = AnswersOf(failing, Optimized(limit, beyond), &log);
+    return Trial{Compare(failing, right, is), std::move(log.keys)};
   };
   TENON_ASSIGN_OR_RETURN(Bisection found, Bisect(trial));
   // Where all fails, the error is the right answer. If it is there with the passes too, nothing was
@@ -201,16 +203,17 @@ absl::StatusOr<Bisected> Court::BisectRewrites(const Suspect& suspect) const {
   if (found.wrong.empty()) TENON_RETURN_IF_ERROR(CheckOneRuns(right));
   Bisected bisected{std::move(found), ""};
   if (!bisected.culprits.empty())
-    bisected.first_different = FirstDifference(suspect, bisected.culprits);
+    bisected.first_different = FirstDifference(failing, bisected.culprits);
   return bisected;
 }
 
-absl::StatusOr<std::optional<Bisection>> Court::BisectPlacement(const Suspect& suspect) const {
+absl::StatusOr<std::optional<Bisection>> ResultJudge::BisectPlacement(
+    const FailingCase& failing) const {
   std::vector<std::string> feeds, moved;
-  for (const auto& [name, value] : suspect.inputs.at(0).feeds) feeds.push_back(name);
+  for (const auto& [name, value] : failing.inputs.at(0).feeds) feeds.push_back(name);
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                         Session::Create(suspect.graph, devices_, Plain()));
-  TENON_ASSIGN_OR_RETURN(const Executable* executable, session->Prepare(feeds, suspect.fetches));
+                         Session::Create(failing.graph, devices_, Plain()));
+  TENON_ASSIGN_OR_RETURN(const Executable* executable, session->Prepare(feeds, failing.fetches));
   const std::vector<NodePlacement>& placement = PlacementReport(*executable);
   const Graph& placed = OptimizedGraph(*executable);
   for (NodeId n = 0; n < placed.num_node_ids(); ++n) {
@@ -218,7 +221,7 @@ absl::StatusOr<std::optional<Bisection>> Court::BisectPlacement(const Suspect& s
       moved.emplace_back(placed.name(n));
   }
   if (moved.empty()) return std::nullopt;
-  const std::vector<Answer> right = AnswersOf(suspect, OnCpu());
+  const std::vector<Answer> right = AnswersOf(failing, OnCpu());
   TENON_RETURN_IF_ERROR(CheckOneRuns(right));
   const auto trial = [&](int64_t limit, absl::Span<const std::string> beyond) {
     SessionOptions options = Plain();
@@ -229,7 +232,7 @@ absl::StatusOr<std::optional<Bisection>> Court::BisectPlacement(const Suspect& s
         options.placer.rules.insert(options.placer.rules.begin(), {Literally(moved[i]), "CPU:0"});
     }
     return absl::StatusOr<Trial>(
-        Trial{Compare(suspect, right, AnswersOf(suspect, options)), moved});
+        Trial{Compare(failing, right, AnswersOf(failing, options)), moved});
   };
   TENON_ASSIGN_OR_RETURN(Bisection bisection, Bisect(trial));
   return std::optional<Bisection>(std::move(bisection));

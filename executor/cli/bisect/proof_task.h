@@ -5,7 +5,7 @@
 
 #include "executor/cli/model/workbench.h"
 #include "executor/cli/options/request_flags.h"
-#include "executor/proof/suspect.h"
+#include "executor/proof/result_judge.h"
 
 namespace tenon::cli {
 
@@ -25,11 +25,12 @@ class RollbackLog : public PipelineObserver {
   std::set<std::string> lines_;
 };
 
-struct Indictment {
+// A model, a case of it, and the judge of its answers.
+struct ProofTask {
   Workbench bench;
   RollbackLog rollbacks;
-  Suspect suspect;
-  std::unique_ptr<Court> court;
+  FailingCase failing;
+  std::unique_ptr<ResultJudge> judge;
 };
 
 // The model, the inputs that --input gives (or else made-up ones: only ordinary values), and who
@@ -37,10 +38,10 @@ struct Indictment {
 // Sameness::kBound. Any NaN is like another. Outputs that fail without any pass are left out, with
 // a warning. `stands_alone`: the graph needs no folder; the variables of a SavedModel are constants
 // of its own, and those that it writes are filled first.
-absl::StatusOr<std::unique_ptr<Indictment>> OpenIndictment(const ProofFlags& flags,
-                                                           bool stands_alone = false);
+absl::StatusOr<std::unique_ptr<ProofTask>> OpenProofTask(const ProofFlags& flags,
+                                                         bool stands_alone = false);
 
-// Warns of passes that were rolled back, which are innocent of what is wrong.
-void TellRollbacks(const Indictment& indictment, Invocation& invocation);
+// Warns of passes that were rolled back: a wrong answer is not theirs.
+void TellRollbacks(const ProofTask& task, Invocation& invocation);
 
 }  // namespace tenon::cli
