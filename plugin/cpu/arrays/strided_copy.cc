@@ -29,7 +29,7 @@ TransposeTile FindTransposeTile(int64_t element_bytes) {
 
 namespace {
 
-// A tensor of this size leaves nothing of itself in the caches for its reader.
+// A tensor of this size does not fit the last-level cache: its reader finds nothing of it there.
 constexpr int64_t kFarBytes = 32 << 20;
 
 template <typename T>

@@ -1,5 +1,5 @@
-// Moving elements between two layouts: the engine of Slice, Concat, Transpose, Tile, Pad and their
-// kin.
+// Copies of elements between two layouts. Slice, Concat, Transpose, Tile, Pad and similar ops are
+// made of such copies.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,14 @@
 
 namespace tenon::cpu {
 
-// Byte strides of a dense tensor; all 0 if it has no elements.
+// Returns the strides of a dense tensor, in bytes. All strides are 0 if the tensor has no elements.
 Dims DenseStrides(const Shape& shape, int64_t element_bytes);
 
-// A loop nest, outermost dimension first. Strides are in bytes; those of the source may be zero
-// (repeat) or negative (reverse). Destinations do not overlap. Add dimensions in the destination's
-// order: the innermost should be the closest together there.
+// A loop nest that copies one element per iteration. All strides are in bytes. A source stride may
+// be 0 (repeat) or negative (reverse). Different iterations must write to different memory.
+//
+// Add the outermost dimension first, in the destination's order: the last dimension should have the
+// smallest destination stride. Build the object in one thread. After Finish(), Run is thread-safe.
 class StridedCopy {
  public:
   explicit StridedCopy(DataType type)
@@ -25,12 +27,14 @@ class StridedCopy {
         counted_(!IsMemcpyable(type)) {}
 
   void AddDim(int64_t size, int64_t from_stride, int64_t to_stride);
-  // Drops and merges dimensions; contiguous inner ones become part of the element. Call once, after
-  // the last AddDim.
+  // Removes dimensions of size 1, merges dimensions that continue each other, and makes a
+  // contiguous innermost dimension part of the element. Call once, after the last AddDim and before
+  // Run.
   void Finish();
 
-  int64_t bytes() const { return total_bytes_; }
-  // Splits its outer loops over `workers`. Source and destination may not overlap.
+  int64_t bytes() const { return total_bytes_; }  // that Run writes
+  // Copies all elements. The outer loops are split over `workers`. Source and destination must not
+  // overlap.
   void Run(const void* from, void* to, Workers* workers) const;
 
  private:
@@ -39,44 +43,47 @@ class StridedCopy {
   void RunTransposed(const char* from, char* to) const;
 
   DataType type_;
-  int64_t element_bytes_;  // of what is moved at a time
-  bool counted_;           // strings or objects
+  int64_t element_bytes_;  // bytes that one iteration moves
+  bool counted_;           // strings or objects: copied by ElementCopy instead of memcpy
   Dims size_, from_, to_;
-  bool transposed_ = false;  // the source is contiguous along the last dimension but one, the
-                             // destination along the last
+  // The source is contiguous along the last dimension but one, the destination along the last
+  // dimension: TransposeTile copies both dimensions at once.
+  bool transposed_ = false;
   int64_t total_bytes_ = 0;
 };
 
-// CopyPiece::in: a source of zeros (empty strings), to be repeated with strides of 0.
+// A value of CopyPiece::in: the source is one element of zeros (or an empty string). The copy
+// repeats that element by source strides of 0.
 inline constexpr int kZeros = -1;
 
-// One copy of a step that moves data from inputs to outputs.
+// One copy of a step, from an input to an output.
 struct CopyPiece {
-  int in = 0;
-  int out = 0;
+  int in = 0;               // input number or kZeros
+  int out = 0;              // output number
   int64_t from_offset = 0;  // bytes
   int64_t to_offset = 0;
   StridedCopy copy;
 };
 
-// A step that only copies.
+// The run state of a step that only copies.
 struct CopyState {
   std::vector<CopyPiece> pieces;
 };
 
-// Output 0, of `elements` elements, starts as one element of input `in`, or zero, repeated …
+// Returns the piece that fills the `elements` elements of output 0 with the first element of input
+// `in`, or with zeros.
 CopyPiece RepeatPiece(DataType type, int64_t elements, int in = kZeros);
-// … or as the whole of input `in`.
+// Returns the piece that copies `elements` elements of input `in` to output 0.
 CopyPiece WholePiece(DataType type, int64_t elements, int in);
 
-// Sets the run function of a step that only copies.
+// Sets the run function and the run state of a step that only copies.
 void SetCopies(Prepare& p, std::vector<CopyPiece> pieces);
-// Copies pieces in order. What is to be copied onto itself is there already: a step that may be
-// computed in place.
+// Copies the pieces in their order. A piece with equal source and destination pointers is skipped:
+// the step is computed in place.
 void RunCopies(const CopyState& state, void* const* in, void* const* out, Workers* workers);
 
-// A dense copy of the whole tensor into (or out of) a sub-block of a larger tensor: `shape`'s
-// elements with the given strides on both sides.
+// Returns the copy of a block of shape `shape` with the given strides, in bytes, on both sides. One
+// side is usually a dense tensor, the other side a block of a larger tensor.
 StridedCopy BlockCopy(DataType type, const Shape& shape, const Dims& from_strides,
                       const Dims& to_strides);
 

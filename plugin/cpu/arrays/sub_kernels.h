@@ -1,5 +1,5 @@
-// Kernels made of other kernels: a step prepares its parts by op name and runs them one after the
-// other in its scratch memory.
+// Kernels made of other kernels. A step prepares its parts by op name. A run executes the parts in
+// order and keeps their results in the step's scratch memory.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,37 @@
 
 namespace tenon::cpu {
 
-// A tensor on its way through the parts: an input of the step, or memory in its scratch.
+// A tensor between the parts: an input of the step, or a buffer in the step's scratch memory.
 struct SubTensor {
-  int buffer = 0;  // inputs of the step first, then scratch buffers
+  int buffer = 0;  // the step's inputs have the first numbers, scratch buffers the following
   DataType type = DataType::kInvalid;
   Shape shape;
-  const Tensor* value = nullptr;  // where it is known now
+  const Tensor* value = nullptr;  // the value if preparation knows it, else null; not owned
 };
 
-// Builds a step. Used on one thread, while the step is prepared.
+// Builds a step, in one thread, while the step is prepared.
 class SubKernels {
  public:
   explicit SubKernels(Prepare& p);
 
   SubTensor Input(int i) const;
-  // One kernel of `op` with one output of type `out`. `attrs` are name and AttrValue bytes, sorted
-  // by name; `type` is what the kernel's type attribute T is. Inputs that the kernel needs as
-  // values must have one.
+  // Adds a part: the kernel of `op` for type attribute T = `type`. The op has one output of that
+  // type. `attrs`
+  // are pairs of name and AttrValue bytes, sorted by name. An input that the kernel needs as a
+  // value must have a value. Returns the part's output, or the error of the lookup or of the
+  // kernel's preparation.
   absl::StatusOr<SubTensor> Call(std::string_view op,
                                  std::vector<std::pair<std::string, std::string>> attrs,
                                  DataType type, std::vector<SubTensor> inputs);
-  // What `run` makes of `inputs`, in a new tensor. It gets no scratch memory.
+  // Adds a part that calls `run` with `state` on `inputs`. Returns the part's output, a new tensor.
+  // `run` gets no scratch memory.
   SubTensor Run(RunFn run, std::shared_ptr<const void> state, std::vector<SubTensor> inputs,
                 DataType type, const Shape& shape);
-  // A copy into a new tensor.
+  // Adds a part that copies `in` into a new tensor of shape `shape`. Returns the new tensor.
   SubTensor Copy(const SubTensor& in, const Shape& shape, StridedCopy copy);
-  // Makes `results` the step's outputs, each a tensor of its own, and sets the run function.
+  // Makes results[i] the step's output i and sets the run function. A result that is an input of
+  // the step becomes an alias of that input. All other results must be different tensors. Call
+  // once, at the end.
   void Finish(absl::Span<const SubTensor> results);
 
  private:

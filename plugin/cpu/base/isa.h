@@ -1,22 +1,31 @@
-// Which instruction set the CPU kernels use. A file *_isa.inc is compiled once for each set, in a
-// namespace of its own (sse2, avx2, avx512) and with anonymous ones inside, so that nothing compiled
-// for one set is merged into another (cmake/TenonTargets.cmake, DESIGN.md).
+// The instruction set that the CPU kernels use.
+//
+// A file *_isa.inc is compiled once for each set (cmake/TenonTargets.cmake). Each copy has its own
+// namespace: sse2, avx2 or avx512. Helpers stand in anonymous namespaces inside that namespace.
+// Without them the linker could merge an AVX-512 copy of a helper into SSE2 code (DESIGN.md).
 #pragma once
 
 #include "absl/status/status.h"
 
 namespace tenon::cpu {
 
-enum class Isa { kSse2, kAvx2, kAvx512 };
+enum class Isa {
+  kSse2,   // the baseline of x86-64
+  kAvx2,   // AVX2 with FMA and F16C
+  kAvx512  // AVX-512 F, BW, DQ and VL
+};
 
-// The best set that this machine has. The environment variable TENON_ISA (baseline, avx2, avx512)
-// lowers it, oneDNN's too: for the same bits on every machine. Fixed at the first call.
+// Returns the best set that this processor has. The environment variable TENON_ISA (baseline, avx2,
+// avx512) lowers the set, for our kernels and for oneDNN. A limit makes results equal bit for bit
+// on machines of different processors. The first call fixes the answer for the process.
+// Thread-safe.
 Isa CpuIsa();
-bool IsaIsLimited();  // by the variable
-// INVALID_ARGUMENT if the variable is something else.
+// Returns whether TENON_ISA is set and not empty.
+bool IsaIsLimited();
+// Returns INVALID_ARGUMENT if TENON_ISA has any other value. CpuIsa() ignores such a value.
 absl::Status CheckIsaVariable();
 
-// The entry of `sse2`, `avx2`, `avx512` that this machine runs.
+// Returns the argument that belongs to CpuIsa().
 template <typename T>
 T SelectIsa(T sse2, T avx2, T avx512) {
   switch (CpuIsa()) {

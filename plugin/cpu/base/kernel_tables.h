@@ -1,4 +1,5 @@
-// How kernels are listed: a source has a table, a folder of kernels the tables of its sources.
+// The lists of kernels. Each source file has a KernelTable. Each folder has KernelTables: the
+// tables of its sources.
 #pragma once
 
 #include "absl/types/span.h"

@@ -1,4 +1,8 @@
-// Small things that the CPU kernels of every family need.
+// Helpers of the CPU kernels of every family: sets of types, checks of inputs, shapes, index
+// elements.
+//
+// Functions that take a Prepare run while a step is prepared. Their errors begin with the node's
+// name.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +17,7 @@
 
 namespace tenon::cpu {
 
-// Sets of types, as TypeConstraint wants them.
+// Sets of types in the form of TypeConstraint: one bit per type.
 inline constexpr uint64_t kHalfTypes = TypeBits(DataType::kHalf, DataType::kBfloat16);
 inline constexpr uint64_t kFloatTypes = kHalfTypes | TypeBits(DataType::kFloat, DataType::kDouble);
 inline constexpr uint64_t kComplexTypes = TypeBits(DataType::kComplex64, DataType::kComplex128);
@@ -29,7 +33,7 @@ inline constexpr uint64_t kQuantizedTypes = TypeBits(
 inline constexpr uint64_t kFloat8Types =
     TypeBits(DataType::kFloat8E5m2, DataType::kFloat8E4m3fn, DataType::kFloat8E4m3fnuz,
              DataType::kFloat8E4m3b11fnuz, DataType::kFloat8E5m2fnuz);
-// Elements that can be copied without asking their type: all but resources and variants.
+// Types of elements that every copying kernel accepts: all but resources and variants.
 inline constexpr uint64_t kCopyTypes =
     kNumberTypes | kQuantizedTypes | kFloat8Types |
     TypeBits(DataType::kBool, DataType::kString, DataType::kInt4, DataType::kUint4);
@@ -37,63 +41,70 @@ inline constexpr uint64_t kIndexTypes = TypeBits(DataType::kInt32, DataType::kIn
 
 constexpr bool HasType(uint64_t set, DataType t) { return (set & TypeBit(t)) != 0; }
 
-// `axis` in [-rank, rank) as a dimension number; INVALID_ARGUMENT names the range otherwise.
+// Returns the dimension number of `axis`. A negative axis counts from the last dimension.
+// INVALID_ARGUMENT if `axis` lies outside of [-rank, rank).
 absl::StatusOr<int> NormalizeAxis(const Prepare& p, int64_t axis, int rank);
 
-// INVALID_ARGUMENT unless inputs [begin, end) are scalars.
+// Returns INVALID_ARGUMENT unless each of the inputs [begin, end) is a scalar.
 absl::Status CheckScalars(const Prepare& p, int begin, int end);
 
-// INVALID_ARGUMENT unless input i has this shape.
+// Returns INVALID_ARGUMENT unless input i has the shape `want`.
 absl::Status CheckInputShape(const Prepare& p, int i, const Shape& want);
 
-// The element of value input i. INVALID_ARGUMENT unless that is a scalar.
+// Returns the element of input i, whose value must be known. INVALID_ARGUMENT unless input i is a
+// scalar.
 absl::StatusOr<int64_t> InputInt(const Prepare& p, int i);
 
-// The elements of an integer value input of any rank, row by row.
+// Returns the elements of input i in row-major order. The input may have any rank.
+// INVALID_ARGUMENT unless its type is int32 or int64; INTERNAL if its value is not known.
 absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i);
 
-// Output i is a tensor of these integers, known now, in its type of int32 or int64.
-// INVALID_ARGUMENT where one does not fit.
+// Makes output i a constant of shape `shape` with the elements `values`. The output's type is int32
+// or int64. INVALID_ARGUMENT if a value does not fit the type.
 absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape);
 
-// Makes the shape from dimensions that came from data; INVALID_ARGUMENT with the op's name.
+// Makes a shape of dimensions that came from data. INVALID_ARGUMENT if a dimension is negative or
+// the shape has more than 2^48 elements.
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims);
 
-// What dimensions broadcast to, aligned at the last; nullopt where they do not fit.
+// Returns the dimensions to which `a` and `b` broadcast, aligned at the last dimension. nullopt if
+// they do not broadcast together.
 std::optional<Dims> BroadcastDims(absl::Span<const int64_t> a, absl::Span<const int64_t> b);
 
-// Rows to give one thread so that a piece of work touches some 64 KB: below that, waking a thread
-// costs more than it saves.
+// Returns the number of items that touch about 64 KB: the grain for Workers::ParallelFor. For less
+// work, waking a thread costs more than the thread saves.
 inline int64_t GrainFor(int64_t bytes_per_item) {
   constexpr int64_t kPieceBytes = 64 << 10;
   return bytes_per_item <= 0 ? kPieceBytes : (kPieceBytes + bytes_per_item - 1) / bytes_per_item;
 }
 
-// The bytes that a piece of scratch takes, so that the next one is aligned as tensors are.
+// Rounds `bytes` up to a multiple of kTensorAlignment, so that the next piece of scratch memory is
+// aligned as tensors are.
 constexpr size_t AlignedBytes(size_t bytes) {
   return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
 
-// How many numbers TensorFlow compares at once in a reduction. There NaN counts for nothing; among
-// numbers that are left over for one by one, the largest starts anew after NaN.
+// Returns the number of elements that TensorFlow compares at once in a reduction to the maximum.
+// Comparisons by vector ignore NaN. The elements behind the last full vector are compared one by
+// one; there, the maximum starts anew after each NaN.
 inline int64_t LanesOf(DataType t) { return DataTypeSize(t) == 8 ? 4 : 8; }
 
-// Product of dims [begin, end).
+// Returns the product of dimensions [begin, end).
 inline int64_t DimProduct(const Shape& s, int begin, int end) {
   int64_t n = 1;
   for (int i = begin; i < end; ++i) n *= s.dim(i);
   return n;
 }
 
-// The dimensions of `n` rows of shape `row`.
+// Returns the dimensions of `n` rows of shape `row`: [n, row...].
 inline Dims Stacked(int64_t n, const Shape& row) {
   Dims dims = {n};
   dims.insert(dims.end(), row.dims().begin(), row.dims().end());
   return dims;
 }
 
-// A tensor as [outer, size, inner] around one of its dimensions. One without elements has no outer
-// ones: loops end at once, however large its other dimensions are.
+// A tensor seen as [outer, size, inner] around one of its dimensions. `outer` is 0 for a tensor
+// without elements: loops over it end at once, however large its other dimensions are.
 struct AxisSplit {
   int64_t outer = 0, size = 0, inner = 1;
 };
@@ -102,11 +113,11 @@ inline AxisSplit SplitAt(const Shape& s, int axis) {
           DimProduct(s, axis + 1, s.rank())};
 }
 
-// An integer input element of either index type.
+// Returns element i of an int32 tensor, or of an int64 tensor if `is64`.
 inline int64_t LoadIndex(const void* data, bool is64, int64_t i) {
   return is64 ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i];
 }
-// The same for all types that indices may have.
+// The same for type `t`, one of int8, uint8, int16, uint16, int32 and int64.
 inline int64_t LoadIndex(const void* data, DataType t, int64_t i) {
   switch (t) {
     case DataType::kInt8:
@@ -124,7 +135,7 @@ inline int64_t LoadIndex(const void* data, DataType t, int64_t i) {
   }
 }
 
-// Writes an output element of either index type …
+// Writes `value` to element i of an int32 tensor, or of an int64 tensor if `is64`.
 inline void StoreIndex(void* data, bool is64, int64_t i, int64_t value) {
   if (is64) {
     static_cast<int64_t*>(data)[i] = value;
@@ -132,7 +143,7 @@ inline void StoreIndex(void* data, bool is64, int64_t i, int64_t value) {
     static_cast<int32_t*>(data)[i] = static_cast<int32_t>(value);
   }
 }
-// … or of all that indices may have, also int16 and uint16.
+// The same for type `t`, one of int16, uint16, int32 and int64.
 inline void StoreIndex(void* data, DataType t, int64_t i, int64_t value) {
   if (t != DataType::kInt16 && t != DataType::kUint16)
     return StoreIndex(data, t == DataType::kInt64, i, value);

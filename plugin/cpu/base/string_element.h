@@ -1,4 +1,4 @@
-// Elements of string tensors as string views, and a limit to what kernels make of them.
+// Access to the elements of string tensors, and the limit of the string bytes that a run may make.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,25 @@
 
 namespace tenon::cpu {
 
+// Returns element i of the string tensor at `data`. The view lasts until the element is written.
 inline std::string_view StringAt(const void* data, int64_t i) {
   const TF_TString* s = static_cast<const TF_TString*>(data) + i;
   return {TF_TString_GetDataPointer(s), TF_TString_GetSize(s)};
 }
 
-// Throws bad_alloc where the thread may not allocate so much.
+// Copies `value` into element i of the string tensor at `data`. Throws std::bad_alloc if the thread
+// may not allocate that much memory.
 void PutString(void* data, int64_t i, std::string_view value);
 
-// Bytes that one run may make out of its inputs where it repeats them: no graph needs more, and
-// small inputs can ask for any amount. Less where the thread may allocate less.
+// The most bytes that one run may make by repeating its inputs: 4 GiB. No graph needs more, but
+// small inputs can ask for any amount. A thread with a lower allocation limit has that limit.
 inline constexpr uint64_t kMostStringBytes = uint64_t{1} << 32;
 
-// RESOURCE_EXHAUSTED if `bytes`, computed in double so that nothing overflows, are more than that.
+// Returns RESOURCE_EXHAUSTED if `bytes` exceeds the limit. `bytes` is a double so that the caller's
+// products cannot overflow.
 absl::Status CheckStringBytes(double bytes);
 
-// Whether the byte goes on with a character of UTF-8 that began before it.
+// Returns whether `c` is a continuation byte of UTF-8: any byte of a character but its first.
 inline bool IsTrailByte(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 }  // namespace tenon::cpu

@@ -1,4 +1,7 @@
-// Tensors as TensorFlow writes them into messages: "[0 1...][2 3]", the first elements only.
+// Tensors as text, in TensorFlow's two forms: of its messages and of tf.print.
+//
+// `data` holds the elements in row-major order. "?" stands for an element of a type that
+// TensorFlow does not print either: complex numbers and qint32.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +12,14 @@
 
 namespace tenon::cpu {
 
-// At most `max_entries` elements; all of them if it is negative. Dots stand for what is left out,
-// "?" for elements that TensorFlow does not print either (complex, qint32).
+// Returns the form of messages: "[0 1...][2 3]". The text has the first `max_entries` elements, or
+// all if `max_entries` is negative. Dots stand for omitted elements.
 std::string SummarizeTensor(DataType type, const Shape& shape, const void* data,
                             int64_t max_entries);
 
-// The form of tf.print and tf.strings.format: brackets for every dimension, rows on lines of their
-// own, strings in quotes; of each dimension the first and last `max_entries` places, or all of
-// them if it is negative.
+// Returns the form of tf.print and tf.strings.format: brackets for each dimension, each row on a
+// line of its own, strings in quotes. Of each dimension, the text has the first and the last
+// `max_entries` places, or all if `max_entries` is negative.
 std::string FormatTensor(DataType type, const Shape& shape, const void* data, int64_t max_entries);
 
 }  // namespace tenon::cpu

@@ -9,13 +9,16 @@
 namespace tenon::cpu {
 namespace {
 
+// One bit of Slots::free_ for each slot.
 constexpr int kMaxSlots = 64;
 
 int SlotsFor(int threads, int64_t tiles) {
   return static_cast<int>(std::min<int64_t>({threads, tiles, kMaxSlots}));
 }
 
-// Gives each concurrent caller a number below `count`.
+// Gives each concurrent caller a number below `count`. There are never more callers than numbers:
+// ParallelFor makes at most 64 ranges, at most one per tile, and runs at most threads() at once.
+// Take() therefore only retries while other threads change the set.
 class Slots {
  public:
   explicit Slots(int count) : free_(count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) {}
@@ -48,7 +51,9 @@ absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
   Slots slots(SlotsFor(args.workers->threads(), tiles));
   std::mutex mutex;
   absl::Status first;
-  std::atomic<int64_t> failed = tiles;  // the lowest
+  // The lowest tile that failed. Tiles below it still run, so that the returned error does not
+  // depend on timing.
+  std::atomic<int64_t> failed = tiles;
   args.workers->ParallelFor(tiles, 1, [&](int64_t begin, int64_t end) {
     const int slot = slots.Take();
     for (int64_t t = begin; t < end && t < failed.load(std::memory_order_relaxed); ++t) {

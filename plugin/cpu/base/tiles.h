@@ -1,4 +1,4 @@
-// Work in tiles, each with scratch memory of its own.
+// Work in tiles. Tiles that run at the same time have scratch memory of their own.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,22 @@
 
 namespace tenon::cpu {
 
-// Calls body(tile, scratch) for every tile on the workers, each concurrent call with `slot_bytes`
-// of scratch memory of its own. Of failures that of the lowest tile is returned; the tiles behind
-// it may be left out.
+// Calls body(tile, scratch) for each tile in [0, tiles), on args.workers. `scratch` is `slot_bytes`
+// of args.scratch that no other running call has; earlier tiles have left their values there.
+// Returns when all calls have returned. Returns the error of the lowest tile that failed. Tiles
+// above a failed tile may be skipped.
 absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
                          absl::FunctionRef<absl::Status(int64_t tile, char* scratch)> body);
-// Scratch that ForEachTile needs.
+// Returns the bytes of args.scratch that ForEachTile needs.
 size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes);
 
-// Into how many tiles work of this many floating point operations should be split: as many as are
-// worth handing to another core, whatever the number of threads. A primitive may order its sums by
-// the size of its tile, so that only those that were seen not to may take one tile where there is
-// one thread: the second form.
+// Returns into how many tiles to split work of `flops` floating-point operations: 1 to 16. If there
+// are several tiles, each has 8 million operations or more. The number does not depend on the
+// number of threads, because a oneDNN primitive may order its sums by the size of its tile: equal
+// tiles give equal bits.
 int64_t TilesFor(double flops);
+// The same, but 1 if there is one thread. Only for work that is known to sum in an order that does
+// not depend on the tile's size.
 int64_t TilesFor(const Workers& workers, double flops);
 
 }  // namespace tenon::cpu

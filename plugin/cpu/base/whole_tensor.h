@@ -1,4 +1,5 @@
-// What kernels that work on whole tensors have in common: variables, lists, tables, queues.
+// Helpers of kernels that work on whole tensors (plugin/kernels/kernel.h): variables, lists,
+// tables, queues.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +15,23 @@
 
 namespace tenon::cpu {
 
-// What most of them need to know of their node.
+// The facts of a node that most of these kernels need at run time: its name and the base types of
+// its inputs and outputs.
 struct NodeFacts {
   explicit NodeFacts(const Prepare& p);
   std::string name;
   TypeVector inputs, outputs;
 };
 
-// All outputs are set by the run, whose state is NodeFacts or a class that begins with them.
+// A preparation that leaves all outputs to the run function. The run state is a `State` made from
+// the Prepare: NodeFacts or a class derived from NodeFacts.
 template <RunFn kRun, typename State = NodeFacts>
 absl::Status PrepareWhole(Prepare& p) {
   for (int i = 0; i < p.num_outputs(); ++i) p.set_dynamic_output(i);
   p.set_run(kRun, std::make_shared<State>(p));
   return absl::OkStatus();
 }
-// Output 0 is a scalar, which the run writes to its memory.
+// The same for an output 0 that is a scalar: the run function writes to its memory.
 template <RunFn kRun, typename State = NodeFacts>
 absl::Status PrepareScalar(Prepare& p) {
   p.set_output_shape(0, Shape());
@@ -36,15 +39,18 @@ absl::Status PrepareScalar(Prepare& p) {
   return absl::OkStatus();
 }
 
+// Returns the table entry of a stateful kernel on whole tensors.
 CpuKernelSpec WholeTensorKernel(const char* op, PrepareFn prepare);
-// The same for some types only, which attribute `attr` names.
+// The same, but only for nodes with one of `types` in attribute `attr`.
 CpuKernelSpec WholeTensorKernel(const char* op, std::string_view attr, uint64_t types,
                                 PrepareFn prepare);
 
-// The object that scalar input i holds; null if it holds none. INVALID_ARGUMENT for no scalar.
+// Returns the object in input i, or null if the input's element holds no object. The caller does
+// not own the object. INVALID_ARGUMENT unless input i has exactly one element.
 absl::StatusOr<Object*> ObjectInput(const StepArgs& args, int i);
 
-// The same as a T; INVALID_ARGUMENT says what it is instead. It lives as long as the run function.
+// The same as a T, never null. INVALID_ARGUMENT names the object's kind if the object is no T. The
+// object lives until the run function returns.
 template <typename T>
 absl::StatusOr<T*> InputAs(const StepArgs& args, int i) {
   TENON_ASSIGN_OR_RETURN(Object * object, ObjectInput(args, i));
@@ -55,8 +61,8 @@ absl::StatusOr<T*> InputAs(const StepArgs& args, int i) {
                                                  object == nullptr ? "" : object->kind()));
 }
 
-// The resource that attributes container and shared_name, or else the node's name, stand for; made
-// by `make` at first use.
+// Returns the session's resource of this name: attribute shared_name, or the node's name if
+// shared_name is empty, within attribute container. If there is none yet, `make` creates it.
 template <typename T>
 absl::StatusOr<ObjectRef<T>> SharedResource(
     const Prepare& p, absl::FunctionRef<ObjectRef<T>(std::string_view name)> make) {
@@ -67,10 +73,12 @@ absl::StatusOr<ObjectRef<T>> SharedResource(
                                                             [&] { return make(name); });
 }
 
-// Output 0 is the resource's handle, which is known before the run: a constant of the plan.
+// Makes output 0 a handle to `resource`. The handle is known before the run: a constant of the
+// plan.
 absl::Status SetHandle(Prepare& p, ObjectRef<Object> resource);
 
-// Closes a queue or a barrier, input 0, as attribute cancel_pending_enqueues says.
+// The run state and the run function that close input 0, a queue or a barrier. Attribute
+// cancel_pending_enqueues says whether waiting enqueues are cancelled.
 struct CloseState : NodeFacts {
   explicit CloseState(const Prepare& p)
       : NodeFacts(p), cancel_pending(p.AttrBool("cancel_pending_enqueues").value_or(false)) {}
@@ -83,17 +91,19 @@ absl::Status RunClose(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-// How long a run waits for what only another one can do.
+// The longest time that a run waits for an action of another run, e.g. for an element in a queue.
 inline constexpr absl::Duration kPatience = absl::Seconds(60);
 
-// A scalar that holds the object.
+// Returns a scalar of type `type` that shares ownership of `object`.
 absl::StatusOr<Tensor> HandleTensor(DataType type, ObjectRef<Object> object);
 
-// The one element of an int32 or int64 input; INVALID_ARGUMENT if it has not exactly one.
+// Returns the element of input i, an int32 or int64 tensor. INVALID_ARGUMENT unless the input has
+// exactly one element.
 absl::StatusOr<int64_t> IntInput(const StepArgs& args, int i);
-// The types that attribute `name` lists.
+// Returns the list of types in attribute `name`.
 absl::StatusOr<TypeVector> TypesOf(const Prepare& p, std::string_view name);
-// Dimensions of which some may be -1; a scalar -1 stands for an unknown rank.
+// Returns the shape in input i: a vector of dimensions, -1 for an unknown dimension. A scalar -1
+// stands for an unknown rank. INVALID_ARGUMENT for another scalar or a higher rank.
 absl::StatusOr<PartialShape> ShapeInput(const StepArgs& args, int i);
 
 }  // namespace tenon::cpu

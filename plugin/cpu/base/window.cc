@@ -58,7 +58,8 @@ absl::Status ReadExplicitPaddings(const Prepare& p, WindowAttrs& attrs) {
   return absl::OkStatus();
 }
 
-// A list that the op may leave empty: its default is so.
+// Whether the node leaves the list empty and the op permits that: op Conv's default is the empty
+// list, for dilations of 1.
 bool IsLeftOut(const Prepare& p, std::string_view name) {
   const absl::StatusOr<std::vector<int64_t>> values = p.AttrIntList(name);
   return p.op().name == "Conv" && values.ok() && values->empty();

@@ -1,5 +1,7 @@
 // Sliding windows of convolutions and poolings over images and volumes: attributes, checks, output
-// sizes, and which places meet which.
+// sizes, and the pairs of input place, window place and output place.
+//
+// A place is a position in the spatial dimensions, without batch and channel.
 #pragma once
 
 #include <algorithm>
@@ -13,40 +15,44 @@
 
 namespace tenon::cpu {
 
-// One spatial dimension. out = (before + in + after - extent + stride) / stride, cut off towards 0:
-// none where the window is too large by less than two strides.
+// One spatial dimension. All sizes count elements. VALID and EXPLICIT padding give
+// out = (before + in + after - extent + stride) / stride, truncated towards 0. A window that
+// exceeds the padded input by less than two strides therefore has no output instead of an error.
 struct WindowAxis {
   int64_t in = 1, out = 1;
   int64_t size = 1, stride = 1, dilation = 1;
-  int64_t before = 0, after = 0;  // padding; negative where the windows leave out the ends
+  int64_t before = 0, after = 0;  // padding; negative where the windows skip the input's ends
   int64_t extent() const { return (size - 1) * dilation + 1; }
-  // Places [begin, end) of the window at output `o` lie inside the input, the first at `first`.
+  // Window places [begin, end) lie inside the input. Window place `begin` lies at input place
+  // `first`.
   struct Inside {
     int64_t begin, end, first;
   };
+  // For the window of output place `o`.
   Inside InsideAt(int64_t o) const {
     const int64_t start = o * stride - before;
     const int64_t begin = start < 0 ? (dilation - 1 - start) / dilation : 0;
     const int64_t end = std::min(size, (in - start + dilation - 1) / dilation);
     return {begin, end, start + begin * dilation};
   }
-  // How far the last window reaches beyond the input.
+  // Returns the number of places by which the last window reaches beyond the input's end.
   int64_t surplus() const {
     const int64_t beyond = (out - 1) * stride + extent() - before - in;
     return beyond > 0 ? beyond : 0;
   }
 };
 
-// strides, dilations (where the op has them; Dilation2D calls them rates), padding,
-// explicit_paddings and data_format of an op over 2 or 3 spatial dimensions.
+// The window attributes of an op over 2 or 3 spatial dimensions: strides, dilations (Dilation2D
+// calls them rates), padding, explicit_paddings and data_format.
 struct WindowAttrs {
   int spatial_dims = 2;
   bool channels_first = false;
   Dims strides, dilations;  // of all dimensions, in the order of data_format
   std::string_view padding;
-  // Where strides skip the input's ends, SAME skips as much before the first window as behind the
-  // last. So TensorFlow's volumes do, but not their gradients; everywhere else the first window
-  // begins at the first place.
+  // With SAME padding, strides that exceed the window may skip places at the input's ends. If true,
+  // half of the skipped places lie before the first window. If false, the first window begins at
+  // the first place. TensorFlow's ops over volumes want true, except the gradients of their
+  // poolings. Ops over images want false.
   bool skips_evenly = false;
   Dims explicit_paddings;  // 2 values a dimension, or none
   int rank() const { return spatial_dims + 2; }
@@ -54,31 +60,35 @@ struct WindowAttrs {
   int spatial(int i) const { return (channels_first ? 2 : 1) + i; }
 };
 
-// INVALID_ARGUMENT for lists of the wrong length, strides or dilations below 1 or of batch and
-// channels other than 1, negative paddings; UNIMPLEMENTED for a data format other than NHWC, NCHW,
-// NDHWC and NCDHW. MaxPoolV2 passes its strides from an input.
+// Reads the attributes of the node. `strides` replaces attribute strides if not null: MaxPoolV2 has
+// its strides in an input. The result's `padding` refers to the node's text.
+//
+// INVALID_ARGUMENT for a list of the wrong length, a dilation below 1, a dilation of batch or
+// channels that is not 1, or a negative padding. UNIMPLEMENTED for a data format other than NHWC,
+// NCHW, NDHWC, NCDHW, CHANNELS_FIRST and CHANNELS_LAST. MakeWindowAxis checks the strides.
 absl::StatusOr<WindowAttrs> ReadWindowAttrs(const Prepare& p, int spatial_dims,
                                             const Dims* strides = nullptr);
 
-// As many integers from attribute `name` as the op has dimensions.
+// Returns the integers of attribute `name`. INVALID_ARGUMENT unless there are `rank` of them.
 absl::StatusOr<Dims> ReadPerDim(const Prepare& p, std::string_view name, int rank);
 
-// Sizes and padding of spatial dimension i for a window of `size`. INVALID_ARGUMENT if the number
-// of outputs would be negative.
+// Returns sizes and padding of spatial dimension i, for `in` input places and a window of `size`
+// places. INVALID_ARGUMENT if a stride or size is below 1 or the number of outputs is negative.
 absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& attrs, int i,
                                           int64_t in, int64_t size);
 
-// The piece of an axis that computes outputs [begin, begin + count): `in` values from `start` on,
-// with its own padding. The piece of all outputs is the axis as it is, even if no window reaches
-// its last values.
+// The piece of an axis that computes some of the outputs. The piece reads axis.in input places from
+// place `start` on and has its own padding.
 struct WindowPiece {
   int64_t start = 0;
   WindowAxis axis;
 };
+// Returns the piece for outputs [begin, begin + count). The piece for all outputs is the whole
+// axis, even if no window reaches the last input places.
 WindowPiece PieceOf(const WindowAxis& axis, int64_t begin, int64_t count);
 
-// Windows that slide over the images or volumes of a batch; an image is one plane. Places of input,
-// output and window are numbered plane by plane, row by row.
+// Windows that slide over the images or volumes of a batch. An image is a volume of one plane.
+// Places of input, output and window are numbered plane by plane, row by row.
 struct Windows {
   bool volume = false, channels_first = false;
   int64_t batch = 0, in_channels = 0, out_channels = 0;
@@ -87,20 +97,23 @@ struct Windows {
   int64_t in_places() const { return planes.in * rows.in * columns.in; }
   int64_t out_places() const { return planes.out * rows.out * columns.out; }
   int64_t window_places() const { return planes.size * rows.size * columns.size; }
-  // The most places of a window that lie inside the input.
+  // Returns an upper bound of the places of one window that lie inside the input.
   int64_t covered_places() const {
     return std::min(planes.size, planes.in) * std::min(rows.size, rows.in) *
            std::min(columns.size, columns.in);
   }
-  // Whether windows leave out the first places, which oneDNN cannot.
+  // Returns whether the first window begins behind the first input place. oneDNN has no such
+  // convolution.
   bool starts_inside() const { return planes.before < 0 || rows.before < 0 || columns.before < 0; }
-  // The outermost spatial dimension, by which work is split.
+  // Returns the outermost spatial dimension. Kernels split their work along this dimension.
   const WindowAxis& outer() const { return volume ? planes : rows; }
-  absl::InlinedVector<WindowAxis, 3> axes() const;  // the outermost first
+  absl::InlinedVector<WindowAxis, 3> axes() const;  // the spatial dimensions, the outermost first
+  // Dimensions of the whole input and output tensor, in the order of the data format.
   Dims InputDims() const { return DimsOf(in_channels, &WindowAxis::in); }
   Dims OutputDims() const { return DimsOf(out_channels, &WindowAxis::out); }
 
-  // Element number of channel c at a place of image n, and the distance of its channels.
+  // Element number of channel c at place `place` of image n. The steps below are the distance, in
+  // elements, between two channels of a place.
   int64_t InputAt(int64_t n, int64_t place, int64_t c = 0) const {
     return channels_first ? (n * in_channels + c) * in_places() + place
                           : (n * in_places() + place) * in_channels + c;
@@ -112,8 +125,8 @@ struct Windows {
   int64_t input_step() const { return channels_first ? in_places() : 1; }
   int64_t output_step() const { return channels_first ? out_places() : 1; }
 
-  // Calls f(input place, window place) for each place of the window at output place `out` that lies
-  // inside the input.
+  // Calls f(input place, window place) for the window of output place `out`, for each window place
+  // inside the input, in ascending order.
   template <typename F>
   void ForEachInWindow(int64_t out, F f) const {
     const WindowAxis::Inside p = planes.InsideAt(out / columns.out / rows.out),
@@ -128,7 +141,8 @@ struct Windows {
     }
   }
 
-  // Calls f(output place, window place) for each window that covers input place `in`.
+  // Calls f(output place, window place) for each window that covers input place `in`, in ascending
+  // order of the window places.
   template <typename F>
   void ForEachCovering(int64_t in, F f) const {
     const int64_t column = in % columns.in, row = in / columns.in % rows.in,
@@ -148,7 +162,8 @@ struct Windows {
     }
   }
 
-  // Calls f(input place, output place) for each output whose window has `place` inside the input.
+  // Calls f(input place, output place) for each output place at which window place `place` lies
+  // inside the input, in ascending order.
   template <typename F>
   void ForEachAtWindowPlace(int64_t place, F f) const {
     const int64_t k = place % columns.size, j = place / columns.size % rows.size,
@@ -169,7 +184,7 @@ struct Windows {
   }
 
  private:
-  // The output whose window has its place i at input `in`, or -1.
+  // Returns the output place at which window place i lies at input place `in`, or -1.
   static int64_t OutputOf(const WindowAxis& a, int64_t in, int64_t i) {
     const int64_t first = in + a.before - i * a.dilation;
     if (first < 0 || first % a.stride != 0 || first / a.stride >= a.out) return -1;
@@ -178,8 +193,9 @@ struct Windows {
   Dims DimsOf(int64_t channels, int64_t WindowAxis::*size) const;
 };
 
-// The windows of the sizes `window`, one per spatial dimension, over `input`; out_channels is that
-// of the input. INVALID_ARGUMENT if the rank is wrong or a window does not fit.
+// Returns the windows over a tensor of shape `input`. `window` has one size per spatial dimension.
+// out_channels becomes in_channels; a convolution sets its own. INVALID_ARGUMENT if the rank is
+// wrong, a window does not fit, or there are more than 2^48 places.
 absl::StatusOr<Windows> MakeWindows(const Prepare& p, const WindowAttrs& attrs, const Shape& input,
                                     absl::Span<const int64_t> window);
 

@@ -50,7 +50,7 @@ struct Workers::Pool {
   void Start(int count) {
     try {
       for (int i = 0; i < count; ++i) threads.emplace_back([this] { Serve(); });
-    } catch (const std::system_error&) {  // no more to be had: fewer give the same results
+    } catch (const std::system_error&) {  // the system has no more threads: fewer do as well
     }
   }
 
@@ -70,8 +70,8 @@ struct Workers::Pool {
         if (begin >= n) return;
         (*body)(begin, std::min(begin + tile, n));
       }
-    } catch (...) {  // no memory for a tile: the caller's affair
-      next.store(n);
+    } catch (...) {   // usually bad_alloc; Run() throws it again in the calling thread
+      next.store(n);  // no thread takes another tile
       std::lock_guard<std::mutex> lock(mutex);
       thrown = std::current_exception();
     }

@@ -1,4 +1,4 @@
-// The CPU's worker threads: splits one kernel's work over cores.
+// The CPU's worker threads. They split one kernel's work over cores.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,18 @@
 
 namespace tenon {
 
-// A pool that runs one parallel loop at a time; a second caller computes alone in its own thread.
-// Threads have FTZ and DAZ set, as TensorFlow's have. The calling thread takes part, so a stolen
-// core costs a tile, not the loop.
+// A pool of threads that runs one parallel loop at a time.
+//
+// The calling thread takes part in its loop. Threads take tiles from a shared counter: if another
+// process takes a core, the loop waits for one tile, not for a fixed share of the work. The pool's
+// threads have FTZ and DAZ set, as TensorFlow's threads have.
+//
+// Thread-safe. A second caller, or a loop inside of a loop, finds the pool taken and computes alone
+// in its own thread.
 class Workers {
  public:
-  // `threads` in all, the caller among them; >= 1.
+  // Starts threads - 1 threads: the caller of a loop counts as one. Where the system gives fewer
+  // threads, the pool works with fewer.
   explicit Workers(int threads);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -21,10 +27,13 @@ class Workers {
 
   int threads() const { return threads_; }
 
-  // Calls body(begin, end) for disjoint ranges that cover [0, n), each of at least `grain` items
-  // except the last. The split does not depend on timing, only on n and grain, so that results do
-  // not either. Returns when all are done. n <= grain or one thread: one call in the calling
-  // thread.
+  // Calls body(begin, end) for disjoint ranges that cover [0, n). Each range has at least `grain`
+  // items, except the last. There are at most 64 ranges; n and `grain` alone determine their
+  // bounds. If n <= grain, or there is one thread, or the pool is taken, one call in the calling
+  // thread gets [0, n). The result of `body` must therefore not depend on the split.
+  //
+  // Returns when all ranges are done. If `body` throws in any thread, ParallelFor throws the same
+  // exception in the calling thread, and some ranges may not have run.
   void ParallelFor(int64_t n, int64_t grain,
                    absl::FunctionRef<void(int64_t begin, int64_t end)> body);
 
@@ -34,8 +43,8 @@ class Workers {
   std::unique_ptr<Pool> pool_;
 };
 
-// Sets flush-to-zero and denormals-are-zero in this thread for the life of the object, and restores
-// what was before.
+// Sets flush-to-zero and denormals-are-zero in this thread for the life of the object. The
+// destructor restores the previous control register. Create and destroy it in the same thread.
 class DenormalGuard {
  public:
   DenormalGuard();

@@ -1,6 +1,6 @@
-// Steps that do the same to every matrix of a batch: the last two dimensions of a tensor are its
-// matrices, those before them the batch. A family says what is done to one matrix; shapes, the loop
-// over the batch, threads and errors are here.
+// Steps that compute the same function of every matrix of a batch. The last two dimensions of a
+// tensor are the matrices; all dimensions before them are the batch. A kernel supplies the function
+// of one matrix. This file supplies shapes, the loop over the batch, threads and errors.
 #pragma once
 
 #include <complex>
@@ -20,12 +20,12 @@ struct MatrixSize {
   int64_t columns = 0;
 };
 
-// One matrix of every input and output, row after row. A vector has one column, a scalar one
-// element.
+// One matrix of each input and output, in row-major order. A vector is a matrix of one column, a
+// scalar a matrix of one element. Inputs and outputs are numbered as MatrixStep added them.
 class MatrixArgs {
  public:
-  // `Map` is made from (pointer, rows, columns) and has the type of its elements as Scalar, as
-  // Eigen::Map and MatrixRef have.
+  // A Map has a constructor Map(pointer, rows, columns) and a member type Scalar, the type of an
+  // element. Eigen::Map and MatrixRef are such types.
   template <typename Map>
   Map In(int i) const {
     return Map(static_cast<const typename Map::Scalar*>(in_[i]), in_sizes_[i].rows,
@@ -36,7 +36,7 @@ class MatrixArgs {
     return Map(static_cast<typename Map::Scalar*>(out_[i]), out_sizes_[i].rows,
                out_sizes_[i].columns);
   }
-  // The only element of an input of the op that is no matrix.
+  // Returns the only element of an input that ReadScalarInput added.
   template <typename T>
   T InScalar(int i) const {
     return *static_cast<const T*>(in_[i]);
@@ -49,7 +49,7 @@ class MatrixArgs {
   absl::Span<const MatrixSize> in_sizes_, out_sizes_;
 };
 
-// Elements of a matrix without Eigen.
+// A row-major matrix in memory that the caller owns, for code that does not use Eigen.
 template <typename T>
 struct MatrixRef {
   using Scalar = std::remove_const_t<T>;
@@ -61,8 +61,8 @@ struct MatrixRef {
   int64_t rows, columns;
 };
 
-// Lets this thread compute with denormals for the life of the object: for iterations that converge
-// on values which FTZ would lose.
+// Clears FTZ and DAZ in this thread for the life of the object: some iterations converge on
+// denormals, which FTZ would turn into 0. The destructor restores the previous control register.
 class WithDenormals {
  public:
   WithDenormals();
@@ -74,38 +74,44 @@ class WithDenormals {
   uint32_t saved_;
 };
 
-// Prepares such a step. Used on one thread.
+// Prepares such a step, in one thread. First call ReadInputs or ReadBroadcastInputs, then
+// ReadScalarInput where the op has one, then add the outputs, then call Compute.
 class MatrixStep {
  public:
-  // Returns an error without the node's name.
+  // The function of one matrix. Several threads call it at the same time. Its errors do not contain
+  // the node's name.
   using ComputeFn = std::function<absl::Status(const MatrixArgs&)>;
 
   explicit MatrixStep(Prepare& p);
 
-  // The op's first `count` inputs are matrices of equal batch dimensions; INVALID_ARGUMENT if not.
+  // Adds the op's first `count` inputs. INVALID_ARGUMENT unless all are matrices of equal batch
+  // dimensions.
   absl::Status ReadInputs(int count);
-  // The op's two inputs are matrices of batch dimensions that are broadcast.
+  // Adds the op's two inputs. The batch dimensions are broadcast. INVALID_ARGUMENT if an input has
+  // a rank below 2 or the batch dimensions do not broadcast.
   absl::Status ReadBroadcastInputs();
-  // Input i, after the matrices, is one value for the whole batch; INVALID_ARGUMENT if it is no
-  // scalar.
+  // Adds input i, behind the matrices: one value for the whole batch. INVALID_ARGUMENT unless the
+  // input is a scalar.
   absl::Status ReadScalarInput(int i);
   MatrixSize in(int i) const;
+  // Returns INVALID_ARGUMENT unless the matrices of input i are square.
   absl::Status RequireSquare(int i) const;
-  // Inputs 0 and 1 have as many rows.
+  // Returns INVALID_ARGUMENT unless the matrices of inputs 0 and 1 have equally many rows.
   absl::Status RequireSameRows() const;
 
-  // Outputs in their order.
+  // Each call adds the next output: one matrix, vector or scalar per matrix of the batch.
   absl::Status AddMatrix(int64_t rows, int64_t columns);
   absl::Status AddVector(int64_t size);
   absl::Status AddScalar();
-  // An output that the node did not ask for: an empty vector.
+  // Adds an output that the node's attributes do not ask for: an empty vector.
   void AddNothing();
 
-  // Eigenvalues of the square matrix of input 0 and, if wanted, its eigenvectors.
+  // Adds output 0, the eigenvalues of input 0's square matrices, and output 1, the eigenvectors if
+  // `vectors`, else nothing.
   absl::Status AddEigenOutputs(bool vectors);
 
-  // `compute` is called for every matrix of the batch unless all outputs are empty. Where it fails,
-  // the error of the first matrix that failed is the step's.
+  // Sets the run function: it calls `compute` for each matrix of the batch, unless all outputs are
+  // empty. The run returns the error of the first matrix that failed.
   void Compute(ComputeFn compute);
 
  private:
@@ -121,7 +127,8 @@ class MatrixStep {
   Dims batch_;
 };
 
-// Calls f with a zero of the C++ type: float, double or one of their complex types.
+// Calls f with a zero of the C++ type of `type`: float, double, std::complex<float> or
+// std::complex<double>. Does nothing for any other type.
 template <typename F>
 void VisitMatrixType(DataType type, F&& f) {
   switch (type) {
@@ -138,8 +145,8 @@ void VisitMatrixType(DataType type, F&& f) {
   }
 }
 
-// The type in which decompositions of matrices of T are computed where one of each precision would
-// not be worth its code.
+// The type of double precision for T. Some decompositions compute in this type only: a second copy
+// of their code for single precision would not be worth its size.
 template <typename T>
 using WideElement = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
 

@@ -1,14 +1,19 @@
-// The arithmetic of Svd, in files of its own because it takes long to compile.
+// The arithmetic of Svd. It stands in files of its own because it takes long to compile.
 #pragma once
 
 #include "plugin/cpu/linalg/matrix_step.h"
 
 namespace tenon::cpu {
 
-enum class SingularVectors { kNone, kThin, kFull };
+enum class SingularVectors {
+  kNone,  // singular values only
+  kThin,  // as many vectors as singular values: min(rows, columns)
+  kFull   // square matrices of vectors
+};
 
-// Of the matrix of input 0: singular values, left and right singular vectors. Of a matrix that is
-// not finite everything is NaN, as in TensorFlow. T is a type of VisitMatrixType.
+// Decomposes the matrix of input 0, of type T. Output 0 gets the singular values, output 1 the left
+// and output 2 the right singular vectors, unless `vectors` is kNone. If the matrix has an element
+// that is not finite, all outputs are NaN, as in TensorFlow. T is a type of VisitMatrixType.
 template <typename T>
 absl::Status DecomposeSingular(const MatrixArgs& m, SingularVectors vectors);
 

@@ -31,7 +31,7 @@ const dnnl::stream& Stream() {
   return *stream;
 }
 
-// What OneDnnPrimitives() tells.
+// The counts of OneDnnPrimitives().
 class Census {
  public:
   static Census& Get() {
@@ -105,6 +105,8 @@ OneDnnRunner::OneDnnRunner(const dnnl::primitive& primitive, std::vector<Arg> ar
                            const MemoryDesc& scratchpad)
     : primitive_(primitive), args_(std::move(args)), scratch_bytes_(scratchpad.get_size()) {
   if (scratch_bytes_ > 0) args_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad});
+  // The first context and the stream are made now: the first run then allocates nothing, and errors
+  // of oneDNN become a status in Guarded().
   Return(Take());
   Stream();
   Census::Get().Count(primitive);
@@ -144,6 +146,7 @@ absl::Status OneDnnRunner::Run(absl::Span<void* const> pointers, void* scratch) 
   } catch (const std::exception&) {
     return absl::ResourceExhaustedError("no memory for another execution of a oneDNN primitive");
   }
+  // A plan usually runs with the same buffers: setting an unchanged handle would be wasted time.
   const auto set = [&](size_t i, void* pointer) {
     if (context->pointers[i] == pointer) return;
     context->pointers[i] = pointer;

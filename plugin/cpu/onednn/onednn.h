@@ -1,9 +1,9 @@
-// What the kernels built on oneDNN share: the engine, primitives that run with pointers only,
+// Shared code of the kernels built on oneDNN: the engine, primitives that run with pointers only,
 // packed weights.
 //
-// oneDNN computes with one thread here; kernels split their work over Workers themselves, into
-// pieces that do not depend on the number of threads. dnnl.hpp throws: every use of it stands
-// inside Guarded().
+// oneDNN computes with one thread here. Kernels split their work over Workers themselves, into
+// pieces that do not depend on the number of threads. dnnl.hpp reports errors by exceptions: every
+// use of dnnl.hpp stands inside Guarded().
 #pragma once
 
 #include <atomic>
@@ -24,36 +24,46 @@
 
 namespace tenon::cpu {
 
-// Opens oneDNN if need be and calls f with one OpenMP thread. What f throws becomes a status:
-// UNIMPLEMENTED when oneDNN has no primitive for the request, RESOURCE_EXHAUSTED, or INTERNAL.
+// Opens oneDNN at the first call, then calls f with one OpenMP thread and returns f's status. An
+// exception of oneDNN or std::bad_alloc becomes a status. Thread-safe.
+//   NOT_FOUND           oneDNN cannot be opened; f is not called
+//   UNIMPLEMENTED       oneDNN has no primitive for the request
+//   RESOURCE_EXHAUSTED  there is not enough memory
+//   INTERNAL            any other error of oneDNN
 absl::Status Guarded(absl::FunctionRef<absl::Status()> f);
 
-// Only inside Guarded().
+// Returns the process's CPU engine. Only inside Guarded(). The engine is never destroyed.
 const dnnl::engine& OneDnnEngine();
 
-// float and bfloat16; the latter only where this processor has kernels for it.
+// Returns oneDNN's name of type `t`: float, or bfloat16 where CpuIsa() is AVX-512. nullopt for any
+// other type, because oneDNN has no fast kernels for it.
 std::optional<dnnl::memory::data_type> OneDnnType(DataType t);
 
 using MemoryDesc = dnnl::memory::desc;
 
-// Whether an implementation, by what oneDNN says of it, is reference code: a hundred times slower
-// than the others.
+// Returns whether an implementation is oneDNN's reference code, by its impl_info_str(). Reference
+// code is about a hundred times slower than the other implementations.
 bool IsReference(const char* impl_info);
-// Whether a convolution's implementation is a product of copies of the windows.
+// Returns whether a convolution's implementation copies the windows into a matrix (im2col) and
+// multiplies that matrix.
 bool CopiesWindows(const char* impl_info);
 
-// Scratch memory is given by us, so that a run allocates nothing.
+// Returns attributes by which the caller of a primitive supplies the scratch memory, so that a run
+// does not allocate.
 dnnl::primitive_attr UserScratchpad();
 
-// A primitive together with the descriptors of its arguments. Run is thread-safe and, but for the
-// first run of each thread that is there at once, does not allocate.
+// A primitive together with the descriptors of its arguments.
+//
+// Run is thread-safe. Concurrent runs need a Context each. The object keeps up to kKept contexts,
+// so that Run allocates only when more runs are concurrent than ever before, or more than kKept.
 class OneDnnRunner {
  public:
   struct Arg {
     int kind;  // DNNL_ARG_...
     MemoryDesc desc;
   };
-  // Inside Guarded(). A scratchpad argument is added when the primitive wants one.
+  // Only inside Guarded(). If `scratchpad` has a size, the constructor adds a scratchpad argument
+  // behind `args`.
   OneDnnRunner(const dnnl::primitive& primitive, std::vector<Arg> args,
                const MemoryDesc& scratchpad);
   ~OneDnnRunner();
@@ -61,7 +71,9 @@ class OneDnnRunner {
   OneDnnRunner& operator=(const OneDnnRunner&) = delete;
 
   size_t scratch_bytes() const { return scratch_bytes_; }
-  // One pointer per argument, in their order; `scratch` as large as scratch_bytes().
+  // Executes the primitive in the calling thread. `pointers` has one pointer per argument of the
+  // constructor, in the same order. `scratch` has scratch_bytes() bytes. RESOURCE_EXHAUSTED if
+  // there is no memory for another context; INTERNAL if oneDNN fails.
   absl::Status Run(absl::Span<void* const> pointers, void* scratch) const;
 
  private:
@@ -76,30 +88,33 @@ class OneDnnRunner {
   mutable std::atomic<Context*> kept_[kKept] = {};
 };
 
-// One-shot reorder of `from` into `to`, inside Guarded().
+// Copies `from` of layout `from_desc` to `to` of layout `to_desc`, in the calling thread. Only
+// inside Guarded().
 void Reorder(const MemoryDesc& from_desc, const void* from, const MemoryDesc& to_desc, void* to);
 
-// A buffer for packed weights, aligned to kTensorAlignment; `data` is null if memory was short.
+// A buffer for packed weights. The object owns the memory.
 class PackedBytes {
  public:
   explicit PackedBytes(size_t bytes);
-  void* data;
+  void* data;  // aligned to kTensorAlignment; null if there was not enough memory
 
  private:
   BufferRef buffer_;
 };
 
-// The constant weights of input i, of which the piece described by `from` begins at byte `offset`,
-// in layout `to`: packed once per session. Inside Guarded(). RESOURCE_EXHAUSTED if memory is short.
+// Returns a copy, in layout `to`, of constant weights. The weights are the piece of input i that
+// begins at byte `offset` and has layout `from`; the value of input i must be known. The session
+// packs each piece once per layout and shares the result. Only inside Guarded().
+// RESOURCE_EXHAUSTED if there is not enough memory.
 absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int i, size_t offset,
                                                                 const MemoryDesc& from,
                                                                 const MemoryDesc& to);
 
-// How many primitives this process has made, by their kind and implementation: "convolution
-// jit:avx2". For tests: none may be reference code.
+// Returns the number of primitives that this process has made, by kind and implementation, e.g.
+// "convolution jit:avx2". Tests check that none is reference code. Thread-safe.
 std::map<std::string, int64_t> OneDnnPrimitives();
 
-// A text that two descriptors share only if they describe the same layout.
+// Returns a text that is equal for two descriptors only if they describe the same layout.
 std::string LayoutKey(const MemoryDesc& desc);
 
 }  // namespace tenon::cpu

@@ -20,11 +20,12 @@ extern const char tenon_onednn_soname[];
 namespace tenon {
 namespace {
 
-// Of the OpenMP library that oneDNN brings along; null if it was built without one.
+// Functions of the OpenMP library that oneDNN depends on. Null if oneDNN was built without OpenMP.
 int (*get_openmp_threads)() = nullptr;
 void (*set_openmp_threads)(int) = nullptr;
 
-// Before its first primitive. Without a wish it may use newer sets than we know.
+// Applies TENON_ISA to oneDNN. oneDNN accepts a limit only before its first primitive. Without
+// TENON_ISA there is no limit: oneDNN may use newer sets than Isa has.
 void LimitIsa(void* set_max_cpu_isa) {
   if (set_max_cpu_isa == nullptr || !cpu::IsaIsLimited()) return;
   reinterpret_cast<dnnl_status_t (*)(dnnl_cpu_isa_t)>(set_max_cpu_isa)(
@@ -46,10 +47,11 @@ absl::Status Bind() {
     }
     found.push_back(function);
   }
-  // A handle's symbols include those of the library's own dependencies.
+  // dlsym on a handle also finds the symbols of the library's dependencies: here OpenMP's.
   get_openmp_threads = reinterpret_cast<int (*)()>(dlsym(library, "omp_get_max_threads"));
   set_openmp_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
   LimitIsa(dlsym(library, "dnnl_set_max_cpu_isa"));
+  // All slots at once, at the very end: after a failure no stub may reach the library.
   memcpy(tenon_onednn_slots, found.data(), found.size() * sizeof(void*));
   return absl::OkStatus();
 }

@@ -4,21 +4,23 @@
 
 namespace tenon {
 
-// oneDNN is not linked but opened at run time, privately: a plug-in may bring its own copy, and a
-// linked one would take its place (or be replaced by it). The C functions behind dnnl.hpp are
-// hidden stubs, generated at build time, that jump through a table which EnsureOneDnn() fills.
+// oneDNN is not linked. The process opens oneDNN at run time with private symbols, because a
+// plug-in may bring a copy of its own: the symbols of a linked oneDNN would replace the copy's
+// symbols, or the reverse. The C functions behind dnnl.hpp are hidden stubs, generated at build
+// time. The stubs jump through a table that EnsureOneDnn() fills.
 //
-// Opens oneDNN and binds the stubs at the first call; later calls cost one atomic load. Call it
-// before the first use of dnnl.hpp on any path, and before the first plug-in is opened. Until then,
-// and after a failure, each dnnl_* function returns dnnl_runtime_error, so dnnl.hpp throws
-// dnnl::error.
+// Opens oneDNN and binds the stubs at the first call. Later calls cost one atomic load and return
+// the first call's status. Call EnsureOneDnn() before the first use of dnnl.hpp on any path, and
+// before the first plug-in is opened. Before that call, and after a failure, each dnnl_* function
+// returns dnnl_runtime_error, and dnnl.hpp throws dnnl::error.
 //
-// Errors: NOT_FOUND if the library is missing or lacks a function that we were built against.
+// NOT_FOUND if the library is missing or lacks a function that this program was built against.
 // Thread-safe. The library stays open for the life of the process.
 absl::Status EnsureOneDnn();
 
-// While it lives, oneDNN computes with one OpenMP thread in this thread; after that with as many as
-// before. Costs a few nanoseconds where that number is one already. After EnsureOneDnn().
+// Limits oneDNN to one OpenMP thread in the calling thread, for the life of the object. The
+// destructor restores the previous number. The cost is a few nanoseconds if the number is 1
+// already. Requires a successful EnsureOneDnn(); without it the object has no effect.
 class OneOpenMpThread {
  public:
   OneOpenMpThread();

@@ -12,13 +12,23 @@
 
 namespace tenon::cpu {
 
+// The run state of such a step. A preparation builds the object in one thread and gives the object
+// to Install(). After that the object is immutable, and runs in several threads share it.
+//
+// A run copies the start value (StartFrom), computes the prologue, runs the tiles on the workers
+// and calls the epilogue. An error ends the run: later stages are not called.
 class TiledPrimitive {
  public:
-  // Where a primitive's argument lies at run time.
+  // The place of a primitive's argument at run time.
   struct Pointer {
-    enum class From : uint8_t { kInput, kOutput, kFixed, kPrologue } from;
-    int index = 0;                // of the input or output
-    const void* fixed = nullptr;  // kFixed
+    enum class From : uint8_t {
+      kInput,    // the step's input `index`
+      kOutput,   // the step's output `index`
+      kFixed,    // memory at `fixed`
+      kPrologue  // memory that the prologue has filled
+    } from;
+    int index = 0;                // kInput, kOutput
+    const void* fixed = nullptr;  // kFixed; Keep() keeps the memory alive
     int64_t offset = 0;           // bytes
   };
   static Pointer Input(int i, int64_t offset = 0) {
@@ -35,30 +45,33 @@ class TiledPrimitive {
     return {Pointer::From::kPrologue, 0, nullptr, offset};
   }
 
-  // What a run computes before its tiles, into memory that FromPrologue(offset) reaches: weights
-  // that are not constant, packed; values derived from them.
+  // Runs before the tiles, in the thread of the run. It fills `bytes` of memory that
+  // FromPrologue(offset) refers to, e.g. with packed weights that are not constant.
   using Prologue = std::function<absl::Status(const StepArgs& args, char* memory)>;
   void SetPrologue(size_t bytes, Prologue prologue);
-  // What it does to the output when the tiles are done.
+  // Runs when all tiles are done, in the thread of the run, e.g. to change the output in place.
   using Epilogue = std::function<void(const StepArgs& args)>;
   void SetEpilogue(Epilogue epilogue) { epilogue_ = std::move(epilogue); }
-  // What it does to a tile of the output when that is done, in the same thread.
+  // Runs after each tile, in the tile's thread. Calls for different tiles run at the same time.
   using TileEpilogue = std::function<void(const StepArgs& args, int64_t tile)>;
   void SetTileEpilogue(TileEpilogue epilogue) { tile_epilogue_ = std::move(epilogue); }
 
-  // Inside Guarded(). Returns the runner's number.
+  // Adds a primitive and returns the runner's number for AddTile. Only inside Guarded().
   int AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
                 const MemoryDesc& scratchpad);
+  // Adds an execution of primitive `runner`. `pointers` has one entry for each argument of
+  // AddRunner, in the same order. Tiles must write to disjoint memory.
   void AddTile(int runner, absl::InlinedVector<Pointer, 6> pointers) {
     tiles_.push_back({runner, std::move(pointers)});
   }
-  // Keeps a constant alive that Fixed() pointers refer to.
+  // Shares ownership of a constant that Fixed() pointers refer to. Returns the constant's data.
   const void* Keep(std::shared_ptr<const PackedBytes> constant);
-  // Before the tiles run, output 0 gets a copy of input i (unless it is the same memory):
-  // primitives that add to their output.
+  // For primitives that add to their output: before the tiles run, `bytes` of input `input` are
+  // copied to output 0. Install() permits the plan to use the same memory for both; then a run does
+  // not copy.
   void StartFrom(int input, size_t bytes) { start_input_ = input, start_bytes_ = bytes; }
 
-  // Hands this object to the preparation as its run state.
+  // Makes `self` the run state of the step, and sets the run function and the scratch size.
   static void Install(Prepare& p, std::shared_ptr<TiledPrimitive> self);
 
  private:

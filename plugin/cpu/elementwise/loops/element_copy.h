@@ -1,4 +1,4 @@
-// Copies elements of one type from place to place, strings as well.
+// Copies elements of one type between tensors, strings and objects as well.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,8 @@
 
 namespace tenon::cpu {
 
+// Places count elements. Destinations of strings and objects must be initialised elements.
+// Thread-safe for disjoint destinations.
 class ElementCopy {
  public:
   explicit ElementCopy(DataType type)
@@ -17,7 +19,7 @@ class ElementCopy {
 
   int64_t bytes() const { return bytes_; }  // of one element
 
-  // `n` elements of `from`, the first at place i, go to places j and following of `to`.
+  // Copies places i to i + n - 1 of `from` to places j to j + n - 1 of `to`.
   void operator()(const void* from, int64_t i, void* to, int64_t j, int64_t n = 1) const {
     const char* f = static_cast<const char*>(from) + i * bytes_;
     char* t = static_cast<char*>(to) + j * bytes_;
@@ -34,11 +36,11 @@ class ElementCopy {
     }
   }
 
-  // The element at place i of `from` goes to places j to j + n - 1 of `to`.
+  // Copies the element at place i of `from` to each of the places j to j + n - 1 of `to`.
   void Repeat(const void* from, int64_t i, void* to, int64_t j, int64_t n) const;
 
-  // The elements at places j to j + n - 1 become 0; strings and objects, which must be new, stay
-  // empty.
+  // Sets places j to j + n - 1 of `to` to 0. Strings and objects must be empty already: Zero does
+  // not touch them.
   void Zero(void* to, int64_t j, int64_t n) const {
     if (!counted_) std::memset(static_cast<char*>(to) + j * bytes_, 0, n * bytes_);
   }

@@ -1,8 +1,8 @@
-// The inner loops of elementwise ops: contiguous operands of equal length, one function per
-// operation and type.
+// The inner loops of elementwise ops: one function per operation and type, for contiguous operands
+// of equal length.
 //
-// Broadcasting, half precision and threads are the driver's (broadcast.h): it brings every operand
-// into this form.
+// The driver (broadcast.h) brings every operand into this form: it does broadcasting, half
+// precision and threads.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ enum class ElementOp : uint8_t {
   kDigamma, kNdtri, kErfinv, kDawsn, kExpint, kFresnelCos, kFresnelSin, kSpence,
   // One operand, other results: bool, bits, or their number.
   kIsNan, kIsInf, kIsFinite, kLogicalNot, kInvert, kPopulationCount,
-  // Two operands. AtLeast (AtMost) is the first, but for a second that is greater (less).
+  // Two operands. kAtLeast is the first operand, or the second if that is greater. kAtMost is the
+  // first operand, or the second if that is less.
   kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kAtLeast, kAtMost, kSquaredDifference, kDivNoNan, kMulNoNan, kPow, kAtan2,
   kFloorDiv, kFloorMod, kTruncateDiv, kTruncateMod, kXdivy, kXlogy, kXlog1py,
   kIgamma, kIgammaGradA, kRandomGammaGrad, kIgammac, kPolygamma, kZeta, kNextAfter,
@@ -39,17 +40,18 @@ enum class ElementOp : uint8_t {
 };
 // clang-format on
 
-// in[k]: operand k, n elements, no alignment asked for. `out` may be one of the operands. `param`
-// is the operation's own number (LeakyRelu's alpha), else ignored.
+// Computes n elements of `out` from n elements of each operand in[k], in the calling thread. No
+// alignment is required. `out` may be one of the operands. `param` is a parameter of the operation
+// (LeakyRelu's alpha); other operations ignore it.
 using ElementLoop = void (*)(const void* const* in, void* out, int64_t n, float param);
 
-// The loop for elements of type `t` (of the first operand after Select's condition), chosen for
-// this machine; null where there is none. Half and bfloat16 have none of their own but for moves:
-// use float and convert.
+// Returns the loop for elements of type `t`, for CpuIsa(); null if there is none. For Select, `t`
+// is the type of the operands behind the condition. Half and bfloat16 have loops only for
+// operations that move elements: use the loop of float and convert.
 ElementLoop FindElementLoop(ElementOp op, DataType t);
 
-// Rows of two operands that meet without lying alike. Strides are in elements; those of the result
-// are `columns` and 1.
+// Rows of two operands of different layouts. Strides are in elements. The result is dense: its
+// strides are `columns` and 1.
 struct ElementRows {
   int64_t rows, columns;
   int64_t row_stride[2];
@@ -57,24 +59,26 @@ struct ElementRows {
 };
 using ElementRowsLoop = void (*)(const void* const* in, void* out, const ElementRows& shape);
 
-// The same as FindElementLoop for the commonest arithmetic on floats; null for everything else.
+// Returns the loop over rows for the commonest arithmetic on floats; null for any other operation
+// or type.
 ElementRowsLoop FindElementRowsLoop(ElementOp op, DataType t);
 
 // Writes n copies of one element of `bytes` bytes.
 using RepeatFn = void (*)(const void* element, int64_t bytes, int64_t n, void* out);
 RepeatFn FindRepeat();
 
-// Loops that convert between two real or bool types (half and bfloat16 included), C's rules, floats
-// to bool by != 0. Null for others.
+// Returns the loop that converts between two real or bool types, half and bfloat16 included. The
+// conversion follows C's rules; a float becomes true if it is not 0. Null for any other types.
 ElementLoop FindCastLoop(DataType from, DataType to);
 
-// The type through which `t` is cast to all others (float for half, complex64 and float8); `t`
-// itself where it needs none.
+// Returns the type through which `t` is cast to all other types, e.g. float for half, complex64 and
+// float8. Returns `t` if casts are direct.
 DataType CastHub(DataType t);
-// Between such a type and its hub, and between the complex types; null for others.
+// Returns the loop that converts between a type and its hub, or between the complex types. Null for
+// any other pair.
 ElementLoop FindSpecialCast(DataType from, DataType to);
-// What a Cast with Truncate does before it casts: to float or double numbers that `to` holds
-// exactly. Null where it does nothing.
+// Returns the loop that a Cast with Truncate runs before the cast. The loop replaces floats or
+// doubles by numbers that `to` represents exactly. Null if no such loop is needed.
 ElementLoop FindTruncation(DataType from, DataType to);
 
 }  // namespace tenon::cpu

@@ -10,21 +10,24 @@
 
 namespace tenon::cpu {
 
-// Immutable once made: one plan serves all threads. Any length takes time O(n log n): lengths of
-// small prime factors are split into them, others become a convolution of a power of two.
+// The plan of a transform. Immutable once made: one plan serves all threads.
+//
+// Every length takes O(n log n) time. A length of small prime factors is split into the factors
+// (mixed radix). Any other length becomes a convolution of a power-of-two length (Bluestein).
 class Fourier {
  public:
   using Complex = std::complex<double>;
 
-  // RESOURCE_EXHAUSTED if the plan of that length does not fit into memory. length >= 1.
+  // Makes the plan for `length` >= 1. RESOURCE_EXHAUSTED if the plan does not fit into memory.
   static absl::StatusOr<std::shared_ptr<const Fourier>> Make(int64_t length);
 
   int64_t length() const { return length_; }
-  // Complex numbers of scratch that Transform needs.
+  // The scratch memory that Transform needs, in complex numbers.
   int64_t scratch_size() const { return scratch_size_; }
 
-  // data[k] = sum over j of data[j] exp(-2 pi i j k / length); with exp(+...) if `inverse`, not
-  // divided by the length.
+  // Replaces data[k] by the sum over j of data[j] exp(-2 pi i j k / length), in place. If
+  // `inverse`, the exponent is positive and the sum is not divided by the length. Thread-safe if
+  // each thread has `data` and `scratch` of its own.
   void Transform(Complex* data, bool inverse, Complex* scratch) const;
 
  private:
@@ -40,7 +43,7 @@ class Fourier {
   std::vector<int64_t> radices_;
   std::vector<Complex> roots_;  // exp(-2 pi i j / length)
 
-  // Only where the length has a large prime factor.
+  // For lengths with a large prime factor; empty for all others.
   std::unique_ptr<const Fourier> inner_;  // of a power of two
   std::vector<Complex> chirp_;            // exp(-pi i j^2 / length)
   std::vector<Complex> filter_;           // transform of the conjugated chirp / inner length

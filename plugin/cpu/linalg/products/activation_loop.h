@@ -1,5 +1,5 @@
-// Activations of floats in place, without oneDNN: for products so small that a primitive's call
-// would cost more than they do.
+// Activations of floats in place, without oneDNN. They follow products so small that the call of a
+// oneDNN primitive would cost more than the product.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@ namespace tenon::cpu {
 
 class ActivationLoop {
  public:
-  // `alpha` is LeakyRelu's.
+  // `alpha` is LeakyRelu's slope; other activations ignore it.
   ActivationLoop(Activation activation, float alpha);
 
+  // Applies the activation to x[0] to x[n - 1], in the calling thread. Thread-safe.
   void Run(float* x, int64_t n) const;
 
  private:

@@ -1,4 +1,4 @@
-// Batch dimensions of two operands, broadcast against each other.
+// The broadcast of the batch dimensions of two operands.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,13 @@
 
 namespace tenon::cpu {
 
-// The batch dimensions of the result; INVALID_ARGUMENT if those of a and b do not fit.
+// Returns the batch dimensions of the result. INVALID_ARGUMENT if `a` and `b` do not broadcast
+// together.
 absl::StatusOr<Dims> BroadcastBatch(const Prepare& p, absl::Span<const int64_t> a,
                                     absl::Span<const int64_t> b);
 
-// Number of the matrix of an input with batch dimensions `dims` that belongs to matrix i of the
-// output `batch`.
+// Returns a list: entry i is the number of the input's matrix that belongs to matrix i of the
+// output. `dims` are the input's batch dimensions, `batch` the output's.
 std::vector<int64_t> BatchIndices(absl::Span<const int64_t> dims, absl::Span<const int64_t> batch);
 
 }  // namespace tenon::cpu

@@ -1,5 +1,5 @@
-// What TensorFlow's fused ops (_FusedMatMul, _FusedConv2D, _FusedDepthwiseConv2dNative) compute
-// after the product.
+// The operations that TensorFlow's fused ops (_FusedMatMul, _FusedConv2D,
+// _FusedDepthwiseConv2dNative) compute after the product or convolution.
 #pragma once
 
 #include <array>
@@ -27,11 +27,11 @@ enum class Activation : uint8_t {
   kMish,
 };
 
-// nullopt for a name that stands for none.
+// Returns the activation of this name in attribute fused_ops. nullopt if no activation has it.
 std::optional<Activation> ActivationNamed(std::string_view name);
 
-// In this order: bias or batch normalisation, the addition of a tensor of the output's shape, the
-// activation.
+// The fused operations of a node, computed in this order: bias or batch normalisation, the addition
+// of a tensor of the output's shape, the activation. Input numbers of -1 stand for none.
 struct FusedOps {
   int bias = -1;        // input number of the bias, one value per output channel
   int batch_norm = -1;  // first of the inputs scale, offset, mean, variance
@@ -44,29 +44,32 @@ struct FusedOps {
   }
 };
 
-// Reads fused_ops, leakyrelu_alpha and epsilon; the arguments begin at input `first_arg`. Nothing
-// fused if the op has no such attribute. UNIMPLEMENTED names a list that is none of the above,
-// INVALID_ARGUMENT one that does not fit the inputs.
+// Reads attributes fused_ops, leakyrelu_alpha and epsilon. The arguments of the fused operations
+// begin at input `first_arg`. The result is empty if the op has no attribute fused_ops.
+// UNIMPLEMENTED for a list that FusedOps cannot express. INVALID_ARGUMENT for a list that does not
+// fit the number of inputs.
 absl::StatusOr<FusedOps> ReadFusedOps(const Prepare& p, int first_arg);
 
-// INVALID_ARGUMENT unless each argument has the shape that `output`, whose channels are dimension
-// `channel`, asks for.
+// Returns INVALID_ARGUMENT unless each argument fits the output's shape `output`. Dimension
+// `channel` of the output counts the channels.
 absl::Status CheckFusedShapes(const Prepare& p, const FusedOps& fused, const Shape& output,
                               int channel);
 
-// Whether preparation knows the arguments of the batch normalisation.
+// Returns whether preparation knows the values of all arguments of the batch normalisation.
 bool BatchNormIsConstant(const Prepare& p, const FusedOps& fused);
-// Batch normalisation of n channels as y = scale * x + shift, from the values of its scale, offset,
-// mean and variance; or from those that preparation knows.
+// Writes batch normalisation in the form y = scale * x + shift, for n channels. `args` point to the
+// values of the batch normalisation's scale, offset, mean and variance, `types` are their types.
+// The second form takes the values that preparation knows.
 void ComputeAffine(const std::array<const void*, 4>& args, const std::array<DataType, 4>& types,
                    float epsilon, int64_t n, float* scale, float* shift);
 void ComputeAffine(const Prepare& p, const FusedOps& fused, int64_t n, float* scale, float* shift);
 
-// `ops`, then the addition (as a sum with what the output holds) and the activation. Inside
-// Guarded().
+// Appends the addition and the activation to `ops` and returns the result. The addition becomes a
+// sum with the output's previous values: copy the summand to the output before. Bias and batch
+// normalisation are not appended. Only inside Guarded().
 dnnl::post_ops PostOps(const FusedOps& fused, dnnl::post_ops ops = dnnl::post_ops());
 
-// The activation of one value.
+// Returns the activation of one value.
 double Activate(Activation activation, double alpha, double x);
 
 }  // namespace tenon::cpu

@@ -1,5 +1,6 @@
-// x * factor + addend, in place, on what a matrix product has just written: each operation rounds
-// as a Mul and an Add of their own do.
+// x * factor + addend, in place, on the elements that a matrix product has just written. The
+// product and the sum round separately (no FMA), so that the result equals that of nodes Mul and
+// Add.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,14 @@ namespace tenon::cpu {
 
 class ScaleAdd {
  public:
-  // On output 0, whose shape is `output`, of input 0's type. Inputs `factor`, one element, and
-  // `addend`, which must broadcast to the output: INVALID_ARGUMENT else.
+  // Prepares the operation on output 0, of shape `output` and input 0's type. `factor` and `addend`
+  // are input numbers. INVALID_ARGUMENT unless the factor has one element and the addend broadcasts
+  // to the output's shape. UNIMPLEMENTED if the type has no loops.
   static absl::StatusOr<ScaleAdd> Make(const Prepare& p, int factor, int addend,
                                        const Shape& output);
 
-  // Elements [begin, end) of output 0, in the calling thread.
+  // Computes elements [begin, end) of output 0, in the calling thread. Thread-safe for disjoint
+  // ranges.
   void Run(const StepArgs& args, int64_t begin, int64_t end) const;
 
  private:

@@ -1,11 +1,12 @@
-// Float products too small, or with too few rows, for a oneDNN primitive to pay: c = a * b (+ bias)
-// (then max and min).
+// Float products without oneDNN: c = a * b, then perhaps + bias, then perhaps a clamp. For products
+// so small, or of so few rows, that the call of a oneDNN primitive would cost more.
 #pragma once
 
 #include <cstdint>
 
 namespace tenon::cpu {
 
+// One product of [m, k] and [k, n]. Strides are in elements. The caller owns all memory.
 struct SmallGemm {
   int64_t m, n, k;
   const float* a;  // a[i * a_row + p * a_col]
@@ -21,9 +22,10 @@ struct SmallGemm {
   float floor, ceiling;
 };
 
-// For this processor. Each element is summed in order of p, so the result does not depend on how
-// columns or rows are split between calls.
+// Computes a product in the calling thread. Each element is summed in the order of p. The result
+// therefore does not depend on the split of rows or columns between calls.
 using SmallGemmFn = void (*)(const SmallGemm& g);
+// Returns the function for CpuIsa().
 SmallGemmFn ChooseSmallGemm();
 
 namespace sse2 {

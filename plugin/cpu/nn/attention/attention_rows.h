@@ -5,26 +5,27 @@
 
 namespace tenon::cpu {
 
-// y = (x - mean) / sqrt(variance + epsilon) * scale + offset for each row of n values.
+// y = (x - mean) / sqrt(variance + epsilon) * scale + offset. Mean and variance are those of each
+// row of n values.
 struct LayerNormRows {
   const float* x;
   float* y;  // may be x
   int64_t rows, n;
-  const float* scale;  // n values each
-  const float* offset;
+  const float* scale;   // n values
+  const float* offset;  // n values
   float epsilon;
 };
 
-// x = x * scale + mask for n values; the mask has as many, or one for all, or is null.
+// x = x * scale + mask for n values, in place.
 struct MaskedRow {
   float* x;
   int64_t n;
   float scale;
-  const float* mask;
+  const float* mask;  // n values, or one value if one_mask, or null: no mask
   bool one_mask;
 };
 
-// y[i] = the sum of q[p] * keys[i * key_row + p], p < k, i < n.
+// y[i] = the sum over p < k of q[p] * keys[i * key_row + p], for i < n.
 struct DotProducts {
   const float* q;
   const float* keys;
@@ -32,6 +33,8 @@ struct DotProducts {
   float* y;
 };
 
+// One set of functions per instruction set; select by SelectIsa. Each computes in the calling
+// thread.
 #define TENON_ATTENTION_ROWS(isa)              \
   namespace isa {                              \
   void NormalizeLayer(const LayerNormRows& s); \

@@ -1,10 +1,12 @@
-// Softmax and its logarithm over contiguous rows of floats.
+// Softmax and its logarithm over contiguous rows of floats, in the calling thread. One copy per
+// instruction set; select by SelectIsa.
 #pragma once
 
 #include <cstdint>
 
 namespace tenon::cpu {
 
+// x and y are [rows, n].
 struct SoftmaxRows {
   const float* x;
   float* y;  // may be x

@@ -1,5 +1,5 @@
-// Windows are searched for some channels at a time: their sums at all places fit a core's cache,
-// and loops over a full block have a constant length.
+// Blocks of channels for kernels that slide windows. The values of one block at all places fit a
+// core's cache, and a loop over a full block has a constant length.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,15 @@ struct ChannelBlock {
   static constexpr int64_t kMost = 16;
   int64_t image, first, size;
 
+  // Returns the number of blocks of an image.
   static int64_t Count(int64_t channels) { return (channels + kMost - 1) / kMost; }
-  // The i-th of the blocks of an image.
+  // Returns block i of an image.
   static ChannelBlock At(int64_t image, int64_t i, int64_t channels) {
     return {image, i * kMost, std::min(kMost, channels - i * kMost)};
   }
 
-  // Calls f(c) for c in [0, size).
+  // Calls f(c) for c in [0, size). The first loop has a constant length, so that the compiler can
+  // unroll it.
   template <typename F>
   void ForEach(F f) const {
     if (size == kMost) {

@@ -1,4 +1,4 @@
-// Convolutions over images and volumes: what they, their fused forms and their gradients share.
+// Shared code of the convolutions over images and volumes, their fused forms and their gradients.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace tenon::cpu {
 
-// Input 0 is the images or volumes, input 1 the filter [(planes,) rows, columns, in_channels /
-// groups, out_channels]. A depthwise filter [rows, columns, in_channels, multiplier] lies in memory
-// like one of as many groups as there are channels.
+// A convolution. The filter's shape is [(planes,) rows, columns, in_channels / groups,
+// out_channels]. A depthwise filter [rows, columns, in_channels, multiplier] has the same memory
+// layout as a filter of in_channels groups. In the forward ops input 0 is the images or volumes and
+// input 1 the filter.
 struct ConvProblem : Windows {
   int64_t groups = 1;
   FusedOps fused;
 
   int64_t in_per_group() const { return in_channels / groups; }
   int64_t out_per_group() const { return out_channels / groups; }
-  // Elements of the filter at one of its places.
+  // Elements of the filter at one window place.
   int64_t place_elements() const { return in_per_group() * out_channels; }
   double flops() const {
     return 2.0 * static_cast<double>(batch * out_places()) *
@@ -27,24 +28,30 @@ struct ConvProblem : Windows {
   }
 };
 
-// The problem from its shapes and the node's attributes. INVALID_ARGUMENT says what does not fit.
+// Returns the convolution for these shapes and the node's attributes. INVALID_ARGUMENT if the
+// shapes do not fit each other or the attributes.
 absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs, const Shape& input,
                                      const Shape& filter, bool depthwise);
 
-// UNIMPLEMENTED if it is none of the usual depthwise ones.
+// The implementations, the fastest first. Each sets the run function of the step, or returns
+// UNIMPLEMENTED: then the caller tries the next.
+//
+// For the common depthwise convolutions (nn/conv/depthwise_rows.h).
 absl::Status PrepareDepthwiseRows(Prepare& p, const ConvProblem& problem);
-// UNIMPLEMENTED if oneDNN has no primitive, or its reference code alone.
+// With oneDNN. UNIMPLEMENTED if oneDNN has no primitive, or reference code only.
 absl::Status PrepareOneDnnConv(Prepare& p, const ConvProblem& problem);
-// Windows of any kind in floats. UNIMPLEMENTED unless the type is float, half or bfloat16.
+// For windows of any kind, computed in floats. UNIMPLEMENTED unless the type is float, half or
+// bfloat16.
 absl::Status PrepareWindowConv(Prepare& p, const ConvProblem& problem);
-// Any type, plain loops.
+// For any type, with plain loops.
 absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem);
 
-// The whole preparation of _FusedConv2D of int8 or qint8.
+// Does the whole preparation of _FusedConv2D of int8 or qint8.
 absl::Status PrepareInt8Conv(Prepare& p);
 
-// The gradients: of the input from filter (input 1) and the output's gradient (input 2), of the
-// filter from the input (input 0) and the output's gradient. As above.
+// The same implementations of the gradients. The input's gradient is computed from the filter
+// (input 1) and the output's gradient (input 2), the filter's gradient from the forward op's input
+// (input 0) and the output's gradient (input 2).
 absl::Status PrepareOneDnnInputGrad(Prepare& p, const ConvProblem& problem);
 absl::Status PrepareWindowInputGrad(Prepare& p, const ConvProblem& problem);
 absl::Status PrepareAnyInputGrad(Prepare& p, const ConvProblem& problem);

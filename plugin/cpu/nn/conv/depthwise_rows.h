@@ -1,5 +1,6 @@
-// Two rows of outputs of a depthwise convolution of floats, channels last, one output channel for
-// each of the input: sums of products (+ bias), then perhaps max and min.
+// The inner loop of a depthwise convolution of floats: channels last, one output channel per input
+// channel. One call computes one or two rows of outputs: sums of products, then perhaps + bias,
+// then perhaps a clamp.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +8,22 @@
 namespace tenon::cpu {
 
 struct DepthwiseRows {
-  const float* in;                                     // the image, [rows_in, columns_in, channels]
-  const float* filter;                                 // [window, window, channels]
-  float* out;                                          // the first row, [columns_out, channels]
-  const float* bias;                                   // one value per channel, or null
-  int64_t channels, rows_in, columns_in, columns_out;  // at least 4 columns_out
+  const float* in;      // the image, [rows_in, columns_in, channels]
+  const float* filter;  // [window, window, channels]
+  float* out;           // row after row, [columns_out, channels] each
+  const float* bias;    // one value per channel, or null
+  int64_t channels, rows_in, columns_in, columns_out;  // columns_out >= 4
   int64_t window, stride;                              // 3 or 5; 1 or 2
-  int64_t top, left;  // where in the image the window of the first output begins; may be outside
-  bool both;          // the second row too
+  int64_t top, left;  // row and column at which the first output's window begins; may be negative
+  bool both;          // compute the second row as well
   // Values below `floor` become floor, those above `ceiling` ceiling; NaN stays. Read only if
   // `clamp`.
   bool clamp;
   float floor, ceiling;
 };
 
-// Each output is summed up in the order of the filter; beyond the image lies 0.
+// Computes in the calling thread. Each output is summed in the order of the filter's elements.
+// Places outside of the image count as 0. One copy per instruction set; select by SelectIsa.
 namespace sse2 {
 void ConvolveRows(const DepthwiseRows& d);
 }

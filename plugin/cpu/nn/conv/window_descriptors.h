@@ -1,4 +1,5 @@
-// How oneDNN is told about convolutions and poolings; inside Guarded() only.
+// oneDNN's descriptions of convolutions and poolings: geometry, layouts and memory descriptors. Use
+// them inside Guarded() only.
 #pragma once
 
 #include "plugin/cpu/nn/conv/conv.h"
@@ -6,21 +7,23 @@
 
 namespace tenon::cpu {
 
-// One value per spatial dimension.
+// The geometry of windows, one value per spatial dimension, the outermost first. Dilations are in
+// oneDNN's form.
 struct WindowGeometry {
   explicit WindowGeometry(const Windows& w);
   dnnl::memory::dims sizes, strides, dilations, before, after;
 };
 
 dnnl::memory::format_tag ChannelsFirstLayout(const Windows& w);
-// Of the images or volumes.
+// Returns the layout of the images or volumes as the node stores them.
 dnnl::memory::format_tag ImageLayout(const Windows& w);
 
-// `batch` whole inputs or outputs.
+// Returns the descriptor of `batch` whole inputs or outputs, as the node stores them.
 MemoryDesc InputDesc(const Windows& w, int64_t batch, dnnl::memory::data_type type);
 MemoryDesc OutputDesc(const Windows& w, int64_t batch, dnnl::memory::data_type type);
 
-// The filter's dimensions in oneDNN's order, and the filter as TensorFlow stores it.
+// Returns the filter's dimensions in oneDNN's order, and the descriptor of the filter in
+// TensorFlow's layout.
 dnnl::memory::dims FilterDims(const ConvProblem& q);
 MemoryDesc PlainFilter(const ConvProblem& q, dnnl::memory::data_type type);
 

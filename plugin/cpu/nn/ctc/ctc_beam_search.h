@@ -1,4 +1,4 @@
-// The most probable label sequences under connectionist temporal classification.
+// Beam search for the most probable label sequences under connectionist temporal classification.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,31 @@
 
 namespace tenon::cpu {
 
-// One search over one sequence of inputs. The last class is the blank.
+// One search over one sequence of inputs, in one thread. The last class is the blank.
 class CtcBeamSearch {
  public:
   CtcBeamSearch(int64_t classes, int64_t beam_width);
 
-  // The next inputs: one logit per class. RESOURCE_EXHAUSTED when there are too many prefixes.
+  // Takes the inputs of the next time step, one logit per class. RESOURCE_EXHAUSTED if the search
+  // would keep too many prefixes.
   absl::Status Step(const double* logits);
 
   struct Path {
     std::vector<int64_t> labels;
     double log_probability;
   };
-  // The `count` most probable paths, or all if there are fewer.
+  // Returns the `count` most probable paths, or all paths if there are fewer. `merge_repeated`
+  // makes one label of equal successive labels.
   std::vector<Path> BestPaths(int64_t count, bool merge_repeated) const;
 
  private:
-  // Logarithms of the probabilities of all alignments that end with a blank, with the last label,
-  // or either.
+  // Logarithms of the probability of a prefix. `blank` sums the alignments that end with a blank,
+  // `label` the alignments that end with the last label, `total` all alignments.
   struct Probability {
     double total, blank, label;
   };
   static const Probability kNone;
-  // A prefix: its parent's and one label more. Outside of the beam its probability is 0.
+  // A prefix: the parent's labels and one more label. Outside of the beam its probability is 0.
   struct Prefix {
     Prefix* parent;
     int64_t label;
@@ -39,8 +41,9 @@ class CtcBeamSearch {
     std::vector<Prefix*> children;
   };
 
-  // The most probable of the prefixes that were pushed. Which of equal ones stay, and in which
-  // order, is TensorFlow's choice: a vector becomes a heap when the first one has to go.
+  // The most probable of the pushed prefixes. Among equally probable prefixes, the choice and the
+  // order are TensorFlow's: for them, the vector becomes a heap only when the first prefix has to
+  // go.
   class Best {
    public:
     explicit Best(size_t limit) : limit_(limit) {}

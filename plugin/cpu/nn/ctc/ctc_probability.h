@@ -1,4 +1,4 @@
-// Probabilities by their logarithms.
+// Arithmetic of probabilities that are stored as logarithms.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@ namespace tenon::cpu {
 
 inline constexpr double kNever = -std::numeric_limits<double>::infinity();  // log of 0
 
-// The logarithm of a sum.
+// Returns log(exp(a) + exp(b)) without overflow.
 inline double AddLogs(double a, double b) {
   if (a == kNever) return b;
   if (b == kNever) return a;

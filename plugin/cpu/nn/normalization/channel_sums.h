@@ -1,4 +1,4 @@
-// What the gradients of batch normalisations share: sums per channel.
+// Sums per channel, for the gradients of batch normalisations.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tenon::cpu {
 
-// Element (o, c, i) is number (o * channels + c) * inner + i: channels last have inner 1.
+// A tensor seen as [outer, channels, inner], in row-major order. Channels last have inner 1.
 struct ChannelLayout {
   int64_t outer = 0, channels = 0, inner = 1;
   int64_t count() const { return outer * inner; }  // elements of a channel
@@ -27,13 +27,16 @@ struct ChannelLayout {
   }
 };
 
-// Of each channel the sums of dy and of dy * (x - mean), in one order whatever the threads.
+// The sums of dy and of dy * (x - mean) for each channel.
 struct GradientSums {
-  DataType type;  // float, double, half or bfloat16
+  DataType type;  // of dy and x: float, double, half or bfloat16
   const void *dy, *x;
-  const double* mean;
-  double *sum, *centered;  // results
+  const double* mean;  // one value per channel
+  // Results, one value per channel: the sum of dy, and the sum of dy * (x - mean).
+  double *sum, *centered;
 };
+// Computes the sums, split over `workers`. The order of each sum does not depend on the number of
+// threads.
 void SumGradients(const ChannelLayout& layout, const GradientSums& g, Workers* workers);
 
 }  // namespace tenon::cpu

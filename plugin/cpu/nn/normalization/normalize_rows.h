@@ -1,12 +1,14 @@
-// y = (x - mean) * factor + offset, per channel, then perhaps max(y, 0): batch normalisation with
-// known statistics.
+// The inner loop of batch normalisation with known statistics: y = (x - mean) * factor + offset per
+// channel, then perhaps + side, then perhaps max(y, 0). Computes in the calling thread. One copy
+// per instruction set; select by SelectIsa.
 #pragma once
 
 #include <cstdint>
 
 namespace tenon::cpu {
 
-// x is [outer, channels, inner]; the vectors have one value per channel. y may be x.
+// x, y and side are [outer, channels, inner]. mean, factor and offset have one value per channel. y
+// may be x.
 struct NormalizeRows {
   const float* x;
   float* y;
@@ -14,7 +16,7 @@ struct NormalizeRows {
   const float* mean;
   const float* factor;
   const float* offset;
-  const float* side;  // added before the maximum, of x's shape; or null
+  const float* side;  // added before the maximum; null: nothing is added
   bool relu;
 };
 

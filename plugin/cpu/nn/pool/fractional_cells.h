@@ -1,4 +1,4 @@
-// The cells of a fractional pooling: rectangles of rows and columns of varying size.
+// The cells of a fractional pooling: rectangles of rows and columns. Their sizes vary.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,14 @@
 
 namespace tenon::cpu {
 
-// Writes where each of `out` cells of `in` rows begins, and `in` itself last. `philox` moves on.
+// Divides `in` rows (or columns) into `out` cells at random. Writes out + 1 boundaries: the first
+// row of each cell, then `in`. Draws from `philox` and advances it.
 void DrawBoundaries(int64_t in, int64_t out, bool pseudo_random, Philox& philox,
                     int64_t* boundaries);
-// Blocks of four words that DrawBoundaries uses at most.
+// Returns the most blocks, of four 32-bit words each, that DrawBoundaries draws.
 int64_t BoundaryBlocks(int64_t out);
 
-// Images [rows, columns, channels], cut at boundaries that a tensor holds.
+// Images [rows, columns, channels], divided into cells at the boundaries of a tensor.
 struct FractionalCells {
   int64_t batch = 0, rows = 0, columns = 0, channels = 0;  // of the input
   int64_t out_rows = 0, out_columns = 0;
@@ -30,7 +31,7 @@ struct FractionalCells {
     return {boundaries[i], next < size ? next + (overlapping ? 1 : 0) : size};
   }
 
-  // Calls f(input place) for each place of the cell of output place `out`.
+  // Calls f(input place) for each input place of the cell of output place `out`, row by row.
   template <typename F>
   void ForEachInCell(const int64_t* row_boundaries, const int64_t* column_boundaries, int64_t out,
                      F f) const {

@@ -1,4 +1,4 @@
-// Poolings over images and volumes: what forward and gradient kernels share.
+// Shared code of the forward and gradient kernels of poolings over images and volumes.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,28 @@
 
 namespace tenon::cpu {
 
+// A pooling.
 struct Pool : Windows {
-  bool max = false;
+  bool max = false;  // true: the maximum; false: the mean
   DataType type = DataType::kFloat;
   int64_t depth_window = 1;  // channels that make one output channel
 };
 
-// Which inputs hold what.
+// The facts of a pooling op.
 struct PoolOp {
   bool max = false;
   int spatial_dims = 2;
-  int sizes_input = -1;       // of ksize, before that of the strides; negative: both are attributes
+  int sizes_input = -1;       // input number of ksize; strides follow. -1: both are attributes
   bool skips_evenly = false;  // as in WindowAttrs
 };
 
-// Reads the attributes and sizes of a pooling of `input`. INVALID_ARGUMENT and UNIMPLEMENTED say
-// what does not fit.
+// Reads the attributes and sizes of a pooling over a tensor of shape `input`. INVALID_ARGUMENT if
+// the sizes do not fit the shape. UNIMPLEMENTED for a case that has no implementation.
 absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, const PoolOp& op);
 
-// One output: the largest or the mean of a window, computed in A.
+// Returns one output value, of image n, output place `out` and output channel `channel`: the
+// maximum or the mean of the window's places inside the input, computed in type A. 0 if there is no
+// such place.
 template <typename A, typename Element>
 A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t out, int64_t channel) {
   A result = 0;
@@ -45,7 +48,7 @@ A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t out
   return s.max || count == 0 ? result : static_cast<A>(result / static_cast<A>(count));
 }
 
-// INVALID_ARGUMENT unless input i has the shape of the pooling's output.
+// Returns INVALID_ARGUMENT unless input i has the shape of the pooling's output.
 absl::Status CheckPooled(const Prepare& p, const Pool& pool, int i);
 
 }  // namespace tenon::cpu

@@ -1,4 +1,4 @@
-// Kernels that compute in float and also serve half: inputs and outputs are converted on the way.
+// Conversions for kernels that compute in float and also serve half.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,18 @@
 
 namespace tenon::cpu {
 
+// The conversions of one step's inputs and outputs. Immutable once made.
 class FloatStep {
  public:
-  // After the preparation has set its output shapes.
+  // Requires that the preparation has set the output shapes.
   explicit FloatStep(const Prepare& p);
 
-  // Scratch for the conversions: none for float.
+  // The scratch memory of the conversions. 0 for float.
   size_t scratch_bytes() const { return converts_ ? bytes_ : 0; }
 
-  // Calls body with all floating-point inputs and outputs as floats, other inputs as they are, and
-  // the scratch memory behind ours.
+  // Converts the floating-point inputs to float, calls `body`, converts the outputs back. `floats`
+  // has floats for all floating-point inputs and outputs; other inputs are unchanged. Its scratch
+  // memory begins scratch_bytes() behind that of `args`. Returns the status of `body`.
   absl::Status Run(const StepArgs& args,
                    absl::FunctionRef<absl::Status(const StepArgs& floats)> body) const;
 

@@ -7,39 +7,43 @@
 
 namespace tenon::cpu {
 
-// Matrices are [batch, cells]; those of the gates [batch, 4 * cells].
+// The sizes and constants of a cell. A matrix is [batch, cells]; a matrix of the gates is
+// [batch, 4 * cells], one block of columns per gate.
 struct LstmCell {
   int64_t batch = 0, cells = 0;
   bool forget_second = false;  // gates in the order i, f, ci, o instead of i, ci, f, o
   bool peephole = false;
   float forget_bias = 0;
-  float clip = 0;  // of the cell state, where positive
+  float clip = 0;  // the cell state is clipped to [-clip, clip] if clip > 0
 
   int64_t elements() const { return batch * cells; }
-  // Where the columns of a gate begin.
+  // The first column of a gate; gate i begins at column 0.
   int64_t ci() const { return (forget_second ? 2 : 1) * cells; }
   int64_t f() const { return (forget_second ? 1 : 2) * cells; }
   int64_t o() const { return 3 * cells; }
 };
 
-// Weights of the peepholes, [cells] each; not read where the cell has none.
+// Weights of the peepholes, [cells] each. Read only if the cell has peepholes.
 struct Peepholes {
   const float *i, *f, *o;
 };
 
-// What a step computes: input gate, cell state, forget gate, output gate, cell input, squashed cell
-// state, output.
+// The matrices that a step computes.
+//   i   input gate       o   output gate   h   output
+//   f   forget gate      ci  cell input
+//   cs  cell state       co  tanh of the cell state
 struct LstmState {
   float *i, *cs, *f, *o, *ci, *co, *h;
-  // The same of step t.
+  // Returns the matrices of step t, if this is step 0.
   LstmState At(int64_t t, const LstmCell& cell) const {
     const int64_t n = t * cell.elements();
     return {i + n, cs + n, f + n, o + n, ci + n, co + n, h + n};
   }
 };
 
+// One forward step. The caller owns all memory. Pointers without a shape are matrices.
 struct LstmForward {
-  const float *from_x, *from_h;  // what x and h contribute to the gates
+  const float *from_x, *from_h;  // products of x and h with the weights: summands of the gates
   const float* bias;             // [4 * cells]
   const float* cs_prev;
   Peepholes peepholes;
@@ -47,23 +51,25 @@ struct LstmForward {
 };
 void RunLstmForward(const LstmCell& cell, const LstmForward& step, Workers* workers);
 
+// One backward step.
 struct LstmBackward {
   LstmState state;  // of the forward step; h is not read
   const float* cs_prev;
   Peepholes peepholes;
-  const float *cs_grad, *h_grad;    // from outside
-  const float *cs_carry, *h_carry;  // from the next step, or null
-  float* gates_grad;
-  float* cs_prev_grad;  // may be cs_carry
+  const float *cs_grad, *h_grad;    // gradients of this step's cs and h
+  const float *cs_carry, *h_carry;  // gradients that the next step has passed back, or null
+  float* gates_grad;                // result: a matrix of the gates
+  float* cs_prev_grad;              // result; may be cs_carry
 };
 void RunLstmBackward(const LstmCell& cell, const LstmBackward& step, Workers* workers);
 
-// The gradients of the peepholes, [cells] each, from all `steps`: gates_grad is [steps, batch,
-// 4 * cells], cs [steps, batch, cells], cs_first what preceded it. Zero where the cell has none.
+// The gradients of the peepholes' weights, summed over all steps. They are 0 if the cell has no
+// peepholes. gates_grad is [steps, batch, 4 * cells], cs is [steps, batch, cells]. cs_first, of
+// [batch, cells], is the cell state before step 0.
 struct PeepholeGrads {
   int64_t steps;
   const float *gates_grad, *cs, *cs_first;
-  float *i, *f, *o;
+  float *i, *f, *o;  // results, [cells] each
 };
 void RunPeepholeGrads(const LstmCell& cell, const PeepholeGrads& g, Workers* workers);
 

@@ -1,4 +1,4 @@
-// Matrix products inside other kernels.
+// Matrix products as a part of other kernels.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,16 @@ struct ProductShape {
   bool transpose_a = false, transpose_b = false;
 };
 
+// A prepared product. Immutable once made: several threads may run it.
 class Product {
  public:
+  // Prepares the product by the kernel of MatMul. Returns the error of that preparation.
   static absl::StatusOr<Product> Make(const Prepare& p, const ProductShape& shape);
 
   size_t scratch_bytes() const { return scratch_bytes_; }
-  // Aligned scratch for products that run one after the other.
+  // Returns the aligned scratch bytes for products that run one after the other.
   static size_t SharedScratch(std::initializer_list<const Product*> products);
+  // Computes c. `scratch` has scratch_bytes() bytes. The work is split over `workers`.
   absl::Status Run(const float* a, const float* b, float* c, void* scratch, Workers* workers) const;
 
  private:

@@ -1,4 +1,4 @@
-// Images of any floating type and layout, as floats with their channels last.
+// Images of type float, half or bfloat16 and of either layout, read as floats with channels last.
 #pragma once
 
 #include "plugin/cpu/base/window.h"
@@ -9,22 +9,24 @@ namespace tenon::cpu {
 class FloatImages {
  public:
   enum class Side : uint8_t { kInput, kOutput };
-  // One side of `windows`, stored as `type`: float, half or bfloat16.
+  // The input or output images of `windows`, stored as type `type`: float, half or bfloat16.
   FloatImages(const Windows& windows, Side side, DataType type);
 
-  // Whether they are stored as they are wanted.
+  // Returns whether the images are stored as floats with channels last.
   bool is_plain() const { return plain_; }
   int64_t places() const { return places_; }
   int64_t channels() const { return channels_; }
-  int64_t image() const { return places_ * channels_; }
+  int64_t image() const { return places_ * channels_; }  // elements of one image
 
-  // What Read needs, and all images: where they are, or a copy in `memory`.
+  // Returns the bytes of `memory` that Read needs.
   size_t ReadBytes() const;
+  // Returns all images of input `input` as floats with channels last: the input's memory if plain,
+  // else a converted copy in `memory`.
   const float* Read(const StepArgs& args, int input, char* memory) const;
-  // Stores all channels of one place in output 0.
+  // Stores the values of all channels at place `place` of image n in output 0.
   void Write(const StepArgs& args, int64_t n, int64_t place, const float* values) const;
-  // Adds the values of input `input` at one place; that input has images like these, of its own
-  // type.
+  // Adds the values of input `input` at place `place` of image n to `values`. The input has images
+  // of the same shape and layout, of type `type`.
   void Add(const StepArgs& args, int input, DataType type, int64_t n, int64_t place,
            float* values) const;
 
