@@ -1,4 +1,4 @@
-// What conditional accumulators, of whole gradients and of rows, have in common.
+// Shared code of the conditional accumulators, of whole gradients and of rows.
 #pragma once
 
 #include "absl/synchronization/mutex.h"
@@ -10,8 +10,8 @@ namespace tenon::cpu {
 inline constexpr uint64_t kAccumulatorTypes =
     TypeBits(DataType::kHalf, DataType::kFloat, DataType::kDouble);
 
-// Gradients are added up until enough of them are there; those of a step before the current one
-// are passed over. Thread-safe: each call is atomic.
+// Sums gradients until a caller takes the sum. Gradients of a step before the current one are
+// ignored. Thread-safe: each call is atomic.
 class Accumulator : public Resource {
  public:
   struct Options {
@@ -25,7 +25,7 @@ class Accumulator : public Resource {
 
   const Options& options() const { return options_; }
 
-  // Runs `add` unless the gradient comes too late.
+  // Runs `add` unless local_step lies before the current step.
   absl::Status Apply(int64_t local_step, absl::FunctionRef<absl::Status()> add);
   // Waits for `required` gradients, then runs `take` with their number and begins a new step.
   absl::Status Take(int64_t required, absl::FunctionRef<absl::Status(int64_t count)> take);

@@ -1,4 +1,4 @@
-// What staging areas of both kinds, Stage and MapStage, have in common.
+// Shared code of the staging areas of both kinds, Stage and MapStage.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace tenon::cpu {
 
-// Components in order; one that was not staged yet, or was taken, is uninitialized.
+// Components in order. A component that is not staged yet, or is taken already, is uninitialized.
 using StagedTuple = std::vector<Tensor>;
 
-// How much may be staged; 0: any amount.
+// The most that may be staged. 0 stands for any amount.
 struct StagingLimits {
   int64_t capacity = 0, memory = 0;  // elements, bytes
 
@@ -18,19 +18,20 @@ struct StagingLimits {
   bool HaveRoom(int64_t elements, int64_t bytes, int64_t more_bytes) const {
     return (capacity == 0 || elements < capacity) && (memory == 0 || bytes + more_bytes <= memory);
   }
-  // RESOURCE_EXHAUSTED for what can never fit.
+  // Returns RESOURCE_EXHAUSTED if `bytes` can never fit.
   absl::Status Check(std::string_view name, int64_t bytes) const;
 };
 
 int64_t BytesOf(const StagedTuple& tuple);
 absl::Status IsFull(std::string_view name);
 
-// Inputs [begin, end).
+// Returns the tensors of inputs [begin, end).
 absl::StatusOr<StagedTuple> TakeTuple(const StepArgs& args, size_t begin, size_t end);
-// Outputs from `begin` on, whose types are `types`; INVALID_ARGUMENT where they differ.
+// Sets the outputs from `begin` on to the components. INVALID_ARGUMENT if the components' types
+// differ from `types`.
 absl::Status SetTuple(const StepArgs& args, size_t begin, const TypeVector& types,
                       StagedTuple tuple);
-// Output 0 is this number.
+// Sets output 0 to `count`.
 absl::Status SetCount(const StepArgs& args, int64_t count);
 
 }  // namespace tenon::cpu

@@ -1,4 +1,4 @@
-// What kernels that work on files have in common.
+// Shared code of the kernels that read and write files.
 #pragma once
 
 #include <string>
@@ -16,10 +16,11 @@ struct FileFacts : NodeFacts {
   FileAccess files;
 };
 
-// The one string of input i; INVALID_ARGUMENT if it has not exactly one. `what` names it.
+// Returns the string of input i. INVALID_ARGUMENT, with the input's name `what`, unless the input
+// has exactly one element.
 absl::StatusOr<std::string> TextInput(const StepArgs& args, int i, std::string_view what);
 
-// The step's only output, a scalar.
+// Sets the step's only output to the scalar `text`.
 absl::Status SetTextOutput(const StepArgs& args, std::string_view text);
 
 }  // namespace tenon::cpu

@@ -1,4 +1,4 @@
-// Boxes as detectors give them: two opposite corners in any order.
+// Boxes of object detectors: two opposite corners in any order.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ struct Box {
   float area() const { return (bottom - top) * (right - left); }
 };
 
-// The box whose corners are the 4 numbers from `corners` on.
+// Returns the box of the 4 numbers at `corners`: y and x of one corner, y and x of the opposite.
 inline Box BoxAt(const float* corners) {
   return {std::min(corners[0], corners[2]), std::min(corners[1], corners[3]),
           std::max(corners[0], corners[2]), std::max(corners[1], corners[3])};
 }
 
-// The shared area over that of both; 0 for a box without area.
+// Returns intersection over union. 0 if a box has no area.
 inline float OverlapOf(const Box& a, const Box& b) {
   if (a.area() <= 0 || b.area() <= 0) return 0;
   const float height = std::max(std::min(a.bottom, b.bottom) - std::max(a.top, b.top), 0.0f);

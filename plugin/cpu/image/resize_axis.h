@@ -1,4 +1,4 @@
-// Resizing along one axis: where each output comes from.
+// Resizing along one axis: the inputs of each output.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,19 @@ struct Scaling {
   bool align_corners = false, half_pixel_centers = false;
 };
 
-// What the ops that take images and a new size have in common.
+// The shapes and the scaling of an op that takes images and a new size.
 struct ResizeProblem {
   Shape images, output;
   Scaling scaling;
 };
-// Images in input 0, the size in value input 1. INVALID_ARGUMENT says what does not fit.
+// Reads the images' shape from input 0 and the size from value input 1. INVALID_ARGUMENT if they do
+// not fit the op; UNIMPLEMENTED as in CheckImages.
 absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p);
-// The attributes that the op has; INVALID_ARGUMENT if both are set.
+// Reads attributes align_corners and half_pixel_centers, where the op has them. INVALID_ARGUMENT if
+// both are set.
 absl::StatusOr<Scaling> ReadScaling(const Prepare& p);
-// Images of rank 4 with rows and columns, few enough of them for single precision to number.
+// Returns INVALID_ARGUMENT unless the images have rank 4, rows and columns. UNIMPLEMENTED for more
+// rows or columns than a float can number exactly.
 absl::Status CheckImages(const Prepare& p, const Shape& images);
 
 // in[lower] + (in[upper] - in[lower]) * share.
@@ -43,7 +46,7 @@ class ResizeAxis {
   };
 
   explicit ResizeAxis(int64_t in) : in_(in) {}
-  // Adds to the output that is being made.
+  // Adds a tap to the current output. EndOutput() ends that output and begins the next.
   void AddTap(int64_t index, float weight) { taps_.push_back({index, weight}); }
   void EndOutput() { ends_.push_back(static_cast<int64_t>(taps_.size())); }
 
@@ -53,7 +56,7 @@ class ResizeAxis {
     const int64_t begin = output == 0 ? 0 : ends_[output - 1];
     return absl::MakeConstSpan(taps_).subspan(begin, ends_[output] - begin);
   }
-  // The axis of the gradient.
+  // Returns the transposed matrix: the axis of the gradient.
   ResizeAxis Transposed() const;
 
  private:
@@ -66,7 +69,7 @@ using MakeAxis = ResizeAxis (*)(const Scaling& scaling, int64_t in, int64_t out)
 ResizeAxis BilinearAxis(const Scaling& scaling, int64_t in, int64_t out);
 ResizeAxis NearestAxis(const Scaling& scaling, int64_t in, int64_t out);
 ResizeAxis CubicAxis(const Scaling& scaling, int64_t in, int64_t out);
-// Each output is the mean of what lies below it.
+// Each output is the mean of the inputs that it covers.
 ResizeAxis AreaAxis(const Scaling& scaling, int64_t in, int64_t out);
 
 }  // namespace tenon::cpu

@@ -11,24 +11,24 @@
 
 namespace tenon::cpu {
 
-// One feature: kString, kFloat or kInt64, or kInvalid for one without a list, and the bytes of the
-// list.
+// One feature. `type` is kString, kFloat or kInt64, or kInvalid for a feature without a list.
+// `wire` holds the bytes of the list; the caller owns them.
 struct FeatureList {
   DataType type = DataType::kInvalid;
   std::string_view wire;
 };
 
-// Calls visit(name, list) for every feature, in the message's order: the last one of a name counts.
-// INVALID_ARGUMENT for bytes that are no such message.
+// Calls visit(name, list) for each feature, in the message's order. A name may occur several times:
+// the last occurrence counts. INVALID_ARGUMENT if the bytes are not a tf.Example.
 absl::Status ReadExample(std::string_view example,
                          absl::FunctionRef<void(std::string_view name, FeatureList list)> visit);
 
-// The same for the feature lists of a tf.SequenceExample, each of which ReadSteps takes. Its
-// context is what ReadExample finds.
+// The same for the feature lists of a tf.SequenceExample. Pass each list to ReadSteps. ReadExample
+// reads the message's context.
 absl::Status ReadFeatureLists(
     std::string_view example,
     absl::FunctionRef<void(std::string_view name, std::string_view wire)> visit);
-// Calls visit(list) for each step, until one fails.
+// Calls visit(list) for each step. Stops at the first error and returns it.
 absl::Status ReadSteps(std::string_view wire,
                        absl::FunctionRef<absl::Status(FeatureList list)> visit);
 

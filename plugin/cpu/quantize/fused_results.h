@@ -1,4 +1,5 @@
-// What fused quantized products make of their sums: bias, a summand, Relu, another type.
+// The steps behind the sums of fused quantized products: bias, a summand, an activation, another
+// type.
 #pragma once
 
 #include <algorithm>

@@ -18,7 +18,7 @@ struct Slices {
 
 // Slices of `shape` along attribute `axis`. INVALID_ARGUMENT unless that is -1 or a dimension.
 absl::StatusOr<Slices> ReadSlices(const Prepare& p, const Shape& shape);
-// INVALID_ARGUMENT unless inputs i and i + 1 hold a value for each slice.
+// Returns INVALID_ARGUMENT unless inputs i and i + 1 have one value per slice.
 absl::Status CheckRanges(const Prepare& p, const Slices& slices, int i);
 
 // Calls f(slice, begin, end) for pieces of slices that cover all elements, split over the workers.

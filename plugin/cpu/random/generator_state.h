@@ -15,10 +15,11 @@ namespace tenon::cpu {
 // Thread-safe.
 class GeneratorState : public NodeState {
  public:
-  // Both seeds 0: the session's seed and the node's name decide, or, without the former, the
-  // system.
+  // If both seeds are 0, the generator is seeded from the session's seed and the node's name or, if
+  // the session has no seed, by the system.
   GeneratorState(int64_t seed, int64_t seed2, uint64_t session_seed, std::string_view node_name);
-  // The generator for a run that may use up to `blocks` blocks of four words.
+  // Returns the generator for a run that uses at most `blocks` blocks of four words. The next run's
+  // generator begins behind them.
   Philox Reserve(uint64_t blocks);
 
  private:
@@ -26,9 +27,9 @@ class GeneratorState : public NodeState {
   Philox philox_;
 };
 
-// The node's, seeded by these …
+// Returns the node's generator, seeded by `seed` and `seed2`.
 std::shared_ptr<GeneratorState> GeneratorOf(const Prepare& p, int64_t seed, int64_t seed2);
-// … or by its attributes seed and seed2.
+// The same, seeded by the node's attributes seed and seed2.
 absl::StatusOr<std::shared_ptr<GeneratorState>> GeneratorOf(const Prepare& p);
 
 }  // namespace tenon::cpu

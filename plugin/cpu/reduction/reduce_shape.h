@@ -1,4 +1,4 @@
-// Which dimensions a reduction keeps, and how they lie in memory.
+// The dimensions that a reduction keeps, and their layout in memory.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace tenon::cpu {
 
-// Value input 1 as one flag per dimension of input 0. INVALID_ARGUMENT for an axis out of range or
-// given twice.
+// Returns one flag per dimension of input 0: whether value input 1 lists it. INVALID_ARGUMENT for
+// an axis out of range or listed twice.
 absl::StatusOr<std::vector<bool>> ReadReducedAxes(const Prepare& p);
-// Without the reduced dimensions, or with size 1 for them.
+// Returns `in` without the reduced dimensions or, if `keep_dims`, with size 1 for each of them.
 Shape ReducedShape(const Shape& in, const std::vector<bool>& reduced, bool keep_dims);
 
 // The input as merged dimensions, strides in bytes, outermost first.

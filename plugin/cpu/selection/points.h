@@ -1,4 +1,5 @@
-// Points of a tensor, named by rows of coordinates: what GatherNd reads and scatters write to.
+// Points of a tensor, given by rows of coordinates. GatherNd reads points, scatters write to
+// points.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,13 @@ struct Points {
   bool skip = false;  // leave out points that lie outside; else they are errors
   bool wrap = false;  // coordinates are taken modulo their dimension
 
-  // Which piece point i stands for; -1 if it lies outside.
+  // Returns the number of the piece at point i, or -1 if the point lies outside.
   int64_t PieceOf(const void* indices, int64_t i) const;
   // INVALID_ARGUMENT, with the point's coordinates.
   absl::Status Outside(const void* indices, int64_t i) const;
 };
 
-// INVALID_ARGUMENT where indices of the type cannot name all of `size` places.
+// Returns INVALID_ARGUMENT if indices of type `index_type` cannot number all of `size` places.
 absl::Status CheckIndexRange(const Prepare& p, DataType index_type, int64_t size);
 // The same without the op's name in messages.
 absl::Status CheckIndexRange(DataType index_type, int64_t size);
@@ -42,19 +43,19 @@ absl::Status CheckPointsExist(const Shape& indices, const Shape& target);
 // The same for points that values go to, unless there are neither; and the values, as what they go
 // to, must have at least one dimension.
 absl::Status CheckPointUpdates(const Shape& indices, const Shape& updates, const Shape& target);
-// Reads the attribute that says what becomes of points outside.
+// Reads attribute bad_indices_policy into points->skip. INVALID_ARGUMENT for an unknown policy.
 absl::Status ReadBadIndicesPolicy(const Prepare& p, Points* points);
 
-// Values that go to points, or are combined with what is there.
+// A scatter: values replace the target's elements at points, or are combined with them.
 struct Scatter {
   Points points;
   ElementCopy copy;
   ElementStep combine;  // of two pieces; without a loop values replace what is there
 
   Scatter(Points where, DataType type) : points(std::move(where)), copy(type) {}
-  // False when elements of the type cannot be combined so.
+  // Makes the scatter combine by `op`. Returns false if `op` has no loop for the type.
   bool CombineBy(ElementOp op, DataType type);
-  // Repeated points are applied in their order.
+  // Applies the points in their order, repeated points included.
   absl::Status Run(const void* indices, const void* updates, void* target) const;
 };
 

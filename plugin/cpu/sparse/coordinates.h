@@ -15,13 +15,13 @@ struct SparseSizes {
   int rank = 0;
 };
 
-// Of the sparse tensor whose parts are these inputs. INVALID_ARGUMENT where their shapes do not fit
-// each other.
+// Returns the sizes of the sparse tensor in these three inputs. INVALID_ARGUMENT if the inputs'
+// shapes do not fit each other.
 absl::StatusOr<SparseSizes> ReadSparse(const Prepare& p, int indices, int values, int shape);
-// The same of coordinates alone.
+// The same for an input of coordinates only.
 absl::StatusOr<SparseSizes> ReadCoordinates(const Prepare& p, int indices);
 
-// The coordinates of entry i.
+// Returns the coordinates of entry i.
 inline absl::Span<const int64_t> EntryAt(const void* indices, int rank, int64_t i) {
   return {static_cast<const int64_t*>(indices) + i * rank, static_cast<size_t>(rank)};
 }
@@ -33,7 +33,8 @@ bool Inside(absl::Span<const int64_t> entry, absl::Span<const int64_t> shape);
 // INVALID_ARGUMENT that names entry i and the shape that it should lie in.
 absl::Status OutsideError(int64_t i, absl::Span<const int64_t> entry,
                           absl::Span<const int64_t> shape);
-// OK if all entries lie in the shape, or also each behind the one before it, row by row.
+// CheckInside returns INVALID_ARGUMENT unless all entries lie in the shape. CheckSorted also
+// requires that each entry stands behind the previous entry, in row-major order.
 absl::Status CheckInside(const void* indices, const SparseSizes& s,
                          absl::Span<const int64_t> shape);
 absl::Status CheckSorted(const void* indices, const SparseSizes& s,

@@ -1,4 +1,4 @@
-// Sparse matrices compressed by rows, as elements of variant tensors.
+// Sparse matrices in compressed sparse row (CSR) format, as elements of variant tensors.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace tenon::cpu {
 
-// One matrix, or a batch of them. A value: whoever shares it must not change it.
+// One matrix, or a batch of matrices. A shared object must not be changed.
 class CsrMatrix : public Object {
  public:
   static constexpr std::string_view kKind = "sparse matrix";
   std::string_view kind() const override { return kKind; }
 
-  // One with room for so many entries, of which no row has any yet. INVALID_ARGUMENT for a shape
-  // that is no matrix and no batch of them, and for numbers beyond int32.
+  // Makes a matrix with room for `entries` entries; all rows are empty. INVALID_ARGUMENT if `shape`
+  // is neither a matrix nor a batch of matrices, or a number exceeds int32.
   static absl::StatusOr<ObjectRef<CsrMatrix>> Make(DataType type, const Shape& shape,
                                                    int64_t entries);
 
@@ -42,7 +42,7 @@ class CsrMatrix : public Object {
   CsrMatrix() = default;
 };
 
-// One of a batch.
+// A view of matrix b of a batch. The CsrMatrix must outlive the view.
 template <typename T>
 struct CsrView {
   CsrView(const CsrMatrix& m, int64_t b)
@@ -67,7 +67,7 @@ class CsrBuilder {
     values_.push_back(value);
   }
   void EndRow() { row_ends_.push_back(static_cast<int64_t>(columns_.size())); }
-  // Of a batch with this shape, all of whose rows were ended.
+  // Returns the batch of shape `shape`. All rows of the batch must be ended.
   absl::StatusOr<ObjectRef<CsrMatrix>> Finish(DataType type, const Shape& shape) {
     TENON_ASSIGN_OR_RETURN(ObjectRef<CsrMatrix> made,
                            CsrMatrix::Make(type, shape, static_cast<int64_t>(columns_.size())));

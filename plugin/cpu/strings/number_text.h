@@ -8,9 +8,9 @@
 
 namespace tenon::cpu {
 
-// Element i of `out`, of a type that StringToNumber gives, becomes the number that `text` is. White
-// space around it is passed over; floats may be hexadecimal. False if it is none, or an integer
-// out of range.
+// Parses `text` and writes the number to element i of `out`. `type` is an output type of
+// StringToNumber. White space around the number is ignored; floats may be hexadecimal. Returns
+// false if the text is no number or an integer out of range.
 bool ParseNumber(std::string_view text, DataType type, void* out, int64_t i);
 
 }  // namespace tenon::cpu

@@ -1,4 +1,4 @@
-// The fields of TensorFlow's Summary message, and how values are added to one.
+// The field numbers of TensorFlow's Summary message, and functions that add values to a message.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace tenon::cpu {
 
-// Of Summary.
+// A field number of Summary.
 inline constexpr uint32_t kSummaryValue = 1;
 
-// Of Summary.Value.
+// The field numbers of Summary.Value.
 enum SummaryField : uint32_t {
   kTag = 1,
   kSimpleValue = 2,
@@ -24,7 +24,7 @@ enum SummaryField : uint32_t {
   kMetadata = 9,
 };
 
-// Adds one value: add(writer) writes its fields, lowest number first.
+// Adds one value to the message. add(writer) writes the value's fields, the lowest number first.
 template <typename F>
 void AddSummaryValue(std::string* summary, F add) {
   std::string value;
@@ -33,7 +33,7 @@ void AddSummaryValue(std::string* summary, F add) {
   WireWriter(summary).Bytes(kSummaryValue, value);
 }
 
-// A string field; left out if it is empty.
+// Writes a string field, unless `text` is empty.
 inline void WriteText(WireWriter& fields, uint32_t number, std::string_view text) {
   if (!text.empty()) fields.Bytes(number, text);
 }

@@ -9,7 +9,7 @@
 
 namespace tenon::cpu {
 
-// The scalar inputs of all optimizers, by the names that their ops have for them.
+// The scalar inputs of all optimizers, by their names in the ops.
 enum class HyperName : uint8_t {
   kAlpha,
   kBeta,

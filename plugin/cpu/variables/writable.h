@@ -1,4 +1,4 @@
-// Changing a tensor where it lies.
+// Changes of a tensor in its own memory.
 #pragma once
 
 #include "absl/status/status.h"
@@ -8,12 +8,14 @@
 
 namespace tenon::cpu {
 
-// The tensor gets a buffer of its own if anybody else shares it or it is not ours to write to.
+// Copies the tensor into a buffer of its own, unless the tensor alone has its buffer and may write
+// to it.
 absl::Status MakeWritable(Tensor& tensor);
 
-// Whether elements of the type can be combined so.
+// Returns whether `op` can combine elements of type `type`.
 bool CanCombine(ElementOp op, DataType type);
-// target = op(target, value), element by element; both have one shape and type, which CanCombine.
+// Computes target = op(target, value), element by element, split over `workers`. Both tensors have
+// the same shape and the same type; CanCombine(op, type) holds.
 absl::Status CombineInto(ElementOp op, const Tensor& value, const Tensor& target, Workers* workers);
 
 }  // namespace tenon::cpu

@@ -1,5 +1,5 @@
-// Tensor arrays by name: handles of the first two versions of their ops, TensorArray and
-// TensorArrayV2, are strings.
+// Tensor arrays by name. The ops of the first two versions, TensorArray and TensorArrayV2, have
+// strings as handles.
 #pragma once
 
 #include <map>
@@ -21,12 +21,12 @@ class NamedArrays : public Resource {
   using Resource::Resource;
 
   static ObjectRef<NamedArrays> Of(const Prepare& p);
-  // Null if there is none.
+  // Returns the array of this name, or null if there is none.
   ObjectRef<TensorArray> Find(std::string_view name);
 
  private:
   friend class ArrayHandle;
-  // Returns the name, which no other array had.
+  // Adds the array under a new name and returns the name. No other array ever had that name.
   std::string Add(const ObjectRef<TensorArray>& array);
   void Remove(const std::string& name);
 
@@ -35,7 +35,7 @@ class NamedArrays : public Resource {
   std::map<std::string, ObjectRef<TensorArray>, std::less<>> arrays_ ABSL_GUARDED_BY(mutex_);
 };
 
-// An array has its name as long as the handle is there.
+// The handle of a named array. The array keeps its name for the life of the handle.
 class ArrayHandle : public NamedHandle {
  public:
   static constexpr std::string_view kKind = "handle of a tensor array";

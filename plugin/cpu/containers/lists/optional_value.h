@@ -1,4 +1,4 @@
-// Some tensors, or none: the variants behind Optional ops.
+// The values of the Optional ops' variants: a list of tensors, or nothing.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace tenon::cpu {
 
-// A value: nobody changes it.
+// Immutable: several tensors may share one object.
 class OptionalValue : public Object {
  public:
   static constexpr std::string_view kKind = "optional";

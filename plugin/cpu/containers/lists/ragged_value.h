@@ -9,7 +9,7 @@
 
 namespace tenon::cpu {
 
-// A value: nobody changes it.
+// Immutable: several tensors may share one object.
 class RaggedValue : public Object {
  public:
   static constexpr std::string_view kKind = "ragged tensor";

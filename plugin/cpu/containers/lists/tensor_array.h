@@ -13,7 +13,7 @@
 
 namespace tenon::cpu {
 
-// Made by each run of its op and gone with its last handle. Thread-safe.
+// Each run of the op makes an array. The array lives as long as its last handle. Thread-safe.
 class TensorArray : public Resource {
  public:
   static constexpr std::string_view kKind = "tensor array";
@@ -30,15 +30,16 @@ class TensorArray : public Resource {
   TensorArray(std::string_view name, Options options)
       : Resource(name), dtype_(options.dtype), options_(std::move(options)) {}
 
-  // All are INVALID_ARGUMENT where TensorFlow says so: closed, places that are not there, written
-  // twice or not at all, dtypes and shapes that do not fit.
+  // The calls return INVALID_ARGUMENT where TensorFlow does: for a closed array, a place out of
+  // range, a second write, a read of a place that was not written, and a dtype or shape that does
+  // not fit.
   absl::Status Resize(int64_t size);
   absl::Status Write(int64_t i, Tensor value);
   absl::StatusOr<Tensor> Read(int64_t i);
   absl::StatusOr<int64_t> Size();
   void Close();
-  // The array of gradients that `source` asks for, made at first use: from then on this array does
-  // not grow. Its elements' shapes are these, behind `prepended` dimensions.
+  // Returns the array of gradients for `source`. The first call makes the array; from then on this
+  // array does not grow. A gradient's shape is that of the element, with `prepended` in front.
   absl::StatusOr<ObjectRef<TensorArray>> Gradient(std::string_view source, const Shape& prepended);
 
   DataType dtype() const { return dtype_; }

@@ -1,4 +1,4 @@
-// Lists of tensors, the variants behind TensorList ops.
+// Lists of tensors: the values of the TensorList ops' variants.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace tenon::cpu {
 
-// A value: whoever shares it must not change it.
+// A list. A shared list must not be changed: Clone() it first, or take it by TakeList. Not
+// thread-safe while it is changed.
 class TensorList : public Object {
  public:
   static constexpr std::string_view kKind = "tensor list";
@@ -22,20 +23,19 @@ class TensorList : public Object {
   ObjectRef<TensorList> Clone() const;
 
   int64_t size() const { return size_; }
-  // The element, or an uninitialized tensor for one that was never set.
+  // Returns element i, or an uninitialized tensor if the element was never set.
   Tensor Get(int64_t i) const {
     return i < static_cast<int64_t>(elements_.size()) ? elements_[i] : Tensor();
   }
   void Set(int64_t i, Tensor element);  // i < size()
-  // RESOURCE_EXHAUSTED for more elements than memory is good for, INVALID_ARGUMENT for fewer than
-  // 0.
+  // RESOURCE_EXHAUSTED if memory cannot hold `size` elements. INVALID_ARGUMENT if size < 0.
   absl::Status Resize(int64_t size);
   absl::Status PushBack(Tensor element);
   Tensor PopBack();
 
-  // INVALID_ARGUMENT unless elements are of this type …
+  // Returns INVALID_ARGUMENT unless the elements have type `type`.
   absl::Status CheckType(DataType type) const;
-  // … and may have this shape.
+  // Returns INVALID_ARGUMENT unless elements may have shape `shape`.
   absl::Status CheckShape(const Shape& shape) const;
   // What `shape` and the list's own element shape say together, and, where that leaves something
   // open, its elements. INVALID_ARGUMENT where they contradict each other.
@@ -52,19 +52,21 @@ class TensorList : public Object {
 
 absl::StatusOr<Tensor> ListTensor(ObjectRef<TensorList> list);
 
-// Input i as a list that may be changed, and the handle of it: the input's own if nobody else has
-// it, else of a copy.
+// A list that the run may change, and the list's handle: input i itself if no other tensor shares
+// it, else a copy.
 struct OwnList {
   Tensor handle;
   TensorList* list;
 };
 absl::StatusOr<OwnList> TakeList(const StepArgs& args, int i);
 
-// Row i of a tensor, sharing its memory, of any shape with as many elements.
+// Returns row i of a tensor, with shape `shape` of as many elements. The result shares the tensor's
+// memory.
 Tensor RowOf(const Tensor& tensor, int64_t i, const Shape& shape);
-// Elements [begin, …) of a tensor as one of that shape, sharing its memory.
+// Returns the elements from `begin` on as a tensor of shape `shape`. The result shares the tensor's
+// memory.
 Tensor PartOf(const Tensor& tensor, int64_t begin, const Shape& shape);
-// All dimensions but the first.
+// Returns all dimensions but the first.
 Shape RowShape(const Shape& shape);
 
 }  // namespace tenon::cpu

@@ -1,5 +1,5 @@
-// Decoders and encoders of image files. They trust nothing that a file says: what is wrong with it
-// is INVALID_ARGUMENT, and sizes are checked before memory for them is asked for.
+// Decoders and encoders of image files. Decoders do not trust a file: they return INVALID_ARGUMENT
+// for a malformed file and check sizes before they allocate memory.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace tenon::cpu {
 
-// Gives memory for pixels of this shape, at most once for a file. The decoder fills it or fails.
+// Returns memory for pixels of shape `shape`. A decoder calls it at most once per file, and then
+// fills the memory or returns an error.
 using AllocatePixels = absl::FunctionRef<absl::StatusOr<void*>(const Shape& shape)>;
 
 struct CropWindow {
@@ -35,7 +36,7 @@ struct JpegDecoding {
 absl::Status DecodeJpeg(std::string_view contents, const JpegDecoding& options,
                         AllocatePixels allocate);
 
-// [height, width, channels] of the image that the file says it holds.
+// Returns [height, width, channels] from the file's header.
 absl::StatusOr<Dims> JpegDimensions(std::string_view contents);
 
 struct JpegEncoding {

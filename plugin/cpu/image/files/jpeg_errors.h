@@ -1,5 +1,5 @@
-// What libjpeg says when something is wrong. Its own error manager is not used: the one of Debian's
-// static library can only be linked into programs.
+// The error manager for libjpeg. libjpeg's own error manager is not used: in Debian's static
+// library, it can be linked into programs only.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +12,7 @@ namespace tenon::cpu {
 // return and may call JpegMessage.
 void SetUpJpegErrors(jpeg_error_mgr* errors, void (*error_exit)(j_common_ptr));
 
-// The last error in words.
+// Writes the last error's message to `text`.
 void JpegMessage(const jpeg_error_mgr& errors, char (&text)[JMSG_LENGTH_MAX]);
 
 }  // namespace tenon::cpu

@@ -1,5 +1,5 @@
-// What the products of uniformly quantized values have in common: scales of operands and results,
-// sums that become results.
+// Shared code of the products of uniformly quantized values: the scales of operands and results,
+// and the conversion of sums to results.
 #pragma once
 
 #include "plugin/cpu/quantize/uniform/affine.h"
