@@ -202,6 +202,7 @@ void StridedCopy::Run(const void* from, void* to, Workers* workers) const {
   if (total_bytes_ == 0) return;
   const char* f = static_cast<const char*>(from);
   char* t = static_cast<char*>(to);
+  // Finish() has made one element of the whole copy: split its bytes.
   if (size_.empty() && !counted_) {
     workers->ParallelFor(element_bytes_, GrainFor(1), [&](int64_t begin, int64_t end) {
       std::memcpy(t + begin, f + begin, end - begin);

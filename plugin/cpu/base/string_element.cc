@@ -8,6 +8,7 @@
 namespace tenon::cpu {
 
 void PutString(void* data, int64_t i, std::string_view value) {
+  // The bytes of a long string lie outside of the tensor's buffer: the limit counts them here.
   MemoryBound::TakeText(value.size());
   TF_TString_Copy(static_cast<TF_TString*>(data) + i, value.data(), value.size());
 }

@@ -14,7 +14,7 @@
 namespace tenon::cpu {
 
 WithDenormals::WithDenormals() : saved_(_mm_getcsr()) {
-  constexpr uint32_t kFlushBits = 0x8040;  // FTZ and DAZ
+  constexpr uint32_t kFlushBits = 0x8040;  // FTZ and DAZ of the control register MXCSR
   _mm_setcsr(saved_ & ~kFlushBits);
 }
 WithDenormals::~WithDenormals() { _mm_setcsr(saved_); }

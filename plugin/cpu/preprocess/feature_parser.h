@@ -1,5 +1,4 @@
-// Features of tf.Examples as dense, sparse and ragged tensors: what is asked for, and how it is
-// read.
+// Reads features of tf.Examples into dense, sparse and ragged tensors.
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@
 
 namespace tenon::cpu {
 
-// Where a feature's name comes from: element `at` of input `input`, or `text` if that is negative.
+// The source of a feature's name: element `at` of input `input`, or `text` if `input` is negative.
 struct FeatureKey {
   int input = -1;
   int64_t at = 0;
@@ -21,11 +20,11 @@ struct FeatureKey {
   std::string_view Name(const StepArgs& args) const;
 };
 
-// Keys that are the elements of a vector; INVALID_ARGUMENT if the input is none.
+// Returns the keys in a vector's elements. INVALID_ARGUMENT if the input is no vector.
 absl::StatusOr<std::vector<FeatureKey>> KeysOfVector(const Prepare& p, int input);
-// Keys that are scalars, inputs [begin, end).
+// Returns the keys in the scalar inputs [begin, end).
 absl::StatusOr<std::vector<FeatureKey>> KeysOfScalars(const Prepare& p, int begin, int end);
-// Keys that a list of strings names.
+// Returns the keys in attribute `attr`, a list of strings.
 absl::StatusOr<std::vector<FeatureKey>> KeysOfAttr(const Prepare& p, std::string_view attr);
 
 struct FeatureKeys {
@@ -87,9 +86,9 @@ class FeatureParser {
 // Row splits of either type; INVALID_ARGUMENT where they do not fit.
 absl::Status StoreSplits(absl::Span<const int64_t> splits, DataType type, int output,
                          const StepArgs& args);
-// Output `output` holds these values.
+// Sets output `output` to these values.
 absl::Status StoreFeatureValues(const FeatureValues& values, int output, const StepArgs& args);
-// The same status, naming feature and example.
+// Returns the same status with the names of the feature and the example in its message.
 absl::Status InFeature(const absl::Status& status, std::string_view name, int64_t example);
 
 }  // namespace tenon::cpu

@@ -12,11 +12,11 @@ struct ValueRange {
   float min, max;
 };
 
-// From inputs i and i + 1.
+// Reads a range from inputs i and i + 1.
 inline ValueRange InputRange(const StepArgs& args, int i) {
   return {*static_cast<const float*>(args.in[i]), *static_cast<const float*>(args.in[i + 1])};
 }
-// To outputs i and i + 1.
+// Stores a range in outputs i and i + 1.
 inline void StoreRange(const StepArgs& args, int i, const ValueRange& range) {
   *static_cast<float*>(args.out[i]) = range.min;
   *static_cast<float*>(args.out[i + 1]) = range.max;
@@ -26,12 +26,12 @@ inline void StoreRange(const StepArgs& args, int i, const ValueRange& range) {
 absl::Status CheckRange(const ValueRange& range, std::string_view name);
 // INVALID_ARGUMENT unless inputs [begin, end) hold one value each.
 absl::Status CheckSingleValues(const Prepare& p, int begin, int end);
-// Output 0 of this shape, outputs 1 and 2 its range.
+// Sets the shapes: output 0 has shape `shape`, outputs 1 and 2 are the scalars of its range.
 void SetQuantizedOutput(Prepare& p, const Shape& shape);
 
-// The value that stands for 0, though it need not be one of the type's.
+// Returns the quantized value of 0. The value may lie outside of the type's values.
 int32_t ZeroOf(const QuantizedType& type, const ValueRange& range);
-// The range of qint32 products.
+// Returns the range of qint32 products of values from ranges a and b.
 ValueRange ProductRange(const QuantizedType& a_type, const ValueRange& a,
                         const QuantizedType& b_type, const ValueRange& b);
 

@@ -1,5 +1,5 @@
-// What candidate samplers share: classes that are drawn by their probabilities, to compare the true
-// ones with, and how often each was to be expected.
+// Shared code of the candidate samplers. A sampler draws classes by their probabilities, for
+// comparison with the true classes, and computes the expected count of each class.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace tenon::cpu {
 
-// Of one node.
+// The facts of one node.
 struct Sampler {
   std::shared_ptr<GeneratorState> generator;
   int64_t range, sampled, true_classes;
@@ -29,13 +29,15 @@ absl::Status PrepareCandidates(Prepare& p, Sampler& s);
 
 absl::Status CheckTrueClasses(const Sampler& s, const int64_t* classes);
 
-// How often a class of this probability is among `sampled` ones that took `tries`.
+// Returns the expected count of a class of this probability among `sampled` classes that took
+// `tries` draws.
 inline float ExpectedCount(float probability, int64_t sampled, int64_t tries) {
   if (tries == sampled) return probability * static_cast<float>(sampled);
   return -std::expm1(static_cast<float>(tries) * std::log1p(-probability));
 }
 
-// Fills `out`; returns how many classes were drawn.
+// Fills `out` with s.sampled classes. Returns the number of draws. RESOURCE_EXHAUSTED if unique
+// classes take 2^31 - 1 draws.
 template <typename Classes>
 absl::StatusOr<int64_t> DrawClasses(const Sampler& s, const Classes& classes, PhiloxStream& words,
                                     int64_t* out) {
@@ -57,7 +59,8 @@ absl::StatusOr<int64_t> DrawClasses(const Sampler& s, const Classes& classes, Ph
   return tries;
 }
 
-// A run of a sampler that draws from `classes`, which have Draw(words) and Probability(class).
+// The run of a sampler that draws from `classes`. Classes has the members Draw(words) and
+// Probability(class).
 template <typename Classes>
 absl::Status SampleCandidates(const Sampler& s, const Classes& classes, const StepArgs& args) {
   const auto* const true_classes = static_cast<const int64_t*>(args.in[0]);

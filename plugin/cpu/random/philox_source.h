@@ -15,11 +15,11 @@
 
 namespace tenon::cpu {
 
-// The number of the input that the op calls `name`; -1: it has none. For ops without lists of
-// inputs.
+// Returns the number of the op's input `name`, or -1 if the op has no such input. Only for ops
+// without lists of inputs.
 int InputNamed(const OpDef& op, std::string_view name);
 
-// Two integers of 32 or 64 bits, mixed into a generator.
+// Mixes the two integers at `seed`, of type int32 or int64, into a generator.
 Philox PhiloxFromSeed(const void* seed, DataType type);
 
 class PhiloxSource {
@@ -27,10 +27,10 @@ class PhiloxSource {
   // INVALID_ARGUMENT for inputs of another shape.
   static absl::StatusOr<PhiloxSource> Of(const Prepare& p);
 
-  // Whether the generator's state is a variable.
+  // Returns whether the generator's state is a variable.
   bool in_variable() const { return resource_ >= 0; }
 
-  // The generator for a run that may use up to `blocks` blocks of four words.
+  // Returns the generator for a run that uses at most `blocks` blocks of four words.
   absl::StatusOr<Philox> Start(const StepArgs& args, uint64_t blocks) const;
 
  private:

@@ -1,5 +1,5 @@
-// What ops that draw many samples of each of many distributions share: how samples are laid out,
-// where each one's words begin, and in which order they are used.
+// Shared code of the ops that draw many samples from each of many distributions: the layout of the
+// samples, the first random word of each sample, and the order of the words.
 #pragma once
 
 #include <array>
@@ -57,10 +57,10 @@ class BackwardDraws {
   int uniforms_left_ = 0, normals_left_ = 0;
 };
 
-// Element i of `out` becomes x; integers saturate, and NaN is their lowest value.
+// Writes x to element i of `out`. Integers saturate; NaN becomes the lowest integer.
 void StoreSample(DataType type, void* out, int64_t i, double x);
 
-// Element i of a tensor of floats or index integers.
+// Returns element i of a tensor of type float, double, half, bfloat16, int32 or int64.
 double LoadParameter(DataType type, const void* data, int64_t i);
 
 }  // namespace tenon::cpu

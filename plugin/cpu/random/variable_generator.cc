@@ -93,6 +93,7 @@ absl::StatusOr<Philox> Reserve(Variable& variable, int first, uint64_t blocks,
   Philox start;
   TENON_RETURN_IF_ERROR(variable.Update([&](Tensor& held) -> absl::Status {
     TENON_RETURN_IF_ERROR(CheckState(variable, held, first));
+    // A state with `first` > 0 begins with the algorithm's number.
     if (first > 0) TENON_RETURN_IF_ERROR(CheckAlgorithm(held.IntAt(0)));
     TENON_RETURN_IF_ERROR(read(held));
     TENON_RETURN_IF_ERROR(MakeWritable(held));

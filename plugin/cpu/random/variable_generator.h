@@ -18,10 +18,10 @@ inline constexpr uint64_t kBlocksPerOutput = 256;
 // OK for Philox and for whatever suits. UNIMPLEMENTED for ThreeFry, INVALID_ARGUMENT for others.
 absl::Status CheckAlgorithm(int64_t algorithm);
 
-// The counter and the key from the three numbers of a state.
+// Returns the generator of a state: two numbers for the counter, one number for the key.
 Philox PhiloxFromState(const int64_t* state);
 
-// The variable that input i, a handle, stands for; INVALID_ARGUMENT where it holds another thing.
+// Returns the variable of handle input i. INVALID_ARGUMENT if the input holds another object.
 absl::StatusOr<Variable*> GeneratorInput(const StepArgs& args, int i);
 
 // The generator in a vector's elements from `first` on; those then stand `blocks` blocks of words

@@ -29,13 +29,13 @@ struct CrossColumn {
 
 CrossColumn DenseColumn(const Tensor& matrix);
 
-// How many combinations there are in each row, and before it.
+// The numbers of combinations. starts[r] counts the combinations in the rows before row r.
 struct CrossSizes {
   std::vector<int64_t> starts = {0};
   int64_t most = 0;  // in one row
   int64_t total() const { return starts.back(); }
 };
-// RESOURCE_EXHAUSTED where they are too many.
+// RESOURCE_EXHAUSTED if there are too many combinations.
 absl::StatusOr<CrossSizes> CountCrosses(const std::vector<CrossColumn>& columns, int64_t rows);
 
 // Calls put(at, chosen) for combination number `at`, the values of the columns by their numbers,
@@ -43,7 +43,7 @@ absl::StatusOr<CrossSizes> CountCrosses(const std::vector<CrossColumn>& columns,
 void ForEachCross(const std::vector<CrossColumn>& columns, const CrossSizes& sizes,
                   absl::FunctionRef<void(int64_t at, const std::vector<int64_t>& chosen)> put);
 
-// The texts of the chosen values with `separator` between them.
+// Returns the texts of the chosen values with `separator` between them.
 std::string JoinCross(const std::vector<CrossColumn>& columns, const std::vector<int64_t>& chosen,
                       std::string_view separator);
 
@@ -52,7 +52,7 @@ uint64_t JoinFingerprints(uint64_t a, uint64_t b);
 // The fingerprints of the chosen values, behind `start`.
 uint64_t CrossFingerprint(const std::vector<CrossColumn>& columns,
                           const std::vector<int64_t>& chosen, uint64_t start);
-// Which of `buckets` it falls into; 0 buckets: as many as int64 has.
+// Returns the bucket of a fingerprint, below `buckets`. 0 buckets stand for as many as int64 has.
 int64_t BucketOf(uint64_t fingerprint, int64_t buckets);
 
 }  // namespace tenon::cpu

@@ -15,21 +15,23 @@ struct SparseParts {
   Tensor indices, values, shape;
 };
 
-// OK if the parts make up a sparse tensor. `which` stands behind them in the message.
+// Returns INVALID_ARGUMENT unless the parts are those of a sparse tensor. `which` names the tensor
+// in the message.
 absl::Status CheckSparseParts(const SparseParts& t, std::string_view which);
 
-// Inputs 0 to 2, checked. They must not outlive the run function.
+// Returns inputs 0 to 2 after CheckSparseParts. The result must not outlive the run function.
 absl::StatusOr<SparseParts> SparseInputs(const StepArgs& args);
 
-// Splits `t`, of at least two dimensions, along the first: calls begin(rows), then
-// row(number, its entries) at least once for each; if twice, the first one was empty.
-// INVALID_ARGUMENT unless entries are sorted and inside of the shape.
+// Splits `t`, of at least two dimensions, along the first dimension. Calls begin(rows), then
+// row(number, entries of the row) once or twice for each row. If a row has two calls, the first
+// call has no entries. INVALID_ARGUMENT unless the entries are sorted and lie in the shape. An
+// error of `begin` or `row` ends the split.
 absl::Status ForRows(const SparseParts& t, absl::FunctionRef<absl::Status(int64_t rows)> begin,
                      absl::FunctionRef<absl::Status(int64_t number, SparseParts entries)> row);
 
-// Outputs 0 to 2 are these sparse tensors, at least one, in one: their number in `outer` stands
-// before their own coordinates, and the shape holds the largest. INVALID_ARGUMENT where ranks
-// differ.
+// Sets outputs 0 to 2 to one sparse tensor that joins `all`, one tensor or more. An entry's
+// coordinates are the coordinates of its tensor within `outer`, then the entry's own. Each
+// dimension is the largest of all tensors. INVALID_ARGUMENT if the tensors' ranks differ.
 absl::Status SetJoinedSparse(absl::Span<const SparseParts> all, const Shape& outer,
                              const StepArgs& args);
 

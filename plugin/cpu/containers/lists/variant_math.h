@@ -13,11 +13,12 @@
 
 namespace tenon::cpu {
 
-// Of values within values, which may share parts: written out, they may be many more than there
-// are.
+// Limits the recursion into values that contain values. Values may share parts: a walk can visit
+// many more values than exist.
 class NestingLimit {
  public:
-  // Of one more value. RESOURCE_EXHAUSTED for too many of them, or too many within each other.
+  // Counts one more value, at depth `depth`. RESOURCE_EXHAUSTED for too many values or too deep
+  // nesting.
   absl::Status Count(int depth);
 
  private:
@@ -27,12 +28,12 @@ class NestingLimit {
 // INVALID_ARGUMENT for values of different kinds, types or shapes.
 class VariantAdder {
  public:
-  // Both have one type and shape, and are no variants.
+  // Adds two tensors of equal type and shape. The type is not variant.
   using AddFn = absl::FunctionRef<absl::StatusOr<Tensor>(const Tensor& a, const Tensor& b)>;
   // What it refers to must outlive this.
   explicit VariantAdder(AddFn add) : add_(add) {}
 
-  // A tensor without a value counts as nothing.
+  // Returns the sum. If one tensor is uninitialized, the sum is the other tensor.
   absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b, int depth = 0);
 
  private:
@@ -49,7 +50,7 @@ class VariantAdder {
 
 class VariantZeros {
  public:
-  // Of a tensor that is no variant.
+  // Returns zeros of the type and shape of `like`. The type is not variant.
   using ZerosFn = absl::FunctionRef<absl::StatusOr<Tensor>(const Tensor& like)>;
   // What it refers to must outlive this.
   explicit VariantZeros(ZerosFn zeros) : zeros_(zeros) {}

@@ -8,7 +8,9 @@
 namespace tenon::cpu {
 namespace {
 
-constexpr int64_t kBlock = 4096;  // elements that stay in the first cache between the two
+// Elements of a block. The sum follows the product block by block, so that it finds the product's
+// results in the first-level cache.
+constexpr int64_t kBlock = 4096;
 
 bool MakeStep(ElementOp op, DataType type, const Shape& a, const Shape& b, ElementStep* step) {
   if (!MakeElementStep(op, type, a, b, step)) return false;

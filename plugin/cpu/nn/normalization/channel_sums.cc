@@ -7,6 +7,8 @@
 namespace tenon::cpu {
 
 void SumGradients(const ChannelLayout& layout, const GradientSums& g, Workers* workers) {
+  // Threads share the channels, not the rows: one thread sums a whole channel in the order of
+  // memory, whatever the number of threads. 16 channels make a piece worth reading of each row.
   constexpr int64_t kBlock = 16;
   const int64_t blocks = (layout.channels + kBlock - 1) / kBlock;
   workers->ParallelFor(blocks, 1, [&](int64_t first, int64_t last) {

@@ -23,6 +23,7 @@ FloatStep::Operand FloatStep::MakeOperand(DataType type, int64_t elements) {
 
 absl::Status FloatStep::Run(const StepArgs& args,
                             absl::FunctionRef<absl::Status(const StepArgs& floats)> body) const {
+  // float: the inputs and outputs serve as they are.
   if (!converts_) return body(args);
   char* const scratch = static_cast<char*>(args.scratch);
   absl::InlinedVector<void*, 20> in, out;

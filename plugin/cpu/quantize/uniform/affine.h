@@ -15,7 +15,8 @@
 
 namespace tenon::cpu {
 
-// Attribute `name`: -1 for none. INVALID_ARGUMENT unless it is that or a dimension of `shape`.
+// Reads the axis in attribute `name`; -1 stands for no axis. INVALID_ARGUMENT unless the axis is -1
+// or a dimension of `shape`.
 absl::StatusOr<int> ReadQuantizationAxis(const Prepare& p, std::string_view name,
                                          const Shape& shape);
 

@@ -1,5 +1,4 @@
-// Row splits of ragged tensors: row r holds the elements from splits[r] up to splits[r + 1] of what
-// it is divided into.
+// Row splits of ragged tensors: row r holds elements [splits[r], splits[r + 1]) of the values.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 
 namespace tenon::cpu {
 
+// A view of a tensor of splits. The caller owns the memory.
 struct Splits {
   const void* data = nullptr;
   bool is64 = true;
@@ -18,12 +18,13 @@ struct Splits {
   int64_t operator[](int64_t i) const { return LoadIndex(data, is64, i); }
   int64_t back() const { return (*this)[count - 1]; }
 
-  // The row that holds element i of [first split, last split), looked for from row `hint` on.
+  // Returns the row that holds element i of [first split, last split). The search begins at row
+  // `hint`.
   int64_t RowOf(int64_t i, int64_t hint) const;
 };
 
-// OK if the splits do not decrease, are not negative and do not exceed `limit`; errors name
-// the input.
+// Returns INVALID_ARGUMENT, with the input's number, if a split decreases, is negative or exceeds
+// `limit`.
 absl::Status CheckSplits(const Splits& splits, int64_t limit, int input);
 
 }  // namespace tenon::cpu
