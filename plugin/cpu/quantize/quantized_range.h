@@ -22,9 +22,9 @@ inline void StoreRange(const StepArgs& args, int i, const ValueRange& range) {
   *static_cast<float*>(args.out[i + 1]) = range.max;
 }
 
-// INVALID_ARGUMENT unless the range of `name` has a width.
+// Returns INVALID_ARGUMENT, with `name`, unless the range has a width.
 absl::Status CheckRange(const ValueRange& range, std::string_view name);
-// INVALID_ARGUMENT unless inputs [begin, end) hold one value each.
+// Returns INVALID_ARGUMENT unless each of the inputs [begin, end) has one value.
 absl::Status CheckSingleValues(const Prepare& p, int begin, int end);
 // Sets the shapes: output 0 has shape `shape`, outputs 1 and 2 are the scalars of its range.
 void SetQuantizedOutput(Prepare& p, const Shape& shape);

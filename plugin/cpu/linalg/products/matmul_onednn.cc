@@ -141,6 +141,7 @@ class Builder {
 
   TileSize ChooseTile() const {
     TileSize tile{strided_ ? Dim{q_.batch()} : 1, q_.m, q_.n};
+    // oneDNN's products order their sums by the size of a tile, its convolutions do not.
     const Dim tiles = as_convolution_ ? TilesFor(p_.workers(), q_.flops()) : TilesFor(q_.flops());
     if (tiles <= 1) return tile;
     if (q_.batch() > 1) {

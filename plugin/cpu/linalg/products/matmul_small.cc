@@ -19,8 +19,11 @@
 namespace tenon::cpu {
 namespace {
 
+// With several rows, a product of more operations than these is left to oneDNN.
 constexpr double kSmallFlops = 16 << 10;
 constexpr int64_t kColumns = 64;  // columns of a panel, and that one thread takes at least
+// A factor b of more bytes is split over the threads and, if constant, packed into panels: a panel
+// is one contiguous stream of memory for its thread.
 constexpr int64_t kLargeBytes = 256 << 10;
 
 struct SmallMatMul {

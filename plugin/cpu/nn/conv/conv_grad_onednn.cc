@@ -76,6 +76,8 @@ absl::Status BuildInputGrad(Prepare& p, const ConvProblem& q) {
         {kAlgorithm, x, filter, y, g.strides, g.dilations, g.before, g.after}, UserScratchpad(),
         OneDnnEngine(), Forward(g, x, filter, y));
     if (IsReference(pd.impl_info_str())) return OnlyReference();
+    // The first tile chooses the filter's layout. All other tiles have to take that layout, so that
+    // the filter is packed once.
     filter = pd.weights_desc();
     if (!filter_at.has_value()) {
       TENON_ASSIGN_OR_RETURN(filter_at, PlaceFilter(p, *tiled, plain, filter));
@@ -94,6 +96,8 @@ absl::Status BuildInputGrad(Prepare& p, const ConvProblem& q) {
 // --- The filter's gradient: each piece of the batch has a sum of its own; they are then added in
 // order. The pieces do not depend on the number of threads.
 
+// Each piece needs scratch memory for a sum of the filter's size. A large filter has fewer pieces,
+// so that all sums together stay within this limit.
 constexpr size_t kMostPartialBytes = size_t{64} << 20;
 
 class FilterGrad {
