@@ -1,4 +1,5 @@
-// What is asked of the bodies of functions as graphs.
+// Questions about the body of a function: which nodes a run needs, which nodes run for certain,
+// and which arguments a node reads.
 #pragma once
 
 #include <optional>
@@ -12,13 +13,16 @@
 
 namespace tenon {
 
-// Nodes that some need. The body outlives it, and its edges stay.
+// The set of nodes that some root nodes need: the roots and every node that a data or control edge
+// leads to a root from. The set grows with each Need. The body must outlive the object, and its
+// edges must not change meanwhile. Not thread-safe.
 class NeededNodes {
  public:
   explicit NeededNodes(const FunctionGraph& body)
       : g_(body.graph), needed_(body.graph.num_node_ids(), false) {}
 
-  // `found` hears of each node once.
+  // Adds `root` and every node that `root` needs. Calls `found` once for each node that is new in
+  // the set. Time is linear in the edges of the new nodes.
   void Need(
       NodeId root, absl::FunctionRef<void(NodeId)> found = [](NodeId) {});
   void Need(const std::vector<NodeId>& roots) {
@@ -32,14 +36,19 @@ class NeededNodes {
   std::vector<bool> needed_;
 };
 
-// Nodes that are there in every run of a body: what they are made of, and wait for, are arguments,
-// what is needed anyway, and what cannot fail, as far as this looks.
+// Finds nodes that compute a value in every run of a body. Such a node depends, through data and
+// control edges, only on three sorts of nodes: arguments, nodes that the run needs anyway, and
+// nodes that cannot fail. The search gives up, and says no, beyond 64 nodes. Not thread-safe.
 class CertainNodes {
  public:
-  // `args`: what is known of the arguments. The body outlives it, and is not changed.
+  // `args`: what is known of each argument, in the order of body.args. The body must outlive the
+  // object and must not change meanwhile.
   CertainNodes(const FunctionGraph& body, std::vector<TensorInfo> args)
       : body_(body), args_(std::move(args)) {}
 
+  // Whether node n computes a value in every run that needs the nodes of `needed`. False also means
+  // "not known". Calls, branches and loops in `needed` do not count as needed: a run may need
+  // another of their outputs. The first question that needs shapes infers them for the whole body.
   bool Has(NodeId n, const NeededNodes& needed);
 
  private:
@@ -50,10 +59,13 @@ class CertainNodes {
   std::optional<absl::StatusOr<GraphShapes>> shapes_;  // once they are asked for
 };
 
-// Results become what identities pass on to them, so that it shows which arguments come back.
+// Makes each result read the value itself where only identities lie between them. A caller then
+// sees which results are arguments that come back unchanged. An Identity stays on the path if it
+// has to stay (MustStay), reads a reference, or waits for a node that may fail.
 void ShortenResults(FunctionGraph& body);
 
-// By node: whether it is an argument that a node reads, other than to give it back.
+// By node id: whether a node that is no result reads an output of the node. An argument without
+// the mark is unused, or the body only gives it back.
 std::vector<bool> ReadNodes(const FunctionGraph& body);
 
 }  // namespace tenon

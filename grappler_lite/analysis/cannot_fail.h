@@ -1,4 +1,6 @@
-// Ops of which the shapes of their operands tell that no run finds an error in them.
+// Which nodes cannot fail: the types and shapes of their operands prove that no run finds an error
+// in them. A pass may drop or move an op early only if this holds, since errors are results too.
+// All functions are pure and thread-safe. False always means "not proven".
 #pragma once
 
 #include "absl/functional/function_ref.h"
@@ -9,21 +11,25 @@
 namespace tenon {
 
 using InfoOf = absl::FunctionRef<const TensorInfo&(Output)>;
-// Whether dimension i of a is dimension j of b in every run, though nobody knows them.
+// Whether dimension i of tensor a equals dimension j of tensor b in every run, where neither size
+// is known.
 using SameDim = absl::FunctionRef<bool(Output a, int i, Output b, int j)>;
 
-// Whether n computes an answer in every run in which its operands are what `info` says of them.
-// Of its own op and operands alone: what they are made of may fail.
+// Whether node n computes its outputs in every run in which its operands have the types, shapes and
+// values that `info` states. The answer is about n alone: the producers of the operands may fail.
+// Without `same_dim` no two unknown dimensions count as equal.
 bool CannotFail(const Graph& g, NodeId n, InfoOf info);
 bool CannotFail(const Graph& g, NodeId n, InfoOf info, SameDim same_dim);
 
-// The same of convolutions and pools over two dimensions, and of their gradients.
+// The part of CannotFail for convolutions and pools over two dimensions and for their gradients.
 bool WindowsFit(const Graph& g, NodeId n, InfoOf info, SameDim same_dim);
 
-// Whether the elements of a tensor of shape `from` fit the sizes `to` of a Reshape in every run.
+// Whether a Reshape from shape `from` to the sizes `to` succeeds in every run: the number of
+// elements is the same, with at most one size of -1.
 bool ReshapeFits(const PartialShape& from, absl::Span<const int64_t> to);
 
-// The elements of the known dimensions, and how many are unknown; nullopt if the product overflows.
+// The product of the known dimensions, and the number of unknown ones (negative sizes). nullopt if
+// the product overflows int64_t.
 struct ElementCount {
   int64_t known = 1;
   int unknown = 0;

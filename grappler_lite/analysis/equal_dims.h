@@ -1,4 +1,5 @@
-// Dimensions that nobody knows but that are the same in every run, as the batch of a model is.
+// Finds dimensions that are unknown but equal in every run, as the batch dimension of all tensors
+// of a model is.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,8 @@
 
 namespace tenon {
 
-// What is known of a graph's tensors; must not change what it says while EqualDims is in use.
+// What is known of a graph's tensors. Both functions must give the same answers for as long as the
+// EqualDims that holds them is in use.
 struct KnownTensors {
   std::function<const PartialShape&(Output)> shape;
   std::function<std::optional<Tensor>(Output)> constant;  // small vectors of integers
@@ -23,25 +25,29 @@ struct KnownTensors {
 
 class EqualDims {
  public:
-  // One sweep, producers first. What is fed has dimensions of its own.
+  // Gives every unknown dimension a number (a symbol) in one sweep, producers first. Equal symbols
+  // mean equal sizes in every run. A fed tensor gets new symbols, since a caller may feed any
+  // shape. `graph` and `feeds` must outlive the object.
   EqualDims(const Graph& graph, const absl::flat_hash_set<NodeId>& feeds,
             const KnownTensors& known);
 
-  // Whether the outputs, of nodes that the graph had, have one shape in every run.
+  // Whether both outputs have the same shape in every run. Both nodes must have been in the graph
+  // when the object was made. False also means "not known".
   bool SameShape(Output a, Output b) const;
-  // Of two dimensions that are unknown.
+  // Whether dimension i of a equals dimension j of b in every run; both must be unknown.
   bool SameDim(Output a, int i, Output b, int j) const {
     return SymbolAt(a, i) != 0 && SymbolAt(a, i) == SymbolAt(b, j);
   }
-  // Whether Reshape n asks in every run, size by size, for as many elements as there are: what
-  // tells it the sizes, beside constants, are the shapes of these tensors. nullopt where it may
-  // fail.
+  // Proves that Reshape n succeeds in every run: the sizes that n is given multiply to the number
+  // of elements that n reads. Returns the tensors from whose shapes these sizes come, beside
+  // constants. nullopt where n may fail.
   std::optional<std::vector<Output>> ReshapeFits(NodeId n) const;
-  // The tensor of which `vector` is the whole shape; kNoNode where it is none's.
+  // The tensor whose whole shape the values of `vector` are. An Output of kNoNode where `vector` is
+  // no such shape.
   Output ShapeSource(Output vector) const;
 
  private:
-  // By dimension, a number for each that is unknown: equal ones are equal in every run. 0: known.
+  // By dimension of one tensor: its symbol, or 0 where the size is known.
   using Symbols = absl::InlinedVector<int32_t, 6>;
 
   struct Dim {
@@ -49,7 +55,8 @@ class EqualDims {
     int index;
   };
 
-  // known / over times these symbols, none of which is a product itself.
+  // A number of elements: known / over times the product of the symbols. None of these symbols
+  // stands for a product itself, so that equal volumes compare equal.
   struct Volume {
     int64_t known = 1, over = 1;
     absl::InlinedVector<int32_t, 6> symbols;  // sorted

@@ -1,4 +1,5 @@
-// Values that lie in the memory of a variable: who reads one later may read something else.
+// Finds values that lie in the memory of a variable. A node that reads such a value later may read
+// another value, so that a pass must not move the read.
 #pragma once
 
 #include "absl/container/flat_hash_set.h"
@@ -6,16 +7,18 @@
 
 namespace tenon {
 
-// Of the variables that are held by reference, and only if a node of the graph writes any. An
-// Identity of such a variable copies nothing, so that its users read what is there when they run.
+// Looks at reference variables only (outputs of a reference type), and only if some node of the
+// graph writes one: else the set is empty. An Identity of a reference variable copies nothing, so
+// that users of the Identity read what the memory holds when they run. Nodes that are made later
+// are not in the set. Immutable after construction.
 class WrittenMemory {
  public:
   explicit WrittenMemory(const Graph& graph);
 
   bool empty() const { return nodes_.empty(); }
-  // Whether outputs of n may lie there.
+  // Whether an output of n may lie in the memory of a variable.
   bool IsIn(NodeId n) const { return !empty() && nodes_.contains(n); }
-  // Whether n reads one that does.
+  // Whether a data input of n may lie in the memory of a variable.
   bool IsReadBy(const Graph& graph, NodeId n) const;
 
  private:

@@ -1,4 +1,4 @@
-// A number that changes when a graph does.
+// A hash that tells whether a graph has changed.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,11 @@
 
 namespace tenon {
 
-// Of ids, names, kinds, devices and inputs of the live nodes, and of the functions: O(nodes +
-// edges), whatever constants weigh. Kinds are interned, so that their address stands for op and
-// attributes, as that of a function's bytes does for the function; it is comparable between graphs
-// that share their storage (a graph and its edited copy), in one process.
+// Hashes ids, names, kinds, devices and inputs of the live nodes, and the functions. Time is
+// O(nodes + edges), whatever the size of constants: kinds are interned, so that the address of a
+// kind stands for op and attributes, and the address of a function's bytes for the function. Two
+// fingerprints are comparable only within one process and between graphs that share their storage
+// (a graph and its edited copy).
 uint64_t Fingerprint(const Graph& graph);
 
 }  // namespace tenon

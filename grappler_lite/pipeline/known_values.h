@@ -1,4 +1,4 @@
-// Values that do not depend on what a run feeds.
+// Finds the values of outputs that are the same in every run, whatever the run feeds.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,29 @@
 
 namespace tenon {
 
-// Nodes that must be run where they stand, whatever their inputs are.
+// Whether node n must run in every run, even if all its inputs are constant. True for an unknown
+// op, a stateful op, an op without outputs, control flow, an op whose value comes from outside the
+// graph, and an output type that no Const can hold (resource, variant).
 bool NeverFolds(const Graph& graph, NodeId n);
 
-// Computes values that follow from constants alone, without changing the graph. A value that waits
-// for something, or is the work of many nodes, of large values or of long computations, counts as
-// unknown.
+// Computes values that follow from constants alone. The graph stays as it is. A value counts as
+// unknown if a node on the way has control inputs, or if one of these limits is reached:
+//   * 256 nodes for one value;
+//   * 1 MiB for the outputs of one node;
+//   * 10^8 units of work (as EstimateWork counts) for one node;
+//   * 10^10 units of work for one run of the pipeline.
+// Keeps every value that it computed. Not thread-safe.
 class KnownValues {
  public:
-  // Nothing of `unknown` is looked at: nodes that are fed. `gate` counts the work.
+  // Outputs of the nodes in `unknown` (the fed nodes) count as unknown. `gate` counts the work. All
+  // arguments must outlive the object.
   KnownValues(const Graph& graph, NodeEvaluator& evaluator,
               const absl::flat_hash_set<NodeId>& unknown, RewriteGate& gate)
       : graph_(graph), evaluator_(evaluator), unknown_(unknown), gate_(gate) {}
 
-  // Takes the value of an output as given.
+  // States the value of an output; Find computes it no longer.
   void Set(Output output, Tensor value) { values_[output] = std::move(value); }
+  // The value of an output; nullopt if it is unknown or is a control output.
   std::optional<Tensor> Find(Output output);
 
  private:
@@ -38,8 +46,8 @@ class KnownValues {
   absl::flat_hash_set<NodeId> hopeless_;
 };
 
-// Whether a tensor decides for true, as If and While take it: a number that is not zero. None for
-// types that say nothing here.
+// The branch that If and While take for the condition `value`: true if the scalar is not zero.
+// nullopt if `value` is no scalar, or is not bool, int32, int64, float or double.
 std::optional<bool> Truth(const Tensor& value);
 
 }  // namespace tenon

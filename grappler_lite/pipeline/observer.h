@@ -1,4 +1,4 @@
-// How a run of the pipeline is watched. Passes know nothing of it.
+// The interface for watching a run of the pipeline. Passes do not see it.
 #pragma once
 
 #include <functional>
@@ -14,51 +14,58 @@ namespace tenon {
 
 struct PassReport;
 
-// The graph from which the function is called whose body passes work on.
+// Passes may work on the body of a function. This is the graph that calls the function.
 struct CallingGraph {
-  std::function<Graph(const Graph& body)> with;  // the body as it is now in its function's place
+  // The calling graph with `body` as the new body of the function.
+  std::function<Graph(const Graph& body)> with;
   std::vector<std::string> fetches, feeds;
 };
 
-// A pass that is about to run, or has run.
+// One run of one pass, before it or after it. All views and references are valid during the call of
+// the observer only.
 struct PassRun {
   std::string_view pass;  // "remapping", "plugin:APU"
   int iteration = 0;      // from 0
-  const Graph& before;
+  const Graph& before;    // the graph that the pass gets
   absl::Span<const std::string> fetches;
-  absl::Span<const std::string> feeds;   // nodes
-  std::string_view function;             // whose body the graph is; empty: none's
-  const CallingGraph* caller = nullptr;  // of that function
+  absl::Span<const std::string> feeds;   // names of nodes
+  std::string_view function;             // the graph is the body of this function; empty: of none
+  const CallingGraph* caller = nullptr;  // the graph that calls `function`
 };
 
-// A rewrite that a pass asked for.
+// A rewrite for which a pass asked the gate. The views are valid during the call of the observer.
 struct RewriteEvent {
   std::string_view pass;
-  std::string_view rewrite;  // empty: all that a pass from outside does
-  std::string_view node;     // where it was found; empty: nowhere in particular
-  bool allowed;
-  std::string_view function;  // whose body it is in; empty: none's
+  std::string_view rewrite;   // empty: the whole work of a plug-in's pass
+  std::string_view node;      // the node at which the pattern was found; empty: the whole graph
+  bool allowed;               // what the gate answered
+  std::string_view function;  // the graph is the body of this function; empty: of none
 };
 
-// "pass.rewrite@node", with "@function" behind it in a body: the same from run to run.
+// "pass.rewrite@node"; in the body of a function "pass.rewrite@node@function". The same from run to
+// run, so that a rewrite can be named on a command line.
 std::string RewriteKey(const RewriteEvent& event);
 
-// Runs the pass again on a copy of the graph of before, doing only what `allow` accepts: it gets
-// the number of the rewrite, from 0 on, among those that the pass asks for this time. Empty for a
-// pass from outside, which cannot be stopped half way.
+// Decides on one rewrite of a replay. `number` counts the rewrites that the pass asks for in this
+// replay, from 0.
 using AllowRewrite = std::function<bool(int64_t number, const RewriteEvent& event)>;
+// Runs the pass again on a copy of the graph of before, with only the rewrites that `allow`
+// accepts. Returns the new graph, or the error of the pass. Empty for a plug-in's pass, which
+// cannot be stopped half way.
 using ReplayPass = std::function<absl::StatusOr<Graph>(const AllowRewrite& allow)>;
 
-// Called on the thread that runs the pipeline, in the order in which things happen.
+// The pipeline calls an observer on its own thread, in the order of events: BeforePass, OnRewrite
+// for each rewrite, CheckPass if the pass changed the graph, AfterPass.
 class PipelineObserver {
  public:
   virtual ~PipelineObserver() = default;
-  // False for one that only wants to hear of passes that fail: watching every pass costs a copy of
-  // the graph's arrays each time.
+  // False for an observer that needs passes that fail only. Watching every pass costs a copy of the
+  // graph's arrays for each.
   virtual bool wants_every_pass() const { return true; }
   virtual void BeforePass(const PassRun& /*run*/) {}
   virtual void OnRewrite(const RewriteEvent& /*event*/) {}
-  // Of a pass that changed the graph, before its work is kept: an error rolls it back.
+  // Called after a pass that changed the graph. An error rolls the pass back and becomes the reason
+  // in its report.
   virtual absl::Status CheckPass(const PassRun& /*run*/, const Graph& /*after*/,
                                  const ReplayPass& /*replay*/) {
     return absl::OkStatus();
@@ -66,7 +73,7 @@ class PipelineObserver {
   // `after` is the graph that the next pass gets.
   virtual void AfterPass(const PassRun& /*run*/, const Graph& /*after*/,
                          const PassReport& /*row*/) {}
-  // What passes did in the body of this function is not kept after all; empty: in any body.
+  // The work of passes on the body of `function` is not kept after all. Empty: on every body.
   virtual void BodyDropped(std::string_view /*function*/) {}
 };
 
