@@ -60,7 +60,8 @@ class PipelineObserver {
  public:
   virtual ~PipelineObserver() = default;
   // False for an observer that needs passes that fail only. Watching every pass costs a copy of the
-  // graph's arrays for each.
+  // graph's arrays for each. Where no observer wants every pass, the pipeline calls OnRewrite alone
+  // at first; if the result does not verify, it starts again and makes every call.
   virtual bool wants_every_pass() const { return true; }
   virtual void BeforePass(const PassRun& /*run*/) {}
   virtual void OnRewrite(const RewriteEvent& /*event*/) {}

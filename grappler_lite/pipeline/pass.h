@@ -1,4 +1,5 @@
-// What a built-in pass is, and what it may ask of its surroundings.
+// The interface of a built-in pass, and the interfaces through which a pass asks about kernels,
+// devices and calls. One pipeline run uses one thread; nothing here is thread-safe.
 #pragma once
 
 #include <functional>
@@ -20,21 +21,26 @@
 
 namespace tenon {
 
-// Runs one node's kernel on constants. The executor implements it; grappler_lite knows no kernels.
+// Runs the kernel of one node on constants. The executor implements this interface, since
+// grappler_lite knows no kernels.
 class NodeEvaluator {
  public:
   virtual ~NodeEvaluator() = default;
-  // Outputs of node n for these input values, computed by the CPU kernel exactly as a run would.
-  // UNIMPLEMENTED when there is no kernel; RESOURCE_EXHAUSTED when the outputs, with the text of
-  // strings, would be larger than `max_bytes`, which is found out without computing them where
-  // their shapes are known, else with no more memory than that and some; an error of the kernel is
-  // returned. The pass then leaves the node as it is.
+  // Computes all outputs of node n for these input values, one for each data input, with the CPU
+  // kernel and the same bits as a run. Errors:
+  //   UNIMPLEMENTED       there is no kernel;
+  //   RESOURCE_EXHAUSTED  the outputs, with the text of strings, would exceed `max_bytes`. Where
+  //                       shapes tell the size, nothing is computed; else the kernel gets little
+  //                       more memory than `max_bytes`;
+  //   any other           the kernel failed.
+  // On any error the pass leaves the node as it is.
   virtual absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n,
                                                        absl::Span<const Tensor> inputs,
                                                        size_t max_bytes) = 0;
 };
 
-// Which device has a kernel for what. The executor implements it over the kernel registry.
+// Tells which device has a kernel for an op. The executor implements this interface over the kernel
+// registry.
 class KernelOracle {
  public:
   virtual ~KernelOracle() = default;
@@ -42,8 +48,8 @@ class KernelOracle {
   // these attributes.
   virtual bool HasKernel(std::string_view device, std::string_view op,
                          const AttrSet& attrs) const = 0;
-  // Whether the kernel of a node on a device that is not the CPU wants an input, or gives an
-  // output, in the host's memory.
+  // For a node on a device other than the CPU: whether the kernel reads the input from, or writes
+  // the output to, the host's memory.
   virtual bool InputOnHost(const Graph& /*graph*/, NodeId /*n*/, int /*input*/) const {
     return false;
   }
@@ -52,102 +58,111 @@ class KernelOracle {
   }
 };
 
-// Puts the bodies of called functions into a graph. The executor implements it; grappler_lite knows
-// no bodies.
+// Replaces calls by the bodies of the called functions. The executor implements this interface,
+// since grappler_lite cannot inline.
 class CallInliner {
  public:
   virtual ~CallInliner() = default;
-  // Inlines the calls that a run needs, those in their bodies too, each if `allow` says so. Whether
-  // there were any. On an error the graph is not to be used any more.
+  // Inlines the calls that a run needs, and the calls in the inlined bodies. Asks `allow` before
+  // each call. Returns whether a call was inlined. After an error the graph is unusable.
   virtual absl::StatusOr<bool> InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) = 0;
-  // Another that goes on from here by itself, to try things.
+  // A copy with the same state, for a replay of the pass: the two do not affect each other.
   virtual std::unique_ptr<CallInliner> Fork() const = 0;
-  // Where calls stayed because they would be too many nodes: how many may be made. Else empty.
+  // Where calls stayed since their bodies have too many nodes: the limit, as text for the report.
+  // Else empty.
   virtual std::string BudgetSpent() const = 0;
 };
 
-// Whether the device of a node of this name is for others to say: for the graph or a flag that asks
-// for it, or for who calls the function that the node stands in.
+// Whether the device of the node of this name is fixed, so that no pass may change it: the graph or
+// a flag asks for the device, or the caller of the function that holds the node decides.
 using HasFixedDevice = std::function<bool(std::string_view node)>;
 
-// Numeric honesty of a rewrite. kExact: same bits for every input. kToleranced: stays within a
-// model's tolerance and never makes or hides a NaN or infinity. kLowPrecision: the same, but that
-// values are rounded as those of 16 bits are. kFastMath: reassociation and the like; off unless
-// asked for.
+// How far a rewrite may change numbers.
+//   kExact         the same bits for every input.
+//   kToleranced    within the tolerance of a model; never makes or hides a NaN or infinity.
+//   kLowPrecision  as kToleranced, but with values rounded to types of 16 bits.
+//   kFastMath      reassociation and the like; runs only if the user asks for it.
 enum class Exactness : uint8_t { kExact, kToleranced, kLowPrecision, kFastMath };
 
-// A rewrite as a pass declares it. The full name, "constant_folding.fold", has the pass in front.
+// A rewrite as a pass declares it. `name` is "fold"; the full name, for users, is
+// "constant_folding.fold".
 struct RewriteInfo {
   std::string_view name;
   Exactness exactness;
 };
 
-// A number that a pass takes, as in --passes='constant_folding(max_bytes=10MB)'.
+// A number that a user may set for a pass, as in --passes='constant_folding(max_bytes=10MB)'.
 struct PassOption {
   std::string_view name;
-  int64_t otherwise;  // where nothing is said
-  std::string_view what;
+  int64_t otherwise;      // the value where the user sets none
+  std::string_view what;  // the meaning, for help texts
 };
 using PassArguments = absl::flat_hash_map<std::string, int64_t>;
 
-// What one pass run sees. Lives for one pipeline run.
+// The surroundings of one run of one pass. Owns nothing: the pipeline owns what the references and
+// pointers name, for at least the run of the pass.
 struct PassContext {
   Graph& graph;
-  // Nodes that must stay, with name and meaning: fetches, feeds, and what running needs. By node
-  // id.
+  // Ids of nodes that must keep their names and their values: fetches, feeds, nodes that the caller
+  // keeps, and nodes that are marked as such.
   const absl::flat_hash_set<NodeId>& preserve;
-  // Nodes that are fed: their own computation never runs, their value is not constant.
+  // Ids of fed nodes. A fed node never runs, and its value is not constant.
   const absl::flat_hash_set<NodeId>& feeds;
   absl::Span<const Output> fetches;
   NodeEvaluator& evaluator;
   const KernelOracle& kernels;
   RewriteGate& gate;
-  GraphShapes& shapes;  // as they were when a pass last asked for them: see InferShapes
+  GraphShapes& shapes;  // possibly out of date: ask InferShapes (rewriter.h) for them
   const PassArguments& arguments;
-  bool fast_math = false;
-  Target target;
+  bool fast_math = false;                        // the user asks for rewrites of class kFastMath
+  Target target;                                 // who runs the result
   CallInliner* inliner = nullptr;                // null: calls stay
-  const HasFixedDevice* fixed_device = nullptr;  // null: no node has one
-  // Nodes that do the work of others whose devices are fixed; by name. Null as above.
+  const HasFixedDevice* fixed_device = nullptr;  // null: no node has a fixed device
+  // Names of new nodes that do the work of nodes with fixed devices. Must be there if fixed_device
+  // is.
   absl::flat_hash_set<std::string>* also_fixed = nullptr;
-  // For which device nodes are that ask for none: for the caller's, in the body of a function.
-  // Empty: nobody says.
+  // In the body of a function: the caller's device, which nodes without a device get. Empty: not
+  // known.
   std::string_view caller_device;
 
   bool IsFixed(NodeId n) const {
     return fixed_device != nullptr &&
            ((*fixed_device)(graph.name(n)) || also_fixed->contains(graph.name(n)));
   }
-  // n is to stay where it is.
+  // Makes n's device fixed for the rest of the pipeline run.
   void Fix(NodeId n) { also_fixed->emplace(graph.name(n)); }
-  // Counts one application of a named rewrite at node n (none: of the whole graph) and says whether
-  // it may be done: not switched off, not beyond a limit. Call it right before changing the graph.
-  // `rewrite` is the part after the pass's name: "remove_redundant_cast".
+  // Asks for one application of a rewrite at node n (kNoNode: of the whole graph), and counts the
+  // application. False if the rewrite is switched off or a limit is reached: then the pass must not
+  // change the graph. A pass asks right before the change, when nothing else can prevent the
+  // rewrite. `rewrite` is the name without the pass: "remove_redundant_cast".
   bool Allow(std::string_view rewrite, NodeId n = kNoNode) { return gate.Allow(graph, rewrite, n); }
-  // Counts one look at a node: false when the pass has looked at as many as it may. What is begun
-  // then is brought to an end, and nothing more is looked for.
+  // Counts one look at a node. False when the budget of looks is spent: the pass then finishes the
+  // rewrite at hand and looks for no more.
   bool Visit() { return gate.Visit(); }
-  // Whether n's device, and who else is to run the result, has a kernel for an op with these
-  // attributes, or for a Const of this type. `grouped`: it may convolve groups of channels.
+  // Whether n's device, and the target, have a kernel for `op` with these attributes, or for a
+  // Const of `type`. `grouped`: the op may be a convolution over groups of channels.
   bool HasKernel(NodeId n, std::string_view op, const NewAttrs& attrs, bool grouped = false) const;
   bool HasConstKernel(NodeId n, DataType type) const;
-  // What --passes says of one of the pass's options.
+  // The value of one of the pass's options.
   int64_t Argument(const PassOption& option) const {
     const auto it = arguments.find(option.name);
     return it == arguments.end() ? option.otherwise : it->second;
   }
 };
 
-// A pass keeps every node's device (but for pin_to_host_optimization, whose work that is), merges
-// no nodes of different devices, makes no op for which the node's device has no kernel, and leaves
-// ids of surviving nodes alone.
+// A pass of the pipeline. Every pass keeps four promises:
+//   * it keeps the device of every node (only pin_to_host_optimization changes devices);
+//   * it merges no nodes of different devices;
+//   * it makes no op for which the node's device has no kernel;
+//   * it keeps the ids of surviving nodes.
 class Pass {
  public:
   virtual ~Pass() = default;
-  // Everything that Run may ask PassContext::Allow for.
+  // All rewrites for which Run may ask PassContext::Allow.
   virtual std::vector<RewriteInfo> rewrites() const = 0;
   virtual std::vector<PassOption> options() const { return {}; }
-  // Whether the graph changed. On an error the pipeline restores the graph of before.
+  // Optimizes context.graph in place. Returns whether the graph changed; the pipeline compares the
+  // answer with fingerprints. After an error the pipeline restores the graph of before.
   virtual absl::StatusOr<bool> Run(PassContext& context) = 0;
 };
 
@@ -168,23 +183,27 @@ std::unique_ptr<Pass> MakeLoopOptimization();
 std::unique_ptr<Pass> MakePinToHostOptimization();
 std::unique_ptr<Pass> MakeImplementationSelector();
 
-// The pass order, as data: one line per built-in pass (grappler_lite/pipeline/pass_order.cc).
+// One row of the pass order (grappler_lite/pipeline/pass_order.cc).
 struct PassEntry {
   std::string_view name;
   PassFactory make;
   std::string_view what;      // one line for --list-passes
-  bool brings_nodes = false;  // runs once, before nodes are placed
-  std::string_view off = {};  // why it does not run unless asked for, or at all: it has no rewrites
-  // The RewriterConfig field that switches it; empty: the one of its name. Whoever names the field
-  // means every pass that it switches.
+  bool brings_nodes = false;  // the pass runs once, before nodes are placed
+  // Not empty: the pass is off unless the user asks for it, for this reason. A pass without
+  // rewrites stays off even then.
+  std::string_view off = {};
+  // The field of RewriterConfig that switches the pass; empty: the field has the pass's name. A
+  // user's name of the field means every pass that the field switches.
   std::string_view field = {};
 };
+// The built-in passes, in the order in which they run.
 absl::Span<const PassEntry> PassOrder();
 
-// INVALID_ARGUMENT, with the closest known one, for a name that no pass has, in the pass order or
-// among `custom`. "plugin:…" is accepted: plug-ins' passes are only known when a graph is placed.
+// INVALID_ARGUMENT, with the closest known name, if no pass of the pass order or of `custom` has
+// this name. Accepts every "plugin:…", since the passes of plug-ins are known only when a graph is
+// placed.
 absl::Status CheckPassName(std::string_view name, absl::Span<const PassEntry> custom = {});
-// The same for a rewrite's full name.
+// As CheckPassName, for the full name of a rewrite.
 absl::Status CheckRewriteName(std::string_view name, absl::Span<const PassEntry> custom = {});
 
 }  // namespace tenon

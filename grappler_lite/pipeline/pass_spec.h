@@ -1,4 +1,4 @@
-// Which passes run, in which order, with which options: what --passes says.
+// The text of --passes: which passes run, in which order, with which options.
 #pragma once
 
 #include <string>
@@ -10,24 +10,26 @@
 
 namespace tenon {
 
+// One entry of the list.
 struct PassSpec {
   std::string name;
   PassArguments arguments;
 };
 
-// Options that every pass takes: a million, and so many for each node of the graph, where nothing
-// is said. No pass that works as it should comes near.
+// Options that every pass takes. Where the user sets none, the limit is a million plus
+// kRewritesPerNode (kVisitsPerNode) for each node of the graph: no correct pass comes near.
 inline constexpr PassOption kMaxRewrites = {"max_rewrites", 1'000'000, "rewrites in one run of it"};
 inline constexpr PassOption kMaxVisits = {"max_visits", 1'000'000,
                                           "looks at nodes in one run of it"};
 inline constexpr int64_t kRewritesPerNode = 16, kVisitsPerNode = 64;
 
-// "constant_folding(max_bytes=10MB),remapping,plugin:*". Numbers may end in k, M, G, kB, MB, GB
-// (powers of 1000) or KiB, MiB, GiB. INVALID_ARGUMENT says which pass or option there is instead.
+// Parses "constant_folding(max_bytes=10MB),remapping,plugin:*". Numbers may end in k, M, G, kB, MB,
+// GB (powers of 1000) or KiB, MiB, GiB (powers of 1024). INVALID_ARGUMENT for an unknown pass or
+// option; the message names a known one instead.
 absl::StatusOr<std::vector<PassSpec>> ParsePassSpecs(std::string_view text);
 
-// Whether a name that a user gives means this pass: "plugin:TYPE" is that of each plug-in for the
-// type, "plugin:*" that of each for any.
+// Whether the name `given` by a user means `pass`. "plugin:TYPE" means the passes of all plug-ins
+// for the device type, "plugin:*" the passes of all plug-ins.
 bool MeansPass(std::string_view given, std::string_view pass);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Runs the passes in order, times them, checks their work and reports what each did.
+// Runs the passes in order, times each, checks its work and reports it.
 #pragma once
 
 #include <cstdint>
@@ -13,87 +13,94 @@
 
 namespace tenon {
 
+// What the user sets.
 struct PipelineOptions {
-  int iterations = 2;           // after one that changes nothing only final passes run
-  int64_t min_graph_nodes = 4;  // smaller graphs are returned untouched; -1: none is too small
-  // If not empty, these passes in this order, and no others. "plugin:TYPE" stands for the pass of a
-  // plug-in, "plugin:*" for all of them.
+  int iterations = 2;           // after an iteration without a change only final passes run
+  int64_t min_graph_nodes = 4;  // smaller graphs stay as they are; -1: every graph is optimized
+  // If not empty: exactly these passes run, in this order. "plugin:TYPE" means the pass of a
+  // plug-in, "plugin:*" the passes of all plug-ins.
   std::vector<PassSpec> passes;
   std::vector<std::string> disabled_passes;
-  std::vector<std::string> enabled_passes;     // of those that are off unless asked for
+  std::vector<std::string> enabled_passes;     // passes that are off by default
   std::vector<std::string> disabled_rewrites;  // "constant_folding.fold"
   // Passes that a plug-in's optimizer configuration switched off, with the reason for the report.
   std::vector<std::pair<std::string, std::string>> plugin_disabled;
-  bool use_plugins = true;      // their passes, and what they switch off
-  bool fail_on_errors = false;  // a pass that fails ends the run, instead of being rolled back
+  bool use_plugins = true;      // run passes of plug-ins, and heed what their configurations say
+  bool fail_on_errors = false;  // a failing pass ends the run with its error
   bool verify_each = false;     // verify the graph after each pass, not only at the end
   bool fast_math = false;
   Target target;
-  int64_t bisect_limit = INT64_MAX;  // rewrites in all; the work of a plug-in's pass counts as one
+  // The number of rewrites that all passes may apply together. The work of a plug-in's pass counts
+  // as one rewrite.
+  int64_t bisect_limit = INT64_MAX;
   int64_t grown =
-      0;  // bytes that constants have grown by in runs before, of the graph or of bodies
-  int64_t worked = 0;                        // what these have computed, as EstimateWork counts
-  std::vector<std::string> beyond_limit;     // RewriteKeys that are allowed all the same
-  std::vector<PipelineObserver*> observers;  // outlive the run
-  std::vector<PassEntry> custom_passes;      // of the embedder: after the built-in ones
+      0;  // bytes by which constants have grown in earlier runs, of the graph or of bodies
+  int64_t worked = 0;                        // work of earlier runs, in EstimateWork's units
+  std::vector<std::string> beyond_limit;     // RewriteKeys that are allowed beyond bisect_limit
+  std::vector<PipelineObserver*> observers;  // not owned; must outlive the run
+  std::vector<PassEntry> custom_passes;      // the embedder's, which run after the built-in ones
 };
 
-// One row per pass and iteration. Keys of the command line's JSON have the same names.
+// One row for each pass and iteration. The command line's JSON uses the names of these fields.
 struct PassReport {
   std::string name;
-  std::string function;  // whose body it worked on; empty: the graph
+  std::string function;  // the pass worked on the body of this function; empty: on the graph
   int iteration = 0;
   bool changed = false;
   bool skipped = false;
-  bool failed = false;       // rolled back
-  std::string reason;        // why skipped, or why rolled back
-  std::string budget_spent;  // "1000 rewrites", where the pass left something undone for that
+  bool failed = false;       // the pass was rolled back
+  std::string reason;        // why the pass was skipped or rolled back
+  std::string budget_spent;  // "1000 rewrites": the limit that made the pass leave work undone
   int64_t time_us = 0;
   int64_t nodes_before = 0, nodes_after = 0;
   int64_t edges_before = 0, edges_after = 0;
-  int64_t bytes_before = 0, bytes_after = 0;  // of constants, as they are encoded
-  std::vector<std::pair<std::string, int64_t>> rewrites;
+  int64_t bytes_before = 0, bytes_after = 0;              // encoded size of constants
+  std::vector<std::pair<std::string, int64_t>> rewrites;  // applications by name, sorted by name
 };
 
 struct PipelineReport {
   std::vector<PassReport> passes;
   int64_t nodes_before = 0, nodes_after = 0;
-  int64_t rewrites_left = INT64_MAX;  // of the bisect limit
-  int64_t grown = 0, worked = 0;      // those of PipelineOptions for a run that follows
+  int64_t rewrites_left = INT64_MAX;  // what is left of bisect_limit
+  int64_t grown = 0, worked = 0;      // the values for PipelineOptions of the next run
 };
 
-// A pass that runs after the built-in ones in every iteration: a plug-in's (optimizer_api).
+// A plug-in's pass (optimizer_api implements it). Runs after the built-in passes in every
+// iteration, even where the built-in passes changed nothing, as in TensorFlow.
 class FinalPass {
  public:
   virtual ~FinalPass() = default;
   virtual std::string name() const = 0;  // "plugin:APU"
-  // Whether the graph changed: it is an edited copy then, which shares its storage, and nodes that
-  // stay have their ids. On an error it is as it was.
+  // Returns whether the graph changed. If so, `graph` is an edited copy that shares its storage
+  // with the old one, and surviving nodes keep their ids. On an error `graph` is as it was.
   virtual absl::StatusOr<bool> Run(Graph& graph) = 0;
 };
 
+// What the caller knows of the graph. Pointers are not owned and must outlive the run; `evaluator`
+// and `kernels` must not be null.
 struct PipelineInput {
-  std::string_view function;             // whose body the graph is; empty: none's
-  const CallingGraph* caller = nullptr;  // of that function
+  std::string_view function;             // the graph is the body of this function; empty: of none
+  const CallingGraph* caller = nullptr;  // the graph that calls `function`
   absl::Span<const Output> fetches;
   absl::flat_hash_set<NodeId> feeds;
   absl::flat_hash_set<NodeId> keep;  // further nodes to preserve
   NodeEvaluator* evaluator = nullptr;
   const KernelOracle* kernels = nullptr;
   CallInliner* inliner = nullptr;
-  HasFixedDevice fixed_device;     // none: no node has one
+  HasFixedDevice fixed_device;     // empty: no node has a fixed device
   std::string_view caller_device;  // as in PassContext
   std::vector<FinalPass*> final_passes;
 };
 
-// The passes that bring nodes: before nodes are placed, once, whatever the size of the graph. Node
-// ids stay; rolled back and reported as below.
+// Runs the passes that bring nodes, once, before nodes are placed, whatever the size of the graph.
+// Node ids, rollback, report and errors are as in RunPipeline.
 absl::StatusOr<PipelineReport> RunUnplacedPasses(Graph& graph, const PipelineInput& input,
                                                  const PipelineOptions& options);
 
-// All others. Optimizes in place. A pass that fails, or whose result does not verify, is rolled
-// back and reported; the pipeline goes on. Node ids stay. INVALID_ARGUMENT for an unknown pass or
-// rewrite in the options (with the closest known one).
+// Runs all other passes on `graph`, in place. If a pass fails, or its result does not verify, the
+// pipeline rolls the pass back, reports it and goes on; with fail_on_errors the run returns the
+// error. Surviving nodes keep their ids. INVALID_ARGUMENT, with the closest known name, for an
+// unknown pass or rewrite in the options.
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options);
 

@@ -1,4 +1,4 @@
-// What decides on each rewrite that a pass asks for, and keeps count.
+// Decides on each rewrite for which a pass asks, and counts rewrites and work.
 #pragma once
 
 #include <cstdint>
@@ -15,41 +15,46 @@ namespace tenon {
 
 struct PipelineOptions;
 
-// Work that one pass may do, in units that are the same on every machine.
+// The work that one run of a pass may do, in units that do not depend on the machine.
 struct PassBudget {
   int64_t rewrites = INT64_MAX;
-  int64_t visits = INT64_MAX;  // of nodes
+  int64_t visits = INT64_MAX;  // looks at nodes
 };
 
-// One per run of the pipeline, told which pass runs.
+// One gate serves one run of the pipeline, on one thread.
 class RewriteGate {
  public:
-  // `function`: whose body the passes work on; empty: a graph of its own.
+  // `options` must outlive the gate. `function`: the passes work on the body of this function;
+  // empty: on the graph.
   explicit RewriteGate(const PipelineOptions& options, std::string_view function = {});
 
+  // Names the pass that runs from now on, and resets its counts.
   void BeginPass(std::string_view pass, PassBudget budget);
-  // A rewrite of the running pass at node n (kNoNode: nowhere in particular). Empty: all that a
-  // pass from outside does.
+  // Whether the running pass may apply `rewrite` at node n (kNoNode: to the whole graph). Tells the
+  // observers. An empty `rewrite` means the whole work of a plug-in's pass.
   bool Allow(const Graph& graph, std::string_view rewrite, NodeId n);
+  // Counts one look at a node. False when the budget of looks is spent.
   bool Visit() { return --visits_left_ >= 0; }
 
-  // Bytes by which constants have grown, in all passes of the run and those before it.
+  // Bytes by which constants have grown, in this run of the pipeline and in earlier ones.
   int64_t grown() const { return grown_; }
   void Grow(int64_t bytes) { grown_ += bytes; }
-  // What was computed, as EstimateWork counts, in all passes of the run and those before it.
+  // Work of computing constants, in EstimateWork's units, in this run and in earlier ones.
   int64_t worked() const { return worked_; }
   void Work(int64_t work) { worked_ += work; }
-  // The running pass left something undone since it had no more of what `budget` names: "10000000
-  // bytes of growth".
+  // States that the running pass left work undone, since it had reached the limit that `budget`
+  // names: "10000000 bytes of growth".
   void SayBudgetSpent(std::string budget) { other_budget_spent_ = std::move(budget); }
 
-  // For a second run of the pass, which nobody hears of.
+  // A gate for a replay of the running pass: counts start as they did for the pass, `allow` decides
+  // instead of the bisect limit, and observers hear nothing. `allow` must outlive the gate.
   RewriteGate ForReplay(std::string_view pass, PassBudget budget, const AllowRewrite* allow) const;
 
-  // Of the running pass: allowed rewrites by name, and the budget that it used up, or empty.
+  // For the running pass: the number of allowed rewrites by name, and the limit that it reached, as
+  // text; empty for none.
   std::vector<std::pair<std::string, int64_t>> Counts() const;
   std::string BudgetSpent() const;
-  int64_t left() const { return left_; }  // of the bisect limit
+  int64_t left() const { return left_; }  // what is left of the bisect limit
 
  private:
   bool IsOn(std::string_view rewrite);

@@ -1,5 +1,6 @@
-// A forward sweep of local rewrites: each node is shown producers first, with its inputs already
-// rewritten, and once more after each rewrite that changed it.
+// A forward sweep of local rewrites over a graph. The sweep shows each node to the rewrites after
+// the producers of its inputs, with its inputs already rewritten. After a rewrite of a node the
+// sweep shows the node again.
 #pragma once
 
 #include <array>
@@ -18,30 +19,35 @@ namespace tenon {
 
 class Sweep;
 
-// One named rewrite. `apply` looks at node n; where its pattern holds, and sweep.Allow() agrees, it
-// changes n in place, adding nodes before it, or names in `sweep` what uses of n shall use instead.
-// What other nodes compute stays. It returns whether it did something.
+// One named rewrite. `apply` looks at node n. Where the pattern holds, and sweep.Allow() agrees,
+// `apply` does one of two things: it changes n in place, perhaps with new nodes before n; or it
+// tells `sweep` which outputs replace the outputs of n. The values of other nodes must stay the
+// same. `apply` returns whether it changed anything.
 struct Rewrite {
   std::string_view name;
   Exactness exactness;
   bool (*apply)(Sweep& sweep, NodeId n);
-  std::string_view ops = {};  // those that it is shown, by spaces; empty: all
+  std::string_view ops = {};  // the ops that `apply` looks at, separated by spaces; empty: all
 };
 
-// Whether `ops`, which are separated by spaces, hold this one.
+// Whether the list `ops`, separated by spaces, holds `op`.
 bool ListsOp(std::string_view ops, std::string_view op);
 
-// For Pass::rewrites.
+// Names and classes of the rewrites, for Pass::rewrites.
 std::vector<RewriteInfo> InfosOf(std::span<const Rewrite> rewrites);
 
+// One sweep over one graph, and the questions that rewrites may ask. Not thread-safe.
 class Sweep {
  public:
-  // `shapes` may be null when they could not be inferred; it describes the nodes that the sweep
-  // started with.
+  // `shapes` describes the nodes that the graph has now. Null if shapes could not be inferred: then
+  // every shape is unknown. `context` and `shapes` must outlive the sweep.
   Sweep(PassContext& context, const GraphShapes* shapes);
 
-  // Runs the rewrites over the graph; the first that applies to a node wins, until none does.
-  // Rewrites of class kFastMath run only if asked for.
+  // Runs the rewrites over the graph, once per Sweep. For each node the first rewrite in order that
+  // applies is done, again and again until none applies (at most 1000 times for one node and the
+  // nodes made for it). Rewrites of class kFastMath run only if the user asks for them. Returns
+  // whether the graph changed. Errors: the graph has a cycle outside of loops, or a node could not
+  // be made.
   absl::StatusOr<bool> Run(std::span<const Rewrite> rewrites);
 
   // --- For rewrites.
@@ -49,22 +55,26 @@ class Sweep {
   const PassContext& context() const { return context_; }
   Graph& graph() { return context_.graph; }
   const Graph& graph() const { return context_.graph; }
-  // Asks PassContext::Allow for the rewrite that is running at the node that it was shown.
+  // Asks PassContext::Allow for the running rewrite, at the node that the sweep shows.
   bool Allow() { return context_.Allow(rewrite_->name, node_); }
 
-  // Every later use of n's output 0 becomes a use of `by`, and n goes; one that must stay becomes
-  // an Identity of `by`. Control edges from n become control edges from by's node.
+  // Makes every later use of n's output 0 a use of `by`, and removes n at the end of the sweep; a
+  // preserved n becomes an Identity of `by` instead. Control edges from n become control edges from
+  // by's node. Calls Allow itself. False, with nothing changed, if a use would lose something that
+  // n waited for, or if the rewrite is not allowed.
   bool ReplaceBy(NodeId n, Output by);
-  // The same for each output of n, which nothing may wait for; the caller has seen to it that
-  // nothing is lost that n waited for.
+  // Makes every later use of n's output i a use of by[i]. Calls Allow itself. False, with nothing
+  // changed, if n is preserved or has control edges. The caller must make sure that uses lose
+  // nothing that n waited for through its data inputs.
   bool ReplaceOutputs(NodeId n, std::span<const Output> by);
-  // ReplaceBy in two steps: whether uses of n may be moved to `by`, since n is not preserved and
-  // nothing is lost that n waited for; and doing it without asking anybody.
+  // The two steps of ReplaceBy, for a caller that has more to do between them. MayReplace: whether
+  // n is not preserved and uses lose nothing that n waited for. Bypass: moves the uses, without
+  // Allow.
   bool MayReplace(NodeId n, Output by) const;
   void Bypass(NodeId n, Output by);
 
-  // Making nodes of other ops. Attributes are what the OpDef lists. What n waits for, n's device
-  // and the shape of n's outputs stay.
+  // --- Changes of nodes. Attributes are the ones that the OpDef lists. Become turns n into another
+  // op; n keeps its control inputs, its device and the shapes of its outputs.
   using Attrs = NewAttrs;
   bool HasKernel(NodeId n, std::string_view op, const Attrs& attrs, bool grouped = false) const {
     return context_.HasKernel(n, op, attrs, grouped);
@@ -72,62 +82,71 @@ class Sweep {
   bool HasConstKernel(NodeId n, DataType type) const { return context_.HasConstKernel(n, type); }
   void Become(NodeId n, std::string_view op, std::span<const Output> inputs, Attrs attrs);
   void SetInput(NodeId n, int i, Output from);
-  // A node on n's device, named after the one that the sweep has come to, whose output 0 has this
-  // shape. It is shown to the rewrites before n is shown again.
+  // Adds a node on n's device and returns its output 0, which has shape `shape`. The name is the
+  // name of the node that the sweep has come to, with "/suffix". The sweep shows the new node to
+  // the rewrites before it shows n again. An error of making the node ends the sweep (Run returns
+  // it); the caller may go on with the result meanwhile.
   Output Add(NodeId n, std::string_view suffix, std::string_view op, std::span<const Output> inputs,
              Attrs attrs, PartialShape shape);
-  // A Const, which n may read wherever it stands.
+  // Adds a Const for n to read. In a graph with loops the Const waits for n's first producer, so
+  // that it belongs to n's iteration. Errors as for Add.
   Output AddConst(NodeId n, std::string_view suffix, const Tensor& value);
 
-  // Whether a single edge leaves the producer of `o`, and nobody else sees it: what reads that edge
-  // may take the producer's work upon itself.
+  // Whether a single edge leaves the node of `o`, and the node is not preserved. The reader of that
+  // edge may then take over the work of the node.
   bool OnlyUse(Output o) const { return users_[o.node] == 1; }
 
-  // Who used n when the sweep started. Nodes that come later in the sweep still do.
+  // The uses of n when the sweep started; none for a new node. Users that come later in the sweep
+  // still use n.
   std::span<const Fanouts::Use> uses_of(NodeId n) const {
     return n < known_nodes_ ? fanouts_.of(n) : std::span<const Fanouts::Use>();
   }
-  // How many uses an output had when the sweep started (control uses of its node not counted).
+  // The number of uses of an output when the sweep started, without control edges; 1 for a new
+  // node.
   int uses(Output o) const;
   bool has_control_uses(NodeId n) const;
 
-  // Whether n reads a variable by reference, or what lies in the memory of one that is written:
-  // it must read it when it does now.
+  // Whether n reads a reference variable, or a value in the memory of a variable that some node
+  // writes. The time at which n runs then decides on the value: a rewrite must not move n.
   bool ReadsReference(NodeId n) const;
 
-  // What is known of a tensor.
+  // The known part of the shape of an output.
   const PartialShape& shape(Output o) const;
-  // Whether both have one shape in every run, which need not be known.
+  // Whether both outputs have the same shape in every run; the shape need not be known.
   bool SameShape(Output a, Output b) const;
   // Whether dimension i of a is dimension j of b in every run.
   bool SameDim(Output a, int i, Output b, int j) const;
-  // What EqualDims::ReshapeFits says.
+  // As EqualDims::ReshapeFits.
   std::optional<std::vector<Output>> ReshapeFits(NodeId n) const;
-  // The value of a constant that is not fed, waits for nothing (so that it is there in every run
-  // that takes its place, whatever branch is dead) and has at most `max_elements`; nullopt
-  // otherwise.
+  // The value of a constant that is not fed, has no control inputs and has at most `max_elements`;
+  // else nullopt. A constant with control inputs may be dead in a run, so that its value must not
+  // move to another place.
   std::optional<Tensor> ConstOf(Output o, int64_t max_elements = 1 << 20) const;
-  // Whether `o` is a floating or integer constant of which every element is `v`.
+  // Whether `o` is a constant of floats or integers with every element equal to `v`.
   bool IsSplat(Output o, double v) const;
-  // The number that each element of such a constant is; nullopt where they differ or there are
-  // none.
+  // The common value of all elements of such a constant; nullopt where elements differ or the
+  // constant is empty.
   std::optional<double> SplatOf(Output o) const;
-  // The same, and whether its elements are the same bit for bit: zeros may differ in their sign.
+  // As SplatOf, with one more fact: whether the elements have the same bits. Zeros of both signs
+  // have one value but different bits.
   struct Splat {
     double value;
     bool same_bits;
   };
   std::optional<Splat> FindSplat(Output o) const;
   bool fed(NodeId n) const { return context_.feeds.contains(n); }
-  // Whether a use of `o` may go without a trace: it is always there and never fails.
+  // Whether a rewrite may drop a use of `o`: the node of `o` is fed or is a Const without control
+  // inputs, so that it never fails and is never dead.
   bool IsFree(Output o) const;
 
  private:
   const EqualDims& equal_dims() const;
-  // Whether uses of `by` may stand for uses of n: they have not been moved yet, both are on one
-  // device, and nothing that n waited for is lost: no control inputs, and every other input is
-  // itself made of `by` and constants that wait for nothing. Who waits for n must not come to wait
-  // for a Switch, which runs whichever of its outputs is dead.
+  // Whether uses of n may become uses of `by`:
+  //   * uses of n have not been moved yet, and both nodes are on one device;
+  //   * uses lose nothing that n waited for: n has no control inputs, and every other input of n is
+  //     free or is computed from `by` and free constants alone;
+  //   * no control edge from n comes to start at a node such as Switch, which runs whichever of its
+  //     outputs is dead.
   bool LosesNothing(NodeId n, Output by) const;
   bool BecomeIdentity(NodeId n, Output by);
   void Show(NodeId n);
@@ -136,7 +155,7 @@ class Sweep {
   void ForwardInputs(NodeId n);
   void Grow();                    // tables that are kept by node
   int CountUses(Output o) const;  // when the sweep started
-  // The node of `o` if it is what ConstOf gives the value of, as far as can be told without it.
+  // Whether ConstOf may give a value for `o`, as far as the node tells without its value.
   bool IsPlainConst(Output o, int64_t max_elements) const;
   bool IsReplaced(NodeId n) const { return replaced_by_[n].node != kNoNode; }
   Output Resolve(Output o) const;
@@ -170,10 +189,11 @@ class Sweep {
   NodeId node_ = kNoNode, origin_ = kNoNode;
 };
 
-// What `o` is the Transpose of by these dimensions; neither fed nor waiting.
+// The tensor of which `o` is the Transpose by the permutation `by`. nullopt if `o` is no such
+// Transpose, is fed or has control inputs.
 std::optional<Output> TransposeArgument(const Sweep& s, Output o, const std::array<int64_t, 4>& by);
 
-// Element i of a tensor of T, perhaps unaligned.
+// Element i of a tensor with elements of type T. The data may be unaligned.
 template <typename T>
 T ElementAt(const Tensor& t, int64_t i) {
   T element;
@@ -181,13 +201,13 @@ T ElementAt(const Tensor& t, int64_t i) {
   return element;
 }
 
-// The same of a tensor of half, bfloat16, float, double or integers; nullopt for other types.
+// Element i of a tensor of half, bfloat16, float, double or integers; nullopt for other types.
 std::optional<double> NumberAt(const Tensor& t, int64_t i);
 
-// Shapes as a pass may use them, at the cost of what has changed since one asked last: a fed
-// Placeholder has the shape that its attribute promises, any other fed node may be anything. Null
-// when they cannot be inferred (the plan will say why, with the shapes of the feeds). Valid until
-// somebody asks again.
+// The shapes of the graph as it is now. A fed Placeholder has the shape that its attribute
+// promises; any other fed node may have any shape. Infers only what has changed since the last
+// call. Null if shapes cannot be inferred (the plan reports the reason later, with the shapes of
+// the feeds). The result is valid until the next call.
 const GraphShapes* InferShapes(PassContext& context);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// What changed between two graphs, node by node.
+// Compares two graphs node by node. Nodes are the same if they have the same name.
 #pragma once
 
 #include <string>
@@ -8,17 +8,18 @@
 
 namespace tenon {
 
-// A node of one name that only one graph has (the other's id is kNoNode), or that differs in op,
-// inputs, attributes or device.
+// A node that differs in op, inputs, attributes or device, or that one graph lacks: the id for that
+// graph is kNoNode.
 struct NodeChange {
   NodeId before = kNoNode;
   NodeId after = kNoNode;
 };
 
-// In the order of `after`; those that are gone follow in the order of `before`.
+// All changes: first the nodes of `after` by id, then the nodes that only `before` has, by id.
 std::vector<NodeChange> ChangesBetween(const Graph& before, const Graph& after);
 
-// "op AddV2 -> Sub, input 1 a -> b, attribute T": how a node of both differs.
+// Describes the change of a node that both graphs have: "op AddV2 -> Sub, input 1 a -> b, attribute
+// T".
 std::string ChangeText(const Graph& before, const Graph& after, const NodeChange& change);
 
 }  // namespace tenon

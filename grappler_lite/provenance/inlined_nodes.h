@@ -1,4 +1,5 @@
-// Which nodes of functions' bodies stand in a graph since calls, branches or loops were inlined.
+// Finds the nodes that came into a graph from the bodies of functions, when calls, branches or
+// loops were inlined.
 #pragma once
 
 #include <string>
@@ -13,14 +14,14 @@
 
 namespace tenon {
 
-// Names are views of what `before` shares.
+// The views point into storage that the graph `before` shares, and live as long as it.
 struct InlinedNodes {
   struct Call {
-    int32_t within = -1;        // the call whose body this one was a node of; -1: of the graph
-    NodeId root = kNoNode;      // of the graph of before, if it was there
-    std::string_view function;  // whose body it was a node of
-    std::string_view node;      // of that body
-    std::string name;           // that it has, or would have, in the graph
+    int32_t within = -1;        // index of the call that brought this call; -1: a call of the graph
+    NodeId root = kNoNode;      // the call's id in `before`, if `before` has the call
+    std::string_view function;  // the function in whose body the call stood; empty: the graph
+    std::string_view node;      // the call's name in that body
+    std::string name;           // the call's name in the graph, or the name that it would have
   };
   struct Origin {
     int32_t call;

@@ -1,5 +1,5 @@
-// Which nodes of the model, and which rewrites, each node of the optimized graph and of its
-// functions' bodies comes from. Kept beside the graph.
+// Records where each node of the optimized graph, and of the bodies of its functions, comes from:
+// nodes of the model, and rewrites. The record is kept beside the graph.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace tenon {
 
-// The name of a node of a function's body: "function:node", for names of nodes have no ':'. Of the
-// graph, where `function` is empty, its name alone.
+// The name of a node of a function's body as "function:node", which is unambiguous since names of
+// nodes have no ':'. For a node of the graph `function` is empty, and the text is the node's name.
 struct NameInBody {
   std::string_view function, node;
 
@@ -24,30 +24,35 @@ struct NameInBody {
   std::string Text() const;
 };
 
-// After each pass that changed the graph: a node that changed comes from itself, from the inputs
-// that it no longer has and, through those that are gone, from theirs; a new one from the node
-// whose name it begins with, or else from who uses it. What a pass did at a node belongs to that
-// node and to those that it went into; what it did nowhere in particular, to the nodes that it
-// made. A node that was inlined comes from the call and from the node of the body; one of a
-// function that a pass made, from the node of the function that was called before.
+// Passes record nothing; the origins follow from comparing the graph before and after each pass:
+//   * a changed node comes from itself and from the inputs that it lost; where a lost input is gone
+//     from the graph, also from the inputs of that node, and so on;
+//   * a new node comes from the node with whose name its own name begins, else from its users;
+//   * an inlined node comes from the call and from the node of the body;
+//   * a node of a function that a pass made comes from the node of the function that was called
+//     before.
+// A rewrite at a node belongs to that node and to the nodes that come from it. A rewrite of the
+// whole graph belongs to the nodes that the pass made.
 //
-// Nodes go by their NameInBody. An argument is a node of the body, and so is a result,
-// "name/result", as in FunctionGraph.
+// All names of nodes are texts of NameInBody. Arguments and results of a function are nodes of its
+// body; a result is called "name/result", as in FunctionGraph. Not thread-safe.
 class Provenance : public PipelineObserver {
  public:
   struct History {
-    // Nodes of the model, those of bodies last; the node itself, if nothing happened.
+    // Nodes of the model; nodes of bodies come last. The node itself, if no pass touched it.
     std::vector<std::string> origins;
-    std::vector<std::string> rewrites;  // "remapping.fuse_bias at a", "plugin:APU", in their order
+    std::vector<std::string>
+        rewrites;  // "remapping.fuse_bias at a", "plugin:APU", in order of time
   };
-  // Of a node of the graph as it is now. Time is linear in the history.
+  // The origins and rewrites of a node of the graph as it is now. Time is linear in the result.
   History Of(std::string_view node) const;
-  // Nodes of the graph as it is now that come from a node of the model, which may be gone.
+  // The nodes of the graph `now` that come from the node `origin` of the model. `origin` itself may
+  // be gone.
   std::vector<std::string> WhatBecameOf(std::string_view origin, const Graph& now) const;
-  // The rewrites that took away a node that is gone, or the pass where none is known; empty for
-  // others.
+  // The rewrites that removed a node, or the pass where no rewrite is known. Empty for a node that
+  // is not gone.
   std::vector<std::string> EndOf(std::string_view node) const;
-  // Whether anything may have happened to nodes of the function's body.
+  // Whether a pass may have changed nodes of the function's body.
   bool KnowsBody(std::string_view function) const;
 
   void BeforePass(const PassRun& run) override;

@@ -1,5 +1,5 @@
-// Who runs what the passes make: Tenon itself, or TensorFlow too, of which versions have different
-// ops and kernels.
+// The runtime for the graphs that passes write: Tenon alone, or TensorFlow too. Versions of
+// TensorFlow have different ops and kernels..
 #pragma once
 
 #include <string>
@@ -13,25 +13,26 @@ namespace tenon {
 class Target {
  public:
   constexpr Target() = default;  // Tenon
-  // TensorFlow 2.`minor` and every later 2.x. With `onednn` only where oneDNN is switched on.
+  // TensorFlow 2.`minor` and every later 2.x. `onednn`: TensorFlow runs with oneDNN switched on.
   static constexpr Target TensorFlow(int minor = 0, bool onednn = false) {
     return Target(minor, onednn);
   }
-  // "tenon", "tensorflow", "tensorflow@2.12", "tensorflow+onednn" (of the newest version that is
-  // known), "tensorflow@2.12+onednn". INVALID_ARGUMENT names the closest, and lists all.
+  // Parses "tenon", "tensorflow", "tensorflow@2.12", "tensorflow+onednn" (the newest known version)
+  // or "tensorflow@2.12+onednn". INVALID_ARGUMENT names the closest target and lists all.
   static absl::StatusOr<Target> Parse(std::string_view name);
-  // As Parse takes it.
+  // The text that Parse accepts for this target.
   std::string name() const;
 
   constexpr bool is_tensorflow() const { return minor_ >= 0; }
   constexpr bool has_onednn() const { return onednn_; }
-  // The oldest version of TensorFlow: 12 of 2.12.
+  // The minor number of the oldest TensorFlow that must run the graph: 12 for 2.12. Negative for
+  // Tenon alone.
   constexpr int minor() const { return minor_; }
   friend constexpr bool operator==(const Target&, const Target&) = default;
 
-  // Whether the target has the op, and, if the op is one that only optimizers write, a kernel for
-  // these attributes on the CPU. `grouped`: it convolves groups of channels, or may. Always true of
-  // Tenon, whose kernels PassContext::HasKernel knows.
+  // Whether the target has the op. For an op that only optimizers write, also whether the target
+  // has a CPU kernel for these attributes. `grouped`: the op may be a convolution over groups of
+  // channels. Always true for Tenon, since PassContext::HasKernel asks about Tenon's kernels.
   bool Has(std::string_view op, const AttrSet& attrs, bool grouped = false) const;
 
  private:

@@ -1,4 +1,4 @@
-// Graphs as the TensorFlow that they are written for takes them.
+// Fits a graph to the versions of TensorFlow that are to read it.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace tenon {
 
-// Takes attributes away that say no more than their default does and that the oldest TensorFlow of
-// the target refuses, since it does not know them. Those of functions' nodes too.
+// Removes attributes that hold their default value and that the oldest TensorFlow of the target
+// does not know: that version would refuse the graph. Looks at the nodes of functions too.
 void DropNewDefaults(Graph& graph, const Target& target);
 
-// The oldest TensorFlow 2.x that has every op and attribute of a graph, its functions' too, but for
-// what DropNewDefaults takes away.
+// The oldest TensorFlow 2.x that has every op and attribute of a graph and of its functions.
+// Attributes that DropNewDefaults removes do not count.
 struct Oldest {
   int minor = 0;
-  std::string why;  // "op Conv of node 'c'", which it brought; empty: 2.0 has all
+  std::string why;  // "op Conv of node 'c'": a use that needs 2.`minor`; empty: 2.0 has everything
 };
 Oldest OldestTensorFlow(const Graph& graph);
 
