@@ -1,5 +1,5 @@
 // The runtime for the graphs that passes write: Tenon alone, or TensorFlow too. Versions of
-// TensorFlow have different ops and kernels..
+// TensorFlow have different ops and kernels.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Where floats go: from node to node, and from what is written to a tensor list to what is read.
+// The data flow of floats between type slots (type_slots.h): along edges of the graph, and through
+// tensor lists, from the node that writes an element to the node that reads one.
 #pragma once
 
 #include <vector>
@@ -9,6 +10,7 @@
 
 namespace tenon {
 
+// Immutable after construction.
 class Flow {
  public:
   using Marks = std::vector<bool>;
@@ -16,11 +18,14 @@ class Flow {
 
   Flow(const Graph& graph, const TypeSlots& floats, const TypeSlots& handles);
 
-  // One for each slot of floats; what comes behind is for Spread alone.
+  // No slot marked. Marks has one entry for each slot of `floats`; the entries behind them are
+  // handles of lists, for Spread alone.
   Marks NoMarks() const { return Marks(size_, false); }
-  // Marks every slot that can be reached from a marked one through slots for which `enter` holds.
+  // Marks every slot that a path reaches from a marked slot, where `enter` holds for each slot of
+  // the path after the first. kInputs follows edges to producers, kOutputs to users.
   void Spread(Marks& marked, Direction direction, absl::FunctionRef<bool(int slot)> enter) const;
-  // Slots whose floats this one takes; what is no slot stands for what was written to a list.
+  // The slots from which `slot` gets its floats. A number that is no slot of `floats` stands for
+  // the writers of a tensor list.
   absl::Span<const int> sources(int slot) const { return in_.of(slot); }
 
  private:
@@ -44,8 +49,8 @@ class Flow {
   Flow(int floats, int size, const Edges& edges);
   static Edges EdgesOf(const Graph& graph, const TypeSlots& floats, const TypeSlots& handles);
 
-  // A handle is two vertices: one to be reached from writers, that leads to readers, and one the
-  // other way, so that nothing spreads from writer to writer.
+  // A handle of a list is two vertices: one leads from writers to readers, the other from readers
+  // to writers. With one vertex, marks would spread from one writer to another.
   int floats_, size_;
   Neighbours in_, out_;
 };

@@ -1,4 +1,4 @@
-// Numbers in sets that grow together.
+// Disjoint sets of the numbers 0 to size - 1, which can be joined (union-find).
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,15 @@ namespace tenon {
 
 class JoinedSets {
  public:
+  // Each number is a set of its own.
   explicit JoinedSets(int size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0); }
 
-  // The least number of i's set.
+  // The least number of the set that holds i.
   int Of(int i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
   }
+  // Makes one set of the sets that hold a and b.
   void Join(int a, int b) {
     a = Of(a), b = Of(b);
     if (a != b) parent_[std::max(a, b)] = std::min(a, b);

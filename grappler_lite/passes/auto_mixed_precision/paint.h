@@ -10,13 +10,14 @@
 
 namespace tenon {
 
-// What is to be decided on together: all of it becomes bfloat16, or nothing.
+// The slots that become bfloat16, in groups: a group changes as a whole or not at all.
 struct Painting {
-  std::vector<bool> chosen;    // by slot
-  std::vector<NodeId> leader;  // by node: the first of those that change together
+  std::vector<bool> chosen;    // by slot: whether the slot becomes bfloat16
+  std::vector<NodeId> leader;  // by node: the first node of the node's group
 };
 
-// FAILED_PRECONDITION if no device can compute any of the ops that are worth it.
+// Chooses the slots. FAILED_PRECONDITION if no device has a bfloat16 kernel for any op that gains
+// from bfloat16.
 absl::StatusOr<Painting> PaintBfloat16(const PassContext& context, const PrecisionLists& lists,
                                        const TypeSlots& floats);
 

@@ -1,4 +1,4 @@
-// The places in the attributes of nodes that say what type some of their tensors have.
+// Type slots: the places in a node's attributes that state the types of the node's tensors.
 #pragma once
 
 #include <deque>
@@ -19,17 +19,19 @@ struct TypeSlot {
   static constexpr int kNoList = -1;
 };
 
-// n's attributes with this type in these places.
+// n's attributes, with `type` in the slots `slots`.
 NewAttrs AttrsWith(const Graph& g, NodeId n, absl::Span<const TypeSlot> slots, DataType type);
 
-// All places of a graph that hold one type, numbered in order of nodes. Those of nodes that take or
-// give references are left out.
+// All slots of a graph that hold one type, numbered in order of node ids. Nodes with reference
+// inputs or outputs have no slots here. The views live as long as the graph's kinds; later changes
+// of the graph do not show.
 class TypeSlots {
  public:
   static constexpr int kNone = -1;
 
   TypeSlots(const Graph& graph, DataType type);
 
+  // The slots of all nodes are 0 to size() - 1; the slots of node n are begin(n) to end(n) - 1.
   int size() const { return first_.back(); }
   int begin(NodeId n) const { return first_[n]; }
   int end(NodeId n) const { return first_[n + 1]; }
@@ -39,19 +41,20 @@ class TypeSlots {
   }
   NodeId node(int slot) const { return node_[slot]; }
 
-  // The place that says what type a tensor has; kNone if it is another type.
+  // The slot that states the type of an input or output; kNone if the tensor has another type than
+  // the one of these slots, or is a control edge.
   int OfInput(NodeId n, int input) const { return Of(n, layouts_[layout_[n]].inputs, input); }
   int OfOutput(Output o) const {
     return o.is_control() ? kNone : Of(o.node, layouts_[layout_[o.node]].outputs, o.port);
   }
-  // The attribute of this name; kNone if it holds another type.
+  // The slot of the attribute `attr` of node n; kNone if the attribute holds another type.
   int Find(NodeId n, std::string_view attr) const;
 
  private:
-  // What nodes of one kind have.
+  // The slots of a node of one kind.
   struct Layout {
     std::vector<TypeSlot> slots;
-    std::vector<int> inputs, outputs;  // by tensor: which of the slots, or kNone
+    std::vector<int> inputs, outputs;  // by tensor: index in `slots`, or kNone
   };
   static Layout LayoutOf(const NodeKind& kind, DataType type);
   int Of(NodeId n, const std::vector<int>& tensors, int i) const {

@@ -1,4 +1,4 @@
-// If, Case and While whose choice is known before a run.
+// Folds If, Case and While nodes that choose the same branch in every run.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,13 @@
 
 namespace tenon {
 
-// The rewrites, for Pass::rewrites: "fold_if" and "fold_case" make a node a call of the branch that
-// is chosen, "fold_while" makes a loop that never runs its variables' first values.
+// The rewrites, for Pass::rewrites. "fold_if" and "fold_case" turn a node into a call of the chosen
+// branch. "fold_while" turns a loop that never runs into an Identity (IdentityN) of its first
+// values.
 std::vector<RewriteInfo> ConstantBranches();
 
-// Applies them to all nodes that are not fed. The nodes keep their names and outputs, and wait for
-// what they waited for. Whether the graph changed.
+// Applies the rewrites to all nodes that are not fed. Nodes keep their names, their outputs and
+// their control inputs. Returns whether the graph changed.
 bool FoldConstantBranches(PassContext& context);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Constants that one run of folding makes.
+// Holds the constants that one run of constant folding makes.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,41 @@
 
 namespace tenon {
 
-// A node becomes a Const at once. Its value is written into the graph, whose storage only grows,
-// when the run is over, and only if somebody still uses it: what lies between the ends of a chain
-// goes as soon as the last of its users is done.
+// A node becomes a Const at once, but Finish writes its value into the graph, and only if a node
+// still uses the value. Storage of a graph never shrinks, so that values inside a chain must not
+// get there: such a value is freed as soon as its last user is folded. Not thread-safe.
 class FoldedConstants {
  public:
-  // `uses` are those of before the run, `preserve` the nodes that stay whoever uses them.
+  // `uses`: the uses of nodes before the run. `preserve`: nodes that stay, used or not. `graph` and
+  // `uses` must outlive the object.
   FoldedConstants(Graph& graph, const Fanouts& uses, const absl::flat_hash_set<NodeId>& preserve);
 
-  // Whether there are constants of such values.
+  // Whether a Const can hold the value: the tensor is initialized, and has strings or elements that
+  // can be copied as bytes.
   static bool CanHold(const Tensor& value);
-  // For values that can be held: n becomes a Const; it uses its data inputs no longer.
+  // Turns n into a Const of `value`, for which CanHold must be true. n loses its data inputs and
+  // keeps its control inputs.
   void BecomeConst(NodeId n, const Tensor& value);
-  // A new node for those that use an output of a node of several. It waits for `controls`.
+  // Adds a Const of `value` with these control inputs, in place of `output`, which is one of
+  // several outputs of a node. The caller moves the uses. The device is the one of output's node.
+  // Returns the graph's error if the node cannot be added.
   absl::StatusOr<NodeId> AddConst(std::string_view name, Output output, const Tensor& value,
                                   absl::Span<const Output> controls);
-  // All that use node n's data will use other nodes when the run is over.
+  // States that no node uses n's data when the run is over: Finish removes n, unless n stays.
   void Replace(NodeId n);
-  // Node n stays, whoever uses its data.
+  // Makes node n stay, used or not.
   void Keep(NodeId n) { stays_[n] = true; }
 
-  // Whether nodes that are not folded use n's data.
+  // Whether a node that is not folded uses n's data.
   bool HasReaders(NodeId n) const { return uses_left_[n] > 0; }
-  // The value of a node that this run made a constant, null for others.
+  // The value of a node that this run has made a Const; null for other nodes and for freed values.
   const Tensor* Find(NodeId n) const {
     const auto it = values_.find(n);
     return it == values_.end() ? nullptr : &it->second;
   }
 
-  // Writes the values that are used and removes the nodes that are not.
+  // Ends the run: writes the values that are in use, and removes constants and replaced nodes that
+  // are not.
   void Finish();
 
  private:
@@ -51,12 +57,12 @@ class FoldedConstants {
 
   Graph& g_;
   const Fanouts& uses_;
-  std::vector<uint32_t> uses_left_;  // by node id: of its data, by nodes that are not folded yet
+  std::vector<uint32_t> uses_left_;  // by node id: data uses by nodes that are not folded yet
   std::vector<bool> stays_;          // by node id
-  std::vector<NodeId> made_;         // in their order
+  std::vector<NodeId> made_;         // constants, in order of time
   absl::flat_hash_map<NodeId, Tensor> values_;
   std::vector<NodeId> replaced_;
-  NodeId counted_ = kNoNode;  // whose uses by output were counted last
+  NodeId counted_ = kNoNode;  // the node that uses_by_output_ is about
   std::vector<uint32_t> uses_by_output_;
 };
 

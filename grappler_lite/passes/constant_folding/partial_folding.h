@@ -1,5 +1,5 @@
-// Where only some operands are constant: those are brought together, so that folding computes
-// them.
+// Rewrites for nodes with some constant operands: they bring the constant operands together, so
+// that constant folding can compute them.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace tenon {
 
 std::span<const Rewrite> PartialFolding();
 
-// Whether there is an op for them at all: most graphs are spared a sweep.
+// Whether the graph has an op for these rewrites. Most graphs have none, and need no sweep.
 bool MayFoldPartially(const PassContext& context);
 
 }  // namespace tenon

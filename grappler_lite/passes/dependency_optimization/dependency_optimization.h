@@ -1,4 +1,6 @@
-// The parts of dependency_optimization: who waits for whom.
+// The parts of the pass dependency_optimization, which removes control edges and nodes that only
+// order other nodes. The three functions change the graph in place and return whether it changed;
+// on an error the pipeline restores the graph.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -13,18 +15,19 @@ inline constexpr RewriteInfo kBypassAwaitedIdentity = {"bypass_identity", Exactn
 inline constexpr RewriteInfo kBypassIdentityN = {"bypass_identity_n", Exactness::kExact};
 inline constexpr RewriteInfo kReduceTransitively = {"reduce_transitively", Exactness::kExact};
 
-// Whether n reads a value that cannot be waited for without reading it.
+// Whether n reads a value for which no control edge can stand, since a control edge would not carry
+// what the value carries.
 bool StandsForValue(const Graph& g, NodeId n);
 
-// Nodes whose values nobody reads wait instead of computing them, and so on with what only they
-// read.
+// Turns a node into a NoOp where no node reads its values; then the same for the producers that
+// only such nodes read.
 absl::StatusOr<bool> TurnIntoNoOps(PassContext& context);
 
-// One sweep, producers first: nodes that only pass on what they wait for go, their users wait for
-// it themselves.
+// Removes nodes that only pass waiting on, such as NoOp: their users wait for the inputs
+// themselves. One sweep, producers first.
 absl::StatusOr<bool> BypassWaiting(PassContext& context);
 
-// Takes away control edges that say nothing which other edges do not say too.
+// Removes control edges that a longer path of edges implies (transitive reduction).
 absl::StatusOr<bool> ReduceControlEdges(PassContext& context);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Which nodes of an acyclic graph lie behind which, found in one sweep along it.
+// Answers which nodes of an acyclic graph reach which, in one sweep along the graph.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,23 @@
 
 namespace tenon {
 
-// Nodes are known by their places in a topological order. They are covered with chains, in each of
-// which every node is reached from the one before; a node's label has, for each chain, the last
-// place of it that the node is reached from. A label forgets what is not asked for any more, so it
-// is as long as the graph is wide there. Of a longer one the latest places are kept.
+// A node is named by its place in a topological order. Chains cover the nodes: in a chain each node
+// is reachable from the one before. The label of a node has one entry for each chain: the last
+// place of the chain from which the node is reachable. Entries that no later question needs are
+// dropped, so that a label is as long as the graph is wide there. A label keeps at most 256
+// entries, the latest places; questions about dropped places get kUnknown. Not thread-safe.
 class PathLabels {
  public:
   enum class Answer : uint8_t { kNoPath, kPath, kUnknown };
 
-  // last_asked[p]: the last node that is asked whether p reaches it over others, or less than p for
-  // none; last_read[p]: the last one that reads p.
+  // Both vectors are indexed by place and hold places.
+  //   last_asked[p]  the last node for which a question is asked about a path from p; below p:
+  //   none. last_read[p]   the last node that reads p.
   PathLabels(std::vector<int32_t> last_asked, std::vector<int32_t> last_read);
 
-  // The next place, in order, with what it reads: distinct places, latest first. answers[i] says
-  // whether a path leads from inputs[i] over another of the inputs, where that may be asked.
+  // Adds the node of the next place. `inputs`: the places of its inputs, distinct, latest first.
+  // Sets answers[i] to whether a path leads from inputs[i] to another input. The answer is valid
+  // only if last_asked[inputs[i]] allows the question.
   void Add(std::span<const int32_t> inputs, std::vector<Answer>& answers);
 
  private:
@@ -34,9 +37,9 @@ class PathLabels {
   void Forget(int32_t place);
 
   const std::vector<int32_t> last_read_;
-  std::vector<int32_t> last_asked_;  // of a node or one before it in its chain
-  std::vector<int32_t> chain_;       // by place; -1: in none
-  std::vector<int32_t> unknown_;     // by place: up to where its label may lack something
+  std::vector<int32_t> last_asked_;  // the latest for a node and the nodes before it in its chain
+  std::vector<int32_t> chain_;       // by place; -1: in no chain
+  std::vector<int32_t> unknown_;     // by place: the last place that its label may lack
   std::vector<std::vector<Entry>> labels_;
   int32_t next_ = 0;
   size_t kept_ = 0;  // entries in labels_
@@ -44,7 +47,7 @@ class PathLabels {
   std::vector<int32_t> tail_;
   std::vector<int32_t> reached_by_;  // the last node that was reached from the chain,
   std::vector<int32_t> reached_;     // and from where in the chain
-  std::vector<int32_t> chains_;      // that reach the node at hand
+  std::vector<int32_t> chains_;      // the chains that reach the current node
   int32_t unknown_here_ = -1;
 };
 

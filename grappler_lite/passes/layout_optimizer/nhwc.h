@@ -1,4 +1,5 @@
-// Tensors of images with channels second, and their twins with channels last.
+// Moves image ops from NCHW (channels second) to NHWC (channels last). The NHWC twin of an NCHW
+// tensor holds the same elements with channels last.
 #pragma once
 
 #include <array>
@@ -9,22 +10,26 @@
 
 namespace tenon {
 
-// Dimension i of NHWC is dimension kToNhwc[i] of NCHW, and the other way round.
+// Permutations for Transpose. Dimension i of NHWC is dimension kToNhwc[i] of NCHW; dimension i of
+// NCHW is dimension kToNchw[i] of NHWC.
 inline constexpr std::array<int64_t, 4> kToNhwc = {0, 2, 3, 1}, kToNchw = {0, 3, 1, 2};
 
-// Whether n runs on a CPU, and says of itself that its channels are second.
+// Whether n runs on a CPU (or has no device) and has data_format "NCHW".
 bool IsNchwOnCpu(const Graph& g, NodeId n);
-// What `o` is a Transpose of to NCHW, on n's device; kNoNode if it is none.
+// The NHWC tensor of which `o` is the Transpose to NCHW, where that Transpose is on n's device.
+// Else an Output of kNoNode.
 Output NhwcSource(const Sweep& s, Output o, NodeId n);
-// `o`, of NCHW, with channels last for n: what it is a Transpose of, or a new Transpose on its own
-// device, one for all.
+// The NHWC twin of the NCHW tensor `o`, for n to read: the operand of o's Transpose, or a new
+// Transpose of `o` on o's device. All users of `o` share one new Transpose. Returns the graph's
+// error if a node cannot be added.
 absl::StatusOr<Output> NhwcTwin(Sweep& s, Output o, NodeId n);
-// n's attributes for channels last: data_format, and the lists of one number or pair for each
-// dimension.
+// n's attributes with data_format "NHWC". Lists with one number or one pair for each dimension
+// (strides, ksize, dilations, explicit_paddings) are permuted.
 NewAttrs NhwcAttrs(const Graph& g, NodeId n);
 
-// Makes a node of n's op with these attributes and inputs, on n's device and after n's control
-// inputs, and n the Transpose of its output 0 to NCHW.
+// Adds a node of n's op with `attrs` and `inputs`, on n's device, with n's control inputs. Then
+// turns n into the Transpose of the new node's output 0 to NCHW. Attributes that begin with '_'
+// stay away from the new node (but for _kernel), since they belong to n's name.
 absl::Status BecomeTransposeOf(Sweep& s, NodeId n, NewAttrs attrs, std::span<const Output> inputs);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Reads arithmetic that is written out as nodes, below one node that may be replaced with all of
-// it: products and sums whatever the order and nesting of their operands.
+// Reads the arithmetic that nodes spell out above one root node, so that one fused node can replace
+// the root and these nodes. Products and sums are recognized in any order and nesting of operands.
 #pragma once
 
 #include <optional>
@@ -11,44 +11,50 @@
 
 namespace tenon {
 
-// Whether `a` is `b` but for the rounding of a float.
+// Whether `a` equals `b` up to a relative error of 1e-6, about the rounding of a float.
 bool Near(double a, double b);
 
+// scale * factors[0] * factors[1] * …; a power repeats its factor.
 struct Product {
   double scale = 1;
   std::vector<Output> factors;
   bool IsPowerOf(Output x, int exponent) const;
 };
 
+// constant + terms[0] + terms[1] + …
 struct Sum {
   double constant = 0;
   std::vector<Output> terms;
 };
 
-// Only nodes that have one use are looked into, so that all of them go with the root, and no more
-// than a few dozen. With Sharing::kYes nodes may be used more than once: ask IsClosed at the end.
+// Whether nodes of an expression may have several uses.
+//   kNo   each node has one use, so that all of them go with the root.
+//   kYes  nodes may have several uses: the caller must ask IsClosed at the end.
 enum class Sharing : uint8_t { kNo, kYes };
+// Remembers the nodes that questions have looked into, at most 32, which then belong to the
+// expression. Control inputs, feeds and other devices end an expression. Not thread-safe.
 class Expression {
  public:
   Expression(const Sweep& sweep, NodeId root, Sharing sharing = Sharing::kNo)
       : s_(sweep), root_(root), sharing_(sharing) {}
 
-  // What is multiplied to make `o`: itself, if that is no product.
+  // The product that computes `o`. Factors are not looked into beyond a limit; where `o` is no
+  // product, `o` is the only factor.
   Product ProductAt(Output o);
-  // x + y, or x + constant.
+  // The sum that computes `o`, if `o` is an Add or AddV2; its operands are not looked into.
   std::optional<Sum> SumAt(Output o);
   // x, if `o` is op(x).
   std::optional<Output> ArgumentOf(Output o, std::string_view op);
-  // x, if `o` is the reduction `op` of x over its last dimension, which is kept.
+  // x, if `o` is the reduction `op` of x over x's last dimension, with keep_dims.
   std::optional<Output> LastAxisArgumentOf(Output o, std::string_view op);
-  // The inputs of the node of `o`, if it is an `op`; else none.
+  // The data inputs of the node of `o`, if its op is `op`; else empty.
   std::span<const Output> OperandsOf(Output o, std::string_view op);
-  // The value of a scalar constant of floats.
+  // The value of `o`, if `o` is a scalar constant of type float or double.
   std::optional<double> ScalarAt(Output o) const;
 
-  // Whether nobody beyond the expression uses what was looked into but for the root.
+  // Whether only nodes of the expression use the nodes of the expression, the root apart.
   bool IsClosed() const;
-  // How many inputs of the nodes that were looked into are x.
+  // The number of inputs of the expression's nodes that read x.
   int edges_to(Output x) const;
 
  private:
