@@ -1,4 +1,4 @@
-// What TensorFlow infers of shapes when it is asked to be aggressive. Private to optimizer_api/.
+// TensorFlow's aggressive shape inference. Private to optimizer_api/.
 #pragma once
 
 #include "graph/shapes/shape_inference.h"
@@ -6,9 +6,9 @@
 
 namespace tenon {
 
-// Takes the shapes that profiling has noted at a node for those that its shape function does not
-// find, and computes small numbers from known ones. For ShapeOptions::refine. `evaluator` may be
-// null: then nothing is computed.
+// Adds to the shapes that n's shape function has found: shapes that profiling has noted at the
+// node, and small values computed from known values. For ShapeOptions::refine. With a null
+// `evaluator` nothing is computed.
 void RefineAggressively(const Graph& graph, NodeId n, NodeEvaluator* evaluator,
                         InferenceContext& context);
 

@@ -1,4 +1,4 @@
-// What the pass of a plug-in may not do to a graph. Private to optimizer_api/.
+// Checks the graph that a plug-in's pass gives back. Private to optimizer_api/.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,18 @@
 
 namespace tenon {
 
-// INVALID_ARGUMENT if an answer has many times as many bytes as it was given.
+// INVALID_ARGUMENT if the answer has many times as many bytes as the graph that the pass got.
 absl::Status CheckBytes(size_t before, size_t after);
 
-// INVALID_ARGUMENT for an answer, sound in itself, that has far more nodes than before, lacks what
-// callers hold on to, or changes its types, or has put a node where no kernel for it is. Warns of a
-// fetch that another op of ours computes now, as `pass` of `plugin` may have it rightly.
+// Compares the answer `after`, which must verify by itself, with the graph of before.
+// INVALID_ARGUMENT if `after`
+//   * has far more nodes;
+//   * lacks a fetch, a feed or a node to preserve;
+//   * changes the type of a fetch, or the op, types or shape of a feed so that a value no longer
+//   fits;
+//   * puts a changed node on a device that has no kernel for it.
+// Warns where another built-in op computes a fetch now: the rewrite may be right. `pass` and
+// `plugin` name the pass in the warning.
 absl::Status CheckAnswer(const Graph& before, const Graph& after, const OptimizerItem& item,
                          const KernelOracle& kernels, std::string_view pass,
                          std::string_view plugin);

@@ -1,4 +1,4 @@
-// Arguments and results of a function's body as plug-ins know them. Private to optimizer_api/.
+// Arguments and results of a function's body in plug-ins' form. Private to optimizer_api/.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,12 +7,13 @@
 
 namespace tenon {
 
-// Makes an _Arg of each argument and a _Retval of each result, as TensorFlow shows bodies to its
-// passes. Who read a result reads what it read. Node ids stay.
+// Turns each argument into an _Arg and each result into a _Retval, as TensorFlow shows bodies to
+// its passes. A reader of a result reads the result's input instead. Node ids stay.
 void ShowEnds(Graph& body, const OptimizerItem& item);
 
-// Makes of an answer to that what `before` has for them. INVALID_ARGUMENT if one is not as it was
-// shown. `answer` shares the storage of both.
+// The reverse: turns each _Arg and _Retval of `answer` back into the node that `before` has.
+// INVALID_ARGUMENT if an _Arg or _Retval is not as `shown` has it. `answer` must share the storage
+// of `before` and `shown`.
 absl::Status HideEnds(const Graph& before, const Graph& shown, const OptimizerItem& item,
                       Graph& answer);
 

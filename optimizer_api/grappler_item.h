@@ -1,5 +1,5 @@
-// What stands behind TF_GrapplerItem: one graph under optimization, and what must stay of it. Lives
-// for one call of a plug-in's pass.
+// The definition of TF_GrapplerItem: one graph under optimization, and the nodes of it that must
+// stay. Lives for one call of a plug-in's pass and owns nothing.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct TF_GrapplerItem {
 
 namespace tenon {
 
-// Names of the nodes that a pass must keep: fetches, feeds, kept ones, and nodes marked
+// Names of the nodes that a pass must keep: fetches, feeds, item.keep, and nodes with the mark
 // _grappler_do_not_remove. Without duplicates.
 std::vector<std::string> NodesToPreserve(const TF_GrapplerItem& item);
 

@@ -1,5 +1,5 @@
-// The graph pass of a plug-in: registered through TF_InitGraph, run on bytes, adopted only if it
-// verifies.
+// The graph pass of a plug-in. The plug-in registers it through TF_InitGraph. The pass works on the
+// bytes of a GraphDef, and the host adopts its answer only if the answer verifies.
 #pragma once
 
 #include <memory>
@@ -13,67 +13,71 @@
 
 namespace tenon {
 
-// What a plug-in registered; copied out of its structs.
+// A plug-in's registration, copied out of the plug-in's structs.
 struct PluginOptimizer {
   std::string device_type;
-  std::string plugin;  // path
+  std::string plugin;  // path of the plug-in
   TP_Optimizer fns;
   TP_OptimizerConfigs configs;
 };
 
-// Calls TF_InitGraph with preset structs and validates what it answers; messages are TensorFlow's.
+// Calls TF_InitGraph with preset structs and validates its answer. Error messages are TensorFlow's.
 // Registers nothing.
 absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerRegistrationParams*,
                                                                  TF_Status*),
                                                     std::string plugin);
 
-// One optimizer per plug-in and device type; ALREADY_EXISTS "PluginGraphOptimizer with device_type
-// X is registered twice.". Those of several plug-ins all run, in order of registration.
+// Registers an optimizer in the process. A plug-in may register one for each device type; for a
+// second one ALREADY_EXISTS "PluginGraphOptimizer with device_type X is registered twice.".
+// Optimizers of several plug-ins all run, in order of registration.
 absl::Status RegisterPluginOptimizer(PluginOptimizer optimizer);
-bool PluginOptimizersInUse(std::string_view plugin);   // by a session that is optimizing
-bool RemovePluginOptimizers(std::string_view plugin);  // whether they are still in use
-// Those whose device type some node of the graph is placed on.
+bool PluginOptimizersInUse(std::string_view plugin);   // whether a session is optimizing with one
+bool RemovePluginOptimizers(std::string_view plugin);  // returns whether one is still in use
+// The optimizers for the device types on which nodes of the graph are placed.
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Graph& graph);
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(
     const absl::flat_hash_set<std::string_view>& device_types);
 
-// Names of built-in passes that these optimizers' configs switch off, with the plug-in to blame;
-// merged as TensorFlow merges them.
+// Names of the built-in passes that the configurations of these optimizers switch off, each with a
+// reason that names the plug-in. Configurations are merged as TensorFlow merges them.
 std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(
     absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
-// Warns where configs of several plug-ins differ, and where one switches off what the user has
-// switched on by name, as TensorFlow does.
+// Warns, as TensorFlow does, where configurations of several plug-ins differ, and where one
+// switches off a pass that the user has switched on by name.
 void WarnOfConfigs(absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers,
                    absl::Span<const std::string> switched_on);
 
-// What a pass may ask about the graph it works on (TF_GrapplerItem).
+// The facts about a graph for which a plug-in's pass may ask (TF_GrapplerItem).
 struct OptimizerItem {
-  // In order: "node:0" of a tensor, "node" of a node that is only run. As TensorFlow names them.
+  // In order and with TensorFlow's names: "node:0" for a fetched tensor, "node" for a node that
+  // only runs.
   std::vector<std::string> fetches;
   std::vector<std::string> feeds;         // node names
   absl::flat_hash_set<std::string> keep;  // further node names
-  // Of the body of a function, by number: Placeholders and Identities, which a pass sees as _Arg
-  // and _Retval; kNoNode for one that the body does not have. Arguments are kept, results fetched.
+  // In the body of a function, by number: the Placeholders that a pass sees as _Arg and must keep,
+  // and the Identities that a pass sees as _Retval and that are fetched. kNoNode for one that the
+  // body lacks.
   std::vector<NodeId> args, results;
-  std::string function;  // its name
-  // Computes what a pass wants to know of constants; null: nobody does.
+  std::string function;  // the function's name
+  // Computes values from constants for shape inference. Null: such values stay unknown.
   NodeEvaluator* evaluator = nullptr;
 };
 
-// What the report calls their passes: "plugin:APU"; "plugin:APU:libx.so" where several plug-ins
-// have one for a type, with the whole path where files have the same name.
+// The names of the optimizers' passes in reports: "plugin:APU"; "plugin:APU:libx.so" where several
+// plug-ins have an optimizer for the type; with the whole path where the files have the same name.
 std::vector<std::string> NamesOfPasses(
     absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
-// The pass as a transaction: export, optimize_func, import, verify (structure, fetches with
-// unchanged types, kernels, devices), adopt or keep the graph of before. The report row says which.
-// One optimizer object (create_func … destroy_func) per FinalPass object.
+// Makes the pass of an optimizer. A run is a transaction: export, optimize_func, import, verify
+// (structure, fetches with unchanged types, kernels, devices), then adopt the answer or keep the
+// graph of before; the row of the report says which. Each FinalPass has one optimizer object of the
+// plug-in, from create_func to destroy_func. `kernels` must outlive the pass.
 std::unique_ptr<FinalPass> MakePluginPass(std::string name,
                                           std::shared_ptr<const PluginOptimizer> optimizer,
                                           OptimizerItem item, const KernelOracle* kernels);
 
-// The bytes of the graph that the pass of a plug-in is working on; null if none is. Safe to call
+// The bytes of the graph on which a plug-in's pass is working; null if no pass is. Safe to call
 // from a signal handler.
 const std::string* GraphInPluginPass();
 

@@ -1,9 +1,10 @@
-// Device memory in large regions, divided and merged on the host: best fit with coalescing, the
-// allocator that TensorFlow puts on top of a plug-in's `allocate` when its platform asks for it.
+// Divides large regions of device memory into chunks and merges free neighbours (best fit with
+// coalescing). TensorFlow puts the same allocator on top of a plug-in's `allocate` where the
+// platform asks for it.
 //
-// A chunk that is given back is reused at once: its former user's work and its next user's must be
-// ordered by a stream. Chunks are multiples of 256 bytes and start at such; callers see addresses
-// inside a region, not what the plug-in returned.
+// A freed chunk is reused at once, so that a stream must order the work of the former user and of
+// the next one. Offsets and sizes of chunks are multiples of 256 bytes. Callers see addresses
+// inside a region, not the addresses that the plug-in returned.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +18,26 @@
 
 namespace tenon {
 
-// Follows what is given out and comes back.
+// Hears of each chunk that callers get and give back.
 class ChunkWatch {
  public:
   virtual ~ChunkWatch() = default;
+  // A caller gets the chunk.
   virtual void Given(void* data, size_t bytes) = 0;
-  // Nobody has it; it rests for a while, unless memory is short.
+  // The caller has given the chunk back. The chunk rests for a while, unless memory is short.
   virtual void Returned(void* data) = 0;
-  // Before anybody else gets the memory.
+  // The rest ends: another caller may get the memory next.
   virtual void Rested(void* data) = 0;
-  // Whether Returned may be called now; else it is later.
+  // Whether the allocator may call Returned now; if not, it calls later.
   virtual bool IsFree() const = 0;
 };
 
 struct BfcOptions {
-  size_t limit_bytes = 0;  // of all regions together
+  size_t limit_bytes = 0;  // the most that all regions may have together
   bool grow = true;        // regions of 2 MiB, 4 MiB, … as needed; else one region of limit_bytes
   std::string name;        // for error messages: "/device:APU:0"
-  size_t zone = 0;  // bytes that are left free on both sides of each chunk, a multiple of 256
-  ChunkWatch* watch = nullptr;  // null: nobody; else it outlives the allocator
+  size_t zone = 0;         // bytes that stay unused on both sides of each chunk; a multiple of 256
+  ChunkWatch* watch = nullptr;  // not owned; must outlive the allocator; may be null
 };
 
 struct BfcStats {
@@ -46,7 +48,7 @@ struct BfcStats {
   int64_t num_regions = 0;
 };
 
-// Where regions come from: a plug-in's allocate and deallocate.
+// Allocates regions: the allocate and deallocate of a plug-in.
 class RegionSource {
  public:
   virtual ~RegionSource() = default;
@@ -54,8 +56,8 @@ class RegionSource {
   virtual void FreeRegion(void* data, size_t bytes) = 0;
 };
 
-// Thread-safe. Buffers may outlive the allocator: their memory is gone then, giving them back does
-// nothing.
+// Thread-safe. Buffers may outlive the allocator: their memory is gone then, and releasing them
+// does nothing.
 class BfcAllocator {
  public:
   // `source` must outlive the allocator.
@@ -64,7 +66,8 @@ class BfcAllocator {
   BfcAllocator(const BfcAllocator&) = delete;
   BfcAllocator& operator=(const BfcAllocator&) = delete;
 
-  // RESOURCE_EXHAUSTED naming the device, the request and what is in use.
+  // A chunk of at least `bytes`; released with the buffer's last reference. RESOURCE_EXHAUSTED
+  // names the device, the request and the bytes in use.
   absl::StatusOr<BufferRef> Allocate(size_t bytes);
   BfcStats stats() const;
 

@@ -1,6 +1,6 @@
-// Devices as the executor sees them: memory, in-order streams, events, copies. The CPU is one; a
-// plug-in's StreamExecutor callbacks are another (plugin/host/devices). All methods are thread-safe
-// unless said.
+// The executor's interface to a device: memory, in-order streams, events, copies. MakeCpuDevice
+// implements it for the CPU, plugin/host/devices for a plug-in's StreamExecutor callbacks. All
+// methods are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ namespace tenon {
 
 // An in-order queue of device work. Opaque; owned by its device.
 using StreamHandle = void*;
+// A point in a stream that the host can wait for. Opaque; owned by its device.
 using EventHandle = void*;
 
 class Device {
@@ -24,34 +25,35 @@ class Device {
 
   virtual std::string_view type() const = 0;  // "CPU", "APU"
   virtual int ordinal() const = 0;
-  virtual std::string_view plugin() const = 0;  // path; empty for built-in devices
-  virtual int priority() const = 0;             // placement order: CPU 60, a plug-in 220
+  virtual std::string_view plugin() const = 0;  // path of the plug-in; empty: a built-in device
+  virtual int priority() const = 0;             // placement prefers more: CPU 60, a plug-in 220
   virtual int64_t memory_bytes() const = 0;     // 0: unknown
   std::string full_name() const;                // "/job:localhost/replica:0/task:0/device:APU:0"
   std::string short_name() const;               // "/device:APU:0"
   std::string physical_name() const;            // "/physical_device:APU:0"
-  virtual bool is_host() const = 0;  // tensors are host memory, steps run in the calling thread
+  virtual bool is_host() const = 0;  // tensors lie in host memory, steps run on the calling thread
 
-  // --- Below: only for devices that are not the host. Errors carry the plug-in's own text and name
-  // plug-in and callback.
+  // --- The methods below are for devices other than the host only. Errors carry the plug-in's own
+  // text, and name the plug-in and the callback.
 
-  // Device memory (256-byte aligned), freed for reuse in the order of the compute stream: work that
-  // is queued there may still use it, so any other stream that writes to it must first wait for the
-  // compute stream. RESOURCE_EXHAUSTED when full.
+  // Allocates device memory, aligned to 256 bytes. Released memory is reused in the order of the
+  // compute stream: work that is queued there may still use it. Any other stream must wait for the
+  // compute stream before it writes to new memory. RESOURCE_EXHAUSTED when the device is full.
   virtual absl::StatusOr<BufferRef> Allocate(size_t bytes) = 0;
 
-  // The four streams of a device; distinct, made with the device.
+  // The four streams of a device. They are distinct and live as long as the device.
   virtual StreamHandle compute_stream() = 0;
   virtual StreamHandle host_to_device_stream() = 0;
   virtual StreamHandle device_to_host_stream() = 0;
   virtual StreamHandle device_to_device_stream() = 0;
 
-  // Work queued on `stream` from now on starts after what is queued on `other` now.
+  // Makes all later work on `stream` start after the work that is queued on `other` now.
   virtual absl::Status StreamWaitsForStream(StreamHandle stream, StreamHandle other) = 0;
 
   // Whether CopyDeviceToDevice works, also to another device of the same plug-in and type.
   virtual bool copies_between() const { return true; }
-  // Queue copies. Both tensors must be kept until an event recorded after the copy is complete.
+  // Queue a copy on `stream`. The caller must keep both tensors until an event that was recorded
+  // after the copy is complete.
   virtual absl::Status CopyHostToDevice(StreamHandle stream, const Tensor& host,
                                         const Tensor& device) = 0;
   virtual absl::Status CopyDeviceToHost(StreamHandle stream, const Tensor& device,
@@ -59,16 +61,18 @@ class Device {
   virtual absl::Status CopyDeviceToDevice(StreamHandle stream, const Tensor& from,
                                           const Tensor& to) = 0;
 
-  // Events come from a pool and go back to it.
+  // Takes an event from a pool, and gives it back.
   virtual absl::StatusOr<EventHandle> AcquireEvent() = 0;
   virtual void ReleaseEvent(EventHandle event) = 0;
+  // Completes `event` when the work that is queued on `stream` now is done.
   virtual absl::Status RecordEvent(StreamHandle stream, EventHandle event) = 0;
-  // Blocks the calling thread until the event is complete; an error event is an INTERNAL status.
-  // Gives up after `timeout_s` seconds with DEADLINE_EXCEEDED.
+  // Blocks the calling thread until the event is complete. INTERNAL if the device reports an error
+  // for the event; DEADLINE_EXCEEDED after `timeout_s` seconds.
   virtual absl::Status BlockUntilComplete(EventHandle event, double timeout_s) = 0;
+  // Blocks the calling thread until all queued work of the device is done.
   virtual absl::Status SynchronizeAllActivity() = 0;
-  // Queues a call of `callback` behind what is queued on `stream`, on a thread of the plug-in's
-  // choice. Its status goes to the plug-in. INTERNAL when the plug-in refuses.
+  // Queues a call of `callback` behind the work that is queued on `stream`. The plug-in chooses the
+  // thread of the call, and gets the status of `callback`. INTERNAL if the plug-in refuses.
   virtual absl::Status HostCallback(StreamHandle stream,
                                     std::function<absl::Status()> callback) = 0;
 };

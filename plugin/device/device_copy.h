@@ -1,4 +1,5 @@
-// Tensors in the memory of devices outside of plans. Who copies blocks until the copy is made.
+// Allocates and copies tensors in device memory, outside of plans. Every copy blocks the calling
+// thread until the copy is complete.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -6,18 +7,19 @@
 
 namespace tenon {
 
-// How long a device may take for a copy that nobody set a limit for.
+// The time limit of a copy for which the caller sets none.
 inline constexpr double kCopyTimeoutSeconds = 60;
 
-// A tensor of the same type and shape in the device's memory, whose contents are undefined. Null is
-// the host.
+// A tensor of like's type and shape in the memory of `device`, with undefined contents. A null
+// `device` is the host.
 absl::StatusOr<Tensor> AllocateLike(const Tensor& like, Device* device);
 
-// A copy of a host tensor in the device's memory.
+// Copies a host tensor into the memory of `device`. DEADLINE_EXCEEDED after `timeout_s` seconds.
 absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s);
 
-// A copy in the memory of `to` of a tensor in that of `from`, behind all that computes on `from`.
-// Null is the host. UNIMPLEMENTED for elements that only the host can hold.
+// Copies a tensor from the memory of `from` into the memory of `to`, after all work that is queued
+// on the compute stream of `from`. A null device is the host. UNIMPLEMENTED for elements that only
+// the host can hold.
 absl::StatusOr<Tensor> CopyAcross(const Tensor& value, Device* from, Device* to);
 
 }  // namespace tenon

@@ -1,6 +1,7 @@
-// Calls that plug-ins owe the host, each exactly once: the done callback of an asynchronous kernel,
-// what host_callback queues. They get numbers in place of addresses, which never come back: a
-// second call finds nothing, and is told.
+// Calls that a plug-in must make exactly once: the done callback of an asynchronous kernel, and the
+// callback that host_callback queues. The plug-in gets a number as handle, not an address. Numbers
+// are never used again, so that a second call finds nothing and can be reported. All functions are
+// thread-safe.
 #pragma once
 
 #include <memory>
@@ -8,20 +9,20 @@
 
 namespace tenon {
 
-// Who owes calls, for messages. Made once for many calls.
+// The plug-in, callback and node that must make a call, for messages. Many calls share one object.
 struct CallDebtor {
   std::string plugin, callback, node;
 };
 
-// The handle of a call that is owed; its meaning is `object`, which lives until the call. The
-// process forgets none. Thread-safe, as all here.
+// Makes a handle for one call that the plug-in must make. `object` must live until the call is
+// taken or dropped.
 void* PendingCall(void* object, std::shared_ptr<const CallDebtor> debtor);
 
-// The object, for the first call. Null, and a warning (or a violation that is watched for), for
-// another one.
+// Takes the call: returns the object for the first call with the handle. For any further call
+// returns null and warns (in strict mode reports a violation).
 void* TakePendingCall(void* handle);
 
-// The object of a call that is no longer wanted; null if it was made.
+// Gives the call up: returns the object, or null if the plug-in has already called.
 void* DropPendingCall(void* handle);
 
 }  // namespace tenon

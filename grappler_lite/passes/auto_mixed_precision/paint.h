@@ -16,8 +16,8 @@ struct Painting {
   std::vector<NodeId> leader;  // by node: the first node of the node's group
 };
 
-// Chooses the slots. FAILED_PRECONDITION if no device has a bfloat16 kernel for any op that gains
-// from bfloat16.
+// Chooses the slots. FAILED_PRECONDITION if the graph has ops that gain from bfloat16, but the
+// devices have a bfloat16 kernel for none of these ops.
 absl::StatusOr<Painting> PaintBfloat16(const PassContext& context, const PrecisionLists& lists,
                                        const TypeSlots& floats);
 

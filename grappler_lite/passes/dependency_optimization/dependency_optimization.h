@@ -15,8 +15,8 @@ inline constexpr RewriteInfo kBypassAwaitedIdentity = {"bypass_identity", Exactn
 inline constexpr RewriteInfo kBypassIdentityN = {"bypass_identity_n", Exactness::kExact};
 inline constexpr RewriteInfo kReduceTransitively = {"reduce_transitively", Exactness::kExact};
 
-// Whether n reads a value for which no control edge can stand, since a control edge would not carry
-// what the value carries.
+// Whether n reads an output of a node such as Switch, which runs whichever of its outputs is dead.
+// A control edge from such a node would not tell which output is dead.
 bool StandsForValue(const Graph& g, NodeId n);
 
 // Turns a node into a NoOp where no node reads its values; then the same for the producers that
