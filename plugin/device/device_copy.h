@@ -19,7 +19,7 @@ absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double 
 
 // Copies a tensor from the memory of `from` into the memory of `to`, after all work that is queued
 // on the compute stream of `from`. A null device is the host. UNIMPLEMENTED for elements that only
-// the host can hold.
+// the host can hold. If both are the same device, returns `value` itself.
 absl::StatusOr<Tensor> CopyAcross(const Tensor& value, Device* from, Device* to);
 
 }  // namespace tenon

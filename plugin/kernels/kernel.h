@@ -1,11 +1,11 @@
-// How a CPU kernel is written: one function that prepares a step for given shapes, and one that
-// runs it.
+// The interface of a CPU kernel: one function prepares a step for given shapes, another function
+// runs the step.
 //
-// Prepare is called once per shape signature. It checks everything that shapes and attributes
-// decide, computes output shapes, makes oneDNN primitives, packs constant weights, and leaves a run
-// function with an immutable state. Run gets pointers and does the arithmetic; it may be called
-// from several threads at once with different pointers. Unknown shapes need nothing from a kernel:
-// the executor then prepares when the shapes are there and caches per shape.
+// The executor calls prepare once for each set of input shapes. Prepare checks everything that
+// shapes and attributes decide, computes output shapes, makes oneDNN primitives, packs constant
+// weights, and sets a run function with an immutable state. Run gets pointers and computes; several
+// threads may call run at once with different pointers. A kernel does nothing special for unknown
+// shapes: the executor prepares when the shapes are known, and caches the result by shapes.
 #pragma once
 
 #include <cstdint>
@@ -27,26 +27,29 @@ namespace tenon {
 
 class Workers;  // plugin/cpu/base/workers.h
 
-// What a run function may ask for beyond its pointers: outputs whose shape only the data tells, and
-// whole tensors.
+// The services for a run function beyond its pointers: outputs with a shape that depends on the
+// data, and whole tensors.
 class RunState {
  public:
   virtual ~RunState() = default;
-  // Output i gets this shape; returns its memory (kTensorAlignment). RESOURCE_EXHAUSTED when there
-  // is none.
+  // Allocates output i with this shape; returns its memory, aligned to kTensorAlignment.
+  // RESOURCE_EXHAUSTED when memory is short.
   virtual absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) = 0;
-  // Output i is this tensor.
+  // Makes this tensor output i.
   virtual void SetOutput(int i, Tensor value) = 0;
-  // Input i as a tensor, which must not outlive the run function: its memory may be planned.
+  // Input i as a tensor. The tensor must not outlive the call of the run function, since its memory
+  // may belong to the plan.
   virtual Tensor Input(int i) = 0;
-  // Input i as a tensor of its own. Where this is the value's last reader it is handed over: its
-  // buffer is unique then, and the kernel may write to it. At most once for each input, and not
-  // read otherwise afterwards. RESOURCE_EXHAUSTED when it had to be copied and memory is short.
+  // Input i as a tensor that the kernel owns. The last reader of a value gets the value itself: its
+  // buffer is unique then, and the kernel may write to it. Else the tensor may be a copy. A kernel
+  // calls this at most once for each input, and reads the input in no other way afterwards.
+  // RESOURCE_EXHAUSTED when a copy is needed and memory is short.
   virtual absl::StatusOr<Tensor> TakeInput(int i) = 0;
 };
 
+// The arguments of one call of a run function.
 struct StepArgs {
-  void* const* in;   // data of each input; of a string input an array of TF_TString
+  void* const* in;   // data of each input; for a string input an array of TF_TString
   void* const* out;  // data of each output with a static shape (strings: initialized, empty); null
                      // for dynamic outputs
   void* scratch;     // as many bytes as prepare asked for, kTensorAlignment
@@ -64,22 +67,23 @@ class NodeState {
   virtual ~NodeState() = default;
 };
 
-// The surroundings of a kernel preparation that outlive the plan; owned by the session,
-// thread-safe.
+// The part of a session that kernels may use. The session owns it; it outlives every plan.
+// Thread-safe.
 class SessionState {
  public:
   virtual ~SessionState() = default;
-  // For generators whose own seeds are both 0; 0: take one from the system.
+  // The seed for random generators with both of their own seeds 0. If this is 0 too, a generator
+  // takes a seed from the system.
   virtual uint64_t seed() const { return 0; }
-  // What kernels may read and write.
+  // The files that kernels may read and write.
   virtual FileAccess files() const { return FileAccess(); }
   // The node's state, made by `make` at first use.
   virtual std::shared_ptr<NodeState> GetNodeState(
       std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
-  // Variables, tables, queues: what lives as long as the session and has a name.
+  // Variables, tables and queues, which have a name and live as long as the session.
   ResourceManager& resources() { return resources_; }
-  // A value derived from a constant (packed weights), shared by all plans: keyed by the constant's
-  // data and `key`.
+  // A value that `make` derives from a constant (packed weights). All plans share it. The key is
+  // the address of the constant's data with `key`.
   virtual std::shared_ptr<const void> GetPacked(
       const void* constant, std::string_view key,
       const std::function<std::shared_ptr<const void>()>& make) = 0;
@@ -88,15 +92,15 @@ class SessionState {
   ResourceManager resources_;
 };
 
-// One preparation. Filled by the executor with the inputs, by the kernel with the outputs. Used on
-// one thread.
+// One preparation: the executor sets the inputs, the kernel sets the outputs. One thread uses it.
 class Prepare {
  public:
   // --- The node.
   std::string_view node_name() const { return node_name_; }
   const OpDef& op() const { return *op_; }
   const AttrSet& attrs() const { return *attrs_; }
-  // Attribute values, OpDef defaults applied; INVALID_ARGUMENT names the attribute.
+  // The value of an attribute, else the default of the OpDef. INVALID_ARGUMENT, with the
+  // attribute's name, if there is neither or the type is another.
   absl::StatusOr<int64_t> AttrInt(std::string_view name) const;
   absl::StatusOr<bool> AttrBool(std::string_view name) const;
   absl::StatusOr<float> AttrFloat(std::string_view name) const;
@@ -111,41 +115,43 @@ class Prepare {
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Shape& input_shape(int i) const { return inputs_[i].shape; }
   DataType input_type(int i) const { return types_->inputs[i]; }
-  // The value of input i where it is known now: always for the kernel's `value_inputs`, else when
-  // it is a constant of the graph (weights to pack). Null otherwise. The data may be unaligned.
+  // The value of input i, or null if it is not known yet. It is known for the kernel's
+  // `value_inputs`, and for constants of the graph (weights to pack). The data may be unaligned.
   const Tensor* input_value(int i) const {
     asked_for_values_ = true;
     return inputs_[i].value;
   }
-  // A value input (int16, int32 or int64) as integers. INVALID_ARGUMENT if it is no scalar or
-  // vector of integers.
+  // A value input (int16, int32 or int64) as integers. INVALID_ARGUMENT if the input is no scalar
+  // or vector of these types.
   absl::StatusOr<Dims> InputInts(int i) const;
-  // The run will not read input i: its value is packed into the state. Lets the executor drop the
-  // original.
+  // States that run does not read input i, since its value is packed into the state. The executor
+  // may then free the original.
   void DropInput(int i) { inputs_[i].dropped = true; }
 
   // --- Outputs.
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
   DataType output_type(int i) const { return types_->outputs[i]; }
   void set_output_shape(int i, Shape shape) { outputs_[i].shape = std::move(shape); }
-  // Only the data tells output i's shape: run calls RunState::AllocateOutput or SetOutput.
+  // States that output i's shape depends on the data: run must call RunState::AllocateOutput or
+  // SetOutput.
   void set_dynamic_output(int i) { outputs_[i].dynamic = true; }
-  // The same for an output whose shape is known to whoever reads it; run must keep the promise.
+  // The same with a promise: run makes the output with exactly this shape, so that later steps can
+  // be prepared for it.
   void set_dynamic_output(int i, Shape promised) {
     outputs_[i].dynamic = outputs_[i].promised = true;
     outputs_[i].shape = std::move(promised);
   }
-  // Output `out` may be computed in input `in`'s memory (same bytes; each element read before it is
-  // written, or elementwise).
+  // Allows output `out` to lie in the memory of input `in`. Both must have the same number of
+  // bytes, and run must read each element before it writes the element.
   void AllowInPlace(int out, int in) { outputs_[out].in_place.push_back(in); }
-  // Output `out` is input `in` under another shape: no run function is needed if all outputs are
-  // aliases.
+  // States that output `out` has the elements of input `in` under another shape. If all outputs are
+  // aliases, no run function is needed.
   void Alias(int out, int in) { outputs_[out].alias = in; }
-  // Output `out` is this value, known now.
+  // States that output `out` has this value in every run.
   void set_output_value(int out, Tensor value) { outputs_[out].value = std::move(value); }
 
   void set_scratch_bytes(size_t bytes) { scratch_bytes_ = bytes; }
-  // `state` is kept alive and passed to each run.
+  // Sets the run function. `state` is passed to each call of `fn`, and lives as long as the step.
   void set_run(RunFn fn, std::shared_ptr<const void> state = nullptr) {
     run_ = fn;
     state_ = std::move(state);
@@ -154,8 +160,8 @@ class Prepare {
   SessionState& session() const { return *session_; }
   Workers& workers() const { return *workers_; }
 
-  // INVALID_ARGUMENT and UNIMPLEMENTED with the op's name, dtypes and input shapes after the
-  // message.
+  // Errors INVALID_ARGUMENT and UNIMPLEMENTED with the message, followed by the op's name, types
+  // and input shapes.
   absl::Status Invalid(std::string_view message) const;
   absl::Status Unimplemented(std::string_view message) const;
 
@@ -173,7 +179,7 @@ class Prepare {
     std::optional<Tensor> value;
   };
 
-  // --- Set by the executor, read back by it.
+  // --- For the executor.
   Prepare(std::string_view node_name, const OpDef& op, const AttrSet& attrs, const NodeTypes& types,
           std::vector<Input> inputs, SessionState& session, Workers& workers);
   const std::vector<Input>& inputs() const { return inputs_; }
@@ -181,8 +187,9 @@ class Prepare {
   // Whether what was prepared may depend on an input's value, and not on shapes and types alone.
   bool asked_for_values() const { return asked_for_values_; }
   size_t scratch_bytes() const { return run() == nullptr ? 0 : scratch_bytes_; }
-  // Null if there is nothing to run: none was set, or all outputs are empty and their shapes or
-  // those of empty inputs so large but for a dimension of 0 that loops over them would take long.
+  // The run function; null if there is nothing to run. That is so if none was set. It is also so if
+  // all outputs are empty, and the shape of an output or of an empty input is so large apart from
+  // its dimension of 0 that loops over the shape would take long.
   RunFn run() const;
   const std::shared_ptr<const void>& state() const { return state_; }
 

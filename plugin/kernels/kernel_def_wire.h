@@ -1,4 +1,4 @@
-// Kernel registrations as KernelDef and KernelList protobuf bytes.
+// Converts kernel registrations to and from the bytes of KernelDef and KernelList protobufs.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,9 @@ namespace tenon {
 std::string KernelDefToWire(const KernelDef& kernel);
 std::string KernelListToWire(absl::Span<const std::shared_ptr<const KernelDef>> kernels);
 
-// Without functions. INVALID_ARGUMENT "Error parsing serialized KernelDef." for bytes that are
-// none, UNIMPLEMENTED for a constraint that does not list types.
+// Parses a KernelDef; the result has no functions. INVALID_ARGUMENT "Error parsing serialized
+// KernelDef." if the bytes are no KernelDef, UNIMPLEMENTED for a constraint that does not list
+// types.
 absl::StatusOr<KernelDef> KernelDefFromWire(std::string_view wire);
 
 }  // namespace tenon

@@ -18,8 +18,8 @@ struct TF_AsyncOpKernelDoneCallback;
 
 namespace tenon {
 
-// What a plug-in registered: TensorFlow's callbacks. Any may be null but one of the compute
-// functions.
+// The callbacks of a plug-in's kernel, as TensorFlow's C ABI has them. `compute` or `compute_async`
+// is set; any other may be null.
 struct PluginKernelFns {
   void* (*create)(TF_OpKernelConstruction*) = nullptr;
   void (*compute)(void*, TF_OpKernelContext*) = nullptr;
@@ -27,6 +27,7 @@ struct PluginKernelFns {
   void (*destroy)(void*) = nullptr;
 };
 
+// One registration of a kernel. Immutable once it is registered.
 struct KernelDef {
   std::string op;
   std::string device_type;  // "CPU", "APU", "DEFAULT"
@@ -40,64 +41,68 @@ struct KernelDef {
   std::vector<std::string> host_memory_args;  // names of inputs and outputs in the OpDef
   std::string class_name;                     // for diagnostics
   std::string plugin;                         // path of the plug-in; empty: built in
-  // The plug-in brings devices of this type itself: its kernels know their streams and memory, not
-  // those of another plug-in's devices of the same type.
+  // The plug-in brings devices of this type itself. Its kernels know streams and memory of its own
+  // devices, not of another plug-in's devices of the same type.
   bool own_devices_only = false;
-  int plugin_priority = 0;  // of the plug-in among plug-ins, as its user says
+  int plugin_priority = 0;  // rank among plug-ins, set by the user: more goes first
 
   const CpuKernelSpec* cpu = nullptr;   // built-in kernels
   PluginKernelFns fns;                  // plug-in kernels
-  std::shared_ptr<const void> builder;  // what a plug-in may still hold a pointer to
+  std::shared_ptr<const void> builder;  // kept alive: the plug-in may still hold a pointer to it
 };
 
-// Whether the kernel serves devices that this plug-in brought (empty: the host), types apart.
+// Whether the kernel may serve devices of `plugin` (empty: the host). Does not compare device
+// types.
 bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin);
 
-// Whether some node fits both kernels, as far as types tell, at the same priority.
+// Whether both kernels have the same priority and a node may exist that fits both, as far as types
+// tell.
 bool Compete(const KernelDef& a, const KernelDef& b);
 
+// Thread-safe.
 class KernelRegistry {
  public:
   static KernelRegistry& Global();
 
   void Register(std::shared_ptr<const KernelDef> kernel);
-  // Takes every kernel of this plug-in out again. Kernels in use stay alive through their
-  // shared_ptr; whether there are any.
+  // Removes every kernel of this plug-in. A kernel that is in use stays alive through its
+  // shared_ptr. Returns whether one is in use.
   bool RemovePlugin(std::string_view plugin);
-  // Whether somebody holds a kernel of this plug-in: a session that was prepared with it.
+  // Whether a session that was prepared with a kernel of this plug-in still holds the kernel.
   bool InUse(std::string_view plugin) const;
 
-  // The kernel for a node on a device type: constraints match, highest priority, the type DEFAULT
-  // if the device type itself has none. `device_plugin` brought the device; empty: the host. Of the
-  // built-in kernels only those for DEFAULT serve others. NOT_FOUND explains per registration why
-  // it does not match; INVALID_ARGUMENT for two of the same priority.
+  // The kernel for a node on a device type: the one of highest priority with matching constraints.
+  // If the device type has none, a kernel for the type DEFAULT. `device_plugin` is the plug-in that
+  // brought the device; empty: the host. Of the built-in kernels only kernels for DEFAULT serve
+  // devices of plug-ins. NOT_FOUND explains for each registration why it does not match;
+  // INVALID_ARGUMENT if two match with the same priority.
   absl::StatusOr<std::shared_ptr<const KernelDef>> Find(std::string_view node_name,
                                                         std::string_view op, const AttrSet& attrs,
                                                         const OpDef* op_def,
                                                         std::string_view device_type,
                                                         std::string_view device_plugin) const;
 
-  // Why a node for which Find has none is not served by the kernels of its op that are registered
-  // for this very device type.
+  // Why no kernel that is registered for the op and exactly this device type serves a node.
   struct Misfit {
-    bool types = false;  // one of them would do if the types of its attributes were others
-    std::string why;  // else what is wrong with the first: "has the label 'a' …"; empty: no kernel
+    bool types = false;  // one kernel would serve the node if type attributes had other values
+    std::string why;  // else the fault of the first kernel: "has the label 'a' …"; empty: no kernel
   };
   Misfit WhyNot(std::string_view op, const AttrSet& attrs, const OpDef* op_def,
                 std::string_view device_type, std::string_view device_plugin) const;
 
-  // TensorFlow's words for a node that none of these types of devices has a kernel for.
+  // TensorFlow's message for a node for which none of these device types has a kernel.
   std::string NoKernelText(std::string_view node_name, std::string_view op, const AttrSet& attrs,
                            const OpDef* op_def,
                            absl::Span<const std::string_view> device_types) const;
 
-  // How a plug-in's kernels stand to others for the same nodes at the same priority, where the
-  // registration's own order has to decide; one sentence for each of the others.
+  // Describes where kernels of a plug-in and kernels of another origin serve the same nodes at the
+  // same priority, so that a rule beyond the priority has to decide. One sentence for each other
+  // origin.
   std::vector<std::string> Precedence(std::string_view plugin) const;
 
-  // All kernels (of one op where it is not empty), in order of op and device type.
+  // All kernels, or the kernels of `op` if it is not empty, in order of op and device type.
   std::vector<std::shared_ptr<const KernelDef>> List(std::string_view op = {}) const;
-  // Those of one plug-in, in the same order.
+  // The kernels of one plug-in, in the same order.
   std::vector<std::shared_ptr<const KernelDef>> ListOf(std::string_view plugin) const;
 
  private:

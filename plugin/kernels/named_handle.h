@@ -1,4 +1,4 @@
-// Handles of TensorFlow's first version that a graph may look at: references to two strings, the
+// Handles of TensorFlow's first version (references), which a graph may read as two strings: the
 // container and the name of a resource.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace tenon {
 class NamedHandle : public Resource {
  public:
   using Resource::Resource;
-  // The strings. While they are there, so is what they name.
+  // The two strings as a tensor. The tensor keeps the resource alive.
   virtual Tensor AsStrings() = 0;
 };
 

@@ -1,5 +1,5 @@
-// What a session remembers by name: variables, tables, queues. A resource tensor's elements point
-// to such objects themselves, so that a kernel looks nothing up.
+// The objects that a session keeps by name: variables, tables, queues. Elements of a resource
+// tensor point to the objects themselves, so that a kernel needs no lookup.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-// A class of resources has a constant kKind, which its kind() returns and no other class has.
+// The base of these objects. Each class defines a constant kKind of its own, which kind() returns.
 class Resource : public Object {
  public:
   explicit Resource(std::string_view name) : name_(name) {}
@@ -23,16 +23,18 @@ class Resource : public Object {
   const std::string name_;
 };
 
-// The object if it is a T; null otherwise.
+// The object as a T; null if the object is null or is no T.
 template <typename T>
 T* ObjectAs(Object* object) {
   return object != nullptr && object->kind() == T::kKind ? static_cast<T*>(object) : nullptr;
 }
 
-// Thread-safe. Different kinds may have resources of the same name.
+// Owns the resources of a session. Thread-safe. Resources of different kinds may have the same
+// name.
 class ResourceManager {
  public:
-  // The resource of that name, made by `make` at first use.
+  // The resource of this kind, container and name. At first use `make` makes it, under the
+  // manager's lock: `make` must not call the manager.
   template <typename T>
   ObjectRef<T> LookupOrCreate(std::string_view container, std::string_view name,
                               absl::FunctionRef<ObjectRef<T>()> make) {
@@ -41,7 +43,7 @@ class ResourceManager {
     if (!entry) entry = ObjectRef<Resource>::Adopt(make().release());
     return ObjectRef<T>::Share(static_cast<T*>(entry.get()));
   }
-  // Forgets the resource; who holds it may go on using it. False if it was not there.
+  // Forgets the resource; holders of references may go on using it. False if it was not there.
   bool Remove(const Resource& resource);
 
  private:
