@@ -121,8 +121,8 @@ class Prepare {
     asked_for_values_ = true;
     return inputs_[i].value;
   }
-  // A value input (int16, int32 or int64) as integers. INVALID_ARGUMENT if the input is no scalar
-  // or vector of these types.
+  // The value of input i (int8, int16, int32 or int64) as integers. INVALID_ARGUMENT if the input
+  // is no scalar or vector of these types; INTERNAL if its value is not known.
   absl::StatusOr<Dims> InputInts(int i) const;
   // States that run does not read input i, since its value is packed into the state. The executor
   // may then free the original.
@@ -188,8 +188,8 @@ class Prepare {
   bool asked_for_values() const { return asked_for_values_; }
   size_t scratch_bytes() const { return run() == nullptr ? 0 : scratch_bytes_; }
   // The run function; null if there is nothing to run. That is so if none was set. It is also so if
-  // all outputs are empty, and the shape of an output or of an empty input is so large apart from
-  // its dimension of 0 that loops over the shape would take long.
+  // the op is stateless, all outputs are empty, and the shape of an output or of an empty input is
+  // so large apart from its dimension of 0 that loops over the shape would take long.
   RunFn run() const;
   const std::shared_ptr<const void>& state() const { return state_; }
 

@@ -1,4 +1,4 @@
-// TensorFlow's words for what is wrong with an attribute that a plug-in asks for.
+// Errors, with TensorFlow's messages, for attributes that a plug-in asks for.
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,9 @@
 
 namespace tenon {
 
-// NOT_FOUND.
+// NOT_FOUND: the node has no such attribute.
 absl::Status MissingAttr(std::string_view name, std::string_view node);
-// INVALID_ARGUMENT; `expected` is "int", "list(int)" ...
+// INVALID_ARGUMENT: the attribute has another type than `expected` ("int", "list(int)", …).
 absl::Status WrongAttrType(const AttrValue& value, std::string_view expected);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Checks of what a plug-in put into the host's structs, with TensorFlow's messages. All errors are
-// FAILED_PRECONDITION.
+// Checks of the host's structs after a plug-in has filled them. All errors are FAILED_PRECONDITION
+// with TensorFlow's messages.
 #pragma once
 
 #include <initializer_list>

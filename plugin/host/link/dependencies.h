@@ -1,4 +1,4 @@
-// The libraries that come into the process with another, before it is opened.
+// Finds the libraries that the loader would bring into the process with a library.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@ namespace tenon {
 
 struct Dependency {
   std::string name;  // as DT_NEEDED says
-  std::string path;  // empty: nowhere
-  int by = -1;       // who needs it, as an index into the same list; -1: the library itself
+  std::string path;  // empty: not found
+  int by = -1;       // index in the list of the library that needs this one; -1: the first library
 };
 
-// What the library at `path` needs, and what these need, as far as the process does not have it and
-// it is none of those that Tenon stands for. From files alone, in the loader's order; what is no
-// library needs nothing.
+// The libraries that the library at `path` needs, directly or through others, in the loader's
+// order. Leaves out libraries that the process already has and libraries that Tenon replaces. Reads
+// files only and loads nothing. A file that is no library needs nothing.
 std::vector<Dependency> MissingInProcess(const std::string& path);
 
-// "x.so needs a.so, which needs b.so".
+// The chain of needs that leads from `path` to dependency i: "x.so needs a.so, which needs b.so".
 std::string ChainTo(const std::vector<Dependency>& dependencies, int i, const std::string& path);
 
 }  // namespace tenon

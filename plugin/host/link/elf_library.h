@@ -1,5 +1,5 @@
-// What the file of a shared library says of itself: what it needs and exports. The file is read,
-// never opened as a library: none of its code runs, and nothing in it is believed.
+// Reads from the file of a shared library what the library needs and exports. The file is never
+// opened as a library, so that none of its code runs. The reader trusts nothing in the file.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace tenon {
 
-// A function or variable that somebody else must define.
+// A function or variable that another library must define.
 struct ElfSymbol {
   std::string name;
   std::string version;  // "GLIBC_2.34"; empty: any
-  std::string library;  // whose version it is, "libc.so.6"; empty: not said
+  std::string library;  // the library of that version, "libc.so.6"; empty: not stated
   bool weak = false;    // may stay undefined
 };
 
@@ -23,12 +23,12 @@ struct ElfLibrary {
   std::vector<std::string> needed;
   std::vector<ElfSymbol> undefined;   // in the file's order
   std::vector<std::string> exported;  // sorted
-  std::vector<std::string> versions;  // that it defines, sorted; empty: it has none
-  bool unique_symbols = false;        // the system never unloads it
+  std::vector<std::string> versions;  // symbol versions that the library defines, sorted
+  bool unique_symbols = false;        // has STB_GNU_UNIQUE symbols: the system never unloads it
 };
 
-// INVALID_ARGUMENT says what is wrong with the file: not there to be read, no ELF file, for another
-// machine, no shared library, or damaged.
+// INVALID_ARGUMENT states the fault of the file: it cannot be read, is no ELF file, is for another
+// machine, is no shared library, or is damaged.
 absl::StatusOr<ElfLibrary> ReadElfLibrary(const std::string& path);
 
 }  // namespace tenon

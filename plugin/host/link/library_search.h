@@ -12,13 +12,13 @@ class LibrarySearch {
   // Reads LD_LIBRARY_PATH and /etc/ld.so.conf once.
   LibrarySearch();
 
-  // The file that a library at `requester` with this run path (DT_RUNPATH or DT_RPATH) gets for
-  // `name`; empty if there is none.
+  // The file that the loader finds for `name` when the library at `requester`, with this run path
+  // (DT_RUNPATH or DT_RPATH), needs it. Empty if there is none.
   std::string Find(std::string_view name, const std::string& requester,
                    std::string_view run_path) const;
 
  private:
-  std::vector<std::string> before_, after_;  // the run path
+  std::vector<std::string> before_, after_;  // folders to search before and after the run path
 };
 
 }  // namespace tenon

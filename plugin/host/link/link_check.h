@@ -1,5 +1,6 @@
-// Whether a plug-in would find what it needs here: the libraries of its DT_NEEDED, and theirs, and
-// the functions that they leave undefined. From files alone; nothing is loaded.
+// Checks whether a plug-in would find here what it needs: the libraries of its DT_NEEDED, the
+// libraries that they need, and the symbols that all of them leave undefined. Reads files only and
+// loads nothing.
 #pragma once
 
 #include <string>
@@ -12,42 +13,42 @@ namespace tenon {
 
 struct NeededLibrary {
   std::string name;      // as DT_NEEDED says
-  std::string by;        // file name of who needs it
+  std::string by;        // file name of the library that needs it
   std::string path;      // empty: not found
-  bool of_host = false;  // one of TensorFlow's names, which Tenon stands for
-  std::string damage;    // why the file that was found cannot be used
+  bool of_host = false;  // one of TensorFlow's libraries, which Tenon replaces
+  std::string damage;    // why the file at `path` cannot be used; empty: it can
 };
 
 enum class SymbolState : uint8_t {
-  kHost,     // Tenon has it
-  kLibrary,  // a library has it
-  kWeak,     // nobody has it, nor must
-  kMissing,
+  kHost,     // Tenon defines the symbol
+  kLibrary,  // a needed library defines it
+  kWeak,     // not defined, but the symbol is weak: it may stay so
+  kMissing,  // not defined: the plug-in cannot be loaded
 };
 
 struct SymbolFinding {
   ElfSymbol symbol;
-  std::string by;  // file name of who wants it
+  std::string by;  // file name of the library that needs the symbol
   SymbolState state = SymbolState::kMissing;
   bool cxx = false;           // a C++ name
   std::string readable;       // the name, demangled
-  std::string library;        // file name of who has it, or would have it; empty: unknown
-  std::string wrong_version;  // the library has no such version: the newest that it has
+  std::string library;        // file name of the library that defines it, or should; empty: unknown
+  std::string wrong_version;  // if the library lacks the version: its newest version
 };
 
 struct LinkReport {
   std::string path;
   ElfLibrary file;
-  std::vector<std::string> entry_points;  // those that a host calls, in call order
-  std::vector<NeededLibrary> needed;      // the plug-in's own first, then what these need
-  std::vector<SymbolFinding> symbols;     // all of the plug-in's, then those that libraries miss
+  std::vector<std::string> entry_points;  // functions that a host calls, in call order
+  std::vector<NeededLibrary> needed;      // the plug-in's DT_NEEDED first, then their needs
+  std::vector<SymbolFinding> symbols;     // all of the plug-in's, then missing ones of libraries
 };
 
 // INVALID_ARGUMENT for a file that is no library (ReadElfLibrary's words).
 absl::StatusOr<LinkReport> CheckLinks(const std::string& path);
 
-// Who has a function of this name: "TensorFlow's C++ library", "Abseil", "Python" …; empty: nobody
-// knows.
+// The project that likely defines the symbol, by its name: "TensorFlow's C++ library", "Abseil",
+// "Python", …; empty: unknown.
 std::string LikelyOwner(const ElfSymbol& symbol);
 
 }  // namespace tenon

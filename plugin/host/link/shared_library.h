@@ -1,4 +1,4 @@
-// dlopen as plug-ins need it.
+// Opens and closes libraries with dlopen, in the way that plug-ins need.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace tenon {
 
-// Makes everything ready that a plug-in may look for when it is opened: libtenon's symbols in the
-// global scope (a plug-in without DT_NEEDED finds them there), the libraries with TensorFlow's
-// names beside it, and oneDNN, before the plug-in can bring its own. Once per process; in a program
-// that links the library statically only oneDNN.
+// Prepares the process for plug-ins; later calls do nothing. Three things must be there before a
+// plug-in is opened: libtenon's symbols in the global scope (a plug-in without DT_NEEDED finds them
+// there), the libraries with TensorFlow's names beside libtenon, and oneDNN, since a plug-in may
+// bring its own. A program that links libtenon statically loads only oneDNN.
 void PrepareForPlugins();
 
-// Whether a library of this name is one of TensorFlow's that this one stands for.
+// Whether this is the name of a library of TensorFlow that libtenon replaces.
 bool IsHostLibraryName(std::string_view name);
 
-// The file's canonical path; `path` itself if there is no such file (the loader then searches for
-// it and says what it misses).
+// The file's canonical path; `path` itself if there is no such file. The loader then searches for
+// the library, and its error names what is missing.
 std::string CanonicalPath(const std::string& path);
 
 // dlopen(RTLD_NOW | RTLD_LOCAL), marked as a call into `path`. NOT_FOUND with the loader's text. A
@@ -28,7 +28,7 @@ absl::StatusOr<void*> OpenLibrary(const std::string& path);
 // dlclose, marked as a call into `path`: destructors run.
 void CloseLibrary(const std::string& path, void* handle);
 
-// The function of that name in the library or what it depends on; null if there is none.
+// The function `name` of the library or of a library that it depends on; null if there is none.
 template <typename Fn>
 Fn* FindFunction(void* handle, const char* name);
 void* FindSymbol(void* handle, const char* name);

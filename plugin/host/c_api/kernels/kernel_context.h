@@ -1,4 +1,4 @@
-// What stands behind TF_OpKernelConstruction and TF_OpKernelContext.
+// The definitions of TF_OpKernelConstruction and TF_OpKernelContext.
 #pragma once
 
 #include <atomic>
@@ -20,9 +20,9 @@ namespace tenon {
 
 class KernelWatch;  // plugin/strict/kernel_watch.h
 
-// A plug-in's kernel as its contexts see it: constant for the kernel's life.
+// The part of a plug-in's kernel that its contexts use. Constant for the life of the kernel.
 struct KernelInfo {
-  // What every call asks for comes first.
+  // Members that every call reads come first.
   std::shared_ptr<const KernelDef> def;
   Device* device = nullptr;  // null: the host, also when the executor passed its CPU device
   std::string name;          // of the node; NUL-terminated for plug-ins and signal handlers
@@ -34,14 +34,15 @@ struct KernelInfo {
 // The node's value of an attribute, else the op's default; nullopt if there is neither.
 std::optional<AttrValue> FindAttr(const KernelNode& node, std::string_view name);
 
-// Who tells that a kernel's work on other threads has ended holds it, and the host waits with it.
-// One for all contexts: it may still be held when the context is gone.
+// The mutex for the end of a kernel's work on other threads. The thread that reports the end holds
+// it, and the host waits with it. All contexts share one mutex, since a thread may still hold it
+// when the context is gone.
 absl::Mutex& EndsOfWork();
 
-// What a call finds that the host gave up on, or that has ended: no inputs and no outputs.
+// The arguments of a call that has ended or on which the host gave up: no inputs and no outputs.
 extern const ComputeArgs kAbandonedArgs;
 
-// A violation: `function` is called with the context of a call that has ended.
+// Reports a violation: the plug-in calls `function` with the context of a call that has ended.
 void TellOfEndedCall(const TF_OpKernelContext& context, const char* function);
 
 }  // namespace tenon
@@ -51,7 +52,8 @@ struct TF_OpKernelConstruction {
   absl::Status status;  // the first failure
 };
 
-// Variables that a kernel has locked. Kept by its context from call to call.
+// The variables that a kernel has locked. The context owns the holder and uses it again in later
+// calls.
 struct TF_VariableInputLockHolder {
   void LetGo() {
     for (const auto& variable : variables) variable->LetGo();
@@ -64,13 +66,14 @@ struct TF_VariableInputLockHolder {
   uint64_t taken = 0;  // how often it was given out
 };
 
-// One execution. Contexts are recycled, never freed while a plug-in may still call back.
+// One call of a kernel. Contexts are used again, and never freed while a plug-in may still call
+// back. The plug-in may use a context from several threads.
 struct TF_OpKernelContext {
   const tenon::KernelInfo* kernel = nullptr;
   const tenon::ComputeArgs* args = nullptr;
   tenon::HandleLoans loans;
 
-  // For an asynchronous kernel: its own share of inputs and outputs, which stays valid when the
+  // For an asynchronous kernel: its own references to inputs and outputs, which stay valid when the
   // host stops waiting.
   std::vector<tenon::Tensor> own_tensors;
   std::vector<tenon::ComputeArgs::Input> own_inputs;
@@ -80,15 +83,15 @@ struct TF_OpKernelContext {
 
   std::atomic<bool> failed{false};
   std::atomic<bool> abandoned{false};  // the host no longer waits for the call
-  std::atomic<bool> ended{false};      // it is watched who uses it all the same
-  std::atomic<bool> locked{false};     // variables, by one of lock_holders, in this call
+  std::atomic<bool> ended{false};      // the call is over: further use is a violation
+  std::atomic<bool> locked{false};     // one of lock_holders has locked variables in this call
   std::atomic<int64_t> deferred{0};
   absl::Mutex mutex;
   absl::Status status ABSL_GUARDED_BY(mutex);  // the first failure
   std::vector<std::unique_ptr<TF_VariableInputLockHolder>> lock_holders ABSL_GUARDED_BY(mutex);
-  // Of an asynchronous kernel.
-  bool done = false;    // under EndsOfWork
-  bool thrown = false;  // out of the call: nobody will call back
+  // For an asynchronous kernel.
+  bool done = false;    // guarded by EndsOfWork()
+  bool thrown = false;  // the call threw an exception: no callback will come
   absl::Time deadline;  // for `done`
   std::shared_ptr<tenon::KernelWatch> watch;
 
@@ -97,7 +100,7 @@ struct TF_OpKernelContext {
     if (status.ok()) status = std::move(failure);
     failed = !status.ok();
   }
-  // Locks end with the call; whether the plug-in still had some.
+  // Releases the locks, which end with the call. Returns whether the plug-in still held any.
   bool Unlock() {
     locked = false;
     absl::MutexLock lock(&mutex);
@@ -110,13 +113,14 @@ struct TF_OpKernelContext {
   }
   int num_inputs() const { return static_cast<int>(args->inputs.size()); }
   int num_outputs() const { return static_cast<int>(args->outputs.size()); }
-  // Outputs are nothing when a call begins.
+  // Whether the kernel has set output i. When a call begins, no output is set.
   bool output_set(int i) const { return args->outputs[i]->dtype() != tenon::DataType::kInvalid; }
 };
 
 namespace tenon {
 
-// The context, for each function that takes one: it must be that of a call in progress.
+// Returns `context`. Every C function with a context calls this first, to report a context whose
+// call has ended.
 inline TF_OpKernelContext* InCall(TF_OpKernelContext* context, const char* function) {
   if (context->ended.load(std::memory_order_relaxed)) [[unlikely]]
     TellOfEndedCall(*context, function);

@@ -1,4 +1,4 @@
-// What --abi-check=strict looks at around a call of a plug-in's kernel.
+// The checks of --abi-check=strict around a call of a plug-in's kernel.
 #pragma once
 
 #include <memory>
@@ -11,19 +11,21 @@ namespace tenon {
 struct ComputeArgs;  // plugin/host/c_api/kernels/plugin_kernel.h
 struct KernelInfo;   // plugin/host/c_api/kernels/kernel_context.h
 
-// One call, from before it to its end.
+// The watch of one call: made before the call, ended after it.
 class KernelWatch {
  public:
-  // Null while nobody watches. `info` and `args` outlive the watch.
+  // Null unless strict mode is on. `info` and `args` must outlive the watch.
   static std::unique_ptr<KernelWatch> Begin(const KernelInfo& info, const ComputeArgs& args) {
     if (AbiWatch::Active() == nullptr) [[likely]]
       return nullptr;
     return Make(info, args);
   }
   KernelWatch(const KernelInfo& info, const ComputeArgs& args);
-  // Outputs lie in the memory that the kernel was registered with, and what was queued uses the
-  // inputs and outputs that are the device's. Nothing was written around tensors, nor to inputs
-  // that were not forwarded. From now on outputs do not change by themselves.
+  // Checks the call at its end, and reports violations:
+  //   * each output lies in the memory (device or host) that the registration states;
+  //   * the kernel wrote nothing around tensors, and nothing to inputs that were not forwarded.
+  // Notes that queued work uses the inputs and outputs in device memory, and what outputs hold now:
+  // later changes are violations too.
   void End();
 
  private:

@@ -1,5 +1,5 @@
-// A kernel that came through TensorFlow's C ABI, for one node: created once per session and node,
-// computed many times.
+// A kernel of a plug-in (TensorFlow's C ABI) for one node. The session creates it once for each
+// node and computes it many times.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,13 @@ namespace tenon {
 
 class ResourceManager;  // plugin/kernels/resource.h
 
-// What all kernels of an executable may ask for; shared with those that it has given up on.
+// Facts for all kernels of an executable. Shared, since kernels on which the executable gave up may
+// still use them.
 struct KernelSurroundings {
-  ResourceManager* resources = nullptr;  // the session's: only for calls that it waits for
-  std::string config_proto;              // serialized ConfigProto
-  std::string function_library;          // serialized FunctionDefLibrary
+  ResourceManager* resources =
+      nullptr;                   // the session's; only valid in calls that the host waits for
+  std::string config_proto;      // serialized ConfigProto
+  std::string function_library;  // serialized FunctionDefLibrary
 };
 
 // The node that a kernel is made for.
@@ -38,17 +40,18 @@ struct KernelNode {
   std::shared_ptr<const KernelSurroundings> surroundings;
 };
 
-// Which inputs and outputs of a node lie in host memory for this kernel: by HostMemory
-// declarations, by type (string, resource) and by _input_hostmem/_output_hostmem. INVALID_ARGUMENT
-// for a HostMemory argument that the OpDef lacks.
+// Which inputs and outputs of a node lie in host memory for a kernel. Three things decide:
+// HostMemory declarations of the kernel, the type (string, resource), and the attributes
+// _input_hostmem and _output_hostmem.
 struct MemoryTypes {
   absl::InlinedVector<bool, 8> input_on_host;
   absl::InlinedVector<bool, 8> output_on_host;
 };
+// INVALID_ARGUMENT for a HostMemory argument that the OpDef lacks.
 absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node);
 
-// What plug-ins see of calls, one at a time and of whatever kernels: the less memory calls touch,
-// the faster they are.
+// A context for calls of any kernels, one call at a time. A caller uses one context for many calls,
+// since calls are faster the less memory they touch.
 struct ContextDeleter {
   void operator()(TF_OpKernelContext* context) const;
 };
@@ -58,10 +61,10 @@ ContextPtr NewContext();
 struct ComputeArgs {
   struct Input {
     Tensor* tensor = nullptr;  // valid while the kernel computes
-    bool last_use = false;     // nobody reads it later: its buffer may become an output
+    bool last_use = false;     // no later step reads the tensor: its buffer may become an output
   };
   std::span<const Input> inputs;
-  std::span<Tensor* const> outputs;  // nothing yet; filled by the kernel
+  std::span<Tensor* const> outputs;  // empty tensors, which the kernel sets
   int64_t step_id = 0;
   uint64_t frame_id = 0;
   int64_t iter_id = 0;
@@ -70,30 +73,33 @@ struct ComputeArgs {
 
 class PluginKernel {
  public:
-  // Runs create_func. Errors: the plug-in's code and text + "[[{{node n}}]]".
-  // What the node's views point to must outlive the kernel.
+  // Runs create_func. Errors: the plug-in's code and text + "[[{{node n}}]]". The targets of the
+  // node's views and pointers must outlive the kernel.
   static absl::StatusOr<std::unique_ptr<PluginKernel>> Create(
       std::shared_ptr<const KernelDef> kernel, KernelNode node, Device* device);
   virtual ~PluginKernel() = default;  // delete_func
 
-  // Enqueues (device) or runs (host) the computation; thread-safe. The first failure that the
-  // kernel reported wins; a missing output is INTERNAL "Missing 0-th output from {{node n}}";
-  // exceptions become INTERNAL. An async kernel, and work that a kernel deferred, is waited for:
-  // DEADLINE_EXCEEDED after timeout_s.
-  // `context` serves this call alone while it lasts, and is another one afterwards if the plug-in
-  // may still use it.
+  // Queues the computation (device) or runs it (host). Thread-safe, with a context for each thread.
+  // Waits for an asynchronous kernel and for deferred work. Errors:
+  //   the first failure that the kernel reported;
+  //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output;
+  //   INTERNAL for an exception;
+  //   DEADLINE_EXCEEDED after timeout_s.
+  // No other call may use `context` meanwhile. If the plug-in may still use the context after the
+  // call, `context` becomes a new one.
   virtual absl::Status Compute(const ComputeArgs& args, ContextPtr& context) = 0;
-  // Whether Compute only waits for what another thread does: then Begin and End are its two halves,
-  // between which the caller may do other work, and begin other calls.
+  // Whether the kernel is asynchronous: it computes on other threads, and Compute only waits. Begin
+  // and End are then the two halves of Compute; between them the caller may do other work and begin
+  // other calls.
   virtual bool is_async() const = 0;
-  // Begins a call, which gets its own share of the inputs. Whoever begins a call has to end it.
+  // Begins a call, which keeps its own references to the inputs. The caller must end every call.
   virtual ContextPtr Begin(const ComputeArgs& args) = 0;
   // Waits for the call; DEADLINE_EXCEEDED timeout_s after its begin. Fills `outputs`.
   virtual absl::Status End(ContextPtr call, std::span<Tensor* const> outputs) = 0;
   // Whether Compute was called.
   virtual bool has_computed() const = 0;
   virtual const KernelDef& def() const = 0;
-  // Soon it will be computed: brings what that reads into the cache.
+  // Brings the memory that Compute reads first into the cache.
   virtual void Prefetch() const = 0;
   virtual const MemoryTypes& memory() const = 0;
 };

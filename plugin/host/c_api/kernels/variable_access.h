@@ -1,5 +1,4 @@
-// How kernels of plug-ins get at the variables that their inputs name, as resources or by
-// reference.
+// Access for kernels of plug-ins to variables that are inputs, as resources or as references.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -12,18 +11,19 @@ namespace tenon {
 // The plug-in's way to copy a tensor; it deletes both handles.
 using CopyFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* source, TF_Tensor* dest);
 
-// Input i's variable. OUT_OF_RANGE for no input, INVALID_ARGUMENT for one that is no variable. It
-// lives as long as the call.
+// The variable that is input i; lives at least as long as the call. OUT_OF_RANGE if there is no
+// input i, INVALID_ARGUMENT if the input is no variable.
 absl::StatusOr<Variable*> VariableInput(TF_OpKernelContext* ctx, int i);
 
-// In whose memory the kernel has values of the type, and has input i. Null: the host's.
+// The device with the memory in which the kernel has values of the type, or has input i. Null: the
+// host.
 Device* MemoryOf(const TF_OpKernelContext* ctx, DataType type);
 Device* MemoryOfInput(const TF_OpKernelContext* ctx, int i);
 
 // Whether the call has locked the variable.
 bool Holds(TF_OpKernelContext* ctx, const Variable* variable);
 
-// Keeps everybody else out of a variable for its lifetime. Nothing where the call holds it already.
+// Locks a variable for the lifetime of the object. Does nothing if the call holds the lock already.
 class VariableHold {
  public:
   static absl::StatusOr<VariableHold> Take(TF_OpKernelContext* ctx, Variable* variable);
@@ -57,7 +57,7 @@ TF_VariableInputLockHolder* TakeHolder(TF_OpKernelContext* ctx);
 
 // The error of the step so far.
 absl::Status StepStatus(TF_OpKernelContext* ctx);
-// Tells the status, and the step for a plug-in that does not look at it.
+// Sets `status`, and fails the step too, since a plug-in may not look at the status.
 void Report(TF_OpKernelContext* ctx, const absl::Status& result, TF_Status* status);
 
 }  // namespace tenon
