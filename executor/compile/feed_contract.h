@@ -1,4 +1,4 @@
-// What the graph takes for a feed.
+// The dtype and the shape that a graph takes for each feed.
 #pragma once
 
 #include <string>
@@ -16,14 +16,16 @@ namespace tenon {
 struct FeedContract {
   std::string name;  // as the caller wrote it
   DataType dtype;
-  PartialShape shape;  // as the placeholder declares it
+  PartialShape shape;  // as the placeholder declares it; of unknown rank if it declares none
 };
 
-// By feed. INVALID_ARGUMENT names a placeholder that declares no valid shape.
+// One contract for each feed of the request, in its order. INVALID_ARGUMENT names a placeholder
+// with a malformed shape.
 absl::StatusOr<std::vector<FeedContract>> DescribeFeeds(const Graph& graph, const CallSites& calls,
                                                         const Request& request);
 
-// INVALID_ARGUMENT names the feed whose value does not fit, and says what the graph takes.
+// Checks one value for each contract. INVALID_ARGUMENT if a value is missing or has another dtype
+// or an incompatible shape; names the feed, the value's type and the contract's.
 absl::Status CheckFeeds(absl::Span<const FeedContract> contracts, absl::Span<const Tensor> feeds);
 
 }  // namespace tenon

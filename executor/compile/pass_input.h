@@ -1,4 +1,4 @@
-// What the passes over a whole graph are given by the stages that run them.
+// The input of passes over a whole graph.
 #pragma once
 
 #include "executor/compile/passes/evaluator.h"
@@ -7,13 +7,13 @@
 
 namespace tenon {
 
-// Lends what PipelineInput points to; lives as long as the passes run.
+// Owns the objects that a PipelineInput points to. Must outlive the passes. Not thread-safe.
 struct PassSurroundings {
   explicit PassSurroundings(const CompileContext& context)
       : evaluator(context.kernels.registry()),
         oracle({context.devices.begin(), context.devices.end()}, context.kernels.registry()) {}
 
-  // `request` outlives the input.
+  // The input for a graph with this request, to which it points: `request` must outlive it.
   PipelineInput InputFor(const Request& request) {
     PipelineInput input;
     input.fetches = request.fetches;

@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMaxTypes = 64;
+constexpr size_t kMaxTypes = 64;  // bits of a KindSupport mask
 
 // Values of these types always lie in host memory. Handles of resources do too, but nodes that pass
 // them on belong to the resource's device.
@@ -66,6 +66,7 @@ uint64_t DeviceTypes::Bit(const Device* device) const {
 
 Device* DeviceTypes::ByFullName(std::string_view name) const {
   if (name.empty()) return nullptr;
+  // Neighbours in a graph mostly name the same device: the last answer spares the hash of the name.
   if (name != last_name_) {
     const auto it = by_name_.find(name);
     last_name_ = name;
@@ -120,7 +121,9 @@ const KindSupport& DeviceTypes::Support(const Graph& graph, NodeId n) const {
   return *support;
 }
 
-// Constants are many kinds, of which all of one type are served alike.
+// A constant's kind includes its value, so nearly every constant has a kind of its own. All
+// constants of one dtype are served alike: they share one answer, which spares the registry large
+// graphs' many questions.
 const KindSupport& DeviceTypes::Add(const Graph& graph, NodeId n) const {
   const NodeKind& kind = graph.kind(n);
   if (kind.op_name != "Const" || kind.types.outputs.size() != 1)
@@ -161,6 +164,7 @@ std::string DeviceTypes::WhyWorse(const Graph& graph, NodeId n, const Device* de
 }
 
 Device* DeviceTypes::Best(uint64_t mask, absl::Span<const int32_t> kernel_priority) const {
+  // Types are sorted by device priority: the first of equal kernel priorities is the best.
   int best = -1;
   for (size_t i = 0; i < types_.size(); ++i) {
     if ((mask >> i & 1) == 0) continue;

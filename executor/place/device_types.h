@@ -1,4 +1,4 @@
-// The devices of a session by type, and which of the types have a kernel for a node.
+// The devices of a session, by type, and the device types that have a kernel for a node.
 // Private to executor/place/.
 #pragma once
 
@@ -17,19 +17,29 @@
 
 namespace tenon {
 
-// What a node's kind allows. Bits are those of DeviceTypes.
+// The device types on which a node of one NodeKind may run. A mask holds one bit for each type
+// (DeviceTypes::Bit).
 struct KindSupport {
-  uint64_t mask = 0;      // types with a kernel
-  uint64_t borrowed = 0;  // types where nothing but the host's own kernel serves it, or the plan
-  uint64_t mismatch = 0;  // types with a kernel of the op, but for other dtypes
-  bool mover = false;     // needs no kernel
-  std::vector<int32_t> priority;  // of the kernel, by type
-  std::vector<std::string> why;   // what else keeps a type's kernel from serving it, by type
-  absl::Status error;             // the registrations contradict each other
+  // Types on which the node may run: they have a kernel for it, or it needs none there.
+  uint64_t mask = 0;
+  // Types that bring no kernel of their own: the host's kernel serves the node, or the plan does.
+  uint64_t borrowed = 0;
+  // Types with a kernel of the op, but for other dtypes.
+  uint64_t mismatch = 0;
+  // The node only moves values or calls functions: it needs no kernel.
+  bool mover = false;
+  // By type: the priority of the kernel; 0 without a kernel.
+  std::vector<int32_t> priority;
+  // By type: the other reason why the type's kernel does not serve the node; empty: none.
+  std::vector<std::string> why;
+  // Not OK if the registrations of kernels contradict each other.
+  absl::Status error;
 };
 
-// Types in order of preference: highest device priority first, then by name. What two plug-ins
-// bring under one name are two types. Device pointers must outlive it.
+// The device types of a session in order of preference: highest device priority first, then by
+// name. A type is a name and a plug-in: devices that two plug-ins bring under one name are of two
+// types. Does not own the devices and the registry, which must outlive it. Not thread-safe: the
+// const functions fill caches.
 class DeviceTypes {
  public:
   DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry& kernels);
@@ -38,11 +48,13 @@ class DeviceTypes {
   // types.
   absl::Status Check() const;
 
-  // Cached by kind: one question to the registry per kind and type. All calls are for graphs that
-  // share one storage.
+  // The support of node n. Asks the registry once per kind and type. Every call must pass a graph
+  // that shares its storage with the graph of the first call, since kinds are told apart by their
+  // index in that storage. The reference is valid as long as this object.
   const KindSupport& Support(const Graph& graph, NodeId n) const;
-  // Why `device` cannot have n; why it can, but `chosen` goes before it.
+  // Why node n cannot run on `device`. One sentence part, without the node's name.
   std::string WhyNot(const Graph& graph, NodeId n, const Device* device) const;
+  // Why `chosen` is preferred to `device`, on which node n could run too.
   std::string WhyWorse(const Graph& graph, NodeId n, const Device* device,
                        const Device* chosen) const;
 
@@ -50,13 +62,16 @@ class DeviceTypes {
   absl::Span<Device* const> devices() const { return devices_; }
   Device* host() const { return host_; }
   uint64_t host_bit() const { return Bit(host_); }
+  // The bit of the device's type; 0 for a device that is not of this session.
   uint64_t Bit(const Device* device) const;
+  // Null for an empty or unknown name.
   Device* ByFullName(std::string_view name) const;
-  // The first device of the best type in `mask`. `kernel_priority` (may be empty) goes before the
-  // device's own priority.
+  // The first device of the best type in `mask`; the host for an empty mask. `kernel_priority` is
+  // by type and may be empty: a higher kernel priority wins over a higher device priority.
   Device* Best(uint64_t mask, absl::Span<const int32_t> kernel_priority) const;
-  // The first device that fits type and ordinal (empty, -1: any) and is in `mask`, or null.
+  // The first device of this type (empty: any) and this ordinal (-1: any) in `mask`. Null: none.
   Device* Find(std::string_view type, int ordinal, uint64_t mask) const;
+  // The short names of all devices, separated by commas.
   std::string Names() const;
 
  private:
@@ -77,7 +92,7 @@ class DeviceTypes {
   mutable std::deque<KindSupport> supports_;
   mutable std::vector<const KindSupport*> by_kind_;  // by index of kind; null: not asked yet
   mutable absl::flat_hash_map<DataType, const KindSupport*> constants_;
-  mutable std::string last_name_;  // that ByFullName was asked for
+  mutable std::string last_name_;  // the last argument of ByFullName
   mutable Device* last_device_ = nullptr;
 };
 

@@ -75,6 +75,8 @@ void Groups::JoinTwo(NodeId a, NodeId b, bool by_resource) {
 NodeId Groups::Join(absl::Span<const NodePair> pairs, bool by_resource, bool splits) {
   if (pairs.empty()) return kNoNode;
   Sets connected(groups_.size());
+  // Components are found first, in sets of their own: whether a component fits a device type must
+  // not depend on which of its pairs comes first.
   for (const auto& [a, b] : pairs) connected.Join(Root(a), Root(b));
   std::vector<uint64_t> masks(groups_.size(), ~uint64_t{0});
   for (const auto& [a, b] : pairs) masks[connected.Root(Root(a))] &= Of(a).mask & Of(b).mask;

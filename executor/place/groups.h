@@ -14,23 +14,24 @@
 
 namespace tenon {
 
-// What is known of one group, and what is decided. A node alone is a group.
+// A group of nodes that share a device: what limits the choice, then the choice. A node that shares
+// its device with no other is a group of one.
 struct Group {
   int32_t size = 1;
   NodeId first = kNoNode;  // its member with the smallest id
   uint64_t mask = 0;       // device types that all members allow
   uint64_t own = 0;        // device types that have a kernel of their own for some member
-  const DeviceRequest* request = nullptr;  // what members ask for, merged; null: nothing
-  bool by_default = false;                 // the request is the default device's, not the node's
-  bool by_options = false;   // the request is the default device's or a flag's, not the graph's
+  const DeviceRequest* request = nullptr;  // the members' requests, merged; null: none. Not owned
+  bool by_default = false;                 // the request comes from PlacerOptions::default_device
+  bool by_options = false;   // the request comes from the default device or a rule, not the graph
   bool conflict = false;     // members ask for different devices
   bool movers_only = false;  // no member computes anything
   bool by_resource = false;  // joined by an edge that carries a resource or a reference
-  bool near = false;         // `device` is also its neighbour's
-  Device* device = nullptr;  // null: not decided
+  bool near = false;         // a neighbour rule chose `device` or agrees with it
+  Device* device = nullptr;  // null: not decided yet
   PlaceCode reason = PlaceCode::kPriority;
 
-  // Whether the request says anything about type or ordinal.
+  // Whether the request names a device type or an ordinal. A request may name the task alone.
   bool AsksForDevice() const {
     return request != nullptr && !(request->type.empty() && request->ordinal < 0);
   }
@@ -39,20 +40,23 @@ struct Group {
 // Two nodes that must share a device.
 using NodePair = std::pair<NodeId, NodeId>;
 
-// The groups of a graph's nodes; at first each node is one.
+// The groups of a graph's nodes, as a disjoint-set forest. At first each node is a group of one.
+// Not thread-safe.
 class Groups {
  public:
   explicit Groups(size_t count);
   ~Groups();
 
-  // The node that stands for n's group; the same for all members until the next join.
+  // The node that represents n's group: the same for all members until the next Join.
   NodeId Root(NodeId n);
+  // The group of node n. The reference stands for the group until the next Join.
   Group& Of(NodeId n) { return groups_[Root(n)]; }
   bool IsAlone(NodeId n) { return Of(n).size == 1; }
 
-  // Joins what the pairs connect, a whole group at a time, so that the order of the nodes decides
-  // nothing. With `splits`, a group that no device type serves as a whole stays apart. The first
-  // group that was joined all the same and that no device type serves, or kNoNode.
+  // Joins the nodes that the pairs connect. A connected component is judged as a whole, so the
+  // order of the pairs does not matter. With `splits`, a component that no device type serves as a
+  // whole is not joined. Returns the root of the first joined group that no device type serves;
+  // kNoNode if there is none.
   NodeId Join(absl::Span<const NodePair> pairs, bool by_resource, bool splits);
 
  private:

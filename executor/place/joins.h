@@ -8,9 +8,11 @@
 
 namespace tenon {
 
-// Joins the groups of p: producers and consumers of resources and references, then nodes and those
-// that they name in _class. INVALID_ARGUMENT names a group that no device has kernels for and that
-// must stay together.
+// Joins groups of `p` in two steps:
+// 1. the producer and the consumers of a resource or a reference;
+// 2. a node and the nodes that its attribute _class names. With soft placement this step leaves out
+//    groups that no device serves as a whole.
+// INVALID_ARGUMENT if no device has kernels for a group that must stay together; names the group.
 absl::Status JoinGroups(Placing& p);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Which kernel serves which node of an executable.
+// The kernels that serve the nodes of an executable.
 #pragma once
 
 #include <functional>
@@ -17,22 +17,27 @@
 
 namespace tenon {
 
-// Kernels of the executable's nodes: found once, plug-in kernels created once. Thread-safe.
+// Finds the kernel of a node once, and creates the kernel of a plug-in once. Owns the kernels that
+// it creates. `registry` must outlive it. Thread-safe, but for DescribeWith.
 class KernelStore {
  public:
   explicit KernelStore(const KernelRegistry& registry) : registry_(registry) {}
 
   const KernelRegistry& registry() const { return registry_; }
 
-  // What plug-ins' kernels are told; before the first Create. `describe` is called once, if a
-  // plug-in's kernel is made at all.
+  // Sets the function that describes the session to the kernels of plug-ins. Must be called before
+  // the first Create. `describe` is called once, by the first Create; never without one.
   using DescribeFn = std::function<KernelSurroundings()>;
   void DescribeWith(DescribeFn describe) { describe_ = std::move(describe); }
 
-  // The kernel for node n on a device. UNIMPLEMENTED without one.
+  // The kernel that serves node n on this device. UNIMPLEMENTED if the device's type has none. The
+  // pointer is valid as long as this store.
   absl::StatusOr<const KernelDef*> Find(const Graph& graph, NodeId n, const Device& device);
+  // The plug-in's kernel object for node n, created on the first call. A later call returns the
+  // same object. Errors are those of Find and of the plug-in. The pointer is valid as long as this
+  // store.
   absl::StatusOr<PluginKernel*> Create(const Graph& graph, NodeId n, Device* device);
-  // The kernels of plug-ins that have computed something so far, in the order of their nodes.
+  // The created kernels that have computed at least once, in the order of their node ids.
   std::vector<std::pair<NodeId, const KernelDef*>> Computed();
 
  private:

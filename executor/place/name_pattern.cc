@@ -28,6 +28,7 @@ absl::StatusOr<NamePattern> NamePattern::Compile(const std::string& pattern) {
 }
 
 bool NamePattern::Matches(std::string_view name) const {
+  // REG_STARTEND: a string_view has no terminating zero.
   regmatch_t range[1];
   range[0].rm_so = 0;
   range[0].rm_eo = static_cast<regoff_t>(name.size());

@@ -9,11 +9,12 @@
 
 namespace tenon {
 
-// POSIX extended syntax; found anywhere in a name, unless anchored with ^ and $. Needs no stack in
-// proportion to the name. Copies share what was compiled; Matches may be called from any thread.
+// A POSIX extended regular expression. It matches a name that contains it anywhere; ^ and $ anchor
+// it. Matching uses a bounded stack, however long the name is. Copies share one compiled
+// expression. Thread-safe.
 class NamePattern {
  public:
-  // INVALID_ARGUMENT quotes the pattern.
+  // INVALID_ARGUMENT for a malformed pattern; quotes the pattern.
   static absl::StatusOr<NamePattern> Compile(const std::string& pattern);
   bool Matches(std::string_view name) const;
 

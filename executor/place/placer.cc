@@ -32,6 +32,7 @@ class Placer {
     TENON_ASSIGN_OR_RETURN(p.order, TopologicalOrder(p.graph));
     for (const NodeId n : p.order) TENON_RETURN_IF_ERROR(ReadNode(n));
     TENON_RETURN_IF_ERROR(JoinGroups(p));
+    // Neighbour rules compare devices, so they come after every group has one.
     for (const NodeId n : p.order) TENON_RETURN_IF_ERROR(Decide(n));
     for (const NeighbourRule& rule : NeighbourRules()) rule.apply(p);
     std::vector<NodePlacement> result(p.graph.num_node_ids());

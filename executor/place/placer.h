@@ -13,63 +13,79 @@
 
 namespace tenon {
 
-// Why a node is where it is, or is not where it might be. Names are the command line's codes.
+// Why a node is on its device, or why it is not on another device. The command line prints the
+// names in capitals.
 enum class PlaceCode : uint8_t {
-  kNoKernel,     // NO_KERNEL: no kernel of this op for the device type
-  kDtype,        // DTYPE: a kernel, but not for these types
-  kHostMemory,   // HOST_MEMORY
-  kColocation,   // COLOCATION: follows the group
-  kResource,     // RESOURCE
-  kPinned,       // PINNED: the node or a rule asks for it
-  kPassMoved,    // PASS_MOVED: a pass put it there
+  kNoKernel,     // NO_KERNEL: the device type has no kernel of the op
+  kDtype,        // DTYPE: the device type has a kernel of the op, but for other dtypes
+  kHostMemory,   // HOST_MEMORY: the node's values (strings, resources, variants) lie in host memory
+  kColocation,   // COLOCATION: the node follows its colocation group
+  kResource,     // RESOURCE: the node follows the nodes that share its resource or reference
+  kPinned,       // PINNED: the node, a rule or the default device asks for the device
+  kPassMoved,    // PASS_MOVED: an optimization pass put the node there
   kPriority,     // PRIORITY: the device of highest priority that has a kernel
-  kGreedy,       // GREEDY: needs no computing, so it stays where it causes the fewest copies
+  kGreedy,       // GREEDY: the node stays beside its neighbours, where it causes the fewest copies
   kUnavailable,  // UNAVAILABLE: the requested device does not exist
 };
+// "NO_KERNEL", "DTYPE", …
 std::string_view PlaceCodeName(PlaceCode code);
 
+// A device on which a node was not placed.
 struct RejectedDevice {
-  Device* device = nullptr;  // null: a requested device that does not exist (named in detail)
+  Device* device = nullptr;  // null: the requested device, which does not exist
   PlaceCode code;
-  std::string detail;
+  std::string detail;  // for people
 };
 
+// The device of one node, with the reason. Devices are not owned.
 struct NodePlacement {
-  Device* device = nullptr;
-  std::string_view op;    // that was placed (passes may change a node's op): the graph's own
-  std::string requested;  // as the graph or a rule has it; empty: free
+  Device* device = nullptr;  // null: a removed node
+  // The node's op at the time of placement: a pass may change it later. A view of the graph's
+  // storage.
+  std::string_view op;
+  std::string requested;  // the device string of the graph or a rule; empty: the node asks for none
   PlaceCode reason = PlaceCode::kPriority;
-  std::vector<RejectedDevice> rejected;
+  std::vector<RejectedDevice> rejected;  // every other device, and a requested one that is missing
 };
 
 struct PlacerOptions {
   bool soft_placement = true;  // false: a request that cannot be met is an error
-  bool fallback = true;        // false: so is the default device or a rule that cannot be met
-  std::string default_device;  // for nodes without a request; empty: by priority
+  bool fallback = true;        // false: a default device or a rule that cannot be met is an error
+  std::string default_device;  // of nodes without a request; empty: the device of highest priority
   std::vector<std::pair<std::string, std::string>>
-      rules;  // NamePattern -> device; first match wins
+      rules;  // (NamePattern, device); the first pattern that matches a node's name wins
 };
 
-// The looser spelling of --device and --place: "APU", "APU:0", "/APU:0" and all that a graph may
-// say.
+// Reads a device in the spelling of --device and --place: "APU", "APU:0", "/APU:0", or any device
+// string that a graph may hold. INVALID_ARGUMENT quotes the text.
 absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 
-// Placement of all live nodes by id (entries of removed nodes are empty). Linear in the graph.
-// Devices in order of ordinal; the CPU is among them. A node that has no kernel anywhere goes to
-// the CPU with reason kNoKernel: only a run that needs it fails. `previous` (empty the first time;
-// else by node id, entries without a device for nodes that are new) is the placement of before the
-// passes: a node whose device string names an existing device that has a kernel for it stays there,
-// with its earlier reasons if its op is still the same; the others are decided. INVALID_ARGUMENT
-// names node, op, request and group; UNIMPLEMENTED a node without a kernel for the default device
-// or a rule's that must be met.
+// Chooses a device for every live node. Returns the placements by node id; entries of removed nodes
+// have no device. Takes time linear in the graph.
+//
+// `devices`: in order of ordinal, the CPU among them. They and `kernels` outlive the call.
+// `previous`: the placement before the passes ran, by node id; empty for the first placement. An
+// entry without a device means a new node. A node stays on the device that its device string names
+// if that device exists and has a kernel for the node. It keeps its earlier reasons if its op is
+// still the same. All other nodes are decided anew.
+//
+// A node without a kernel on any device goes to the CPU with reason kNoKernel: only a run that
+// needs the node fails.
+//
+// Errors:
+// * FAILED_PRECONDITION: the CPU is not among the devices.
+// * INVALID_ARGUMENT: a request is malformed or cannot be met, or no device serves a group. The
+//   message names the node, its op, its request and its group.
+// * UNIMPLEMENTED: a default device or a rule must be met, but has no kernel for the node.
 absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
                                                  absl::Span<Device* const> devices,
                                                  const KernelRegistry& kernels,
                                                  const PlacerOptions& options,
                                                  absl::Span<const NodePlacement> previous = {});
 
-// Writes full device names into the graph; with `keeps_unavailable`, nodes that ask for what is not
-// here keep what they ask for: what is written for others may run where that is.
+// Writes the full name of each node's device into the graph. With `keeps_unavailable`, a node keeps
+// a device string that names a device which does not exist here: the graph may be written for a
+// machine that has the device.
 void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement,
                     bool keeps_unavailable = false);
 

@@ -1,4 +1,4 @@
-// One placement on its way: what the steps of place() know and decide. Private to executor/place/.
+// The state of one placement, shared by the steps of Place(). Private to executor/place/.
 #pragma once
 
 #include <string_view>
@@ -13,28 +13,32 @@
 
 namespace tenon {
 
+// Used by one thread, for the duration of one call of Place(), which owns it.
 struct Placing {
   const Graph& graph;
   const PlacerOptions& options;
   DeviceTypes types;
   std::vector<NodeId> order;  // producers first
   Groups groups;
-  std::vector<std::string_view> requested;  // by node id: what the graph or a flag says
+  std::vector<std::string_view> requested;  // by node id: the request of the graph or a rule
   std::vector<bool> kept;                   // by node id: stays where it was before the passes
 
-  // The best device type in `mask` for n's group: highest priority of the kernel (a lone node),
-  // then of the device. A group without anything to compute goes to the host. A device that has
-  // only the host's kernels for a group does not compute it either.
+  // The best device for n's group among the types in `mask`:
+  // * the host for a group of movers, if `mask` has the host;
+  // * else a type with a kernel of its own for some member, if there is one;
+  // * among those, the highest kernel priority (groups of one only), then device priority.
+  // The host for an empty mask.
   Device* Best(NodeId n, uint64_t mask);
-  // The first device in `mask` that a request fits.
+  // The first device in `mask` that fits the request's type and ordinal. Null: none.
   Device* Find(const DeviceRequest& request, uint64_t mask) const {
     return types.Find(request.type, request.ordinal, mask);
   }
-  // What n asks for, itself or by the default device.
+  // The device string that node n asks for: its own, a rule's or the default device. Empty: none.
   std::string Asked(NodeId n);
 };
 
-// "cannot place node 'x' …: why", with the devices that there are and the members of n's group.
+// An error with this code: "cannot place node 'x' …: why", then the devices of the session and up
+// to ten members of n's group.
 absl::Status Refuse(Placing& p, NodeId n, std::string_view why,
                     absl::StatusCode code = absl::StatusCode::kInvalidArgument);
 

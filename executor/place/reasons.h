@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// One entry per device that n is not on, once its group is decided.
+// One entry for each device of the session on which node n is not. If n asks for a device that does
+// not exist, the first entry says so and has no device. To be called after n's group is decided.
 std::vector<RejectedDevice> WhyNotElsewhere(Placing& p, NodeId n);
 
 }  // namespace tenon

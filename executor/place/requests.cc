@@ -33,6 +33,7 @@ bool Requests::NoteFlag(Placing& p, NodeId n) const {
 absl::Status Requests::NoteOwn(Placing& p, NodeId n) {
   const std::string_view device = p.graph.device(n);
   if (device.empty()) return absl::OkStatus();
+  // Most nodes of a graph share a few device strings: each string is parsed once.
   const auto [it, is_new] = own_by_text_.try_emplace(device);
   if (is_new) {
     absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);

@@ -1,5 +1,5 @@
-// What nodes ask for: by a flag's rule, by their own device string, or by the default device.
-// Private to executor/place/.
+// The device that a node asks for: by a rule of the options, by its own device string, or by the
+// default device; the first of these that exists. Private to executor/place/.
 #pragma once
 
 #include <deque>
@@ -19,8 +19,9 @@ class Requests {
  public:
   // INVALID_ARGUMENT for a malformed device or pattern in the options.
   absl::Status Read(const PlacerOptions& options);
-  // Notes what n asks for. INVALID_ARGUMENT names a node whose device string is malformed, or asks
-  // for another task. Requests live as long as this.
+  // Stores the request of node n in its group and in p.requested. INVALID_ARGUMENT if the device
+  // string is malformed or asks for another task; names the node. The group borrows the request
+  // from this object, which must outlive `p`.
   absl::Status Note(Placing& p, NodeId n);
 
  private:

@@ -36,7 +36,8 @@ absl::StatusOr<bool> InsteadOfAsked(Placing& p, NodeId n) {
   const bool exists = p.Find(*group.request, ~uint64_t{0}) != nullptr;
   if (!IsSoft(p, group)) {
     if (!exists) return Refuse(p, n, "there is no such device");
-    // For what the graph asks for, TensorFlow's code.
+    // TensorFlow answers a request of the graph with INVALID_ARGUMENT. Options are Tenon's own:
+    // there the missing kernel is what counts.
     return Refuse(
         p, n, "the device has no kernel for it or for its group",
         group.by_options ? absl::StatusCode::kUnimplemented : absl::StatusCode::kInvalidArgument);
@@ -57,6 +58,8 @@ absl::StatusOr<bool> WhereItIsBest(Placing& p, NodeId n) {
                                  : PlaceCode::kPriority);
 }
 
+// The order matters: a conflict has no one request to look at, a request goes before priorities,
+// and the last rule always decides.
 constexpr GroupRule kRules[] = {
     {"members that ask for different devices go to the host if it serves them", &MembersDisagree},
     {"a group goes where it asks to go", &AsAsked},

@@ -11,18 +11,19 @@
 
 namespace tenon {
 
-// Decides where a group goes. The first rule that decides is the last one that is asked.
+// Decides the device of a group. Rules are asked in the order of the table until one decides.
 struct GroupRule {
-  std::string_view what;
-  // Sets device and reason of n's group and answers true, or leaves the group alone.
+  std::string_view what;  // the rule in one sentence
+  // Sets device and reason of n's group and returns true, or changes nothing and returns false. An
+  // error ends the placement.
   absl::StatusOr<bool> (*decide)(Placing& p, NodeId n);
 };
 absl::Span<const GroupRule> GroupRules();
 
-// Moves nodes that nothing holds to a device of their neighbours, once all groups are decided. Each
-// of these rules is applied, one after the other.
+// Moves a node that is free to move to the device of its neighbours. Runs after all groups are
+// decided. All of these rules are applied, in the order of the table.
 struct NeighbourRule {
-  std::string_view what;
+  std::string_view what;  // the rule in one sentence
   void (*apply)(Placing& p);
 };
 absl::Span<const NeighbourRule> NeighbourRules();

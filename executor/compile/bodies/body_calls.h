@@ -1,5 +1,5 @@
-// Which functions a graph calls, itself and through other functions, and for which device. Private
-// to executor/compile/bodies/.
+// The functions that a graph calls, directly and through other functions, with the device that the
+// callers ask for. Private to executor/compile/bodies/.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,19 @@
 
 namespace tenon {
 
-// Thread-compatible. Views are of the graph and of the devices, which outlive it.
+// Collects all calls when it is made. Const functions may be called from several threads. Keeps
+// views of the graph and of `caller_devices`, which must outlive it.
 class BodyCalls {
  public:
-  // `caller_devices`: by name of the nodes that call, the devices that they ask for.
+  // `caller_devices`: the device string of each calling node, by the node's name.
   BodyCalls(const Graph& graph,
             const absl::flat_hash_map<std::string, std::string>& caller_devices);
 
-  // The device that all callers of a function want, "" for any. None: the body must stay as it is,
-  // because callers differ, or because it is called for XLA, remotely, or differentiated.
+  // The device that all callers of the function ask for; "" if they ask for none. nullopt if the
+  // body must stay as it is:
+  // * nothing calls the function, or its callers ask for different devices;
+  // * a caller is marked for XLA or calls remotely (RemoteCall);
+  // * the graph differentiates functions (SymbolicGradient).
   std::optional<std::string_view> DeviceFor(std::string_view function) const;
 
  private:
@@ -34,7 +38,7 @@ class BodyCalls {
   void Reach(std::string_view name, Caller caller);
 
   const Graph& graph_;
-  absl::flat_hash_map<std::string_view, Caller> callers_;  // by function: what they have in common
+  absl::flat_hash_map<std::string_view, Caller> callers_;  // by function
   std::vector<std::string_view> work_;
   bool differentiates_ = false;
 };

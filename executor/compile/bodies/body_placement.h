@@ -1,4 +1,5 @@
-// Devices for the nodes of a body while passes run over it. Private to executor/compile/bodies/.
+// Devices for the nodes of a function body while passes run over it. Private to
+// executor/compile/bodies/.
 #pragma once
 
 #include <optional>
@@ -13,17 +14,18 @@
 
 namespace tenon {
 
-// Passes make what the devices of a body's nodes have kernels for. Which device a call wants is
-// known per call, so afterwards the nodes ask for what they asked for before.
+// Passes ask for a node's device before they rewrite it, so the nodes of a body need devices. The
+// body must not keep these devices, since each call may run it on another one: Undo restores the
+// requests. For one body, on one thread: Apply, the passes, Undo.
 class BodyPlacement {
  public:
-  // Places all nodes of `body`; those that ask for nothing ask for `device`. Errors are those of
-  // Place.
+  // Places all nodes of `body`. A node without a request asks for `device`; an empty `device` asks
+  // for none. `keeps_unavailable` is that of ApplyPlacement. Errors are those of Place.
   absl::Status Apply(Graph& body, std::string_view device, const BodySurroundings& surroundings,
                      bool keeps_unavailable);
 
-  // Gives the nodes their requests back. A node that a pass made asks for what all others on its
-  // device ask for, else for that device.
+  // Restores the requests. A node that a pass has added gets the request that all older nodes on
+  // its device share; if they share none, it keeps its device.
   void Undo(Graph& body) const;
 
  private:

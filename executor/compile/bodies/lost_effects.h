@@ -1,4 +1,4 @@
-// What a call did besides its results, when the call is inlined into a body. Private to
+// Errors of a function's unread nodes, kept when passes inline calls into its body. Private to
 // executor/compile/bodies/.
 #pragma once
 
@@ -6,10 +6,11 @@
 
 namespace tenon {
 
-// A call with a stateful op is done before its caller is. Its function may hold nothing stateful;
-// once the call is inlined, nothing waits for what the function did and nobody reads. If such a
-// node may fail, a result of `body` waits for it from now on. `function`: the body as it was, of
-// `library`.
+// A stateful call ends before its caller ends, so an error of the called function fails the caller.
+// After the call is inlined, nothing waits for a node of the called function that is not stateful
+// and that no result reads: its error would be lost. This function adds control edges so that the
+// first result of `body` waits for each such node that may fail. Does nothing if `body` has no
+// results. `function`: the body before the passes ran, from `library`.
 void AwaitLostEffects(const Graph& library, const FunctionEntry& function, FunctionGraph& body);
 
 }  // namespace tenon

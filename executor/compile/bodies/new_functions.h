@@ -1,4 +1,4 @@
-// Functions that passes make for nodes of a body. Private to executor/compile/bodies/.
+// Functions that passes add while they optimize a body. Private to executor/compile/bodies/.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,23 @@
 
 namespace tenon {
 
-// Carries functions from optimized bodies into the library of the whole graph.
+// Moves added functions from the library of a body to the library of the whole graph. Not
+// thread-safe.
 class NewFunctions {
  public:
-  // `all` is told of each function that is taken.
+  // `graph` must outlive this object. Each function that is taken is added to `all` too.
   NewFunctions(Graph& graph, std::shared_ptr<SharedFunctions> all)
       : graph_(graph), all_(std::move(all)) {}
 
-  // Takes what the library of `body`, which is placed, has beyond the graph's. False, and nothing
-  // is taken, if the graph has another function of one of the names.
+  // Copies the functions that `body` has and the graph has not. The nodes of `body` must be placed.
+  // Returns false and copies nothing if the graph has a different function of one of the names.
   bool TakeFrom(const Graph& body);
 
-  // The device of the nodes that call a function that was taken; none for other functions.
+  // The device of a node that calls this function, if TakeFrom copied it; else nullopt.
   std::optional<std::string> DeviceFor(std::string_view function) const;
 
-  // Functions that are made for bodies may make others, and these others: time to stop.
+  // Whether the copied functions exceed 1 MiB. Passes add functions for bodies of added functions,
+  // and so on without an end: the caller then switches off the rewrites that add them.
   bool too_many() const;
 
  private:

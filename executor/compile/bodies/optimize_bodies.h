@@ -1,5 +1,5 @@
-// The functions that a graph still calls when its passes have run: branches, loops, and what is not
-// to be inlined.
+// Optimizes the functions that a graph still calls after its passes have run: branches, loop bodies
+// and calls that were not inlined.
 #pragma once
 
 #include <string>
@@ -15,19 +15,25 @@
 
 namespace tenon {
 
-// What bodies are optimized for.
+// The session's devices, kernels and options. All of it must outlive the call of OptimizeBodies.
 struct BodySurroundings {
   absl::Span<Device* const> devices;
   const KernelRegistry& registry;
   const PlacerOptions& placer;
-  // By name of the nodes that call: the devices that they ask for. What they call inherits them.
+  // The device string of each calling node, by the node's name. The called function inherits it.
   const absl::flat_hash_map<std::string, std::string>& caller_devices;
 };
 
-// Runs the passes, plug-ins' too, over the bodies of the functions that nodes of the graph call,
-// and that those call, each once. A body stays as it is if it is called for several devices, for
-// XLA, or differentiated. What nothing calls any more then goes. `input`: of the graph. A row for
-// each pass that changed something or failed. Node ids stay. Errors as of RunPipeline.
+// Runs the passes, those of plug-ins too, once over the body of each function that the graph calls
+// directly or through other functions. Then removes the functions that nothing calls any more.
+// A body stays as it is in these cases:
+// * it is called for several devices, for XLA or remotely;
+// * the graph differentiates functions;
+// * its serialized form exceeds 64 MiB;
+// * there are placement rules and several devices, since the rules match names that a body's nodes
+//   get only when they are inlined.
+// `input`: the input of the graph's own passes. Returns a row for each pass that changed something,
+// failed or ran out of budget. Ids of the graph's nodes stay. Errors are those of RunPipeline.
 absl::StatusOr<std::vector<PassReport>> OptimizeBodies(Graph& graph, const PipelineInput& input,
                                                        const BodySurroundings& surroundings,
                                                        PipelineOptions options);

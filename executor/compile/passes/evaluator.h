@@ -1,4 +1,5 @@
-// What constant folding and the other passes ask of the executor: values and kernels.
+// The executor's services for optimization passes: the values of constant nodes, and the existence
+// of kernels.
 #pragma once
 
 #include "executor/place/kernel_store.h"
@@ -10,8 +11,9 @@
 
 namespace tenon {
 
-// Runs CPU kernels on constants, with FTZ and DAZ as in a run, on the calling thread, whose memory
-// can be bounded. Stateful kernels are UNIMPLEMENTED. Not thread-safe.
+// Runs CPU kernels on constant inputs, on the calling thread, with denormals flushed to zero (FTZ
+// and DAZ) as in a run. Stateful kernels are UNIMPLEMENTED. RESOURCE_EXHAUSTED if the results
+// exceed `max_bytes`. `kernels` must outlive it. Not thread-safe.
 class CpuEvaluator : public NodeEvaluator {
  public:
   explicit CpuEvaluator(const KernelRegistry& kernels) : kernels_(kernels) {}
@@ -25,8 +27,9 @@ class CpuEvaluator : public NodeEvaluator {
   Workers worker_{1};
 };
 
-// Answers from the kernel registry. Device strings are full or partial; of a type that has no
-// device there is no kernel. Not thread-safe.
+// Answers from the kernel registry. Device strings may be full or partial; an empty type means the
+// CPU. A type without a device in the session has the kernel of Const and no other. `kernels` and
+// the devices must outlive it. Not thread-safe.
 class RegistryOracle : public KernelOracle {
  public:
   RegistryOracle(std::vector<Device*> devices, const KernelRegistry& kernels)
@@ -37,18 +40,21 @@ class RegistryOracle : public KernelOracle {
 
  private:
   MemoryTypes MemoryOf(const Graph& graph, NodeId n) const;
-  // Those that a device string speaks of.
+  // The devices that fit a device string.
   const std::vector<const Device*>& DevicesOf(std::string_view device) const;
   std::vector<Device*> devices_;
   const KernelRegistry& kernels_;
   mutable absl::flat_hash_map<std::string, std::vector<const Device*>> devices_of_;
 };
 
-// Which inputs and outputs of a node on `device` lie in host memory. Empty: none.
+// The inputs and outputs of node n that lie in host memory if the node runs on `device`. Empty:
+// none, or no kernel.
 MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n,
                           const KernelRegistry& kernels);
 
-// The state that kernels keep over the runs of a session. Thread-safe.
+// The state that kernels keep from run to run of a session. Shares the ownership of states. For
+// equal keys every caller gets the same state. GetPacked may call `make` on several threads at
+// once; then the first result is kept. Thread-safe.
 class KernelStates : public SessionState {
  public:
   explicit KernelStates(uint64_t seed = 0, FileAccess files = FileAccess())

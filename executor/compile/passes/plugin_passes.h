@@ -1,4 +1,4 @@
-// The passes of plug-ins for one placed graph.
+// The optimization passes of plug-ins for one graph.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,9 @@
 
 namespace tenon {
 
-// Those of the plug-ins for whose device types nodes of the graph are placed, in the order in which
-// they were loaded; none if the options say so. `kernels` must outlive it.
+// The passes of each plug-in that has a node of the placed graph on one of its device types, in the
+// order in which the plug-ins were loaded. No passes if PipelineOptions::use_plugins is false.
+// `kernels` must outlive this object.
 class PluginPasses {
  public:
   PluginPasses(const Graph& graph, const OptimizerItem& item, const KernelOracle& kernels,
@@ -21,8 +22,8 @@ class PluginPasses {
   absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers() const {
     return optimizers_;
   }
-  std::vector<FinalPass*> passes() const;  // live as long as this
-  // Adds the built-in passes that are not to run on such a graph.
+  std::vector<FinalPass*> passes() const;  // valid as long as this object
+  // Adds to `options` the built-in passes that these plug-ins switch off.
   void AddSwitchedOff(PipelineOptions& options) const;
 
  private:
@@ -30,7 +31,7 @@ class PluginPasses {
   std::vector<std::unique_ptr<FinalPass>> passes_;
 };
 
-// The same for nodes that are not placed yet, and may come to be on any of the devices.
+// Does the same for a graph that is not placed yet: its nodes may come to any of the devices.
 void AddSwitchedOff(absl::Span<Device* const> devices, PipelineOptions& options);
 
 }  // namespace tenon
