@@ -1,5 +1,5 @@
 # What we use from outside: `tenon_deps` is everything that the library links, all of it hidden or
-# header-only but for liblzma, zlib, SLEEF, RE2, ICU, libpng and LevelDB.
+# header-only but for liblzma, zlib, SLEEF, RE2, ICU, libpng, LevelDB and ISA-L.
 
 execute_process(
   COMMAND ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER}
@@ -25,6 +25,7 @@ find_library(TENON_RE2 re2 REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc)
 find_package(PNG REQUIRED)
 find_library(TENON_LEVELDB leveldb REQUIRED)
+find_library(TENON_ISAL isal REQUIRED)
 # Small and position independent: linked statically, so that a user installs less.
 find_library(TENON_FARMHASH libfarmhash.a REQUIRED)
 find_library(TENON_HIGHWAYHASH libhighwayhash.a REQUIRED)
@@ -52,4 +53,5 @@ target_link_libraries(
             absl::status absl::statusor absl::str_format absl::strings absl::synchronization
             absl::time
             LibLZMA::LibLZMA ZLIB::ZLIB PNG::PNG ICU::uc ${TENON_SLEEF} ${TENON_RE2}
-            ${TENON_LEVELDB} ${TENON_FARMHASH} ${TENON_HIGHWAYHASH} ${TENON_IMAGE_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
+            ${TENON_LEVELDB} ${TENON_ISAL} ${TENON_FARMHASH} ${TENON_HIGHWAYHASH}
+            ${TENON_IMAGE_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
