@@ -29,6 +29,7 @@ find_library(TENON_ISAL isal REQUIRED)
 # Small and position independent: linked statically, so that a user installs less.
 find_library(TENON_FARMHASH libfarmhash.a REQUIRED)
 find_library(TENON_HIGHWAYHASH libhighwayhash.a REQUIRED)
+find_library(TENON_MINIZIP libminizip.a REQUIRED)
 # Statically too, and so hidden: a plug-in may carry its own, which shared ones would pre-empt.
 set(TENON_IMAGE_LIBRARIES)
 foreach(name IN ITEMS jpeg gif webpdemux webp)
@@ -54,4 +55,4 @@ target_link_libraries(
             absl::time
             LibLZMA::LibLZMA ZLIB::ZLIB PNG::PNG ICU::uc ${TENON_SLEEF} ${TENON_RE2}
             ${TENON_LEVELDB} ${TENON_ISAL} ${TENON_FARMHASH} ${TENON_HIGHWAYHASH}
-            ${TENON_IMAGE_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
+            ${TENON_MINIZIP} ${TENON_IMAGE_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})

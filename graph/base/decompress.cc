@@ -21,9 +21,8 @@ constexpr std::string_view kXzMagic(
     "7zXZ\0",
     6);
 constexpr std::string_view kGzipMagic("\x1f\x8b", 2);
-// zlib's numbers of formats: the window's bits, 16 more for gzip, negative for neither header.
+// zlib's number of the format: the window's bits, 16 more for gzip.
 constexpr int kGzip = MAX_WBITS + 16;
-constexpr int kDeflate = -MAX_WBITS;
 // The decoder's own tables and window; the largest preset needs 65 MiB.
 constexpr uint64_t kXzDecoderMemory = uint64_t{512} << 20;
 
@@ -109,13 +108,11 @@ absl::StatusOr<FileBytes> UnpackXz(std::string_view packed, const std::string& n
   }
 }
 
-// `window_bits` tells zlib the format; see inflateInit2.
-absl::StatusOr<FileBytes> UnpackZlib(std::string_view packed, std::string_view format,
-                                     int window_bits, const std::string& name, size_t max_bytes) {
+absl::StatusOr<FileBytes> UnpackGzip(std::string_view packed, const std::string& name,
+                                     size_t max_bytes) {
   z_stream stream{};
-  if (inflateInit2(&stream, window_bits) != Z_OK) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(name, ": no memory to unpack ", format, " data"));
+  if (inflateInit2(&stream, kGzip) != Z_OK) {
+    return absl::ResourceExhaustedError(absl::StrCat(name, ": no memory to unpack gzip data"));
   }
   struct End {
     z_stream* stream;
@@ -124,7 +121,7 @@ absl::StatusOr<FileBytes> UnpackZlib(std::string_view packed, std::string_view f
   Output out(max_bytes);
   size_t consumed = 0;
   while (true) {
-    if (out.room() == 0 && !out.Grow()) return Beyond(name, format, consumed, max_bytes);
+    if (out.room() == 0 && !out.Grow()) return Beyond(name, "gzip", consumed, max_bytes);
     const auto in = static_cast<uInt>(std::min<size_t>(packed.size() - consumed, size_t{1} << 30));
     const auto room = static_cast<uInt>(std::min<size_t>(out.room(), size_t{1} << 30));
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + consumed));
@@ -134,16 +131,16 @@ absl::StatusOr<FileBytes> UnpackZlib(std::string_view packed, std::string_view f
     const int result = inflate(&stream, Z_NO_FLUSH);
     consumed += in - stream.avail_in;
     out.Advance(room - stream.avail_out);
-    if (out.over_limit()) return Beyond(name, format, consumed, max_bytes);
+    if (out.over_limit()) return Beyond(name, "gzip", consumed, max_bytes);
     if (result == Z_STREAM_END) {
       if (consumed == packed.size()) return std::move(out).Finish();
       // Files of several members are one file; what follows must be another member.
-      if (inflateReset(&stream) != Z_OK) return Corrupt(name, format, consumed, "corrupt");
+      if (inflateReset(&stream) != Z_OK) return Corrupt(name, "gzip", consumed, "corrupt");
       continue;
     }
-    if (result != Z_OK && result != Z_BUF_ERROR) return Corrupt(name, format, consumed, "corrupt");
+    if (result != Z_OK && result != Z_BUF_ERROR) return Corrupt(name, "gzip", consumed, "corrupt");
     if (consumed == packed.size() && stream.avail_out != 0)
-      return Corrupt(name, format, consumed, "truncated");
+      return Corrupt(name, "gzip", consumed, "truncated");
   }
 }
 
@@ -155,13 +152,8 @@ size_t LimitFor(size_t max_bytes) { return std::min(max_bytes, MachineMemoryByte
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes) {
   if (packed.bytes.starts_with(kXzMagic)) return UnpackXz(packed.bytes, name, LimitFor(max_bytes));
   if (packed.bytes.starts_with(kGzipMagic))
-    return UnpackZlib(packed.bytes, "gzip", kGzip, name, LimitFor(max_bytes));
+    return UnpackGzip(packed.bytes, name, LimitFor(max_bytes));
   return packed;
-}
-
-absl::StatusOr<FileBytes> UnpackDeflate(std::string_view packed, const std::string& name,
-                                        size_t max_bytes) {
-  return UnpackZlib(packed, "deflate", kDeflate, name, LimitFor(max_bytes));
 }
 
 absl::StatusOr<std::string> PackXz(std::string_view bytes) {

@@ -31,10 +31,6 @@ absl::Status WithPath(const std::string& path, const absl::Status& status);
 // (or beyond most of the machine's memory, where that is less).
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes);
 
-// Unpacks deflate data without a header, as zip archives hold it. Memory grows with what comes out.
-absl::StatusOr<FileBytes> UnpackDeflate(std::string_view packed, const std::string& name,
-                                        size_t max_bytes);
-
 // The inverse, for export.
 absl::StatusOr<std::string> PackXz(std::string_view bytes);
 absl::StatusOr<std::string> PackGzip(std::string_view bytes);

@@ -41,9 +41,7 @@ class NpzReader {
  private:
   struct Entry {
     std::string name;
-    int method = 0;
-    uint32_t crc = 0;
-    uint64_t packed = 0, size = 0, offset = 0;
+    uint64_t place = 0, number = 0;  // in the archive's directory
   };
   absl::Status ReadDirectory();
   absl::StatusOr<FileBytes> Extract(const Entry& entry) const;

@@ -1,44 +1,118 @@
-// Zip archives of .npy files, as much of the format as NumPy uses.
+// Zip archives of .npy files, read and written in memory by minizip.
+#include <minizip/unzip.h>
+#include <minizip/zip.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <cstring>
+
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "graph/base/file_writer.h"
+#include "graph/base/machine_memory.h"
 #include "graph/base/status_macros.h"
 #include "graph/tensor/npy.h"
 
 namespace tenon {
 namespace {
 
-constexpr uint32_t kLocalMagic = 0x04034b50, kCentralMagic = 0x02014b50, kEndMagic = 0x06054b50,
-                   kEnd64Magic = 0x06064b50, kLocator64Magic = 0x07064b50;
-constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Bytes = 56,
-                 kLocator64Bytes = 20;
+// minizip finds no directory where nothing stands before it.
+constexpr std::string_view kEmptyArchive("PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22);
+constexpr int kStored = 0;
+constexpr uint64_t kMostBytes = 0xFFFFFFFF;
+constexpr uLong kDate = 0x21 << 16;  // 1980-01-01, so that the same arrays are the same bytes
 
 absl::Status Bad(std::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("not a readable .npz archive: ", what));
 }
 
-uint64_t Load(std::string_view bytes, size_t at, size_t size) {
-  uint64_t v = 0;
-  for (size_t i = 0; i < size; ++i) v |= uint64_t{static_cast<uint8_t>(bytes[at + i])} << (8 * i);
-  return v;
+// A file in memory behind minizip's functions: an archive to read, or one that is being written.
+struct MemoryFile {
+  std::string_view archive = {};
+  std::string written = {};
+  size_t at = 0;
+  bool too_short = false;  // more was asked for than there is
+
+  uint64_t size() const { return archive.size() + written.size(); }  // one of the two is empty
+  zlib_filefunc64_def functions();
+};
+
+uLong Read(void*, void* stream, void* to, uLong size) {
+  auto* const file = static_cast<MemoryFile*>(stream);
+  const size_t n = std::min<size_t>(size, file->archive.size() - file->at);
+  file->too_short = file->too_short || n < size;
+  if (n > 0) std::memcpy(to, file->archive.data() + file->at, n);
+  file->at += n;
+  return n;
 }
 
-void Store(uint64_t value, size_t size, std::string* out) {
-  for (size_t i = 0; i < size; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
+uLong Write(void*, void* stream, const void* from, uLong size) {
+  auto* const file = static_cast<MemoryFile*>(stream);
+  const size_t over = std::min<size_t>(size, file->written.size() - file->at);
+  file->written.replace(file->at, over, static_cast<const char*>(from), size);
+  file->at += size;
+  return size;
 }
 
-uint32_t Crc(std::string_view bytes) {
-  uLong crc = crc32(0, nullptr, 0);
-  while (!bytes.empty()) {
-    const size_t n = std::min<size_t>(bytes.size(), 1u << 30);
-    crc = crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(n));
-    bytes.remove_prefix(n);
+long Seek(void*, void* stream, ZPOS64_T offset, int origin) {
+  auto* const file = static_cast<MemoryFile*>(stream);
+  uint64_t base = 0;
+  if (origin == ZLIB_FILEFUNC_SEEK_CUR) base = file->at;
+  if (origin == ZLIB_FILEFUNC_SEEK_END) base = file->size();
+  if (offset > file->size() - base) return -1;
+  file->at = base + offset;
+  return 0;
+}
+
+zlib_filefunc64_def MemoryFile::functions() {
+  return {.zopen64_file = [](void* file, const void*, int) { return file; },
+          .zread_file = Read,
+          .zwrite_file = Write,
+          .ztell64_file = [](void*, void* stream) -> ZPOS64_T {
+            return static_cast<MemoryFile*>(stream)->at;
+          },
+          .zseek64_file = Seek,
+          .zclose_file = [](void*, void*) { return 0; },
+          .zerror_file = [](void*, void* stream) -> int {
+            return static_cast<MemoryFile*>(stream)->too_short;
+          },
+          .opaque = this};
+}
+
+// The content of the open entry, which is not packed, where it lies: a copy of large arrays would
+// take longer than all the rest.
+absl::StatusOr<FileBytes> Look(unzFile zip, const unz_file_info64& info, const FileBytes& archive) {
+  const uint64_t at = unzGetCurrentFileZStreamPos64(zip), size = info.uncompressed_size;
+  if (info.compressed_size != size) return Bad("an entry does not have the size that it claims");
+  if (at > archive.bytes.size() || archive.bytes.size() - at < size)
+    return Bad("an entry is cut off");
+  const std::string_view content = archive.bytes.substr(at, size);
+  if (crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), size) != info.crc)
+    return Bad("an entry's checksum does not match");
+  return FileBytes{content, archive.owner};
+}
+
+// The content of the open entry, unpacked. What the directory says of its size is a limit, never a
+// promise: memory grows with what comes out.
+absl::StatusOr<FileBytes> Unpack(unzFile zip, uint64_t size) {
+  constexpr size_t kPiece = size_t{1} << 20;
+  const size_t limit = std::min<uint64_t>(size, MachineMemoryBytes() / 2);
+  std::string content;
+  while (true) {
+    const size_t at = content.size();
+    content.resize(at + std::min(kPiece, limit - at + 1));
+    const int n = unzReadCurrentFile(zip, content.data() + at, content.size() - at);
+    if (n < 0) return Bad("an entry is cut off or corrupt");
+    content.resize(at + n);
+    if (n == 0) break;
+    if (content.size() > limit) return Bad("an entry is larger than the machine's memory allows");
   }
-  return static_cast<uint32_t>(crc);
+  if (content.size() != size) return Bad("an entry does not have the size that it claims");
+  if (unzCloseCurrentFile(zip) != UNZ_OK) return Bad("an entry's checksum does not match");
+  return BytesOf(std::move(content));
 }
 
 }  // namespace
@@ -59,57 +133,28 @@ absl::StatusOr<NpzReader> NpzReader::FromBytes(FileBytes bytes) {
 }
 
 absl::Status NpzReader::ReadDirectory() {
-  const std::string_view b = bytes_.bytes;
-  if (b.size() < kEndBytes) return Bad("it is too short");
-  size_t end = b.size() - kEndBytes;
-  const size_t first = b.size() > kEndBytes + 0xFFFF ? b.size() - kEndBytes - 0xFFFF : 0;
-  while (Load(b, end, 4) != kEndMagic) {
-    if (end == first) return Bad("it has no directory");
-    --end;
-  }
-  uint64_t count = Load(b, end + 10, 2), at = Load(b, end + 16, 4);
-  if (end >= kLocator64Bytes && Load(b, end - kLocator64Bytes, 4) == kLocator64Magic) {
-    const uint64_t end64 = Load(b, end - kLocator64Bytes + 8, 8);
-    if (end64 > b.size() || b.size() - end64 < kEnd64Bytes || Load(b, end64, 4) != kEnd64Magic)
+  if (bytes_.bytes == kEmptyArchive) return absl::OkStatus();
+  MemoryFile file{.archive = bytes_.bytes};
+  zlib_filefunc64_def functions = file.functions();
+  unzFile zip = unzOpen2_64(nullptr, &functions);
+  if (zip == nullptr) return Bad("it has no directory");
+  const absl::Cleanup close = [zip] { unzClose(zip); };
+  std::string name(size_t{1} << 16, '\0');  // longer than any can be
+  int result = unzGoToFirstFile(zip);
+  for (; result == UNZ_OK; result = unzGoToNextFile(zip)) {
+    unz_file_info64 info;
+    unz64_file_pos place;
+    if (unzGetFilePos64(zip, &place) != UNZ_OK ||
+        unzGetCurrentFileInfo64(zip, &info, name.data(), name.size(), nullptr, 0, nullptr, 0) !=
+            UNZ_OK)
       return Bad("its directory is damaged");
-    count = Load(b, end64 + 32, 8);
-    at = Load(b, end64 + 48, 8);
+    if ((info.flag & 1) != 0) return absl::UnimplementedError("encrypted archives are not read");
+    const std::string_view file_name(name.data(), info.size_filename);
+    entries_.push_back({.name = std::string(absl::StripSuffix(file_name, ".npy")),
+                        .place = place.pos_in_zip_directory,
+                        .number = place.num_of_file});
   }
-  for (uint64_t i = 0; i < count; ++i) {
-    if (at > b.size() || b.size() - at < kCentralBytes || Load(b, at, 4) != kCentralMagic)
-      return Bad("its directory is damaged");
-    const size_t name = Load(b, at + 28, 2), extra = Load(b, at + 30, 2),
-                 comment = Load(b, at + 32, 2);
-    if (b.size() - at - kCentralBytes < name + extra + comment)
-      return Bad("its directory is damaged");
-    if ((Load(b, at + 8, 2) & 1) != 0)
-      return absl::UnimplementedError("encrypted archives are not read");
-    Entry e;
-    e.name = std::string(absl::StripSuffix(b.substr(at + kCentralBytes, name), ".npy"));
-    e.method = static_cast<int>(Load(b, at + 10, 2));
-    e.crc = static_cast<uint32_t>(Load(b, at + 16, 4));
-    e.packed = Load(b, at + 20, 4);
-    e.size = Load(b, at + 24, 4);
-    e.offset = Load(b, at + 42, 4);
-    // Sizes that do not fit 32 bits stand in an extra field, in this order.
-    const std::string_view fields = b.substr(at + kCentralBytes + name, extra);
-    for (size_t f = 0; f + 4 <= fields.size();) {
-      const size_t length = Load(fields, f + 2, 2);
-      if (length > fields.size() - f - 4) break;
-      size_t next = f + 4;
-      if (Load(fields, f, 2) == 1) {
-        for (uint64_t* value : {&e.size, &e.packed, &e.offset}) {
-          if (*value != 0xFFFFFFFF || next + 8 > f + 4 + length) continue;
-          *value = Load(fields, next, 8);
-          next += 8;
-        }
-      }
-      f += 4 + length;
-    }
-    entries_.push_back(std::move(e));
-    at += kCentralBytes + name + extra + comment;
-  }
-  return absl::OkStatus();
+  return result == UNZ_END_OF_LIST_OF_FILE ? absl::OkStatus() : Bad("its directory is damaged");
 }
 
 std::vector<std::string> NpzReader::Keys() const {
@@ -119,24 +164,23 @@ std::vector<std::string> NpzReader::Keys() const {
 }
 
 absl::StatusOr<FileBytes> NpzReader::Extract(const Entry& e) const {
-  const std::string_view b = bytes_.bytes;
-  if (e.offset > b.size() || b.size() - e.offset < kLocalBytes ||
-      Load(b, e.offset, 4) != kLocalMagic)
-    return Bad("an entry is damaged");
-  const uint64_t data =
-      e.offset + kLocalBytes + Load(b, e.offset + 26, 2) + Load(b, e.offset + 28, 2);
-  if (data > b.size() || b.size() - data < e.packed) return Bad("an entry is cut off");
-  const std::string_view packed = b.substr(data, e.packed);
-  FileBytes content{packed, bytes_.owner};
-  if (e.method == 8) {
-    TENON_ASSIGN_OR_RETURN(content, UnpackDeflate(packed, "entry", e.size));
-  } else if (e.method != 0) {
+  MemoryFile file{.archive = bytes_.bytes};
+  zlib_filefunc64_def functions = file.functions();
+  unzFile zip = unzOpen2_64(nullptr, &functions);
+  if (zip == nullptr) return Bad("it has no directory");
+  const absl::Cleanup close = [zip] { unzClose(zip); };
+  const unz64_file_pos place{e.place, e.number};
+  unz_file_info64 info;
+  if (unzGoToFilePos64(zip, &place) != UNZ_OK ||
+      unzGetCurrentFileInfo64(zip, &info, nullptr, 0, nullptr, 0, nullptr, 0) != UNZ_OK)
+    return Bad("its directory is damaged");
+  if (info.compression_method != kStored && info.compression_method != Z_DEFLATED) {
     return absl::UnimplementedError(
-        absl::StrCat("zip compression method ", e.method, " is not read"));
+        absl::StrCat("zip compression method ", info.compression_method, " is not read"));
   }
-  if (content.bytes.size() != e.size) return Bad("an entry does not have the size that it claims");
-  if (Crc(content.bytes) != e.crc) return Bad("an entry's checksum does not match");
-  return content;
+  if (unzOpenCurrentFile(zip) != UNZ_OK) return Bad("an entry is damaged");
+  return info.compression_method == kStored ? Look(zip, info, bytes_)
+                                            : Unpack(zip, info.uncompressed_size);
 }
 
 absl::StatusOr<Tensor> NpzReader::Read(std::string_view key, DataType wanted) const {
@@ -153,48 +197,32 @@ absl::StatusOr<Tensor> NpzReader::Read(std::string_view key, DataType wanted) co
 }
 
 absl::StatusOr<std::string> NpzToBytes(const NamedArrays& arrays) {
-  std::string out, directory;
+  MemoryFile file;
+  size_t size = 0;  // about
+  for (const auto& [key, tensor] : arrays) size += tensor.bytes() + 256 + 4 * key.size();
+  file.written.reserve(size);
+  zlib_filefunc64_def functions = file.functions();
+  zipFile zip = zipOpen2_64(nullptr, APPEND_STATUS_CREATE, nullptr, &functions);
+  if (zip == nullptr) return absl::ResourceExhaustedError("no memory to write an archive");
+  absl::Cleanup close = [zip] { zipClose(zip, nullptr); };
+  zip_fileinfo info = {};
+  info.dosDate = kDate;
   for (const auto& [key, tensor] : arrays) {
     TENON_ASSIGN_OR_RETURN(const std::string npy, NpyToBytes(tensor));
-    const std::string name = absl::StrCat(key, ".npy");
-    if (npy.size() >= 0xFFFFFFFF || out.size() >= 0xFFFFFFFF || name.size() > 0xFFFF) {
+    if (npy.size() >= kMostBytes || file.written.size() >= kMostBytes - npy.size()) {
       return absl::UnimplementedError(
           absl::StrCat("array '", key, "' makes the archive larger than 4 GiB"));
     }
-    std::string
-        common;  // what both headers share: flags, stored, 1980-01-01, checksum, sizes, name length
-    Store(0, 2, &common);
-    Store(0, 2, &common);
-    Store(0, 2, &common);
-    Store(0x21, 2, &common);
-    Store(Crc(npy), 4, &common);
-    Store(npy.size(), 4, &common);
-    Store(npy.size(), 4, &common);
-    Store(name.size(), 2, &common);
-    Store(0, 2, &common);
-    Store(kCentralMagic, 4, &directory);
-    Store(20, 2, &directory);
-    Store(20, 2, &directory);
-    directory.append(common);
-    directory.append(10, '\0');  // comment, disk, attributes
-    Store(out.size(), 4, &directory);
-    directory.append(name);
-    Store(kLocalMagic, 4, &out);
-    Store(20, 2, &out);
-    out.append(common).append(name).append(npy);
+    if (zipOpenNewFileInZip64(zip, absl::StrCat(key, ".npy").c_str(), &info, nullptr, 0, nullptr, 0,
+                              nullptr, kStored, 0, 0) != ZIP_OK ||
+        zipWriteInFileInZip(zip, npy.data(), static_cast<unsigned>(npy.size())) != ZIP_OK ||
+        zipCloseFileInZip(zip) != ZIP_OK)
+      return absl::InternalError(absl::StrCat("array '", key, "' cannot be put into an archive"));
   }
-  const size_t at = out.size();
-  if (at >= 0xFFFFFFFF || arrays.size() >= 0xFFFF)
-    return absl::UnimplementedError("archives above 4 GiB are not written");
-  out.append(directory);
-  Store(kEndMagic, 4, &out);
-  Store(0, 4, &out);
-  Store(arrays.size(), 2, &out);
-  Store(arrays.size(), 2, &out);
-  Store(directory.size(), 4, &out);
-  Store(at, 4, &out);
-  Store(0, 2, &out);
-  return out;
+  std::move(close).Cancel();
+  if (zipClose(zip, nullptr) != ZIP_OK)
+    return absl::InternalError("the directory of an archive cannot be written");
+  return std::move(file.written);
 }
 
 absl::Status WriteNpz(const std::string& path, const NamedArrays& arrays) {

@@ -147,6 +147,57 @@ TEST(Npz, SizesAreWhatComesOut) {
   }
 }
 
+TEST(Npz, AnArchiveMayBeEmpty) {
+  const absl::StatusOr<std::string> bytes = NpzToBytes({});
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  const absl::StatusOr<NpzReader> reader = NpzReader::FromBytes(BytesOf(*bytes));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_THAT(reader->Keys(), ElementsAre());
+}
+
+TEST(Npz, SaysWhatItDoesNotRead) {
+  const absl::StatusOr<FileBytes> file = ReadFile("tests/golden/npy/deflated.npz", SIZE_MAX);
+  ASSERT_TRUE(file.ok()) << file.status();
+  std::string encrypted(file->bytes), other_method = encrypted;
+  const size_t directory = encrypted.find("PK\x01\x02");
+  encrypted[directory + 8] |= 1;
+  EXPECT_EQ(NpzReader::FromBytes(BytesOf(encrypted)).status().code(),
+            absl::StatusCode::kUnimplemented);
+  other_method[directory + 10] = 14;
+  const absl::StatusOr<NpzReader> reader = NpzReader::FromBytes(BytesOf(other_method));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_THAT(std::string(reader->Read("x").status().message()), HasSubstr("method 14"));
+}
+
+// What is read of a damaged archive is right or an error.
+TEST(Npz, SurvivesMutation) {
+  const float values[] = {1, 2, 3};
+  const Tensor t = Tensor::CopyOf(DataType::kFloat, Shape({3}), values, sizeof(values));
+  const absl::StatusOr<std::string> stored = NpzToBytes({{"x", t}, {"y", t}});
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  const absl::StatusOr<FileBytes> deflated = ReadFile("tests/golden/npy/deflated.npz", SIZE_MAX);
+  ASSERT_TRUE(deflated.ok()) << deflated.status();
+  for (const std::string& good : {*stored, std::string(deflated->bytes)}) {
+    const auto x = NpzReader::FromBytes(BytesOf(good))->Read("x");
+    ASSERT_TRUE(x.ok()) << x.status();
+    int refused = 0;
+    for (size_t at = 0; at < good.size(); ++at) {
+      for (const int value : {0, 1, 0x7f, 0x80, 0xff}) {
+        std::string bad = good;
+        bad[at] = static_cast<char>(value);
+        const absl::StatusOr<NpzReader> reader = NpzReader::FromBytes(BytesOf(std::move(bad)));
+        const absl::StatusOr<Tensor> read =
+            reader.ok() ? reader->Read("x") : absl::StatusOr<Tensor>(reader.status());
+        refused += read.ok() ? 0 : 1;
+        if (!read.ok()) continue;
+        ASSERT_EQ(read->bytes(), x->bytes()) << at;
+        EXPECT_EQ(std::memcmp(read->data(), x->data(), x->bytes()), 0) << at;
+      }
+    }
+    EXPECT_GT(refused, 100);
+  }
+}
+
 TEST(Npy, AFolderIsNoFile) {
   EXPECT_THAT(std::string(ReadNpy("tests/golden").status().message()), HasSubstr("is a folder"));
   EXPECT_THAT(std::string(NpzReader::Open("tests/golden").status().message()),
