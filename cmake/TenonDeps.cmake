@@ -26,6 +26,7 @@ find_package(ICU REQUIRED COMPONENTS uc)
 find_package(PNG REQUIRED)
 find_library(TENON_LEVELDB leveldb REQUIRED)
 find_library(TENON_ISAL isal REQUIRED)
+find_path(TENON_RANDOM123 Random123/philox.h REQUIRED)
 # Small and position independent: linked statically, so that a user installs less.
 find_library(TENON_FARMHASH libfarmhash.a REQUIRED)
 find_library(TENON_HIGHWAYHASH libhighwayhash.a REQUIRED)

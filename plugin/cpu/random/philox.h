@@ -1,6 +1,9 @@
-// The Philox 4x32-10 counter-based generator (Salmon et al., "Parallel random numbers: as easy as
-// 1, 2, 3", SC 2011), and how its words become numbers in TensorFlow.
+// Random123's Philox 4x32-10, a generator that needs nothing but a counter and a key (Salmon et
+// al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), and how its words become numbers in
+// TensorFlow. No other file includes Random123.
 #pragma once
+
+#include <Random123/philox.h>
 
 #include <array>
 #include <cmath>
@@ -8,11 +11,11 @@
 
 namespace tenon::cpu {
 
-using PhiloxWords = std::array<uint32_t, 4>;
+using PhiloxWords = r123::Philox4x32::ctr_type;
 
 struct Philox {
   PhiloxWords counter = {};
-  std::array<uint32_t, 2> key = {};
+  r123::Philox4x32::key_type key = {};
 
   // Adds `count` to the 128-bit counter.
   void Skip(uint64_t count) {
@@ -23,18 +26,9 @@ struct Philox {
   }
 
   PhiloxWords Next() {
-    PhiloxWords c = counter;
-    std::array<uint32_t, 2> k = key;
-    for (int round = 0; round < 10; ++round) {
-      const uint64_t a = static_cast<uint64_t>(0xD2511F53u) * c[0];
-      const uint64_t b = static_cast<uint64_t>(0xCD9E8D57u) * c[2];
-      c = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k[0], static_cast<uint32_t>(b),
-           static_cast<uint32_t>(a >> 32) ^ c[3] ^ k[1], static_cast<uint32_t>(a)};
-      k[0] += 0x9E3779B9u;
-      k[1] += 0xBB67AE85u;
-    }
+    const PhiloxWords words = r123::Philox4x32()(counter, key);
     Skip(1);
-    return c;
+    return words;
   }
 };
 

@@ -80,15 +80,14 @@ Group TruncatedNormal(Philox philox, DataType type) {
   return g;
 }
 
-Group MakeGroup(const RandomState& s, Philox philox, int64_t group) {
-  if (s.distribution == Distribution::kTruncatedNormal) {
-    // 256 words for each output of the group.
-    philox.Skip((s.type == DataType::kDouble ? 128 : 256) * static_cast<uint64_t>(group));
-    return TruncatedNormal(philox, s.type);
-  }
-  philox.Skip(static_cast<uint64_t>(group));
-  return s.distribution == Distribution::kUniform ? Uniform(philox.Next(), s.type)
-                                                  : Normal(philox.Next(), s.type);
+// The numbers of one group. Most take the next block of `words`; those that are drawn until they
+// fit have 256 words of `all` for each output.
+Group MakeGroup(const RandomState& s, Philox& words, const Philox& all, int64_t group) {
+  if (s.distribution == Distribution::kUniform) return Uniform(words.Next(), s.type);
+  if (s.distribution == Distribution::kNormal) return Normal(words.Next(), s.type);
+  Philox own = all;
+  own.Skip((s.type == DataType::kDouble ? 128 : 256) * static_cast<uint64_t>(group));
+  return TruncatedNormal(own, s.type);
 }
 
 void StoreGroup(const RandomState& s, const Group& g, int64_t first, void* out) {
@@ -108,11 +107,14 @@ absl::Status RunRandom(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const Philox philox,
                          s.source.Start(args, kBlocksPerOutput * static_cast<uint64_t>(s.n)));
   const int64_t per_group = s.type == DataType::kDouble ? 2 : 4;
-  args.workers->ParallelFor((s.n + per_group - 1) / per_group, kGroupsPerPiece,
-                            [&](int64_t begin, int64_t end) {
-                              for (int64_t g = begin; g < end; ++g)
-                                StoreGroup(s, MakeGroup(s, philox, g), g * per_group, args.out[0]);
-                            });
+  args.workers->ParallelFor(
+      (s.n + per_group - 1) / per_group, kGroupsPerPiece, [&](int64_t begin, int64_t end) {
+        Philox words = philox;
+        words.Skip(static_cast<uint64_t>(begin));
+        for (int64_t g = begin; g < end; ++g) {
+          StoreGroup(s, MakeGroup(s, words, philox, g), g * per_group, args.out[0]);
+        }
+      });
   return absl::OkStatus();
 }
 
