@@ -2,7 +2,6 @@
 // instantiation per type.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -11,22 +10,9 @@
 #include <type_traits>
 
 #include "graph/tensor/dtype.h"
+#include "graph/tensor/small_float.h"
 
 namespace tenon::cpu {
-
-inline float FloatFromBfloat16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
-
-// Rounds to nearest, ties to even; every NaN becomes a quiet one.
-inline uint16_t Bfloat16FromFloat(float x) {
-  const uint32_t bits = std::bit_cast<uint32_t>(x);
-  if (x != x) return static_cast<uint16_t>((bits >> 16) | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-inline float FloatFromHalf(uint16_t bits) {
-  return static_cast<float>(std::bit_cast<_Float16>(bits));
-}
-inline uint16_t HalfFromFloat(float x) { return std::bit_cast<uint16_t>(static_cast<_Float16>(x)); }
 
 template <typename T>
 inline constexpr bool kIsComplex =
