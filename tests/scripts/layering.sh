@@ -107,7 +107,7 @@ check_binaries() {
   for binary in lib/libtenon.so bin/graph_run; do
     while read -r needed; do
       complain "$binary needs $needed at start; it must be hidden or opened at run time"
-    done < <(readelf -d "$build/$binary" | grep NEEDED | grep -oE '\[lib(protobuf|absl|dnnl|mkldnn)[^]]*')
+    done < <(readelf -d "$build/$binary" | grep NEEDED | grep -oE '\[lib(protobuf|absl|dnnl|mkldnn|crypto|ssl|zip|elf)[^]]*')
   done
   if readelf -V "$build/lib/libtenon.so" | grep -q 'Version definition'; then
     complain "libtenon.so has a named version; plug-ins' references to TF_x@tensorflow would fail"
