@@ -1,4 +1,5 @@
-// TensorFlow's promise to kernels: the data of a tensor in host memory lie at a multiple of 64.
+// Alignment of host tensors. TensorFlow promises kernels that a tensor's data in host memory start
+// at a multiple of 64 bytes (kTensorAlignment).
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -10,8 +11,8 @@ inline bool IsAligned(const Tensor& t) {
   return reinterpret_cast<uintptr_t>(t.data()) % kTensorAlignment == 0 || !IsMemcpyable(t.dtype());
 }
 
-// The tensor itself, or a copy where its data lie elsewhere (constants of a file, parts of another
-// tensor, what a caller feeds).
+// The tensor itself if it is aligned, else a copy. A constant in a file, a part of another tensor
+// and a feed may be unaligned. RESOURCE_EXHAUSTED without memory for the copy.
 inline absl::StatusOr<Tensor> Aligned(const Tensor& t) {
   if (IsAligned(t)) return t;
   return t.Copy();

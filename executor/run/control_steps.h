@@ -1,4 +1,5 @@
-// Steps that decide which others run: Switch and Merge, branches that are jumped over, loops.
+// Steps that decide whether other steps run: Switch, Merge, branches and loops. Each liveness flag
+// of a Frame tells whether the steps that carry it run.
 #pragma once
 
 #include <memory>
@@ -9,10 +10,13 @@
 
 namespace tenon {
 
-// Sets the liveness of a Switch's outputs. Input 0: the choice, a bool or the number of an output.
+// Sets the liveness flags of a Switch's outputs. Input 0 is the choice, a scalar: a bool or the
+// int32 index of an output. An index out of range chooses the last output. INVALID_ARGUMENT if the
+// choice is no scalar.
 class SwitchStep : public SlowStep {
  public:
-  // Flags first, first + 1 … are those of the outputs; they live only if `in` does.
+  // `first`, `first` + 1, … are the flags of the `count` outputs. All are dead if flag `in` is
+  // dead.
   SwitchStep(StepInput choice, int32_t in, int32_t first, int32_t count)
       : choice_(std::move(choice)), in_(in), first_(first), count_(count) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
@@ -23,11 +27,12 @@ class SwitchStep : public SlowStep {
   int32_t in_, first_, count_;
 };
 
-// The value of the first input that is alive, and its index. Memory outputs are copied into; slots
-// share the tensor.
+// Output 0 is the value of the first live input, output 1 the index of that input (int32). The
+// value is copied into planned memory, or put into a slot by Frame::Keep. If no input is alive, the
+// step only clears `out_alive`.
 class MergeStep : public SlowStep {
  public:
-  // `out_alive` -1: the plan knows when the output lives.
+  // `out_alive`: the flag that the step sets; -1: another flag of the plan stands for the output.
   MergeStep(std::vector<StepInput> inputs, std::vector<int32_t> alive, int32_t out_alive,
             int32_t slot, size_t bytes)
       : inputs_(std::move(inputs)),
@@ -46,7 +51,7 @@ class MergeStep : public SlowStep {
   size_t bytes_;
 };
 
-// A node is alive if all that it depends on is.
+// Sets flag `out` if the flags `a` and `b` are set: a node is alive if all of its inputs are.
 class BothAliveStep : public SlowStep {
  public:
   BothAliveStep(int32_t a, int32_t b, int32_t out) : a_(a), b_(b), out_(out) {}
@@ -61,12 +66,13 @@ class BothAliveStep : public SlowStep {
   int32_t a_, b_, out_;
 };
 
-// A run of steps that lies elsewhere in the plan: [begin, end).
+// A range of steps of the plan: [begin, end), as indices into Plan::steps.
 struct StepRange {
   uint32_t begin = 0, end = 0;
 };
 
-// The steps of a branch: run, or jumped over; then everything that they would have decided is dead.
+// Runs the steps of a branch if flag `alive` is set. Otherwise skips them and clears the flags that
+// they would set.
 class BranchStep : public SlowStep {
  public:
   BranchStep(int32_t alive, int32_t first_flag, int32_t num_flags)
@@ -81,16 +87,18 @@ class BranchStep : public SlowStep {
   StepRange steps_;
 };
 
-// A loop: runs its steps until the flag `again` (0: once) is dead after a pass. Inputs are the
-// variables' first values, outputs the variables; their next values are arguments of their own.
+// Runs the steps of a loop, pass after pass, until the flag `again` is dead after a pass; `again` 0
+// means one pass. Inputs of the step are the first values of the loop variables, outputs are the
+// variables. Their next values are separate entries of the pointer table. RESOURCE_EXHAUSTED if the
+// run exceeds RunContext::max_loop_passes.
 class LoopStep : public SlowStep {
  public:
   struct Variable {
     StepInput first, next;
     int32_t slot = -1;  // -1: planned memory of `bytes`
     size_t bytes = 0;
-    bool in_place = false;  // the next value is computed where the variable is
-    // Nobody else reads the slot of the first, of the next value.
+    bool in_place = false;  // the next value is computed in the variable's memory
+    // The loop is the last reader of the slot of `first`; of `next`.
     bool last_first = false, last_read = false;
   };
   void SetVariables(std::vector<Variable> variables) { variables_ = std::move(variables); }
@@ -113,7 +121,7 @@ class LoopStep : public SlowStep {
   StepRange steps_;
   int32_t again_ = 0;
   uint32_t next_args_ = 0;    // of the frame's pointer table
-  bool synchronize_ = false;  // devices work on the variables: they end a pass before the next
+  bool synchronize_ = false;  // devices work on the variables: the host waits for them after a pass
 };
 
 }  // namespace tenon

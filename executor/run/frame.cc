@@ -80,6 +80,7 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
       TENON_ASSIGN_OR_RETURN(feeds_[i], Tensor::Allocate(feeds[i].dtype(), feeds[i].shape()));
       std::memcpy(feeds_[i].data(), feeds[i].data(), feeds[i].bytes());
     }
+    // A caller mostly feeds the same buffer again: then the table is right already.
     if (feed_pointers_[i] == feeds_[i].data()) continue;
     feed_pointers_[i] = feeds_[i].data();
     Patch(Row(plan_.feed_uses, static_cast<int32_t>(i)), feed_pointers_[i]);
@@ -96,6 +97,7 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
 
 absl::Status Frame::Synchronize() {
   absl::Status status;
+  // All devices, whatever one of them says: each may still write to the run's memory.
   for (Device* device : plan_.devices) status.Update(device->SynchronizeAllActivity());
   return status;
 }

@@ -1,5 +1,5 @@
-// The state of one run of a plan: memory, pointer table, values whose place is not planned. Used by
-// one thread at a time.
+// The mutable state of one run of a plan: the arena, the pointer table, and the values without a
+// planned place. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,32 +21,34 @@ class AsyncStep;
 struct Plan;
 class RunRecording;
 
-// What every run of a session has in common.
+// The surroundings of a run. Pointers are not owned.
 struct RunContext {
   Workers* workers = nullptr;
   double device_timeout_s = 60;
   int64_t step_id = 0;
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();  // of all loops together
-  RunRecording* recording = nullptr;  // null: nobody asks when steps run
+  RunRecording* recording = nullptr;                              // null: the run is not recorded
 };
 
-// An input as a step sees it that works on tensors.
+// An input of a step that works on tensors instead of raw memory.
 struct StepInput {
   int32_t storage = -1;
   DataType dtype = DataType::kInvalid;
-  std::optional<Shape> shape;  // unknown: that of the slot's tensor
+  std::optional<Shape> shape;  // nullopt: the shape of the slot's tensor
 };
 
 class Frame : public RunState {
  public:
-  // RESOURCE_EXHAUSTED without memory for the arena; names the node that needs most of it.
+  // Allocates a frame for runs of `plan`, which must outlive it. RESOURCE_EXHAUSTED without memory
+  // for the arena; names the node with the largest part of it.
   static absl::StatusOr<std::unique_ptr<Frame>> Create(const Plan& plan);
 
-  // Start and end of a run. Begin copies feeds that kernels cannot read and makes the fetches'
-  // buffers.
+  // Starts a run. Copies feeds that are not aligned to their elements, and allocates the buffers of
+  // fetches, which the caller of the run will own.
   absl::Status Begin(absl::Span<const Tensor> feeds, const RunContext& context);
-  // Waits for all devices that the plan uses; then releases what the run held.
+  // Waits for all devices that the plan uses.
   absl::Status Synchronize();
+  // Ends a run: releases its events, slots, feeds and fetch buffers. Keeps the arena.
   void End();
 
   const Plan& plan() const { return plan_; }
@@ -61,14 +63,14 @@ class Frame : public RunState {
     for (int32_t i = first; i < first + count; ++i) alive_[i] = 0;
   }
 
-  // Which pass of which loop runs, as TensorFlow counts them: {0, 0} outside of loops.
+  // The innermost loop that runs and its pass, in TensorFlow's terms: {0, 0} outside of loops.
   struct Pass {
     uint64_t frame_id = 0;
     int64_t iter_id = 0;
   };
   const Pass& pass() const { return pass_; }
   void set_pass(Pass pass) { pass_ = pass; }
-  // Counts a pass; whether the run may make it.
+  // Counts one more pass. False if the run has used up RunContext::max_loop_passes.
   bool TakePass() { return ++passes_ <= context_.max_loop_passes; }
 
   // The node of the step that runs, for errors.
@@ -79,41 +81,47 @@ class Frame : public RunState {
   void set_failed_step(uint32_t step) { failed_step_ = step; }
 
   const Tensor& slot(int32_t i) const { return slots_[i]; }
-  void SetSlot(int32_t i, Tensor value);  // and every entry of the table that reads it
+  // Stores a value in slot i and updates every entry of the pointer table that refers to the slot.
+  void SetSlot(int32_t i, Tensor value);
   void ReleaseSlot(int32_t i) { slots_[i].Clear(); }
-  // For a step that makes the value in its place, and says so when it is done.
+  // The slot for a step that writes the tensor in place. The step must call SlotFilled afterwards.
   Tensor* SlotToFill(int32_t i) { return &slots_[i]; }
   void SlotFilled(int32_t i);
-  void ReleaseView(const StepInput& input);  // of a slot, by its last reader
-  Tensor TakeSlot(const StepInput& input);   // by its last reader
+  // Both are for the last reader of the input. ReleaseView does nothing unless the input is a slot;
+  // TakeSlot needs a slot, and empties it.
+  void ReleaseView(const StepInput& input);
+  Tensor TakeSlot(const StepInput& input);
   const Tensor& feed(int32_t i) const { return feeds_[i]; }
   const Tensor& fetch_buffer(int32_t i) const { return fetch_buffers_[i]; }
 
-  // An input's shape, and the input as a tensor. Tensors of planned memory are views that must not
-  // outlive the step: `keep` copies those.
+  // The shape of an input, and the input as a tensor. View may return a view of planned memory,
+  // which must not outlive the step. Keep returns a tensor that may outlive the step: it shares a
+  // slot or a feed and copies everything else.
   const Shape& ShapeOf(const StepInput& input) const;
   Tensor View(const StepInput& input) const;
   absl::StatusOr<Tensor> Keep(const StepInput& input) const;
 
-  // Events between the start of a copy and the step that waits for it.
+  // The event that marks the end of a copy. Set from the start of the copy to the step that waits
+  // for it.
   struct Event {
     Device* device = nullptr;
     EventHandle handle = nullptr;
   };
   Event& event(int32_t i) { return events_[i]; }
 
-  // Calls of asynchronous kernels, by their numbers in the plan. Each is waited for before it
-  // begins again, and before the run ends.
+  // Registers a call of an asynchronous kernel under its number in the plan. A call must end before
+  // the call with its number begins again, and before the run ends.
   void BeginCall(int32_t number, const AsyncStep* step, ContextPtr call);
-  // Waits for the call if it is under way. An error is that of its node.
+  // Waits for the call if it is under way. After an error, node() is the node of the call.
   absl::Status EndCall(int32_t number);
-  // Waits for all calls. `status` is that of the steps so far. What failed first in the order of
-  // the graph is what comes out, and what node() is.
+  // Waits for all calls. `status` is the status of the steps so far. Returns the error that comes
+  // first in the order of the graph, and sets node() to its node.
   absl::Status EndCalls(absl::Status status);
 
-  // What the step of a plug-in's kernel hands over: one for all, since no two run at once.
+  // The arguments of a plug-in's kernel. All steps use the same object, since a frame runs one step
+  // at a time: its vectors need no new memory for each call.
   struct PluginCall {
-    std::vector<Tensor> made;  // inputs that do not lie anywhere as the kernel wants them
+    std::vector<Tensor> made;  // inputs that exist nowhere in the form that the kernel needs
     std::vector<ComputeArgs::Input> inputs;
     std::vector<Tensor*> outputs;
     ComputeArgs args;

@@ -1,4 +1,4 @@
-// The frames of a plan that wait for its next run.
+// The idle frames of a plan, kept for its next runs.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,14 @@
 
 namespace tenon {
 
-// Thread-safe. Lives no longer than the plan that its frames are of.
+// Owns the idle frames. All frames belong to one plan, which must outlive the pool. The pool never
+// frees a frame: it holds as many as ever ran at once. Thread-safe.
 class FramePool {
  public:
-  // One that waits; a new one when all others are busy. Errors are those of Frame::Create.
+  // Hands an idle frame to the caller; makes a new one if none is idle. Errors are those of
+  // Frame::Create.
   absl::StatusOr<std::unique_ptr<Frame>> Take(const Plan& plan);
+  // Takes a frame back after Frame::End.
   void Return(std::unique_ptr<Frame> frame);
 
  private:

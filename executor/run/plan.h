@@ -1,5 +1,5 @@
-// A graph for one input signature, compiled: a flat list of steps over a table of pointers.
-// Immutable and shared by all runs.
+// A graph that is compiled for one set of feed shapes: a flat list of steps over a table of
+// pointers. Immutable; all runs share it, on any threads.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace tenon {
 
-// What the dispatch loop reads: 32 bytes, in order of execution.
+// One call of a run function. Steps stand in the order of execution. A step has 32 bytes: two fit
+// into a cache line.
 struct Step {
   RunFn fn;
   const void* state;
@@ -27,7 +28,7 @@ struct Step {
 static_assert(sizeof(Step) == 32);
 
 enum class Where : uint8_t {
-  kNone,   // nobody reads it
+  kNone,   // no step reads it
   kArena,  // at `offset`
   kConst,  // at `address`
   kFeed,   // the tensor of feed `index`
@@ -42,10 +43,10 @@ struct Storage {
   void* address = nullptr;
 };
 
-// Entries of the pointer table that hold the pointer of feed, fetch buffer or slot i; compressed
-// rows.
+// For each feed, fetch buffer or slot i: the entries of the pointer table that point to its data.
+// Row i is args[begin[i]] to args[begin[i + 1]], without the last.
 struct PatchList {
-  std::vector<uint32_t> begin;  // one more than there are items
+  std::vector<uint32_t> begin;  // by item, then the size of `args`
   std::vector<uint32_t> args;
 };
 
@@ -59,12 +60,12 @@ struct FetchBuffer {
   NodeId node;  // that fills it
 };
 
-// Where the value of a fetch is when the run is over.
+// The place of a fetched value at the end of the run.
 struct FetchSpec {
   Where where = Where::kNone;  // kNone: the fetch is a node to run, it has no value
   int32_t index = 0;
   DataType dtype = DataType::kInvalid;
-  std::optional<Shape> shape;  // not known for some slots
+  std::optional<Shape> shape;  // nullopt: the shape of the slot's tensor
   Tensor constant;             // kConst
   int32_t alive = 0;           // liveness flag; 0: always alive
 };
@@ -79,7 +80,7 @@ struct PlanCopy {
 
 class SlowStep;
 
-// What steps point to.
+// Owns the objects that steps point to.
 struct StepResources {
   std::vector<std::unique_ptr<SlowStep>> slow_steps;
   std::vector<std::shared_ptr<const void>> states;     // of kernels
@@ -98,7 +99,7 @@ struct Plan {
   std::vector<Storage> storages;
   uint64_t arena_bytes = 0;
   uint64_t arena_lower_bound = 0;
-  NodeId arena_largest = kNoNode;  // whose value or scratch is the largest in it
+  NodeId arena_largest = kNoNode;  // the node with the largest value or scratch in the arena
   std::vector<FeedSpec> feeds;
   std::vector<FetchSpec> fetches;
   std::vector<std::string> fetch_names;
@@ -108,14 +109,14 @@ struct Plan {
   int32_t num_alive = 1;
   int32_t num_events = 0;
   int32_t num_calls = 0;  // of asynchronous kernels
-  // By node id: where it stands in the order of the graph, if steps run in another one. Then there
-  // are no branches and no loops. Else empty.
+  // By node id: the node's position in the order of the graph, if steps run in another order. Then
+  // the plan has no branches and no loops. Empty if steps run in the order of the graph.
   std::vector<uint32_t> places;
   std::vector<Device*> devices;  // those that are synchronized at the end of a run
-  bool is_watched = false;       // how plug-ins use memory is looked at when a run ends
+  bool is_watched = false;       // the memory guards of plug-ins are checked when a run ends
   std::vector<PlanCopy> copies;
 
-  // Where the arguments of step i end, which begin at its first_arg: inputs, then outputs.
+  // The end of step i's arguments, which are inputs, then outputs, and begin at its first_arg.
   size_t ArgsEnd(size_t i) const { return args_end[i]; }
 
   StepResources resources;

@@ -1,5 +1,5 @@
-// A CPU kernel after its preparation, and the way to run it on tensors where no arena is planned:
-// at plan time, for constants, and for steps whose shapes only the run tells.
+// A CPU kernel after its preparation, and a function that runs it on tensors without an arena:
+// while planning, for constants, and for steps with shapes that are known only in the run.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace tenon {
 // Immutable once made; shared between threads.
 struct PreparedKernel {
   std::vector<Prepare::PreparedOutput> outputs;
-  bool aliases_planned = false;  // nobody needs the outputs that are inputs under another shape
+  bool aliases_planned = false;  // the plan gives outputs that alias an input their place already
   TypeVector output_types;
   size_t scratch_bytes = 0;
   RunFn run = nullptr;
@@ -30,13 +30,17 @@ struct PreparedKernel {
 // or variants and is none of those that may.
 absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p);
 
-// What an input is wanted for: to be read while the kernel runs, to be kept, or to be kept by a
-// kernel that does not read it again.
+// The use of an input:
+// kView: the kernel reads it while it runs.
+// kKeep: the result may share it, so the tensor may outlive the run of the kernel.
+// kTake: like kKeep, and the kernel does not read the input again.
 enum class InputUse { kView, kKeep, kTake };
 using InputFn = absl::FunctionRef<absl::StatusOr<Tensor>(int i, InputUse use)>;
 
-// All outputs, in host memory but for those that a kernel hands on in a device's. `in` are the
-// inputs' data, `input` gives them as tensors. Errors do not name the node.
+// Runs the kernel and returns all outputs. They lie in host memory, but for values that the kernel
+// passes on in the memory of `device`. `in`: the data pointers of the inputs; `input` returns an
+// input as a tensor. RESOURCE_EXHAUSTED without memory for outputs or scratch. Errors do not name
+// the node.
 absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
                                                    InputFn input, Workers& workers,
                                                    Device* device = nullptr);

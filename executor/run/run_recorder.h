@@ -1,5 +1,5 @@
-// What runs did when, one span per step: for traces and tables. A run that nobody records pays
-// nothing for it.
+// Records the time of each step of a run, for traces and tables. A run without a recorder has no
+// cost from it.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace tenon {
 
 struct Plan;
 
-// A stream of a device, by a name for people.
+// A stream of a device, with a name for people.
 struct StreamOf {
   Device* device = nullptr;  // null: none
   StreamHandle stream = nullptr;
@@ -31,10 +31,10 @@ struct RunSpan {
     uint32_t index;  // into plan->steps
     int64_t start_ns, stop_ns;
   };
-  // What a step queued on a stream.
+  // Work that a step queued on a stream.
   struct Queued {
     size_t step;                                    // into steps
-    std::shared_ptr<std::atomic<int64_t>> done_ns;  // 0: not yet, or never to be known
+    std::shared_ptr<std::atomic<int64_t>> done_ns;  // 0: not done yet, or the end is unknown
   };
   std::shared_ptr<const Plan> plan;
   int lane = 0;            // dense number of the thread that ran it
@@ -45,13 +45,14 @@ struct RunSpan {
   std::vector<Queued> queued;
 };
 
-// Thread-safe. Keeps the first kMaxSteps spans of steps and forgets the others.
+// Collects the spans of all runs. Keeps about the first kMaxSteps steps and drops the later ones;
+// runs at once may each fill the same room. Thread-safe, but for runs().
 class RunRecorder {
  public:
   static constexpr size_t kMaxSteps = size_t{1} << 20;
 
-  // With `streams` the plug-ins' own callbacks say when the work on their streams was done, which
-  // takes them time.
+  // With `streams`, a host callback on each stream marks the end of queued work. The callbacks slow
+  // the streams down.
   explicit RunRecorder(bool streams) : streams_(streams) {}
 
   bool streams() const { return streams_; }
@@ -59,10 +60,10 @@ class RunRecorder {
   int64_t Now() const {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count();
   }
-  // How many more spans of steps there is room for.
+  // The number of step spans that can still be kept.
   size_t Room() const;
   void Add(RunSpan span);
-  // In the order in which they ended. Not while runs go on.
+  // The runs in the order in which they ended. Must not be called while a recorded run goes on.
   const std::vector<RunSpan>& runs() const { return runs_; }
 
  private:
@@ -74,7 +75,8 @@ class RunRecorder {
   std::vector<RunSpan> runs_;
 };
 
-// One run while it is recorded, on one thread; handed to the recorder in the end.
+// One run while it is recorded, on one thread. EndRun hands it to the recorder, which must outlive
+// it.
 class RunRecording {
  public:
   explicit RunRecording(RunRecorder& recorder)
@@ -94,7 +96,7 @@ class RunRecording {
   void EndRun();
 
  private:
-  // Of what the last step queued.
+  // Asks for the end of the work that the last step queued.
   void AskForEnd();
 
   RunRecorder& recorder_;
@@ -103,16 +105,15 @@ class RunRecording {
   int64_t step_start_;
 };
 
-// What step `index` does, and where: an op's name, or "copy to APU:0" and the like of steps that
-// are a service to a node; the node's device, as "/device:CPU:0".
+// The description of a step for people.
 struct StepLabel {
-  std::string_view node;  // empty: for no node
-  std::string what;
-  std::string_view device;
+  std::string_view node;    // its node; empty: the step belongs to no node
+  std::string what;         // the node's op; of a copy, a wait and the like: what the step does
+  std::string_view device;  // the node's device, as "/device:CPU:0"
 };
 StepLabel LabelOf(const Plan& plan, uint32_t index);
 
-// Where it queues its work.
+// The stream on which step `index` queues its work; without a device if it queues none.
 StreamOf StreamOfStep(const Plan& plan, uint32_t index);
 
 }  // namespace tenon

@@ -1,8 +1,8 @@
-// Whether plans believe what an op's shape function promises of its outputs.
+// Decides whether plans rely on the output shapes that a plug-in's shape function promises.
 //
-// TensorFlow takes any shape that a kernel gives its output. A plan with shapes is much the better
-// one, and a plug-in's shape function is mostly right: it is believed as long as a run that finds
-// it wrong can be made again, by another plan. That is, as long as nothing lasts that the run does.
+// TensorFlow accepts any shape that a kernel gives its output. A plan with known shapes is much
+// better, and a plug-in's shape function is mostly right. A plan relies on it while a run that
+// finds it wrong can be repeated with another plan, that is, while runs have no lasting effects.
 #pragma once
 
 #include "absl/container/flat_hash_set.h"
@@ -13,16 +13,18 @@
 
 namespace tenon {
 
-// Marks the error of a run in which an output of node n has another shape than promised.
+// Returns `status` with a payload: an output of node n has another shape than promised.
 absl::Status BrokenPromise(NodeId n, absl::Status status);
 
-// Thread-safe but for Note.
+// Thread-safe after Note.
 class ShapePromises {
  public:
-  // What the runs compute.
+  // Takes the nodes that the runs compute. Runs are repeatable if no node has a lasting effect.
   void Note(const Graph& graph, absl::Span<const NodeId> nodes);
+  // Whether a plan may rely on the promised shapes of node n.
   bool Believed(const Graph& graph, NodeId n) const;
-  // Whether `status` is that of a promise by a plug-in; it is not believed any more.
+  // If `status` comes from BrokenPromise for a plug-in's shape function: warns, stops relying on
+  // node n's shapes and returns true. Else returns false.
   bool Disbelieve(const Graph& graph, const absl::Status& status);
 
  private:

@@ -38,6 +38,7 @@ std::string KernelStep::Signature(const Frame& frame, const StepArgs& args) cons
       continue;
     }
     const Tensor view = frame.View(inputs_[i]);
+    // Each string's length goes first: {"ab", "c"} and {"a", "bc"} must differ.
     for (size_t k = 0; k < count && BaseType(inputs_[i].dtype) == DataType::kString; ++k) {
       absl::StrAppend(&key, view.StringAt(static_cast<int64_t>(k)).size(), ":",
                       view.StringAt(static_cast<int64_t>(k)));

@@ -1,5 +1,5 @@
-// Steps that are more than a call of a kernel's run function: shapes known late, branches,
-// tensors that are freed early. The dispatch loop does not know the difference: RunSlowStep is
+// Steps that do more than call a kernel's run function: kernels with shapes that are known late,
+// branches, early release of tensors. The dispatch loop treats them like any step: RunSlowStep is
 // their run function.
 #pragma once
 
@@ -23,9 +23,9 @@ class SlowStep {
   virtual ~SlowStep() = default;
   // Thread-safe: one step object serves all frames.
   virtual absl::Status Run(Frame& frame, const StepArgs& args) const = 0;
-  virtual std::string Describe() const = 0;       // for PlanText
-  virtual bool IsNode() const { return true; }    // it does what its node does, no service to it
-  virtual StreamOf Queues() const { return {}; }  // where it queues its work
+  virtual std::string Describe() const = 0;     // for PlanText
+  virtual bool IsNode() const { return true; }  // it computes its node; false: a copy, a wait, …
+  virtual StreamOf Queues() const { return {}; }  // the stream of its work; no device: none
 
   int32_t guard = 0;  // liveness flag; a dead step is skipped. 0: always alive
 };
@@ -45,8 +45,8 @@ class GuardedStep : public SlowStep {
   const void* state_;
 };
 
-// Fails when it is reached: a node in a branch that cannot be prepared, which is no error while the
-// branch is not taken.
+// Returns an error when it runs. Stands for a node in a branch that cannot be prepared: that is no
+// error while the branch is not taken.
 class ErrorStep : public SlowStep {
  public:
   explicit ErrorStep(absl::Status status) : status_(std::move(status)) {}
@@ -57,14 +57,14 @@ class ErrorStep : public SlowStep {
   absl::Status status_;
 };
 
-// Preparations of kernels in runs: made, and found among those made before.
+// The number of kernel preparations that runs made, and that they reused from earlier runs.
 struct LatePreparations {
   std::atomic<int64_t> made{0}, reused{0};
 };
 
-// A CPU kernel whose outputs are tensors made by the run. Prepared at plan time, or, where shapes
-// or values were not known then, at run time: the last kMaxPrepared preparations are kept by shapes
-// and values.
+// Runs a CPU kernel that makes its output tensors in the run. The kernel is prepared while
+// planning; if shapes or values are not known then, it is prepared in the run. The step keeps the
+// kMaxPrepared preparations that were used last, by the shapes and the values of the inputs.
 class KernelStep : public SlowStep {
  public:
   struct Node {
@@ -89,9 +89,9 @@ class KernelStep : public SlowStep {
     fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
   }
 
-  // Only while planning: tensors are in this device's memory (OtherDevices::kInPlace).
+  // Only while planning. The tensors lie in this device's memory (OtherDevices::kInPlace).
   void set_device(Device* device) { device_ = device; }
-  // This step is the last reader of input i, and reads it once. Only while planning.
+  // Only while planning. The step is the last reader of input i and reads it once.
   void MayTake(size_t i) { may_take_[i] = true; }
 
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
@@ -121,8 +121,9 @@ class KernelStep : public SlowStep {
       ABSL_GUARDED_BY(mutex_);  // last used last
 };
 
-// The value of a variable by reference, for a node that wants no variable; in the memory of
-// `device` (null: the host).
+// Reads the value of a reference variable, for a node that takes the value and not the variable.
+// The value comes to the memory of `device` (null: the host). FAILED_PRECONDITION if the variable
+// has no value yet.
 class ReadVariableStep : public SlowStep {
  public:
   ReadVariableStep(StepInput variable, int32_t slot, Device* device)
@@ -136,7 +137,7 @@ class ReadVariableStep : public SlowStep {
   Device* device_;
 };
 
-// Lets go of tensors that no later step reads.
+// Releases tensors that no later step reads.
 class ReleaseStep : public SlowStep {
  public:
   explicit ReleaseStep(std::vector<int32_t> slots) : slots_(std::move(slots)) {}
