@@ -1,4 +1,4 @@
-// run, opt, show, explain, devices: answers and documents.
+// run: answers and documents.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 #include <set>
 #include <sstream>
 
-#include "absl/strings/str_cat.h"
 #include "tests/e2e/document_util.h"
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
@@ -15,11 +14,7 @@ namespace tenon::testing {
 namespace {
 
 using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
@@ -79,42 +74,6 @@ TEST(Run, ErrorsOfMovesSurviveTheOptimizer) {
       EXPECT_THAT(run.err, HasSubstr("node 'm'"));
     }
   }
-}
-
-// The outputs of a graph are what every run computes once: not what one branch or one pass does.
-TEST(Show, OutputsOfBranchesAndLoops) {
-  const auto node = [](const std::string& name, const std::string& op,
-                       const std::vector<std::string>& inputs, const std::string& attrs) {
-    std::string text = "node { name: '" + name + "' op: '" + op + "' ";
-    for (const std::string& input : inputs) text += "input: '" + input + "' ";
-    return text + attrs + "}\n";
-  };
-  const auto type = [](const std::string& name, const std::string& of) {
-    return "attr { key: '" + name + "' value { type: DT_" + of + " } } ";
-  };
-  const std::string t = type("T", "FLOAT"), n2 = "attr { key: 'N' value { i: 2 } } ";
-  const auto loop = [&](const std::string& name, const std::string& from) {
-    const std::string frame = "attr { key: 'frame_name' value { s: '" + name + "' } } ";
-    return node(name + "/enter", "Enter", {from}, t + frame) +
-           node(name + "/merge", "Merge", {name + "/enter", name + "/next"}, t + n2) +
-           node(name + "/less", "Less", {name + "/merge", "limit"}, t) +
-           node(name + "/again", "LoopCond", {name + "/less"}, "") +
-           node(name + "/switch", "Switch", {name + "/merge", name + "/again"}, t) +
-           node(name + "/pass", "Square", {name + "/switch:1"}, t) +
-           node(name + "/next", "NextIteration", {name + "/pass"}, t) +
-           node(name + "/exit", "Exit", {name + "/switch"}, t);
-  };
-  const std::string graph = node("x", "Placeholder", {}, type("dtype", "FLOAT")) +
-                            node("limit", "Placeholder", {}, type("dtype", "FLOAT")) +
-                            node("p", "Placeholder", {}, type("dtype", "BOOL")) +
-                            node("sw", "Switch", {"x", "p"}, t) + node("no", "Neg", {"sw"}, t) +
-                            node("yes", "Abs", {"sw:1"}, t) + node("unused", "Exp", {"sw:1"}, t) +
-                            node("chosen", "Merge", {"no", "yes"}, t + n2) +
-                            loop("outer", "chosen") + loop("inner", "outer/switch:1");
-  const json doc = Document({"show", TempFile("loops.pbtxt", graph)});
-  std::vector<std::string> outputs;
-  for (const json& output : doc["outputs"]) outputs.push_back(output["name"]);
-  EXPECT_THAT(outputs, ElementsAre("outer/exit"));
 }
 
 TEST(Run, TellsWhenStepsRan) {
@@ -264,172 +223,6 @@ TEST(Run, StoryNamesEveryStage) {
     EXPECT_THAT(run.out, HasSubstr(word));
 }
 
-TEST(Show, DocumentAndReadyCommands) {
-  const json doc = Document({"show", kMlp});
-  EXPECT_EQ(doc["inputs"], json::parse(R"([{"name":"x","dtype":"f32","shape":[-1,20]}])"));
-  EXPECT_EQ(doc["outputs"], json::parse(R"([{"name":"out","dtype":"f32","shape":[-1,10]}])"));
-  EXPECT_EQ(doc["ops"]["MatMul"], 3);
-  EXPECT_EQ(doc["nodes"], 23);
-  EXPECT_EQ(doc["functions"], 0);
-  EXPECT_GT(doc["const_bytes"], 20000);
-  EXPECT_GT(doc["flops"], 10000);
-}
-
-// The printed command lines run as they are.
-TEST(Show, CommandsWork) {
-  for (const char* model : {"mlp", "bert_tiny", "dlrm", "grappler_food"}) {
-    const json doc = Document({"show", GoldenGraph(model)});
-    std::istringstream words(doc["commands"][0].get<std::string>());
-    std::vector<std::string> args;
-    for (std::string word; words >> word;) {
-      std::erase(word, '\'');
-      args.push_back(word);
-    }
-    args.erase(args.begin());
-    const Finished run = GraphRun(args);
-    EXPECT_EQ(run.exit, 0) << model << ": " << run.err;
-  }
-}
-
-TEST(Opt, WritesAGraphThatGivesTheSame) {
-  const std::string out = TempPath("opt.pbtxt.gz");
-  const json doc = Document({"opt", kMlp, "-o", out});
-  EXPECT_EQ(doc["nodes_before"], 23);
-  EXPECT_LT(doc["nodes_after"], 23);
-  for (const char* key :
-       {"name", "iteration", "changed", "skipped", "reason", "time_us", "nodes_before",
-        "nodes_after", "edges_before", "edges_after", "rewrites"}) {
-    EXPECT_TRUE(doc["passes"][0].contains(key)) << key;
-  }
-  const Finished run = GraphRun({"run", out, "--input", "x=@tests/golden/models/mlp/feeds/x.npy",
-                                 "--expect", "out=@tests/golden/models/mlp/fetches/out.npy"});
-  EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_EQ(doc["written"], out);
-  const json none = Document({"opt", kMlp, "--bisect-limit", "0"});
-  for (const json& pass : none["passes"])
-    EXPECT_TRUE(pass["rewrites"].empty() || pass["changed"] == false) << pass;
-}
-
-TEST(Opt, WritesWhatTheTargetRuns) {
-  const std::string model = "tests/golden/models/cnn_bn/graph.pbtxt", out = TempPath("opt.pbtxt");
-  const auto count = [&](std::vector<std::string> target, const char* op) {
-    std::vector<std::string> args = {"opt", model, "-o", out};
-    args.insert(args.end(), target.begin(), target.end());
-    Document(args);
-    return Document({"show", out})["ops"].value(op, 0);
-  };
-  const std::vector<std::vector<std::string>> fusing = {
-      {"--target", "tensorflow@2.11"}, {"--target", "tensorflow+onednn"}, {"--target", "tenon"}};
-  EXPECT_EQ(count({}, "_FusedConv2D"), 0);
-  EXPECT_EQ(count({}, "_FusedMatMul"), 1);
-  EXPECT_EQ(count({"--target", "tensorflow"}, "_FusedConv2D"), 0);
-  for (const std::vector<std::string>& target : fusing)
-    EXPECT_GT(count(target, "_FusedConv2D"), 0) << target.back();
-  EXPECT_EQ(count({"--target=tensorflow@2.21"}, "_FusedDepthwiseConv2dNative"), 0);
-  EXPECT_EQ(count({"--target=tensorflow+onednn"}, "_FusedDepthwiseConv2dNative"), 1);
-  // No TensorFlow has a fused Conv2D with Tanh.
-  EXPECT_EQ(count({"--target=tensorflow+onednn"}, "Tanh"), 1);
-  EXPECT_EQ(count({"--target=tenon"}, "Tanh"), 0);
-}
-
-TEST(Opt, RefusesTargetsThatThereAreNot) {
-  const Finished run = GraphRun({"opt", kMlp, "--target", "tensorflow+onedn"});
-  EXPECT_EQ(run.exit, 2);
-  EXPECT_THAT(run.err,
-              HasSubstr("(did you mean 'tensorflow+onednn'?); there are tensorflow (every"));
-  EXPECT_EQ(GraphRun({"run", kMlp, "--target", "onnx"}).exit, 2);
-}
-
-TEST(Opt, LeavesOutWhatOldVersionsDoNotKnow) {
-  const std::string model = "tests/golden/models/lstm_keras/graph.pbtxt",
-                    out = TempPath("old.pbtxt");
-  ASSERT_THAT(ReadFile(model), HasSubstr("grad_a"));
-  Document({"opt", model, "-o", out});
-  EXPECT_THAT(ReadFile(out), Not(HasSubstr("grad_a")));
-  Document({"opt", model, "-o", out, "--target=tensorflow@2.16"});
-  EXPECT_THAT(ReadFile(out), HasSubstr("grad_a"));
-}
-
-TEST(Opt, TellsWhichVersionAGraphNeeds) {
-  const json mlp = Document({"opt", kMlp});
-  EXPECT_EQ(mlp["target"], "tensorflow");
-  EXPECT_EQ(mlp["tensorflow"], "2.0");
-  EXPECT_EQ(Document({"opt", kMlp, "--target=tensorflow@2.3"})["tensorflow"], "2.3");
-  EXPECT_FALSE(Document({"opt", kMlp, "--target=tenon"}).contains("tensorflow"));
-  const std::string newer = "tests/golden/models/greedy_decode/graph.pbtxt";
-  EXPECT_EQ(Document({"opt", newer})["tensorflow"], "2.13");
-  EXPECT_EQ(GraphRun({"opt", newer}).err, "");
-  EXPECT_THAT(
-      GraphRun({"opt", newer, "--target=tensorflow@2.12"}).err,
-      HasSubstr("warning: --target tensorflow@2.12: the graph runs in TensorFlow 2.13 and "
-                "later, which brought attribute 'resize_if_index_out_of_bounds' of node '"));
-}
-
-TEST(Opt, SaysWhenNothingIsWritten) {
-  const Finished run = GraphRun({"opt", kMlp});
-  EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("nothing is written; add -o"));
-  EXPECT_TRUE(Document({"opt", kMlp})["written"].is_null());
-}
-
-// The names that --list-passes prints are those that --disable-rewrite takes, and reports count.
-TEST(Opt, ListsPassesAndRewrites) {
-  const json list = Document({"opt", "--list-passes"});
-  const std::string text = GraphRun({"opt", "--list-passes"}).out;
-  std::set<std::string> names;
-  for (const json& pass : list["available_passes"]) {
-    EXPECT_TRUE(!pass["rewrites"].empty() || !pass["off"].is_null()) << pass;
-    for (const json& rewrite : pass["rewrites"]) {
-      names.insert(rewrite["name"]);
-      EXPECT_THAT(text, HasSubstr(rewrite["name"].get<std::string>()));
-      EXPECT_NE(rewrite["exactness"], "");
-    }
-  }
-  EXPECT_THAT(text, HasSubstr("(max_bytes=10000000)"));
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ",") + name;
-  int64_t counted = 0;
-  const json all_on = Document({"opt", kMlp});
-  for (const json& pass : all_on["passes"]) {
-    for (const auto& [rewrite, count] : pass["rewrites"].items()) {
-      EXPECT_TRUE(names.contains(pass["name"].get<std::string>() + "." + rewrite)) << rewrite;
-      counted += count.get<int64_t>();
-    }
-  }
-  EXPECT_GT(counted, 0);
-  const json all_off = Document({"opt", kMlp, "--disable-rewrite", all});
-  for (const json& pass : all_off["passes"]) EXPECT_TRUE(pass["rewrites"].empty()) << pass;
-}
-
-TEST(Opt, ThePassOfAPluginCanBeSwitchedOff) {
-  const json doc = Document(
-      {"opt", kMlp, "--plugin", Built("lib/plugins/libapu.so"), "--disable-pass", "plugin:APU"});
-  const auto row = std::find_if(doc["passes"].begin(), doc["passes"].end(),
-                                [](const json& p) { return p["name"] == "plugin:APU"; });
-  ASSERT_NE(row, doc["passes"].end());
-  EXPECT_TRUE((*row)["skipped"]);
-  EXPECT_EQ((*row)["reason"], "disabled");
-}
-
-// Nodes that a plug-in's pass rewrote are reasoned about anew, and every reason has its detail.
-TEST(Explain, ReasonsAfterAPluginsPass) {
-  const json doc = Document({"explain", kMlp, "--plugin", Built("lib/plugins/libapu.so")});
-  int fused = 0, greedy = 0;
-  for (const json& node : doc["nodes"]) {
-    for (const json& rejected : node["rejected"]) EXPECT_NE(rejected["detail"], "") << node;
-    if (node["op"] == "Const" || node["op"] == "Placeholder") {
-      EXPECT_EQ(node["reason"], "GREEDY") << node;
-      ++greedy;
-    }
-    if (node["op"] != "ApuBiasRelu") continue;
-    ++fused;
-    EXPECT_EQ(node["reason"], "PRIORITY");
-    EXPECT_EQ(node["rejected"][0]["code"], "NO_KERNEL") << node;
-  }
-  EXPECT_EQ(fused, 2);
-  EXPECT_GT(greedy, 0);
-}
-
 TEST(Run, BindingDevices) {
   const std::vector<std::string> run = {"run", kMlp, "--input", "x=1x20xf32=ones", "--json"};
   const std::vector<std::vector<std::string>> refused = {
@@ -499,42 +292,6 @@ TEST(Run, CastsArraysWhereItIsTold) {
   EXPECT_EQ(cast.exit, 0) << cast.err;
 }
 
-// What TensorFlow 1 trains: a variable, its first value, a step, and the names of both.
-TEST(Show, GraphsThatTrain) {
-  const std::string graph = TempFile("train.pbtxt", R"(
-      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
-             attr { key: 'shape' value { shape { dim { size: 2 } } } } }
-      node { name: 'w' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } }
-             attr { key: 'shape' value { shape { dim { size: 2 } } } } }
-      node { name: 'first' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
-             attr { key: 'value' value { tensor { dtype: DT_FLOAT float_val: 3
-                    tensor_shape { dim { size: 2 } } } } } }
-      node { name: 'w/Assign' op: 'Assign' input: ['w', 'first']
-             attr { key: 'T' value { type: DT_FLOAT } } }
-      node { name: 'w/read' op: 'Identity' input: 'w' attr { key: 'T' value { type: DT_FLOAT } } }
-      node { name: 'y' op: 'Mul' input: ['x', 'w/read'] attr { key: 'T' value { type: DT_FLOAT } } }
-      node { name: 'step' op: 'AssignSub' input: ['w', 'x']
-             attr { key: 'T' value { type: DT_FLOAT } } }
-      node { name: 'train' op: 'NoOp' input: '^step' }
-      node { name: 'init' op: 'NoOp' input: '^w/Assign' })");
-  const json doc = Document({"show", graph});
-  EXPECT_EQ(doc["targets"], json({"train", "init"}));
-  EXPECT_EQ(doc["variables"][0]["name"], "w");
-  EXPECT_EQ(doc["init"], "init");
-  const std::string line = doc["commands"][0];
-  EXPECT_THAT(line, HasSubstr(" --init init "));
-  EXPECT_THAT(line, HasSubstr(" --output y"));
-  EXPECT_THAT(line, Not(HasSubstr("step")));
-  const Finished run = GraphRun({"run", graph, "--init", "init", "--input", "x=2xf32=2", "--output",
-                                 "y", "--expect", "y=2xf32=6"});
-  EXPECT_EQ(run.exit, 0) << run.err;
-  const Finished early = GraphRun({"run", graph, "--input", "x=2xf32=2", "--output", "y"});
-  EXPECT_EQ(early.exit, 1);
-  EXPECT_THAT(early.err, HasSubstr("; --init init gives all variables their first values"));
-  const Finished text = GraphRun({"show", graph});
-  EXPECT_THAT(text.out, HasSubstr("targets    train, init\nvariables  w  f32[2]\n"));
-}
-
 TEST(Run, PassesAreInTheDocument) {
   for (const char* command : {"run", "bench"}) {
     const json doc =
@@ -571,134 +328,6 @@ TEST(Run, DocumentsHaveNoLineFeeds) {
   EXPECT_EQ(run.out.find("\\n"), std::string::npos) << run.out;
 }
 
-TEST(Explain, SaysWhyEachNodeIsWhereItIs) {
-  const json doc =
-      Document({"explain", kMlp, "--plugin", Built("lib/plugins/libapu.so"), "--opt-level", "0"});
-  const auto relu = std::find_if(doc["nodes"].begin(), doc["nodes"].end(),
-                                 [](const json& n) { return n["op"] == "Relu"; });
-  ASSERT_NE(relu, doc["nodes"].end());
-  EXPECT_EQ((*relu)["device"], "/device:APU:0");
-  EXPECT_EQ((*relu)["reason"], "PRIORITY");
-  ASSERT_EQ((*relu)["copies"].size(), 1);
-  EXPECT_EQ((*relu)["copies"][0]["from"], "/device:CPU:0");
-  EXPECT_EQ((*relu)["copies"][0]["to"], "/device:APU:0");
-  const auto matmul = std::find_if(doc["nodes"].begin(), doc["nodes"].end(),
-                                   [](const json& n) { return n["op"] == "MatMul"; });
-  EXPECT_EQ((*matmul)["rejected"][0]["code"], "NO_KERNEL");
-}
-
-// A few numbers go to the device and back for nothing, unless the pass is asked for.
-TEST(Explain, SmallNumbersMoveToTheHost) {
-  const std::string model = TempFile("small.pbtxt", R"(
-      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
-             attr { key: 'shape' value { shape { dim { size: 4 } } } } }
-      node { name: 'a' op: 'Exp' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
-      node { name: 'b' op: 'Relu' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } }
-      node { name: 'c' op: 'Relu' input: 'x' device: '/device:APU:0'
-             attr { key: 'T' value { type: DT_FLOAT } } }
-      node { name: 'd' op: 'Sub' input: ['b', 'c'] attr { key: 'T' value { type: DT_FLOAT } } })");
-  const std::string apu = Built("lib/plugins/libapu.so");
-  const auto device_of = [&](std::string_view node, std::vector<std::string> more) {
-    std::vector<std::string> args = {"explain", model, "--plugin", apu};
-    args.insert(args.end(), more.begin(), more.end());
-    const json doc = Document(args);
-    for (const json& row : doc["nodes"]) {
-      if (row["name"] == node)
-        return row["device"].get<std::string>() + " " + row["reason"].get<std::string>();
-    }
-    return std::string();
-  };
-  EXPECT_EQ(device_of("b", {"--passes", "model_pruning"}), "/device:APU:0 PRIORITY");
-  for (const std::vector<std::string>& asked :
-       {std::vector<std::string>{"--passes", "pin_to_host_optimization"},
-        {"--config", "pin_to_host_optimization: ON"}}) {
-    EXPECT_EQ(device_of("b", asked), "/device:CPU:0 PASS_MOVED") << asked[0];
-    EXPECT_EQ(device_of("c", asked), "/device:APU:0 PINNED") << asked[0];
-  }
-  const json run =
-      Document({"run", model, "--plugin", apu, "--passes", "pin_to_host_optimization",
-                "--verify-each=numeric", "--input", "x=4xf32=0", "--expect", "d=4xf32=1"});
-  EXPECT_EQ(run["devices"]["/device:APU:0"], 1);
-}
-
-TEST(Check, ADeviceWithoutTheKernelHasNotImplementedIt) {
-  for (const char* how : {"--no-fallback", "--soft-placement=off"}) {
-    const json doc = Document({"check", "tests/golden/ops", "--ops", "Abs", "--plugin",
-                               Built("lib/plugins/libapu.so"), "--device", "APU", how});
-    EXPECT_EQ(doc["summary"]["failed"], 0) << how;
-    EXPECT_GT(doc["summary"]["unimplemented"], 0) << how;
-  }
-}
-
-// An element that is not there, and an Add behind it, as a case that expects an error. `add` is the
-// Add's other input; `error` are attributes of the error node.
-std::string ErrorCase(std::string_view add, std::string_view error) {
-  const auto ints = [](std::string_view name, int value) {
-    return absl::StrCat("node { name: 'c0/", name,
-                        "' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: "
-                        "'value' value { tensor { dtype: DT_INT32 tensor_shape {} int_val: ",
-                        value, " } } } }");
-  };
-  return absl::StrCat(
-      "node { name: 'c0/x' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: "
-      "'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: 1 } } "
-      "} }",
-      ints("five", 5), ints("axis", 0),
-      "node { name: 'c0/gather' op: 'GatherV2' input: 'c0/x' input: 'c0/five' input: 'c0/axis' "
-      "attr { "
-      "key: 'Tparams' value { type: DT_FLOAT } } attr { key: 'Tindices' value { type: DT_INT32 } } "
-      "attr { key: 'Taxis' value { type: DT_INT32 } } } node { name: 'c0/op' op: 'AddV2' input: "
-      "'c0/gather' input: '",
-      add,
-      "' attr { key: 'T' value { type: DT_FLOAT } } } node { name: 'c0/error' op: 'NoOp' attr { "
-      "key: 'code' value { s: 'INVALID_ARGUMENT' } } ",
-      error, " }");
-}
-
-std::string MessageOf(std::string_view node) {
-  return absl::StrCat("attr { key: 'message' value { s: 'no good for {{node ", node, "}}' } }");
-}
-
-// The case's detail; empty if it passes.
-std::string DetailOf(const std::string& text) {
-  const Finished run = GraphRun({"check", TempFile("error_case.pbtxt", text), "--json"});
-  const json c = json::parse(run.out)["cases"][0];
-  EXPECT_EQ(c["status"] == "passed", c["detail"] == "") << run.out;
-  return c["detail"];
-}
-
-TEST(Check, AnErrorOfAnotherNodeIsNotTheRightOne) {
-  EXPECT_EQ(DetailOf(ErrorCase("c0/x", MessageOf("c0/gather"))), "");
-  EXPECT_THAT(DetailOf(ErrorCase("c0/x", MessageOf("c0/op"))),
-              AllOf(HasSubstr("node 'c0/gather' (GatherV2)"),
-                    HasSubstr("where an error of node 'c0/op' (AddV2) is right")));
-  // Nothing says which: one that the fetch needs.
-  EXPECT_EQ(DetailOf(ErrorCase("c0/x", "")), "");
-}
-
-TEST(Check, ADefectOfAnotherNodeIsNotTheRightError) {
-  EXPECT_EQ(DetailOf(ErrorCase("c0/five", MessageOf("c0/op"))), "");
-  EXPECT_THAT(DetailOf(ErrorCase("c0/five", MessageOf("c0/gather"))),
-              AllOf(HasSubstr("node 'c0/op' (AddV2)"),
-                    HasSubstr("where an error of node 'c0/gather' (GatherV2) is right")));
-}
-
-TEST(Check, FunctionsBranchesAndLoops) {
-  for (const char* level : {"0", "1"}) {
-    const json doc = Document({"check", "tests/golden/control_flow", "--opt-level", level});
-    EXPECT_GT(doc["summary"]["passed"], 200) << level;
-    for (const char* bad : {"failed", "crashed", "unimplemented"})
-      EXPECT_EQ(doc["summary"][bad], 0) << bad << " at level " << level;
-  }
-}
-
-TEST(Devices, TheDocumentOfOpsIsUpToDate) {
-  const Finished run = GraphRun({"devices", "--kernels=markdown"});
-  ASSERT_EQ(run.exit, 0) << run.err;
-  EXPECT_EQ(run.out, ReadFile("docs/ops.md"))
-      << "graph_run devices --kernels=markdown > docs/ops.md";
-}
-
 TEST(Run, ReportsPlans) {
   const json run = Document({"run", kMlp, "--input", "x=1x20xf32=ones", "--runs", "5"});
   EXPECT_EQ(run["plan_cache"]["plans_built"], 1);
@@ -706,19 +335,6 @@ TEST(Run, ReportsPlans) {
   EXPECT_EQ(run["plan_cache"]["plans_kept"], 1);
   EXPECT_EQ(run["plan_cache"]["max_plans"], 64);
   EXPECT_EQ(run["plan_cache"]["kernels_prepared_in_runs"], 0);
-}
-
-TEST(Devices, CpuAndApu) {
-  const json doc = Document({"devices", "--plugin", Built("lib/plugins/libapu.so"), "--kernels"});
-  EXPECT_EQ(doc["devices"][0]["name"], "/physical_device:CPU:0");
-  EXPECT_EQ(doc["devices"][1]["name"], "/physical_device:APU:0");
-  EXPECT_GT(doc["devices"][0]["memory_bytes"], int64_t{1} << 28);
-  EXPECT_GT(doc["devices"][1]["priority"], doc["devices"][0]["priority"]);
-  EXPECT_EQ(doc["plugins"][0]["device_type"], "APU");
-  EXPECT_THAT(doc["plugins"][0]["entry_points"].get<std::vector<std::string>>(),
-              Contains("SE_InitPlugin"));
-  EXPECT_TRUE(doc["plugins"][0]["pass"]);
-  EXPECT_GT(doc["kernels"].size(), 100);
 }
 
 constexpr char kPrint[] = R"(

@@ -1,0 +1,285 @@
+// show, explain, devices, check: what they say of graphs.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "tests/e2e/document_util.h"
+#include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
+
+namespace tenon::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
+
+// The outputs of a graph are what every run computes once: not what one branch or one pass does.
+TEST(Show, OutputsOfBranchesAndLoops) {
+  const auto node = [](const std::string& name, const std::string& op,
+                       const std::vector<std::string>& inputs, const std::string& attrs) {
+    std::string text = "node { name: '" + name + "' op: '" + op + "' ";
+    for (const std::string& input : inputs) text += "input: '" + input + "' ";
+    return text + attrs + "}\n";
+  };
+  const auto type = [](const std::string& name, const std::string& of) {
+    return "attr { key: '" + name + "' value { type: DT_" + of + " } } ";
+  };
+  const std::string t = type("T", "FLOAT"), n2 = "attr { key: 'N' value { i: 2 } } ";
+  const auto loop = [&](const std::string& name, const std::string& from) {
+    const std::string frame = "attr { key: 'frame_name' value { s: '" + name + "' } } ";
+    return node(name + "/enter", "Enter", {from}, t + frame) +
+           node(name + "/merge", "Merge", {name + "/enter", name + "/next"}, t + n2) +
+           node(name + "/less", "Less", {name + "/merge", "limit"}, t) +
+           node(name + "/again", "LoopCond", {name + "/less"}, "") +
+           node(name + "/switch", "Switch", {name + "/merge", name + "/again"}, t) +
+           node(name + "/pass", "Square", {name + "/switch:1"}, t) +
+           node(name + "/next", "NextIteration", {name + "/pass"}, t) +
+           node(name + "/exit", "Exit", {name + "/switch"}, t);
+  };
+  const std::string graph = node("x", "Placeholder", {}, type("dtype", "FLOAT")) +
+                            node("limit", "Placeholder", {}, type("dtype", "FLOAT")) +
+                            node("p", "Placeholder", {}, type("dtype", "BOOL")) +
+                            node("sw", "Switch", {"x", "p"}, t) + node("no", "Neg", {"sw"}, t) +
+                            node("yes", "Abs", {"sw:1"}, t) + node("unused", "Exp", {"sw:1"}, t) +
+                            node("chosen", "Merge", {"no", "yes"}, t + n2) +
+                            loop("outer", "chosen") + loop("inner", "outer/switch:1");
+  const json doc = Document({"show", TempFile("loops.pbtxt", graph)});
+  std::vector<std::string> outputs;
+  for (const json& output : doc["outputs"]) outputs.push_back(output["name"]);
+  EXPECT_THAT(outputs, ElementsAre("outer/exit"));
+}
+
+TEST(Show, DocumentAndReadyCommands) {
+  const json doc = Document({"show", kMlp});
+  EXPECT_EQ(doc["inputs"], json::parse(R"([{"name":"x","dtype":"f32","shape":[-1,20]}])"));
+  EXPECT_EQ(doc["outputs"], json::parse(R"([{"name":"out","dtype":"f32","shape":[-1,10]}])"));
+  EXPECT_EQ(doc["ops"]["MatMul"], 3);
+  EXPECT_EQ(doc["nodes"], 23);
+  EXPECT_EQ(doc["functions"], 0);
+  EXPECT_GT(doc["const_bytes"], 20000);
+  EXPECT_GT(doc["flops"], 10000);
+}
+
+// The printed command lines run as they are.
+TEST(Show, CommandsWork) {
+  for (const char* model : {"mlp", "bert_tiny", "dlrm", "grappler_food"}) {
+    const json doc = Document({"show", GoldenGraph(model)});
+    std::istringstream words(doc["commands"][0].get<std::string>());
+    std::vector<std::string> args;
+    for (std::string word; words >> word;) {
+      std::erase(word, '\'');
+      args.push_back(word);
+    }
+    args.erase(args.begin());
+    const Finished run = GraphRun(args);
+    EXPECT_EQ(run.exit, 0) << model << ": " << run.err;
+  }
+}
+
+// Nodes that a plug-in's pass rewrote are reasoned about anew, and every reason has its detail.
+TEST(Explain, ReasonsAfterAPluginsPass) {
+  const json doc = Document({"explain", kMlp, "--plugin", Built("lib/plugins/libapu.so")});
+  int fused = 0, greedy = 0;
+  for (const json& node : doc["nodes"]) {
+    for (const json& rejected : node["rejected"]) EXPECT_NE(rejected["detail"], "") << node;
+    if (node["op"] == "Const" || node["op"] == "Placeholder") {
+      EXPECT_EQ(node["reason"], "GREEDY") << node;
+      ++greedy;
+    }
+    if (node["op"] != "ApuBiasRelu") continue;
+    ++fused;
+    EXPECT_EQ(node["reason"], "PRIORITY");
+    EXPECT_EQ(node["rejected"][0]["code"], "NO_KERNEL") << node;
+  }
+  EXPECT_EQ(fused, 2);
+  EXPECT_GT(greedy, 0);
+}
+
+// What TensorFlow 1 trains: a variable, its first value, a step, and the names of both.
+TEST(Show, GraphsThatTrain) {
+  const std::string graph = TempFile("train.pbtxt", R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: 2 } } } } }
+      node { name: 'w' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: 2 } } } } }
+      node { name: 'first' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'value' value { tensor { dtype: DT_FLOAT float_val: 3
+                    tensor_shape { dim { size: 2 } } } } } }
+      node { name: 'w/Assign' op: 'Assign' input: ['w', 'first']
+             attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'w/read' op: 'Identity' input: 'w' attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'y' op: 'Mul' input: ['x', 'w/read'] attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'step' op: 'AssignSub' input: ['w', 'x']
+             attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'train' op: 'NoOp' input: '^step' }
+      node { name: 'init' op: 'NoOp' input: '^w/Assign' })");
+  const json doc = Document({"show", graph});
+  EXPECT_EQ(doc["targets"], json({"train", "init"}));
+  EXPECT_EQ(doc["variables"][0]["name"], "w");
+  EXPECT_EQ(doc["init"], "init");
+  const std::string line = doc["commands"][0];
+  EXPECT_THAT(line, HasSubstr(" --init init "));
+  EXPECT_THAT(line, HasSubstr(" --output y"));
+  EXPECT_THAT(line, Not(HasSubstr("step")));
+  const Finished run = GraphRun({"run", graph, "--init", "init", "--input", "x=2xf32=2", "--output",
+                                 "y", "--expect", "y=2xf32=6"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const Finished early = GraphRun({"run", graph, "--input", "x=2xf32=2", "--output", "y"});
+  EXPECT_EQ(early.exit, 1);
+  EXPECT_THAT(early.err, HasSubstr("; --init init gives all variables their first values"));
+  const Finished text = GraphRun({"show", graph});
+  EXPECT_THAT(text.out, HasSubstr("targets    train, init\nvariables  w  f32[2]\n"));
+}
+
+TEST(Explain, SaysWhyEachNodeIsWhereItIs) {
+  const json doc =
+      Document({"explain", kMlp, "--plugin", Built("lib/plugins/libapu.so"), "--opt-level", "0"});
+  const auto relu = std::find_if(doc["nodes"].begin(), doc["nodes"].end(),
+                                 [](const json& n) { return n["op"] == "Relu"; });
+  ASSERT_NE(relu, doc["nodes"].end());
+  EXPECT_EQ((*relu)["device"], "/device:APU:0");
+  EXPECT_EQ((*relu)["reason"], "PRIORITY");
+  ASSERT_EQ((*relu)["copies"].size(), 1);
+  EXPECT_EQ((*relu)["copies"][0]["from"], "/device:CPU:0");
+  EXPECT_EQ((*relu)["copies"][0]["to"], "/device:APU:0");
+  const auto matmul = std::find_if(doc["nodes"].begin(), doc["nodes"].end(),
+                                   [](const json& n) { return n["op"] == "MatMul"; });
+  EXPECT_EQ((*matmul)["rejected"][0]["code"], "NO_KERNEL");
+}
+
+// A few numbers go to the device and back for nothing, unless the pass is asked for.
+TEST(Explain, SmallNumbersMoveToTheHost) {
+  const std::string model = TempFile("small.pbtxt", R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: 4 } } } } }
+      node { name: 'a' op: 'Exp' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'b' op: 'Relu' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'c' op: 'Relu' input: 'x' device: '/device:APU:0'
+             attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'd' op: 'Sub' input: ['b', 'c'] attr { key: 'T' value { type: DT_FLOAT } } })");
+  const std::string apu = Built("lib/plugins/libapu.so");
+  const auto device_of = [&](std::string_view node, std::vector<std::string> more) {
+    std::vector<std::string> args = {"explain", model, "--plugin", apu};
+    args.insert(args.end(), more.begin(), more.end());
+    const json doc = Document(args);
+    for (const json& row : doc["nodes"]) {
+      if (row["name"] == node)
+        return row["device"].get<std::string>() + " " + row["reason"].get<std::string>();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(device_of("b", {"--passes", "model_pruning"}), "/device:APU:0 PRIORITY");
+  for (const std::vector<std::string>& asked :
+       {std::vector<std::string>{"--passes", "pin_to_host_optimization"},
+        {"--config", "pin_to_host_optimization: ON"}}) {
+    EXPECT_EQ(device_of("b", asked), "/device:CPU:0 PASS_MOVED") << asked[0];
+    EXPECT_EQ(device_of("c", asked), "/device:APU:0 PINNED") << asked[0];
+  }
+  const json run =
+      Document({"run", model, "--plugin", apu, "--passes", "pin_to_host_optimization",
+                "--verify-each=numeric", "--input", "x=4xf32=0", "--expect", "d=4xf32=1"});
+  EXPECT_EQ(run["devices"]["/device:APU:0"], 1);
+}
+
+TEST(Check, ADeviceWithoutTheKernelHasNotImplementedIt) {
+  for (const char* how : {"--no-fallback", "--soft-placement=off"}) {
+    const json doc = Document({"check", "tests/golden/ops", "--ops", "Abs", "--plugin",
+                               Built("lib/plugins/libapu.so"), "--device", "APU", how});
+    EXPECT_EQ(doc["summary"]["failed"], 0) << how;
+    EXPECT_GT(doc["summary"]["unimplemented"], 0) << how;
+  }
+}
+
+// An element that is not there, and an Add behind it, as a case that expects an error. `add` is the
+// Add's other input; `error` are attributes of the error node.
+std::string ErrorCase(std::string_view add, std::string_view error) {
+  const auto ints = [](std::string_view name, int value) {
+    return absl::StrCat("node { name: 'c0/", name,
+                        "' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: "
+                        "'value' value { tensor { dtype: DT_INT32 tensor_shape {} int_val: ",
+                        value, " } } } }");
+  };
+  return absl::StrCat(
+      "node { name: 'c0/x' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: "
+      "'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: 1 } } "
+      "} }",
+      ints("five", 5), ints("axis", 0),
+      "node { name: 'c0/gather' op: 'GatherV2' input: 'c0/x' input: 'c0/five' input: 'c0/axis' "
+      "attr { "
+      "key: 'Tparams' value { type: DT_FLOAT } } attr { key: 'Tindices' value { type: DT_INT32 } } "
+      "attr { key: 'Taxis' value { type: DT_INT32 } } } node { name: 'c0/op' op: 'AddV2' input: "
+      "'c0/gather' input: '",
+      add,
+      "' attr { key: 'T' value { type: DT_FLOAT } } } node { name: 'c0/error' op: 'NoOp' attr { "
+      "key: 'code' value { s: 'INVALID_ARGUMENT' } } ",
+      error, " }");
+}
+
+std::string MessageOf(std::string_view node) {
+  return absl::StrCat("attr { key: 'message' value { s: 'no good for {{node ", node, "}}' } }");
+}
+
+// The case's detail; empty if it passes.
+std::string DetailOf(const std::string& text) {
+  const Finished run = GraphRun({"check", TempFile("error_case.pbtxt", text), "--json"});
+  const json c = json::parse(run.out)["cases"][0];
+  EXPECT_EQ(c["status"] == "passed", c["detail"] == "") << run.out;
+  return c["detail"];
+}
+
+TEST(Check, AnErrorOfAnotherNodeIsNotTheRightOne) {
+  EXPECT_EQ(DetailOf(ErrorCase("c0/x", MessageOf("c0/gather"))), "");
+  EXPECT_THAT(DetailOf(ErrorCase("c0/x", MessageOf("c0/op"))),
+              AllOf(HasSubstr("node 'c0/gather' (GatherV2)"),
+                    HasSubstr("where an error of node 'c0/op' (AddV2) is right")));
+  // Nothing says which: one that the fetch needs.
+  EXPECT_EQ(DetailOf(ErrorCase("c0/x", "")), "");
+}
+
+TEST(Check, ADefectOfAnotherNodeIsNotTheRightError) {
+  EXPECT_EQ(DetailOf(ErrorCase("c0/five", MessageOf("c0/op"))), "");
+  EXPECT_THAT(DetailOf(ErrorCase("c0/five", MessageOf("c0/gather"))),
+              AllOf(HasSubstr("node 'c0/op' (AddV2)"),
+                    HasSubstr("where an error of node 'c0/gather' (GatherV2) is right")));
+}
+
+TEST(Check, FunctionsBranchesAndLoops) {
+  for (const char* level : {"0", "1"}) {
+    const json doc = Document({"check", "tests/golden/control_flow", "--opt-level", level});
+    EXPECT_GT(doc["summary"]["passed"], 200) << level;
+    for (const char* bad : {"failed", "crashed", "unimplemented"})
+      EXPECT_EQ(doc["summary"][bad], 0) << bad << " at level " << level;
+  }
+}
+
+TEST(Devices, TheDocumentOfOpsIsUpToDate) {
+  const Finished run = GraphRun({"devices", "--kernels=markdown"});
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(run.out, ReadFile("docs/ops.md"))
+      << "graph_run devices --kernels=markdown > docs/ops.md";
+}
+
+TEST(Devices, CpuAndApu) {
+  const json doc = Document({"devices", "--plugin", Built("lib/plugins/libapu.so"), "--kernels"});
+  EXPECT_EQ(doc["devices"][0]["name"], "/physical_device:CPU:0");
+  EXPECT_EQ(doc["devices"][1]["name"], "/physical_device:APU:0");
+  EXPECT_GT(doc["devices"][0]["memory_bytes"], int64_t{1} << 28);
+  EXPECT_GT(doc["devices"][1]["priority"], doc["devices"][0]["priority"]);
+  EXPECT_EQ(doc["plugins"][0]["device_type"], "APU");
+  EXPECT_THAT(doc["plugins"][0]["entry_points"].get<std::vector<std::string>>(),
+              Contains("SE_InitPlugin"));
+  EXPECT_TRUE(doc["plugins"][0]["pass"]);
+  EXPECT_GT(doc["kernels"].size(), 100);
+}
+
+}  // namespace
+}  // namespace tenon::testing
