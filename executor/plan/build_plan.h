@@ -1,4 +1,4 @@
-// The door of this room: a placed graph and the shapes of its feeds become a Plan.
+// The entry point of executor/plan/: makes a Plan from a placed graph and the shapes of its feeds.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// Thread-safe for different inputs; what inputs share (stores, counts) is thread-safe itself.
-// Errors name the node.
+// May be called from several threads at once: the stores and counts that inputs share are
+// thread-safe. The caller owns the plan. Errors name the node.
 absl::StatusOr<std::unique_ptr<Plan>> BuildPlan(const PlanInput& input);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// The last stage: a StepGraph, its schedule and its layout as the Plan that runs.
+// The last stage of planning: turns a StepGraph, its schedule and its layout into a Plan.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-// `layout` is that of `graph` and `schedule`; what the graph holds goes to the plan.
+// `layout` must be made from `graph` and `schedule`. The plan takes the resources out of `graph`.
 std::unique_ptr<Plan> Emit(const PlanInput& input, const StepSchedule& schedule, Layout layout,
                            StepGraph& graph);
 

@@ -1,4 +1,4 @@
-// A plan as people read it.
+// The text form of a plan, for people.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// One line per step: its node, what it reads and what it writes.
+// One line for each step: its node, the storages that it reads and the storages that it writes.
 std::string PlanToText(const Plan& plan);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// The order of nodes where kernels are asynchronous: who waits for none comes first.
+// The order of nodes in graphs with asynchronous kernels: calls begin as early as they can.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Constants of an executable's graph: decoded once, aligned only where a run reads them, the file's
-// pages let go once nobody needs them.
+// The constants of an executable's graph. Each is decoded once, and aligned only if a run reads it.
+// Pages of the model's file are dropped from memory when no reader needs them any more.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,17 @@
 
 namespace tenon {
 
-// Thread-safe. Tensors and pointers stay valid for the life of the store.
+// `graph` must outlive the store. Tensors and pointers stay valid as long as the store.
+// Thread-safe.
 class ConstStore {
  public:
   explicit ConstStore(const Graph& graph) : graph_(graph) {}
 
-  // The value of Const node n; its data may be unaligned and lie in the file.
+  // The value of the Const node n. Its data may be unaligned and may lie in the mapped file.
   absl::StatusOr<const Tensor*> ValueOf(NodeId n);
 
-  // Outputs of a node all of whose inputs are constants of the graph, once computed; none before.
+  // The outputs of node n, which has only constants of the graph as inputs. nullopt until
+  // SetFolded.
   std::optional<std::vector<Tensor>> Folded(NodeId n);
   void SetFolded(NodeId n, const std::vector<Tensor>& outputs);
   // Nobody reads them but nodes that are folded too. False: they are kept for other plans all the

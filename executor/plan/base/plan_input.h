@@ -1,4 +1,4 @@
-// What a plan is made from.
+// The input of planning.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@
 
 namespace tenon {
 
-// Everything here outlives the plan.
+// Borrows all of its members. Every object here must outlive the plan.
 struct PlanInput {
   const Graph& graph;
   const CallSites& calls;
-  const Schedule& schedule;           // what the fetches need; fed nodes too
-  const std::vector<bool>& fed_only;  // by node id: its outputs are fed, it is not computed
+  const Schedule& schedule;           // the nodes that the fetches need, fed nodes too
+  const std::vector<bool>& fed_only;  // by node id: only its fed outputs are needed
   absl::Span<Device* const> devices;  // by node id
   absl::Span<const Output> feeds;
-  absl::Span<const FeedSpec> feed_specs;  // of this signature
-  absl::Span<const Output> fetches;       // control port: run the node, no value
+  absl::Span<const FeedSpec> feed_specs;  // by feed: dtype and shape
+  absl::Span<const Output> fetches;       // control port: run the node, fetch no value
   absl::Span<const std::string> fetch_names;
   Device* host;
   ConstStore& constants;

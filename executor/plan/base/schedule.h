@@ -1,6 +1,9 @@
-// The order in which nodes are run: producers first; the nodes of a loop together, those of a loop
-// within it too; and what only one branch of a conditional needs together, so that a branch that is
-// not taken can be jumped over.
+// The order in which nodes run:
+// * a producer runs before its consumers;
+// * the nodes of a loop stand together, and within them the nodes of each inner loop;
+// * the nodes that only one branch of a conditional needs stand together, so that a run can jump
+// over
+//   a branch that is not taken.
 #pragma once
 
 #include <string_view>
@@ -14,7 +17,8 @@ namespace tenon {
 
 inline constexpr int kMaxLoopDepth = 64;
 
-// A frame of TensorFlow's: what lies between Enter and Exit nodes of one name.
+// A loop, in TensorFlow's terms a frame: the nodes between the Enter and Exit nodes of one frame
+// name.
 struct LoopNodes {
   int32_t parent = -1;
   int depth = 1;
@@ -32,8 +36,9 @@ struct Schedule {
                                  // another one (executor/plan/base/call_order.h); else empty
 };
 
-// `order` has producers first. `fed_only` by node id: has outside values only. INVALID_ARGUMENT
-// for nodes that read values of unrelated loops, UNIMPLEMENTED for loops that wait for each other.
+// `order`: the needed nodes, producers first. `fed_only`: by node id, whether only fed outputs of
+// the node are needed. INVALID_ARGUMENT for a node that reads values of unrelated loops;
+// UNIMPLEMENTED for loops that wait for each other.
 absl::StatusOr<Schedule> MakeSchedule(const Graph& graph, absl::Span<const NodeId> order,
                                       const std::vector<bool>& fed_only);
 

@@ -1,6 +1,6 @@
-// What a run has to do, as plain data: values, the steps that make them, the storages that steps
-// read and write, liveness flags, loops. Steps stand in an order in which they may run. Where a
-// storage lies is not decided yet.
+// The work of a run as plain data: values, the steps that make them, the storages that steps read
+// and write, liveness flags, loops. Steps stand in an order in which they may run. The places of
+// storages are not decided yet.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct PlanValue {
 static_assert(sizeof(PlanValue) <= 64);  // large graphs are bound by memory
 
 struct GraphStep {
-  // That it sets these flags, and how little it does while `alive` is dead.
+  // Notes that the step sets these flags. While `alive` is dead, the step only clears them.
   void SetsFlags(int32_t first, int32_t count, int32_t alive) {
     first_flag = first;
     num_flags = count;
@@ -82,7 +82,7 @@ struct InPlace {
 
 struct StepGraph {
   StepGraph() = default;
-  // With a value for each output of these nodes, and no steps.
+  // A graph with a value for each output of these nodes, and without steps.
   StepGraph(const Graph& graph, absl::Span<const NodeId> order);
 
   int32_t ValueOf(Output o) const { return first_value[o.node] + o.port; }

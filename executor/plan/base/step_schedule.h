@@ -1,6 +1,5 @@
-// When each step of a StepGraph runs: in the order in which it was added. The steps of the graph
-// are one row; those of each loop, and of each branch that is worth jumping over, are rows of their
-// own.
+// The rows of steps of a StepGraph. Steps run in the order in which they were added. The graph
+// itself is one row. Each loop, and each branch that is worth jumping over, is a row of its own.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,10 @@
 namespace tenon {
 
 struct StepRow {
-  int32_t parent = -1;  // the row that this one is run from
+  int32_t parent = -1;  // the row that runs this row; -1: this is the graph's row
   int32_t depth = 0;
-  int32_t loop = -1;  // of StepGraph::loops: whose steps these are; -1: of a branch, or the graph's
-  int32_t guard = 0;  // of a branch: it is run while this flag lives
+  int32_t loop = -1;  // of StepGraph::loops; -1: the row of a branch or of the graph
+  int32_t guard = 0;  // of a branch: the row runs only if this flag lives
   int32_t first_flag = 0, end_flag = 0;  // that steps of a branch set
   std::vector<int32_t> entries;          // steps; -1 - r: row r
 };
@@ -23,7 +22,7 @@ struct StepSchedule {
   std::vector<StepRow> rows;    // the graph's first; each behind its parent
   std::vector<int32_t> row_of;  // by step
 
-  // The innermost row that both are run from.
+  // The innermost row that runs both rows, directly or through other rows.
   int32_t CommonRow(int32_t a, int32_t b) const;
 };
 

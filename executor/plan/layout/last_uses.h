@@ -1,4 +1,4 @@
-// Which step is the last that uses a slot, and may let its tensor go, or take it.
+// The last use of each slot. After it, the run releases the slot's tensor; or the step takes it.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,22 @@
 
 namespace tenon {
 
-// Slots that are let go.
+// Slots to release.
 struct Releases {
   std::vector<std::vector<int32_t>> behind_step;  // empty: there are no slots
   std::vector<std::vector<int32_t>> behind_row;   // of a branch or loop that is over
 };
 
-// The graph and the schedule live longer.
+// The graph and the schedule must outlive it.
 class LastUses {
  public:
   LastUses(const StepGraph& graph, const StepSchedule& schedule, const Lifetimes& lifetimes);
 
-  // Whether input i of the step is a slot that the step reads once, and that nobody uses until it
+  // Whether input i of the step is a slot that the step reads once, and that no step uses until it
   // is written again.
   bool IsLast(int32_t step, size_t i) const;
-  // A slot goes behind its last use, in the innermost row that has all its uses: behind a branch or
-  // loop that uses it last, not within it.
+  // Releases each slot after its last use, in the innermost row that contains all of its uses. If a
+  // branch or a loop uses it last, the release comes after the branch or loop, not within it.
   Releases FindReleases() const;
 
  private:

@@ -1,4 +1,4 @@
-// Where every value lies: in one arena, in buffers of the caller, in slots.
+// The place of every value: in the arena, in a buffer of the caller, or in a slot.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ struct Layout {
 
   Places places;
   LastUses last_uses;
-  std::vector<Storage> storages;       // by storage of the graph: where it lies
+  std::vector<Storage> storages;       // by storage of the graph: its place
   std::vector<uint32_t> scratch_line;  // by step
   uint64_t arena_bytes = 0;
   uint64_t arena_lower_bound = 0;
-  NodeId arena_largest = kNoNode;  // whose value or scratch is the largest in it
+  NodeId arena_largest = kNoNode;  // the node with the largest value or scratch in the arena
   std::vector<FetchSpec> fetches;
   std::vector<FetchBuffer> fetch_buffers;
 };
 
-// The graph and the schedule live longer. RESOURCE_EXHAUSTED where no arena can hold all values;
-// names a node.
+// The graph and the schedule must outlive the layout. RESOURCE_EXHAUSTED if no arena can hold all
+// values; names a node.
 absl::StatusOr<Layout> MakeLayout(const PlanInput& input, const StepGraph& graph,
                                   const StepSchedule& schedule);
 

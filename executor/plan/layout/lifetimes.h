@@ -1,4 +1,4 @@
-// From which step to which the values in storages live.
+// The first and the last step that use each storage.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace tenon {
 
-// By storage.
+// Both vectors are by storage and hold indices of steps.
 struct Lifetimes {
-  std::vector<int32_t> first;  // step that uses it; the number of steps: none
-  std::vector<int32_t> last;   // -1: none; the number of steps: it lives to the end of the run
+  std::vector<int32_t> first;  // the number of steps: no step uses it
+  std::vector<int32_t> last;   // -1: no step; the number of steps: it lives to the end of the run
 };
 
-// What a loop and the steps around it share lives as long as the loop.
+// A storage that a loop shares with steps around it lives at least as long as the loop.
 Lifetimes FindLifetimes(const StepGraph& graph);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Storages that share one place, since a step computes the one where the other was.
+// Storages that share one place in memory, since a step computes its output over an input.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@ namespace tenon {
 
 class Places {
  public:
-  // Each storage by itself.
+  // At first each storage has a place of its own.
   explicit Places(size_t storages);
 
-  // The storage that stands for all that share its place.
+  // The storage that represents all storages of its place.
   int32_t Find(int32_t storage) const;
   bool IsShared(int32_t storage) const { return with_[storage] != storage; }
-  // `storage`, which shares none yet, goes where `place` stands for.
+  // Moves `storage`, which must not share a place yet, to the place that `place` represents.
   void Share(int32_t storage, int32_t place) { with_[storage] = place; }
 
  private:
   mutable std::vector<int32_t> with_;  // by storage
 };
 
-// Lets steps compute over inputs that nobody reads after them, where their kernels can: first the
-// next values of loop variables over the variables, then all others. `lifetimes` of places become
-// those of all that share them.
+// Lets a step compute an output over an input that no later step reads, if its kernel allows that.
+// First the next value of a loop variable takes the place of the variable, then all other outputs
+// are tried. The lifetime of a place becomes the union of the lifetimes of its storages.
 Places SharePlaces(const StepGraph& graph, Lifetimes& lifetimes);
 
 }  // namespace tenon

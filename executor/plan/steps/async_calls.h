@@ -1,5 +1,5 @@
-// Calls of asynchronous kernels that go on while other steps run: which steps have to wait for
-// which calls.
+// Calls of asynchronous kernels that go on while other steps run, and the steps that must wait for
+// them.
 #pragma once
 
 #include <cstdint>

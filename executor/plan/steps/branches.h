@@ -1,4 +1,4 @@
-// Switch and Merge: what of a conditional lives.
+// The steps of Switch and Merge nodes, which decide the live branch of a conditional.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,4 @@
-// Nodes whose inputs are all known are computed while planning.
+// Computes nodes with only known inputs while planning.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ class ConstantFolder {
  public:
   ConstantFolder(const PlanInput& input, StepBuilder& steps) : in_(input), steps_(steps) {}
 
-  // Computes node n now if all its inputs are constants and its outputs are not too large. False:
-  // it needs a step.
+  // Computes node n now if all its inputs are constants and its outputs are not too large. Returns
+  // false if the node needs a step.
   absl::StatusOr<bool> Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
                             absl::Span<const int32_t> inputs);
 

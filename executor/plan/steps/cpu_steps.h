@@ -1,4 +1,5 @@
-// Nodes with CPU kernels: prepared now where everything is known, else when the run tells.
+// The steps of nodes with CPU kernels. A kernel is prepared now if its shapes and values are known,
+// else in the run.
 #pragma once
 
 #include <optional>

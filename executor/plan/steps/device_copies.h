@@ -1,4 +1,4 @@
-// Values on the devices where steps want them: copies, and the waits that they need.
+// Copies of values to the devices of their readers, with the waits that the copies need.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Streams of the devices that a plan uses: what is queued on each, and how far it has waited for
-// others, so that no wait is queued that others imply.
+// The streams of a plan's devices: the work that is queued on each, and the waits of each for other
+// streams, so that the plan queues no wait that earlier waits imply.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Dead values: flags for what lies behind a Switch; everything else carries none. Adds the steps
-// that set flags.
+// Liveness flags for the nodes behind a Switch; all other nodes always live and need no flag of
+// their own. Adds the steps that set the flags.
 #pragma once
 
 #include <tuple>
@@ -16,9 +16,9 @@ class Liveness {
  public:
   Liveness(const Graph& nodes, StepBuilder& steps) : nodes_(nodes), steps_(steps) {}
 
-  // A node is alive if all its inputs, data and control, are.
+  // The flag of node n: it lives if all inputs of n, data and control, are alive.
   int32_t OfNode(NodeId n);
-  // Lives if both do; `n` is the node that asks.
+  // A flag that lives if `a` and `b` both live. The step that sets it belongs to node n.
   int32_t Both(NodeId n, int32_t a, int32_t b);
   // When a Merge of these lives, as far as that is known: with one of them that lives whenever any
   // other does, or with the parent of a family that it has all members of. -1: it needs a flag of

@@ -1,4 +1,4 @@
-// Which Merges are variables of loops, and where loops begin.
+// The Merge nodes that are loop variables, and the positions at which loops begin.
 #pragma once
 
 #include <utility>
@@ -16,7 +16,7 @@ struct LoopVariables {
   absl::flat_hash_map<std::pair<size_t, int32_t>, int32_t> opening;
   std::vector<std::vector<NodeId>> merges;    // by loop
   absl::flat_hash_map<NodeId, NodeId> nexts;  // NextIteration by Merge
-  absl::flat_hash_set<NodeId> counted;        // Merges of whose output 1 somebody reads
+  absl::flat_hash_set<NodeId> counted;        // Merges with a reader of output 1
 };
 
 // UNIMPLEMENTED for loops of other forms.

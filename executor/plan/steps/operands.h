@@ -1,4 +1,4 @@
-// What a node reads, where it can read it.
+// The values that a node reads, on the device where it reads them.
 #pragma once
 
 #include "absl/status/statusor.h"

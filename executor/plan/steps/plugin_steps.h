@@ -1,4 +1,4 @@
-// Nodes with kernels of plug-ins.
+// The steps of nodes with kernels of plug-ins.
 #pragma once
 
 #include "absl/status/status.h"

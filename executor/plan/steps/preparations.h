@@ -1,4 +1,4 @@
-// CPU kernels that are prepared while planning: once for all nodes that are alike.
+// Prepares CPU kernels while planning: once for all nodes of equal kind and input shapes.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What was made once and serves again, until the loop that it was made in is closed.
+// A map of things that are made once and reused until the loop that contains them is closed.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ class ScopedMap {
     const auto it = map_.find(key);
     return it == map_.end() ? nullptr : &it->second;
   }
-  // No key twice.
+  // The key must be new.
   void Add(const Key& key, const Value& value) {
     map_.emplace(key, value);
     keys_.push_back(key);

@@ -1,4 +1,4 @@
-// A placed graph as steps, node by node in the order of the schedule.
+// Translates a placed graph into steps, node by node in the order of the schedule.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@
 
 namespace tenon {
 
-// The steps of the whole graph: made again while loop variables turn out to change their shapes.
+// The steps of the whole graph. Starts again while a loop variable turns out to change its shape.
 // Errors name the node.
 absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input);
 
