@@ -1,5 +1,5 @@
-// Variables as values: what reads a variable reads a tensor instead, through calls, branches and
-// loops. Works on GraphDef messages, functions included.
+// Replaces variables by values: each reader of a variable reads a tensor instead, through calls,
+// branches and loops. Works on GraphDef messages, functions included.
 #pragma once
 
 #include <map>

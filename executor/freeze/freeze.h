@@ -1,4 +1,4 @@
-// A SavedModel's signature as a graph that needs no folder.
+// Freezes a signature of a SavedModel: makes a graph that needs no folder.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace tenon {
 struct FrozenTensor {
   std::string name;    // in the signature
   std::string node;    // in the frozen graph
-  std::string tensor;  // what it was, which still is there
+  std::string tensor;  // in the original graph; it is still there
 };
 
 struct FrozenModel {

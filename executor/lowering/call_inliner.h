@@ -1,4 +1,4 @@
-// What the pass function_optimization asks the executor for: calls inlined before the other passes.
+// The executor's service for the pass function_optimization: inlines calls before the other passes.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,10 @@ namespace tenon {
 
 class LoweringInliner : public CallInliner {
  public:
-  // `nodes`: that a run computes, calls among them. Those that are fed stay; of those that are
-  // fetched a node with their name and outputs does. `sites` learns where the new nodes came from.
-  // `budget` is for all calls of a graph, or of all bodies.
+  // `nodes`: the nodes that a run computes. A call that is fed is not inlined. If a call is
+  // fetched, a node with its name and outputs stays. `sites` records the origin of the new nodes.
+  // `budget` is for all calls of a graph, or of all bodies. `sites` and `budget` must outlive the
+  // inliner.
   LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input, CallSites& sites,
                   InlineBudget& budget);
 

@@ -1,5 +1,4 @@
-// Where the nodes of inlined functions came from, so that errors can name the calls that led to
-// them.
+// The origin of the nodes of inlined functions, so that errors can name the calls that led to them.
 #pragma once
 
 #include <string>
@@ -11,25 +10,25 @@
 
 namespace tenon {
 
-// One call that was inlined. Views of the storage of a graph that lives longer.
+// One call that was inlined. The views refer to the storage of the graph, which must live longer.
 struct CallSite {
   std::string_view function;
-  std::string_view node;  // the node that calls, as its own function or the graph names it
-  int32_t caller = -1;    // the call whose body that node is of; -1: the graph itself
+  std::string_view node;  // the calling node's name in its own function or in the graph
+  int32_t caller = -1;    // the call that inlined the calling node; -1: the graph has that node
 };
 
 class CallSites {
  public:
   int32_t Add(const CallSite& site);
   const CallSite& site(int32_t i) const { return sites_[i]; }
-  // That n was made for the node `name` of the body of call `site` (-1: of the graph).
+  // Records that n was made for the node `name` in the body of call `site` (-1: in the graph).
   void SetOrigin(NodeId n, int32_t site, std::string_view name) { origins_[n] = {site, name}; }
   int32_t SiteOf(NodeId n) const;
   std::string_view NameOf(const Graph& graph, NodeId n) const;
 
-  // "from function 'g' at node 'h', called at node 'top'": where call `site` stands.
+  // The position of call `site`: "from function 'g' at node 'h', called at node 'top'".
   std::string DescribeCall(int32_t site) const;
-  // "node 'mul' (Mul)", and of an inlined one "node 'mul' (Mul) in function 'f', called from …".
+  // "node 'mul' (Mul)"; of an inlined node "node 'mul' (Mul) in function 'f', called from …".
   std::string Describe(const Graph& graph, NodeId n) const;
 
  private:

@@ -1,4 +1,4 @@
-// How many nodes the calls of a graph may become, and how many they would.
+// Limits the number of nodes that the inlined calls of a graph may become.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace tenon {
 
-// What a call node of this op and these attributes calls, if that is a function; else null. `f`:
-// its attribute of that name, or null.
+// The function that a call node of this op calls; null if the node calls none. `f`: the node's
+// attribute "f", or null.
 const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrValue* f);
 
 // Functions that call others twice become twice as many nodes with each level, so calls are counted
@@ -22,14 +22,16 @@ const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrV
 // fit. For graphs with one library, to which functions may be added.
 class InlineBudget {
  public:
-  // Whether there is room for a call of the function with all calls in it, nested no deeper than
-  // this.
+  // Whether the budget has room for a call of the function and for all calls in it, which may nest
+  // at most `max_depth` deep.
   bool Fits(const Graph& graph, const FunctionEntry& function, int max_depth);
-  // The call has been inlined, those in it have not.
+  // Takes the nodes of the function from the budget: the call was inlined, the calls in it were
+  // not.
   void Take(const FunctionEntry& function) { taken_ += Find(function.name)->own; }
-  // One that goes on from here by itself. What both know of functions is not copied.
+  // A budget that starts with the state of this one and is then independent. Both share the counted
+  // sizes of functions.
   InlineBudget Fork();
-  // "100000 nodes of functions", where a call did not fit; else empty.
+  // The exceeded limit, as "100000 nodes of functions", once a call had too many nodes; else empty.
   const std::string& spent() const { return spent_; }
 
  private:

@@ -30,11 +30,12 @@ class Lowering {
   static constexpr int32_t kMaxNodes = 1'000'000;
   static constexpr size_t kMaxNameBytes = size_t{1} << 28;
 
-  // `devices` by node id: what the nodes ask for, inherited by what they call.
+  // `devices`: by node id, the device string of the node; the nodes of a called function inherit
+  // it.
   Lowering(Graph& graph, CallSites& calls, absl::Span<const std::string> devices)
       : graph_(graph), calls_(calls), devices_(devices.begin(), devices.end()) {}
 
-  // The output is fed: who reads it reads `by` from now on. Before Run.
+  // `output` is fed: its readers read `by` instead. To be called before Run.
   void Replace(Output output, Output by) { replaced_.try_emplace(output, by); }
   // A fetch: the control output of a functional node, if that is what it is, will be asked for.
   void Note(Output fetch);
@@ -55,9 +56,9 @@ class Lowering {
   // Lowers those of the nodes that are functional, and what their bodies hold. Errors name the
   // node.
   absl::Status Run(absl::Span<const NodeId> nodes);
-  // Where an output of the graph of before is now.
+  // The output that now stands for an output of the original graph.
   Output Resolve(Output output) const;
-  // Whether there was anything to do.
+  // Whether any node was lowered.
   bool changed() const { return inlined_; }
 
  private:

@@ -1,4 +1,4 @@
-// How many nodes functions become when they are written out.
+// Counts the nodes that functions become when they are inlined.
 #pragma once
 
 #include <cstdint>

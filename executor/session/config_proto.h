@@ -1,4 +1,4 @@
-// A session's options as TensorFlow's ConfigProto, for kernels of plug-ins that ask for it.
+// Writes a session's options as TensorFlow's ConfigProto, for kernels of plug-ins that ask for it.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// Serialized.
+// The serialized message.
 std::string ConfigProto(const SessionOptions& options, absl::Span<Device* const> devices);
 
 }  // namespace tenon

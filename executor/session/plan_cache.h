@@ -1,4 +1,5 @@
-// The plans of an executable, by the shapes of its feeds. The least recently used plan goes.
+// The plans of an executable, by the shapes of its feeds. A full cache drops the least recently
+// used plan.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 namespace tenon {
 
-// A plan with the frames that its runs take turns in.
+// A plan with the frames of its runs.
 struct CachedPlan {
   std::vector<Shape> shapes;  // of the feeds
   std::shared_ptr<const Plan> plan;
@@ -20,12 +21,13 @@ struct CachedPlan {
   std::atomic<int64_t> used{0};
 };
 
+// Shares the ownership of plans: a plan that was dropped lives until its last run ends.
 // Thread-safe.
 class PlanCache {
  public:
   explicit PlanCache(int max_plans) : max_plans_(static_cast<size_t>(std::max(max_plans, 1))) {}
 
-  // Null if there is none. Counts as a use of the plan.
+  // The plan for feeds of these shapes; null if there is none. Counts as a use of the plan.
   std::shared_ptr<CachedPlan> Find(const std::vector<Tensor>& feeds);
   std::shared_ptr<CachedPlan> Add(const std::vector<Tensor>& feeds,
                                   std::shared_ptr<const Plan> plan);

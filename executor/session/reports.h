@@ -1,4 +1,4 @@
-// What can be told of an executable: what its passes did, where its nodes are, what its plans hold.
+// Reports on an executable: its passes, the placement of its nodes, the content of its plans.
 // Reports are stable after the first run.
 #pragma once
 
@@ -24,9 +24,9 @@ struct MemoryReport {
   int64_t weights_bytes = 0;            // constants in memory, packed ones included
 };
 
-// Plans, one per input signature; and preparations of kernels whose input shapes only a run tells,
-// one per step and shapes. Of both the least recently used goes when there are `max_*` (`max_late`
-// for each step).
+// The numbers of plans (one for each set of feed shapes) and of late preparations (one for each
+// step and set of input shapes that is known only in a run). The cache of plans holds at most
+// `max_plans`, the cache of a step at most `max_late`; both drop the least recently used entry.
 struct PlanCacheReport {
   int64_t builds = 0, hits = 0, plans = 0, max_plans = 0;
   int64_t late_builds = 0, late_hits = 0, max_late = 0;
@@ -45,8 +45,8 @@ struct PluginKernelReport {
 };
 
 const Graph& OptimizedGraph(const Executable& e);
-// The same as it is written: each node asks for the device that it asked for in `original`, new
-// nodes on the CPU for none.
+// The optimized graph in the form that is written to a file: a node asks for the device that it
+// asks for in `original`; a new node on the CPU asks for none.
 Graph GraphToWrite(const Executable& e, const Graph& original);
 const PipelineReport& OptimizerReport(const Executable& e);
 // By node id of the optimized graph.
@@ -57,7 +57,7 @@ PlanCacheReport PlanCacheOf(const Executable& e);
 // The plan for the last signature, one line per step: order, stream, events, buffer offsets,
 // in-place reuse.
 std::string PlanText(const Executable& e);
-// Those of the plan for the last signature.
+// The copies of the plan for the last signature.
 std::vector<CopyReport> CopiesOf(const Executable& e);
 std::vector<PluginKernelReport> PluginKernelsThatRan(const Executable& e);
 

@@ -1,4 +1,4 @@
-// What makes a session of a SavedModel's graph hold what the folder holds.
+// Restores the state of a SavedModel's folder in a session of its graph.
 #pragma once
 
 #include <functional>
@@ -11,22 +11,23 @@
 
 namespace tenon {
 
-// What the kernels of such a session have to be allowed to read: the variables and the assets.
+// The files that the kernels of such a session must be allowed to read: the variables and the
+// assets.
 absl::StatusOr<FileAccess> FilesOf(const SavedModel& model);
 
-// What TensorFlow feeds to initializers: the paths of the assets, by the tensors that take them.
+// The feeds of initializers, as in TensorFlow: the path of each asset, by the name of its tensor.
 absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& model);
 
-// Sees what is about to run; an error ends the work. Empty: nobody does.
+// Called with each executable before it runs. An error ends the restoration. May be empty.
 using BeforeRun = std::function<absl::Status(const Executable&)>;
 
-// Runs a node for what it does, with the paths of the assets. `session` is one of the model's
-// graph.
+// Runs a node for its effects and feeds it the paths of the assets. `session` must be a session of
+// the model's graph.
 absl::Status RunInitializer(Session& session, const SavedModel& model, const std::string& node,
                             const BeforeRun& before_run = {});
 
-// Restores the variables from the checkpoint, if there is one, then runs the initializer, if there
-// is one. `session` is one of the model's graph. Errors name the file.
+// Restores the variables from the checkpoint if the model has one, then runs the initializer if the
+// model has one. `session` must be a session of the model's graph. Errors name the file.
 absl::Status RestoreState(Session& session, const SavedModel& model,
                           const BeforeRun& before_run = {});
 

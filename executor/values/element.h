@@ -15,7 +15,7 @@ namespace tenon::cli {
 bool IsFloatLike(DataType t);    // half, bfloat16, float, double, float8*, float4
 bool IsIntegerLike(DataType t);  // signed, unsigned, 2 and 4 bits, quantized; not bool
 
-// The range of an integer type. `hi` of uint64 is its own.
+// The range of an integer type. `hi` is unsigned to hold the maximum of uint64.
 struct IntegerRange {
   int64_t lo;
   uint64_t hi;
@@ -40,7 +40,7 @@ int64_t OrderedBits(const Tensor& t, int64_t i);
 int64_t StepsBetween(const Tensor& a, const Tensor& b, int64_t i);
 
 Json ElementJson(const Tensor& t, int64_t i);
-// Shortest text that reads back as the element; strings in quotes.
+// The shortest text that reads back as the element. Strings are in quotes.
 std::string ElementText(const Tensor& t, int64_t i);
 std::string QuotedString(std::string_view s);
 

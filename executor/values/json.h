@@ -1,4 +1,4 @@
-// JSON documents, read and written: keys in the order in which they came.
+// Reads and writes JSON documents. Objects keep the order of their keys.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,8 @@
 
 namespace tenon::cli {
 
-// One JSON value, owned. Keeps the JSON library out of every other source. Used on one thread.
+// One JSON value, which owns its members. Hides the JSON library from every other source. Not
+// thread-safe.
 class Json {
  public:
   Json();  // null
@@ -47,7 +48,7 @@ class Json {
   Json& Set(std::string_view key, Json value);
   Json& Push(Json value);
 
-  // INVALID_ARGUMENT says where the text is no JSON, and why.
+  // INVALID_ARGUMENT for malformed text; names the position and the reason.
   static absl::StatusOr<Json> Parse(std::string_view text);
   bool is_array() const;
   bool is_object() const;

@@ -13,7 +13,7 @@ struct RunStatistics {
   double p50_lo = 0, p50_hi = 0;    // 95 % interval of the median
 };
 
-// In the unit of the samples, which come in the order in which they were taken. Percentiles
+// Samples must be in the order in which they were taken; results are in their unit. Percentiles
 // interpolate between neighbours, as numpy.percentile does.
 RunStatistics Summarize(std::vector<double> samples);
 
@@ -22,9 +22,10 @@ double Median(std::vector<double> samples);
 // The mean of the middle half: outliers do not count, steps of the clock average out.
 double MiddleMean(std::vector<double> samples);
 
-// The median of samples that do not depend on each other, with its 95 % interval by ranks: exact
-// however they are spread, and no single one can move it far. Below kFewestForInterval there is
-// none; all samples lie between its ends then.
+// The median of independent samples, with its 95 % interval by ranks. The interval holds for every
+// distribution of the samples, and a single outlier cannot move it far. Fewer than
+// kFewestForInterval samples allow no such interval: its ends are then the smallest and the
+// largest.
 struct MedianEstimate {
   double median = 0, ci95_lo = 0, ci95_hi = 0;
 };
