@@ -1,5 +1,5 @@
-// Devices for the nodes of a function body while passes run over it. Private to
-// executor/compile/bodies/.
+// Devices for the nodes of a function body while passes run over it.
+// Private to executor/compile/bodies/.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Errors of a function's unread nodes, kept when passes inline calls into its body. Private to
-// executor/compile/bodies/.
+// Errors of a function's unread nodes, kept when passes inline calls into its body.
+// Private to executor/compile/bodies/.
 #pragma once
 
 #include "graph/functions/function_graph.h"
