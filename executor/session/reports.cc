@@ -36,7 +36,9 @@ std::string PlanText(const Executable& e) {
   return plan == nullptr ? "" : PlanToText(*plan);
 }
 
-std::vector<PluginKernelReport> PluginKernelsThatRan(const Executable& e) { return e.plugin_kernels(); }
+std::vector<PluginKernelReport> PluginKernelsThatRan(const Executable& e) {
+  return e.plugin_kernels();
+}
 
 std::vector<CopyReport> CopiesOf(const Executable& e) {
   std::vector<CopyReport> reports;

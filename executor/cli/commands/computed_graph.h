@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/shapes/cost.h"
 #include "executor/cli/model/model.h"
+#include "graph/shapes/cost.h"
 
 namespace tenon::cli {
 
