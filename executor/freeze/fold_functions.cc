@@ -11,13 +11,13 @@
 namespace tenon {
 namespace {
 
-// How an op names what it calls.
+// The attributes by which an op names its functions and their types.
 struct CallForm {
   CallKind kind;
-  std::vector<const char*> functions;  // attributes: one function or a list of them
-  const char* arg_types;               // attributes
+  std::vector<const char*> functions;  // attributes that hold a function or a list of functions
+  const char* arg_types;               // attributes that hold lists of types
   const char* result_types;
-  size_t first_arg;  // inputs before it are the op's own
+  size_t first_arg;  // inputs before this one stay with the op, as a predicate
 };
 
 const CallForm* FormOf(const std::string& op) {
@@ -25,6 +25,7 @@ const CallForm* FormOf(const std::string& op) {
       {CallKind::kFunction, {"f"}, "Tin", "Tout", 0},
       {CallKind::kIf, {"then_branch", "else_branch"}, "Tin", "Tout", 1},
       {CallKind::kCase, {"branches"}, "Tin", "Tout", 1},
+      // The body comes first: the results of the loop are those of the body.
       {CallKind::kWhile, {"body", "cond"}, "T", "T", 0},
   };
   const CallKind kind = OpRegistry::Global().Facts(op).calls;
@@ -86,7 +87,8 @@ absl::StatusOr<bool> VariableFolder::RewriteCall(Scope& scope, pb::NodeDef& node
   return true;
 }
 
-// Where a variable was there is its value now, of a shape that the call does not know.
+// Replaces the type of each handle by the type of its value, and its shape by an unknown one, as
+// the call does not know the shape of the value.
 absl::Status VariableFolder::RewriteTypes(const Scope& scope, pb::NodeDef& node,
                                           absl::Span<const std::optional<Handle>> handles,
                                           const std::string& types,
@@ -116,10 +118,14 @@ absl::StatusOr<VariableFolder::Instance> VariableFolder::Instantiate(
   const auto original = library_.find(name);
   if (original == library_.end())
     return absl::InvalidArgumentError(absl::StrCat("no function is named '", name, "'"));
+  // Bounds the recursion through RewriteNodes. A function that calls itself never gets an instance
+  // before its own body is done, so it ends here too.
   if (depth > kMaxDepth) {
     return absl::InvalidArgumentError(absl::StrCat("function '", name, "' is called by way of ",
                                                    kMaxDepth, " others, or by itself"));
   }
+  // Calls with the same types share an instance, whichever variables they pass: the clone holds no
+  // name of a variable.
   std::string key = name;
   for (const std::optional<Handle>& arg : args)
     absl::StrAppend(&key, " ", arg.has_value() ? absl::StrCat(arg->dtype) : "-");
@@ -158,6 +164,7 @@ absl::StatusOr<VariableFolder::Instance> VariableFolder::Instantiate(
     result.clear_handle_data();
     result.clear_experimental_full_type();
   }
+  // Without variables among its arguments the original is already right.
   if (Any(args)) {
     instance.name = UniqueFunctionName(absl::StrCat(name, "_frozen"));
     signature.set_name(instance.name);
@@ -174,6 +181,7 @@ std::string VariableFolder::UniqueFunctionName(const std::string& base) const {
 }
 
 void VariableFolder::DropUncalledFunctions() {
+  // Sorted, so that the library has one order for one graph.
   std::set<std::string> called;
   std::vector<std::string> open;
   const auto note = [&](const std::string& name) {

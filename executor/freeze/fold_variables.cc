@@ -15,13 +15,14 @@ using Attrs = google::protobuf::Map<std::string, pb::AttrValue>;
 
 bool IsControl(std::string_view reference) { return reference.starts_with('^'); }
 
-// The node or argument that "^node", "node:1" or "node:result:1" is about.
+// The node or argument in "^node", "node:1" or "node:result:1".
 std::string_view NodeOf(std::string_view reference) {
   absl::ConsumePrefix(&reference, "^");
   return reference.substr(0, reference.find(':'));
 }
 
-// Producers first. Edges that close a cycle, which only a loop of version 1 has, do not count.
+// The nodes, producers first. Only a loop of version 1 has a cycle; the edge that closes it is
+// skipped.
 std::vector<pb::NodeDef*> InOrder(google::protobuf::RepeatedPtrField<pb::NodeDef>& nodes) {
   absl::flat_hash_map<std::string_view, int> by_name;
   for (int i = 0; i < nodes.size(); ++i) by_name.emplace(nodes[i].name(), i);
@@ -48,7 +49,7 @@ std::vector<pb::NodeDef*> InOrder(google::protobuf::RepeatedPtrField<pb::NodeDef
   return order;
 }
 
-// Leaves the control inputs, behind `data`.
+// Replaces the data inputs and keeps the control inputs behind them.
 void SetDataInputs(pb::NodeDef& node, const std::vector<std::string>& data) {
   std::vector<std::string> inputs = data;
   for (const std::string& input : node.input()) {
@@ -75,7 +76,7 @@ pb::AttrValue AttrOr(const pb::NodeDef& node, const std::string& name, pb::AttrV
   return it == node.attr().end() ? std::move(otherwise) : it->second;
 }
 
-// A Const of one element.
+// A scalar Const. The caller adds the element.
 pb::NodeDef ScalarConst(const std::string& name, pb::DataType dtype) {
   pb::NodeDef node;
   node.set_name(name);
@@ -159,12 +160,13 @@ absl::Status VariableFolder::RefuseWrite(const std::string& variable, const std:
                    "; only variables that are read can be folded (--keep-state keeps others)"));
 }
 
-// Ops of version 1 that want a variable itself, not its value.
+// Refuses nodes that take a variable of version 1 by reference, which is to write it.
 absl::Status VariableFolder::CheckReferences(const pb::NodeDef& node) {
   const OpDef* op = OpRegistry::Global().Find(node.op());
   for (int i = 0; op != nullptr && i < node.input_size(); ++i) {
     const std::string variable(NodeOf(node.input(i)));
     if (IsControl(node.input(i)) || !references_.contains(variable)) continue;
+    // The last argument of an op may be a list, and then takes all further inputs.
     const size_t arg = std::min(static_cast<size_t>(i), op->inputs.size() - 1);
     if (!op->inputs.empty() && op->inputs[arg].is_ref) return RefuseWrite(variable, "", node);
   }
@@ -173,6 +175,7 @@ absl::Status VariableFolder::CheckReferences(const pb::NodeDef& node) {
 
 absl::Status VariableFolder::RewriteReader(Scope& scope, pb::NodeDef& node, const Handle& handle) {
   const std::string op = node.op();
+  // In functions a reference names the result, and the new op calls its result `output`.
   const auto rename = [&](std::string_view from) {
     for (const char* end : {"", ":0"})
       scope.renamed.emplace(absl::StrCat(node.name(), ":", from, end),
@@ -236,7 +239,7 @@ void VariableFolder::RewriteGather(Scope& scope, pb::NodeDef& node, const Handle
   SetDataInputs(node, inputs);
 }
 
-// What comes in goes out.
+// The node stays and passes the value on in place of the handle.
 void VariableFolder::PassOn(Scope& scope, pb::NodeDef& node, const Handle& handle) {
   (*node.mutable_attr())["T"] = TypeAttr(handle.dtype);
   node.mutable_attr()->erase("_output_shapes");
@@ -248,6 +251,7 @@ VariableFolder::Handles VariableFolder::InputsOf(const Scope& scope,
                                                  const pb::NodeDef& node) const {
   Handles handles;
   for (const std::string& input : node.input()) {
+    // Control inputs come last.
     if (IsControl(input)) break;
     const Handle* handle = Find(scope, input);
     handles.push_back(handle == nullptr ? std::optional<Handle>() : *handle);

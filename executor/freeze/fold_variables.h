@@ -1,5 +1,5 @@
-// Replaces variables by values: each reader of a variable reads a tensor instead, through calls,
-// branches and loops. Works on GraphDef messages, functions included.
+// Replaces the variables of a graph by values: each reader of a variable reads a tensor instead,
+// also through calls, branches and loops. Works on GraphDef messages, functions included.
 #pragma once
 
 #include <map>
@@ -16,45 +16,53 @@
 
 namespace tenon {
 
-// Replaces the uses of variables in one graph. Used once, on one thread.
+// Folds the variables of one graph. One object makes one Run, on one thread. The graph must outlive
+// the object. After an error the graph is half rewritten and must be dropped.
 class VariableFolder {
  public:
-  // `graph` holds the nodes that are needed; functions of its library may be more. Variables whose
-  // nodes are in `kept` stay what they are, and so do those that functions make if
-  // `keep_in_functions` says so.
+  // `graph` holds the nodes that are needed; its library may hold more functions than are called. A
+  // variable stays as it is if its node is in `kept`. Variables that functions make stay if
+  // `keep_in_functions` is true; otherwise they are errors. The constructor takes the functions out
+  // of `graph`, and Run puts back those that are called.
   VariableFolder(pb::GraphDef& graph, std::set<std::string> kept, bool keep_in_functions);
 
-  // Each VarHandleOp and Variable of the graph becomes a Placeholder of its name, which is to take
-  // its value; these names are returned. Functions that take variables are cloned; those that
-  // nothing calls any more are dropped. FAILED_PRECONDITION names a variable that is written, and
-  // the node; UNIMPLEMENTED what has no form on values.
+  // Turns each variable of the graph that does not stay into a Placeholder of the same name, which
+  // the caller makes a constant. Returns these names. Clones functions that take variables, and
+  // drops functions that nothing calls. FAILED_PRECONDITION names a variable that is written, and
+  // the node, or a function that makes a variable. UNIMPLEMENTED names a call that has no form on
+  // values. INVALID_ARGUMENT: calls are nested more than kMaxDepth deep, or a reader asks for
+  // another type.
   absl::StatusOr<std::vector<std::string>> Run();
-  // The node of the variable that Run found to be written; empty: none.
+  // The node of the variable for which Run failed because it is written; empty if Run did not fail
+  // for this reason.
   const std::string& written() const { return written_; }
 
  private:
-  static constexpr int kMaxDepth = 256;  // of calls
+  static constexpr int kMaxDepth = 256;  // of nested calls
 
-  // A resource that is a variable.
+  // A resource input or result that is a variable.
   struct Handle {
     pb::DataType dtype;
-    std::string variable;
+    std::string variable;  // its node in the graph
   };
-  using Handles = std::vector<std::optional<Handle>>;  // by argument or result
+  // By argument or result; empty for one that is no variable.
+  using Handles = std::vector<std::optional<Handle>>;
 
-  // A function, as it is where some of its arguments are values instead of variables.
+  // A function in the form that takes values for some arguments in place of variables.
   struct Instance {
-    std::string name;
-    Handles results;
+    std::string name;  // in the library
+    Handles results;   // the results that are variables, which become values
   };
 
-  // The graph, or a function's body.
+  // The graph, or the body of a function.
   struct Scope {
-    std::string function;  // empty: the graph
-    int depth = 0;
-    absl::flat_hash_map<std::string, std::string> ops;      // by node, as they were
-    absl::flat_hash_map<std::string, Handle> handles;       // by "node:output" or "argument:0"
-    absl::flat_hash_map<std::string, std::string> renamed;  // results by another name
+    std::string function;                               // empty for the graph
+    int depth = 0;                                      // of calls around it
+    absl::flat_hash_map<std::string, std::string> ops;  // by node: the ops before any rewriting
+    absl::flat_hash_map<std::string, Handle> handles;   // by "node:output" or "argument:0"
+    // References to results that have another name now, and their new text.
+    absl::flat_hash_map<std::string, std::string> renamed;
+    // Nodes to append; appending at once would move the nodes that are being rewritten.
     std::vector<pb::NodeDef> added;
   };
   using Nodes = google::protobuf::RepeatedPtrField<pb::NodeDef>;
@@ -73,8 +81,7 @@ class VariableFolder {
   const Handle* Find(const Scope& scope, std::string_view reference) const;
   void SetResults(Scope& scope, const pb::NodeDef& node, const Handles& results) const;
 
-  // fold_functions.cc
-  // False for a node that calls nothing.
+  // Rewrites a call, branch or loop and the functions that it calls. Returns false for other nodes.
   absl::StatusOr<bool> RewriteCall(Scope& scope, pb::NodeDef& node, const Handles& inputs);
   absl::Status RewriteTypes(const Scope& scope, pb::NodeDef& node,
                             absl::Span<const std::optional<Handle>> handles,
@@ -89,8 +96,9 @@ class VariableFolder {
   const bool keep_in_functions_;
   std::string written_;
   std::map<std::string, pb::FunctionDef> library_;
-  std::map<std::string, Instance> instances_;  // by function and the types of arguments
-  absl::flat_hash_map<std::string, std::string> references_;  // variables of version 1
+  std::map<std::string, Instance> instances_;  // by function and the types of its arguments
+  // Variables of version 1: the op, by node.
+  absl::flat_hash_map<std::string, std::string> references_;
   std::vector<std::string> variables_;
 };
 

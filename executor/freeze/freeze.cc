@@ -19,7 +19,7 @@
 namespace tenon {
 namespace {
 
-// The closest that a node's name can be.
+// The name of an argument as the name of a node: characters that a node may not have become '_'.
 std::string NodeNameFor(std::string_view name) {
   std::string node(name);
   for (char& c : node) {
@@ -29,7 +29,7 @@ std::string NodeNameFor(std::string_view name) {
   return node;
 }
 
-// The same bytes for the same graph.
+// Serializes maps in a fixed order, so that one model always freezes to the same file.
 std::string BytesOf(const pb::GraphDef& graph) {
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
@@ -49,6 +49,8 @@ class Freezer {
   }
 
   absl::StatusOr<FrozenModel> Run(std::vector<Device*> devices, SessionOptions options) {
+    // Names come first: what a signature names decides what Prune keeps, and only variables that
+    // are left after Prune are restored and folded.
     TENON_RETURN_IF_ERROR(NameInputs());
     TENON_RETURN_IF_ERROR(NameOutputs());
     TENON_RETURN_IF_ERROR(KeepMore());
@@ -83,7 +85,9 @@ class Freezer {
     return output;
   }
 
-  // Each argument becomes a Placeholder; who fed what it was before still can.
+  // Each argument becomes a Placeholder of its name. Callers that fed the old node still can: it
+  // becomes an Identity of the Placeholder. A PlaceholderWithDefault stays, since its default
+  // counts.
   absl::Status NameInputs() {
     Graph& graph = frozen_.graph;
     for (const SignatureTensor& t : signature_.inputs) {
@@ -161,7 +165,7 @@ class Freezer {
     return absl::OkStatus();
   }
 
-  // Only what is kept, and what that needs, stays.
+  // Removes all nodes that neither are kept nor are needed by a kept node.
   void Prune() {
     Graph& graph = frozen_.graph;
     const std::vector<bool> needed = NeededBy(graph, keep_);
@@ -183,7 +187,8 @@ class Freezer {
     return fillers;
   }
 
-  // The graph's variables become Placeholders, whose names are returned.
+  // Turns the variables of the graph into Placeholders and returns their names. Folds a GraphDef,
+  // since functions are messages there; protobuf reads no message above 2 GiB.
   absl::StatusOr<std::vector<std::string>> FoldVariables() {
     const std::string bytes = ExportBinary(frozen_.graph);
     pb::GraphDef def;
@@ -193,6 +198,8 @@ class Freezer {
     std::set<std::string> kept;
     if (keep_state) kept = state_.shared_variables();
     while (true) {
+      // A failed fold leaves the message half rewritten, so each try starts with a fresh copy. Each
+      // failure adds a variable to `kept`, so that the tries end.
       pb::GraphDef folded_def = def;
       VariableFolder folder(folded_def, kept, /*keep_in_functions=*/keep_state);
       absl::StatusOr<std::vector<std::string>> variables = folder.Run();
@@ -207,7 +214,9 @@ class Freezer {
     }
   }
 
-  // What the session holds after it has been restored.
+  // Reads variables and kept state from a session that has been restored: first the values of
+  // `variables`, then those of `state_`. Runs the original graph, since the pruned one has no
+  // initializer.
   absl::StatusOr<std::vector<Tensor>> ReadState(const std::vector<std::string>& variables,
                                                 std::vector<Device*> devices,
                                                 SessionOptions options) const {
@@ -247,7 +256,7 @@ class Freezer {
   const Signature& signature_;
   const FreezeOptions& freeze_;
   FrozenModel frozen_;
-  std::vector<Output> inputs_;  // by argument: what it was
+  std::vector<Output> inputs_;  // by argument: the tensor that the signature named
   std::vector<NodeId> keep_;
   KeptState state_;
 };

@@ -1,4 +1,5 @@
-// Freezes a signature of a SavedModel: makes a graph that needs no folder.
+// Freezes a signature of a SavedModel: makes one graph that holds the values of its variables, and
+// so needs no folder.
 #pragma once
 
 #include <string>
@@ -11,29 +12,40 @@
 
 namespace tenon {
 
+// An input or output of the signature.
 struct FrozenTensor {
-  std::string name;    // in the signature
-  std::string node;    // in the frozen graph
-  std::string tensor;  // in the original graph; it is still there
+  std::string name;    // its name in the signature
+  std::string node;    // the node of the frozen graph that takes or gives it, at output 0
+  std::string tensor;  // its tensor in the original graph, which the frozen graph still has
 };
 
+// Owns its graph, which needs neither the session nor the folder.
 struct FrozenModel {
   Graph graph;
   std::vector<FrozenTensor> inputs, outputs;
-  int64_t variables = 0, variable_bytes = 0;  // folded
-  std::vector<std::string> tables, kept;      // nodes of tables and of variables that stay
-  std::string init;  // the node that gives them what they held; empty if none held anything
+  // The variables that became constants: their number, and the sum of their bytes.
+  int64_t variables = 0, variable_bytes = 0;
+  // Nodes of the tables, and of the variables that stay variables.
+  std::vector<std::string> tables, kept;
+  // The node that fills `tables` and `kept` when it runs; empty if there is nothing to fill.
+  std::string init;
 };
 
 struct FreezeOptions {
-  bool keep_state = false;  // variables that are written stay variables; else they are errors
-  std::vector<std::string> inits;  // nodes of the graph that run after the folder's own initializer
-  std::vector<std::string> keep;   // outputs of the graph that stay beside the signature's
+  // Whether a variable that the signature writes stays a variable; otherwise it is an error.
+  bool keep_state = false;
+  // Nodes of `graph` that run after the initializer of the folder, in this order.
+  std::vector<std::string> inits;
+  // Nodes or outputs of `graph` that stay although the signature does not need them.
+  std::vector<std::string> keep;
 };
 
-// Restores the model in a session of its own, then makes constants of the variables that
-// `signature` reads. FAILED_PRECONDITION names a variable that it writes, and the node, or a table
-// that nothing fills; UNIMPLEMENTED what else cannot be frozen.
+// Restores the model in a session of its own on `devices`, which the caller owns, and makes
+// constants of the variables that `signature` reads. Changes none of its arguments. Runs on the
+// calling thread and on the threads of that session. FAILED_PRECONDITION names a variable that the
+// signature writes, and the node, or a table that nothing fills. UNIMPLEMENTED names what else
+// cannot be frozen; a graph of more than 2 GiB is one such case. Errors of the restoration are
+// those of RestoreState.
 absl::StatusOr<FrozenModel> Freeze(const SavedModel& model, const Graph& graph,
                                    const Signature& signature, const FreezeOptions& freeze,
                                    std::vector<Device*> devices, SessionOptions options);

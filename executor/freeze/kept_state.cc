@@ -14,9 +14,10 @@ namespace {
 
 using Identities = absl::flat_hash_set<std::string>;
 
-// What a search meets.
+// The makers of state that a search found.
 struct Met {
-  std::vector<ReachedNode> makers;  // one for each identity, the graph's own before others
+  // One for each identity; nodes of the graph come before nodes in functions.
+  std::vector<ReachedNode> makers;
   Identities identities, variables_in_functions;
   bool fills_tables = false, fills_variables = false;
 };
@@ -46,7 +47,7 @@ std::vector<NodeId> LiveNodes(const Graph& graph) {
 
 bool ByReference(const Graph& graph, NodeId n) { return IsRef(graph.output_type({n, 0})); }
 
-// Variables of version 1 are read by being fetched.
+// Returns the output to fetch for the value. A fetch of a variable of version 1 is a read.
 absl::StatusOr<std::string> AddRead(Graph& graph, NodeId variable) {
   if (ByReference(graph, variable)) return std::string(graph.name(variable));
   std::string name = graph.UniqueName(absl::StrCat("freeze/read/", graph.name(variable)));
@@ -62,7 +63,8 @@ absl::StatusOr<std::string> AddRead(Graph& graph, NodeId variable) {
 bool IsDense(const OpFacts& op) { return op.state == State::kDenseTable; }
 size_t NumReads(const OpFacts& table) { return IsDense(table) ? 3 : 2; }
 
-// Keys and values, and of a dense table the empty key.
+// Appends the fetches of a table: keys, values, and for a dense table also its empty key, from
+// which AddFill learns the shape of a key. NumReads counts them.
 absl::Status AddTableReads(Graph& graph, NodeId table, std::vector<std::string>& fetches) {
   const std::string name = graph.UniqueName(absl::StrCat("freeze/export/", graph.name(table)));
   const Output from{table, 0};
@@ -96,8 +98,9 @@ absl::StatusOr<NodeId> AddAssign(Graph& graph, NodeId variable, const Tensor& va
                        {{by_reference ? "T" : "dtype", attr::Type(value.dtype())}});
 }
 
-// A dense table tells its entries as matrices, and takes elements of the shape that its empty key
-// has. TensorFlow wants to know no shape of what LookupTableImport gives to such a table.
+// A dense table exports its entries as matrices, but takes elements of the shape of its empty key.
+// LookupTableInsert fills it: TensorFlow's LookupTableImport accepts entries of such shapes only
+// where it does not know the shapes.
 absl::StatusOr<Tensor> AsElements(const Tensor& matrix, const PartialShape& element) {
   std::vector<int64_t> dims = {matrix.shape().dim(0)};
   if (element.known_rank()) dims.insert(dims.end(), element.dims().begin(), element.dims().end());
@@ -109,7 +112,7 @@ absl::StatusOr<Tensor> AsElements(const Tensor& matrix, const PartialShape& elem
                                           element.ToString()));
 }
 
-// `entries`: what the fetches of a table gave.
+// Adds the node that fills a table. `entries` are the values of its fetches.
 absl::StatusOr<NodeId> AddFill(Graph& graph, NodeId table, absl::Span<const Tensor> entries) {
   const std::string name(graph.name(table));
   const bool once = graph.facts(table).state == State::kFilledTable;
@@ -134,7 +137,8 @@ absl::StatusOr<NodeId> AddFill(Graph& graph, NodeId table, absl::Span<const Tens
                         {once ? "Tval" : "Tout", attr::Type(values.dtype())}});
 }
 
-// Why what an initializer fills cannot be filled by another node; OK if it can.
+// OK if a node of the frozen graph can fill the resource that an initializer fills; else
+// UNIMPLEMENTED with the reason.
 absl::Status CheckFillable(const ReachedNode& maker) {
   const auto wrong = [&](std::string_view why) {
     return absl::UnimplementedError(

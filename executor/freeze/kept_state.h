@@ -1,5 +1,5 @@
-// What a frozen graph holds beside constants: tables, and variables that stay. A node of the graph
-// fills them with what the model's initializers gave them.
+// The state of a frozen graph that cannot become constants: tables, and variables that stay. A node
+// of the graph fills them with the values that the initializers of the model gave them.
 #pragma once
 
 #include <set>
@@ -15,41 +15,48 @@
 
 namespace tenon {
 
-// Used once: Find, KeepVariable for each, AddReads, AddInit. Views of the graph that Find was
-// given.
+// Called in this order: Find, KeepVariable for each variable, AddReads, AddInit. Holds views into
+// the storage of the graph that Find was given; copies of that graph share this storage, and one of
+// them must live as long. Not thread-safe.
 class KeptState {
  public:
-  // The tables of `graph`, which holds what a signature needs and `model` much more. `fillers` are
-  // nodes of `model`: those that restore and initialize it. FAILED_PRECONDITION names a table that
-  // nothing fills, UNIMPLEMENTED what they fill and cannot be filled by another node.
+  // Finds the tables of `graph`, a pruned copy of `model` that holds what a signature needs.
+  // `fillers` are the nodes of `model` that restore and initialize it. FAILED_PRECONDITION names a
+  // table that no node fills. UNIMPLEMENTED names a resource that a filler fills and another node
+  // cannot.
   static absl::StatusOr<KeptState> Find(const Graph& graph, const Graph& model,
                                         absl::Span<const NodeId> fillers);
 
-  // Nodes of the graph that are variables which functions make too: nobody can fold them.
+  // Names of nodes of variables that functions make too. Such a variable cannot be folded, since
+  // the function would go on with a variable of its own.
   const std::set<std::string>& shared_variables() const { return shared_variables_; }
-  // A variable that is a node of the graph, and stays one.
+  // Keeps a variable; `name` is its node in `graph`, which must have it.
   void KeepVariable(const Graph& graph, std::string_view name);
 
-  // Adds to `model`, or a copy of it, what reads all of it; the outputs to fetch.
+  // Adds the nodes that read all of this state to `model`, or to a copy of it, and returns the
+  // outputs to fetch: those of variables, then those of tables.
   absl::StatusOr<std::vector<std::string>> AddReads(Graph& model) const;
 
+  // The result of AddInit. All are names of nodes of the frozen graph.
   struct Init {
-    std::string node;                            // empty: there is nothing to fill
-    std::vector<std::string> tables, variables;  // nodes of the graph
+    std::string node;  // the node that fills; empty if there is nothing to fill
+    std::vector<std::string> tables, variables;  // that the node fills
   };
-  // Adds to the frozen graph the node that fills it, with `values` of AddReads.
+  // Adds the node that fills the state to `frozen`. `values` must be the values of all fetches that
+  // AddReads returned, in their order.
   absl::StatusOr<Init> AddInit(Graph& frozen, absl::Span<const Tensor> values) const;
 
  private:
-  // The node that makes it, or in a graph without it, as functions are no nodes, its twin.
+  // The node of `graph` that makes the resource. Nodes in functions are no nodes of the graph: for
+  // such a maker a twin is added.
   static absl::StatusOr<NodeId> HandleIn(Graph& graph, const ReachedNode& maker);
 
   std::vector<ReachedNode> variables_, tables_;
   std::set<std::string> shared_variables_;
 };
 
-// The first variable, or table that is filled once, of a graph without nodes that would fill one:
-// "node 'x' (Op)". Empty if there is none.
+// The first variable or table of `graph` that no node of the graph could fill, as "node 'x' (Op)";
+// empty if there is none. Tables that may be filled again and again start empty, and do not count.
 std::string UnfilledState(const Graph& graph);
 
 }  // namespace tenon

@@ -17,6 +17,7 @@ namespace {
 std::atomic<bool> counting{false};
 std::atomic<int64_t> allocations{0};
 
+// Relaxed: only the sum matters, and each allocation of each thread comes through here.
 inline void Note() {
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
 }
@@ -25,7 +26,7 @@ inline void Note() {
 
 extern "C" {
 
-// The C library's own names of its allocator.
+// The C library's own names of its allocator. dlsym cannot find the originals here: it allocates.
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);

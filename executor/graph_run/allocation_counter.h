@@ -1,13 +1,14 @@
-// Counts the heap allocations of the whole process, libraries and plug-ins included, by standing in
-// front of the C library's functions.
+// Counts the heap allocations of the whole process, libraries and plug-ins included. The program
+// defines malloc and its like itself, in front of the C library's functions.
 #pragma once
 
 #include <cstdint>
 
 namespace graph_run {
 
-// As tenon::AllocationCounter. In builds with a sanitizer, which has allocation functions of its
-// own, always -1.
+// Starts (true) or stops (false) counting, and returns how many allocations were counted so far;
+// see tenon::AllocationCounter. Thread-safe. Always -1 in builds with a sanitizer, which has
+// allocation functions of its own.
 int64_t CountAllocations(bool count);
 
 }  // namespace graph_run

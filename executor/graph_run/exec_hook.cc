@@ -1,5 +1,6 @@
-// Stands in front of the C library's exec functions: a plug-in that calls one on a thread of the
-// command would put another program in its place without a word.
+// Stands in front of the C library's exec functions. A plug-in that called one on a thread of the
+// command would replace the program, and the command would end without a message. A sanitizer has
+// functions of its own in these places.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -15,7 +16,7 @@
 
 namespace {
 
-// The arguments of execl and its like, up to a null pointer.
+// The arguments of execl and its like, up to a null pointer. Those beyond the first 1023 are cut.
 class Arguments {
  public:
   Arguments(const char* first, va_list rest) {
@@ -37,6 +38,7 @@ extern "C" {
 __attribute__((visibility("default"))) int execve(const char* path, char* const argv[],
                                                   char* const envp[]) noexcept {
   tenon::GraphRunEnds("execve()");
+  // A system call, since the C library's own execve is this function now.
   return static_cast<int>(syscall(SYS_execve, path, argv, envp));
 }
 

@@ -1,5 +1,5 @@
-// Stands in front of the C library's _exit, so that a plug-in that calls it does not end the
-// command without a word.
+// Stands in front of the C library's _exit, so that a plug-in that calls it cannot end the command
+// without a message.
 #include <sys/syscall.h>
 #include <unistd.h>
 

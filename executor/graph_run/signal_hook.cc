@@ -1,5 +1,5 @@
-// Stands in front of the C library's signal functions: a plug-in that asks for its own faults, or
-// wants nobody to hear of them, must not keep the command from saying whose they were.
+// Stands in front of the C library's signal functions. A plug-in that handles or ignores fatal
+// signals must not keep the command from reporting which plug-in failed.
 #include <dlfcn.h>
 #include <signal.h>
 
@@ -21,6 +21,7 @@ __attribute__((visibility("default"))) sighandler_t signal(int number,
                                                            sighandler_t handler) noexcept {
   struct sigaction action = {}, old = {};
   action.sa_handler = handler;
+  // As the C library's signal() does.
   action.sa_flags = SA_RESTART;
   return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }

@@ -17,7 +17,7 @@ LoweringInliner::LoweringInliner(absl::Span<const NodeId> nodes, const PipelineI
   }
 }
 
-// What the fetches need.
+// By node id: whether the fetches need the node. What lies behind a feed is not needed.
 std::vector<bool> LoweringInliner::Running(const Graph& graph) const {
   std::vector<bool> runs(graph.num_node_ids(), false);
   std::vector<NodeId> open;
@@ -52,7 +52,7 @@ absl::StatusOr<bool> LoweringInliner::InlineCalls(Graph& graph, absl::FunctionRe
   if (!fetched_.empty()) lowering.NoteRunning(Running(graph));
   const NodeId first_of_bodies = graph.num_node_ids();
   TENON_RETURN_IF_ERROR(lowering.Run(nodes_));
-  // Another time, what is left and what the bodies brought may be calls.
+  // The pass may ask again. Then the calls that are left and those in the new bodies count.
   std::erase_if(nodes_, [&](NodeId n) { return !graph.alive(n); });
   for (NodeId n = first_of_bodies; n < graph.num_node_ids(); ++n) {
     if (graph.alive(n)) nodes_.push_back(n);

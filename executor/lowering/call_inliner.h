@@ -1,4 +1,4 @@
-// The executor's service for the pass function_optimization: inlines calls before the other passes.
+// Inlines calls for the pass function_optimization, before the other passes run.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,13 @@
 
 namespace tenon {
 
+// Works on one graph: each call of InlineCalls must get the same graph. Not thread-safe.
 class LoweringInliner : public CallInliner {
  public:
-  // `nodes`: the nodes that a run computes. A call that is fed is not inlined. If a call is
+  // `nodes`: the nodes that a run computes. Calls that are fed are not inlined. If a call is
   // fetched, a node with its name and outputs stays. `sites` records the origin of the new nodes.
-  // `budget` is for all calls of a graph, or of all bodies. `sites` and `budget` must outlive the
-  // inliner.
+  // `budget` is for all calls of a graph, or of all bodies. `sites` and `budget` are borrowed and
+  // must outlive the inliner. A fork has copies of both, which it owns.
   LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input, CallSites& sites,
                   InlineBudget& budget);
 
@@ -34,7 +35,7 @@ class LoweringInliner : public CallInliner {
     CallSites sites;
     InlineBudget budget;
   };
-  std::shared_ptr<Own> own_;  // of a fork
+  std::shared_ptr<Own> own_;  // of a fork; null in the original
   CallSites* sites_;
   InlineBudget* budget_;
 };

@@ -22,6 +22,7 @@ std::string_view CallSites::NameOf(const Graph& graph, NodeId n) const {
 }
 
 std::string CallSites::DescribeCall(int32_t site) const {
+  // Calls may nest 256 deep; a message that names all of them would hide what is wrong.
   constexpr int kMostCalls = 16;
   std::string text;
   for (int calls = 0; site >= 0; site = sites_[site].caller) {

@@ -1,4 +1,5 @@
-// The origin of the nodes of inlined functions, so that errors can name the calls that led to them.
+// Records from which function and call each inlined node comes, so that errors can name the calls
+// that led to it.
 #pragma once
 
 #include <string>
@@ -17,16 +18,21 @@ struct CallSite {
   int32_t caller = -1;    // the call that inlined the calling node; -1: the graph has that node
 };
 
+// Calls are numbered from 0 in the order of Add. Not thread-safe while calls are added.
 class CallSites {
  public:
+  // Returns the number of the call.
   int32_t Add(const CallSite& site);
   const CallSite& site(int32_t i) const { return sites_[i]; }
   // Records that n was made for the node `name` in the body of call `site` (-1: in the graph).
   void SetOrigin(NodeId n, int32_t site, std::string_view name) { origins_[n] = {site, name}; }
+  // The call whose body the node comes from; -1: the graph has the node itself.
   int32_t SiteOf(NodeId n) const;
+  // The node's name in the body that it comes from; else its name in the graph.
   std::string_view NameOf(const Graph& graph, NodeId n) const;
 
-  // The position of call `site`: "from function 'g' at node 'h', called at node 'top'".
+  // The position of call `site`: "from function 'g' at node 'h', called at node 'top'". Of a chain
+  // of more than 16 calls the outer ones but the last are "...".
   std::string DescribeCall(int32_t site) const;
   // "node 'mul' (Mul)"; of an inlined node "node 'mul' (Mul) in function 'f', called from …".
   std::string Describe(const Graph& graph, NodeId n) const;
@@ -40,7 +46,8 @@ class CallSites {
   absl::flat_hash_map<NodeId, Origin> origins_;
 };
 
-// "file:line:col: node 'x' (Op): message", with the status's code.
+// The same status with the place of n in front: "file:line:col: node 'x' (Op): message". If n is
+// kNoNode, the status as it is.
 absl::Status NodeError(const Graph& graph, const CallSites& calls, NodeId n,
                        const absl::Status& status);
 

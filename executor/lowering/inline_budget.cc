@@ -11,7 +11,9 @@
 namespace tenon {
 namespace {
 
-// All calls together may become this many nodes, or this many for each node of a function.
+// All calls together may become kLeastNodes nodes, or kNodesPerNode for each node of a function, if
+// that is more. Inlining pays where functions are small or called few times; the factor keeps a
+// graph near the size of its library.
 constexpr int64_t kLeastNodes = 100'000, kNodesPerNode = 4;
 
 const AttrValue* FindAttr(const std::vector<Attr>& attrs, std::string_view name) {
@@ -19,7 +21,7 @@ const AttrValue* FindAttr(const std::vector<Attr>& attrs, std::string_view name)
   return it == attrs.end() ? nullptr : &it->value;
 }
 
-// A function on the way down the calls.
+// A function that is being counted.
 struct Open {
   const FunctionEntry* function;
   std::vector<const FunctionEntry*> calls;  // in its body, that would be inlined
@@ -55,10 +57,11 @@ const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const Functio
   std::vector<Open> stack;
   const auto open = [&](const FunctionEntry& f) {
     const FunctionBody body = ParseFunctionBody(graph, f);
-    // Whoever comes here again before it is closed is a part of it, and finds that it has no end.
+    // The entry exists before the body is done. A call that leads here again finds the depth
+    // kEndless, so that no function of a cycle is ever inlined.
     Size& size = sizes_[std::string(f.name)];
     size.stays = StaysCall(AttrSet(body.attrs));
-    // Arguments, results, and what others wait for.
+    // The nodes "start", "effects" and "done" of a call.
     constexpr int64_t kEnds = 3;
     size.own = std::ssize(body.nodes) + std::ssize(body.returns) + kEnds;
     if (f.signature != nullptr) size.own += std::ssize(f.signature->inputs);

@@ -1,4 +1,4 @@
-// Limits the number of nodes that the inlined calls of a graph may become.
+// Limits the number of nodes that the inlined calls of a graph become.
 #pragma once
 
 #include <cstdint>
@@ -12,46 +12,47 @@
 
 namespace tenon {
 
-// The function that a call node of this op calls; null if the node calls none. `f`: the node's
-// attribute "f", or null.
+// The function that a node of this op calls; null if the node calls none, or none of the library.
+// `f`: the node's attribute "f", or null.
 const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrValue* f);
 
-// Functions that call others twice become twice as many nodes with each level, so calls are counted
-// before one is written out: each function once, those that it calls first. A call that would
-// become more than is left stays, and so do those that have no end; the calls in its function may
-// fit. For graphs with one library, to which functions may be added.
+// Counts what calls become before one of them is inlined. A function that calls another one twice
+// doubles the nodes with each level, so sizes are counted by function, callees first, and not by
+// writing nodes. A call that does not fit stays a call, as does one that calls itself; calls in its
+// function may still fit. For graphs that share one library. Functions may be added to the library,
+// and must not change. Not thread-safe.
 class InlineBudget {
  public:
   // Whether the budget has room for a call of the function and for all calls in it, which may nest
-  // at most `max_depth` deep.
+  // at most `max_depth` deep. False too for a function that must stay a call. Takes nothing.
   bool Fits(const Graph& graph, const FunctionEntry& function, int max_depth);
-  // Takes the nodes of the function from the budget: the call was inlined, the calls in it were
-  // not.
+  // Takes the nodes of the function itself from the budget: its call was inlined, the calls in it
+  // were not yet. Fits must have been asked about the function before.
   void Take(const FunctionEntry& function) { taken_ += Find(function.name)->own; }
-  // A budget that starts with the state of this one and is then independent. Both share the counted
-  // sizes of functions.
+  // A budget that starts with the state of this one and is then independent of it. Both share the
+  // sizes that have been counted, which this call moves out of the original.
   InlineBudget Fork();
-  // The exceeded limit, as "100000 nodes of functions", once a call had too many nodes; else empty.
+  // The limit, as "100000 nodes of functions", once a call had too many nodes; else empty.
   const std::string& spent() const { return spent_; }
 
  private:
   static constexpr int64_t kMostCounted = int64_t{1} << 40;
   static constexpr int kEndless = 1 << 30;
   struct Size {
-    int64_t own = 0;       // nodes, with those that stand for arguments and results
-    int64_t all = 0;       // with what calls in it become; at most kMostCounted
-    int depth = kEndless;  // of calls, this one included
-    bool stays = false;
+    int64_t own = 0;       // nodes of the body, and those for arguments and results
+    int64_t all = 0;       // own, and what calls in the body become; at most kMostCounted
+    int depth = kEndless;  // of nested calls, this one included; kEndless: calls itself
+    bool stays = false;    // the function is marked to stay a call
   };
 
   using Sizes = absl::flat_hash_map<std::string, Size>;
 
   const Size& SizeOf(const Graph& graph, const FunctionEntry& function);
-  // Null if it has not been counted.
+  // Null if the function has not been counted.
   const Size* Find(std::string_view function) const;
 
   std::shared_ptr<const Sizes> shared_sizes_ = std::make_shared<Sizes>();
-  Sizes sizes_;          // of others
+  Sizes sizes_;          // counted since the last fork
   int64_t counted_ = 0;  // nodes of functions, each once
   int64_t taken_ = 0;
   std::string spent_;

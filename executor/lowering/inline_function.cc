@@ -1,4 +1,4 @@
-// One instance of a function's body, as nodes of the graph that calls it.
+// Copies a function's body into the graph that calls the function.
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
@@ -17,7 +17,8 @@
 
 namespace tenon {
 
-// Copies a body, node by node; then sources can be resolved.
+// One copy of a body. Adds all nodes first and connects them then, as nodes of a body may stand in
+// any order.
 class FunctionCopy {
  public:
   FunctionCopy(Lowering& lowering, NodeId call, std::string_view prefix,
@@ -96,7 +97,7 @@ class FunctionCopy {
       if (!bound.ok()) return Within(node, bound.status());
       attrs.push_back(
           {a.name, bound->has_value() ? **std::move(bound) : std::string(a.value.wire())});
-      // Two instances of a loop are two loops.
+      // Two copies of a loop are two loops, so each needs its own frame.
       if (a.name == "frame_name") {
         if (absl::StatusOr<std::string_view> frame = a.value.AsString(); frame.ok())
           attrs.back().wire = attr::String(absl::StrCat(prefix_, "/", *frame));
@@ -133,12 +134,14 @@ class FunctionCopy {
     return Colocate(n);
   }
 
-  // All others wait for those that do.
+  // A node with inputs waits through them. Without the pivot a node without inputs would run before
+  // the call does, or in each branch.
   bool WaitsForPivot(NodeId n, bool is_source) const {
     return loose_ ? graph_.op(n)->is_stateful || IsFunctional(graph_, n) : is_source;
   }
 
-  // Colocation names nodes of the body; those of the caller's function mean nothing here.
+  // Keeps the colocation constraints that name nodes of the body. Names of the caller's function
+  // mean nothing here.
   absl::Status Colocate(NodeId n) {
     const AttrValue* attr = graph_.attrs(n).Find(kColocationAttr);
     if (attr == nullptr) return absl::OkStatus();
@@ -158,8 +161,9 @@ class FunctionCopy {
     return absl::OkStatus();
   }
 
-  // What a call does besides its results: the function's control outputs, whatever is stateful, and
-  // that all arguments are there. Nobody may see a result before that is done.
+  // Adds the node that waits for all that the call does besides its results: the control outputs of
+  // the function, stateful nodes, and that all arguments are there. No result may be seen before
+  // that is done.
   absl::Status AddEffects(Lowering::Instance& instance) {
     std::vector<Output> effects;
     for (const Attr& entry : body_.control_returns) {
@@ -173,7 +177,7 @@ class FunctionCopy {
     }
     if (loose_) {
       std::erase_if(effects, [this](const Output& e) { return graph_.facts(e.node).only_reads; });
-      // What the call waits for may be a check.
+      // The call may wait for a check, which must pass before a result is seen.
       if (!graph_.control_inputs(call_).empty()) effects.push_back({pivot_, kControlPort});
     }
     for (const Output& effect : effects) Need(effect, instance.results);
@@ -202,11 +206,12 @@ class FunctionCopy {
     return result < demand_.unread.size() && demand_.unread[result];
   }
 
-  // Nodes of the body that do nothing for its results and effects do not run.
+  // Marks nodes of the body that do nothing for its results and effects: they do not run. Only of
+  // use if a call, branch or loop in the body can then leave results out.
   void MarkIdle() {
     if (std::ranges::none_of(nodes_, [this](NodeId n) { return IsFunctional(graph_, n); })) return;
     std::vector<Output> ends;
-    // Of what is malformed the results tell.
+    // Malformed references are errors of Make, which comes to them later.
     for (const Attr& entry : body_.returns) sources_.Append(entry.value.wire(), ends).IgnoreError();
     for (const Attr& entry : body_.control_returns)
       sources_.Append(absl::StrCat("^", entry.value.wire()), ends).IgnoreError();
@@ -220,7 +225,7 @@ class FunctionCopy {
     }
   }
 
-  // Sets of nodes of this instance, by how many nodes came before.
+  // Sets of nodes of this copy, by the id of the node less first_.
   bool IsOwn(NodeId n) const { return n >= first_; }
   bool Has(const std::vector<bool>& set, NodeId n) const {
     return IsOwn(n) && n - first_ < std::ssize(set) && set[n - first_];
@@ -233,7 +238,8 @@ class FunctionCopy {
   }
   bool IsArg(NodeId n) const { return IsOwn(n) && n - first_ < std::ssize(args_); }
 
-  // Adds n, and what it is made of, as far as that is of this instance. `found` hears of each.
+  // Adds n and all nodes of this copy that it needs to `reached`, and calls `found` for each that
+  // is new.
   void Reach(
       NodeId n, std::vector<bool>& reached,
       absl::FunctionRef<void(NodeId)> found = [](NodeId) {}) const {
@@ -250,7 +256,8 @@ class FunctionCopy {
     }
   }
 
-  // A variable of a loop that is needed is needed from every pass.
+  // Marks what `output` needs. A loop variable that is needed is needed from the pass before too,
+  // so its result counts as well.
   void Need(Output output, absl::Span<const Output> results) {
     std::vector<Output> open = {output};
     while (!open.empty()) {
@@ -269,26 +276,30 @@ class FunctionCopy {
   void NoteRead(Output o) {
     if (IsOwn(o.node) && !o.is_control() && IsFunctional(graph_, o.node)) read_.insert(o);
   }
-  // Whether o is there anyway: a call, branch or loop that is needed gives what is read of it.
+  // Whether o is computed anyway. A call, branch or loop that is needed computes only those of its
+  // outputs that are read.
   bool IsNeeded(Output o) const {
     return Has(needed_, o.node) &&
            (o.is_control() || !IsFunctional(graph_, o.node) || read_.contains(o));
   }
 
-  // Results that nobody reads are computed all the same where the call does that and it may fail.
+  // Adds results that no node reads but whose computation may fail: TensorFlow computes them, and
+  // the run must then fail too.
   absl::Status AddUnreadResults(absl::Span<const Output> results, std::vector<Output>& effects) {
     if (!demand_.computes_all && !StaysCall(AttrSet(body_.attrs))) return absl::OkStatus();
     bool all_there = false;
     for (size_t i = 0; i < results.size(); ++i) {
       const Output result = results[i];
       if (!IsUnread(i) || IsNeeded(result) || !MayFail(result)) continue;
-      // A Switch may have decided that there is no such result.
+      // A Switch may have left such a result dead, and an effect that is dead would kill the
+      // others.
       if (!all_there && lowering_.MayHaveDeadResults(function_)) return absl::OkStatus();
       all_there = true;
       Need(result, results);
       effects.push_back({result.node, kControlPort});
       if (!IsFunctional(graph_, result.node)) continue;
-      // Who waits for a call waits for no more than it names.
+      // A control edge from a call waits only for what the call must do, so an Identity reads the
+      // result.
       TENON_ASSIGN_OR_RETURN(
           effects.back().node,
           lowering_.AddTyped(call_, "unread", "Identity", {result}, lowering_.TypeOf(result)));
@@ -296,14 +307,15 @@ class FunctionCopy {
     return absl::OkStatus();
   }
 
-  // Arguments that nothing needs are computed all the same, if that may fail.
+  // Adds arguments that no node needs but whose computation may fail.
   void AddUnusedArgs(std::vector<Output>& effects) const {
     for (NodeId arg : args_) {
       if (!Has(needed_, arg) && MayFail({arg, 0})) effects.push_back({arg, kControlPort});
     }
   }
 
-  // Whether anything that o is made of may, as far as ops tell, beside what is computed anyway.
+  // Whether anything that o needs may fail, as far as the facts of ops tell. Leaves out what is
+  // computed anyway. Gives up after kMostNodes nodes with the careful answer.
   bool MayFail(Output o) const {
     constexpr size_t kMostNodes = 64;
     std::vector<NodeId> open;
@@ -318,7 +330,7 @@ class FunctionCopy {
       open.pop_back();
       const bool is_given = IsPlaceholder(graph_, m) || graph_.op_name(m) == "VarHandleOp";
       if (!is_given && !NeverFails(graph_.facts(m))) return true;
-      // That all arguments are there is what a strict body begins with.
+      // A strict body waits for all arguments anyway.
       if (!loose_ && IsArg(m)) continue;
       for (const Output& in : graph_.inputs(m)) see(in);
       if (seen.size() > kMostNodes) return true;
@@ -337,12 +349,13 @@ class FunctionCopy {
   const Lowering::Demand demand_;
   const bool loose_;
   const FunctionBody& body_;
-  std::vector<NodeId> args_;   // an Identity of each
+  std::vector<NodeId> args_;   // an Identity for each argument
   std::vector<NodeId> nodes_;  // by node of the body
-  NodeId first_ = 0;           // of all these; the arguments come first
-  // What is computed for the results that are read, and for effects.
+  NodeId first_ = 0;           // the first node of this copy; the arguments come first
+  // The nodes that are computed for effects and for the results that are read, and the outputs of
+  // calls, branches and loops that these nodes read.
   std::vector<bool> needed_;
-  absl::flat_hash_set<Output> read_;  // by that, of calls, branches and loops
+  absl::flat_hash_set<Output> read_;
   BodySources sources_;
 };
 
@@ -355,7 +368,8 @@ const FunctionBody& Lowering::BodyOf(const FunctionEntry& function) {
               .first->second;
 }
 
-// How many calls `call` stands in. A function that calls itself has no end written out.
+// The number of calls in which `call` stands. A function that calls itself would have no end when
+// written out.
 absl::StatusOr<int> Lowering::ChainDepth(NodeId call, std::string_view function) const {
   int depth = 0;
   for (int32_t site = calls_.SiteOf(call); site >= 0; site = calls_.site(site).caller) {

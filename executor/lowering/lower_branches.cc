@@ -1,4 +1,4 @@
-// If and Case: a Switch per argument, the branches, a Merge per result.
+// Lowers If and Case to a Switch for each argument, the branches, and a Merge for each result.
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
 #include "graph/base/status_macros.h"
@@ -22,13 +22,15 @@ absl::Status Lowering::LowerCase(NodeId n) {
   return LowerBranches(n, branches, /*binary=*/false);
 }
 
-// Input 0 chooses the branch that gets the others. `binary`: it is any value, false or true; else
-// it is an index, and one that no branch has chooses the last.
+// Input 0 chooses the branch; the other inputs are its arguments. If `binary` is true, input 0 may
+// have any type and is false or true as ToBool says. Otherwise input 0 is an index, and an index
+// that no branch has chooses the last branch, as in TensorFlow.
 absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branches, bool binary) {
   const std::string name(graph_.name(n));
   const std::vector<Output> inputs(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
   const TypeVector types = graph_.kind(n).types.outputs;
-  // The choice is made when everything is there.
+  // All inputs must be there before the choice: a node fails even if only the branch that does not
+  // run would have used the input that failed.
   TENON_ASSIGN_OR_RETURN(const NodeId start, Start(n));
   TENON_ASSIGN_OR_RETURN(
       const NodeId chosen,
@@ -48,6 +50,7 @@ absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branch
     TENON_ASSIGN_OR_RETURN(const NodeId node, add_switch(inputs[i]));
     switches.push_back(node);
   }
+  // Switches the choice itself: its outputs tell nodes without inputs which branch runs.
   TENON_ASSIGN_OR_RETURN(const NodeId pivots, add_switch(choice));
   const Demand demand = DemandOf(n);
   std::vector<std::vector<Output>> results(types.size());  // by result, then branch

@@ -1,11 +1,10 @@
-// Calls: the body takes the place of the node.
+// Lowers calls: the body takes the place of the node.
 //
-// Before a plan is made, a body is as strict as the call was: nothing of it runs, and nothing is
-// alive, before all arguments are. Before the passes run it is looser, as in TensorFlow, so that
-// constants stay constants and what lies on both sides of a call can be fused: only what is
-// stateful waits for what the call waited for, and results wait for what the body changes. Where
-// values may be dead, or belong to loops, or may change while they are read, it is strict all the
-// same.
+// Before a plan is made, a body is as strict as the call was: no node of it runs, and none is
+// alive, before all arguments are. Before the passes run a body is looser, as in TensorFlow, so
+// that constants stay constants and nodes on both sides of a call can be fused. Only stateful nodes
+// wait for what the call waited for, and results wait for what the body changes. Where values may
+// be dead, belong to loops or change while they are read, bodies are strict all the same.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -39,7 +38,7 @@ bool Lowering::MayInline(NodeId n) {
   if (function == nullptr || IsMarkedForXla(graph_.attrs(n)) || MustStay(graph_, n)) return false;
   const absl::StatusOr<int> depth = ChainDepth(n, function->name);
   if (!depth.ok() || !calls_only_->budget.Fits(graph_, *function, kMaxDepth - *depth)) return false;
-  // One node for several results, of which some may be dead, would be dead.
+  // One node with several results, of which some are dead, would make all of them dead.
   if (graph_.num_outputs(n) > 1 && calls_only_->kept.contains(n) && MayHaveDeadResults(*function))
     return false;
   if (!calls_only_->may()) return false;
@@ -47,7 +46,7 @@ bool Lowering::MayInline(NodeId n) {
   return true;
 }
 
-// Whether a Switch may decide about single results of a function.
+// Whether a Switch in the function, or in one that it calls, may make some of its results dead.
 bool Lowering::MayHaveDeadResults(const FunctionEntry& function) {
   std::vector<const FunctionEntry*> work = {&function};
   absl::flat_hash_set<const FunctionEntry*> seen = {&function};
@@ -66,8 +65,9 @@ bool Lowering::MayHaveDeadResults(const FunctionEntry& function) {
   return false;
 }
 
-// What stateful nodes of a body wait for. A call that has a resource and waits for nothing by
-// control edges may be ordered by its arguments, as graphs of version 1 are.
+// The node for which stateful nodes of a loose body wait; kNoNode: they need not wait. Graphs of
+// version 1 order a call that has a resource by its arguments and not by control edges, so such a
+// call waits for all arguments that are computed.
 absl::StatusOr<NodeId> Lowering::LooseStart(NodeId n) {
   if (const auto control = graph_.control_inputs(n); !control.empty())
     return WaitFor(n, {control.begin(), control.end()});
@@ -123,7 +123,7 @@ absl::Status Lowering::LowerCall(NodeId n) {
   return absl::OkStatus();
 }
 
-// Who reads outputs of the call reads the body's results.
+// Lets readers of the call's outputs read the results of the body.
 absl::Status Lowering::ReplaceResults(NodeId n, const Instance& body) {
   const TypeVector& types = graph_.kind(n).types.outputs;
   if (body.results.size() != types.size()) {
@@ -143,7 +143,7 @@ absl::Status Lowering::ReplaceResults(NodeId n, const Instance& body) {
   return absl::OkStatus();
 }
 
-// The node stays, with its name and its outputs. It is there when all results are.
+// The node stays, with its name and its outputs, and runs when all results are there.
 absl::Status Lowering::BecomeIdentity(NodeId n, absl::Span<const Output> results) {
   std::vector<DataType> types;
   for (const Output& result : results) types.push_back(TypeOf(result));

@@ -1,4 +1,4 @@
-// For: a loop over the numbers start, start + delta … before limit.
+// Lowers For to a loop over the numbers start, start + delta … before limit.
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
 #include "graph/base/status_macros.h"
@@ -6,7 +6,7 @@
 
 namespace tenon {
 
-// The scalar arithmetic of one For, in int64 so that no limit of int32 makes it wrap.
+// The scalar arithmetic of one For. It is done in int64, so that no limit of int32 makes it wrap.
 class ForNumbers {
  public:
   ForNumbers(Lowering& lowering, NodeId n, NodeId start)
@@ -28,6 +28,7 @@ class ForNumbers {
   }
   absl::StatusOr<Output> Node(std::string_view op, std::vector<Output> inputs,
                               std::vector<Graph::NewAttr> attrs) {
+    // Constants of the loop wait as its variables do, since they stand for a part of the node.
     if (inputs.empty() && start_ != kNoNode) inputs.push_back({start_, kControlPort});
     TENON_ASSIGN_OR_RETURN(const NodeId node,
                            lowering_.Add(n_, op, op, std::move(inputs), std::move(attrs)));
@@ -52,7 +53,8 @@ absl::Status Lowering::LowerFor(NodeId n) {
   TENON_ASSIGN_OR_RETURN(const Output start, numbers.Cast(inputs[0], DataType::kInt64));
   TENON_ASSIGN_OR_RETURN(const Output limit, numbers.Cast(inputs[1], DataType::kInt64));
   TENON_ASSIGN_OR_RETURN(const Output delta, numbers.Cast(inputs[2], DataType::kInt64));
-  // It must lead from start to limit, or be there already.
+  // delta must lead from start to limit, or start must equal limit. The sign of the product and
+  // both zeros are checked in the graph, as the values are known only in a run.
   TENON_ASSIGN_OR_RETURN(const Output way, compute("Sub", {limit, start}));
   TENON_ASSIGN_OR_RETURN(const Output product, compute("Mul", {way, delta}));
   TENON_ASSIGN_OR_RETURN(const Output towards, compute("GreaterEqual", {product, zero}));
@@ -70,7 +72,8 @@ absl::Status Lowering::LowerFor(NodeId n) {
       const NodeId checked,
       Add(n, "check", "Assert", {valid, message, inputs[0], inputs[1], inputs[2]},
           {{"T", attr::TypeList(types)}}));
-  // How many numbers there are: the way through the steps, rounded up.
+  // The number of passes: the distance in strides, rounded up. The stride of at least 1 keeps
+  // FloorDiv from a division by 0 where start equals limit.
   TENON_ASSIGN_OR_RETURN(const Output distance, compute("Abs", {way}));
   TENON_ASSIGN_OR_RETURN(const Output size, compute("Abs", {delta}));
   TENON_ASSIGN_OR_RETURN(const Output stride, compute("Maximum", {size, one}));
@@ -78,6 +81,8 @@ absl::Status Lowering::LowerFor(NodeId n) {
   TENON_ASSIGN_OR_RETURN(const Output most, compute("Sub", {more, one}));
   TENON_ASSIGN_OR_RETURN(const Output count, compute("FloorDiv", {most, stride}));
 
+  // The loop counts passes and computes the number from the pass, so that no sum of deltas can
+  // wrap.
   std::vector<Output> values = {zero};
   values.insert(values.end(), inputs.begin() + 3, inputs.end());
   TENON_ASSIGN_OR_RETURN(Loop loop, OpenLoop(n, values, checked));

@@ -1,4 +1,4 @@
-// While: a frame of Enter, Merge, Switch, NextIteration and Exit per loop variable.
+// Lowers While to a frame with Enter, Merge, Switch, NextIteration and Exit for each loop variable.
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
 #include "graph/base/status_macros.h"
@@ -15,13 +15,13 @@ absl::StatusOr<NodeId> Lowering::AddEnter(NodeId n, Output value, bool constant,
   return Add(n, "enter", "Enter", std::move(inputs), std::move(attrs));
 }
 
-// A value of outside, as nodes of the loop see it.
+// A value from outside of the loop, as nodes of the loop read it in each pass.
 absl::StatusOr<Output> Lowering::Invariant(NodeId n, Output value) {
   TENON_ASSIGN_OR_RETURN(const NodeId enter, AddEnter(n, value, true, kNoNode));
   return Output{enter, 0};
 }
 
-// Enter and Merge of each variable; the Merge's second input is still to come.
+// Adds Enter and Merge of each variable. CloseLoop sets the second input of the Merge.
 absl::StatusOr<Lowering::Loop> Lowering::OpenLoop(NodeId n, absl::Span<const Output> values,
                                                   NodeId start) {
   if (values.empty())
@@ -39,7 +39,7 @@ absl::StatusOr<Lowering::Loop> Lowering::OpenLoop(NodeId n, absl::Span<const Out
   return loop;
 }
 
-// The Switches behind the condition, and what nodes of the body wait for.
+// Adds the Switches behind the condition, and the node for which nodes of the body wait.
 absl::Status Lowering::DivideLoop(NodeId n, Output condition, Loop& loop) {
   TENON_ASSIGN_OR_RETURN(const NodeId cond, Add(n, "loop_cond", "LoopCond", {condition}));
   for (NodeId merge : loop.merges) {
@@ -53,7 +53,7 @@ absl::Status Lowering::DivideLoop(NodeId n, Output condition, Loop& loop) {
   return absl::OkStatus();
 }
 
-// Feeds the next values back.
+// Feeds the values of the next pass back to the Merges.
 absl::Status Lowering::CloseLoop(NodeId n, absl::Span<const Output> next, const Loop& loop) {
   for (size_t i = 0; i < next.size(); ++i) {
     TENON_ASSIGN_OR_RETURN(const NodeId node,
@@ -64,7 +64,7 @@ absl::Status Lowering::CloseLoop(NodeId n, absl::Span<const Output> next, const 
   return absl::OkStatus();
 }
 
-// Outputs of n are what variables first, first + 1 … are when the loop ends.
+// Adds an Exit for each variable from number `first` on, and lets readers of n's outputs read it.
 absl::Status Lowering::LeaveLoop(NodeId n, size_t first, const Loop& loop) {
   std::vector<Output> exits;
   for (size_t i = first; i < loop.switches.size(); ++i) {
@@ -84,7 +84,7 @@ absl::Status Lowering::LeaveLoop(NodeId n, size_t first, const Loop& loop) {
   return absl::OkStatus();
 }
 
-// That `next` has the types of the variables.
+// Checks that `next` has the types of the variables.
 absl::Status Lowering::CheckBody(std::string_view function, absl::Span<const Output> variables,
                                  absl::Span<const Output> next) const {
   if (next.size() != variables.size()) {

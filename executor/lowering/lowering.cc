@@ -56,7 +56,7 @@ absl::Status Lowering::TooManyNodes() {
                    " nodes or ", kMaxNameBytes, " bytes of names"));
 }
 
-// Before a million nodes have been written in vain.
+// Counts first, so that a graph of too many nodes fails at once and not after a million nodes.
 absl::Status Lowering::CheckSize(absl::Span<const NodeId> nodes) const {
   NodesWritten written(graph_);
   int64_t count = 0;
@@ -78,7 +78,8 @@ absl::Status Lowering::Run(absl::Span<const NodeId> nodes) {
     work_.pop_back();
     if (calls_only_.has_value() && !MayInline(n)) continue;
     NoteNewNodes();
-    RedirectInputs(n);  // what it reads may have been lowered, and nobody can wait for that
+    // A node that it reads may have been lowered, and no node can wait for that one.
+    RedirectInputs(n);
     if (absl::Status status = LowerNode(n); !status.ok())
       return NodeError(graph_, calls_, n, status);
     if (IsFunctional(graph_, n)) lowered.push_back(n);
@@ -87,6 +88,7 @@ absl::Status Lowering::Run(absl::Span<const NodeId> nodes) {
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
     if (graph_.alive(n)) RedirectInputs(n);
   }
+  // Only now: readers of a lowered node find what replaces its outputs while the node is there.
   for (NodeId n : lowered) graph_.RemoveNode(n);
   return CheckInputs();
 }
@@ -97,7 +99,7 @@ Output Lowering::Resolve(Output output) const {
   return output;
 }
 
-// n reads what is there now.
+// Lets n read what replaces its inputs.
 void Lowering::RedirectInputs(NodeId n) {
   for (size_t i = 0; i < graph_.inputs(n).size(); ++i) {
     const Output from = graph_.inputs(n)[i];
@@ -144,7 +146,8 @@ absl::Status Lowering::LowerNode(NodeId n) {
   return absl::OkStatus();
 }
 
-// A node of what `from` becomes: beside it, with its device and its place in the file.
+// Adds a node that is a part of what `from` becomes, with the device of `from` and its place in the
+// file.
 absl::StatusOr<NodeId> Lowering::Add(NodeId from, std::string_view suffix, std::string_view op,
                                      std::vector<Output> inputs,
                                      std::vector<Graph::NewAttr> attrs) {
@@ -173,7 +176,8 @@ absl::StatusOr<FuncAttr> Lowering::FunctionAttr(NodeId n, std::string_view name)
   return attr->AsFunc();
 }
 
-// The control output that is there when, and only when, the value is.
+// The control output that is there when, and only when, the value is. A Switch runs whichever of
+// its outputs is dead, so its own control output says nothing.
 absl::StatusOr<Output> Lowering::Anchor(NodeId from, Output value) {
   if (!IsSwitch(graph_.facts(value.node))) return Output{value.node, kControlPort};
   TENON_ASSIGN_OR_RETURN(const NodeId n,
@@ -181,7 +185,7 @@ absl::StatusOr<Output> Lowering::Anchor(NodeId from, Output value) {
   return Output{n, kControlPort};
 }
 
-// Waits for everything that n waits for; kNoNode if that is nothing.
+// A node that waits for all inputs of n; kNoNode if n has none.
 absl::StatusOr<NodeId> Lowering::Start(NodeId n) {
   return WaitFor(n, {graph_.inputs(n).begin(), graph_.inputs(n).end()});
 }
@@ -199,7 +203,8 @@ absl::StatusOr<NodeId> Lowering::WaitFor(NodeId n, const std::vector<Output>& in
   return Add(n, "start", "NoOp", std::move(waits));
 }
 
-// Any value as the bool that decides: numbers that are not zero and strings that are not empty.
+// The value as the bool that decides: true for a number that is not zero and for a string that is
+// not empty.
 absl::StatusOr<Output> Lowering::Predicate(NodeId n, Output value) {
   TENON_ASSIGN_OR_RETURN(const NodeId predicate,
                          AddTyped(n, "predicate", "ToBool", {value}, TypeOf(value)));

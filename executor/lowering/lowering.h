@@ -1,6 +1,6 @@
-// Turns functions into plain nodes before a graph is planned: calls are inlined, If, Case, While
-// and For become Switch, Merge and loops of Enter and NextIteration. What the plan then sees is one
-// flat graph, as TensorFlow's own executor would.
+// Turns functions into plain nodes before a graph is planned. Calls are inlined. If, Case, While
+// and For become Switch, Merge and loops of Enter and NextIteration. The plan then sees one flat
+// graph, as TensorFlow's own executor does.
 #pragma once
 
 #include <iterator>
@@ -22,60 +22,69 @@ namespace tenon {
 
 class InlineBudget;
 
-// Lowers nodes of one graph. Bounded: a chain of calls may be kMaxDepth long, all bodies together
-// may make kMaxNodes nodes with kMaxNameBytes of names; a function that calls itself is refused.
+// Lowers nodes of one graph, once. `graph` and `calls` are borrowed and must outlive the object.
+// Call Replace, Note, NoteRunning and InlineOnly before Run, and Resolve after it. Not thread-safe.
+// Limits: calls may nest kMaxDepth deep, and all bodies together may make kMaxNodes nodes with
+// kMaxNameBytes of names. A function that calls itself is refused.
 class Lowering {
  public:
   static constexpr int kMaxDepth = 256;
   static constexpr int32_t kMaxNodes = 1'000'000;
   static constexpr size_t kMaxNameBytes = size_t{1} << 28;
 
-  // `devices`: by node id, the device string of the node; the nodes of a called function inherit
-  // it.
+  // `devices`: the device string of each node, by node id, as many as the graph has node ids. Nodes
+  // of a called function inherit the device of the call.
   Lowering(Graph& graph, CallSites& calls, absl::Span<const std::string> devices)
       : graph_(graph), calls_(calls), devices_(devices.begin(), devices.end()) {}
 
-  // `output` is fed: its readers read `by` instead. To be called before Run.
+  // Lets the readers of `output`, which is fed, read `by`.
   void Replace(Output output, Output by) { replaced_.try_emplace(output, by); }
-  // A fetch: the control output of a functional node, if that is what it is, will be asked for.
+  // Tells of a fetch: it is read or, if it is a control output, waited for, although no node does
+  // so.
   void Note(Output fetch);
-  // By node id: what else is in the graph does not run, and what it reads is not read. Before Run.
+  // Tells which nodes run, by node id. Other nodes of the graph do not run, and what only they read
+  // counts as unread.
   void NoteRunning(const std::vector<bool>& runs);
-  // Only calls, before the passes run: If, Case, While and For stay, and so does a call that is
-  // marked for XLA or as not to be removed, one of a function marked _noinline or that has no end,
-  // and each that does not fit `budget` or that `may` refuses. The passes are to see as few control
-  // edges as can be (lower_calls.cc). `kept` are those of which a node of that name with these
-  // outputs stays.
+  // Restricts Run to calls, for use before the passes. If, Case, While and For stay. A call stays
+  // if it is marked for XLA or as not to be removed, if its function is marked _noinline or calls
+  // itself, if it does not fit `budget`, or if `may` returns false. Control edges are as few as can
+  // be, for the sake of the passes (lower_calls.cc).
   struct CallsOnly {
-    absl::FunctionRef<bool()> may;
-    InlineBudget& budget;
+    absl::FunctionRef<bool()> may;  // asked before each call; must outlive Run
+    InlineBudget& budget;           // must outlive Run
+    // Calls of which a node with this name and these outputs stays.
     absl::flat_hash_set<NodeId> kept;
-    absl::flat_hash_set<NodeId> read;  // of these, those whose outputs are fetched
+    absl::flat_hash_set<NodeId> read;  // of `kept`, those with outputs that are fetched
   };
   void InlineOnly(CallsOnly calls);
-  // Lowers those of the nodes that are functional, and what their bodies hold. Errors name the
-  // node.
+  // Lowers the functional nodes among `nodes`, and those in their bodies. Errors name the node and
+  // its calls. RESOURCE_EXHAUSTED: too many nodes or names. UNIMPLEMENTED: a gradient of a
+  // function, or a call on another task. INVALID_ARGUMENT or NOT_FOUND: the graph is wrong. After
+  // an error the graph is half lowered and must be dropped.
   absl::Status Run(absl::Span<const NodeId> nodes);
-  // The output that now stands for an output of the original graph.
+  // The output that now stands for `output` of the original graph; `output` itself if it was not
+  // replaced.
   Output Resolve(Output output) const;
-  // Whether any node was lowered.
+  // Whether Run lowered a node.
   bool changed() const { return inlined_; }
 
  private:
   static absl::Status TooManyNodes();
   absl::Status CheckSize(absl::Span<const NodeId> nodes) const;
 
-  // An instance of a function's body.
+  // One copy of a function's body in the graph.
   struct Instance {
     std::vector<Output> results;
-    NodeId effects = kNoNode;  // waits for all that the body does besides its results, if anything
-    std::vector<bool> used_args;  // by argument: what is read, and effects, need it
+    // Waits for all that the body does besides its results; kNoNode if it does nothing else.
+    NodeId effects = kNoNode;
+    // By argument: whether effects, or a result that is read, need it.
+    std::vector<bool> used_args;
   };
-  // What is asked of an instance.
+  // What a copy has to compute.
   struct Demand {
-    std::vector<bool> unread;   // by result; empty: none
-    bool computes_all = false;  // unread results too, where that may fail
-    // Of a loop: result i is argument i + first_variable of the next pass.
+    std::vector<bool> unread;   // by result: no node reads it; empty: all are read
+    bool computes_all = false;  // unread results are computed too, where that may fail
+    // Set for the body of a loop: result i is argument i + first_variable of the next pass.
     std::optional<size_t> first_variable;
   };
 
@@ -92,7 +101,8 @@ class Lowering {
   absl::StatusOr<FuncAttr> FunctionAttr(NodeId n, std::string_view name) const;
   DataType TypeOf(Output o) const { return BaseType(graph_.output_type(o)); }
   bool IsWaitedFor(NodeId n) const { return waited_for_[n]; }
-  // By output of a functional node; one that becomes a node of several outputs is read as a whole.
+  // By output of a functional node: whether no node reads it. A kept node of several outputs counts
+  // as read as a whole.
   std::vector<bool> UnreadOutputs(NodeId n) const;
   bool IsIdle(NodeId n) const { return n < std::ssize(idle_) && idle_[n]; }
   void SetIdle(NodeId n);
@@ -123,13 +133,13 @@ class Lowering {
   absl::Status LowerCase(NodeId n);
   absl::Status LowerBranches(NodeId n, absl::Span<const FuncAttr> branches, bool binary);
 
-  // lower_loops.cc
-  // The variables of a loop on their way round it.
+  // The nodes that carry the variables of a loop round, by variable.
   struct Loop {
     std::vector<NodeId> merges, switches;
-    NodeId first_pass = kNoNode;  // control: the condition may be computed
-    NodeId body = kNoNode;        // control: the body is to be run
-    std::vector<bool> idle;       // by variable: nothing that runs needs what it becomes; or empty
+    NodeId first_pass = kNoNode;  // nodes of the condition wait for it
+    NodeId body = kNoNode;        // nodes of the body wait for it
+    // By variable: its next value is needed by no node that runs; may be empty.
+    std::vector<bool> idle;
   };
   absl::Status LowerWhile(NodeId n);
   absl::StatusOr<NodeId> AddEnter(NodeId n, Output value, bool constant, NodeId start);
@@ -152,14 +162,15 @@ class Lowering {
   CallSites& calls_;
   std::vector<std::string> devices_;
   std::vector<NodeId> work_;
-  absl::flat_hash_map<Output, Output> replaced_;  // control outputs too
-  std::vector<bool> waited_for_;                  // by node id: has control consumers
-  absl::flat_hash_set<Output> read_;              // outputs of functional nodes
-  std::vector<bool> idle_;                        // by node id: nothing that runs needs it
-  NodeId noted_ = 0;                              // nodes before it have been looked at
+  // Outputs, control outputs too, by what replaces them.
+  absl::flat_hash_map<Output, Output> replaced_;
+  std::vector<bool> waited_for_;      // by node id: a node waits for it by a control edge
+  absl::flat_hash_set<Output> read_;  // outputs of functional nodes
+  std::vector<bool> idle_;            // by node id: no node that runs needs it
+  NodeId noted_ = 0;                  // NoteNewNodes has seen the nodes before this one
   absl::flat_hash_map<const FunctionEntry*, std::unique_ptr<FunctionBody>> bodies_;
   std::optional<CallsOnly> calls_only_;
-  bool strict_ = false;  // values may be dead, change, or belong to loops
+  bool strict_ = false;  // some value may be dead, change, or belong to a loop
   bool inlined_ = false;
   int32_t added_ = 0;
   size_t name_bytes_ = 0;

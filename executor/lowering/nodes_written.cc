@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-// A function on the way down the calls.
+// A function that is being counted.
 struct Open {
   std::string_view name;
   std::vector<const FunctionEntry*> calls;
@@ -26,6 +26,7 @@ std::vector<const FunctionEntry*> NodesWritten::CalledBy(std::string_view op,
     if (const FunctionEntry* f = graph_.FindFunction(name); f != nullptr) called.push_back(f);
   };
   add(op);
+  // The attributes of all functional ops that name functions.
   static constexpr std::string_view kCalled[] = {"f",        "then_branch", "else_branch",
                                                  "branches", "cond",        "body"};
   for (const Attr& attr : attrs) {

@@ -1,4 +1,4 @@
-// Counts the nodes that functions become when they are inlined.
+// Counts the nodes that functions become when calls, branches and loops are written out.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 
 namespace tenon {
 
-// Counts before anything is written, each function once and those that it calls first: one that
-// calls another twice becomes twice as many nodes.
+// Counts before any node is written. Each function is counted once, callees first: a function that
+// calls another one twice doubles the nodes with each level. Not thread-safe.
 class NodesWritten {
  public:
-  // The graph outlives it, and its functions stay.
+  // `graph` must outlive the object, and its functions must not change.
   explicit NodesWritten(const Graph& graph) : graph_(graph) {}
 
-  // No more than what a node of this op brings beside itself: the bodies of the functions that it
-  // calls with all that these call. One that calls itself counts once; at most kMost.
+  // A lower bound of the nodes that a node of this op becomes: those of the bodies of the functions
+  // that it calls, and of all that these call. A function that calls itself counts once. At most
+  // kMost.
   int64_t Of(std::string_view op, const std::vector<Attr>& attrs);
 
   static constexpr int64_t kMost = int64_t{1} << 40;
@@ -30,7 +31,8 @@ class NodesWritten {
   int64_t Of(const FunctionEntry& function);
 
   const Graph& graph_;
-  absl::flat_hash_map<std::string_view, int64_t> counts_;  // 0 while calls in it are counted
+  // Nodes by function; 0 while the function is being counted.
+  absl::flat_hash_map<std::string_view, int64_t> counts_;
 };
 
 }  // namespace tenon

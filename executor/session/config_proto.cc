@@ -25,7 +25,7 @@ enum : uint32_t { kIterations = 12, kMinGraphNodes = 17, kDisabled = 19 };
 std::string RewriterConfig(const SessionOptions& options) {
   std::string proto;
   WireWriter writer(&proto);
-  // An enumeration, of which 1 and 2 mean the numbers.
+  // The field is an enumeration of TensorFlow. Only its values 1 and 2 mean a number of iterations.
   if (options.pipeline.iterations == 1 || options.pipeline.iterations == 2)
     writer.Varint(rewriter::kIterations, static_cast<uint64_t>(options.pipeline.iterations));
   writer.Varint(rewriter::kMinGraphNodes, static_cast<uint64_t>(options.pipeline.min_graph_nodes));

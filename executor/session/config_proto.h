@@ -1,4 +1,5 @@
-// Writes a session's options as TensorFlow's ConfigProto, for kernels of plug-ins that ask for it.
+// Writes the options of a session as TensorFlow's ConfigProto, for kernels of plug-ins that ask for
+// it.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace tenon {
 
-// The serialized message.
+// The serialized message: the number of devices of each type, threads, placement, and options of
+// passes. Never fails.
 std::string ConfigProto(const SessionOptions& options, absl::Span<Device* const> devices);
 
 }  // namespace tenon

@@ -14,6 +14,7 @@
 namespace tenon {
 namespace {
 
+// A graph that cannot run has no lowered form; its reports are then about the optimized one.
 const Graph& GraphThatRuns(const Compiled& compiled) {
   return compiled.runnable.ok() ? *compiled.runnable->graph : *compiled.optimized.graph;
 }
@@ -98,12 +99,14 @@ absl::StatusOr<std::vector<Tensor>> Executable::Run(const std::vector<Tensor>& f
   TENON_RETURN_IF_ERROR(compiled_.runnable.status());
   TENON_RETURN_IF_ERROR(CheckFeeds(compiled_.runnable->feeds, feeds));
   absl::StatusOr<std::vector<Tensor>> values = RunOnce(feeds, recorder);
+  // Ends: each repetition takes one promise of a shape function away.
   while (!values.ok() && OtherPlansMayDo(values.status())) values = RunOnce(feeds, recorder);
   return values;
 }
 
 bool Executable::OtherPlansMayDo(const absl::Status& status) {
-  absl::MutexLock build(&build_mutex_);  // no plan is half made that believes what was wrong
+  // while no plan is being built, which might rely on the wrong promise
+  absl::MutexLock build(&build_mutex_);
   if (!promises_.Disbelieve(*compiled_.runnable->graph, status)) return false;
   plans_.Clear();
   return true;
@@ -126,6 +129,7 @@ absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(const std::vector<Tensor
     if (recording.has_value()) recording->EndRun();
     return values;
   };
+  // Only first runs are timed: later ones are spared the two looks at the clock.
   if (has_run_.load(std::memory_order_relaxed)) return run();
   const Stopwatch watch;
   absl::StatusOr<std::vector<Tensor>> values = run();

@@ -1,5 +1,5 @@
-// One (feeds, fetches) pair of a session: the compiled graph, its plans by input signature, and
-// runs of them. Private to executor/.
+// The compiled form of one (feeds, fetches) pair of a session: the graph, its plans by input
+// signature, and their runs. Private to executor/.
 #pragma once
 
 #include <atomic>
@@ -19,35 +19,40 @@
 
 namespace tenon {
 
-// What an executable borrows from its session.
+// The parts of a session that an executable borrows. All of them outlive the executable.
 struct SessionParts {
   const SessionOptions& options;
   absl::Span<Device* const> devices;
-  Device* host;
+  Device* host;  // one of `devices`
   const KernelRegistry& registry;
   Workers& workers;
   SessionState& states;
-  std::atomic<int64_t>& next_step;
-  const FixedVariables* fixed = nullptr;  // of the graph that is compiled
+  std::atomic<int64_t>& next_step;        // the number of the next run of the session
+  const FixedVariables* fixed = nullptr;  // of the graph that is compiled; null: none are fixed
 };
 
-// Thread-safe.
+// Thread-safe: runs go on at once; one plan is built at a time.
 class Executable {
  public:
-  // Errors are those of Compile.
+  // Compiles. `graph` need not outlive the executable. Errors are those of Compile. An executable
+  // that cannot run here, as its graph is optimized for TensorFlow, is no error: Run fails then.
   static absl::StatusOr<std::unique_ptr<Executable>> Make(const Graph& graph,
                                                           const std::vector<std::string>& feeds,
                                                           const std::vector<std::string>& fetches,
                                                           const SessionParts& parts);
 
-  // The values of the fetches, in host memory. A run is made again if a plug-in's shape function
-  // proves wrong, so that the result is right.
+  // Returns the values of the fetches in order, in host memory. Errors: a feed that the graph
+  // refuses, or that of the first node that failed. `recorder` may be null. If a plug-in's shape
+  // function proves wrong, the run is repeated with a plan that does not rely on it; effects of
+  // nodes that ran before then happen again.
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds, RunRecorder* recorder);
 
+  // The reports of executor/session/reports.h, which says what they hold.
   const Optimized& optimized() const { return compiled_.optimized; }
   Times times() const;
   MemoryReport memory() const;
   PlanCacheReport plan_cache() const;
+  // Null before the first run.
   std::shared_ptr<const Plan> last_plan() const { return plans_.last(); }
   std::vector<PluginKernelReport> plugin_kernels() const;
 

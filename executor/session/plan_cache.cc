@@ -12,6 +12,7 @@ constexpr auto kUsedBefore = [](const auto& a, const auto& b) { return a->used <
 
 std::shared_ptr<CachedPlan> PlanCache::Find(const std::vector<Tensor>& feeds) {
   absl::ReaderMutexLock lock(&mutex_);
+  // A list, not a map: the cache is small, and a comparison in place allocates no key.
   for (const auto& entry : entries_) {
     const bool same =
         std::equal(entry->shapes.begin(), entry->shapes.end(), feeds.begin(), feeds.end(),

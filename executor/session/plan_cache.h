@@ -1,5 +1,5 @@
-// The plans of an executable, by the shapes of its feeds. A full cache drops the least recently
-// used plan.
+// The plans of an executable, by the shapes of its feeds. A full cache drops the plan that was
+// least recently used.
 #pragma once
 
 #include <algorithm>
@@ -13,27 +13,31 @@
 
 namespace tenon {
 
-// A plan with the frames of its runs.
+// A plan with the frames of its runs. Runs at once share it; only `frames` and `used` change.
 struct CachedPlan {
-  std::vector<Shape> shapes;  // of the feeds
+  std::vector<Shape> shapes;  // of the feeds, in their order
   std::shared_ptr<const Plan> plan;
   FramePool frames;
+  // The time of the last use, in ticks of the cache's clock.
   std::atomic<int64_t> used{0};
 };
 
-// Shares the ownership of plans: a plan that was dropped lives until its last run ends.
-// Thread-safe.
+// Shares the ownership of plans: a dropped plan lives until its last run ends. Thread-safe.
 class PlanCache {
  public:
   explicit PlanCache(int max_plans) : max_plans_(static_cast<size_t>(std::max(max_plans, 1))) {}
 
-  // The plan for feeds of these shapes; null if there is none. Counts as a use of the plan.
+  // The plan for feeds of these shapes; null if there is none. Counts as a use of the plan. Types
+  // are not compared, since the graph fixes them.
   std::shared_ptr<CachedPlan> Find(const std::vector<Tensor>& feeds);
+  // Adds a plan for feeds of these shapes, for which the cache must have none, and returns the
+  // entry. Counts as a use.
   std::shared_ptr<CachedPlan> Add(const std::vector<Tensor>& feeds,
                                   std::shared_ptr<const Plan> plan);
+  // Drops all plans.
   void Clear();
 
-  // The plan that was used last; null before the first.
+  // The plan that was used last; null if the cache is empty.
   std::shared_ptr<const Plan> last() const;
   int64_t size() const;
   int64_t max_size() const { return static_cast<int64_t>(max_plans_); }

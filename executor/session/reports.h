@@ -1,5 +1,5 @@
 // Reports on an executable: its passes, the placement of its nodes, the content of its plans.
-// Reports are stable after the first run.
+// References live as long as the executable. All calls are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,50 +14,57 @@ namespace tenon {
 
 class Executable;
 
-struct Times {  // milliseconds
+// Durations of stages in milliseconds. `plan` is that of the first plan, `first_run` that of the
+// first run without its plan; 0 before they happen.
+struct Times {
   double optimize = 0, place = 0, plan = 0, first_run = 0;
 };
 
+// Bytes in memory. Those of the arena are of the plan that was used last; 0 before the first run.
 struct MemoryReport {
   int64_t arena_bytes = 0;
-  int64_t arena_lower_bound_bytes = 0;  // the largest sum of simultaneously live buffers
+  int64_t arena_lower_bound_bytes = 0;  // the largest sum of buffers that live at one time
   int64_t weights_bytes = 0;            // constants in memory, packed ones included
 };
 
-// The numbers of plans (one for each set of feed shapes) and of late preparations (one for each
-// step and set of input shapes that is known only in a run). The cache of plans holds at most
-// `max_plans`, the cache of a step at most `max_late`; both drop the least recently used entry.
+// Counts of plans, one for each set of feed shapes, and of late preparations, one for each step and
+// set of input shapes that only a run knows. `builds` and `late_builds` count what was made, `hits`
+// and `late_hits` what was found. The cache of plans holds at most `max_plans`, the cache of a step
+// at most `max_late`; both drop the least recently used entry.
 struct PlanCacheReport {
   int64_t builds = 0, hits = 0, plans = 0, max_plans = 0;
   int64_t late_builds = 0, late_hits = 0, max_late = 0;
 };
 
-// One copy between devices that a plan makes.
+// A copy between devices that a plan makes in each run.
 struct CopyReport {
   std::string tensor;
-  std::string from, to;
-  int64_t bytes;  // -1: unknown
+  std::string from, to;  // short names of devices
+  int64_t bytes;         // -1: unknown
 };
 
-// A kernel of a plug-in that has computed a node so far.
+// A kernel of a plug-in that has computed a node in some run.
 struct PluginKernelReport {
-  std::string node, op, plugin;
+  std::string node, op, plugin;  // `plugin` is the path of the file
 };
 
+// The graph after the passes, before calls and loops are lowered.
 const Graph& OptimizedGraph(const Executable& e);
-// The optimized graph in the form that is written to a file: a node asks for the device that it
-// asks for in `original`; a new node on the CPU asks for none.
+// A copy of the optimized graph in the form that is written to a file. A node that `original` has
+// asks for the device that it asks for there. A new node on the CPU asks for no device; a new node
+// on another device keeps that device.
 Graph GraphToWrite(const Executable& e, const Graph& original);
+// The passes that ran, with their rewrites and times.
 const PipelineReport& OptimizerReport(const Executable& e);
-// By node id of the optimized graph.
+// The device and the reason of each node, by node id of the optimized graph.
 const std::vector<NodePlacement>& PlacementReport(const Executable& e);
 Times TimesReport(const Executable& e);
 MemoryReport MemoryOf(const Executable& e);
 PlanCacheReport PlanCacheOf(const Executable& e);
-// The plan for the last signature, one line per step: order, stream, events, buffer offsets,
-// in-place reuse.
+// The plan that was used last, one line for each step: order, stream, events, offsets of buffers,
+// reuse in place. Empty before the first run.
 std::string PlanText(const Executable& e);
-// The copies of the plan for the last signature.
+// The copies of the plan that was used last. Empty before the first run.
 std::vector<CopyReport> CopiesOf(const Executable& e);
 std::vector<PluginKernelReport> PluginKernelsThatRan(const Executable& e);
 

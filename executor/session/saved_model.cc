@@ -37,7 +37,7 @@ absl::StatusOr<std::vector<Tensor>> Run(Session& session,
   return session.Run(executable, values);
 }
 
-// Runs a node for what it does.
+// Runs a node for its effects. `what` names the step in errors.
 absl::Status RunNode(Session& session, std::string_view what, const std::string& node,
                      const std::vector<Session::NamedTensor>& feeds, const BeforeRun& before_run) {
   const NodeId n = NodeOfOutput(session.graph(), node);
@@ -51,7 +51,7 @@ absl::Status RunNode(Session& session, std::string_view what, const std::string&
 // A variable of the session that has no value yet.
 struct EmptyVariable {
   CapturedVariable captured;
-  Tensor handle;  // keeps it alive
+  Tensor handle;  // shares the ownership of the variable
 
   Variable* variable() const { return ObjectAs<Variable>(handle.ObjectAt(0)); }
 };
@@ -98,8 +98,9 @@ absl::Status Restore(const EmptyVariable& empty, const std::string& key, BundleR
   });
 }
 
-// Gives variables that the graph's own node did not restore what the objects say is theirs. Keras
-// saves the values of its variables for others than those that its functions read.
+// Gives each variable that is still empty the value that the object graph names. Keras saves values
+// under other objects than the variables that its functions read, so the restore node of the graph
+// does not reach all of them.
 absl::Status RestoreByObjects(Session& session, const SavedModel& model,
                               const BeforeRun& before_run) {
   TENON_ASSIGN_OR_RETURN(const std::vector<EmptyVariable> empty,
@@ -153,11 +154,13 @@ absl::Status RestoreState(Session& session, const SavedModel& model, const Befor
   const MetaGraph& meta = model.meta();
   const fs::path folder(model.folder);
   std::error_code error;
+  // A model without variables has a restore node too, but no folder that the node could read.
   if (!meta.restore_op.empty() && fs::exists(folder / "variables", error)) {
     TENON_ASSIGN_OR_RETURN(Tensor path, PathTensor(folder / "variables" / "variables"));
     TENON_RETURN_IF_ERROR(RunNode(session, "restoring the variables", meta.restore_op,
                                   {{meta.filename_tensor, std::move(path)}}, before_run));
   }
+  // The checkpoint says how large tensors are: too large is an error, not the end of the process.
   TENON_RETURN_IF_ERROR(WithinMemory([&] { return RestoreByObjects(session, model, before_run); }));
   return meta.init_op.empty() ? absl::OkStatus()
                               : RunInitializer(session, model, meta.init_op, before_run);

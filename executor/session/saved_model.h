@@ -1,4 +1,4 @@
-// Restores the state of a SavedModel's folder in a session of its graph.
+// Restores the state that the folder of a SavedModel holds in a session of its graph.
 #pragma once
 
 #include <functional>
@@ -11,23 +11,29 @@
 
 namespace tenon {
 
-// The files that the kernels of such a session must be allowed to read: the variables and the
-// assets.
+// The files that kernels of such a session must be allowed to read: the checkpoint of the variables
+// and the assets.
 absl::StatusOr<FileAccess> FilesOf(const SavedModel& model);
 
-// The feeds of initializers, as in TensorFlow: the path of each asset, by the name of its tensor.
+// The feeds of initializers, as in TensorFlow: for each asset the name of its tensor and, as a
+// string scalar, its path. Does not look whether the files exist.
 absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& model);
 
-// Called with each executable before it runs. An error ends the restoration. May be empty.
+// Called with each executable before it runs, on the calling thread. An error ends the restoration.
+// May be empty.
 using BeforeRun = std::function<absl::Status(const Executable&)>;
 
-// Runs a node for its effects and feeds it the paths of the assets. `session` must be a session of
-// the model's graph.
+// Runs `node` for its effects and feeds it the paths of the assets. `session` must be a session of
+// the model's graph. NOT_FOUND if the graph has no such node. Errors start with "running the
+// initializer: ".
 absl::Status RunInitializer(Session& session, const SavedModel& model, const std::string& node,
                             const BeforeRun& before_run = {});
 
-// Restores the variables from the checkpoint if the model has one, then runs the initializer if the
-// model has one. `session` must be a session of the model's graph. Errors name the file.
+// Restores the variables from the checkpoint if the folder has one, then runs the initializer if
+// the model has one. A variable that the graph's own restore node leaves empty gets the value that
+// the object graph of the model gives it. `session` must be a session of the model's graph. After
+// an error part of the variables may have values. Errors of a node name the step; errors of the
+// checkpoint name its file.
 absl::Status RestoreState(Session& session, const SavedModel& model,
                           const BeforeRun& before_run = {});
 

@@ -22,6 +22,7 @@ namespace tenon {
 
 namespace {
 
+// The nodes of these nodes or outputs. Unknown names are skipped: Prepare reports them.
 std::vector<NodeId> NodesOf(const Graph& graph, absl::Span<const std::string> entries) {
   std::vector<NodeId> nodes;
   for (const std::string& entry : entries) {
@@ -49,7 +50,7 @@ struct Session::Impl {
             workers, states,  next_step, fixed.load()};
   }
 
-  // What it changes would not be seen by what was prepared before.
+  // Executables that read a constant would not see the change.
   absl::Status CheckChangesNoFixed(const std::vector<std::string>& fetches) const {
     const FixedVariables* variables = fixed.load();
     if (variables == nullptr || variables->constants().empty()) return absl::OkStatus();
@@ -65,17 +66,20 @@ struct Session::Impl {
 
   const Graph graph;
   std::vector<Device*> devices;
-  std::deque<PluginHold> holds;  // those whose devices these are
+  // of the plug-ins of `devices`; PluginHold cannot move, so no vector
+  std::deque<PluginHold> holds;
   const SessionOptions options;
   Workers workers;
   KernelStates states;
   std::unique_ptr<Device> own_host;
   Device* host = nullptr;
   std::atomic<int64_t> next_step{1};
-  absl::Mutex prepare_mutex;  // one executable is made at a time
+  absl::Mutex prepare_mutex;  // one executable is made at a time; also guards fixed_owner
   std::unique_ptr<const FixedVariables> fixed_owner;
+  // fixed_owner.get(), for readers that do not hold the mutex.
   std::atomic<const FixedVariables*> fixed = nullptr;
   absl::Mutex mutex;
+  // Last, so that executables go first: they borrow from all of the above.
   std::map<Key, std::unique_ptr<Executable>> executables ABSL_GUARDED_BY(mutex);
 };
 
@@ -134,6 +138,7 @@ absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& fee
   if (Executable* e = find()) return e;
   absl::MutexLock prepare(&impl_->prepare_mutex);
   if (Executable* e = find()) return e;
+  // Another thread may have prepared the pair since the first look.
   TENON_RETURN_IF_ERROR(impl_->CheckChangesNoFixed(fetches));
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made,
                          Executable::Make(impl_->graph, feeds, fetches, impl_->Parts(impl_->host)));

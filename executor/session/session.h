@@ -1,5 +1,5 @@
-// A graph made ready to run: placed, optimized once per set of feeds and fetches, planned once per
-// input signature.
+// A graph that is ready to run. It is placed and optimized once for each set of feeds and fetches,
+// and planned once for each input signature.
 #pragma once
 
 #include <memory>
@@ -17,50 +17,62 @@
 
 namespace tenon {
 
-// What was made of one (feeds, fetches) pair.
+// The compiled form of one (feeds, fetches) pair. executor/session/reports.h reports on it.
 class Executable;
 class FixedVariables;   // executor/state/fixed_variables.h
 class ResourceManager;  // plugin/kernels/resource.h
 class RunRecorder;      // executor/run/run_recorder.h
 
-// Thread-safe: many runs at once, each with its own frame.
+// Thread-safe: many runs may go on at once, each with its own frame of buffers. No call may be in
+// progress when the session is destroyed.
 class Session {
  public:
   using NamedTensor = std::pair<std::string, Tensor>;
 
+  // The session keeps pointers to `devices`: the caller owns the devices, which must outlive the
+  // session. Their plug-ins stay loaded meanwhile. If no device is the host, the session makes a
+  // CPU of its own and puts it first. INVALID_ARGUMENT: options.threads is negative, or the
+  // environment variable that chooses the instruction set is wrong.
   static absl::StatusOr<std::unique_ptr<Session>> Create(Graph graph, std::vector<Device*> devices,
                                                          SessionOptions options);
   ~Session();
 
-  // Prepares feeds ("node" or "node:port") and fetches for many runs: optimizes and places. Cached;
-  // the pointer lives as long as the session. Errors name the feed or fetch, or the Placeholder
-  // that is missing (FAILED_PRECONDITION).
+  // Prepares feeds ("node" or "node:port") and fetches for many runs: optimizes and places. A
+  // second call with equal lists returns the same executable. The session owns the executable,
+  // which lives as long as the session. A failure is not kept. Errors name the feed, the fetch, or
+  // the Placeholder that must be fed (FAILED_PRECONDITION). One executable is made at a time; other
+  // callers wait.
   absl::StatusOr<Executable*> Prepare(const std::vector<std::string>& feeds,
                                       const std::vector<std::string>& fetches);
 
-  // One run. Values of the fetches in order, in host memory. Feed dtypes and shapes are checked
-  // against the graph's. `recorder`, if there is one, learns when each step ran.
+  // Runs `executable`, which must be of this session, on the calling thread and, inside large
+  // kernels, on the threads of the session. `feeds` are in the order that Prepare was given.
+  // Returns the values of the fetches in order, in host memory. Feeds whose type or shape
+  // contradicts the graph are errors. UNIMPLEMENTED if the graph was optimized for TensorFlow and
+  // cannot run here. `recorder` may be null; otherwise it records when each step ran.
   absl::StatusOr<std::vector<Tensor>> Run(Executable* executable, const std::vector<Tensor>& feeds,
                                           RunRecorder* recorder = nullptr);
-  // Both in one.
+  // Prepare and Run in one call. Looks the executable up by name in each call.
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<NamedTensor>& feeds,
                                           const std::vector<std::string>& fetches);
 
-  // Variables that none of these nodes or outputs may change stay as they are from now on: what is
-  // prepared reads constants in their place, and cannot change them (FAILED_PRECONDITION). What
-  // was prepared before must not change them any more. A session without an optimizer (opt_level
-  // 0) leaves them. For graphs whose functions and nodes are all that change their variables.
+  // Fixes the variables that none of these nodes or outputs may change, at the values that they
+  // have now. Executables that are prepared later read constants in their place, and Prepare
+  // refuses one that would change them (FAILED_PRECONDITION). Executables that were prepared before
+  // must not change them any more. A variable without a value is left. With opt_level 0 the call
+  // does nothing. A second call is FAILED_PRECONDITION. Only right if nodes and functions of this
+  // graph alone change its variables.
   absl::Status FixVariables(absl::Span<const std::string> entries);
-  // Null before that.
+  // The result of FixVariables; null if there is none. The session owns it.
   const FixedVariables* fixed_variables() const;
 
-  // The graph as given.
+  // The graph as Create was given it.
   const Graph& graph() const;
-  // Of the CPU, which its runs share.
+  // The threads of the CPU, which all runs of the session share; at least 1.
   int threads() const;
-  // What its kernels may read and write.
+  // The files that kernels may read and write.
   const FileAccess& files() const;
-  // What its runs remember by name: variables, tables, queues.
+  // The variables, tables and queues that runs keep by name.
   ResourceManager& resources();
 
  private:

@@ -17,18 +17,20 @@ namespace {
 
 bool IsHandle(const Graph& graph, NodeId n) { return graph.op_name(n) == "VarHandleOp"; }
 
-// What hands a handle on from its data inputs to each output, in graphs without functions.
+// Whether n passes a handle from its data inputs to each output. Only right in graphs without
+// calls.
 bool HandsOn(const Graph& graph, NodeId n) {
   return IsControlFlow(graph.facts(n)) || graph.op_name(n) == "Identity";
 }
 
-// How many data inputs of such a node are handles; the other one of a Switch decides.
+// The number of data inputs of n that are handles. The last input of a Switch is the predicate.
 int HandleInputs(const Graph& graph, NodeId n) {
   return IsMerge(graph.facts(n)) ? graph.num_inputs(n) : 1;
 }
 
-// Whether who waits for n waits for nothing that may fail, be dead or change something: as far as a
-// look at a few nodes tells.
+// Whether a control edge from n may be dropped: neither n nor any node before it can fail, be dead
+// or change something. Looks at no more than kMostNodes nodes, since this is asked for each edge of
+// each reader; if there are more, the edge stays, which is always right.
 bool IsIdle(const Graph& graph, NodeId n) {
   constexpr size_t kMostNodes = 64;
   std::vector<NodeId> open = {n};
@@ -45,8 +47,8 @@ bool IsIdle(const Graph& graph, NodeId n) {
   return true;
 }
 
-// Lets what reads one variable read a constant. Where its handle is handed on, a chain of nodes
-// beside that hands on the value.
+// Lets the readers of one variable read a constant. Where nodes pass the handle on, a second chain
+// of nodes beside them passes the value on.
 class Replacer {
  public:
   Replacer(Graph& graph, const Fanouts& fanouts, NodeId variable, const Graph& constants,
@@ -72,7 +74,7 @@ class Replacer {
     return ReplaceReaders();
   }
 
-  // An Identity of a variable of version 1 reads it.
+  // A variable of version 1 is passed by reference, and an Identity of it is a read.
   absl::Status ReplaceReadsByReference() {
     for (const Fanouts::Use& use : fanouts_.of(variable_)) {
       if (use.port == kControlPort || graph_.op_name(use.node) != "Identity") continue;
@@ -83,7 +85,8 @@ class Replacer {
   }
 
  private:
-  // Nodes that hand the handle on, each behind one that hands it to it.
+  // Collects the nodes that pass the handle on. Each comes after a node from which it gets the
+  // handle.
   void Follow() {
     std::vector<NodeId> open = {variable_};
     closed_.insert(variable_);
@@ -99,7 +102,8 @@ class Replacer {
     }
   }
 
-  // A Merge that may hand on something else is left, and all that stands behind it.
+  // Drops each Merge that may also pass on another handle, and all nodes behind it. A Merge of a
+  // loop is first assumed to be closed, since its second input lies behind it.
   void DropOpenEnds() {
     for (bool more = true; more;) {
       more = false;
@@ -115,7 +119,8 @@ class Replacer {
     }
   }
 
-  // With some input: those of a Merge may not be there yet.
+  // Adds the node that passes the value on beside n. In a loop the right input of a Merge is added
+  // later, so all handle inputs take one known value until LinkValue sets them.
   absl::Status AddValue(NodeId n) {
     std::vector<Output> inputs(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
     const int handles = HandleInputs(graph_, n);
@@ -153,7 +158,7 @@ class Replacer {
     });
   }
 
-  // One that asks for another type fails, and is to go on failing.
+  // A reader of another type fails, and must go on failing.
   bool Reads(NodeId n) const {
     const std::string_view op = graph_.op_name(n);
     return (op == "ReadVariableOp" || op == "ResourceGather" || op == "ResourceGatherNd") &&
@@ -164,6 +169,7 @@ class Replacer {
     TENON_ASSIGN_OR_RETURN(const NodeId n,
                            graph_.AddNode(graph_.UniqueName(constants_.name(constant_)), "NoOp", {},
                                           {}, graph_.device(variable_), graph_.pos(variable_)));
+    // Shares the bytes of the storage: the value is not copied.
     BecomeSharedConst(graph_, n, constants_, constant_);
     values_.emplace(variable_, n);
     return absl::OkStatus();
@@ -205,6 +211,7 @@ class Replacer {
                                          {"Tindices", attr::Type(indices_type)}};
     const bool nd = graph_.op_name(n) == "ResourceGatherNd";
     if (!nd) {
+      // ResourceGather gathers along the first axis behind the batch dimensions.
       const AttrValue* batch_dims = graph_.attr(n, "batch_dims");
       TENON_ASSIGN_OR_RETURN(const int64_t axis, batch_dims->AsInt());
       TENON_ASSIGN_OR_RETURN(
@@ -229,7 +236,7 @@ class Replacer {
   const NodeId constant_;
   const DataType dtype_;
   std::vector<NodeId> chain_;
-  absl::flat_hash_set<NodeId> closed_;          // hand on this handle and no other one
+  absl::flat_hash_set<NodeId> closed_;          // pass on this handle and no other
   absl::flat_hash_map<NodeId, NodeId> values_;  // by node of the chain
 };
 
@@ -247,6 +254,7 @@ absl::Status FixedVariables::Add(NodeId variable, ResourceManager& resources) {
   const ReachedNode node = ReachedInGraph(graph_, variable);
   const VariableName name = NameOfVariable(!IsHandle(graph_, variable), node.TextAttr("container"),
                                            node.TextAttr("shared_name"), node.name);
+  // Only looks the variable up: this maker makes none.
   const ObjectRef<Variable> held = resources.LookupOrCreate<Variable>(
       name.container, name.name, [] { return ObjectRef<Variable>(); });
   if (!held || name.name.empty()) return absl::OkStatus();
@@ -258,6 +266,7 @@ absl::Status FixedVariables::Add(NodeId variable, ResourceManager& resources) {
                                         "NoOp", {}, {}, node.device, graph_.pos(variable)));
   TENON_RETURN_IF_ERROR(MakeAlignedConst(graph_, constant, value));
   constants_.emplace(variable, constant);
+  // The wire form of strings is no array, so the variable cannot share it.
   if (has_text) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(Tensor view, graph_.ConstValue(constant));
   return held->Assign(std::move(view), nullptr, [](const Tensor&) { return absl::OkStatus(); });
@@ -266,6 +275,7 @@ absl::Status FixedVariables::Add(NodeId variable, ResourceManager& resources) {
 absl::Status FixedVariables::ReplaceReads(Graph& graph) const {
   const Fanouts fanouts(graph);
   for (const auto& [variable, constant] : constants_) {
+    // A pass may have removed the node, or made another node of it.
     if (!graph.alive(variable) || graph.facts(variable).state != State::kVariable) continue;
     Replacer replacer(graph, fanouts, variable, graph_, constant);
     TENON_RETURN_IF_ERROR(IsHandle(graph, variable) ? replacer.ReplaceReads()

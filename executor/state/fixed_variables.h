@@ -1,4 +1,5 @@
-// Variables that stay as they are, as constants: a model's weights, for passes and plans.
+// Turns the variables of a session that no run changes into constants, so that passes and plans can
+// use their values. A model's weights are such variables.
 #pragma once
 
 #include "absl/container/flat_hash_map.h"
@@ -9,22 +10,29 @@
 
 namespace tenon {
 
-// Immutable once made; thread-safe.
+// Immutable once made, so const calls are thread-safe. Owns its graph.
 class FixedVariables {
  public:
-  // Of these variables of `graph` those that have a value in host memory. The value moves into the
-  // storage of the graph, and the variable looks at it there: it is in memory once.
+  // Makes a constant for each node of `variables` that has a value in host memory. A variable
+  // without a name, without a value, or of a type that is neither plain bytes nor strings gets
+  // none. The value moves into the storage of the graph, and the variable in `resources` then
+  // shares these bytes: numbers are in memory once. Strings are in memory twice. `variables` are
+  // nodes of `graph`, as UseOfVariables names them. No run may change these variables meanwhile.
+  // Errors are those of reading a variable and of adding a node.
   static absl::StatusOr<FixedVariables> Make(const Graph& graph, absl::Span<const NodeId> variables,
                                              ResourceManager& resources);
 
-  // The graph with a constant beside each of the variables, by node of the variable.
+  // A copy of the graph that Make was given, with a constant beside each variable.
   const Graph& graph() const { return graph_; }
+  // The constant for each variable. Both are nodes of graph(); the ids of variables are also those
+  // of the graph that Make was given.
   const absl::flat_hash_map<NodeId, NodeId>& constants() const { return constants_; }
 
-  // Lets nodes that read such a variable take a constant, in a graph that was made from the one
-  // that Make was given. Handles are followed through Identity, and through loops and branches that
-  // are written out; what has gone into a call is left. A reader goes on waiting for what it waits
-  // for, unless that can neither fail nor be dead.
+  // Lets nodes of `graph` read a constant in place of a variable. `graph` must be a copy of the
+  // graph that Make was given, or made from such a copy with the same ids of variables. Handles are
+  // followed through Identity, and through loops and branches that are lowered to Switch, Merge and
+  // Enter. Reads inside a function stay. A reader keeps its control inputs, except those from nodes
+  // that can neither fail nor be dead. After an error `graph` is half changed.
   absl::Status ReplaceReads(Graph& graph) const;
 
  private:

@@ -27,7 +27,7 @@ ReachedNode InBody(std::string_view function, const std::shared_ptr<const Functi
   return reached;
 }
 
-// The Const of the body that gives this input; null if something else does.
+// The Const of the body from which this input comes; null if the input comes from another node.
 const BodyNode* ConstOf(const FunctionBody& body, std::string_view input) {
   const std::string_view name = input.substr(0, input.find(':'));
   const auto it = std::find_if(body.nodes.begin(), body.nodes.end(),
@@ -117,6 +117,7 @@ absl::StatusOr<NodeId> AddTwin(Graph& graph, const ReachedNode& maker) {
   };
   if (maker.TextAttr("shared_name").empty())
     return wrong("has no 'shared_name' by which other nodes find what it makes");
+  // An attribute may be a placeholder that each call binds to its own value.
   if (maker.op == nullptr || !CheckAttrs(*maker.op, maker.attrs).empty())
     return wrong("has attributes that only its call knows");
   std::vector<Output> inputs;

@@ -1,4 +1,5 @@
-// Where a graph makes what a session remembers from run to run: variables, tables, queues.
+// Finds the nodes of a graph that make what a session keeps from run to run: variables, tables,
+// queues. Searches also the functions that the graph calls.
 #pragma once
 
 #include <memory>
@@ -15,43 +16,49 @@
 
 namespace tenon {
 
-// A node that a search has reached: the graph's own, or one in the body of a function. Views of
-// what the graph holds.
+// A node that a search has reached: a node of the graph, or a node in the body of a function. The
+// views point into the graph and into `body`. A copy is valid while the graph lives and the node
+// stays as it is.
 struct ReachedNode {
-  NodeId node = kNoNode;                     // the graph's own; kNoNode: in a body
-  std::string_view function;                 // whose body it is in; empty: none
-  std::shared_ptr<const FunctionBody> body;  // with all of its nodes; null: none
+  NodeId node = kNoNode;      // the node of the graph; kNoNode for a node in a body
+  std::string_view function;  // the function of the body; empty for a node of the graph
+  std::shared_ptr<const FunctionBody> body;  // the whole body; null for a node of the graph
   std::string_view name, op_name, device;
-  const OpDef* op = nullptr;                  // null: unknown
-  std::vector<std::string_view> body_inputs;  // of a node in a body
+  const OpDef* op = nullptr;                  // null: the op is not registered
+  std::vector<std::string_view> body_inputs;  // as the body writes them; only for a node in a body
   AttrSet attrs;
 
   bool in_function() const { return body != nullptr; }
   const OpFacts& facts() const { return FactsOfOp(op); }
-  std::string_view TextAttr(std::string_view name) const;  // empty if there is none
+  std::string_view TextAttr(std::string_view name) const;  // empty if the node has no such string
   std::string ToString() const;  // "node 'x' (Op)", "node 'x' (Op) of function 'f'"
 };
 
+// n must be alive.
 ReachedNode ReachedInGraph(const Graph& graph, NodeId n);
 
-// By node: whether these nodes need it, or it is one of them.
+// By node id: whether the node is a root or a root needs it, by data or control. Roots that are
+// kNoNode are skipped. Looks into no functions.
 std::vector<bool> NeededBy(const Graph& graph, absl::Span<const NodeId> roots);
 
-// These nodes and what they need, in the order of the graph; then the functions that they call,
-// each function once.
+// Calls `visit` for the roots and all nodes that they need, in the order of the graph, then for all
+// nodes of the functions that these call, each function once. `visit` may keep copies of the nodes.
 void VisitReached(const Graph& graph, absl::Span<const NodeId> roots,
                   absl::FunctionRef<void(const ReachedNode&)> visit);
 
-// Whether the node's op makes or uses something that outlives a run and may have a name.
+// Whether the node makes or looks up a resource that may outlive a run: its op has the attribute
+// `shared_name`, or makes a resource without a name.
 bool MakesState(const ReachedNode& node);
-bool IsTable(const OpFacts& op);  // of any kind
+bool IsTable(const OpFacts& op);  // a table of any kind
 
-// The same text for nodes that stand for the same thing: it is the container and the name that they
-// share. A node that shares none stands for itself.
+// Equal texts for nodes that stand for the same resource: those with equal `container` and
+// `shared_name`. A node without `shared_name` equals no other node.
 std::string IdentityOf(const ReachedNode& maker);
 
-// Adds a node to `graph` that makes what `maker`, which is in a body, makes: it has the same name
-// to share. UNIMPLEMENTED where it shares none, or takes what is not constant.
+// Adds a node to `graph` that finds, by its shared name, the resource that `maker` makes in the
+// body of a function. Constants that `maker` takes are added too. Returns the new node.
+// UNIMPLEMENTED if `maker` shares no name, takes an input that is no constant, or has attributes
+// that depend on the call.
 absl::StatusOr<NodeId> AddTwin(Graph& graph, const ReachedNode& maker);
 
 }  // namespace tenon

@@ -20,13 +20,14 @@ bool IsBranch(const OpFacts& op) {
   return op.calls == CallKind::kIf || op.calls == CallKind::kCase;
 }
 
-// The argument of the functions that op calls which its input i becomes; -1: none, or not known.
+// The number of the argument that input i of the op becomes in the functions that it calls; -1:
+// none, or unknown.
 int ArgumentOf(const OpFacts& op, int input) {
   if (op.calls == CallKind::kFunction || op.calls == CallKind::kWhile) return input;
   return IsBranch(op) ? input - 1 : -1;
 }
 
-// A graph, or the body of a function, as one search sees both.
+// A graph or the body of a function, in the one form that the search reads.
 struct Scope {
   struct Node {
     std::string_view op;
@@ -37,12 +38,12 @@ struct Scope {
     int node, input;
   };
   std::vector<Node> nodes;
-  // Who takes an output of a node: by node and port.
+  // The readers of an output, by node and port.
   absl::flat_hash_map<std::pair<int, int>, std::vector<Use>> uses;
 };
 
-// By function: which arguments it, or what it calls, may change. While it is searched, nothing is
-// known of it, so that all of them count.
+// By function: which arguments the function, or a function that it calls, may change. A function
+// without an entry may change all of its arguments.
 using ChangedArguments = absl::flat_hash_map<std::string_view, std::vector<bool>>;
 
 bool ArgumentMayChange(const ChangedArguments& changed, std::string_view function, int argument) {
@@ -53,15 +54,16 @@ bool ArgumentMayChange(const ChangedArguments& changed, std::string_view functio
 
 bool IsIdentity(const Scope::Node& node) { return node.op == "Identity" || node.op == "IdentityN"; }
 
-// Whether what takes a handle as this input may change the variable.
+// Whether a node that takes a handle as this input may change the variable.
 bool NodeMayChange(const Scope::Node& node, int input, const ChangedArguments& changed) {
   if (node.facts->only_reads || node.facts->metadata || IsIdentity(node)) return false;
+  // A node that neither only reads nor calls a known function may do anything.
   return node.called.empty() || std::ranges::any_of(node.called, [&](std::string_view function) {
            return ArgumentMayChange(changed, function, ArgumentOf(*node.facts, input));
          });
 }
 
-// Follows a handle from an output of a node.
+// Whether any reader may change the variable of the handle that output `from` gives.
 bool HandleMayChange(const Scope& scope, std::pair<int, int> from,
                      const ChangedArguments& changed) {
   std::vector<std::pair<int, int>> open = {from};
@@ -74,7 +76,7 @@ bool HandleMayChange(const Scope& scope, std::pair<int, int> from,
       const Scope::Node& node = scope.nodes[use.node];
       if (NodeMayChange(node, use.input, changed)) return true;
       const std::pair<int, int> out(use.node, use.input);
-      // What comes in as input i goes out as output i, besides what a callee does with it.
+      // A loop returns as output i what its body makes of input i, so the handle goes on there too.
       const bool passes_on = IsIdentity(node) || node.facts->calls == CallKind::kWhile;
       if (passes_on && seen.insert(out).second) open.push_back(out);
     }
@@ -82,7 +84,8 @@ bool HandleMayChange(const Scope& scope, std::pair<int, int> from,
   return false;
 }
 
-// Handles that a call or a branch gives back are not followed.
+// Whether a call or branch may return a handle. Such handles are not followed, so that each
+// variable then counts as changed.
 bool GivesHandles(const OpFacts& op, const AttrSet& attrs) {
   if (op.calls != CallKind::kFunction && !IsBranch(op)) return false;
   const AttrValue* types = attrs.Find("Tout");
@@ -92,7 +95,8 @@ bool GivesHandles(const OpFacts& op, const AttrSet& attrs) {
   return !list.ok() || std::ranges::find(*list, DataType::kResource) != list->end();
 }
 
-// "node:result:1" is output 1 of `node`: of ops with one list of results, which is all that counts.
+// Splits "node:result:1" into the node and its output 1. Right for ops with one list of results;
+// Identity, IdentityN and While, which pass handles on, are such ops.
 std::pair<std::string_view, int> Source(std::string_view input) {
   const size_t name_end = input.find(':');
   int port = 0;
@@ -132,7 +136,8 @@ class Search {
       if (fresh) order.push_back(node.function);
       body->second.push_back(node);
     });
-    // A function is done when all that it calls are; where some call each other, none is.
+    // A function is searched when all functions that it calls are known. Functions that call each
+    // other stay unknown, and may change all of their arguments.
     for (bool more = true; more;) {
       more = false;
       for (const std::string_view function : order) {
@@ -143,7 +148,7 @@ class Search {
     }
   }
 
-  // An op may be a function too.
+  // The functions of the library that a node calls; the op itself may be the name of one.
   std::vector<std::string_view> CalledFunctions(std::string_view op, const AttrSet& attrs) const {
     std::vector<std::string_view> called = CalledBy(op, attrs);
     std::erase_if(called,
@@ -208,7 +213,7 @@ class Search {
     return scope;
   }
 
-  // A variable of version 1 is changed by who takes it by reference.
+  // A variable of version 1 is changed by a node that takes it by reference.
   bool MayChangeInGraph(const Scope& scope, NodeId variable) const {
     if (graph_.op_name(variable) == "VarHandleOp")
       return HandleMayChange(scope, {variable, 0}, changed_);
@@ -221,7 +226,7 @@ class Search {
 
   const Graph& graph_;
   ChangedArguments changed_;
-  absl::flat_hash_set<std::string> in_functions_;  // identities of variables that they make
+  absl::flat_hash_set<std::string> in_functions_;  // identities of variables that functions make
   std::vector<NodeId> variables_;
   bool gives_handles_ = false;
 };

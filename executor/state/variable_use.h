@@ -8,13 +8,16 @@
 
 namespace tenon {
 
+// Nodes of variables. Each variable that the roots need is in one of the two lists.
 struct VariableUse {
-  std::vector<NodeId> read_only, changed;  // variables of the graph itself, in its order
+  std::vector<NodeId> read_only, changed;  // nodes of the graph, in its order
 };
 
-// Of the variables that `roots` need, wherever their handles go: through calls, branches and loops.
-// One that is handed to a node of which nothing is known counts as changed, and so does one that a
-// function makes too.
+// Parts the variables of the graph that `roots` need into those that a run of the roots only reads
+// and those that it may change. Handles are followed through calls, branches and loops. Doubtful
+// cases count as changed: a handle goes to a node of an unknown op, a function makes the same
+// variable, or a call or branch returns a handle. Two nodes of the graph with one shared name are
+// judged one by one. Never fails.
 VariableUse UseOfVariables(const Graph& graph, absl::Span<const NodeId> roots);
 
 }  // namespace tenon
