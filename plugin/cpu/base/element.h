@@ -1,5 +1,8 @@
 // Reading and writing single elements of any number type, for kernels that are not worth one
 // instantiation per type.
+//
+// An element access is an object without data: PlainElement, HalfElement or Bfloat16Element. The
+// elements may have any alignment. No access checks an index. Thread-safe for disjoint elements.
 #pragma once
 
 #include <cmath>
@@ -18,8 +21,9 @@ template <typename T>
 inline constexpr bool kIsComplex =
     std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-// Conversion between accumulators and stored values; a complex value loses its imaginary part on
-// the way to a real one.
+// Converts between an accumulator and a stored value. A complex value loses its imaginary part on
+// the way to a real value; a real value gets the imaginary part 0. A floating-point value must lie
+// in the range of an integer target: C++ leaves any other conversion undefined.
 template <typename To, typename From>
 To ConvertElement(From x) {
   if constexpr (kIsComplex<From> && !kIsComplex<To>) {
@@ -34,34 +38,37 @@ To ConvertElement(From x) {
   }
 }
 
-// The conjugate of a complex number; others are their own.
+// Returns the conjugate of a complex number, and any other number unchanged.
 template <typename T>
 T Conjugate(T x) {
   if constexpr (kIsComplex<T>) return std::conj(x);
   return x;
 }
 
-// How elements of the C++ type T lie in memory, at any alignment.
+// Access to elements that lie in memory as the C++ type T.
 template <typename T>
 struct PlainElement {
-  // What to compute in where that is to be no more exact than the type: of halves float.
+  // The type of a computation that is to be as exact as the element type and no more. Of halves:
+  // float.
   using Native = T;
-  // What to sum in: never less exact. Integers wrap around, which unsigned arithmetic does in any
-  // width.
+  // The type of a sum: never less exact than the element type. Sums of integers wrap around, which
+  // unsigned arithmetic does in any width.
   using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
                                   std::conditional_t<kIsComplex<T>, std::complex<double>, double>>;
-  // What to compare in: holds every value in its order.
+  // The type of a comparison: holds every value of a real element type, in the same order.
   using Ordered = std::conditional_t<std::is_integral_v<T> && std::is_signed_v<T>, int64_t, Wide>;
-  // The least and the greatest finite value.
+  // The least and the greatest finite value. Real types only.
   static Native Lowest() { return std::numeric_limits<T>::lowest(); }
   static Native Highest() { return std::numeric_limits<T>::max(); }
 
+  // Returns element i of `data` as an A.
   template <typename A>
   A As(const void* data, int64_t i) const {
     T x;
     memcpy(&x, static_cast<const char*>(data) + i * sizeof(T), sizeof(T));
     return ConvertElement<A>(x);
   }
+  // Stores `value` as element i of `data`.
   template <typename A>
   void Put(void* data, int64_t i, A value) const {
     const T x = ConvertElement<T>(value);
@@ -69,6 +76,8 @@ struct PlainElement {
   }
 };
 
+// The same access to elements of 16 bits, which are read and computed as float. Put rounds a double
+// twice: to float, then to the element type.
 template <float (*kWiden)(uint16_t), uint16_t (*kNarrow)(float), uint16_t kHighest>
 struct ShortFloatElement {
   using Native = float;
@@ -90,7 +99,8 @@ struct ShortFloatElement {
 using HalfElement = ShortFloatElement<&FloatFromHalf, &HalfFromFloat, 0x7bff>;
 using Bfloat16Element = ShortFloatElement<&FloatFromBfloat16, &Bfloat16FromFloat, 0x7f7f>;
 
-// Calls f(element) with the element access of `type`; does nothing for types that hold no numbers.
+// Calls f(element) with the element access of `type`: of all number types, and of qint8, quint8 and
+// qint32 as integers. Does nothing for any other type, qint16, quint16 and float8 among them.
 template <typename F>
 void VisitElement(DataType type, F&& f) {
   switch (type) {
@@ -130,7 +140,7 @@ void VisitElement(DataType type, F&& f) {
   }
 }
 
-// As VisitElement, for half, bfloat16, float and double only.
+// The same for half, bfloat16, float and double only.
 template <typename F>
 void VisitFloat(DataType type, F&& f) {
   switch (type) {
@@ -147,8 +157,9 @@ void VisitFloat(DataType type, F&& f) {
   }
 }
 
-// Calls f(element, A()) for a real number type, where A holds every value of the type and sums
-// wrap as the type's own would: double, int64_t or uint64_t.
+// Calls f(element, A()) for a real number type. The type A holds every value of the element type,
+// and sums in A wrap as sums in the element type do: double, int64_t or uint64_t. Does nothing for
+// any other type, bool and the quantized types among them.
 template <typename F>
 void VisitReal(DataType type, F&& f) {
   switch (type) {

@@ -1,4 +1,4 @@
-// Work in tiles. Tiles that run at the same time have scratch memory of their own.
+// Work in tiles. Each tile that runs has scratch memory of its own.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,12 @@
 namespace tenon::cpu {
 
 // Calls body(tile, scratch) for each tile in [0, tiles), on args.workers. `scratch` is `slot_bytes`
-// of args.scratch that no other running call has; earlier tiles have left their values there.
-// Returns when all calls have returned. Returns the error of the lowest tile that failed. Tiles
-// above a failed tile may be skipped.
+// of args.scratch, which has TileScratchBytes(); no other running call has the same bytes. Their
+// content is what an earlier tile left there. They are aligned to kTensorAlignment if args.scratch
+// is and `slot_bytes` is a multiple.
+//
+// Returns when all calls have returned. Returns the error of the lowest tile that failed, whatever
+// the timing. Tiles above a failed tile may be skipped.
 absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
                          absl::FunctionRef<absl::Status(int64_t tile, char* scratch)> body);
 // Returns the bytes of args.scratch that ForEachTile needs.
@@ -24,8 +27,8 @@ size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes
 // number of threads, because a oneDNN primitive may order its sums by the size of its tile: equal
 // tiles give equal bits.
 int64_t TilesFor(double flops);
-// The same, but 1 if there is one thread. Only for work that is known to sum in an order that does
-// not depend on the tile's size.
+// The same, but 1 if there is one thread. Only for primitives of which tests have shown that the
+// order of a sum does not depend on the tile's size.
 int64_t TilesFor(const Workers& workers, double flops);
 
 }  // namespace tenon::cpu

@@ -92,18 +92,21 @@ absl::Status RunClose(const void* state, const StepArgs& args) {
 }
 
 // The longest time that a run waits for an action of another run, e.g. for an element in a queue.
+// After this time the wait fails with DEADLINE_EXCEEDED. TensorFlow waits without end.
 inline constexpr absl::Duration kPatience = absl::Seconds(60);
 
-// Returns a scalar of type `type` that shares ownership of `object`.
+// Returns a scalar of type `type`, resource or variant, that shares ownership of `object`.
+// RESOURCE_EXHAUSTED if memory is short.
 absl::StatusOr<Tensor> HandleTensor(DataType type, ObjectRef<Object> object);
 
-// Returns the element of input i, an int32 or int64 tensor. INVALID_ARGUMENT unless the input has
-// exactly one element.
+// Returns the element of input i, of an integer type. INVALID_ARGUMENT unless the input has exactly
+// one element.
 absl::StatusOr<int64_t> IntInput(const StepArgs& args, int i);
-// Returns the list of types in attribute `name`.
+// Returns the list of types in attribute `name`. INVALID_ARGUMENT if there is no such list.
 absl::StatusOr<TypeVector> TypesOf(const Prepare& p, std::string_view name);
 // Returns the shape in input i: a vector of dimensions, -1 for an unknown dimension. A scalar -1
-// stands for an unknown rank. INVALID_ARGUMENT for another scalar or a higher rank.
+// stands for an unknown rank. INVALID_ARGUMENT for another scalar, a higher rank or a dimension
+// below -1.
 absl::StatusOr<PartialShape> ShapeInput(const StepArgs& args, int i);
 
 }  // namespace tenon::cpu

@@ -12,10 +12,11 @@ namespace tenon {
 //
 // The calling thread takes part in its loop. Threads take tiles from a shared counter: if another
 // process takes a core, the loop waits for one tile, not for a fixed share of the work. The pool's
-// threads have FTZ and DAZ set, as TensorFlow's threads have.
+// threads have FTZ and DAZ set, as TensorFlow's threads have. The calling thread needs a
+// DenormalGuard for the same results; the executor's runs have one.
 //
 // Thread-safe. A second caller, or a loop inside of a loop, finds the pool taken and computes alone
-// in its own thread.
+// in its own thread. No caller waits for another.
 class Workers {
  public:
   // Starts threads - 1 threads: the caller of a loop counts as one. Where the system gives fewer
@@ -30,10 +31,12 @@ class Workers {
   // Calls body(begin, end) for disjoint ranges that cover [0, n). Each range has at least `grain`
   // items, except the last. There are at most 64 ranges; n and `grain` alone determine their
   // bounds. If n <= grain, or there is one thread, or the pool is taken, one call in the calling
-  // thread gets [0, n). The result of `body` must therefore not depend on the split.
+  // thread gets [0, n) instead. The result of `body` must therefore not depend on the split. Ranges
+  // may run at the same time and in any order.
   //
   // Returns when all ranges are done. If `body` throws in any thread, ParallelFor throws the same
-  // exception in the calling thread, and some ranges may not have run.
+  // exception in the calling thread, and some ranges may not have run. `body` is not called for n
+  // <= 0.
   void ParallelFor(int64_t n, int64_t grain,
                    absl::FunctionRef<void(int64_t begin, int64_t end)> body);
 

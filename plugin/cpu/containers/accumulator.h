@@ -17,21 +17,30 @@ class Accumulator : public Resource {
   struct Options {
     DataType dtype = DataType::kInvalid;
     PartialShape shape;
-    bool mean = true;  // else the sum
+    bool mean = true;  // TakeGradient divides by the number of gradients; false: the sum
   };
+  // Reads attributes dtype, shape and reduction_type. INVALID_ARGUMENT if one is missing.
   static absl::StatusOr<Options> OptionsOf(const Prepare& p);
   Accumulator(std::string_view name, Options options)
       : Resource(name), options_(std::move(options)) {}
 
   const Options& options() const { return options_; }
 
-  // Runs `add` unless local_step lies before the current step.
+  // Runs `add` under the lock and counts one gradient more, unless local_step lies before the
+  // current step: then returns OK. Returns the error of `add`, which then counts nothing. `add`
+  // must not call this object.
   absl::Status Apply(int64_t local_step, absl::FunctionRef<absl::Status()> add);
-  // Waits for `required` gradients, then runs `take` with their number and begins a new step.
+  // Waits for `required` gradients, then runs `take` with their number, under the lock, and begins
+  // a new step with no gradients. If `take` fails, step and count stay, and Take returns the error.
+  // INVALID_ARGUMENT unless required > 0. DEADLINE_EXCEEDED after kPatience. `take` must not call
+  // this object.
   absl::Status Take(int64_t required, absl::FunctionRef<absl::Status(int64_t count)> take);
+  // Returns the number of gradients since the last Take.
   int64_t count();
+  // Makes `step` the current step, whether greater or less than before.
   void SetGlobalStep(int64_t step);
 
+  // Returns INVALID_ARGUMENT unless the accumulator's gradients have type `dtype`.
   absl::Status CheckType(DataType dtype) const;
 
  private:
@@ -41,7 +50,9 @@ class Accumulator : public Resource {
   int64_t global_step_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Divides all elements by a number of gradients.
+// Divides all elements of `sum`, in place, by `count`. The divisor is rounded to the element type
+// first, as in TensorFlow. `sum` is half, bfloat16, float or double; the caller may write to its
+// memory.
 void DivideBy(int64_t count, const Tensor& sum);
 
 }  // namespace tenon::cpu

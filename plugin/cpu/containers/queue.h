@@ -15,22 +15,28 @@ namespace tenon::cpu {
 
 using Tuple = std::vector<Tensor>;
 
-// What waits in a queue. The order in which tuples come out is the kind of queue.
+// The tuples that wait in a queue. A subclass decides the order in which tuples come out. Not
+// thread-safe: the queue calls these functions under its lock.
 class WaitingTuples {
  public:
   virtual ~WaitingTuples() = default;
   virtual void Put(Tuple tuple) = 0;
-  virtual Tuple Take() = 0;  // there is one
+  virtual Tuple Take() = 0;  // only if size() > 0
   virtual int64_t size() const = 0;
+  // The copy shares the tensors' buffers.
   virtual std::unique_ptr<WaitingTuples> Copy() const = 0;
 };
+// Tuples come out in the order in which they were put.
 std::unique_ptr<WaitingTuples> FirstInFirstOut();
-// By the first component, an int64 scalar; those with the same one as they came.
+// Tuples come out by ascending first component, an int64 scalar. Tuples of equal first components
+// come out in the order in which they were put.
 std::unique_ptr<WaitingTuples> SmallestFirst();
-// At random, as TensorFlow's generator of these seeds has it.
+// Tuples come out at random, in the order that TensorFlow's generator of these seeds gives. A copy
+// draws the same numbers as the original.
 std::unique_ptr<WaitingTuples> Shuffled(uint64_t seed, uint64_t seed2);
 
-// Thread-safe: a tuple, or all tuples of one call, go in and come out together.
+// Thread-safe. The tuples of one Put go in together, the tuples of one Take come out together. A
+// call that cannot go on waits for other runs, kPatience at most.
 class Queue : public Resource {
  public:
   static constexpr std::string_view kKind = "queue";
@@ -38,25 +44,33 @@ class Queue : public Resource {
 
   struct Options {
     TypeVector types;
-    std::vector<PartialShape> shapes;  // none: any
-    int64_t capacity = -1;             // negative: any number
-    int64_t min_left = 0;              // tuples that stay as long as the queue is open
-    bool pads = false;                 // many are taken together at the size of the largest
+    std::vector<PartialShape> shapes;  // one per component; empty: any shape
+    int64_t capacity = -1;             // negative: any number of tuples
+    int64_t min_left = 0;              // Take leaves so many tuples while the queue is open
+    bool pads = false;                 // tensors taken together are padded with 0 to the largest
   };
   Queue(std::string_view name, Options options, std::unique_ptr<WaitingTuples> tuples)
       : Resource(name), options_(std::move(options)), tuples_(std::move(tuples)) {}
 
   const Options& options() const { return options_; }
 
+  // Waits until the queue has room for all tuples, then adds the tuples. The caller has checked
+  // types and shapes. CANCELLED if the queue is closed before the call, or closed with
+  // `cancel_pending` during the wait. DEADLINE_EXCEEDED after kPatience, also for more tuples than
+  // the capacity.
   absl::Status Put(std::vector<Tuple> tuples);
-  // `count` tuples; of a closed queue what is left, if that is enough for the caller.
+  // Waits until `count` tuples may be taken, then removes and returns them. If the queue is closed
+  // and no Put waits: `up_to` permits fewer tuples, at least one; OUT_OF_RANGE if there are still
+  // too few. DEADLINE_EXCEEDED after kPatience.
   absl::StatusOr<std::vector<Tuple>> Take(int64_t count, bool up_to);
 
   int64_t size();
   bool closed();
-  // Nothing more can be put; who waits to put something still may, unless `cancel_pending`.
+  // Closes the queue: later calls of Put fail. Calls of Put that wait already go on waiting, unless
+  // `cancel_pending`. Tuples in the queue can still be taken.
   void Close(bool cancel_pending);
-  // A queue of the same name in which the same tuples wait.
+  // Returns a queue of the same name and state that holds the same tuples. The tensors' buffers are
+  // shared.
   ObjectRef<Queue> Copy();
 
  private:

@@ -13,7 +13,11 @@
 
 namespace tenon::cpu {
 
-// Thread-safe: each call is atomic.
+// Thread-safe: each call is atomic. Keys are compared by their bytes: 0.0 and -0.0 are different
+// keys. There are three kinds of tables:
+//   filled once  Initialize fills the table; Insert, Import and Remove are UNIMPLEMENTED
+//   mutable      empty from the start; Insert, Import and Remove change the table
+//   dense        mutable, with an empty and a deleted key that no entry may have (`no_keys`)
 class Table : public Resource {
  public:
   static constexpr std::string_view kKind = "table";
@@ -22,35 +26,48 @@ class Table : public Resource {
   struct Options {
     DataType key_type = DataType::kInvalid, value_type = DataType::kInvalid;
     Shape key_shape, value_shape;
-    bool is_mutable = false;           // else it is filled once
-    std::vector<std::string> no_keys;  // that a dense table keeps for itself
+    bool is_mutable = false;           // false: filled once
+    std::vector<std::string> no_keys;  // KeyOf of the empty and the deleted key of a dense table
   };
   Table(std::string_view name, Options options) : Resource(name), options_(std::move(options)) {}
 
   const Options& options() const { return options_; }
 
-  // Values by key, in a tensor of the keys' shape and behind it the value shape. `missing` is one
-  // value, or one for each key. FAILED_PRECONDITION while the table waits to be filled.
+  // Returns the values of `keys`. The keys' shape is [batch..., key_shape...], the result's shape
+  // is [batch..., value_shape...]. A key without an entry gets `missing`: one value for all keys,
+  // or one for each. INVALID_ARGUMENT for a wrong type or shape, or for a key in `no_keys`.
+  // FAILED_PRECONDITION while a table that is filled once is not filled.
   absl::StatusOr<Tensor> Find(const Tensor& keys, const Tensor& missing);
-  // Fills a table that is filled once. FAILED_PRECONDITION unless a second time brings as many
-  // entries, and a key that comes twice the same value.
+  // Fills a table that is filled once. A second call changes nothing: OK if `keys` has as many
+  // elements as the table has entries, whatever their values, else FAILED_PRECONDITION.
+  // FAILED_PRECONDITION also for a key that comes twice with different values; the table is then
+  // empty. INVALID_ARGUMENT for a wrong type or shape.
   absl::Status Initialize(const Tensor& keys, const Tensor& values);
-  // UNIMPLEMENTED for a table that is filled once.
+  // Adds entries, or replaces the values of known keys. UNIMPLEMENTED for a table that is filled
+  // once. INVALID_ARGUMENT for a wrong type or shape, or for a key in `no_keys`.
   absl::Status Insert(const Tensor& keys, const Tensor& values);
-  // The same, in place of what the table had. A dense table takes matrices, and skips its empty and
-  // deleted keys, which are among what TensorFlow exports.
+  // Replaces all entries. A dense table also takes keys and values as matrices, one row per entry,
+  // and skips keys in `no_keys`: TensorFlow exports them too. Errors as of Insert.
   absl::Status Import(const Tensor& keys, const Tensor& values);
+  // Removes the entries of these keys. Ignores keys without an entry. Errors as of Insert.
   absl::Status Remove(const Tensor& keys);
-  bool filled();  // as a table that is filled once
+  // Returns whether Initialize has filled the table. False for mutable tables.
+  bool filled();
+  // Returns the number of entries; 0 for a table that is not filled.
   absl::StatusOr<int64_t> Size();
   struct Entries {
     Tensor keys, values;
   };
-  absl::StatusOr<Entries> Export();  // of a dense table as matrices
-  // A table of the same name that holds the same entries.
+  // Returns copies of all entries: keys [count, key_shape...] and values [count, value_shape...],
+  // of a dense table as matrices of `count` rows. FAILED_PRECONDITION while a table that is filled
+  // once is not filled.
+  absl::StatusOr<Entries> Export();
+  // Returns a table of the same name that holds copies of the entries. RESOURCE_EXHAUSTED if memory
+  // is short.
   absl::StatusOr<ObjectRef<Table>> Copy();
 
-  // The bytes that tell keys of `size` elements apart.
+  // Returns a text that tells key i from other keys of the same type, where a key has `size`
+  // elements: the elements' bytes. Strings carry their lengths if a key has several.
   static std::string KeyOf(const Tensor& keys, int64_t i, int64_t size);
 
  private:
@@ -59,12 +76,13 @@ class Table : public Resource {
   }
   void SetKey(const Tensor& keys, int64_t i, std::string_view key) const;
   bool IsNoKey(const std::string& key) const;
-  // The shape of the values of these keys.
+  // Returns the shape of the values of these keys. INVALID_ARGUMENT if the keys do not fit the
+  // table.
   absl::StatusOr<Shape> ValuesOf(const Tensor& keys) const;
   absl::Status CheckEntries(const Tensor& keys, const Tensor& values) const;
   absl::Status CheckMutable() const;
   absl::StatusOr<Entries> FromMatrices(const Tensor& keys, const Tensor& values) const;
-  // How many keys there are, none of which is one that a dense table keeps for itself.
+  // Returns the number of keys. INVALID_ARGUMENT if one is in `no_keys`.
   absl::StatusOr<int64_t> CountKeys(const Tensor& keys) const;
   void Clear() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckFilled() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -77,8 +95,8 @@ class Table : public Resource {
   absl::Mutex mutex_;
   bool filled_ ABSL_GUARDED_BY(mutex_) = false;
   absl::flat_hash_map<std::string, int64_t> places_ ABSL_GUARDED_BY(mutex_);
-  Tensor values_ ABSL_GUARDED_BY(mutex_);  // one row a place
-  std::vector<int64_t> free_ ABSL_GUARDED_BY(mutex_);
+  Tensor values_ ABSL_GUARDED_BY(mutex_);  // [places, value_shape...]; grows by doubling
+  std::vector<int64_t> free_ ABSL_GUARDED_BY(mutex_);  // places of removed entries, below used_
   int64_t used_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

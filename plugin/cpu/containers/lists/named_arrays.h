@@ -20,6 +20,7 @@ class NamedArrays : public Resource {
   std::string_view kind() const override { return kKind; }
   using Resource::Resource;
 
+  // Returns the session's object, which the first call makes.
   static ObjectRef<NamedArrays> Of(const Prepare& p);
   // Returns the array of this name, or null if there is none.
   ObjectRef<TensorArray> Find(std::string_view name);
@@ -28,6 +29,7 @@ class NamedArrays : public Resource {
   friend class ArrayHandle;
   // Adds the array under a new name and returns the name. No other array ever had that name.
   std::string Add(const ObjectRef<TensorArray>& array);
+  // Forgets a name that Add returned.
   void Remove(const std::string& name);
 
   absl::Mutex mutex_;
@@ -44,6 +46,7 @@ class ArrayHandle : public NamedHandle {
       : NamedHandle(names->Add(array)), names_(std::move(names)), array_(std::move(array)) {}
 
   const ObjectRef<TensorArray>& array() const { return array_; }
+  // A vector of two strings; the array's name is the second.
   Tensor AsStrings() override;
 
  private:

@@ -1,4 +1,5 @@
-// Arrays of tensors that are written once and read once: TensorArrayV3.
+// Arrays of tensors that are usually written once and read once: TensorArrayV3 and its
+// predecessors.
 #pragma once
 
 #include <map>
@@ -30,20 +31,31 @@ class TensorArray : public Resource {
   TensorArray(std::string_view name, Options options)
       : Resource(name), dtype_(options.dtype), options_(std::move(options)) {}
 
-  // The calls return INVALID_ARGUMENT where TensorFlow does: for a closed array, a place out of
-  // range, a second write, a read of a place that was not written, and a dtype or shape that does
-  // not fit.
+  // Sets the number of elements; a new element is not written. INVALID_ARGUMENT if size < 0.
+  // RESOURCE_EXHAUSTED above 2^24 elements.
   absl::Status Resize(int64_t size);
+  // Stores `value` as element i, without a copy. Grows the array if dynamic_size. If adds_up, a
+  // further write adds `value` to the element instead. INVALID_ARGUMENT for a closed array, an
+  // index out of range, an element that was written (unless adds_up) or read, and a dtype or shape
+  // that does not fit.
   absl::Status Write(int64_t i, Tensor value);
+  // Returns element i. With clear_after_read, the array gives the element up, and a second Read
+  // fails. An element that was not written is read as zeros if a shape is known. INVALID_ARGUMENT
+  // for a closed array, an index out of range, a cleared element, and an unwritten element without
+  // a known shape.
   absl::StatusOr<Tensor> Read(int64_t i);
+  // Returns the number of elements. INVALID_ARGUMENT for a closed array.
   absl::StatusOr<int64_t> Size();
+  // Drops all elements. Later calls of Write, Read, Size and Gradient fail.
   void Close();
-  // Returns the array of gradients for `source`. The first call makes the array; from then on this
-  // array does not grow. A gradient's shape is that of the element, with `prepended` in front.
+  // Returns the array of gradients for `source`, which adds up. The first call for a name makes the
+  // array, with as many elements; from then on this array does not grow. An element of the gradient
+  // has the element's shape with `prepended` in front. INVALID_ARGUMENT for a closed array.
   absl::StatusOr<ObjectRef<TensorArray>> Gradient(std::string_view source, const Shape& prepended);
 
   DataType dtype() const { return dtype_; }
   bool dynamic_size();
+  // With identical_shapes, the first Write makes this the shape of its value.
   PartialShape element_shape();
 
  private:

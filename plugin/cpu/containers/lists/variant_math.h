@@ -1,5 +1,6 @@
-// Sums and zeros of lists, optionals and ragged tensors, given those of plain tensors. They are new
-// values; whoever holds the others keeps them.
+// Sums and zeros of lists, optionals and ragged tensors, made from sums and zeros of plain tensors.
+// The results are new objects; the operands do not change. Parts that stay equal (row splits, an
+// element that one list alone has) are shared with the operands.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +15,28 @@
 namespace tenon::cpu {
 
 // Limits the recursion into values that contain values. Values may share parts: a walk can visit
-// many more values than exist.
+// many more values than exist. The limits are 64 levels and 2^24 visits.
 class NestingLimit {
  public:
-  // Counts one more value, at depth `depth`. RESOURCE_EXHAUSTED for too many values or too deep
-  // nesting.
+  // Counts one more value, at depth `depth`. RESOURCE_EXHAUSTED beyond a limit.
   absl::Status Count(int depth);
 
  private:
   int64_t values_ = 0;
 };
 
-// INVALID_ARGUMENT for values of different kinds, types or shapes.
+// Adds tensors that may hold lists, optionals and ragged tensors. INVALID_ARGUMENT for values of
+// different kinds, types or shapes, or of a kind without sums. RESOURCE_EXHAUSTED beyond
+// NestingLimit, which counts over the life of the adder. One thread uses an adder.
 class VariantAdder {
  public:
   // Adds two tensors of equal type and shape. The type is not variant.
   using AddFn = absl::FunctionRef<absl::StatusOr<Tensor>(const Tensor& a, const Tensor& b)>;
-  // What it refers to must outlive this.
+  // The function that `add` refers to must outlive the adder.
   explicit VariantAdder(AddFn add) : add_(add) {}
 
-  // Returns the sum. If one tensor is uninitialized, the sum is the other tensor.
+  // Returns the sum. If one tensor is uninitialized, the sum is the other tensor. `depth` is 0 from
+  // outside; the recursion counts with it.
   absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b, int depth = 0);
 
  private:
@@ -48,13 +51,17 @@ class VariantAdder {
   NestingLimit limit_;
 };
 
+// Makes zeros of tensors that may hold lists, optionals and ragged tensors. Errors, limits and
+// threads as of VariantAdder.
 class VariantZeros {
  public:
   // Returns zeros of the type and shape of `like`. The type is not variant.
   using ZerosFn = absl::FunctionRef<absl::StatusOr<Tensor>(const Tensor& like)>;
-  // What it refers to must outlive this.
+  // The function that `zeros` refers to must outlive this object.
   explicit VariantZeros(ZerosFn zeros) : zeros_(zeros) {}
 
+  // Returns zeros in the form of `tensor`: lists keep their lengths, ragged tensors their row
+  // splits, optionals their lack of a value. An uninitialized tensor stays uninitialized.
   absl::StatusOr<Tensor> Like(const Tensor& tensor, int depth = 0);
 
  private:
