@@ -12,14 +12,16 @@
 namespace tenon::cpu {
 
 // One feature. `type` is kString, kFloat or kInt64, or kInvalid for a feature without a list.
-// `wire` holds the bytes of the list; the caller owns them.
+// `wire` holds the bytes of the list; the caller owns them. If a feature holds several lists, the
+// last counts.
 struct FeatureList {
   DataType type = DataType::kInvalid;
   std::string_view wire;
 };
 
 // Calls visit(name, list) for each feature, in the message's order. A name may occur several times:
-// the last occurrence counts. INVALID_ARGUMENT if the bytes are not a tf.Example.
+// the last occurrence counts. The views point into `example`. INVALID_ARGUMENT if the bytes are not
+// a tf.Example; visits may have happened before.
 absl::Status ReadExample(std::string_view example,
                          absl::FunctionRef<void(std::string_view name, FeatureList list)> visit);
 
@@ -32,15 +34,18 @@ absl::Status ReadFeatureLists(
 absl::Status ReadSteps(std::string_view wire,
                        absl::FunctionRef<absl::Status(FeatureList list)> visit);
 
-// The values of many lists of one type, one after the other.
+// The values of many lists of one type, one after the other. Strings are views: the lists' bytes
+// must outlive the object.
 class FeatureValues {
  public:
   explicit FeatureValues(DataType type) : type_(type) {}
 
-  // INVALID_ARGUMENT for a malformed list, or one of another type.
+  // Appends the values of `list`, packed or not. INVALID_ARGUMENT for a malformed list, or one of
+  // another type.
   absl::Status Append(const FeatureList& list);
   int64_t size() const;
-  // Element `to` of `out` becomes value `from`; strings must be initialized.
+  // Stores value `from` as element `to` of `out`, of the same type. Elements of strings must be
+  // initialized.
   void Store(int64_t from, void* out, int64_t to) const;
 
  private:

@@ -17,6 +17,7 @@ struct FeatureKey {
   int64_t at = 0;
   std::string text = {};
 
+  // The view lives as long as this object and the run's inputs.
   std::string_view Name(const StepArgs& args) const;
 };
 
@@ -27,44 +28,51 @@ absl::StatusOr<std::vector<FeatureKey>> KeysOfScalars(const Prepare& p, int begi
 // Returns the keys in attribute `attr`, a list of strings.
 absl::StatusOr<std::vector<FeatureKey>> KeysOfAttr(const Prepare& p, std::string_view attr);
 
+// The keys of all features that a node asks for.
 struct FeatureKeys {
   std::vector<FeatureKey> sparse, dense, ragged;
 
-  // Outputs that they have: indices, values and shapes of all sparse features, then the dense ones,
-  // then values and row splits of the ragged ones.
+  // Returns the number of outputs of these features: indices, values and shapes of all sparse
+  // features, then the dense features, then values and row splits of the ragged features.
   int num_outputs() const {
     return static_cast<int>(3 * sparse.size() + dense.size() + 2 * ragged.size());
   }
 };
 
-// Reads the features of the messages in input 0, a scalar or a vector, into the first outputs.
+// Reads the features of the messages in input 0, a scalar or a vector of strings, into the first
+// outputs. Immutable once made; several runs share it.
 class FeatureParser {
  public:
-  // Dense features have defaults from input `first_default` on, and shapes in a list of shapes.
+  // `first_default` is the input number of the first dense feature's default; the others follow.
+  // Attribute `shapes_attr` lists the dense features' shapes. INVALID_ARGUMENT if numbers of keys,
+  // types, shapes and defaults do not fit each other.
   static absl::StatusOr<FeatureParser> Make(const Prepare& p, FeatureKeys keys, int first_default,
                                             std::string_view shapes_attr);
+  // Reads all messages and sets the outputs. INVALID_ARGUMENT for a malformed message, a value of
+  // another type, a dense feature of a wrong size, a missing feature without a default, or a name
+  // asked for twice; the message names feature and example.
   absl::Status Run(const StepArgs& args) const;
 
-  bool batch() const { return batch_; }  // many messages, rather than one
+  bool batch() const { return batch_; }  // input 0 is a vector
   int64_t examples() const { return examples_; }
 
  private:
   enum class Kind { kSparse, kDense, kRagged };
-  // One feature that is asked for.
+  // One feature of the node.
   struct Feature {
     Kind kind;
     DataType type;
-    int number;  // among those of its kind
+    int number;  // among the features of its kind
     FeatureKey key;
-    // Dense ones: the shape of one example's values; the first dimension is as long as the longest
-    // if it is open.
+    // Dense features: the shape of one example's values. If the first dimension is open, `shape`
+    // lacks this dimension, and all examples get the length of the longest.
     Shape shape = {};
     bool open = false;
     int default_input = -1;
     int64_t default_size = 0;
-    DataType split_type = DataType::kInt64;  // ragged ones
+    DataType split_type = DataType::kInt64;  // ragged features
 
-    // Elements of one example, or of one place of an open dimension.
+    // Elements of one example or, if the first dimension is open, of one place of this dimension.
     int64_t Block() const { return shape.num_elements(); }
   };
   struct Column;
@@ -83,7 +91,8 @@ class FeatureParser {
   int64_t examples_ = 0;
 };
 
-// Row splits of either type; INVALID_ARGUMENT where they do not fit.
+// Sets output `output` to the row splits, as type int32 or int64. INVALID_ARGUMENT if int32 cannot
+// hold them.
 absl::Status StoreSplits(absl::Span<const int64_t> splits, DataType type, int output,
                          const StepArgs& args);
 // Sets output `output` to these values.

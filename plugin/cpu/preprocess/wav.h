@@ -9,11 +9,12 @@
 
 namespace tenon::cpu {
 
-// INVALID_ARGUMENT where no WAV file holds so many samples of so many channels.
+// Returns INVALID_ARGUMENT unless channels are in [1, 65535] and the file's length fits its 32
+// bits.
 absl::Status CheckWav(const Prepare& p, int64_t samples, int64_t channels);
 
-// A file of values [samples, channels] in [-1, 1), cut off beyond; NaN is silence. The sizes have
-// passed CheckWav.
+// Returns a WAV file of 16-bit PCM samples. `values` are [samples, channels] in [-1, 1); values
+// beyond are limited, NaN is silence. `rate` is samples per second. The sizes have passed CheckWav.
 std::string WavFile(const float* values, int64_t samples, int64_t channels, int32_t rate);
 
 }  // namespace tenon::cpu

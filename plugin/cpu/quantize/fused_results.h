@@ -1,5 +1,5 @@
 // The steps behind the sums of fused quantized products: bias, a summand, an activation, another
-// type.
+// type. The answers are those of TensorFlow with oneDNN (DESIGN.md).
 #pragma once
 
 #include <algorithm>
@@ -13,40 +13,48 @@
 
 namespace tenon::cpu {
 
-// Which steps an op takes. `requantize`: to the range that two inputs ask for, else the sums' own.
-// `in_lists`: the op has lists of inputs, where the summand stands behind the bias and no range is
-// asked for by those that dequantize.
+// The steps of one op, in this order: bias, summand, activation, requantize or dequantize.
 struct Fusion {
+  // Input 2 is added per channel; a tensor of the result's shape is added.
   bool bias = false, summand = false;
   Activation activation = Activation::kNone;
+  // requantize: the result has the range that two inputs ask for. dequantize: the result is
+  // floating point. Neither: the result is qint32, with the range of the sums.
   bool requantize = false, dequantize = false;
-  float alpha = 0;  // LeakyRelu's slope
-  bool in_lists = false;
-  bool symmetric = false;  // what was asked for is widened to a range around 0
+  float alpha = 0;         // LeakyRelu's slope
+  bool in_lists = false;   // the op has lists of inputs: the summand follows the bias
+  bool symmetric = false;  // the range that is asked for is widened to one around 0
 
+  // Returns whether two inputs ask for a range. Ops with lists do not ask when they dequantize.
   bool AsksForRange() const { return requantize || (dequantize && !in_lists); }
 };
 
-// Reads and checks the inputs behind the two factors: bias, ranges of both, range asked for,
-// summand with its range. The second factor's may be vectors with one range for each of the
-// result's channels.
+// Turns the int32 sums of a quantized product into results. Inputs 0 and 1 are the factors. Behind
+// them follow bias, ranges of both factors, the range asked for, and the summand with its range.
+// The second factor's range may be two vectors: one range for each of the result's channels, its
+// last dimension. Immutable once made; several runs share it.
 class FusedResults {
  public:
-  // Sets the outputs' shapes.
+  // Checks these inputs and sets the outputs' shapes: `out` for output 0, ranges for all others.
+  // INVALID_ARGUMENT if a shape does not fit.
   static absl::StatusOr<FusedResults> Make(Prepare& p, const Fusion& fusion, const Shape& out);
 
-  // What becomes of sums of one channel: rounded(sum * factor + offset + summand * summand_factor),
-  // in steps of `step`.
+  // The numbers of one channel. The result is the sum * factor + offset + summand * summand_factor,
+  // rounded, in steps of `step`.
   struct Channel {
     double factor, offset, summand_factor, step;
   };
-  // Of the scratch, which begins with them.
+  // Returns the bytes at the start of args.scratch that Start fills. They are a multiple of
+  // kTensorAlignment.
   size_t ChannelBytes() const;
-  // Reads the ranges and the bias into the scratch and stores the result's range. INVALID_ARGUMENT
-  // for ranges without width.
+  // Computes all channels into args.scratch, once per run, and stores the result's range, unless
+  // the op dequantizes. Returns the channels, which live as long as the scratch memory.
+  // INVALID_ARGUMENT for ranges without width. UNIMPLEMENTED for a float bias of values that
+  // MIN_FIRST has shifted.
   absl::StatusOr<const Channel*> Start(const StepArgs& args) const;
 
-  // Stores `n` sums, of channels 0 to n - 1, as results from `i` on.
+  // Stores `n` sums, of channels 0 to n - 1, as elements i to i + n - 1 of output 0. Integers
+  // saturate. Thread-safe for disjoint elements.
   void Store(const StepArgs& args, const Channel* channels, const int32_t* sums, int64_t n,
              int64_t i) const {
     switch (out_type_) {
@@ -103,7 +111,7 @@ class FusedResults {
 
   Fusion fusion_;
   DataType in_type_, bias_type_, summand_type_, out_type_;
-  int ranges_, summand_;            // the first input of ranges; that which is added
+  int ranges_, summand_;            // input numbers: of the first range, of the summand
   int64_t channels_, range_count_;  // of the second factor: 1 or one for each channel
   bool min_first_ = false;
 };

@@ -12,7 +12,7 @@ struct ValueRange {
   float min, max;
 };
 
-// Reads a range from inputs i and i + 1.
+// Reads a range from inputs i and i + 1, each of one float.
 inline ValueRange InputRange(const StepArgs& args, int i) {
   return {*static_cast<const float*>(args.in[i]), *static_cast<const float*>(args.in[i + 1])};
 }
@@ -22,20 +22,21 @@ inline void StoreRange(const StepArgs& args, int i, const ValueRange& range) {
   *static_cast<float*>(args.out[i + 1]) = range.max;
 }
 
-// Returns INVALID_ARGUMENT, with `name`, unless the range has a width.
+// Returns INVALID_ARGUMENT, with `name`, unless max > min. NaN fails, too.
 absl::Status CheckRange(const ValueRange& range, std::string_view name);
 // Returns INVALID_ARGUMENT unless each of the inputs [begin, end) has one value.
 absl::Status CheckSingleValues(const Prepare& p, int begin, int end);
 // Sets the shapes: output 0 has shape `shape`, outputs 1 and 2 are the scalars of its range.
 void SetQuantizedOutput(Prepare& p, const Shape& shape);
 
-// Returns the quantized value of 0. The value may lie outside of the type's values.
+// Returns the integer that stands for 0 in the range. It may lie outside of the type's integers.
 int32_t ZeroOf(const QuantizedType& type, const ValueRange& range);
-// Returns the range of qint32 products of values from ranges a and b.
+// Returns the range of a qint32 whose steps are the products of a step of a's range and a step of
+// b's range: integer products of the two are then right without any scaling.
 ValueRange ProductRange(const QuantizedType& a_type, const ValueRange& a,
                         const QuantizedType& b_type, const ValueRange& b);
 
-// Arithmetic that wraps around.
+// Arithmetic modulo 2^32: defined where int32's own overflow is not.
 inline int32_t WrappingAdd(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }

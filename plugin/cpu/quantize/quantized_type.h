@@ -1,5 +1,10 @@
-// What the elements of quantized types stand for: integers q of `bits` bits, the lowest of which is
-// the least value of a range [min, max] and the highest the greatest.
+// The quantized types and the values that their integers stand for, in the ranges that TensorFlow's
+// ops take as two inputs.
+//
+// An integer q of `bits` bits stands for a real number in [min, max]: the lowest q for min, the
+// highest q for max. TensorFlow has two formulas for the numbers between, which round differently.
+// Both are here, and a kernel takes the formula of TensorFlow's kernel. All functions are
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +17,16 @@ namespace tenon::cpu {
 
 struct QuantizedType {
   int bits;
-  double lowest, highest;
-
+  double lowest, highest;  // integers
   bool is_signed() const { return lowest < 0; }
-  double steps() const { return highest - lowest + 1; }
+  double steps() const { return highest - lowest + 1; }  // the number of integers: 2^bits
 };
+
+// Returns the facts of qint8, quint8, qint16, quint16 or qint32; zeros for any other type.
 QuantizedType QuantizedTypeOf(DataType type);
 
-// Calls f(element) with the element access of a quantized type; does nothing for others.
+// Calls f(element) with the element access of a quantized type (base/element.h). Does nothing for
+// any other type.
 template <typename F>
 void VisitQuantized(DataType type, F&& f) {
   switch (type) {
@@ -38,8 +45,8 @@ void VisitQuantized(DataType type, F&& f) {
   }
 }
 
-// The whole part of x; what int32 cannot hold is its lowest value, as x86 converts it. Elements of
-// shorter types take its low bits.
+// Returns x without its fraction. NaN, and numbers that int32 cannot hold, become the lowest int32,
+// as x86's instruction converts them. A caller with a shorter element type stores the low bits.
 inline int32_t TruncateToInt32(float x) {
   return x >= -0x1p31f && x < 0x1p31f ? static_cast<int32_t>(x)
                                       : std::numeric_limits<int32_t>::min();
@@ -47,12 +54,21 @@ inline int32_t TruncateToInt32(float x) {
 
 // --- One value in double precision.
 
-// 0 for what does not fit any type's range many times over.
+//
+// If min == max, each x becomes the lowest integer, and each integer becomes min.
+//
+// Returns the integer nearest to x, not limited to the type's integers. 0 for NaN and for numbers
+// beyond 2^62 in magnitude.
 int64_t QuantizeUnclamped(const QuantizedType& type, float x, float min, float max);
+// The same, limited to the type's integers.
 int32_t Quantize(const QuantizedType& type, float x, float min, float max);
+// Returns the number that q stands for. min is first rounded to a whole number of steps, so that 0
+// is one of the numbers.
 float Dequantize(const QuantizedType& type, int32_t q, float min, float max);
 
-// --- Many values in single precision, for which TensorFlow rounds differently.
+// --- Many values in single precision: one multiplication and one addition each, no division.
+
+// Integers to numbers of the range [min, max].
 
 class Dequantizer {
  public:
@@ -63,6 +79,9 @@ class Dequantizer {
   float scale_, zero_;
 };
 
+// Numbers to the nearest integers, limited to the type's integers. NaN becomes the lowest int32, of
+// which a shorter type stores the low bits: 0. Of qint32, the greatest result is 2147483520, the
+// greatest float below 2^31.
 class Quantizer {
  public:
   Quantizer(const QuantizedType& type, float min, float max);

@@ -1,4 +1,4 @@
-// Tensors cut along an axis, with a range of values for each slice.
+// Tensors cut into slices along an axis. Each slice has a range of values, or a scale, of its own.
 #pragma once
 
 #include <algorithm>
@@ -10,20 +10,24 @@
 
 namespace tenon::cpu {
 
-// [outer, count, inner] elements; without an axis the tensor is one slice.
+// A tensor as [outer, count, inner], in row-major order. Slice i is the elements [:, i, :]. Without
+// an axis the tensor is one slice: outer and count are 1.
 struct Slices {
   int64_t outer = 1, count = 1, inner = 1;
   int64_t size() const { return outer * count * inner; }
 };
 
-// Slices of `shape` along attribute `axis`. INVALID_ARGUMENT unless that is -1 or a dimension.
+// Returns the slices of `shape` along attribute `axis`; one slice if the op has no such attribute,
+// or for -1. INVALID_ARGUMENT for any other axis that is no dimension of `shape`.
 absl::StatusOr<Slices> ReadSlices(const Prepare& p, const Shape& shape);
-// Returns INVALID_ARGUMENT unless inputs i and i + 1 have one value per slice.
+// Returns INVALID_ARGUMENT unless inputs i and i + 1 are scalars or vectors of one value per slice.
 absl::Status CheckRanges(const Prepare& p, const Slices& slices, int i);
 
-// Calls f(slice, begin, end) for pieces of slices that cover all elements, split over the workers.
+// Calls f(slice, begin, end) for ranges of elements that lie in one slice each and cover all
+// elements, split over the workers. Calls run at the same time.
 template <typename F>
 void ForEachPiece(const Slices& slices, Workers& workers, F f) {
+  // 64 KB of floats, as GrainFor has.
   constexpr int64_t kGrain = 16 << 10;
   workers.ParallelFor(slices.size(), kGrain, [&](int64_t begin, int64_t end) {
     while (begin < end) {
@@ -35,7 +39,7 @@ void ForEachPiece(const Slices& slices, Workers& workers, F f) {
   });
 }
 
-// Calls f(begin, end) for the elements of one slice.
+// Calls f(begin, end) for the contiguous ranges of one slice, in ascending order, in this thread.
 template <typename F>
 void ForEachRun(const Slices& slices, int64_t slice, F f) {
   for (int64_t i = 0; i < slices.outer; ++i) {

@@ -12,11 +12,11 @@
 
 namespace tenon::cpu {
 
-// Thread-safe.
+// Thread-safe. Concurrent runs of a node get different blocks; which run gets which is open.
 class GeneratorState : public NodeState {
  public:
   // If both seeds are 0, the generator is seeded from the session's seed and the node's name or, if
-  // the session has no seed, by the system.
+  // the session's seed is 0, by the system.
   GeneratorState(int64_t seed, int64_t seed2, uint64_t session_seed, std::string_view node_name);
   // Returns the generator for a run that uses at most `blocks` blocks of four words. The next run's
   // generator begins behind them.

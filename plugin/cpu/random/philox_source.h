@@ -16,21 +16,26 @@
 namespace tenon::cpu {
 
 // Returns the number of the op's input `name`, or -1 if the op has no such input. Only for ops
-// without lists of inputs.
+// without lists of inputs, where numbers of inputs and of tensors are the same.
 int InputNamed(const OpDef& op, std::string_view name);
 
-// Mixes the two integers at `seed`, of type int32 or int64, into a generator.
+// Returns the generator of a stateless op. `seed` points to two integers of type int32, uint32,
+// int64 or uint64.
 Philox PhiloxFromSeed(const void* seed, DataType type);
 
+// Immutable once made; several runs share it.
 class PhiloxSource {
  public:
-  // INVALID_ARGUMENT for inputs of another shape.
+  // Reads the op's inputs, in the order: `seed`, `key`, `resource`, attributes. INVALID_ARGUMENT
+  // for inputs of another shape.
   static absl::StatusOr<PhiloxSource> Of(const Prepare& p);
 
   // Returns whether the generator's state is a variable.
   bool in_variable() const { return resource_ >= 0; }
 
-  // Returns the generator for a run that uses at most `blocks` blocks of four words.
+  // Returns the generator for a run that uses at most `blocks` blocks of four words. A generator of
+  // the node or of a variable is moved on by `blocks`; inputs give the same generator in each run.
+  // Errors as of Reserve and CheckAlgorithm (variable_generator.h).
   absl::StatusOr<Philox> Start(const StepArgs& args, uint64_t blocks) const;
 
  private:

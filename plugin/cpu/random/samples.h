@@ -17,23 +17,28 @@ struct SampleLayout {
   int64_t samples = 0, distributions = 0;
 };
 
-// Sets output 0's shape. Input `shape`, a value input, is the whole of it, which must end with
-// `parameters`; or, if not `whole`, only the dimensions of the samples.
+// Sets output 0's shape. The value of input `shape`, a vector, gives all dimensions of the output
+// if `whole`; they must then end with `parameters`, the shape of the distributions. If not `whole`,
+// the value gives the dimensions of the samples, and `parameters` is put behind them.
+// INVALID_ARGUMENT for any other value.
 absl::StatusOr<SampleLayout> PrepareSamples(Prepare& p, const Shape& parameters, bool whole);
 
-// Calls draw(distribution, first, last, at) for runs of samples of one distribution, on all
-// threads: sample i is the generator's value number `at` + i - first.
+// Calls draw(distribution, first, last, at) for samples [first, last) of one distribution, split
+// over `workers`, at the same time. Samples are numbered distribution by distribution: sample i of
+// the distribution is value number at + i - first of the generator. Every sample thus has words of
+// its own, and the result does not depend on the number of threads.
 void ForSamples(
     const SampleLayout& layout, Workers& workers,
     absl::FunctionRef<void(int64_t distribution, int64_t first, int64_t last, int64_t at)> draw);
 
-// Doubles of one generator: two a block, the second one first. Uniform and normal ones do not share
-// blocks.
+// Doubles of one generator. A block of four words gives two doubles, and the second comes out
+// first, as in TensorFlow. Uniform and normal doubles come from different blocks.
 class BackwardDraws {
  public:
-  // Starts `blocks` blocks into `philox`.
+  // Begins `blocks` blocks behind the place of `philox`.
   BackwardDraws(const Philox& philox, uint64_t blocks) : philox_(philox) { philox_.Skip(blocks); }
 
+  // In [0, 1).
   double Uniform() {
     if (uniforms_left_ == 0) {
       const PhiloxWords w = philox_.Next();
@@ -42,6 +47,7 @@ class BackwardDraws {
     }
     return uniforms_[--uniforms_left_];
   }
+  // Of mean 0 and standard deviation 1.
   double Normal() {
     if (normals_left_ == 0) {
       const PhiloxWords w = philox_.Next();
@@ -57,10 +63,12 @@ class BackwardDraws {
   int uniforms_left_ = 0, normals_left_ = 0;
 };
 
-// Writes x to element i of `out`. Integers saturate; NaN becomes the lowest integer.
+// Stores x as element i of `out`: int32, int64, half, bfloat16, float or double. Integers lose the
+// fraction and saturate; NaN becomes the lowest integer.
 void StoreSample(DataType type, void* out, int64_t i, double x);
 
-// Returns element i of a tensor of type float, double, half, bfloat16, int32 or int64.
+// Returns element i of a tensor of type float, double, half, bfloat16, int32 or int64. 0 for any
+// other type.
 double LoadParameter(DataType type, const void* data, int64_t i);
 
 }  // namespace tenon::cpu

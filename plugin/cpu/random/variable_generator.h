@@ -1,4 +1,5 @@
-// Generators whose state is a variable: the algorithm's number (with some), a counter and a key.
+// Generators whose state is the value of a variable, an int64 vector: in some ops first the
+// algorithm's number, then two numbers of the counter and one of the key.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +13,30 @@
 
 namespace tenon::cpu {
 
-// What TensorFlow sets aside for each output of a node.
+// The blocks of four words that TensorFlow sets aside for each output of a node. RngSkip and
+// RngReadAndSkip count in such outputs.
 inline constexpr uint64_t kBlocksPerOutput = 256;
 
-// OK for Philox and for whatever suits. UNIMPLEMENTED for ThreeFry, INVALID_ARGUMENT for others.
+// OK for 1 (Philox) and 3 (the library chooses: Philox). UNIMPLEMENTED for 2 (ThreeFry).
+// INVALID_ARGUMENT for any other number.
 absl::Status CheckAlgorithm(int64_t algorithm);
 
-// Returns the generator of a state: two numbers for the counter, one number for the key.
+// Returns the generator of a state without the algorithm's number: state[0] and state[1] are the
+// counter, state[2] is the key.
 Philox PhiloxFromState(const int64_t* state);
 
-// Returns the variable of handle input i. INVALID_ARGUMENT if the input holds another object.
+// Returns the variable of handle input i, which lives until the run function returns.
+// INVALID_ARGUMENT if the input holds another object.
 absl::StatusOr<Variable*> GeneratorInput(const StepArgs& args, int i);
 
-// The generator in a vector's elements from `first` on; those then stand `blocks` blocks of words
-// further on. `read`, where given, gets the state as it was.
+// Returns the generator of the state that begins at element `first` of the variable's value, and
+// moves the state `blocks` blocks on. Both happen as one step: concurrent calls get different
+// blocks. If first > 0, element 0 is the algorithm's number. NOT_FOUND if the variable has no
+// value. INVALID_ARGUMENT for a value of another form. Errors as of CheckAlgorithm.
 absl::StatusOr<Philox> Reserve(Variable& variable, int first, uint64_t blocks);
+// x
 absl::StatusOr<Philox> Reserve(Variable& variable, int first, uint64_t blocks,
+                               // x
                                absl::FunctionRef<absl::Status(const Tensor& state)> read);
 
 }  // namespace tenon::cpu

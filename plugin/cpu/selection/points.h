@@ -11,8 +11,10 @@
 
 namespace tenon::cpu {
 
+// The geometry of points in a target. A point has as many coordinates as `size` has dimensions, and
+// stands for a piece: the elements behind those coordinates, which are contiguous.
 struct Points {
-  Dims size;          // of the dimensions that coordinates stand for
+  Dims size;          // of the leading dimensions, which coordinates stand for
   int64_t count = 0;  // points
   int64_t piece = 1;  // elements that one point stands for
   DataType index_type = DataType::kInt32;
@@ -21,7 +23,7 @@ struct Points {
 
   // Returns the number of the piece at point i, or -1 if the point lies outside.
   int64_t PieceOf(const void* indices, int64_t i) const;
-  // INVALID_ARGUMENT, with the point's coordinates.
+  // Returns the error INVALID_ARGUMENT with the coordinates of point i.
   absl::Status Outside(const void* indices, int64_t i) const;
 };
 
@@ -30,32 +32,36 @@ absl::Status CheckIndexRange(const Prepare& p, DataType index_type, int64_t size
 // The same without the op's name in messages.
 absl::Status CheckIndexRange(DataType index_type, int64_t size);
 
-// Points of `target` from indices [..., depth]. `updates` (if given) becomes the shape that values
-// for them have: that of indices but for the last dimension, then what one point stands for.
-// INVALID_ARGUMENT for indices of rank 0 or more coordinates than dimensions.
+// Returns the points of `target` that indices of shape [..., depth] name. Sets *updates, unless
+// null, to the shape of values for these points: `indices` without the last dimension, then a
+// piece's. INVALID_ARGUMENT for indices of rank 0, for more coordinates than the target has
+// dimensions, or for updates that no memory holds.
 absl::StatusOr<Points> DescribePoints(const Prepare& p, const Shape& indices, DataType index_type,
                                       const Shape& target, Shape* updates);
 // The same without the op's name in messages.
 absl::StatusOr<Points> DescribePoints(const Shape& indices, DataType index_type,
                                       const Shape& target, Shape* updates);
-// INVALID_ARGUMENT if `indices` name points of an empty target, or of a scalar.
+// Returns INVALID_ARGUMENT if the target is a scalar, or is empty while `indices` name points.
 absl::Status CheckPointsExist(const Shape& indices, const Shape& target);
-// The same for points that values go to, unless there are neither; and the values, as what they go
-// to, must have at least one dimension.
+// Returns INVALID_ARGUMENT if updates or target are scalars, or the target is empty while indices
+// or updates are not.
 absl::Status CheckPointUpdates(const Shape& indices, const Shape& updates, const Shape& target);
 // Reads attribute bad_indices_policy into points->skip. INVALID_ARGUMENT for an unknown policy.
 absl::Status ReadBadIndicesPolicy(const Prepare& p, Points* points);
 
-// A scatter: values replace the target's elements at points, or are combined with them.
+// A scatter: values replace the target's elements at points, or are combined with them. Immutable
+// once made.
 struct Scatter {
   Points points;
   ElementCopy copy;
-  ElementStep combine;  // of two pieces; without a loop values replace what is there
+  ElementStep combine;  // of two pieces; without a loop, values replace elements
 
   Scatter(Points where, DataType type) : points(std::move(where)), copy(type) {}
   // Makes the scatter combine by `op`. Returns false if `op` has no loop for the type.
   bool CombineBy(ElementOp op, DataType type);
-  // Applies the points in their order, repeated points included.
+  // Applies the points in their order, repeated points included, in the calling thread. `updates`
+  // has one piece per point. INVALID_ARGUMENT for the first point outside of the target, unless
+  // points.skip; the points before have changed the target.
   absl::Status Run(const void* indices, const void* updates, void* target) const;
 };
 

@@ -1,5 +1,5 @@
 // Sparse tensors: three inputs, the coordinates of `count` entries [count, rank], their values
-// [count] and the dense shape [rank].
+// [count] and the dense shape [rank]. Coordinates and shape are int64, in row-major order.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,21 @@ struct SparseSizes {
 // Returns the sizes of the sparse tensor in these three inputs. INVALID_ARGUMENT if the inputs'
 // shapes do not fit each other.
 absl::StatusOr<SparseSizes> ReadSparse(const Prepare& p, int indices, int values, int shape);
-// The same for an input of coordinates only.
+// The same for an input of coordinates only. INVALID_ARGUMENT also for more than kMaxRank columns.
 absl::StatusOr<SparseSizes> ReadCoordinates(const Prepare& p, int indices);
 
-// Returns the coordinates of entry i.
+// Returns the coordinates of entry i. The span points into `indices`.
 inline absl::Span<const int64_t> EntryAt(const void* indices, int rank, int64_t i) {
   return {static_cast<const int64_t*>(indices) + i * rank, static_cast<size_t>(rank)};
 }
+// Returns the dimensions in a shape input.
 inline absl::Span<const int64_t> ShapeAt(const void* shape, int rank) {
   return EntryAt(shape, rank, 0);
 }
 
+// Returns whether each coordinate lies in [0, dimension).
 bool Inside(absl::Span<const int64_t> entry, absl::Span<const int64_t> shape);
-// INVALID_ARGUMENT that names entry i and the shape that it should lie in.
+// Returns the error INVALID_ARGUMENT that names entry i and the shape that the entry should lie in.
 absl::Status OutsideError(int64_t i, absl::Span<const int64_t> entry,
                           absl::Span<const int64_t> shape);
 // CheckInside returns INVALID_ARGUMENT unless all entries lie in the shape. CheckSorted also
@@ -40,9 +42,11 @@ absl::Status CheckInside(const void* indices, const SparseSizes& s,
 absl::Status CheckSorted(const void* indices, const SparseSizes& s,
                          absl::Span<const int64_t> shape);
 
-// < 0, 0 or > 0 as entry a stands before, at or behind entry b, row by row.
+// Compares two entries of equal rank in row-major order: < 0 if a stands before b, 0 if both stand
+// at the same place, > 0 if a stands behind b.
 int CompareEntries(absl::Span<const int64_t> a, absl::Span<const int64_t> b);
-// Fills `order` with the entries' numbers, row by row; entries at the same place keep their order.
+// Fills `order`, of s.count numbers, with the entries' numbers in row-major order. Entries at the
+// same place keep their order.
 void SortEntries(const void* indices, const SparseSizes& s, int64_t* order);
 
 }  // namespace tenon::cpu

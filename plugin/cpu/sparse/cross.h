@@ -1,5 +1,5 @@
-// Features that ops cross with each other: columns of rows of values, strings or int64, and all
-// combinations of one value of each column of a row.
+// Crossed features: columns of rows of values, strings or int64, and all combinations of one value
+// of each column of a row.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace tenon::cpu {
 
-// Row r holds the values from starts[r] up to starts[r + 1].
+// One column. Row r holds the values numbered from starts[r] up to starts[r + 1], all rows in
+// `values`.
 struct CrossColumn {
   Tensor values;
   std::vector<int64_t> starts;
@@ -21,12 +22,15 @@ struct CrossColumn {
 
   int64_t CountAt(int64_t row) const { return starts[row + 1] - starts[row]; }
   bool strings() const { return values.dtype() == DataType::kString; }
+  // Value i as a string, only if strings(). The view lives as long as `values`.
   std::string_view StringOf(int64_t i) const;
+  // Value i as text, an integer in decimal.
   std::string TextOf(int64_t i) const;
-  // A string's fingerprint, an integer itself.
+  // The 64-bit farmhash fingerprint of a string; an integer itself.
   uint64_t Fingerprint(int64_t i) const;
 };
 
+// Returns the column of a matrix: as many values in each row as the matrix has columns.
 CrossColumn DenseColumn(const Tensor& matrix);
 
 // The numbers of combinations. starts[r] counts the combinations in the rows before row r.
@@ -35,11 +39,12 @@ struct CrossSizes {
   int64_t most = 0;  // in one row
   int64_t total() const { return starts.back(); }
 };
-// RESOURCE_EXHAUSTED if there are too many combinations.
+// Counts the combinations of rows [0, rows). RESOURCE_EXHAUSTED if the combinations would take more
+// bytes than CheckStringBytes permits.
 absl::StatusOr<CrossSizes> CountCrosses(const std::vector<CrossColumn>& columns, int64_t rows);
 
-// Calls put(at, chosen) for combination number `at`, the values of the columns by their numbers,
-// row by row, the last column's changing first.
+// Calls put(at, chosen) for each combination: `at` counts from 0, chosen[c] is the number of column
+// c's value. Combinations come row by row; within a row, the last column's value changes fastest.
 void ForEachCross(const std::vector<CrossColumn>& columns, const CrossSizes& sizes,
                   absl::FunctionRef<void(int64_t at, const std::vector<int64_t>& chosen)> put);
 
@@ -47,12 +52,13 @@ void ForEachCross(const std::vector<CrossColumn>& columns, const CrossSizes& siz
 std::string JoinCross(const std::vector<CrossColumn>& columns, const std::vector<int64_t>& chosen,
                       std::string_view separator);
 
-// A fingerprint of two.
+// Mixes two fingerprints into one, in TensorFlow's way: the order counts.
 uint64_t JoinFingerprints(uint64_t a, uint64_t b);
-// The fingerprints of the chosen values, behind `start`.
+// Returns the fingerprint of the chosen values: `start`, joined with each column's fingerprint in
+// turn.
 uint64_t CrossFingerprint(const std::vector<CrossColumn>& columns,
                           const std::vector<int64_t>& chosen, uint64_t start);
-// Returns the bucket of a fingerprint, below `buckets`. 0 buckets stand for as many as int64 has.
+// Returns fingerprint modulo `buckets`; modulo the greatest int64 for 0 buckets.
 int64_t BucketOf(uint64_t fingerprint, int64_t buckets);
 
 }  // namespace tenon::cpu

@@ -12,14 +12,15 @@
 
 namespace tenon::cpu {
 
-// One matrix, or a batch of matrices. A shared object must not be changed.
+// One matrix, or a batch of matrices. An object that several tensors share must not be changed.
 class CsrMatrix : public Object {
  public:
   static constexpr std::string_view kKind = "sparse matrix";
   std::string_view kind() const override { return kKind; }
 
-  // Makes a matrix with room for `entries` entries; all rows are empty. INVALID_ARGUMENT if `shape`
-  // is neither a matrix nor a batch of matrices, or a number exceeds int32.
+  // Makes a matrix with room for `entries` entries. All rows are empty, all indices 0, values
+  // unset. INVALID_ARGUMENT if `shape` is neither a matrix nor a batch of matrices, or a number
+  // exceeds int32. RESOURCE_EXHAUSTED if memory is short.
   static absl::StatusOr<ObjectRef<CsrMatrix>> Make(DataType type, const Shape& shape,
                                                    int64_t entries);
 
@@ -28,7 +29,7 @@ class CsrMatrix : public Object {
   int64_t rows() const { return shape.dim(shape.rank() - 2); }
   int64_t columns() const { return shape.dim(shape.rank() - 1); }
   int64_t entries() const { return entry_columns.num_elements(); }
-  // Of matrix b: the place of its first entry, and how many there are.
+  // The number of matrix b's first entry, and the number of its entries.
   int64_t first(int64_t b) const { return starts.flat<int32_t>()[b]; }
   int64_t count(int64_t b) const { return first(b + 1) - first(b); }
 
@@ -58,14 +59,17 @@ struct CsrView {
   const T* values;
 };
 
-// Collects entries row by row, matrix by matrix.
+// Collects entries row by row, matrix by matrix. One thread uses a builder.
 template <typename T>
 class CsrBuilder {
  public:
+  // Adds an entry to the current row. Columns may come in any order.
   void Put(int64_t column, T value) {
     columns_.push_back(static_cast<int32_t>(column));
     values_.push_back(value);
   }
+  // Ends the current row and begins the next. The row behind a matrix's last begins the next
+  // matrix.
   void EndRow() { row_ends_.push_back(static_cast<int64_t>(columns_.size())); }
   // Returns the batch of shape `shape`. All rows of the batch must be ended.
   absl::StatusOr<ObjectRef<CsrMatrix>> Finish(DataType type, const Shape& shape) {
@@ -93,18 +97,22 @@ class CsrBuilder {
   std::vector<int64_t> row_ends_;
 };
 
-// Input i; INVALID_ARGUMENT if it is no sparse matrix, or, where a type is asked for, one of
-// another type. It lives as long as the run function.
+// Returns the matrix in input i, which lives until the run function returns. INVALID_ARGUMENT if
+// the input is no sparse matrix or, unless `type` is kInvalid, has another type.
 absl::StatusOr<const CsrMatrix*> CsrInput(const StepArgs& args, int i,
                                           DataType type = DataType::kInvalid);
+// Makes output i a variant scalar that owns the matrix.
 absl::Status SetCsrOutput(const StepArgs& args, int i, ObjectRef<CsrMatrix> matrix);
 
-// Every matrix with rows and columns exchanged, its elements conjugated if wanted.
+// Returns a new batch: every matrix with rows and columns exchanged, its elements conjugated if
+// `conjugate`. Entries of a row stand in ascending order of columns.
 absl::StatusOr<ObjectRef<CsrMatrix>> Transposed(const CsrMatrix& matrix, bool conjugate);
 
-// What attributes say of one factor of a product.
+// The attributes of one factor of a product.
 struct CsrFactor {
+  // Reads attributes transpose_`name` and adjoint_`name`. INVALID_ARGUMENT if both are true.
   static absl::StatusOr<CsrFactor> Of(const Prepare& p, std::string_view name);  // "a" or "b"
+  // An adjoint factor has both.
   bool transpose = false, conjugate = false;
 };
 

@@ -1,4 +1,5 @@
-// The frame of ops that make one element of each string, or one string of each element.
+// The frame of ops that make element i of output 0 from element i of input 0: a number from a
+// string, a string from a number, or a string from a string.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,13 @@
 
 namespace tenon::cpu {
 
-// A step whose state is a T with a member `absl::Status operator()(const StepArgs&, int64_t i)
-// const`, which makes element i of output 0.
+// A run state around a T. A T has a member `absl::Status operator()(const StepArgs&, int64_t i)
+// const`, which reads its inputs and stores element i of output 0. A T is immutable once the step
+// is prepared: concurrent runs share it.
 template <typename T>
 struct ElementMap {
   T map;
-  int64_t n;
+  int64_t n;  // elements
 
   static absl::Status Run(const void* state, const StepArgs& args) {
     const auto& s = *static_cast<const ElementMap*>(state);
@@ -23,7 +25,9 @@ struct ElementMap {
   }
 };
 
-// Output 0 gets the shape of input 0.
+// Prepares the step: output 0 gets the shape of input 0. A run calls `map` for each element in
+// ascending order, in the thread of the run, and ends at the first error. Always returns OK, so
+// that a preparation can end with this call.
 template <typename T>
 absl::Status SetElementMap(Prepare& p, T map) {
   p.set_output_shape(0, p.input_shape(0));

@@ -8,14 +8,15 @@
 
 namespace tenon::cpu {
 
-// Copies the tensor into a buffer of its own, unless the tensor alone has its buffer and may write
-// to it.
+// Copies the tensor into a buffer of its own, unless no other tensor shares the buffer. Afterwards
+// the caller may write to the elements. RESOURCE_EXHAUSTED if memory is short.
 absl::Status MakeWritable(Tensor& tensor);
 
-// Returns whether `op` can combine elements of type `type`.
+// Returns whether CombineInto has loops for `op` on elements of type `type`.
 bool CanCombine(ElementOp op, DataType type);
 // Computes target = op(target, value), element by element, split over `workers`. Both tensors have
-// the same shape and the same type; CanCombine(op, type) holds.
+// the same number of elements and the same type. The caller may write to the target's memory
+// (MakeWritable). UNIMPLEMENTED unless CanCombine(op, type).
 absl::Status CombineInto(ElementOp op, const Tensor& value, const Tensor& target, Workers* workers);
 
 }  // namespace tenon::cpu

@@ -12,36 +12,43 @@
 
 namespace tenon::cpu {
 
-// The loops for this processor.
+// Returns the loops for CpuIsa().
 WindowLoops ChooseWindowLoops();
 
-// For each group, for each block of columns, for each place: what the loops read there.
+// The layout: group after group, block of columns after block of columns, place of the window after
+// place, each as WindowLoops wants it. The depth is the channels that are summed over, the columns
+// are the channels that are made, both of one group. Immutable once made; several threads share it.
 class WindowFilter {
  public:
-  // Channels that are summed over and made: input and output channels, or the other way round.
+  // kForward sums over input channels and makes output channels. kBackward, for the input's
+  // gradient, sums over output channels and makes input channels.
   enum class Direction : uint8_t { kForward, kBackward };
   WindowFilter(const ConvProblem& q, Direction direction);
 
-  // Of one group.
+  // Numbers of channels of one group.
   int64_t depth() const { return depth_; }
   int64_t columns() const { return columns_; }
   int64_t groups() const { return groups_; }
-  // The loops, and the columns of a block: as many as they compute at a time.
+  // block() is the number of columns that the loops compute at a time.
   const WindowLoops& loops() const { return loops_; }
   int64_t block() const { return narrow_ ? columns_ : loops_.columns; }
   void Multiply(const WindowProduct& g) const {
     (narrow_ ? loops_.multiply_narrow : loops_.multiply)(g);
   }
 
+  // Returns the bytes of the packed filter.
   size_t bytes() const;
-  // Where the weights of a group begin that make columns from `column` on, the first of a block.
+  // Returns the place, in floats from the start of the packed filter, of the weights that make the
+  // block that begins at column `column` of group `group`.
   int64_t BlockAt(int64_t group, int64_t column) const {
     return group * group_floats() + places_ * depth_ * column;
   }
-  // `filter` as TensorFlow stores it: float, half or bfloat16.
+  // Packs `filter`, which TensorFlow has stored as type `type` (float, half or bfloat16), into the
+  // bytes() bytes at `packed`. The work is split over `workers`.
   void Pack(Workers& workers, DataType type, const void* filter, float* packed) const;
-  // The constant filter of input 1, packed once per session, and dropped. RESOURCE_EXHAUSTED if
-  // memory is short.
+  // Returns the packed form of input 1, whose value must be known, and drops the input
+  // (Prepare::DropInput). The session packs a filter once per layout. RESOURCE_EXHAUSTED if memory
+  // is short.
   absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p) const;
 
  private:

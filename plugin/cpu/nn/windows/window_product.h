@@ -1,60 +1,72 @@
-// Inner loops of convolutions for which oneDNN has nothing but reference code: products of rows of
-// floats that lie anywhere.
+// Inner loops of convolutions for which oneDNN has only reference code: products of rows of floats
+// that lie anywhere in memory.
+//
+// The loops compute in the calling thread, allocate nothing and need no alignment. Each sum has one
+// order: it does not depend on the rows and columns that a loop computes beside the sum.
 #pragma once
 
 #include <cstdint>
 
 namespace tenon::cpu {
 
-// out[i][j] = sum over steps s and channels c of in[s][i][c] * w[s][c][j]. The order of a sum is
-// that of the loop, whatever is computed beside it.
+// out[i][j] = the sum over steps s and channels c of in[s][i][c] * w[s][c][j], for each row i of
+// each tile and each column j of one block of columns. A step is a place of the window. The
+// channels of a row lie one behind the other. The sums must not overlap the operands.
 struct WindowProduct {
-  // As many rows as the loops compute at a time. Row i's values at step s begin at
-  // in[s * in_step + i] + moves[s] + in_at, its sums at out[i] + out_at.
+  // WindowLoops::rows rows. A loop reads and writes all of them: a caller with fewer rows lets the
+  // surplus rows read any valid row and write to memory of no use. Row i's values at step s begin
+  // at in[s * in_step + i] + moves[s] + in_at, row i's sums at out[i] + out_at. in_step is 0 if
+  // `moves` alone leads from step to step.
   struct Tile {
     const float* const* in;
-    int64_t in_step;
-    const int64_t* moves;
+    int64_t in_step;       // pointers
+    const int64_t* moves;  // floats, one per step
     float* const* out;
   };
   const Tile* tiles;
   int64_t num_tiles;
-  int64_t steps, depth;
-  int64_t in_at, out_at;
-  const int64_t* places;  // which of the weights belong to each step
-  const float* weights;   // those of a place: see the loops
-  int64_t columns;
-  bool add;  // to what `out` holds
+  int64_t steps, depth;   // depth: channels c
+  int64_t in_at, out_at;  // floats: where a group of channels and a block of columns begin
+  const int64_t* places;  // one per step: the number of its block of weights
+  const float* weights;   // block after block; each loop has its own layout of a block
+  int64_t columns;        // of the block of columns
+  bool add;               // add to the values in `out`; false: replace them
 };
 
-// out[i][j] = sum along all runs of x[i] * y[j], in their order.
+// out[i * out_row + j] = the sum over all runs, and over the rows n of each run, of
+// x[x_at + n * x_step + i] * y[y_at + n * y_step + j], in this order. Steps are in floats.
 struct RunProduct {
   struct Run {
-    const float *x, *y;  // the first of `count` rows, x_step and y_step apart
+    const float *x, *y;  // the first of `count` rows
     int64_t count;
   };
   const Run* runs;
   int64_t num_runs;
   int64_t x_at, y_at, x_step, y_step;
-  int64_t rows, columns;
+  int64_t rows, columns;  // numbers of i and of j; any
   float* out;
   int64_t out_row;
-  bool add;  // to what `out` holds
+  bool add;  // add the finished sum to the value in `out`; false: replace the value
 };
 
+// The loops of one instruction set.
 struct WindowLoops {
   int64_t width;    // floats of a vector
   int64_t rows;     // of a tile
-  int64_t columns;  // that `multiply` computes at a time; whole vectors
+  int64_t columns;  // the most columns of `multiply`: whole vectors
   int64_t narrow;   // the most columns of `multiply_narrow`
-  // Over s, then over c. Weights of a place are `depth` rows of the columns, in whole vectors.
+  // Each vector holds columns. A sum runs over s, then over c, and with `add` continues from the
+  // value in `out`. A block of weights is `depth` rows of `columns` values; each row is padded to
+  // whole vectors with any values.
   void (*multiply)(const WindowProduct& g);
-  // Over s, then over c by each lane of a vector, then over lanes. Weights of a place are `columns`
-  // rows of the depth, in whole vectors.
+  // Each vector holds channels. A sum runs in each lane over s, then over every width-th c; then
+  // over the lanes; with `add` the finished sum is added to the value in `out`. A block of weights
+  // is `columns` rows of `depth` values; each row is padded to whole vectors with zeros.
   void (*multiply_narrow)(const WindowProduct& g);
   void (*multiply_runs)(const RunProduct& g);
 };
 
+// Select by SelectIsa.
 namespace sse2 {
 WindowLoops GetWindowLoops();
 }

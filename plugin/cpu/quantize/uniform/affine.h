@@ -1,5 +1,5 @@
-// Uniform quantization: a value q stands for (q - zero point) * scale, for a whole tensor or for
-// each slice of it along an axis.
+// Uniform quantization: an integer q stands for (q - zero point) * scale. Scale and zero point
+// belong to a whole tensor, or to each slice of the tensor along an axis.
 #pragma once
 
 #include <algorithm>
@@ -20,23 +20,24 @@ namespace tenon::cpu {
 absl::StatusOr<int> ReadQuantizationAxis(const Prepare& p, std::string_view name,
                                          const Shape& shape);
 
-// INVALID_ARGUMENT unless inputs i and i + 1, scales and zero points, have a value for each slice
-// of `shape` along the axis, or are scalars where it is -1.
+// Returns the slices of `shape` along `axis`. INVALID_ARGUMENT unless inputs i and i + 1, the
+// scales (float) and the zero points (int32), have one value per slice, or are scalars for axis -1.
 absl::StatusOr<Slices> CheckScales(const Prepare& p, int i, const Shape& shape, int axis);
 
-// INVALID_ARGUMENT unless input i, the `n` scales of `name`, are all positive.
+// Returns INVALID_ARGUMENT, with `name`, unless the first `n` scales in input i are all positive.
 absl::Status CheckPositive(const StepArgs& args, int i, int64_t n, std::string_view name);
 
-// The least and the highest value that a result may have.
+// The least and the greatest integer of a result.
 struct QuantizedLimits {
   int32_t min, max;
 
   int32_t Clamp(int32_t q) const { return std::max(std::min(q, max), min); }
 };
-// Attributes `prefix`quantization_min_val and …max_val. INVALID_ARGUMENT if int32 does not hold
-// them.
+// Reads attributes quantization_min_val and quantization_max_val, with `prefix` before their names.
+// INVALID_ARGUMENT if int32 does not hold a value.
 absl::StatusOr<QuantizedLimits> ReadQuantizedLimits(const Prepare& p, std::string_view prefix);
 
+// Return scale or zero point i of input `input`, which the preparation has checked.
 inline float ScaleAt(const StepArgs& args, int input, int64_t i) {
   return static_cast<const float*>(args.in[input])[i];
 }
@@ -44,17 +45,22 @@ inline int32_t ZeroAt(const StepArgs& args, int input, int64_t i) {
   return static_cast<const int32_t*>(args.in[input])[i];
 }
 
+// Returns the integer for x, within `limits`. Halves are rounded upwards, sums with the zero point
+// wrap, and NaN counts as the lowest int32: all as in TensorFlow.
 inline int32_t AffineQuantize(float x, float inverse_scale, int32_t zero,
                               const QuantizedLimits& limits) {
   return limits.Clamp(WrappingAdd(TruncateToInt32(std::floor(x * inverse_scale + 0.5f)), zero));
 }
 
-// A positive factor as one of 31 bits and a shift; products are rounded once, halves upwards.
+// A positive factor in fixed point: 31 bits and a shift. Products are rounded once, halves upwards,
+// and saturate at the limits of int32.
 class FixedFactor {
  public:
-  // INVALID_ARGUMENT unless the factor is positive and finite.
+  // INVALID_ARGUMENT unless the factor is positive and finite. A factor below 2^-32 becomes 0, a
+  // factor of 2^30 or more the greatest that 31 bits hold.
   static absl::StatusOr<FixedFactor> Of(double factor);
 
+  // Returns x * factor.
   int32_t operator()(int32_t x) const {
     const int64_t product = (x * int64_t{factor_} + (int64_t{1} << (shift_ - 1))) >> shift_;
     return static_cast<int32_t>(std::clamp<int64_t>(product, INT32_MIN, INT32_MAX));
