@@ -29,10 +29,9 @@ class SubKernels {
 
   SubTensor Input(int i) const;
   // Adds a part: the kernel of `op` for type attribute T = `type`. The op has one output of that
-  // type. `attrs`
-  // are pairs of name and AttrValue bytes, sorted by name. An input that the kernel needs as a
-  // value must have a value. Returns the part's output, or the error of the lookup or of the
-  // kernel's preparation.
+  // type. `attrs` are pairs of name and AttrValue bytes, sorted by name. An input that the kernel
+  // needs as a value must have a value. Returns the part's output, which may be an input under
+  // another shape. UNIMPLEMENTED if there is no such kernel; any error of the kernel's preparation.
   absl::StatusOr<SubTensor> Call(std::string_view op,
                                  std::vector<std::pair<std::string, std::string>> attrs,
                                  DataType type, std::vector<SubTensor> inputs);

@@ -11,6 +11,7 @@
 
 namespace tenon::cpu {
 
+// The facts of a node that touches files. `files` says which files the session permits.
 struct FileFacts : NodeFacts {
   explicit FileFacts(const Prepare& p) : NodeFacts(p), files(p.session().files()) {}
   FileAccess files;

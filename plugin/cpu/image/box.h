@@ -6,6 +6,7 @@
 
 namespace tenon::cpu {
 
+// A box with its corners in order: top <= bottom, left <= right.
 struct Box {
   float top, left, bottom, right;
 
@@ -18,7 +19,7 @@ inline Box BoxAt(const float* corners) {
           std::max(corners[0], corners[2]), std::max(corners[1], corners[3])};
 }
 
-// Returns intersection over union. 0 if a box has no area.
+// Returns the area of the intersection over the area of the union. 0 if a box has no area.
 inline float OverlapOf(const Box& a, const Box& b) {
   if (a.area() <= 0 || b.area() <= 0) return 0;
   const float height = std::max(std::min(a.bottom, b.bottom) - std::max(a.top, b.top), 0.0f);

@@ -1,4 +1,5 @@
-// Resizing along one axis: the inputs of each output.
+// Resizing along one axis: the inputs of each output. Places are computed in single precision, as
+// in TensorFlow, because they decide which inputs count.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ struct Scaling {
   bool align_corners = false, half_pixel_centers = false;
 };
 
-// The shapes and the scaling of an op that takes images and a new size.
+// The shapes [batch, rows, columns, channels] and the scaling of an op that takes images and a new
+// size.
 struct ResizeProblem {
   Shape images, output;
   Scaling scaling;
@@ -29,15 +31,18 @@ absl::StatusOr<Scaling> ReadScaling(const Prepare& p);
 // rows or columns than a float can number exactly.
 absl::Status CheckImages(const Prepare& p, const Shape& images);
 
-// in[lower] + (in[upper] - in[lower]) * share.
+// An output between two inputs: in[lower] + (in[upper] - in[lower]) * share.
 struct Blend {
   int64_t lower, upper;
   float share;
 };
+// Return one blend for each of `out` outputs from `in` inputs, both at least 1. Nearest blends have
+// share 0. Inputs beyond the ends are those at the ends.
 std::vector<Blend> BilinearBlends(const Scaling& scaling, int64_t in, int64_t out);
 std::vector<Blend> NearestBlends(const Scaling& scaling, int64_t in, int64_t out);
 
-// A sparse matrix: output i is the sum of weight * in[index] over its taps.
+// A sparse matrix: output i is the sum of weight * in[index] over its taps, in the order of AddTap.
+// One thread builds the axis; afterwards it is immutable.
 class ResizeAxis {
  public:
   struct Tap {
@@ -56,7 +61,8 @@ class ResizeAxis {
     const int64_t begin = output == 0 ? 0 : ends_[output - 1];
     return absl::MakeConstSpan(taps_).subspan(begin, ends_[output] - begin);
   }
-  // Returns the transposed matrix: the axis of the gradient.
+  // Returns the transposed matrix: the axis of the gradient. Taps of one input keep the outputs'
+  // order.
   ResizeAxis Transposed() const;
 
  private:
@@ -66,6 +72,7 @@ class ResizeAxis {
 };
 
 using MakeAxis = ResizeAxis (*)(const Scaling& scaling, int64_t in, int64_t out);
+// The axes of TensorFlow's interpolations, for `out` outputs from `in` inputs, both at least 1.
 ResizeAxis BilinearAxis(const Scaling& scaling, int64_t in, int64_t out);
 ResizeAxis NearestAxis(const Scaling& scaling, int64_t in, int64_t out);
 ResizeAxis CubicAxis(const Scaling& scaling, int64_t in, int64_t out);

@@ -79,7 +79,7 @@ class WithDenormals {
 class MatrixStep {
  public:
   // The function of one matrix. Several threads call it at the same time. Its errors do not contain
-  // the node's name.
+  // the node's name. std::bad_alloc becomes RESOURCE_EXHAUSTED.
   using ComputeFn = std::function<absl::Status(const MatrixArgs&)>;
 
   explicit MatrixStep(Prepare& p);
@@ -110,8 +110,9 @@ class MatrixStep {
   // `vectors`, else nothing.
   absl::Status AddEigenOutputs(bool vectors);
 
-  // Sets the run function: it calls `compute` for each matrix of the batch, unless all outputs are
-  // empty. The run returns the error of the first matrix that failed.
+  // Sets the run function: it calls `compute` for each matrix of the batch, split over the workers,
+  // unless all outputs are empty. The run returns the error of the lowest matrix that failed, with
+  // the matrix's number.
   void Compute(ComputeFn compute);
 
  private:

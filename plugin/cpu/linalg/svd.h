@@ -11,9 +11,10 @@ enum class SingularVectors {
   kFull   // square matrices of vectors
 };
 
-// Decomposes the matrix of input 0, of type T. Output 0 gets the singular values, output 1 the left
-// and output 2 the right singular vectors, unless `vectors` is kNone. If the matrix has an element
-// that is not finite, all outputs are NaN, as in TensorFlow. T is a type of VisitMatrixType.
+// Decomposes the matrix of input 0, of type T, in double precision. Output 0 gets the singular
+// values in descending order, output 1 the left and output 2 the right singular vectors as columns,
+// unless `vectors` is kNone. If the matrix has an element that is not finite, all outputs are NaN,
+// as in TensorFlow. T is a type of VisitMatrixType.
 template <typename T>
 absl::Status DecomposeSingular(const MatrixArgs& m, SingularVectors vectors);
 

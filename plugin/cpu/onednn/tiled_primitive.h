@@ -1,4 +1,5 @@
-// A step made of oneDNN primitives that each compute one tile of the output.
+// A step made of oneDNN primitives that each compute one tile of the output. Tiles follow from
+// shapes alone, so that results have the same bits with any number of threads.
 #pragma once
 
 #include <functional>

@@ -13,6 +13,8 @@ namespace tenon::cpu {
 
 using PhiloxWords = r123::Philox4x32::ctr_type;
 
+// The state of a generator: a 128-bit counter and a 64-bit key. Next() makes a block of four words
+// of 32 bits from both. Plain data: a copy draws the same words as the original.
 struct Philox {
   PhiloxWords counter = {};
   r123::Philox4x32::key_type key = {};
@@ -25,6 +27,7 @@ struct Philox {
     counter[1] = static_cast<uint32_t>(low >> 32);
   }
 
+  // Returns the block at the counter, and advances by one block.
   PhiloxWords Next() {
     const PhiloxWords words = r123::Philox4x32()(counter, key);
     Skip(1);
@@ -32,7 +35,8 @@ struct Philox {
   }
 };
 
-// The generator of a stateless op: its two seeds, mixed.
+// Returns the generator of a stateless op. One block of a fixed key, TensorFlow's, mixes the two
+// seeds into key and counter.
 inline Philox StatelessPhilox(uint64_t seed0, uint64_t seed1) {
   Philox mixer;
   mixer.counter = {static_cast<uint32_t>(seed0), static_cast<uint32_t>(seed0 >> 32),
@@ -45,7 +49,8 @@ inline Philox StatelessPhilox(uint64_t seed0, uint64_t seed1) {
   return philox;
 }
 
-// [0, 1) from the low bits of a word: as many as the type's mantissa has.
+// Numbers of [0, 1) from the low bits of a word: as many bits as the type's mantissa has. The bits
+// become the mantissa of a number of [1, 2), from which 1 is subtracted.
 inline float UniformHalf(uint32_t word) { return static_cast<float>(word & 0x3ff) / 1024.0f; }
 inline float UniformBfloat16(uint32_t word) { return static_cast<float>(word & 0x7f) / 128.0f; }
 inline float UniformFloat(uint32_t word) {
@@ -62,8 +67,9 @@ inline double UniformDouble(uint32_t word0, uint32_t word1) {
   return d - 1.0;
 }
 
-// Two normal deviates from two uniform ones (Box and Muller); the logarithm's argument is kept off
-// 0.
+// Returns two normal deviates from two uniform numbers of [0, 1), by the method of Box and Muller.
+// As in TensorFlow, u0 is raised to 1e-7, which keeps the logarithm finite, and the angle is
+// multiplied in double before it is rounded to T.
 template <typename T>
 std::array<T, 2> BoxMuller(T u0, T u1) {
   constexpr T kSmallest = static_cast<T>(1.0e-7);
@@ -72,7 +78,7 @@ std::array<T, 2> BoxMuller(T u0, T u1) {
   return {std::sin(angle) * radius, std::cos(angle) * radius};
 }
 
-// A generator's words, one by one.
+// The words of a generator, one after the other. One thread uses a stream.
 class PhiloxStream {
  public:
   explicit PhiloxStream(Philox philox) : philox_(philox) {}
@@ -84,16 +90,19 @@ class PhiloxStream {
     }
     return block_[used_++];
   }
+  // The first of two words is the low half.
   uint64_t Next64() {
     const uint64_t low = Next32();
     return static_cast<uint64_t>(Next32()) << 32 | low;
   }
   float NextFloat() { return UniformFloat(Next32()); }
+  // The first of two words holds the high bits of the mantissa.
   double NextDouble() {
     const uint32_t word = Next32();
     return UniformDouble(word, Next32());
   }
-  // Uniform in [0, n) for n > 0: words that would favour low numbers are passed over.
+  // Uniform in [0, n) for n > 0. The lowest 2^32 mod n words are passed over: they would favour low
+  // numbers. The number of words that a call takes therefore varies.
   uint32_t NextBelow(uint32_t n) {
     const uint32_t passed = (0u - n) % n;
     uint32_t word = Next32();

@@ -24,7 +24,8 @@ enum SummaryField : uint32_t {
   kMetadata = 9,
 };
 
-// Adds one value to the message. add(writer) writes the value's fields, the lowest number first.
+// Appends one value to the message in wire format. add(writer) writes the value's fields, the
+// lowest number first, as TensorFlow's serializer does.
 template <typename F>
 void AddSummaryValue(std::string* summary, F add) {
   std::string value;

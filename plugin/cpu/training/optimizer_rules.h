@@ -1,4 +1,5 @@
-// The rules by which optimizers change a variable and its slots, element by element.
+// The rules by which optimizers change a variable and its slots, element by element. A rule
+// computes in float or double; the caller converts half and bfloat16, and checks shapes.
 #pragma once
 
 #include <complex>
@@ -30,8 +31,10 @@ enum class HyperName : uint8_t {
   kSignDecay,
   kCount,
 };
+// Returns the input's name in OpDefs, e.g. "beta1_power".
 std::string_view NameOf(HyperName name);
 
+// The hyperparameters of one update. A scalar that the op does not have is 0.
 template <typename C>
 struct Hyper {
   C values[static_cast<int>(HyperName::kCount)] = {};
@@ -42,8 +45,9 @@ struct Hyper {
   C operator[](HyperName name) const { return values[static_cast<int>(name)]; }
 };
 
-// n elements of the variable (v[0]) and of its slots in the order of the op's inputs, and of the
-// gradient.
+// Updates n elements, in the calling thread. v[0] is the variable, v[1], v[2] … its slots in the
+// order of the op's inputs. `gradient` must not overlap them. A rule has no errors: a division by 0
+// gives infinity or NaN, as in TensorFlow.
 template <typename C>
 using RuleFn = void (*)(const Hyper<C>& h, C* const* v, const C* gradient, int64_t n);
 
@@ -53,10 +57,12 @@ struct OptimizerRule {
   RuleFn<double> of_double;
   RuleFn<std::complex<float>> of_complex64;  // null where numbers must have an order
   RuleFn<std::complex<double>> of_complex128;
-  // Rates must be positive, regularizations not negative.
+  // The caller refuses a learning rate that is not positive, a positive lr_power, and any other
+  // scalar that is negative.
   bool checks_hyper = false;
 };
 
+// Returns all rules. The names are different. Thread-safe.
 absl::Span<const OptimizerRule> OptimizerRules();
 
 }  // namespace tenon::cpu

@@ -1,4 +1,5 @@
-// Copies elements of one type between tensors, strings and objects as well.
+// Copies of elements of one type between tensors. Strings and objects are copied by their own
+// rules.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,9 @@
 
 namespace tenon::cpu {
 
-// Places count elements. Destinations of strings and objects must be initialised elements.
-// Thread-safe for disjoint destinations.
+// Places count elements. Of numbers, any alignment will do. Destinations of strings and objects
+// must be initialized elements, whose previous values are released. Thread-safe for disjoint
+// destinations.
 class ElementCopy {
  public:
   explicit ElementCopy(DataType type)
@@ -19,7 +21,8 @@ class ElementCopy {
 
   int64_t bytes() const { return bytes_; }  // of one element
 
-  // Copies places i to i + n - 1 of `from` to places j to j + n - 1 of `to`.
+  // Copies places i to i + n - 1 of `from` to places j to j + n - 1 of `to`. The two must not
+  // overlap.
   void operator()(const void* from, int64_t i, void* to, int64_t j, int64_t n = 1) const {
     const char* f = static_cast<const char*>(from) + i * bytes_;
     char* t = static_cast<char*>(to) + j * bytes_;

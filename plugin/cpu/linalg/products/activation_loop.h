@@ -9,12 +9,14 @@
 
 namespace tenon::cpu {
 
+// Immutable once made; several threads share it.
 class ActivationLoop {
  public:
   // `alpha` is LeakyRelu's slope; other activations ignore it.
   ActivationLoop(Activation activation, float alpha);
 
-  // Applies the activation to x[0] to x[n - 1], in the calling thread. Thread-safe.
+  // Applies the activation to x[0] to x[n - 1], in the calling thread. Unlike oneDNN's, Relu and
+  // Relu6 keep NaN.
   void Run(float* x, int64_t n) const;
 
  private:

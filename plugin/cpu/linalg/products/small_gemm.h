@@ -6,7 +6,8 @@
 
 namespace tenon::cpu {
 
-// One product of [m, k] and [k, n]. Strides are in elements. The caller owns all memory.
+// One product of [m, k] and [k, n]. Strides are in elements. The caller owns all memory, at any
+// alignment. `c` must not overlap the operands.
 struct SmallGemm {
   int64_t m, n, k;
   const float* a;  // a[i * a_row + p * a_col]
@@ -22,8 +23,9 @@ struct SmallGemm {
   float floor, ceiling;
 };
 
-// Computes a product in the calling thread. Each element is summed in the order of p. The result
-// therefore does not depend on the split of rows or columns between calls.
+// Computes a product in the calling thread. Each element's sum starts at 0 and runs in the order of
+// p; the bias is added at the end. The result therefore does not depend on the split of rows or
+// columns between calls.
 using SmallGemmFn = void (*)(const SmallGemm& g);
 // Returns the function for CpuIsa().
 SmallGemmFn ChooseSmallGemm();

@@ -1,4 +1,5 @@
-// The inner loops of _TenonLayerNorm and _TenonAttention on rows of floats.
+// The inner loops of _TenonLayerNorm and _TenonAttention on rows of floats, at any alignment. The
+// order of each sum depends on the instruction set, not on the rows around it.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 namespace tenon::cpu {
 
 // y = (x - mean) / sqrt(variance + epsilon) * scale + offset. Mean and variance are those of each
-// row of n values.
+// row of n values, in two passes over the row.
 struct LayerNormRows {
   const float* x;
   float* y;  // may be x

@@ -1,12 +1,15 @@
 // Softmax and its logarithm over contiguous rows of floats, in the calling thread. One copy per
 // instruction set; select by SelectIsa.
+//
+// The greatest value of a row is subtracted first, so that no exponential overflows. A row with NaN
+// or +infinity becomes NaN. Exponentials below the least normal float become 0.
 #pragma once
 
 #include <cstdint>
 
 namespace tenon::cpu {
 
-// x and y are [rows, n].
+// x and y are [rows, n], n >= 1, at any alignment.
 struct SoftmaxRows {
   const float* x;
   float* y;  // may be x

@@ -1,6 +1,6 @@
 // The inner loop of a depthwise convolution of floats: channels last, one output channel per input
-// channel. One call computes one or two rows of outputs: sums of products, then perhaps + bias,
-// then perhaps a clamp.
+// channel. One call computes one or two rows of outputs: bias plus the sum of products, then
+// perhaps a clamp.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,10 @@ struct DepthwiseRows {
   float floor, ceiling;
 };
 
-// Computes in the calling thread. Each output is summed in the order of the filter's elements.
-// Places outside of the image count as 0. One copy per instruction set; select by SelectIsa.
+// Computes in the calling thread. A sum starts at the bias and takes the products in the order of
+// the filter's elements. Places outside of the image count as 0 and are multiplied too: an infinite
+// weight gives NaN there, as in TensorFlow. No alignment is required. One copy per instruction set;
+// select by SelectIsa.
 namespace sse2 {
 void ConvolveRows(const DepthwiseRows& d);
 }

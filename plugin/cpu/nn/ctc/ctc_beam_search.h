@@ -14,16 +14,16 @@ class CtcBeamSearch {
  public:
   CtcBeamSearch(int64_t classes, int64_t beam_width);
 
-  // Takes the inputs of the next time step, one logit per class. RESOURCE_EXHAUSTED if the search
-  // would keep too many prefixes.
+  // Takes the inputs of the next time step, one logit per class; they are normalized by a softmax.
+  // RESOURCE_EXHAUSTED beyond 2^24 prefixes.
   absl::Status Step(const double* logits);
 
   struct Path {
     std::vector<int64_t> labels;
     double log_probability;
   };
-  // Returns the `count` most probable paths, or all paths if there are fewer. `merge_repeated`
-  // makes one label of equal successive labels.
+  // Returns the `count` most probable paths, the most probable first, or all paths of the beam if
+  // there are fewer. `merge_repeated` makes one label of equal successive labels.
   std::vector<Path> BestPaths(int64_t count, bool merge_repeated) const;
 
  private:
@@ -69,7 +69,7 @@ class CtcBeamSearch {
   bool Fits(double log_probability);
 
   const int64_t classes_;
-  std::deque<Prefix> prefixes_;  // keeps their addresses
+  std::deque<Prefix> prefixes_;  // all prefixes ever seen; their addresses stay
   Best beam_;
   std::vector<Prefix*> by_label_;  // children of the prefix that is being extended
   std::vector<double> log_y_;

@@ -8,7 +8,7 @@ namespace tenon::cpu {
 
 inline constexpr double kNever = -std::numeric_limits<double>::infinity();  // log of 0
 
-// Returns log(exp(a) + exp(b)) without overflow.
+// Returns log(exp(a) + exp(b)). Only exp(least - greatest) is computed, which cannot overflow.
 inline double AddLogs(double a, double b) {
   if (a == kNever) return b;
   if (b == kNever) return a;

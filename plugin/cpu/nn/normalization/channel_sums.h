@@ -8,7 +8,7 @@
 
 namespace tenon::cpu {
 
-// A tensor seen as [outer, channels, inner], in row-major order. Channels last have inner 1.
+// A tensor seen as [outer, channels, inner], in row-major order. inner is 1 for channels last.
 struct ChannelLayout {
   int64_t outer = 0, channels = 0, inner = 1;
   int64_t count() const { return outer * inner; }  // elements of a channel
@@ -27,7 +27,7 @@ struct ChannelLayout {
   }
 };
 
-// The sums of dy and of dy * (x - mean) for each channel.
+// The sums of dy and of dy * (x - mean) for each channel, in double.
 struct GradientSums {
   DataType type;  // of dy and x: float, double, half or bfloat16
   const void *dy, *x;
@@ -35,8 +35,8 @@ struct GradientSums {
   // Results, one value per channel: the sum of dy, and the sum of dy * (x - mean).
   double *sum, *centered;
 };
-// Computes the sums, split over `workers`. The order of each sum does not depend on the number of
-// threads.
+// Computes the sums, split over `workers`. A thread sums whole channels, in the order of memory:
+// the results do not depend on the number of threads.
 void SumGradients(const ChannelLayout& layout, const GradientSums& g, Workers* workers);
 
 }  // namespace tenon::cpu

@@ -7,8 +7,9 @@
 
 namespace tenon::cpu {
 
-// Divides `in` rows (or columns) into `out` cells at random. Writes out + 1 boundaries: the first
-// row of each cell, then `in`. Draws from `philox` and advances it.
+// Divides `in` rows (or columns) into `out` cells at random, 1 <= out <= in. Writes out + 1
+// boundaries: the first row of each cell, then `in`. Draws from `philox` and advances it. With
+// `pseudo_random` all boundaries follow from one random number; else the cells' sizes are shuffled.
 void DrawBoundaries(int64_t in, int64_t out, bool pseudo_random, Philox& philox,
                     int64_t* boundaries);
 // Returns the most blocks, of four 32-bit words each, that DrawBoundaries draws.
@@ -26,6 +27,7 @@ struct FractionalCells {
   struct Range {
     int64_t begin, end;
   };
+  // Returns the rows (or columns) of cell i, of `size` in all. `boundaries` has out + 1 elements.
   Range RangeAt(const int64_t* boundaries, int64_t i, int64_t size) const {
     const int64_t next = boundaries[i + 1];
     return {boundaries[i], next < size ? next + (overlapping ? 1 : 0) : size};

@@ -30,7 +30,7 @@ absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, const PoolOp
 
 // Returns one output value, of image n, output place `out` and output channel `channel`: the
 // maximum or the mean of the window's places inside the input, computed in type A. 0 if there is no
-// such place.
+// such place. A maximum keeps a NaN that comes first, and passes over a later one.
 template <typename A, typename Element>
 A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t out, int64_t channel) {
   A result = 0;

@@ -10,7 +10,7 @@
 
 namespace tenon::cpu {
 
-// The conversions of one step's inputs and outputs. Immutable once made.
+// The conversions of one step's inputs and outputs. Immutable once made; several runs share it.
 class FloatStep {
  public:
   // Requires that the preparation has set the output shapes.
@@ -19,9 +19,10 @@ class FloatStep {
   // The scratch memory of the conversions. 0 for float.
   size_t scratch_bytes() const { return converts_ ? bytes_ : 0; }
 
-  // Converts the floating-point inputs to float, calls `body`, converts the outputs back. `floats`
-  // has floats for all floating-point inputs and outputs; other inputs are unchanged. Its scratch
-  // memory begins scratch_bytes() behind that of `args`. Returns the status of `body`.
+  // Converts inputs of half and bfloat16 to float, calls `body`, and converts outputs of these
+  // types back, each rounded once. `floats` points to floats for these inputs and outputs; other
+  // inputs and outputs are unchanged. Its scratch memory begins scratch_bytes() behind that of
+  // `args`. Returns the status of `body`; after an error no output is converted.
   absl::Status Run(const StepArgs& args,
                    absl::FunctionRef<absl::Status(const StepArgs& floats)> body) const;
 

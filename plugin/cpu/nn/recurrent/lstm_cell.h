@@ -1,4 +1,4 @@
-// The arithmetic of one step of a long short-term memory, element by element.
+// The arithmetic of one step of a long short-term memory (LSTM), element by element, in float.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,8 @@ class Product {
   size_t scratch_bytes() const { return scratch_bytes_; }
   // Returns the aligned scratch bytes for products that run one after the other.
   static size_t SharedScratch(std::initializer_list<const Product*> products);
-  // Computes c. `scratch` has scratch_bytes() bytes. The work is split over `workers`.
+  // Computes c. `scratch` has scratch_bytes() bytes, aligned to kTensorAlignment. `c` must not
+  // overlap the factors. The work is split over `workers`.
   absl::Status Run(const float* a, const float* b, float* c, void* scratch, Workers* workers) const;
 
  private:

@@ -23,7 +23,7 @@ class FloatImages {
   // Returns all images of input `input` as floats with channels last: the input's memory if plain,
   // else a converted copy in `memory`.
   const float* Read(const StepArgs& args, int input, char* memory) const;
-  // Stores the values of all channels at place `place` of image n in output 0.
+  // Stores the values of all channels at place `place` of image n in output 0, rounded to the type.
   void Write(const StepArgs& args, int64_t n, int64_t place, const float* values) const;
   // Adds the values of input `input` at place `place` of image n to `values`. The input has images
   // of the same shape and layout, of type `type`.

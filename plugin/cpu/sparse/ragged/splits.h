@@ -18,13 +18,13 @@ struct Splits {
   int64_t operator[](int64_t i) const { return LoadIndex(data, is64, i); }
   int64_t back() const { return (*this)[count - 1]; }
 
-  // Returns the row that holds element i of [first split, last split). The search begins at row
-  // `hint`.
+  // Returns the row that holds element i of [first split, last split): row `hint` if it does, else
+  // found by bisection. Empty rows hold nothing. The splits must not decrease.
   int64_t RowOf(int64_t i, int64_t hint) const;
 };
 
-// Returns INVALID_ARGUMENT, with the input's number, if a split decreases, is negative or exceeds
-// `limit`.
+// Returns INVALID_ARGUMENT, with the input's number, if there is no split, or a split decreases, is
+// negative or exceeds `limit`.
 absl::Status CheckSplits(const Splits& splits, int64_t limit, int input);
 
 }  // namespace tenon::cpu
