@@ -26,6 +26,8 @@ size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
     for (size_t i = 1; i <= a.size(); ++i) {
       const size_t change = last[i - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       row[i] = std::min({change, last[i] + 1, row[i - 1] + 1});
+      // A swap of two neighbours counts as one edit. `before` is the row above `last`, so a byte
+      // that was swapped is not edited again: enough for typing errors.
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
         row[i] = std::min(row[i], before[i - 2] + 1);
       }
@@ -43,6 +45,7 @@ ClosestName::ClosestName(std::string_view wanted)
     : wanted_(wanted), limit_(std::max<size_t>(1, wanted.size() / 3)) {}
 
 void ClosestName::Offer(std::string_view name) {
+  // The name itself was offered: no later name can win.
   if (limit_ == 0 && !best_.empty()) return;
   const size_t distance = EditDistance(wanted_, name, limit_);
   if (distance > limit_) return;

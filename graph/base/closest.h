@@ -7,9 +7,9 @@
 
 namespace tenon {
 
-// Returns the edit distance of `a` and `b`: insertions, deletions, substitutions and swaps of
-// neighbouring characters. Returns limit + 1 when the distance is above `limit`, and for names of
-// more than 128 bytes.
+// Returns the edit distance of `a` and `b`: the least number of insertions, deletions,
+// substitutions and swaps of neighbouring bytes that turn `a` into `b`. Returns limit + 1 when the
+// distance is above `limit`, and when `a` or `b` has more than 128 bytes. Time is O(|a| * |b|).
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
 
 // Keeps the closest of the names that are offered. A name never wins if its distance is more than a
@@ -21,9 +21,10 @@ class ClosestName {
   explicit ClosestName(std::string_view wanted);
   // Takes `name` if it is closer than the best name so far. `name` must outlive this object.
   void Offer(std::string_view name);
-  // The closest name so far; empty if no name was close enough.
+  // The closest name so far, as it was offered; empty if no name was close enough.
   std::string_view best() const { return best_; }
-  // " (did you mean 'x'?)", or empty.
+  // Returns " (did you mean 'x'?)" with the closest name, or an empty text if no name was close
+  // enough.
   std::string Hint() const;
 
  private:

@@ -6,10 +6,13 @@
 
 namespace tenon {
 
-// The checksum of what `crc` is the checksum of, followed by `bytes`. Begins with 0.
+// Returns the checksum of a text that consists of the bytes with checksum `crc`, followed by
+// `bytes`. The checksum of no bytes is 0. Thread-safe.
 uint32_t ExtendCrc32c(uint32_t crc, std::string_view bytes);
 
-// As files hold it, so that a checksum of data with checksums inside stays a good one.
+// Returns the checksum as files hold it. A checksum that is computed over data with checksums
+// inside finds faults badly unless these are masked. Rotation and constant are those of LevelDB's
+// format.
 constexpr uint32_t MaskCrc32c(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8; }
 
 }  // namespace tenon

@@ -21,9 +21,10 @@ constexpr std::string_view kXzMagic(
     "7zXZ\0",
     6);
 constexpr std::string_view kGzipMagic("\x1f\x8b", 2);
-// zlib's number of the format: the window's bits, 16 more for gzip.
+// zlib takes the logarithm of the window's size (15 at most); 16 more ask for the gzip format.
 constexpr int kGzip = MAX_WBITS + 16;
-// The decoder's own tables and window; the largest preset needs 65 MiB.
+// A bound on the memory of the decoder itself, not on its output. The largest preset needs 65 MiB;
+// a file that asks for more than the bound counts as corrupt.
 constexpr uint64_t kXzDecoderMemory = uint64_t{512} << 20;
 
 // A growing malloc'ed buffer: realloc moves large ones by remapping, without a copy.
@@ -37,6 +38,8 @@ class Output {
   // Room for more bytes; false at the limit or when memory ends.
   bool Grow() {
     if (capacity_ > max_bytes_) return false;
+    // One byte beyond the limit: output that needs this byte is too large, and output of exactly
+    // the limit passes.
     const size_t capacity =
         std::min(std::max<size_t>(size_t{1} << 16, capacity_ * 2), max_bytes_ + 1);
     void* grown = capacity > capacity_ ? std::realloc(data_, capacity) : nullptr;
@@ -100,6 +103,7 @@ absl::StatusOr<FileBytes> UnpackXz(std::string_view packed, const std::string& n
     out.Advance(room - stream.avail_out);
     if (out.over_limit()) return Beyond(name, "xz", stream.total_in, max_bytes);
     if (result == LZMA_STREAM_END) return std::move(out).Finish();
+    // LZMA_BUF_ERROR means no progress. With room left and no input left, the stream has no end.
     if (result == LZMA_BUF_ERROR && stream.avail_in == 0 && stream.avail_out != 0) {
       return Corrupt(name, "xz", stream.total_in, "truncated");
     }
@@ -157,6 +161,8 @@ absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size
 }
 
 absl::StatusOr<std::string> PackXz(std::string_view bytes) {
+  // The bound is 0 for sizes that liblzma cannot encode; `packed` is then empty, which is checked
+  // below.
   std::string packed(lzma_stream_buffer_bound(bytes.size()), '\0');
   size_t size = 0;
   const lzma_ret result =

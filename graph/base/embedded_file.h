@@ -8,12 +8,13 @@
 namespace tenon {
 
 struct EmbeddedFile {
-  std::string_view path;  // relative, with '/'
+  std::string_view path;  // relative to the embedded folder, with '/'
   std::string_view content;
 };
 
 // The files of plugin/template/, a small plug-in. Its name stands as sample, Sample and SAMPLE
-// wherever a copy needs a name of its own. The bytes live as long as the library.
+// wherever a copy of the plug-in needs a name of its own. The span and the bytes live as long as
+// the library.
 absl::Span<const EmbeddedFile> PluginTemplate();
 
 }  // namespace tenon

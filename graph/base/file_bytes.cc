@@ -97,6 +97,8 @@ absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes) {
   TENON_ASSIGN_OR_RETURN(const struct stat info, InfoOf(file.fd, path));
   const auto size = static_cast<size_t>(info.st_size);
   if (S_ISREG(info.st_mode) && size > max_bytes) return TooLarge(path, max_bytes);
+  // Standard input may be a file that another process reads on from: only what is read moves its
+  // offset.
   if (S_ISREG(info.st_mode) && !is_stdin && size >= kMapFrom) return Map(file.fd, path, size);
   return ReadAll(file.fd, is_stdin ? "<stdin>" : path, max_bytes);
 }

@@ -1,4 +1,4 @@
-// The bytes of a file: mapped or read, unpacked, packed.
+// Reads files as bytes, mapped or copied; packs and unpacks bytes. All functions are thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,31 @@ struct FileBytes {
   bool mapped = false;                // `bytes` is a read-only mapping of a file
 };
 
+// Takes over `bytes`, which the result owns.
 FileBytes BytesOf(std::string bytes);
 
-// Large regular files are mapped, others read; "-" is standard input. NOT_FOUND, PERMISSION_DENIED,
-// or INVALID_ARGUMENT for a folder and for what exceeds `max_bytes`; messages start with the path.
+// Reads a whole file. "-" is standard input. Regular files from 256 KiB on are mapped, others are
+// copied. A mapped file must not be made shorter while `owner` lives: reading the lost part would
+// be a bus error.
+// Errors start with the path ("-" or "<stdin>" for standard input):
+// NOT_FOUND, PERMISSION_DENIED: as the system says.
+// INVALID_ARGUMENT: a folder, more than `max_bytes` bytes, or any other error of the system.
 absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes);
-// The same for regular files only: INVALID_ARGUMENT for what might never end or never begin.
+// ReadFile for regular files only, where "-" is a name like any other. INVALID_ARGUMENT for a pipe
+// or a device: reading one might never end, and opening one might wait for a writer.
 absl::StatusOr<FileBytes> ReadRegularFile(const std::string& path, size_t max_bytes);
-// The same status with the path in front. OK stays OK.
+// Returns `status` with "path: " in front of its message. OK stays OK.
 absl::Status WithPath(const std::string& path, const absl::Status& status);
 
-// Unpacks xz and gzip, told by their first bytes; anything else comes back as it is.
-// INVALID_ARGUMENT "name:offset: …" for corrupt or truncated data and for output beyond `max_bytes`
-// (or beyond most of the machine's memory, where that is less).
+// Unpacks xz and gzip, told by their first bytes, whatever the name. Several members one behind the
+// other become one output. Other bytes come back as they are, even if they exceed `max_bytes`.
+// INVALID_ARGUMENT "name: byte N: …", where N counts packed bytes: the data is corrupt or
+// truncated, or makes more than `max_bytes` bytes, or more than half of the machine's memory.
+// RESOURCE_EXHAUSTED: no memory for the decoder.
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes);
 
-// The inverse, for export.
+// Pack bytes, with the default level of each format. RESOURCE_EXHAUSTED when the encoder gets no
+// memory, INTERNAL when zlib fails otherwise.
 absl::StatusOr<std::string> PackXz(std::string_view bytes);
 absl::StatusOr<std::string> PackGzip(std::string_view bytes);
 

@@ -112,6 +112,8 @@ absl::StatusOr<FileWriter> FileWriter::Create(std::string path) {
   if (is_there && (!S_ISREG(old.st_mode) || IsInProc(target))) {
     fd = OpenDirectly(target);
   } else {
+    // rename needs no right to the old file: without this question a read-only file would be
+    // replaced.
     if (is_there && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
       return CannotWrite(path, errno);
     // Nobody but the owner may read the new file before TakeOver has set the permissions of the old

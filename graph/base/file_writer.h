@@ -10,10 +10,12 @@
 namespace tenon {
 
 // Writes to a temporary file in the folder of `path`; Finish renames it to `path`. So a full disk,
-// an error or the end of the process leaves the old file as it was.
+// an error or the end of the process leaves the old file as it was. A process that is killed leaves
+// the temporary file behind, named ".NAME.PID-N.unfinished".
 // - Where `path` is a symbolic link, the link stays and its target is replaced.
 // - The new file has the permissions of the old one and, where the process may set it, the owner.
-// - A pipe, a device or another special file (/dev/stdout) is written directly, as bytes come.
+// - A pipe, a device or another special file (/dev/stdout) is written directly, in pieces of 64
+//   KiB; what was written stays after an error.
 // Messages are "path: cannot be written: the reason". The code follows from errno. Not thread-safe.
 class FileWriter {
  public:
@@ -25,10 +27,11 @@ class FileWriter {
   // Removes the temporary file if Finish has not succeeded.
   ~FileWriter();
 
-  // Appends `bytes`. After an error nothing more is written, and each call returns the first error.
+  // Appends `bytes`, which are copied or written before the call returns. After an error nothing
+  // more is written, and each call returns the first error.
   absl::Status Write(std::string_view bytes);
-  // Writes the rest, syncs the file to the disk and puts it at `path`. Call it once, as the last
-  // call.
+  // Writes the rest, syncs a temporary file to the disk and renames it to `path`. Call it once, as
+  // the last call. Without a Finish that succeeds the temporary file is removed.
   absl::Status Finish();
 
  private:

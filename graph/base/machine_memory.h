@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// Bytes of physical memory, used or free. Limits of containers (cgroups) do not count.
+// Returns the bytes of physical memory, used or free. Limits of containers (cgroups) do not count.
 inline size_t MachineMemoryBytes() {
   return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }

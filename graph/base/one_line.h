@@ -6,8 +6,8 @@
 
 namespace tenon {
 
-// Returns `s` with each run of line feeds, carriage returns and tabs as one blank; at the begin, at
-// the end and beside a blank as nothing.
+// Returns `s` with one blank in place of each run of line feeds, carriage returns and tabs. A run
+// at the begin, at the end or beside a blank is dropped.
 std::string OneLine(std::string_view s);
 
 }  // namespace tenon

@@ -14,9 +14,9 @@
 #define TENON_CONCAT_INNER_(a, b) a##b
 #define TENON_CONCAT_(a, b) TENON_CONCAT_INNER_(a, b)
 
-// TENON_ASSIGN_OR_RETURN(auto x, F()): evaluates F(), which returns a StatusOr. Moves its value to
-// x, or returns its error from the calling function. Declares a variable: not for the body of an
-// `if` without braces.
+// TENON_ASSIGN_OR_RETURN(auto x, F()) evaluates F() once, which returns a StatusOr. Moves its value
+// to x, or returns its error from the calling function. Expands to several statements and declares
+// a variable: not for the body of an `if` without braces, and once a line.
 #define TENON_ASSIGN_OR_RETURN(lhs, expr) \
   TENON_ASSIGN_OR_RETURN_IMPL_(TENON_CONCAT_(tenon_or_, __LINE__), lhs, expr)
 #define TENON_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \

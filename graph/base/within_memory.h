@@ -13,8 +13,9 @@ inline absl::Status OutOfMemory() {
   return absl::ResourceExhaustedError("there is not enough memory");
 }
 
-// Calls `work` and returns its Status or StatusOr; OutOfMemory() if an allocation in `work` throws.
-// Costs nothing where none does.
+// Calls `work` once and returns its Status or StatusOr. Returns OutOfMemory() if `work` throws
+// bad_alloc or length_error; other exceptions pass through. Costs nothing unless an exception is
+// thrown.
 template <typename Work>
 auto WithinMemory(Work&& work) -> decltype(work()) {
   try {

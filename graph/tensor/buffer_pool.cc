@@ -22,7 +22,8 @@ constexpr size_t kMostOfThread = size_t{256} << 10;
 constexpr size_t kMostOfAll = size_t{64} << 20;
 
 // The class of a capacity: four sizes per power of two, from one cache line on. Rounding wastes at
-// most a quarter, and a class serves many shapes.
+// most a quarter, and a class serves many shapes. `bits` is the number of binary digits of `lines`;
+// the two digits behind the first one choose among the four.
 constexpr int ClassOf(size_t capacity) {
   const size_t lines = capacity / kTensorAlignment;
   const int bits = static_cast<int>(std::bit_width(lines));
@@ -46,6 +47,7 @@ struct Depot {
   size_t bytes ABSL_GUARDED_BY(mutex) = 0;
 };
 Depot& TheDepot() {
+  // Never destroyed: tensors with static storage may be freed after any destructor of ours.
   static auto* const depot = new Depot;
   return *depot;
 }
@@ -73,6 +75,8 @@ Buffer* TakeFromDepot(size_t capacity) {
   return buffer;
 }
 
+// Frees the buffers of a thread that ends. `magazine` itself is a plain pointer, so that the usual
+// access needs no guard of a thread_local with a destructor.
 struct MagazineOwner {
   ~MagazineOwner() {
     thread_ends = true;

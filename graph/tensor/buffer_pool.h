@@ -1,5 +1,6 @@
 // Keeps freed buffers to be used again, so that a run whose tensors have the sizes of an earlier
-// run's allocates nothing from the system. Thread-safe.
+// run's allocates nothing from the system. A part of Buffer (tensor.h), which is the only caller.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +9,19 @@ namespace tenon {
 
 class Buffer;
 
-// Returns the capacity of a block for `bytes` bytes: rounded up to one of four sizes per power of
-// two. Blocks above 8 MB are rounded up to a cache line only, since the pool does not keep them.
+// Returns the capacity, in bytes, of a block for `bytes` bytes: rounded up to one of four sizes per
+// power of two. Blocks above 8 MiB are rounded up to a cache line only, since the pool does not
+// keep them.
 size_t PooledCapacity(size_t bytes);
 
-// Returns a kept buffer of this capacity, which then belongs to the caller; null if the pool has
-// none. The contents are undefined.
+// Returns a kept buffer whose capacity is `capacity`, a result of PooledCapacity. The buffer has no
+// references and belongs to the caller; its contents are undefined. Returns null if the pool has
+// none.
 Buffer* TakeFromPool(size_t capacity);
 
-// Takes ownership of a buffer without references and returns true, or returns false: the caller
-// frees the buffer. A thread keeps up to 256 KB for itself; all threads share up to 64 MB more.
+// Takes ownership of an owned buffer without references and returns true, or returns false: then
+// the caller frees the buffer. `capacity` is PooledCapacity of its bytes. A thread keeps up to 256
+// KiB for itself, without a lock, and frees them when it ends; all threads share up to 64 MiB more.
 // Under a sanitizer nothing is kept, so that the sanitizer sees the end of each tensor.
 bool GiveToPool(Buffer* buffer, size_t capacity);
 

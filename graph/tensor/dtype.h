@@ -1,5 +1,7 @@
 // Element types: TensorFlow's DataType enumeration, with names and sizes.
 // Values are TensorFlow's wire values and never move; a reference type is its base plus 100.
+// All functions are pure and thread-safe. Those that ask for a property count a reference as its
+// base; values that are no type have the properties of kInvalid.
 #pragma once
 
 #include <cstddef>
@@ -56,30 +58,35 @@ constexpr DataType MakeRef(DataType t) {
   return IsRef(t) ? t : static_cast<DataType>(static_cast<int32_t>(t) + kRefOffset);
 }
 
-// Whether `value` is a known type (or the reference form of one), as read from a file or a plug-in.
+// Whether `value`, as read from a file or a plug-in, is a known type or the reference form of one.
+// False for 0 (kInvalid).
 bool IsKnownDataType(int32_t value);
 
 // Bytes of one element in a tensor's buffer. Strings are TF_TString (24); resource and variant
 // elements are one host object pointer (8); int4, uint4, int2 and uint2 lie one to a byte. 0 for
-// kInvalid. References count as their base.
+// kInvalid.
 size_t DataTypeSize(DataType t);
 
-// Whether elements may be copied with memcpy (everything but string, resource and variant).
+// Whether elements may be copied with memcpy: everything but string, resource and variant.
 bool IsMemcpyable(DataType t);
 
-bool IsFloating(DataType t);  // half, bfloat16, float, double
-bool IsInteger(DataType t);   // signed and unsigned, without the quantized types
+bool IsFloating(DataType t);  // half, bfloat16, float, double; not the types of 8 and 4 bits
+bool IsInteger(DataType t);   // int8 to int64 and uint8 to uint64; not quantized, not below 8 bits
 bool IsComplex(DataType t);
 bool IsQuantized(DataType t);
 
 // "DT_FLOAT", "DT_FLOAT_REF"; "DT_INVALID" for unknown values.
 std::string_view DataTypeName(DataType t);
-// "float", "int32" … as OpDef specs write them.
+// "float", "int32" … as OpDef specs write them. A reference has the name of its base, and an
+// unknown value is "invalid".
 std::string_view DataTypeSpecName(DataType t);
-// "f32", "i32" … as the command line writes them; the DT_ name where there is no short one.
+// "f32", "i32" … as the command line writes them; the DT_ name where there is no short one. A
+// reference has the name of its base.
 std::string_view DataTypeShortName(DataType t);
 
-// The inverse of the three; each accepts its own form only. nullopt for an unknown name.
+// Read the names of these three functions; each accepts its own form only. nullopt for an unknown
+// name, "invalid" and "DT_INVALID" included. Only the DT_ form reads references. The short form
+// does not read the DT_ names of types that have no short name.
 std::optional<DataType> ParseDataTypeName(std::string_view name);
 std::optional<DataType> ParseDataTypeSpecName(std::string_view name);
 std::optional<DataType> ParseDataTypeShortName(std::string_view name);

@@ -7,13 +7,15 @@
 
 namespace tenon {
 
-// Bytes of a tensor in host memory, with the text of string elements.
+// Returns the bytes of a tensor in host memory: of its elements and of the text of string elements,
+// long or short. An object counts as its pointer. The tensor must be in host memory.
 size_t HeldBytes(const Tensor& t);
 
-// Limits, while it lives, what this thread allocates for buffers and for the text of string
-// elements to `bytes`. Freed memory is not given back to the limit, so that the outcome is the same
-// on every machine. Beyond the limit an allocation fails as if memory were short. Bounds nest; only
-// the innermost counts.
+// Limits, while it lives, what the thread that made it allocates for buffers and for the text of
+// string elements to `bytes`. Freed memory is not given back to the limit, so that the outcome is
+// the same on every machine. Beyond the limit an allocation fails as if memory were short. Bounds
+// nest on the stack of one thread: only the innermost counts, and what it grants is not taken from
+// the outer ones.
 class MemoryBound {
  public:
   explicit MemoryBound(size_t bytes);
@@ -24,8 +26,8 @@ class MemoryBound {
   // For allocators: takes `bytes` of the thread's limit. False, and nothing is taken, if less is
   // left.
   static bool Take(size_t bytes);
-  // Take for the text of a string element; throws bad_alloc instead of returning false. A short
-  // text takes nothing: it lies within the element.
+  // Take for the text of a string element; throws bad_alloc instead of returning false. A text of
+  // up to 22 bytes takes nothing: it lies within the element.
   static void TakeText(size_t bytes);
   // Bytes that this thread may still allocate; SIZE_MAX without a bound.
   static size_t Left();

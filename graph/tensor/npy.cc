@@ -15,6 +15,7 @@ namespace tenon {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
+// The format asks for data at a multiple of 64 bytes, by blanks behind the dict and a line feed.
 constexpr size_t kHeaderAlignment = 64;
 
 absl::Status Bad(std::string_view what) {

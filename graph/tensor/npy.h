@@ -1,11 +1,19 @@
 // NumPy files: .npy arrays and .npz archives of them, to and from host tensors.
 //
 // Read: versions 1.0, 2.0 and 3.0, C and Fortran order, little- and big-endian; bool, integers,
-// floats, complex, |S<n> and <U<n> (as UTF-8). Written: 1.0, C order, little-endian; strings as
-// |S<n>. Types that NumPy lacks (bfloat16, 8-bit floats, int4 …) are their raw bits: <u2 or |u1,
-// or <V2 or |V1 where read.
-// Errors: INVALID_ARGUMENT for malformed files, UNIMPLEMENTED for arrays of objects or records,
-// NOT_FOUND for a missing file.
+// floats, complex, |S<n> and <U<n> (as UTF-8). Zeros at the end of a string are lost, as in NumPy.
+// Bytes behind the last element are ignored.
+// Written: version 1.0, C order, little-endian; strings as |S<n>, where n is the longest.
+// Types that NumPy lacks (bfloat16, 8-bit floats, int4 …) are written as raw bits, <u2 or |u1; <V2
+// and |V1 are read as such bits too. Quantized types are written as their integers.
+// Errors:
+// INVALID_ARGUMENT: a malformed file, or sizes that the file does not hold. Memory is allocated
+// only after sizes are compared with the file.
+// UNIMPLEMENTED: arrays of objects or records, elements of other sizes, encrypted archives, packing
+// other than stored and deflated; in writing, resources, variants and archives above 4 GiB.
+// NOT_FOUND, PERMISSION_DENIED: the file cannot be read.
+// RESOURCE_EXHAUSTED: memory is short.
+// All functions are thread-safe.
 #pragma once
 
 #include <string>
@@ -19,29 +27,34 @@
 
 namespace tenon {
 
-// `wanted` says the element type where the caller knows it (kInvalid: whatever the file says): raw
-// bits become that type, anything else that does not fit is INVALID_ARGUMENT naming both; elements
-// are never converted.
+// `wanted` is the element type where the caller knows it; kInvalid takes the type that the file
+// says. Raw bits become `wanted`, and integers become the quantized type of their width. Elements
+// are never converted: another type is INVALID_ARGUMENT and names both.
 absl::StatusOr<Tensor> NpyFromBytes(std::string_view bytes, DataType wanted = DataType::kInvalid);
+// The tensor must be in host memory.
 absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor);
 
-// Error messages start with the path.
+// Error messages start with the path. WriteNpy writes the file as a whole or not at all.
 absl::StatusOr<Tensor> ReadNpy(const std::string& path, DataType wanted = DataType::kInvalid);
 absl::Status WriteNpy(const std::string& path, const Tensor& tensor);
 
-// A zip archive of stored or deflated .npy files; keys are the names without ".npy".
+// A zip archive of stored or deflated .npy files. Keys are the names of the files without ".npy",
+// in the order of the archive; of equal keys the first counts. Open reads the directory; Read
+// unpacks one file and compares its checksum. Large files stay mapped for as long as the reader
+// lives. Reading is thread-safe.
 class NpzReader {
  public:
   static absl::StatusOr<NpzReader> Open(const std::string& path);
   static absl::StatusOr<NpzReader> FromBytes(FileBytes bytes);
   std::vector<std::string> Keys() const;
-  // NOT_FOUND lists the keys.
+  // Returns a tensor of its own memory. NOT_FOUND lists the keys; other messages start with
+  // "path[key]".
   absl::StatusOr<Tensor> Read(std::string_view key, DataType wanted = DataType::kInvalid) const;
 
  private:
   struct Entry {
     std::string name;
-    uint64_t place = 0, number = 0;  // in the archive's directory
+    uint64_t place = 0, number = 0;  // byte offset in the archive's directory, and index in it
   };
   absl::Status ReadDirectory();
   absl::StatusOr<FileBytes> Extract(const Entry& entry) const;
@@ -52,6 +65,9 @@ class NpzReader {
 };
 
 using NamedArrays = std::vector<std::pair<std::string, Tensor>>;
+// Make an archive of stored files, in the order of `arrays`; equal arrays give equal bytes. Keys
+// are not compared: NumPy reads the last of equal ones. WriteNpz writes the file as a whole or not
+// at all.
 absl::StatusOr<std::string> NpzToBytes(const NamedArrays& arrays);
 absl::Status WriteNpz(const std::string& path, const NamedArrays& arrays);
 

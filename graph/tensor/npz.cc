@@ -22,6 +22,7 @@ namespace {
 // minizip finds no directory where nothing stands before it.
 constexpr std::string_view kEmptyArchive("PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22);
 constexpr int kStored = 0;
+// The most bytes that an archive without the zip64 extension can have.
 constexpr uint64_t kMostBytes = 0xFFFFFFFF;
 constexpr uLong kDate = 0x21 << 16;  // 1980-01-01, so that the same arrays are the same bytes
 

@@ -4,8 +4,8 @@
 
 namespace tenon {
 
-// Lists may hold lists to any depth: what an object's destructor lets go of is destroyed after it,
-// not inside of it.
+// Lists may hold lists to any depth, so that a destructor which destroys elements would recurse to
+// that depth. The outermost Destroy of a thread deletes in a loop; the inner ones only append.
 void Object::Destroy() {
   thread_local std::vector<Object*> pending;
   thread_local bool busy = false;

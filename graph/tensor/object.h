@@ -10,7 +10,8 @@
 namespace tenon {
 
 // A reference-counted object. References may be taken and dropped on any thread; the last Unref
-// destroys the object. A new object has one reference.
+// destroys the object on its thread. Objects that the destroyed one holds follow after its
+// destructor, not inside of it. A new object has one reference, which belongs to its maker.
 class Object {
  public:
   Object(const Object&) = delete;
@@ -20,7 +21,8 @@ class Object {
   void Unref() {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
   }
-  // Whether the caller has the only reference, and may change the object.
+  // Whether the caller has the only reference, and may change the object. Only a holder of a
+  // reference may ask.
   bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
 
   // The kind of object, for messages: "variable", "tensor list".

@@ -1,4 +1,5 @@
 // Shapes of tensors. A `Shape` is fully known; a `PartialShape` may lack dimensions or the rank.
+// Sizes count elements. Both are plain values: not thread-safe to change.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,13 @@ inline constexpr int64_t kUnknownDim = -1;
 using Dims = absl::InlinedVector<int64_t, 6>;
 
 // A fully known shape: each dimension is at least 0, and the product of those above 0 fits int64. A
-// default Shape is that of a scalar.
+// default Shape is that of a scalar: rank 0, one element. Nothing checks an index i: it must be in
+// [0, rank).
 class Shape {
  public:
   Shape() = default;
-  // Takes dimensions that the caller knows to be valid. For dimensions from files, users or
-  // plug-ins use Make.
+  // Takes dimensions that the caller knows to be valid, without a check. For dimensions from files,
+  // users or plug-ins use Make.
   explicit Shape(absl::Span<const int64_t> dims) { Copy(dims); }
   Shape(std::initializer_list<int64_t> dims) { Copy(dims); }
   Shape(const Shape& o) { Copy(o.dims()); }
@@ -33,7 +35,8 @@ class Shape {
   Shape& operator=(Shape&& o) noexcept;
   ~Shape() { Free(); }
 
-  // INVALID_ARGUMENT for a negative dimension, a rank above kMaxRank or more than 2^63-1 elements.
+  // INVALID_ARGUMENT for a negative dimension, for a rank above kMaxRank, and where the product of
+  // the dimensions above 0 exceeds 2^63-1, even if another dimension is 0.
   static absl::StatusOr<Shape> Make(absl::Span<const int64_t> dims);
 
   int rank() const { return rank_; }
@@ -98,7 +101,7 @@ inline Shape& Shape::operator=(Shape&& o) noexcept {
 }
 
 // A shape whose rank or single dimensions (kUnknownDim) may be unknown. A default PartialShape has
-// unknown rank.
+// unknown rank. Constructors check nothing.
 class PartialShape {
  public:
   PartialShape() = default;
@@ -115,13 +118,14 @@ class PartialShape {
 
   bool known_rank() const { return known_rank_; }
   int rank() const { return known_rank_ ? static_cast<int>(dims_.size()) : -1; }
-  // kUnknownDim where the rank or the dimension is unknown. Negative i counts from the end.
+  // Returns kUnknownDim where the rank or the dimension is unknown, and for an i outside of the
+  // rank. Negative i counts from the end: -1 is the last dimension.
   int64_t dim(int i) const;
   absl::Span<const int64_t> dims() const { return dims_; }
   void set_dim(int i, int64_t size) { dims_[i] = size; }
   void push_back(int64_t size) { dims_.push_back(size); }
   bool fully_defined() const;
-  // The known shape, or nullopt.
+  // The shape, if rank and all dimensions are known; else nullopt.
   std::optional<Shape> ToShape() const;
   int64_t num_elements() const;  // 0 if a dimension is 0, else kUnknownDim unless all are known
   std::string ToString() const;  // "[2,?]", "<unknown>"

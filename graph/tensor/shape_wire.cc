@@ -40,6 +40,8 @@ std::string ShapeToWire(const PartialShape& shape) {
   if (!shape.known_rank()) writer.Varint(3, 1);
   for (int64_t d : shape.dims()) {
     std::string dim;
+    // Like protobuf, which writes no field of value 0: equal shapes are equal bytes. An unknown
+    // dimension is -1, a varint of ten bytes.
     if (d != 0) WireWriter(&dim).Varint(1, static_cast<uint64_t>(d));
     writer.Bytes(2, dim);
   }

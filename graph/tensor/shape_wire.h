@@ -9,8 +9,9 @@
 
 namespace tenon {
 
-// ShapeFromWire returns INVALID_ARGUMENT for shapes that PartialShape::Make refuses, and DATA_LOSS
-// for malformed bytes.
+// Converts both ways. Names of dimensions are dropped.
+// INVALID_ARGUMENT: dimensions that PartialShape::Make refuses, or dimensions beside unknown_rank.
+// DATA_LOSS: malformed bytes.
 absl::StatusOr<PartialShape> ShapeFromWire(std::string_view wire);
 std::string ShapeToWire(const PartialShape& shape);
 

@@ -9,6 +9,8 @@
 
 namespace tenon {
 
+// A format as numbers: from the highest bit on a sign, an exponent and a mantissa. An exponent of 0
+// stands for denormals. Encoded values lie in the lowest bits() bits. Pure and thread-safe.
 struct SmallFloat {
   enum class Special : uint8_t {
     kIeee,     // infinities and NaNs in the highest exponent
@@ -22,20 +24,22 @@ struct SmallFloat {
   Special special;
 
   int bits() const { return 1 + exponent_bits + mantissa_bits; }
+  // Ignores bits above bits(). Exact: a double holds every value of these formats.
   double Decode(uint32_t bits) const;
-  // To nearest, ties to even. What is too large becomes infinity, or NaN or the largest number
-  // where there is none.
+  // Rounds to nearest, ties to even. What is too large becomes infinity; NaN where the format has
+  // no infinity; the largest number where it has neither. A NaN becomes a quiet NaN, or 0 where the
+  // format has none.
   uint32_t Encode(double value) const;
 };
 
 // The format of half, bfloat16, float8* and float4; nullopt for any other type.
 std::optional<SmallFloat> SmallFloatOf(DataType t);
 
-// Half and bfloat16 from and to float: to nearest, ties to even; a NaN becomes a quiet one. They
+// Half and bfloat16 from and to float: to nearest, ties to even; a NaN becomes a quiet NaN. They
 // mean the same whether the processor flushes denormals or not: none of their steps meets a float
-// denormal that matters. They have no branches, so that loops over them become vector code, and
-// call no function, not even std::bit_cast, whose one body sources for several instruction sets
-// would share.
+// denormal that matters. They have no branches, so that loops over them become vector code. They
+// call no function, not even std::bit_cast: sources for several instruction sets would share the
+// one body of such a function.
 [[gnu::always_inline]] inline float FloatFromHalf(uint16_t half) {
   constexpr uint32_t kOne = 1u << 23;  // of the exponent
   // The exponent moves by 112; that of infinities and NaN by another 112. Denormals are read as

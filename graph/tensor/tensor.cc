@@ -120,6 +120,7 @@ absl::Status Tensor::Become(DataType dtype, const Shape& shape) {
                                                      bytes, " bytes"));
   }
   if (!IsMemcpyable(dtype)) {
+    // All zeros are an empty TF_TString, and a null pointer.
     std::memset(buffer->data(), 0, bytes);
     const bool strings = BaseType(dtype) == DataType::kString;
     strings ? buffer->set_string_count(shape.num_elements())

@@ -1,6 +1,6 @@
 // Tensors and their reference-counted buffers. A Tensor is a cheap handle: dtype, shape and a share
-// of a buffer; copying a Tensor copies no elements. A buffer may lie in a device's memory that the
-// host cannot read.
+// of a buffer; copying a Tensor copies no elements. Elements lie in C order: the last dimension is
+// innermost. A buffer may lie in a device's memory that the host cannot read.
 #pragma once
 
 #include <atomic>
@@ -22,14 +22,16 @@ inline constexpr size_t kTensorAlignment = 64;
 
 // A block of memory with an intrusive reference count; a new one has one reference. References may
 // be taken and dropped on any thread; the last Unref frees the memory. The functions that make a
-// buffer return the reference to the caller.
+// buffer return the reference to the caller. Who writes to a shared buffer must keep readers away:
+// the count orders nothing but the end.
 class Buffer {
  public:
   // Called once by the last Unref, on the thread that drops it.
   using Release = void (*)(void* data, size_t bytes, void* arg);
 
-  // Allocates host memory, aligned to kTensorAlignment, with undefined contents. Null when memory
-  // is short, when the thread's MemoryBound is used up, and from about 2^40 bytes on.
+  // Allocates host memory, aligned to kTensorAlignment, with undefined contents. `bytes` may be 0.
+  // Returns null when memory is short, when the thread's MemoryBound is used up, and from about
+  // 2^40 bytes on.
   static Buffer* Allocate(size_t bytes);
   // Wraps memory that belongs to the caller until `release` is called; `release` may be null.
   // `data` may be a device address.
@@ -37,10 +39,11 @@ class Buffer {
   // Wraps memory that a device allocated for one tensor, until `release` is called. Unlike wrapped
   // memory it may be overwritten by the holder of the only reference.
   static Buffer* OfDevice(void* data, size_t bytes, Release release, void* arg);
-  // A view of `bytes` bytes of `parent` from `data` on; holds a reference to `parent`.
+  // Makes a view of `bytes` bytes of `parent` from address `data` on. The view holds a reference to
+  // `parent` until its own end.
   static Buffer* View(Buffer* parent, void* data, size_t bytes);
 
-  // Frees an owned buffer without references.
+  // Frees an owned buffer that has no references, and its memory. For the pool (buffer_pool.h).
   static void Free(Buffer* buffer);
 
   void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
@@ -62,8 +65,9 @@ class Buffer {
   size_t bytes() const { return bytes_; }
   // Whether Tenon allocated the buffer in host memory, as opposed to wrapping or viewing memory.
   bool owned() const { return kind_ == Kind::kOwned; }
-  // The number of TF_TString elements, or of pointers to Objects, in the buffer. The last Unref
-  // frees or unreferences them. For owned buffers only.
+  // State the number of TF_TString elements, or of pointers to Objects, in the buffer. The last
+  // Unref frees the texts or drops the references. For owned buffers only, which hold none at
+  // first.
   void set_string_count(int64_t n) { string_count_ = n; }
   void set_object_count(int64_t n) { object_count_ = n; }
 
@@ -114,7 +118,7 @@ class BufferRef {
 };
 
 // A tensor, or nothing. The handle itself is not thread-safe; handles on different threads may
-// share a buffer.
+// share a buffer. Nothing checks an element index i: it must be in [0, num_elements()).
 class Tensor {
  public:
   // An uninitialized tensor: no buffer, dtype kInvalid.
@@ -126,18 +130,19 @@ class Tensor {
   // RESOURCE_EXHAUSTED when memory is short or the size in bytes overflows; INVALID_ARGUMENT for a
   // dtype without elements.
   static absl::StatusOr<Tensor> Allocate(DataType dtype, const Shape& shape);
-  // Allocate, in place of the present value. After an error the present value stays.
+  // Allocates as Allocate does, and takes the place of the present value. After an error the
+  // present value stays.
   absl::Status Become(DataType dtype, const Shape& shape);
 
-  // Copies plain elements into a new host tensor. Throws bad_alloc when memory is short. The number
-  // of `values` (or `bytes`) must fit the shape.
+  // Copies plain elements (IsMemcpyable) into a new host tensor. Throws bad_alloc when memory is
+  // short. The number of `values` (or `bytes`) must be what the dtype and the shape say.
   template <typename T>
   static Tensor Of(DataType dtype, absl::Span<const T> values, Shape shape) {
     return CopyOf(dtype, std::move(shape), values.data(), values.size() * sizeof(T));
   }
   static Tensor CopyOf(DataType dtype, Shape shape, const void* data, size_t bytes);
 
-  // Drops the buffer; the shape stays.
+  // Drops the share of the buffer and becomes uninitialized; the shape stays.
   void Clear() {
     dtype_ = DataType::kInvalid;
     buffer_ = BufferRef();
@@ -160,10 +165,10 @@ class Tensor {
   Tensor Reshaped(Shape shape) const { return Tensor(dtype_, std::move(shape), buffer_); }
 
   // Element i of a host tensor of int8 to int64, uint8 or uint16, at any alignment. 0 for other
-  // dtypes.
+  // dtypes, uint32 and uint64 included.
   int64_t IntAt(int64_t i) const;
   // Element i of a host tensor of strings. The view lives as long as the element keeps its value.
-  // SetString throws bad_alloc beyond the thread's MemoryBound.
+  // SetString copies `value`; it throws bad_alloc beyond the thread's MemoryBound.
   std::string_view StringAt(int64_t i) const;
   void SetString(int64_t i, std::string_view value) const;
   // Element i of a host tensor of resources or variants; may be null. The pointer lives as long as
@@ -174,8 +179,9 @@ class Tensor {
     ObjectRef<Object>::Adopt(std::exchange(flat<Object*>()[i], value.release()));
   }
 
-  // A new host tensor with the same elements; objects are shared. RESOURCE_EXHAUSTED when memory is
-  // short. The tensor must be in host memory.
+  // Returns a new host tensor with the same elements; objects are shared. RESOURCE_EXHAUSTED when
+  // memory is short, INVALID_ARGUMENT if the tensor is uninitialized. The tensor must be in host
+  // memory.
   absl::StatusOr<Tensor> Copy() const;
 
  private:
@@ -184,7 +190,8 @@ class Tensor {
   BufferRef buffer_;
 };
 
-// The size of a tensor in bytes; RESOURCE_EXHAUSTED when it does not fit int64.
+// Returns the size of a tensor's elements in bytes, without the text of strings; RESOURCE_EXHAUSTED
+// when the size does not fit int64.
 absl::StatusOr<size_t> TensorBytes(DataType dtype, const Shape& shape);
 
 }  // namespace tenon

@@ -18,6 +18,7 @@ namespace {
 // Bytes that a TF_TString holds without memory of its own.
 constexpr size_t kSmallString = 22;
 
+// Field numbers of TensorProto.
 enum Field : uint32_t {
   kDtype = 1,
   kShape = 2,
@@ -195,6 +196,7 @@ absl::StatusOr<Parsed> Parse(std::string_view wire) {
     if (f.number != parsed.encoding.field) continue;
     const int64_t count = CountValues(f, parsed.encoding.coding);
     if (count < 0) return Malformed();
+    // float8_val is one field of bytes, not a repeated one: the last one counts, as in protobuf.
     if (parsed.encoding.coding == Coding::kRawBytes) parsed.values.clear(), parsed.num_values = 0;
     parsed.values.push_back(f);
     parsed.num_values += count;

@@ -10,8 +10,9 @@
 
 namespace tenon {
 
-// The dtype and the shape. TensorHeaderFromWire does not look at the elements; errors as of
-// TensorFromWire.
+// The dtype and the shape of a tensor. TensorHeaderFromWire reads them without a look at the
+// elements. INVALID_ARGUMENT for a dtype or a shape that no value can have, DATA_LOSS for malformed
+// bytes.
 struct TensorProtoHeader {
   DataType dtype = DataType::kInvalid;
   Shape shape;
@@ -19,26 +20,33 @@ struct TensorProtoHeader {
 absl::StatusOr<TensorProtoHeader> TensorHeaderFromWire(std::string_view wire);
 
 // Decodes a tensor in any encoding: tensor_content; *_val lists; lists that leave out repetitions
-// of their last value; no value, for zeros.
-// With `owner`, plain elements that lie in one piece are not copied: the tensor views them, perhaps
-// unaligned, and keeps `owner` alive.
-// INVALID_ARGUMENT: sizes contradict each other. DATA_LOSS: malformed bytes. UNIMPLEMENTED:
-// resources and variants. RESOURCE_EXHAUSTED: more than `max_bytes`, or than the machine's memory.
-// A repeated value of a huge shape is refused before memory is allocated.
+// of their last value; no value, for zeros and empty strings. Values beyond the number of elements
+// are ignored. tensor_content wins over a list.
+// With `owner`, which must keep `wire` alive, plain elements that lie in one piece are not copied:
+// the tensor views them, perhaps unaligned, and keeps `owner` alive. Such a buffer is read-only.
+// Bools are always copied, since a file may hold a true one as any byte but 0.
+// INVALID_ARGUMENT: the dtype or shape is none of a value, or sizes contradict each other.
+// DATA_LOSS: malformed bytes.
+// UNIMPLEMENTED: resources and variants.
+// RESOURCE_EXHAUSTED: more than `max_bytes`, or than three quarters of the machine's memory. A
+// repeated value of a huge shape is refused before memory is allocated.
 absl::StatusOr<Tensor> TensorFromWire(std::string_view wire,
                                       std::shared_ptr<const void> owner = nullptr,
                                       size_t max_bytes = size_t{1} << 36);
 
-// Whether TensorFromWire would succeed, without allocating the tensor. Returns the errors of
-// TensorFromWire but for a machine short of memory.
+// Checks whether TensorFromWire would succeed, without allocating the tensor, and returns the
+// header. Returns the errors of TensorFromWire but for a machine short of memory.
 absl::StatusOr<TensorProtoHeader> CheckTensorWire(std::string_view wire,
                                                   size_t max_bytes = size_t{1} << 36);
 
-// Encodes a host tensor: tensor_content for plain types, string_val for strings. UNIMPLEMENTED for
-// resources and variants, INVALID_ARGUMENT for an uninitialized tensor.
+// Encodes a host tensor: tensor_content for plain types, string_val for strings. Equal tensors of
+// plain types but bool give equal bytes. UNIMPLEMENTED for resources and variants, INVALID_ARGUMENT
+// for an uninitialized tensor.
 absl::StatusOr<std::string> TensorToWire(const Tensor& tensor);
 // Whether the bytes are laid out as TensorToWire lays out plain types: dtype, shape and
-// tensor_content, and nothing else. False for bools: equal bools may have different bytes.
+// tensor_content in this order, and nothing else. Then equal tensors have equal bytes. False for
+// bools: equal bools may have different bytes. False for empty tensors, which have no
+// tensor_content.
 bool IsAsWritten(std::string_view wire);
 
 }  // namespace tenon

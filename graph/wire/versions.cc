@@ -5,6 +5,8 @@
 namespace tenon {
 namespace {
 
+// bad_consumers is field 3. Writers of proto3 pack its numbers, older ones write a field for each:
+// both must be read.
 void AppendPacked(std::string_view bytes, Versions* versions) {
   const char* p = bytes.data();
   const char* end = p + bytes.size();

@@ -1,4 +1,5 @@
-// Parses VersionDef, which says what readers a GraphDef allows.
+// Parses VersionDef, the message that says which readers may read a GraphDef: min_consumer and
+// above, but none of bad_consumers.
 #pragma once
 
 #include <string_view>
@@ -15,7 +16,8 @@ struct Versions {
   std::vector<int> bad_consumers;
   bool ok = true;  // whether the bytes are well-formed
 };
-// Never fails: malformed bytes give `ok` false and the fields before the fault.
+// Parses VersionDef bytes. Never fails: malformed bytes give `ok` false and the fields before the
+// fault. A field that is missing is 0.
 Versions ParseVersions(std::string_view wire);
 
 }  // namespace tenon

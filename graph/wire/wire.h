@@ -1,6 +1,6 @@
 // Reads and writes the protobuf wire format in place. Graphs stay wire bytes and are decoded on
 // demand, so that import copies no weights and builds no message objects. Messages off the hot path
-// go through protobuf itself.
+// go through protobuf itself. The machine must be little-endian, as the format is.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,9 @@ enum class WireType : uint8_t {
   kFixed32 = 5
 };
 
-// A field of a message. `bytes` and `raw` are views of the message.
+// A field of a message. `bytes` and `raw` are views of the message. Of `scalar` and `bytes` only
+// the one that belongs to `type` is set; the other keeps what an earlier field left there, so look
+// at `type` first.
 struct WireField {
   uint32_t number = 0;
   WireType type = WireType::kVarint;
@@ -28,9 +30,11 @@ struct WireField {
   std::string_view raw;    // tag and payload, to keep a field that is not understood
 };
 
-// Walks the fields of one message. Next returns false at the end and at malformed bytes; ok() tells
-// which. A group is one field with `raw` alone, up to 64 deep. Does not allocate. The message must
-// outlive the reader.
+// Walks the fields of one message, in the order of the bytes. Next returns false at the end and at
+// malformed bytes; ok() tells which, and every later Next returns false too. A group, up to 64
+// deep, is one field of type kStartGroup with `raw` alone. Does not allocate. Does not look into
+// nested messages: give `bytes` to another reader. The message must outlive the reader and its
+// fields. Not thread-safe.
 class WireReader {
  public:
   explicit WireReader(std::string_view message)
@@ -57,8 +61,8 @@ class WireReader {
   // The offset in the message of the next field, or of the malformed field.
   size_t offset() const { return static_cast<size_t>(pos_ - begin_); }
 
-  // Reads one varint and moves `*pos` behind it. False, and nothing moves, if none ends before
-  // `end`.
+  // Reads one varint of at most ten bytes and moves `*pos` behind it. Returns false, and leaves
+  // `*pos` and `*value` alone, if no varint ends before `end`.
   static bool ReadVarint(const char** pos, const char* end, uint64_t* value);
 
  private:
@@ -75,7 +79,8 @@ class WireReader {
   bool ok_ = true;
 };
 
-// Appends fields to a string, which must outlive the writer. Does not check the order of fields.
+// Appends fields to a string, which must outlive the writer. Checks neither the order of fields nor
+// whether a field comes twice. Not thread-safe.
 class WireWriter {
  public:
   explicit WireWriter(std::string* out) : out_(out) {}

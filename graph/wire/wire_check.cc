@@ -28,6 +28,8 @@ struct MessageRules {
 using M = WireMessage;
 using R = Rule;
 
+// Field numbers are those of TensorFlow's .proto files. Fields of type `bytes` have no rule: any
+// bytes are good there.
 constexpr FieldRule kNodeDefFields[] = {{1, R::kText},
                                         {2, R::kText},
                                         {3, R::kText},

@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// The messages of the GraphDef family whose fields nest or carry text.
+// The messages of the GraphDef family that have fields with messages, text or packed numbers.
 enum class WireMessage : uint8_t {
   kOpaque,  // only the framing of its fields is checked
   kNodeDef,
@@ -34,23 +34,25 @@ enum class WireMessage : uint8_t {
   kAttrDef,
 };
 
-// The first fault of a message.
+// The first fault of a message, in the order of the bytes.
 struct WireFault {
-  std::string_view at;  // an empty view at the place of the fault
+  std::string_view at;  // an empty view of the checked bytes, at the place of the fault
   std::string message;  // "malformed AttrValue", "messages are nested more than 100 deep" …
 };
 
-// A limit on the nesting of messages.
+// A limit on the nesting of messages. The checked message is one level itself.
 struct DepthLimit {
-  int64_t most;
-  int64_t around = 0;  // the messages around the checked one, which count
+  int64_t most;        // levels that are allowed
+  int64_t around = 0;  // levels around the checked message
 };
 
-// The message for a file whose messages are nested more than `most` deep.
+// Returns the message for a file whose messages are nested more than `most` deep.
 std::string TooDeep(int64_t most);
 
-// Returns the first fault of `bytes` as a message of this type; nullopt if there is none. Does not
-// recurse. Takes linear time; does not read blobs (tensor_content, byte strings).
+// Returns the first fault of `bytes` as a message of this type; nullopt if there is none. A fault
+// is malformed framing, text that is not UTF-8, packed numbers that do not come out even, or
+// nesting beyond `depth`. Fields that the type does not know may hold anything. Does not recurse.
+// Takes linear time; does not read blobs (tensor_content, byte strings). Thread-safe.
 std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, DepthLimit depth);
 
 // Whether `text` is valid UTF-8, as protobuf demands of string fields.
