@@ -8,7 +8,7 @@
 namespace tenon {
 
 // Functions that nodes of a graph may call besides the graph's own: the graph of a body shares
-// these with its owner.
+// these with its owner. The graph's own function wins where both have the name.
 class FunctionScope {
  public:
   virtual ~FunctionScope() = default;

@@ -151,6 +151,8 @@ const NodeKind* Graph::Intern(std::string_view op_name, std::vector<Attr> sorted
   const std::string_view kept =
       op != nullptr ? std::string_view(op->name) : storage_->Copy(op_name);
   const NodeKind* kind = storage_->Add(MakeKind(kept, op, std::move(sorted_attrs)));
+  // Of two kinds with one hash the later one is found from now on; the other is only no longer
+  // shared.
   if (small) kinds_[hash] = kind;
   return kind;
 }
@@ -219,6 +221,8 @@ absl::StatusOr<NodeId> Graph::AddNode(std::string_view name, std::string_view op
 std::string Graph::UniqueName(std::string_view base) const {
   if (FindNode(base) == kNoNode) return std::string(base);
   const auto taken = [&](uint64_t i) { return FindNode(absl::StrCat(base, "_", i)) != kNoNode; };
+  // Doubling, then bisection: a graph may have a million nodes of one base, and each look-up must
+  // not be one of a million.
   uint64_t high = 1;
   while (taken(high)) high *= 2;
   // Between a taken and a free number lies the end of a run of taken ones.

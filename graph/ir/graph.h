@@ -1,5 +1,7 @@
 // The in-memory graph: flat arrays, stable node ids, ports on every edge. Attributes, names and
 // constants stay where the file put them and are decoded on demand.
+// Reading is thread-safe; editing a graph is not. Copies share their storage and may be read and
+// edited on different threads.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,8 @@ using NodeId = int32_t;
 inline constexpr NodeId kNoNode = -1;
 inline constexpr int32_t kControlPort = -1;
 
-// One output of a node; port kControlPort is its control output.
+// One output of a node, named by the node and the number of the output among all tensors that the
+// node gives. Port kControlPort is the control output. A node of kNoNode stands for no output.
 struct Output {
   NodeId node = kNoNode;
   int32_t port = 0;
@@ -36,22 +39,23 @@ struct Output {
   }
 };
 
-// Everything about a node but its name, device and inputs. Interned: two nodes of one graph with
-// equal op and equal attributes of at most kMaxInternedBytes share one NodeKind, so that types are
-// resolved once and equality is one pointer comparison.
-inline constexpr size_t kMaxInternedBytes = 1024;
+// Everything about a node but its name, device and inputs. Interned: nodes of one graph with equal
+// op and equal attributes of at most kMaxInternedBytes share one NodeKind, so that types are
+// resolved once. Equal addresses mean equal kinds. The reverse mostly holds, but must not be relied
+// on: larger kinds are not looked for, and a plug-in may have brought the op in between. Immutable.
+inline constexpr size_t kMaxInternedBytes = 1024;  // of names and values of the attributes together
 struct NodeKind {
   std::string_view op_name;
   uint32_t index = 0;         // dense among the kinds of one storage: for side tables
-  const OpDef* op = nullptr;  // null: unknown op
-  AttrSet attrs;
-  AttrSet defaults;           // the OpDef's, of the attributes that the node lacks
+  const OpDef* op = nullptr;  // of the registry, or a function's signature; null: unknown op
+  AttrSet attrs;              // of the node; sorted by name
+  AttrSet defaults;           // the OpDef's defaults of the attributes that the node lacks
   NodeTypes types;            // empty unless types_status is OK
   absl::Status types_status;  // why types could not be resolved
 };
 
-// Where a node stands in its file: line and column of text, byte offset of binary; 0,0 for nodes
-// made later.
+// Where a node stands in its file: line and column of text, byte offset of binary; all 0 for nodes
+// that were made later.
 struct SourcePos {
   uint32_t line = 0;    // 1-based; 0 in binary files
   uint32_t column = 0;  // 1-based in text; unused in binary files
@@ -59,10 +63,11 @@ struct SourcePos {
 };
 
 // Bytes that a graph refers to: the file, and an append-only arena. Shared by copies of a graph and
-// by tensors decoded from it.
+// by tensors decoded from it (graph/ir/graph_storage.h).
 class GraphStorage;
 
-// One function of the library, kept as wire bytes until somebody asks.
+// One function of the library, kept as wire bytes that are decoded on demand. Views of the storage
+// of the graph that has the function.
 struct FunctionEntry {
   std::string_view name;
   std::string_view wire;             // FunctionDef bytes
@@ -79,7 +84,9 @@ class Graph {
   Graph& operator=(Graph&&) noexcept;
   ~Graph();
 
-  // --- Reading. Ids run from 0 to num_node_ids() - 1; removed ones are not alive.
+  // --- Reading. Ids run from 0 to num_node_ids() - 1; the ids of removed nodes are not
+  // used again. Kind, op and attributes may be asked of live nodes only. Views of names, devices
+  // and attributes live as long as the storage.
   int32_t num_node_ids() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t num_nodes() const { return live_; }
   bool alive(NodeId n) const { return nodes_[n].kind != nullptr; }
@@ -87,11 +94,12 @@ class Graph {
   const NodeKind& kind(NodeId n) const { return *nodes_[n].kind; }
   std::string_view op_name(NodeId n) const { return nodes_[n].kind->op_name; }
   const OpDef* op(NodeId n) const { return nodes_[n].kind->op; }
-  // What is true of the node's op, whatever its attributes are; nothing of an unknown one.
+  // The facts of the node's op, whatever the node's attributes are; none for an unknown op.
   const OpFacts& facts(NodeId n) const { return FactsOfOp(nodes_[n].kind->op); }
   std::string_view device(NodeId n) const { return nodes_[n].device; }
   const AttrSet& attrs(NodeId n) const { return nodes_[n].kind->attrs; }
-  // The attribute, or the OpDef's default, or null.
+  // The attribute of the node, or the OpDef's default, or null. The pointer lives as long as the
+  // storage.
   const AttrValue* attr(NodeId n, std::string_view name) const;
 
   // Data inputs in order, then control inputs (port kControlPort). A hole left by a defect has node
@@ -110,66 +118,85 @@ class Graph {
   DataType input_type(NodeId n, int i) const { return nodes_[n].kind->types.inputs[i]; }
   DataType output_type(Output o) const { return nodes_[o.node].kind->types.outputs[o.port]; }
 
-  // kNoNode when there is none.
+  // Returns the node of this name; of several in a file the first. kNoNode if no node has the name.
   NodeId FindNode(std::string_view name) const;
-  // "node", "node:1" or "^node". NOT_FOUND or INVALID_ARGUMENT name what is wrong and the closest
-  // name.
+  // Reads "node", "node:1" or "^node". NOT_FOUND names the closest name where no node has the name.
+  // INVALID_ARGUMENT for a port that is no number or that the node does not have.
   absl::StatusOr<Output> ParseOutput(std::string_view text) const;
   std::string OutputName(Output o) const;  // "node", "node:1", "^node"
 
-  // --- Editing. Names and bytes are copied into the storage. Edits keep all other ids.
+  // --- Editing. Names and bytes are copied into the storage. Edits keep all other ids. Nothing
+  // checks types, arity or cycles: the verifier does (graph/verify/defect.h).
   struct NewAttr {
     std::string_view name;
     std::string wire;  // AttrValue bytes, as from attr::Type(...)
   };
-  // The op is looked up in the function library, then the registry. ALREADY_EXISTS for a name that
-  // is taken. `pos` (often that of the node it replaces) serves error messages.
+  // Adds a node and returns its id, the next one. Control inputs may stand anywhere in `inputs`.
+  // The op is looked up in the function library, then in the registry; an unknown op is no error.
+  // `pos` (often that of the node that the new one replaces) serves error messages. ALREADY_EXISTS
+  // for a name that is taken, INVALID_ARGUMENT for an input from an id that does not exist,
+  // RESOURCE_EXHAUSTED for more than 2^30 edges.
   absl::StatusOr<NodeId> AddNode(std::string_view name, std::string_view op,
                                  std::span<const Output> inputs, std::vector<NewAttr> attrs,
                                  std::string_view device = {}, SourcePos pos = {});
-  // A name not yet taken: `base`, else base_1, base_2 …
+  // Returns a name that no node has: `base`, else base_1, base_2 … The number need not be the
+  // least. Takes logarithmically many look-ups.
   std::string UniqueName(std::string_view base) const;
-  void RemoveNode(NodeId n);  // edges that point to it must have been moved before
-  void SetInput(NodeId n, int i, Output from);  // i counts data inputs, then control inputs
+  // Removes n. The caller has moved the edges that begin at n. Does nothing for a removed node.
+  void RemoveNode(NodeId n);
+  // Sets an input that n has: i counts data inputs, then control inputs, and `from` is of the same
+  // sort.
+  void SetInput(NodeId n, int i, Output from);
+  // Sets all inputs of n. The spans may be views of this graph's inputs.
   void SetInputs(NodeId n, std::span<const Output> data, std::span<const Output> control);
-  void AddControlInput(NodeId n, NodeId from);  // nothing when it is there already
+  // Makes n wait for `from`; does nothing if a control input from there exists.
+  void AddControlInput(NodeId n, NodeId from);
   void SetDevice(NodeId n, std::string_view device);
+  // Sets the attribute to AttrValue bytes, whether or not n has it.
   void SetAttr(NodeId n, std::string_view name, std::string wire);
+  // Does nothing if n has no such attribute.
   void RemoveAttr(NodeId n, std::string_view name);
-  // Gives n this op and these attributes and no others; name, device and position stay.
+  // Gives n this op and these attributes and no others; of equal names the last counts. Name,
+  // device, inputs and position stay.
   void SetKind(NodeId n, std::string_view op, std::vector<NewAttr> attrs);
-  // Turns n into another op. Beside these attributes it keeps those that belong to the node
-  // whatever its op is, under names that begin with '_', but for its kernel's label and what says
-  // something of inputs and outputs that may be others now.
+  // Turns n into another op with these attributes. n also keeps the attributes that belong to the
+  // node whatever its op is: names that begin with '_', but for the kernel's label (_kernel) and
+  // notes on inputs and outputs that may be others now (NumbersInputsOrOutputs). _output_shapes
+  // stays if the types of the outputs do. Inputs stay.
   void BecomeOp(NodeId n, std::string_view op, std::vector<NewAttr> attrs);
-  // Makes n a Const of this value, by BecomeOp; its data inputs go, its control inputs stay.
+  // Makes n a Const of this value, by BecomeOp; its data inputs go, its control inputs stay. Errors
+  // are those of TensorToWire; n is then as it was.
   absl::Status MakeConst(NodeId n, const Tensor& value);
 
-  // The value of a Const node's `value` attribute as a view of the file's bytes where its encoding
-  // allows. The data of such a view may be unaligned (see Tensor users: executor aligns what is
-  // computed on). INVALID_ARGUMENT for malformed tensors.
+  // Returns the value of n's attribute `value`, as a view of the file's bytes where the encoding
+  // allows: then the data may be unaligned, and the tensor keeps the storage alive. Decodes at each
+  // call. INVALID_ARGUMENT if n has no such attribute; other errors are those of TensorFromWire.
   absl::StatusOr<Tensor> ConstValue(NodeId n) const;
-  // Lets the file pages of such a view leave memory, where the file is mapped; reading it again
-  // brings them back.
+  // Lets the file pages of such a view leave memory, where the file is mapped; reading the view
+  // again brings them back.
   void DropPages(const Tensor& view) const;
 
   // --- Function library and versions.
+  // The graph's own functions, in the order of the file.
   const std::vector<FunctionEntry>& functions() const { return functions_; }
+  // The function of this name: the graph's own, else one that the graph of a body shares. Null if
+  // there is none. The pointer is valid until functions are edited.
   const FunctionEntry* FindFunction(std::string_view name) const;
-  // The op that a node of this name would be: a function's signature or a registered op; null if
-  // neither.
+  // The op that a node of this name would have: a function's signature or a registered op; null if
+  // there is neither.
   const OpDef* FindOp(std::string_view name) const;
+  // VersionDef bytes; data() is null where the file had none.
   std::string_view versions_wire() const { return versions_; }
-  int producer() const;  // versions.producer, 0 if absent
+  int producer() const;  // versions.producer; 0 if absent. Parses the bytes at each call
 
   // --- Where things came from.
   SourcePos pos(NodeId n) const { return nodes_[n].place.pos(); }
   const std::string& source_name() const { return source_name_; }  // file name, "<stdin>" or empty
-  // "file:line:col" or "file:offset"; the node's name alone when it was made by a pass.
+  // Returns "file:line:col" or "file: byte N"; "node 'x'" for a node that has no position.
   std::string Locate(NodeId n) const;
   std::string Locate(SourcePos pos) const;  // the file's name alone for a position that is none
-  // Takes the source and the positions of nodes of the same name from the graph that this one was
-  // made from; others have none.
+  // Takes the name of the source, and the positions of nodes of the same name, from the graph that
+  // this one was made from. Other nodes lose their position.
   void InheritPositions(const Graph& before);
 
  private:
@@ -207,7 +234,7 @@ class Graph {
 
   bool HasName(NodeId n, std::string_view name) const { return nodes_[n].name == name; }
   const NodeKind* Intern(std::string_view op_name, std::vector<Attr> sorted_attrs);
-  // One that is interned already; null if none is. `hash`: of both.
+  // Return the kind that is interned already; null if none is. `hash` is HashOf op and attributes.
   const NodeKind* FindKind(uint64_t hash, std::string_view op_name,
                            const std::vector<Attr>& sorted_attrs) const;
   const NodeKind* FindKind(std::string_view op_name, const std::vector<Attr>& sorted_attrs) const;
@@ -234,19 +261,22 @@ class Graph {
   std::string source_name_;
 };
 
-// Consumers of every output, as one CSR array: built once, O(nodes + edges), not updated by edits.
+// The uses of every output, in one array by producer. Built once, in O(nodes + edges); edits of the
+// graph do not show. Uses of a node come in the order of the consumers' ids and, for one consumer,
+// of its inputs. Back edges of loops count. Reading is thread-safe.
 class Fanouts {
  public:
   struct Use {
     NodeId node;    // the consumer
     int32_t input;  // its index into inputs(node)
-    int32_t port;   // of the producer that is used; kControlPort for a control edge
+    int32_t port;   // the output of the producer; kControlPort for a control edge
   };
   explicit Fanouts(const Graph& graph);
+  // n must have been an id when the object was made. Empty for a removed node.
   std::span<const Use> of(NodeId n) const {
     return {uses_.data() + begin_[n], uses_.data() + begin_[n + 1]};
   }
-  // Number of uses of one output.
+  // The number of uses of one output, by a sweep over all uses of the node.
   int count(Output o) const;
 
  private:
@@ -254,8 +284,9 @@ class Fanouts {
   std::vector<Use> uses_;
 };
 
-// Live nodes, producers first; edges into a Merge from a NextIteration do not count.
-// INVALID_ARGUMENT names one cycle's nodes.
+// Returns the live nodes, producers first; edges into a Merge from a NextIteration do not count.
+// Nodes come in the order of ids where that is such an order. INVALID_ARGUMENT names the nodes of
+// one cycle. Linear time, no recursion.
 absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph);
 
 }  // namespace tenon

@@ -12,6 +12,7 @@
 namespace tenon {
 namespace {
 
+// Blocks double up to this size: bodies of functions are many and small, graphs few and large.
 constexpr size_t kMaxBlockBytes = size_t{1} << 20;
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Bytes and node kinds that graphs refer to. Append-only, so that views into it stay valid; freed
-// with the last graph (or tensor view) that shares it.
+// Bytes and node kinds that graphs refer to. Append-only, so that views into the storage stay
+// valid. Freed with the last graph, or tensor view, that shares the storage: what a graph no longer
+// uses is not freed before.
 #pragma once
 
 #include <deque>
@@ -20,32 +21,37 @@ class FunctionScope;
 // Thread-safe: copies of a graph share their storage and may be edited on different threads.
 class GraphStorage {
  public:
-  // Of the body of a function: what its nodes may call besides functions of their own graph. Set
-  // before the graph is copied.
+  // For the graph of a function's body: sets the functions that nodes may call besides the
+  // functions of their own graph. Call it before the graph is copied or used on several threads.
   void Share(std::shared_ptr<FunctionScope> functions) { functions_ = std::move(functions); }
+  // Null unless Share was called.
   const std::shared_ptr<FunctionScope>& functions() const { return functions_; }
 
-  // A copy of `bytes` that lives as long as the storage; the last one, if they are the same.
+  // Returns a copy of `bytes` that lives as long as the storage. Returns the copy made last if the
+  // bytes are the same: equal attributes often come one after the other.
   std::string_view Copy(std::string_view bytes);
-  // A message field that comes several times: protobuf merges them, which is to concatenate their
-  // bytes.
+  // Returns a message of which `before` and `more` are pieces: `more` itself, or a copy of both. A
+  // field that comes several times is merged by concatenation, as protobuf does.
   std::string_view Join(std::string_view before, std::string_view more);
 
-  // A copy of both parts, one behind the other, with the second one at an address that kernels
-  // want: then Aligns is true of it.
+  // Returns a copy of both parts, one behind the other, with `elements` at a multiple of
+  // kTensorAlignment. Aligns is then true of the address of its copy.
   std::string_view JoinAligned(std::string_view head, std::string_view elements);
+  // Whether JoinAligned has put elements at this address.
   bool Aligns(const void* elements);
 
-  // Keeps `owner` (a mapped file, a decompressed buffer) alive.
+  // Keeps `owner` (a mapped file, a decompressed buffer) alive as long as the storage.
   void Keep(std::shared_ptr<const void> owner);
 
-  // The same for a mapped file; DropPages may then let its pages go. They come back from the file
-  // when they are read again.
+  // Keep for `bytes`, a mapped file. DropPages may then let pages of the file go.
   void KeepMapping(std::string_view bytes, std::shared_ptr<const void> owner);
-  // Whole pages of `bytes` that lie in a mapping leave the process's memory; nothing happens to
-  // other bytes.
+  // Takes the whole pages of `bytes` out of the process's memory if they lie in a mapping given to
+  // KeepMapping; else does nothing. The bytes stay valid: reading them fetches the pages from the
+  // file again.
   void DropPages(std::string_view bytes);
 
+  // Take over a kind or op. The pointers live as long as the storage. Add sets the index of the
+  // kind.
   const NodeKind* Add(NodeKind kind);
   const OpDef* Add(OpDef op);
 

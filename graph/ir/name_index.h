@@ -1,6 +1,6 @@
 // Finds node ids by name: an open-addressing table of hash tags, 8 bytes a slot. The names stay
-// with the nodes, so the table copies as plain memory, and lookups can be prefetched. Reading is
-// thread-safe, changing is not.
+// with the nodes, so the table copies as plain memory, and lookups can be prefetched. Every `hash`
+// is Hash of the name in question. Reading is thread-safe, changing is not.
 #pragma once
 
 #include <bit>

@@ -13,7 +13,8 @@ namespace tenon {
 
 using NewAttrs = std::vector<Graph::NewAttr>;
 
-// Copies the bytes of `attrs`.
+// Returns copies of the values. Names stay views: their bytes must live until the list is used. So
+// do those of the functions below.
 NewAttrs CopyOf(absl::Span<const Attr> attrs);
 
 // AllAttrs: all attributes of node n. OpAttrs: only those of the op, without the names that begin
@@ -22,8 +23,8 @@ NewAttrs AllAttrs(const Graph& g, NodeId n);
 NewAttrs OpAttrs(const Graph& g, NodeId n);
 
 // Whether the attribute describes inputs or outputs of a node by their numbers, as _output_shapes
-// does. Such notes of TensorFlow are hints: they may be missing, but not wrong. A node whose inputs
-// or outputs change must lose them.
+// does. Such notes of TensorFlow are hints: a missing note is fine, a wrong one is not. A node
+// whose inputs or outputs change must lose them.
 inline constexpr std::string_view kOutputShapesAttr = "_output_shapes";
 bool NumbersInputsOrOutputs(std::string_view attr);
 

@@ -9,25 +9,27 @@
 
 namespace tenon {
 
-// Placeholder, PlaceholderV2: without a value unless one is fed.
+// Whether n is a Placeholder or PlaceholderV2, which has no value unless one is fed.
 bool IsPlaceholder(const Graph& graph, NodeId n);
 
-// Marked `_grappler_do_not_remove`: passes leave it, and what it needs, in the graph.
+// Whether n is marked `_grappler_do_not_remove`: passes leave n, and what n needs, in the graph.
 bool MustStay(const Graph& graph, NodeId n);
 
-// Whether the node, or one of this op, calls a function: such nodes have no kernels.
+// Whether node n, or a node of op `op`, calls a function of the graph: such nodes have no kernels.
 bool IsFunctional(const Graph& graph, NodeId n);
 bool IsFunctional(const Graph& graph, std::string_view op);
 
-// The node of "node", "node:1" or "^node", whether or not it has such an output; kNoNode if there
-// is none.
+// Returns the node that "node", "node:1" or "^node" names, whether or not the node has such an
+// output; kNoNode if there is none.
 NodeId NodeOfOutput(const Graph& graph, std::string_view text);
 
-// What is wrong with a node whose op is unknown: UNIMPLEMENTED, with its place in the file.
+// Return what is wrong with a node whose op is unknown. UnknownOpError is UNIMPLEMENTED, with the
+// place of n in the file; UnknownOpText is the message alone, with the closest known name.
 absl::Status UnknownOpError(const Graph& graph, NodeId n);
 std::string UnknownOpText(std::string_view op);
 
-// "file:line:col: node 'x' (Op): message", with the status's code; without a node the same status.
+// Returns `status` with "file:line:col: node 'x' (Op): " before its message; without a place for a
+// node that a pass made. Code and payloads stay. For kNoNode returns `status` as it is.
 absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status);
 
 }  // namespace tenon

@@ -11,6 +11,8 @@
 namespace tenon {
 namespace {
 
+// Not above kMaxInternedBytes: a smaller constant may share the kind of another node, and then its
+// own aligned copy would be in vain.
 constexpr size_t kFewBytes = 1024;
 
 // Of a field that holds `bytes` bytes.

@@ -1,4 +1,4 @@
-// Constants whose bytes several graphs, and tensors beside them, have.
+// Constants whose bytes are shared by several graphs and by tensors beside the graphs.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,15 +6,17 @@
 
 namespace tenon {
 
-// n, which has no inputs, becomes a constant of this value. Its elements lie where kernels can read
-// them, so that plans take them as they are, unless they are few or no plain bytes.
+// Makes n, which has no inputs, a constant of this value. Plain elements, bools aside, of 1 KiB and
+// more are put at an address from which kernels can read them, so that plans take them without a
+// copy. Errors are those of Graph::MakeConst.
 absl::Status MakeAlignedConst(Graph& graph, NodeId n, const Tensor& value);
 
-// n, which has no inputs, becomes the constant that node `constant` of `holder` is. Both graphs are
-// copies of one graph, so that they share its storage.
+// Makes n, which has no inputs, the constant that node `constant` of `holder` is, without a copy.
+// Both graphs must be copies of one graph, so that they share its storage.
 void BecomeSharedConst(Graph& graph, NodeId n, const Graph& holder, NodeId constant);
 
-// Whether kernels can read this value of a constant of the graph where it lies.
+// Whether `value`, which views a constant of the graph, lies where kernels can read it without a
+// copy.
 bool IsAligned(const Graph& graph, const Tensor& value);
 
 }  // namespace tenon

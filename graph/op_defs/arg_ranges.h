@@ -1,4 +1,5 @@
-// Finds the tensors of a node that are one argument or result of its op.
+// Finds the tensors of a node that are one argument or result of its op. An argument may be a list
+// of tensors; ports count all tensors of a node.
 #pragma once
 
 #include <string_view>
@@ -11,13 +12,14 @@
 
 namespace tenon {
 
-// The ranges of all arguments, or of all results, of an op, by name. The names are views of the op.
+// The ranges of all arguments, or of all results, of an op, by name. The names are views of the op,
+// which must outlive the object. Immutable once made.
 class ArgRanges {
  public:
-  using Range = std::pair<int, int>;  // half-open
+  using Range = std::pair<int, int>;  // ports from `first` up to, but without, `second`
 
-  // `args`: the inputs or the outputs of `op`. INVALID_ARGUMENT for attributes that do not fit the
-  // op.
+  // `args` is op.inputs or op.outputs, and `attrs` are those of a node. INVALID_ARGUMENT for
+  // attributes that do not fit the op.
   static absl::StatusOr<ArgRanges> Of(const OpDef& op, const AttrSet& attrs,
                                       const std::vector<ArgDef>& args);
   // Null if the op has no argument of this name.
@@ -30,8 +32,8 @@ class ArgRanges {
   absl::flat_hash_map<std::string_view, Range> by_name_;
 };
 
-// The number of tensors of `arg`. INVALID_ARGUMENT for attributes that do not fit, and for more
-// than a million tensors.
+// Returns the number of tensors of `arg`, from the node's attributes or the op's defaults.
+// INVALID_ARGUMENT for attributes that do not fit, and for more than a million tensors.
 absl::StatusOr<int64_t> ArgLength(const OpDef& op, const AttrSet& attrs, const ArgDef& arg);
 
 }  // namespace tenon

@@ -8,8 +8,9 @@
 
 namespace tenon {
 
-// AttrEntryBytes: the size of the entry, its tag and length included. AppendAttrEntry writes these
-// bytes.
+// AttrEntryBytes returns the size of the entry in bytes, its own tag and length included.
+// AppendAttrEntry appends just these bytes. A writer asks for the size first, so that a large
+// constant is copied once.
 size_t AttrEntryBytes(const Attr& attr);
 void AppendAttrEntry(const Attr& attr, std::string* out);
 

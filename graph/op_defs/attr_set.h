@@ -1,5 +1,5 @@
-// The attributes of a node: an immutable list sorted by name. Names and values are views;
-// graph/ir/graph.h says who owns the bytes.
+// The attributes of a node: an immutable list sorted by name. Names and values are views; the owner
+// of their bytes must outlive the set (for a graph: its storage, see graph/ir/graph.h).
 #pragma once
 
 #include <string_view>
@@ -21,7 +21,8 @@ class AttrSet {
   // `attrs` must be sorted by name and free of duplicates.
   explicit AttrSet(std::vector<Attr> attrs) : attrs_(std::move(attrs)) {}
 
-  // Null if no attribute has the name. A sweep, not a search: nodes have few attributes.
+  // Returns the value of the attribute; null if no attribute has the name. The pointer lives as
+  // long as this set. A sweep, not a search: nodes have few attributes.
   const AttrValue* Find(std::string_view name) const {
     for (const Attr& a : attrs_) {
       if (a.name == name) return &a.value;

@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-// Returns the text of an int, a float, a bool or a shape: "3", "0.5", "true", "[2,?]". Empty for
-// other kinds.
+// Returns the text of an int, a float, a bool or a shape: "3", "0.5", "true", "[2,?]". Returns an
+// empty text for other kinds and for malformed bytes.
 std::string PlainAttrText(const AttrValue& value);
 
 }  // namespace tenon

@@ -110,6 +110,8 @@ AttrKind ListFieldKind(uint32_t number) {
 // are an error.
 template <typename Each>
 absl::Status ForEachElement(const AttrValue& v, uint32_t number, Each each) {
+  // TensorFlow reads an attribute without a value as an empty list, and files leave empty lists
+  // out.
   if (v.wire().empty()) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(const WireField list, Expect(v, kFieldList));
   WireReader reader(list.bytes);

@@ -29,22 +29,27 @@ enum class AttrKind : uint8_t {
 // Returns "int", "type" …, the name in error messages and OpDef specs.
 std::string_view AttrKindName(AttrKind kind);
 
-// A name with attributes of its own: the value of a `func` attribute.
+// A function with attributes of its own: the value of a `func` attribute. Views of the attribute's
+// bytes.
 struct FuncAttr {
   std::string_view name;
   std::string_view attrs_wire;  // the bytes of the whole NameAttrList
 };
 
 // A cheap view, valid as long as its bytes: a graph's storage, or the string that made it.
-// Thread-safe. Accessors return INVALID_ARGUMENT "has type 'int' where 'float' is expected" for a
-// value of another kind, and DATA_LOSS for malformed bytes. Messages do not name the attribute: the
-// caller adds the name.
+// Thread-safe. Accessors decode at each call. Of several values in the bytes the last counts, as in
+// protobuf.
+// INVALID_ARGUMENT "has a value of type 'int' where 'float' is expected" for a value of another
+// kind, and for a data type or shape that does not exist. DATA_LOSS for malformed bytes within the
+// value. Messages do not name the attribute: the caller adds the name.
 class AttrValue {
  public:
   AttrValue() = default;
   explicit AttrValue(std::string_view wire) : wire_(wire) {}
 
+  // The AttrValue bytes; empty where nothing is set.
   std::string_view wire() const { return wire_; }
+  // kNone where nothing is set, and for malformed bytes.
   AttrKind kind() const;
 
   absl::StatusOr<std::string_view> AsString() const;
@@ -57,8 +62,8 @@ class AttrValue {
   absl::StatusOr<std::string_view> AsTensorWire() const;
   absl::StatusOr<FuncAttr> AsFunc() const;
 
-  // An empty list has no element kind, so each of these accepts it. Each also accepts a value that
-  // is not set: for TensorFlow that is an empty list.
+  // Return the elements in order. An empty list has no element kind, so each of these accepts it.
+  // Each also accepts a value that is not set: for TensorFlow that is an empty list.
   absl::StatusOr<std::vector<std::string_view>> AsStringList() const;
   absl::StatusOr<std::vector<int64_t>> AsIntList() const;
   absl::StatusOr<std::vector<float>> AsFloatList() const;
@@ -67,14 +72,15 @@ class AttrValue {
   absl::StatusOr<std::vector<PartialShape>> AsShapeList() const;
   absl::StatusOr<std::vector<std::string_view>> AsTensorWireList() const;
   absl::StatusOr<std::vector<FuncAttr>> AsFuncList() const;
-  // The kind of the elements; kNone for an empty list. The value must be a list.
+  // The kind of the elements of a list; kNone for an empty list and for other values.
   AttrKind list_kind() const;
 
  private:
   std::string_view wire_;
 };
 
-// Return the AttrValue bytes of a new value.
+// Return the AttrValue bytes of a new value. An AttrValue of the bytes is valid as long as the
+// string.
 namespace attr {
 std::string String(std::string_view v);
 std::string Int(int64_t v);

@@ -1,4 +1,6 @@
-// What an op is: arguments, attributes in OpDef's type language, flags and its shape function.
+// What an op is: arguments, attributes in OpDef's type language, flags and its shape function. An
+// OpDef that is registered, or belongs to a graph, never changes; all functions here are then
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +19,15 @@ namespace tenon {
 class InferenceContext;
 class AttrSet;
 struct OpFacts;                 // graph/op_defs/op_facts.h
-extern const OpFacts kNoFacts;  // of an op that nobody has said anything of
+extern const OpFacts kNoFacts;  // of an op whose facts are not known
+// Fills in the outputs of the context. May be called on several threads at once. Errors as in
+// shape_inference.h.
 using ShapeFn = std::function<absl::Status(InferenceContext&)>;
 
-// An input or output. Its type is one of: a fixed `type`, the value of `type_attr`, the list in
-// `type_list_attr`; with `number_attr` it is that many tensors of the type.
+// An input or output of an op. Exactly one of three says its type: a fixed `type`, the value of the
+// attribute `type_attr`, or the list in the attribute `type_list_attr`, one tensor for each
+// element. With `number_attr`, which never goes with `type_list_attr`, the argument is that many
+// tensors of the type. `is_ref` makes each of these types a reference.
 struct ArgDef {
   std::string name;
   DataType type = DataType::kInvalid;
@@ -31,6 +37,7 @@ struct ArgDef {
   bool is_ref = false;
 };
 
+// An attribute that nodes of the op have.
 struct AttrDef {
   std::string name;
   AttrKind kind = AttrKind::kNone;  // of the value, or of the elements of a list
@@ -48,28 +55,32 @@ struct OpDef {
   std::vector<ArgDef> inputs;
   std::vector<ArgDef> outputs;
   std::vector<AttrDef> attrs;
+  // Of a function's signature: the names of its control outputs.
   std::vector<std::string> control_outputs;
-  bool is_stateful = false;
-  bool is_commutative = false;
-  bool is_aggregate = false;
-  bool allows_uninitialized_input = false;
+  bool is_stateful = false;     // has an effect, or may answer anew each time
+  bool is_commutative = false;  // the order of the inputs does not matter
+  bool is_aggregate = false;    // takes N tensors of one type, in any order and grouping: AddN
+  bool allows_uninitialized_input = false;  // a reference input may have no value yet
   int deprecated_since = 0;  // GraphDef version from which on the op is refused; 0: never
   std::string deprecation;
   ShapeFn shape_fn;                  // empty: every output has unknown shape
   const OpFacts* facts = &kNoFacts;  // never null; they live as long as the process
 
+  // Null if the op has no such attribute.
   const AttrDef* FindAttr(std::string_view attr_name) const;
 };
 
+// The facts of an op; none for null, which stands for an unknown op.
 inline const OpFacts& FactsOfOp(const OpDef* op) { return op == nullptr ? kNoFacts : *op->facts; }
 
-// Builds an OpDef from specs in TensorFlow's notation. Each returns INVALID_ARGUMENT that quotes
-// the spec.
+// Builds an OpDef from specs in TensorFlow's notation, in any order of calls. Not thread-safe.
 //   AddInput("a: T")  "x: N * T"  "xs: TList"  "ref: Ref(float)"
-//   AddAttr("T: {float, double} = DT_FLOAT")  "N: int >= 2"  "strides: list(int) >= 4"  "mode:
-//   {'A', 'B'} = 'A'"
-// Finish checks that every attr that an argument names exists with a fitting type, gives length
-// attrs minimum 1, and sorts nothing.
+//   AddAttr("T: {float, double} = DT_FLOAT")  "N: int >= 2"  "strides: list(int) >= 4"
+//           "mode: {'A', 'B'} = 'A'"
+// The Add functions return INVALID_ARGUMENT, which quotes the spec, for a spec that does not parse.
+// Finish checks names and defaults, and that every attribute that an argument names exists with a
+// fitting type. It gives attributes that are a length a minimum of 1 unless the spec says one.
+// Arguments and attributes keep the order of the calls. INVALID_ARGUMENT names the op or argument.
 class OpDefBuilder {
  public:
   explicit OpDefBuilder(std::string_view name) { def_.name = std::string(name); }
@@ -85,26 +96,29 @@ class OpDefBuilder {
 
 using TypeVector = absl::InlinedVector<DataType, 4>;
 
-// Types of every input and output tensor of a node of `op` with these attributes (reference types
-// marked).
+// Types of every input and output tensor of a node, by port, reference types marked.
 struct NodeTypes {
   TypeVector inputs;
   TypeVector outputs;
 };
-// INVALID_ARGUMENT names the attribute that is missing or of the wrong type.
+// Returns the types of a node of `op` with the attributes `attrs` and the op's defaults for the
+// others. INVALID_ARGUMENT names the attribute that is missing or of the wrong type, or a number of
+// tensors above a million.
 absl::StatusOr<NodeTypes> ResolveTypes(const OpDef& op, const AttrSet& attrs);
 
-// Every violation of the op's attributes by `attrs`: missing without default, wrong kind, value not
-// allowed, below the minimum. Attributes that the OpDef lacks are none: newer producers write them.
-// Message texts name the attribute.
+// Returns a message for every violation of the op's attributes by `attrs`: missing without default,
+// wrong kind, value not allowed, below the minimum. Attributes that the OpDef lacks are no
+// violation: newer producers write them. Messages name the attribute, in TensorFlow's words.
 std::vector<std::string> CheckAttrs(const OpDef& op, const AttrSet& attrs);
 
-// Half-open range of the flattened inputs (outputs) that argument `arg` covers. INVALID_ARGUMENT as
-// ResolveTypes.
+// Return the ports [first, second) of the inputs (outputs) that argument number `arg` covers.
+// INVALID_ARGUMENT as of ResolveTypes, and for an `arg` that the op does not have.
 absl::StatusOr<std::pair<int, int>> InputRange(const OpDef& op, const AttrSet& attrs, int arg);
 absl::StatusOr<std::pair<int, int>> OutputRange(const OpDef& op, const AttrSet& attrs, int arg);
 
-// OpDef protobuf bytes (tenon.pb.OpDef, wire-equal to TensorFlow's), both ways.
+// Convert to and from OpDef protobuf bytes (tenon.pb.OpDef, wire-equal to TensorFlow's). The bytes
+// have neither shape function nor facts. Equal ops give equal bytes. DATA_LOSS for malformed bytes;
+// INVALID_ARGUMENT for types that do not exist, and for arguments that name no fitting attribute.
 std::string OpDefToWire(const OpDef& op);
 absl::StatusOr<OpDef> OpDefFromWire(std::string_view wire);
 

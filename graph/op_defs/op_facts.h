@@ -1,5 +1,6 @@
 // What is true of an op beside its signature: a column of the op's row in graph/ops/<family>.cc.
-// Whoever wants to know something of an op asks here, by Graph::facts; no other file lists ops.
+// Code that wants to know something of an op asks here, by Graph::facts; no other file lists ops. A
+// field that is left out claims nothing: defaults are always safe.
 #pragma once
 
 #include <cstdint>
@@ -10,128 +11,134 @@
 
 namespace tenon {
 
-// The part of an op in control flow of version 1; forms for references have the same part.
+// The part of an op in control flow of version 1. The forms for references (RefSwitch and so on)
+// have the same part.
 enum class FlowRole : uint8_t {
   kNone,
-  kSwitch,  // its input decides which of its outputs are dead
-  kMerge,
-  kEnter,
-  kExit,
-  kNextIteration,
-  kLoopCond,
+  kSwitch,         // gives its data to the output that its last input chooses; the others are dead
+  kMerge,          // gives the one input that is alive
+  kEnter,          // brings a value into a loop
+  kExit,           // gives a value out of a loop
+  kNextIteration,  // brings a value to the next iteration
+  kLoopCond,       // marks the predicate of a loop
 };
 
-// How an op calls functions.
+// How an op calls the functions in its attributes.
 enum class CallKind : uint8_t {
   kNone,
-  kFunction,
-  kIf,
-  kCase,
-  kWhile,
-  kFor,
-  kGradient,  // of the function
-  kRemote,    // on another task
+  kFunction,  // calls one function
+  kIf,        // one of two branches
+  kCase,      // one of a list of branches
+  kWhile,     // condition and body, again and again
+  kFor,       // a body for each number of a range
+  kGradient,  // calls the gradient of a function
+  kRemote,    // calls a function on another task
 };
 
-// Whether the built-in kernel also serves nodes on other devices than the host, as TensorFlow's
+// Whether the built-in kernel also serves nodes on devices other than the host, as TensorFlow's
 // kernels of device type DEFAULT do.
 enum class OtherDevices : uint8_t {
   kNever,
-  kOnHost,   // inputs and outputs are in host memory
-  kInPlace,  // they are in the device's memory, but for resources: the kernel hands whole tensors
-             // on and does not look at their elements
+  kOnHost,   // for such a node inputs and outputs are in host memory
+  kInPlace,  // arguments are in the device's memory, but for OpFacts::host_args: the kernel hands
+             // whole tensors on and does not look at their elements
 };
 
 // When a node of the op computes an answer in every run, given operands of the right types.
+// "Operand i" is data input i. analysis/cannot_fail.h proves the conditions from what is known of a
+// node's operands.
 enum class Safe : uint8_t {
   kUnknown,        // nothing is known: a run may find an error
-  kAlways,         // whatever the values and shapes of its operands are
-  kIfBroadcast,    // their shapes can be combined
-  kIfQuotient,     // the same, and they are floating: integers have no quotient by 0
-  kIfSameShapes,   // the first two have one known shape
-  kIfProduct,      // matrices stand behind batches that fit, and can be multiplied
-  kIfReduction,    // the axes are axes of the first
-  kIfReshape,      // the elements of the first fit the sizes in the second
-  kIfSlice,        // the slice is there
-  kIfStrided,      // single indices are there; ranges may be cut short
-  kIfSplit,        // the dimension can be split into equal parts
-  kIfTranspose,    // the order names each dimension once
-  kIfExpanded,     // the new dimension has a place
-  kIfConcat,       // the parts have the same sizes but along the axis
+  kAlways,         // whatever the values and shapes of the operands are
+  kIfBroadcast,    // the shapes of operands 0 and 1 can be broadcast to one shape
+  kIfQuotient,     // kIfBroadcast, and the type is floating: integers have no quotient by 0
+  kIfSameShapes,   // operands 0 and 1 have the same, fully known shape
+  kIfProduct,      // operands 0 and 1 are matrices that can be multiplied, in batches that fit
+  kIfReduction,    // operand 1 names axes of operand 0, each once
+  kIfReshape,      // operand 0 has as many elements as the sizes in operand 1 say
+  kIfSlice,        // the slice lies within operand 0
+  kIfStrided,      // single indices lie within operand 0; ranges may be cut short
+  kIfSplit,        // the dimension can be split into that many equal parts
+  kIfTranspose,    // operand 1 names each dimension of operand 0 once
+  kIfExpanded,     // operand 1 is a place for a new dimension of operand 0
+  kIfConcat,       // the parts have the same sizes but along the axis, which exists
   kIfPack,         // the parts have the same sizes
-  kIfCast,         // between numbers
+  kIfCast,         // both types are bool, integer or floating
   kIfWindow,       // windows over two dimensions agree with sizes, strides and padding
-  kIfShapesKnown,  // all shapes are known: inference finds every fault
+  kIfShapesKnown,  // all shapes are fully known: shape inference finds every fault
 };
 
-// Whether f(x) never falls, or never rises, where x grows, and has a value everywhere.
+// Whether a unary op has a value for every x and never falls, or never rises, where x grows.
 enum class Monotone : uint8_t { kNo, kRising, kFalling };
 
-// The part of an op where remapping fuses.
+// The part of an op when the pass remapping fuses ops.
 enum class Fuses : uint8_t {
   kNo,
-  kContraction,  // a product, a convolution, or what remapping puts behind one
-  kActivation,   // an activation that goes into what it follows
+  kContraction,  // a product, a convolution, or an op that remapping fuses behind one
+  kActivation,   // an activation that is fused into the op that it follows
 };
 
-// Whether TensorFlow's _UnaryOpsComposition takes the op.
+// Whether TensorFlow's _UnaryOpsComposition takes the op, and in which types.
 enum class Composes : uint8_t { kNo, kInFloat, kInHalf };  // in float and double; in half too
 
-// How what is known of an op's inputs tells the dimensions of output 0.
+// How the dimensions of output 0 follow from what is known of the inputs (analysis/equal_dims.h).
 enum class DimRule : uint8_t {
   kNone,
-  kLikeFirst,  // the shape of input 0
-  kBroadcasting,
-  kKeepsBatch,  // dimension 0 is that of input 0
-  kProduct,
-  kReduction,
-  kMoved,
-  kReshaped,
-  kSliced,
-  kGathered,
-  kSummed,
-  kByFirst,  // as the vector in input 0 says
-  kByThird,
-  kSplit,  // of every output
+  kLikeFirst,     // the shape of input 0
+  kBroadcasting,  // all inputs broadcast
+  kKeepsBatch,    // dimension 0 is that of input 0; nothing is said of the others
+  kProduct,       // a product of matrices, in batches
+  kReduction,     // input 0 without the axes in input 1, or with size 1 there
+  kMoved,         // input 0 in the order of the last input, or with another size along that axis
+  kReshaped,      // as many elements as input 0
+  kSliced,        // a strided slice of input 0
+  kGathered,      // rows of input 0 by indices in input 1
+  kSummed,        // an Einsum
+  kByFirst,       // the sizes are the elements of input 0
+  kByThird,       // the sizes are the elements of input 2
+  kSplit,         // equal parts of input 1, for every output
 };
 
-// Whether an op may compute in bfloat16, as TensorFlow has it for CPUs.
+// Whether an op may compute in bfloat16, as TensorFlow classes ops for CPUs
+// (passes/auto_mixed_precision).
 enum class Precision : uint8_t {
   kNone,   // unknown: stays as it is
   kAllow,  // worth it: always in bfloat16
-  kInfer,  // safe unless something before it is denied
-  kDeny,   // unsafe, and so may be what follows
+  kInfer,  // safe unless an op before it is denied
+  kDeny,   // unsafe, and so may be ops behind it
   kClear,  // moves or compares values: in the type of its neighbours
 };
 
-// What an op makes that a session remembers from run to run.
+// What an op makes that a session keeps from run to run.
 enum class State : uint8_t {
   kNone,
   kVariable,
-  kFilledTable,  // filled once, by its initializer
+  kFilledTable,  // a table that its initializer fills once
   kMutableTable,
-  kDenseTable,  // mutable, with an empty key
+  kDenseTable,  // a mutable table with a key that marks empty slots
 };
 
-// What computing an op costs beside reading and writing its elements (graph/shapes/cost.h).
+// What computing an op costs beside reading and writing its elements. graph/shapes/cost.h makes
+// numbers of the rules. `scale` is Cost::scale.
 enum class CostRule : uint8_t {
-  kElements,  // `scale` for each element, where that is much more than usual
-  kMove,      // no arithmetic: it moves or describes data
-  kReduce,    // what it reads, once
+  kElements,  // `scale` units for each element, where that is much more than usual
+  kMove,      // no arithmetic: the op moves or describes data
+  kReduce,    // one step for each element that it reads
   kProduct,
-  kEinsum,
-  kWindow,          // a filter over each position of the output
-  kChannelWindow,   // a filter for each channel
-  kWindowOfInput,   // the gradients of such, for the data
-  kWindowOfFilter,  // and for the filter
-  kLargestTwo,      // the two largest operands, each element with each
-  kMatrix,          // each element with the longer side, `scale` times
-  kFourier,         // over `scale` dimensions
-  kSort,            // along the last dimension
-  kPool,            // the window over what it reads
+  kEinsum,          // every combination of the indices
+  kWindow,          // a filter at each position of the output
+  kChannelWindow,   // a filter for each channel at each position
+  kWindowOfInput,   // the gradient of such an op for its data
+  kWindowOfFilter,  // the gradient of such an op for its filter
+  kLargestTwo,      // each element of the largest operand with each of the second largest
+  kMatrix,          // each element with the longer side of its matrix, `scale` times
+  kFourier,         // a Fourier transform over the last `scale` dimensions
+  kSort,            // sorting along the last dimension
+  kPool,            // the window over each element that it reads
   kPoolGradient,
-  kPairs,  // each element of input 0 with each
+  kPairs,  // each element of input 0 with each other one
 };
+// `scale` is 0 for rules that do not name it.
 struct Cost {
   CostRule rule = CostRule::kElements;
   float scale = 0;
@@ -139,23 +146,23 @@ struct Cost {
 
 struct OpFacts {
   // --- Where nodes run and what carries them out.
-  bool mover = false;         // moves data at most: runs wherever its neighbours do
-  bool in_plan = false;       // the plan carries it out itself, or makes no step of it at all
-  bool renames = false;       // its output is its input, by another name, wherever that is
-  bool metadata = false;      // asks for no more than the shape of its input
-  bool placeholder = false;   // without a value unless one is fed
-  bool from_outside = false;  // what it stands for, the caller of the graph says
+  bool mover = false;         // at most hands its input on: runs wherever its neighbours do
+  bool in_plan = false;       // the plan carries it out itself, or makes no step of it
+  bool renames = false;       // its output is its input under another name, in the same memory
+  bool metadata = false;      // reads no more of its input than the shape
+  bool placeholder = false;   // has no value unless one is fed
+  bool from_outside = false;  // the caller of the graph decides what its value is
   FlowRole flow = FlowRole::kNone;
   CallKind calls = CallKind::kNone;
   OtherDevices other_devices = OtherDevices::kNever;
-  const char* host_args = "";  // the arguments in host memory there, by spaces
+  const char* host_args = "";  // arguments in host memory there, by name, separated by spaces
 
   // --- What rewrites may assume.
   Safe safe = Safe::kUnknown;
-  bool checked_by_shapes = false;  // with all operands' shapes known, inference finds every fault
-  bool identity = false;           // gives its one input
-  bool passes_memory = false;      // an output may be the memory of an input, or a part of it
-  uint8_t cwise_arity = 0;  // operands of which it combines element by element; 0: is no such
+  bool checked_by_shapes = false;  // with all shapes known, inference finds every fault
+  bool identity = false;           // its one output is its one data input
+  bool passes_memory = false;      // an output may lie in the memory of an input
+  uint8_t cwise_arity = 0;         // combines that many operands element by element; 0: does not
   Monotone monotone = Monotone::kNo;
   Fuses fuses = Fuses::kNo;
   Composes composes = Composes::kNo;
@@ -164,10 +171,10 @@ struct OpFacts {
   bool tensor_list = false;  // makes, reads or changes a TensorList
 
   // --- State.
-  bool only_reads = false;  // stateful only because of what it takes or gives
-  bool repeatable = false;  // stateful, but may run twice: it only reads
+  bool only_reads = false;  // stateful only because it reads state: may go where unused
+  bool repeatable = false;  // stateful, but has no lasting effect: a run may be made twice
   State state = State::kNone;
-  bool anonymous = false;  // its state is new in each run
+  bool anonymous = false;  // each run makes its state anew; nothing is kept
 
   Cost cost;
 };
@@ -182,15 +189,16 @@ inline bool NeverFails(const OpFacts& op) { return op.safe == Safe::kAlways; }
 inline bool IsUnaryCwise(const OpFacts& op) { return op.cwise_arity == 1; }
 
 // What an op of a plug-in says of itself: the default of its attribute `tenon_facts`, a list of
-// strings. Without the attribute an op has no facts.
+// strings. An op without the attribute has no facts.
 //   never_fails   Safe::kAlways
-//   elementwise   one output, each element made of those of its one or two inputs in that place;
-//                 of one input the output has its shape
+//   elementwise   one output; each element is made of the elements in that place of one or two
+//                 inputs; with one input the output has its shape, with two they broadcast
 //   like_first    DimRule::kLikeFirst
 //   metadata      OpFacts::metadata
 //   moves_data    CostRule::kMove
 //   bfloat16:allow, bfloat16:infer, bfloat16:deny, bfloat16:clear   OpFacts::precision
-// INVALID_ARGUMENT names a word that is none of these, or does not fit the op.
+// Nobody checks that a statement is true. INVALID_ARGUMENT names a word that is none of these or
+// does not fit the op.
 inline constexpr std::string_view kFactsAttr = "tenon_facts";
 absl::StatusOr<OpFacts> StatedFacts(const OpDef& op);
 

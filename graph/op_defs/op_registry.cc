@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-// Splits at ';' outside of quotes, braces and brackets, which defaults may hold.
+// Splits at ';' outside of quotes: the default of a string may hold one.
 std::vector<std::string_view> SplitSpecs(std::string_view text) {
   std::vector<std::string_view> parts;
   size_t begin = 0;
@@ -94,6 +94,7 @@ OpRegistry::OpRegistry() : impl_(new Impl) {
 }
 
 OpRegistry& OpRegistry::Global() {
+  // Never destroyed: destructors of static objects, in plug-ins too, may still ask.
   static OpRegistry* const registry = new OpRegistry;
   return *registry;
 }

@@ -1,6 +1,6 @@
-// All ops that the process knows: the built-in ones and those that plug-ins register. The one
-// registry of its kind, because TensorFlow's C ABI registers ops without a handle; it works before
-// and during static construction of anything else.
+// All ops that the process knows: the built-in ops and the ops that plug-ins register. There is one
+// registry for a process, because TensorFlow's C ABI registers ops without a handle. It works
+// before and during static construction of anything else. All functions are thread-safe.
 #pragma once
 
 #include <memory>
@@ -16,28 +16,32 @@ class OpRegistry {
  public:
   static OpRegistry& Global();
 
-  // The op, or null. The pointer stays valid for the life of the process, also after Remove.
-  // Thread-safe.
+  // Returns the op, or null if no op has the name, a removed op included. The pointer stays valid
+  // for the life of the process, also after Remove; only the shape function goes then.
   const OpDef* Find(std::string_view name);
 
-  // What is true of the op, where only its name is at hand: nothing of an unknown one. Parses no
-  // row, so that all may be asked for. The reference stays valid for the life of the process.
-  // Thread-safe.
+  // Returns the facts of the op of this name; kNoFacts for an unknown op. Unlike Find this parses
+  // no row of a table, so it is cheap for all names. The reference stays valid for the life of the
+  // process.
   const OpFacts& Facts(std::string_view name);
 
-  // Whether the op is one of the host's own.
+  // Whether the op is one of the host's own, which no plug-in can replace or remove.
   bool IsBuiltin(std::string_view name) const;
 
-  // ALREADY_EXISTS "Op with name X" for a second op of that name; INVALID_ARGUMENT for one that
-  // states of itself what it cannot (StatedFacts).
+  // Registers an op. An op that was removed and comes back with the same OpDef bytes gets its old
+  // pointer. ALREADY_EXISTS "Op with name X" if an op has the name; INVALID_ARGUMENT if the op
+  // states facts that it cannot have (StatedFacts).
   absl::Status Register(OpDef op);
-  // Takes a registered (not a built-in) op out again: a plug-in is unloaded or failed half-way.
+  // Takes a registered op out again, when a plug-in is unloaded or has failed to load. Graphs may
+  // still point to the op. Does nothing for built-in and unknown ops. The caller makes sure that no
+  // thread is in the op's shape function.
   void Remove(std::string_view name);
 
-  // Names of all ops, sorted.
+  // Returns the names of all ops, sorted. The views live as long as the process.
   std::vector<std::string_view> Names();
 
-  // The registered name closest to `name` by edit distance, or empty: for "did you mean".
+  // Returns the name of the op that is closest to `name` by edit distance, for "did you mean";
+  // empty if no name is close (graph/base/closest.h).
   std::string_view Closest(std::string_view name);
 
  private:

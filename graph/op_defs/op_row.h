@@ -9,6 +9,8 @@
 
 namespace tenon {
 
+// Flags of an op, which can be combined with '|'. They mean what the fields of OpDef (op_def.h) of
+// like names mean.
 enum OpFlag : uint32_t {
   kPure = 0,
   kStateful = 1,
@@ -18,8 +20,9 @@ enum OpFlag : uint32_t {
 };
 
 // One row of a family's op table (graph/ops/<family>.cc). Specs are in OpDefBuilder's notation;
-// several arguments or attrs are separated by ';'. Parsed at the op's first use. A null shape
-// function leaves the outputs unknown.
+// several arguments or attributes are separated by ';'. The registry parses a row at the op's first
+// use. A null shape function leaves the outputs unknown. Rows are constants and live as long as the
+// process.
 struct OpSpec {
   const char* name;
   const char* inputs;
@@ -32,7 +35,7 @@ struct OpSpec {
   const char* deprecation = "";
 };
 
-// The families' tables, gathered by graph/ops/all_ops.cc.
+// Returns the families' tables, gathered by graph/ops/all_ops.cc. No two rows have one name.
 absl::Span<const absl::Span<const OpSpec>> BuiltinOps();
 
 }  // namespace tenon

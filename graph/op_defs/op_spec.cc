@@ -16,6 +16,9 @@ namespace {
 
 using enum DataType;
 
+// The groups of types in TensorFlow's notation, with just the types that TensorFlow puts there:
+// real numbers lack the quantized types, and none has the types of 8 bits and fewer that came
+// later.
 constexpr DataType kNumberTypes[] = {kFloat,      kDouble,    kInt32,  kUint8,   kInt16,
                                      kInt8,       kComplex64, kInt64,  kQint8,   kQuint8,
                                      kQint32,     kBfloat16,  kQint16, kQuint16, kUint16,
@@ -286,7 +289,8 @@ AttrDef* FindMutable(OpDef& def, std::string_view name) {
   return nullptr;
 }
 
-// TensorFlow gives numbers and lists of tensors a minimum of 1 unless the spec names one.
+// TensorFlow gives numbers and lists of tensors a minimum of 1 unless the spec names one. So "N:
+// int >= 0" must be written where no tensor is fine.
 void AtLeastOne(AttrDef* attr) {
   if (attr->has_minimum) return;
   attr->has_minimum = true;

@@ -1,4 +1,5 @@
-// The families of built-in ops: each is a table of rows, in the file of its name.
+// The families of built-in ops. Each function returns a table of rows, in the file of its name;
+// tables are constants and live as long as the process. all_ops.cc gathers them.
 #pragma once
 
 #include "absl/types/span.h"

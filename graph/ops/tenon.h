@@ -1,4 +1,5 @@
-// Ops of our own: what the optimizer recognizes and TensorFlow has no op for.
+// Ops of our own: what the optimizer recognizes and TensorFlow has no op for. Passes write them for
+// target Tenon only.
 #pragma once
 
 #include "absl/types/span.h"
