@@ -14,21 +14,23 @@
 namespace tenon {
 
 // The arguments and nodes of one body by name. `graph` must outlive this object, and so must the
-// bytes that names are views of. Not thread-safe, also to read: ranges of results are cached.
+// bytes that names are views of. Not thread-safe, not even to read: ranges of results are cached.
 class BodySources {
  public:
   explicit BodySources(const Graph& graph) : graph_(graph) {}
 
   // Sets the arguments. `args` has a node of one output for each tensor that the function takes, in
-  // order. INVALID_ARGUMENT for attributes that do not fit the signature.
+  // the order of the signature. `attrs` are the attributes of the call. INVALID_ARGUMENT for
+  // attributes that do not fit the signature.
   absl::Status SetArgs(const OpDef& signature, const AttrSet& attrs, std::vector<NodeId> args);
   // Adds a node of the body. Of equal names the first counts.
   void AddNode(std::string_view name, NodeId n) { by_name_.try_emplace(name, n); }
   NodeId FindNode(std::string_view name) const;  // kNoNode if no node has the name
 
-  // Appends the outputs that `text` names. Forms: "argument", "argument:index", "node:result",
-  // "node:result:index", "^node", "^argument". Without an index, `text` names all tensors of the
-  // argument or result. INVALID_ARGUMENT for a name or index that does not exist.
+  // Appends the outputs that `text` names to `out`. Forms: "argument", "argument:index",
+  // "node:result", "node:result:index", "^node", "^argument". Without an index, `text` names all
+  // tensors of the argument or result. An argument wins over a node of its name. INVALID_ARGUMENT
+  // for a name or index that does not exist; `out` is then as it was.
   absl::Status Append(std::string_view text, std::vector<Output>& out) const;
 
  private:
@@ -45,11 +47,13 @@ class BodySources {
   absl::flat_hash_map<std::string_view, NodeId> by_name_;
 };
 
-// OK if `inputs` fit the data inputs of node n in number and type, else INVALID_ARGUMENT. A
-// reference fits where its base type is wanted, but not the reverse.
+// Returns OK if `inputs` fit the data inputs of node n in number and type, else INVALID_ARGUMENT. A
+// reference fits where its base type is wanted, but not the reverse. The types of n must be
+// resolved.
 absl::Status CheckInputs(const Graph& graph, NodeId n, absl::Span<const Output> inputs);
 
-// Returns `attrs` with the defaults of the attributes that they lack. The result is a view of both.
+// Returns `attrs` with the op's defaults of the attributes that they lack. The result views the
+// bytes of both, which must outlive it.
 AttrSet WithDefaults(const OpDef& op, const AttrSet& attrs);
 
 }  // namespace tenon

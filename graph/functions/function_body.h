@@ -1,5 +1,6 @@
 // Parses the body of a function of the library, as the bytes have it: attributes may still hold
-// "$T", and inputs are texts such as "argument", "node:result:0" or "^node".
+// placeholders such as "$T", which the attributes of a call fill in, and inputs are texts such as
+// "argument", "node:result:0" or "^node". All functions are thread-safe.
 #pragma once
 
 #include <optional>
@@ -30,8 +31,9 @@ struct FunctionBody {
   std::vector<Attr> attrs;            // the function's own, such as _noinline; sorted too
 };
 
-// Parses the body of `function`. Leaves out what is malformed: the verifier reports defects of the
-// bytes. `graph` finds the nodes' ops.
+// Parses the body of `function`, in the order of the bytes. Leaves out what is malformed: the
+// verifier reports defects of the bytes. The ops of nodes are looked up in `graph` and in the
+// registry. The result views the function's bytes.
 FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function);
 
 // Returns the attributes of the function's arguments, such as _output_shapes, by the number of the
@@ -39,17 +41,17 @@ FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function
 absl::flat_hash_map<uint64_t, AttrSet> ParseArgAttrs(const FunctionEntry& function);
 
 // Returns the input text that fills each result, by the name of the result; of equal names the
-// first.
+// first counts. Views of `returns`' bytes.
 absl::flat_hash_map<std::string_view, std::string_view> SourcesOfResults(
     const std::vector<Attr>& returns);
 
 // Returns the attributes of `func`, sorted by name; of equal names the last. Views of its bytes.
 AttrSet ParseFuncAttrs(const FuncAttr& func);
 
-// Returns the bytes of `value` with the placeholders ("$T") replaced by the values of `arguments`,
-// also in the attributes of functions that `value` names. Returns nullopt if there are none.
-// INVALID_ARGUMENT names a placeholder that `arguments` lacks, or says that functions are nested
-// more than 32 deep.
+// Returns the bytes of `value` with each placeholder ("$T") replaced by the value of that name in
+// `arguments`, also in the attributes of functions that `value` names. Returns nullopt if there is
+// no placeholder. INVALID_ARGUMENT names a placeholder that `arguments` lacks, or says that
+// functions are nested more than 32 deep.
 absl::StatusOr<std::optional<std::string>> BindAttr(AttrValue value, const AttrSet& arguments);
 
 }  // namespace tenon

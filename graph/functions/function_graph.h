@@ -22,24 +22,30 @@ class FunctionGraph {
  public:
   // Makes a graph of the body of `function`, a function of `owner`. Nodes of the body may call the
   // functions of `functions`; if that is null, of SharedFunctions::Of(owner). `owner` must outlive
-  // the result.
-  // UNIMPLEMENTED for a function that takes attributes, references or lists of tensors, and for
-  // unknown ops. INVALID_ARGUMENT for a malformed function.
+  // the result. The graph has no positions.
+  // UNIMPLEMENTED: a function that takes attributes, references or lists of tensors, and unknown
+  // ops.
+  // INVALID_ARGUMENT: a malformed function.
+  // ALREADY_EXISTS: two nodes, or a node and an argument, have one name.
+  // Messages do not name the function: the caller adds the name.
   static absl::StatusOr<FunctionGraph> Make(const Graph& owner, const FunctionEntry& function,
                                             std::shared_ptr<SharedFunctions> functions = nullptr);
 
-  // The nodes of the body under their names. Edits must keep the ids of the nodes below. To remove
-  // an argument or a result, remove its node and set the entry to kNoNode.
+  // The nodes of the body under their names. Edits must keep the ids of `args`, `results` and
+  // `effects`. To remove an argument or a result from the function, remove its node and set the
+  // entry to kNoNode.
   Graph graph;
-  std::vector<NodeId> args;     // a Placeholder for each, with its name
-  std::vector<NodeId> results;  // an Identity for each, added or of the body
+  std::vector<NodeId> args;     // a Placeholder for each argument, with its name
+  std::vector<NodeId> results;  // an Identity for each result, added or of the body
   // Nodes that a call runs although no result needs them: the control outputs and the stateful
   // nodes.
   std::vector<NodeId> effects;
   AttrSet attrs;  // the function's own, such as _noinline
 
-  // Returns the FunctionDef of the graph's present state, under the function's name or under
-  // another name. Under another name the attributes that promise the old interface are left out.
+  // Returns FunctionDef bytes of the graph's present state, under the function's own name or under
+  // another. Fields that the graph does not hold come from the function that Make was given. Under
+  // another name the attributes that promise the old interface (_input_shapes, api_implements) are
+  // left out.
   std::string Wire() const { return Wire(function_.name); }
   std::string Wire(std::string_view name) const;
 

@@ -1,4 +1,5 @@
-// Finds, adds and removes the functions of a graph, for passes and writers.
+// Finds, adds and removes the functions of a graph, for passes and writers. Functions that take
+// `const Graph&` are thread-safe.
 #pragma once
 
 #include <string>
@@ -12,16 +13,16 @@
 
 namespace tenon {
 
-// Returns the names of the functions in `value`, in any order, including those in the attributes of
-// named functions. Views of the bytes of `value`.
+// Returns the names of the functions in `value`, in any order and perhaps twice, including the
+// names in the attributes of named functions. Views of the bytes of `value`.
 std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
 
 // Returns the names that a functional node with this op and these attributes may call: the op and
 // the functions in the attributes. Some may be no function of the library.
 std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
 
-// Whether TensorFlow would give a call with these attributes to XLA. Tenon runs it as any other
-// call.
+// Whether TensorFlow would give a call with these attributes to XLA, its compiler. Tenon runs the
+// call as any other.
 bool IsMarkedForXla(const AttrSet& attrs);
 
 // Returns the functions that a file of the graph holds. For the graph of a function's body these
@@ -29,16 +30,18 @@ bool IsMarkedForXla(const AttrSet& attrs);
 // the walk, then the graph's own.
 std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph);
 
-// Adds functions given as FunctionDef bytes, which are copied. A function takes the place of the
-// one with its name.
+// Adds functions given as FunctionDef bytes, which are copied into the graph's storage. A function
+// takes the place of the function with its name. Does not check the bytes: see
+// graph/verify/defect.h.
 void PutFunctions(Graph& graph, absl::Span<const std::string> wires);
 
-// Removes the functions that no node reaches, with their gradients. A function is reached by
-// - a node whose op it is or whose attribute names it,
-// - a node of the body of a reached function,
-// - being the gradient of a reached function or node.
+// Removes the functions that no node reaches, with their entries in the list of gradients. A
+// function is reached if
+// - it is the op of a node, or an attribute of a node names it;
+// - a node of the body of a reached function reaches it in one of these ways;
+// - it is the gradient of a reached function, or of a node by the node's _gradient_op_type.
 // Calls `may` once if there are such functions, and removes them only if `may` returns true.
-// Returns whether any was removed.
+// Returns whether any was removed. Linear in the graph and its functions.
 bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may);
 
 }  // namespace tenon

@@ -59,10 +59,11 @@ const FunctionEntry* SharedFunctions::Find(std::string_view name) const {
   return nullptr;
 }
 
-// Nothing if the function is marked for nothing. Those of a gradient come in pairs, which only go
-// together: they are none of these.
+// nullopt if the function is not marked. Functions of a gradient come in pairs, forward and
+// backward, which only go together: exchanging one of them would break the other.
 std::optional<SharedFunctions::Implementation> SharedFunctions::Implementation::By(
     const Graph& graph, const FunctionEntry& function) {
+  // Few functions are marked: a look for the word in the bytes spares parsing the others.
   if (function.signature == nullptr || !absl::StrContains(function.wire, kImplements))
     return std::nullopt;
   const AttrSet attrs(ParseFunctionBody(graph, function).attrs);
@@ -77,7 +78,7 @@ std::optional<SharedFunctions::Implementation> SharedFunctions::Implementation::
   return implementation;
 }
 
-// Of those that are new.
+// Looks at the functions that were added since the last call.
 void SharedFunctions::FindImplementations(const Graph& graph) {
   if (beyond_ != nullptr) beyond_->FindImplementations(graph);
   for (; searched_ < functions_.size(); ++searched_) {
@@ -127,7 +128,9 @@ bool SharedFunctions::MayStop(const Graph& graph, std::string_view function) {
   return FactsOf(graph, function).may_stop;
 }
 
-// Tarjan's search for the groups of functions that reach each other, those that they call first.
+// Tarjan's search for strongly connected components: groups of functions that reach each other,
+// called groups first. All functions of a group have the same facts. An explicit stack: chains of
+// calls may be long.
 class SharedFunctions::Search {
  public:
   Search(SharedFunctions& all, const Graph& graph) : all_(all), graph_(graph) {}

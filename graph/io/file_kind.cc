@@ -29,7 +29,8 @@ constexpr std::string_view kKeras =
 constexpr std::string_view kPage =
     "is a page of the web, not a graph: what was wanted is elsewhere";
 
-// First bytes with which no GraphDef begins.
+// First bytes with which no GraphDef begins: a GraphDef begins with the tag of a field, 0a for a
+// node.
 constexpr Kind kBinary[] = {
     {"\x89HDF\r\n\x1a\n"sv,
      "is an HDF5 file, in which older Keras keeps models (.h5), not a graph: model = "
@@ -59,8 +60,8 @@ constexpr Kind kText[] = {
 
 constexpr std::string_view kLocalFile = "PK\x03\x04"sv;  // of a zip archive
 constexpr std::string_view kTableEnd =
-    "\x57\xfb\x80\x8b\x24\x75\x47\xdb"sv;  // of a checkpoint's index
-constexpr size_t kTarMagic = 257, kLiteMagic = 4;
+    "\x57\xfb\x80\x8b\x24\x75\x47\xdb"sv;          // of a checkpoint's index
+constexpr size_t kTarMagic = 257, kLiteMagic = 4;  // bytes before the magic of either format
 
 bool Has(std::string_view content, size_t at, std::string_view bytes) {
   return content.size() >= at && content.substr(at).starts_with(bytes);
@@ -152,6 +153,7 @@ std::string_view WhatItIsInstead(std::string_view content) {
   if (content.starts_with(kLocalFile)) return KindOfZip(content);
   if (content.starts_with('\0') && content.ends_with(kTableEnd))
     return "is the index of a checkpoint, which holds values only: name the folder of a SavedModel";
+  // A GraphDef, which begins with a node (0a), may hold "ustar" at this place in a name.
   if (!content.starts_with('\n') && Has(content, kTarMagic, "ustar"))
     return "is a tar archive, not a graph: unpack it, and name the folder that saved_model.pb is "
            "in";

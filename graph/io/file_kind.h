@@ -1,13 +1,13 @@
-// Files that people take for graphs and that are something else. Private to graph/io/.
+// Recognizes files that people take for graphs and that are something else. Private to graph/io/.
 #pragma once
 
 #include <string_view>
 
 namespace tenon {
 
-// Says what a file with this content is instead of a graph, and how to use it: "is a NumPy array:
-// …". Empty for what may be a GraphDef, text or binary. Reads the begin, the end and single fields
-// only.
+// Returns what a file with this content is instead of a graph, and how to use it: "is a NumPy
+// array, not a graph: …". Empty for what may be a GraphDef, text or binary. Reads the begin, the
+// end and single fields only. The text is a constant.
 std::string_view WhatItIsInstead(std::string_view content);
 
 }  // namespace tenon

@@ -40,18 +40,18 @@ absl::StatusOr<Imported> ImportSource(ReadSource source, const ImportLimits& lim
 
 class GraphReader {
  public:
-  // Reads a graph. INVALID_ARGUMENT for malformed bytes, "file: byte N: …" (for text
-  // "file:line:column: …"), and for exceeded limits. An input that does not resolve becomes a hole
-  // (kNoNode) and is reported in `defects`, since only the reader sees the text; all other checks
-  // are left to the verifier. Inputs may name later nodes. Of nodes of one name, inputs mean the
-  // first. Takes linear time.
+  // Reads a graph. An input that does not resolve becomes a hole (kNoNode) and is reported in
+  // `defects`, since only the reader sees the text; all other checks are left to the verifier.
+  // Inputs may name later nodes. Of nodes of one name, inputs mean the first. Takes linear time.
+  // INVALID_ARGUMENT "file: byte N: …" (for text "file:line:column: …"): malformed bytes, or a
+  // limit that is exceeded. `defects` is then of no use.
   static absl::StatusOr<Graph> Read(ReadSource source, const ImportLimits& limits,
                                     DefectLog* defects);
 
   // Reads an edited copy of `before`, written by a pass or plug-in. A node keeps the id that the
   // node of its name had in `before`. Functions and versions are those of `before`; the bytes' own
   // are ignored. The result shares the storage of `before` and each part that did not change. No
-  // view of `wire` is left.
+  // view of `wire` is left. Errors as of Read.
   static absl::StatusOr<Graph> ReadEdited(std::string_view wire, std::string name,
                                           const Graph& before, const ImportLimits& limits,
                                           DefectLog* defects);
@@ -102,7 +102,7 @@ class GraphReader {
   std::string extra_;
   int hints_ = 0;
   // Kinds by a hash of the op and the attribute bytes: most nodes of a graph repeat the op and
-  // attributes of another node.
+  // attributes of another node, and are not parsed then.
   struct KnownKind {
     std::string_view op;
     std::string_view attrs;

@@ -1,4 +1,5 @@
-// Makes GraphDef bytes of a Graph. io.h has the functions that other rooms call.
+// Makes GraphDef bytes of a Graph, which must outlive the writer. io.h has the functions that other
+// rooms call.
 // Private to graph/io/.
 #pragma once
 

@@ -220,6 +220,7 @@ absl::StatusOr<std::string> PrintGraphText(std::string_view wire) {
 bool LooksLikeText(std::string_view bytes) {
   if (BeginsWithNode(bytes)) return false;
   const std::string_view sample = bytes.substr(0, 4096);
+  // The byte order mark of UTF-8, which some editors write.
   if (sample.starts_with("\xef\xbb\xbf")) return true;
   size_t controls = 0;
   for (const char c : sample) {

@@ -16,9 +16,10 @@ struct TextGraph {
   TextPositions positions;
 };
 
-// Parses the text of a GraphDef. INVALID_ARGUMENT "name:line:column: …" for the first error:
-// syntax, unknown fields and enumerators, nesting beyond `max_depth`. INVALID_ARGUMENT too for text
-// or bytes above 2 GiB, protobuf's limit.
+// Parses the text of a GraphDef. `name` stands for the file in messages. INVALID_ARGUMENT
+// "name:line:column: …" for the first error: syntax, unknown fields and enumerators, nesting beyond
+// `max_depth` (at most 1000). INVALID_ARGUMENT "name: …" for text or bytes above 2 GiB, protobuf's
+// limit.
 absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
                                          int64_t max_depth);
 // ParseGraphText with protobuf's parser alone, without the quick way of plain_text.h.
@@ -37,7 +38,7 @@ absl::StatusOr<TextSavedModel> ParseSavedModelText(std::string_view text, const 
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire);
 
 // Whether these bytes look like text. Judges by the first 4096 bytes and the first node. A damaged
-// file counts as the form of most of its bytes.
+// file counts as the form of most of its bytes, so that its error is reported in that form.
 bool LooksLikeText(std::string_view bytes);
 
 }  // namespace tenon

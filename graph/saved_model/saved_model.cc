@@ -31,6 +31,7 @@ constexpr uint32_t kTags = 4;
 
 constexpr char kServe[] = "serve";
 constexpr char kInitSignature[] = "__saved_model_init_op";
+// Where older files name the initializer, newest first.
 constexpr const char* kInitCollections[] = {"saved_model_main_op", "legacy_init_op"};
 constexpr char kAssetCollection[] = "saved_model_assets";
 

@@ -1,5 +1,6 @@
-// Reads SavedModel folders: a graph, and what the folder says of the graph. The executor restores
-// the values of the variables.
+// Reads SavedModel folders: a graph, and what the folder says of the graph. Reads no values of
+// variables; the executor restores them from the checkpoint in the folder. All functions are
+// thread-safe.
 #pragma once
 
 #include <string>
@@ -16,16 +17,17 @@
 namespace tenon {
 
 // An argument or a result of a signature. A sparse tensor is three of them: name/values,
-// name/indices and name/dense_shape. Another composite tensor is name/0, name/1 ….
+// name/indices and name/dense_shape. Another composite tensor is name/0, name/1 …, one for each
+// component.
 struct SignatureTensor {
   std::string name;
-  std::string tensor;  // the tensor of the graph, "node:0"
-  DataType dtype = DataType::kInvalid;
+  std::string tensor;                   // the tensor of the graph, "node:0"
+  DataType dtype = DataType::kInvalid;  // kInvalid: the folder does not say
   PartialShape shape;
   Tensor default_value;  // of an argument that may be left out; else uninitialized
 };
 
-// An argument or a result that is several tensors.
+// An argument or a result that is several tensors. Signature::inputs or outputs has its parts.
 struct CompositeTensor {
   std::string name, spec;  // spec: "RaggedTensorSpec"
   DataType dtype = DataType::kInvalid;
@@ -49,13 +51,14 @@ struct AssetFile {
 struct MetaGraph {
   std::vector<std::string> tags;
   std::vector<Signature> signatures;  // sorted by name
-  std::string filename_tensor;        // takes the path of the variables; or empty
-  std::string restore_op;             // the node that restores variables; or empty
-  std::string init_op;                // the node to run after that; or empty
+  std::string filename_tensor;        // tensor that takes the path of the variables; or empty
+  std::string restore_op;             // node that restores variables; or empty
+  std::string init_op;                // node, or output of a node, to run after that; or empty
   std::vector<AssetFile> assets;
   FileBytes objects;  // SavedObjectGraph bytes (saved_objects.h); may be empty
 
-  // Null if no signature has the name. Lives as long as this object.
+  // Null if no signature has the name. The pointer lives as long as this object and its list of
+  // signatures.
   const Signature* FindSignature(std::string_view name) const;
 };
 
@@ -63,7 +66,7 @@ struct SavedModel {
   std::string folder;
   std::string file;  // saved_model.pb, with the folder
   std::vector<MetaGraph> meta_graphs;
-  size_t chosen = 0;  // the index of the imported graph
+  size_t chosen = 0;  // the index of the imported graph in meta_graphs
 
   const MetaGraph& meta() const { return meta_graphs[chosen]; }
 };
@@ -76,10 +79,13 @@ struct ImportedSavedModel {
 // Whether a folder holds saved_model.pb or saved_model.pbtxt.
 bool IsSavedModel(const std::string& folder);
 
-// Reads FOLDER/saved_model.pb, or else saved_model.pbtxt. Imports the only graph, or the graph
-// tagged `serve`; one tagged with nothing else wins. Signatures, savers and assets that name no
-// tensor of the graph are defects. Errors as of ImportFile; INVALID_ARGUMENT lists the tags where
-// no graph can be chosen.
+// Reads FOLDER/saved_model.pb, or else saved_model.pbtxt. Imports the only graph; of several the
+// one that is tagged `serve` and nothing else, or else the only one that has this tag among others.
+// Signatures, savers and assets that name no tensor of the graph are defects, behind those of the
+// graph.
+// NOT_FOUND: the folder has neither file.
+// INVALID_ARGUMENT: malformed content, or no graph can be chosen; the message then lists the tags.
+// Other errors are those of ImportFile.
 absl::StatusOr<ImportedSavedModel> ImportSavedModel(const std::string& folder,
                                                     const ImportLimits& limits = {});
 

@@ -14,6 +14,7 @@
 namespace tenon {
 namespace {
 
+// The attribute of an object of a checkpoint that has the variable's value.
 constexpr char kValue[] = "VARIABLE_VALUE";
 
 template <typename Message>

@@ -1,5 +1,5 @@
-// Finds the value in the checkpoint of each variable of a SavedModel's graph, by the objects from
-// which the model was saved.
+// Finds for each variable of a SavedModel's graph the value in the checkpoint, by the objects from
+// which the model was saved. All functions are thread-safe.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@
 
 namespace tenon {
 
-// The name of the checkpoint's tensor with the checkpoint's own objects.
+// The name of the tensor in a checkpoint that holds the checkpoint's own objects: a string scalar,
+// TrackableObjectGraph bytes.
 inline constexpr char kCheckpointObjects[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
 // A variable that a function of the model has captured: a call passes the variable's handle.
@@ -25,16 +26,17 @@ struct CapturedVariable {
   PartialShape shape;
 };
 
-// Returns the captured variables whose handles nodes of the graph pass to functions, each once.
-// `objects` are SavedObjectGraph bytes; INVALID_ARGUMENT if they are malformed or do not fit the
-// graph.
+// Returns the variables that functions have captured and whose handles nodes of the graph pass to
+// these functions, each once, in the order of the nodes. `objects` are SavedObjectGraph bytes;
+// INVALID_ARGUMENT if they are malformed or do not fit the graph.
 absl::StatusOr<std::vector<CapturedVariable>> CapturedVariables(const Graph& graph,
                                                                 std::string_view objects);
 
 // Returns the key of each variable's value in the checkpoint, in the order of `variables`; empty
-// for a variable without a value. An object of the model and one of the checkpoint are the same if
-// one path of names leads to both from their roots. `checkpoint_objects` are TrackableObjectGraph
-// bytes; INVALID_ARGUMENT if either message is malformed.
+// for a variable without a value. An object of the model and an object of the checkpoint are the
+// same if one path of names leads to both from their roots. `objects` are the bytes that
+// CapturedVariables got, `checkpoint_objects` TrackableObjectGraph bytes; INVALID_ARGUMENT if
+// either message is malformed.
 absl::StatusOr<std::vector<std::string>> CheckpointKeys(
     const std::vector<CapturedVariable>& variables, std::string_view objects,
     std::string_view checkpoint_objects);

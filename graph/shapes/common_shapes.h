@@ -1,4 +1,5 @@
-// Dimension arithmetic and the commonest shape functions, for several families of ops.
+// Dimension arithmetic and the commonest shape functions, for several families of ops. Functions
+// without a context are pure and thread-safe; a context belongs to one thread.
 #pragma once
 
 #include <initializer_list>
@@ -9,18 +10,22 @@
 
 namespace tenon::ops {
 
+// Fills in the outputs of `c`. Errors are INVALID_ARGUMENT, or AtRunTime
+// (graph/base/run_time_error.h) where TensorFlow finds the fault only in a run.
 using ShapeFunction = absl::Status(InferenceContext&);
 
 // --- Dimensions. An unknown operand (kUnknownDim) gives an unknown result, but 0 times unknown is
-// 0. INVALID_ARGUMENT where the result overflows or is negative.
+// 0 and 1 divides everything. INVALID_ARGUMENT where the result overflows or is negative.
 absl::StatusOr<int64_t> AddDims(int64_t a, int64_t b);
 absl::StatusOr<int64_t> SubtractDims(int64_t a, int64_t b);
 absl::StatusOr<int64_t> MultiplyDims(int64_t a, int64_t b);
-// Returns a / divisor, rounded down. With `evenly`, INVALID_ARGUMENT for a remainder.
+// Returns a / divisor, rounded down. INVALID_ARGUMENT for a divisor of 0 and, with `evenly`, for a
+// remainder.
 absl::StatusOr<int64_t> DivideDim(int64_t a, int64_t divisor, bool evenly);
 
-// --- Shapes.
-// What both know; INVALID_ARGUMENT "dimension 1 in both shapes must be equal, but are 2 and 3".
+// MergeShapes returns what both know; INVALID_ARGUMENT "dimension 1 in both shapes must be equal,
+// but are 2 and 3". Concatenate returns the dimensions of a, then those of b; unknown if either
+// rank is.
 absl::StatusOr<PartialShape> MergeShapes(const PartialShape& a, const PartialShape& b);
 PartialShape Concatenate(const PartialShape& a, const PartialShape& b);
 // Returns dimensions [begin, end) of s. Both ends are clamped to the rank; negative ones count from

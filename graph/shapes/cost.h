@@ -1,5 +1,5 @@
 // What computing a node is taken to cost, by its op's CostRule: the same on every machine, and
-// right within an order of magnitude.
+// right within an order of magnitude. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@
 
 namespace tenon {
 
-// Before a node is computed from these values. The unit is one multiplication or addition within a
-// product of matrices; an element that is read or made counts for several, as kernels that are no
-// products take time. `elements`: of what comes out, where that is known, else 0.
+// Returns the work of computing node n from these values, before it is done. The unit is one
+// multiplication or addition within a product of matrices of floats; an element that is read or
+// made counts for 16, as kernels that are no products take time. `elements` is the number of
+// elements of all outputs, where that is known, else 0. At most 10^18.
 int64_t EstimateWork(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs,
                      int64_t elements);
 
@@ -23,8 +24,9 @@ struct FlopEstimate {
   int64_t unknown_nodes = 0;  // nodes of which shapes do not tell the cost at all
 };
 
-// The arithmetic of a graph, from inferred shapes: products, filters and (one per element) the
-// rest. Functions' bodies are not counted.
+// Estimates the arithmetic of one run of all live nodes, from inferred shapes: products, filters
+// and, for the other ops, one for each element. Bodies of functions are not counted, and a loop
+// counts as one iteration.
 FlopEstimate EstimateFlops(const Graph& graph, const GraphShapes& shapes);
 
 }  // namespace tenon

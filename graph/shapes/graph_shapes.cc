@@ -25,6 +25,7 @@ uint64_t MarkOf(std::span<const Output> inputs) {
   uint64_t mark = inputs.size();
   for (const Output& in : inputs) {
     mark ^= uint64_t{static_cast<uint32_t>(in.node)} << 32 | static_cast<uint32_t>(in.port);
+    // 2^64 divided by the golden ratio: spreads neighbouring ids over all bits.
     mark *= 0x9e3779b97f4a7c15;
     mark ^= mark >> 29;
   }

@@ -16,8 +16,9 @@
 
 namespace tenon {
 
-// What is known of a tensor before it is computed.
+// What is known of a tensor before it is computed. A default object knows nothing.
 struct TensorInfo {
+  // Known dimensions are right in every run; kUnknownDim, or an unknown rank, for the rest.
   PartialShape shape;
   // The value of a constant of at most kMaxShapeValueElements elements; else null.
   std::shared_ptr<const Tensor> value;
@@ -29,6 +30,7 @@ struct TensorInfo {
   std::shared_ptr<const PartialShape> handle_shape;
 };
 
+// Bounds what inference computes with values: shapes and axes are far shorter.
 inline constexpr int64_t kMaxShapeValueElements = 1024;
 
 // What a shape function sees: a node, what is known of its inputs, and the outputs to fill in.
@@ -46,7 +48,8 @@ class InferenceContext {
   void set_node(std::string_view name) { node_ = name; }
   const AttrSet& attrs() const { return attrs_; }
   const NodeTypes& types() const { return types_; }
-  // Keeps the bytes of attrs() alive; null where the caller of the constructor does so.
+  // Keeps the bytes of attrs() alive, for functions that hand out values of attributes; null where
+  // the caller of the constructor does so.
   const std::shared_ptr<const void>& attr_owner() const { return attr_owner_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
@@ -92,6 +95,8 @@ class InferenceContext {
 
   // Shape algebra. Each returns what is known of the result. Errors are INVALID_ARGUMENT in
   // TensorFlow's words ("Shape must be rank 2 but is rank 1").
+  // The WithRank functions return `s`, or, of unknown rank, what `rank` says of it. MergeDim
+  // returns the size that either knows. Broadcast follows NumPy's rules.
   absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& s, int rank) const;
@@ -111,7 +116,8 @@ class InferenceContext {
   std::shared_ptr<const void> attr_owner_;
 };
 
-// Runs the shape function of the op, if it has one. The error names the op, the node if `node_name`
+// Runs the shape function of the op, if it has one; without one all outputs stay unknown. Also
+// refuses an output of more than 2^63-1 elements. The error names the op, the node if `node_name`
 // is given, and the input shapes. An error marked AtRunTime gives OK and unknown outputs.
 absl::Status RunShapeFn(InferenceContext& context, std::string_view node_name);
 
@@ -132,7 +138,7 @@ struct ShapeOptions {
 };
 
 // What is known of each output of each live node. Values that loops carry (NextIteration edges)
-// start unknown; loops are not iterated. Reading is thread-safe.
+// start unknown; loops are not iterated. Reading is thread-safe. Does not keep the graph.
 class GraphShapes {
  public:
   // Runs the shape functions once, in topological order. Returns the first error of a shape
@@ -141,11 +147,14 @@ class GraphShapes {
   static absl::StatusOr<GraphShapes> Infer(const Graph& graph, const ShapeOptions& options = {});
 
   // Brings the result up to date with a graph that was edited since, or with an edited copy of the
-  // graph. Shape functions run for new and changed nodes, and where inputs are known otherwise than
-  // before. `options` must be those of Infer. After an error nothing is known.
+  // graph that shares its storage. Shape functions run for new and changed nodes, and where inputs
+  // are known otherwise than before; errors of other nodes are not reported again. `options` must
+  // be those of Infer. After an error info() must not be asked before another Refresh has
+  // succeeded.
   absl::Status Refresh(const Graph& graph, const ShapeOptions& options);
 
-  // An output that the node does not have (the op is unknown) is unknown.
+  // What is known of an output. An output that the node does not have (the op is unknown) is
+  // unknown. The reference is valid until the next Refresh.
   const TensorInfo& info(Output o) const { return infos_[IdOf(o)]; }
   const PartialShape& shape(Output o) const { return info(o).shape; }
 

@@ -1,4 +1,5 @@
-// The shape functions of the built-in ops, by the file that holds them.
+// The shape functions of the built-in ops, by the file that holds them. The tables in graph/ops
+// name them; see common_shapes.h for what a shape function may do.
 #pragma once
 
 #include "graph/shapes/common_shapes.h"

@@ -18,6 +18,7 @@ struct UniformConvolutionAttrs {
 };
 
 // Reads the attributes from the context of a shape function or of a kernel's preparation.
+// INVALID_ARGUMENT names an attribute that is missing or of the wrong type.
 template <typename Context>
 absl::StatusOr<UniformConvolutionAttrs> ReadUniformConvolutionAttrs(const Context& c) {
   UniformConvolutionAttrs a;
@@ -34,8 +35,9 @@ absl::StatusOr<UniformConvolutionAttrs> ReadUniformConvolutionAttrs(const Contex
   return a;
 }
 
-// A spatial dimension of a convolution of known shapes, in elements. Values of the lhs lie
-// `lhs_dilation` apart; the gaps and the padding count as 0.
+// A spatial dimension of a convolution of known shapes: sizes of the image, the filter and the
+// output, in elements. Values of the lhs lie `lhs_dilation` apart; the gaps and the padding count
+// as 0. `before` is the padding in front.
 struct UniformConvolutionAxis {
   int64_t in, size, out;
   int64_t stride, lhs_dilation, rhs_dilation, before;
@@ -54,6 +56,7 @@ struct UniformConvolution {
 };
 
 // Computes dimensions and output shape. INVALID_ARGUMENT where attributes and shapes do not fit.
+// Pure and thread-safe.
 absl::StatusOr<UniformConvolution> MakeUniformConvolution(const UniformConvolutionAttrs& attrs,
                                                           const Shape& lhs, const Shape& rhs);
 

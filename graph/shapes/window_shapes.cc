@@ -50,6 +50,7 @@ absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, 
     TENON_ASSIGN_OR_RETURN(in, AddDims(in, padding.explicit_pads[2 * axis]));
     TENON_ASSIGN_OR_RETURN(in, AddDims(in, padding.explicit_pads[2 * axis + 1]));
   }
+  // A window of n elements spans (n - 1) * dilation + 1; a window of none spans nothing.
   TENON_ASSIGN_OR_RETURN(const int64_t spread,
                          MultiplyDims(std::max<int64_t>(size - 1, 0), dilation));
   TENON_ASSIGN_OR_RETURN(const int64_t free, SubtractDims(in, spread + std::min<int64_t>(size, 1)));

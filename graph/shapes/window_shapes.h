@@ -15,8 +15,8 @@ struct WindowFormat {
   int first() const { return channels_first ? 2 : 1; }  // the first spatial dimension
 };
 
-// The format that attribute data_format names; channels last if the op has no such attribute.
-// UNIMPLEMENTED for vectorized formats (NCHW_VECT_C).
+// Returns the format that attribute data_format names; channels last if the op has no such
+// attribute. UNIMPLEMENTED for other formats, such as NCHW_VECT_C.
 absl::StatusOr<WindowFormat> WindowFormatOf(InferenceContext& c, int spatial);
 
 // The padding of each dimension, from attributes padding and explicit_paddings.
@@ -25,14 +25,18 @@ struct WindowPadding {
   std::vector<int64_t> explicit_pads;  // before and after, per dimension in the format's order;
                                        // empty unless EXPLICIT
 };
+// Reads both attributes for tensors of rank `rank`. INVALID_ARGUMENT for negative paddings, for too
+// few or too many, and for any beside SAME or VALID.
 absl::StatusOr<WindowPadding> WindowPaddingOf(InferenceContext& c, int rank);
 
-// The number of positions of a window of `size` elements that moves by `stride` along dimension
-// `axis` of `in` elements; kUnknownDim where a size is unknown.
+// Returns the number of positions of a window of `size` elements that lie `dilation` apart and that
+// moves by `stride` along dimension `axis` of `in` elements; kUnknownDim where a size is unknown.
+// INVALID_ARGUMENT where the window does not fit, or stride or dilation is not positive.
 absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
                                     const WindowPadding& padding, int axis);
-// WindowedDim for ops whose TensorFlow version rounds toward 0. So windows pass that exceed the
-// dimension by less than two steps, and so does any dilation; both fail only at run time.
+// WindowedDim for ops with a TensorFlow version that rounds toward 0. So windows pass that exceed
+// the dimension by less than two strides, and so does any dilation; both fail only in a run
+// (AtRunTime).
 absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
                                    const WindowPadding& padding, int axis);
 

@@ -1,4 +1,4 @@
-// The defects of a graph, and the functions that find them.
+// The defects of a graph, and the functions that find them. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class DefectCode : uint8_t {
   kDevice,      // a malformed device string
   kConst,       // a tensor does not decode
   kShape,       // a shape function refuses the node
-  kPlugin,      // a plug-in's shape function fails: no fault of the graph
+  kPlugin,      // a plug-in's shape function fails: the graph may be right
   kFunction,    // a function is malformed or stands twice
   kNoFunction,  // an attribute names a function that the library lacks
   kVersion,     // producer or min_consumer do not fit; an op is deprecated
@@ -33,25 +33,26 @@ enum class DefectCode : uint8_t {
 
 struct Defect {
   DefectCode code;
-  std::string where;             // "file:line:col" or "file:offset"
+  std::string
+      where;  // "file:line:col" or "file:offset"  // "file:line:col", "file: byte N" or "node 'x'"
   std::string node;              // empty for file-level defects
-  std::string message;           // the fault, the node, and what would be right
+  std::string message;           // the fault, the node, and what would be right; one line
   bool in_function = false;      // in a function of the library
   std::string ToString() const;  // "where: message"
 };
 
-// Whether a run may succeed in spite of the defect: nodes of unknown ops and calls of missing
-// functions may be nodes that no fetch needs.
+// Whether a run may succeed in spite of the defect: no fetch may need the node of an unknown op or
+// the call of a missing function.
 inline bool MayBeUnused(const Defect& defect) {
   return defect.code == DefectCode::kUnknownOp || defect.code == DefectCode::kNoFunction;
 }
 
-// Returns every defect of a graph and of its functions, in file order, as import does. For graphs
-// that passes or plug-ins changed.
+// Returns every defect of a graph and of its functions, ordered by node id, functions last. For
+// graphs that passes or plug-ins changed; import does the same for files. Linear in the graph.
 std::vector<Defect> Verify(const Graph& graph);
-// Verify without functions. If `sound` is given, the graph must be an edited copy of `sound`, and
-// `sound` must have no defects: names, ops and attributes that `sound` has too are not checked
-// again.
+// Verify without the bodies of functions. If `sound` is given, the graph must be an edited copy of
+// `sound` that shares its storage, and `sound` must have no defects: names, ops and attributes that
+// `sound` has too are not checked again.
 std::vector<Defect> VerifyNodes(const Graph& graph, const Graph* sound = nullptr);
 
 }  // namespace tenon

@@ -45,6 +45,8 @@ class Verifier {
       for (const KindDefect& d : KindDefects(graph_.kind(n))) Add(n, d.code, d.message);
       CheckInputs(n);
     }
+    // Inference walks in topological order, so that it finds cycles on the way; without it the
+    // order is made for that alone.
     if (!options_.shapes_are_known) return CheckCyclesAndShapes();
     if (!TopologicalOrder(graph_).ok()) CheckCycles();
   }

@@ -14,13 +14,15 @@
 
 namespace tenon {
 
-// Collects defects and puts them in the order of the file. Not thread-safe.
+// Collects defects and puts them in order: versions, then nodes by id (the order of the file), then
+// functions. Defects of one node keep the order in which they are added. Not thread-safe.
 class DefectLog {
  public:
   // Adds a defect of a node, with the message "node 'x' (Op): message".
   void AddNode(const Graph& graph, NodeId node, DefectCode code, std::string_view message);
   // Adds a defect of the graph's versions; sorts before all nodes.
   void AddVersions(const Graph& graph, DefectCode code, std::string_view message);
+  // The position of the versions in the file; without it messages name the file alone.
   void set_versions_pos(SourcePos pos) { versions_pos_ = pos; }
   // Adds the defect that `node` has the name of `first`. `first` is kNoNode if no node is found by
   // the name.
@@ -30,9 +32,9 @@ class DefectLog {
   void AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node,
                    DefectCode code, std::string_view message);
   size_t size() const { return found_.size(); }
-  // The nodes that have a defect.
+  // The nodes that have a defect. Defects of versions and functions add ids that no node has.
   absl::flat_hash_set<NodeId> Nodes() const;
-  // The defects in file order.
+  // The defects, in order. Ends the log.
   std::vector<Defect> Take() &&;
 
  private:
@@ -42,27 +44,30 @@ class DefectLog {
 
 struct VerifyOptions {
   // The graph was just read from a file. The reader has reported holes among the inputs and names
-  // that stand twice. Names must be such as users may give.
+  // that stand twice, so they are not reported again. Names must be such as users may give: no
+  // underscore in front.
   bool from_file = false;
-  int64_t max_const_bytes = ImportLimits().max_const_bytes;
-  const Graph* sound = nullptr;  // as for VerifyNodes of defect.h
-  // The caller has inferred all shapes without an error. Cycles are still looked for: shapes say
-  // nothing of control edges.
+  int64_t max_const_bytes = ImportLimits().max_const_bytes;  // of one constant, decoded
+  const Graph* sound = nullptr;                              // as for VerifyNodes of defect.h
+  // The caller has inferred all shapes without an error, so shape functions do not run again.
+  // Cycles are still looked for: shapes say nothing of control edges.
   bool shapes_are_known = false;
 };
 
-// Adds the defects of nodes and functions to `log`.
+// Adds the defects of nodes and functions to `log`. Nodes with a defect in `log` are left out of
+// shape inference: their shape errors would follow from it.
 void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
-// As VerifyNodes of graph/verify/defect.h.
+// VerifyGraph without functions: one returns the defects, the other adds them to `log`.
 std::vector<Defect> VerifyNodes(const Graph& graph, const VerifyOptions& options);
 void VerifyNodes(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
-// Function library: names, signatures and bodies (graph/verify/verify_functions.cc).
+// Adds the defects of the graph's own functions: names, signatures and bodies. Types within a body
+// depend on the call and are not checked.
 void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
 // A fault of an op with its attributes, the same for all nodes of the kind. Messages name the
-// attribute, not the node.
+// attribute, not the node. CheckKind returns all faults of a kind.
 struct KindDefect {
   DefectCode code;
   std::string message;
@@ -70,12 +75,12 @@ struct KindDefect {
 std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind,
                                   const VerifyOptions& options);
 
-// Returns `text` for a message of one line: control characters and bytes that are not UTF-8 become
+// Returns `text` for a message of one line: control characters and bytes that are no UTF-8 become
 // \xNN.
 std::string Printable(std::string_view text);
 
-// Whether `name` may be a node's name: letters, digits and ._-/>\ after a letter, a digit or a dot.
-// In a graph made by a pass (not `from_file`), an underscore may come first too.
+// Whether `name` may be a node's name: letters, digits and the characters ._-/>\ after a letter, a
+// digit or a dot. In a graph made by a pass (not `from_file`), an underscore may come first too.
 bool IsNodeName(std::string_view name, bool from_file);
 
 }  // namespace tenon

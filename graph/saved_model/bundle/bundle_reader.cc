@@ -226,6 +226,7 @@ absl::StatusOr<std::vector<BundleReader::Piece>> BundleReader::PiecesOf(const St
     if (stored->dtype != whole.dtype || !(stored->shape == in->shape) || !stored->slices.empty())
       return damaged("whose entry is of another type or shape");
     TENON_RETURN_IF_ERROR(CheckedShard(*stored).status());
+    // Counts alone do not find two parts that overlap beside a gap; `there` of ReadRegion does.
     missing -= both->shape.num_elements();
     if (missing < 0) return damaged("that was there before");
     pieces.push_back({*both, *in, *std::move(stored)});

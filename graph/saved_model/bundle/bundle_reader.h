@@ -19,6 +19,7 @@
 namespace tenon {
 
 // Returns the path to open for a file of the checkpoint, or an error if the file may not be read.
+// Called before each file is opened.
 using ResolvePath = std::function<absl::StatusOr<std::string>(std::string_view path)>;
 
 // A checkpoint that is open for reading. Nothing in the files is trusted: sizes are compared with
@@ -27,7 +28,8 @@ using ResolvePath = std::function<absl::StatusOr<std::string>(std::string_view p
 // NOT_FOUND: the file or the tensor does not exist.
 // DATA_LOSS: a file is damaged.
 // UNIMPLEMENTED: big-endian files, later versions, resources and variants.
-// Not thread-safe.
+// RESOURCE_EXHAUSTED: memory is short.
+// Errors of ResolvePath pass through. Not thread-safe.
 class BundleReader {
  public:
   // Reads and checks the index. Data files are opened when they are first read.
@@ -40,10 +42,13 @@ class BundleReader {
     DataType dtype = DataType::kInvalid;
     Shape shape;
   };
-  // The type and shape of a tensor, and the tensor, whole even if it is stored in parts.
+  // Find returns the type and shape of a tensor without its data. Read returns the tensor, whole
+  // even if it is stored in parts, in memory of its own.
   absl::StatusOr<TensorInfo> Find(std::string_view name) const;
   absl::StatusOr<Tensor> Read(std::string_view name);
-  // The part of the tensor in `region`, which must lie within the shape.
+  // Returns the part of the tensor in `region`, which must lie within the shape. Reads only what is
+  // stored of it: of an entry in one piece all, of a tensor in parts the parts that have elements
+  // of the region.
   absl::StatusOr<Tensor> ReadRegion(std::string_view name, const Region& region);
 
  private:

@@ -20,18 +20,22 @@ namespace tenon {
 using BundleEntries = std::map<std::string, std::string>;
 
 // Writes `prefix.index` from a header and the entries, as a whole or not at all (file_writer.h).
+// The key of the header is set here.
 absl::Status WriteBundleIndex(const std::string& prefix, int num_shards, BundleEntries entries);
 
-// Writes one checkpoint. The files appear under their names in Finish; without Finish no file is
-// left. Messages name the file or the tensor. Not thread-safe.
+// Writes one checkpoint. The files appear under their names in Finish, each as a whole; an error in
+// Finish may leave the new data file beside the old index. Without Finish no file is left. Messages
+// name the file or the tensor. Not thread-safe.
 class BundleWriter {
  public:
-  // Opens a temporary data file. Makes the folder of `prefix` if it does not exist.
+  // Opens a temporary data file. Makes the folder of `prefix` if it does not exist. Errors as of
+  // FileWriter::Create.
   static absl::StatusOr<BundleWriter> Create(std::string prefix);
   BundleWriter(BundleWriter&&) noexcept = default;
 
-  // Adds a tensor. INVALID_ARGUMENT for a name that is empty or was added before; UNIMPLEMENTED for
-  // resources and variants. The tensor must be in host memory.
+  // Adds a tensor, whose bytes are written before the call returns. INVALID_ARGUMENT for a name
+  // that is empty or was added before; UNIMPLEMENTED for resources and variants. The tensor must be
+  // in host memory.
   absl::Status Add(std::string_view name, const Tensor& tensor);
   // Adds the part `whole.slice` of a tensor of shape `whole.shape`. All parts of one tensor have
   // the same type and the same whole shape. INVALID_ARGUMENT if they do not, or if `part` has

@@ -21,9 +21,10 @@ class DataFile {
   ~DataFile();
 
   const std::string& path() const { return path_; }
-  int64_t size() const { return size_; }
-  // Reads `n` bytes from `offset` on into `to`. Extends `*crc`, a CRC-32C, by the bytes unless
-  // `crc` is null. DATA_LOSS where the file ends before.
+  int64_t size() const { return size_; }  // in bytes, when the file was opened
+  // Reads `n` bytes from byte `offset` on into `to`, which has room for them. Extends `*crc`, a
+  // CRC-32C, by the bytes unless `crc` is null. DATA_LOSS where the file ends before; other codes
+  // follow from errno.
   absl::Status Read(int64_t offset, int64_t n, void* to, uint32_t* crc) const;
 
  private:

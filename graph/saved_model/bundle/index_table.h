@@ -12,8 +12,11 @@
 
 namespace tenon {
 
-// An open index. Messages start with the path. DATA_LOSS where a checksum or the structure is
-// wrong, RESOURCE_EXHAUSTED where memory is short.
+// An open index, in memory or mapped. Messages start with the path.
+// NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: the file cannot be read or is no regular file.
+// DATA_LOSS: a checksum or the structure is wrong.
+// RESOURCE_EXHAUSTED: memory is short.
+// Reading is thread-safe.
 class IndexTable {
  public:
   static absl::StatusOr<IndexTable> Open(const std::string& path);
@@ -24,7 +27,8 @@ class IndexTable {
   const std::string& path() const;
   // The value of the key; nullopt if the index has no such key.
   absl::StatusOr<std::optional<std::string>> Find(std::string_view key) const;
-  // Calls `visit` for all keys in ascending order. Ends at the first error and returns it.
+  // Calls `visit` for all keys in ascending order of bytes. The views are valid during the call.
+  // Ends at the first error and returns it.
   absl::Status ForEach(
       absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)> visit) const;
 
@@ -34,7 +38,7 @@ class IndexTable {
   std::unique_ptr<Impl> impl_;
 };
 
-// Returns the bytes of a table with these keys and values, uncompressed.
+// Returns the bytes of a table with these keys and values, uncompressed. INTERNAL if LevelDB fails.
 absl::StatusOr<std::string> IndexTableBytes(const std::map<std::string, std::string>& entries);
 
 }  // namespace tenon

@@ -13,25 +13,28 @@
 
 namespace tenon {
 
-// A part of a tensor of known shape: `shape` elements from `start` on.
+// A part of a tensor of known shape: a box of `shape` elements, the first of which has the indices
+// `start`.
 struct Region {
   Dims start;
   Shape shape;
 
+  // The whole tensor.
   static Region All(const Shape& shape) { return {Dims(shape.rank(), 0), shape}; }
   friend bool operator==(const Region& a, const Region& b) = default;
 };
 
-// Returns the common part of two parts of one tensor; nullopt if they share no element.
+// Returns the common part of two parts of one tensor; nullopt if they share no element. Both must
+// have one rank.
 std::optional<Region> Intersect(const Region& a, const Region& b);
 
-// Copies in runs. Calls `run` for each run of `n` elements of `part` that lie side by side both in
-// `a` and in `b`, with the offsets of the run's first element in `a` and in `b`, in elements.
-// `part` must lie in both.
+// Calls `run` for each run of `n` elements of `part` that lie side by side both in `a` and in `b`,
+// with the offsets of the run's first element in `a` and in `b`, in elements: the caller copies run
+// by run. `part` must lie in both.
 void ForEachRun(const Region& part, const Region& a, const Region& b,
                 absl::FunctionRef<void(int64_t in_a, int64_t in_b, int64_t n)> run);
 
-// A part of a tensor whose shape need not be known: one range for each dimension.
+// A part of a tensor whose shape need not be known: one range for each dimension, in elements.
 struct TensorSlice {
   static constexpr int64_t kToTheEnd = -1;
   struct Extent {
