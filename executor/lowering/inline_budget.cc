@@ -12,8 +12,8 @@ namespace tenon {
 namespace {
 
 // All calls together may become kLeastNodes nodes, or kNodesPerNode for each node of a function, if
-// that is more. Inlining pays where functions are small or called few times; the factor keeps a
-// graph near the size of its library.
+// that is more: a small graph may always grow, and a large library may not become many times its
+// size.
 constexpr int64_t kLeastNodes = 100'000, kNodesPerNode = 4;
 
 const AttrValue* FindAttr(const std::vector<Attr>& attrs, std::string_view name) {

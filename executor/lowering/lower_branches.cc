@@ -29,8 +29,7 @@ absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branch
   const std::string name(graph_.name(n));
   const std::vector<Output> inputs(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
   const TypeVector types = graph_.kind(n).types.outputs;
-  // All inputs must be there before the choice: a node fails even if only the branch that does not
-  // run would have used the input that failed.
+  // The choice waits for all inputs, as the node itself would.
   TENON_ASSIGN_OR_RETURN(const NodeId start, Start(n));
   TENON_ASSIGN_OR_RETURN(
       const NodeId chosen,

@@ -28,7 +28,7 @@ class ForNumbers {
   }
   absl::StatusOr<Output> Node(std::string_view op, std::vector<Output> inputs,
                               std::vector<Graph::NewAttr> attrs) {
-    // Constants of the loop wait as its variables do, since they stand for a part of the node.
+    // A node without inputs must not run before the For itself would.
     if (inputs.empty() && start_ != kNoNode) inputs.push_back({start_, kControlPort});
     TENON_ASSIGN_OR_RETURN(const NodeId node,
                            lowering_.Add(n_, op, op, std::move(inputs), std::move(attrs)));
@@ -81,8 +81,8 @@ absl::Status Lowering::LowerFor(NodeId n) {
   TENON_ASSIGN_OR_RETURN(const Output most, compute("Sub", {more, one}));
   TENON_ASSIGN_OR_RETURN(const Output count, compute("FloorDiv", {most, stride}));
 
-  // The loop counts passes and computes the number from the pass, so that no sum of deltas can
-  // wrap.
+  // The first variable counts passes. The number is computed from the pass, and the other variables
+  // are those of the node.
   std::vector<Output> values = {zero};
   values.insert(values.end(), inputs.begin() + 3, inputs.end());
   TENON_ASSIGN_OR_RETURN(Loop loop, OpenLoop(n, values, checked));

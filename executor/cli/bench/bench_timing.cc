@@ -13,7 +13,7 @@
 namespace tenon::cli {
 namespace {
 
-std::optional<double> AllocationsPerRun(const Repeated& runs) {  // if somebody counts
+std::optional<double> AllocationsPerRun(const Repeated& runs) {  // nothing if they were not counted
   if (runs.allocations < 0) return std::nullopt;
   return static_cast<double>(runs.allocations) / static_cast<double>(runs.run_us.size());
 }

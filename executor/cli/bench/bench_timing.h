@@ -1,4 +1,4 @@
-// What bench has measured of one executable, for people and for scripts.
+// Reports what bench has measured of one executable, for people and for scripts.
 #pragma once
 
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace tenon::cli {
 
+// What was measured. The session of `executable` must live.
 struct Timing {
   Executable* executable = nullptr;
-  double init_ms = 0;   // process state to a prepared executable: devices, load, optimize, place
-  double first_ms = 0;  // the first run, plan included
+  double init_ms = 0;   // from the start to a prepared executable: devices, load, optimize, place
+  double first_ms = 0;  // the first run, its plan included
   int threads = 0;      // of the session
   Repeated runs;
 };
 
-// Sets the keys that scripts know, of `timing` in `doc`.
+// Sets the keys in `doc` that scripts know. `timing` must have at least one run.
 void WriteTiming(const Timing& timing, Json& doc);
-// A few lines.
+// The same as a few lines of text.
 std::string TimingText(const Timing& timing, const Style& style);
 // "12.30 us a run (median), 95 % interval 12.21 us to 12.38 us, 1000 runs".
 std::string SpeedText(const RunStatistics& s, const Style& style);

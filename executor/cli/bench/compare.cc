@@ -9,14 +9,14 @@
 namespace tenon::cli {
 namespace {
 
-// Long against a switch from one to the other, short against what else goes on in the machine.
+// Long beside a switch from one executable to the other, short beside other work of the machine.
 constexpr double kBlockSeconds = 0.01;
-// Of a number of runs, so many blocks.
+// A number of runs is split into at least so many blocks.
 constexpr int64_t kBlocks = 8;
-// At most, to find out how long one takes.
+// The most runs of a trial that finds out how long one run takes.
 constexpr int64_t kTrialRuns = 1 << 14;
 
-// One block; how long its runs took.
+// Runs one block and returns the middle mean of its runs in microseconds.
 absl::StatusOr<double> RunBlock(const Contender& c, const std::vector<Tensor>& feeds,
                                 const Repetition& block, AllocationCounter allocations) {
   TENON_ASSIGN_OR_RETURN(Repeated runs, Repeat(c.session, c.executable, feeds, block, allocations));
@@ -27,7 +27,7 @@ absl::StatusOr<double> RunBlock(const Contender& c, const std::vector<Tensor>& f
   return MiddleMean(std::move(runs.run_us));
 }
 
-// Runs in a block: those that the slower of both does in its time.
+// The runs in a block: those that the slower of the two does in kBlockSeconds.
 absl::StatusOr<int64_t> BlockLength(const Contender& a, const Contender& b,
                                     const std::vector<Tensor>& feeds,
                                     const Repetition& repetition) {
@@ -55,6 +55,7 @@ absl::StatusOr<double> RunInTurns(const Contender& a, const Contender& b,
   double seconds = 0;
   for (int64_t left = repetition.runs; left > 0; left -= block.runs) {
     block.runs = std::min(length, left);
+    // Each goes first in every second turn, so that a drift of the machine favours neither.
     const bool a_first = ratios.size() % 2 == 0;
     const double before = a.runs.wall_s + b.runs.wall_s;
     TENON_ASSIGN_OR_RETURN(const double first_us,

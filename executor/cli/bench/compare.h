@@ -1,4 +1,4 @@
-// Two executables in turns, so that whatever else the machine does hits both.
+// Times two executables in turns, so that other work of the machine slows both of them.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,17 @@
 
 namespace tenon::cli {
 
+// One of the two. All members are borrowed.
 struct Contender {
   Session& session;
   Executable* executable;
-  Repeated& runs;  // those that count go behind what it holds
+  Repeated& runs;  // the runs that count are added to it
 };
 
-// Runs blocks of some milliseconds: a b, b a, a b, … and tells how many times longer a run of `b`
-// takes than one of `a`: the median of the ratios of their blocks' middle means. `repetition` says
-// how many runs, or seconds, each of them gets.
+// Runs blocks of some milliseconds: a b, b a, a b, … Returns how many times longer a run of `b`
+// takes than one of `a`: the median over pairs of blocks of the ratio of their middle means.
+// `repetition` is for each of the two. An interruption ends the turns early. Errors are those of
+// runs.
 absl::StatusOr<double> RunInTurns(const Contender& a, const Contender& b,
                                   const std::vector<Tensor>& feeds, const Repetition& repetition,
                                   AllocationCounter allocations);

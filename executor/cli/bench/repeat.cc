@@ -17,12 +17,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Per thread, where only time says when to stop: the memory is there before the clock starts.
+// Runs of a thread, where only time says when to stop. Room for the times is made before the clock
+// starts.
 constexpr int64_t kMaxTimedRuns = int64_t{1} << 20;
 
 double Seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
-// What one thread does.
+// The runs of one thread.
 struct Lane {
   int64_t runs = 0;
   double seconds = 0;
@@ -36,6 +37,7 @@ struct Lane {
     begin = end = Clock::now();
     for (int64_t i = 0; i < runs; ++i) {
       const Clock::time_point start = Clock::now();
+      // The last values go first, so that the run can use their memory again.
       values.clear();
       TENON_ASSIGN_OR_RETURN(values, session.Run(executable, feeds, recorder));
       end = Clock::now();
@@ -47,8 +49,8 @@ struct Lane {
   }
 };
 
-// From the first thread's begin to the last one's end: a thread that is let go first may be done
-// before another one wakes up.
+// From the begin of the first thread to the end of the last: a thread may be done before another
+// one wakes up.
 double WallSeconds(const std::vector<Lane>& lanes) {
   Clock::time_point begin = lanes[0].begin, end = lanes[0].end;
   for (const Lane& lane : lanes) {

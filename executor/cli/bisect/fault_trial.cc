@@ -23,11 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// More than a process says in its last words.
+// Limits of what is read back; both are far above what the program writes.
 constexpr size_t kMaxWords = size_t{1} << 20;
 constexpr size_t kMaxDocument = size_t{1} << 26;
 
-// The exit code of a shell's command.
+// Runs a command in a shell and returns its exit code; 128 + n if signal n ended the shell.
 absl::StatusOr<int> RunShell(const std::string& command) {
   char shell[] = "/bin/sh", flag[] = "-c";
   std::string text = command;
@@ -42,7 +42,7 @@ absl::StatusOr<int> RunShell(const std::string& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// The last line, without the name of the program before it and what follows the fault.
+// The last line without the program's name in front and without the hints that follow a fault.
 std::string LastWords(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   text.remove_prefix(text.rfind('\n') + 1);

@@ -1,5 +1,5 @@
-// Whether a plug-in ends the process that optimizes and runs a graph: tried in a process of its
-// own, so that this one can go on.
+// Tries in a child process whether a plug-in ends the process that optimizes and runs a graph, so
+// that this process goes on.
 #pragma once
 
 #include <memory>
@@ -11,23 +11,28 @@
 
 namespace tenon::cli {
 
-// " --output …" and " --init …" of what is asked of it, for a command line.
+// The arguments " --output …" and " --init …" that ask for the same as `failing`, for a command
+// line.
 std::string RequestArguments(const FailingCase& failing);
 
+// Not thread-safe: trials share the files of one folder.
 class FaultTrial {
  public:
-  // Tries on the devices and with the passes of this command; in a temporary folder, which goes
-  // with the object. `flags` must outlive it.
+  // Makes a temporary folder for the files of trials; the destructor removes it. Trials use the
+  // devices and passes of `flags`, which must outlive the object. RESOURCE_EXHAUSTED: no folder can
+  // be made.
   static absl::StatusOr<std::unique_ptr<FaultTrial>> Make(const CompileFlags& flags);
   ~FaultTrial();
 
-  // What the process said of the plug-in that ended it, or that did not come back; empty if none
-  // did. Of the first inputs.
+  // Optimizes and runs the graph with its first inputs in a child process. Returns what the process
+  // said of the plug-in that ended it or did not return; empty if no plug-in did. Waits for the
+  // process without a limit of its own: --timeout is in the command. Errors are those of files and
+  // processes.
   absl::StatusOr<std::string> Of(const FailingCase& failing) const;
-  // What this program says to a command line, without its name at the front, that asks for a
-  // document.
+  // Runs this program with `command`, a command line without its name, and --json. Returns the
+  // document that it printed, of at most 64 MiB.
   absl::StatusOr<std::string> DocumentOf(const std::string& command) const;
-  // The command that does it, for a graph and inputs in files.
+  // The command line of such a trial, for a graph and inputs in files.
   std::string CommandFor(const std::string& graph, const std::string& inputs,
                          const FailingCase& failing) const;
 
@@ -35,7 +40,8 @@ class FaultTrial {
   FaultTrial(const CompileFlags& flags, std::string folder)
       : flags_(flags), folder_(std::move(folder)) {}
 
-  // The exit code of this program, given such a command line; what it says goes into these files.
+  // Runs this program with the command line and returns its exit code; its output goes into the two
+  // files. A process that signal n ended has code 128 + n.
   absl::StatusOr<int> RunQuietly(const std::string& command, const std::string& out,
                                  const std::string& err) const;
 

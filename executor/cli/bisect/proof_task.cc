@@ -23,7 +23,7 @@ JudgeValue JudgeFrom(const ToleranceFlags& flags) {
     };
   }
   Tolerance tolerance = ToleranceFrom(flags);
-  tolerance.equal_nan = true;  // what is asked is whether passes change the answer
+  tolerance.equal_nan = true;  // the question is whether passes change the result
   return [tolerance](const Tensor& right, const Tensor& is) -> std::optional<std::string> {
     if (!right.initialized() && !is.initialized()) return std::nullopt;
     const Comparison comparison = Compare(is, right, tolerance);
@@ -49,7 +49,7 @@ absl::Status FillInputs(ProofTask& task, const RequestFlags& flags) {
   return absl::OkStatus();
 }
 
-// Nodes that are asked for or fed keep their names if the signature names them.
+// Freezes the model. Names that are fetched or fed must be names of the signature, which are kept.
 absl::Status FoldVariables(ProofTask& task) {
   const Workbench& bench = task.bench;
   FailingCase& failing = task.failing;

@@ -1,4 +1,4 @@
-// What bisect and reduce work on, as the command line says.
+// Opens what bisect and reduce work on, as the command line describes it.
 #pragma once
 
 #include <set>
@@ -9,12 +9,12 @@
 
 namespace tenon::cli {
 
-// Of a command that tries rewrites and placements to find one that is wrong.
+// The flags of a command that tries rewrites and placements to find a wrong one.
 struct ProofFlags : RequestFlags {
   void Declare(Declarer& d);
 };
 
-// What passes were rolled back in the trials, and why.
+// Notes the passes that were rolled back in trials, and why: each line once, sorted.
 class RollbackLog : public PipelineObserver {
  public:
   bool wants_every_pass() const override { return false; }
@@ -25,7 +25,8 @@ class RollbackLog : public PipelineObserver {
   std::set<std::string> lines_;
 };
 
-// A model, a case of it, and the judge of its answers.
+// A model, the case that fails, and the judge of its results. The judge borrows from the other
+// members, so a ProofTask must not move.
 struct ProofTask {
   Workbench bench;
   RollbackLog rollbacks;
@@ -33,15 +34,16 @@ struct ProofTask {
   std::unique_ptr<ResultJudge> judge;
 };
 
-// The model, the inputs that --input gives (or else made-up ones: only ordinary values), and who
-// judges: --rtol, --atol, --max-ulp and --equal-nan where one of them is given, else
-// Sameness::kBound. Any NaN is like another. Outputs that fail without any pass are left out, with
-// a warning. `stands_alone`: the graph needs no folder; the variables of a SavedModel are constants
-// of its own, and those that it writes are filled first.
+// Opens the model. The inputs are those of --input, or else made-up ones with ordinary values only.
+// Results are judged by --rtol, --atol, --max-ulp and --equal-nan if one of them is given, else by
+// Sameness::kBound. Any NaN equals any other. Outputs that fail even without passes are left out,
+// with a warning. `stands_alone`: the graph needs no folder. Variables of a SavedModel become
+// constants, and variables that it writes are filled first. `flags` must outlive the result. Errors
+// are those of OpenWorkbench and ReadRequest, and kUsage if no inputs can be made up.
 absl::StatusOr<std::unique_ptr<ProofTask>> OpenProofTask(const ProofFlags& flags,
                                                          bool stands_alone = false);
 
-// Warns of passes that were rolled back: a wrong answer is not theirs.
+// Warns of passes that were rolled back: they cannot be the cause of a wrong result.
 void TellRollbacks(const ProofTask& task, Invocation& invocation);
 
 }  // namespace tenon::cli

@@ -8,7 +8,7 @@
 namespace tenon::cli {
 namespace {
 
-// What the fetches are computed from, themselves included.
+// The nodes that the fetches need, the fetched nodes included.
 std::vector<NodeId> Reached(const CheckCase& c, const Graph& graph) {
   std::vector<NodeId> nodes;
   std::vector<bool> known(graph.num_node_ids());
@@ -48,7 +48,7 @@ void MakePlaceholder(const Candidate& constant, Graph& graph) {
                   {"shape", attr::Shape(PartialShape(constant.value.shape()))}});
 }
 
-// Whether as much is known of the shapes of `nodes` in one graph as in the other.
+// Whether the shapes of `nodes` are known equally well in both graphs.
 bool SameShapes(const Graph& a, const Graph& b, const std::vector<NodeId>& nodes) {
   const absl::StatusOr<GraphShapes> of_a = GraphShapes::Infer(a), of_b = GraphShapes::Infer(b);
   if (!of_a.ok() || !of_b.ok()) return false;
@@ -76,6 +76,7 @@ CaseInputs FeedConstants(const CheckCase& c, Graph& graph) {
   KeepOnly(nodes, graph);
   if (c.error.has_value()) return inputs;
   for (Candidate& constant : ConstantsOf(nodes, graph)) {
+    // On a copy: only the shapes of the whole graph show whether the constant may go.
     Graph fed = graph;
     MakePlaceholder(constant, fed);
     if (!SameShapes(graph, fed, nodes)) continue;

@@ -1,5 +1,5 @@
-// A case of a self-checking graph as a model is: its inputs are fed, and no constants that passes
-// compute away.
+// Turns the constants of a self-checking graph's case into inputs, as models have them, so that
+// passes cannot compute the case away.
 #pragma once
 
 #include <string>
@@ -11,14 +11,16 @@
 
 namespace tenon::cli {
 
+// What to feed; both lists have one order.
 struct CaseInputs {
-  std::vector<std::string> feeds;  // nodes
+  std::vector<std::string> feeds;  // names of nodes
   std::vector<Tensor> values;
 };
 
-// Takes away what the case's fetches are not computed from, its answers among it. Then makes the
-// constants Placeholders of their type and shape, to be fed. Those whose values decide a shape
-// stay: passes and kernels want to know them. A case that is to fail keeps all of its constants.
+// Removes the nodes of `graph` that the fetches of the case do not need, the expected results among
+// them. Then turns constants into Placeholders of their type and shape, and returns their values. A
+// constant stays if its value decides a shape, which passes and kernels need to know. A case that
+// must fail keeps all constants. `graph` is that of the case alone.
 CaseInputs FeedConstants(const CheckCase& c, Graph& graph);
 
 }  // namespace tenon::cli

@@ -25,7 +25,7 @@ std::optional<absl::StatusCode> CodeNamed(std::string_view name) {
 }
 
 // The node that an error message of TensorFlow names: "{{node c000/op}}". Empty if it names none,
-// or one in a function.
+// or a node in a function.
 std::string_view NodeOfMessage(std::string_view message) {
   constexpr std::string_view kBegin = "{{node ";
   const size_t begin = message.find(kBegin);
@@ -100,7 +100,7 @@ class CaseReader {
     }
   }
 
-  // kNoNode: nothing says which.
+  // The node that the expected error names; kNoNode if it names none.
   NodeId GuiltyNode(NodeId error) const {
     const AttrValue* message = graph_.attr(error, "message");
     const std::string_view named =
@@ -141,7 +141,7 @@ std::vector<CheckCase> CasesOf(const Graph& graph) {
   return cases;
 }
 
-// Adds the nodes of other scopes that a case needs for its own and its fetches.
+// Adds the nodes of other scopes that the case needs.
 void AddReached(const Graph& graph, CheckCase& c) {
   absl::flat_hash_set<NodeId> known(c.nodes.begin(), c.nodes.end());
   const auto add = [&](NodeId n) {
@@ -157,8 +157,8 @@ void AddReached(const Graph& graph, CheckCase& c) {
   }
 }
 
-// Where nothing says which node is at fault, it is one that is fetched, or another that is needed
-// for it and no constant.
+// If the expected error names no node, any fetched node may be at fault, and any other node that is
+// needed and is no constant.
 void AddGuiltyNodes(const Graph& graph, CheckCase& c) {
   if (!c.error || !c.error->nodes.empty()) return;
   std::vector<NodeId> roots;
@@ -172,7 +172,7 @@ void AddGuiltyNodes(const Graph& graph, CheckCase& c) {
   }
 }
 
-// A scope that is no case, but lends its nodes to some, is there for these.
+// Drops scopes that are no cases if a case needs their nodes: they are there for these cases.
 void DropLenders(const Graph& graph, std::vector<CheckCase>& cases) {
   absl::flat_hash_set<std::string_view> lenders;
   for (const CheckCase& c : cases) {
@@ -185,7 +185,7 @@ void DropLenders(const Graph& graph, std::vector<CheckCase>& cases) {
       cases, [&](const CheckCase& c) { return !c.malformed.empty() && lenders.contains(c.name); });
 }
 
-// A defect counts for the case of its scope, and for those that reach its node.
+// Gives each defect to the case of its scope, and to the cases that need its node.
 void NoteDefects(const Graph& graph, const std::vector<Defect>& defects,
                  std::vector<CheckCase>& cases) {
   absl::flat_hash_map<std::string_view, std::vector<CheckCase*>> of_scope, of_node;
@@ -250,7 +250,7 @@ Tolerance DefaultTolerance(DataType dtype) {
     case DataType::kFloat:
     case DataType::kComplex64:
       break;
-    default:  // 8-bit floats and what is no float: exact
+    default:  // 8-bit floats, and types that are no floats
       tolerance.rtol = tolerance.atol = 0;
       break;
   }

@@ -21,35 +21,41 @@
 
 namespace tenon::cli {
 
+// The error that a case must fail with.
 struct ExpectedError {
   absl::StatusCode code;
-  std::vector<NodeId> nodes;  // of which one is at fault
+  std::vector<NodeId> nodes;  // one of them must be the node at fault
 };
 
+// One case. Its nodes are those of CheckFile::graph.
 struct CheckCase {
   std::string name;           // "c000"
-  std::vector<NodeId> nodes;  // those of its scope, then the others that it reaches
+  std::vector<NodeId> nodes;  // those of its scope, then the others that these need
   std::vector<std::string> fetches;
-  std::vector<std::pair<size_t, NodeId>> wants;  // index into fetches, Const node
-  std::optional<ExpectedError> error;            // what is right instead of answers
-  std::optional<Tolerance> tolerance;            // of the tol node
-  std::vector<Defect> defects;                   // of its nodes, in the file's order
-  bool unknown_op = false;                       // some node has no OpDef
-  std::string malformed;                         // why this is no case by the convention
+  // Index into fetches, and the Const node with the expected value.
+  std::vector<std::pair<size_t, NodeId>> wants;
+  std::optional<ExpectedError> error;  // what is right in place of results
+  std::optional<Tolerance> tolerance;  // of the tol node
+  std::vector<Defect> defects;         // of its nodes, in the order of the file
+  bool unknown_op = false;             // a node has no OpDef
+  std::string malformed;               // why it breaks the convention; empty: it does not
 };
 
+// A file with its cases.
 struct CheckFile {
   Graph graph;
-  std::vector<CheckCase> cases;  // in the file's order
+  std::vector<CheckCase> cases;  // in the order of the file
 };
 
-// INVALID_ARGUMENT and the like for files that are no graph, or an invalid one without any case.
+// Reads a file. An error for a file that is no graph, or an invalid graph without any case. Defects
+// of nodes are those of their cases.
 absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits);
 
-// The graph of one case alone.
+// A copy of the graph with the nodes of one case alone; the ids stay.
 Graph GraphOfCase(const CheckFile& file, const CheckCase& c);
 
-// The tolerance for a dtype where there is no tol node.
+// The tolerance for results of this type in a case without a tol node. Types that are no floats,
+// and floats of 8 bits, must be equal.
 Tolerance DefaultTolerance(DataType dtype);
 
 }  // namespace tenon::cli

@@ -8,6 +8,7 @@
 namespace tenon::cli {
 namespace {
 
+// Sizes are in the byte order of the machine, on which both ends run.
 void AppendSize(std::string& out, size_t size) {
   const uint32_t value = static_cast<uint32_t>(size);
   out.append(reinterpret_cast<const char*>(&value), sizeof(value));

@@ -1,4 +1,4 @@
-// What a worker of `check` tells its parent: messages of a few fields over a pipe.
+// Messages from a worker of `check` to its parent, over a pipe.
 #pragma once
 
 #include <optional>
@@ -7,31 +7,35 @@
 
 namespace tenon::cli {
 
-// The first field is the kind.
+// The kinds of messages: the first field. The comments name the fields after it.
 inline constexpr std::string_view kCaseBegins = "begin";  // file, case, name
 // file, case, name, status, detail
 inline constexpr std::string_view kCaseEnded = "result";
-// Of the case whose result is sent next: plug-in and op of each kernel of a plug-in that ran; the
-// pass that failed or nothing, then those that changed the graph.
+// These two come before the result of their case. kKernelsRan: plug-in and op of each kernel of a
+// plug-in that ran. kPassesRan: the pass that failed, or an empty text, then the passes that
+// changed the graph.
 inline constexpr std::string_view kKernelsRan = "kernels";
 inline constexpr std::string_view kPassesRan = "passes";
 inline constexpr std::string_view kFileBegins = "file";  // file
 inline constexpr std::string_view kFileEnded = "done";   // file
 inline constexpr std::string_view kNoHost = "nohost";    // exit code, status code, message
-inline constexpr std::string_view kPlugins = "plugins";  // path and number of kernels of each
+// Path and number of kernels of each plug-in.
+inline constexpr std::string_view kPlugins = "plugins";
 
 // rule, plug-in, callback, node, detail
 inline constexpr std::string_view kViolation = "violation";
 
 using Message = std::vector<std::string>;
 
-// Writes one message whole. False when the reader is gone.
+// Writes one message whole, and blocks while the pipe is full. False if the reader is gone. Several
+// writers of one pipe would mix their messages.
 bool SendMessage(int fd, const Message& message);
 
-// Collects bytes and gives back whole messages.
+// Collects bytes and splits them into messages. Trusts them: both ends are the same program.
 class MessageReader {
  public:
   void Append(const char* data, size_t size) { buffer_.append(data, size); }
+  // The next whole message; nothing if there is none yet.
   std::optional<Message> Next();
 
  private:

@@ -12,14 +12,14 @@
 namespace tenon::cli {
 namespace {
 
-// What a case came to before anything is compared.
+// The outcome of a case before anything is compared.
 struct Attempt {
   absl::Status status;
-  bool no_kernel = false;  // it could not even be prepared for lack of a kernel
+  bool no_kernel = false;  // the case needs a kernel that is missing
   std::vector<Tensor> values;
 };
 
-// What plug-ins had to do with it.
+// Notes the kernels and passes of plug-ins that took part.
 void NotePlugins(Executable& executable, CaseResult& result) {
   std::set<std::pair<std::string, std::string>> kernels;
   for (const PluginKernelReport& kernel : PluginKernelsThatRan(executable))
@@ -64,7 +64,8 @@ struct Verdict {
 };
 
 // Whether an error's message is about this node: "node 'c000/op' (Conv2D): …", "called at node
-// 'c000/op': …", "fetch 'c000/op:0' …". What a loop is written out to begins with its name.
+// 'c000/op': …", "fetch 'c000/op:0' …". Nodes that a loop is lowered to have names that begin with
+// that of the loop.
 bool IsAbout(std::string_view message, std::string_view node) {
   return absl::StrContains(message, absl::StrCat("node '", node, "'")) ||
          absl::StrContains(message, absl::StrCat("node '", node, "/")) ||
@@ -91,7 +92,8 @@ Verdict JudgeError(const CheckFile& file, const CheckCase& c, const absl::Status
           absl::StrCat("fails with ", StatusText(status), " where ", right, " is right")};
 }
 
-// A defect of the node that is to fail is the error that is right; of another node it is none.
+// Judges a case by its defects. A defect of the node that must fail is the expected error; a defect
+// of another node is a failure.
 Verdict JudgeDefects(const CheckFile& file, const CheckCase& c) {
   const auto judge = [&](const Defect& defect) {
     return JudgeError(file, c, absl::InvalidArgumentError(defect.ToString()));
@@ -117,7 +119,7 @@ Verdict CompareAll(const CheckFile& file, const CheckCase& c, const std::vector<
   return {};
 }
 
-// Of a case that cannot be run; null if it can.
+// The verdict of a case that cannot be run; nothing if it can.
 std::optional<Verdict> JudgeUnrun(const CheckFile& file, const CheckCase& c) {
   if (!c.malformed.empty())
     return Verdict{CaseStatus::kFailed, c.defects.empty() ? c.malformed : c.defects[0].ToString()};
@@ -157,7 +159,7 @@ CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,
   std::optional<Verdict> verdict = JudgeUnrun(file, c);
   if (!verdict) {
     Attempt attempt = Try(file, c, host, options, options.feed_constants, result);
-    // Some kernels ask for an axis that is known.
+    // Some kernels need an axis that is a constant.
     if (attempt.no_kernel && options.feed_constants)
       attempt = Try(file, c, host, options, false, result);
     verdict = Judge(file, c, attempt);

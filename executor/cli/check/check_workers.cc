@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Where a worker starts: in the middle of a file whose earlier worker died.
+// Where a worker starts: in a file if an earlier worker died in it.
 struct StartAt {
   size_t file = SIZE_MAX;  // SIZE_MAX: take the next free one
   size_t index = 0;
@@ -43,14 +43,14 @@ CaseResult WithStatus(CaseResult result, CaseStatus status, std::string detail) 
 
 class Worker {
  public:
-  // Warnings of plug-ins are the same in each worker: one tells them.
+  // Warnings of plug-ins are the same in each worker, so one worker prints them.
   Worker(const std::vector<std::string>& files, const CompileFlags& flags,
          std::atomic<size_t>& next_file, int fd, bool warns)
       : files_(files), flags_(flags), next_file_(next_file), fd_(fd) {
     flags_.quiet |= !warns;
   }
 
-  // An exception must not reach the parent's frames, of which this process has a copy.
+  // noexcept: an exception must not reach the parent's frames, of which this process has a copy.
   int Run(StartAt start) noexcept {
     BecomeWorker();
     if (AbiWatch* const watch = AbiWatch::Active()) watch->BeSilent();
@@ -63,7 +63,8 @@ class Worker {
                    absl::StrCat(static_cast<int>(status.code())), std::string(status.message())});
       return 0;
     }
-    if (flags_.threads == 0) session->threads = 1;  // a pool per case would cost more than the case
+    // A pool of threads for each case would cost more than the case.
+    if (flags_.threads == 0) session->threads = 1;
     const CaseOptions cases = OptionsOfCases(*std::move(session));
     if (start.file != SIZE_MAX) RunFile(start, **host, cases);
     for (size_t file = next_file_.fetch_add(1); file < files_.size();
@@ -76,7 +77,7 @@ class Worker {
   }
 
  private:
-  // Plug-ins get something to do: their passes run, on graphs whose inputs are not known.
+  // Gives plug-ins something to do: their passes run, on graphs with inputs that are not known.
   CaseOptions OptionsOfCases(SessionOptions session) {
     Message plugins = {std::string(kPlugins)};
     for (const PluginInfo& plugin : Plugins()) {
@@ -89,11 +90,12 @@ class Worker {
     options.session.opt_level = 1;
     PipelineOptions& pipeline = options.session.pipeline;
     if (pipeline.passes.empty()) pipeline.passes.push_back({"plugin:*", {}});
-    if (flags_.config.empty()) pipeline.min_graph_nodes = -1;  // most cases are smaller
+    // Most cases are smaller than the limit.
+    if (flags_.config.empty()) pipeline.min_graph_nodes = -1;
     return options;
   }
 
-  // Those that the parent has not heard of.
+  // Sends the violations that the parent does not know yet.
   void SendViolations() {
     if (AbiWatch::Active() == nullptr) return;
     const std::vector<AbiViolation> all = AbiWatch::Active()->violations();
@@ -152,10 +154,10 @@ struct Child {
   pid_t pid = -1;
   int fd = -1;
   MessageReader reader;
-  size_t file = SIZE_MAX;             // in progress
+  size_t file = SIZE_MAX;             // in progress; SIZE_MAX: none
   std::optional<CaseRecord> running;  // the case in progress
-  CaseResult plugins;                 // what plug-ins had to do with it
-  size_t next_index = 0;              // of the case after the last one that was begun
+  CaseResult plugins;                 // what plug-ins did in the case
+  size_t next_index = 0;              // the case behind the last one that was begun
   Clock::time_point since = Clock::now();
   bool timed_out = false;
 };
@@ -268,7 +270,7 @@ class Parent {
     return absl::OkStatus();
   }
 
-  // Messages of what plug-ins do; whether it is one.
+  // Handles messages about plug-ins. Returns whether it was one.
   bool HandlePlugins(Child& child, const Message& m) {
     if (m[0] == kPlugins) {
       cases_.plugins.clear();
@@ -286,7 +288,8 @@ class Parent {
     return true;
   }
 
-  // A worker that ended in the middle of a file crashed: blame the case, go on behind it.
+  // A worker that ended within a file has crashed in the case that ran. A new worker goes on behind
+  // it.
   absl::Status Ended(size_t i) {
     const std::unique_ptr<Child> child = std::move(children_[i]);
     children_.erase(children_.begin() + static_cast<ptrdiff_t>(i));
@@ -302,7 +305,8 @@ class Parent {
     return Fork({});
   }
 
-  // Where no case is to blame: it is done, or a plug-in ended it while it was loaded or unloaded.
+  // A worker that ended between files was done, or a plug-in ended it while it was loaded or
+  // unloaded.
   absl::Status EndBetweenFiles(const Child& child, int status) const {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     if (code == 0) return absl::OkStatus();

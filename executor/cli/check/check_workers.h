@@ -1,5 +1,5 @@
-// Runs the cases of many files in child processes, so that one that dies takes only its own case
-// with it.
+// Runs the cases of many files in child processes, so that a case that ends its process ends no
+// other case.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,17 @@
 
 namespace tenon::cli {
 
+// The result of one case, or of a file that could not be read.
 struct CaseRecord {
   size_t file = 0;   // index into the files
   size_t index = 0;  // of the case in its file
-  std::string name;  // empty: the file as a whole, which could not be read
+  std::string name;  // empty: the record is of the file as a whole
   CaseResult result;
 };
 
+// The results of all cases.
 struct CheckedCases {
-  std::vector<CaseRecord> records;  // in order of file and case
+  std::vector<CaseRecord> records;  // in the order of files and cases
   struct Plugin {
     std::string path;
     int kernels = 0;
@@ -28,10 +30,13 @@ struct CheckedCases {
   std::vector<Plugin> plugins;  // that were loaded
 };
 
-// Forks workers, which open the host by themselves; the caller must have no thread yet. With
-// plug-ins, and unless `flags` say which passes run: constants of cases are fed, and the passes
-// of plug-ins run, and no others. `done` is told after each file how many are finished. An error of
-// a worker's start (a plug-in that does not load) is the error of all.
+// Forks up to 16 workers, which open the host themselves, and waits for them. The caller must have
+// no other thread yet, since a fork copies only the calling thread. With plug-ins, and unless
+// `flags` say which passes run, constants of cases are fed, and the passes of plug-ins run and no
+// others. A case that takes longer than --timeout (60 s by default) is stopped and counts as
+// crashed. `done` is called after each file, on the calling thread, with the number of files that
+// are finished. If a worker cannot start, as a plug-in does not load, its error is returned and the
+// others are stopped.
 absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files,
                                           const CompileFlags& flags,
                                           const std::function<void(size_t finished)>& done);

@@ -88,7 +88,7 @@ std::vector<std::string> PluginCoverage::Warnings() const {
   for (const auto& [what, cases] : failed_passes_)
     warnings.push_back(absl::StrCat("pass ", what, " (in ", Plural(cases, "case"), ")"));
   for (const Plugin& plugin : plugins_) {
-    // A crash may have been that of a kernel that ran.
+    // A kernel that crashed did run, but its case could not say so.
     if (plugin.cases > 0 || plugin.registered == 0 || crashed_ > 0) continue;
     warnings.push_back(absl::StrCat(
         "no case ran any of the ", Plural(plugin.registered, "kernel"), " of plug-in ", plugin.path,

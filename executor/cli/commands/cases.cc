@@ -23,7 +23,7 @@ absl::Status BadCases(const std::string& path, std::string_view message) {
                   absl::InvalidArgumentError(absl::StrCat(path, ": ", message)));
 }
 
-// A case is what the command line would say for it alone.
+// The flags of a command line that would run the case alone.
 absl::StatusOr<RequestFlags> FlagsOfCase(const Json& json, const RequestFlags& given) {
   const auto wrong = [&](std::string_view key, std::string_view what) {
     return BadCases(given.cases, absl::StrCat("'", key, "' is no ", what));
@@ -67,7 +67,8 @@ struct CaseAnswer {
   std::vector<NamedComparison> comparisons;
 };
 
-// The signature's results without a value, which no file can hold, are run with every case.
+// Runs one case. Results without a value, which no file can hold, are run in every case of the
+// signature.
 absl::StatusOr<CaseAnswer> RunCase(Workbench& bench, RequestFlags flags) {
   CaseAnswer answer;
   TENON_ASSIGN_OR_RETURN(bench.signature, ChooseSignature(bench.saved, flags, /*needed=*/false));
@@ -109,12 +110,13 @@ absl::StatusOr<Json> ReadCases(const std::string& path) {
   return cases;
 }
 
-// What messages about a case begin with.
+// The begin of messages about a case.
 std::string InCase(size_t index, const RequestFlags& flags) {
   return absl::StrCat(flags.cases, ", case ", index, ": ");
 }
 
-// What cases ask for beside results of signatures, by the names of the graph.
+// The nodes that cases ask for besides results of signatures: no variable that they change may be
+// fixed.
 std::vector<std::string> NodesAskedFor(const Workbench& bench, const Json& cases,
                                        const RequestFlags& flags) {
   std::vector<std::string> nodes;

@@ -1,4 +1,4 @@
-// --cases: runs of one session, one after the other, with what each should answer.
+// --cases: runs cases one after the other in one session and compares their results.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,10 +7,12 @@
 
 namespace tenon::cli {
 
-// Runs the cases of flags.cases, a JSON array of objects: "signature" (of a SavedModel; its
-// default else), "feeds" and "fetches" (NAME: .npy file, relative to the cases' folder), and if
-// they like "rtol" and "atol". kMismatch if one differs; an error ends the runs, because the state
-// of the next is not known then.
+// Initializes the session and runs the cases of flags.cases, a JSON array of objects. "signature"
+// is one of a SavedModel (else its default). "feeds" and "fetches" map a NAME to an .npy file,
+// relative to the folder of the cases. "rtol" and "atol" are optional; flags of the command line
+// win over them. kMismatch if a case differs; the next ones run all the same. An error ends the
+// runs, as the state for the next case is not known then. The document and text have the cases that
+// were run.
 absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& invocation);
 
 }  // namespace tenon::cli

@@ -1,4 +1,5 @@
-// graph_run bench: warm up, time, statistics; one configuration, or two in turns.
+// graph_run bench: warms up, times runs and prints statistics, of one configuration or of two in
+// turns.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -24,14 +25,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kDefaultSeconds = 2;
-// Runs for --op-table.
+// Limits of the runs that are recorded for --op-table.
 constexpr double kRecordedSeconds = 1;
 constexpr size_t kMostRecorded = 1000;
 constexpr int64_t kDefaultWarmup = 3;
-// Of --ab: pairs of sessions made anew, since where their memory lies makes runs 1 % longer or
-// shorter.
+// Rounds of --ab. Each has new sessions, since the place of their memory makes runs up to 1 %
+// longer or shorter.
 constexpr int64_t kMostRounds = 12;
-// Less than this is nobody's gain, whatever the interval says.
+// A smaller difference is of no use, whatever the interval says.
 constexpr double kLeastDifference = 0.01;
 
 double MillisSince(Clock::time_point start) {
@@ -39,10 +40,10 @@ double MillisSince(Clock::time_point start) {
 }
 
 struct BenchFlags : TimedFlags {
-  std::vector<std::string> ab;  // flags of what is compared: b's, or a's and b's
+  std::vector<std::string> ab;  // flags of the configurations: those of b, or those of a and b
 
   void Declare(Declarer& d);
-  // Those in which two configurations may differ.
+  // Declares the flags in which two configurations may differ.
   void DeclareConfiguration(Declarer& d);
 };
 
@@ -106,7 +107,7 @@ absl::StatusOr<Configurations> ConfigurationsOf(const BenchFlags& flags) {
   return configurations;
 }
 
-// The first run, and `more` that do not count.
+// Times the first run, then runs `more` times without timing.
 absl::Status WarmUp(Session& session, Timing& timing, const std::vector<Tensor>& feeds,
                     int64_t more) {
   const Clock::time_point first = Clock::now();
@@ -124,9 +125,9 @@ std::string_view VerdictOf(const MedianEstimate& ratio) {
 // One of two configurations.
 struct Rival {
   const BenchFlags& flags;
-  std::string difference;  // what --ab says of it
+  std::string difference;  // the text of --ab
   std::unique_ptr<Session> session = nullptr;
-  Timing timing = {};  // the start of the last session, all runs
+  Timing timing = {};  // the start of the last session, and the runs of all sessions
 };
 
 absl::Status StartAnew(Rival& rival, const Workbench& bench, const RunRequest& request) {
@@ -141,7 +142,7 @@ absl::Status StartAnew(Rival& rival, const Workbench& bench, const RunRequest& r
                 std::max<int64_t>(rival.flags.warmup, 0));
 }
 
-// Memory that is kept, so that what comes next lies elsewhere.
+// Keeps memory, so that sessions that are made next lie in another place.
 class Spacers {
  public:
   void Add() {
@@ -153,12 +154,12 @@ class Spacers {
   std::vector<std::unique_ptr<char[]>> kept_;
 };
 
-// The ratio of each round. `repetition` is for all of them.
+// Returns the ratio of each round. `repetition` is for all rounds together.
 absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& bench,
                                            const RunRequest& request, Repetition repetition,
                                            AllocationCounter allocations) {
   const int64_t most = std::min<int64_t>(kMostRounds, repetition.runs / repetition.threads);
-  const double most_ms = 4e3 * repetition.seconds;  // twice what runs are to take
+  const double most_ms = 4e3 * repetition.seconds;  // twice the time that the runs are given
   repetition.runs /= most;
   repetition.seconds /= static_cast<double>(most);
   const Clock::time_point start = Clock::now();
@@ -169,7 +170,8 @@ absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& 
     const bool too_long = repetition.seconds > 0 && MillisSince(start) > most_ms;
     if (too_long && round >= kFewestForInterval) break;
     Rival* const rivals[] = {&a, &b};
-    for (Rival* rival : rivals) rival->session.reset();  // so that the next ones change places
+    // So that the new sessions can change places.
+    for (Rival* rival : rivals) rival->session.reset();
     spacers.Add();
     for (int64_t i : {round % 2, 1 - round % 2})
       TENON_RETURN_IF_ERROR(StartAnew(*rivals[i], bench, request));
@@ -250,8 +252,8 @@ absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& reque
   return absl::OkStatus();
 }
 
-// Runs that are recorded for what `flags` ask for: one for --trace, else as many as a second and
-// the recorder's room allow.
+// Records runs for the reports that `flags` ask for: one run for --trace, else as many as a second
+// and the recorder's room allow.
 absl::Status RecordRuns(Session& session, Executable* executable, const RunRequest& request,
                         const BenchFlags& flags, Invocation& invocation) {
   RunWatch watch(flags);
@@ -271,7 +273,8 @@ absl::Status RecordRuns(Session& session, Executable* executable, const RunReque
   return AddRunReports(*executable, watch, flags, invocation);
 }
 
-// After the runs that are timed, which would be slower if they were recorded.
+// Comes after the timed runs, which recording would slow down. The op table gets runs of its own:
+// the streams' callbacks of a trace would lengthen its steps.
 absl::Status AddReports(Session& session, Executable* executable, const RunRequest& request,
                         BenchFlags flags, Invocation& invocation) {
   BenchFlags table_only = flags;

@@ -1,4 +1,4 @@
-// graph_run bisect: which rewrites, or which placed nodes, change what a model answers.
+// graph_run bisect: finds the rewrites, or the placed nodes, that change the results of a model.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/cli/bisect/proof_task.h"
@@ -8,8 +8,8 @@
 namespace tenon::cli {
 namespace {
 
-// "pass.rewrite@node@function", taken apart. The key of a plug-in's pass has no rewrite, that of a
-// rewrite in the graph itself no function.
+// The parts of "pass.rewrite@node@function". The key of a plug-in's pass has no rewrite; the key of
+// a rewrite in the graph itself has no function.
 struct Culprit {
   std::string pass, rewrite, node, function;
 };
@@ -18,7 +18,7 @@ Culprit CulpritOf(std::string_view key) {
   const size_t at = key.find('@');
   const std::string_view name = key.substr(0, at);
   const std::string_view where = key.substr(at + 1);
-  const size_t end = where.find('@');  // which no node's name has
+  const size_t end = where.find('@');  // no name of a node has an '@'
   const size_t dot = name.starts_with("plugin:") ? name.npos : name.find('.');
   return {std::string(name.substr(0, dot)),
           std::string(dot == name.npos ? std::string_view() : name.substr(dot + 1)),
@@ -26,7 +26,7 @@ Culprit CulpritOf(std::string_view key) {
           std::string(end == where.npos ? std::string_view() : where.substr(end + 1))};
 }
 
-// What keeps them from happening.
+// The flag that switches the rewrite or pass off.
 std::string RemedyOf(const Culprit& culprit) {
   if (culprit.rewrite.empty()) return absl::StrCat("--disable-pass ", culprit.pass);
   return absl::StrCat("--disable-rewrite ", culprit.pass, ".", culprit.rewrite);

@@ -1,4 +1,4 @@
-// graph_run check: self-checking graphs.
+// graph_run check: runs self-checking graphs.
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ bool Wanted(const std::string& path, const CheckFlags& flags) {
   return (flags.only_ops.empty() || has(flags.only_ops)) && !has(flags.skipped_ops);
 }
 
-// Says of a name that no file is named after what may be meant; empty if all are.
+// For the first name that is no op of these: a message with the closest op; empty if all are.
 std::string UnknownOp(const std::vector<std::string>& names, const std::set<std::string>& ops) {
   for (const std::string& name : names) {
     if (ops.contains(name)) continue;
@@ -132,7 +132,7 @@ struct Counts {
   int64_t total() const { return passed + failed + unimplemented + crashed; }
 };
 
-// A bar on a terminal, for work that takes longer than a second.
+// A bar on a terminal. It appears after a second, so that short work shows none.
 class Progress {
  public:
   Progress(size_t total, bool wanted)
@@ -173,7 +173,7 @@ Json CaseJson(const CaseRecord& record, const std::string& path, bool plugins) {
   return json;
 }
 
-// With --plugin-errors=fail a case whose graph a pass of a plug-in fails on is no good.
+// With --plugin-errors=fail a case fails if a plug-in's pass fails on its graph.
 void FailWithPass(const CheckFlags& flags, CaseResult& result) {
   if (!flags.fail_on_plugin_errors || result.failed_pass.empty()) return;
   result.status = CaseStatus::kFailed;
@@ -182,7 +182,8 @@ void FailWithPass(const CheckFlags& flags, CaseResult& result) {
 
 std::string Number(int64_t n) { return n == 0 ? "-" : absl::StrCat(n); }
 
-// A row for each op that has something to say, a line for those without any kernel.
+// The table. Without --verbose it has no rows for ops of which all cases passed, and one line for
+// ops of which no case has a kernel.
 std::string CheckText(const std::map<std::string, Counts>& ops, const Counts& all, bool verbose,
                       const Style& style) {
   Table table({"op", ">cases", ">passed", ">failed", ">unimplemented", ">crashed"});

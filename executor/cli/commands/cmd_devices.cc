@@ -1,4 +1,4 @@
-// graph_run devices: devices, plug-ins, and with --kernels the op table.
+// graph_run devices: lists devices and plug-ins, and with --kernels the op table.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -111,7 +111,7 @@ struct DevicesFlags : CommonFlags {
 absl::Status Devices(const DevicesFlags& flags, Invocation& invocation) {
   absl::StatusOr<std::unique_ptr<Host>> host = Host::Open(flags);
   if (!host.ok()) {
-    // The plug-ins' own state tells more than the first error.
+    // The state of each plug-in says more than the first error.
     Json plugins = Json::Array();
     for (const PluginInfo& plugin : Plugins()) plugins.Push(PluginJson(plugin));
     invocation.doc.Set("devices", Json::Array()).Set("plugins", std::move(plugins));

@@ -1,4 +1,4 @@
-// graph_run diff: what changed between two graphs.
+// graph_run diff: shows what changed between two graphs.
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/graphs/explain_node.h"
@@ -41,7 +41,7 @@ struct Counts {
   int64_t added = 0, removed = 0, changed = 0;
 };
 
-// Adds to `list` and to the counts.
+// Adds the changes to `list` and to `counts`.
 void AddChanges(const Graph& a, const Graph& b, const std::vector<NodeChange>& changes, Json& list,
                 Counts& counts) {
   for (const NodeChange& change : changes) {
@@ -57,7 +57,8 @@ std::string CountsText(const Counts& counts) {
                       counts.removed, " removed");
 }
 
-// The body as a graph; an empty one for a function that is not there, or that takes attributes.
+// The body of the function as a graph; an empty graph if there is no such function, or if it takes
+// attributes, which only calls know.
 Graph BodyOf(const Graph& graph, const FunctionEntry* function,
              const std::shared_ptr<SharedFunctions>& functions) {
   if (function == nullptr) return Graph();
@@ -65,7 +66,7 @@ Graph BodyOf(const Graph& graph, const FunctionEntry* function,
   return body.ok() ? std::move(body->graph) : Graph();
 }
 
-// The functions that differ, with the nodes that do.
+// The functions that differ between two graphs, with their nodes that differ.
 class FunctionDiff {
  public:
   FunctionDiff(const Graph& a, const Graph& b, const Style& style) : a_(a), b_(b), style_(style) {

@@ -1,4 +1,4 @@
-// graph_run explain: where each node goes, and why.
+// graph_run explain: shows where each node is placed, and why.
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -78,7 +78,7 @@ void ExplainFlags::Declare(Declarer& d) {
 absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
   TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(bench.names(), flags));
-  // What is a constant in a run is one here.
+  // Variables that a run takes as constants are constants here too.
   if (bench.saved.has_value()) TENON_RETURN_IF_ERROR(InitializeState(bench, flags, ends.fetches));
   const FixedVariables* fixed = bench.session->fixed_variables();
   const size_t constants = fixed == nullptr ? 0 : fixed->constants().size();

@@ -1,4 +1,4 @@
-// graph_run freeze: a SavedModel with its variables folded into a graph.
+// graph_run freeze: writes a SavedModel as one graph with the values of its variables.
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/model/frozen.h"
@@ -12,7 +12,7 @@ namespace tenon::cli {
 namespace {
 
 struct FreezeFlags : CompileFlags {
-  std::string frozen;  // where the graph goes
+  std::string frozen;  // the file to write
 
   void Declare(Declarer& d);
 };

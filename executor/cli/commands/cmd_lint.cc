@@ -1,4 +1,4 @@
-// graph_run lint: every defect of a graph.
+// graph_run lint: prints every defect of a graph.
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/graphs/missing_kernels.h"

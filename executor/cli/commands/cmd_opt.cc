@@ -1,4 +1,4 @@
-// graph_run opt: optimize for the fetches, write the result.
+// graph_run opt: optimizes a graph for its fetches and writes the result.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -73,7 +73,7 @@ std::string_view ExactnessName(Exactness exactness) {
   return "";
 }
 
-// Of the least exact rewrite that is on by default.
+// The exactness of the least exact rewrite that is on by default.
 Exactness DefaultExactness(const std::vector<RewriteInfo>& rewrites) {
   Exactness least = Exactness::kExact;
   for (const RewriteInfo& rewrite : rewrites) {
@@ -82,7 +82,8 @@ Exactness DefaultExactness(const std::vector<RewriteInfo>& rewrites) {
   return least;
 }
 
-// The passes in their order, each with its rewrites under the names that --disable-rewrite takes.
+// Lists the passes in their order, each with its rewrites under the names that --disable-rewrite
+// takes.
 void ListPasses(Invocation& invocation) {
   Table table({"pass and rewrites", "numbers", "what it does"});
   Json list = Json::Array();
@@ -122,8 +123,8 @@ void ListPasses(Invocation& invocation) {
       "is plugin:TYPE.\n");
 }
 
-// Of a SavedModel what became of its arguments, results and state; of a graph a warning where what
-// is written holds state and nothing that fills it.
+// Reports state. For a SavedModel: what became of its arguments, results and state. For a graph: a
+// warning if what is written holds state and no node that fills it.
 void AddState(const Workbench& bench, const Executable& executable, const OptFlags& flags,
               Invocation& invocation) {
   if (bench.frozen != nullptr) {
@@ -141,7 +142,7 @@ void AddState(const Workbench& bench, const Executable& executable, const OptFla
                              " and nothing that fills it; --init NODE keeps what does"));
 }
 
-// Nodes in the bodies of the library's functions.
+// The number of nodes in the functions of the library.
 int64_t FunctionNodes(const Graph& graph) {
   int64_t nodes = 0;
   for (const FunctionEntry& function : graph.functions())
@@ -149,8 +150,8 @@ int64_t FunctionNodes(const Graph& graph) {
   return nodes;
 }
 
-// Which TensorFlow the graph is for: a later one than was asked for, if it was made by one whose
-// ops it needs.
+// Says which TensorFlow can run the graph. It is later than the target if the model itself has ops
+// of a later one.
 void TellTarget(const Target& target, const Graph& written, Invocation& invocation) {
   invocation.doc.Set("target", target.name());
   if (!target.is_tensorflow()) return;
@@ -164,7 +165,7 @@ void TellTarget(const Target& target, const Graph& written, Invocation& invocati
     Warn(invocation.output, absl::StrCat("--target ", target.name(), ": the graph ", line));
 }
 
-// What --explain-node tells of a node; nothing if it names none.
+// Adds what --explain-node asks for; nothing if it names no node.
 absl::Status AddNodeHistory(const Workbench& bench, const Executable& executable,
                             const std::string& node, Invocation& invocation) {
   if (node.empty()) return absl::OkStatus();

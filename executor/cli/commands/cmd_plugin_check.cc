@@ -1,4 +1,5 @@
-// graph_run plugin check: would this plug-in load here, what does it need and bring, what is wrong.
+// graph_run plugin check: says whether a plug-in would load here, what it needs and brings, and
+// what is wrong.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +22,7 @@ struct PluginCheckFlags : CommonFlags {
   }
 };
 
+// In the order of SymbolState.
 constexpr std::string_view kStates[] = {"have", "library", "weak", "missing"};
 
 std::string_view Name(const SymbolFinding& symbol) {
@@ -76,7 +78,7 @@ Json ProblemsJson(const std::vector<PluginProblem>& problems) {
   return array;
 }
 
-// A key of an object; null without it.
+// The value of a key; null if the object has no such key.
 Json Get(const Json& object, std::string_view key) {
   std::optional<Json> value = object.Find(key);
   return value ? *std::move(value) : Json();

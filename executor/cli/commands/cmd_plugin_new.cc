@@ -1,4 +1,4 @@
-// graph_run plugin new: a plug-in to start from, which builds and passes its test.
+// graph_run plugin new: writes a plug-in to start from, which builds and passes its test.
 #include <cctype>
 #include <filesystem>
 
@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A name becomes a file's, a namespace's, an op's and a device type's, which has no digits.
+// The name becomes that of a file, a namespace, an op and a device type. A device type has no
+// digits.
 absl::Status CheckName(const std::string& name) {
   bool valid = !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) != 0;
   for (const char c : name) valid = valid && (absl::ascii_isalpha(c) || c == '_');
@@ -64,7 +65,8 @@ absl::Status PluginNew(const PluginNewFlags& flags, Invocation& invocation) {
     const std::string content = absl::StrReplaceAll(
         file.content, {{"sample", lower}, {"Sample", CamelCase(lower)}, {"SAMPLE", type}});
     const fs::path path = folder / file.path;
-    fs::create_directories(path.parent_path(), error);  // shows when the file is written
+    // WriteFile reports a folder that could not be made.
+    fs::create_directories(path.parent_path(), error);
     TENON_RETURN_IF_ERROR(WriteFile(path, content));
     written.emplace_back(file.path);
   }

@@ -1,4 +1,4 @@
-// graph_run reduce: the smallest graph and inputs for which the optimizer is still wrong.
+// graph_run reduce: finds the smallest graph and inputs for which the optimizer is still wrong.
 #include <algorithm>
 #include <chrono>
 
@@ -19,7 +19,7 @@ namespace tenon::cli {
 namespace {
 
 struct ReduceFlags : ProofFlags {
-  std::string reduced;  // where the small graph goes
+  std::string reduced;  // the file of the small graph
 
   void Declare(Declarer& d);
 };
@@ -42,7 +42,8 @@ std::string ArchiveFor(const std::string& graph) {
   return absl::StrCat(base, ".npz");
 }
 
-// The best so far, in files: the search may take long, and a plug-in may end it.
+// The files of the smallest case so far. They are written during the search, which may take long
+// and which a plug-in may end.
 class SmallFiles {
  public:
   explicit SmallFiles(const ReduceFlags& flags)
@@ -60,7 +61,8 @@ class SmallFiles {
     return absl::OkStatus();
   }
 
-  // The same, for a tenth of the time at most. What cannot be written now is said at the end.
+  // Writes, but spends at most a tenth of the time on it. An error is ignored, as the last write
+  // reports it.
   void WriteInBetween(const FailingCase& failing) {
     if (Clock::now() - written_ >= 10 * took_) Write(failing).IgnoreError();
   }
@@ -73,7 +75,7 @@ class SmallFiles {
   Clock::duration took_{};
 };
 
-// "bisect …" of what was written, as it was reduced.
+// The command line "bisect …" for the written case, with the flags of its reduction.
 std::string BisectCommandFor(const RequestFlags& flags, const SmallFiles& files,
                              const FailingCase& small) {
   return absl::StrCat("bisect ", ShellWord(files.graph()), " --inputs ", ShellWord(files.inputs()),
@@ -86,8 +88,8 @@ bool AnyPluginHasAPass() {
   return std::any_of(plugins.begin(), plugins.end(), [](const PluginInfo& p) { return p.pass; });
 }
 
-// What is wrong with a failing case: empty if nothing is. A pass of a plug-in that ends the process
-// does so in a process of its own, which is where all smaller ones are tried then.
+// What is wrong with a failing case: empty if nothing is. If a plug-in's pass ends the process, all
+// smaller cases are tried in processes of their own.
 class Fault {
  public:
   static absl::StatusOr<Fault> Of(const ProofTask& task, const RequestFlags& flags) {
@@ -102,21 +104,21 @@ class Fault {
   }
 
   const std::string& what() const { return what_; }
-  // Of a smaller case: a wrong answer of any kind, or the same last words.
+  // Whether a smaller case fails too: with any wrong result, or with the same last message.
   std::string StillIn(const FailingCase& smaller) const {
     if (trial_ == nullptr) return judge_.OptimizedIsWrong(smaller);
     const absl::StatusOr<std::string> words = trial_->Of(smaller);
     return words.ok() && *words == what_ ? what_ : "";
   }
-  // What to do next with what was written.
+  // The command that goes on with the written case.
   std::string NextCommand(const RequestFlags& flags, const SmallFiles& files,
                           const FailingCase& small) const {
     return absl::StrCat(
         "graph_run ", trial_ == nullptr ? BisectCommandFor(flags, files, small)
                                         : trial_->CommandFor(files.graph(), files.inputs(), small));
   }
-  // Whether the pass of a plug-in, which may keep something from call to call, does it again where
-  // nothing went before.
+  // Whether the written case fails in a new process too. The pass of a plug-in may keep something
+  // from call to call, and the case then depends on earlier calls.
   absl::StatusOr<bool> ComesBack(const RequestFlags& flags, const SmallFiles& files,
                                  const FailingCase& small) const {
     if (trial_ != nullptr || !AnyPluginHasAPass()) return true;

@@ -1,4 +1,4 @@
-// graph_run run: from a file to results, once.
+// graph_run run: goes from a file to results, once.
 #include "absl/strings/str_cat.h"
 #include "executor/cli/bench/repeat.h"
 #include "executor/cli/commands/cases.h"
@@ -18,10 +18,10 @@
 namespace tenon::cli {
 namespace {
 
-constexpr int64_t kSummaryRuns = 20;  // a summary also tells how fast it gets
+constexpr int64_t kSummaryRuns = 20;  // enough to show how fast later runs are
 
 struct RunFlags : TimedFlags {
-  int64_t session_runs = 0;  // 0: one, that nobody asked for by this name
+  int64_t session_runs = 0;  // 0: the flag is not given, and there is one run
   bool story = false;
 
   void Declare(Declarer& d);
@@ -65,7 +65,7 @@ void RunFlags::DeclareSession(Declarer& d) {
          "run the cases of a JSON file in one session and compare; exit 3 where one differs");
 }
 
-// Of a SavedModel: those that stay as they are.
+// The number of a SavedModel's variables that are constants in runs.
 size_t ConstantVariables(const Workbench& bench) {
   const FixedVariables* fixed = bench.session->fixed_variables();
   return fixed == nullptr ? 0 : fixed->constants().size();

@@ -1,4 +1,4 @@
-// graph_run show: what a graph takes, answers and is made of.
+// graph_run show: summarizes a graph: inputs, outputs, ops, constants, and a command line.
 #include <algorithm>
 #include <map>
 
@@ -29,14 +29,15 @@ struct NamedType {
 
 struct Summary {
   std::vector<NamedType> inputs, outputs;
-  // Of a graph that is no SavedModel.
+  // Only of a graph that is no SavedModel.
   std::vector<NamedType> variables;
   std::vector<std::string> targets;
-  std::string init;  // the target that fills the variables
+  std::string init;  // the target that fills the variables; empty if there is none
   std::map<std::string, int64_t> ops;
-  std::map<std::string, int64_t> devices;  // requested; "" for nodes that ask for nothing
+  // Requested devices; "" for nodes that request none.
+  std::map<std::string, int64_t> devices;
   int64_t const_bytes = 0;
-  VariableSummary held;  // of a SavedModel
+  VariableSummary held;  // only of a SavedModel
   FlopEstimate cost;
 };
 
@@ -66,7 +67,7 @@ std::vector<NamedType> VariableTypes(const Graph& graph) {
   return types;
 }
 
-// Counts what is computed: where there are functions, what the model's calls are for.
+// Counts the nodes of a graph, those of its functions included.
 absl::Status CountNodes(const Graph& graph, Summary& summary) {
   TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
   std::vector<NodeId> nodes;
@@ -123,8 +124,8 @@ Json CountsJson(const std::map<std::string, int64_t>& counts) {
   return json;
 }
 
-// " --output y": where a run would also do what assignments and training steps do, since nothing
-// takes what they answer, those outputs that are answers.
+// " --output y" for the outputs that are results. Assignments and training steps are outputs too,
+// as no node reads them, and a run without --output would do them.
 std::string AnswerArguments(const std::vector<NamedType>& outputs) {
   constexpr size_t kMost = 8;
   std::string arguments;
@@ -136,7 +137,8 @@ std::string AnswerArguments(const std::vector<NamedType>& outputs) {
   return answers == outputs.size() ? "" : arguments;
 }
 
-// " --signature count --input 'x=1x20xf32=random(seed=1)'": what the graph wants to be run with.
+// The arguments with which the model can be run: " --signature count --input
+// 'x=1x20xf32=random(seed=1)'".
 std::string RunArguments(const Summary& summary, const ModelFlags& flags) {
   std::string arguments;
   if (!flags.signature.empty())

@@ -32,7 +32,8 @@ Ends EndsOf(const Model& model) {
   return ends;
 }
 
-// A body's argument as its call gives it: of a known shape, or a variable of one.
+// Gives an argument of a body the shape that its call gives it, also through the handle of a
+// variable. The type of the variable does not matter for the cost.
 void DescribeArgument(Graph& body, NodeId arg, const TensorInfo& given) {
   if (arg == kNoNode) return;
   if (given.handle_shape != nullptr) {
@@ -44,7 +45,7 @@ void DescribeArgument(Graph& body, NodeId arg, const TensorInfo& given) {
   }
 }
 
-// The bodies that a node calls, with what it gives them.
+// Adds the bodies that a node calls, with the shapes that it gives them.
 void AddBodies(const Graph& graph, const GraphShapes& shapes, NodeId n,
                std::vector<Graph>& bodies) {
   const std::string_view op = graph.op_name(n);
@@ -102,7 +103,7 @@ FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shap
   };
   add_bodies(graph, shapes);
   for (size_t i = 0; i < bodies.size(); ++i) {
-    const Graph body = bodies[i];  // more come behind it
+    const Graph body = bodies[i];  // a copy, as `bodies` grows meanwhile
     const absl::StatusOr<GraphShapes> of_body = GraphShapes::Infer(body);
     if (!of_body.ok()) continue;
     const FlopEstimate estimate = EstimateFlops(body, *of_body);

@@ -29,7 +29,7 @@ namespace tenon {
 namespace cli {
 namespace {
 
-// Writes to stdout. Whoever closed the pipe has read enough: not an error.
+// Writes to stdout. A closed pipe is no error: its reader has read enough.
 absl::Status Print(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(OutputFd(), text.data(), text.size());
@@ -42,7 +42,7 @@ absl::Status Print(std::string_view text) {
   return absl::OkStatus();
 }
 
-// The keys that every document starts with, in this order.
+// A document with the keys that every document starts with, in this order.
 Json NewDocument(std::string_view command) {
   Json doc = Json::Object();
   doc.Set("schema", "graph_run/1").Set("command", command).Set("version", Version());
@@ -50,7 +50,7 @@ Json NewDocument(std::string_view command) {
   return doc;
 }
 
-// Prints what there is to print and gives the exit code.
+// Prints the document or the text, then the error, and returns the exit code.
 int Finish(Invocation& invocation, absl::Status status) {
   if (invocation.json()) invocation.doc.Set("status", Json::OfStatus(status));
   DocumentWritten();
@@ -63,8 +63,8 @@ int Finish(Invocation& invocation, absl::Status status) {
   return code;
 }
 
-// What --abi-check=strict found, now that every plug-in is shut down. The command's own error goes
-// before it.
+// Adds what --abi-check=strict found, after every plug-in was shut down. An error of the command
+// itself comes first.
 absl::Status AddAbiCheck(Invocation& invocation, absl::Status status) {
   AbiWatch* const watch = AbiWatch::Active();
   if (watch == nullptr) return status;
@@ -91,13 +91,14 @@ absl::Status AddAbiCheck(Invocation& invocation, absl::Status status) {
           " of the interface, written above")));
 }
 
-// What is set up before a command works, and undone after it.
+// Sets up what guards a command, runs the command, and looks what plug-ins have left. Handlers come
+// before the command, as plug-ins are loaded by it.
 absl::Status RunGuarded(const Command& command, Work& work, Invocation& invocation) {
   const CommonFlags& flags = work.flags();
   if (flags.quiet) setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);  // what plug-ins log
   InstallFaultHandlers(command.name, flags.json);
   HandleInterrupts();
-  if (!command.watches_processes)  // which a thread would be in the way of
+  if (!command.watches_processes)  // a thread would be in the way of its forks
     StartWatchdog(flags.timeout_s.value_or(kDefaultCallbackTimeout), flags.timeout_s);
   if (flags.strict_abi) AbiWatch::SwitchOn();
   absl::Status status = WithinMemory([&] { return work.Run(invocation); });
@@ -109,7 +110,7 @@ absl::Status RunGuarded(const Command& command, Work& work, Invocation& invocati
 
 int Execute(const Command& command, std::vector<std::string> args, AllocationCounter allocations) {
   Invocation invocation;
-  // Also a command line that does not parse gets its document.
+  // A command line that cannot be parsed gets its document too.
   invocation.output.json = std::find(args.begin(), args.end(), "--json") != args.end();
   invocation.doc = NewDocument(command.name);
   invocation.style = Style::For(STDOUT_FILENO);
@@ -131,7 +132,7 @@ int PrintVersion(bool json) {
   return Finish(invocation, absl::OkStatus());
 }
 
-// The commands of which the first of two words is this one.
+// The commands of two words with this first word.
 std::vector<std::string> CommandsOfFamily(std::string_view word) {
   std::vector<std::string> names;
   for (const Command* command : Commands()) {
@@ -157,7 +158,7 @@ int UnknownCommand(const std::vector<std::string>& args, bool json) {
                                         "; graph_run --help lists the commands")));
 }
 
-// A folder named like a command that does not exist is no model, unless it is a SavedModel.
+// A folder with the name of a command that does not exist is no model, unless it is a SavedModel.
 bool LooksLikeFile(const std::string& word) {
   std::error_code error;
   if (IsSavedModel(word)) return true;

@@ -15,16 +15,17 @@
 namespace tenon::cli {
 namespace {
 
-constexpr int kMaxFrames = 64;   // that are looked at
-constexpr int kMaxShown = 8;     // in the line
-constexpr size_t kMaxName = 64;  // of a library or a function
+constexpr int kMaxFrames = 64;   // frames that are walked
+constexpr int kMaxShown = 8;     // frames that are shown
+constexpr size_t kMaxName = 64;  // bytes of the name of a library or function
 
-// The library with the code at this address; false: none. The loader answers it without a lock.
+// Finds the library with the code at this address; false if there is none. _dl_find_object takes no
+// lock, which dladdr does.
 bool FindModule(uintptr_t address, dl_find_object* module) {
   return _dl_find_object(reinterpret_cast<void*>(address), module) == 0;
 }
 
-// The program, or the library with this very code.
+// Whether the module is the program or the library that holds this code.
 bool IsHost(const dl_find_object& module) {
   dl_find_object own;
   return module.dlfo_link_map->l_name[0] == '\0' ||
@@ -32,7 +33,7 @@ bool IsHost(const dl_find_object& module) {
           own.dlfo_link_map == module.dlfo_link_map);
 }
 
-// The exported symbols of a library, read from its memory.
+// The exported symbols of a library, read from its memory: dladdr would take a lock.
 class ExportedSymbols {
  public:
   explicit ExportedSymbols(const dl_find_object& module) : base_(module.dlfo_link_map->l_addr) {
@@ -44,7 +45,8 @@ class ExportedSymbols {
     }
   }
 
-  // The function that covers the address; null: none is exported.
+  // The exported function that covers the address, and the offset in it; null if there is none.
+  // Reads every bucket, as the hash table finds symbols by name and not by address.
   const char* Find(uintptr_t address, uintptr_t* offset) const {
     if (symbols_ == nullptr || strings_ == nullptr || hash_ == nullptr) return nullptr;
     const uint32_t buckets = hash_[0], first = hash_[1], filter_words = hash_[2];
@@ -68,7 +70,7 @@ class ExportedSymbols {
   }
 
  private:
-  // The loader has made most of these offsets addresses.
+  // The loader has turned most of these offsets into addresses.
   template <typename T>
   const T* At(const ElfW(Dyn) & entry) const {
     const uintptr_t value = entry.d_un.d_ptr;
@@ -115,7 +117,8 @@ void AddFrame(FaultLine& line, uintptr_t address, const dl_find_object* module) 
   line.Add(")");
 }
 
-// Libraries that stand between a plug-in and what it set off: abort(), memcpy(), throw.
+// The system's libraries. They are called by plug-ins (abort, memcpy, throw), so their frames do
+// not tell of the plug-in's own code.
 bool IsRuntime(const char* name) {
   static constexpr const char* kNames[] = {"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so",
                                            "ld-linux"};
@@ -127,14 +130,14 @@ bool IsRuntime(const char* name) {
 struct Frame {
   uintptr_t address = 0;
   dl_find_object module;
-  bool known = false;  // the module is one
+  bool known = false;  // whether `module` is set
   bool host() const { return known && IsHost(module); }
   bool of_plugin() const {
     return known && !IsHost(module) && !IsRuntime(BaseName(module.dlfo_link_map->l_name));
   }
 };
 
-// Gathers the frames that are worth telling.
+// Gathers the frames to show.
 class Walk {
  public:
   _Unwind_Reason_Code Visit(_Unwind_Context* context) {
@@ -142,16 +145,16 @@ class Walk {
     const uintptr_t next = _Unwind_GetIPInfo(context, &interrupted);
     if (--frames_left_ == 0 || next == 0) return _URC_END_OF_STACK;
     Frame frame;
-    frame.address = interrupted != 0 ? next : next - 1;  // a call is before where it returns to
+    frame.address = interrupted != 0 ? next : next - 1;  // a return address is behind the call
     frame.known = FindModule(frame.address, &frame.module);
-    // What a signal interrupted comes behind the host's handlers and the system's way to them.
+    // The frames so far are those of the host's handler and of the system's way to it.
     if (interrupted != 0 && !interrupted_) count_ = 0;
     interrupted_ |= interrupted != 0;
     return Keep(frame) ? _URC_NO_REASON : _URC_END_OF_STACK;
   }
 
   void AddTo(FaultLine& line) {
-    // The plug-in's callers are the host or, in a constructor or a thread, the system.
+    // Behind the plug-in's frames come the host's or, in a constructor or a thread, the system's.
     while (plugin_seen_ && !frames_[count_ - 1].of_plugin()) --count_;
     for (int i = 0; i < count_; ++i) {
       line.Add(i == 0 ? " (at " : i == 1 ? ", called by " : ", ");
@@ -161,9 +164,9 @@ class Walk {
   }
 
  private:
-  // Whether to go on.
+  // Keeps the frame. Returns whether to walk on.
   bool Keep(const Frame& frame) {
-    const bool above = count_ == 0 && !interrupted_;  // in the host's handlers
+    const bool above = count_ == 0 && !interrupted_;  // still in the host's handlers
     if (frame.host() && (above || plugin_seen_)) return above;
     plugin_seen_ |= frame.of_plugin();
     frames_[count_++] = frame;

@@ -1,4 +1,4 @@
-// What the process answers to the shell, and how a status carries it there.
+// The exit codes of the process, and how a status carries one.
 #pragma once
 
 #include <string_view>
@@ -7,6 +7,7 @@
 
 namespace tenon::cli {
 
+// Scripts rely on the values.
 enum class Exit : int {
   kOk = 0,
   kRunFailed = 1,
@@ -15,20 +16,20 @@ enum class Exit : int {
   kInvalidInput = 4,
   kPluginFault = 5,
   kTimeout = 6,
-  kInterrupted = 130,  // as a shell says of a process that SIGINT ended
+  kInterrupted = 130,  // as shells report a process that SIGINT ended
 };
 
-// The same status with an exit code attached. OK stays OK.
+// The same status with an exit code attached, in place of an earlier one. OK stays OK.
 absl::Status WithExit(Exit exit, absl::Status status);
-// The same status, not to be printed again: its text (or more than that) is on stderr already.
+// The same status, marked as printed: its text, or more than its text, is on stderr already.
 absl::Status AlreadyPrinted(absl::Status status);
 bool WasPrinted(const absl::Status& status);
 
-// INVALID_ARGUMENT with kUsage.
+// INVALID_ARGUMENT with exit code kUsage.
 absl::Status UsageError(std::string_view message);
 
-// The attached code; without one kInvalidInput for graphs that are none, kTimeout for
-// DEADLINE_EXCEEDED and kRunFailed for any other error.
+// The attached code. Without one: kInvalidInput for an invalid graph, kTimeout for
+// DEADLINE_EXCEEDED, kRunFailed for other errors, kOk for OK.
 Exit ExitOf(const absl::Status& status);
 
 }  // namespace tenon::cli

@@ -20,8 +20,8 @@ char document_head[256];
 std::atomic<bool> document_due{false};
 int output_fd = STDOUT_FILENO;
 
-// What the command writes to, under numbers that nobody guesses, for the case that a plug-in closes
-// the others. -1: was closed from the start.
+// Copies of the two files that the command writes to, in case a plug-in closes them. High numbers,
+// since a plug-in that closes files by number closes low ones. -1: was closed from the start.
 constexpr int kHighNumber = 600;
 int spare_output = -1, spare_errors = -1;
 
@@ -30,7 +30,7 @@ int SpareOf(int fd) {
   return high >= 0 ? high : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
-// Whether it was closed.
+// Opens `fd` again from its copy. Returns whether it was closed.
 bool Reopen(int fd, int spare) {
   if (spare < 0 || fcntl(fd, F_GETFD) >= 0 || errno != EBADF) return false;
   dup2(spare, fd);
@@ -54,7 +54,7 @@ void WriteAll(int fd, const char* data, size_t size) {
   }
 }
 
-// Control characters never occur in paths and node names worth printing: they become blanks.
+// Control characters become blanks: paths and node names that are worth printing have none.
 void WriteJsonString(const char* text, size_t size) {
   char out[2 * 2048];
   size_t n = 0;

@@ -1,5 +1,5 @@
-// The last words of a process that cannot go on: built without memory allocation, so that a signal
-// handler may write them.
+// The last message of a process that cannot go on. It is built without memory allocation, so that a
+// signal handler may write it.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,13 @@
 
 namespace tenon::cli {
 
-// One line on stderr, "graph_run: …", and the JSON document where one is due. Async-signal-safe.
+// One line on stderr, "graph_run: …", and the JSON document if one is due. The text is cut at 2048
+// bytes; line ends become blanks. Async-signal-safe; one object is used by one thread.
 class FaultLine {
  public:
   FaultLine& Add(std::string_view text);
-  // `code` is the status's name in the document.
+  // Writes the line to stderr. Writes the document too if --json was given and none was written
+  // yet; `code` is the name of the status in it. Errors of writing are ignored.
   void Write(const char* code);
 
  private:
@@ -21,17 +23,19 @@ class FaultLine {
   size_t size_ = 0;
 };
 
-// What the document of this command starts with. Before any fault. With `json`, standard output is
-// set aside for the document: what plug-ins print to it goes to stderr.
+// Prepares the document that a fault would write. Called once, on the main thread, before plug-ins
+// are loaded. With `json`, the document keeps the process's stdout for itself, and what plug-ins
+// print to stdout goes to stderr.
 void PrepareFaultDocument(std::string_view command, bool json);
 
-// Ends the process now: nothing else of it runs. Async-signal-safe.
+// Ends the process now. No destructor and no exit handler runs. Async-signal-safe.
 [[noreturn]] void EndProcess(Exit exit);
 
-// Opens again what somebody has closed: what that was, or null for nothing.
+// Opens stdout and stderr again if a plug-in has closed them. Returns what was closed, as a static
+// text; null for nothing.
 const char* ReopenOutput();
 
-// Where the command's own output goes.
+// The file descriptor of the command's own output: stdout, or its copy with --json.
 int OutputFd();
 
 }  // namespace tenon::cli

@@ -31,9 +31,10 @@ namespace {
 struct FatalSignal {
   int number;
   const char* text;
-  bool only_if_unused = false;  // a profiler or a parent may want it for itself
+  // Left alone if it has a handler, as a profiler or a parent may use it.
+  bool only_if_unused = false;
   struct sigaction earlier = {};
-  struct sigaction plugins = {};  // what plug-ins asked for, which has effect in their code alone
+  struct sigaction plugins = {};  // what plug-ins asked for; has effect in their code alone
 };
 FatalSignal fatal_signals[] = {
     {SIGSEGV, "SIGSEGV (memory that it may not touch)"},
@@ -49,15 +50,16 @@ FatalSignal fatal_signals[] = {
     {SIGVTALRM, "SIGVTALRM (a timer that nothing handles)", true},
     {SIGPROF, "SIGPROF (a timer that nothing handles)", true},
 };
+// Room for the unwinder's frames, a FaultLine and the table of WriteEnvironment.
 constexpr size_t kHandlerStackBytes = 64 << 10;
 
-// The process whose end is looked at: not a child that a plug-in makes of it.
+// The process that is guarded; a child that a plug-in forks is not.
 pid_t guarded_process = 0;
 
-// Once the command has done its work, its exit code; -1 before.
+// The exit code, once the command has done its work; -1 before.
 std::atomic<int> work_done{-1};
 
-// Executable pages of plug-ins. Only ever grows; the handler reads what is there.
+// Executable pages of plug-ins. Ranges are only added, so that a handler may read them at any time.
 struct CodeRange {
   uintptr_t begin = 0, end = 0;
   char path[512] = {};
@@ -73,8 +75,8 @@ const CodeRange* RangeAt(uintptr_t address) {
   return nullptr;
 }
 
-// The plug-in whose code is innermost on this thread's stack, or null. The unwinder takes no lock
-// and no memory, and goes through a signal's frame.
+// The plug-in with the innermost code on this thread's stack, or null. The unwinder takes no lock,
+// allocates nothing, and walks through the frame of a signal.
 const char* PluginOnStack() {
   struct Walk {
     const char* path = nullptr;
@@ -82,7 +84,7 @@ const char* PluginOnStack() {
   } walk;
   const auto visit = [](_Unwind_Context* frame, void* arg) {
     Walk& walk = *static_cast<Walk*>(arg);
-    // A return address may lie just behind the function that called.
+    // A return address may be the first byte behind the function that called.
     const CodeRange* code = RangeAt(_Unwind_GetIP(frame) - 1);
     if (code != nullptr) walk.path = code->path;
     return code != nullptr || --walk.frames_left == 0 ? _URC_END_OF_STACK : _URC_NO_REASON;
@@ -91,13 +93,13 @@ const char* PluginOnStack() {
   return walk.path;
 }
 
-// How a process is about to end.
+// A way in which the process is about to end.
 struct End {
   const char* what;  // "SIGSEGV (…)"
-  bool may_walk;     // the stack is fit to be walked
+  bool may_walk;     // whether the stack may be walked
 };
 
-// The C library's, which find out that the heap is damaged when they are called.
+// The C library's functions that abort when they find the heap damaged.
 constexpr const char* kHeapFunctions[] = {"malloc",         "free",     "calloc",       "realloc",
                                           "posix_memalign", "memalign", "aligned_alloc"};
 void* heap_functions[std::size(kHeapFunctions)];
@@ -107,11 +109,11 @@ void FindHeapFunctions() {
                  [](const char* name) { return dlsym(RTLD_NEXT, name); });
 }
 
-// Whether this thread is in one of them.
+// Whether this thread is in one of these functions.
 bool InHeapFunction() {
   struct Walk {
     bool found = false;
-    int frames_left = 50;  // of the signal and the C library
+    int frames_left = 50;  // enough for the frames of the signal and the C library
   } walk;
   const auto visit = [](_Unwind_Context* frame, void* arg) {
     Walk& walk = *static_cast<Walk*>(arg);
@@ -125,13 +127,13 @@ bool InHeapFunction() {
   return walk.found;
 }
 
-// The process ends once, and for the first reason: a stack that cannot be walked brings this thread
-// here again, for another signal.
+// Lets one thread end the process, and returns the first reason. A stack that cannot be walked
+// raises another signal, which brings the same thread here again.
 const char* BeTheOneThatEnds(const End& end) {
   static std::atomic<pid_t> ending{0};
   pid_t first = 0;
   if (!ending.compare_exchange_strong(first, gettid()) && first != gettid()) {
-    for (;;) pause();  // another thread is saying its last words
+    for (;;) pause();  // another thread writes the message
   }
   static const char* what = nullptr;
   if (what == nullptr) what = end.what;
@@ -143,8 +145,9 @@ const char* BeTheOneThatEnds(const End& end) {
   EndProcess(code < 0 ? Exit::kPluginFault : static_cast<Exit>(code));
 }
 
-// The host's own code failed, and plug-ins were at work in the process before. A line, a document,
-// and where the heap is damaged, which the host's code does not do by itself, code 5.
+// Tells of a fault in the host's own code after plug-ins have run in the process. Writes a line and
+// a document, and returns: the signal keeps its effect. A damaged heap ends the process with code
+// 5, since the host's own code does not damage it.
 void TellOfHost(const End& end) {
   if (*plugin_names == '\0') return;
   const char* const what = BeTheOneThatEnds(end);
@@ -178,7 +181,8 @@ void TellOfHost(const End& end) {
   EndAfterFault();
 }
 
-// Returns if the end that this thread is about to meet is no plug-in's doing.
+// Ends the process if a plug-in is the cause of the end that this thread is about to meet; else
+// returns.
 void EndIfCharged(const End& end) {
   if (getpid() != guarded_process) return;
   const CallbackInfo* call = CurrentCallback();
@@ -200,8 +204,8 @@ void EndIfCharged(const End& end) {
   EndInPlugin(plugin, end, " in a thread of its own", nullptr);
 }
 
-// Not a plug-in's doing: whoever had the signal before (a sanitizer, a debugger's agent) gets it,
-// or it kills as it always did.
+// Lets the earlier handler have the signal (a sanitizer's, a debugger's), or restores the default,
+// which ends the process.
 void PassOn(const FatalSignal& signal, siginfo_t* info, void* context) {
   const struct sigaction& before = signal.earlier;
   if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr) {
@@ -224,10 +228,11 @@ FatalSignal* FindSignal(int number) {
 
 bool InPluginsCode() { return CurrentCallback() != nullptr || !IsHostThread(); }
 
-// A plug-in's own handler has the first word in its own code. Whether it dealt with the signal: it
-// did not if the same access fails again, or if it is asked to end the process.
+// Lets a plug-in's own handler have a signal in the plug-in's code first. Returns whether it dealt
+// with the signal. It did not if the same access fails again, or if the signal asks the process to
+// end.
 bool HandledByPlugin(const FatalSignal& signal, siginfo_t* info, void* context) {
-  static thread_local const void* last_address = &fatal_signals;  // none that faults
+  static thread_local const void* last_address = &fatal_signals;  // an address that no fault has
   const struct sigaction& action = signal.plugins;
   if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN || !InPluginsCode())
     return false;
@@ -245,7 +250,7 @@ bool HandledByPlugin(const FatalSignal& signal, siginfo_t* info, void* context) 
 void OnSignal(int number, siginfo_t* info, void* context) {
   const FatalSignal& signal = *FindSignal(number);
   if (HandledByPlugin(signal, info, context)) return;
-  // A signal within the handler: the stack is not fit to be walked.
+  // A signal within the handler means that the stack could not be walked.
   static thread_local bool handling = false;
   const bool may_walk = !std::exchange(handling, true);
   const char* const text =
@@ -261,7 +266,7 @@ void OnExit() { EndIfInPlugin("exit()"); }
 
 std::terminate_handler terminate_before = nullptr;
 
-// An exception that left a static constructor, a thread or a noexcept function.
+// Called for an exception that left a static constructor, a thread or a noexcept function.
 [[noreturn]] void OnTerminate() {
   char what[256] = "threw an exception that nothing caught";
   const size_t size = std::strlen(what);
@@ -280,8 +285,8 @@ void OnThreadEnd() {
   EndIfCharged({"pthread_exit() or pthread_cancel() on the host's thread", false});
 }
 
-// A stack overflow leaves no stack for the handler but this one. For the main thread, where graphs
-// are run from.
+// Gives the main thread, which runs graphs, a stack for the handler: after a stack overflow its own
+// has no room.
 void UseHandlerStack() {
   stack_t present = {};
   if (sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) == 0)
@@ -331,6 +336,7 @@ void InstallFaultHandlers(std::string_view command, bool json) {
   FindHeapFunctions();
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
+  // SA_NODEFER: a fault in the handler itself must come back here, not kill without a message.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   for (FatalSignal& signal : fatal_signals) {
     sigaction(signal.number, &action, &signal.earlier);

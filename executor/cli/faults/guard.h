@@ -1,5 +1,5 @@
-// What keeps a fault in a plug-in from looking like a fault of ours: fatal signals and calls that
-// never return end the process with one line that names plug-in, callback and node.
+// Attributes faults to plug-ins. Fatal signals, calls that end the process and calls that never
+// return end it with one line that names plug-in, callback and node.
 #pragma once
 
 #include <signal.h>
@@ -10,41 +10,47 @@
 
 namespace tenon::cli {
 
-// Fatal signals and exit() within a plug-in: a line on stderr, with `json` a document on stdout,
-// and code 5. Within a plug-in means: in a callback, on a thread that is not the host's, or with
-// its code on the stack. Elsewhere they keep their meaning. SIGPIPE and SIGXFSZ are ignored:
-// writing to a closed pipe, or beyond the largest file that the process may write, is an error, not
-// the end. Marks the calling thread as the host's. For the whole process,
-// once.
+// Handles fatal signals and exit() for the whole process; called once, on the main thread, before
+// plug-ins are loaded. Marks that thread as one of the host. A fault within a plug-in writes a line
+// to stderr and, with `json`, a document to stdout, and ends the process with code 5. Within a
+// plug-in means: in a callback, on a thread that is not the host's, or with code of the plug-in on
+// the stack. A fault outside of plug-ins has the effect that it had before. SIGPIPE and SIGXFSZ are
+// ignored, so that writing to a closed pipe or beyond the largest file is an error and not the end.
 void InstallFaultHandlers(std::string_view command, bool json);
 
-// The handlers know the code of this shared library, if it was loaded.
+// Tells the handlers which code is that of this shared library; nothing if it is not loaded.
+// Remembers 128 ranges of code and drops later ones. Called by one thread at a time.
 void NotePluginCode(const std::string& path);
 
-// Of those whose code was noted: "a.so or b.so". Empty: none.
+// The plug-ins that were noted: "a.so or b.so"; empty for none. The text is static.
+// Async-signal-safe.
 const char* NamesOfPlugins();
 
-// A call of sigaction(): whether it comes from a plug-in and asks for a fatal signal. It is kept
-// then, and has effect in the plug-in's code, before the handlers of the command.
+// Whether a call of sigaction() comes from a plug-in and asks for a fatal signal. If so, the
+// request is kept and has effect in the plug-in's code, before the handlers of the command; *old is
+// the plug-in's request before. Async-signal-safe.
 bool KeepSignal(int number, const struct sigaction* action, struct sigaction* old);
 
-// The command has done its work with this exit code, which is the process's whatever plug-ins still
-// do while it ends. And that code; -1 before.
+// Tells that the command has done its work and that the process ends with this code, whatever
+// plug-ins do while it ends.
 void WorkIsDone(int code);
+// The code of WorkIsDone; -1 before.
 int CodeOfWorkDone();
 
-// The document of the command is written (or will never be): a fault from now on writes none.
+// Tells that the document of the command is written, or never will be: later faults write none.
 void DocumentWritten();
 
-// Somebody called exit() or the like: if a plug-in, the process ends here, as after a fatal signal.
+// Tells of a call of exit() or the like. Ends the process as after a fatal signal if a plug-in made
+// the call; otherwise returns. `call` names it: "_exit()". Async-signal-safe.
 void EndIfInPlugin(const char* call);
 
-// For a child process of the command that loads plug-ins itself: faults there are looked at too,
-// and write no document.
+// Makes this process, a child of the command that loads plug-ins itself, one in which faults are
+// attributed. They write no document.
 void BecomeWorker();
 
 // Starts the thread that ends the process with code 6 when one call into a plug-in takes longer
-// than `callback_s`, or the process longer than `total_s`. Once.
+// than `callback_s` seconds, or the process longer than `total_s` seconds. Called once. The thread
+// lives as long as the process.
 void StartWatchdog(double callback_s, std::optional<double> total_s);
 
 }  // namespace tenon::cli

@@ -17,6 +17,7 @@ std::atomic<bool> interrupted{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void OnInterrupt(int) {
+  // A child that a plug-in forked has the handler too.
   if (getpid() != command_process) EndProcess(Exit::kInterrupted);
   if (stopping_on_it > 0 && !interrupted.exchange(true)) return;
   FaultLine line;

@@ -1,17 +1,17 @@
-// Ctrl-C: what a command has done until then is printed, and the process ends with code 130.
+// Handles Ctrl-C: the command prints what it has done until then, and ends with code 130.
 #pragma once
 
 #include "absl/status/status.h"
 
 namespace tenon::cli {
 
-// From now on SIGINT ends the process with a line on stderr, a document on stdout where one is due,
-// and code 130, unless somebody stops on it. A SIGINT that is ignored stays so, and child processes
-// end without a word. For the whole process, once.
+// From now on SIGINT ends the process with a line on stderr, a document on stdout if one is due,
+// and code 130, unless a StopOnInterrupt lives. A SIGINT that is ignored stays ignored. Child
+// processes end without a message. Called once, for the whole process.
 void HandleInterrupts();
 
-// As long as one of these lives, the first SIGINT ends nothing: work that can stop asks for it and
-// stops by itself. The second one ends the process.
+// While one of these lives, the first SIGINT does not end the process: the work asks Interrupted
+// and stops by itself. The second SIGINT ends the process. Thread-safe.
 class StopOnInterrupt {
  public:
   StopOnInterrupt();
@@ -20,10 +20,10 @@ class StopOnInterrupt {
   StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
 };
 
-// Whether a SIGINT came while somebody was to stop on it.
+// Whether a SIGINT came while a StopOnInterrupt lived. Stays true.
 bool Interrupted();
 
-// CANCELLED (kInterrupted) if so, else OK: how a command ends that stopped.
+// CANCELLED (kInterrupted) if Interrupted, else OK: the status of a command that stopped.
 absl::Status EndOfInterrupted();
 
 }  // namespace tenon::cli

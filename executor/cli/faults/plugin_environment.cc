@@ -17,15 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What lies between literals is nobody's to read where a sanitizer put it there.
+// A sanitizer forbids to read the gaps that it leaves between literals. They are read all the same.
 #define TENON_READS_LITERALS __attribute__((no_sanitize("address")))
 
-// Of the environment; those beyond are not looked for.
+// Variables of the environment that are looked at.
 constexpr uint16_t kMaxVariables = 2048;
 constexpr size_t kBuckets = 512;
 constexpr uint16_t kNone = UINT16_MAX;
 
-// The variables of the environment by name. Lives on a signal handler's stack.
+// The variables of the environment by name. Lives on the stack of a signal handler, so its size is
+// fixed. A hash table, since every literal of the plug-ins is looked up.
 class Variables {
  public:
   Variables() {
@@ -41,7 +42,7 @@ class Variables {
   }
 
   void NoteRead(std::string_view name) {
-    if (name.size() > longest_ || name == "_") return;  // the shell's, anew for each command
+    if (name.size() > longest_ || name == "_") return;  // the shell sets "_" anew for each command
     for (uint16_t i = first_[Bucket(name)]; i != kNone; i = next_[i])
       read_[i] = read_[i] || Name(i) == name;
   }
@@ -86,7 +87,7 @@ class Variables {
   std::bitset<kMaxVariables> read_;
 };
 
-// Each text that ends in a NUL.
+// Notes each text that ends in a NUL.
 TENON_READS_LITERALS void NoteLiteralsRead(std::string_view memory, Variables& variables) {
   const char* begin = memory.data();
   const char* const end = begin + memory.size();

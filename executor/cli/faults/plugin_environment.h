@@ -1,5 +1,5 @@
-// Which variables of the environment plug-ins read, for scripts that do again what this process
-// did.
+// Finds the variables of the environment that plug-ins read, for scripts that repeat what this
+// process did.
 #pragma once
 
 #include <string_view>
@@ -9,19 +9,19 @@
 
 namespace tenon::cli {
 
-// Memory that holds the string literals of the loaded plug-ins, and of the libraries that lie in
-// their folders. It stays while they are loaded.
+// The memory with the string literals of the loaded plug-ins and of the libraries in their folders.
+// The views are valid while these libraries are loaded. Allocates memory.
 std::vector<std::string_view> LiteralsOfPlugins();
 
-// Takes pieces of a text, in order.
+// Takes the pieces of a text, in their order.
 struct TextSink {
   void (*write)(void* to, std::string_view text);
   void* to;
 };
 
-// "export NAME=value" for each variable of the environment that Tenon, TensorFlow's logging or one
-// of the plug-ins reads: those whose names begin with TENON_ or TF_CPP_, or are one of the
-// literals. Goes through the literals once. Async-signal-safe.
+// Writes "export NAME='value'" for each variable that Tenon, TensorFlow's logging or a plug-in
+// reads: its name begins with TENON_ or TF_CPP_, or is one of the literals. Looks at the first 2048
+// variables. Walks through the literals once. Async-signal-safe.
 void WriteEnvironment(absl::Span<const std::string_view> literals, TextSink sink);
 
 }  // namespace tenon::cli

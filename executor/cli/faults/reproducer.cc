@@ -23,8 +23,9 @@ bool IsThere(const char* path, size_t bytes) {
          static_cast<size_t>(facts.st_size) == bytes;
 }
 
-// A file of our own, whatever had its name; none if it is not whole. FileWriter takes memory, which
-// a signal handler must not.
+// Writes a new file in place of any file of this name, so that no link of another user is followed
+// in a folder that all may write to. Removes the file if it is not whole. FileWriter allocates
+// memory, which a signal handler must not.
 class NewFile {
  public:
   NewFile(const char* path, mode_t mode) : path_(path) {

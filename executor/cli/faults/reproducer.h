@@ -1,4 +1,4 @@
-// What the pass of a plug-in was given, and how to run it again: a graph and a script beside it.
+// Writes the graph that a pass was given, and beside it a script that runs the pass again.
 #pragma once
 
 #include <string>
@@ -9,17 +9,18 @@
 
 namespace tenon::cli {
 
-// Both files have the name `base` and a number that tells the graph, so that there is one pair for
-// each pass and graph, however often the pass fails on it.
+// What the two files hold. Their names are `base` and a fingerprint of the graph, so that there is
+// one pair for each pass and graph, however often the pass fails on it.
 struct Reproducer {
-  std::string base;
+  std::string base;                        // path without the fingerprint and ".pb" or ".sh"
   std::string reason;                      // why the pass failed, in one line
-  std::string command;                     // a shell's; it names the graph by kReproducedGraph
-  std::vector<std::string_view> literals;  // of plug-ins, as WriteEnvironment wants them
+  std::string command;                     // for a shell; names the graph by kReproducedGraph
+  std::vector<std::string_view> literals;  // LiteralsOfPlugins
 };
+// The graph's file beside the script, as the script's shell finds it.
 inline constexpr char kReproducedGraph[] = "\"${0%.sh}.pb\"";
 
-// The path of a reproducer's script.
+// The path of a script that was written. Holds no allocated memory.
 class ScriptPath {
  public:
   const char* c_str() const { return text_; }
@@ -30,15 +31,16 @@ class ScriptPath {
   char text_[4096] = {};
 };
 
-// Writes both files; whether it could. A graph that is there already stays. Async-signal-safe.
+// Writes both files. Returns whether it could. A graph file that is there already stays. `script`
+// is set to the script's path. Async-signal-safe.
 bool WriteReproducer(const Reproducer& reproducer, std::string_view graph, ScriptPath& script);
 
-// What to write if a plug-in's pass ends the process, or does not end: while one runs that may;
-// null when it is over. It is kept by the caller.
+// Says what to write if the plug-in's pass that runs next ends the process or does not return; null
+// when the pass is over. `reproducer` is borrowed and must live until then. For the whole process.
 void SetFaultReproducer(const Reproducer* reproducer);
 
-// If a plug-in's pass is running: writes that for the graph that it was given, and names the script
-// in the line. Async-signal-safe.
+// If a plug-in's pass is running, writes the reproducer for its graph and names the script in the
+// line. Otherwise, or if the files cannot be written, does nothing. Async-signal-safe.
 void AddFaultReproducer(FaultLine& line);
 
 }  // namespace tenon::cli

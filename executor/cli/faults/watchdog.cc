@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// For what plug-ins do when the process ends.
+// The time that plug-ins have when the process ends.
 constexpr double kSecondsToEnd = 5;
 
 [[noreturn]] void TimeOut(FaultLine& line) {
@@ -29,6 +29,7 @@ class Watchdog {
 
   [[noreturn]] void Run() {
     const double shortest = total_s_ ? std::min(*total_s_, callback_s_) : callback_s_;
+    // A twentieth of the limit is precise enough, and half a second costs nothing.
     const std::chrono::duration<double> period(std::clamp(shortest / 20, 0.0001, 0.5));
     for (;;) {
       std::this_thread::sleep_for(period);
@@ -56,7 +57,8 @@ class Watchdog {
     }
   }
 
-  // Static destructors and exit handlers of plug-ins.
+  // Ends the process if static destructors and exit handlers of plug-ins take too long. The work is
+  // done, so its exit code stays.
   void LookAtEnd() {
     const int code = CodeOfWorkDone();
     if (code < 0) return;
@@ -71,7 +73,7 @@ class Watchdog {
 
   void LookAtProcess() {
     if (!total_s_ || SecondsSince(start_) < *total_s_) return;
-    // One call took most of the time: it is the one to name.
+    // A call that took more than half of the time is the one to name.
     for (const ActiveCall& active : ActiveCalls()) {
       const auto it = seen_.find(active.thread);
       const bool same = it != seen_.end() && it->second.serial == active.serial;

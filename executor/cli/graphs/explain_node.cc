@@ -20,9 +20,10 @@ namespace {
 
 constexpr std::string_view kOrigins = "_tenon_origins", kRewrites = "_tenon_rewrites";
 
-constexpr char kNewLine[] = "\n           ";  // below what stands behind a title
+constexpr char kNewLine[] = "\n           ";  // continues below the text that follows a title
 
-// A text behind a title, in lines that fit the terminal.
+// Breaks the text behind a title into lines that fit the terminal. A terminal too narrow for that
+// gets one line.
 std::string Wrapped(const std::string& text, const Style& style) {
   constexpr size_t kIndent = sizeof(kNewLine) - 2;
   if (style.width() <= 2 * kIndent) return text;
@@ -33,7 +34,8 @@ std::string List(const std::vector<std::string>& list, const Style& style) {
   return list.empty() ? "nothing" : Wrapped(absl::StrJoin(list, ", "), style);
 }
 
-// The hint is the closest name, or the function's node of just this name.
+// The error for an unknown name. Suggests the node of this name in a function, or else the closest
+// name.
 absl::Status Unknown(const std::string& name, NamedNodes& model, NamedNodes& optimized) {
   if (model.HasFunction(name) || optimized.HasFunction(name)) {
     return UsageError(absl::StrCat("--explain-node: '", name, "' is a function; its nodes are '",
@@ -53,7 +55,7 @@ absl::Status Unknown(const std::string& name, NamedNodes& model, NamedNodes& opt
                                  name, "'", hint));
 }
 
-// Whether there was anything to write.
+// Returns whether there was a history to write.
 bool WriteHistory(const Provenance::History& history, std::string_view name, Graph& graph,
                   NodeId n) {
   const auto write = [&](std::string_view attr, const std::vector<std::string>& list) {
@@ -109,7 +111,7 @@ void WriteProvenance(const Provenance& provenance, Graph& graph) {
     const absl::flat_hash_set<NodeId> args(body->args.begin(), body->args.end());
     bool has_any = false;
     for (NodeId n = 0; n < body->graph.num_node_ids(); ++n) {
-      if (args.contains(n)) continue;  // no node of the file
+      if (args.contains(n)) continue;  // arguments are no nodes of the file
       const std::string name = NameInBody{function.name, body->graph.name(n)}.Text();
       has_any |= WriteHistory(provenance.Of(name), name, body->graph, n);
     }

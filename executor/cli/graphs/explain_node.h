@@ -1,4 +1,4 @@
-// --explain-node: where a node comes from, or where it went.
+// --explain-node: says where a node comes from and what became of it.
 #pragma once
 
 #include "absl/status/status.h"
@@ -8,15 +8,15 @@
 namespace tenon::cli {
 
 // Adds "explain_node" to the document and a paragraph to the text, for a node of the graph or
-// "FUNCTION:NODE". kUsage for a name that neither the model nor the optimized graph has.
+// "FUNCTION:NODE". `model` is the graph before the passes. kUsage: neither graph has the name.
 absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const Graph& optimized,
                          const std::string& name, Invocation& invocation);
 
-// Writes each node's story into it, in bodies of functions too: _tenon_origins, unless it is the
-// node alone, and _tenon_rewrites.
+// Writes the history of each node into its attributes, in bodies of functions too: _tenon_origins,
+// unless the node's only origin is itself, and _tenon_rewrites.
 void WriteProvenance(const Provenance& provenance, Graph& graph);
 
-// The lists that WriteProvenance wrote; empty for nodes without.
+// The lists that WriteProvenance wrote into node n; empty if it wrote none.
 Provenance::History WrittenHistory(const Graph& graph, NodeId n);
 
 }  // namespace tenon::cli

@@ -1,4 +1,4 @@
-// Graphs in Graphviz's language.
+// Writes graphs in the language of Graphviz.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace tenon::cli {
 
-// A box per node with name and op, an arrow per input, control inputs dashed.
+// A box for each node with its name and op, an arrow for each input. Arrows of control inputs are
+// dashed.
 std::string GraphDot(const Graph& graph);
 
 }  // namespace tenon::cli

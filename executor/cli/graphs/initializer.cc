@@ -9,7 +9,7 @@
 namespace tenon::cli {
 namespace {
 
-constexpr size_t kMostTried = 100;  // targets; what each needs is looked through
+constexpr size_t kMostTried = 100;  // targets; each try walks through all that the target needs
 
 bool IsVariable(std::string_view op) {
   return op == "VariableV2" || op == "Variable" || op == "VarHandleOp";
@@ -19,7 +19,7 @@ bool IsAssignment(std::string_view op) {
   return op == "Assign" || op == "AssignVariableOp" || op == "AssignVariableXlaConcatND";
 }
 
-// Those that a node needs, itself among them.
+// The nodes that `target` needs, itself included.
 std::vector<NodeId> NeededBy(const Graph& graph, NodeId target) {
   std::vector<bool> seen(graph.num_node_ids());
   std::vector<NodeId> needed = {target};
@@ -34,8 +34,8 @@ std::vector<NodeId> NeededBy(const Graph& graph, NodeId target) {
   return needed;
 }
 
-// Whether a target that needs these nodes assigns each of so many variables, and does nothing else
-// with them.
+// Whether these nodes assign each of `variables` variables exactly once and read no feed or file.
+// Two assignments of one variable are a training step, not an initializer.
 bool Initializes(const Graph& graph, const std::vector<NodeId>& needed, size_t variables) {
   absl::flat_hash_set<NodeId> assigned;
   for (const NodeId n : needed) {

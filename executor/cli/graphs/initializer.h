@@ -1,4 +1,4 @@
-// What a graph of version 1 has to be asked for besides its outputs.
+// Finds the nodes of a graph of version 1 that have to be run besides fetching its outputs.
 #pragma once
 
 #include <string>
@@ -8,15 +8,16 @@
 
 namespace tenon::cli {
 
-// Nodes without outputs that no other node waits for: what one runs for what it does, such as
-// "init" and "train".
+// Names of the nodes without outputs for which no other node waits. They are run for their effects,
+// as "init" and "train".
 std::vector<std::string> Targets(const Graph& graph);
 
-// The nodes that hold variables.
+// The nodes that make variables, in the order of the graph.
 std::vector<NodeId> Variables(const Graph& graph);
 
-// Of the targets the one that gives every variable its first value, from neither a feed nor a
-// file: the smallest one. Empty if there is none, or no variable.
+// The target that gives each variable its first value, once, and needs neither a feed nor a file;
+// the smallest if there are several. Only the first 100 targets are tried. Empty if there is none,
+// or no variable.
 std::string Initializer(const Graph& graph);
 
 }  // namespace tenon::cli

@@ -17,7 +17,7 @@ void Replace(Graph& graph, NodeId n) {
   const AttrValue* value = graph.attrs(n).Find("value");
   if (value == nullptr || value->wire().size() <= kLargeConstant) return;
   const absl::StatusOr<Tensor> tensor = graph.ConstValue(n);
-  if (!tensor.ok()) return;  // what is malformed is what one wants to see
+  if (!tensor.ok()) return;  // a malformed constant stays, as the reader may be looking for it
   const std::string checksum = ChecksumText(*value->AsTensorWire());
   graph.BecomeOp(n, "Placeholder",
                  {{"dtype", attr::Type(tensor->dtype())},
@@ -25,7 +25,7 @@ void Replace(Graph& graph, NodeId n) {
                   {kConstantAttr, attr::String(checksum)}});
 }
 
-// Whether it was one to replace.
+// Returns whether the node was such a constant.
 bool Replace(pb::NodeDef& node) {
   const auto value = node.attr().find("value");
   if (node.op() != "Const" || value == node.attr().end() || !value->second.has_tensor())

@@ -1,4 +1,4 @@
-// Nodes that no device can run: no fault of the graph, but of those who fetch them.
+// Finds nodes that no device can run. The graph is valid; a run fails that needs such a node.
 #pragma once
 
 #include "absl/types/span.h"
@@ -7,8 +7,9 @@
 
 namespace tenon::cli {
 
-// Adds a defect for each node of the graph and its functions whose op is known and has no kernel
-// for its types. Nodes whose types depend on the caller of their function are left out.
+// Adds a defect (kKernel) for each node of the graph and its functions that has a known op and no
+// kernel for its types on any of `devices`. Nodes of functions with types that depend on the call
+// are left out.
 void AddMissingKernels(absl::Span<Device* const> devices, Imported& imported);
 
 }  // namespace tenon::cli

@@ -1,4 +1,4 @@
-// Nodes of a graph by name, and "FUNCTION:NODE" of the bodies of its functions.
+// Finds nodes of a graph by name, and nodes in bodies of functions as "FUNCTION:NODE".
 #pragma once
 
 #include <memory>
@@ -13,23 +13,23 @@
 
 namespace tenon::cli {
 
-// Of a body, arguments and results are nodes too: "FUNCTION:ARGUMENT", "FUNCTION:RESULT/result".
-// Each body that is asked for is read once.
+// Arguments and results of a function count as nodes: "FUNCTION:ARGUMENT",
+// "FUNCTION:RESULT/result". Parses each body at its first use and keeps it. Not thread-safe.
 class NamedNodes {
  public:
-  explicit NamedNodes(const Graph& graph) : graph_(graph) {}  // which must outlive it
+  explicit NamedNodes(const Graph& graph) : graph_(graph) {}  // `graph` must outlive the object
 
   // "y = AddV2(a, b:1) T=DT_FLOAT"; nothing if there is no such node.
   std::optional<std::string> Text(std::string_view name);
-  // "y (AddV2, model.pbtxt:3:1)"; the name alone of one that is not there.
+  // "y (AddV2, model.pbtxt:3:1)"; the name alone if there is no such node.
   std::string WithPlace(std::string_view name);
   bool HasFunction(std::string_view name) const { return graph_.FindFunction(name) != nullptr; }
-  // The names of all.
+  // The names of all nodes, those in functions included.
   std::vector<std::string> All();
 
  private:
   struct Entry {
-    std::string op;  // or what it is
+    std::string op;  // the op, or "argument" or "result"
     std::string text;
   };
   struct Body {

@@ -15,7 +15,7 @@ std::string ShapeText(const PartialShape& shape) {
                             : "unknown_rank";
 }
 
-// One line of the table for each tensor, and before those of a composite one for the whole.
+// One line of the table: a tensor, or a composite tensor as a whole.
 struct Line {
   std::string role;  // "inputs['x']"
   DataType dtype;

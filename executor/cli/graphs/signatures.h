@@ -1,4 +1,4 @@
-// The signatures of a SavedModel, as `saved_model_cli show --all` names their parts.
+// Reports the signatures of a SavedModel with the words of `saved_model_cli show --all`.
 #pragma once
 
 #include <string>

@@ -52,7 +52,8 @@ std::string MismatchText(const NamedComparison& c) {
 
 }  // namespace
 
-// --rtol and --atol stand for themselves; with --max-ulp alone only steps count.
+// With --max-ulp alone only floating-point steps count: the defaults of --rtol and --atol would let
+// more pass than the flag asks for.
 Tolerance ToleranceFrom(const ToleranceFlags& flags) {
   Tolerance tolerance;
   const bool ulp_only = flags.max_ulp && !flags.rtol && !flags.atol;

@@ -1,4 +1,4 @@
-// What a run answered: compared with what is expected, and told as JSON and text.
+// Compares the results of a run with what is expected, and reports both as JSON and text.
 #pragma once
 
 #include <string>
@@ -13,25 +13,27 @@
 
 namespace tenon::cli {
 
-// What --rtol, --atol, --max-ulp and --equal-nan say.
+// The tolerance that --rtol, --atol, --max-ulp and --equal-nan describe.
 Tolerance ToleranceFrom(const ToleranceFlags& flags);
 
+// The comparison of one output with its --expect.
 struct NamedComparison {
   std::string name;
-  bool ignored = false;
+  bool ignored = false;  // the expectation is "(ignored)"; `result` is then empty and ok
   Comparison result;
 };
 
-// The values of request.fetches with the expectations, as --rtol, --atol, --max-ulp and --equal-nan
-// say.
+// Compares `values`, which are those of request.fetches, with the expectations. Errors are those of
+// a malformed --expect or its file; a difference is no error.
 absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& request,
                                                         const std::vector<Tensor>& values,
                                                         const ToleranceFlags& flags);
-// kMismatch with the first that differs; a line on stderr for each. `where` is what they begin
-// with.
+// OK if all comparisons are. Otherwise prints a line to stderr for each that differs and returns
+// kMismatch with the first one, marked as printed. `where` stands in front of each line.
 absl::Status Verdict(const std::vector<NamedComparison>& comparisons, std::string_view where = "");
 
-// The outputs of the request, with their elements where they are few.
+// The outputs of the request; elements only of tensors with at most 1024. Outputs without a value
+// are left out.
 Json FetchesJson(const RunRequest& request, const std::vector<Tensor>& values);
 Json ComparisonsJson(const std::vector<NamedComparison>& comparisons);
 std::string ComparisonLine(const NamedComparison& comparison, const Style& style);

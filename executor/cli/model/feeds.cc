@@ -16,7 +16,7 @@
 namespace tenon::cli {
 namespace {
 
-// The same status with what it is about in front.
+// The status with the flag and its name in front.
 absl::Status Prefixed(std::string_view flag, std::string_view name, const absl::Status& status) {
   return Annotate(status, absl::StrCat(flag, " ", name, ": "));
 }
@@ -25,7 +25,7 @@ absl::Status CheckFits(const Graph& graph, std::string_view name, Output output,
                        const Tensor& value, bool from_file) {
   const SpecHint hint = HintFor(graph, output);
   const bool dtype_fits = hint.dtype == DataType::kInvalid || BaseType(hint.dtype) == value.dtype();
-  // Graphs from before version 24 write [] for a shape that is not known.
+  // Graphs of versions before 24 write [] for an unknown shape, so there a scalar says nothing.
   const bool shape_known =
       !(hint.shape.known_rank() && hint.shape.rank() == 0 && graph.producer() < 24);
   if (dtype_fits && (!shape_known || hint.shape.CompatibleWith(value.shape())))
@@ -119,7 +119,8 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Index of the fetch, which is added where it is new.
+  // Returns the index of the fetch. Each --output is a fetch of its own, as values are written by
+  // output; an --expect shares the fetch of its tensor.
   absl::StatusOr<size_t> AddFetch(const std::string& name, std::string_view flag) {
     TENON_ASSIGN_OR_RETURN(const Output output, names_.Result(flag, name));
     const auto found =

@@ -1,4 +1,4 @@
-// What a run is fed with and what it is asked for, as the flags say.
+// Reads from the flags what a run is fed with and which outputs it returns.
 #pragma once
 
 #include <string>
@@ -12,32 +12,38 @@
 
 namespace tenon::cli {
 
+// What --expect says of one output.
 struct Expectation {
   std::string name;
   std::string spec;
   size_t fetch;  // index into RunRequest::fetches
 };
 
+// What one run is fed with, returns and is compared with. `feed_names` and `feeds` have one order.
 struct RunRequest {
-  std::vector<std::string> feed_names;  // of the graph's tensors
+  std::vector<std::string> feed_names;  // tensors of the graph
   std::vector<Tensor> feeds;
-  std::vector<NamedSink> outputs;    // what the user sees
-  std::vector<std::string> fetches;  // the outputs' tensors first, then what only --expect names
+  std::vector<NamedSink> outputs;  // what the user asked for
+  // The tensors of `outputs`, in their order, then those that only --expect names.
+  std::vector<std::string> fetches;
   std::vector<Expectation> expectations;
 };
 
+// The names and values of the feeds, in their order. Shares the buffers.
 std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request);
 
-// Reads --input, --inputs, --output, --expect. kUsage for names that the graph lacks, for values
-// that do not fit a Placeholder, and for Placeholders that a fetch needs and nobody feeds: these
-// come with a SPEC to copy. Arguments of a signature that nobody feeds get their defaults.
+// Reads --input, --inputs, --output and --expect. Arguments of a signature that are not fed get
+// their defaults. kUsage: a name that the graph lacks, a value that does not fit the Placeholder,
+// or a Placeholder that a fetch needs and that is not fed; the message then has a SPEC to copy.
+// kInvalidInput: a file is wrong.
 absl::StatusOr<RunRequest> ReadRequest(const Names& names, const RequestFlags& flags);
 
-// What opt and explain work for: the fetches of --output, or else what the model answers; fed is
-// all that it takes. kUsage for unknown names and for a graph without outputs.
+// The ends of the graph that opt and explain work for. Feeds are all arguments of the model, each
+// once. Fetches are those of --output, or else all results of the model.
 struct Endpoints {
-  std::vector<std::string> feeds, fetches;  // the graph's tensors
+  std::vector<std::string> feeds, fetches;  // tensors of the graph
 };
+// kUsage: a name is unknown, or the graph has no outputs.
 absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const CompileFlags& flags);
 
 }  // namespace tenon::cli

@@ -23,14 +23,15 @@ Json TensorsJson(const std::vector<FrozenTensor>& tensors) {
   return array;
 }
 
-// The tensors of the signature as they are called now.
+// The tensors of the signature with their names in the frozen graph.
 std::vector<SignatureTensor> Renamed(std::vector<SignatureTensor> tensors,
                                      const std::vector<FrozenTensor>& frozen) {
   for (size_t i = 0; i < tensors.size(); ++i) tensors[i].tensor = frozen[i].node;
   return tensors;
 }
 
-// Leaves of the signature's results those that --output names; what else it names is to be kept.
+// Reduces the results of the signature to those that --output names. Returns the names that are no
+// result: nodes of the graph to keep.
 absl::StatusOr<std::vector<std::string>> KeepRequested(const Names& names,
                                                        const CompileFlags& flags,
                                                        Signature& signature) {

@@ -1,4 +1,4 @@
-// A SavedModel as a graph that stands alone, for the commands that write graphs.
+// Makes one graph of a SavedModel, for the commands that write graphs.
 #pragma once
 
 #include <string>
@@ -14,23 +14,24 @@
 
 namespace tenon::cli {
 
+// A frozen model and how it is called.
 struct Frozen {
   FrozenModel model;
   Signature signature;  // the same arguments and results, as tensors of the frozen graph
 };
 
-// What the flags ask for of a model that is a SavedModel: the results that --output names, or all;
-// after what --init names. Errors: kUsage for unknown names, kInvalidInput for faults of files,
+// Freezes `model`, which must have a SavedModel: the results that --output names, or all, after the
+// nodes of --init have run. Errors: kUsage for unknown names, kInvalidInput for faults of files,
 // else those of Freeze.
 absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags, const Host& host,
                                    SessionOptions session_options);
 
-// The keys "signature", "inputs", "outputs", "variables", "variable_bytes", "kept", "tables" and
-// "init".
+// Sets the keys "signature", "inputs", "outputs", "variables", "variable_bytes", "kept", "tables"
+// and "init".
 void AddFrozen(const Frozen& frozen, Json& doc);
-// A row for each argument and result. `tensors`: with what they were, where that still is there.
+// A row for each argument and result. `tensors`: a column with the tensors of the original graph.
 std::string FrozenTable(const FrozenModel& frozen, bool tensors, const Style& style);
-// How the written graph is brought to what the model held; empty if it holds nothing.
+// Says how the state of the graph in file `path` is filled; empty if it has no state.
 std::string InitText(const FrozenModel& frozen, const std::string& path);
 
 }  // namespace tenon::cli

@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kDefaultSignature[] = "serving_default";
 
-// Signatures of the loader's own begin so.
+// TensorFlow's loader adds signatures of its own with such names.
 bool IsCallable(const Signature& signature) { return !signature.name.starts_with("__"); }
 
 std::string CallableNames(const MetaGraph& meta) {
@@ -116,20 +116,22 @@ SpecHint DeclaredInput(const Graph& graph, NodeId n) {
 
 namespace {
 
-// A loop of version 1, as nodes tell of it.
+// A loop of version 1, as its nodes describe it.
 struct LoopFrame {
-  size_t around = 0;  // the frame that it stands in; 0: none
-  int depth = 0;      // of what enters it
+  size_t around = 0;  // the frame around this one; 0: none
+  int depth = 0;      // of the values that enter it
 };
 
-// By node: whether its value is there in some runs only, or once per pass of a loop. Every Switch
-// and every Enter leads one deeper, a Merge and an Exit lead out again.
+// By node: whether a run may have no value of it, or one for each pass of a loop. A Switch and an
+// Enter lead one level deeper, a Merge and an Exit lead out. A Merge that closes a loop leads
+// nowhere: its Exit does.
 std::vector<bool> Conditional(const Graph& graph) {
   std::vector<int> depth(graph.num_node_ids(), 0);
   std::vector<size_t> frame(graph.num_node_ids(), 0);
   std::vector<LoopFrame> frames(1);
   absl::flat_hash_map<std::pair<std::string_view, size_t>, size_t> frame_by_name;
   const absl::StatusOr<std::vector<NodeId>> order = TopologicalOrder(graph);
+  // A graph with a cycle that is no loop is reported when it is run.
   if (!order.ok()) return std::vector<bool>(graph.num_node_ids());
   for (NodeId n : *order) {
     const OpFacts& op = graph.facts(n);
@@ -186,7 +188,7 @@ std::vector<NodeId> UnfedPlaceholders(const Graph& graph, const std::vector<Outp
   std::vector<NodeId> open, found;
   const auto visit = [&](const Output& o) {
     if (o.node == kNoNode || seen[o.node]) return;
-    // Who waits for a placeholder waits for its feed.
+    // A control edge from a Placeholder waits for its feed.
     const Output value = o.is_control() && IsPlaceholder(graph, o.node) ? Output{o.node, 0} : o;
     if (std::find(fed.begin(), fed.end(), value) != fed.end()) return;
     seen[o.node] = true;

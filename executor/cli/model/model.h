@@ -1,4 +1,4 @@
-// A model as the sub-commands see it: a valid graph with its inputs and outputs.
+// Loads a model as sub-commands use it: a valid graph with its inputs and outputs.
 #pragma once
 
 #include <optional>
@@ -14,45 +14,50 @@
 
 namespace tenon::cli {
 
+// A model without defects, except for those that a run may never meet.
 struct Model {
   Graph graph;
-  std::optional<SavedModel> saved;       // of a folder
-  const Signature* signature = nullptr;  // of `saved`: the one to use, if there is one
-  double load_ms = 0;
+  std::optional<SavedModel> saved;  // if the model is a folder
+  // Of `saved`: the signature to use; null: none. Moving the Model keeps it valid.
+  const Signature* signature = nullptr;
+  double load_ms = 0;  // reading and verifying
 };
 
-// Reads the file or folder and prints its defects to stderr. Unknown ops are none of them: who
-// needs such a node fails. Errors exit as the worst defect tells, with kInvalidInput or
-// kPluginFault; a signature that does not exist is kUsage.
+// Reads the file or folder and verifies it. Unknown ops are no defects here: a run fails that needs
+// such a node. Other defects are printed to stderr, and the error exits as the worst of them says,
+// with kInvalidInput or kPluginFault. A signature that does not exist is kUsage.
 absl::StatusOr<Model> LoadModel(const ModelFlags& flags, bool needs_signature);
 
-// The signature that --signature names; else the default, or the only one. Null for what is no
-// SavedModel, and where there is no such signature and none is needed.
+// The signature that --signature names, else the default, else the only one. Null if the model is
+// no SavedModel, or if it has no such signature and none is `needed`. kUsage: the signature does
+// not exist, or none can be chosen. The pointer is into `saved`.
 absl::StatusOr<const Signature*> ChooseSignature(const std::optional<SavedModel>& saved,
                                                  const ModelFlags& flags, bool needed);
 
-// The same as LoadModel without printing, judging and choosing a signature: for lint. Errors exit
-// with kInvalidInput.
+// Reads a model as LoadModel does, but returns its defects and chooses no signature; for lint.
+// Errors exit with kInvalidInput: the file cannot be read at all.
 struct ImportedModel {
   Imported imported;
-  std::optional<SavedModel> saved;
+  std::optional<SavedModel> saved;  // if the model is a folder
 };
 absl::StatusOr<ImportedModel> ImportModel(const std::string& path, const ModelFlags& flags);
 
-// Of one or more: the graph's own defects come before a plug-in's.
+// The worst of one or more defects. Defects of the graph are worse than those of a plug-in.
 const Defect& WorstDefect(const std::vector<Defect>& defects);
 
+// In the order of the graph.
 std::vector<NodeId> Placeholders(const Graph& graph);
 
-// What a Placeholder declares.
+// The type and shape that Placeholder n declares; unknown where it declares none.
 SpecHint DeclaredInput(const Graph& graph, NodeId n);
 
-// Every output of the nodes none of whose outputs is consumed, in the order of the graph: "node",
-// "node:1"; a node of an unknown op counts as one. Not those that only one branch of a conditional,
-// or a pass of a loop, computes.
+// The outputs of all nodes without a reader, in the order of the graph: "node", "node:1". A node of
+// an unknown op counts as one output. Values that only one branch of a conditional or a pass of a
+// loop computes are left out, as a run may not have them.
 std::vector<std::string> GraphOutputs(const Graph& graph);
 
-// Placeholders that the computation of `fetches` reaches without passing one of `fed`.
+// The Placeholders that `fetches` need and that lie behind no output of `fed`, in the order of the
+// graph.
 std::vector<NodeId> UnfedPlaceholders(const Graph& graph, const std::vector<Output>& fetches,
                                       const std::vector<Output>& fed);
 

@@ -1,4 +1,5 @@
-// What NAMEs mean: arguments and results of a SavedModel's signature, or else nodes of the graph.
+// Resolves the NAMEs of a command line: arguments and results of a SavedModel's signature, or else
+// nodes of the graph.
 #pragma once
 
 #include <string>
@@ -12,32 +13,34 @@
 
 namespace tenon::cli {
 
-// Views of a graph and a signature, which must outlive it.
+// Refers to a graph and a signature, which must outlive the object. Calls are const and
+// thread-safe.
 class Names {
  public:
-  // Without a signature: `signature` is null.
+  // `signature` may be null.
   Names(const Graph& graph, const Signature* signature) : graph_(graph), signature_(signature) {}
 
   const Graph& graph() const { return graph_; }
   const Signature* signature() const { return signature_; }
 
-  // "argument", "node" or "node:port" of a data output. Errors (kUsage; for a node of an unknown op
-  // UNIMPLEMENTED) name the flag.
+  // Resolves "argument", "node" or "node:port" to a data output. `flag` is the flag to name in
+  // errors. kUsage: there is no such output. UNIMPLEMENTED: the node has an unknown op.
   absl::StatusOr<Output> Argument(std::string_view flag, std::string_view name) const;
-  // "result", "node" or "node:port"; with --output also a node without outputs, to be run.
+  // Resolves "result", "node" or "node:port". With --output the name may be a node without outputs,
+  // which is run and returned as its control output. Errors are those of Argument.
   absl::StatusOr<Output> Result(std::string_view flag, std::string_view name) const;
 
-  // The name of a node to be run.
+  // The full name of a node that is to be run. kUsage if there is none.
   absl::StatusOr<std::string> Node(std::string_view flag, std::string_view name) const;
 
-  // What a run is to be fed with, and what it answers: the signature's arguments and results, or
-  // the graph's Placeholders and outputs.
+  // The names of what a run takes and returns: arguments and results of the signature or, without a
+  // signature, the Placeholders and outputs of the graph.
   std::vector<std::string> Arguments() const;
   std::vector<std::string> Results() const;
-  // Those of a signature's results that are nodes without outputs: they are run, nothing more.
+  // The results of the signature that are nodes without outputs; they are only run.
   std::vector<std::string> ResultsWithoutValue() const;
 
-  // A Placeholder as users call it.
+  // The name that users know a Placeholder by: that of the argument, else that of the node.
   std::string NameOf(NodeId placeholder) const;
 
  private:
@@ -48,7 +51,7 @@ class Names {
   const Signature* signature_;
 };
 
-// What a feed of this output must be, as far as the graph says.
+// The type and shape that a feed of this output must have, as far as the graph says.
 SpecHint HintFor(const Graph& graph, Output output);
 
 }  // namespace tenon::cli

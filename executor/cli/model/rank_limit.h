@@ -1,4 +1,4 @@
-// --max-rank: constants and declared shapes of more dimensions than wanted.
+// --max-rank: finds constants and declared shapes of too many dimensions.
 #pragma once
 
 #include "graph/io/io.h"

@@ -20,7 +20,7 @@
 namespace tenon::cli {
 namespace {
 
-// Soft placement relaxes a device that is not there; whoever typed it wants to know.
+// Soft placement ignores a device that does not exist. A user that typed its name should hear so.
 void WarnOfMissingDevice(std::string_view text, const Host& host, const CompileFlags& flags) {
   const absl::StatusOr<DeviceRequest> request = ParseDeviceFlag(text);
   if (!request.ok() || request->type.empty()) return;
@@ -33,7 +33,7 @@ void WarnOfMissingDevice(std::string_view text, const Host& host, const CompileF
   Warn(flags, absl::StrCat("there is no device '", text, "'; there are ", known));
 }
 
-// A plug-in's pass that a flag names and no plug-in has.
+// Warns of passes of plug-ins that a flag names and no plug-in has.
 void WarnOfMissingPasses(const CompileFlags& flags) {
   std::vector<std::string> named = flags.disabled_passes;
   named.insert(named.end(), flags.print_before.begin(), flags.print_before.end());
@@ -49,7 +49,8 @@ void WarnOfMissingPasses(const CompileFlags& flags) {
   }
 }
 
-// What is written of a SavedModel holds what its variables and tables hold.
+// Freezes the model, so that what is written holds its variables and tables. The session of the
+// restoration runs no passes: the command's own passes are for the frozen graph.
 absl::Status FreezeFor(Workbench& bench, Model& model, const CompileFlags& flags,
                        SessionOptions session_options) {
   session_options.opt_level = 0;
@@ -81,7 +82,7 @@ absl::Status CheckCanBeWritten(const Model& model, const CompileFlags& flags) {
       " writes one that holds it"));
 }
 
-// What --init names.
+// Resolves the nodes of --init.
 absl::Status ReadInits(Workbench& bench, const Model& model, const CompileFlags& flags) {
   const Names names(model.graph, model.signature);
   for (const std::string& init : flags.inits) {
@@ -90,7 +91,7 @@ absl::Status ReadInits(Workbench& bench, const Model& model, const CompileFlags&
   return absl::OkStatus();
 }
 
-// All that may run in a session of the model.
+// All results that may be asked for in a session of the model.
 std::vector<std::string> EntriesOf(const SavedModel& model, absl::Span<const std::string> fetches) {
   std::vector<std::string> entries(fetches.begin(), fetches.end());
   for (const Signature& signature : model.meta().signatures) {
@@ -130,7 +131,7 @@ absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
     TENON_ASSIGN_OR_RETURN(session_options.files, FilesOf(*bench.saved));
   }
   if (flags.verify_each == "numeric") {
-    // opt runs no initializer: each graph that it compares begins with its own.
+    // opt runs no initializer, so each graph that is compared begins with its own.
     const bool initializes = flags.defaults.freezes;
     bench.watchers->VerifyNumbers(
         GraphRunner(bench.host->devices(), session_options,
@@ -173,7 +174,7 @@ absl::Status FaultOfFiles(const absl::Status& status) {
 }
 
 absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags) {
-  std::set<std::string> told;  // one that fails the same way in each iteration, once
+  std::set<std::string> told;  // a pass may fail the same way in each iteration
   for (const PassReport& pass : OptimizerReport(executable).passes) {
     if (!pass.failed) continue;
     const std::string message = absl::StrCat(

@@ -1,4 +1,4 @@
-// A sub-command as one row, which stands at the end of its own source.
+// A sub-command as one row, which stands at the end of the sub-command's own source.
 #pragma once
 
 #include <memory>
@@ -10,28 +10,32 @@
 
 namespace tenon::cli {
 
-// The values of a sub-command's flags, and what the sub-command does with them.
+// The values of a sub-command's flags, and the work that it does with them. Used once, on one
+// thread: Declare, then parsing, then Run.
 class Work {
  public:
   virtual ~Work() = default;
+  // Declares the flags. The object must outlive the parsing, which writes into it.
   virtual void Declare(Declarer& declarer) = 0;
   virtual CommonFlags& flags() = 0;
-  // Fills the invocation's document and text as far as it gets, also when it fails.
+  // Does the work. Fills the document and text of `invocation` as far as it gets, even if it fails.
+  // The exit code of an error is ExitOf.
   virtual absl::Status Run(Invocation& invocation) = 0;
 };
 
 struct Command {
   std::string_view name;         // one word or two
-  std::string_view arguments;    // "MODEL"; empty: none
-  size_t fewest, most;           // how many there may be; SIZE_MAX: no limit
+  std::string_view arguments;    // "MODEL"; empty if there are none
+  size_t fewest, most;           // how many arguments there may be; SIZE_MAX: no limit
   std::string_view what;         // one line
-  std::string_view examples[2];  // without the program's name; they work from the project's root
-  std::unique_ptr<Work> (*start)();  // with all flags at their defaults
-  bool watches_processes = false;    // it waits for processes of its own: no watchdog is needed
+  std::string_view examples[2];  // without the program's name; they work in the root of the project
+  std::unique_ptr<Work> (*start)();  // makes a Work with all flags at their defaults
+  // It limits the time of its own child processes, so no watchdog is needed.
+  bool watches_processes = false;
 };
 
-// Command::start. `Flags` is derived from CommonFlags, and its method Declare declares those flags
-// that the command has.
+// Makes a value for Command::start. `Flags` is derived from CommonFlags and has a method Declare
+// that declares the flags of the command.
 template <typename Flags, absl::Status (*kRun)(const Flags&, Invocation&)>
 std::unique_ptr<Work> Start() {
   class WorkWithFlags final : public Work {

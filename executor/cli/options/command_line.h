@@ -1,4 +1,4 @@
-// Command lines that do again what this one did, as a shell reads them.
+// Writes command lines that repeat what this process did, quoted for a shell.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace tenon::cli {
 
-// This program, by its full path.
+// This program by its full path, quoted; "graph_run" if the system does not say.
 std::string ProgramWord();
-// The flags that say on what devices and how graphs are optimized, each with a blank before it;
-// plug-ins by their full paths. Without those that say which passes run.
+// The flags of devices and of the optimizer that were given, each with a blank before it. Plug-ins
+// have their full paths. Flags that choose passes are those of PassArguments.
 std::string OptimizerArguments(const CompileFlags& flags);
 // --passes, --disable-pass, --config, --opt-level.
 std::string PassArguments(const OptimizerFlags& flags);

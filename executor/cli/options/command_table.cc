@@ -10,7 +10,7 @@
 
 namespace tenon::cli {
 
-// Each stands at the end of its own source.
+// Each is defined at the end of its own source.
 extern const Command kRunCommand, kBenchCommand, kShowCommand, kLintCommand, kOptCommand,
     kExplainCommand, kDiffCommand, kBisectCommand, kReduceCommand, kFreezeCommand, kDevicesCommand,
     kCheckCommand, kPluginCheckCommand, kPluginNewCommand;

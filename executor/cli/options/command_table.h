@@ -1,4 +1,4 @@
-// The sub-commands, and what the program says of itself.
+// The table of sub-commands, and the texts of --help and --version.
 #pragma once
 
 #include <string>
@@ -10,18 +10,20 @@
 
 namespace tenon::cli {
 
-// All of them, in the order of the program's help.
+// All sub-commands, in the order of the program's help.
 const std::vector<const Command*>& Commands();
+// Null if there is none.
 const Command* FindCommand(std::string_view name);
-// The command that a command line starts with, and how many words its name takes: 1 or 2. Null if
-// it starts with something else.
+// The command that a command line starts with; null if it starts with something else. Sets *words
+// to the number of words of its name, 1 or 2; 0 with null.
 const Command* FindCommand(const std::vector<std::string>& args, size_t* words);
 
 // The help of the whole program.
 std::string ProgramHelp();
-// "graph_run 0.1.0" and the numbers of every interface it speaks, one per line.
+// "graph_run 0.1.0" and the version of each interface that it implements, one a line.
 std::string VersionText();
-// The same as keys: "tensorflow", "graph_def", "stream_executor", "graph_optimizer", "profiler".
+// Sets the same versions as keys: "tensorflow", "graph_def", "stream_executor", "graph_optimizer",
+// "profiler".
 void AddVersions(Json& doc);
 
 }  // namespace tenon::cli

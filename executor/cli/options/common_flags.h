@@ -1,4 +1,5 @@
-// What every command line may say: what is printed, which plug-ins there are, how long it may take.
+// Flags of every command line: what is printed, which plug-ins are loaded, how long it may take.
+// Declare methods declare the flags of their group.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace tenon::cli {
 
-// What is printed, and how much of it.
+// What is printed, and how much.
 struct OutputFlags {
   bool json = false;
   bool quiet = false;
@@ -19,24 +20,26 @@ struct OutputFlags {
 };
 
 struct CommonFlags : OutputFlags {
-  std::vector<std::string> paths;  // MODEL, the PATHs of check, SO, NAME and DIR
+  std::vector<std::string> paths;  // the arguments: MODEL, the PATHs of check, SO, NAME and DIR
 
   std::vector<std::string> plugins;  // PATH[;key=value...]
   bool fail_on_plugin_errors = false;
   bool strict_abi = false;
+  // Nothing: no limit for the work, kDefaultCallbackTimeout for a callback.
   std::optional<double> timeout_s;
 
   void DeclarePlugins(Declarer& d);
   void DeclareTimeout(Declarer& d);
-  // `what`: what happens to whatever takes longer.
+  // `what`: the help text, which says what happens to work that takes longer.
   void DeclareTimeout(Declarer& d, const char* what);
 };
 
 inline constexpr double kDefaultCallbackTimeout = 60;  // seconds
 
-// A line on stderr, not with --quiet.
+// Prints a line to stderr, unless --quiet was given.
 void Warn(const OutputFlags& flags, std::string_view message);
-// A line on stderr: an error or a defect, as it is.
+// Prints a line to stderr, with line ends in it as blanks. Flushes stdout first, so that the two
+// streams keep their order.
 void PrintErrorLine(std::string_view message);
 
 }  // namespace tenon::cli

@@ -1,5 +1,5 @@
-// How a model becomes something that runs: where its nodes go, what the optimizer does, who
-// watches.
+// Flags that say how a model is compiled: where its nodes go, what the optimizer does, and which
+// reports are written of it.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace tenon::cli {
 
 struct PlacementFlags {
   std::string device;
-  std::vector<std::string> place;  // REGEX=DEVICE
+  std::vector<std::string> place;  // REGEX=DEVICE, in the order given
   bool no_fallback = false;
   bool soft_placement = true;
-  int threads = 0;
+  int threads = 0;  // 0: as many as the machine has
 
   void DeclarePlacement(Declarer& d);
 };
 
 struct OptimizerFlags {
   int opt_level = -1;  // -1: the command's default
-  std::string passes;  // specs; empty: all in their order
-  std::string config;  // RewriterConfig: a file, or the text itself
+  std::string passes;  // PassSpecs; empty: all passes in their order
+  std::string config;  // a RewriterConfig: a file, or the text itself
   std::vector<std::string> disabled_passes, disabled_rewrites;
   bool fast_math = false;
   std::string target;  // as Target::Parse takes it; empty: the command's default
@@ -35,19 +35,23 @@ struct OptimizerFlags {
   void DeclareRewriting(Declarer& d);
 };
 
-// Who watches the optimizer, and what is written of its graph.
+// What is reported of the optimizer, and what is written of its graph.
 struct WatchFlags {
   bool time_passes = false;
-  std::string verify_each;                             // "structure", "numeric"; empty: at the end
-  double verify_s = 60;                                // for "numeric"
-  std::vector<std::string> print_before, print_after;  // passes; "*": each
-  std::string print_changed;                           // "graph", "diff", or empty
+  // "structure", "numeric"; empty: only the result is verified.
+  std::string verify_each;
+  // Seconds that "numeric" may take.
+  double verify_s = 60;
+  // Passes; "*" means each.
+  std::vector<std::string> print_before, print_after;
+  // "graph", "diff", or empty.
+  std::string print_changed;
   std::string dump_dir;
   std::optional<int64_t> bisect_limit;  // -1: all rewrites, with a line for each
   std::string save_optimized;
-  std::string explain_node;  // of the optimized graph, or of the model
-  std::string report;        // an HTML page
-  bool provenance = false;   // written with the optimized graph
+  std::string explain_node;  // a node of the optimized graph or of the model
+  std::string report;        // the file of an HTML page
+  bool provenance = false;   // --save-optimized writes where each node comes from
 
   void DeclareWatching(Declarer& d);
   void DeclareBisectLimit(Declarer& d);
@@ -55,12 +59,13 @@ struct WatchFlags {
   void DeclareReport(Declarer& d);
 };
 
-// What the command says, not its flags.
+// Set by the command itself and by no flag.
 struct CompileDefaults {
   int opt_level = 1;
-  Target target;                    // who runs the result
-  bool freezes = false;             // a SavedModel becomes one graph that holds its variables
-  std::string_view writes_nothing;  // the name of a command whose --output has no SINKs
+  Target target;         // what runs the optimized graph
+  bool freezes = false;  // a SavedModel becomes one graph that holds its variables
+  // The name of a command whose --output takes no SINKs; empty for a command whose --output does.
+  std::string_view writes_nothing;
 };
 
 struct CompileFlags : ModelFlags, PlacementFlags, OptimizerFlags, WatchFlags {
@@ -68,28 +73,29 @@ struct CompileFlags : ModelFlags, PlacementFlags, OptimizerFlags, WatchFlags {
 
   std::vector<std::string> outputs;  // NAME[=SINK]
   std::string cases;                 // a file that says what is fed and fetched; empty: none
-  std::vector<std::string> inits;    // nodes to run before all else
-  bool keep_state = false;           // what is frozen keeps variables that are written
+  std::vector<std::string> inits;    // nodes to run before all others, in this order
+  bool keep_state = false;           // variables that a signature writes stay variables
   bool allow_file_io = false;
   uint64_t seed = 0;
 
-  // Plug-ins, placement, the optimizer and who watches it.
+  // The flags of plug-ins, placement, the optimizer and its reports.
   void DeclareCompiling(Declarer& d);
   void DeclareOutputs(Declarer& d);
-  // `what`: what becomes of the node.
+  // `what`: the help text, which says what is done with the node.
   void DeclareInit(Declarer& d, const char* what = "run this node once, before all else");
   void DeclareKeepState(Declarer& d);
   void DeclareFileIo(Declarer& d);
   void DeclareSeed(Declarer& d);
 };
 
-// Why a graph cannot be written to a file of this name; empty if it can.
+// Why no graph can be written to a file of this name; empty if one can.
 std::string RefuseExportName(const std::string& path);
 
-// Who runs the result.
+// The target that --target names, or else that of the command.
 Target TargetOf(const CompileFlags& flags);
 
-// What the session gets to know of them. INVALID_ARGUMENT (kUsage) for a malformed --place.
+// The options of a session that these flags describe. Prints warnings for parts of --config that
+// have no effect. kUsage: a device, rule, pass, rewrite or configuration is wrong.
 absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags);
 
 }  // namespace tenon::cli

@@ -14,7 +14,8 @@ constexpr const char* kHeadings[] = {
     "Data",  "SavedModels, state and files", "Devices", "Optimizer", "Runs", "Ops", "Limits",
     "Output"};
 
-constexpr double kMaxReal = 1e9;  // seconds that a clock can count; tolerances end far below
+// As seconds still within a clock's range; no tolerance is near it.
+constexpr double kMaxReal = 1e9;
 
 std::string RefuseInteger(const std::string& text, int64_t low, int64_t high) {
   int64_t number;

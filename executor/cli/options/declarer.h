@@ -1,4 +1,4 @@
-// How a struct of values becomes flags of a command line.
+// Declares the fields of a struct as flags of a command line.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class Option;
 
 namespace tenon::cli {
 
-// The headings of help.
+// The headings of help, in their order.
 enum class FlagGroup : uint8_t {
   kData,
   kState,
@@ -26,54 +26,57 @@ enum class FlagGroup : uint8_t {
   kOutput,
 };
 
-// Declares flags on the parser of one command line. Parsing writes into the targets, which must
-// live until then. Help lists flags in the order in which they are declared. `name` is "--flag",
-// "-f,--flag" or, for a flag whose value may be left out, "--flag{value}". `value` is what help
-// calls the value, `what` says what the flag does.
+// Declares flags on the parser of one command line. Parsing writes into the targets, so they and
+// the parser must live until then. Help lists flags in the order of their declaration. `name` is
+// "--flag", "-f,--flag" or, for a flag with an optional value, "--flag{value}". `value` is the name
+// of the value in help, `what` says what the flag does. These texts must outlive the parsing. A
+// value that a check refuses is an error of the parser.
 class Declarer {
  public:
-  // Says why a value is wrong; empty if it is right.
+  // Returns why a value is wrong; empty if it is right.
   using Check = std::function<std::string(const std::string&)>;
 
-  // `command`: its name, for messages.
+  // `command`: the name of the command, for messages.
   Declarer(CLI::App& app, std::string_view command) : app_(app), command_(command) {}
 
   std::string_view command() const { return command_; }
-  // Of the flags that follow, until the next one.
+  // Sets the heading of the flags that follow, until the next call.
   void Group(FlagGroup group);
 
   void Flag(const char* name, bool& target, const char* what);
   void Text(const char* name, std::string& target, const char* value, const char* what,
             Check wrong = RefuseEmpty);
-  // From `low` to `high`. T is int, int64_t, uint64_t, or an optional one.
+  // An integer from `low` to `high`, both included. T is int, int64_t, uint64_t or an optional of
+  // one.
   template <typename T>
   void Integer(const char* name, T& target, const char* value, const char* what, int64_t low,
                int64_t high = INT64_MAX) {
     AddInteger(name, value, what, low, high,
                [&target](int64_t v) { target = static_cast<Of<T>>(v); });
   }
-  // Any integer of 64 bits from 0 on.
+  // An integer from 0 to 2^64 - 1.
   void Seed(const char* name, uint64_t& target, const char* value, const char* what);
-  // A finite number from 0 on or above 0. T is double or an optional one.
+  // A finite number up to 1e9, from 0 on or above 0. T is double or an optional double.
   enum class Bound : uint8_t { kFromZero, kAboveZero };
   template <typename T>
   void Real(const char* name, T& target, const char* value, const char* what, Bound bound) {
     AddReal(name, value, what, bound, [&target](double v) { target = v; });
   }
-  // One of a few words.
+  // One of `words`. Parsing calls `set` with it.
   void Choice(const char* name, const std::vector<std::string>& words, const char* value,
               const char* what, std::function<void(const std::string&)> set);
-  // A flag whose value, one of `choices`, may be left out.
+  // A flag with an optional value, which is one of `choices`.
   void FlagWithValue(const char* name, std::string& target, const std::vector<std::string>& choices,
                      const char* what);
-  // May be given more than once, with one value each time, which goes behind those of `target`.
+  // A flag that may be given more than once, with one value each time. Values are added to `target`
+  // in their order.
   void Repeat(const char* name, std::vector<std::string>& target, const char* value,
               const char* what, Check wrong = nullptr);
-  // The same with a list in one value: "A,B".
+  // As Repeat, but each value is a list: "A,B".
   void List(const char* name, std::vector<std::string>& target, const char* value,
             const char* what);
 
-  // Checks that groups of flags share.
+  // Checks for a `wrong`.
   static std::string RefuseEmpty(const std::string& text);
   static std::string RefuseEmptyList(const std::string& list);
 

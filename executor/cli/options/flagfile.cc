@@ -26,7 +26,7 @@ absl::Status ExpandFile(const std::string& path, int depth, std::vector<std::str
   for (std::string line; std::getline(file, line);) {
     const std::string_view text = absl::StripAsciiWhitespace(line);
     if (text.empty() || text[0] == '#') continue;
-    // "--flag value": the first blank parts name and value, so that values may hold blanks.
+    // "--flag value" is split at the first blank, so that values may hold blanks.
     const size_t blank = text.find(' ');
     if (text[0] == '-' && blank != std::string_view::npos &&
         text.substr(0, blank).find('=') == std::string_view::npos) {

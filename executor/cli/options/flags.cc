@@ -23,7 +23,7 @@ namespace {
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(const Command& command) : command_(command) {}
-  // "--verify-each{structure}" is how the library writes a flag whose value may be left out.
+  // The library writes a flag with an optional value as "--verify-each{structure}".
   std::string make_option_name(const CLI::Option* option, bool positional) const override {
     const std::string name = CLI::Formatter::make_option_name(option, positional);
     const size_t brace = name.find('{');
@@ -45,7 +45,7 @@ absl::Status TooManyArguments(std::string_view first, const Command& command) {
                                  command.name, " ", command.arguments));
 }
 
-// The error for arguments that nothing takes: flags that do not exist, or words too many.
+// The error for arguments that the parser left: an unknown flag, or a word too many.
 absl::Status UnknownArguments(CLI::App& app, const std::vector<std::string>& extras,
                               const Command& command) {
   const std::string& first = extras.front();
@@ -64,7 +64,8 @@ absl::Status UnknownArguments(CLI::App& app, const std::vector<std::string>& ext
                                  " --help lists them"));
 }
 
-// "--x=" gives x an empty value; the library would take the next argument for it.
+// Splits "--x=" into the flag and an empty value; the library would take the next argument for the
+// value.
 std::vector<std::string> SplitEmptyValues(const std::vector<std::string>& args) {
   std::vector<std::string> split;
   for (const std::string& arg : args) {
@@ -75,7 +76,7 @@ std::vector<std::string> SplitEmptyValues(const std::vector<std::string>& args) 
   return split;
 }
 
-// What is wrong with arguments that the library refuses, in words of this program.
+// Says in this program's words why the library refuses the arguments.
 std::string Explanation(const CLI::App& app, const CLI::ParseError& error) {
   const std::string text = error.what();
   const std::string flag = text.substr(0, text.find(':'));
@@ -84,11 +85,11 @@ std::string Explanation(const CLI::App& app, const CLI::ParseError& error) {
   return absl::StrCat(flag, " needs a value: ", flag, " ", option->get_option_text());
 }
 
-// The arguments that nothing takes.
+// Parses and returns the arguments that no flag takes. `who` stands in front of errors.
 absl::StatusOr<std::vector<std::string>> Parse(CLI::App& app, const std::vector<std::string>& args,
                                                std::string_view who) {
   std::vector<std::string> reversed = SplitEmptyValues(args);
-  std::reverse(reversed.begin(), reversed.end());  // the library wants them last first
+  std::reverse(reversed.begin(), reversed.end());  // the library takes arguments from the end
   app.allow_extras();
   try {
     app.parse(std::move(reversed));
@@ -98,7 +99,7 @@ absl::StatusOr<std::vector<std::string>> Parse(CLI::App& app, const std::vector<
   return app.remaining();
 }
 
-// Parts text at blanks outside of quotes.
+// Splits the text at blanks outside of quotes. "''" is an empty word.
 absl::StatusOr<std::vector<std::string>> WordsOf(const std::string& text) {
   std::vector<std::string> words;
   bool in_word = false;
@@ -148,7 +149,7 @@ absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::s
   CLI::App app(std::string(command.what), who);
   app.set_help_flag();
   bool help = false;
-  std::string flagfile;  // never set: expanded above
+  std::string flagfile;  // only for help: ExpandFlagFiles has replaced the flag
   CommonFlags& flags = work.flags();
   app.add_option("PATH", flags.paths)->group("");
   Declarer declarer(app, command.name);

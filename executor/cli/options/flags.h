@@ -1,4 +1,4 @@
-// Command-line arguments to the flags of a sub-command.
+// Parses command-line arguments into the flags of a sub-command.
 #pragma once
 
 #include <functional>
@@ -10,21 +10,22 @@
 
 namespace tenon::cli {
 
-// Writes what `args` say, which come without the program's name and sub-command, into the flags of
-// `work`. The answer is the text of --help where it was asked for: print this and leave; else it is
-// empty. Errors are kUsage and name the flag, the closest known one, or the value that does not
-// fit.
+// Parses `args`, which lack the program's name and the sub-command, into the flags of `work`.
+// Returns the text of --help if it was asked for; the caller prints it and ends. Otherwise returns
+// an empty text. kUsage errors name the flag, the closest known flag, or the value that does not
+// fit; flags before the error may have been written.
 absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::string> args,
                                       Work& work);
 
-// kUsage: what the command needs.
+// The kUsage error that says which arguments the command needs.
 absl::Status TooFewArguments(const Command& command);
 
-// Writes what one text says, the value of --ab, into the flags that `declare` declares. Words may
-// be quoted as in a shell.
+// Parses the value of --ab into the flags that `declare` declares. Words may be quoted as in a
+// shell. Errors are kUsage.
 absl::Status SetFlags(const std::string& text, const std::function<void(Declarer&)>& declare);
 
-// Replaces each --flagfile FILE by the file's lines: one flag per line, '#' starts a comment.
+// Replaces each --flagfile FILE by the lines of the file, one flag a line; '#' starts a comment.
+// Files may name files, 10 deep. kUsage: a file cannot be read, or files nest deeper.
 absl::StatusOr<std::vector<std::string>> ExpandFlagFiles(const std::vector<std::string>& args);
 
 }  // namespace tenon::cli

@@ -1,4 +1,4 @@
-// Where the answer of a sub-command goes.
+// The place for the output of a sub-command.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace tenon::cli {
 
-// Sub-commands fill in `doc` and `text`; the main function prints the one that was asked for. One
-// per process.
+// Sub-commands fill `doc` and `text`; the main function prints one of them at the end. There is one
+// in a process, used by the main thread.
 struct Invocation {
   OutputFlags output;
-  Json doc = Json::Object();  // with --json
-  std::string text;           // without
-  Style style;                // of `text`
-  AllocationCounter allocations = nullptr;
+  Json doc = Json::Object();                // printed with --json
+  std::string text;                         // printed without --json
+  Style style;                              // for `text`
+  AllocationCounter allocations = nullptr;  // null: allocations are not counted
 
   bool json() const { return output.json; }
 };

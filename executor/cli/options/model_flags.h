@@ -1,4 +1,4 @@
-// How a model is read.
+// Flags that say how a model is read.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a model is fed with, and what its answers are compared with.
+// Flags that say what a model is fed with and what its results are compared with.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace tenon::cli {
 
-// By how much answers may differ.
+// How far results may differ from what is expected. Flags that are not given are empty.
 struct ToleranceFlags {
   std::optional<double> rtol, atol;
   std::optional<int64_t> max_ulp;
@@ -20,7 +20,7 @@ struct ToleranceFlags {
 
 struct RequestFlags : CompileFlags, ToleranceFlags {
   std::vector<std::string> inputs;       // NAME=SPEC
-  std::vector<std::string> input_files;  // .npz
+  std::vector<std::string> input_files;  // .npz archives
   std::vector<std::string> expects;      // NAME=SPEC
 
   void DeclareFeeds(Declarer& d);

@@ -1,4 +1,4 @@
-// How often a model runs, and what is written down of its runs.
+// Flags that say how often a model runs and what is recorded of the runs.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@ namespace tenon::cli {
 
 struct RepeatFlags {
   int64_t warmup = -1, runs = -1;  // -1: the command's default
-  double seconds = -1;
-  int concurrency = 1;
+  double seconds = -1;             // -1: no limit
+  int concurrency = 1;             // threads that run the model at the same time
 
-  // `seconds_do`: what --seconds does.
+  // `seconds_do`: the help text of --seconds.
   void DeclareRepetition(Declarer& d, const char* seconds_do);
 };
 
-inline constexpr int64_t kMaxRuns = int64_t{1} << 24;  // the time of each is kept
+inline constexpr int64_t kMaxRuns = int64_t{1} << 24;  // the duration of each run is kept in memory
 
 struct RecordFlags {
-  std::vector<std::string> traces;  // files; .xplane.pb or trace events
+  std::vector<std::string> traces;  // files: .xplane.pb for an XSpace, others for trace events
   std::string op_table;             // "text" or "csv"; empty: none
   bool memory = false;
 
@@ -28,7 +28,7 @@ struct RecordFlags {
   void DeclareMemory(Declarer& d);
 };
 
-// Of a command that runs a model and watches its runs.
+// The flags of a command that runs a model and records its runs.
 struct TimedFlags : RequestFlags, RepeatFlags, RecordFlags {};
 
 }  // namespace tenon::cli

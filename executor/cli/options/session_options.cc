@@ -12,7 +12,7 @@
 namespace tenon::cli {
 namespace {
 
-// "REGEX=DEVICE": device names hold no '=', expressions may.
+// Splits "REGEX=DEVICE" at the last '=': an expression may hold one, the name of a device cannot.
 absl::StatusOr<std::pair<std::string, std::string>> ParseRule(const std::string& text) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
@@ -43,7 +43,7 @@ absl::Status PlacerOptionsFrom(const CompileFlags& flags, PlacerOptions& placer)
   return absl::OkStatus();
 }
 
-// Every name of a flag's list, checked by `check`.
+// Checks each name of a flag's list with `check`.
 absl::Status CheckNames(std::string_view flag, const std::vector<std::string>& names,
                         absl::Status (*check)(std::string_view)) {
   for (const std::string& name : names) {
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<PassSpec>> PassSpecsFrom(const CompileFlags& flags) {
   return specs;
 }
 
-// A file of this name, or else the text itself.
+// The content of the file of this name, or else the text itself.
 absl::StatusOr<std::string> ConfigText(const std::string& config) {
   std::error_code error;
   if (!std::filesystem::exists(config, error)) {
@@ -115,7 +115,8 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags) {
   if (flags.bisect_limit.value_or(-1) >= 0) session.pipeline.bisect_limit = *flags.bisect_limit;
   TENON_RETURN_IF_ERROR(ReadConfig(flags, session));
   TENON_RETURN_IF_ERROR(PlacerOptionsFrom(flags, session.placer));
-  // With --timeout the watchdog ends the process, and names the wait that lasts: let it be first.
+  // With --timeout the watchdog ends the process and names the call that lasts. The session's own
+  // limit comes later, so that the watchdog is first.
   constexpr double kGrace = 1;
   session.device_timeout_s = flags.timeout_s ? *flags.timeout_s + kGrace : kDefaultCallbackTimeout;
   session.seed = flags.seed;

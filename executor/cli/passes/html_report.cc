@@ -15,9 +15,9 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kMostChanges = 1000;   // of one pass
-constexpr int32_t kMostNodes = 20'000;  // of a graph: what a browser draws a part of with ease
+constexpr int32_t kMostNodes = 20'000;  // of a graph; a browser shows a part of them with ease
 
-// `function`: whose body the graph is; empty: none's.
+// `function`: the function with this body; empty for the graph itself.
 Json NodeJson(const Graph& graph, NodeId n, const Provenance* provenance,
               std::string_view function) {
   const std::string prefix = NameInBody{function, ""}.Text();
@@ -100,7 +100,7 @@ absl::Status WriteHtmlReport(const std::string& path, const std::string& title, 
       .Set("changes", std::move(changes))
       .Set("before", GraphJson(before, nullptr))
       .Set("after", GraphJson(after, &provenance));
-  // Nothing that a model holds may end the script or begin a comment in it.
+  // No text of the model may end the script or begin a comment in it.
   const std::string text = absl::StrReplaceAll(data.Dump(), {{"<", "\\u003c"}});
   const std::string page = absl::StrReplaceAll(ReportPage()[0].content, {{kReportData, text}});
   return WithPath("--report", WriteFile(path, page));

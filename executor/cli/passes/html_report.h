@@ -1,4 +1,4 @@
-// --report: what the optimizer did, as one page without anything from elsewhere.
+// --report: writes what the optimizer did as one page that loads nothing from the network.
 #pragma once
 
 #include <string>
@@ -10,21 +10,23 @@
 
 namespace tenon::cli {
 
-// What each pass changed, kept for the page.
+// Records what each pass changed, for the page. Observes one optimization.
 class PassHistory : public PipelineObserver {
  public:
   void AfterPass(const PassRun& run, const Graph& after, const PassReport& row) override;
 
-  // By pass that ran, in their order: lists of {"name", "before", "after"}.
+  // The changes of each pass that ran, in the order of passes: lists of {"name", "before",
+  // "after"}, with at most 1000 entries each. Moves them out; the history is empty then.
   std::vector<Json> TakeChanges() { return std::move(changes_); }
 
  private:
   std::vector<Json> changes_;
 };
 
-// Writes the page: passes on a time line with what each changed, and both graphs and their
-// functions' bodies with search, a node's attributes and, in the optimized one, where it comes
-// from.
+// Writes the page to `path`. It shows the passes on a time line with their changes, and both graphs
+// with the bodies of their functions. Nodes can be searched; a node shows its attributes and, in
+// the optimized graph, where it comes from. Of a graph at most 20,000 nodes are written. Takes the
+// changes out of `history`. Errors name --report and the file.
 absl::Status WriteHtmlReport(const std::string& path, const std::string& title, const Graph& before,
                              const Graph& after, const PipelineReport& report, PassHistory& history,
                              const Provenance& provenance);

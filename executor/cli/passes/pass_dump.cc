@@ -1,4 +1,4 @@
-// Graphs between passes as files.
+// Writes graphs between passes to files.
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
@@ -24,7 +24,7 @@ class PassDump : public PipelineObserver {
     if (error) Fail(absl::StrCat(folder_.string(), ": ", error.message()));
   }
 
-  // Passes that change nothing are counted: the numbers tell how many ran in between.
+  // Passes that change nothing are counted too, so that the numbers show how many ran in between.
   void AfterPass(const PassRun& run, const Graph& after, const PassReport& row) override {
     ++number_;
     if (!row.changed) return;
@@ -42,7 +42,7 @@ class PassDump : public PipelineObserver {
     if (!written.ok()) Fail(written.message());
   }
 
-  // Once: what fails for one file fails for the next.
+  // Stops the writing: what fails for one file fails for the next.
   void Fail(std::string_view why) {
     status_ = absl::FailedPreconditionError(absl::StrCat("--dump-dir: ", why));
   }

@@ -1,4 +1,4 @@
-// Graphs between passes, and what changed, as text on stderr.
+// Prints graphs between passes, and their changes, to stderr.
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class PassPrinter : public PipelineObserver {
   const std::string changed_;
 };
 
-// LLVM's words, so that tools which read them go on working.
+// LLVM's form, so that tools that read it go on working.
 class BisectLines : public PipelineObserver {
  public:
   void OnRewrite(const RewriteEvent& event) override {

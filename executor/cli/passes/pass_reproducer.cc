@@ -1,4 +1,4 @@
-// What a failed pass was given, and how to run it again.
+// Writes what a failed pass was given, and how to run it again.
 #include <unistd.h>
 
 #include <filesystem>
@@ -27,7 +27,7 @@ class PassReproducer : public PipelineObserver {
 
   bool wants_every_pass() const override { return false; }
 
-  // The pass of a plug-in may end the process, or never end.
+  // The pass of a plug-in may end the process, or never return.
   void BeforePass(const PassRun& run) override {
     if (!run.pass.starts_with("plugin:")) return;
     ready_ = ReproducerOf(run, "did not come back");
@@ -36,7 +36,7 @@ class PassReproducer : public PipelineObserver {
 
   void AfterPass(const PassRun& run, const Graph&, const PassReport& row) override {
     SetFaultReproducer(nullptr);
-    // A pass that fails in one round will fail in the next.
+    // A pass that fails in one round fails in the next: one warning is enough.
     if (!row.failed || !told_.emplace(run.pass, run.function).second) return;
     const Reproducer reproducer = ReproducerOf(run, row.reason);
     ScriptPath script;
@@ -59,14 +59,15 @@ class PassReproducer : public PipelineObserver {
             OneLine(absl::StrCat(run.pass, " ", reason)), CommandLine(run), LiteralsOfPlugins()};
   }
 
-  // Fails as long as the pass does.
+  // A command line that fails as long as the pass does.
   std::string CommandLine(const PassRun& run) const {
     std::string line =
         absl::StrCat(ProgramWord(), " opt ", kReproducedGraph, " --passes=", ShellQuoted(run.pass));
     for (const std::string& fetch : run.fetches)
       absl::StrAppend(&line, " --output=", ShellQuoted(fetch));
     CompileFlags flags = flags_;
-    // A body as a plug-in sees it has no kernels for its ends, and need not run.
+    // The graph is a body as the plug-in saw it. Its ends have no kernels here, so it is only
+    // optimized.
     const bool is_shown_body = !run.function.empty() && run.pass.starts_with("plugin:");
     flags.target = is_shown_body ? "tensorflow" : TargetOf(flags_).name();
     line += OptimizerArguments(flags);
@@ -79,7 +80,8 @@ class PassReproducer : public PipelineObserver {
 
   const CompileFlags& flags_;
   Reproducer ready_;
-  std::set<std::pair<std::string, std::string>> told_;  // passes, and whose bodies they worked on
+  // Passes, and the functions with the bodies that they worked on.
+  std::set<std::pair<std::string, std::string>> told_;
 };
 
 }  // namespace

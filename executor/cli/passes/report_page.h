@@ -1,4 +1,4 @@
-// The page of --report around its data.
+// The page of --report, without its data.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// report_page.html, where a document in JSON is to take the place of this word.
+// The file report_page.html, embedded in the program. A JSON document takes the place of the word
+// kReportData.
 absl::Span<const EmbeddedFile> ReportPage();
 inline constexpr std::string_view kReportData = "__DATA__";
 

@@ -1,4 +1,5 @@
-// The observers of the optimizer that the command line asks for.
+// The observers of the optimizer that the command line asks for. Each observes the passes of one
+// session at a time.
 #pragma once
 
 #include <memory>
@@ -12,37 +13,41 @@
 
 namespace tenon::cli {
 
-// --print-before, --print-after, --print-changed: graphs on stderr.
+// --print-before, --print-after, --print-changed: prints graphs to stderr.
 std::unique_ptr<PipelineObserver> MakePassPrinter(const WatchFlags& flags);
-// --dump-dir: NNN_pass_before.pbtxt, NNN_pass_after.pbtxt, and .dot of both, of every pass that
-// changes something; without large constants. What cannot be written is told to `status`, which
-// outlives it.
+// --dump-dir: writes NNN_pass_before.pbtxt, NNN_pass_after.pbtxt, and .dot of both, for every pass
+// that changes something; large constants are left out. Makes the folder. The first error is put
+// into `status`, which must outlive the observer; no file is written after it.
 std::unique_ptr<PipelineObserver> MakePassDump(const WatchFlags& flags, absl::Status& status);
-// The name of a pass as a part of a file's name.
+// The name of a pass as a part of a file name.
 std::string FileWord(std::string_view pass);
-// --bisect-limit: a line on stderr for each rewrite, as LLVM prints them.
+// --bisect-limit: prints a line to stderr for each rewrite, in LLVM's form.
 std::unique_ptr<PipelineObserver> MakeBisectLines();
-// Of a pass that fails, the graph that it was given and the command line that runs it again, where
-// --dump-dir says or temporary files are. A warning names them. Of a plug-in's pass that ends the
-// process too: then its last words name them.
+// For each pass that fails, writes the graph that it was given and a script that runs it again, to
+// the folder of --dump-dir or that of temporary files, and warns with their names. For a plug-in's
+// pass that ends the process, the last message names them. `flags` must outlive the observer. There
+// may be one at a time in the process.
 std::unique_ptr<PipelineObserver> MakeReproducer(const CompileFlags& flags);
 
-// All of them. They must outlive the sessions that use them.
+// All observers that the flags ask for. They must outlive the sessions that use them, and `flags`
+// must outlive them.
 class Watchers {
  public:
   explicit Watchers(const CompileFlags& flags);
+  // The observers, in the order in which they are called. Watchers owns them.
   std::vector<PipelineObserver*> observers() const;
-  // What was optimized so far is not what reports will be about.
+  // Forgets what was optimized so far, as the initializers: reports are about what comes next.
   void ForgetGraph();
-  // Of --dump-dir: the first file that could not be written.
+  // The first file of --dump-dir that could not be written; OK if there is none.
   const absl::Status& status() const { return status_; }
 
-  // The one that hears of passes that fail.
+  // The observer that MakeReproducer made; never null.
   PipelineObserver* reproducer() const { return reproducer_; }
 
-  // --verify-each=numeric, for so many seconds. The runner's devices outlive the watchers.
+  // Adds the observer of --verify-each=numeric, which takes at most so many seconds. The devices of
+  // `runner` must outlive the watchers. To be called before observers().
   void VerifyNumbers(GraphRunner runner, double seconds);
-  // Null where nobody asked for it.
+  // Each is null if no flag asks for it.
   NumericVerifier* verifier() const { return verifier_.get(); }
   const Provenance* provenance() const { return provenance_.get(); }
   PassHistory* history() const { return history_.get(); }
@@ -53,7 +58,7 @@ class Watchers {
   std::unique_ptr<PassHistory> history_;    // --report
   std::unique_ptr<NumericVerifier> verifier_;
   std::vector<std::unique_ptr<PipelineObserver>> all_;
-  PipelineObserver* reproducer_;  // one of them
+  PipelineObserver* reproducer_;  // one of `all_`
 };
 
 }  // namespace tenon::cli

@@ -24,11 +24,13 @@ namespace fs = std::filesystem;
 
 struct PluginRequest {
   std::string path;
-  std::string found;  // "in folder/", "through TENON_PLUGIN_PATH"; empty: named by --plugin
+  // "in folder/", "through TENON_PLUGIN_PATH"; empty: --plugin names the file.
+  std::string found;
   PluginOptions options;
 };
 
-// Device types as TensorFlow's rule has them, and who they are of: "GPU@vendor".
+// Whether the text is a device type by TensorFlow's rule, with the vendor behind it if there is
+// one: "GPU@vendor".
 bool IsDeviceTypeName(std::string_view text) {
   const std::vector<std::string_view> parts = absl::StrSplit(text, '@');
   const auto is_vendor = [](char c) { return absl::ascii_isalnum(c) || c == '_'; };
@@ -52,8 +54,8 @@ absl::Status SetOption(std::string_view key, std::string value, PluginRequest& r
   return absl::OkStatus();
 }
 
-// "PATH;key=value;...": `priority` and `as` are the loader's; the rest become environment
-// variables, which is how plug-ins for TensorFlow are configured.
+// Parses "PATH;key=value;...". `priority` and `as` are for the loader. Other keys become variables
+// of the environment, since plug-ins for TensorFlow are configured by these.
 absl::StatusOr<PluginRequest> ParsePluginFlag(const std::string& text) {
   const std::vector<std::string> parts = absl::StrSplit(text, ';');
   if (parts[0].empty()) return UsageError(absl::StrCat("--plugin '", text, "' names no file"));
@@ -73,7 +75,7 @@ absl::StatusOr<PluginRequest> ParsePluginFlag(const std::string& text) {
   return request;
 }
 
-// As TensorFlow tells libraries from other files: name.so, or name.so.2.
+// TensorFlow's rule for libraries: name.so, or name.so.2.
 bool IsLibrary(const fs::directory_entry& entry) {
   std::error_code error;
   if (!entry.is_regular_file(error)) return false;
@@ -83,8 +85,8 @@ bool IsLibrary(const fs::directory_entry& entry) {
   return versioned != name.npos && std::isdigit(static_cast<unsigned char>(name[versioned + 4]));
 }
 
-// The libraries of a folder in order of name. Where TensorFlow's packages are installed, they lie
-// in a folder of a fixed name below.
+// The libraries of a folder in order of name. TensorFlow's packages have theirs in a folder of a
+// fixed name below.
 std::vector<std::string> LibrariesIn(const fs::path& folder, std::error_code& error) {
   const fs::path packages = folder / "tensorflow-plugins";
   std::error_code no_packages;
@@ -97,7 +99,7 @@ std::vector<std::string> LibrariesIn(const fs::path& folder, std::error_code& er
   return paths;
 }
 
-// What a folder that --plugin names has; what is said of it counts for each.
+// Adds the libraries of a folder that --plugin names. Its options hold for each of them.
 absl::Status AddLibrariesOf(const PluginRequest& folder, std::vector<PluginRequest>& requests) {
   std::error_code error;
   const std::vector<std::string> paths = LibrariesIn(folder.path, error);
@@ -158,7 +160,7 @@ absl::StatusOr<std::vector<PluginRequest>> PluginRequests(const CommonFlags& fla
   return requests;
 }
 
-// A plug-in that was asked for failed: the command's end, or a warning.
+// A plug-in that failed ends the command if --plugin names it, and is a warning otherwise.
 absl::Status Failed(const PluginRequest& request, const absl::Status& status,
                     const CommonFlags& flags) {
   if (request.found.empty()) return WithExit(Exit::kPluginFault, status);
@@ -168,7 +170,7 @@ absl::Status Failed(const PluginRequest& request, const absl::Status& status,
 
 absl::Status Load(const PluginRequest& request, const CommonFlags& flags) {
   absl::StatusOr<PluginInfo> info = LoadPlugin(request.path, request.options);
-  NotePluginCode(request.path);  // it may have threads although it failed
+  NotePluginCode(request.path);  // a plug-in that failed may have started threads
   if (const char* closed = ReopenOutput(); closed != nullptr)
     return Failed(request, ClosedByPlugin(closed, request.path), flags);
   if (!info.ok()) return Failed(request, info.status(), flags);
@@ -177,7 +179,8 @@ absl::Status Load(const PluginRequest& request, const CommonFlags& flags) {
   return absl::OkStatus();
 }
 
-// After all loads: what one plug-in lacks may come with the next. Published ones have many.
+// Warns of kernels without use. Comes after all loads, as one plug-in may bring an op of another.
+// Shows only a few: published plug-ins have many.
 void WarnOfKernels(const CommonFlags& flags) {
   constexpr size_t kShown = 3;
   for (const PluginInfo& info : Plugins()) {
@@ -190,7 +193,8 @@ void WarnOfKernels(const CommonFlags& flags) {
   }
 }
 
-// Whose devices could not be created, if the error is of that kind.
+// The request for the plug-in with devices that could not be created; null if the error is of
+// another kind.
 const PluginRequest* RequestThatFailed(const std::vector<PluginRequest>& requests,
                                        const absl::Status& status) {
   for (const PluginInfo& plugin : Plugins()) {
@@ -204,6 +208,7 @@ const PluginRequest* RequestThatFailed(const std::vector<PluginRequest>& request
 
 absl::StatusOr<std::vector<Device*>> CreateDevices(const std::vector<PluginRequest>& requests,
                                                    const CommonFlags& flags) {
+  // Each turn leaves out a plug-in that failed and was only found.
   for (;;) {
     absl::StatusOr<std::vector<Device*>> devices = PluginDevices();
     if (devices.ok()) return devices;

@@ -1,4 +1,4 @@
-// Plug-ins and devices of this process, as the command line asks for them.
+// Loads the plug-ins and makes the devices that the command line asks for.
 #pragma once
 
 #include <memory>
@@ -12,30 +12,34 @@
 
 namespace tenon::cli {
 
-// The CPU and the devices of every plug-in; shuts the plug-ins down when it goes. Sessions must be
-// gone by then. One per process.
+// The CPU and the devices of every plug-in. The destructor shuts the plug-ins down; sessions must
+// be gone by then. One in a process, used by the main thread.
 class Host {
  public:
-  // Loads what --plugin names, then what TENON_PLUGIN_PATH finds. A named plug-in that fails:
-  // kPluginFault with its text. A found one, also in a folder that --plugin names: a warning.
+  // Loads the plug-ins that --plugin names, then those that TENON_PLUGIN_PATH leads to. If a named
+  // plug-in fails: kPluginFault with its message. If one fails that was found, also in a folder
+  // that --plugin names: a warning. kUsage: a flag is malformed. Sets variables of the environment
+  // that --plugin gives.
   static absl::StatusOr<std::unique_ptr<Host>> Open(const CommonFlags& flags);
   ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
+  // The CPU first. The devices live as long as the host.
   const std::vector<Device*>& devices() const { return devices_; }
 
  private:
   Host() = default;
-  bool open_ = false;  // after a failed start the plug-ins stay as they are, to be reported
+  bool open_ = false;  // false after a failed start: the plug-ins stay as they are, to be reported
   std::unique_ptr<Device> cpu_;
   std::vector<Device*> devices_;
 };
 
-// The fault of having closed what the command writes to (ReopenOutput).
+// kPluginFault for a plug-in that closed an output of the command; `what` is that of ReopenOutput.
+// An empty `plugin` means that it is not known.
 absl::Status ClosedByPlugin(std::string_view what, std::string_view plugin);
 
-// A device's short name, "/device:CPU:0"; "/device:?" for null.
+// The short name of a device, "/device:CPU:0"; "/device:?" for null.
 std::string ShortName(const Device* device);
 
 }  // namespace tenon::cli

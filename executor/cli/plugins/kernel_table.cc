@@ -13,7 +13,7 @@
 namespace tenon::cli {
 namespace {
 
-// What the kernels of one row allow and say, gathered.
+// The types and notes of all kernels of one row.
 struct Gathered {
   std::map<std::string, std::set<DataType>> types;
   std::set<std::string> notes;
@@ -29,7 +29,7 @@ void Gather(const KernelDef& kernel, Gathered& row) {
   if (kernel.priority != 0) row.notes.insert(absl::StrCat("priority ", kernel.priority));
 }
 
-// The types that both the op and the kernels allow; an op may name none, and then allows any.
+// The types that both the op and its kernels allow. An op that lists no types allows any.
 std::string TypesText(const AttrDef& attr, const std::set<DataType>* constraint) {
   std::string text = absl::StrCat(attr.name, ":");
   const std::set<DataType> allowed(attr.allowed_types.begin(), attr.allowed_types.end());

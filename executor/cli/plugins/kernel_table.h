@@ -1,4 +1,4 @@
-// The op table: which op runs for which types on which device types.
+// The op table: the types and device types for which each op has a kernel.
 #pragma once
 
 #include <string>
@@ -13,17 +13,18 @@ namespace tenon::cli {
 struct KernelRow {
   std::string op;
   std::string device_type;
-  std::string plugin;              // path; empty: built in
-  std::vector<std::string> types;  // "T: f32 f64", one per type attribute of the op
-  std::vector<std::string> notes;  // of the op, then host memory arguments, labels, priorities
+  std::string plugin;  // path of the file; empty: built in
+  // "T: f32 f64", one for each type attribute of the op.
+  std::vector<std::string> types;
+  std::vector<std::string> notes;  // of the op, then arguments in host memory, labels, priorities
 };
 
-// Sorted by op, then device type.
+// The rows of all registered kernels, sorted by op, device type and plug-in.
 std::vector<KernelRow> KernelRows();
 
 Json KernelsJson(const std::vector<KernelRow>& rows);
 std::string KernelsText(const std::vector<KernelRow>& rows, const Style& style);
-// A document of its own: docs/ops.md.
+// The rows as the document docs/ops.md.
 std::string KernelsMarkdown(const std::vector<KernelRow>& rows);
 
 }  // namespace tenon::cli

@@ -13,6 +13,7 @@
 namespace tenon::cli {
 namespace {
 
+// Symbols that one problem names.
 constexpr size_t kMaxExamples = 3;
 
 class Judge {
@@ -42,7 +43,7 @@ class Judge {
     problems_.push_back({false, std::move(what), std::move(advice)});
   }
 
-  // What the files say is only a guess where the loader has shown otherwise.
+  // What was found in files is only a guess if the plug-in has loaded all the same.
   void Missing(std::string what, std::string advice) {
     problems_.push_back({!Loaded(), std::move(what), std::move(advice)});
   }
@@ -68,7 +69,7 @@ class Judge {
     }
   }
 
-  // One problem for all that one owner would have.
+  // One problem for all missing symbols of one library.
   void LookAtSymbols() {
     struct Group {
       int64_t count = 0;

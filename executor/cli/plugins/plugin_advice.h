@@ -1,4 +1,4 @@
-// What stands between a plug-in and its use here, and what to do about it.
+// Finds what keeps a plug-in from being used here, and what to do about it.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace tenon::cli {
 
+// A problem, in a sentence, and the advice.
 struct PluginProblem {
-  bool fatal = false;  // it does not load
+  bool fatal = false;  // the plug-in does not load
   std::string what;
   std::string advice;
 };
 
-// Fatal ones first.
+// The problems of a plug-in, fatal ones first. `links` and `probe` are of the same file.
 std::vector<PluginProblem> PluginProblems(const LinkReport& links, const PluginProbe& probe);
 
 }  // namespace tenon::cli

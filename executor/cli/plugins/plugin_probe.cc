@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxOutput = 64 << 10;
 constexpr size_t kMaxAnswer = 256 << 20;
-constexpr double kGraceSeconds = 2;  // for the child's own watchdog, which knows the callback
+constexpr double kGraceSeconds = 2;  // for the child's own watchdog, which can name the callback
 constexpr int kPollMs = 20;
 
 // --- The child's side.
@@ -68,11 +68,12 @@ void WriteAll(int fd, std::string_view text) {
   }
 }
 
-// An exception must not reach the parent's frames, of which this process has a copy.
+// noexcept: an exception must not reach the parent's frames, of which this process has a copy.
 [[noreturn]] void BeChild(const std::string& path, int answer, int output, double timeout_s,
                           pid_t parent) noexcept {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The parent may have ended before the line above had an effect.
   if (getppid() != parent) _exit(1);
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
@@ -84,10 +85,11 @@ void WriteAll(int fd, std::string_view text) {
   StartWatchdog(timeout_s, std::nullopt);
   absl::Status status = LoadPlugin(path).status();
   NotePluginCode(CanonicalPath(path));
-  if (status.ok()) status = PluginDevices().status();  // one that --plugin names must have them
-  // The list knows more than the error: how far the load came, how many devices there are.
+  // A plug-in that --plugin names must have its devices.
+  if (status.ok()) status = PluginDevices().status();
+  // The list says more than the error: how far the load came, and how many devices there are.
   for (const PluginInfo& info : Plugins()) WriteAll(answer, Facts(info).Dump());
-  _exit(status.ok() ? 0 : 1);  // no destructor of the plug-in's is part of the question
+  _exit(status.ok() ? 0 : 1);  // destructors of the plug-in are not what is tested
 }
 
 // --- The parent's side.
@@ -118,7 +120,7 @@ class Parent {
   }
 
  private:
-  // Whether anything came.
+  // Reads from both pipes. Returns whether anything came.
   bool Read(int timeout_ms) {
     if (poll(fds_, 2, timeout_ms) <= 0) return false;
     bool came = false;
@@ -162,7 +164,7 @@ class Parent {
     return probe;
   }
 
-  // The guard's line: "graph_run: plug-in …".
+  // The line that the fault handlers wrote: "graph_run: plug-in …".
   std::string LastWords() const {
     constexpr std::string_view kMark = "graph_run: plug-in ";
     const size_t at = output_.rfind(kMark);
@@ -201,6 +203,7 @@ absl::StatusOr<PluginProbe> ProbePlugin(const std::string& path, double timeout_
     close(output[0]);
     return absl::ResourceExhaustedError(absl::StrCat("fork: ", std::strerror(errno)));
   }
+  // The child does so too; the first of the two counts, so that a kill of the group finds it.
   setpgid(pid, pid);
   return Parent(pid, answer[0], output[0], timeout_s).Watch();
 }

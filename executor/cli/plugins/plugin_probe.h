@@ -1,4 +1,4 @@
-// Loads a plug-in in a child process and tells what became of it.
+// Loads a plug-in in a child process and reports what happened.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,26 @@
 
 namespace tenon::cli {
 
+// What happened to the child.
 struct PluginProbe {
+  // How the child ended.
+  //   kAnswered  it wrote `facts`, whether or not the plug-in loaded.
+  //   kCrashed   it ended without them.
+  //   kHung      it did not end in time.
   enum class End : uint8_t { kAnswered, kCrashed, kHung };
   End end = End::kAnswered;
-  // What the child found out, if it lived to tell: "status", "device_type", "platform", "devices",
+  // What the child found out, with kAnswered: "status", "device_type", "platform", "devices",
   // "structs", "ops", "kernels", "pass", "profiler", "warnings", "doubts".
   std::optional<Json> facts;
-  std::string death;   // how it ended otherwise: its own last line, or the signal
-  std::string output;  // what it wrote to stdout and stderr, at most 64 KiB of it
+  std::string death;   // otherwise how it ended: its own last line, or the signal
+  std::string output;  // its stdout and stderr, at most 64 KiB
 };
 
-// The child has its own process group, no core dumps, nothing on its standard input and
-// `timeout_s` seconds; whatever it started ends with it. The caller must have no other thread.
-// RESOURCE_EXHAUSTED where the system has no more processes.
+// Loads the plug-in in a child process and waits for it, at most `timeout_s` seconds and two more.
+// The child has a process group of its own, which ends with it, no core dumps, and an empty
+// standard input. The caller must have no other thread, since a fork copies only the calling
+// thread. A plug-in that fails is a result. RESOURCE_EXHAUSTED: the system has no more processes or
+// pipes.
 absl::StatusOr<PluginProbe> ProbePlugin(const std::string& path, double timeout_s);
 
 }  // namespace tenon::cli

@@ -1,4 +1,4 @@
-// What a session's memory holds: constants, the arena, and the largest values in it.
+// Reports what the memory of a session holds: constants, the arena, and the largest values in it.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -17,11 +17,12 @@ constexpr size_t kLargest = 10;
 struct Value {
   std::string name, op;
   int64_t bytes = 0;
-  size_t first = 0, last = 0;  // steps that write and read it
+  // The step that writes the value first, and the step that reads it last.
+  size_t first = 0, last = 0;
 };
 
-// Values in the arena, by storage; one that is overwritten in place counts once, as what it was
-// first.
+// The largest values in the arena, by storage. A value that is overwritten in place counts once, as
+// what it was first.
 std::vector<Value> LargestInArena(const Plan& plan) {
   std::vector<Value> values(plan.storages.size());
   for (size_t i = 0; i < plan.steps.size(); ++i) {

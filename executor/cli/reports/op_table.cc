@@ -1,4 +1,4 @@
-// Time by op and by node: what the steps of recorded runs took.
+// Reports time by op and by node, from the steps of recorded runs.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -16,17 +16,18 @@ namespace tenon::cli {
 namespace {
 
 struct Row {
-  std::string name, op, device;  // no name: of all nodes with this op
+  std::string name, op, device;  // no name: the row is of all nodes with this op
   int64_t count = 0, total_ns = 0, max_ns = 0;
-  std::vector<int64_t> run_ns;  // of each run in which there were any
-  double p50_us = 0;            // of a run
+  std::vector<int64_t> run_ns;  // sum of each run that had such a step
+  double p50_us = 0;            // median over runs
 };
 
 double Micros(int64_t ns) { return static_cast<double>(ns) / 1000; }
 double Mean(const Row& row) { return Micros(row.total_ns) / static_cast<double>(row.count); }
 std::string Number(double v) { return absl::StrFormat("%.2f", v); }
 
-// Runs for which there was no room in the recorder's memory have few steps, or none.
+// The runs that were recorded whole. A run for which the recorder had no room has few steps, or
+// none.
 std::vector<const RunSpan*> WholeRuns(const RunRecorder& recorder) {
   size_t most = 0;
   for (const RunSpan& run : recorder.runs()) most = std::max(most, run.steps.size());
@@ -37,14 +38,14 @@ std::vector<const RunSpan*> WholeRuns(const RunRecorder& recorder) {
   return whole;
 }
 
-// The median of what the runs took; those without such steps took nothing.
+// The median over all runs; a run without such a step counts as 0.
 double MedianOfRuns(const Row& row, size_t runs) {
   std::vector<double> us(runs - row.run_ns.size(), 0.0);
   for (const int64_t ns : row.run_ns) us.push_back(Micros(ns));
   return Median(std::move(us));
 }
 
-// Rows by what `key` says of a step; the longest first.
+// Sums steps up by what `key` says of each; the row that takes longest comes first.
 template <typename Key>
 std::vector<Row> Rows(const std::vector<const RunSpan*>& runs, Key key) {
   std::map<std::pair<std::string, std::string>, Row> rows;
@@ -72,7 +73,7 @@ std::vector<Row> Rows(const std::vector<const RunSpan*>& runs, Key key) {
   return sorted;
 }
 
-// What runs take, summed over rows.
+// The time of a run, as the sum over rows.
 double Sum(const std::vector<Row>& rows) {
   double sum = 0;
   for (const Row& row : rows) sum += row.p50_us;

@@ -1,4 +1,4 @@
-// How often runs were planned anew and how often a plan could be used again.
+// Reports how many plans were built and how often one was used again.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tenon::cli {
 
-// The value of "plan_cache".
+// The value of the key "plan_cache".
 Json PlanCacheJson(const Executable& executable);
 // "1 built, 9 reused (at most 64 kept)".
 std::string PlanCacheText(const Executable& executable);

@@ -1,4 +1,4 @@
-// One finished run with everything that made it.
+// A finished run and all that made it.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace tenon::cli {
 
+// Members borrow from earlier ones and are destroyed first.
 struct RunOutcome {
   Workbench bench;
   RunRequest request;
-  Executable* executable = nullptr;  // of bench.session
-  std::vector<Json> earlier_runs;    // of --session-runs: their fetches
-  std::vector<Tensor> values;        // of request.fetches
-  std::vector<double> run_us;        // of each run
+  Executable* executable = nullptr;  // owned by bench.session
+  std::vector<Json> earlier_runs;    // with --session-runs: the fetches of the runs before the last
+  std::vector<Tensor> values;        // of request.fetches, in their order
+  std::vector<double> run_us;        // duration of each run in microseconds
   std::vector<NamedComparison> comparisons;
 };
 

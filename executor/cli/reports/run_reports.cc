@@ -17,7 +17,8 @@ int64_t EventsOf(const pb::XSpace& space) {
   return events;
 }
 
-// What each profiler gave. One that failed is a warning: the runs are as good as without it.
+// Adds what each profiler recorded. A profiler that failed is a warning: the runs are right without
+// it.
 absl::Status AddProfiles(const RunWatch& watch, const CommonFlags& flags, Invocation& invocation) {
   if (watch.profiles().empty()) return absl::OkStatus();
   Json profiles = Json::Array();

@@ -1,4 +1,4 @@
-// What --trace, --op-table and --memory say about runs.
+// Writes the reports of --trace, --op-table and --memory.
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,21 +9,25 @@
 
 namespace tenon::cli {
 
-// Those reports that the flags ask for, into the invocation's text or document. kPluginFault for
-// a profiler that failed, with --plugin-errors=fail.
+// Writes the reports that the flags ask for into files, or into the invocation's text or document.
+// Runs must have ended. Errors: a file that cannot be written, and kPluginFault for a profiler that
+// failed, if --plugin-errors=fail.
 absl::Status AddRunReports(const Executable& executable, const RunWatch& watch,
                            const TimedFlags& flags, Invocation& invocation);
 
-// The parts. A trace has the events of Chrome's format, which Perfetto opens: a row per thread, a
-// span per run, its plan and its steps. Steps on devices with streams span what the host does for
-// them: queueing; a row per stream shows their work. Each plane of a plug-in is a process.
+// Writes the runs as trace events in Chrome's format, which Perfetto opens: a row for each thread,
+// a span for each run, its planning and its steps. A step on a device with streams spans the
+// queueing by the host; a row for each stream shows its work. Each plane of a plug-in's profiler is
+// a process.
 absl::Status WriteTrace(const RunWatch& watch, const std::string& path);
-// The same as an XSpace, for TensorBoard.
+// Writes the same as an XSpace, for TensorBoard. RESOURCE_EXHAUSTED above 2 GB.
 absl::Status WriteXPlane(const RunWatch& watch, const std::string& path);
-// `form`: "text" or "csv"; a document has its own.
+// Adds the time by op and by node. `form` is "text" or "csv"; a JSON document has a form of its
+// own. "csv" replaces the text.
 void AddOpTable(const RunRecorder& recorder, std::string_view form, Invocation& invocation);
+// Adds what memory holds: constants, the arena and its largest values.
 void AddMemory(const Executable& executable, Invocation& invocation);
 
-double PeakRssMb();  // of the process so far, in 2^20 bytes
+double PeakRssMb();  // the most memory of the process so far, in units of 2^20 bytes
 
 }  // namespace tenon::cli

@@ -54,7 +54,7 @@ class RunSummaryText {
   }
 
  private:
-  // A paragraph's first line carries its name, the others line up below.
+  // The first line of a paragraph has its name; the others line up below.
   void Line(std::string_view name, std::string_view body) {
     absl::StrAppend(&text_, "  ", style_.Bold(style_.Cyan(absl::StrFormat("%-10s", name))), body,
                     "\n");
@@ -80,8 +80,8 @@ class RunSummaryText {
     text_ += "\n";
   }
 
-  // Each pass in one line: what all its rounds together did. Those that found nothing share one,
-  // and those that are off unless asked for have none.
+  // One line for each pass: what all its rounds did together. Passes that found nothing share a
+  // line, and passes that are off by default have none.
   void Passes() {
     const std::vector<PassReport>& passes = OptimizerReport(*outcome_.executable).passes;
     std::vector<std::string> names;
@@ -148,7 +148,7 @@ class RunSummaryText {
                                : style_.Green(what)));
   }
 
-  // File names without their folders.
+  // The reason with files of plug-ins named without their folders.
   static std::string ShortReason(const std::string& reason) {
     std::string text = OneLine(reason);
     for (const PluginInfo& plugin : ::tenon::Plugins()) {
@@ -160,8 +160,8 @@ class RunSummaryText {
     return text;
   }
 
-  // "Relu became ApuBiasRelu 5 times": nodes that kept their name and got another op on a plug-in's
-  // device.
+  // "Relu became ApuBiasRelu 5 times": nodes that kept their names and got another op on a
+  // plug-in's device.
   std::string PluginRewrites() const {
     std::map<std::string, int64_t> changes;
     for (NodeId n = 0; n < after_.num_node_ids(); ++n) {

@@ -1,4 +1,4 @@
-// run --story: what each stage did on the way from the file to the result, for people.
+// run --story: says what each stage did on the way from the file to the result.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace tenon::cli {
 
-// About a screenful: import, passes, the plug-in's pass, placement, plan, run, comparison.
+// About a screenful: import, passes, the plug-in's pass, placement, plan, run, comparison. The
+// outcome must be complete. `model` is the name to show.
 std::string RunSummary(const RunOutcome& outcome, const std::string& model, const Style& style);
 
 }  // namespace tenon::cli

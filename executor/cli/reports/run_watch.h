@@ -1,4 +1,4 @@
-// What is written down while the runs that count go on.
+// Records runs while they go on.
 #pragma once
 
 #include <chrono>
@@ -11,25 +11,31 @@
 
 namespace tenon::cli {
 
-// Our own steps, and with --trace what the profilers of plug-ins see. Used by one thread.
+// Records the steps of runs and, with --trace, what the profilers of plug-ins see. Used by one
+// thread, which calls Begin before the runs and End after them, once each. The recorder itself is
+// thread-safe.
 class RunWatch {
  public:
   explicit RunWatch(const RecordFlags& flags);
+  // Whether any flag asks for a recording.
   bool wanted() const { return wanted_; }
 
-  // What the runs are to be recorded with; null where nobody wants it.
+  // Starts recording. Returns the recorder for Session::Run, which the RunWatch owns; null if none
+  // is wanted.
   RunRecorder* Begin();
+  // Stops recording and collects the profiles. Errors of profilers are in profiles().
   void End();
 
-  // The rest is for after the end, where it is wanted.
+  // Only after End, and only if wanted().
   const RunRecorder& record() const { return *recorder_; }
   const std::vector<RunSpan>& runs() const { return recorder_->runs(); }
 
-  // The planes of plug-ins, on the recorder's clock.
+  // A plane of a plug-in's profile, with its times on the clock of the recorder.
   struct Plane {
     size_t profile;  // index into profiles()
-    int index;       // into its planes
-    std::string_view clock;
+    int index;       // index into the planes of the profile
+    // The clock that the plane was recorded with; "unknown" if it could not be told.
+    std::string_view clock;  // "unix", "monotonic", "relative" or "unknown", as AlignClocks says
   };
   const std::vector<PluginProfile>& profiles() const { return profiles_; }
   const std::vector<Plane>& planes() const { return planes_; }

@@ -19,7 +19,8 @@ std::vector<StreamRow> StreamRows(const std::vector<RunSpan>& runs) {
   }
   std::vector<StreamRow> rows;
   for (auto& [key, spans] : streams) {
-    // A stream does one thing after the other.
+    // A stream does one piece of work after another, so a span cannot begin before the one before
+    // it ends.
     std::sort(spans.begin(), spans.end(),
               [](const StreamSpan& a, const StreamSpan& b) { return a.stop_ns < b.stop_ns; });
     for (size_t i = 1; i < spans.size(); ++i)

@@ -1,4 +1,4 @@
-// Runs as trace events (the JSON that chrome://tracing and Perfetto read).
+// Writes runs as trace events, the JSON that chrome://tracing and Perfetto read.
 #include <filesystem>
 #include <utility>
 
@@ -19,7 +19,7 @@ constexpr int kProcess = 1;
 
 double Micros(int64_t ns) { return static_cast<double>(ns) / 1000; }
 
-// Writes events as they come: a trace can be larger than one wants a document to be in memory.
+// Writes events as they come: a trace may be too large to hold it in memory as one document.
 class TraceFile {
  public:
   explicit TraceFile(FileWriter file) : file_(std::move(file)) {
@@ -35,7 +35,7 @@ class TraceFile {
   }
 
  private:
-  // An error stays until the end.
+  // An error stays in the writer, and Finish returns it.
   void Write(std::string_view text) { file_.Write(text).IgnoreError(); }
 
   FileWriter file_;

@@ -1,11 +1,11 @@
-// Single events of Chrome's trace format. Times are microseconds.
+// Makes single events of Chrome's trace format. Times are in microseconds.
 #pragma once
 
 #include "executor/values/json.h"
 
 namespace tenon::cli {
 
-// `what` is "process_name", "thread_name" or the like.
+// Names a process or thread. `what` is "process_name", "process_labels" or "thread_name".
 inline Json TraceName(std::string_view what, int process, int thread, std::string_view name) {
   Json args = Json::Object();
   args.Set(what == "process_labels" ? "labels" : "name", name);
@@ -15,6 +15,7 @@ inline Json TraceName(std::string_view what, int process, int thread, std::strin
   return event;
 }
 
+// Something that lasted.
 inline Json TraceSpan(std::string_view name, std::string_view category, int process, int thread,
                       double start_us, double length_us) {
   Json event = Json::Object();
@@ -23,6 +24,7 @@ inline Json TraceSpan(std::string_view name, std::string_view category, int proc
   return event;
 }
 
+// Something that happened at one time.
 inline Json TraceInstant(std::string_view name, std::string_view category, int process, int thread,
                          double at_us) {
   Json event = Json::Object();

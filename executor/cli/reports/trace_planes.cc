@@ -52,7 +52,7 @@ Json EventJson(const pb::XEvent& event, const pb::XLine& line, int process, int 
   const std::string name = meta == nullptr ? absl::StrCat("event ", event.metadata_id())
                            : meta->display_name().empty() ? meta->name()
                                                           : meta->display_name();
-  // Doubles: a plug-in may write any numbers.
+  // In doubles: a plug-in may write any numbers, which integers could not add up without overflow.
   const double start_us =
       static_cast<double>(line.timestamp_ns()) / 1e3 + static_cast<double>(event.offset_ps()) / 1e6;
   const double length_us = std::max(0.0, static_cast<double>(event.duration_ps()) / 1e6);

@@ -1,5 +1,5 @@
-// Runs as an XSpace, the file that TensorBoard's profiler opens: the host's steps and the planes of
-// plug-ins as they are.
+// Writes runs as an XSpace, the file that TensorBoard's profiler opens: the steps of the host, and
+// the planes of plug-ins as they are.
 #include <unistd.h>
 
 #include <optional>
@@ -20,7 +20,7 @@ namespace {
 constexpr char kHostPlane[] = "/host:CPU";  // the name by which viewers know it
 constexpr int64_t kPicosPerNano = 1000;
 
-// A plane of ours: lines of steps.
+// A plane of the host: lines of steps.
 class Plane {
  public:
   Plane(std::string name, pb::XSpace* space) : plane_(space->add_planes()) {
@@ -61,7 +61,7 @@ class Plane {
   }
 
  private:
-  // Both the stat's name and its value are kept once.
+  // XSpace keeps each text once: the name of a statistic and its value are references.
   void AddStat(const std::string& name, const std::string& value, pb::XEvent* event) {
     pb::XStat* stat = event->add_stats();
     stat->set_metadata_id(StatId(name));

@@ -1,5 +1,6 @@
-// Tensors in files as SPECs and SINKs name them: NumPy arrays and archives, raw bytes. Errors name
-// the file and exit with kInvalidInput when reading, kRunFailed when writing.
+// Reads and writes tensors in files, as SPECs and SINKs name them: NumPy arrays and archives, raw
+// bytes. Errors name the file. They exit with kInvalidInput when reading and with kRunFailed when
+// writing.
 #pragma once
 
 #include <functional>
@@ -14,21 +15,25 @@
 
 namespace tenon::cli {
 
-// An .npy file, or one key of an .npz archive. `as` (kInvalid: what the file says) names types that
-// NumPy lacks; a type that does not fit is an error that names both.
+// Reads an .npy file, or one `key` of an .npz archive. `as` is the wanted type; it also names types
+// that NumPy lacks. kInvalid: the type that the file has. A file of another type is an error that
+// names both types; nothing is converted.
 absl::StatusOr<Tensor> LoadArray(const std::string& path, const std::string& key, DataType as);
 
-// Every array of an .npz. `type_of` tells the element type that a key should have, or refuses it.
+// Reads every array of an .npz archive, in the archive's order. `type_of` returns the type that a
+// key should have (kInvalid: any), or the error that ends the reading.
 using ArchiveTypes = std::function<absl::StatusOr<DataType>(const std::string& key)>;
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> LoadArchive(
     const std::string& path, const ArchiveTypes& type_of);
 
-// A file of exactly as many bytes as the tensor has. Not for strings.
+// Reads a file that must have exactly as many bytes as the tensor. kUsage for strings and other
+// types without raw bytes.
 absl::StatusOr<Tensor> LoadRaw(const std::string& path, DataType dtype, const Shape& shape);
 
-// Whether the file starts as an .npy or .npz does. False for a file that cannot be read.
+// Whether the file starts as an .npy or .npz file does. False if it cannot be read.
 bool LooksLikeNumPy(const std::string& path);
 
+// They replace a file that is there. SaveRaw is INVALID_ARGUMENT for types without raw bytes.
 absl::Status SaveArray(const std::string& path, const Tensor& tensor);
 absl::Status SaveArchive(const std::string& path,
                          const std::vector<std::pair<std::string, Tensor>>& arrays);

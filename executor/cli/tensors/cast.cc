@@ -13,7 +13,8 @@ namespace {
 bool IsWhole(DataType t) { return IsIntegerLike(t) || t == DataType::kBool; }
 bool IsNumber(DataType t) { return IsWhole(t) || IsFloatLike(t) || IsComplex(t); }
 
-// Whether element i of `from`, cut off, is in the range.
+// Whether element i of `from`, cut off, is in the range. Each kind of number has its own
+// comparison: no single type holds all of int64 and uint64.
 bool Fits(const Tensor& from, int64_t i, const IntegerRange& range) {
   if (from.dtype() == DataType::kUint64)
     return static_cast<uint64_t>(ElementAsInt(from, i)) <= range.hi;
@@ -25,7 +26,7 @@ bool Fits(const Tensor& from, int64_t i, const IntegerRange& range) {
   return value >= static_cast<double>(range.lo) && value < static_cast<double>(range.hi) + 1;
 }
 
-// Whether there is a place for it.
+// Returns whether the type has a value for the element.
 bool CastElement(const Tensor& from, int64_t i, const Tensor& to) {
   const DataType type = to.dtype();
   if (IsComplex(type)) {

@@ -1,4 +1,4 @@
-// Elements of one type as those of another, where somebody asks for it.
+// Converts the elements of a tensor to another type, where the user asks for it.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -6,9 +6,10 @@
 
 namespace tenon::cli {
 
-// As NumPy's astype: integers of real numbers are cut off, floats rounded. INVALID_ARGUMENT where
-// NumPy gives some number instead: an element that the type has no place for ("element [3]: 300 is
-// no u8"), complex numbers as real ones, strings.
+// Converts as NumPy's astype: real numbers are cut off for integers and rounded for floats. A
+// tensor of the type already is returned as it is, with its buffer. INVALID_ARGUMENT where NumPy
+// returns some number instead: an element that does not fit the type ("element [3]: 300 is no u8"),
+// complex numbers for a real type, strings.
 absl::StatusOr<Tensor> Cast(const Tensor& tensor, DataType to);
 
 }  // namespace tenon::cli

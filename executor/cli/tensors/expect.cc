@@ -46,7 +46,7 @@ class Comparer {
     if (std::isnan(relative) || relative > result_.max_rel) result_.max_rel = relative;
   }
 
-  // One real part; `scale` is |want| of the whole element.
+  // Compares one real part; `scale` is |want| of the whole element.
   bool Real(double got, double want, double scale) {
     if (std::isnan(got) || std::isnan(want)) {
       const bool both = std::isnan(got) && std::isnan(want);
@@ -55,6 +55,7 @@ class Comparer {
       return both && tolerance_.equal_nan;
     }
     if (std::isinf(got) || std::isinf(want)) {
+      // A difference of infinities would be NaN and hide that a sign or a number is wrong.
       if (got != want) Note(HUGE_VAL, 1);
       return got == want;
     }
@@ -85,6 +86,7 @@ class Comparer {
     if (got == want) return true;
     const double difference = std::fabs(ElementAsDouble(got_, i) - ElementAsDouble(want_, i));
     const double scale = std::fabs(ElementAsDouble(want_, i));
+    // Large integers that differ may be equal as doubles.
     Note(std::max(difference, 1.0), scale);
     if (!tolerance_.integers || got_.dtype() == DataType::kBool) return false;
     return difference <= tolerance_.atol + tolerance_.rtol * scale;

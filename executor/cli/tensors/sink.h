@@ -1,4 +1,4 @@
-// SINK: where a fetched tensor goes: "-" (printed), "@y.npy", "@all.npz", "@y.bin".
+// Parses SINKs and writes tensors to them: "-" (printed), "@y.npy", "@all.npz", "@y.bin".
 #pragma once
 
 #include <string>
@@ -11,18 +11,22 @@
 
 namespace tenon::cli {
 
+// An output and its SINK.
 struct NamedSink {
   std::string name;
   std::string sink = "-";
 };
-// "NAME" or "NAME=SINK". kUsage for a sink of unknown form.
+// Parses "NAME" or "NAME=SINK". kUsage for a sink of unknown form.
 absl::StatusOr<NamedSink> ParseSink(std::string_view text);
 
+// A tensor to write. An uninitialized `value` is that of a node without outputs.
 struct SinkTensor {
   NamedSink target;
   Tensor value;
 };
-// Writes the files; those that name one .npz become one archive. Errors name the file.
+// Writes the files. Tensors for one .npz file become one archive. Tensors for "-" are left to the
+// caller. Errors name the file; files before the one that failed stay. kUsage: a file for a node
+// without outputs.
 absl::Status WriteSinks(const std::vector<SinkTensor>& tensors);
 
 }  // namespace tenon::cli

@@ -112,7 +112,8 @@ struct FileName {
   }
 };
 
-// An array is of this type already. If it is of another one that could be cast: how to ask for it.
+// Reads an array that must have this type. If it has another one that could be converted, the error
+// says how to ask for that.
 absl::StatusOr<Tensor> LoadAs(const FileName& file, std::string_view value, DataType as) {
   absl::StatusOr<Tensor> tensor = LoadArray(file.path, file.key, as);
   if (tensor.ok() || as == DataType::kInvalid) return tensor;
@@ -142,14 +143,13 @@ absl::StatusOr<Tensor> FromFile(std::string_view value, const TypePrefix& type, 
   }
   const DataType as = type.dtype ? *type.dtype : BaseType(hint.dtype);
   TENON_ASSIGN_OR_RETURN(Tensor tensor, LoadAs(file, value, as));
-  // "f32=@x.npy" names the element type alone.
+  // "f32=@x.npy" gives the element type alone: a scalar type says nothing of the shape.
   if (type.shape && type.shape->rank() > 0 && !(*type.shape == tensor.shape()))
     return OtherShape(file, tensor.shape(), *type.shape);
   return tensor;
 }
 
-// "f32(@x.npy)": where the text within the type's parentheses begins; nothing if it is no such
-// text.
+// For "f32(@x.npy)": the position of the '('; nothing if the text has another form.
 std::optional<size_t> CastOpens(std::string_view value) {
   const size_t open = value.find('(');
   const bool is_cast = open != std::string_view::npos && absl::EndsWith(value, ")") &&
@@ -158,7 +158,7 @@ std::optional<size_t> CastOpens(std::string_view value) {
   return is_cast ? std::optional(open) : std::nullopt;
 }
 
-// The array of a file, converted.
+// Reads the array of a file and converts it.
 absl::StatusOr<Tensor> FromCast(std::string_view value, size_t open) {
   TENON_ASSIGN_OR_RETURN(const TypePrefix type, ParseType(value.substr(0, open)));
   const FileName file(value.substr(open + 1, value.size() - open - 2));
@@ -280,7 +280,7 @@ std::string SuggestSpec(const SpecHint& hint) {
   absl::StrAppend(&text, DataTypeShortName(dtype), "=");
   if (dtype == DataType::kString) return text + "\"a\"";
   if (dtype == DataType::kBool) return text + "true";
-  // Small integers are most likely valid where they index something.
+  // Small integers are the most likely to be valid as indices.
   return text + (IsIntegerLike(dtype) ? "random(seed=1,lo=0,hi=2)" : "random(seed=1)");
 }
 

@@ -18,8 +18,8 @@ absl::Status At(size_t pos, std::string_view message) {
   return absl::InvalidArgumentError(absl::StrCat(message, " at character ", pos + 1));
 }
 
-// Splits into tokens and follows the brackets: how many children each level has, which must agree
-// within a level.
+// Splits a list into tokens and follows the brackets. Counts the children of each list; all lists
+// of one depth must have equally many.
 class Splitter {
  public:
   explicit Splitter(std::string_view text) : text_(text) {}
@@ -121,8 +121,8 @@ class Splitter {
 
   std::string_view text_;
   size_t pos_ = 0;
-  std::vector<int64_t> open_;  // children so far of each open list
-  size_t leaf_depth_ = 0;      // of elements, once one was seen within brackets
+  std::vector<int64_t> open_;  // children so far of each open list, outermost first
+  size_t leaf_depth_ = 0;      // depth of elements; 0 before the first one in brackets
   bool closed_ = false;
   SpecElements result_;
 };
@@ -141,6 +141,7 @@ std::optional<std::complex<double>> ParseComplex(const std::string& text) {
   if (text.empty() || (text.back() != 'j' && text.back() != 'i')) return std::nullopt;
   const std::string body = text.substr(0, text.size() - 1);
   if (const auto imaginary = ParseReal(body)) return std::complex<double>(0, *imaginary);
+  // From the end, so that the sign of an exponent comes before that of the real part.
   for (size_t split = body.size(); split-- > 1;) {
     if (body[split] != '+' && body[split] != '-') continue;
     const auto real = ParseReal(body.substr(0, split));

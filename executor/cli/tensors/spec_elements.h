@@ -1,4 +1,4 @@
-// The element lists of a SPEC: "1 2,3", "[[1 2][3 4]]".
+// Parses the element lists of a SPEC: "1 2,3", "[[1 2][3 4]]".
 #pragma once
 
 #include <string>
@@ -11,18 +11,20 @@
 
 namespace tenon::cli {
 
+// An element list in its parts.
 struct SpecElements {
-  std::vector<std::string> tokens;  // strings without their quotes, escapes resolved
-  bool quoted = false;              // some token was a quoted string
-  bool nested = false;              // brackets were used
-  Dims dims;                        // the shape that the brackets spell; empty without brackets
+  std::vector<std::string> tokens;  // without quotes, with escapes resolved
+  bool quoted = false;              // some token was in quotes
+  bool nested = false;              // there were brackets
+  Dims dims;                        // the shape of the brackets; empty without brackets
 };
 
-// INVALID_ARGUMENT names the character position (1-based) of a missing bracket, a ragged row, an
-// unfinished string.
+// Splits an element list. INVALID_ARGUMENT names the character (counted from 1) of a missing
+// bracket, a row of another length, or a string without end.
 absl::StatusOr<SpecElements> SplitElements(std::string_view text);
 
-// Stores token `text` as element i. INVALID_ARGUMENT: "element 3: '256' is no u8 (0 to 255)".
+// Parses `text` as an element of t's type and stores it as element i, which must exist.
+// INVALID_ARGUMENT: "element 3: '256' is no u8 (0 to 255)".
 absl::Status StoreElement(const Tensor& t, int64_t i, const std::string& text);
 
 }  // namespace tenon::cli

@@ -39,13 +39,15 @@ const Generator* FindGenerator(std::string_view name) {
   return nullptr;
 }
 
-// Element `index` of the stream that the seed chooses.
+// Element `index` of the stream that the seed chooses. Each element is computed by itself, so that
+// it does not depend on the shape.
 uint64_t Bits(uint64_t seed, uint64_t index) {
   return SplitMix64(seed * 0xd1342543de82ef95u + index * 0x9e3779b97f4a7c15u);
 }
 
-// Natural logarithm of 0 < x < 1 by the series of atanh: IEEE additions, products and quotients
-// only.
+// The natural logarithm of 0 < x < 1, by the series of atanh. Uses only additions, products and
+// quotients, for which IEEE 754 fixes each bit. m is kept between sqrt(1/2) and sqrt(2), where 12
+// terms are enough for a double.
 double PortableLog(double x) {
   int exponent;
   double m = std::frexp(x, &exponent);
@@ -60,7 +62,8 @@ double PortableLog(double x) {
   return 2 * t * sum + exponent * 0.69314718055994531;
 }
 
-// Marsaglia's polar method; each element has its own run of draws.
+// Marsaglia's polar method. Each element has 64 draws of its own, of which it takes two at a time
+// until they lie in the unit circle.
 double Normal(uint64_t seed, uint64_t index) {
   for (uint64_t draw = 0;; ++draw) {
     const uint64_t at = index * 64 + draw * 2;
@@ -229,7 +232,8 @@ absl::Status FillNormal(const Call& call, const Tensor& t) {
 bool IsGenerator(std::string_view text) {
   const std::string_view name = absl::StripAsciiWhitespace(text.substr(0, text.find('(')));
   if (FindGenerator(name) != nullptr) return true;
-  // "randm(seed=1)" is a misspelt generator; "nan" and "true" are elements.
+  // "randm(seed=1)" is a misspelt generator, for an error that says so; "nan" and "true" are
+  // elements.
   return text.find('(') != std::string_view::npos && !name.empty() && absl::ascii_isalpha(name[0]);
 }
 

@@ -1,5 +1,5 @@
-// Generated values of a SPEC: zeros, ones, iota, random, normal. The numbers depend on the text
-// alone: no library function whose last bit may differ between machines takes part.
+// Makes the generated values of a SPEC: zeros, ones, iota, random, normal. The numbers depend on
+// the text alone: no library function takes part that may differ between machines in the last bit.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,15 @@
 
 namespace tenon::cli {
 
-// Whether `text` is written as a generator: a name, alone or with arguments in parentheses.
+// Whether `text` has the form of a generator: a known name, or a name with arguments in
+// parentheses.
 bool IsGenerator(std::string_view text);
 
-// Fills an allocated tensor. random: uniform in [lo, hi), default [0, 1) for floats, [0, 10) for
-// integers; normal: mean 0, std 1, floats only. The same seed (default 0) gives the same numbers
-// for every dtype up to rounding. INVALID_ARGUMENT quotes a bad argument.
+// Fills `tensor`, which must be allocated. `random` is uniform in [lo, hi): by default [0, 1) for
+// floats and [0, 10), or as much of it as the type has, for integers. `normal` has mean 0 and
+// deviation 1, and is for floats and complex numbers. One seed (default 0) gives the same numbers
+// for every float type, up to rounding. INVALID_ARGUMENT quotes a wrong argument, or names a type
+// for which there are no such numbers; strings have only `zeros`, which are empty.
 absl::Status Generate(std::string_view text, const Tensor& tensor);
 
 }  // namespace tenon::cli
