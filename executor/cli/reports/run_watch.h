@@ -34,7 +34,7 @@ class RunWatch {
   struct Plane {
     size_t profile;  // index into profiles()
     int index;       // index into the planes of the profile
-    // The clock that the plane was recorded with; "unknown" if it could not be told.
+    // The clock that the plane was recorded with.
     std::string_view clock;  // "unix", "monotonic", "relative" or "unknown", as AlignClocks says
   };
   const std::vector<PluginProfile>& profiles() const { return profiles_; }
