@@ -114,6 +114,8 @@ absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& a
     return p.Invalid(absl::StrCat("a window of ", size, " over ", in, " values has no meaning"));
   }
   if (attrs.padding == "SAME") {
+    // SAME: as many outputs as strides begin inside the input. The odd place of padding goes
+    // behind, as in TensorFlow.
     axis.out = (in + axis.stride - 1) / axis.stride;
     int64_t total = (axis.out - 1) * axis.stride + axis.extent() - in;
     if (!attrs.skips_evenly) total = std::max<int64_t>(0, total);

@@ -18,8 +18,8 @@
 namespace tenon {
 namespace {
 
-// A parked thread takes some 5-50 us to come back; one that just worked is likely to be needed
-// again soon.
+// A parked thread takes 5 to 50 us to wake up. A thread that has just worked is likely to be needed
+// again soon, so it spins about as long as waking would take.
 constexpr auto kSpin = std::chrono::microseconds(50);
 // Enough tiles to level out cores of different speed, few enough to keep the shared counter cool.
 constexpr int64_t kMaxTiles = 64;

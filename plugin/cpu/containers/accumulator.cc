@@ -58,7 +58,8 @@ void Accumulator::SetGlobalStep(int64_t step) {
 void DivideBy(int64_t count, const Tensor& sum) {
   VisitFloat(sum.dtype(), [&](auto element) {
     using Native = typename decltype(element)::Native;
-    // The number is one of the type, too.
+    // The count is rounded to the element type before the division, as TensorFlow does: of half,
+    // 2049 gradients count as 2048.
     Native divisor;
     element.Put(&divisor, 0, static_cast<Native>(count));
     divisor = element.template As<Native>(&divisor, 0);

@@ -57,7 +57,8 @@ class DenseAccumulator : public Accumulator {
   Tensor sum_;  // guarded by Apply and Take
 };
 
-// Each row has a count of its own.
+// Gradients of rows. A row is divided by the number of gradients that had this row, not by the
+// number of all gradients, as in TensorFlow.
 class RowAccumulator : public Accumulator {
  public:
   static constexpr std::string_view kKind = "sparse accumulator";

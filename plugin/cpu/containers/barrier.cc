@@ -70,11 +70,13 @@ class Barrier : public Resource {
   absl::Mutex mutex_;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  // TensorFlow counts insertions from the lowest int64 on; callers see the number.
   int64_t insertion_ ABSL_GUARDED_BY(mutex_) = std::numeric_limits<int64_t>::min();
   std::map<std::string, Waiting> incomplete_ ABSL_GUARDED_BY(mutex_);
   Elements ready_ ABSL_GUARDED_BY(mutex_);
 };
 
+// A failure in the middle keeps the keys before it: each component is complete by itself.
 absl::Status Barrier::Insert(const Tensor& keys, const Tensor& values, size_t component) {
   const Shape& row = options_.shapes[component];
   absl::MutexLock lock(&mutex_);
@@ -109,6 +111,8 @@ absl::Status Barrier::Insert(const Tensor& keys, const Tensor& values, size_t co
 absl::StatusOr<Barrier::Elements> Barrier::Take(const Wanted& wanted) {
   absl::MutexLock lock(&mutex_);
   const auto has = [&] { return static_cast<int64_t>(ready_.size()); };
+  // Without wait_for_incomplete, a closed barrier does not wait for elements that may never be
+  // complete.
   const auto may_go_on = [&] {
     return has() >= wanted.count || IsOver() || (closed_ && !wanted.incomplete && !wanted.fewer);
   };

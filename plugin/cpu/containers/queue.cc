@@ -47,6 +47,7 @@ class AtRandom : public WaitingTuples {
   explicit AtRandom(const Philox& philox) : words_(philox) {}
   void Put(Tuple tuple) override { tuples_.push_back(std::move(tuple)); }
   Tuple Take() override {
+    // Not NextBelow: TensorFlow takes the remainder of one word, and so draws the same tuples.
     std::swap(tuples_[words_.Next32() % tuples_.size()], tuples_.back());
     Tuple last = std::move(tuples_.back());
     tuples_.pop_back();
@@ -92,6 +93,8 @@ absl::Status Queue::Put(std::vector<Tuple> tuples) {
 absl::StatusOr<std::vector<Tuple>> Queue::Take(int64_t count, bool up_to) {
   absl::MutexLock lock(&mutex_);
   const auto may_go_on = [&] { return Has(count) || (closed_ && waiting_to_put_ == 0); };
+  // All tuples come out at once. TensorFlow takes tuples as they come, so that two takers of many
+  // can starve each other.
   mutex_.AwaitWithTimeout(absl::Condition(&may_go_on), kPatience);
   if (!Has(count) && closed_ && up_to && tuples_->size() > 0) count = tuples_->size();
   if (!Has(count)) {
@@ -126,6 +129,7 @@ void Queue::Close(bool cancel_pending) {
 ObjectRef<Queue> Queue::Copy() {
   absl::MutexLock lock(&mutex_);
   auto copy = ObjectRef<Queue>::Make(name(), options_, tuples_->Copy());
+  // Nobody else knows the copy: this lock is for the thread-safety analysis and cannot block.
   absl::MutexLock lock_copy(&copy->mutex_);
   copy->closed_ = closed_;
   copy->cancelled_ = cancelled_;

@@ -17,7 +17,8 @@ absl::StatusOr<Shape> Behind(const Shape& first, const Shape& rest) {
   return Shape::Make(dims);
 }
 
-// Texts of a key, one behind the other.
+// Texts of a key, one behind the other, each behind its length: "ab", "c" and "a", "bc" are
+// different keys.
 void AppendText(std::string& key, std::string_view text) {
   const uint64_t size = text.size();
   key.append(reinterpret_cast<const char*>(&size), sizeof(size));
@@ -172,6 +173,8 @@ absl::Status Table::Initialize(const Tensor& keys, const Tensor& values) {
   TENON_RETURN_IF_ERROR(CheckEntries(keys, values));
   absl::MutexLock lock(&mutex_);
   if (filled_) {
+    // An initializer may run again, in each run that names it. TensorFlow then compares the numbers
+    // of entries only.
     if (static_cast<int64_t>(places_.size()) == keys.num_elements()) return absl::OkStatus();
     return absl::FailedPreconditionError(
         absl::StrCat("table '", name(), "' is initialized already, with other entries"));
@@ -285,7 +288,8 @@ absl::StatusOr<Table::Entries> Table::Export() {
   TENON_ASSIGN_OR_RETURN(entries.values, Tensor::Allocate(options_.value_type, shape));
   const ElementCopy copy(options_.value_type);
   const int64_t row = options_.value_shape.num_elements();
-  // In the order in which they came.
+  // By place, so that the result does not depend on the hash map: in the order of insertion, unless
+  // removals have freed places.
   std::vector<std::pair<int64_t, std::string_view>> in_order;
   for (const auto& [key, place] : places_) in_order.emplace_back(place, key);
   std::sort(in_order.begin(), in_order.end());

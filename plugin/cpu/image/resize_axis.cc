@@ -140,8 +140,10 @@ ResizeAxis NearestAxis(const Scaling& scaling, int64_t in, int64_t out) {
 // Pixels beyond the border are the border's; with half_pixel_centers they do not count, and a =
 // -0.5 instead of -0.75. Weights are those of 1024 steps of a pixel.
 ResizeAxis CubicAxis(const Scaling& scaling, int64_t in, int64_t out) {
+  // TensorFlow takes weights from a table of 1024 steps; the rounding is visible.
   constexpr float kSteps = 1024;
   const float scale = ScaleOf(scaling, in, out);
+  // TensorFlow's two constants of Keys' kernel: Pillow's with half_pixel_centers, OpenCV's without.
   const double a = scaling.half_pixel_centers ? -0.5 : -0.75;
   ResizeAxis axis(in);
   for (int64_t i = 0; i < out; ++i) {

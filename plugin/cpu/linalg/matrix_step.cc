@@ -142,7 +142,8 @@ void MatrixStep::Compute(ComputeFn compute) {
   const bool any_output =
       std::any_of(s.out.begin(), s.out.end(), [](const State::Operand& o) { return o.bytes > 0; });
   if (s.count == 0 || !any_output) return;
-  // Decompositions take time by the third power; threads shall get some 64 K operations at least.
+  // A decomposition takes time by the third power of the size. A range should have some 64 K
+  // operations: for less, waking a thread costs more than the thread saves.
   const MatrixSize size = s.in_sizes[0];
   const double work = 1.0 * size.rows * size.columns * std::min(size.rows, size.columns);
   s.grain = std::max<int64_t>(1, static_cast<int64_t>(65536 / std::max(work, 1.0)));

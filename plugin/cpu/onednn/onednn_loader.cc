@@ -33,6 +33,7 @@ void LimitIsa(void* set_max_cpu_isa) {
 }
 
 absl::Status Bind() {
+  // RTLD_LOCAL keeps oneDNN's symbols away from plug-ins, which may bring another version.
   void* library = dlopen(tenon_onednn_soname, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return absl::NotFoundError(absl::StrCat("oneDNN cannot be opened: ", dlerror(),

@@ -18,7 +18,8 @@ struct FakeQuant {
   float min = 0, max = 0;
 };
 
-// A range moved so that 0 is one of its values.
+// A range moved so that 0 is one of its values: the zero point is rounded to an integer and limited
+// to the type's integers, then both ends follow from it.
 struct Nudged {
   float min, max, step;
   bool empty;  // [0, 0]
@@ -89,6 +90,8 @@ absl::Status RunGradient(const void* state, const StepArgs& args) {
   args.workers->ParallelFor(s.slices.count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t slice = begin; slice < end; ++slice) {
       const Nudged r = ranges[slice];
+      // Summed in double, in the order of memory: the result does not depend on the number of
+      // threads.
       double below = 0, above = 0;
       ForEachRun(s.slices, slice, [&](int64_t first, int64_t last) {
         if (r.empty) return;

@@ -65,6 +65,8 @@ absl::StatusOr<const FusedResults::Channel*> FusedResults::Start(const StepArgs&
     return ValueRange{static_cast<const float*>(args.in[ranges_ + 2])[i],
                       static_cast<const float*>(args.in[ranges_ + 3])[i]};
   };
+  // oneDNN's scales: the greatest magnitude stands for the highest integer, so that the range of
+  // int8 is symmetric and leaves out -128. MIN_FIRST alone maps the whole range onto the integers.
   const double a_steps = in_type_ == DataType::kQuint8 ? 255.0 : 127.0;
   const double a_scale = (min_first_ ? a.max - a.min : Greatest(a)) / a_steps;
   const bool float_bias = fusion_.bias && bias_type_ != DataType::kQint32;
@@ -111,6 +113,7 @@ absl::StatusOr<const FusedResults::Channel*> FusedResults::Start(const StepArgs&
     StoreRange(args, 1, fusion_.symmetric ? ValueRange{-greatest, greatest} : asked);
   } else if (!fusion_.dequantize) {
     for (int64_t c = 0; c < range_count_; ++c) {
+      // The range that TensorFlow reports, from the ranges' widths, not from the scales above.
       const double width = in_type_ == DataType::kQuint8 ? 255.0 : 254.0;
       const ValueRange range = SumsRange(a, width, b(c));
       static_cast<float*>(args.out[1])[c] = range.min;

@@ -132,7 +132,8 @@ absl::Status RunConv(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-// TensorFlow centres the windows over the input, even those that leave out some of it.
+// TensorFlow centres the windows over the input, whatever the padding, even windows that leave out
+// some of the input. Kept, as callers see it in the results (DESIGN.md).
 void Center(bool same, WindowAxis* axis) {
   const int64_t beyond = (axis->out - 1) * axis->stride + axis->size - axis->in;
   axis->before = (beyond + (same ? 0 : 1)) / 2;

@@ -120,7 +120,7 @@ struct BatchNorm {
   bool scale;
 };
 
-// Fixed point with 10 binary places, between -2^20 and 2^20.
+// Fixed point with 10 binary places, between -2^20 and 2^20, as in TensorFlow.
 constexpr ValueRange kFixed = {-0x1p20f, 0x1p20f};
 
 absl::Status RunBatchNorm(const void* state, const StepArgs& args) {

@@ -16,6 +16,8 @@ QuantizedType QuantizedTypeOf(DataType type) {
 
 int64_t QuantizeUnclamped(const QuantizedType& type, float x, float min, float max) {
   if (min == max) return static_cast<int64_t>(type.lowest);
+  // TensorFlow's formula, with each rounding where TensorFlow has it: max - min in float, the rest
+  // in double, x and min rounded to steps separately.
   const double range = static_cast<double>(max - min) * (type.steps() / (type.steps() - 1));
   const double scale = type.steps() / range;
   const double q = std::round(x * scale) - std::round(min * scale) + type.lowest;

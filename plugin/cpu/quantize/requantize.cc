@@ -39,6 +39,7 @@ class FixedPoint {
     const float steps_to_one = static_cast<float>(255.0 / width);
     scale_ = ToInt64(255.0 * kOne * (from.max - from.min) / width);
     const float middle = static_cast<float>((from.min + from.max) / 2.0);
+    // The last summand is half of a step: the shift in operator() then rounds to nearest.
     offset_ = ToInt64(middle * steps_to_one * static_cast<float>(kOne)) -
               ToInt64(kOne * (to.min * 255.0) / width) + (1 << 15);
   }

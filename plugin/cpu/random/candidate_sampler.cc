@@ -32,6 +32,8 @@ class LogUniformClasses {
   explicit LogUniformClasses(int64_t range)
       : range_(range), log_range_(std::log1p(static_cast<double>(range))) {}
   int64_t Draw(PhiloxStream& words) const {
+    // Inverts the distribution function log(x + 1) / log(range + 1). Rounding can give `range`
+    // itself, which the remainder makes 0, as in TensorFlow.
     return (static_cast<int64_t>(std::exp(words.NextDouble() * log_range_)) - 1) % range_;
   }
   float Probability(int64_t value) const {

@@ -11,6 +11,8 @@ GeneratorState::GeneratorState(int64_t seed, int64_t seed2, uint64_t session_see
   auto a = static_cast<uint64_t>(seed), b = static_cast<uint64_t>(seed2);
   if (a == 0 && b == 0 && session_seed != 0) {
     a = session_seed;
+    // Nodes of one session get different sequences, and the same ones in every process: std::hash
+    // would not promise that.
     for (char c : node_name) b = b * 31 + static_cast<uint8_t>(c);
   } else if (a == 0 && b == 0) {
     std::random_device device;

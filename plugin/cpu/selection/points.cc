@@ -116,6 +116,7 @@ bool Scatter::CombineBy(ElementOp op, DataType type) {
 }
 
 absl::Status Scatter::Run(const void* indices, const void* updates, void* target) const {
+  // Points may repeat and are applied in order, so nothing is shared among threads.
   Workers alone(1);
   for (int64_t i = 0; i < points.count; ++i) {
     const int64_t at = points.PieceOf(indices, i);

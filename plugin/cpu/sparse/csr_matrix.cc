@@ -70,6 +70,7 @@ absl::StatusOr<ObjectRef<CsrMatrix>> Transposed(const CsrMatrix& matrix, bool co
       int32_t* const starts = made->row_starts.flat<int32_t>() + b * (made->rows() + 1);
       for (int64_t i = 0; i < matrix.count(b); ++i) ++starts[from.entry_columns[i] + 1];
       for (int64_t r = 0; r < made->rows(); ++r) starts[r + 1] += starts[r];
+      // A counting sort by column: linear time, and rows of the result come out sorted.
       std::vector<int32_t> next(starts, starts + made->rows());
       for (int64_t r = 0; r < from.rows; ++r) {
         for (int64_t i = from.row_starts[r]; i < from.row_starts[r + 1]; ++i) {

@@ -22,6 +22,7 @@ absl::Status StackPlaces(const TensorsState& s, const StepArgs& args, const Tens
                          absl::Span<const int64_t> places, int shape_input) {
   TENON_ASSIGN_OR_RETURN(const PartialShape asked, ShapeInput(args, shape_input));
   TENON_ASSIGN_OR_RETURN(PartialShape partial, list.element_shape.Merge(asked));
+  // The first elements that were set decide the dimensions that nothing else knows.
   for (size_t k = 0; k < places.size() && !partial.fully_defined(); ++k) {
     const Tensor element = list.Get(places[k]);
     if (!element.initialized()) continue;

@@ -54,6 +54,8 @@ void NamedArrays::Remove(const std::string& name) {
 }
 
 Tensor ArrayHandle::AsStrings() {
+  // The buffer of the strings holds a share of the handle: the name is free again when the last
+  // copy of the tensor is gone.
   auto* strings = new Strings(ObjectRef<ArrayHandle>::Share(this));
   const auto release = [](void*, size_t, void* arg) { delete static_cast<Strings*>(arg); };
   return Tensor(

@@ -15,6 +15,7 @@ absl::Status TensorArray::CheckOpen() const {
 }
 
 absl::Status TensorArray::Grow(int64_t size) {
+  // A size is one number in a graph; without a bound it could ask for any amount of memory.
   constexpr int64_t kMostElements = int64_t{1} << 24;
   if (size > kMostElements) {
     return absl::ResourceExhaustedError(
@@ -134,6 +135,8 @@ absl::StatusOr<ObjectRef<TensorArray>> TensorArray::Gradient(std::string_view so
   TENON_RETURN_IF_ERROR(CheckOpen());
   const auto known = gradients_.find(source);
   if (known != gradients_.end()) return known->second;
+  // As in TensorFlow: the gradient's array has the size of this moment, and could not follow a
+  // growing one.
   options_.dynamic_size = false;
   Options options = options_;
   options.adds_up = true;

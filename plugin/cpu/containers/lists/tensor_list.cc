@@ -18,6 +18,7 @@ void TensorList::Set(int64_t i, Tensor element) {
 }
 
 absl::Status TensorList::Resize(int64_t size) {
+  // A size is one number in a graph; elements that were never set take no memory until they are.
   constexpr int64_t kMostElements = int64_t{1} << 26;
   if (size < 0)
     return absl::InvalidArgumentError(absl::StrCat("a list cannot have ", size, " elements"));
@@ -79,6 +80,8 @@ absl::StatusOr<OwnList> TakeList(const StepArgs& args, int i) {
   TENON_RETURN_IF_ERROR(InputAs<TensorList>(args, i).status());
   TENON_ASSIGN_OR_RETURN(Tensor handle, args.run_state->TakeInput(i));
   auto* list = ObjectAs<TensorList>(handle.ObjectAt(0));
+  // Reference counts decide, no analysis: a list that nobody else sees is changed in place
+  // (DESIGN.md).
   if (handle.buffer()->unique() && list->unique()) return OwnList{std::move(handle), list};
   ObjectRef<TensorList> copy = list->Clone();
   list = copy.get();

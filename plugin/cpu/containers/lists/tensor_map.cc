@@ -127,6 +127,8 @@ absl::Status RunStackKeys(const void* state, const StepArgs& args) {
                        DataTypeName(entry.key.dtype()), entry.key.shape().ToString()));
     }
   }
+  // The order is that of the keys' texts. TensorFlow's map has no order that a caller could rely
+  // on.
   const auto count = static_cast<int64_t>(map->entries.size());
   TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(Stacked(count, row)));
   TENON_ASSIGN_OR_RETURN(void* out, args.run_state->AllocateOutput(0, shape));

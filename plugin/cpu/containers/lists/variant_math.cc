@@ -8,6 +8,7 @@
 namespace tenon::cpu {
 namespace {
 
+// A walk recurses once per level, and visits shared parts again and again: both need a bound.
 constexpr int kMaxDepth = 64;
 constexpr int64_t kMaxValues = int64_t{1} << 24;
 

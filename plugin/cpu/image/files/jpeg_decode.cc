@@ -14,7 +14,8 @@
 namespace tenon::cpu {
 namespace {
 
-// As many as no sane file has; each costs a pass over the whole image.
+// More scans than any encoder writes. Each scan costs a pass over the whole image, so that a small
+// file could keep a thread busy for long.
 constexpr int kMostScans = 1000;
 // Above this TensorFlow gives up, too.
 constexpr int64_t kMostSamples = int64_t{1} << 29;

@@ -93,6 +93,7 @@ bool ReadHeader(Png& p, PngStream* stream, int wanted, bool wide, Layout* layout
   if (wide) png_set_swap(p.png);
   if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(p.png);
   if (gray && depth < 8) png_set_expand_gray_1_2_4_to_8(p.png);
+  // The weights of red and green; blue has the rest.
   if (channels < 3 && !gray) png_set_rgb_to_gray(p.png, PNG_ERROR_ACTION_NONE, 0.299, 0.587);
   if (channels >= 3 && gray) png_set_gray_to_rgb(p.png);
   png_read_update_info(p.png, p.info);

@@ -9,6 +9,8 @@
 namespace tenon::cpu {
 namespace {
 
+// Prefixes are kept to the end of the search, since others point to them: at this bound they take
+// about 1.5 GB.
 constexpr size_t kMostPrefixes = size_t{1} << 24;
 
 }  // namespace
@@ -69,6 +71,7 @@ bool CtcBeamSearch::Fits(double log_probability) {
 }
 
 absl::Status CtcBeamSearch::Step(const double* logits) {
+  // The greatest logit is subtracted so that no exponential overflows.
   const double max = *std::max_element(logits, logits + classes_);
   double sum = 0;
   for (int64_t c = 0; c < classes_; ++c) sum += std::exp(logits[c] - max);

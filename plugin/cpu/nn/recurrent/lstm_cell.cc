@@ -13,6 +13,8 @@ float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 // Calls f(row, cell) for all elements, split over rows.
 template <typename F>
 void ForEachElement(const LstmCell& cell, Workers* workers, F f) {
+  // The grain counts bytes. An element's five exponentials take longer than its memory: it counts
+  // as 256 bytes.
   workers->ParallelFor(cell.batch, GrainFor(cell.cells * 256), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       for (int64_t c = 0; c < cell.cells; ++c) f(r, c);

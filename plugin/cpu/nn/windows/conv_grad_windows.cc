@@ -15,7 +15,8 @@ namespace {
 using Side = FloatImages::Side;
 using Run = RunProduct::Run;
 
-// Outputs that are summed up in registers before memory: what they read should stay near.
+// Outputs that are summed up in registers before the sums go to memory. For the next rows and
+// columns of the filter the same inputs are read again and should still be in the cache.
 constexpr int64_t kMostOutputs = 128;
 
 class WindowFilterGrad {

@@ -25,6 +25,7 @@ using Side = FloatImages::Side;
 using Direction = WindowFilter::Direction;
 
 constexpr int64_t kTaskRows = 96;  // a multiple of what the loops compute at a time
+// Steps whose pointers are kept at once. More steps are added up in further passes over the sums.
 constexpr int64_t kMostSteps = 128;
 constexpr int64_t kPanelFloats = 64 << 10;  // weights of a block of columns that stay near
 

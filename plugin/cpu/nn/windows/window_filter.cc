@@ -27,6 +27,8 @@ WindowFilter::WindowFilter(const ConvProblem& q, Direction direction)
     std::swap(depth_, columns_);
     std::swap(depth_step_, column_step_);
   }
+  // Few columns would leave most lanes of a vector of columns empty; lanes along the depth are
+  // full.
   narrow_ = columns_ <= loops_.narrow && depth_ >= loops_.width;
 }
 
