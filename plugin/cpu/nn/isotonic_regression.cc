@@ -1,4 +1,5 @@
-// IsotonicRegression: the row that does not rise and is closest to a row in the sum of squares.
+// IsotonicRegression: the row that does not rise and is closest to a row in the sum of squares. By
+// the algorithm "pool adjacent violators", in linear time.
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/kernels/kernel.h"

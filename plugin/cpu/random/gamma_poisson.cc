@@ -18,7 +18,9 @@ class Gamma {
       : alpha_(alpha), d_(alpha + (alpha < 1 ? 2.0 / 3 : -1.0 / 3)), c_(1.0 / 3 / std::sqrt(d_)) {}
   static bool Accepts(double alpha) { return alpha >= 0; }
 
-  // Marsaglia and Tsang, "A simple method for generating gamma variables", 2000.
+  // Marsaglia and Tsang, "A simple method for generating gamma variables", 2000. A shape below 1 is
+  // drawn as shape + 1, times a uniform number to the power of 1 / shape. The first test, a
+  // squeeze, saves most of the logarithms.
   double operator()(BackwardDraws& draws) const {
     if (alpha_ == 1) return -std::log1p(-draws.Uniform());
     for (;;) {

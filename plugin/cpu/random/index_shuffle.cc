@@ -30,6 +30,7 @@ class Simon {
   uint64_t Encrypt(uint64_t block) const {
     uint64_t left = block >> bits_ & mask_, right = block & mask_;
     std::array<uint64_t, 3> keys = key_;
+    // One bit of this constant goes into each round key, the lowest first.
     uint64_t sequence = 0x7369f885192c0ef5 & mask_;
     for (int64_t round = 0; round < rounds_; ++round) {
       uint64_t key = keys[round % 3];
@@ -64,6 +65,7 @@ uint64_t Load(const void* data, DataType type, int64_t i) {
 uint64_t ShuffledIndex(uint64_t index, uint64_t most, const std::array<uint32_t, 3>& key,
                        int64_t rounds) {
   if (most == 0) return 0;
+  // With fewer than 8 bits a word, Left(x, 8) would shift by a negative number.
   constexpr int kFewestBits = 16;
   const int bits = std::bit_width(most - 1);  // the logarithm, rounded up
   const Simon simon(std::max(bits + bits % 2, kFewestBits) / 2, key, rounds);
@@ -116,6 +118,7 @@ absl::Status PrepareIndexShuffle(Prepare& p) {
     return p.Invalid("vectors and rows of seeds must be of one length");
   }
   TENON_ASSIGN_OR_RETURN(const int64_t rounds, p.AttrInt("rounds"));
+  // Bounds the time that one index can take.
   constexpr int64_t kMostRounds = 1 << 12;
   if (rounds < 4 || rounds % 2 != 0 || rounds > kMostRounds) {
     return p.Invalid(absl::StrCat("attribute 'rounds' must be even and in [4, ", kMostRounds,

@@ -36,6 +36,8 @@ void SumProbabilities(Element element, const void* logits, int64_t first, int64_
   }
 }
 
+// In one thread: TensorFlow's answers depend on how many threads share the rows; these are its
+// answers on one (DESIGN.md).
 absl::Status RunMultinomial(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Multinomial*>(state);
   // Two words a sample, rounded up to whole blocks in each row.

@@ -90,7 +90,9 @@ class Row {
   const Put& put_;
 };
 
-// Each of the three fills the row by rejection, from another distribution.
+// Each of the three fills the row by rejection, from another distribution: C. P. Robert,
+// "Simulation of truncated normal variables", 1995. Which one is taken, and the order of words, are
+// TensorFlow's.
 template <typename T, typename R>
 void FillFromNormal(const Bounds<T>& b, Philox& philox, R& row) {
   while (row.open()) {
@@ -102,6 +104,7 @@ void FillFromNormal(const Bounds<T>& b, Philox& philox, R& row) {
 
 template <typename T, typename R>
 void FillFromUniform(const Bounds<T>& b, Philox& philox, bool half, R& row) {
+  // The square of the place where the density is greatest, so that the greatest chance is 1.
   const T most = b.low < 0 ? T(0) : b.low * b.low;
   while (row.open()) {
     const Draws<T> place = Uniforms<T>(philox, half);
@@ -115,6 +118,7 @@ void FillFromUniform(const Bounds<T>& b, Philox& philox, bool half, R& row) {
 
 template <typename T, typename R>
 void FillFromExponential(const Bounds<T>& b, Philox& philox, bool half, R& row) {
+  // The rate that accepts most.
   const T alpha = (b.low + std::sqrt(b.low * b.low + 4)) / 2;
   while (row.open()) {
     const Draws<T> u = Uniforms<T>(philox, half);
@@ -129,7 +133,8 @@ void FillFromExponential(const Bounds<T>& b, Philox& philox, bool half, R& row) 
 template <typename T, typename Put>
 absl::Status FillRow(const Bounds<T>& b, Philox& philox, bool half, int64_t n, const Put& put) {
   Row row(b, n, put);
-  // Beyond this many deviations on one side the normal distribution itself is accepted often.
+  // If the bounds reach so many deviations to one side and the mean lies between them, the normal
+  // distribution itself is accepted often enough.
   constexpr T kFar = static_cast<T>(1.3);
   const T root = std::sqrt(b.low * b.low + 4);
   const T cutoff = 2 * std::exp(static_cast<T>(0.5) + b.low * (b.low - root) / 4) / (b.low + root);
@@ -168,6 +173,7 @@ struct TruncatedState {
 template <typename T>
 absl::Status RunTruncated(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const TruncatedState*>(state);
+  // TensorFlow's bound on the words: the next run of a stateful node begins behind them.
   const auto blocks = static_cast<uint64_t>(s.rows) * 2 * kMaxAttempts *
                       ((static_cast<uint64_t>(s.row_size) + 3) / 4);
   TENON_ASSIGN_OR_RETURN(Philox philox, s.source.Start(args, blocks));

@@ -129,7 +129,8 @@ absl::StatusOr<int64_t> CommonDim(const Prepare& p, std::string_view what,
   return common;
 }
 
-// The rows of queries that a tile takes: their scores should stay in the second cache.
+// Returns the rows of queries that a tile takes. Their scores, 256 KB of floats, should stay in the
+// second cache; at least 32 rows, since each tile transposes all keys.
 int64_t RowsOfTile(int64_t rows, int64_t keys) {
   constexpr int64_t kScores = 64 << 10;
   constexpr int64_t kLeast = 32, kMost = 256;

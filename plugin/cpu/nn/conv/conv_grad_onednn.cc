@@ -154,8 +154,8 @@ class FilterGrad {
     return absl::OkStatus();
   }
 
-  // For AVX2 it gathers the inputs that a stride leaves in whole vectors, also of channels that are
-  // not there.
+  // oneDNN 2.6.3 with AVX2 gathers the inputs that a stride leaves in whole vectors, and writes
+  // channels that are not there beyond its scratch memory.
   bool Overruns(const char* implementation) const {
     constexpr int64_t kLanes = 8;
     const bool strided = q_.planes.stride * q_.rows.stride * q_.columns.stride > 1;
@@ -187,6 +187,7 @@ class FilterGrad {
   // Into the first of the partial sums.
   void AddUp(const StepArgs& args, char* partial) const {
     const int64_t floats = static_cast<int64_t>(layout_->get_size() / sizeof(float));
+    // 64 KB of floats, as GrainFor has. The pieces are added in their order, whatever the threads.
     constexpr int64_t kGrain = 1 << 14;
     args.workers->ParallelFor(floats, kGrain, [&](int64_t begin, int64_t end) {
       auto* const sum = reinterpret_cast<float*>(partial);

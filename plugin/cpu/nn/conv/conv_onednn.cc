@@ -24,6 +24,7 @@ namespace {
 using Dim = dnnl::memory::dim;
 using Memory = dnnl::memory;
 
+// The fewest places of the output in a piece: each piece reads the whole filter from memory.
 constexpr Dim kLeastPlaces = 28;
 
 class Builder {
@@ -44,6 +45,7 @@ class Builder {
     const Tile tile = ChooseTile(whole);
     const bool split = tile.batch < whole.batch || tile.outer < whole.outer;
     absl::Status added = AddTiles(tile);
+    // Some piece has no fast kernel in any layout: then one primitive computes everything.
     if (split && absl::IsUnimplemented(added)) {
       tiled_ = std::make_shared<TiledPrimitive>();
       pieces_.clear();
@@ -109,6 +111,8 @@ class Builder {
                                                             : TilesFor(p_.workers(), q_.flops());
     if (tiles <= 1) return whole;
     const WindowAxis& outer = q_.outer();
+    // With channels first, the rows of a piece would not be contiguous: only whole images are
+    // pieces.
     if (q_.batch >= tiles || q_.channels_first)
       return {std::max<Dim>(1, q_.batch / tiles), outer.out};
     const Dim per_image = std::min<Dim>(outer.out, (tiles + q_.batch - 1) / q_.batch);
@@ -170,8 +174,9 @@ class Builder {
                                                    g.dilations, g.before, g.after);
     const auto describe = [&] { return Conv::primitive_desc(desc, Attributes(), OneDnnEngine()); };
     Conv::primitive_desc pd = describe();
-    // The first choice reads places that lie apart where they are: at such distances they push each
-    // other out of the first cache.
+    // The first choice reads places that lie apart where they are. At multiples of 4 KB they share
+    // one set of the first cache and push each other out; the 1x1 kernel copies them together
+    // first.
     constexpr Dim kCrowded = 4096;
     const bool apart = q_.window_places() == 1 && q_.columns.stride > 1;
     if (!apart || q_.columns.stride * q_.in_channels * element_ % kCrowded != 0) return pd;
@@ -189,8 +194,9 @@ class Builder {
                     OutputDesc(q_, q_.batch, type_), AnyFilter());
   }
 
-  // Whether our sums over windows are faster, as was measured: than products of copies, but of few
-  // channels; where they are of many channels and make few; and of volumes with AVX2.
+  // Returns whether our sums over windows are faster, by measurements (DESIGN.md): faster than
+  // products of copied windows, except of few channels; faster where many channels make few; and
+  // faster of volumes with AVX2.
   bool IsSlow(const Conv::primitive_desc& pd) const {
     const char* const implementation = pd.impl_info_str();
     if (IsReference(implementation)) return true;
@@ -284,6 +290,8 @@ class Builder {
     const auto place = [&](int i) {
       return reinterpret_cast<uintptr_t>(p_.input_value(q_.fused.batch_norm + i)->data());
     };
+    // The filter is scaled by scale / sqrt(variance + epsilon): with these two vectors and epsilon,
+    // the key has all that the packed bytes depend on.
     const std::string key = absl::StrCat("conv*bn:", LayoutKey(layout), "e", q_.fused.epsilon, "@",
                                          place(0), ",", place(3));
     const auto packed = p_.session().GetPacked(filter.data(), key,

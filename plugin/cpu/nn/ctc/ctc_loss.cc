@@ -201,6 +201,7 @@ absl::Status ComputeSequence(const CtcLoss& s, const StepArgs& args, Sequence q,
   ComputeLogY(s, args.in[kInputs], q, element);
   ComputeAlpha(s, q);
   ComputeBeta(s, q);
+  // The sum over all states is the same at every time; the first serves.
   double log_p = kNever;
   for (int64_t u = 0; u < q.states; ++u) log_p = AddLogs(log_p, q.alpha[u] + q.beta[u]);
   element.Put(args.out[0], q.batch_index, -log_p);
