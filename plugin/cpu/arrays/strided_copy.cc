@@ -50,6 +50,7 @@ void MoveRow(const char* from, int64_t from_stride, char* to, int64_t to_stride,
 // line is a piece worth fetching.
 void TransposeBlocks(const char* from, int64_t from_line, char* to, int64_t to_line, int64_t rows,
                      int64_t columns, int64_t bytes) {
+  // Bytes of a source line that are read in one go.
   constexpr int64_t kPiece = 2048;
   const int64_t step = std::max<int64_t>(1, kPiece / bytes);
   for (int64_t c0 = 0; c0 < columns; c0 += step) {

@@ -51,6 +51,8 @@ absl::StatusOr<Matrix<T>> SolveNormalEquations(const Matrix<T>& a, const Matrix<
 template <typename T>
 Matrix<T> SolveOrthogonally(const Matrix<T>& a, const Matrix<T>& b, double epsilon) {
   Eigen::CompleteOrthogonalDecomposition<Matrix<T>> decomposition;
+  // The elements were rounded to their own type: smaller pivots than that leaves are noise, though
+  // they are computed in double.
   decomposition.setThreshold(epsilon * static_cast<double>(a.diagonalSize()));
   decomposition.compute(a);
   return decomposition.solve(b);

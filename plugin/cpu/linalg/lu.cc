@@ -85,6 +85,7 @@ struct LogDeterminant {
   explicit LogDeterminant(const In<T>& a) {
     if (a.size() == 0) return;
     const Lu<T> lu(a);
+    // Each exchange of rows turns the sign.
     sign = T(static_cast<Real>(lu.permutationP().determinant()));
     for (Eigen::Index i = 0; i < a.rows(); ++i) {
       const T pivot = lu.matrixLU()(i, i);

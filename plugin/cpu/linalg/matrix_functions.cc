@@ -31,7 +31,8 @@ Matrix FromSchur(const Schur& schur, const Matrix& t) {
 }
 
 // Scaling and squaring of the Padé approximant p(a) / p(-a) of degree 13, which is exact to
-// double's precision for norms up to 5.37.
+// double's precision for norms up to 5.37: Higham, "The scaling and squaring method for the matrix
+// exponential revisited", 2005. b are the coefficients of p.
 absl::StatusOr<Matrix> Exponential(const Matrix& in, bool) {
   constexpr double b[] = {64764752532480000.,
                           32382376266240000.,
@@ -91,6 +92,7 @@ absl::StatusOr<Matrix> SquareRoot(const Matrix& in, bool real) {
   const Schur schur(in * std::ldexp(1.0, -2 * exponent));
   if (schur.info() != Eigen::Success) return NotANumber(in);
   const Matrix& t = schur.matrixT();
+  // The errors that the Schur form leaves in eigenvalues of a matrix of this norm.
   const double noise = static_cast<double>(t.rows()) * std::numeric_limits<double>::epsilon();
   for (const Complex eigenvalue : t.diagonal()) {
     if (real && eigenvalue.real() < -noise && std::abs(eigenvalue.imag()) <= noise)
@@ -119,7 +121,8 @@ Matrix LogarithmNearOne(const Matrix& x) {
   return sum;
 }
 
-// Roots of the Schur form until it is close to one: log(t) = 2^n log(t^(1/2^n)).
+// Inverse scaling and squaring: roots of the Schur form until it is close to one, where the Padé
+// approximant is exact to double's precision. log(t) = 2^n log(t^(1/2^n)).
 absl::StatusOr<Matrix> Logarithm(const Matrix& in, bool) {
   constexpr double kNear = 0.26;
   // A dozen roots bring any double that close to 1; what grows without end stays away.

@@ -13,7 +13,7 @@ namespace tenon::cpu {
 namespace {
 
 enum class Method {
-  kThomas,        // no pivots
+  kThomas,        // the Thomas algorithm: no pivots
   kPivots,        // rows may be exchanged
   kPerturbPivots  // and pivots too small to divide by are moved away from 0
 };

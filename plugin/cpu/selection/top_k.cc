@@ -32,7 +32,9 @@ bool Before(T a, T b) {
   return a > b;
 }
 
-// Where the largest of a row stands, in lanes and one by one.
+// Returns the place of the largest of a row. For k = 1 TensorFlow compares by vectors, which pass
+// over NaN, and then one by one; so the lanes do here, and NaN is not above all as it is for other
+// k.
 template <typename Key>
 int64_t LargestOf(const TopKState& s, Key key) {
   using T = decltype(key(0));

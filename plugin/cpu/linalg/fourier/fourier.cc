@@ -15,6 +15,7 @@ using Complex = Fourier::Complex;
 
 // Beyond it a convolution is cheaper than a butterfly of that size.
 constexpr int64_t kLargestRadix = 31;
+// Squares of indices and the length of a convolution stay far within int64.
 constexpr int64_t kLongest = int64_t{1} << 30;
 
 // A product that is not the C99 one: no check for NaN.
@@ -63,6 +64,7 @@ Fourier::Fourier(int64_t length) : length_(length), scratch_size_(length) {
   if (length == 1) return;
   if (!radices_.empty()) {
     roots_.resize(length);
+    // Each root by itself: a recurrence would collect rounding errors.
     for (int64_t j = 0; j < length; ++j) roots_[j] = Root(2 * j, length);
     return;
   }
@@ -72,7 +74,10 @@ Fourier::Fourier(int64_t length) : length_(length), scratch_size_(length) {
   chirp_.resize(length);
   filter_.resize(size);
   for (int64_t j = 0; j < length; ++j) {
+    // The root has the period 2 * length in j^2: the remainder keeps the angle small, and thereby
+    // exact.
     chirp_[j] = Root(j * j % (2 * length), length);
+    // Transform does not divide by the length: the filter does.
     filter_[j] = std::conj(chirp_[j]) / static_cast<double>(size);
     if (j > 0) filter_[size - j] = filter_[j];
   }
