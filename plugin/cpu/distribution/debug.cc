@@ -137,6 +137,7 @@ enum SummaryMode : int64_t {
   kShape = 5,
   kInfinitiesAndNan = 8,
 };
+// TensorFlow shows so many dimensions, the last ones; missing dimensions are 0.
 constexpr int kShapeDims = 6;
 
 int64_t LengthOf(int64_t mode) {

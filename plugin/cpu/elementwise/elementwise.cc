@@ -320,6 +320,7 @@ absl::Status RunAddN(const void* state, const StepArgs& args) {
   const int first = (s.inputs - 2) % kGroup + 2;
   Workers alone(1);
   args.workers->ParallelFor(s.step.n, s.step.grain, [&](int64_t begin, int64_t end) {
+    // At most 32 KB of the widest type.
     constexpr int64_t kBlock = 2048;
     alignas(kTensorAlignment) char group[kBlock * sizeof(std::complex<double>)];
     for (int64_t i = begin; i < end; i += kBlock) {

@@ -56,6 +56,7 @@ float Mapped(Fill fill, float at, int64_t size) {
 // A float as an element: integers take the whole part of it.
 template <typename Element>
 void PutFloat(void* out, int64_t i, float value, bool integer, Element element) {
+  // Just below 2^63, beyond which the conversion is undefined.
   constexpr float kMost = 9.2e18f;
   if (integer) {
     element.Put(out, i, static_cast<int64_t>(std::max(-kMost, std::min(value, kMost))));

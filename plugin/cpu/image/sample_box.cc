@@ -40,6 +40,7 @@ struct Part {
 };
 
 int64_t Rounded(float x) {
+  // More pixels than any side has: larger numbers would not fit the products below.
   constexpr float kMost = 0x1p40f;
   return std::llrint(std::min(x, kMost));
 }
@@ -59,6 +60,7 @@ std::optional<Part> DrawPart(const SampleBox& s, const Part& image, float aspect
   int64_t rows = Rounded(std::sqrt(least / aspect_ratio));
   int64_t most_rows = Rounded(std::sqrt(most / aspect_ratio));
   if (width_of(most_rows) > width) {
+    // TensorFlow's: the greatest number of rows whose width still rounds to that of the image.
     constexpr float kEpsilon = 0.0000001f;
     most_rows = static_cast<int64_t>((static_cast<double>(width) + 0.5 - kEpsilon) / aspect_ratio);
     if (width_of(most_rows) > width) --most_rows;

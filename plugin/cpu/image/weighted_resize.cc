@@ -111,6 +111,7 @@ absl::Status PrepareNearestGradient(Prepare& p) {
 
 constexpr float kPi = 3.14159265359f;
 
+// A sinc, times a wider sinc that ends at the radius.
 float Lanczos(float radius, float x) {
   if (x > radius) return 0;
   if (x <= 1e-3f) return 1;
@@ -124,6 +125,8 @@ struct SamplingKernel {
   float (*weight)(float x);
 };
 
+// The kernels of TensorFlow. The Gaussian has a standard deviation of 1/2. "keyscubic" is Keys'
+// with a = -1/2, "mitchellcubic" that of Mitchell and Netravali with B = C = 1/3.
 const SamplingKernel kSamplingKernels[] = {
     {"lanczos1", 1, [](float x) { return Lanczos(1, x); }},
     {"lanczos3", 3, [](float x) { return Lanczos(3, x); }},

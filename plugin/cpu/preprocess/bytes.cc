@@ -20,6 +20,7 @@ namespace {
 class Inflater {
  public:
   explicit Inflater(bool gzip) : gzip_(gzip) {
+    // zlib's flag in the window's bits.
     constexpr int kGzipOnly = 16;
     ready_ = inflateInit2(&stream_, MAX_WBITS + (gzip ? kGzipOnly : 0)) == Z_OK;
   }
@@ -32,6 +33,7 @@ class Inflater {
   // Several gzip files may follow each other; what follows a zlib stream is not looked at.
   absl::Status Inflate(std::string_view in, std::string* out) {
     if (!ready_) return absl::ResourceExhaustedError("no memory for zlib");
+    // A few bytes can become a thousand times as many: the output is measured while it grows.
     constexpr uint64_t kMostBytes = uint64_t{1} << 30;
     char piece[1 << 14];
     while (!in.empty()) {

@@ -48,6 +48,8 @@ struct Neighbors {
   int64_t k = 0;  // at most as many as there are centers
 };
 
+// Half of the square of a distance is |x|^2 / 2 + |c|^2 / 2 - x c. The first summand is the same
+// for all centers of a point and does not change their order.
 absl::Status RunNeighbors(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Neighbors*>(state);
   const Points points(args.in[0], s.points), centers(args.in[1], s.centers);
@@ -96,7 +98,9 @@ PhiloxStream WordsOf(int64_t seed) {
   return PhiloxStream(philox);
 }
 
-// Draws points that lie far from those drawn so far. Distances are halves of squares.
+// Draws points that lie far from those drawn so far: k-means++ (Arthur and Vassilvitskii,
+// "k-means++: the advantages of careful seeding", 2007), the best of several draws. Distances are
+// halves of squares.
 class FarPoints {
  public:
   FarPoints(const Points& points, int64_t seed)
@@ -133,6 +137,7 @@ class FarPoints {
   absl::StatusOr<int64_t> DrawOne() {
     if (drawn_.empty())
       return static_cast<int64_t>(words_.NextBelow64(static_cast<uint64_t>(points_.count)));
+    // If all other points lie at drawn ones, no draw ends the loop.
     constexpr int kMostTries = 1 << 24;
     for (int i = 0; i < kMostTries; ++i) {
       const float place = words_.NextFloat() * sums_.back();
@@ -190,6 +195,7 @@ absl::Status PreparePlusPlus(Prepare& p) {
     return p.Invalid(absl::StrCat("'num_to_sample' is ", s->count, ", it must lie in [1, ",
                                   s->points.dim(0), "], the number of points"));
   }
+  // TensorFlow's number.
   if (retries < 0) retries = 2 + static_cast<int64_t>(std::log(static_cast<double>(s->count)));
   s->tries = retries == INT64_MAX ? retries : retries + 1;
   p.set_output_shape(0, Shape({s->count, s->points.dim(1)}));
@@ -203,7 +209,8 @@ struct Chain {
   int64_t candidates = 0, seed = 0;
 };
 
-// A walk over the candidates that stays at distant ones.
+// A Markov chain over the candidates that stays at distant ones: Bachem et al., "Approximate
+// k-means++ in sublinear time", 2016.
 absl::Status RunChain(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Chain*>(state);
   const auto* const distances = static_cast<const float*>(args.in[0]);

@@ -69,6 +69,7 @@ void Filter(const Filterbank& bank, const float* spectrum, double* energy) {
 }
 
 void ComputeFrame(const MfccState& s, const float* spectrum, double* energy, float* out) {
+  // Keeps the logarithm of an empty channel finite. TensorFlow's value, which shows in the result.
   constexpr double kFloor = 1e-12;
   Filter(s.bank, spectrum, energy);
   for (int64_t c = 0; c < s.bank.channels; ++c)
@@ -147,6 +148,8 @@ absl::Status PrepareMfcc(Prepare& p) {
   s->frequencies = in.dim(2);
   s->coefficients = a.coefficients;
   s->bank = MakeFilterbank(a.channels, s->frequencies, a.rate, a.low, a.high);
+  // A discrete cosine transform, DCT-II. As in TensorFlow, the first coefficient is scaled like all
+  // others.
   s->cosines.resize(a.coefficients * a.channels);
   const auto n = static_cast<double>(a.channels);
   for (int64_t i = 0; i < a.coefficients; ++i) {

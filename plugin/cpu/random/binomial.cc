@@ -73,11 +73,13 @@ class Binomial {
     } else if (p >= 1) {
       fixed_ = count;
     }
+    // The rejection needs a mean of 10; below, few distances have to be counted.
     many_ = round(count_ * p_) >= 10;
   }
 
   double Draw(const Philox& philox, int64_t at) const {
     if (fixed_.has_value()) return *fixed_;
+    // What TensorFlow sets aside for each output of either method.
     constexpr uint64_t kBlocksOfMany = 256, kBlocksOfFew = 42;
     BackwardDraws draws(philox, (many_ ? kBlocksOfMany : kBlocksOfFew) * static_cast<uint64_t>(at));
     const double drawn = many_ ? DrawMany(count_, p_, draws) : DrawFew(count_, p_, draws);

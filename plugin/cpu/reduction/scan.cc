@@ -22,7 +22,8 @@ struct ScanState {
   ScanOp op = ScanOp::kSum;
 };
 
-// log(e^a + e^b) without overflow.
+// log(e^a + e^b) without overflow. Equal operands are treated apart because the difference of two
+// equal infinities is NaN.
 template <typename T>
 T LogSumExp(T a, T b) {
   if (a == b) return a + std::numbers::ln2_v<T>;
@@ -57,6 +58,7 @@ T Neutral(ScanOp op) {
 template <typename Element>
 void ScanBlock(const ScanState& s, int64_t o, const StepArgs& args) {
   using T = typename Element::Native;
+  // At most 1 KB of sums, which stay in the first cache.
   constexpr int64_t kColumns = 64;
   const Element element;
   const auto [outer, length, inner] = s.split;

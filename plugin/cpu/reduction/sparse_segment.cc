@@ -41,6 +41,7 @@ struct SumOf<PlainElement<T>> {
 template <typename Element>
 void SumRows(const RowSum& s) {
   using Sum = typename SumOf<Element>::Type;
+  // 2 KB of sums, which stay in the first cache while rows from anywhere are added.
   constexpr int64_t kBlock = 256;
   const Element element;
   for (int64_t begin = 0; begin < s.columns; begin += kBlock) {

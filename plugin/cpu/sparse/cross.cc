@@ -74,6 +74,7 @@ std::string JoinCross(const std::vector<CrossColumn>& columns, const std::vector
 }
 
 uint64_t JoinFingerprints(uint64_t a, uint64_t b) {
+  // The factor of MurmurHash64A.
   constexpr uint64_t kFactor = 0xc6a4a7935bd1e995;
   const uint64_t mixed = ((a ^ kFactor) ^ (ShiftMix(b * kFactor) * kFactor)) * kFactor;
   return ShiftMix(ShiftMix(mixed) * kFactor);

@@ -170,6 +170,7 @@ absl::Status CheckLook(const Prepare& p, const Look& look) {
     return p.Invalid(absl::StrCat("attribute 'fill' must be one of ' ', '+', '-', '0', '#', not '",
                                   look.fill, "'"));
   }
+  // A width is one number in a graph: without a bound it could ask for any amount of memory.
   constexpr int64_t kMostDigits = 1 << 20;
   if (look.width > kMostDigits || look.precision > kMostDigits) {
     return p.Invalid(

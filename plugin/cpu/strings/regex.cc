@@ -45,6 +45,7 @@ absl::Status CheckReplacements(const RE2& regex, std::string_view rewrite, std::
   const double once =
       static_cast<double>(text.size()) * static_cast<double>(rewrite.size() / 2 + 1);
   const auto size = static_cast<double>(rewrite.size());
+  // Where even the greatest possible result is below 16 MB, matches need not be counted.
   constexpr double kHarmless = 1 << 24;
   if (once + size * static_cast<double>(text.size() + 1) < kHarmless) return absl::OkStatus();
   int matches = 1;

@@ -18,6 +18,7 @@ namespace {
 // The upper ends of the buckets.
 const std::vector<double>& Limits() {
   static const auto* const limits = [] {
+    // TensorFlow's buckets: readers of summaries compare histograms of several steps.
     constexpr double kFirst = 1e-12, kBeyond = 1e20, kGrowth = 1.1;
     std::vector<double> above;
     for (double limit = kFirst; limit < kBeyond; limit *= kGrowth) above.push_back(limit);

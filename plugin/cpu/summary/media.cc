@@ -37,6 +37,7 @@ struct Scaling {
   float scale, offset;
 };
 Scaling ScalingOf(float least, float most) {
+  // TensorFlow's threshold: an image of smaller magnitudes is all offset.
   constexpr float kNothing = 1e-6F;
   if (least < 0) {
     const float largest = std::max(std::abs(least), std::abs(most));

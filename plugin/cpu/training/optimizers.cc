@@ -21,6 +21,7 @@
 namespace tenon::cpu {
 namespace {
 
+// A variable and up to three slots.
 constexpr int kMostVariables = 4;
 
 struct ApplyState : NodeFacts {
@@ -34,7 +35,8 @@ struct ApplyState : NodeFacts {
   bool use_nesterov = false, update_slots = true, multiply_linear_by_lr = false;
 };
 
-// Locks some variables, which may be the same ones.
+// Locks some variables, which may be the same ones: each once, in the order of their addresses, so
+// that two updates of the same variables cannot wait for each other.
 class LockAll {
  public:
   explicit LockAll(std::vector<Variable*> variables) : variables_(std::move(variables)) {
@@ -136,6 +138,8 @@ absl::Status Apply(const ApplyState& s, RuleFn<C> rule, const StepArgs& args,
   const Tensor indices = args.run_state->Input(s.indices);
   const int64_t count = indices.num_elements();
   const int64_t row = count == 0 ? 0 : gradient.num_elements() / count;
+  // In order and in one thread: indices may repeat, and later rows see what earlier ones have
+  // changed.
   for (int64_t i = 0; i < count; ++i)
     ApplyTo(s, rule, h, values, gradient, indices.IntAt(i) * row, i * row, row);
   return absl::OkStatus();

@@ -124,6 +124,8 @@ ElementLoop FindSpecialCast(DataType from, DataType to) {
 
 ElementLoop FindTruncation(DataType from, DataType to) {
   using D = DataType;
+  // Stored bits of each significand. Half has the same number wherever it comes from, although
+  // double is converted by way of float.
   constexpr int kFloatBits = 23, kDoubleBits = 52, kHalfBits = 10, kBfloat16Bits = 7;
   if (to == D::kHalf) {
     if (from == D::kFloat) return &ClearLowBits<float, uint32_t, kFloatBits - kHalfBits, 1>;

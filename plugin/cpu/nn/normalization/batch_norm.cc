@@ -50,7 +50,8 @@ void ClearReserve3(const BatchNorm& s, const StepArgs& args) {
 constexpr int64_t kBlock = 16;  // channels whose statistics are computed side by side
 
 // Mean and biased variance of the channels of block `b`, in double precision, in one order whatever
-// the number of threads.
+// the number of threads. The variance takes a second pass: the mean of the squares less the square
+// of the mean would cancel.
 template <typename Element>
 void Statistics(const BatchNorm& s, const void* x, int64_t b, const Vectors& v, Element element) {
   const double count = static_cast<double>(s.outer) * static_cast<double>(s.inner);
@@ -80,6 +81,7 @@ void BatchStatistics(const BatchNorm& s, const StepArgs& args, const Vectors& v)
     });
   });
   const int64_t count = s.outer * s.inner;
+  // Bessel's correction: the running variance has it, the saved one, which gradients use, does not.
   const float unbiased =
       static_cast<float>(count) / static_cast<float>(std::max<int64_t>(count - 1, 1));
   for (int64_t c = 0; c < s.channels; ++c) {
