@@ -37,6 +37,7 @@ void SelectOfClass(const CombinedNms& s, const float* boxes, const float* scores
     const float score = scores[i * s.classes + of_class];
     if (!(score > least_score)) continue;
     heap.push_back({i, of_class, score});
+    // One by one, as TensorFlow's priority queue does: the order of equal scores follows from it.
     std::push_heap(heap.begin(), heap.end(), Worse);
   }
   const size_t first = result->size();

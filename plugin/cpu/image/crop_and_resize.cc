@@ -173,6 +173,8 @@ absl::Status RunImageGradient(const void* state, const StepArgs& args) {
   TENON_RETURN_IF_ERROR(CheckIndices(s, args.in[2]));
   const int64_t bytes = s.PixelAt(1, 0, 0) * static_cast<int64_t>(DataTypeSize(s.type));
   args.workers->ParallelFor(s.batch, 1, [&](int64_t begin, int64_t end) {
+    // Threads share the images, not the boxes: boxes of one image may overlap, and their gradients
+    // are added in the order of the boxes.
     memset(static_cast<char*>(args.out[0]) + begin * bytes, 0, (end - begin) * bytes);
     VisitFloat(s.type, [&](auto element) {
       for (int64_t i = 0; i < s.boxes; ++i) {

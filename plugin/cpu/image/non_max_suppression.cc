@@ -56,6 +56,8 @@ void Select(absl::FunctionRef<float(int64_t, int64_t)> overlap_of, const float* 
     heap.pop_back();
     const float before = next.score;
     bool dropped = false;
+    // Only boxes that were chosen since the candidate was last looked at: its score counts the
+    // others already.
     for (int64_t k = static_cast<int64_t>(chosen->size()) - 1; k >= next.checked; --k) {
       const float overlap = overlap_of(next.box, (*chosen)[k]);
       if (overlap > limits.overlap && limits.sigma <= 0) dropped = true;

@@ -68,7 +68,7 @@ class FixedClasses {
 };
 
 // How often each class was a true one so far, and once more. Sums of ranges are kept as a binary
-// indexed tree.
+// indexed tree (Fenwick): both a draw and a count take logarithmic time.
 class LearnedCounts : public NodeState {
  public:
   explicit LearnedCounts(int64_t range) : tree_(range + 1), total_(range) {

@@ -60,6 +60,8 @@ absl::StatusOr<Sequences> Group(const EditDistance& s, const void* indices, int6
   return groups;
 }
 
+// Levenshtein's distance by the algorithm of Wagner and Fischer, of which one row of the table is
+// kept.
 int64_t Distance(DataType type, const void* a, const std::vector<int64_t>& as, const void* b,
                  const std::vector<int64_t>& bs) {
   std::vector<int64_t> row(bs.size() + 1);
@@ -88,6 +90,7 @@ absl::Status RunEditDistance(const void* state, const StepArgs& args) {
     out[place] = static_cast<float>(Distance(s.type, args.in[4], truth, args.in[1], hypothesis));
     if (s.normalize) out[place] /= static_cast<float>(truth.size());
   }
+  // Against an empty truth the normalized distance is a division by 0.
   for (const auto& [place, hypothesis] : hypotheses) {
     if (truths.contains(place)) continue;
     out[place] = s.normalize ? std::numeric_limits<float>::infinity()

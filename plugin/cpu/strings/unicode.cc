@@ -146,6 +146,7 @@ struct Unicode {
 
 absl::Status RunTranscode(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Unicode*>(state);
+  // One converter per run: runs at the same time cannot share one.
   TENON_ASSIGN_OR_RETURN(Decoder decoder, Decoder::Make(s.input_encoding));
   std::string text;
   for (int64_t i = 0; i < s.n; ++i) {

@@ -38,6 +38,8 @@ absl::Status BuildOneDnnPool(Prepare& p, const Pool& s) {
   const int64_t out_slice = s.out_places() / outer.out * s.out_channels;
   const double flops = 4.0 * static_cast<double>(s.batch * outer.out * out_slice) *
                        static_cast<double>(s.window_places());
+  // With channels first, the rows of a piece would not be contiguous. Poolings of oneDNN order
+  // their sums alike in tiles of any size (DESIGN.md).
   const int64_t tiles = s.channels_first ? 1 : TilesFor(p.workers(), flops);
   const int64_t per_image = std::min(outer.out, (tiles + s.batch - 1) / s.batch);
   const int64_t size = tiles == 1 ? outer.out : (outer.out + per_image - 1) / per_image;

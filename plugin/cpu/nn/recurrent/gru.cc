@@ -1,4 +1,5 @@
-// GRUBlockCell, one step of a gated recurrent unit, and its gradient.
+// GRUBlockCell, one step of a gated recurrent unit, and its gradient: h = u * h_prev + (1 - u) * c,
+// where c is made of x and r * h_prev.
 #include <algorithm>
 #include <cmath>
 

@@ -112,6 +112,7 @@ absl::Status StepBack(const SequenceGrad& g, const Arguments& a, float* gates_gr
 void SumRows(const float* rows, int64_t n, int64_t columns, float* sums, Workers* workers) {
   workers->ParallelFor(columns, GrainFor(n * 8), [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
+      // In double and in the order of the rows, whatever the number of threads.
       double sum = 0;
       for (int64_t r = 0; r < n; ++r) sum += rows[r * columns + c];
       sums[c] = static_cast<float>(sum);

@@ -79,6 +79,7 @@ absl::Status RunRequantize(const void* state, const StepArgs& args) {
     return FixedFactor::Of(static_cast<double>(ScaleAt(args, 1, in_of(slice))) /
                            ScaleAt(args, 3, out_of(slice)));
   };
+  // All factors are checked before anything is stored; below, none can fail.
   for (int64_t slice = 0; slice < s.slices.count; ++slice)
     TENON_RETURN_IF_ERROR(factor_of(slice).status());
   auto* const out = static_cast<int8_t*>(args.out[0]);
