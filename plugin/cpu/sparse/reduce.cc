@@ -167,6 +167,7 @@ template <typename Element>
 void SoftmaxRow(Element element, const void* values, const int64_t* order, int64_t begin,
                 int64_t end, void* out) {
   const auto at = [&](int64_t k) { return element.template As<double>(values, order[k]); };
+  // The greatest value is subtracted so that no exponential overflows.
   double most = at(begin), sum = 0;
   for (int64_t k = begin + 1; k < end; ++k) most = std::max(most, at(k));
   for (int64_t k = begin; k < end; ++k) sum += std::exp(at(k) - most);

@@ -1,4 +1,4 @@
-// Sparse tensors as values: what kernels that keep, pack or join whole ones hand around.
+// Sparse tensors as values, for kernels that keep, pack or join whole sparse tensors.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace tenon::cpu {
 
+// indices [entries, rank] and shape [rank] are int64, values [entries] of any type.
 struct SparseParts {
   Tensor indices, values, shape;
 };
 
-// Returns INVALID_ARGUMENT unless the parts are those of a sparse tensor. `which` names the tensor
-// in the message.
+// Returns INVALID_ARGUMENT unless the parts' shapes fit each other. The indices' values are not
+// checked. `which` is put behind the shapes in the message.
 absl::Status CheckSparseParts(const SparseParts& t, std::string_view which);
 
 // Returns inputs 0 to 2 after CheckSparseParts. The result must not outlive the run function.

@@ -70,6 +70,7 @@ absl::Status RunAdd(const void* state, const StepArgs& args) {
 }
 
 absl::Status RunAddMany(const void* state, const StepArgs& args) {
+  // Rows need no entries: a few bytes of shape could ask for any number of them.
   constexpr int64_t kMostRows = int64_t{1} << 24;
   const auto& s = *static_cast<const MapState*>(state);
   TENON_ASSIGN_OR_RETURN(const SparseParts t, SparseInputs(args));
