@@ -61,7 +61,8 @@ class CertainNodes {
 
 // Makes each result read the value itself where only identities lie between them. A caller then
 // sees which results are arguments that come back unchanged. An Identity stays on the path if it
-// has to stay (MustStay), reads a reference, or waits for a node that may fail.
+// has to stay (MustStay), reads a reference, or waits for a node that may fail. The body computes
+// the same.
 void ShortenResults(FunctionGraph& body);
 
 // By node id: whether a node that is no result reads an output of the node. An argument without

@@ -122,6 +122,7 @@ bool SliceFits(const PartialShape& x, const std::optional<Dims>& begin,
 bool StridedSliceFits(const Graph& g, NodeId n, const PartialShape& x,
                       const std::optional<Dims>& begin, const std::optional<Dims>& end,
                       const std::optional<Dims>& strides) {
+  // The masks are integers of 32 bits, one bit for each entry.
   constexpr size_t kMostMasked = 31;
   if (!begin || !end || !strides || !x.known_rank() || begin->size() != end->size() ||
       begin->size() != strides->size() || begin->size() > kMostMasked ||
@@ -165,6 +166,8 @@ bool ReshapeFits(const PartialShape& from, absl::Span<const int64_t> to) {
   if (!from.known_rank() || std::ranges::any_of(to, [](int64_t d) { return d < -1; })) return false;
   const std::optional<ElementCount> in = CountElements(from.dims()), out = CountElements(to);
   if (!in || !out || out->unknown > 1) return false;
+  // A size of -1 takes what is left: the known sizes must divide the elements in every run, which
+  // they do if they divide the known part. With a 0 among them nothing could be divided.
   if (out->unknown == 0) return in->unknown == 0 && in->known == out->known;
   return out->known > 0 && in->known % out->known == 0;
 }

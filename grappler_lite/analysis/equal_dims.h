@@ -23,6 +23,8 @@ struct KnownTensors {
   std::function<std::optional<Tensor>(Output)> constant;  // small vectors of integers
 };
 
+// Immutable after construction; asking is thread-safe if the functions of KnownTensors are. False
+// and nullopt also mean "not known".
 class EqualDims {
  public:
   // Gives every unknown dimension a number (a symbol) in one sweep, producers first. Equal symbols

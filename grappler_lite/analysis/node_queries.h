@@ -1,4 +1,4 @@
-// What passes ask about single nodes.
+// What passes ask about single nodes. All functions are pure and thread-safe.
 #pragma once
 
 #include <initializer_list>
@@ -8,27 +8,31 @@
 
 namespace tenon {
 
+// Whether n's op is one of these.
 bool OpIs(const Graph& g, NodeId n, std::initializer_list<std::string_view> names);
 
-// Whether n reads a variable by reference: what it holds at that time.
+// Whether n reads a variable by reference. n then sees what the variable holds when n runs, so n
+// must not move.
 bool ReadsReference(const Graph& g, NodeId n);
 
-// Whether n reads an output of a Switch: that it is dead cannot be waited for, since the Switch
-// itself runs.
+// Whether n reads an output of a Switch. A control edge from the Switch does not say that the
+// output is dead, since the Switch itself always runs: only a node that reads the output knows.
 bool ReadsSwitch(const Graph& g, NodeId n);
 
-// Whether a node, or one of a function that a node calls, is one behind which values may be dead,
-// or never come because it fails on purpose, or which does something beside computing them.
+// Whether a run of the graph may end early, leave nodes out, or do something beside computing
+// values: whether a live node, or a node of a function that one reaches, is stateful or a Switch.
 bool MayStopARun(const Graph& graph);
 
-// Whether who waits for n itself may go on without its values: a Switch runs whichever of them is
-// dead, and calls and branches, as TensorFlow writes them out, make others wait for no more than
-// their functions name as control outputs.
+// Whether a control edge from n says less than one from a reader of n's values. A Switch runs
+// whichever of its outputs is dead. Calls and branches, as TensorFlow writes them out, make other
+// nodes wait only for what their functions name as control outputs.
 bool IsAwaitedByValueOnly(const Graph& g, NodeId n);
 
-// Whether a call, branch or loop computes every result in each run, even those that nobody reads.
-// TensorFlow's kernels do; branches and loops that its graphs mark to be written out compute what
-// is read, but for functions that stay calls even then.
+// ComputesAllResults: whether a call, branch or loop with these attributes computes every result in
+// each run, even results that no node reads, so that their errors count. TensorFlow's kernels do.
+// Branches and loops that are marked to be written out (kWrittenOut) compute only what is read, but
+// for functions that stay calls even then. StaysCall: whether a function with these attributes is
+// such a function.
 bool ComputesAllResults(const AttrSet& attrs);
 bool StaysCall(const AttrSet& function);
 constexpr std::string_view kWrittenOut = "_lower_using_switch_merge";
@@ -36,12 +40,13 @@ constexpr std::string_view kWrittenOut = "_lower_using_switch_merge";
 // Whether a device string names the CPU, or no type of device.
 bool IsHostDevice(std::string_view device);
 
-// The attribute, or the OpDef's default; false or 0 where there is none.
+// The attribute, or the OpDef's default; false or 0 where there is none or it has another type.
 bool BoolAttr(const Graph& g, NodeId n, std::string_view name);
 int64_t IntAttr(const Graph& g, NodeId n, std::string_view name);
 
-// The value of Const n; RESOURCE_EXHAUSTED if it takes more than `max_bytes` of memory that the
-// graph does not take already: a few bytes of a file can stand for a large value.
+// Returns the value of Const n. RESOURCE_EXHAUSTED if it takes more than `max_bytes` of memory that
+// the graph does not take already: a few bytes of a file can stand for a large value. Other errors
+// are those of Graph::ConstValue.
 absl::StatusOr<Tensor> ConstValueWithin(const Graph& g, NodeId n, size_t max_bytes);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Finds values that lie in the memory of a variable. A node that reads such a value later may read
-// another value, so that a pass must not move the read.
+// Finds values that lie in the memory of a variable that is written. A node that reads such a value
+// later may read another value, so that a pass must not move the read.
 #pragma once
 
 #include "absl/container/flat_hash_set.h"

@@ -20,7 +20,8 @@ namespace {
 
 constexpr RewriteInfo kMerge = {"merge", Exactness::kExact};
 
-// Ops whose effect is their place in the graph, or that answer anew each time.
+// Ops whose effect is their place in the graph, or that answer anew each time: two of them are
+// never one.
 bool HasIdentityOfItsOwn(const OpDef* op) {
   if (op == nullptr || op->is_stateful) return true;
   const OpFacts& facts = *op->facts;
@@ -147,6 +148,7 @@ class CommonSubgraphElimination : public Pass {
     };
     for (NodeId n : order) {
       ForwardInputs(g, n, same_as);
+      // Two reads of a variable by reference may see different values.
       if (!kinds.MayMerge(g.kind(n)) || context.feeds.contains(n) || ReadsReference(g, n) ||
           !context.Visit())
         continue;
@@ -160,6 +162,7 @@ class CommonSubgraphElimination : public Pass {
       } else if (context.Allow(kMerge.name, n)) {
         same_as[n] = twin;
         merged.push_back(n);
+        // The twin now does the work of a node whose device must stay.
         if (context.IsFixed(n) && !IsHostDevice(g.device(n))) context.Fix(twin);
       }
     }

@@ -30,6 +30,8 @@ namespace {
 constexpr RewriteInfo kPushConstants = {"push_constants", Exactness::kExact};
 constexpr RewriteInfo kRemoveUnused = {"remove_unused", Exactness::kExact};
 
+// A constant is copied into each body that reads it, and a body into each function that is made of
+// it: bounds keep the library from growing with the number of calls.
 constexpr size_t kMaxConstBytes = 1024;
 constexpr size_t kMaxBodyBytes = size_t{1} << 20;
 constexpr size_t kMaxNewBytes = size_t{16} << 20;  // of all functions that one run makes

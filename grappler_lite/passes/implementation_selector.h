@@ -8,8 +8,9 @@ namespace tenon {
 // The rewrite of SelectBranches, for Pass::rewrites.
 RewriteInfo BranchSelection();
 
-// Turns each DeviceIndex that is not fed into the constant number of the device for which its Case
-// nodes run. Returns whether the graph changed.
+// Turns each DeviceIndex that is not fed or fetched into the constant number of the device for
+// which its Case nodes run. A DeviceIndex stays if other nodes read it, or if its Case nodes run
+// for different types of device. Returns whether the graph changed.
 bool SelectBranches(PassContext& context);
 
 }  // namespace tenon

@@ -1,4 +1,5 @@
-// Finds the values of outputs that are the same in every run, whatever the run feeds.
+// Finds the values of outputs that follow from constants alone, so that they are the same in every
+// run, whatever the run feeds.
 #pragma once
 
 #include <optional>
@@ -29,9 +30,11 @@ class KnownValues {
               const absl::flat_hash_set<NodeId>& unknown, RewriteGate& gate)
       : graph_(graph), evaluator_(evaluator), unknown_(unknown), gate_(gate) {}
 
-  // States the value of an output; Find computes it no longer.
+  // States the value of an output, which Find returns from now on: for the arguments of a body.
   void Set(Output output, Tensor value) { values_[output] = std::move(value); }
-  // The value of an output; nullopt if it is unknown or is a control output.
+  // Returns the value of an output, in the memory of the host; nullopt if the value is unknown or
+  // the output is a control output. The first question computes; nodes that failed are not tried
+  // again.
   std::optional<Tensor> Find(Output output);
 
  private:

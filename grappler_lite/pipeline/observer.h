@@ -74,7 +74,8 @@ class PipelineObserver {
   // `after` is the graph that the next pass gets.
   virtual void AfterPass(const PassRun& /*run*/, const Graph& /*after*/,
                          const PassReport& /*row*/) {}
-  // The work of passes on the body of `function` is not kept after all. Empty: on every body.
+  // The caller has dropped the work of passes on the body of `function`, so that calls find the
+  // body of before. Empty: on every body.
   virtual void BodyDropped(std::string_view /*function*/) {}
 };
 

@@ -45,7 +45,7 @@ class KernelOracle {
  public:
   virtual ~KernelOracle() = default;
   // Whether `device` (a full or partial device string; empty: CPU) has a kernel for this op and
-  // these attributes.
+  // these attributes. Defaults of the op count for attributes that are missing.
   virtual bool HasKernel(std::string_view device, std::string_view op,
                          const AttrSet& attrs) const = 0;
   // For a node on a device other than the CPU: whether the kernel reads the input from, or writes
@@ -59,17 +59,22 @@ class KernelOracle {
 };
 
 // Replaces calls by the bodies of the called functions. The executor implements this interface,
-// since grappler_lite cannot inline.
+// since grappler_lite cannot inline. One inliner serves one graph.
 class CallInliner {
  public:
   virtual ~CallInliner() = default;
-  // Inlines the calls that a run needs, and the calls in the inlined bodies. Asks `allow` before
-  // each call. Returns whether a call was inlined. After an error the graph is unusable.
+  // Inlines calls of functions that a run needs, and the calls in the inlined bodies; branches and
+  // loops stay. Asks `allow` right before each call is inlined, when nothing else prevents it;
+  // where `allow` says false this call stays, and the others are still tried. `allow` is not kept.
+  // A call that is fed, marked for XLA or marked to stay is never inlined. Returns whether a call
+  // was inlined. Called again, looks at the calls that are left. After an error the graph is
+  // unusable.
   virtual absl::StatusOr<bool> InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) = 0;
-  // A copy with the same state, for a replay of the pass: the two do not affect each other.
+  // Returns a copy with the same state, for a replay of the pass on a copy of the graph: the two
+  // inliners do not affect each other.
   virtual std::unique_ptr<CallInliner> Fork() const = 0;
-  // Where calls stayed since their bodies have too many nodes: the limit, as text for the report.
-  // Else empty.
+  // Returns the limit that made calls stay because their bodies have too many nodes, as text for
+  // the report; else an empty text.
   virtual std::string BudgetSpent() const = 0;
 };
 
@@ -104,7 +109,7 @@ using PassArguments = absl::flat_hash_map<std::string, int64_t>;
 struct PassContext {
   Graph& graph;
   // Ids of nodes that must keep their names and their values: fetches, feeds, nodes that the caller
-  // keeps, and nodes that are marked as such.
+  // keeps, and nodes that are marked to stay (MustStay).
   const absl::flat_hash_set<NodeId>& preserve;
   // Ids of fed nodes. A fed node never runs, and its value is not constant.
   const absl::flat_hash_set<NodeId>& feeds;
@@ -115,11 +120,11 @@ struct PassContext {
   GraphShapes& shapes;  // possibly out of date: ask InferShapes (rewriter.h) for them
   const PassArguments& arguments;
   bool fast_math = false;                        // the user asks for rewrites of class kFastMath
-  Target target;                                 // who runs the result
+  Target target;                                 // the runtime of the result
   CallInliner* inliner = nullptr;                // null: calls stay
   const HasFixedDevice* fixed_device = nullptr;  // null: no node has a fixed device
-  // Names of new nodes that do the work of nodes with fixed devices. Must be there if fixed_device
-  // is.
+  // Names of new nodes that do the work of nodes with fixed devices. Not null if fixed_device is
+  // not.
   absl::flat_hash_set<std::string>* also_fixed = nullptr;
   // In the body of a function: the caller's device, which nodes without a device get. Empty: not
   // known.
@@ -161,8 +166,9 @@ class Pass {
   // All rewrites for which Run may ask PassContext::Allow.
   virtual std::vector<RewriteInfo> rewrites() const = 0;
   virtual std::vector<PassOption> options() const { return {}; }
-  // Optimizes context.graph in place. Returns whether the graph changed; the pipeline compares the
-  // answer with fingerprints. After an error the pipeline restores the graph of before.
+  // Optimizes context.graph in place. Called once. Returns whether the graph changed; the pipeline
+  // compares the answer with fingerprints. After an error the pipeline restores the graph of
+  // before.
   virtual absl::StatusOr<bool> Run(PassContext& context) = 0;
 };
 
@@ -196,12 +202,12 @@ struct PassEntry {
   // user's name of the field means every pass that the field switches.
   std::string_view field = {};
 };
-// The built-in passes, in the order in which they run.
+// Returns the built-in passes, in the order in which they run. A name may come twice.
 absl::Span<const PassEntry> PassOrder();
 
-// INVALID_ARGUMENT, with the closest known name, if no pass of the pass order or of `custom` has
-// this name. Accepts every "plugin:…", since the passes of plug-ins are known only when a graph is
-// placed.
+// OK if a pass of the pass order or of `custom` has this name; INVALID_ARGUMENT, with the closest
+// known name, else. Accepts every "plugin:…", since the passes of plug-ins are known only when a
+// graph is placed.
 absl::Status CheckPassName(std::string_view name, absl::Span<const PassEntry> custom = {});
 // As CheckPassName, for the full name of a rewrite.
 absl::Status CheckRewriteName(std::string_view name, absl::Span<const PassEntry> custom = {});

@@ -13,19 +13,20 @@ namespace tenon {
 // One entry of the list.
 struct PassSpec {
   std::string name;
-  PassArguments arguments;
+  PassArguments arguments;  // by the option's name
 };
 
-// Options that every pass takes. Where the user sets none, the limit is a million plus
+// Options that every built-in pass takes. Where the user sets none, the limit is a million plus
 // kRewritesPerNode (kVisitsPerNode) for each node of the graph: no correct pass comes near.
 inline constexpr PassOption kMaxRewrites = {"max_rewrites", 1'000'000, "rewrites in one run of it"};
 inline constexpr PassOption kMaxVisits = {"max_visits", 1'000'000,
                                           "looks at nodes in one run of it"};
 inline constexpr int64_t kRewritesPerNode = 16, kVisitsPerNode = 64;
 
-// Parses "constant_folding(max_bytes=10MB),remapping,plugin:*". Numbers may end in k, M, G, kB, MB,
-// GB (powers of 1000) or KiB, MiB, GiB (powers of 1024). INVALID_ARGUMENT for an unknown pass or
-// option; the message names a known one instead.
+// Parses "constant_folding(max_bytes=10MB),remapping,plugin:*", in order; empty entries are
+// skipped. Numbers may end in k, M, G, kB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of
+// 1024). INVALID_ARGUMENT for an unknown pass or option, with the closest known name, for an option
+// that is given twice, and for a number that is none.
 absl::StatusOr<std::vector<PassSpec>> ParsePassSpecs(std::string_view text);
 
 // Whether the name `given` by a user means `pass`. "plugin:TYPE" means the passes of all plug-ins

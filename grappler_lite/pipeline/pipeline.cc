@@ -27,7 +27,8 @@ struct GraphSize {
   int64_t nodes = 0, edges = 0, bytes = 0;
 };
 
-// Measures a graph again and again while it is edited: what a kind weighs, it weighs each time.
+// Measures a graph again and again while passes edit it. Kinds are immutable, so the size of a kind
+// is computed once: a large constant is not decoded for each row of the report.
 class Scales {
  public:
   GraphSize Weigh(const Graph& graph) {
@@ -54,6 +55,8 @@ class Scales {
   std::vector<int64_t> bytes_;  // by index of kind; -1: not known
 };
 
+// Looked for once: most graphs have none, and DropVoidColocations is a sweep over all nodes after
+// each pass.
 bool HasColocations(const Graph& graph) {
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (graph.alive(n) && graph.attrs(n).Find(kColocationAttr) != nullptr) return true;
@@ -61,7 +64,8 @@ bool HasColocations(const Graph& graph) {
   return false;
 }
 
-// Takes names of nodes that are gone out of the colocation lists of those that remain.
+// Takes names of nodes that are gone out of the colocation lists of the nodes that remain: the
+// verifier, and TensorFlow, refuse a list that names an unknown node.
 void DropVoidColocations(Graph& graph) {
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n)) continue;
@@ -301,6 +305,7 @@ class PipelineRun {
     if (status.ok()) status = CheckWork(step, run, inliner_before.get(), *changed);
     if (!status.ok()) {
       graph_ = before;
+      // Only a pass from outside can have brought or taken colocations.
       if (step.final_pass != nullptr) has_colocations_ = HasColocations(graph_);
       row.changed = false;
       row.failed = true;
@@ -329,6 +334,8 @@ class PipelineRun {
   absl::Status CheckWork(const Step& step, const PassRun& run, const CallInliner* inliner,
                          bool changed) {
     if (step.pass != nullptr) {
+      // A pass that says "no change" where there was one would end the iterations too early, and
+      // its work would go unverified.
       if (changed != (Fingerprint(graph_) != Fingerprint(run.before))) {
         return absl::InternalError(changed ? "it says that it changed the graph, which is as it was"
                                            : "it changed the graph and says that it did not");

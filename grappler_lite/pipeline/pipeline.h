@@ -1,4 +1,5 @@
-// Runs the passes in order, times each, checks its work and reports it.
+// Runs the passes in order, times each, checks its work and reports it. A run uses one thread; runs
+// on different graphs may go on at the same time if they share no evaluator, observer or pass.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace tenon {
 // What the user sets.
 struct PipelineOptions {
   int iterations = 2;           // after an iteration without a change only final passes run
-  int64_t min_graph_nodes = 4;  // smaller graphs stay as they are; -1: every graph is optimized
+  int64_t min_graph_nodes = 4;  // RunPipeline leaves smaller graphs as they are; -1: none
   // If not empty: exactly these passes run, in this order. "plugin:TYPE" means the pass of a
   // plug-in, "plugin:*" the passes of all plug-ins.
   std::vector<PassSpec> passes;
@@ -28,13 +29,14 @@ struct PipelineOptions {
   bool use_plugins = true;      // run passes of plug-ins, and heed what their configurations say
   bool fail_on_errors = false;  // a failing pass ends the run with its error
   bool verify_each = false;     // verify the graph after each pass, not only at the end
-  bool fast_math = false;
-  Target target;
+  bool fast_math = false;       // rewrites of class kFastMath may run
+  Target target;                // the runtime of the result
   // The number of rewrites that all passes may apply together. The work of a plug-in's pass counts
   // as one rewrite.
   int64_t bisect_limit = INT64_MAX;
-  int64_t grown =
-      0;  // bytes by which constants have grown in earlier runs, of the graph or of bodies
+  // Bytes by which constants have grown in earlier runs, of the graph or of bodies: limits on
+  // growth and work hold for all runs of one compilation together.
+  int64_t grown = 0;
   int64_t worked = 0;                        // work of earlier runs, in EstimateWork's units
   std::vector<std::string> beyond_limit;     // RewriteKeys that are allowed beyond bisect_limit
   std::vector<PipelineObserver*> observers;  // not owned; must outlive the run
@@ -66,7 +68,8 @@ struct PipelineReport {
 };
 
 // A plug-in's pass (optimizer_api implements it). Runs after the built-in passes in every
-// iteration, even where the built-in passes changed nothing, as in TensorFlow.
+// iteration, even where the built-in passes changed nothing, as in TensorFlow; after a failure it
+// runs again only if the graph has changed since.
 class FinalPass {
  public:
   virtual ~FinalPass() = default;
@@ -77,30 +80,32 @@ class FinalPass {
 };
 
 // What the caller knows of the graph. Pointers are not owned and must outlive the run; `evaluator`
-// and `kernels` must not be null.
+// and `kernels` must not be null, the others may be.
 struct PipelineInput {
   std::string_view function;             // the graph is the body of this function; empty: of none
   const CallingGraph* caller = nullptr;  // the graph that calls `function`
   absl::Span<const Output> fetches;
-  absl::flat_hash_set<NodeId> feeds;
-  absl::flat_hash_set<NodeId> keep;  // further nodes to preserve
+  absl::flat_hash_set<NodeId> feeds;  // nodes that every run feeds
+  absl::flat_hash_set<NodeId> keep;   // further nodes to preserve
   NodeEvaluator* evaluator = nullptr;
   const KernelOracle* kernels = nullptr;
-  CallInliner* inliner = nullptr;
+  CallInliner* inliner = nullptr;  // null: calls stay
   HasFixedDevice fixed_device;     // empty: no node has a fixed device
   std::string_view caller_device;  // as in PassContext
   std::vector<FinalPass*> final_passes;
 };
 
-// Runs the passes that bring nodes, once, before nodes are placed, whatever the size of the graph.
-// Node ids, rollback, report and errors are as in RunPipeline.
+// Runs the passes that bring nodes (PassEntry::brings_nodes), once, before nodes are placed,
+// whatever the size of the graph. Node ids, rollback, report and errors are as in RunPipeline.
 absl::StatusOr<PipelineReport> RunUnplacedPasses(Graph& graph, const PipelineInput& input,
                                                  const PipelineOptions& options);
 
-// Runs all other passes on `graph`, in place. If a pass fails, or its result does not verify, the
-// pipeline rolls the pass back, reports it and goes on; with fail_on_errors the run returns the
-// error. Surviving nodes keep their ids. INVALID_ARGUMENT, with the closest known name, for an
-// unknown pass or rewrite in the options.
+// Runs all other passes on `graph`, in place. Surviving nodes keep their ids. If a pass fails, or
+// its result does not verify, the pipeline rolls the pass back, reports it and goes on; with
+// fail_on_errors the run returns the error, and `graph` is as before that pass. Without final
+// passes, verify_each and observers of every pass, the result is verified once at the end, and only
+// if it does not verify everything runs again with a check after each pass. INVALID_ARGUMENT, with
+// the closest known name, for an unknown pass or rewrite in the options: then nothing has run.
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options);
 

@@ -14,7 +14,8 @@ namespace tenon {
 
 namespace {
 
-// Of constants whose values a sweep keeps, and how many of them.
+// A sweep keeps the values of constants of at most so many elements, and at most so many of them:
+// rewrites ask for the same scalars again and again.
 constexpr int64_t kFewElements = 16;
 constexpr size_t kMostKept = 4096;
 
@@ -136,6 +137,8 @@ bool Sweep::LosesNothing(NodeId n, Output by) const {
       (written_memory_.IsIn(by.node) && !g.facts(n).identity))
     return false;
   if (has_control_uses(n) && IsAwaitedByValueOnly(g, by.node)) return false;
+  // Every input of n but `by` must be free, or be made of `by` and free inputs alone (as
+  // ones_like(x) is): what uses of `by` no longer wait for is then sure to come when `by` does.
   const auto kept_or_free = [&](const Output& o) { return o == by || IsFree(o); };
   NodeId looked_at = kNoNode;  // all outputs of one node wait for the same
   for (const Output& in : g.data_inputs(n)) {
@@ -169,6 +172,7 @@ void Sweep::Bypass(NodeId n, Output by) {
   replaced_by_[n] = by;
   replaced_.push_back(n);
   Grow();
+  // n's readers are by's now, and what n read has one reader less.
   users_[by.node] += std::exchange(users_[n], 0);
   Discount(graph().inputs(n));
 }

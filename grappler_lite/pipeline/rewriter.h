@@ -1,6 +1,6 @@
 // A forward sweep of local rewrites over a graph. The sweep shows each node to the rewrites after
-// the producers of its inputs, with its inputs already rewritten. After a rewrite of a node the
-// sweep shows the node again.
+// the producers of its inputs, with its inputs already rewritten, so that a rewrite sees the final
+// form of what a node reads. After a rewrite of a node the sweep shows the node again.
 #pragma once
 
 #include <array>
@@ -19,10 +19,12 @@ namespace tenon {
 
 class Sweep;
 
-// One named rewrite. `apply` looks at node n. Where the pattern holds, and sweep.Allow() agrees,
-// `apply` does one of two things: it changes n in place, perhaps with new nodes before n; or it
-// tells `sweep` which outputs replace the outputs of n. The values of other nodes must stay the
-// same. `apply` returns whether it changed anything.
+// One named rewrite. `apply` looks at node n, which is neither fed nor of an unknown op. Where the
+// pattern holds, and sweep.Allow() agrees, `apply` does one of two things: it changes n in place,
+// perhaps with new nodes before n; or it tells `sweep` which outputs replace the outputs of n. The
+// values of other nodes must stay the same, and so must the errors of a run and which values are
+// dead. `apply` returns whether it changed anything; it must not change anything before Allow has
+// agreed.
 struct Rewrite {
   std::string_view name;
   Exactness exactness;
@@ -43,11 +45,11 @@ class Sweep {
   // every shape is unknown. `context` and `shapes` must outlive the sweep.
   Sweep(PassContext& context, const GraphShapes* shapes);
 
-  // Runs the rewrites over the graph, once per Sweep. For each node the first rewrite in order that
+  // Runs the rewrites over the graph; call it once. For each node the first rewrite in order that
   // applies is done, again and again until none applies (at most 1000 times for one node and the
   // nodes made for it). Rewrites of class kFastMath run only if the user asks for them. Returns
-  // whether the graph changed. Errors: the graph has a cycle outside of loops, or a node could not
-  // be made.
+  // whether the graph changed. INVALID_ARGUMENT for a cycle outside of loops; other errors are
+  // those of making a node. After an error the graph is half rewritten: the pipeline restores it.
   absl::StatusOr<bool> Run(std::span<const Rewrite> rewrites);
 
   // --- For rewrites.
@@ -93,7 +95,7 @@ class Sweep {
   Output AddConst(NodeId n, std::string_view suffix, const Tensor& value);
 
   // Whether a single edge leaves the node of `o`, and the node is not preserved. The reader of that
-  // edge may then take over the work of the node.
+  // edge may then take over the work of the node without doing it twice.
   bool OnlyUse(Output o) const { return users_[o.node] == 1; }
 
   // The uses of n when the sweep started; none for a new node. Users that come later in the sweep
@@ -168,7 +170,8 @@ class Sweep {
   mutable std::optional<EqualDims> equal_dims_;  // made when a rewrite asks for it
   int32_t known_nodes_;
   Fanouts fanouts_;
-  mutable absl::flat_hash_set<NodeId> counted_;  // nodes of many uses, of which the next knows
+  mutable absl::flat_hash_set<NodeId>
+      counted_;  // nodes of many uses, for which counts_ has the numbers
   mutable absl::flat_hash_map<Output, int> counts_;
   mutable absl::flat_hash_map<NodeId, bool> reads_reference_;  // nodes of many inputs
   // What constants hold, by kind, which never changes: those of few elements, and the one element
@@ -204,7 +207,7 @@ T ElementAt(const Tensor& t, int64_t i) {
 // Element i of a tensor of half, bfloat16, float, double or integers; nullopt for other types.
 std::optional<double> NumberAt(const Tensor& t, int64_t i);
 
-// The shapes of the graph as it is now. A fed Placeholder has the shape that its attribute
+// Returns the shapes of the graph as it is now. A fed Placeholder has the shape that its attribute
 // promises; any other fed node may have any shape. Infers only what has changed since the last
 // call. Null if shapes cannot be inferred (the plan reports the reason later, with the shapes of
 // the feeds). The result is valid until the next call.

@@ -1,4 +1,5 @@
-// Compares two graphs node by node. Nodes are the same if they have the same name.
+// Compares two graphs node by node. Nodes are the same if they have the same name. Both functions
+// are thread-safe; time is linear in the graphs.
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@ struct NodeChange {
   NodeId after = kNoNode;
 };
 
-// All changes: first the nodes of `after` by id, then the nodes that only `before` has, by id.
+// Returns all changes: first the nodes of `after` by id, then the nodes that only `before` has, by
+// id.
 std::vector<NodeChange> ChangesBetween(const Graph& before, const Graph& after);
 
 // Describes the change of a node that both graphs have: "op AddV2 -> Sub, input 1 a -> b, attribute

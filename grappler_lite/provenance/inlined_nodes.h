@@ -23,20 +23,24 @@ struct InlinedNodes {
     std::string_view node;      // the call's name in that body
     std::string name;           // the call's name in the graph, or the name that it would have
   };
+  // A node of `after`, and the node of a function's body that it was.
   struct Origin {
-    int32_t call;
+    int32_t call;  // index in `calls`
     std::string_view function, node;
   };
   std::vector<Call> calls;  // outer ones first
+  // By node of `after`.
   absl::flat_hash_map<NodeId, Origin> origins;
-  absl::flat_hash_set<NodeId> roots;              // calls of the graph of before
-  absl::flat_hash_set<std::string_view> inlined;  // functions
+  absl::flat_hash_set<NodeId> roots;  // calls of `before` that were inlined, by id there
+  absl::flat_hash_set<std::string_view> inlined;  // names of the functions
 };
 
-// Found by names: "call/mul" is the node "mul" of a function that "call" called, if all nodes of
-// that body are there, with their ops; but for its calls, of which the same is asked. Of several
-// functions the one of which there is most; where that is not one alone, none.
-// `was_rewritten`: a node of this name may have another op. Time is linear in the changes.
+// Finds inlined nodes by names: "call/mul" is the node "mul" of a function that "call" called, if
+// all nodes of that body are there with their ops. For calls within that body, which may have been
+// inlined too, the same is asked. Of several functions that a call may mean, the one of which the
+// most nodes are there counts; if two tie, none.
+// `was_rewritten` says whether the node of a name may have another op than in the body. Time is
+// linear in the changes.
 InlinedNodes FindInlinedNodes(const Graph& before, const Graph& after,
                               const std::vector<NodeChange>& changes,
                               absl::FunctionRef<bool(std::string_view)> was_rewritten);

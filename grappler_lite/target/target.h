@@ -1,5 +1,6 @@
 // The runtime for the graphs that passes write: Tenon alone, or TensorFlow too. Versions of
-// TensorFlow have different ops and kernels.
+// TensorFlow have different ops and kernels. A Target is a plain value; all functions are
+// thread-safe.
 #pragma once
 
 #include <string>

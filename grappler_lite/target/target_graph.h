@@ -9,11 +9,12 @@
 namespace tenon {
 
 // Removes attributes that hold their default value and that the oldest TensorFlow of the target
-// does not know: that version would refuse the graph. Looks at the nodes of functions too.
+// does not know: that version would refuse the graph. Looks at the nodes of functions too, and
+// replaces functions that change. Does nothing for Tenon.
 void DropNewDefaults(Graph& graph, const Target& target);
 
 // The oldest TensorFlow 2.x that has every op and attribute of a graph and of its functions.
-// Attributes that DropNewDefaults removes do not count.
+// Attributes that DropNewDefaults removes do not count, nor does whether that version has kernels.
 struct Oldest {
   int minor = 0;
   std::string why;  // "op Conv of node 'c'": a use that needs 2.`minor`; empty: 2.0 has everything

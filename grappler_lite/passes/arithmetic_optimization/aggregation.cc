@@ -76,7 +76,8 @@ std::optional<Factored> Factor(const Sweep& s, NodeId n, Output common, bool com
   return result;
 }
 
-// x*y + x*z is x*(y+z), and y/x + z/x is (y+z)/x, where y and z have one shape.
+// x*y + x*z is x*(y+z), and y/x + z/x is (y+z)/x, where y and z have one shape. It rounds
+// otherwise, and y+z may overflow where the products do not: hence kFastMath.
 bool HoistCommonFactor(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const int terms = g.num_inputs(n);
@@ -101,7 +102,8 @@ bool HoistCommonFactor(Sweep& s, NodeId n) {
   return true;
 }
 
-// (x + y) + z is AddN(x, y, z) where nothing is broadcast: one pass over memory.
+// (x + y) + z is AddN(x, y, z) where nothing is broadcast: one pass over memory. A term that is a
+// contraction stays outside, since remapping fuses the sum into it.
 bool MergeAdditions(Sweep& s, NodeId n) {
   constexpr std::ptrdiff_t kMostTerms = 32;
   const Graph& g = s.graph();

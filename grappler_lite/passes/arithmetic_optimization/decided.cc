@@ -6,6 +6,7 @@ namespace tenon::arithmetic {
 namespace {
 
 // n is 0 (or 1) everywhere, if one of its operands is v everywhere and the other has n's shape.
+// `like` still reads that other operand: its errors stay, and n is dead when it was.
 bool DecidedBySplat(Sweep& s, NodeId n, int first, double v, std::string_view like) {
   const std::span<const Output> in = s.graph().data_inputs(n);
   for (int x = first; x < 2; ++x) {

@@ -22,7 +22,7 @@ std::optional<Output> BaseOfPow(const Sweep& s, NodeId n, double v) {
   return fits ? std::optional(in[0]) : std::nullopt;
 }
 
-// Pow(x, 2) is Square(x).
+// Pow(x, 2) is Square(x), but for the last bit of a pow that does not round correctly.
 bool PowToSquare(Sweep& s, NodeId n) {
   const std::optional<Output> x = BaseOfPow(s, n, 2);
   return x && BecomeTyped(s, n, "Square", {*x});
@@ -145,7 +145,7 @@ bool ReciprocalOfSqrt(Sweep& s, NodeId n) {
   return sqrt != kNoNode && BecomeTyped(s, n, "Rsqrt", {s.graph().data_inputs(sqrt)[0]});
 }
 
-// log(1 + x).
+// log(1 + x). Log1p is the more exact one for small x, and so not the same number.
 bool ToLog1p(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId add = OwnProducer(s, n, 0, {"Add", "AddV2"});
@@ -156,7 +156,7 @@ bool ToLog1p(Sweep& s, NodeId n) {
   return false;
 }
 
-// exp(x) - 1.
+// exp(x) - 1. Expm1 is the more exact one for small x, and so not the same number.
 bool ToExpm1(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId exp = OwnProducer(s, n, 0, {"Exp"});
@@ -171,7 +171,9 @@ bool ToLogSoftmax(Sweep& s, NodeId n) {
   return softmax != kNoNode && BecomeTyped(s, n, "LogSoftmax", {s.graph().data_inputs(softmax)[0]});
 }
 
-// max(x, a * x) for 0 < a <= 1.
+// max(x, a * x) for 0 < a <= 1: x where x is positive, a * x where it is negative. For a = 0 the
+// graph gives NaN at infinity and LeakyRelu does not; for a > 1 the larger operand is the other
+// one.
 bool MaximumToLeakyRelu(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const DataType type = TypeOf(g, n);

@@ -20,7 +20,9 @@ NodeId SameUnaryOf(const Sweep& s, NodeId n, int pieces) {
   return first;
 }
 
-// Concat(f(x), f(y)) is f(Concat(x, y)); Pack likewise.
+// Concat(f(x), f(y)) is f(Concat(x, y)); Pack likewise: f computes each element by itself, so that
+// one kernel does the work of several. Not where remapping would fuse an f into the contraction
+// before it, where it costs nothing.
 bool HoistOutOfConcat(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const int pieces = g.num_inputs(n) - (g.op_name(n) == "ConcatV2");

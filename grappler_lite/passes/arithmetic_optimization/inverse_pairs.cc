@@ -10,13 +10,15 @@ namespace {
 // The producer of n's input that is n's own op, as Producer says.
 NodeId SameOpBefore(const Sweep& s, NodeId n) { return Producer(s, n, 0, {s.graph().op_name(n)}); }
 
-// f(f(x)) is x.
+// f(f(x)) is x for every bit pattern: Neg flips a sign bit, or wraps for integers. A reciprocal
+// rounds twice, so that its row is of class kFastMath.
 bool RemoveInvolution(Sweep& s, NodeId n) {
   const NodeId inner = SameOpBefore(s, n);
   return inner != kNoNode && s.ReplaceBy(n, s.graph().data_inputs(inner)[0]);
 }
 
-// f(f(x)) is f(x).
+// f(f(x)) is f(x): values of f stay as they are, NaN included. The inner node stays, so that it may
+// have other readers.
 bool RemoveIdempotent(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId inner = g.data_inputs(n)[0].node;
@@ -54,7 +56,8 @@ bool RemoveInvolutionAcrossMoves(Sweep& s, NodeId n) {
   return false;
 }
 
-// |-x| is |x|, (-x)^2 and |x|^2 are x^2.
+// -x| is |x|, (-x)^2 and |x|^2 are x^2, for integers too, which wrap. |x|^2 of a complex x is
+// another number than x^2.
 bool RemoveSign(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const bool is_complex = IsComplex(TypeOf(g, n));
@@ -65,7 +68,7 @@ bool RemoveSign(Sweep& s, NodeId n) {
   return true;
 }
 
-// x + (-y) and (-y) + x are x - y.
+// x + (-y) and (-y) + x are x - y: IEEE arithmetic defines differences so, and integers wrap alike.
 bool AddOfNegToSub(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   for (int i : {1, 0}) {
@@ -84,7 +87,8 @@ bool SubOfNegToAdd(Sweep& s, NodeId n) {
   return neg != kNoNode && BecomeTyped(s, n, "AddV2", {g.data_inputs(n)[0], g.data_inputs(neg)[0]});
 }
 
-// (-x) * (-y) is x * y, and so for quotients of floating type.
+// (-x) * (-y) is x * y, and so for quotients, both of floating type: the sign is all that changes.
+// The least integer is its own negative, so that quotients of integers may differ.
 bool RemoveTwoSigns(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (!IsFloating(TypeOf(g, n))) return false;

@@ -48,7 +48,8 @@ std::optional<int64_t> PackAxis(const Sweep& s, NodeId n) {
   return AxisAttr(g, n, shape.rank() + 1);
 }
 
-// Unpack(Pack(x, y)) is x and y.
+// Unpack(Pack(x, y)) is x and y. A reader of x also waited for y: y must be sure to come, or an
+// error of y, or a dead y, would go unseen.
 bool UnpackOfPack(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId pack = Producer(s, n, 0, {"Pack"});
@@ -201,7 +202,8 @@ bool MergeConcats(Sweep& s, NodeId n) {
   return ConcatTree(s, *axis, s.shape({n, 0}).rank()).Merge(n);
 }
 
-// Split(Concat(x, y)) is x and y, where they are of the size that the split gives.
+// Split(Concat(x, y)) is x and y, where they are of the size that the split gives. As for
+// UnpackOfPack, all pieces must be sure to come.
 bool SplitOfConcat(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId concat = Producer(s, n, 1, {"ConcatV2"});
@@ -236,7 +238,7 @@ std::optional<int64_t> EntryTaken(const Sweep& s, NodeId n, int64_t axis, int64_
   return IndexOf(begin->IntAt(axis), size);
 }
 
-// Pack(x, y)[1] is y.
+// Pack(x, y)[1] is y, if all pieces are sure to come.
 bool SliceOfPack(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId pack = Producer(s, n, 0, {"Pack"});

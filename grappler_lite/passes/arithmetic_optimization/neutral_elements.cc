@@ -8,7 +8,9 @@
 namespace tenon::arithmetic {
 namespace {
 
-// n = x op c with every element of c equal to v: n is x.
+// n = x op c with every element of c equal to v: n is x, bit for bit, whatever x holds: x * 1, x /
+// 1 and Pow(x, 1) keep NaN and the sign of 0. A c of a larger shape would broadcast x: then n
+// stays.
 bool RemoveNeutral(Sweep& s, NodeId n, int x, double v) {
   const Graph& g = s.graph();
   const Output operand = g.data_inputs(n)[x];
@@ -30,6 +32,7 @@ bool IsNeutralFill(const Sweep& s, NodeId n, int i, int x, double v) {
   if (g.op_name(fill) == "Fill") {
     const NodeId shape = Producer(s, fill, 0, {"Shape"});
     const std::optional<double> value = s.SplatOf(g.data_inputs(fill)[1]);
+    // -0 equals 0, but x - (-0) makes +0 of -0.
     if (shape == kNoNode || value != v || std::signbit(*value)) return false;
     like = g.data_inputs(shape)[0];
   } else if ((g.op_name(fill) == "OnesLike") != (v == 1)) {
@@ -38,7 +41,8 @@ bool IsNeutralFill(const Sweep& s, NodeId n, int i, int x, double v) {
   return like == operand || (s.SameShape(like, operand) && CannotStopBut(s, {&like, 1}, operand));
 }
 
-// x * ones_like(x), x / ones_like(x), x - zeros_like(x).
+// x * ones_like(x), x / ones_like(x), x - zeros_like(x). n becomes an Identity; ReplaceBy would
+// refuse, as it does not see that the fill waits for no more than x.
 bool RemoveNeutralFill(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const bool product = g.op_name(n) == "Mul", difference = g.op_name(n) == "Sub";
@@ -52,7 +56,8 @@ bool RemoveNeutralFill(Sweep& s, NodeId n) {
   return false;
 }
 
-// A product with ones only gives x another shape.
+// A product with ones only gives x another shape, which BroadcastTo does without arithmetic. All
+// shapes must be known: the new one becomes a constant.
 bool MulByOnesToBroadcast(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const std::optional<Shape> shape = s.shape({n, 0}).ToShape();

@@ -1,4 +1,6 @@
-// What rewrites of arithmetic ask about nodes and shapes.
+// What rewrites of arithmetic ask about nodes and shapes. False, kNoNode and nullopt also mean "not
+// known". The functions that take a `Sweep&` change n and must be asked for by Allow, unless they
+// say that they call it.
 #pragma once
 
 #include <initializer_list>
@@ -13,74 +15,79 @@
 
 namespace tenon::arithmetic {
 
-// The producer of n's data input i, if it is one of these ops and n may take over its work: it is
-// on n's device, waits for nothing but its inputs and is not fed. What reads a variable by
-// reference must read it when it does. Else kNoNode.
+// Returns the producer of n's data input i, if its op is one of `names` and n may take over its
+// work: the producer is on n's device, has no control inputs, is not fed and reads no variable by
+// reference (a read must stay at its time). Else kNoNode.
 NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
-// The same for any op.
+// Producer of any op.
 NodeId Producer(const Sweep& s, NodeId n, int i);
-// The same, and nobody else reads it.
+// Producer, if n is its only reader and it is not preserved: it goes when n reads past it.
 NodeId OwnProducer(const Sweep& s, NodeId n, int i);
 NodeId OwnProducer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
 
-// Unary ops of single elements, each read by the next alone, from n back (without n); and the node
-// before them.
+// Unary elementwise ops, each read by the next alone, from n back (without n); and the node before
+// them.
 struct UnaryChain {
   std::vector<NodeId> ops;
   NodeId start = kNoNode;
 };
-// The chain of at least one op that n reads, if it starts at one of these, read by it alone.
+// Returns the chain of 1 to 8 such ops that n reads, if it starts at an op of `starts` that only
+// the chain reads.
 std::optional<UnaryChain> UnaryChainBehind(const Sweep& s, NodeId n,
                                            std::initializer_list<std::string_view> starts);
-// n becomes what such a chain computes of x.
+// Makes n compute what the chain `ops` (as in UnaryChain) computes of x.
 void BecomeChain(Sweep& s, NodeId n, std::span<const NodeId> ops, Output x);
 
-// Whether remapping makes n part of a contraction that it stands behind: then it costs nothing
-// where it is.
+// Whether remapping would fuse n into the contraction or sum before it: n costs nothing there, so
+// that moving n would cost more.
 bool MayBeFused(const Graph& g, NodeId n);
-bool IsContraction(const Graph& g, NodeId n);  // or something that remapping puts behind one
+bool IsContraction(const Graph& g, NodeId n);  // or an op that remapping fuses behind one
 
 DataType TypeOf(const Graph& g, NodeId n);           // of output 0
 Sweep::Attrs TypeAttr(DataType type);                // T
 bool SameAttrs(const Graph& g, NodeId a, NodeId b);  // of the op, as OpAttrs says
 
-// n becomes `op` of these inputs, with T alone. False where its device has no such kernel, or the
-// rewrite is switched off.
+// Makes n `op` of these inputs, with attribute T alone, the type of the first. Calls Allow itself.
+// False, with nothing changed, where n's device has no such kernel or the rewrite is not allowed.
 bool BecomeTyped(Sweep& s, NodeId n, std::string_view op, std::initializer_list<Output> inputs);
 
 Tensor IntVector(absl::Span<const int64_t> values);  // of int32
 
-// Whether combining tensor `x` with constant `c` elementwise keeps x's shape.
+// Whether combining tensor `x` with constant `c` elementwise keeps x's shape in every run.
 bool KeepsShape(const Sweep& s, Output x, const Tensor& c);
-// The same where `c` is a constant of which every element is `v`; false for others.
+// KeepsShape where every element of constant `c` is `v`; false for other `c`.
 bool KeepsShapeAsSplat(const Sweep& s, Output x, Output c, double v);
 // Whether `o` is a boolean constant of which every element is `v`.
 bool AllAre(const Sweep& s, Output o, bool v);
-// Shapes that are equal in every run: known alike, with at most one dimension left to follow from
-// the number of elements.
+// Whether both shapes are the same in every run: they are known alike, with at most one unknown
+// dimension, which follows if both tensors have as many elements. The caller knows that they do.
 bool SameShape(const PartialShape& a, const PartialShape& b);
-// Whether `to` is what broadcasting `from` together with it gives, in every run: each dimension of
-// `from` is 1 or known to be the same.
+// Whether broadcasting `from` together with `to` gives `to` in every run: each dimension of `from`
+// is 1 or known to be the same.
 bool BroadcastsInto(const PartialShape& from, const PartialShape& to);
 
-// `i`, which may count from the end, as an index of `size` things; nullopt if it is none.
+// Returns `i`, which may count from the end, as an index of `size` things; nullopt if it is out of
+// range.
 std::optional<int64_t> IndexOf(int64_t i, int64_t size);
-// The axis of this constant as a dimension of a tensor of rank `rank`; nullopt if it is none.
+// Returns the constant `axis` as a dimension of a tensor of rank `rank`; nullopt if it is no
+// constant or no such dimension.
 std::optional<int64_t> Axis(const Sweep& s, Output axis, int rank);
-// Whether whatever n reads beside its first input is constant, and waits for nothing.
+// Whether all inputs of n but the first are constants that wait for nothing.
 bool RestIsConst(const Sweep& s, NodeId n);
 
-// Whether an op that only gives its elements another shape does so in every run.
+// Whether n, which only gives its elements another shape (Reshape, Squeeze, ExpandDims), succeeds
+// in every run.
 bool ShapeOpCannotFail(const Sweep& s, NodeId n);
 
-// Whether these are there in every run: nothing that they are made of, as far as this looks, can
-// fail or be dead. Then a use of them may go.
+// Whether these outputs have a value in every run: no node that they are made of, up to 64 nodes,
+// can fail or make them dead. Then a rewrite may drop a use of them.
 bool CannotStop(const Sweep& s, std::span<const Output> outputs);
-// The same, where what `awaited` waits for, as far as this looks, need not be told: it is waited
-// for anyway.
+// CannotStop, but nodes that `awaited` waits for (up to 256 of them) count as there: the result
+// waits for `awaited` anyway.
 bool CannotStopBut(const Sweep& s, std::span<const Output> outputs, Output awaited);
 
-// Of a Transpose that cannot fail.
+// Returns the permutation of Transpose n, each entry in [0, rank); nullopt unless it is a constant
+// and fits the rank, so that n cannot fail.
 std::optional<Dims> Permutation(const Sweep& s, NodeId n);
 
 }  // namespace tenon::arithmetic

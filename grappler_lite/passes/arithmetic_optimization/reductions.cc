@@ -59,7 +59,8 @@ bool RemoveTrivialReduction(Sweep& s, NodeId n) {
   return true;
 }
 
-// max(max(x, a), b) is max(x, a and b).
+// max(max(x, a), b) is max(x, a and b); so for the other reductions. A mean of means is the mean,
+// since all groups have one size.
 bool MergeReductions(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId inner = OwnProducer(s, n, 0, {g.op_name(n)});
@@ -99,7 +100,8 @@ bool MergeSums(Sweep& s, NodeId n) {
   return (IsFloating(type) || IsComplex(type)) && MergeReductions(s, n);
 }
 
-// A reduction to one number does not care for the shape.
+// A reduction to one number does not care for the shape. The order in which a kernel sums follows
+// from the shape, so that sums may round otherwise.
 bool ReduceBeforeReshape(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId reshape = Producer(s, n, 0, {"Reshape", "Squeeze", "ExpandDims"});

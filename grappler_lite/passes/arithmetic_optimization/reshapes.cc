@@ -28,7 +28,8 @@ bool RemoveReshapeToOwnSizes(Sweep& s, NodeId n) {
          BecomeTyped(s, n, "Identity", {x});
 }
 
-// Only the last of two reshapes counts.
+// Only the last of two reshapes counts, since neither moves elements. The first must be known to
+// succeed: its error would be lost.
 bool MergeReshapes(Sweep& s, NodeId n) {
   const NodeId inner = Producer(s, n, 0, {"Reshape", "Squeeze", "ExpandDims"});
   if (inner == kNoNode) return false;
@@ -127,7 +128,9 @@ bool RemoveFullStridedSlice(Sweep& s, NodeId n) {
          s.IsSplat(g.data_inputs(n)[3], 1) && s.ReplaceBy(n, x);
 }
 
-// What is copied to a shape that the other operand has anyway: BroadcastTo(x, …) + y is x + y.
+// What is copied to a shape that the other operand has anyway: BroadcastTo(x, …) + y is x + y,
+// since the sum broadcasts x itself, without a copy. Another operand must have the full shape, or
+// the result would become smaller.
 bool RemoveRedundantBroadcast(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   for (int i = 0; i < g.num_inputs(n); ++i) {

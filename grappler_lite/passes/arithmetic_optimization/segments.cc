@@ -41,7 +41,9 @@ bool TakesRows(const Sweep& s, NodeId gather) {
          IntAttr(g, gather, "batch_dims") == 0;
 }
 
-// reduce(gather(x, unique(ids)), places) is reduce(x, ids): each row is found at once.
+// reduce(gather(x, unique(ids)), places) is reduce(x, ids): output 1 of Unique says for each id
+// which of the unique ones it is, so that rows that are gathered and then found by place are just
+// the rows of the ids.
 bool LookUpAtOnce(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const NodeId gather = OwnProducer(s, n, 0, {"Gather", "GatherV2"});

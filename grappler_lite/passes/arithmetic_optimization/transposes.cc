@@ -67,6 +67,8 @@ bool OnlyProductsRead(const Sweep& s, NodeId n) {
 bool MergeTransposes(Sweep& s, NodeId n) {
   const NodeId inner = OwnProducer(s, n, 0, {"Transpose"});
   if (inner == kNoNode || !s.HasConstKernel(n, DataType::kInt32)) return false;
+  // A swap of the last two dimensions costs nothing where products alone read it; merged into the
+  // transpose before it, it could not be folded into them.
   const std::optional<Dims> last = Permutation(s, n);
   if (last && SwapsLastTwo(*last) && OnlyProductsRead(s, n)) return false;
   const std::optional<Dims> both = Both(s, inner, n);

@@ -10,7 +10,8 @@
 
 namespace tenon {
 
-// Immutable after construction.
+// Immutable after construction: the graph may change afterwards. `floats` and `handles` are the
+// slots of floats and of variant handles (TypeSlots) of one graph.
 class Flow {
  public:
   using Marks = std::vector<bool>;
@@ -18,8 +19,8 @@ class Flow {
 
   Flow(const Graph& graph, const TypeSlots& floats, const TypeSlots& handles);
 
-  // No slot marked. Marks has one entry for each slot of `floats`; the entries behind them are
-  // handles of lists, for Spread alone.
+  // Returns marks with no slot marked. Marks has one entry for each slot of `floats`; the entries
+  // behind them are handles of lists, for Spread alone.
   Marks NoMarks() const { return Marks(size_, false); }
   // Marks every slot that a path reaches from a marked slot, where `enter` holds for each slot of
   // the path after the first. kInputs follows edges to producers, kOutputs to users.

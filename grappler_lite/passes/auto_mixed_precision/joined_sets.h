@@ -1,4 +1,5 @@
-// Disjoint sets of the numbers 0 to size - 1, which can be joined (union-find).
+// Disjoint sets of the numbers 0 to size - 1, which can be joined (union-find). Not thread-safe,
+// not even to ask: paths are shortened.
 #pragma once
 
 #include <algorithm>

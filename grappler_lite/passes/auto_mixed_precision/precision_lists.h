@@ -16,9 +16,11 @@ namespace tenon {
 // INFERLIST, DENYLIST, CLEARLIST.
 class PrecisionLists {
  public:
-  // INVALID_ARGUMENT where the environment puts an op on two lists.
+  // Reads the environment. INVALID_ARGUMENT where it adds an op to a list while the op is on
+  // another.
   static absl::StatusOr<PrecisionLists> Make();
-  // Of the op of this name, of which these are the facts.
+  // The class of the op of this name, which has these facts. An op that the environment has put on
+  // no list is kNone.
   Precision Of(std::string_view op, const OpFacts& facts) const;
 
  private:

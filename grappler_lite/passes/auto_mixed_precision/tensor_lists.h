@@ -1,5 +1,5 @@
-// Tensor lists: what one op writes another reads through a handle, so that both must agree on the
-// type of the elements.
+// Tensor lists. One op writes an element, and another op reads the element through a handle, so
+// that both must agree on the type of the elements.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace tenon {
 
-// A list is all that holds its handle; lists that are elements of one list are one with it.
+// One list: all slots that hold its handle. Lists that are elements of one list count as that list.
 struct TensorList {
-  std::vector<int> elements;  // slots of floats that say what its elements are
-  bool leaves = false;        // the handle goes where nobody can follow it
+  std::vector<int> elements;  // slots of floats that state the type of the elements
+  bool leaves = false;        // the handle goes to a node that nobody can follow
 };
 
-// The lists of floats. `follows`: whether all that a node which is no op of lists does to handles
-// is to pass them on.
+// Returns the lists of floats. `follows(n)` says whether all that n does to the handle of a list is
+// known.
 std::vector<TensorList> FindTensorLists(const Graph& g, const TypeSlots& floats,
                                         const TypeSlots& handles,
                                         absl::FunctionRef<bool(NodeId)> follows);

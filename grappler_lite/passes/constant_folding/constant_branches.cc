@@ -71,7 +71,8 @@ class Folder {
     return true;
   }
 
-  // Of all inputs but the first.
+  // n becomes a call of `function` on all inputs but the first. A branch that computed only what is
+  // read is a call that does.
   void BecomeCall(NodeId n, std::string function) {
     const bool stateful = g_.op(n)->is_stateful;
     NewAttrs attrs = {{"f", std::move(function)}};

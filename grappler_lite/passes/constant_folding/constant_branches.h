@@ -12,8 +12,8 @@ namespace tenon {
 // values.
 std::vector<RewriteInfo> ConstantBranches();
 
-// Applies the rewrites to all nodes that are not fed. Nodes keep their names, their outputs and
-// their control inputs. Returns whether the graph changed.
+// Applies the rewrites to all nodes that are neither fed nor marked to stay. Nodes keep their
+// names, their outputs and their control inputs. Returns whether the graph changed.
 bool FoldConstantBranches(PassContext& context);
 
 }  // namespace tenon

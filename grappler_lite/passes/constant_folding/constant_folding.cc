@@ -143,6 +143,7 @@ class Folder {
     const int64_t highest = type == DataType::kInt32 ? INT32_MAX : INT64_MAX;
     for (size_t i = 0; i < info.partial_value->size(); ++i) {
       const int64_t v = (*info.partial_value)[i];
+      // A negative element stands for an unknown one.
       if (v < 0 || v > highest) return std::nullopt;
       if (type == DataType::kInt32) {
         value->flat<int32_t>()[i] = static_cast<int32_t>(v);

@@ -1,4 +1,4 @@
-// What values were made of before they became constants.
+// Remembers what values were made of before they became constants.
 #pragma once
 
 #include <span>
@@ -9,20 +9,23 @@
 
 namespace tenon {
 
-// Keeps the errors of what nobody needs any more since a value that was made of it is known: a
-// constant waits for such a node where it may fail.
+// Keeps the errors of nodes that nobody needs any more since a value made of them has become a
+// constant: the constant gets a control edge from such a node where the node may fail. One run of
+// constant folding uses one object.
 class FoldedOrigins {
  public:
-  // `constant` is what n, which still has its data inputs, becomes.
+  // Notes that n, which still has its data inputs, becomes `constant`; the two may be one node.
   void Note(const Graph& graph, NodeId n, NodeId constant);
-  // Adds the control edges. `shapes` may be null.
+  // Adds the control edges. `shapes` describes the graph before the run and may be null: then fewer
+  // nodes are known not to fail.
   void KeepErrors(PassContext& context, const GraphShapes* shapes) const;
 
  private:
   class Keeper;
 
-  std::vector<NodeId> folded_;  // whose values were made of other things than constants
-  absl::flat_hash_map<NodeId, std::vector<NodeId>> origins_;  // of these
+  std::vector<NodeId> folded_;  // constants that were made of more than constants
+  absl::flat_hash_map<NodeId, std::vector<NodeId>>
+      origins_;  // by such a constant: the nodes that it was made of
 };
 
 }  // namespace tenon

@@ -69,6 +69,8 @@ bool AddConstants(Sweep& s, NodeId n) {
   return true;
 }
 
+// Integers wrap, so that sums and products may be taken in any order; floating numbers round, and
+// have the rewrites below for kFastMath.
 bool AddIntegers(Sweep& s, NodeId n) {
   return IsInteger(s.graph().output_type({n, 0})) && AddConstants(s, n);
 }

@@ -7,7 +7,7 @@ namespace tenon {
 namespace {
 
 constexpr size_t kLongestLabel = 256;
-// Of all labels at once.
+// The most entries of all labels at once: 32 MiB, and 128 bytes for each node.
 size_t MostEntries(size_t nodes) { return (size_t{1} << 22) + 16 * nodes; }
 
 }  // namespace

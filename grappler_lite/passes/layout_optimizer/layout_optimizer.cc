@@ -28,9 +28,9 @@ bool ConvertFormat(Sweep& s, NodeId n) {
 bool ConvertConvolution(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (!IsNchwOnCpu(g, n)) return false;
-  if (s.context().target.has_onednn() &&
-      NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode)
+  if (s.context().target.has_onednn() && NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode)
     return false;
+  // The summand of a fused Add is an image too, and ConvertFormat turns the first input alone.
   const std::vector<std::string_view> fused = FusedOps(g, n);
   return std::find(fused.begin(), fused.end(), "Add") == fused.end() && ConvertFormat(s, n);
 }

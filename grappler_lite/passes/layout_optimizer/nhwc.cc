@@ -46,6 +46,7 @@ absl::StatusOr<Output> NhwcTwin(Sweep& s, Output o, NodeId n) {
   Graph& g = s.graph();
   const std::string name =
       absl::StrCat(g.name(o.node), o.port == 0 ? "" : absl::StrCat("/", o.port), kTwin);
+  // Readers of `o` that come later in the sweep find the twin by its name.
   const NodeId twin = g.FindNode(name);
   if (twin != kNoNode && TransposeArgument(s, {twin, 0}, kToNhwc) == o) return Output{twin, 0};
   TENON_ASSIGN_OR_RETURN(const NodeId perm, NewPerm(g, o.node, kToNhwc));

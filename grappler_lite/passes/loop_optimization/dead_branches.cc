@@ -187,6 +187,7 @@ class DeadBranches {
     if (g_.op_name(g_.data_inputs(n)[1].node) == "LoopCond") ended_loops_.push_back(n);
     g_.BecomeOp(n, IdentityFor(n), IdentityAttrs(n));
     g_.SetInputs(n, {&data, 1}, controls);
+    // n waited for its predicate, which may fail.
     if (!g_.inputs(source).empty()) g_.AddControlInput(n, source);
   }
 

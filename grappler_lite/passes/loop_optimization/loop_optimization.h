@@ -1,5 +1,6 @@
 // The parts of the pass loop_optimization. All work on control flow of version 1 (Switch, Merge,
-// Enter, …). The functions change the graph in place and return whether it changed.
+// Enter, …). The functions change the graph in place and return whether it changed. All are exact:
+// errors and effects of a run stay.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -12,16 +13,20 @@ inline constexpr RewriteInfo kRemoveDeadLoop = {"remove_dead_loop", Exactness::k
 inline constexpr RewriteInfo kHoistInvariant = {"hoist_invariant", Exactness::kExact};
 inline constexpr RewriteInfo kRemoveStackPush = {"remove_stack_push", Exactness::kExact};
 
-// Where the predicate of a Switch is the same in every run: removes the branch that is never taken.
-// Each Merge behind it chooses among the inputs that remain. A loop that never runs goes; its first
-// values pass it by.
+// Where the predicate of a Switch or RefSwitch is the same constant in every run: makes the Switch
+// an Identity and removes what only its other output reaches. Each Merge behind it chooses among
+// the inputs that remain. Nothing is removed if a node that must stay would be, or a Merge whose
+// index is read. A loop whose condition is false for constant first values goes; these values pass
+// it by.
 bool RemoveDeadBranches(PassContext& context);
 
-// Moves a node before its loop where the node computes the same value in every iteration and cannot
-// fail.
+// Moves a node before its loop where the node reads loop constants alone, so that it computes the
+// same value in every iteration, and cannot fail: the loop may have no iteration, in which the node
+// did not run. An error is one of making a node; the pipeline then restores the graph.
 absl::StatusOr<bool> HoistInvariants(PassContext& context);
 
-// Removes pushes onto unbounded stacks from which no node pops.
+// Turns pushes into Identities of the element, if the stack has no bound and its handle reaches
+// nothing but pushes and closes: no node pops.
 bool RemoveStackPushes(PassContext& context);
 
 }  // namespace tenon

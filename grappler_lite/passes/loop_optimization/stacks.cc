@@ -66,6 +66,7 @@ bool RemoveStackPushes(PassContext& context) {
                                    g.control_inputs(push.node).end());
       g.BecomeOp(push.node, "Identity", std::move(attrs));
       g.SetInputs(push.node, {&element, 1}, controls);
+      // A push waits for its handle, and is dead where the handle is.
       g.AddControlInput(push.node, handle.node);
       changed = true;
     }

@@ -7,6 +7,8 @@
 namespace tenon {
 namespace {
 
+// The constants of GELU: x/2 * (1 + erf(x / sqrt(2))), and its usual approximation by tanh, which
+// has the coefficient 0.044715. Graphs hold them as floats, hence Near.
 constexpr double kSqrtHalf = 0.70710678118654752, kSqrtTwoOverPi = 0.79788456080286536;
 constexpr double kCubic = 0.044715;
 

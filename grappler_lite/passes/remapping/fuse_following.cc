@@ -23,6 +23,7 @@ bool FuseAddedBias(Sweep& s, NodeId n) {
         Fuse(s, n, {*into, "BiasAdd", {other}}))
       return true;
     if (!value || !IsChannelVector(value->shape(), channels, last)) continue;
+    // A vector of higher rank gives the sum more dimensions than the product has.
     if (value->shape().rank() > s.shape(product).rank()) continue;
     const absl::StatusOr<Output> bias = FlatConst(g, other, *value);
     if (!bias.ok()) continue;

@@ -20,6 +20,7 @@ class LayerNormMatcher {
   std::optional<LayerNorm> Match(Output product, Output rest) {
     if (e_.OperandsOf({root_, 0}, s_.graph().op_name(root_)).empty()) return std::nullopt;
     if (!MatchFolded(product, rest) && !MatchPlain(product, rest)) return std::nullopt;
+    // Nodes that others read too would have to stay, and their work would be done twice.
     return e_.IsClosed() ? std::optional<LayerNorm>(norm_) : std::nullopt;
   }
 

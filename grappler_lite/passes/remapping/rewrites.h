@@ -1,4 +1,6 @@
-// The rewrites of the pass `remapping`; remapping.cc lists them with their names.
+// The rewrites of the pass `remapping`; remapping.cc lists them with their names and classes. Each
+// looks for its pattern at the last node, n, calls Allow itself, and returns whether it changed the
+// graph. Patterns are written in the order of computation.
 #pragma once
 
 #include "grappler_lite/passes/remapping/contraction.h"
@@ -13,7 +15,7 @@ bool FuseAddedBias(Sweep& s, NodeId n);
 bool FuseResidual(Sweep& s, NodeId n);
 // Conv2D + BiasAdd or FusedBatchNorm, Relu or another activation that is one op.
 bool FuseActivation(Sweep& s, NodeId n);
-// The same with an activation that is written out: gelu, swish and their like.
+// FuseActivation with an activation that is written out: gelu, swish and their like.
 bool FuseWrittenActivation(Sweep& s, NodeId n);
 
 // FusedBatchNorm, perhaps Add of a tensor of the same shape, Relu: _FusedBatchNormEx.
@@ -31,8 +33,9 @@ bool FuseBatchMatMul(Sweep& s, NodeId n);
 bool FoldMul(Sweep& s, NodeId n);
 // Conv2D, perhaps with a constant bias, FusedBatchNorm in inference with constant statistics.
 bool FoldBatchNorm(Sweep& s, NodeId n);
-// A FusedBatchNorm like that behind no contraction: Mul and Add of two vectors, for TensorFlow,
-// where that is a node less. Here its kernel passes over the tensor once.
+// FusedBatchNorm in inference with constant statistics, behind no contraction: becomes Mul and Add
+// of two vectors, for TensorFlow, where that is a node less. Tenon's kernel of FusedBatchNorm
+// passes over the tensor once anyway.
 bool ExpandBatchNorm(Sweep& s, NodeId n);
 // Pad, Conv2D with a constant filter: the convolution pads.
 bool FusePad(Sweep& s, NodeId n);
@@ -43,16 +46,16 @@ bool RecognizeSoftmax(Sweep& s, NodeId n);
 bool RecognizeLayerNorm(Sweep& s, NodeId n);
 // softmax(query * key^T * scale + mask) * value: _TenonAttention.
 bool RecognizeAttention(Sweep& s, NodeId n);
-// A _TenonAttention between transposes that bring heads before rows and back again: works on what
-// they transpose.
+// A _TenonAttention between transposes that bring heads before rows and back again: n becomes an
+// attention of what the transposes read.
 bool ExchangeHeadsInAttention(Sweep& s, NodeId n);
 
-// exp(-x) and other rows of functions: _UnaryOpsComposition, for TensorFlow, which passes over the
-// tensor once then. Here its kernel does no less than its parts.
+// exp(-x) and other chains of unary functions: _UnaryOpsComposition, for TensorFlow, which passes
+// over the tensor once then. Tenon's kernel of it does no less than its parts.
 bool ComposeUnary(Sweep& s, NodeId n);
 
-// (x + y) + z of tensors of one shape: AddN(x, y, z), which adds in that order; for TensorFlow, as
-// before.
+// (x + y) + z of tensors of one shape: AddN(x, y, z), which adds in that order; for TensorFlow
+// only, for the same reason.
 bool ChainAdditions(Sweep& s, NodeId n);
 
 }  // namespace tenon

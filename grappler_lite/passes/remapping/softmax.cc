@@ -4,6 +4,8 @@
 
 namespace tenon {
 
+// exp(x) / sum(exp(x)) without the maximum taken off is left alone: it is infinite or NaN for large
+// x, where Softmax is not.
 bool RecognizeSoftmax(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   Expression e(s, n, Sharing::kYes);

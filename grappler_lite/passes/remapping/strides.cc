@@ -76,8 +76,9 @@ std::optional<Steps> StridesOfUsers(const PassContext& context, const Fanouts& f
 
 std::string StridesAttr(const Steps& s) { return attr::IntList({1, s[0], s[1], 1}); }
 
-// What the convolution's attributes are with further strides, if that can be said without the
-// shape of its input.
+// What the convolution's attributes are with further strides, if that can be said without the shape
+// of its input. SAME pads by the size of the input once there are strides; with strides of 1 it
+// always pads (window - 1) * dilation, which EXPLICIT paddings can say.
 std::optional<NewAttrs> StridedAttrs(const Graph& g, NodeId n, const Convolution& c,
                                      const Steps& by) {
   const bool pads = c.padding == "SAME" && c.window != kEach;
