@@ -59,8 +59,8 @@ constexpr Kind kText[] = {
 };
 
 constexpr std::string_view kLocalFile = "PK\x03\x04"sv;  // of a zip archive
-constexpr std::string_view kTableEnd =
-    "\x57\xfb\x80\x8b\x24\x75\x47\xdb"sv;          // of a checkpoint's index
+// The magic number of LevelDB's tables, with which the index of a checkpoint ends.
+constexpr std::string_view kTableEnd = "\x57\xfb\x80\x8b\x24\x75\x47\xdb"sv;
 constexpr size_t kTarMagic = 257, kLiteMagic = 4;  // bytes before the magic of either format
 
 bool Has(std::string_view content, size_t at, std::string_view bytes) {

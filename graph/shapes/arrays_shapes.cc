@@ -91,6 +91,7 @@ absl::Status ReshapeShape(InferenceContext& c) {
     out.set_dim(missing, elements / known);
   }
   c.set_output(0, out);
+  // A Reshape moves no element, so that a value stays known on its way.
   if (out.rank() <= 1) SetValue(c, 0, c.input_as_ints(0));
   return absl::OkStatus();
 }
@@ -165,6 +166,7 @@ absl::Status RangeShape(InferenceContext& c) {
                               delta = NumberValue(c, 2);
   c.set_output(0, Vector(kUnknownDim));
   if (delta && *delta == 0) {
+    // TensorFlow looks at the step only where start and limit are known too.
     absl::Status status = absl::InvalidArgumentError("Range: delta must not be 0");
     return start && limit ? status : AtRunTime(std::move(status));
   }
@@ -224,6 +226,7 @@ absl::Status BroadcastToShape(InferenceContext& c) {
       if (from < 0 || to < 0 || from == to || from == 1) continue;
       absl::Status status = absl::InvalidArgumentError(
           absl::StrCat("shape ", in.ToString(), " cannot be broadcast to ", out.ToString()));
+      // TensorFlow's function lets a dimension of 0 pass; its kernel does not.
       return from == 0 ? AtRunTime(std::move(status)) : status;
     }
   }
@@ -278,7 +281,7 @@ absl::Status TransposeShape(InferenceContext& c) {
       seen[from] = true;
       out.set_dim(i, in.dim(from));
     }
-  } else if (in.rank() <= 1) {
+  } else if (in.rank() <= 1) {  // one dimension has one order
     out = in;
   }
   c.set_output(0, std::move(out));
@@ -287,6 +290,7 @@ absl::Status TransposeShape(InferenceContext& c) {
 
 absl::Status ReverseShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1}));
+  // TensorFlow's first Reverse takes no more dimensions.
   TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtMost(c.input(0), 8));
   if (const int64_t rank = c.input(1).dim(0); rank >= 0 && !in.known_rank()) {
     in = PartialShape::UnknownOfRank(static_cast<int>(std::min<int64_t>(rank, kMaxRank)));

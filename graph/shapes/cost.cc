@@ -120,7 +120,8 @@ double Dim(const Tensor& t, int i) {
   return at < 0 || at >= rank ? 1 : static_cast<double>(t.shape().dim(at));
 }
 
-// Products of types that have no fast ones.
+// Units of work for one product of elements, with its addition: products of types other than float
+// and double have no fast kernels.
 double PerProduct(DataType type) {
   switch (type) {
     case DataType::kFloat:
@@ -172,6 +173,7 @@ class WorkEstimator {
       case CostRule::kMatrix:
         return cost_.scale * MatrixWork();
       case CostRule::kFourier:
+        // 5 n log2 n operations, each of which takes as long as 4 of a product.
         return first * 5 * FourierLength();
       case CostRule::kSort:
         return first * kPerElement * LengthOfSort(in_[0]);
@@ -220,7 +222,7 @@ class WorkEstimator {
     return ElementsOf(data) / std::max(channels, 1.0) * filter / std::max(strides, 1.0);
   }
 
-  // Lengths that are no powers of two take longer.
+  // Four times the binary logarithm of the length: lengths that are no powers of two take longer.
   double FourierLength() const {
     double length = 1;
     for (int i = 1; i <= static_cast<int>(cost_.scale); ++i) length *= Dim(in_[0], -i);

@@ -44,6 +44,7 @@ absl::Status LikeInput1Shape(InferenceContext& c) {
 absl::Status AtLeastImageShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(c.input(0), 3));
   const absl::Status scalar = RequireRanks(c, {-1, 0});
+  // TensorFlow's functions of AdjustHue and AdjustSaturation do not look at the factor.
   if (!scalar.ok()) return c.op().name.starts_with("AdjustContrast") ? scalar : AtRunTime(scalar);
   c.set_output(0, std::move(s));
   return absl::OkStatus();
@@ -71,6 +72,7 @@ absl::Status DrawBoundingBoxesShape(InferenceContext& c) {
     TENON_ASSIGN_OR_RETURN(const PartialShape boxes, c.WithRank(c.input(1), 3));
     return CheckBoxes(c, boxes);
   }();
+  // TensorFlow's function of the second version looks at no more than the image's rank.
   if (!fits.ok()) return c.op().name == "DrawBoundingBoxes" ? fits : AtRunTime(fits);
   c.set_output(0, std::move(s));
   return absl::OkStatus();

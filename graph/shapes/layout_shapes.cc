@@ -15,6 +15,7 @@ std::optional<int64_t> PairAt(const std::optional<Dims>& pairs, int row, int col
 absl::StatusOr<PartialShape> WithRankOfPaddings(InferenceContext& c, int i) {
   TENON_ASSIGN_OR_RETURN(const PartialShape pads, c.WithRank(c.input(i), 2));
   const absl::Status pairs = c.MergeDim(pads.dim(1), 2).status();
+  // TensorFlow's function of the gradient looks at the pairs only once it knows how many there are.
   const bool may_run = c.op().name == "MirrorPadGrad" && pads.dim(0) < 0;
   if (!pairs.ok()) return may_run ? AtRunTime(pairs) : pairs;
   if (pads.dim(0) < 0) return c.input(0);

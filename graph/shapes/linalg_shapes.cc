@@ -86,6 +86,7 @@ absl::Status BatchMatMulShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const bool ta, c.AttrBool("adj_x"));
   TENON_ASSIGN_OR_RETURN(const bool tb, c.AttrBool("adj_y"));
   const bool broadcasts = c.op().name != "BatchMatMul";
+  // Broadcasting needs both ranks: without one even the rank of the result is unknown.
   if (broadcasts && (!a.known_rank() || !b.known_rank())) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(c.MergeDim(a.dim(ta ? -2 : -1), b.dim(tb ? -1 : -2)).status());
   const PartialShape x = Subshape(a, 0, -2), y = Subshape(b, 0, -2);

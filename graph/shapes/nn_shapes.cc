@@ -55,6 +55,7 @@ absl::Status FusedBatchNormShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(c.input(0), f.rank()));
   TENON_ASSIGN_OR_RETURN(const bool training, c.AttrBool("is_training"));
   int64_t channels = x.dim(f.channels());
+  // In training mean and variance are computed, and inputs 3 and 4 may be empty.
   for (int i = 1; i < (training ? 3 : 5); ++i) {
     TENON_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(c.input(i), 1));
     TENON_ASSIGN_OR_RETURN(channels, c.MergeDim(channels, s.dim(0)));
@@ -133,6 +134,7 @@ absl::Status SparseSoftmaxCrossEntropyShape(InferenceContext& c) {
 absl::Status InTopKShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1}));
   TENON_ASSIGN_OR_RETURN(const int64_t batch, c.MergeDim(c.input(0).dim(0), c.input(1).dim(0)));
+  // TensorFlow's function of InTopKV2 does not look at k.
   if (c.num_inputs() > 2) TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, -1, 0})));
   c.set_output(0, Vector(batch));
   return absl::OkStatus();

@@ -21,6 +21,7 @@ absl::Status CheckRanges(InferenceContext& c, int first) {
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
   TENON_ASSIGN_OR_RETURN(const PartialShape range, c.WithRank(c.input(first), axis == -1 ? 0 : 1));
   const absl::Status equal = MergeShapes(range, c.input(first + 1)).status();
+  // TensorFlow's function of QuantizeV2 compares the ranks of the ranges alone.
   if (!equal.ok() && c.op().name == "QuantizeV2" && c.input(first + 1).rank() == range.rank())
     return AtRunTime(equal);
   TENON_RETURN_IF_ERROR(equal);

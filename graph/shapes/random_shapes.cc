@@ -47,6 +47,7 @@ absl::Status StochasticCastShape(InferenceContext& c) {
 // Resource, algorithm, shape, then parameters of the distribution.
 absl::Status StatefulRandomShape(InferenceContext& c) {
   absl::Status algorithm = RequireRanks(c, {-1, 0});
+  // TensorFlow's function of this op alone does not look at the algorithm.
   if (c.op().name == "StatefulRandomBinomial") algorithm = AtRunTime(std::move(algorithm));
   TENON_RETURN_IF_ERROR(algorithm);
   if (c.op().name == "StatefulUniformInt")

@@ -67,6 +67,7 @@ absl::Status ArgMaxShape(InferenceContext& c) {
 }
 
 absl::Status CumulativeShape(InferenceContext& c) {
+  // TensorFlow's function looks at neither rank nor value of the axis.
   TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, 0})));
   TENON_ASSIGN_OR_RETURN(PartialShape out, c.WithRankAtLeast(c.input(0), 0));
   if (const std::optional<int64_t> axis = ScalarValue(c, 1); axis && out.known_rank()) {

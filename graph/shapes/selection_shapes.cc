@@ -49,6 +49,7 @@ absl::Status Unique(InferenceContext& c, bool with_axis) {
   const PartialShape& in = c.input(0);
   if (!with_axis) {
     const absl::StatusOr<PartialShape> s = c.WithRank(in, 1);
+    // TensorFlow's function of UniqueWithCounts does not look at the rank.
     if (!s.ok()) return c.op().name == "Unique" ? s.status() : AtRunTime(s.status());
     count = s->dim(0);
   } else {
@@ -102,6 +103,7 @@ absl::Status GatherV2Shape(InferenceContext& c) {
     absl::Status status =
         absl::InvalidArgumentError(absl::StrCat("batch_dims ", batch_dims, " must be at most axis ",
                                                 at, " and the indices' rank ", indices.rank()));
+    // TensorFlow's function compares batch_dims with the indices' rank alone.
     const bool of_indices = batch_dims >= 0 && batch_dims <= indices.rank();
     return of_indices ? AtRunTime(std::move(status)) : status;
   }
@@ -146,6 +148,7 @@ absl::Status OneHotShape(InferenceContext& c) {
   if (axis < -1)
     return absl::InvalidArgumentError(absl::StrCat("axis must be >= -1 but is ", axis));
   TENON_ASSIGN_OR_RETURN(const int64_t depth, DimFromScalar(c, 1));
+  // On and off values, and an axis beyond the rank, are the kernel's to refuse, as in TensorFlow.
   TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, -1, 0, 0})));
   const PartialShape& indices = c.input(0);
   if (!indices.known_rank()) return absl::OkStatus();

@@ -167,6 +167,7 @@ absl::StatusOr<Extent> ExtentOf(const SliceStep& s, int64_t dim, int index) {
     if (at < 0 || at >= dim) {
       absl::Status status = absl::InvalidArgumentError(
           absl::StrCat("slice index ", *s.begin, " of dimension ", index, " out of bounds"));
+      // TensorFlow checks a single index only where its end is known too.
       return s.end ? status : AtRunTime(std::move(status));
     }
     return Extent{at, 1};
@@ -279,7 +280,7 @@ absl::Status SplitVShape(InferenceContext& c) {
     return absl::OkStatus();
   }
   TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, in.rank()));
-  if (c.num_outputs() == 1) {
+  if (c.num_outputs() == 1) {  // as in TensorFlow, whatever the size says: the kernel checks it
     c.set_output(0, in);
     return absl::OkStatus();
   }
@@ -372,6 +373,7 @@ absl::Status StridedSliceShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const Masks masks, SliceMasks(c));
   const PartialShape& in = c.input(0);
   const std::optional<Dims> strides = ConstantInts(c, 3);
+  // TensorFlow looks at the masks only once it knows strides and rank.
   if (!strides || !in.known_rank()) return AtRunTime(CheckEllipsis(masks));
   TENON_RETURN_IF_ERROR(CheckEllipsis(masks));
   TENON_ASSIGN_OR_RETURN(const SlicePlan plan, PlanSlice(c, in.rank(), masks, *strides, 1));

@@ -90,6 +90,7 @@ absl::Status DecodePaddedRawShape(InferenceContext& c) {
     if (*bytes <= 0 || size == 0 || *bytes % size != 0) {
       absl::Status status = absl::InvalidArgumentError(absl::StrCat(
           "fixed_length ", *bytes, " is no positive multiple of the element's ", size, " bytes"));
+      // TensorFlow's function refuses a negative length and a remainder, but not 0.
       return *bytes == 0 ? AtRunTime(std::move(status)) : status;
     }
     elements = *bytes / size;

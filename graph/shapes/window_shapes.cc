@@ -300,6 +300,7 @@ absl::Status MaxPoolGradGradV2Shape(InferenceContext& c) { return PoolByInputs(c
 
 absl::Status AvgPoolGradShape(InferenceContext& c) {
   absl::Status status = FromSizes(c, 0, 4);
+  // FractionalAvgPoolGrad has this function too; TensorFlow leaves a wrong size to its kernel.
   return c.op().name == "AvgPoolGrad" ? status : AtRunTime(std::move(status));
 }
 absl::Status AvgPool3DGradShape(InferenceContext& c) { return FromSizes(c, 0, 5); }
