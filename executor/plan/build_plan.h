@@ -9,8 +9,18 @@
 
 namespace tenon {
 
-// May be called from several threads at once: the stores and counts that inputs share are
-// thread-safe. The caller owns the plan. Errors name the node.
+// Makes a plan; computes constant nodes and creates the kernels of plug-ins on the way. The caller
+// owns the plan, which keeps pointers into `input` (plan_input.h says which). Thread-safe: inputs
+// may share stores and counts.
+//
+// Errors name the node, except for an error while a fetched value is brought to the host:
+// * FAILED_PRECONDITION: a placeholder is needed and not fed.
+// * INVALID_ARGUMENT: shapes, types or attributes do not fit.
+// * UNIMPLEMENTED: a node has no kernel, a loop has a form that plans do not know, or a value
+// cannot
+//   lie in a device's memory.
+// * RESOURCE_EXHAUSTED: memory for constants is short, or the values are too large for one arena.
+// * Errors of plug-ins, as their callbacks return them.
 absl::StatusOr<std::unique_ptr<Plan>> BuildPlan(const PlanInput& input);
 
 }  // namespace tenon

@@ -8,7 +8,8 @@
 namespace tenon {
 namespace {
 
-// Rows of steps, one behind the other, with the steps that run branches and let tensors go.
+// Writes the rows of steps one behind the other, and adds the steps that run branches and release
+// tensors.
 class RowEmitter {
  public:
   RowEmitter(const StepGraph& graph, const StepSchedule& schedule, const Layout& layout, Plan& plan)
@@ -33,6 +34,7 @@ class RowEmitter {
       }
       ranges_[r].end = static_cast<uint32_t>(plan_.steps.size());
     }
+    // A row's range is known only now: the step that runs a row stands before the row.
     plan_.main_steps = ranges_[0].end;
     for (size_t r = 0; r < schedule_.rows.size(); ++r) {
       if (branches_[r] != nullptr) branches_[r]->SetSteps(ranges_[r]);
@@ -42,7 +44,8 @@ class RowEmitter {
   }
 
  private:
-  // The place where a row is run; a loop's own step stands before it.
+  // Adds the step that runs row r, if it is a branch: a loop has its own step already, which stands
+  // before this entry.
   void AddRow(int32_t r) {
     const StepRow& row = schedule_.rows[r];
     if (row.loop < 0) {
@@ -60,6 +63,8 @@ class RowEmitter {
     if (last_plugin_ != nullptr && b.plugin != nullptr) last_plugin_->Precede(b.plugin);
     last_plugin_ = b.plugin;
     Step step{b.fn, b.state, b.first_arg, b.num_inputs, layout_.scratch_line[k], b.node};
+    // A step in the row of its own flag runs only if the flag lives. A planned step in another row
+    // gets a SlowStep around it that looks at the flag.
     const bool looks_itself = b.fn == RunSlowStep;
     if (b.guard != 0 && !looks_itself && RowOf(k).guard != b.guard) {
       auto guarded = std::make_unique<GuardedStep>(b.fn, b.state);
@@ -73,7 +78,7 @@ class RowEmitter {
     if (!releases_.behind_step.empty()) AddRelease(std::move(releases_.behind_step[k]));
   }
 
-  // Steps that work on tensors learn where these lie, and which they may take.
+  // Tells a step that works on tensors where its inputs lie, and which of them it may take.
   void TellOfInputs(int32_t k) {
     const GraphStep& step = graph_.steps[k];
     if (step.plugin == nullptr && step.kernel == nullptr) return;
@@ -84,7 +89,8 @@ class RowEmitter {
       if (step.plugin == nullptr || inputs[i] < 0) continue;
       const Storage& storage = layout_.storages[inputs[i]];
       step.plugin->Place(i, storage, last_use);
-      // It clears what it takes, and runs whenever this row does.
+      // A plug-in's step clears the slots that it may take. No release is needed behind it if it
+      // runs whenever its row runs.
       if (last_use && step.guard == RowOf(k).guard)
         std::erase(releases_.behind_step[k], storage.index);
     }
@@ -131,6 +137,7 @@ class RowEmitter {
   PluginStep* last_plugin_ = nullptr;  // the last step, if it is one
 };
 
+// Sorts (row, argument) pairs by row, by counting.
 void BuildRows(absl::Span<const std::pair<int32_t, uint32_t>> uses, size_t rows, PatchList& list) {
   list.begin.assign(rows + 1, 0);
   for (const auto& [row, arg] : uses) ++list.begin[row + 1];
@@ -140,7 +147,7 @@ void BuildRows(absl::Span<const std::pair<int32_t, uint32_t>> uses, size_t rows,
   for (const auto& [row, arg] : uses) list.args[next[row]++] = arg;
 }
 
-// Which entries of the pointer table change from run to run.
+// Finds the entries of the pointer table that change from run to run.
 void EmitPatches(Plan& plan) {
   std::vector<std::pair<int32_t, uint32_t>> feeds, fetches, slots;
   for (size_t a = 0; a < plan.args.size(); ++a) {
@@ -165,6 +172,7 @@ std::unique_ptr<Plan> Emit(const PlanInput& input, const StepSchedule& schedule,
   plan->calls = &input.calls;
   plan->resources = std::move(graph.resources);
   RowEmitter(graph, schedule, layout, *plan).Run();
+  // Storages that share a place become one storage only now: LastUses knows the storages of before.
   plan->args = std::move(graph.args);
   for (int32_t& storage : plan->args) {
     if (storage >= 0) storage = layout.places.Find(storage);

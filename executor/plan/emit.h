@@ -11,7 +11,8 @@
 
 namespace tenon {
 
-// `layout` must be made from `graph` and `schedule`. The plan takes the resources out of `graph`.
+// Cannot fail. `layout` must be made from `graph` and `schedule`. Uses `graph` up: its resources,
+// arguments, devices and copies move into the plan, and its steps learn where their inputs lie.
 std::unique_ptr<Plan> Emit(const PlanInput& input, const StepSchedule& schedule, Layout layout,
                            StepGraph& graph);
 

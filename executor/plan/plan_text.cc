@@ -37,7 +37,7 @@ std::string PlanToText(const Plan& plan) {
     const SlowStep* slow =
         step.fn == RunSlowStep ? static_cast<const SlowStep*>(step.state) : nullptr;
     absl::StrAppend(&text, i, "  ");
-    if (step.node == kNoNode) {
+    if (step.node == kNoNode) {  // always a SlowStep: planned steps belong to nodes
       absl::StrAppend(&text, slow->Describe(), "\n");
       continue;
     }

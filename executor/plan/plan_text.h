@@ -7,7 +7,9 @@
 
 namespace tenon {
 
-// One line for each step: its node, the storages that it reads and the storages that it writes.
+// One line with the totals, then one line for each step: its index, its node and op, the storages
+// that it reads and the storages that it writes. "@64+16" is the arena from byte 64 on, 16 bytes
+// long; a step without a node has a description instead.
 std::string PlanToText(const Plan& plan);
 
 }  // namespace tenon

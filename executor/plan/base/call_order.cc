@@ -8,6 +8,8 @@
 namespace tenon {
 namespace {
 
+// Whether the order must stay as it is. The nodes of a loop or a branch must stand together. A
+// reader of a reference sees the value at its own place in the order.
 bool KeepsOrder(const Graph& graph, NodeId n) {
   if (IsControlFlow(graph.facts(n))) return true;
   for (int port = 0; port < graph.num_outputs(n); ++port) {
@@ -16,14 +18,14 @@ bool KeepsOrder(const Graph& graph, NodeId n) {
   return false;
 }
 
-// Changes something that others may see, or sees what they change.
+// Whether the node changes something that other nodes may see, or sees what other nodes change.
 bool HasEffects(const Graph& graph, NodeId n) {
   const NodeKind& kind = graph.kind(n);
   if (kind.op == nullptr || kind.op->is_stateful) return true;
   return std::ranges::find(kind.types.inputs, DataType::kResource) != kind.types.inputs.end();
 }
 
-// By node id: the most asynchronous kernels that lie on a way to the node.
+// By node id: the largest number of asynchronous kernels on a path to the node.
 std::vector<int32_t> FindDepths(const Graph& graph, absl::Span<const NodeId> calls,
                                 const std::vector<bool>& fed_only, absl::Span<const NodeId> order) {
   std::vector<int32_t> depth(graph.num_node_ids(), 0), own(graph.num_node_ids(), 0);
@@ -34,6 +36,7 @@ std::vector<int32_t> FindDepths(const Graph& graph, absl::Span<const NodeId> cal
     for (const Output& from : graph.inputs(n)) {
       if (from.node != kNoNode) depth[n] = std::max(depth[n], depth[from.node] + own[from.node]);
     }
+    // A node with effects is as deep as any before it, so that a stable sort keeps their order.
     if (HasEffects(graph, n)) of_effects = depth[n] = std::max(depth[n], of_effects);
   }
   return depth;

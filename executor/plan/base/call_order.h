@@ -9,10 +9,16 @@
 
 namespace tenon {
 
-// Puts each node behind those that have fewer asynchronous kernels before them, so that calls which
-// do not need each other are under way together, whatever stands between them. Otherwise nodes keep
-// their order, and so do all that have effects. `calls` are the nodes with such kernels. Graphs
-// with control flow or references to variables stay as they are.
+// Sorts schedule.order so that calls which do not need each other are under way together, whatever
+// stands between them in the graph. The key of a node is the largest number of asynchronous kernels
+// on a path to the node; nodes with equal keys keep their order. So producers still run before
+// their consumers.
+//
+// Nodes with effects keep their order among themselves: stateful nodes, nodes of unknown ops, and
+// nodes that take a resource. schedule.places gets the order of before.
+//
+// `calls`: the nodes with asynchronous kernels. `fed_only`: as for MakeSchedule. Changes nothing if
+// there are no calls, or if the graph has control flow or references to variables.
 void BeginCallsEarly(const Graph& graph, absl::Span<const NodeId> calls,
                      const std::vector<bool>& fed_only, Schedule& schedule);
 

@@ -13,9 +13,10 @@ namespace tenon {
 namespace {
 
 constexpr size_t kPoolBytes = 64 << 10;
-constexpr size_t kMaxPooledBytes = 1024;
+constexpr size_t kMaxPooledBytes = 1024;  // larger values get a buffer of their own
 constexpr size_t kLine = 64;
-constexpr size_t kKeptFoldedBytes = size_t{16} << 20;
+constexpr size_t kKeptFoldedBytes = size_t{16}
+                                    << 20;  // kept, so that the next plan need not compute
 
 size_t BytesOf(const std::vector<Tensor>& tensors) {
   size_t bytes = 0;
@@ -84,13 +85,13 @@ absl::StatusOr<Tensor> ConstStore::Aligned(const Tensor& value) {
       value.buffer()->owned() && reinterpret_cast<uintptr_t>(value.data()) % kTensorAlignment == 0;
   if (aligned || !IsMemcpyable(value.dtype())) return value;
   if (IsAligned(graph_, value)) {
-    CountPacked(value);  // in memory as it is
+    CountPacked(value);  // kernels read it where it lies in the graph's storage
     return value;
   }
   absl::MutexLock lock(&mutex_);
   auto it = aligned_.find(value.data());
-  // One address may carry several types or shapes (constants that a pass made from each other); the
-  // bytes are the same.
+  // One address may carry several types or shapes: a pass makes constants from each other. They
+  // have the same bytes and share one copy; a part of a larger constant gets a copy of its own.
   if (it == aligned_.end() || it->second.copy.bytes() != value.bytes()) {
     TENON_ASSIGN_OR_RETURN(Tensor copy, CopyLocked(value));
     it = aligned_.insert_or_assign(value.data(), Copy{value, std::move(copy)}).first;
@@ -99,6 +100,7 @@ absl::StatusOr<Tensor> ConstStore::Aligned(const Tensor& value) {
 }
 
 absl::StatusOr<Tensor> ConstStore::OnDevice(const Tensor& value, Device* device, double timeout_s) {
+  // The lock is held during the copy: two plans must not copy one constant twice.
   absl::MutexLock lock(&mutex_);
   const std::pair<const void*, Device*> key(value.data(), device);
   auto it = on_device_.find(key);
@@ -110,7 +112,8 @@ absl::StatusOr<Tensor> ConstStore::OnDevice(const Tensor& value, Device* device,
 }
 
 void ConstStore::DropPages(const Tensor& value) {
-  constexpr size_t kWorthACall = 64 << 10;
+  constexpr size_t kWorthACall = 64
+                                 << 10;  // bytes: below, the system call costs more than it saves
   if (value.bytes() >= kWorthACall && !value.buffer()->owned()) graph_.DropPages(value);
 }
 

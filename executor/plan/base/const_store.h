@@ -1,5 +1,7 @@
-// The constants of an executable's graph. Each is decoded once, and aligned only if a run reads it.
-// Pages of the model's file are dropped from memory when no reader needs them any more.
+// The constants that all plans of an executable share: decoded values of Const nodes, outputs of
+// nodes that are computed ahead, aligned copies, copies on devices. A constant is decoded once, and
+// aligned only if a run reads it. Pages of the model's file are dropped from memory when no reader
+// needs them any more.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +16,45 @@
 
 namespace tenon {
 
-// `graph` must outlive the store. Tensors and pointers stay valid as long as the store.
-// Thread-safe.
+// Thread-safe. `graph` must outlive the store. Pointers are valid as long as the store. A tensor
+// shares its memory with the store; one that views the model's file is valid as long as the graph.
 class ConstStore {
  public:
   explicit ConstStore(const Graph& graph) : graph_(graph) {}
 
-  // The value of the Const node n. Its data may be unaligned and may lie in the mapped file.
+  // The value of the Const node n. Its data may be unaligned and may lie in the mapped file. Errors
+  // are those of Graph::ConstValue, without the node's name.
   absl::StatusOr<const Tensor*> ValueOf(NodeId n);
 
-  // The outputs of node n, which has only constants of the graph as inputs. nullopt until
-  // SetFolded.
+  // The outputs of a node that has only constants of the graph as inputs, so that all plans agree
+  // on them. Folded returns what SetFolded stored for node n; nullopt before that and after a
+  // successful ForgetFolded. A second SetFolded for one node changes nothing.
   std::optional<std::vector<Tensor>> Folded(NodeId n);
   void SetFolded(NodeId n, const std::vector<Tensor>& outputs);
-  // Nobody reads them but nodes that are folded too. False: they are kept for other plans all the
-  // same, since such values are few.
+  // To be called when all readers of node n are folded too. Drops the outputs and returns true: the
+  // caller may clear its own copies. Returns false and keeps the outputs for the next plan while
+  // the store holds at most 16 MiB of outputs.
   bool ForgetFolded(NodeId n);
 
-  // The same elements in memory that kernels can read. Small ones are packed together.
+  // A tensor with the same elements where built-in kernels can read them: `value` itself, or a copy
+  // that is made once. A copy of 64 bytes or more is aligned to 64 bytes, a smaller one to its
+  // size, rounded up to a power of two. Copies of up to 1 KiB are packed together.
+  // RESOURCE_EXHAUSTED without memory for a copy.
   absl::StatusOr<Tensor> Aligned(const Tensor& value);
 
-  // A copy of a constant of the graph in the device's memory, made once.
+  // A copy of `value`, a constant of the graph, in the memory of `device`; made once. Blocks until
+  // the copy is complete, for at most `timeout_s` seconds. Errors are those of CopyOnDevice.
   absl::StatusOr<Tensor> OnDevice(const Tensor& value, Device* device, double timeout_s);
 
-  // The value was packed or copied: its file pages, if any, need not stay in memory.
+  // States that a run no longer reads `value`, since it was packed or copied. The pages of a large
+  // value in the mapped file need not stay in memory; a later access reads them from the file
+  // again.
   void DropPages(const Tensor& value);
 
-  int64_t bytes() const;  // of aligned copies and of values that kernels packed
+  // The memory for constants that runs read, in bytes: aligned copies, values that passes have put
+  // aligned into the graph's storage, and values that kernels packed.
+  int64_t bytes() const;
+  // Adds a value that a kernel packed to bytes(), once, with the size of the value itself.
   void CountPacked(const Tensor& value);
 
  private:
@@ -51,7 +65,8 @@ class ConstStore {
   absl::flat_hash_map<NodeId, std::unique_ptr<Tensor>> values_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<NodeId, std::vector<Tensor>> folded_ ABSL_GUARDED_BY(mutex_);
   size_t folded_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Keyed by the original's address; the original is kept alive, so that the address stays its own.
+  // Maps with copies are keyed by the address of the original. The original stays alive, so that no
+  // other tensor can get its address.
   struct Copy {
     Tensor original, copy;
   };

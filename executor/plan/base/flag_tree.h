@@ -1,4 +1,5 @@
-// The liveness flags of a plan, as a tree: a flag never lives while its parent is dead.
+// The liveness flags of a plan, as a tree: a flag never lives while its parent is dead. Flags are
+// numbered in the order in which they are added; a run has one boolean for each (Frame::alive).
 #pragma once
 
 #include <cstdint>
@@ -7,22 +8,24 @@
 
 namespace tenon {
 
-// The identity of a value that chooses an output: the data of a constant, else null and a storage.
+// The identity of a value that chooses the output of a Switch: {data of a constant, -1}, or {null,
+// storage}. {null, -1} stands for none.
 using Chooser = std::pair<const void*, int32_t>;
 
 class FlagTree {
  public:
   static constexpr int32_t kAlways = 0;  // the flag that always lives
-  // Beyond this depth the tree does not tell whether a flag implies another: branches there are not
-  // jumped over as a whole.
+  // A flag that is added below a flag of this depth becomes a child of kAlways. So walks up the
+  // tree are short, but the tree no longer tells that such a flag implies the flags around it:
+  // branches there are not jumped over as a whole.
   static constexpr int32_t kMaxDepth = 64;
 
   struct Flag {
-    int32_t parent = 0;  // lives whenever the flag does
-    int32_t depth = 0;
-    int32_t family = 0;  // the first flag of its family; 0: it has none
-    int32_t family_size = 0;
-    Chooser chosen_by = {nullptr, -1};
+    int32_t parent = 0;                 // lives whenever this flag lives
+    int32_t depth = 0;                  // of kAlways: 0
+    int32_t family = 0;                 // the first flag of its family; 0: it has none
+    int32_t family_size = 0;            // the number of flags in its family
+    Chooser chosen_by = {nullptr, -1};  // of a family: what its Switch decides by
   };
 
   FlagTree() : flags_(1) {}
@@ -30,12 +33,13 @@ class FlagTree {
   int32_t size() const { return static_cast<int32_t>(flags_.size()); }
   const Flag& operator[](int32_t flag) const { return flags_[flag]; }
 
-  // Adds `count` flags below `parent`, with consecutive numbers. Returns the first.
+  // Adds `count` flags below `parent`, with consecutive numbers. Returns the first number.
   int32_t Add(int32_t count, int32_t parent);
   // Adds the flags of one Switch's outputs: exactly one of them lives while the parent lives.
   int32_t AddFamily(int32_t count, int32_t parent, Chooser chosen_by);
 
-  // Whether `other` lives whenever `flag` lives.
+  // Whether `other` lives whenever `flag` lives, as far as the tree tells: true is certain. A flag
+  // implies itself.
   bool Implies(int32_t flag, int32_t other) const;
   // The deepest flag that lives whenever `a` or `b` does.
   int32_t Common(int32_t a, int32_t b) const;

@@ -14,25 +14,26 @@
 
 namespace tenon {
 
-// Borrows all of its members. Every object here must outlive the plan.
+// Borrows all of its members. A plan keeps pointers to `graph`, `calls`, the devices, `constants`,
+// `kernels`, `session` and `late`, which must outlive it. All else must outlive the call only.
 struct PlanInput {
   const Graph& graph;
-  const CallSites& calls;
+  const CallSites& calls;             // the origin of inlined nodes, for errors
   const Schedule& schedule;           // the nodes that the fetches need, fed nodes too
   const std::vector<bool>& fed_only;  // by node id: only its fed outputs are needed
-  absl::Span<Device* const> devices;  // by node id
+  absl::Span<Device* const> devices;  // by node id; never null for a node of the schedule
   absl::Span<const Output> feeds;
-  absl::Span<const FeedSpec> feed_specs;  // by feed: dtype and shape
-  absl::Span<const Output> fetches;       // control port: run the node, fetch no value
-  absl::Span<const std::string> fetch_names;
+  absl::Span<const FeedSpec> feed_specs;      // by feed: dtype and shape
+  absl::Span<const Output> fetches;           // control port: run the node, fetch no value
+  absl::Span<const std::string> fetch_names;  // by fetch, for errors
   Device* host;
-  ConstStore& constants;
-  KernelStore& kernels;
-  const ShapePromises& promises;
+  ConstStore& constants;          // of `graph`; shared by the plans of an executable
+  KernelStore& kernels;           // as above
+  const ShapePromises& promises;  // as above; decides which shape functions the plan believes
   SessionState& session;
-  LatePreparations& late;
-  Workers& workers;
-  double device_timeout_s;
+  LatePreparations& late;   // counts what runs of the plan prepare
+  Workers& workers;         // for kernels that are computed or packed while planning
+  double device_timeout_s;  // seconds that the host waits for a copy of a constant to a device
 };
 
 }  // namespace tenon

@@ -15,21 +15,27 @@
 namespace tenon {
 namespace {
 
-// Who is run only if a Switch says so. Guard 0: always. Deeper ones than kMaxDepth are taken for
-// that: they only lose their place beside each other.
+// A guard stands for the nodes that run only if certain Switches take certain outputs; guard 0
+// stands for the nodes that always run. Guards form a tree: a child is one more Switch and its
+// output. Items that may come next wait in the queue of their guard.
+//
+// The tree only decides which items stand side by side. So a guard deeper than kMaxDepth may be
+// taken for its parent: its items are then mixed with the parent's.
 class GuardTree {
  public:
   static constexpr int kMaxDepth = 64;
   struct Guard {
     int32_t parent = 0;
     int depth = 0;
-    int64_t ready = 0;  // items ready in it and below
-    std::priority_queue<size_t, std::vector<size_t>, std::greater<>> items;  // by position
-    std::set<int32_t> ready_children;
+    int64_t ready = 0;  // items that wait in this guard and in the guards below it
+    std::priority_queue<size_t, std::vector<size_t>, std::greater<>> items;  // the smallest first
+    std::set<int32_t> ready_children;  // children with waiting items, in themselves or below
   };
 
   GuardTree() : guards_(1) {}
 
+  // The guard of output `port` of a Switch in guard `parent`, which decides by the value `choice`.
+  // Two Switches on one value have the same guards.
   int32_t Child(int32_t parent, Output choice, int32_t port) {
     if (guards_[parent].depth >= kMaxDepth) return parent;
     const auto [it, fresh] = children_.try_emplace({parent, choice.node, choice.port, port},
@@ -60,7 +66,8 @@ class GuardTree {
     }
   }
   bool empty() const { return guards_[0].ready == 0; }
-  // The next item: of the guard of the last one while there is one, else of the nearest.
+  // Takes the next item: one of the last item's guard if there is one, then one of the guards below
+  // it, then one of the nearest guard around it. So the items of a branch come out together.
   size_t Take() {
     while (guards_[now_].ready == 0) now_ = guards_[now_].parent;
     while (guards_[now_].items.empty()) now_ = *guards_[now_].ready_children.begin();
@@ -78,6 +85,9 @@ class GuardTree {
   int32_t now_ = 0;
 };
 
+// Schedules a graph with control flow, in three steps: finds the loop and the guard of each node,
+// in the given order; sorts the items of each loop topologically (list scheduling, with GuardTree
+// as the ready list); writes the sorted lists out, inner loops in the places of their items.
 class Scheduler {
  public:
   Scheduler(const Graph& graph, absl::Span<const NodeId> order, const std::vector<bool>& fed_only)
@@ -102,7 +112,8 @@ class Scheduler {
   }
 
  private:
-  // Calls each(input) for the edges that order n.
+  // Calls each(input) for the edges into n that order it: not for those of a fed node, and not for
+  // the edge from a NextIteration back to its Merge.
   template <typename Each>
   void ForEachInput(NodeId n, Each each) const {
     if (fed_only_[n]) return;
@@ -128,7 +139,8 @@ class Scheduler {
     return a;
   }
 
-  // The innermost loop that an input comes from; all others must lie around it.
+  // Sets the loop of n: the innermost loop of its inputs. All other inputs must come from loops
+  // around that loop, since a value of an unrelated loop exists once in each of its passes.
   absl::Status FindLoop(NodeId n) {
     int32_t loop = -1;
     NodeId source = kNoNode, stranger = kNoNode;
@@ -163,6 +175,8 @@ class Scheduler {
     return absl::OkStatus();
   }
 
+  // The loop that the Enter node n enters from loop `parent`. In TensorFlow a frame is known by its
+  // name and the frame around it.
   absl::StatusOr<int32_t> Entered(NodeId n, int32_t parent) {
     const AttrValue* attr = graph_.attr(n, "frame_name");
     absl::StatusOr<std::string_view> frame =
@@ -190,22 +204,26 @@ class Scheduler {
     return loop < 0 ? std::string_view() : schedule_.loops[loop].frame;
   }
 
-  // What Identities hand on as this value: their producers came before them.
+  // The value that Identity nodes pass on as `value`. Producers come first in the order, so one
+  // look is enough for a chain of them.
   Output Original(Output value) const {
     const auto copied = copied_.find(value.node);
     return copied == copied_.end() ? value : copied->second;
   }
 
-  // The guard of what `from` gives.
+  // The guard of the readers of output `from`.
   int32_t OutputGuard(Output from) {
     const OpFacts& op = graph_.facts(from.node);
     const int32_t loop = schedule_.loop_of[from.node];
-    if (IsEnter(op)) return 0;  // within the loop, it runs
+    if (IsEnter(op)) return 0;  // guards within a loop count from the loop, which runs as a whole
     if (IsExit(op) && loop >= 0) return loop_guard_[loop];
     if (from.is_control() || fed_only_[from.node] || !IsSwitch(op)) return guard_[from.node];
     return guards_.Child(guard_[from.node], Original(graph_.data_inputs(from.node)[1]), from.port);
   }
 
+  // Sets the guard of n. A node needs all of its inputs alive, so the deepest guard decides; a
+  // Merge needs one, so the guard that all inputs have in common does. A loop has the guard of the
+  // deepest of its Enter nodes.
   void FindGuard(NodeId n) {
     const bool merge = IsMerge(graph_.facts(n));
     int32_t guard = merge ? -1 : 0;
@@ -220,14 +238,17 @@ class Scheduler {
       loop_guard_[loop] = guards_.Deeper(loop_guard_[loop], guard_[n]);
   }
 
-  // Items are positions in the given order, then loops. Those of one loop (or of the graph) are
-  // sorted among themselves; what lies within an inner loop counts as that loop.
+  // Items are nodes (their positions in the given order) and loops (numbered behind them). The
+  // items of each loop, and those of the graph, are sorted among themselves. A node within an inner
+  // loop counts as the item of that loop.
   size_t LoopItem(int32_t loop) const { return given_.size() + static_cast<size_t>(loop); }
+  // The item of loop `common` that contains `item` of the loop `loop`.
   size_t Lift(size_t item, int32_t loop, int32_t common) const {
     for (; loop != common; loop = Parent(loop)) item = LoopItem(loop);
     return item;
   }
 
+  // Fills waits_, begin_ and followers_: the edges between items, as compressed rows.
   void FindEdges() {
     std::vector<size_t> position(graph_.num_node_ids(), 0);
     for (size_t i = 0; i < given_.size(); ++i) position[given_[i]] = i;
@@ -240,7 +261,7 @@ class Scheduler {
         const int32_t a = schedule_.loop_of[from.node], b = schedule_.loop_of[n];
         const int32_t common = CommonLoop(a, b);
         const size_t first = Lift(position[from.node], a, common), second = Lift(i, b, common);
-        if (first == second) return;
+        if (first == second) return;  // both are in one inner loop, which sorts them itself
         edges.emplace_back(first, second);
         ++waits_[second];
       });
@@ -282,6 +303,7 @@ class Scheduler {
           if (--waits_[follower] == 0) guards_.Put(ItemGuard(follower), follower);
         }
       }
+      // Nodes had an order before loops were drawn together, so what is left over waits for a loop.
       if (sorted.size() != sizes[loop]) {
         for (size_t l = 0; l < schedule_.loops.size(); ++l) {
           if (waits_[LoopItem(static_cast<int32_t>(l))] != 0)
@@ -296,6 +318,8 @@ class Scheduler {
     return absl::OkStatus();
   }
 
+  // Writes the sorted items out. `path` is the stack of loops that are being written; there is no
+  // recursion over what a file may nest.
   void Flatten() {
     struct Level {
       int32_t loop;
@@ -328,12 +352,12 @@ class Scheduler {
   std::vector<bool> in_order_;
   std::map<std::pair<int32_t, std::string_view>, int32_t> by_frame_;
   GuardTree guards_;
-  absl::flat_hash_map<NodeId, Output> copied_;  // by Identity
+  absl::flat_hash_map<NodeId, Output> copied_;  // by Identity: the value that it passes on
   std::vector<int32_t> guard_;                  // by node id
   std::vector<int32_t> loop_guard_;             // by loop
-  std::vector<uint32_t> waits_;                 // by item: for how many others
-  std::vector<size_t> begin_, followers_;
-  std::vector<std::vector<size_t>> sorted_;  // by loop + 1
+  std::vector<uint32_t> waits_;              // by item: the number of edges into it that are open
+  std::vector<size_t> begin_, followers_;    // row i of followers_: the items that wait for item i
+  std::vector<std::vector<size_t>> sorted_;  // by loop + 1; 0: the graph
 };
 
 bool HasControlFlow(const Graph& graph, absl::Span<const NodeId> order) {

@@ -1,9 +1,8 @@
 // The order in which nodes run:
 // * a producer runs before its consumers;
 // * the nodes of a loop stand together, and within them the nodes of each inner loop;
-// * the nodes that only one branch of a conditional needs stand together, so that a run can jump
-// over
-//   a branch that is not taken.
+// * the nodes that only one branch of a conditional needs stand together as far as their inputs
+//   allow that, so that a run can jump over a branch that is not taken.
 #pragma once
 
 #include <string_view>
@@ -15,30 +14,39 @@
 
 namespace tenon {
 
-inline constexpr int kMaxLoopDepth = 64;
+inline constexpr int kMaxLoopDepth = 64;  // loops around each other
 
-// A loop, in TensorFlow's terms a frame: the nodes between the Enter and Exit nodes of one frame
+// A loop, in TensorFlow's terms a frame: the nodes from the Enter to the Exit nodes of one frame
 // name.
 struct LoopNodes {
-  int32_t parent = -1;
-  int depth = 1;
-  std::string_view frame;
-  size_t begin = 0, end = 0;   // of Schedule::order
-  std::vector<NodeId> enters;  // in order
+  int32_t parent = -1;         // the loop around it, of Schedule::loops; -1: none
+  int depth = 1;               // an outermost loop has depth 1
+  std::string_view frame;      // the frame's name, in the graph's storage
+  size_t begin = 0, end = 0;   // its nodes are order[begin] to order[end - 1], inner loops included
+  std::vector<NodeId> enters;  // its Enter nodes, in the order that MakeSchedule was given
 };
 
 struct Schedule {
   std::vector<NodeId> order;
-  std::vector<LoopNodes> loops;
-  std::vector<int32_t> loop_of;  // by node id; Enter and Exit nodes are of their loop. Empty
-                                 // without loops
-  std::vector<uint32_t> places;  // by node id: where it stands in the graph's order, if `order` is
-                                 // another one (executor/plan/base/call_order.h); else empty
+  std::vector<LoopNodes> loops;  // a loop stands behind the loop around it
+  // By node id: the innermost loop of the node; -1: none. Enter and Exit nodes belong to the loop
+  // that they enter or leave. Empty without loops.
+  std::vector<int32_t> loop_of;
+  // By node id: the node's position in the order of the graph, if `order` is another order
+  // (executor/plan/base/call_order.h). Else empty.
+  std::vector<uint32_t> places;
 };
 
-// `order`: the needed nodes, producers first. `fed_only`: by node id, whether only fed outputs of
-// the node are needed. INVALID_ARGUMENT for a node that reads values of unrelated loops;
-// UNIMPLEMENTED for loops that wait for each other.
+// `order`: the needed nodes, producers first, apart from the edges that close loops. `fed_only`: by
+// node id, whether only fed outputs of the node are needed; its inputs then do not matter. Among
+// nodes that may come next, the first one in `order` is preferred; without control flow the result
+// is `order` itself. Takes O(n log n).
+//
+// Errors name the node, except for INTERNAL:
+// * INVALID_ARGUMENT: a node reads values of unrelated loops, is the Exit, NextIteration or
+//   LoopCond of no loop, or is an Enter without a frame name.
+// * UNIMPLEMENTED: loops wait for each other, or lie more than kMaxLoopDepth deep in each other.
+// * INTERNAL: `order` has a cycle.
 absl::StatusOr<Schedule> MakeSchedule(const Graph& graph, absl::Span<const NodeId> order,
                                       const std::vector<bool>& fed_only);
 

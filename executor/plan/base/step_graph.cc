@@ -10,7 +10,7 @@ StepGraph::StepGraph(const Graph& graph, absl::Span<const NodeId> order)
     count += graph.num_outputs(n);
   }
   values.resize(count);
-  steps.reserve(order.size());  // of which only what is used takes memory
+  steps.reserve(order.size());  // pages that are never touched take no memory
   storages.reserve(count);
   args.reserve(3 * static_cast<size_t>(count));
   for (NodeId n : order) {

@@ -1,6 +1,7 @@
 // The work of a run as plain data: values, the steps that make them, the storages that steps read
-// and write, liveness flags, loops. Steps stand in an order in which they may run. The places of
-// storages are not decided yet.
+// and write, liveness flags, loops. Steps stand in an order in which they may run. Storages have no
+// places in memory yet. executor/plan/steps/ makes a StepGraph; the later stages of planning read
+// it.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +18,27 @@
 
 namespace tenon {
 
-// One value on one device.
+// One value on one device. Pointers are not owned.
 struct PlanValue {
   DataType dtype = DataType::kInvalid;
   int32_t storage = -1;              // -1: none yet, or a constant that no step has read
-  int32_t alive = 0;                 // a flag
-  int32_t event = -1;                // of a copy to a device: recorded behind it
-  int64_t ticket = 0;                // of a kernel on a device: its place in the compute stream
-  const Shape* shape = nullptr;      // null: unknown; else of StepGraph::shapes, one for equal ones
-  Device* device = nullptr;          // null: host memory
-  const Tensor* constant = nullptr;  // known while planning
-  Output output;
-  bool reference = false;       // a variable, dtype is resource: read when somebody wants its value
-  bool graph_constant = false;  // the same in all plans
-  bool fed = false;             // its node is not asked for it
+  int32_t alive = 0;                 // the flag that lives whenever a run has the value
+  int32_t event = -1;                // of a copy to a device: recorded behind the copy. -1: none
+  int64_t ticket = 0;                // DeviceStreams' ticket of the work that makes it; 0: none
+  const Shape* shape = nullptr;      // in StepGraph::shapes: equal shapes are one. Null: unknown
+  Device* device = nullptr;          // the device in whose memory it lies; null: the host
+  const Tensor* constant = nullptr;  // its value if that is known while planning; else null
+  Output output;                     // the output of the graph that it is, or is a copy of
+  bool reference = false;       // a handle of a variable; the value is read for each reader apart
+  bool graph_constant = false;  // `constant` is the same in all plans
+  bool fed = false;             // a feed gives it, and not its node
 };
 static_assert(sizeof(PlanValue) <= 64);  // large graphs are bound by memory
 
+// One step. `fn` and `state` are those of executor/run/plan.h.
 struct GraphStep {
-  // Notes that the step sets these flags. While `alive` is dead, the step only clears them.
+  // Notes that the step sets these flags. While `alive` is dead, the step only clears them: the
+  // step itself must see to that (SlowStep::guard stays kAlways), or a BranchStep around it does.
   void SetsFlags(int32_t first, int32_t count, int32_t alive) {
     first_flag = first;
     num_flags = count;
@@ -43,48 +46,56 @@ struct GraphStep {
   }
 
   NodeId node = kNoNode;
-  RunFn fn = nullptr;  // null: the end of a loop, which never runs and only names what goes round
-  const void* state = nullptr;
-  uint32_t first_arg = 0;  // of StepGraph::args: inputs, then outputs
+  // Null: the step that closes a loop. It never runs; its inputs are the next values of the loop
+  // variables, its outputs are the variables.
+  RunFn fn = nullptr;
+  const void* state = nullptr;  // in StepGraph::resources
+  uint32_t first_arg = 0;       // of StepGraph::args: inputs, then outputs
   uint32_t num_inputs = 0;
   uint32_t num_outputs = 0;
   uint64_t scratch_bytes = 0;
-  PluginStep* plugin = nullptr;           // what `state` is, if it is one
-  KernelStep* kernel = nullptr;           // likewise
-  int32_t guard = 0;                      // while this flag is dead, it only lets its own flags die
-  int32_t first_flag = 0, num_flags = 0;  // that it sets
-  int32_t loop = -1;                      // the innermost of StepGraph::loops that it is in
+  PluginStep* plugin = nullptr;  // `state`, if it is a PluginStep; else null
+  KernelStep* kernel = nullptr;  // `state`, if it is a KernelStep; else null
+  int32_t guard = 0;  // while this flag is dead, the step does no more than clear its flags
+  int32_t first_flag = 0, num_flags = 0;  // the flags that it sets
+  int32_t loop = -1;                      // the innermost of StepGraph::loops around it; -1: none
 };
 
+// A Merge whose value changes from pass to pass of a loop.
 struct LoopVariable {
   NodeId merge;
-  NodeId next;  // its NextIteration; kNoNode: it counts the passes for output 1 of the Merge
-  int32_t storage;
+  NodeId next;       // its NextIteration; kNoNode: it counts the passes for output 1 of the Merge
+  int32_t storage;   // its place, in all passes
   StepInput first;   // its value in the first pass
-  StepInput follow;  // what it becomes for the next pass; known when the loop is closed
+  StepInput follow;  // its value in the next pass; set when the loop is closed
 };
 
 struct PlanLoop {
-  int32_t parent = -1;  // of StepGraph::loops
-  int32_t guard = 0;    // it runs while this flag lives
-  int32_t again = 0;    // there is a next pass while this flag lives; 0: there is one pass
+  int32_t parent = -1;  // the loop around it, of StepGraph::loops; -1: none
+  int32_t guard = 0;    // the loop runs if this flag lives
+  int32_t again = 0;    // another pass follows if this flag lives after a pass; 0: one pass only
+  // The LoopStep, which sets the variables and runs the passes; and the step without `fn` behind
+  // the last step of the loop.
   int32_t open_step = -1, close_step = -1;
-  bool uses_devices = false;  // with memory of their own
-  LoopStep* step = nullptr;
+  bool uses_devices = false;  // a device with memory of its own works in the loop
+  LoopStep* step = nullptr;   // of open_step; in StepGraph::resources
   std::vector<LoopVariable> variables;
 };
 
-// An output that a step may write over an input.
+// Output `out` of a step, which the step may write over its input `in`.
 struct InPlace {
   int32_t step;
   int16_t out, in;
 };
 
+// Indices: a value is one of `values`, a storage one of `storages`, a step one of `steps`, a flag
+// one of `flags`.
 struct StepGraph {
   StepGraph() = default;
   // A graph with a value for each output of these nodes, and without steps.
   StepGraph(const Graph& graph, absl::Span<const NodeId> order);
 
+  // The value of a data output of a node in the order.
   int32_t ValueOf(Output o) const { return first_value[o.node] + o.port; }
   absl::Span<const int32_t> Inputs(const GraphStep& s) const {
     return absl::MakeConstSpan(args).subspan(s.first_arg, s.num_inputs);
@@ -97,22 +108,23 @@ struct StepGraph {
   }
   int32_t num_steps() const { return static_cast<int32_t>(steps.size()); }
 
-  std::vector<int32_t> first_value;  // by node id; -1: no fetch needs the node
-  std::vector<int32_t> node_alive;   // by node id: a flag
-  std::vector<PlanValue> values;     // of every output, then copies on other devices
-  absl::node_hash_set<Shape> shapes;
+  std::vector<int32_t> first_value;   // by node id: the value of output 0; -1: not in the order
+  std::vector<int32_t> node_alive;    // by node id: the flag that lives whenever the node runs
+  std::vector<PlanValue> values;      // one for each output, then copies on other devices
+  absl::node_hash_set<Shape> shapes;  // values point to these: the container never moves them
   std::vector<Storage> storages;
   std::vector<GraphStep> steps;
-  std::vector<int32_t> args;      // storages; -1: none
+  std::vector<int32_t> args;      // storages; -1: the step does not use the argument
   std::vector<InPlace> in_place;  // in the order of steps
   FlagTree flags;
-  std::vector<PlanLoop> loops;  // in the order of opening: outer ones first
-  int32_t open_loop = -1;       // the innermost that is open while steps are added
-  std::vector<int32_t> held;    // storages that live to the end of the run
-  std::vector<FetchSpec> fetches;
-  std::vector<int32_t> fetch_values;  // by fetch; -1: none, or it is a constant
-  std::vector<Device*> devices;       // used ones with memory of their own
-  std::vector<PlanCopy> copies;
+  std::vector<PlanLoop> loops;        // in the order of opening: outer ones first
+  int32_t open_loop = -1;             // the innermost open loop while steps are added; -1: none
+  std::vector<int32_t> held;          // storages that live to the end of the run
+  std::vector<FetchSpec> fetches;     // in order; their places are not known yet
+  std::vector<int32_t> fetch_values;  // by fetch; -1: a node to run, or a constant
+  std::vector<Device*> devices;       // the devices with memory of their own that steps use
+  std::vector<PlanCopy> copies;       // for reports
+  // Tensors that steps make (Where::kSlot), events of copies, calls of asynchronous kernels.
   int32_t num_slots = 0, num_events = 0, num_calls = 0;
   StepResources resources;
 };

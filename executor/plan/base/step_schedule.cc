@@ -3,7 +3,9 @@
 namespace tenon {
 namespace {
 
-constexpr int32_t kMaxRowDepth = 128;  // deeper branches are steps that each look at their flag
+// Rows run each other by recursion, on the machine's stack. Deeper branches get no row: their steps
+// each look at their flag.
+constexpr int32_t kMaxRowDepth = 128;
 
 class Scheduler {
  public:
@@ -45,6 +47,8 @@ class Scheduler {
 
   void AddStep(int32_t k) {
     const GraphStep& step = graph_.steps[k];
+    // Leaves the branches to which the step does not belong. A loop's row has no guard: only its
+    // closing step leaves it.
     while (row(now_).guard != 0 && !graph_.flags.Implies(step.guard, row(now_).guard))
       now_ = row(now_).parent;
     if (OpensBranch(k)) {
@@ -53,6 +57,7 @@ class Scheduler {
     }
     schedule_.row_of[k] = now_;
     row(now_).entries.push_back(k);
+    // Flags are numbered in the order of steps, so those of a row follow each other.
     for (int32_t r = step.num_flags > 0 ? now_ : -1; r >= 0; r = row(r).parent) {
       if (row(r).end_flag == 0) row(r).first_flag = step.first_flag;
       row(r).end_flag = step.first_flag + step.num_flags;
@@ -63,7 +68,8 @@ class Scheduler {
     }
   }
 
-  // Whether the step is the first of a branch. A single step looks at its flag itself.
+  // Whether the step is the first one of a branch that gets a row. A single step gets none: it is
+  // cheaper if it looks at its flag itself.
   bool OpensBranch(int32_t k) {
     const GraphStep& step = graph_.steps[k];
     if (step.guard == 0 || step.guard == row(now_).guard || opens_[k] >= 0) return false;

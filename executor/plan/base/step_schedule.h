@@ -1,5 +1,6 @@
 // The rows of steps of a StepGraph. Steps run in the order in which they were added. The graph
-// itself is one row. Each loop, and each branch that is worth jumping over, is a row of its own.
+// itself is one row. Each loop, and each branch of two steps or more, is a row of its own: a run
+// repeats a loop, and jumps over a branch, as a whole.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +12,24 @@ namespace tenon {
 
 struct StepRow {
   int32_t parent = -1;  // the row that runs this row; -1: this is the graph's row
-  int32_t depth = 0;
-  int32_t loop = -1;  // of StepGraph::loops; -1: the row of a branch or of the graph
-  int32_t guard = 0;  // of a branch: the row runs only if this flag lives
-  int32_t first_flag = 0, end_flag = 0;  // that steps of a branch set
-  std::vector<int32_t> entries;          // steps; -1 - r: row r
+  int32_t depth = 0;    // the graph's row has depth 0
+  int32_t loop = -1;    // of StepGraph::loops; -1: the row of a branch or of the graph
+  int32_t guard = 0;    // of a branch: the row runs only if this flag lives. 0: no branch
+  // The flags [first_flag, end_flag) are set by steps of this row and of rows within it, or by no
+  // step. They are cleared when the row is skipped.
+  int32_t first_flag = 0, end_flag = 0;
+  std::vector<int32_t> entries;  // what the row runs, in order: steps; or -1 - r for row r
 };
 
 struct StepSchedule {
   std::vector<StepRow> rows;    // the graph's first; each behind its parent
-  std::vector<int32_t> row_of;  // by step
+  std::vector<int32_t> row_of;  // by step: the row that has it as an entry
 
   // The innermost row that runs both rows, directly or through other rows.
   int32_t CommonRow(int32_t a, int32_t b) const;
 };
 
+// Cannot fail. Every loop of `graph` must be closed.
 StepSchedule ScheduleSteps(const StepGraph& graph);
 
 }  // namespace tenon

@@ -24,7 +24,9 @@ LastUses::LastUses(const StepGraph& graph, const StepSchedule& schedule, const L
   FindVariableReaders();
 }
 
-// Who reads the slots of loop variables last in a pass, unless they go on to be another variable.
+// Finds, for each loop variable in a slot, the step that reads it last in a pass. The step that
+// closes the loop counts as a reader: a variable that becomes the next value of another variable
+// must not be taken before.
 void LastUses::FindVariableReaders() {
   for (size_t l = 0; l < graph_.loops.size(); ++l) {
     const PlanLoop& loop = graph_.loops[l];
@@ -46,13 +48,16 @@ void LastUses::FindVariableReaders() {
 
 bool LastUses::IsLastReader(int32_t step, int32_t storage) const {
   if (const auto it = variable_readers_.find(storage); it != variable_readers_.end()) {
-    // The next value comes before the next pass, and a step of the body has a next pass.
+    // A reader in the body that runs only if there is a next pass: the variable gets its next value
+    // before any step reads it again. A reader that also runs in the last pass does not qualify,
+    // since a step behind the loop may read the variable.
     const VariableReader& reader = it->second;
     if (reader.last == step && graph_.steps[step].loop == reader.loop &&
         graph_.flags.Implies(graph_.steps[step].guard, graph_.loops[reader.loop].again))
       return true;
   }
   if (last_[storage] != step) return false;
+  // If a loop lies between the step and the innermost row of all uses, the next pass reads again.
   for (int32_t r = schedule_.row_of[step]; r != row_[storage]; r = schedule_.rows[r].parent) {
     if (schedule_.rows[r].loop >= 0) return false;
   }
@@ -76,6 +81,8 @@ Releases LastUses::FindReleases() const {
     const Storage& storage = graph_.storages[s];
     if (storage.where != Where::kSlot || last_[s] < 0 || last_[s] == end) continue;
     int32_t row = schedule_.row_of[last_[s]];
+    // A branch may be skipped and a loop comes back: a release within it would come too rarely or
+    // too early for a slot that is used outside.
     if (row == row_[s]) {
       releases.behind_step[last_[s]].push_back(storage.index);
       continue;

@@ -12,19 +12,22 @@
 
 namespace tenon {
 
-// Slots to release.
+// The slots that the run releases. Both vectors are empty if the graph has no slots.
 struct Releases {
-  std::vector<std::vector<int32_t>> behind_step;  // empty: there are no slots
-  std::vector<std::vector<int32_t>> behind_row;   // of a branch or loop that is over
+  std::vector<std::vector<int32_t>> behind_step;  // by step
+  std::vector<std::vector<int32_t>> behind_row;   // by row, of a branch or loop that is over
 };
 
-// The graph and the schedule must outlive it.
+// The graph and the schedule must outlive this object; the constructor alone reads the lifetimes.
 class LastUses {
  public:
   LastUses(const StepGraph& graph, const StepSchedule& schedule, const Lifetimes& lifetimes);
 
-  // Whether input i of the step is a slot that the step reads once, and that no step uses until it
-  // is written again.
+  // Whether input i of the step is a slot that
+  // * the step reads as no other input, and
+  // * no step uses after this step, in this pass of a loop or a later one, until a step writes the
+  //   slot again.
+  // The step may then take the slot's tensor.
   bool IsLast(int32_t step, size_t i) const;
   // Releases each slot after its last use, in the innermost row that contains all of its uses. If a
   // branch or a loop uses it last, the release comes after the branch or loop, not within it.
@@ -32,16 +35,18 @@ class LastUses {
 
  private:
   struct VariableReader {
-    int32_t loop, last;  // the step that reads it last in a pass
+    int32_t loop, last;  // `last`: the step that reads the slot last in a pass; -1: none
   };
   void FindVariableReaders();
   bool IsLastReader(int32_t step, int32_t storage) const;
 
   const StepGraph& graph_;
   const StepSchedule& schedule_;
-  std::vector<int32_t> last_;  // by storage: step; -1: none; the number of steps: it is not let go
-  std::vector<int32_t> row_;   // by storage: the innermost with all its uses
-  absl::flat_hash_map<int32_t, VariableReader> variable_readers_;  // by storage
+  // By storage: the last step that uses it; -1: none; the number of steps: it lives to the end.
+  std::vector<int32_t> last_;
+  std::vector<int32_t> row_;  // by storage: the innermost row with all its uses; -1: no use
+  // Of loop variables that lie in slots, by storage.
+  absl::flat_hash_map<int32_t, VariableReader> variable_readers_;
 };
 
 }  // namespace tenon

@@ -10,17 +10,19 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kLine = 64;
-// Of all values together: no machine has more, and no sum of offsets overflows.
+constexpr uint64_t kLine = 64;  // Step::scratch counts lines
+// The limit for all values together: no machine has more, and no sum of offsets overflows.
 constexpr uint64_t kMostBytes = uint64_t{1} << 62;
 
-// What lies in the arena: places, and the scratch memory of steps.
+// The buffers that the arena must hold: places, and the scratch memory of steps.
 struct ArenaRequests {
   std::vector<BufferRequest> buffers;
   std::vector<int32_t> owners;  // by buffer: a storage; -1 - k: step k
 };
 
-// Fetches are computed right into buffers that are handed to the caller.
+// Lets fetched values be computed right into buffers that the caller gets, so that nothing is
+// copied at the end of a run. A whole place becomes such a buffer, with all storages that share it.
+// Two fetches of one place share the buffer.
 void PlaceFetches(const StepGraph& graph, Layout& layout) {
   layout.fetches = graph.fetches;
   for (size_t i = 0; i < layout.fetches.size(); ++i) {
@@ -87,12 +89,13 @@ absl::Status PlaceArena(const PlanInput& input, const StepGraph& graph,
     }
     uint32_t& line = layout.scratch_line[-1 - owner];
     line = static_cast<uint32_t>(arena.offsets[i] / kLine);
+    // The product is computed in 64 bits: it differs if the line did not fit into 32.
     if (line * kLine != arena.offsets[i]) return too_large();
   }
   return absl::OkStatus();
 }
 
-// Whoever shares a place lies there.
+// Gives every storage that shares a place the place's own storage.
 void SettleShared(Layout& layout) {
   for (int32_t s = 0; s < static_cast<int32_t>(layout.storages.size()); ++s) {
     if (layout.places.IsShared(s)) layout.storages[s] = layout.storages[layout.places.Find(s)];
@@ -107,6 +110,7 @@ absl::StatusOr<Layout> MakeLayout(const PlanInput& input, const StepGraph& graph
   Places places = SharePlaces(graph, lifetimes);
   Layout layout(std::move(places), LastUses(graph, schedule, lifetimes));
   layout.storages = graph.storages;
+  // Fetches leave the arena before it is planned.
   PlaceFetches(graph, layout);
   const ArenaRequests requests = FindRequests(graph, lifetimes, layout);
   TENON_RETURN_IF_ERROR(PlaceArena(input, graph, requests, layout));

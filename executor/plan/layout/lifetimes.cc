@@ -18,7 +18,8 @@ void EachUse(const StepGraph& graph, Use use) {
 }
 
 int32_t CommonLoop(const StepGraph& graph, int32_t a, int32_t b) {
-  // Loops are opened outermost first: the later one lies deeper, or beside.
+  // Outer loops are opened first: of two loops, the one with the larger index never contains the
+  // other one. -1, no loop, is the smallest.
   while (a != b) {
     int32_t& later = a > b ? a : b;
     later = graph.loops[later].parent;
@@ -26,6 +27,8 @@ int32_t CommonLoop(const StepGraph& graph, int32_t a, int32_t b) {
   return a;
 }
 
+// The steps of a loop run again in the next pass. So a storage that one pass hands to the next, or
+// that comes from outside, must not be overwritten within the loop after its last reader there.
 void ExtendOverLoops(const StepGraph& graph, Lifetimes& lifetimes) {
   std::vector<int32_t> loop(graph.storages.size(), kUnused);  // the innermost with all uses
   EachUse(graph, [&](int32_t s, int32_t k) {

@@ -14,7 +14,9 @@ struct Lifetimes {
   std::vector<int32_t> last;   // -1: no step; the number of steps: it lives to the end of the run
 };
 
-// A storage that a loop shares with steps around it lives at least as long as the loop.
+// The lifetimes of all storages. A storage that steps of a loop share with steps outside of the
+// loop lives at least from the step that opens the loop to the step that closes it. Fetched
+// storages and StepGraph::held live to the end.
 Lifetimes FindLifetimes(const StepGraph& graph);
 
 }  // namespace tenon

@@ -10,7 +10,7 @@ namespace tenon {
 namespace {
 
 constexpr uint64_t kLine = 64;
-constexpr size_t kMaxForQuadratic = 1500;
+constexpr size_t kMaxForQuadratic = 1500;  // buffers; BestGap looks at all buffers placed before
 
 uint64_t RoundUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
@@ -20,7 +20,7 @@ uint64_t RoundedSize(uint64_t bytes) {
 
 using Ids = std::vector<int32_t>;
 
-// Indices in the order in which buffers come to life, and in which they die.
+// A walk over the steps. `births` and `deaths` are indices of requests, by first and by last step.
 struct Sweep {
   Ids births, deaths;
   Sweep(absl::Span<const BufferRequest> requests, Ids ids) : births(ids), deaths(std::move(ids)) {
@@ -29,7 +29,8 @@ struct Sweep {
     std::stable_sort(deaths.begin(), deaths.end(),
                      [&](int32_t a, int32_t b) { return requests[a].last < requests[b].last; });
   }
-  // Calls born(id) in order, and dead(id) for all buffers whose last step is over before.
+  // Calls born(id) for each buffer in order of first steps. Before that it calls dead(id) for all
+  // buffers with an earlier last step: a buffer that dies in a step is still in use in that step.
   template <typename Born, typename Dead>
   void Walk(absl::Span<const BufferRequest> requests, Born born, Dead dead) const {
     size_t d = 0;
@@ -48,11 +49,11 @@ uint64_t LowerBound(absl::Span<const BufferRequest> requests, const Sweep& sweep
   return most;
 }
 
-// Small buffers: a stack of free places per size; a size that has none splits a cache line. Returns
-// the bytes used.
+// Places buffers of less than 64 bytes. Each size, a power of two, has a stack of free places. A
+// size without a free place splits a new cache line. Returns the number of bytes used.
 uint64_t PlaceSmall(absl::Span<const BufferRequest> requests, const Sweep& sweep,
                     std::vector<uint64_t>& offsets) {
-  std::vector<uint64_t> free[8];
+  std::vector<uint64_t> free[8];  // by log2 of the size: 2 (4 bytes) to 6 (64 bytes)
   uint64_t end = 0;
   auto places = [&](uint64_t size) -> std::vector<uint64_t>& {
     return free[std::countr_zero(size)];
@@ -73,9 +74,10 @@ uint64_t PlaceSmall(absl::Span<const BufferRequest> requests, const Sweep& sweep
   return end;
 }
 
-// The free parts of an arena that grows at its end.
+// The free parts of an arena that grows at its end. Neighbouring free parts are always joined.
 class FreeList {
  public:
+  // The offset of a part of this size: best fit, else the end of the arena.
   uint64_t Take(uint64_t size) {
     auto fit = by_size_.lower_bound({size, 0});
     if (fit == by_size_.end()) return Grow(size);
@@ -103,6 +105,7 @@ class FreeList {
   uint64_t end() const { return end_; }
 
  private:
+  // A free part at the end of the arena, though too small, is the beginning of the new one.
   uint64_t Grow(uint64_t size) {
     uint64_t offset = end_;
     if (!by_offset_.empty()) {
@@ -137,8 +140,8 @@ uint64_t PlaceBySweep(absl::Span<const BufferRequest> requests, const Sweep& swe
   return free.end();
 }
 
-// The smallest gap between placed buffers that `request` fits into, else the end of those that live
-// with it.
+// The offset of the smallest gap that `request` fits into. Gaps lie between placed buffers that are
+// in use at the same time as `request`; without a gap, the end of the last of these buffers.
 uint64_t BestGap(absl::Span<const BufferRequest> requests, const Ids& by_offset,
                  const std::vector<uint64_t>& offsets, const BufferRequest& request) {
   const uint64_t size = RoundedSize(request.bytes);
@@ -195,6 +198,7 @@ ArenaLayout PlanArena(absl::Span<const BufferRequest> requests) {
       for (int32_t id : large) layout.offsets[id] = offsets[id];
     }
   }
+  // Small buffers lie at the front, large ones behind them.
   for (int32_t id : large) layout.offsets[id] += small_end;
   layout.bytes = small_end + large_end;
   return layout;

@@ -21,13 +21,17 @@ class Sharing {
  private:
   using Candidates = absl::Span<const InPlace>;  // of one step
 
-  // Who touches a storage in the loop that is looked at.
+  // The uses of each storage in one loop, by storage. Nothing is cleared between loops, so that a
+  // loop costs no more than its arguments: a count of writes starts anew if the last use stands
+  // before the loop. In a loop within a loop the counts come out too high, which only costs a copy.
   struct Uses {
-    std::vector<int32_t> last, writer, writes;  // by storage: steps, how many writes
+    // The last step that uses the storage, the last step that writes it, the number of writes.
+    std::vector<int32_t> last, writer, writes;
   };
 
-  // A variable's next value is computed right into it where nobody reads the old one later in the
-  // pass. Before anything else shares places.
+  // Lets the next value of a variable be computed right over the variable, if no step reads the old
+  // value later in the pass. Comes before ShareInPlace: a storage that shares a place already
+  // cannot move to the variable's place.
   void ShareLoopVariables() {
     const size_t count = graph_.storages.size();
     Uses uses{std::vector<int32_t>(count, -1), std::vector<int32_t>(count, -1),
@@ -57,6 +61,7 @@ class Sharing {
     }
   }
 
+  // Whether storage `next`, the next value of a variable, may lie in the variable's storage.
   bool MayGoOver(const PlanLoop& loop, int32_t next, int32_t variable, const Uses& uses) const {
     const Storage &from = graph_.storages[next], &to = graph_.storages[variable];
     const bool fits = next != variable && from.where == Where::kArena &&
@@ -66,7 +71,8 @@ class Sharing {
     if (!fits) return false;
     const int32_t k = uses.writer[next];
     const GraphStep& step = graph_.steps[k];
-    // It is computed in every pass that has a next one.
+    // The step that computes it must run in every pass that has a next pass: else the variable
+    // would keep a value that another step left there.
     if (step.loop != graph_.steps[loop.close_step].loop ||
         !graph_.flags.Implies(step.guard, loop.again))
       return false;
@@ -98,7 +104,7 @@ class Sharing {
     if (source < 0 || target < 0 || places_.IsShared(target)) return;
     const int32_t place = places_.Find(source);
     const Storage &from = graph_.storages[place], &to = graph_.storages[target];
-    // The step is the place's last reader, and no first one.
+    // The step must be the last user of the place, and not the first one too.
     const bool fits = from.bytes == to.bytes && to.bytes > 0 && from.where == Where::kArena &&
                       lifetimes_.last[place] == c.step && lifetimes_.first[place] != c.step;
     if (!fits || !OnlyReadBy(step, candidates, place, target)) return;

@@ -1,4 +1,4 @@
-// Storages that share one place in memory, since a step computes its output over an input.
+// Storages that share one place in memory, since a step computes an output over an input.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 
 namespace tenon {
 
+// A forest of storages: the root of a tree represents all storages of its place. Not thread-safe,
+// const functions included: Find shortens paths.
 class Places {
  public:
   // At first each storage has a place of its own.
@@ -16,17 +18,19 @@ class Places {
 
   // The storage that represents all storages of its place.
   int32_t Find(int32_t storage) const;
+  // Whether another storage represents this one.
   bool IsShared(int32_t storage) const { return with_[storage] != storage; }
   // Moves `storage`, which must not share a place yet, to the place that `place` represents.
   void Share(int32_t storage, int32_t place) { with_[storage] = place; }
 
  private:
-  mutable std::vector<int32_t> with_;  // by storage
+  mutable std::vector<int32_t> with_;  // by storage: its parent; itself at a root
 };
 
 // Lets a step compute an output over an input that no later step reads, if its kernel allows that.
 // First the next value of a loop variable takes the place of the variable, then all other outputs
-// are tried. The lifetime of a place becomes the union of the lifetimes of its storages.
+// are tried. Only storages of equal size in the arena share a place. In `lifetimes`, the storage
+// that represents a place gets the union of the lifetimes of its storages.
 Places SharePlaces(const StepGraph& graph, Lifetimes& lifetimes);
 
 }  // namespace tenon
