@@ -15,6 +15,8 @@ void AsyncCalls::Begin(NodeId n, absl::Span<const int32_t> outputs,
   ++num_open_;
   for (const int32_t storage : outputs) by_storage_[storage].push_back(number);
   for (const int32_t storage : effects) by_storage_[storage].push_back(number);
+  // Two handles of one resource may lie in two storages: the resource itself is a key too, where it
+  // is known now.
   for (const Output& from : nodes_.data_inputs(n)) {
     if (const Object* const resource = ResourceOf(from)) by_resource_[resource].push_back(number);
   }
@@ -57,6 +59,7 @@ void AsyncCalls::EndNode(NodeId n, bool no_step) {
     const int32_t storage = graph_.values[graph_.first_value[n] + port].storage;
     if (storage >= 0) AddOpen(by_storage_, storage, left);
   }
+  // An empty list leaves the entry that Begin has made for a call without outputs.
   if (!left.empty()) of_node_[n] = std::move(left);
 }
 

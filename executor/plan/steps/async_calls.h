@@ -1,5 +1,5 @@
-// Calls of asynchronous kernels that go on while other steps run, and the steps that must wait for
-// them.
+// Which steps must wait for which calls of asynchronous kernels. A call goes on while later steps
+// run.
 #pragma once
 
 #include <cstdint>
@@ -13,44 +13,56 @@
 
 namespace tenon {
 
-// A call is open until a step waits for it that runs whenever the call was made. A step waits for
-// the open calls that fill what it reads, that may change a resource which it uses, and that come
-// before its node by control edges. Calls have the numbers of StepGraph::num_calls.
+// Knows the open calls while steps are added. A call is open from its step until a step that waits
+// for it and that runs in every run that makes the call. A step must wait for the open calls
+// * that fill a storage which the step reads or writes;
+// * that may change a resource which the step's node uses;
+// * without which a node before the step's node, by a data or a control edge, has not ended.
+// Calls are numbered from 0 in the order in which they begin; StepGraph::num_calls counts them.
+//
+// The order of use, for each node: SetNodes, then Before for each step, Waited for each wait, and
+// Begin behind the step that begins a call; at the end EndNode. Not thread-safe. Adds no steps.
 class AsyncCalls {
  public:
-  // `nodes`: the graph that is planned.
+  // `nodes`: the graph that is planned. Both graphs must outlive this object.
   AsyncCalls(const Graph& nodes, const StepGraph& graph) : nodes_(nodes), graph_(graph) {}
 
+  // Whether a call is open.
   bool any() const { return num_open_ > 0; }
 
-  // The last step of node n begins a call: it fills `outputs` and may change `effects`, all of them
-  // storages.
+  // The last step that was added, of node n, begins the next call. The call fills the storages
+  // `outputs` and may change what the storages `effects` hold handles of.
   void Begin(NodeId n, absl::Span<const int32_t> outputs, absl::Span<const int32_t> effects);
+  // The storages that the call fills. Valid until the next Begin.
   absl::Span<const int32_t> OutputsOf(int32_t call) const { return calls_[call].outputs; }
 
-  // The steps that are added next are those of these nodes.
+  // The steps that are added next belong to these nodes.
   void SetNodes(absl::Span<const NodeId> nodes);
-  // What node n leaves open for those that come after it. `no_step`: it has no step that waited.
+  // Notes the calls that are open behind node n, for the nodes that come after n by an edge.
+  // `no_step`: no step of n has waited for anything, so that the calls before n are open behind it.
   void EndNode(NodeId n, bool no_step);
 
-  // The calls that a step with these arguments waits for, in order; those of the open loop, at the
-  // end of each pass.
+  // The open calls that a step with these storages must wait for, in ascending order.
   std::vector<int32_t> Before(absl::Span<const int32_t> inputs,
                               absl::Span<const int32_t> outputs) const;
+  // The open calls that steps of the innermost open loop make, in ascending order: a pass must wait
+  // for them at its end, since the next pass uses their numbers again.
   std::vector<int32_t> OfLoop() const;
-  // A step that runs while flag `alive` lives waits for the call.
+  // A step that was added waits for the call while flag `alive` lives. Closes the call if that step
+  // runs whenever the call is made: `alive` is then implied, and both are in one loop.
   void Waited(int32_t call, int32_t alive);
 
  private:
   using CallList = absl::InlinedVector<int32_t, 2>;
   struct Call {
     bool open = true;
-    int32_t guard = 0;  // it is made while this flag lives
-    int32_t loop = -1;
+    int32_t guard = 0;  // the call is made while this flag lives
+    int32_t loop = -1;  // the innermost loop around it; -1: none
     std::vector<int32_t> outputs;
   };
   // The resource that a value is a handle of, if that is known while planning; else null.
   const Object* ResourceOf(const Output& value) const;
+  // Adds to `calls` the open calls that `map` has for `key`, each once.
   template <typename Map, typename Key>
   void AddOpen(const Map& map, Key key, CallList& calls) const;
 
@@ -58,10 +70,11 @@ class AsyncCalls {
   const StepGraph& graph_;
   std::vector<Call> calls_;
   int32_t num_open_ = 0;
-  CallList before_nodes_;                              // that the nodes of the next steps wait for
-  absl::flat_hash_map<int32_t, CallList> by_storage_;  // that fill it or may change it
-  absl::flat_hash_map<const Object*, CallList> by_resource_;  // that may change it
-  absl::flat_hash_map<NodeId, CallList> of_node_;             // without which a node has not ended
+  CallList before_nodes_;  // the calls that the nodes of SetNodes wait for
+  absl::flat_hash_map<int32_t, CallList> by_storage_;  // calls that fill it or have it as an effect
+  absl::flat_hash_map<const Object*, CallList> by_resource_;  // calls that may change it
+  // By node: the calls that must end before the node has ended, for a node behind it.
+  absl::flat_hash_map<NodeId, CallList> of_node_;
 };
 
 }  // namespace tenon

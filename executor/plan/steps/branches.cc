@@ -28,7 +28,9 @@ absl::Status Branches::AddSwitch(NodeId n) {
   const int32_t taken = liveness_.TakenOutput(chosen_by, outputs, alive);
   const int32_t first =
       taken < 0 ? liveness_.OfSwitch(n, steps_.InputOf(choice), chosen_by, outputs) : 0;
-  const int32_t never = taken < 0 ? 0 : graph.flags.Add(1, alive);  // no step sets it
+  // The sides that are known not to be taken: no step sets their flag, and frames begin with it
+  // dead.
+  const int32_t never = taken < 0 ? 0 : graph.flags.Add(1, alive);
   TENON_RETURN_IF_ERROR(steps_.ReadStorage(data).status());
   for (int32_t port = 0; port < outputs; ++port) {
     const int32_t out = graph.first_value[n] + port;
@@ -60,6 +62,7 @@ absl::Status Branches::AddMerge(NodeId n) {
   const int32_t known = liveness_.OfMerge(alive);
   const int32_t flag = known >= 0 ? known : graph.flags.Add(1, common);
   graph.node_alive[n] = flag;
+  // References to values are valid from here on: nothing below adds a value.
   PlanValue& merged = steps_.value(graph.first_value[n]);
   PlanValue& index = steps_.value(graph.first_value[n] + 1);
   merged.alive = index.alive = flag;
@@ -71,6 +74,7 @@ absl::Status Branches::AddMerge(NodeId n) {
   auto step =
       std::make_unique<MergeStep>(std::move(inputs), std::move(alive), known >= 0 ? -1 : flag,
                                   place.where == Where::kSlot ? place.index : -1, place.bytes);
+  // The step runs even if no input lives: it must then clear its flag.
   steps_
       .AddSlowStep(n, std::move(step), FlagTree::kAlways, storages, {merged.storage, index.storage})
       .SetsFlags(flag, known >= 0 ? 0 : 1, common);

@@ -9,14 +9,21 @@
 
 namespace tenon {
 
+// The references must outlive this object. Not thread-safe. Errors do not name the node. Flags and
+// values are those of the StepGraph; node_alive[n] of a Switch must be set.
 class Branches {
  public:
   Branches(const PlanInput& input, StepBuilder& steps, Liveness& liveness, Operands& operands)
       : in_(input), steps_(steps), liveness_(liveness), operands_(operands) {}
 
-  // Its outputs are its data, each alive if it is the one that is chosen.
+  // Makes every output of Switch n the Switch's data input, without a copy; the output that is
+  // chosen lives. Adds a step that sets flags, unless an earlier Switch on the same value has
+  // decided already. INVALID_ARGUMENT if the choice is known to be no scalar and the node always
+  // runs.
   absl::Status AddSwitch(NodeId n);
-  // A Merge that is no variable of a loop: the first of its inputs that is alive, and its index.
+  // Adds the step of Merge n, which is no variable of a loop: output 0 becomes the value of the
+  // first live input, output 1 its index. Sets node_alive[n]. The shape is known if all inputs have
+  // one shape.
   absl::Status AddMerge(NodeId n);
 
  private:

@@ -11,8 +11,8 @@
 namespace tenon {
 namespace {
 
-// A constant sub-graph is computed once if its values are no larger than this, or than what they
-// are made of.
+// A node is folded if its outputs take no more than this, or no more than its inputs: a chain of
+// nodes must not blow a few bytes up to values that stay in memory for good.
 constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
 
 }  // namespace
@@ -36,8 +36,9 @@ absl::StatusOr<bool> ConstantFolder::Fold(NodeId n, const CpuKernelSpec& spec, c
   for (int i = 0; i < p.num_outputs(); ++i)
     steps_.SetConstant(graph.first_value[n] + i, &kept[i], of_graph);
   if (of_graph) folded_.emplace(n, &kept);
-  // It is folded in all plans. What a kernel has seen of a value when it was prepared may be known
-  // by the value's address.
+  // All plans fold this node alike, so its inputs may go. But a kernel that has looked at a value
+  // while it was prepared may know packed weights by the value's address, which must then stay
+  // taken.
   if (of_graph && !p.asked_for_values()) DropInputs(n, inputs);
   return true;
 }
@@ -57,7 +58,8 @@ bool ConstantFolder::MayFold(const Prepare& p, absl::Span<const int32_t> inputs)
   return out_bytes <= std::max(kMaxFoldedBytes, in_bytes);
 }
 
-// None where it fails but may never be run: its step fails if it is reached.
+// The outputs; nullopt if the kernel fails and the node may never run. The node's step then fails
+// when it is reached.
 absl::StatusOr<std::optional<std::vector<Tensor>>> ConstantFolder::Compute(
     NodeId n, const Prepare& p, absl::Span<const int32_t> inputs) {
   std::vector<Tensor> aligned;
@@ -67,7 +69,7 @@ absl::StatusOr<std::optional<std::vector<Tensor>>> ConstantFolder::Compute(
     data.push_back(t.data());
     aligned.push_back(std::move(t));
   }
-  DenormalGuard denormals;
+  DenormalGuard denormals;  // as in a run
   auto input = [&](int i, InputUse) -> absl::StatusOr<Tensor> { return aligned[i]; };
   absl::StatusOr<std::vector<Tensor>> computed =
       ComputeOutputs(PreparedKernel::From(p), data.data(), input, in_.workers);
@@ -85,7 +87,7 @@ void ConstantFolder::CountReaders() {
   for (const Output& fetch : in_.fetches) ++readers_[fetch.node];
 }
 
-// Lets go of what node n, which is folded, was made of and nobody else reads.
+// Drops the outputs of nodes that were folded into node n and that no other node or fetch reads.
 void ConstantFolder::DropInputs(NodeId n, absl::Span<const int32_t> inputs) {
   if (readers_.empty()) CountReaders();
   for (size_t i = 0; i < inputs.size(); ++i) {

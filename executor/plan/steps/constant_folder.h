@@ -1,4 +1,4 @@
-// Computes nodes with only known inputs while planning.
+// Computes nodes while planning if the values of all their inputs are known.
 #pragma once
 
 #include <optional>
@@ -13,16 +13,23 @@
 
 namespace tenon {
 
+// Shares results between the plans of an executable through PlanInput::constants. Not thread-safe.
 class ConstantFolder {
  public:
   ConstantFolder(const PlanInput& input, StepBuilder& steps) : in_(input), steps_(steps) {}
 
-  // Computes node n now if all its inputs are constants and its outputs are not too large. Returns
-  // false if the node needs a step.
+  // Computes node n, on the calling thread and the session's workers, and makes its outputs
+  // constants of the plan. `p` is the kernel's preparation for the values `inputs`. Returns false,
+  // and changes nothing, if the node needs a step:
+  // * an input is no constant, the kernel has no run function, or the kernel or the op is stateful;
+  // * the outputs take more than 16 MiB and more than the inputs take;
+  // * the kernel fails, and the node lies in a branch or a loop that may never run it.
+  // The kernel's error, without the node's name, if it fails and the node always runs.
   absl::StatusOr<bool> Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
                             absl::Span<const int32_t> inputs);
 
  private:
+  // Whether all inputs are constants and the outputs are small enough.
   bool MayFold(const Prepare& p, absl::Span<const int32_t> inputs) const;
   absl::StatusOr<std::optional<std::vector<Tensor>>> Compute(NodeId n, const Prepare& p,
                                                              absl::Span<const int32_t> inputs);
@@ -31,9 +38,11 @@ class ConstantFolder {
 
   const PlanInput& in_;
   StepBuilder& steps_;
-  // Values that are the same in all plans, by node; in the StepGraph.
+  // By node: its outputs in StepGraph::resources, if they are the same in all plans.
   absl::flat_hash_map<NodeId, std::vector<Tensor>*> folded_;
-  std::vector<int32_t> readers_;  // by node id: uses left; empty: not counted yet
+  // By node id: the inputs and fetches that read the node, without those of folded nodes. Empty:
+  // not counted yet.
+  std::vector<int32_t> readers_;
 };
 
 }  // namespace tenon

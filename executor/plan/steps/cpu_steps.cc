@@ -17,7 +17,9 @@ KernelStep::Node StepNode(const Graph& graph, NodeId n, const CpuKernelSpec& spe
 
 bool IsHandle(DataType t) { return IsRef(t) || t == DataType::kResource; }
 
-// The device in whose memory a kernel of this op has the node's tensors; null: the host.
+// The device in whose memory a node of this op, placed on `device`, has its tensors; null: the
+// host. Only ops that pass tensors on without a look at them (reading and assigning variables) can
+// work in a device's memory with the CPU's kernel.
 Device* MemoryFor(const OpFacts& op, const NodeTypes& types, Device* device) {
   if (device->is_host() || op.other_devices != OtherDevices::kInPlace) return nullptr;
   const auto only_on_host = [](DataType t) { return !IsHandle(t) && !IsMemcpyable(t); };
@@ -56,6 +58,7 @@ absl::Status CpuSteps::Add(NodeId n, const CpuKernelSpec& spec) {
     const PlanValue& v = steps_.value(ids[i]);
     known &= v.shape != nullptr && (!NeedsValue(spec, i) || v.constant != nullptr);
   }
+  // A kernel of whole tensors is prepared once, whatever the shapes: it needs none of them.
   if (!known && !spec.whole_tensors) return AddTensorStep(n, spec, ids, nullptr);
   const absl::StatusOr<std::shared_ptr<const Prepare>> p = preparations_.For(n, spec, ids);
   if (!p.ok()) return steps_.FailLater(n, p.status());
@@ -78,6 +81,7 @@ absl::StatusOr<bool> CpuSteps::AddInDeviceMemory(NodeId n, const CpuKernelSpec& 
   const NodeKind& kind = in_.graph.kind(n);
   Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, *std::move(inputs), in_.session,
             in_.workers);
+  // An error is left to the second preparation, on the host.
   if (!PrepareKernel(spec, p).ok() || p.run() != nullptr) return false;
   for (const Prepare::PreparedOutput& o : p.outputs()) {
     if (!o.value.has_value() && !o.alias.has_value()) return false;
@@ -86,7 +90,6 @@ absl::StatusOr<bool> CpuSteps::AddInDeviceMemory(NodeId n, const CpuKernelSpec& 
   return true;
 }
 
-// What the kernel is prepared from where the values are, if enough of them is known.
 std::optional<std::vector<Prepare::Input>> CpuSteps::KnownOnDevice(NodeId n,
                                                                    const CpuKernelSpec& spec,
                                                                    Inputs inputs) {
@@ -114,7 +117,6 @@ absl::Status CpuSteps::AddPrepared(NodeId n, const CpuKernelSpec& spec, const Pr
   return AddPlannedStep(n, p, inputs);
 }
 
-// Of a kernel that has nothing to compute: its outputs are known, or inputs under another shape.
 absl::Status CpuSteps::NameOutputs(NodeId n, const Prepare& p, Inputs inputs) {
   for (int i = 0; i < p.num_outputs(); ++i) {
     const Prepare::PreparedOutput& o = p.outputs()[i];
@@ -150,6 +152,7 @@ absl::Status CpuSteps::AddPlannedStep(NodeId n, const Prepare& p, Inputs inputs)
     TENON_ASSIGN_OR_RETURN(v.storage, steps_.NewPlace(v));
     writes.push_back(v.storage);
   }
+  // Nodes of one kind and shape share a preparation, and so a state.
   if (p.state() != nullptr && kept_states_.insert(p.state().get()).second)
     graph.resources.states.push_back(p.state());
   GraphStep& step = steps_.AddStep(n, reads, writes);
@@ -166,7 +169,6 @@ absl::Status CpuSteps::AddPlannedStep(NodeId n, const Prepare& p, Inputs inputs)
   return absl::OkStatus();
 }
 
-// -1 for inputs that the kernel packed and does not read again.
 absl::StatusOr<CpuSteps::StorageList> CpuSteps::Reads(const Prepare& p, Inputs inputs) {
   StorageList reads;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -223,7 +225,7 @@ absl::Status CpuSteps::AddTensorStep(NodeId n, const CpuKernelSpec& spec, Inputs
                                            std::move(promised), in_.session, in_.late);
   if (prepared != nullptr) {
     PreparedKernel kernel = PreparedKernel::From(*prepared);
-    kernel.aliases_planned = true;
+    kernel.aliases_planned = true;  // SetAlias above has given these outputs the input's place
     step->set_prepared(std::move(kernel));
   }
   step->set_device(device);

@@ -19,28 +19,41 @@
 
 namespace tenon {
 
+// The references must outlive this object. Not thread-safe.
 class CpuSteps {
  public:
   CpuSteps(const PlanInput& input, StepBuilder& steps, DeviceCopies& copies, Operands& operands);
 
-  // A kernel that calls a run function on planned memory becomes one step. A node that only renames
-  // a value, or whose value is known, becomes none. Any other becomes a step that works on tensors.
+  // Translates node n, which the kernel `spec` serves; node_alive[n] must be set. A kernel that
+  // calls a run function on planned memory becomes one step. A node that only renames a value, or
+  // that has a known value, becomes none. Any other node becomes a step that works on tensors.
+  //
+  // Returns the error of the preparation or of the computation ahead if the node always runs; in a
+  // branch or a loop it adds a step that fails with the error. Errors do not name the node.
   absl::Status Add(NodeId n, const CpuKernelSpec& spec);
 
  private:
   using Inputs = absl::Span<const int32_t>;  // values
   using StorageList = absl::InlinedVector<int32_t, 4>;
-  // Of a node that only renames what is in a device's memory, or tells its shape. False: it is a
-  // node of another kind.
+  // Translates a node that only renames a value in a device's memory, or tells the value's shape:
+  // the value need not come to the host. Returns false, and changes nothing, for any other node.
   absl::StatusOr<bool> AddInDeviceMemory(NodeId n, const CpuKernelSpec& spec);
+  // The inputs for a preparation, wherever the values lie; nullopt if a shape or a needed value is
+  // not known.
   std::optional<std::vector<Prepare::Input>> KnownOnDevice(NodeId n, const CpuKernelSpec& spec,
                                                            Inputs inputs);
+  // Adds what a prepared kernel needs: no step, a planned step or a step that works on tensors.
   absl::Status AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p, Inputs inputs);
+  // For a kernel with nothing to compute: its outputs are known values, or inputs under another
+  // shape, or empty.
   absl::Status NameOutputs(NodeId n, const Prepare& p, Inputs inputs);
+  // Adds a step that calls the run function on pointers.
   absl::Status AddPlannedStep(NodeId n, const Prepare& p, Inputs inputs);
+  // The storages of the inputs; -1 for an input that the kernel has packed and does not read again.
   absl::StatusOr<StorageList> Reads(const Prepare& p, Inputs inputs);
-  // Outputs become tensors of the run. Without `prepared` the step prepares itself when shapes and
-  // values are there. `device`: in whose memory they are; null: the host's.
+  // Adds a step that works on tensors: each run makes the outputs. Without `prepared` the step
+  // prepares its kernel in the run, when shapes and values are there. The tensors lie in the memory
+  // of `device`; null: the host.
   absl::Status AddTensorStep(NodeId n, const CpuKernelSpec& spec, Inputs inputs,
                              const Prepare* prepared, Device* device = nullptr);
 

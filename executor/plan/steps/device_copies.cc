@@ -10,7 +10,9 @@
 namespace tenon {
 namespace {
 
-// Others meet in the host's memory: what two plug-ins bring under one name, too.
+// Whether the devices copy to each other. A plug-in copies between its own devices of one type
+// only; devices that two plug-ins bring under one type name go by way of the host, as all others
+// do.
 bool CopiesDirectly(const Device& from, const Device& to) {
   return from.type() == to.type() && from.plugin() == to.plugin() && from.copies_between();
 }
@@ -50,14 +52,16 @@ absl::StatusOr<int32_t> DeviceCopies::CopyToDevice(int32_t id, Device* device) {
   }
   streams_.Use(device);
   if (v.constant != nullptr) return ConstantOnDevice(id, device);
-  // The target's memory may have been read by what is queued on the compute stream.
+  // Memory of the compute stream is reused in the order of that stream: kernels that are queued
+  // there may still read what is now the target.
   std::vector<StreamWait> waits;
   streams_.WaitForCompute(device, StreamKind::kHostToDevice, device, streams_.LastTicket(device),
                           v.alive, waits);
   return AddArrival(id, device, std::move(waits));
 }
 
-// What only this plan knows goes with it.
+// A constant of the graph is copied once for all plans; one that only this plan knows belongs to
+// the plan.
 absl::StatusOr<int32_t> DeviceCopies::ConstantOnDevice(int32_t id, Device* device) {
   PlanValue copy = steps_.value(id);
   TENON_ASSIGN_OR_RETURN(Tensor on_device,
@@ -72,7 +76,6 @@ absl::StatusOr<int32_t> DeviceCopies::ConstantOnDevice(int32_t id, Device* devic
   return steps_.AddValue(std::move(copy));
 }
 
-// The step that copies a value to `to`, from the host or from another device.
 int32_t DeviceCopies::AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits) {
   StepGraph& graph = steps_.graph();
   PlanValue copy = steps_.value(id);
@@ -94,7 +97,7 @@ int32_t DeviceCopies::AddArrival(int32_t id, Device* to, std::vector<StreamWait>
 int32_t DeviceCopies::InSlot(NodeId reader, int32_t id) {
   if (steps_.value(id).storage >= 0) return id;
   PlanValue copy = steps_.value(id);
-  const Tensor& constant = *copy.constant;
+  const Tensor& constant = *copy.constant;  // in StepGraph::resources or the store, not in `copy`
   copy.constant = nullptr;
   copy.graph_constant = false;
   copy.storage = steps_.NewSlot();
@@ -108,7 +111,8 @@ void DeviceCopies::ComputedOn(Device* device, PlanValue& v) {
   v.ticket = streams_.NextTicket(device);
 }
 
-// Once is enough, but for steps that may be skipped.
+// One wait is enough for all readers, unless the step that waits may be skipped, or the copy is
+// made again in another pass.
 void DeviceCopies::AwaitArrival(NodeId reader, int32_t id) {
   PlanValue& v = steps_.value(id);
   if (v.event < 0) return;
@@ -120,7 +124,7 @@ void DeviceCopies::AwaitArrival(NodeId reader, int32_t id) {
 }
 
 absl::StatusOr<int32_t> DeviceCopies::CopyToHost(NodeId reader, int32_t id) {
-  AwaitArrival(reader, id);
+  AwaitArrival(reader, id);  // the value may itself be a copy that has not arrived yet
   id = InSlot(reader, id);
   PlanValue copy = steps_.value(id);
   Device* const device = copy.device;
@@ -131,7 +135,7 @@ absl::StatusOr<int32_t> DeviceCopies::CopyToHost(NodeId reader, int32_t id) {
   copy.device = nullptr;
   copy.event = -1;
   int32_t slot = -1;
-  // A target that is watched lies by itself, between zones.
+  // With the ABI watch on, the target gets memory of its own between guard zones, not the arena's.
   if (copy.shape != nullptr && AbiWatch::Active() == nullptr) {
     TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(copy.dtype, *copy.shape));
     copy.storage = steps_.NewStorage(Where::kArena, bytes);
@@ -145,7 +149,8 @@ absl::StatusOr<int32_t> DeviceCopies::CopyToHost(NodeId reader, int32_t id) {
       std::make_unique<CopyStep>(CopyStep::Direction::kToHost, device, nullptr, std::move(waits),
                                  steps_.InputOf(id), steps_.InputOf(to), slot, event);
   steps_.AddSlowStep(copy.output.node, std::move(step), copy.alive, {source}, {copy.storage});
-  // The source must outlive the copy: the wait reads it too.
+  // The wait counts as a reader of the source, which must live until the copy is complete, and as a
+  // writer of the target, which later steps read.
   steps_.AddSlowStep(reader,
                      std::make_unique<WaitStep>(event, device->plugin(), in_.graph.name(reader)),
                      copy.alive, {source}, {copy.storage});

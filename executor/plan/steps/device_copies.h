@@ -12,7 +12,9 @@
 
 namespace tenon {
 
-// `reader` is the node that wants the value. A null device is the host.
+// Values are ids of StepGraph::values; a null device is the host. `reader` is the node that wants
+// the value: waits belong to it, and name it if a copy does not end. Errors do not name the node.
+// The references must outlive this object. Not thread-safe.
 class DeviceCopies {
  public:
   DeviceCopies(const PlanInput& input, StepBuilder& steps)
@@ -20,31 +22,38 @@ class DeviceCopies {
 
   DeviceStreams& streams() { return streams_; }
 
-  // The value on `device`: itself, or its copy, made once.
+  // The value `id` on `device`: the value itself, or its copy. A copy is made once for each value
+  // and device; one that was made in a loop serves readers in the loop only. A copy to the host is
+  // complete behind its steps, a copy to a device needs AwaitArrival. UNIMPLEMENTED for elements
+  // that only the host can hold; RESOURCE_EXHAUSTED for a value that is too large.
   absl::StatusOr<int32_t> OnDevice(NodeId reader, int32_t id, Device* device);
   absl::StatusOr<int32_t> OnHost(NodeId reader, int32_t id) {
     return OnDevice(reader, id, nullptr);
   }
-  // The host waits for a copy to a device before anything is queued there that reads it, as in
-  // TensorFlow: a kernel may work at once, without its stream.
+  // Lets the host wait until the copy `id` to a device is complete; adds nothing if the value is no
+  // such copy or was waited for. To be called before a step queues work that reads the value: as in
+  // TensorFlow, a kernel may do its work at once, without its stream.
   void AwaitArrival(NodeId reader, int32_t id);
-  // The value as a tensor of the run, for steps that cannot do with a constant in a device's
-  // memory.
+  // The value as a tensor of the run: itself, or, for a constant in a device's memory, a new value
+  // in a slot. For steps that read slots only.
   int32_t InSlot(NodeId reader, int32_t id);
-  // `v` is what work on the device's compute stream makes: this step's, or earlier work for a
-  // variable.
+  // Notes that work on the device's compute stream makes `v`: the work of the step that is added
+  // next, or work of the past that left its result in a variable.
   void ComputedOn(Device* device, PlanValue& v);
 
-  // Copies that are made from here on are not there behind a loop that begins here.
+  // Brackets a loop. A copy that a loop makes does not exist behind the loop, and one of an earlier
+  // pass is of no use: ForgetSince drops the copies that were made since Now returned `mark`.
   size_t Now() const { return copies_.size(); }
   void ForgetSince(size_t mark) { copies_.Shrink(mark); }
 
  private:
+  // The copy of a value that is not on `to`, by the shortest way.
   absl::StatusOr<int32_t> Copy(NodeId reader, int32_t id, Device* to);
   absl::StatusOr<int32_t> CopyToDevice(int32_t id, Device* device);
   absl::StatusOr<int32_t> ConstantOnDevice(int32_t id, Device* device);
   absl::StatusOr<int32_t> CopyToHost(NodeId reader, int32_t id);
   absl::StatusOr<int32_t> CopyBetween(NodeId reader, int32_t id, Device* to);
+  // Adds the step that copies a value to `to`, from the host or from another device of its type.
   int32_t AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits);
 
   const PlanInput& in_;

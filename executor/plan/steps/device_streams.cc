@@ -30,7 +30,8 @@ void DeviceStreams::Use(Device* device) {
   std::vector<Device*>& devices = graph_.devices;
   if (std::find(devices.begin(), devices.end(), device) != devices.end()) return;
   devices.push_back(device);
-  // Other runs share the streams: the first wait of a run is never implied.
+  // Other runs share the streams, so a run's first wait is never implied: streams begin at ticket
+  // 1, of which no other stream has seen anything.
   tickets_.resize(devices.size() * kStreamKinds, 1);
   for (std::vector<int64_t>& seen : seen_) seen.resize(tickets_.size(), 0);
   seen_.resize(tickets_.size(), std::vector<int64_t>(tickets_.size(), 0));
@@ -56,7 +57,8 @@ void DeviceStreams::WaitForCompute(Device* device, StreamKind kind, Device* othe
   const size_t stream = Index(device, kind), compute = Index(other, StreamKind::kCompute);
   const bool ordered = std::ranges::find(unordered_, other) == unordered_.end();
   if (ordered && seen_[stream][compute] >= ticket) return;
-  // A step that may be skipped teaches nothing.
+  // A step that may be skipped, or that runs again, covers nothing. A wait covers all tickets so
+  // far, not only `ticket`: streams work in order.
   if (alive == FlagTree::kAlways && graph_.open_loop < 0)
     seen_[stream][compute] = tickets_[compute];
   waits.push_back({StreamOn(*device, kind), StreamOn(*other, StreamKind::kCompute)});

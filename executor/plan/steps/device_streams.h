@@ -1,5 +1,5 @@
-// The streams of a plan's devices: the work that is queued on each, and the waits of each for other
-// streams, so that the plan queues no wait that earlier waits imply.
+// The streams of a plan's devices: the work that is queued on each stream, and how far each stream
+// has waited for the others, so that the plan queues no wait that earlier waits imply.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,28 @@
 namespace tenon {
 
 enum class StreamKind { kCompute, kHostToDevice, kDeviceToHost, kDeviceToDevice };
+// The device's stream of this kind; owned by the device, which must not be the host.
 StreamHandle StreamOn(Device& device, StreamKind kind);
 
-// Work on a compute stream has tickets: 2, 3, … in the order in which it is queued.
+// Work that steps of the plan queue on a compute stream has tickets: 2, 3, … in the order in which
+// it is queued. Ticket 1 stands for the work of other runs, which share the streams. Null is no
+// device here. Not thread-safe.
 class DeviceStreams {
  public:
   explicit DeviceStreams(StepGraph& graph) : graph_(graph) {}
 
-  // The plan, and the loops that are open, use the device. The host is no such device.
+  // Notes that the plan and the open loops use the device. Does nothing for the host.
   void Use(Device* device);
-  // Work comes to the compute stream in an order that the plan does not know: no wait is implied by
-  // others.
+  // Notes that work comes to the device's compute stream in an order that the plan does not know,
+  // as from asynchronous kernels: from now on no wait for the stream is implied by another.
   void UseInAnyOrder(Device* device) { unordered_.push_back(device); }
-  // Of work that a step queues on the compute stream.
+  // A new ticket, for work that the step which is added next queues on the compute stream.
   int64_t NextTicket(Device* device);
-  // Of what was queued there last.
+  // The ticket of the work that was queued there last; 1 if the plan has queued none.
   int64_t LastTicket(Device* device);
-  // Lets a copy stream of `device` wait for the compute stream of `other` up to `ticket`, unless it
-  // has already. `alive`: of the step that waits.
+  // Adds to `waits` that a stream of `device` waits for all work on the compute stream of `other`,
+  // unless an earlier wait of that stream covers `ticket`. `alive` is the flag of the step that
+  // waits: a wait that may be skipped covers nothing.
   void WaitForCompute(Device* device, StreamKind kind, Device* other, int64_t ticket, int32_t alive,
                       std::vector<StreamWait>& waits);
 
@@ -35,8 +39,9 @@ class DeviceStreams {
   size_t Index(Device* device, StreamKind kind);
 
   StepGraph& graph_;
-  std::vector<int64_t> tickets_;            // by stream
-  std::vector<std::vector<int64_t>> seen_;  // by stream: how far it has waited for each other one
+  // By stream: 4 for each device, in the order of StepGraph::devices.
+  std::vector<int64_t> tickets_;            // the last ticket
+  std::vector<std::vector<int64_t>> seen_;  // by other stream: the ticket up to which it has waited
   std::vector<const Device*> unordered_;
 };
 

@@ -12,6 +12,7 @@ int32_t Liveness::OfNode(NodeId n) {
   for (const Output& from : nodes_.data_inputs(n))
     alive = Both(n, alive, graph.values[graph.ValueOf(from)].alive);
   for (const Output& from : nodes_.control_inputs(n)) {
+    // A node that a feed replaces need not be in the order: then there is nothing to wait for.
     if (graph.first_value[from.node] >= 0) alive = Both(n, alive, graph.node_alive[from.node]);
   }
   return alive;
@@ -23,7 +24,7 @@ int32_t Liveness::Both(NodeId n, int32_t a, int32_t b) {
   if (flags.Implies(b, a)) return b;
   const std::pair<int32_t, int32_t> key(std::min(a, b), std::max(a, b));
   if (const int32_t* made = both_.Find(key)) return *made;
-  const int32_t out = flags.Add(1, a);
+  const int32_t out = flags.Add(1, a);  // a tree has one parent: that `out` implies b is not known
   both_.Add(key, out);
   GraphStep& step =
       steps_.AddSlowStep(n, std::make_unique<BothAliveStep>(a, b, out), FlagTree::kAlways, {}, {});
@@ -36,6 +37,8 @@ int32_t Liveness::OfMerge(absl::Span<const int32_t> alive) const {
   int32_t common = alive[0];
   for (int32_t flag : alive) common = flags.Common(common, flag);
   if (std::find(alive.begin(), alive.end(), common) != alive.end()) return common;
+  // A Merge of all outputs of one Switch is alive whenever the Switch is: behind a conditional,
+  // values are unconditional again.
   const int32_t family = flags[alive[0]].family;
   const int32_t size = flags[alive[0]].family_size;
   if (family == 0) return -1;
@@ -63,6 +66,7 @@ int32_t Liveness::TakenOutput(Chooser chosen_by, int32_t count, int32_t alive) c
     }
     return -1;
   };
+  // Flags within a loop do not hang below the flag of the loop, so loops are asked one by one.
   int32_t taken = find(alive);
   for (int32_t l = graph.open_loop; l >= 0 && taken < 0; l = graph.loops[l].parent)
     taken = find(graph.loops[l].guard);
@@ -76,6 +80,7 @@ int32_t Liveness::OfSwitch(NodeId n, const StepInput& choice, Chooser chosen_by,
   if (const int32_t* made = families_.Find(key)) return *made;
   const int32_t first = graph.flags.AddFamily(count, alive, chosen_by);
   families_.Add(key, first);
+  // The step runs while `alive` is dead, too: it must then clear the flags.
   GraphStep& step = steps_.AddSlowStep(n, std::make_unique<SwitchStep>(choice, alive, first, count),
                                        FlagTree::kAlways, {choice.storage}, {});
   step.SetsFlags(first, count, alive);

@@ -1,5 +1,5 @@
-// Liveness flags for the nodes behind a Switch; all other nodes always live and need no flag of
-// their own. Adds the steps that set the flags.
+// Liveness flags for the nodes behind a Switch, with the steps that set the flags. All other nodes
+// always live: they have flag FlagTree::kAlways, which no step sets.
 #pragma once
 
 #include <tuple>
@@ -11,29 +11,35 @@
 
 namespace tenon {
 
-// Flags are those of StepGraph::flags.
+// Flags are those of StepGraph::flags; nodes are asked in the order of the schedule. The references
+// must outlive this object. Not thread-safe.
 class Liveness {
  public:
   Liveness(const Graph& nodes, StepBuilder& steps) : nodes_(nodes), steps_(steps) {}
 
-  // The flag of node n: it lives if all inputs of n, data and control, are alive.
+  // The flag of node n, which lives if all inputs of n, data and control, are alive. Adds steps if
+  // the flag is a new one. The caller stores it in node_alive.
   int32_t OfNode(NodeId n);
-  // A flag that lives if `a` and `b` both live. The step that sets it belongs to node n.
+  // A flag that lives if `a` and `b` both live: one of them if it implies the other, else a new
+  // flag with a step of node n that sets it.
   int32_t Both(NodeId n, int32_t a, int32_t b);
-  // When a Merge of these lives, as far as that is known: with one of them that lives whenever any
-  // other does, or with the parent of a family that it has all members of. -1: it needs a flag of
-  // its own, below the one that all have in common.
+  // The flag of a Merge whose inputs have the flags `alive` (at least one), if no step is needed to
+  // set it. It is a flag of the list that all others imply, or the parent of a family that the list
+  // has all members of. -1: the Merge needs a flag of its own, below the flag that all imply.
   int32_t OfMerge(absl::Span<const int32_t> alive) const;
 
+  // The identity of value `choice`, which lies in this storage, as what chooses an output.
   Chooser ChosenBy(int32_t choice, int32_t storage) const;
-  // The output that a Switch on this value takes whenever it runs, where a Switch on the same value
-  // has decided that already; -1: none has.
+  // For a Switch with `count` outputs that runs while `alive` lives: the output that it takes in
+  // all of these runs, if another Switch on the same value encloses it. -1: not known.
   int32_t TakenOutput(Chooser chosen_by, int32_t count, int32_t alive) const;
-  // The flags of the outputs of a Switch: the first of them. One step serves all Switches that are
-  // chosen by the same value.
+  // The flags of the outputs of Switch n: the first of `count` consecutive flags. All Switches on
+  // one value with the same flag and number of outputs share their flags and the step that sets
+  // them. node_alive[n] must be set.
   int32_t OfSwitch(NodeId n, const StepInput& choice, Chooser chosen_by, int32_t count);
 
-  // What is made from here on is not there behind a loop that begins here.
+  // Brackets a loop. A flag that a step of a loop sets is of no use behind the loop: ForgetSince
+  // drops, as candidates for reuse, the flags that were made since Now returned `mark`.
   struct Mark {
     size_t both, families;
   };
@@ -43,8 +49,8 @@ class Liveness {
  private:
   const Graph& nodes_;
   StepBuilder& steps_;
-  ScopedMap<std::pair<int32_t, int32_t>, int32_t> both_;
-  // By what chooses, the flag of the node, how many outputs there are.
+  ScopedMap<std::pair<int32_t, int32_t>, int32_t> both_;  // by the two flags, the smaller first
+  // The first flag of each family, by chooser, flag of the Switch, and number of outputs.
   ScopedMap<std::tuple<Chooser, int32_t, int32_t>, int32_t> families_;
 };
 

@@ -9,7 +9,8 @@
 namespace tenon {
 namespace {
 
-constexpr int kMaxInvariantPath = 1000;  // nodes looked at to see that a variable never changes
+// Bounds the work for each variable: the paths of many variables may share one long chain of nodes.
+constexpr int kMaxInvariantPath = 1000;
 
 }  // namespace
 
@@ -48,6 +49,7 @@ bool IsInvariant(const PlanInput& input, NodeId merge, NodeId next) {
   Output from = graph.data_inputs(next)[0];
   for (int i = 0; i < kMaxInvariantPath && !input.fed_only[from.node]; ++i) {
     if (from.node == merge) return from.port == 0;
+    // Port 1 is the side of a Switch that goes on with the loop.
     const bool passes = graph.op_name(from.node) == "Identity" ||
                         (IsSwitch(graph.facts(from.node)) && from.port == 1);
     if (!passes) return false;

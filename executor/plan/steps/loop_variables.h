@@ -1,4 +1,5 @@
-// The Merge nodes that are loop variables, and the positions at which loops begin.
+// The Merge nodes that are loop variables, and the positions at which loops begin. "NextIteration"
+// is the node that hands a value to the next pass.
 #pragma once
 
 #include <utility>
@@ -13,19 +14,25 @@ namespace tenon {
 
 struct LoopVariables {
   // Loops of the schedule, by the position at which they begin and the loop around them (-1: none).
+  // An outer and an inner loop may begin at one position.
   absl::flat_hash_map<std::pair<size_t, int32_t>, int32_t> opening;
-  std::vector<std::vector<NodeId>> merges;    // by loop
-  absl::flat_hash_map<NodeId, NodeId> nexts;  // NextIteration by Merge
+  std::vector<std::vector<NodeId>> merges;    // by loop of the schedule: its variables, in order
+  absl::flat_hash_map<NodeId, NodeId> nexts;  // by variable: its NextIteration
   absl::flat_hash_set<NodeId> counted;        // Merges with a reader of output 1
 };
 
-// UNIMPLEMENTED for loops of other forms.
+// UNIMPLEMENTED for a variable that has not exactly two inputs, one of them from a NextIteration;
+// names the node.
 absl::StatusOr<LoopVariables> FindLoopVariables(const PlanInput& input);
 
-// Whether what goes round from `next` is the variable `merge` itself.
+// Whether the value that `next` hands on is the variable `merge` itself, passed through Identity
+// and Switch nodes only: the variable is then the same in all passes. Looks at no more than 1,000
+// nodes; behind them it returns false, which only costs a copy.
 bool IsInvariant(const PlanInput& input, NodeId merge, NodeId next);
 
-// The Enter that gives the variable `merge` of the loop its first value.
+// The Enter that gives the variable `merge` of the loop its first value, directly or through
+// Identity nodes. UNIMPLEMENTED, without the name of `merge`, if it is no Enter of this loop or is
+// fed.
 absl::StatusOr<NodeId> EnterOf(const PlanInput& input, int32_t loop, NodeId merge, NodeId next);
 
 }  // namespace tenon

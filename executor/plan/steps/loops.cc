@@ -36,7 +36,7 @@ absl::Status Loops::Find() {
 }
 
 absl::Status Loops::OpenAt(size_t position) {
-  // Loops that begin here lie within each other: outermost first.
+  // Several loops that begin at one position lie within each other: the outermost is opened first.
   while (true) {
     const int32_t around = open_.empty() ? -1 : open_.back().loop;
     const auto next = variables_.opening.find({position, around});
@@ -62,6 +62,7 @@ absl::Status Loops::Open(int32_t loop) {
   PlanLoop opened;
   opened.parent = graph.open_loop;
   steps_.BeginNodes(nodes.enters);
+  // The loop runs as a whole: only if all of its Enter nodes are alive.
   for (NodeId enter : nodes.enters)
     opened.guard = liveness_.Both(enter, opened.guard, liveness_.OfNode(enter));
   for (NodeId merge : variables_.merges[loop]) {
@@ -84,7 +85,8 @@ absl::Status Loops::Open(int32_t loop) {
   return absl::OkStatus();
 }
 
-// A Merge of the loop: the first value is there, the next one is still to be computed.
+// Adds a Merge of the loop: its first value exists, the next one is still to be computed. A
+// variable that never changes needs no place: it is its first value, a constant if that is one.
 absl::Status Loops::AddVariable(int32_t loop, NodeId merge, PlanLoop& opened) {
   StepGraph& graph = steps_.graph();
   const NodeId next = variables_.nexts[merge];
@@ -107,7 +109,8 @@ absl::Status Loops::AddVariable(int32_t loop, NodeId merge, PlanLoop& opened) {
   return absl::OkStatus();
 }
 
-// Output 1 of the Merge: 0 in the first pass, 1 in all others.
+// Adds output 1 of the Merge, the index of its live input: 0 in the first pass (the Enter), 1 in
+// all others (the NextIteration).
 absl::Status Loops::AddPassCounter(NodeId merge, PlanLoop& opened) {
   const int32_t id = steps_.graph().first_value[merge] + 1;
   const int32_t storage = steps_.NewStorage(Where::kArena, sizeof(int32_t));
@@ -143,7 +146,8 @@ absl::Status Loops::Close() {
     writes.push_back(v.storage);
   }
   if (!newly_loose_.empty()) {
-    // What was added is void; what follows shall not stumble over shapes that are wrong.
+    // The steps are void, and translation goes on only to find all such variables in one attempt:
+    // it must not fail at shapes that are wrong.
     for (const auto& [exit, alive] : open.exits)
       steps_.value(graph.first_value[exit]).shape = nullptr;
   }
@@ -170,7 +174,8 @@ absl::Status Loops::FindEnd(const OpenLoop& open, PlanLoop& closing) const {
   return absl::OkStatus();
 }
 
-// A loop goes on while the true side of one Switch lives, and its results are of the other side.
+// Checks that the loop goes on while the true side of one Switch lives, and that its results come
+// from the false side. A Switch in every pass has no flag above it, and two outputs.
 absl::Status Loops::CheckEnd(const OpenLoop& open, const PlanLoop& closing) const {
   const std::string_view frame = in_.schedule.loops[open.loop].frame;
   const bool once = closing.again == 0;  // nothing goes back
@@ -188,7 +193,8 @@ absl::Status Loops::CheckEnd(const OpenLoop& open, const PlanLoop& closing) cons
   return absl::OkStatus();
 }
 
-// A variable's next value, ready to be copied while other variables change.
+// The next value of a variable, ready to be copied while other variables change: a value that is
+// another variable is copied aside, since that variable may get its own next value first.
 absl::StatusOr<int32_t> Loops::NextValue(const LoopVariable& variable, const PlanLoop& closing) {
   if (variable.next == kNoNode) return PassNumber(1);
   const bool second = in_.graph.data_inputs(variable.merge)[1].node == variable.next;
@@ -202,7 +208,7 @@ absl::StatusOr<int32_t> Loops::NextValue(const LoopVariable& variable, const Pla
   return CopyAside(variable.next, id, target.bytes, closing.again);
 }
 
-// For two variables that change places.
+// As for two variables that change places.
 int32_t Loops::CopyAside(NodeId next, int32_t id, uint64_t bytes, int32_t alive) {
   PlanValue copy = steps_.value(id);
   const int32_t source = copy.storage;
@@ -216,7 +222,7 @@ int32_t Loops::CopyAside(NodeId next, int32_t id, uint64_t bytes, int32_t alive)
   return steps_.AddValue(std::move(copy));
 }
 
-// What is there when the loop is over stays where it is.
+// A value of the last pass stays where it is when the loop is over, so an Exit needs no step.
 absl::Status Loops::AddExit(NodeId n) {
   StepGraph& graph = steps_.graph();
   OpenLoop& open = open_.back();

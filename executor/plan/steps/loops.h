@@ -1,5 +1,6 @@
-// Loops: a step that runs the steps of its frame until the condition fails, and variables that it
-// sets before the first pass and between two passes. What comes from outside is read as it is.
+// Loops: a step that runs the steps of the loop's frame, pass after pass, until the condition
+// fails; and variables, which that step sets before the first pass and between two passes. Values
+// from outside of the loop are read where they lie.
 #pragma once
 
 #include <utility>
@@ -16,9 +17,11 @@
 
 namespace tenon {
 
-// Loop variables (by Merge) whose shape is not that of their first value in every pass.
+// Loop variables, by Merge, that have not the shape of their first value in every pass.
 using LooseVariables = absl::flat_hash_set<NodeId>;
 
+// Opens and closes the loops of the schedule while nodes are translated in its order. The
+// references must outlive this object. Not thread-safe.
 class Loops {
  public:
   Loops(const PlanInput& input, const LooseVariables& loose, StepBuilder& steps, Liveness& liveness,
@@ -30,35 +33,46 @@ class Loops {
         copies_(copies),
         operands_(operands) {}
 
-  // Before all else.
+  // Finds the loop variables. To be called once, before all other functions. Errors are those of
+  // FindLoopVariables.
   absl::Status Find();
-  // Opens the loops that begin, closes those that end at this position of the schedule. Errors name
-  // the node.
+  // Opens the loops that begin at this position of the schedule: adds their steps and variables.
+  // Errors name the node.
   absl::Status OpenAt(size_t position);
+  // Closes the loops that end before this position. UNIMPLEMENTED for a loop that does not end for
+  // all its variables at once: what goes back must lie on the true side of one Switch in every
+  // pass, what leaves on the false side. Errors name the node.
   absl::Status CloseAt(size_t position);
+  // Whether the Merge is a variable of a loop: the loop's step sets it, and it needs no step.
   bool IsVariable(NodeId merge) const { return variables_.nexts.contains(merge); }
+  // Makes the output of the Exit node n the value that it reads, alive behind the loop. The loop of
+  // n must be the innermost open one. Errors do not name the node.
   absl::Status AddExit(NodeId n);
 
-  // Variables that were planned with a shape that they do not keep: what was added is void.
+  // The variables that were planned with the shape of their first value and turned out to have
+  // another in a later pass. If there are any, all steps that were added are void.
   const LooseVariables& newly_loose() const { return newly_loose_; }
 
  private:
   struct OpenLoop {
     int32_t loop;                                   // of the schedule
     int32_t index;                                  // of StepGraph::loops
-    std::vector<std::pair<NodeId, int32_t>> exits;  // and the flag of what they read
-    Liveness::Mark flags;
-    size_t copies;
+    std::vector<std::pair<NodeId, int32_t>> exits;  // each with the flag of the value that it reads
+    Liveness::Mark flags;                           // of the time when the loop was opened
+    size_t copies;                                  // of the time when the loop was opened
   };
 
   absl::Status Open(int32_t loop);
   absl::Status AddVariable(int32_t loop, NodeId merge, PlanLoop& opened);
   absl::Status AddPassCounter(NodeId merge, PlanLoop& opened);
+  // A value that is the constant scalar i, 0 or 1.
   absl::StatusOr<int32_t> PassNumber(int32_t i);
   absl::Status Close();
+  // Sets closing.again to the flag of all values that go back to variables.
   absl::Status FindEnd(const OpenLoop& open, PlanLoop& closing) const;
   absl::Status CheckEnd(const OpenLoop& open, const PlanLoop& closing) const;
   absl::StatusOr<int32_t> NextValue(const LoopVariable& variable, const PlanLoop& closing);
+  // A copy of a value in planned memory of its own.
   int32_t CopyAside(NodeId next, int32_t id, uint64_t bytes, int32_t alive);
 
   const PlanInput& in_;

@@ -9,15 +9,20 @@
 
 namespace tenon {
 
+// The references must outlive this object. Not thread-safe. Errors do not name the node.
 class Operands {
  public:
   Operands(const PlanInput& input, StepBuilder& steps, Liveness& liveness, DeviceCopies& copies)
       : in_(input), steps_(steps), liveness_(liveness), copies_(copies) {}
 
-  // Input i of node n on `device` (null: the host); the value of a variable, where the node does
-  // not want the variable itself.
+  // The id of the value that node n reads as input i, on `device` (null: the host). Adds the steps
+  // that bring it there. If the input is a reference variable and the node wants the variable's
+  // value, adds a step that reads the variable. node_alive[n] must be set. INVALID_ARGUMENT if the
+  // node wants a variable and gets a fed value; other errors are those of DeviceCopies::OnDevice.
   absl::StatusOr<int32_t> Get(NodeId n, int i, Device* device);
-  // The value of variable `id` at the time of the reader: each reader gets its own.
+  // The value that variable `id` has when `reader` runs. Adds a step for each call: an assignment
+  // may stand between two readers. The value lies in the memory of the device on which the
+  // variable's node is placed, if that can hold the elements, else on the host.
   absl::StatusOr<int32_t> ReadVariable(NodeId reader, int32_t id);
 
  private:

@@ -11,12 +11,13 @@
 namespace tenon {
 namespace {
 
-// Handles of variables and variants lie in host memory, whatever the kernel says.
+// Whether a value lies in host memory: `declared` is the kernel's word. Handles of variables and
+// variants are host objects, whatever the kernel declares.
 bool LiesOnHost(DataType type, bool declared) {
   return declared || IsRef(type) || type == DataType::kVariant;
 }
 
-// The storages of what a kernel may change: handles of variables and of other resources.
+// The storages that hold handles of what the kernel may change: variables and other resources.
 std::vector<int32_t> EffectsOf(const NodeTypes& types, absl::Span<const int32_t> reads) {
   std::vector<int32_t> effects;
   for (size_t i = 0; i < reads.size(); ++i) {
@@ -37,6 +38,7 @@ absl::Status PluginSteps::Add(NodeId n, const KernelDef& def, Device* device) {
   std::vector<PluginStep::Input> inputs;
   std::vector<int32_t> reads, writes, slots;
   TENON_RETURN_IF_ERROR(Gather(n, device, memory, inputs, reads));
+  // Behind Gather: the copies of inputs must not wait for this kernel's own work.
   const int64_t ticket = device->is_host() ? 0 : copies_.streams().NextTicket(device);
   const NodeTypes& types = in_.graph.kind(n).types;
   std::vector<std::optional<Shape>> promised;
@@ -68,7 +70,6 @@ absl::Status PluginSteps::Add(NodeId n, const KernelDef& def, Device* device) {
   return absl::OkStatus();
 }
 
-// The inputs where the kernel wants them, and the storages that they are in.
 absl::Status PluginSteps::Gather(NodeId n, Device* device, const MemoryTypes& memory,
                                  std::vector<PluginStep::Input>& inputs,
                                  std::vector<int32_t>& reads) {
@@ -81,6 +82,7 @@ absl::Status PluginSteps::Gather(NodeId n, Device* device, const MemoryTypes& me
                                                            inputs[i].on_host ? nullptr : device));
     ids.push_back(id);
   }
+  // All copies are queued before the host waits for the first one: they overlap.
   for (const int32_t id : ids) copies_.AwaitArrival(n, id);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanValue& v = steps_.value(ids[i]);
@@ -89,6 +91,7 @@ absl::Status PluginSteps::Gather(NodeId n, Device* device, const MemoryTypes& me
     reads.push_back(v.storage);
     if (v.constant == nullptr || v.storage >= 0) continue;
     if (v.device == nullptr) {
+      // The store aligns small constants to their size only; kernels of plug-ins get 64 bytes.
       TENON_ASSIGN_OR_RETURN(const Tensor readable, in_.constants.Aligned(*v.constant));
       TENON_ASSIGN_OR_RETURN(input.constant, Aligned(readable));
     } else {

@@ -9,16 +9,24 @@
 
 namespace tenon {
 
+// The references must outlive this object. Not thread-safe.
 class PluginSteps {
  public:
   PluginSteps(const PlanInput& input, StepBuilder& steps, DeviceCopies& copies, Operands& operands)
       : in_(input), steps_(steps), copies_(copies), operands_(operands) {}
 
+  // Adds the step of node n, which the plug-in's kernel `def` serves on `device` (the host too),
+  // with the copies of its inputs. node_alive[n] must be set. Creates the plug-in's kernel object,
+  // unless an earlier plan has. Outputs are slots; a step with an asynchronous kernel begins a
+  // call. Errors are those of KernelStore::Create and of Operands::Get; they do not name the node.
   absl::Status Add(NodeId n, const KernelDef& def, Device* device);
 
  private:
-  // What the op's shape function knows: lets CPU steps behind the device be planned.
+  // Sets the shapes of the outputs that the op's shape function knows, so that CPU steps behind the
+  // device can be planned. Sets none if the function fails: the kernel says what is wrong.
   void InferShapes(NodeId n);
+  // Fills `inputs` with the inputs where the kernel wants them, and `reads` with their storages
+  // (-1: a constant).
   absl::Status Gather(NodeId n, Device* device, const MemoryTypes& memory,
                       std::vector<PluginStep::Input>& inputs, std::vector<int32_t>& reads);
 

@@ -29,6 +29,7 @@ absl::StatusOr<std::shared_ptr<const Prepare>> Preparations::For(NodeId n,
     signature.inputs.push_back(v.shape);
     valued |= GivenValue(v, spec, i) != nullptr;
   }
+  // Whether the kernel looks at values is known only after it was prepared once for this signature.
   if (stateless) {
     const auto known = made_.find(signature);
     if (known != made_.end() && !(valued && known->second->asked_for_values()))

@@ -19,16 +19,21 @@ bool NeedsValue(const CpuKernelSpec& spec, size_t input);
 // null.
 const Tensor* GivenValue(const PlanValue& v, const CpuKernelSpec& spec, size_t i);
 
+// Keeps the preparations of one plan. Both references must outlive this object. Not thread-safe.
 class Preparations {
  public:
   Preparations(const PlanInput& input, const StepGraph& graph) : in_(input), graph_(graph) {}
 
-  // Of node n, whose inputs are these values of which shape and needed value are known.
+  // Prepares the kernel `spec` for node n with these values as inputs, or returns the preparation
+  // of an equal node. Shapes and needed values of the inputs must be known, unless
+  // spec.whole_tensors. Nodes that are stateful, and kernels that have looked at a given value, get
+  // a preparation of their own. Errors are those of PrepareKernel, without the node's name.
   absl::StatusOr<std::shared_ptr<const Prepare>> For(NodeId n, const CpuKernelSpec& spec,
                                                      absl::Span<const int32_t> inputs);
 
  private:
-  // All that a kernel is prepared from, where neither a value of an input nor state goes into it.
+  // Everything that decides a preparation into which neither a value of an input nor state goes.
+  // Kinds and shapes are interned, so that pointers are compared.
   struct Signature {
     const NodeKind* kind;
     const CpuKernelSpec* spec;

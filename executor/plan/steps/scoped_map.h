@@ -1,4 +1,4 @@
-// A map of things that are made once and reused until the loop that contains them is closed.
+// A map of objects that are made once and reused until the loop that contains them is closed.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,11 @@
 
 namespace tenon {
 
+// Entries are dropped in the reverse order of their addition. Not thread-safe.
 template <typename Key, typename Value>
 class ScopedMap {
  public:
+  // Null if there is no entry. Valid until the next Add or Shrink.
   const Value* Find(const Key& key) const {
     const auto it = map_.find(key);
     return it == map_.end() ? nullptr : &it->second;
@@ -20,7 +22,7 @@ class ScopedMap {
     keys_.push_back(key);
   }
   size_t size() const { return keys_.size(); }
-  // Forgets all but the first `size` that were added.
+  // Drops all entries but the first `size` that were added; `size` is an earlier result of size().
   void Shrink(size_t size) {
     for (size_t i = size; i < keys_.size(); ++i) map_.erase(keys_[i]);
     keys_.resize(size);

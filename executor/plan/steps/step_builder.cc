@@ -139,7 +139,8 @@ void StepBuilder::AwaitCallsOfLoop() {
   for (const int32_t call : calls_.OfLoop()) AwaitCall(kNoNode, call, FlagTree::kAlways);
 }
 
-// It counts as a reader of what the call fills, so that this is not let go before it is there.
+// The wait counts as a reader of what the call fills: else a slot could be released, and given to
+// another value, while the call still writes to it.
 void StepBuilder::AwaitCall(NodeId n, int32_t call, int32_t alive) {
   AppendSlow(n, std::make_unique<AwaitStep>(call), alive, calls_.OutputsOf(call), {});
   calls_.Waited(call, alive);

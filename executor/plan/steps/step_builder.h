@@ -1,4 +1,5 @@
-// Adds values, storages and steps to a StepGraph.
+// Adds values, storages and steps to a StepGraph. A step gets the steps before it that wait for
+// asynchronous calls.
 #pragma once
 
 #include <memory>
@@ -11,59 +12,72 @@
 
 namespace tenon {
 
-// One for all who add to a graph. Ids are those of StepGraph::values; a value's reference is void
-// when another value is added.
+// All classes that add to one graph share one builder. Ids are indices of StepGraph::values. A
+// reference to a value is valid until a value is added, a reference to a step until a step is
+// added. Not thread-safe. Errors do not name the node.
 class StepBuilder {
  public:
-  // `nodes`: the graph that is planned.
+  // `nodes`: the graph that is planned. All three must outlive the builder.
   StepBuilder(const Graph& nodes, ConstStore& constants, StepGraph& graph)
       : nodes_(nodes), constants_(constants), graph_(graph), calls_(nodes, graph) {}
 
   StepGraph& graph() { return graph_; }
   PlanValue& value(int32_t id) { return graph_.values[id]; }
-  // Whether what is added now may run more than once.
+  // Whether a loop is open: a step that is added now may run more than once, or never.
   bool InLoop() const { return graph_.open_loop >= 0; }
 
-  // The one shape of the graph that equals this one.
+  // The graph's own shape that equals this one. Valid as long as the graph, and equal shapes give
+  // equal pointers.
   const Shape* Known(Shape shape) { return &*graph_.shapes.insert(std::move(shape)).first; }
+  // Returns the id of the new value.
   int32_t AddValue(PlanValue value);
-  // `to` becomes the value `from`, whatever is known of it.
+  // Gives value `to` the place and the device of `from`, and its shape and constant if these are
+  // known. The dtype, flag and output of `to` stay.
   void Share(int32_t to, int32_t from);
-  // `to` becomes the elements of `from` under another shape, or type of the same size.
+  // The same with another shape; the dtype of `to` may be another one of the same size. The shapes
+  // must have as many elements.
   void SetAlias(int32_t to, int32_t from, Shape shape);
-  // `tensor` lives as long as the plan.
+  // Makes `tensor` the constant of value `id`, and its shape the value's. Not owned: `tensor` must
+  // live as long as the plan.
   void SetConstant(int32_t id, const Tensor* tensor, bool graph_constant);
-  // The same with a tensor that goes with the plan.
+  // The same with a tensor that the plan owns.
   void SetOwnConstant(int32_t id, Tensor tensor, bool graph_constant);
 
+  // These return a new storage. `index`: of the feed, fetch or slot.
   int32_t NewStorage(Where where, uint64_t bytes, int32_t index = 0);
   int32_t NewSlot() { return NewStorage(Where::kSlot, 0, graph_.num_slots++); }
-  // For a value in host memory that a step makes: planned memory where its size is known, else a
-  // slot.
+  // The place for a value that a step makes in host memory: the arena if the value's size is known
+  // and its elements are plain bytes, else a slot. RESOURCE_EXHAUSTED for a size that overflows.
   absl::StatusOr<int32_t> NewPlace(const PlanValue& v);
+  // The slot that a storage of kind Where::kSlot is.
   int32_t SlotOf(int32_t storage) const { return graph_.storages[storage].index; }
-  // Of a value on the host that a step reads: a constant is put where kernels can read it. -1: it
-  // has none.
+  // The storage of value `id`, for a step that reads it on the host; -1 if it has none. A constant
+  // gets its storage now, where kernels can read it: RESOURCE_EXHAUSTED without memory for that.
   absl::StatusOr<int32_t> ReadStorage(int32_t id);
+  // The value as the input of a step that works on tensors.
   StepInput InputOf(int32_t id) const;
 
-  // `inputs` and `outputs` are storages. The references are void when another step is added. Steps
-  // that wait for asynchronous calls come before those that have to.
+  // Add a step behind all others, and before it the steps that wait for the asynchronous calls
+  // which it needs. `inputs` and `outputs` are storages; -1: the step does not use the argument.
+  // `n` may be kNoNode. AddStep leaves function, state and guard to the caller. AddSlowStep sets
+  // them: the graph owns `step`, which is skipped while flag `alive` is dead.
   GraphStep& AddStep(NodeId n, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
   GraphStep& AddSlowStep(NodeId n, std::unique_ptr<SlowStep> step, int32_t alive,
                          absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
-  // What may not be run at all, in a branch or a loop, has an error only when it is reached: then
-  // OK, and its step fails.
+  // For node n, which cannot be prepared. Returns `status` if the node always runs. In a branch or
+  // a loop the node may never be reached: adds a step that fails with `status`, gives the outputs
+  // slots, and returns OK.
   absl::Status FailLater(NodeId n, const absl::Status& status);
 
-  // Around all that is added for a node.
+  // Bracket everything that is added for node n, so that the node's edges are known to AsyncCalls.
   void BeginNode(NodeId n);
   void EndNode(NodeId n);
-  // What is added next is for all of these nodes.
+  // Until the next call of BeginNode or BeginNodes, steps are added for all of these nodes.
   void BeginNodes(absl::Span<const NodeId> nodes) { calls_.SetNodes(nodes); }
-  // The last step, of node n, begins an asynchronous call (AsyncCalls::Begin).
+  // The last step that was added, of node n, begins an asynchronous call (AsyncCalls::Begin).
   void BeginsCall(NodeId n, absl::Span<const int32_t> outputs, absl::Span<const int32_t> effects);
-  // Before the open loop is closed: a pass ends when its calls have ended.
+  // Adds waits for the calls of the innermost open loop. To be called before the loop is closed: a
+  // pass ends when its calls have ended.
   void AwaitCallsOfLoop();
 
  private:
@@ -78,7 +92,7 @@ class StepBuilder {
   ConstStore& constants_;
   StepGraph& graph_;
   AsyncCalls calls_;
-  int32_t steps_before_node_ = 0;
+  int32_t steps_before_node_ = 0;  // the number of steps at the last BeginNode
 };
 
 }  // namespace tenon

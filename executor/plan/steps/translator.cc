@@ -12,8 +12,8 @@
 
 namespace tenon {
 absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input) {
-  // Variables that change may be the first values of others: those show in the next attempt. After
-  // a few, no variable is taken to keep its shape.
+  // A variable that changes may be the first value of another one, which then shows in the next
+  // attempt. The last attempt takes no variable to keep its shape, so that it finds none.
   constexpr int kMaxAttempts = 6;
   LooseVariables loose;
   for (int attempt = 1;; ++attempt) {
@@ -24,6 +24,7 @@ absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input) {
     }
     StepGraph graph(input.graph, input.schedule.order);
     Translator translator(input, loose, graph);
+    // An error is void, too, if shapes were wrong.
     const absl::Status status = translator.Run();
     if (translator.newly_loose().empty()) {
       TENON_RETURN_IF_ERROR(status);
@@ -72,7 +73,8 @@ absl::Status Translator::AddFeeds() {
   return absl::OkStatus();
 }
 
-// Of a node that is fed in part, the fed outputs stay as they are.
+// Adds node n. If some of its outputs are fed, the node runs for the others, and the fed values are
+// put back over what it has made of them.
 absl::Status Translator::AddUnlessFed(NodeId n) {
   const std::string_view name = in_.graph.name(n);
   const WorkScope work([](const void* node) { return *static_cast<const std::string_view*>(node); },
@@ -95,7 +97,8 @@ absl::Status Translator::AddNode(NodeId n) {
   const OpFacts& facts = in_.graph.facts(n);
   if (IsMerge(facts)) return loops_.IsVariable(n) ? absl::OkStatus() : branches_.AddMerge(n);
   if (IsExit(facts)) return loops_.AddExit(n);
-  // Within its loop, what is entered is there; a ControlTrigger lives whatever it waits for.
+  // A loop runs as a whole, so an Enter is alive in every pass. A ControlTrigger lives even if what
+  // it waits for is dead: that is its meaning in TensorFlow.
   const bool lives = IsEnter(facts) || op == "ControlTrigger";
   const int32_t alive = graph_.node_alive[n] = lives ? FlagTree::kAlways : liveness_.OfNode(n);
   for (int port = 0; port < in_.graph.num_outputs(n); ++port)
@@ -128,8 +131,9 @@ absl::Status Translator::Rename(NodeId n) {
   const int32_t id = graph_.first_value[n];
   const int32_t from = graph_.ValueOf(in_.graph.data_inputs(n)[0]);
   if (steps_.value(from).reference) {
-    // As in TensorFlow, who reads an identity of a variable reads the variable, at its own time.
-    // It must have a value now, unless the variable itself is wanted.
+    // As in TensorFlow, a reader of an identity of a variable reads the variable itself, at the
+    // time of the reader. The variable must have a value now, unless the identity passes the
+    // reference on.
     if (!IsRef(in_.graph.kind(n).types.inputs[0]))
       TENON_RETURN_IF_ERROR(operands_.ReadVariable(n, from).status());
     steps_.value(id).dtype = steps_.value(from).dtype;

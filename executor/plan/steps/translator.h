@@ -16,15 +16,19 @@
 
 namespace tenon {
 
-// The steps of the whole graph. Starts again while a loop variable turns out to change its shape.
-// Errors name the node.
+// The steps of the whole graph. Loop variables are first taken to keep the shape of their first
+// value; while one turns out to change its shape, translation starts again with that shape unknown.
+// Errors are those of BuildPlan.
 absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input);
 
+// One attempt. Not thread-safe.
 class Translator {
  public:
-  // Loose variables are planned without a shape.
+  // Variables in `loose` are planned without a shape. `graph` must be new, and must outlive this
+  // object, as the other references must.
   Translator(const PlanInput& input, const LooseVariables& loose, StepGraph& graph);
-  // Once. What it made is void if there are newly loose variables then.
+  // Fills the graph. To be called once. If newly_loose() is not empty afterwards, the graph and the
+  // returned status are void: an error may come from a wrong shape.
   absl::Status Run();
   const LooseVariables& newly_loose() const { return loops_.newly_loose(); }
 
